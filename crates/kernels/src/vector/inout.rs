@@ -1,0 +1,100 @@
+//! Bytes that are read and bytes that are written: the same ones, or two buffers apart.
+
+use core::marker::PhantomData;
+
+/// A source and a destination of one length, either identical or disjoint.
+///
+/// Views of the two are never alive at the same time, because each borrows the whole.
+#[derive(Debug)]
+pub struct InOut<'a> {
+    from: *const u8,
+    to: *mut u8,
+    len: usize,
+    life: PhantomData<&'a mut [u8]>,
+}
+
+/// An [`InOut`] taken apart into ordinary slices.
+#[derive(Debug)]
+pub enum Parts<'a> {
+    /// The source is the destination.
+    InPlace(&'a mut [u8]),
+    /// Source and destination, which share no byte.
+    Apart(&'a [u8], &'a mut [u8]),
+}
+
+impl<'a> InOut<'a> {
+    /// Reads and writes the same bytes.
+    pub fn in_place(data: &'a mut [u8]) -> Self {
+        let to = data.as_mut_ptr();
+        Self { from: to, to, len: data.len(), life: PhantomData }
+    }
+
+    /// Reads `from` and writes `to`.
+    ///
+    /// # Panics
+    /// Where the lengths differ.
+    pub fn apart(from: &'a [u8], to: &'a mut [u8]) -> Self {
+        assert_eq!(from.len(), to.len(), "source and destination differ in length");
+        Self { from: from.as_ptr(), to: to.as_mut_ptr(), len: to.len(), life: PhantomData }
+    }
+
+    /// Bytes on either side.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is nothing to do.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether both sides are the same bytes.
+    #[inline(always)]
+    pub fn is_in_place(&self) -> bool {
+        core::ptr::eq(self.from, self.to)
+    }
+
+    /// What is read.
+    #[inline(always)]
+    pub fn source(&self) -> &[u8] {
+        // SAFETY: made from a slice of this length and lifetime; `to` is not lent while `self` is borrowed here.
+        unsafe { core::slice::from_raw_parts(self.from, self.len) }
+    }
+
+    /// What is written.
+    #[inline(always)]
+    pub fn target(&mut self) -> &mut [u8] {
+        // SAFETY: made from a unique slice; `self` is borrowed uniquely here, so no other view is alive.
+        unsafe { core::slice::from_raw_parts_mut(self.to, self.len) }
+    }
+
+    /// `len` bytes from `at`.
+    ///
+    /// # Panics
+    /// Past the end.
+    #[inline(always)]
+    pub fn part(&mut self, at: usize, len: usize) -> InOut<'_> {
+        assert!(at <= self.len && len <= self.len - at, "part past the end");
+        // SAFETY: in bounds by the line above.
+        let (from, to) = unsafe { (self.from.add(at), self.to.add(at)) };
+        InOut { from, to, len, life: PhantomData }
+    }
+
+    /// Ordinary slices, for callers that handle the two cases differently.
+    pub fn into_parts(self) -> Parts<'a> {
+        if self.is_in_place() {
+            // SAFETY: made from one unique slice of this length and lifetime, and `self` is gone.
+            Parts::InPlace(unsafe { core::slice::from_raw_parts_mut(self.to, self.len) })
+        } else {
+            // SAFETY: made from a shared and a unique slice, which cannot overlap, and `self` is gone.
+            unsafe {
+                Parts::Apart(
+                    core::slice::from_raw_parts(self.from, self.len),
+                    core::slice::from_raw_parts_mut(self.to, self.len),
+                )
+            }
+        }
+    }
+}

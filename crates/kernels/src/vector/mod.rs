@@ -1,0 +1,3 @@
+//! The unsafe room.
+#[allow(unsafe_code)]
+pub(crate) mod inout;

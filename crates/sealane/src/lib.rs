@@ -1,0 +1,1 @@
+//! Encryption at the speed of the hardware.

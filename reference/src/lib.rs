@@ -1,0 +1,1 @@
+//! Slow, plain, spec-shaped twins of the kernels; used by tests only.
