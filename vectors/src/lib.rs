@@ -1,1 +1,169 @@
 //! Published test vectors and a loader that refuses what it does not understand.
+//!
+//! Files are found by listing the folders. A file that no reader knows, a key, flag, group type or result that is not
+//! in the reader's type, or a count that does not add up is a panic that names the file: a vector that is not
+//! understood was not tested. `README.md` says where each file is from.
+#![forbid(unsafe_code)]
+
+mod aegis;
+mod chunked;
+mod converted;
+mod error;
+mod folder;
+mod hex;
+mod wycheproof;
+
+pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
+
+use error::{Error, Why};
+use folder::File;
+use serde::Deserialize;
+
+/// What must happen to a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It seals to, and opens from, exactly these bytes.
+    Valid,
+    /// It must not open.
+    Invalid,
+}
+
+/// One message of an AEAD.
+#[derive(Clone, Debug)]
+pub struct AeadCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number or name of the case within the file.
+    pub id: String,
+    /// As users type it: `"aes-256-gcm"`.
+    pub algorithm: String,
+    /// The key.
+    pub key: Vec<u8>,
+    /// The nonce; some files have lengths that an implementation may not offer.
+    pub nonce: Vec<u8>,
+    /// The associated data.
+    pub aad: Vec<u8>,
+    /// The plaintext; empty where an invalid case has none.
+    pub plaintext: Vec<u8>,
+    /// The ciphertext, without the tag.
+    pub ciphertext: Vec<u8>,
+    /// The tag; some files have shorter ones. Of AEGIS, the 16-byte one.
+    pub tag: Vec<u8>,
+    /// What must happen.
+    pub result: Outcome,
+}
+
+/// One stream of AES in counter mode.
+#[derive(Clone, Debug)]
+pub struct CtrCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The name of the case within the file.
+    pub id: String,
+    /// The key, 16, 24 or 32 bytes.
+    pub key: Vec<u8>,
+    /// The first counter block.
+    pub iv: [u8; 16],
+    /// The plaintext.
+    pub plaintext: Vec<u8>,
+    /// The ciphertext.
+    pub ciphertext: Vec<u8>,
+}
+
+type Reader<T> = fn(&File) -> Result<Vec<T>, Why>;
+
+const AEAD: &[(&str, Reader<AeadCase>)] = &[
+    ("aead/aegis_draft/aegis-128l-test-vectors.json", aegis::read),
+    ("aead/aegis_draft/aegis-128x2-test-vectors.json", aegis::read),
+    ("aead/aegis_draft/aegis-128x4-test-vectors.json", aegis::read),
+    ("aead/aegis_draft/aegis-256-test-vectors.json", aegis::read),
+    ("aead/aegis_draft/aegis-256x2-test-vectors.json", aegis::read),
+    ("aead/aegis_draft/aegis-256x4-test-vectors.json", aegis::read),
+    ("aead/aes_gcm_spec.json", converted::aes_gcm),
+    ("aead/rfc8439.json", converted::chacha),
+    ("aead/rfc8452.json", converted::aes_gcm_siv),
+    ("aead/wycheproof/aes_gcm_test.json", wycheproof::read),
+    ("aead/wycheproof/chacha20_poly1305_test.json", wycheproof::read),
+    ("aead/wycheproof/xchacha20_poly1305_test.json", wycheproof::read),
+    ("aead/xaes_256_gcm.json", converted::xaes),
+    ("aead/xchacha_draft.json", converted::xchacha),
+];
+
+const STREAM: &[(&str, Reader<CtrCase>)] = &[
+    ("stream/aes_ctr_rfc3686.json", converted::aes_ctr),
+    ("stream/aes_ctr_sp800_38a.json", converted::aes_ctr),
+];
+
+const CHUNKED: &[(&str, Reader<ChunkedCase>)] =
+    &[("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", chunked::read)];
+
+/// Every AEAD case.
+///
+/// # Panics
+/// Where a file under `aead` is not understood or missing.
+pub fn aead() -> Vec<AeadCase> {
+    folder::read("aead", AEAD).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every case of AES in counter mode.
+///
+/// # Panics
+/// Where a file under `stream` is not understood or missing.
+pub fn aes_ctr() -> Vec<CtrCase> {
+    folder::read("stream", STREAM).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Reads a file of the folder after changing `from` to `to` in its text.
+    fn changed<T>(name: &str, readers: &[(&str, Reader<T>)], from: &str, to: &str) -> Result<Vec<T>, Why> {
+        let text = std::fs::read_to_string(folder::root().join(name)).unwrap();
+        assert!(text.contains(from), "{name} has no {from}");
+        let (_, read) = readers.iter().find(|(known, _)| *known == name).unwrap();
+        read(&File { name: name.into(), text: text.replacen(from, to, 1) })
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        let aegis = "aead/aegis_draft/aegis-256-test-vectors.json";
+        let wycheproof = "aead/wycheproof/aes_gcm_test.json";
+        for (name, from, to) in [
+            (wycheproof, r#""result": "valid""#, r#""result": "acceptable""#),
+            (wycheproof, r#""type": "AeadTest""#, r#""type": "AeadTest2""#),
+            (wycheproof, r#""Ktv""#, r#""Known""#),
+            (wycheproof, r#""comment""#, r#""remark""#),
+            (wycheproof, r#""algorithm": "AES-GCM""#, r#""algorithm": "AES-CCM""#),
+            (wycheproof, r#""keySize": 128"#, r#""keySize": 256"#),
+            (wycheproof, r#""numberOfTests": 316"#, r#""numberOfTests": 317"#),
+            (aegis, r#""error": "verification failed""#, r#""error": "too short""#),
+            (aegis, r#""S0_2""#, r#""T0_2""#),
+            (aegis, r#""msg""#, r#""message""#),
+            ("aead/rfc8439.json", r#""kind": "poly1305""#, r#""kind": "poly1306""#),
+            ("aead/rfc8439.json", r#""keystream""#, r#""stream""#),
+            ("aead/rfc8452.json", r#""keySize": 128"#, r#""keySize": 256"#),
+            ("aead/xaes_256_gcm.json", r#""aad": """#, r#""aad": "0g""#),
+            ("aead/xaes_256_gcm.json", r#""aad": """#, r#""aad": "", "more": """#),
+        ] {
+            assert!(changed(name, AEAD, from, to).is_err(), "{name}: {to} was taken");
+            assert!(changed(name, AEAD, from, from).is_ok(), "{name}: refused as it is");
+        }
+        let chunked = CHUNKED[0].0;
+        assert!(changed(chunked, CHUNKED, r#""WrongKey""#, r#""OtherKey""#).is_err());
+        assert!(changed(chunked, CHUNKED, r#""ct": "78da"#, r#""ct": "78db"#).is_err());
+        let stream = STREAM[0].0;
+        assert!(changed(stream, STREAM, r#""iv": "00"#, r#""iv": ""#).is_err());
+    }
+
+    #[test]
+    fn unknown_and_missing_files_are_refused() {
+        let unknown = folder::read("aead", &AEAD[1..]).unwrap_err();
+        assert!(matches!(unknown.why, Why::UnknownFile), "{unknown}");
+        assert_eq!(unknown.file, AEAD[0].0);
+        let more: Vec<_> = AEAD.iter().copied().chain([("aead/other.json", AEAD[0].1)]).collect();
+        let missing = folder::read("aead", &more).unwrap_err();
+        assert!(matches!(missing.why, Why::Missing), "{missing}");
+    }
+}

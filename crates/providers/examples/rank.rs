@@ -1,0 +1,137 @@
+//! Times every row of the registry, and prints the table that its ranks rest on.
+//!
+//! `cargo run --release -p sealane-providers --example rank`
+//!
+//! All rows of an algorithm are timed in turn, many times over, so that a slow moment of the machine hits all of them;
+//! each number is a median. Rows are printed in the order of the geometric mean of all their times.
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use providers::{Algorithm, InOut, ROWS, Row};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+const SIZES: [(&str, usize); 3] = [("64 B", 64), ("16 KiB", 16 << 10), ("1 MiB", 1 << 20)];
+const OPERATIONS: [&str; 3] = ["seal in place", "seal apart", "open apart"];
+const ROUNDS: usize = 201;
+/// Long against the clock, short against a time slice.
+const SAMPLE: Duration = Duration::from_micros(50);
+
+type Timed = Box<dyn FnMut()>;
+
+fn main() {
+    print!("| algorithm | provider |");
+    for (size, _) in SIZES {
+        for operation in OPERATIONS {
+            print!(" {size} {operation} |");
+        }
+    }
+    println!("\n|---|---|{}", "--:|".repeat(SIZES.len() * OPERATIONS.len()));
+    for &algorithm in Algorithm::ALL {
+        print_algorithm(algorithm);
+    }
+    let seal: Timed = Box::new(through_the_box());
+    let [through, direct] = medians(vec![seal, Box::new(direct())])[..] else { unreachable!() };
+    println!(
+        "\naes-256-gcm from aws-lc, 64 B in place: {through:.1} ns through the trait, {direct:.1} ns without"
+    );
+}
+
+fn print_algorithm(algorithm: Algorithm) {
+    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.algorithm == algorithm).collect();
+    let mut times: Vec<(&Row, Vec<f64>)> = rows.iter().map(|row| (*row, Vec::new())).collect();
+    for (_, len) in SIZES {
+        let all = rows.iter().flat_map(|row| operations(row, len)).collect();
+        for (i, time) in medians(all).into_iter().enumerate() {
+            times[i / OPERATIONS.len()].1.push(time);
+        }
+    }
+    let mean = |times: &[f64]| times.iter().map(|time| time.ln()).sum::<f64>();
+    times.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
+    for (row, times) in times {
+        print!("| {} | {} |", algorithm.name(), row.provider.name());
+        for (i, time) in times.into_iter().enumerate() {
+            match SIZES[i / OPERATIONS.len()].1 {
+                64 => print!(" {time:.0} ns |"),
+                len => print!(" {:.2} GB/s |", len as f64 / time),
+            }
+        }
+        println!();
+    }
+}
+
+/// The operations of a row, in the order of [`OPERATIONS`].
+fn operations(row: &Row, len: usize) -> Vec<Timed> {
+    let key = || row.key(&[7; 32][..row.algorithm.key_len()]).expect("a key of its length");
+    let nonce = vec![5; row.algorithm.nonce_len()];
+    let (plaintext, mut sealed, mut tag) = (vec![1; len], vec![0; len], [0; 16]);
+    key().seal(&nonce, b"", InOut::apart(&plaintext, &mut sealed), &mut tag).expect("seals");
+
+    let in_place = (key(), nonce.clone(), vec![1; len], [0; 16]);
+    let apart = (key(), nonce.clone(), vec![0; len], [0; 16]);
+    let open = (key(), nonce, vec![0; len]);
+    vec![
+        Box::new({
+            let (key, nonce, mut data, mut tag) = in_place;
+            move || key.seal(&nonce, b"", InOut::in_place(&mut data), &mut tag).expect("seals")
+        }),
+        Box::new({
+            let (key, nonce, mut out, mut tag) = apart;
+            move || key.seal(&nonce, b"", InOut::apart(&plaintext, &mut out), &mut tag).expect("seals")
+        }),
+        Box::new({
+            let (key, nonce, mut out) = open;
+            move || key.open(&nonce, b"", InOut::apart(&sealed, &mut out), &tag).expect("opens")
+        }),
+    ]
+}
+
+fn through_the_box() -> impl FnMut() {
+    let row = providers::choose(Algorithm::Aes256Gcm, Some(providers::Provider::AwsLc)).expect("is there");
+    let key = row.key(&[7; 32]).expect("a key of its length");
+    let (mut data, mut tag, nonce) = ([1; 64], [0; 16], [5; 12]);
+    move || {
+        let data = InOut::in_place(&mut data);
+        key.seal(black_box(&nonce), b"", data, &mut tag).expect("seals");
+    }
+}
+
+fn direct() -> impl FnMut() {
+    let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &[7; 32]).expect("a key of its length"));
+    let (mut data, mut tag, nonce) = ([1; 64], [0; 16], [5; 12]);
+    move || {
+        let nonce = Nonce::assume_unique_for_key(*black_box(&nonce));
+        key.seal_in_place_scatter(nonce, Aad::empty(), &mut data, &[], &mut tag).expect("seals");
+    }
+}
+
+/// Nanoseconds per call.
+fn medians(mut timed: Vec<Timed>) -> Vec<f64> {
+    let calls: Vec<u32> = timed.iter_mut().map(calls_per_sample).collect();
+    let mut samples = vec![Vec::with_capacity(ROUNDS); timed.len()];
+    for _ in 0..ROUNDS {
+        for (i, run) in timed.iter_mut().enumerate() {
+            samples[i].push(time(run, calls[i]).as_nanos() as f64 / f64::from(calls[i]));
+        }
+    }
+    let median = |mut samples: Vec<f64>| {
+        samples.sort_by(f64::total_cmp);
+        samples[ROUNDS / 2]
+    };
+    samples.into_iter().map(median).collect()
+}
+
+fn calls_per_sample(run: &mut Timed) -> u32 {
+    let mut calls = 1;
+    while time(run, calls) < SAMPLE {
+        calls *= 2;
+    }
+    calls
+}
+
+fn time(run: &mut Timed, calls: u32) -> Duration {
+    let start = Instant::now();
+    for _ in 0..calls {
+        run();
+    }
+    start.elapsed()
+}

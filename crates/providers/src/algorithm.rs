@@ -1,0 +1,140 @@
+//! What is computed: names, lengths and limits of the AEADs.
+
+/// What the members of one family share.
+struct Family {
+    source: &'static str,
+    max_plaintext_len: u64,
+    max_aad_len: u64,
+}
+
+/// The 32-bit block counter starts at 2 and may not return to 1; lengths are counted in 64 bits of *bits*.
+const GCM: Family =
+    Family { source: "NIST SP 800-38D", max_plaintext_len: (1 << 36) - 32, max_aad_len: (1 << 61) - 1 };
+const GCM_SIV: Family = Family { source: "RFC 8452", max_plaintext_len: 1 << 36, max_aad_len: 1 << 36 };
+/// The 32-bit block counter starts at 1: block 0 is the Poly1305 key.
+const CHACHA: Family =
+    Family { source: "RFC 8439", max_plaintext_len: (1 << 38) - 64, max_aad_len: u64::MAX };
+const XCHACHA: Family = Family { source: "draft-irtf-cfrg-xchacha-03", ..CHACHA };
+const XAES: Family = Family { source: "C2SP XAES-256-GCM", ..GCM };
+const AEGIS: Family =
+    Family { source: "RFC 10032", max_plaintext_len: (1 << 61) - 1, max_aad_len: (1 << 61) - 1 };
+
+struct Facts {
+    name: &'static str,
+    family: &'static Family,
+    key_len: usize,
+    nonce_len: usize,
+}
+
+macro_rules! algorithms {
+    ($($algorithm:ident $name:literal $family:ident key $key:literal nonce $nonce:literal;)*) => {
+        /// An AEAD. All of them have tags of 16 bytes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Algorithm {
+            $(#[doc = concat!("`", $name, "`")] $algorithm,)*
+        }
+
+        impl Algorithm {
+            /// Every algorithm, in the order in which they are listed to users.
+            pub const ALL: &'static [Self] = &[$(Self::$algorithm,)*];
+
+            const fn facts(self) -> &'static Facts {
+                match self {
+                    $(Self::$algorithm => &Facts { name: $name, family: &$family, key_len: $key, nonce_len: $nonce },)*
+                }
+            }
+        }
+    };
+}
+
+algorithms! {
+    Aes128Gcm         "aes-128-gcm"        GCM     key 16 nonce 12;
+    Aes192Gcm         "aes-192-gcm"        GCM     key 24 nonce 12;
+    Aes256Gcm         "aes-256-gcm"        GCM     key 32 nonce 12;
+    Aes128GcmSiv      "aes-128-gcm-siv"    GCM_SIV key 16 nonce 12;
+    Aes256GcmSiv      "aes-256-gcm-siv"    GCM_SIV key 32 nonce 12;
+    ChaCha20Poly1305  "chacha20-poly1305"  CHACHA  key 32 nonce 12;
+    XChaCha20Poly1305 "xchacha20-poly1305" XCHACHA key 32 nonce 24;
+    Xaes256Gcm        "xaes-256-gcm"       XAES    key 32 nonce 24;
+    Aegis128L         "aegis-128l"         AEGIS   key 16 nonce 16;
+    Aegis128X2        "aegis-128x2"        AEGIS   key 16 nonce 16;
+    Aegis128X4        "aegis-128x4"        AEGIS   key 16 nonce 16;
+    Aegis256          "aegis-256"          AEGIS   key 32 nonce 32;
+    Aegis256X2        "aegis-256x2"        AEGIS   key 32 nonce 32;
+    Aegis256X4        "aegis-256x4"        AEGIS   key 32 nonce 32;
+}
+
+impl Algorithm {
+    /// The name that users type: `"aes-256-gcm"`.
+    pub const fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    /// The algorithm with exactly this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
+    }
+
+    /// Bytes of a key.
+    pub const fn key_len(self) -> usize {
+        self.facts().key_len
+    }
+
+    /// Bytes of a nonce.
+    pub const fn nonce_len(self) -> usize {
+        self.facts().nonce_len
+    }
+
+    /// Bytes of a tag.
+    pub const fn tag_len(self) -> usize {
+        // AEGIS also defines 32-byte tags; nothing here writes them.
+        16
+    }
+
+    /// The longest plaintext that its specification allows, in bytes.
+    pub const fn max_plaintext_len(self) -> u64 {
+        self.facts().family.max_plaintext_len
+    }
+
+    /// The longest associated data that its specification allows, in bytes.
+    pub const fn max_aad_len(self) -> u64 {
+        self.facts().family.max_aad_len
+    }
+
+    /// Where it is specified.
+    pub const fn source(self) -> &'static str {
+        self.facts().family.source
+    }
+
+    /// How many messages one key may seal under random nonces, as a power of two.
+    ///
+    /// Up to that many, two nonces are equal with a chance below 2^-32: by the birthday bound, `2^((bits - 32) / 2)`
+    /// messages. This is the rule of NIST SP 800-38D, section 8.3, for GCM (2^32), of the AEGIS specification for 128-bit
+    /// nonces (2^48) and of the XAES-256-GCM specification (2^80), applied to every nonce length.
+    ///
+    /// What a repeated nonce costs differs. GCM-SIV shows only whether the two messages were equal; every other
+    /// algorithm here loses the two plaintexts and, with GCM and Poly1305, the means to refuse forgeries.
+    pub const fn max_random_messages_log2(self) -> u32 {
+        (self.nonce_len() as u32 * 8 - 32) / 2
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn names_lead_back() {
+        for &algorithm in Algorithm::ALL {
+            assert_eq!(Algorithm::from_name(algorithm.name()), Some(algorithm));
+        }
+        assert_eq!(Algorithm::from_name("AES-256-GCM"), None);
+    }
+
+    #[test]
+    fn random_nonces() {
+        let log2 = |name: &str| Algorithm::from_name(name).unwrap().max_random_messages_log2();
+        assert_eq!([log2("aes-256-gcm"), log2("aegis-128l"), log2("xaes-256-gcm")], [32, 48, 80]);
+    }
+}

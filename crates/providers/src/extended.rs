@@ -1,0 +1,99 @@
+//! Nonces of 24 bytes over somebody's AEAD with nonces of 12: half of the nonce goes into a subkey, half on.
+//!
+//! The inner library expands each subkey for one message. The subkey is wiped here; what the library makes of it is
+//! wiped by AWS-LC and not by ring.
+
+use crate::key::forged;
+use crate::{AeadKey, Failed, Forged, InOut, native};
+use chacha20::{R20, hchacha};
+use kernels::aes::Aes;
+use zeroize::{Zeroize, Zeroizing};
+
+/// A way to turn a key and the first part of a long nonce into a subkey and a short nonce.
+pub(crate) trait Extension: Sized + Send + Sync {
+    fn new(key: &[u8; 32]) -> Result<Self, Failed>;
+    fn derive(&self, nonce: &[u8; 24]) -> (Zeroizing<[u8; 32]>, [u8; 12]);
+}
+
+/// A key of extension `E` over the AEAD whose keys `inner` makes.
+pub(crate) fn key<E: Extension + 'static, K: AeadKey + 'static>(
+    key: &[u8],
+    inner: fn(&[u8]) -> Result<K, Failed>,
+) -> Result<Box<dyn AeadKey>, Failed> {
+    let extension = E::new(key.try_into().map_err(|_| Failed)?)?;
+    Ok(Box::new(Extended { extension, inner }))
+}
+
+struct Extended<E, K> {
+    extension: E,
+    inner: fn(&[u8]) -> Result<K, Failed>,
+}
+
+impl<E: Extension, K: AeadKey> Extended<E, K> {
+    fn message(&self, nonce: &[u8]) -> Result<(K, [u8; 12]), Failed> {
+        let (subkey, nonce) = self.extension.derive(nonce.try_into().map_err(|_| Failed)?);
+        Ok(((self.inner)(&*subkey)?, nonce))
+    }
+}
+
+impl<E: Extension, K: AeadKey> AeadKey for Extended<E, K> {
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Failed> {
+        let (key, nonce) = self.message(nonce)?;
+        key.seal(&nonce, aad, data, tag)
+    }
+
+    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
+        let Ok((key, nonce)) = self.message(nonce) else { return Err(forged(data.target())) };
+        key.open(&nonce, aad, data, tag)
+    }
+}
+
+/// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03, section 2.3).
+pub(crate) struct XChaCha(Zeroizing<[u8; 32]>);
+
+impl Extension for XChaCha {
+    fn new(key: &[u8; 32]) -> Result<Self, Failed> {
+        Ok(Self(Zeroizing::new(*key)))
+    }
+
+    fn derive(&self, nonce: &[u8; 24]) -> (Zeroizing<[u8; 32]>, [u8; 12]) {
+        let (first, last) = nonce.split_first_chunk::<16>().expect("16 of 24 bytes");
+        let mut subkey = hchacha::<R20>((&*self.0).into(), first.into());
+        let wiped = Zeroizing::new(subkey.into());
+        subkey.zeroize();
+        let mut short = [0; 12];
+        short[4..].copy_from_slice(last);
+        (wiped, short)
+    }
+}
+
+/// XAES-256-GCM (C2SP): CMAC in a double-pipeline KDF of NIST SP 800-108r1, written out for its two blocks.
+pub(crate) struct Xaes {
+    aes: Aes,
+    /// K1 of CMAC.
+    mask: Zeroizing<[u8; 16]>,
+}
+
+impl Extension for Xaes {
+    fn new(key: &[u8; 32]) -> Result<Self, Failed> {
+        let aes = native::aes(key).map_err(|_| Failed)?;
+        let doubled = Zeroizing::new(u128::from_be_bytes(aes.encrypt_block(&[0; 16])));
+        // Doubling in GF(2^128); the multiplication keeps it free of a branch on a secret bit.
+        let mask = (*doubled << 1) ^ ((*doubled >> 127) * 0x87);
+        Ok(Self { aes, mask: Zeroizing::new(mask.to_be_bytes()) })
+    }
+
+    fn derive(&self, nonce: &[u8; 24]) -> (Zeroizing<[u8; 32]>, [u8; 12]) {
+        let (first, last) = nonce.split_first_chunk::<12>().expect("12 of 24 bytes");
+        let mut subkey = Zeroizing::new([0; 32]);
+        for (half, counter) in subkey.chunks_exact_mut(16).zip(1..) {
+            let mut block = Zeroizing::new([0, counter, b'X', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+            block[4..].copy_from_slice(first);
+            for (byte, mask) in block.iter_mut().zip(&*self.mask) {
+                *byte ^= mask;
+            }
+            half.copy_from_slice(&*Zeroizing::new(self.aes.encrypt_block(&block)));
+        }
+        (subkey, last.try_into().expect("12 of 24 bytes"))
+    }
+}

@@ -1,0 +1,42 @@
+//! What users are shown: who could compute what, who does, and why the others do not.
+
+use crate::registry::{self, Row};
+use crate::{Algorithm, Provider, choose, native};
+
+/// One line of [`listing`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The name of an [`Algorithm`], or `"aes-ctr"` for raw streams.
+    pub algorithm: &'static str,
+    /// The name of a [`Provider`].
+    pub provider: &'static str,
+    /// Which build of it; empty for a pair that does not exist.
+    pub variant: &'static str,
+    /// Whether it works on this machine.
+    pub available: bool,
+    /// Why not; empty where it does.
+    pub reason: String,
+    /// Whether it is what a call gets that asks for nobody in particular.
+    pub chosen: bool,
+}
+
+/// Every algorithm with every provider, whether the pair exists or not, then the variants of native raw streams.
+pub fn listing() -> Vec<Listed> {
+    let pairs = Algorithm::ALL.iter().flat_map(|&algorithm| {
+        let chosen = choose(algorithm, None).ok().map(|row| row.provider);
+        Provider::ALL.iter().map(move |&provider| pair(algorithm, provider, chosen == Some(provider)))
+    });
+    pairs.chain(native::listing()).collect()
+}
+
+fn pair(algorithm: Algorithm, provider: Provider, chosen: bool) -> Listed {
+    let found = registry::find(algorithm, provider);
+    Listed {
+        algorithm: algorithm.name(),
+        provider: provider.name(),
+        variant: registry::row_of(algorithm, provider).map_or("", Row::variant),
+        available: found.is_ok(),
+        reason: found.err().map(|reason| reason.to_string()).unwrap_or_default(),
+        chosen,
+    }
+}

@@ -1,0 +1,143 @@
+//! The one table: who computes what, in which build, and in which order they are preferred.
+
+use crate::Algorithm::*;
+use crate::Provider::{Aegis, AwsLc, Native, Ring, RustCrypto};
+use crate::extended::{self, XChaCha, Xaes};
+use crate::{AeadKey, Algorithm, Failed, Provider, Reason, aegis, aws_lc, native, ring, rustcrypto};
+
+/// A provider's way to compute an algorithm.
+#[derive(Debug)]
+pub struct Row {
+    /// What is computed.
+    pub algorithm: Algorithm,
+    /// Who computes it.
+    pub provider: Provider,
+    /// The order of preference among the rows of an algorithm: 1 is taken where nobody asks for another.
+    pub rank: u8,
+    /// The lab record that the rank rests on, as a path in the repository.
+    pub record: &'static str,
+    build: Build,
+    expand: Expand,
+}
+
+type Expand = fn(&[u8]) -> Result<Box<dyn AeadKey>, Failed>;
+
+/// What is known of the build that computes.
+#[derive(Clone, Copy, Debug)]
+enum Build {
+    /// The library chooses at run time and does not say.
+    Opaque,
+    /// Subkeys are derived here and given to an opaque library.
+    Extended,
+    /// The same with native AES, which `SEALANE_CPU` can make unavailable.
+    ExtendedByAes,
+}
+
+impl Row {
+    /// Expands a key.
+    ///
+    /// # Errors
+    /// [`Failed`] where it does not have [`Algorithm::key_len`] bytes.
+    pub fn key(&self, key: &[u8]) -> Result<Box<dyn AeadKey>, Failed> {
+        (self.expand)(key)
+    }
+
+    /// Which build of it: `"opaque"` where a foreign library chooses and does not say, `"extended"` where the nonce is
+    /// extended here by deriving a subkey that such a library uses.
+    pub fn variant(&self) -> &'static str {
+        match self.build {
+            Build::Opaque => "opaque",
+            Build::Extended | Build::ExtendedByAes => "extended",
+        }
+    }
+
+    /// Whether it works on this machine, and why not.
+    ///
+    /// # Errors
+    /// The reason.
+    pub fn available(&self) -> Result<(), Reason> {
+        match self.build {
+            Build::Opaque | Build::Extended => Ok(()),
+            Build::ExtendedByAes => native::available(),
+        }
+    }
+}
+
+const RECORD: &str = "lab/record/providers-granite-rapids.md";
+
+const fn row(algorithm: Algorithm, provider: Provider, rank: u8, build: Build, expand: Expand) -> Row {
+    Row { algorithm, provider, rank, record: RECORD, build, expand }
+}
+
+/// Every way to compute something, by algorithm and rank.
+#[rustfmt::skip]
+pub static ROWS: &[Row] = &[
+    row(Aes128Gcm,         AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_128_gcm(key))),
+    row(Aes128Gcm,         Ring,       2, Build::Opaque,        |key| boxed(ring::aes_128_gcm(key))),
+    row(Aes128Gcm,         RustCrypto, 3, Build::Opaque,        rustcrypto::aes_128_gcm),
+    row(Aes192Gcm,         AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_192_gcm(key))),
+    row(Aes192Gcm,         RustCrypto, 2, Build::Opaque,        rustcrypto::aes_192_gcm),
+    row(Aes256Gcm,         AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_256_gcm(key))),
+    row(Aes256Gcm,         Ring,       2, Build::Opaque,        |key| boxed(ring::aes_256_gcm(key))),
+    row(Aes256Gcm,         RustCrypto, 3, Build::Opaque,        rustcrypto::aes_256_gcm),
+    row(Aes128GcmSiv,      AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_128_gcm_siv(key))),
+    row(Aes128GcmSiv,      RustCrypto, 2, Build::Opaque,        rustcrypto::aes_128_gcm_siv),
+    row(Aes256GcmSiv,      AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_256_gcm_siv(key))),
+    row(Aes256GcmSiv,      RustCrypto, 2, Build::Opaque,        rustcrypto::aes_256_gcm_siv),
+    row(ChaCha20Poly1305,  AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::chacha20_poly1305(key))),
+    row(ChaCha20Poly1305,  Ring,       2, Build::Opaque,        |key| boxed(ring::chacha20_poly1305(key))),
+    row(ChaCha20Poly1305,  RustCrypto, 3, Build::Opaque,        rustcrypto::chacha20_poly1305),
+    row(XChaCha20Poly1305, AwsLc,      1, Build::Extended,      |key| extended::key::<XChaCha, _>(key, aws_lc::chacha20_poly1305)),
+    row(XChaCha20Poly1305, Ring,       2, Build::Extended,      |key| extended::key::<XChaCha, _>(key, ring::chacha20_poly1305)),
+    row(XChaCha20Poly1305, RustCrypto, 3, Build::Opaque,        rustcrypto::xchacha20_poly1305),
+    row(Xaes256Gcm,        AwsLc,      1, Build::ExtendedByAes, |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
+    row(Xaes256Gcm,        Ring,       2, Build::ExtendedByAes, |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),
+    row(Xaes256Gcm,        RustCrypto, 3, Build::Opaque,        rustcrypto::xaes_256_gcm),
+    row(Aegis128L,         Aegis,      1, Build::Opaque,        aegis::aegis_128l),
+    row(Aegis128X2,        Aegis,      1, Build::Opaque,        aegis::aegis_128x2),
+    row(Aegis128X4,        Aegis,      1, Build::Opaque,        aegis::aegis_128x4),
+    row(Aegis256,          Aegis,      1, Build::Opaque,        aegis::aegis_256),
+    row(Aegis256X2,        Aegis,      1, Build::Opaque,        aegis::aegis_256x2),
+    row(Aegis256X4,        Aegis,      1, Build::Opaque,        aegis::aegis_256x4),
+];
+
+fn boxed(key: Result<impl AeadKey + 'static, Failed>) -> Result<Box<dyn AeadKey>, Failed> {
+    Ok(Box::new(key?))
+}
+
+/// The row of this pair, if it works here.
+pub(crate) fn find(algorithm: Algorithm, provider: Provider) -> Result<&'static Row, Reason> {
+    let row = row_of(algorithm, provider).ok_or_else(|| absence(algorithm, provider))?;
+    row.available().map(|()| row)
+}
+
+/// The row of this pair, whether it works here or not.
+pub(crate) fn row_of(algorithm: Algorithm, provider: Provider) -> Option<&'static Row> {
+    rows(algorithm).find(|row| row.provider == provider)
+}
+
+/// The first row of `algorithm`, by rank, that works here.
+pub(crate) fn best(algorithm: Algorithm) -> Result<&'static Row, Reason> {
+    let available = rows(algorithm).filter(|row| row.available().is_ok());
+    available.min_by_key(|row| row.rank).ok_or_else(|| {
+        let mut reasons = rows(algorithm).filter_map(|row| row.available().err());
+        reasons.next().unwrap_or(Reason::NotBuilt)
+    })
+}
+
+/// Who can compute `algorithm` here.
+pub(crate) fn have(algorithm: Algorithm) -> Vec<Provider> {
+    rows(algorithm).filter(|row| row.available().is_ok()).map(|row| row.provider).collect()
+}
+
+/// Why the pair has no row.
+fn absence(algorithm: Algorithm, provider: Provider) -> Reason {
+    match provider {
+        Native => Reason::NotBuilt,
+        _ => Reason::Lacks(provider, algorithm),
+    }
+}
+
+fn rows(algorithm: Algorithm) -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().filter(move |row| row.algorithm == algorithm)
+}

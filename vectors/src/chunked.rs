@@ -1,0 +1,130 @@
+//! Project Wycheproof's file for C2SP chunked-encryption (Cobblestone).
+
+use crate::folder::{self, File};
+use crate::hex::Hex;
+use crate::wycheproof::{Document, Source, counted};
+use crate::{CHUNKED, Outcome, Why};
+use serde::Deserialize;
+
+/// One encrypted message.
+#[derive(Clone, Debug)]
+pub struct ChunkedCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number of the case within the file.
+    pub id: String,
+    /// The name that the file gives: `"Cobblestone-128"`.
+    pub algorithm: String,
+    /// The AEAD of the group: `"AEAD_AES_128_GCM"`.
+    pub aead: String,
+    /// The hash of the group: `"SHA-512"`.
+    pub sha: String,
+    /// What is special about it.
+    pub comment: String,
+    /// The key; invalid cases have some of wrong lengths.
+    pub key: Vec<u8>,
+    /// The context.
+    pub context: Vec<u8>,
+    /// The encrypted message, expanded (the file has it as a zlib stream).
+    pub ciphertext: Vec<u8>,
+    /// The derived key, where the header is right.
+    pub aead_key: Option<Vec<u8>>,
+    /// The derived first nonce, where the header is right.
+    pub base_nonce: Option<Vec<u8>>,
+    /// Bytes of plaintext; in an invalid case, those of the chunks that do open before the first that does not.
+    pub message_len: Option<u64>,
+    /// SHA-512 of those bytes.
+    pub message_sha512: Option<Vec<u8>>,
+    /// What must happen.
+    pub result: Outcome,
+    /// Why the case exists.
+    pub flags: Vec<ChunkedFlag>,
+}
+
+/// Why a case exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[allow(missing_docs, reason = "the words of the file, explained in its notes")]
+pub enum ChunkedFlag {
+    ChunkReordering,
+    CounterRollover,
+    HeaderFailure,
+    InvalidKeySize,
+    ModifiedCiphertext,
+    PartialPlaintext,
+    TrailingData,
+    Truncation,
+    ValidFinalChunk,
+    WrongContext,
+    WrongKey,
+}
+
+/// Every case of chunked encryption.
+///
+/// # Panics
+/// Where a file under `streaming` is not understood or missing.
+pub fn chunked() -> Vec<ChunkedCase> {
+    folder::read("streaming", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[derive(Deserialize)]
+enum GroupType {
+    ChunkedEncryption,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    #[serde(rename = "type")]
+    _type: GroupType,
+    #[serde(rename = "source")]
+    _source: Source,
+    aead: String,
+    sha: String,
+    tests: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Test {
+    tc_id: u32,
+    comment: String,
+    key: Hex,
+    ctx: Hex,
+    ct: Hex,
+    aead_key: Option<Hex>,
+    base_nonce: Option<Hex>,
+    msg_length: Option<u64>,
+    msg_sha512: Option<Hex>,
+    result: Outcome,
+    flags: Vec<ChunkedFlag>,
+}
+
+pub(crate) fn read(file: &File) -> Result<Vec<ChunkedCase>, Why> {
+    let document: Document<ChunkedFlag, Group> = file.json()?;
+    let mut cases = Vec::new();
+    for group in document.test_groups {
+        for test in group.tests {
+            let id = test.tc_id.to_string();
+            let ciphertext = miniz_oxide::inflate::decompress_to_vec_zlib(&test.ct.0)
+                .map_err(|_| Why::Compression(id.clone()))?;
+            cases.push(ChunkedCase {
+                file: file.name.clone(),
+                id,
+                algorithm: document.algorithm.clone(),
+                aead: group.aead.clone(),
+                sha: group.sha.clone(),
+                comment: test.comment,
+                key: test.key.0,
+                context: test.ctx.0,
+                ciphertext,
+                aead_key: test.aead_key.map(|Hex(bytes)| bytes),
+                base_nonce: test.base_nonce.map(|Hex(bytes)| bytes),
+                message_len: test.msg_length,
+                message_sha512: test.msg_sha512.map(|Hex(bytes)| bytes),
+                result: test.result,
+                flags: test.flags,
+            });
+        }
+    }
+    counted(document.number_of_tests, cases)
+}

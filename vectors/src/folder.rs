@@ -1,0 +1,55 @@
+//! Finds files by listing folders, and gives each to its reader.
+
+use crate::{Error, Reader, Why};
+use serde::de::DeserializeOwned;
+use std::fs;
+use std::path::Path;
+
+/// A file and its text.
+pub(crate) struct File {
+    /// Relative to the folder of vectors, with `/`.
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+impl File {
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Why> {
+        Ok(serde_json::from_str(&self.text)?)
+    }
+}
+
+/// Reads every file below `folder`; `readers` must name exactly those that are there.
+pub(crate) fn read<T>(folder: &str, readers: &[(&str, Reader<T>)]) -> Result<Vec<T>, Error> {
+    let mut names = Vec::new();
+    list(folder, &mut names)?;
+    names.sort();
+    if let Some((missing, _)) = readers.iter().find(|(known, _)| names.iter().all(|name| name != known)) {
+        return Err(Error { file: (*missing).into(), why: Why::Missing });
+    }
+    let mut cases = Vec::new();
+    for name in names {
+        let read = readers.iter().find(|(known, _)| *known == name).map(|(_, read)| read);
+        let found = read.ok_or(Why::UnknownFile).and_then(|read| {
+            read(&File { text: fs::read_to_string(root().join(&name))?, name: name.clone() })
+        });
+        cases.extend(found.map_err(|why| Error { file: name, why })?);
+    }
+    Ok(cases)
+}
+
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn list(folder: &str, names: &mut Vec<String>) -> Result<(), Error> {
+    let failed = |error: std::io::Error| Error { file: folder.into(), why: error.into() };
+    for entry in fs::read_dir(root().join(folder)).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        match entry.file_type().map_err(failed)?.is_dir() {
+            true => list(&name, names)?,
+            false => names.push(name),
+        }
+    }
+    Ok(())
+}

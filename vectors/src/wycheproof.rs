@@ -1,0 +1,139 @@
+//! AEAD files of Project Wycheproof, version 1.
+
+use crate::folder::File;
+use crate::hex::Hex;
+use crate::{AeadCase, Outcome, Why};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// What all of its files have around the groups. `F` are the flags.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Document<F: Ord, G> {
+    pub(crate) algorithm: String,
+    #[serde(rename = "schema")]
+    _schema: String,
+    pub(crate) number_of_tests: usize,
+    #[serde(rename = "header")]
+    _header: Vec<String>,
+    #[serde(rename = "notes")]
+    _notes: BTreeMap<F, Note>,
+    pub(crate) test_groups: Vec<G>,
+}
+
+/// What a flag means.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Note {
+    #[serde(rename = "bugType")]
+    _bug_type: String,
+    #[serde(rename = "description")]
+    _description: String,
+    #[serde(rename = "effect")]
+    _effect: Option<String>,
+    #[serde(rename = "links", default)]
+    _links: Vec<String>,
+    #[serde(rename = "cves", default)]
+    _cves: Vec<String>,
+}
+
+/// Who made the cases of a group.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Source {
+    #[serde(rename = "name")]
+    _name: String,
+    #[serde(rename = "version")]
+    _version: String,
+}
+
+/// Why a case exists. The result does not depend on it; it is read so that a new kind of case is noticed.
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+enum Flag {
+    CounterWrap,
+    EdgeCaseCiphertext,
+    EdgeCasePoly1305,
+    EdgeCasePolyKey,
+    EdgeCaseTag,
+    InvalidNonceSize,
+    Ktv,
+    LongIv,
+    ModifiedTag,
+    Pseudorandom,
+    SmallIv,
+    SpecialCase,
+    ZeroLengthIv,
+}
+
+#[derive(Deserialize)]
+enum GroupType {
+    AeadTest,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Group {
+    #[serde(rename = "type")]
+    _type: GroupType,
+    #[serde(rename = "source")]
+    _source: Source,
+    key_size: usize,
+    iv_size: usize,
+    tag_size: usize,
+    tests: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Test {
+    tc_id: u32,
+    #[serde(rename = "comment")]
+    _comment: String,
+    flags: Vec<Flag>,
+    key: Hex,
+    iv: Hex,
+    aad: Hex,
+    msg: Hex,
+    ct: Hex,
+    tag: Hex,
+    result: Outcome,
+}
+
+pub(crate) fn read(file: &File) -> Result<Vec<AeadCase>, Why> {
+    let document: Document<Flag, Group> = file.json()?;
+    let mut cases = Vec::new();
+    for group in document.test_groups {
+        let algorithm = match (&document.algorithm[..], group.key_size) {
+            ("AES-GCM", bits @ (128 | 192 | 256)) => format!("aes-{bits}-gcm"),
+            ("CHACHA20-POLY1305", 256) => "chacha20-poly1305".into(),
+            ("XCHACHA20-POLY1305", 256) => "xchacha20-poly1305".into(),
+            (other, _) => return Err(Why::UnknownAlgorithm(other.into())),
+        };
+        for test in group.tests {
+            // No tag can be made under a nonce of a wrong length, and the file has none there.
+            let tag_size = if test.flags.contains(&Flag::InvalidNonceSize) { 0 } else { group.tag_size };
+            let sizes = [&test.key, &test.iv, &test.tag].map(|Hex(bytes)| bytes.len() * 8);
+            if sizes != [group.key_size, group.iv_size, tag_size] {
+                return Err(Why::Length(test.tc_id.to_string()));
+            }
+            cases.push(AeadCase {
+                file: file.name.clone(),
+                id: test.tc_id.to_string(),
+                algorithm: algorithm.clone(),
+                key: test.key.0,
+                nonce: test.iv.0,
+                aad: test.aad.0,
+                plaintext: test.msg.0,
+                ciphertext: test.ct.0,
+                tag: test.tag.0,
+                result: test.result,
+            });
+        }
+    }
+    counted(document.number_of_tests, cases)
+}
+
+/// The cases, if there are as many as announced.
+pub(crate) fn counted<T>(announced: usize, cases: Vec<T>) -> Result<Vec<T>, Why> {
+    if cases.len() == announced { Ok(cases) } else { Err(Why::Count { announced, found: cases.len() }) }
+}

@@ -1,0 +1,65 @@
+//! The copies are the published bytes, every file is read, and the table in the README names each.
+
+use sha2::Digest;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+fn count<T>(cases: &[T], file: impl Fn(&T) -> &str) -> BTreeMap<&str, usize> {
+    cases.iter().fold(BTreeMap::new(), |mut counts, case| {
+        *counts.entry(file(case)).or_default() += 1;
+        counts
+    })
+}
+
+#[test]
+fn every_case_is_read() {
+    let (aead, ctr, chunked) = (vectors::aead(), vectors::aes_ctr(), vectors::chunked());
+    let mut counts = count(&aead, |case| &case.file);
+    counts.extend(count(&ctr, |case| &case.file));
+    counts.extend(count(&chunked, |case| &case.file));
+    // Of the mixed files, only the messages: of RFC 8439 two, of the XChaCha draft one, of AEGIS no states.
+    let expected = [
+        ("aead/aegis_draft/aegis-128l-test-vectors.json", 9),
+        ("aead/aegis_draft/aegis-128x2-test-vectors.json", 2),
+        ("aead/aegis_draft/aegis-128x4-test-vectors.json", 2),
+        ("aead/aegis_draft/aegis-256-test-vectors.json", 9),
+        ("aead/aegis_draft/aegis-256x2-test-vectors.json", 2),
+        ("aead/aegis_draft/aegis-256x4-test-vectors.json", 2),
+        ("aead/aes_gcm_spec.json", 20),
+        ("aead/rfc8439.json", 2),
+        ("aead/rfc8452.json", 50),
+        ("aead/wycheproof/aes_gcm_test.json", 316),
+        ("aead/wycheproof/chacha20_poly1305_test.json", 325),
+        ("aead/wycheproof/xchacha20_poly1305_test.json", 315),
+        ("aead/xaes_256_gcm.json", 2),
+        ("aead/xchacha_draft.json", 1),
+        ("stream/aes_ctr_rfc3686.json", 9),
+        ("stream/aes_ctr_sp800_38a.json", 3),
+        ("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", 35),
+    ];
+    assert_eq!(counts, BTreeMap::from(expected));
+}
+
+#[test]
+fn every_file_has_a_sum_and_a_row() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (sums, readme) = (root.join("SHA256SUMS"), root.join("README.md"));
+    let (sums, readme) = (fs::read_to_string(sums).unwrap(), fs::read_to_string(readme).unwrap());
+    let files: Vec<String> = vectors::aead()
+        .into_iter()
+        .map(|case| case.file)
+        .chain(vectors::aes_ctr().into_iter().map(|case| case.file))
+        .chain(vectors::chunked().into_iter().map(|case| case.file))
+        .collect();
+    for line in sums.lines() {
+        let (sum, file) = line.split_once("  ").unwrap();
+        assert!(files.iter().any(|read| read == file), "{file}: has a sum and is not read");
+        let found = hex::encode(sha2::Sha256::digest(fs::read(root.join(file)).unwrap()));
+        assert_eq!(found, sum, "{file}");
+    }
+    for file in &files {
+        assert!(sums.contains(&format!("  {file}\n")), "{file}: no sum");
+        assert!(readme.contains(&format!("| `{file}` |")), "{file}: no row in the README");
+    }
+}
