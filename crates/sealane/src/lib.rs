@@ -1,1 +1,32 @@
 //! Encryption at the speed of the hardware.
+//!
+//! THE MEANING floor: what users call. A message is sealed by an [`Aead`]; a file or a stream is encrypted by
+//! [`file`]; keys live in [`keys`]; raw parts, with the danger in the path, in [`hazmat`].
+//!
+//! ```
+//! use sealane::{Aead, Algorithm, Key};
+//!
+//! let key = Key::generate(Algorithm::Aes256Gcm.key_len())?;
+//! let aead = Aead::new(Algorithm::Aes256Gcm, &key)?;
+//! let sealed = aead.seal(b"hello", b"header")?;
+//! assert_eq!(aead.open(&sealed, b"header")?, b"hello");
+//! # Ok::<(), sealane::Error>(())
+//! ```
+//!
+//! Nothing that was not verified reaches a caller: a failed `open` leaves zeros where the plaintext would be.
+//! Everything written here, somebody else's software reads; there is no format of our own.
+#![forbid(unsafe_code)]
+
+pub mod aead;
+mod engine;
+pub mod error;
+pub mod file;
+pub mod hazmat;
+pub mod keys;
+mod nonce;
+mod random;
+
+pub use aead::{Aead, Buffer};
+pub use error::{Error, Misuse};
+pub use keys::Key;
+pub use providers::{Algorithm, InOut, Listed, Provider, listing, set_default};

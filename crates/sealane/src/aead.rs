@@ -1,0 +1,358 @@
+//! Seal and open one message.
+
+use crate::{Algorithm, Error, Key, Misuse, Provider, nonce};
+use providers::{AeadKey, InOut};
+use std::fmt;
+
+/// The longest nonce and the longest tag of any algorithm, in bytes.
+const MAX_NONCE: usize = 32;
+
+/// An algorithm with a key. Safe to share between threads and after a fork.
+///
+/// A *sealed* message is `nonce || ciphertext || tag` under a fresh random nonce. Calls named `encrypt` and
+/// `decrypt` take the nonce from the caller, who must never use one twice with the same key.
+pub struct Aead {
+    algorithm: Algorithm,
+    provider: Provider,
+    variant: &'static str,
+    nonce_len: usize,
+    tag_len: usize,
+    key: Box<dyn AeadKey>,
+}
+
+impl Aead {
+    /// An AEAD from the provider that is chosen on this machine: the process default, else `SEALANE_PROVIDER`, else
+    /// the fastest by the lab's record.
+    ///
+    /// # Errors
+    /// [`Misuse::KeyLength`]; [`Error::ProviderUnavailable`] or [`Error::Environment`] where the environment asks for
+    /// what is not there.
+    pub fn new(algorithm: Algorithm, key: &Key) -> Result<Self, Error> {
+        Self::with_provider(algorithm, key, None)
+    }
+
+    /// The same from `provider`, or an error that lists who is there.
+    pub fn with_provider(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
+        let row = providers::choose(algorithm, provider)?;
+        if key.as_bytes().len() != algorithm.key_len() {
+            let want = match algorithm.key_len() {
+                16 => &[16],
+                24 => &[24],
+                _ => &[32],
+            };
+            return Err(Misuse::KeyLength { got: key.as_bytes().len(), want }.into());
+        }
+        Ok(Self {
+            algorithm,
+            provider: row.provider,
+            variant: row.variant(),
+            nonce_len: algorithm.nonce_len(),
+            tag_len: algorithm.tag_len(),
+            key: row.key(key.as_bytes())?,
+        })
+    }
+
+    /// What is computed.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Who computes it.
+    pub fn provider(&self) -> Provider {
+        self.provider
+    }
+
+    /// Which build of it.
+    pub fn variant(&self) -> &'static str {
+        self.variant
+    }
+
+    /// Bytes of a nonce.
+    #[inline]
+    pub fn nonce_len(&self) -> usize {
+        self.nonce_len
+    }
+
+    /// Bytes of a tag.
+    #[inline]
+    pub fn tag_len(&self) -> usize {
+        self.tag_len
+    }
+
+    /// Bytes by which a sealed message is longer than its plaintext: nonce and tag.
+    #[inline]
+    pub fn overhead(&self) -> usize {
+        self.nonce_len + self.tag_len
+    }
+
+    /// The longest plaintext, in bytes.
+    pub fn max_plaintext_len(&self) -> u64 {
+        self.algorithm.max_plaintext_len()
+    }
+
+    // ---- sealed messages: nonce || ciphertext || tag ------------------------------------------------------------
+
+    /// Seals `plaintext` under a fresh random nonce.
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] past [`Self::max_plaintext_len`].
+    pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut sealed = vec![0; plaintext.len() + self.overhead()];
+        self.seal_into(plaintext, &mut sealed, aad)?;
+        Ok(sealed)
+    }
+
+    /// Opens a sealed message.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`].
+    pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut plaintext = vec![0; sealed.len().saturating_sub(self.overhead())];
+        self.open_into(sealed, &mut plaintext, aad)?;
+        Ok(plaintext)
+    }
+
+    /// Seals into the start of `out` and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// [`Misuse::OutputTooShort`], [`Error::LimitExceeded`]; nothing was written then.
+    pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        let len = plaintext.len() + self.overhead();
+        let out = self.first(out, len)?;
+        let (nonce, body) = out.split_at_mut(self.nonce_len);
+        let (ciphertext, tag) = body.split_at_mut(plaintext.len());
+        self.seal_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)?;
+        Ok(len)
+    }
+
+    /// Seals in place: the plaintext lies at `buffer[nonce_len..][..len]`; the sealed message fills the start of
+    /// `buffer` up to the returned length.
+    ///
+    /// # Errors
+    /// As [`Self::seal_into`].
+    pub fn seal_in_place(&self, buffer: &mut [u8], len: usize, aad: &[u8]) -> Result<usize, Error> {
+        let total = len + self.overhead();
+        let buffer = self.first(buffer, total)?;
+        let (nonce, body) = buffer.split_at_mut(self.nonce_len);
+        let (data, tag) = body.split_at_mut(len);
+        self.seal_parts(nonce, aad, InOut::in_place(data), tag)?;
+        Ok(total)
+    }
+
+    /// Opens into the start of `out` and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`]: `out` holds none of the plaintext. [`Misuse::OutputTooShort`].
+    pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        let (nonce, ciphertext) = sealed.split_at_checked(self.nonce_len).ok_or(Error::Authentication)?;
+        self.decrypt_into(nonce, ciphertext, aad, out)
+    }
+
+    /// Opens in place; the plaintext lies where its ciphertext was.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`]: the bytes between nonce and tag are zero then.
+    pub fn open_in_place<'a>(&self, sealed: &'a mut [u8], aad: &[u8]) -> Result<&'a mut [u8], Error> {
+        let len = sealed.len().checked_sub(self.overhead()).ok_or(Error::Authentication)?;
+        let (nonce, body) = sealed.split_at_mut(self.nonce_len);
+        let (data, tag) = body.split_at_mut(len);
+        self.decrypt_parts(nonce, aad, InOut::in_place(data), tag)?;
+        Ok(data)
+    }
+
+    /// A buffer in which up to `capacity` bytes of plaintext are collected and sealed where they lie.
+    pub fn buffer(&self, capacity: usize) -> Buffer<'_> {
+        Buffer { aead: self, bytes: vec![0; capacity + self.overhead()] }
+    }
+
+    // ---- explicit nonces: ciphertext || tag ---------------------------------------------------------------------
+
+    /// Encrypts under the caller's nonce.
+    ///
+    /// # Errors
+    /// [`Misuse::NonceLength`], [`Error::LimitExceeded`].
+    pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = vec![0; plaintext.len() + self.tag_len];
+        self.encrypt_into(nonce, plaintext, aad, &mut out)?;
+        Ok(out)
+    }
+
+    /// Encrypts into the start of `out` and returns the number of bytes written.
+    pub fn encrypt_into(
+        &self,
+        nonce: &[u8],
+        plaintext: &[u8],
+        aad: &[u8],
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        let len = plaintext.len() + self.tag_len;
+        let (ciphertext, tag) = self.first(out, len)?.split_at_mut(plaintext.len());
+        self.encrypt_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)?;
+        Ok(len)
+    }
+
+    /// Decrypts under the caller's nonce.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`], [`Misuse::NonceLength`].
+    pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = vec![0; ciphertext.len().saturating_sub(self.tag_len)];
+        self.decrypt_into(nonce, ciphertext, aad, &mut out)?;
+        Ok(out)
+    }
+
+    /// Decrypts into the start of `out` and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`]: `out` holds none of the plaintext.
+    pub fn decrypt_into(
+        &self,
+        nonce: &[u8],
+        ciphertext: &[u8],
+        aad: &[u8],
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        let len = ciphertext.len().checked_sub(self.tag_len).ok_or(Error::Authentication)?;
+        let (ciphertext, tag) = ciphertext.split_at(len);
+        let out = self.first(out, len)?;
+        self.decrypt_parts(nonce, aad, InOut::apart(ciphertext, out), tag)?;
+        Ok(len)
+    }
+
+    // ---- the parts apart: what every call above comes down to ---------------------------------------------------
+
+    /// Seals `data` under a fresh nonce, which is written to `nonce`; the tag goes to `tag`.
+    ///
+    /// # Errors
+    /// [`Misuse::NonceLength`] or [`Misuse::OutputTooShort`] where `nonce` or `tag` has another length than the
+    /// algorithm's; [`Error::LimitExceeded`].
+    #[inline]
+    pub fn seal_parts(
+        &self,
+        nonce: &mut [u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        let mut fresh = [0; MAX_NONCE];
+        let fresh = &mut fresh[..self.nonce_len];
+        nonce::fill(fresh)?;
+        self.encrypt_parts(fresh, aad, data, tag)?;
+        if nonce.len() != fresh.len() {
+            return Err(Misuse::NonceLength { got: nonce.len(), want: fresh.len() }.into());
+        }
+        nonce.copy_from_slice(fresh);
+        Ok(())
+    }
+
+    /// Encrypts `data` under `nonce`; the tag goes to `tag`.
+    ///
+    /// # Errors
+    /// As [`Self::seal_parts`].
+    #[inline]
+    pub fn encrypt_parts(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check(nonce, aad, data.len())?;
+        if tag.len() != self.tag_len {
+            return Err(Misuse::OutputTooShort { got: tag.len(), need: self.tag_len }.into());
+        }
+        Ok(self.key.seal(nonce, aad, data, tag)?)
+    }
+
+    /// Decrypts `data` if `tag` fits.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`]: the destination is zero.
+    #[inline]
+    pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
+        self.check(nonce, aad, data.len())?;
+        if tag.len() != self.tag_len {
+            return Err(Error::Authentication);
+        }
+        Ok(self.key.open(nonce, aad, data, tag)?)
+    }
+
+    #[inline]
+    fn check(&self, nonce: &[u8], aad: &[u8], len: usize) -> Result<(), Error> {
+        if nonce.len() != self.nonce_len {
+            return Err(Misuse::NonceLength { got: nonce.len(), want: self.nonce_len }.into());
+        }
+        if len as u64 > self.algorithm.max_plaintext_len() {
+            return Err(Error::LimitExceeded("the message is longer than the algorithm can carry"));
+        }
+        if aad.len() as u64 > self.algorithm.max_aad_len() {
+            return Err(Error::LimitExceeded("the associated data is longer than the algorithm can carry"));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn first<'a>(&self, out: &'a mut [u8], need: usize) -> Result<&'a mut [u8], Error> {
+        let got = out.len();
+        out.get_mut(..need).ok_or_else(|| Misuse::OutputTooShort { got, need }.into())
+    }
+}
+
+impl fmt::Debug for Aead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Aead")
+            .field("algorithm", &self.algorithm.name())
+            .field("provider", &self.provider.name())
+            .field("variant", &self.variant)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Room for one message, filled by the caller and sealed without a copy.
+///
+/// ```
+/// # use sealane::{Aead, Algorithm, Key};
+/// # let aead = Aead::new(Algorithm::Aes256Gcm, &Key::generate(32)?)?;
+/// let mut buffer = aead.buffer(4096);
+/// buffer.plaintext()[..5].copy_from_slice(b"hello");
+/// let wire = buffer.seal(5, b"")?;
+/// assert_eq!(aead.open(wire, b"")?, b"hello");
+/// # Ok::<(), sealane::Error>(())
+/// ```
+pub struct Buffer<'a> {
+    aead: &'a Aead,
+    bytes: Vec<u8>,
+}
+
+impl Buffer<'_> {
+    /// Where the plaintext goes.
+    pub fn plaintext(&mut self) -> &mut [u8] {
+        let (from, to) = (self.aead.nonce_len, self.bytes.len() - self.aead.tag_len);
+        &mut self.bytes[from..to]
+    }
+
+    /// Seals the first `len` bytes; the result lies in the buffer until the next call.
+    ///
+    /// # Errors
+    /// [`Misuse::BufferTooShort`] where the buffer holds fewer bytes.
+    pub fn seal(&mut self, len: usize, aad: &[u8]) -> Result<&[u8], Error> {
+        let holds = self.plaintext().len();
+        if len > holds {
+            return Err(Misuse::BufferTooShort { got: holds, need: len }.into());
+        }
+        let total = self.aead.seal_in_place(&mut self.bytes, len, aad)?;
+        Ok(&self.bytes[..total])
+    }
+}
+
+impl Drop for Buffer<'_> {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.bytes);
+    }
+}
+
+impl fmt::Debug for Buffer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("aead", self.aead).finish_non_exhaustive()
+    }
+}

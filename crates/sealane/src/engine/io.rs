@@ -1,0 +1,132 @@
+//! Reading and writing at a position, by several threads at once.
+
+use crate::Error;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Something that can be read at any position.
+pub trait ReadAt: Send + Sync {
+    /// Reads at most `into.len()` bytes from `offset`; 0 at the end.
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
+
+    /// Bytes there are.
+    fn size(&self) -> io::Result<u64>;
+
+    /// Fills `into` from `offset`.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] where it ends before.
+    fn read_exact_at(&self, mut offset: u64, mut into: &mut [u8]) -> io::Result<()> {
+        while !into.is_empty() {
+            match self.read_at(offset, into) {
+                Ok(0) => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the source became shorter while it was read",
+                    ));
+                }
+                Ok(n) => {
+                    offset += n as u64;
+                    into = &mut into[n..];
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A source and what it is called in errors.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) source: &'a dyn ReadAt,
+}
+
+impl Named<'_> {
+    pub(crate) fn read_exact_at(self, offset: u64, into: &mut [u8]) -> Result<(), Error> {
+        self.source.read_exact_at(offset, into).map_err(|e| Error::io(self.path, e))
+    }
+}
+
+/// Something that can be written at any position.
+pub(crate) trait WriteAt: Sync {
+    fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()>;
+}
+
+impl ReadAt for File {
+    #[cfg(unix)]
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, into, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(self, into, offset)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+}
+
+impl ReadAt for [u8] {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|at| self.get(at..)).unwrap_or_default();
+        let n = rest.len().min(into.len());
+        into[..n].copy_from_slice(&rest[..n]);
+        Ok(n)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+}
+
+impl<R: ReadAt + ?Sized> ReadAt for Box<R> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(offset, into)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        (**self).size()
+    }
+}
+
+impl<R: ReadAt + ?Sized> ReadAt for &R {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(offset, into)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        (**self).size()
+    }
+}
+
+impl WriteAt for File {
+    #[cfg(unix)]
+    fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(self, from, offset)
+    }
+
+    #[cfg(windows)]
+    fn write_all_at(&self, mut offset: u64, mut from: &[u8]) -> io::Result<()> {
+        while !from.is_empty() {
+            let n = std::os::windows::fs::FileExt::seek_write(self, from, offset)?;
+            offset += n as u64;
+            from = &from[n..];
+        }
+        Ok(())
+    }
+}
+
+/// Where verified plaintext goes when nobody wants it.
+pub(crate) struct Nowhere;
+
+impl WriteAt for Nowhere {
+    fn write_all_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+}

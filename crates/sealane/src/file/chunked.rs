@@ -1,0 +1,137 @@
+//! The format C2SP chunked-encryption@v1, known as Cobblestone-128 and Cobblestone-256.
+//!
+//! ```text
+//! file       = salt[24] || commitment[32] || chunk 0 || … || chunk n
+//! key[K] || base nonce[12] || commitment[32] =
+//!              HKDF-Expand-SHA512(key, "c2sp.org/chunked-encryption@v1+" || aead || 0x00 || salt || context)
+//! chunk i    = AES-GCM(key, base nonce XOR i, 16384 bytes of plaintext, no associated data); 16 bytes longer
+//! last chunk = always shorter than 16384 bytes, empty where the length is a multiple
+//! ```
+//!
+//! The commitment is checked before any chunk, so a file opens under one key and context only. Nothing may be
+//! appended and nothing written over in place: either would use a nonce twice.
+
+use crate::engine::pipeline::Chunks;
+use crate::engine::plan::Layout;
+use crate::{Aead, Algorithm, Error, Key, Misuse};
+use hkdf::Hkdf;
+use providers::InOut;
+use sha2::Sha512;
+use std::fmt;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+/// Bytes of plaintext in a full chunk.
+pub const CHUNK_LEN: usize = 16384;
+/// Bytes before the first chunk.
+pub const HEADER_LEN: usize = SALT_LEN + COMMITMENT_LEN;
+/// Bytes by which a sealed chunk is longer.
+pub(crate) const TAG_LEN: usize = 16;
+
+const SALT_LEN: usize = 24;
+const COMMITMENT_LEN: usize = 32;
+const NONCE_LEN: usize = 12;
+
+/// The two members of the family: the key's length decides.
+const SUITES: [(Algorithm, &[u8]); 2] =
+    [(Algorithm::Aes128Gcm, b"AEAD_AES_128_GCM"), (Algorithm::Aes256Gcm, b"AEAD_AES_256_GCM")];
+
+/// The keys of one file.
+pub(crate) struct Chunked {
+    aead: Aead,
+    base_nonce: [u8; NONCE_LEN],
+}
+
+/// The bytes before the first chunk.
+pub(crate) type Header = [u8; HEADER_LEN];
+
+impl Chunked {
+    /// Keys for a new file, and its header.
+    pub(crate) fn create(key: &Key, context: &[u8]) -> Result<(Self, Header), Error> {
+        let mut header = [0; HEADER_LEN];
+        crate::random::fill(&mut header[..SALT_LEN])?;
+        let (chunked, commitment) = Self::derive(key, context, &header[..SALT_LEN])?;
+        header[SALT_LEN..].copy_from_slice(&*commitment);
+        Ok((chunked, header))
+    }
+
+    /// The keys of the file with this header.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] for another key, another context or a changed header.
+    pub(crate) fn open(key: &Key, context: &[u8], header: &Header) -> Result<Self, Error> {
+        let (chunked, commitment) = Self::derive(key, context, &header[..SALT_LEN])?;
+        if bool::from(commitment.ct_eq(&header[SALT_LEN..])) {
+            Ok(chunked)
+        } else {
+            Err(Error::Authentication)
+        }
+    }
+
+    fn derive(
+        key: &Key,
+        context: &[u8],
+        salt: &[u8],
+    ) -> Result<(Self, Zeroizing<[u8; COMMITMENT_LEN]>), Error> {
+        let len = key.as_bytes().len();
+        let (algorithm, name) = SUITES
+            .into_iter()
+            .find(|(algorithm, _)| algorithm.key_len() == len)
+            .ok_or(Misuse::KeyLength { got: len, want: &[16, 32] })?;
+        let mut okm = Zeroizing::new([0; 32 + NONCE_LEN + COMMITMENT_LEN]);
+        let okm = &mut okm[..len + NONCE_LEN + COMMITMENT_LEN];
+        expand(key.as_bytes(), &[b"c2sp.org/chunked-encryption@v1+", name, &[0], salt, context], okm)?;
+        let (chunk_key, rest) = okm.split_at(len);
+        let (nonce, commitment) = rest.split_at(NONCE_LEN);
+        let chunked = Self {
+            aead: Aead::new(algorithm, &Key::from_bytes(chunk_key))?,
+            base_nonce: nonce.try_into().expect("cut to this length above"),
+        };
+        Ok((chunked, Zeroizing::new(commitment.try_into().expect("cut to this length above"))))
+    }
+
+    fn nonce(&self, index: u64) -> [u8; NONCE_LEN] {
+        let mut nonce = self.base_nonce;
+        for (byte, index) in nonce[4..].iter_mut().zip(index.to_be_bytes()) {
+            *byte ^= index;
+        }
+        nonce
+    }
+}
+
+impl Chunks for Chunked {
+    const LAYOUT: Layout = Layout {
+        header: HEADER_LEN as u64,
+        chunk: CHUNK_LEN as u64,
+        overhead: TAG_LEN as u64,
+        max_chunks: 1 << 38,
+    };
+
+    fn seal(&self, index: u64, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        let (data, tag) = sealed.split_at_mut(plain.len());
+        self.aead.encrypt_parts(&self.nonce(index), &[], InOut::apart(plain, data), tag)
+    }
+
+    fn open(&self, index: u64, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+        let (data, tag) = sealed.split_at(plain.len());
+        self.aead.decrypt_parts(&self.nonce(index), &[], InOut::apart(data, plain), tag)
+    }
+}
+
+impl fmt::Debug for Chunked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunked").field("aead", &self.aead).finish_non_exhaustive()
+    }
+}
+
+/// HKDF-Expand with SHA-512 (RFC 5869 section 2.3). `key` is the pseudorandom key itself and may be shorter than
+/// the hash, as the format wants it; the crate refuses that, so a key is padded as HMAC would pad it (RFC 2104
+/// section 2: zeros up to the block), which changes nothing.
+fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
+    let mut padded = Zeroizing::new([0; 64]);
+    padded[..key.len()].copy_from_slice(key);
+    Hkdf::<Sha512>::from_prk(&*padded)
+        .expect("64 bytes are the length of the hash")
+        .expand_multi_info(info, okm)
+        .map_err(|_| Error::LimitExceeded("HKDF ends at 255 blocks"))
+}

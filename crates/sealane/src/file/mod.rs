@@ -1,0 +1,28 @@
+//! Files, objects and streams, in formats that others read.
+//!
+//! One format so far: C2SP chunked-encryption@v1 (Cobblestone-128 or -256 by the length of the key), committing,
+//! seekable, bound to a context.
+//!
+//! | from, to | use |
+//! |---|---|
+//! | a path to a path | [`encrypt_file`], [`decrypt_file`]: all cores, appears whole or not at all |
+//! | a reader to a writer | [`encrypt_stream`], [`decrypt_stream`] |
+//! | pieces to a writer | [`Encryptor`], [`Decryptor`] |
+//! | a range out of the middle | [`Reader`] |
+//! | bytes to bytes | [`encrypt`], [`decrypt`] |
+
+mod chunked;
+mod memory;
+mod paths;
+mod reader;
+mod stream;
+mod writer;
+
+pub use crate::engine::io::ReadAt;
+pub use crate::engine::options::{Callback, Durability, Options};
+pub use chunked::{CHUNK_LEN, HEADER_LEN};
+pub use memory::{decrypt, decrypt_into, decrypted_len, encrypt, encrypt_into, encrypted_len};
+pub use paths::{Info, decrypt_file, encrypt_file, inspect, verify_file};
+pub use reader::Reader;
+pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
+pub use writer::Writer;

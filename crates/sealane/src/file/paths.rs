@@ -1,0 +1,225 @@
+//! From a path to a path.
+
+use super::chunked::{CHUNK_LEN, Chunked};
+use super::stream::{Decryptor, Encryptor, pump};
+use super::{Durability, Options, Reader};
+use crate::engine::io::{Named, Nowhere, WriteAt};
+use crate::engine::pipeline::{Chunks, open_all, seal_all};
+use crate::engine::staged::{Access, Existing, Staged};
+use crate::{Error, Key, Misuse};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Encrypts the file `from` to the file `to`, which appears whole or not at all.
+///
+/// A pipe or a device works on either side and is read or written from beginning to end.
+///
+/// # Errors
+/// [`Error::Io`] with the path, [`Misuse::SameFile`], [`Misuse::KeyLength`], [`Error::Cancelled`]. Nothing is left
+/// behind, and `from` is never touched.
+pub fn encrypt_file(
+    from: &Path,
+    to: &Path,
+    key: &Key,
+    context: &[u8],
+    mut options: Options<'_>,
+) -> Result<(), Error> {
+    let source = Source::open(from)?;
+    let sink = Sink::open(&source, to)?;
+    if let (Some(len), Sink::Staged(staged)) = (source.size(), &sink) {
+        let (chunked, header) = Chunked::create(key, context)?;
+        let plan = Chunked::LAYOUT.plan_plain(len)?;
+        staged.allocate(plan.sealed_len())?;
+        staged.file().write_all_at(0, &header).map_err(|e| Error::io(to, e))?;
+        seal_all(&chunked, plan, source.named(), staged.file(), &mut options).map_err(|e| e.about(to))?;
+    } else {
+        Encryptor::new(sink.file(), key, context)
+            .and_then(|mut encryptor| {
+                pump(|piece| source.read(piece), &mut options, |piece| encryptor.push(piece))?;
+                encryptor.finish()
+            })
+            .map_err(|e| e.about(to))?;
+    }
+    sink.finish(options.durability)
+}
+
+/// Decrypts the file `from` to the file `to`, which appears whole and verified or not at all.
+///
+/// A pipe or a device works on either side. Into a pipe or a device each chunk goes as soon as it is verified, so
+/// there a late failure comes after the beginning was written; of a plain file the last chunk is verified first.
+///
+/// # Errors
+/// [`Error::Authentication`], [`Error::Truncated`] and those of [`encrypt_file`].
+pub fn decrypt_file(
+    from: &Path,
+    to: &Path,
+    key: &Key,
+    context: &[u8],
+    mut options: Options<'_>,
+) -> Result<(), Error> {
+    let source = Source::open(from)?;
+    let reader = source.reader(key, context)?;
+    let sink = Sink::open(&source, to)?;
+    match (reader, &sink) {
+        (Some(reader), Sink::Staged(staged)) => {
+            staged.allocate(reader.size())?;
+            open_all(reader.chunked(), reader.plan(), source.named(), staged.file(), &mut options)
+        }
+        (Some(reader), Sink::Stream(file)) => copy_out(&reader, file, &mut options),
+        (None, sink) => {
+            let mut decryptor = Decryptor::new(sink.file(), key, context);
+            pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))
+                .and_then(|()| decryptor.finish().map(drop))
+        }
+    }
+    .map_err(|e| e.about(to))?;
+    sink.finish(options.durability)
+}
+
+/// Verifies every byte of an encrypted file and keeps none.
+///
+/// # Errors
+/// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Misuse::KeyLength`].
+pub fn verify_file(from: &Path, key: &Key, context: &[u8], mut options: Options<'_>) -> Result<(), Error> {
+    let source = Source::open(from)?;
+    match source.reader(key, context)? {
+        Some(reader) => open_all(reader.chunked(), reader.plan(), source.named(), &Nowhere, &mut options),
+        None => {
+            let mut decryptor = Decryptor::new(io::sink(), key, context);
+            pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))?;
+            decryptor.finish().map(drop)
+        }
+    }
+}
+
+/// What can be told of an encrypted file without a key. Nothing of it is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// The format's name.
+    pub format: &'static str,
+    /// Bytes of the file.
+    pub file_len: u64,
+    /// Bytes of plaintext, if the file is whole.
+    pub plaintext_len: u64,
+    /// Chunks.
+    pub chunks: u64,
+    /// Bytes of plaintext in a full chunk.
+    pub chunk_len: u64,
+}
+
+/// Tells what the size of a file says. The format has no mark of its own: any file of a fitting size looks like one.
+///
+/// # Errors
+/// [`Error::Truncated`] for a size that no whole file has; [`Error::Io`]; [`Misuse::Source`] for a pipe.
+pub fn inspect(from: &Path) -> Result<Info, Error> {
+    let source = Source::open(from)?;
+    let file_len = source.size().ok_or(Misuse::Source("only a plain file can be inspected"))?;
+    let plan = Chunked::LAYOUT.plan_sealed(file_len)?;
+    Ok(Info {
+        format: "chunked-encryption@v1",
+        file_len,
+        plaintext_len: plan.plain_len,
+        chunks: plan.chunks(),
+        chunk_len: CHUNK_LEN as u64,
+    })
+}
+
+/// An input that exists.
+struct Source {
+    path: PathBuf,
+    file: File,
+    found: Metadata,
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Self, Error> {
+        let about = |e| Error::io(path, e);
+        let file = File::open(path).map_err(about)?;
+        let found = file.metadata().map_err(about)?;
+        if found.is_dir() {
+            return Err(about(io::ErrorKind::IsADirectory.into()));
+        }
+        Ok(Self { path: path.to_owned(), file, found })
+    }
+
+    /// Bytes, of a plain file. One that claims to be empty may be one whose content is made as it is read (`/proc`),
+    /// so it is read like a pipe.
+    fn size(&self) -> Option<u64> {
+        (self.found.is_file() && self.found.len() > 0).then_some(self.found.len())
+    }
+
+    fn reader(&self, key: &Key, context: &[u8]) -> Result<Option<Reader<&File>>, Error> {
+        let reader = self.size().map(|_| Reader::new(&self.file, key, context));
+        reader.transpose().map_err(|e| e.about(&self.path))
+    }
+
+    fn named(&self) -> Named<'_> {
+        Named { path: &self.path, source: &self.file }
+    }
+
+    fn read(&self, piece: &mut [u8]) -> Result<usize, Error> {
+        (&self.file).read(piece).map_err(|e| Error::io(&self.path, e))
+    }
+}
+
+/// An output.
+enum Sink {
+    /// A file to come.
+    Staged(Staged),
+    /// A pipe or a device, which cannot be replaced.
+    Stream(File),
+}
+
+impl Sink {
+    fn open(source: &Source, path: &Path) -> Result<Self, Error> {
+        let about = |e| Error::io(path, e);
+        match path.metadata() {
+            Ok(found) if found.is_dir() => Err(about(io::ErrorKind::IsADirectory.into())),
+            Ok(found) if found.is_file() && same_file(&source.found, &found) => {
+                Err(Misuse::SameFile(path.to_owned()).into())
+            }
+            Ok(found) if !found.is_file() => {
+                Ok(Self::Stream(OpenOptions::new().write(true).open(path).map_err(about)?))
+            }
+            _ => Ok(Self::Staged(Staged::new(path, Access::Usual)?)),
+        }
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            Self::Staged(staged) => staged.file(),
+            Self::Stream(file) => file,
+        }
+    }
+
+    fn finish(self, durability: Durability) -> Result<(), Error> {
+        match self {
+            Self::Staged(staged) => staged.commit(Existing::Replace, durability),
+            Self::Stream(_) => Ok(()),
+        }
+    }
+}
+
+/// Through whatever links: the same bytes on the same disk.
+#[cfg(unix)]
+fn same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Replacing is by renaming, which the system refuses while the source is open.
+#[cfg(not(unix))]
+fn same_file(_: &Metadata, _: &Metadata) -> bool {
+    false
+}
+
+/// All of the plaintext, in order.
+fn copy_out(reader: &Reader<&File>, mut sink: &File, options: &mut Options<'_>) -> Result<(), Error> {
+    let mut at = 0;
+    pump(
+        |piece| reader.read_at(at, piece).inspect(|n| at += *n as u64),
+        options,
+        |piece| Ok(io::Write::write_all(&mut sink, piece)?),
+    )
+}

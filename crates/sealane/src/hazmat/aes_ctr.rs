@@ -1,0 +1,82 @@
+//! AES in counter mode, at any offset.
+
+use crate::{Error, InOut, Misuse};
+use std::fmt;
+
+/// The keystream of AES-128, -192 or -256 in counter mode (NIST SP 800-38A section 6.5), 2^64 bytes of it.
+///
+/// The counter is the whole 16-byte `iv`, big-endian, and wraps modulo 2^128. Byte `p` of the stream belongs to
+/// counter `iv + p / 16`. Safe to share between threads: nothing in it changes.
+///
+/// **No authentication.** Whoever flips a bit of the ciphertext flips that bit of the plaintext, and whoever sees two
+/// texts under one keystream sees their difference.
+///
+/// ```
+/// let ctr = sealane::hazmat::AesCtr::new(&[7; 32], &[0; 16])?;
+/// let mut data = *b"anywhere in the stream";
+/// ctr.xor_in_place(1_000_003, &mut data)?;
+/// ctr.xor_in_place(1_000_003, &mut data)?;
+/// assert_eq!(&data, b"anywhere in the stream");
+/// # Ok::<(), sealane::Error>(())
+/// ```
+pub struct AesCtr {
+    aes: providers::Aes,
+    iv: [u8; 16],
+}
+
+impl AesCtr {
+    /// A keystream.
+    ///
+    /// # Errors
+    /// [`Misuse::KeyLength`], [`Misuse::NonceLength`].
+    pub fn new(key: &[u8], iv: &[u8]) -> Result<Self, Error> {
+        let iv = iv.try_into().map_err(|_| Misuse::NonceLength { got: iv.len(), want: 16 })?;
+        Ok(Self { aes: providers::aes(key)?, iv })
+    }
+
+    /// Which build computes it.
+    pub fn variant(&self) -> &'static str {
+        self.aes.variant()
+    }
+
+    /// `data` XOR the keystream from byte `offset` on.
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] where `offset` and length pass 2^64: nothing was written, and nothing ever wraps.
+    pub fn xor_at(&self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = vec![0; data.len()];
+        self.xor(offset, InOut::apart(data, &mut out))?;
+        Ok(out)
+    }
+
+    /// The same into the start of `out`.
+    ///
+    /// # Errors
+    /// As [`Self::xor_at`]; [`Misuse::OutputTooShort`].
+    pub fn xor_into(&self, offset: u64, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        let (got, need) = (out.len(), data.len());
+        let out = out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })?;
+        self.xor(offset, InOut::apart(data, out))
+    }
+
+    /// The same in place.
+    ///
+    /// # Errors
+    /// As [`Self::xor_at`].
+    pub fn xor_in_place(&self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
+        self.xor(offset, InOut::in_place(data))
+    }
+
+    /// What the three calls above come down to.
+    pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
+        self.aes
+            .xor_at(&self.iv, offset, data)
+            .map_err(|_| Error::LimitExceeded("offset and length pass 2^64 bytes of keystream"))
+    }
+}
+
+impl fmt::Debug for AesCtr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AesCtr").field("variant", &self.variant()).finish_non_exhaustive()
+    }
+}

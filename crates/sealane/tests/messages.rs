@@ -1,0 +1,175 @@
+//! `Aead` and `hazmat`: what a caller sees, on every provider.
+
+use sealane::hazmat::AesCtr;
+use sealane::{Aead, Algorithm, Error, InOut, Key, Misuse, Provider};
+
+/// Every algorithm from every provider that has it here.
+fn everyone() -> impl Iterator<Item = Aead> {
+    let pairs = Algorithm::ALL.iter().flat_map(|&a| Provider::ALL.iter().map(move |&p| (a, p)));
+    pairs.filter_map(|(algorithm, provider)| {
+        let key = Key::from_bytes(&vec![7; algorithm.key_len()]);
+        Aead::with_provider(algorithm, &key, Some(provider)).ok()
+    })
+}
+
+#[test]
+fn every_algorithm_has_a_provider() {
+    for &algorithm in Algorithm::ALL {
+        let key = Key::generate(algorithm.key_len()).unwrap();
+        assert!(Aead::new(algorithm, &key).is_ok(), "{}", algorithm.name());
+    }
+}
+
+#[test]
+fn seal_is_nonce_ciphertext_tag() {
+    for aead in everyone() {
+        let sealed = aead.seal(b"hello", b"header").unwrap();
+        assert_eq!(sealed.len(), 5 + aead.overhead());
+        let (nonce, body) = sealed.split_at(aead.nonce_len());
+        assert_eq!(aead.encrypt(nonce, b"hello", b"header").unwrap(), body);
+        assert_eq!(aead.decrypt(nonce, body, b"header").unwrap(), b"hello");
+        assert_eq!(aead.open(&sealed, b"header").unwrap(), b"hello");
+        assert_ne!(aead.seal(b"hello", b"header").unwrap(), sealed, "a nonce came twice");
+    }
+}
+
+#[test]
+fn in_place_gives_the_same_bytes() {
+    for aead in everyone() {
+        let mut buffer = vec![0; 100 + aead.overhead() + 3];
+        let from = aead.nonce_len();
+        buffer[from..][..100].fill(9);
+        let total = aead.seal_in_place(&mut buffer, 100, b"").unwrap();
+        assert_eq!(total, 100 + aead.overhead());
+        assert_eq!(&buffer[total..], [0; 3], "bytes after the message were touched");
+        assert_eq!(aead.open(&buffer[..total], b"").unwrap(), [9; 100]);
+        assert_eq!(aead.open_in_place(&mut buffer[..total], b"").unwrap(), [9; 100]);
+    }
+}
+
+#[test]
+fn a_failed_open_leaves_no_plaintext() {
+    for aead in everyone() {
+        let mut sealed = aead.seal(&[5; 1000], b"").unwrap();
+        for at in [0, aead.nonce_len(), sealed.len() / 2, sealed.len() - 1] {
+            sealed[at] ^= 1;
+            let mut out = vec![0xee; 1003];
+            assert!(matches!(aead.open_into(&sealed, &mut out, b""), Err(Error::Authentication)));
+            assert!(!out.windows(4).any(|four| four == [5; 4]), "plaintext in the buffer");
+            assert_eq!(out[1000..], [0xee; 3]);
+            let mut in_place = sealed.clone();
+            assert!(aead.open_in_place(&mut in_place, b"").is_err());
+            let data = aead.nonce_len()..in_place.len() - aead.tag_len();
+            assert!(in_place[data].iter().all(|&b| b == 0));
+            sealed[at] ^= 1;
+        }
+        assert!(matches!(aead.open(&sealed, b"other"), Err(Error::Authentication)));
+        for len in 0..aead.overhead() {
+            assert!(matches!(aead.open(&sealed[..len], b""), Err(Error::Authentication)));
+        }
+    }
+}
+
+#[test]
+fn misuse_is_named_before_a_byte_is_written() {
+    for aead in everyone() {
+        let mut out = [0xee; 20];
+        let need = 5 + aead.overhead();
+        let error = aead.seal_into(b"hello", &mut out, b"").unwrap_err();
+        assert!(matches!(error, Error::Misuse(Misuse::OutputTooShort { got: 20, need: n }) if n == need));
+        let nonce = vec![0; aead.nonce_len() + 1];
+        let error = aead.encrypt(&nonce, b"", b"").unwrap_err();
+        assert!(matches!(error, Error::Misuse(Misuse::NonceLength { .. })), "{error}");
+        assert!(aead.decrypt(&nonce, &[0; 40], b"").is_err());
+        assert_eq!(out, [0xee; 20]);
+        let wrong = Key::from_bytes(&[1; 5]);
+        assert!(matches!(Aead::new(aead.algorithm(), &wrong), Err(Error::Misuse(Misuse::KeyLength { .. }))));
+    }
+}
+
+#[test]
+fn nothing_shows_a_key() {
+    let key = Key::from_bytes(&[0xab; 32]);
+    let aead = Aead::new(Algorithm::Aes256Gcm, &key).unwrap();
+    let ctr = AesCtr::new(key.as_bytes(), &[0; 16]).unwrap();
+    for text in [format!("{key:?}"), format!("{aead:?}"), format!("{ctr:?}"), format!("{:?}", aead.buffer(1))]
+    {
+        assert!(!text.contains("171") && !text.contains("ab, ab") && !text.contains("abab"), "{text}");
+    }
+}
+
+#[test]
+fn asking_for_what_is_not_there_is_an_error() {
+    let key = Key::generate(24).unwrap();
+    let error = Aead::with_provider(Algorithm::Aes192Gcm, &key, Some(Provider::Ring)).unwrap_err();
+    assert!(matches!(error, Error::ProviderUnavailable(_)));
+    assert!(error.to_string().contains("aws-lc"), "says who is there: {error}");
+}
+
+/// The child must not draw the nonces that its parent draws.
+#[test]
+fn a_forked_child_has_other_nonces() {
+    let aead = Aead::new(Algorithm::Aes256Gcm, &Key::generate(32).unwrap()).unwrap();
+    let draw = || (0..50).flat_map(|_| aead.seal(b"", b"").unwrap()[..12].to_vec()).collect::<Vec<_>>();
+    draw();
+    let mut pipe = [0; 2];
+    // SAFETY: the child only computes, writes to the pipe and leaves without running any destructor.
+    unsafe {
+        assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
+        match libc::fork() {
+            0 => {
+                let drawn = draw();
+                libc::write(pipe[1], drawn.as_ptr().cast(), drawn.len());
+                libc::_exit(0);
+            }
+            child => {
+                assert!(child > 0);
+                let mine = draw();
+                let mut theirs = vec![0; mine.len()];
+                let mut at = 0;
+                while at < theirs.len() {
+                    let n = libc::read(pipe[0], theirs[at..].as_mut_ptr().cast(), theirs.len() - at);
+                    assert!(n > 0);
+                    at += n as usize;
+                }
+                libc::waitpid(child, std::ptr::null_mut(), 0);
+                for nonce in mine.chunks(12) {
+                    assert!(
+                        !theirs.chunks(12).any(|other| other == nonce),
+                        "a nonce was drawn on both sides"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn aes_ctr_published_vectors_at_any_cut() {
+    let cases = vectors::aes_ctr();
+    assert!(cases.len() >= 12);
+    for case in cases {
+        let ctr = AesCtr::new(&case.key, &case.iv).unwrap();
+        assert_eq!(ctr.xor_at(0, &case.plaintext).unwrap(), case.ciphertext, "{} {}", case.file, case.id);
+        for cut in 0..=case.plaintext.len() {
+            let tail = ctr.xor_at(cut as u64, &case.plaintext[cut..]).unwrap();
+            assert_eq!(tail, case.ciphertext[cut..]);
+        }
+    }
+}
+
+#[test]
+fn aes_ctr_ends_at_2_to_the_64() {
+    let ctr = AesCtr::new(&[3; 16], &[0xff; 16]).unwrap();
+    let mut data = [0xee; 32];
+    let error = ctr.xor(u64::MAX - 30, InOut::in_place(&mut data)).unwrap_err();
+    assert!(matches!(error, Error::LimitExceeded(_)));
+    assert_eq!(data, [0xee; 32]);
+    assert!(ctr.xor(u64::MAX - 31, InOut::in_place(&mut data)).is_ok());
+    assert!(ctr.xor(u64::MAX, InOut::in_place(&mut data[..0])).is_ok());
+    assert!(matches!(AesCtr::new(&[3; 15], &[0; 16]), Err(Error::Misuse(Misuse::KeyLength { got: 15, .. }))));
+    assert!(matches!(
+        AesCtr::new(&[3; 16], &[0; 12]),
+        Err(Error::Misuse(Misuse::NonceLength { got: 12, .. }))
+    ));
+}
