@@ -1,0 +1,58 @@
+# Every verb of the project. CI calls only these.
+PYTHON ?= python3
+BIN := .venv/bin
+SIZE ?= 1024
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+demo: install ## everything from nothing: build, install, encrypt a 1 GiB file (or FILE=...), read a range, decrypt, compare
+	@$(BIN)/python demo/demo.py --size-mib $(SIZE) $(if $(FILE),--file "$(FILE)")
+
+test: install tools ## all tests: Rust, Python, formats, strangers, the five laws
+	cargo test --locked
+	$(BIN)/python -m pytest -q python/tests tests/interop
+
+lint: install tools ## formatting, warnings, types, stubs against the binary
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict python/sealane
+	$(BIN)/python -m mypy.stubtest sealane --ignore-disjoint-bases
+
+bench: install tools ## the figures of README, as ratios in one run
+	cargo bench --locked -p sealane-providers --bench ctr
+	$(BIN)/python python/bench/boundary.py
+	cargo build --locked --release -p sealane-cli
+	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
+
+docs: ## the Rust documentation, with warnings as errors
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace
+
+wheel: venv ## a wheel in dist/
+	$(BIN)/python -m maturin build --release --locked --out dist
+
+clean: ## all that was built
+	rm -rf target .venv .demo dist
+
+# ---- what the verbs above need --------------------------------------------------------------------------------
+
+venv: $(BIN)/maturin
+$(BIN)/maturin: python/build-requirements.txt
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/build-requirements.txt
+	@touch $@
+
+# Cargo knows what has to be built again, so this runs always.
+install: venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
+
+tools: $(BIN)/.tools
+$(BIN)/.tools: python/tests/requirements.txt | venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
+	@touch $@
+
+.PHONY: help demo test lint bench docs wheel clean venv install tools

@@ -1,0 +1,98 @@
+"""How fast a whole file is encrypted and decrypted, as a ratio to `cp` of the same file in the same run.
+
+Every round times each way once, in turn, as a whole process; the table shows medians of the rounds. The file is in
+the page cache, the target is new each time. Peak memory is what the kernel counted for the process.
+"""
+
+import argparse
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+import sealane
+
+
+def timed(command: list[str]) -> tuple[float, int]:
+    """Seconds and peak memory (KiB) of a process."""
+    began = time.perf_counter()
+    child = os.posix_spawnp(command[0], command, os.environ)
+    _, status, usage = os.wait4(child, 0)
+    seconds = time.perf_counter() - began
+    if status != 0:
+        sys.exit(f"failed: {' '.join(command)}")
+    return seconds, usage.ru_maxrss
+
+
+def whole_files(folder: pathlib.Path, size: int, rounds: int) -> None:
+    plain, key = folder / "plain", folder / "key.jwk"
+    with open(plain, "wb") as file:
+        for _ in range(size >> 20):
+            file.write(os.urandom(1 << 20))
+    program = shutil.which("sealane", path=os.path.dirname(sys.executable)) or "sealane"
+    native = os.environ.get("SEALANE_BINARY", program)
+    timed([program, "keygen", "-o", str(key)])
+    script = (
+        "import sealane, sys; key = sealane.keys.load(sys.argv[2]);"
+        "getattr(sealane, sys.argv[1])(sys.argv[3], sys.argv[4], key=key)"
+    )
+    sealed, back, copy = str(folder / "sealed"), str(folder / "back"), str(folder / "copy")
+    ways = {
+        "cp": ["cp", str(plain), copy],
+        "sealane encrypt": [native, "encrypt", "-k", str(key), "-o", sealed, str(plain)],
+        "sealane decrypt": [native, "decrypt", "-k", str(key), "-o", back, sealed],
+        "encrypt_file from Python": [sys.executable, "-c", script, "encrypt_file", str(key), str(plain), sealed + "2"],
+        "decrypt_file from Python": [sys.executable, "-c", script, "decrypt_file", str(key), sealed, back + "2"],
+    }
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    memory: dict[str, int] = dict.fromkeys(ways, 0)
+    for round_number in range(rounds + 1):
+        for path in (copy, sealed, back, sealed + "2", back + "2"):
+            pathlib.Path(path).unlink(missing_ok=True)
+        for way, command in ways.items():
+            took, peak = timed(command)
+            if round_number > 0:  # The first one warms the caches.
+                seconds[way].append(took)
+                memory[way] = max(memory[way], peak)
+    with open(plain, "rb") as a, open(back, "rb") as b:
+        while piece := a.read(1 << 24):
+            if piece != b.read(1 << 24):
+                sys.exit("decrypt gave other bytes back")
+    print(f"\nwhole files, {size / (1 << 30):g} GiB, {rounds} rounds in turn, whole processes\n")
+    print(f"{'what':26} {'median s':>9} {'GB/s':>6} {'x cp':>6} {'peak MiB':>9}")
+    for way in ways:
+        median = statistics.median(seconds[way])
+        ratio = statistics.median(c / s for c, s in zip(seconds["cp"], seconds[way], strict=True))
+        print(f"{way:26} {median:9.3f} {size / median / 1e9:6.2f} {ratio:6.2f} {memory[way] / 1024:9.1f}")
+
+
+def ranges(folder: pathlib.Path, count: int = 20000) -> None:
+    key = sealane.keys.load(folder / "key.jwk")
+    with sealane.open(folder / "sealed", "rb", key=key) as file:
+        places = [random.randrange(file.size - 4096) for _ in range(count)]
+        began = time.perf_counter()
+        for place in places:
+            file.seek(place)
+            file.read(4096)
+        each = (time.perf_counter() - began) / count
+    print(f"\nseek + read(4096) at {count} random places of that file: {each * 1e6:.1f} us each")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=1 << 30, help="bytes (default 1 GiB)")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--folder", help="where to write (default: a new folder here)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.folder or ".", prefix=".bench-") as name:
+        folder = pathlib.Path(name)
+        whole_files(folder, options.size, options.rounds)
+        ranges(folder)
+
+
+if __name__ == "__main__":
+    main()
