@@ -1,1 +1,7 @@
 //! Slow, plain, spec-shaped twins of the kernels; used by tests only.
+//!
+//! They follow the text of their standard and nothing else. All of them take time that depends on their secrets, which
+//! their names say.
+#![forbid(unsafe_code)]
+
+pub mod aes;

@@ -2,10 +2,18 @@
 //!
 //! This floor knows bytes, blocks and processors. It has no dependencies, reads no environment and starts no
 //! threads; what it may use of the processor is *given* to it as [`cpu::Features`].
+//!
+//! An algorithm is written once, safely, over the vocabulary in [`vector`]; [`variant`] holds one row of it per
+//! instruction set; a key picks its row once, when it is made, and keeps it.
 #![deny(unsafe_code)]
 
 pub mod aes;
 pub mod cpu;
+#[allow(unsafe_code)]
+pub mod variant;
+#[allow(unsafe_code)]
 pub mod vector;
+#[allow(unsafe_code)]
+pub mod zero;
 
 pub use vector::inout::{InOut, Parts};

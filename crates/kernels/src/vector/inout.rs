@@ -98,3 +98,44 @@ impl<'a> InOut<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod test {
+    use super::{InOut, Parts};
+
+    #[test]
+    fn parts_are_where_they_should_be() {
+        let (from, mut to) = ([1, 2, 3, 4, 5], [0; 5]);
+        let mut both = InOut::apart(&from, &mut to);
+        assert!(!both.is_in_place() && !both.is_empty() && both.len() == 5);
+        let mut part = both.part(1, 3);
+        assert_eq!(part.source(), [2, 3, 4]);
+        part.target().fill(9);
+        assert!(both.part(5, 0).is_empty());
+        let Parts::Apart(source, target) = both.into_parts() else { panic!("apart") };
+        assert_eq!((source, target), (&from[..], &mut [0, 9, 9, 9, 0][..]));
+    }
+
+    #[test]
+    fn one_buffer_is_both_sides() {
+        let mut data = [1, 2, 3];
+        let mut both = InOut::in_place(&mut data);
+        both.part(1, 1).target()[0] = 7;
+        assert_eq!(both.source(), [1, 7, 3]);
+        assert!(matches!(both.into_parts(), Parts::InPlace([1, 7, 3])));
+    }
+
+    #[test]
+    #[should_panic(expected = "differ in length")]
+    fn lengths_must_agree() {
+        InOut::apart(&[1], &mut []);
+    }
+
+    #[test]
+    fn no_part_leaves_the_whole() {
+        for (at, len) in [(4, 0), (0, 4), (3, 1), (usize::MAX, 2), (2, usize::MAX)] {
+            let cut = std::panic::catch_unwind(|| InOut::in_place(&mut [0; 3]).part(at, len).len());
+            assert!(cut.is_err(), "{at} {len}");
+        }
+    }
+}

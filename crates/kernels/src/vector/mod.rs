@@ -1,3 +1,197 @@
-//! The unsafe room.
-#[allow(unsafe_code)]
+//! The unsafe room: what a cipher made of 128-bit blocks needs from an instruction set.
+//!
+//! Each instruction set has a *token*, a value that exists only where its instructions may run. The vocabulary
+//! `Blocks` is made of methods of tokens, so whoever can name an operation may perform it.
+
+use crate::zero::wipe;
+
 pub(crate) mod inout;
+#[cfg(target_arch = "aarch64")]
+pub mod neon;
+pub mod portable;
+#[cfg(target_arch = "x86_64")]
+pub mod x86;
+
+/// Round keys of AES, the same for every row; those past the last round are zero. Wiped on drop.
+#[repr(C, align(64))]
+pub(crate) struct Schedule(pub(crate) [[u8; 16]; 15]);
+
+impl Schedule {
+    pub(crate) const EMPTY: Self = Self([[0; 16]; 15]);
+
+    #[inline(always)]
+    fn round(&self, r: usize) -> &[u8; 16] {
+        &self.0[r]
+    }
+}
+
+impl Drop for Schedule {
+    fn drop(&mut self) {
+        wipe(self.0.as_flattened_mut());
+    }
+}
+
+/// Vectors of `LANES` blocks of 128 bits.
+pub(crate) trait Blocks: Copy {
+    /// Blocks per vector.
+    const LANES: usize;
+    /// Bytes per vector.
+    const BYTES: usize = 16 * Self::LANES;
+
+    /// `LANES` blocks, as bytes.
+    type V: Copy;
+    /// `LANES` blocks on their way through AES. The same as `V` where AES is an instruction.
+    type S: Copy;
+    /// Round keys in the form that the rounds want; a plain reference where AES is an instruction.
+    type Keys<'a>;
+
+    // ---- bytes in and out -------------------------------------------------------------------
+
+    /// The first `BYTES` bytes of `from`.
+    fn load(self, from: &[u8]) -> Self::V;
+    /// All bytes of `from`, from byte `skip` of the vector on; the others are zero. `skip` is below 16.
+    fn load_part(self, from: &[u8], skip: usize) -> Self::V;
+    /// To the first `BYTES` bytes of `to`.
+    fn store(self, v: Self::V, to: &mut [u8]);
+    /// To all bytes of `to`, from byte `skip` of the vector on. `skip` is below 16.
+    fn store_part(self, v: Self::V, to: &mut [u8], skip: usize);
+    /// The same block in every lane.
+    fn splat(self, block: &[u8; 16]) -> Self::V;
+
+    // ---- bits and counters ------------------------------------------------------------------
+
+    /// a ^ b.
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Reverses the bytes of every block.
+    fn swap_bytes(self, v: Self::V) -> Self::V;
+    /// Sums of little-endian 64-bit words, each modulo 2^64.
+    fn add64(self, a: Self::V, b: Self::V) -> Self::V;
+
+    // ---- AES --------------------------------------------------------------------------------
+
+    /// The S-box on every byte of a word, in constant time.
+    fn sub_word(self, word: u32) -> u32;
+    /// The round keys for this instruction set.
+    fn keys(self, schedule: &Schedule) -> Self::Keys<'_>;
+    /// Has the keys read from memory again in this turn of a loop.
+    ///
+    /// Where there are 16 registers, LLVM else loads all round keys ahead of the loop and parks them on the stack,
+    /// where they stay after the call. With 32 registers they fit, and this does nothing.
+    #[inline(always)]
+    fn reread(self, _keys: &mut Self::Keys<'_>) {}
+    /// Before the rounds: key 0.
+    fn aes_first(self, v: Self::V, keys: &Self::Keys<'_>) -> Self::S;
+    /// Round `r`, 1 and up. It takes the number and not the key because Arm adds key `r - 1` and x86 key `r`.
+    fn aes_round(self, s: Self::S, keys: &Self::Keys<'_>, r: usize) -> Self::S;
+    /// The last round, and then xor `data`.
+    fn aes_last(self, s: Self::S, keys: &Self::Keys<'_>, r: usize, data: Self::V) -> Self::V;
+
+    // ---- scheduling -------------------------------------------------------------------------
+
+    /// Tells the compiler that all of these change here, so that it keeps the order of what is written around it.
+    /// Computes nothing.
+    #[inline(always)]
+    fn fence<const N: usize>(self, _states: &mut [Self::S; N]) {}
+}
+
+/// Expands to `body` for `i` = 0, 1, … below a constant of at most 16.
+///
+/// The loop is written out before LLVM sees it, so an array that it indexes is always split into registers. With
+/// `for` it costs a third of the speed; a closure loses the target features and costs all of it.
+macro_rules! unroll {
+    ($i:ident < $n:expr => $body:block) => {
+        unroll!(@ $i, $n, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    (@ $i:ident, $n:expr, $body:block, $($k:literal)*) => {
+        $(
+            #[allow(clippy::absurd_extreme_comparisons, clippy::out_of_bounds_indexing)]
+            if $k < $n {
+                #[allow(non_upper_case_globals)]
+                const $i: usize = $k;
+                $body
+            }
+        )*
+    };
+}
+pub(crate) use unroll;
+
+/// Block `i` of a vector, of which `from` are the bytes from `skip` on, as a little-endian integer.
+#[inline(always)]
+fn load_block(from: &[u8], skip: usize, i: usize) -> u128 {
+    let x = load16(&from[share(from.len(), skip, i)]);
+    if i == 0 { x << (8 * skip) } else { x }
+}
+
+/// The counterpart of [`load_block`].
+#[inline(always)]
+fn store_block(x: u128, to: &mut [u8], skip: usize, i: usize) {
+    let share = share(to.len(), skip, i);
+    store16(if i == 0 { x >> (8 * skip) } else { x }, &mut to[share]);
+}
+
+/// Which of `len` bytes, the first of which is byte `skip` of a vector, lie in block `i`.
+#[inline(always)]
+fn share(len: usize, skip: usize, i: usize) -> core::ops::Range<usize> {
+    (16 * i).saturating_sub(skip).min(len)..(16 * (i + 1) - skip).min(len)
+}
+
+/// Up to 16 bytes as a little-endian integer; the rest is zero. Overlapping loads, so no byte by byte.
+#[inline(always)]
+fn load16(from: &[u8]) -> u128 {
+    let n = from.len();
+    if let Some(all) = from.first_chunk() {
+        u128::from_le_bytes(*all)
+    } else if let (Some(a), Some(b)) = (from.first_chunk(), from.last_chunk()) {
+        u128::from(u64::from_le_bytes(*a)) | u128::from(u64::from_le_bytes(*b)) << (8 * (n - 8))
+    } else if let (Some(a), Some(b)) = (from.first_chunk(), from.last_chunk()) {
+        u128::from(u32::from_le_bytes(*a)) | u128::from(u32::from_le_bytes(*b)) << (8 * (n - 4))
+    } else if n > 0 {
+        u128::from(from[0])
+            | u128::from(from[n / 2]) << (8 * (n / 2))
+            | u128::from(from[n - 1]) << (8 * (n - 1))
+    } else {
+        0
+    }
+}
+
+/// The first bytes of `x`, at most 16.
+#[inline(always)]
+fn store16(x: u128, to: &mut [u8]) {
+    let n = to.len();
+    if let Some(all) = to.first_chunk_mut() {
+        *all = x.to_le_bytes();
+    } else if n >= 8 {
+        *to.first_chunk_mut().unwrap() = (x as u64).to_le_bytes();
+        *to.last_chunk_mut().unwrap() = ((x >> (8 * (n - 8))) as u64).to_le_bytes();
+    } else if n >= 4 {
+        *to.first_chunk_mut().unwrap() = (x as u32).to_le_bytes();
+        *to.last_chunk_mut().unwrap() = ((x >> (8 * (n - 4))) as u32).to_le_bytes();
+    } else if n > 0 {
+        to[0] = x as u8;
+        to[n / 2] = (x >> (8 * (n / 2))) as u8;
+        to[n - 1] = (x >> (8 * (n - 1))) as u8;
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::{load_block, store_block};
+
+    #[test]
+    fn parts_of_a_vector() {
+        let bytes: [u8; 64] = core::array::from_fn(|i| i as u8 + 1);
+        for skip in 0..16 {
+            for n in 0..=64 - skip {
+                let mut want = [0; 64];
+                want[skip..skip + n].copy_from_slice(&bytes[..n]);
+                let mut back = [0; 64];
+                for i in 0..4 {
+                    let x = load_block(&bytes[..n], skip, i);
+                    assert_eq!(x.to_le_bytes(), want[16 * i..][..16], "skip {skip} n {n} block {i}");
+                    store_block(x, &mut back[..n], skip, i);
+                }
+                assert_eq!(back[..n], bytes[..n]);
+            }
+        }
+    }
+}

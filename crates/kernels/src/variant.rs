@@ -1,0 +1,152 @@
+//! Tables of rows: one build of an algorithm per instruction set, widest first.
+//!
+//! A row is a wrapper that enables its features, makes the token of its instruction set and calls the one body
+//! with it. Two mistakes cannot be made. A wrapper with the wrong token does not compile, because a token's
+//! constructor carries the features itself (see `vector::x86`). And a wrapper cannot be called without proof: only
+//! `pick` makes a `Picked`, and it wants [`Features`], which can only be detected.
+
+use crate::aes;
+use crate::cpu::{Features, Needs};
+use crate::vector::Schedule;
+use crate::vector::inout::InOut;
+#[cfg(target_arch = "aarch64")]
+use crate::vector::neon::Neon;
+use crate::vector::portable::Portable;
+#[cfg(target_arch = "x86_64")]
+use crate::vector::x86::{Aesni, Vaes256, Vaes512};
+
+/// What a table says of one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its name, like `"vaes512"`.
+    pub name: &'static str,
+    /// What the processor must have.
+    pub needs: Needs,
+}
+
+impl Row {
+    /// Whether it runs with these features; if not, what is missing.
+    pub fn check(self, features: Features) -> Result<(), Needs> {
+        match features.lacks(self.needs) {
+            none if none.is_empty() => Ok(()),
+            missing => Err(missing),
+        }
+    }
+}
+
+/// A row with its functions, the set of which is `F`.
+pub(crate) struct Variant<F> {
+    row: Row,
+    functions: F,
+}
+
+/// A row that may be called.
+pub(crate) struct Picked<F: 'static>(&'static Variant<F>);
+
+impl<F> Clone for Picked<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<F> Copy for Picked<F> {}
+
+impl<F> Picked<F> {
+    pub(crate) fn name(self) -> &'static str {
+        self.0.row.name
+    }
+}
+
+/// The first row of the table that these features allow.
+pub(crate) fn pick<F>(table: &'static [Variant<F>], features: Features) -> Picked<F> {
+    let row = table.iter().find(|variant| variant.row.check(features).is_ok());
+    Picked(row.expect("the last row of a table needs nothing"))
+}
+
+/// All rows of a table.
+pub(crate) fn rows<F>(table: &'static [Variant<F>]) -> impl Iterator<Item = Row> {
+    table.iter().map(|variant| variant.row)
+}
+
+/// A table: its functions with the bodies that they call, then its rows.
+///
+/// In a body, `W` is the row's number of vectors in flight.
+macro_rules! variants {
+    (
+        $(#[$doc:meta])* $table:ident: $functions:ident $bodies:tt
+        $( $(#[$cfg:meta])* $name:literal = $token:ident, $width:literal, $features:tt; )*
+    ) => {
+        functions! { $functions $bodies }
+
+        $(#[$doc])*
+        pub(crate) static $table: &[Variant<$functions>] = &[
+            $( $(#[$cfg])* Variant {
+                row: Row { name: $name, needs: Needs::of(&$features) },
+                functions: wrappers!($functions $bodies $token $width $features),
+            }, )*
+        ];
+    };
+}
+
+/// The type of a row's functions, and their calls for whoever holds a picked row.
+macro_rules! functions {
+    ($functions:ident { $( $(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) = $body:expr; )* }) => {
+        pub(crate) struct $functions {
+            $( $name: unsafe fn($($type),*), )*
+        }
+
+        impl Picked<$functions> {
+            $(
+                $(#[$doc])*
+                #[inline]
+                pub(crate) fn $name(self, $($arg: $type),*) {
+                    // SAFETY: the wrapper is unsafe only for the features that it enables. `self` was made by
+                    // `pick`, which found them all in a `Features`, and that cannot be made up.
+                    unsafe { (self.0.functions.$name)($($arg),*) }
+                }
+            )*
+        }
+    };
+}
+
+/// The functions of one row.
+macro_rules! wrappers {
+    ($functions:ident { $( $(#[$doc:meta])* fn $name:ident $args:tt = $body:expr; )* } $token:ident $width:literal $features:tt) => {
+        $functions { $( $name: wrapper!($features $args $token $width $body), )* }
+    };
+}
+
+/// One function of one row.
+macro_rules! wrapper {
+    ([$($feature:tt),*] ($($arg:ident: $type:ty),*) $token:ident $width:literal $body:expr) => {{
+        $(#[target_feature(enable = $feature)])*
+        fn wrapper($($arg: $type),*) {
+            #[allow(dead_code)] // not every body has a width
+            const W: usize = $width;
+            ($body)($token::new(), $($arg),*)
+        }
+        wrapper
+    }};
+}
+
+variants! {
+    /// AES: the key schedule and the keystream.
+    AES: AesFunctions {
+        /// Expands a key of 16, 24 or 32 bytes.
+        fn expand(key: &[u8], schedule: &mut Schedule) = aes::expand;
+        /// [`aes::xor_blocks`] for a key of 128 bits.
+        fn xor_128(schedule: &Schedule, counter: u128, skip: usize, data: InOut<'_>) = aes::xor_blocks::<_, W, 10>;
+        /// [`aes::xor_blocks`] for a key of 192 bits.
+        fn xor_192(schedule: &Schedule, counter: u128, skip: usize, data: InOut<'_>) = aes::xor_blocks::<_, W, 12>;
+        /// [`aes::xor_blocks`] for a key of 256 bits.
+        fn xor_256(schedule: &Schedule, counter: u128, skip: usize, data: InOut<'_>) = aes::xor_blocks::<_, W, 14>;
+    }
+    #[cfg(target_arch = "x86_64")]
+    "vaes512" = Vaes512, 8, ["vaes", "avx512f", "avx512bw", "avx512vl", "bmi2"];
+    #[cfg(target_arch = "x86_64")]
+    "vaes256" = Vaes256, 8, ["vaes", "aes", "avx2"];
+    #[cfg(target_arch = "x86_64")]
+    "aesni" = Aesni, 8, ["aes", "avx"];
+    #[cfg(target_arch = "aarch64")]
+    "neon-aes" = Neon, 8, ["neon", "aes"];
+    "portable" = Portable, 1, [];
+}

@@ -1,0 +1,167 @@
+//! aarch64 with the AES instructions: one block per vector.
+//!
+//! `AESE` adds its key *before* the substitution. So round `r` takes key `r - 1`, and the last one takes two.
+
+use super::{Blocks, Schedule, load_block, store_block};
+use core::arch::aarch64::*;
+use core::arch::asm;
+
+/// NEON and the AES instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct Neon(());
+
+impl Neon {
+    /// The token.
+    ///
+    /// # Safety
+    /// Safe to call where these features are enabled; elsewhere the processor must have them.
+    #[inline]
+    #[target_feature(enable = "neon,aes")]
+    pub fn new() -> Self {
+        Self(())
+    }
+}
+
+/// A call of a helper below. They exist because NEON's intrinsics are `inline(always)` *with* features, and such a
+/// function may not be inlined into a method that has none.
+macro_rules! op {
+    ($f:ident($($a:expr),*)) => {{
+        // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions may run.
+        unsafe { $f($($a),*) }
+    }};
+}
+
+/// Names these elements to the compiler as read and written.
+macro_rules! pin {
+    ($s:ident $($i:literal)*) => {
+        // SAFETY: no instruction, only a comment that names the operands.
+        unsafe {
+            asm!(concat!("/*" $(, " {", $i, ":v}")*, " */"), $(inout(vreg) $s[$i],)*
+                options(pure, nomem, nostack, preserves_flags))
+        }
+    };
+}
+
+impl Blocks for Neon {
+    const LANES: usize = 1;
+    type V = uint8x16_t;
+    type S = uint8x16_t;
+    type Keys<'a> = &'a Schedule;
+
+    #[inline(always)]
+    fn load(self, from: &[u8]) -> uint8x16_t {
+        let from: &[u8; 16] = from.first_chunk().unwrap();
+        // SAFETY: reads the 16 bytes of the array; needs no alignment.
+        unsafe { vld1q_u8(from.as_ptr()) }
+    }
+    #[inline(always)]
+    fn load_part(self, from: &[u8], skip: usize) -> uint8x16_t {
+        self.load(&load_block(from, skip, 0).to_le_bytes())
+    }
+    #[inline(always)]
+    fn store(self, v: uint8x16_t, to: &mut [u8]) {
+        let to: &mut [u8; 16] = to.first_chunk_mut().unwrap();
+        // SAFETY: writes the 16 bytes of the array; needs no alignment.
+        unsafe { vst1q_u8(to.as_mut_ptr(), v) }
+    }
+    #[inline(always)]
+    fn store_part(self, v: uint8x16_t, to: &mut [u8], skip: usize) {
+        let mut block = [0; 16];
+        self.store(v, &mut block);
+        store_block(u128::from_le_bytes(block), to, skip, 0);
+    }
+    #[inline(always)]
+    fn splat(self, block: &[u8; 16]) -> uint8x16_t {
+        self.load(block)
+    }
+
+    #[inline(always)]
+    fn xor(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        op!(xor(a, b))
+    }
+    #[inline(always)]
+    fn swap_bytes(self, v: uint8x16_t) -> uint8x16_t {
+        op!(swap_bytes(v))
+    }
+    #[inline(always)]
+    fn add64(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        op!(add64(a, b))
+    }
+
+    #[inline(always)]
+    fn sub_word(self, word: u32) -> u32 {
+        op!(sub_word(word))
+    }
+    #[inline(always)]
+    fn keys(self, schedule: &Schedule) -> &Schedule {
+        schedule
+    }
+    #[inline(always)]
+    fn aes_first(self, v: uint8x16_t, _: &&Schedule) -> uint8x16_t {
+        v
+    }
+    #[inline(always)]
+    fn aes_round(self, s: uint8x16_t, keys: &&Schedule, r: usize) -> uint8x16_t {
+        op!(round(s, self.load(keys.round(r - 1))))
+    }
+    #[inline(always)]
+    fn aes_last(self, s: uint8x16_t, keys: &&Schedule, r: usize, data: uint8x16_t) -> uint8x16_t {
+        let s = op!(last_round(s, self.load(keys.round(r - 1))));
+        self.xor(s, self.xor(data, self.load(keys.round(r))))
+    }
+
+    #[inline(always)]
+    fn fence<const N: usize>(self, s: &mut [uint8x16_t; N]) {
+        op!(fence(s))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn xor(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    veorq_u8(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn swap_bytes(v: uint8x16_t) -> uint8x16_t {
+    let v = vrev64q_u8(v);
+    vextq_u8::<8>(v, v)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add64(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    vreinterpretq_u8_u64(vaddq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)))
+}
+
+/// ShiftRows does nothing to four equal columns, so `AESE` with key zero is SubBytes.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn sub_word(word: u32) -> u32 {
+    let columns = vreinterpretq_u8_u32(vdupq_n_u32(word));
+    vgetq_lane_u32::<0>(vreinterpretq_u32_u8(vaeseq_u8(columns, vdupq_n_u8(0))))
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn round(s: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
+    vaesmcq_u8(vaeseq_u8(s, key))
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn last_round(s: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
+    vaeseq_u8(s, key)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn fence<const N: usize>(s: &mut [uint8x16_t; N]) {
+    // The operands of `asm!` cannot be generic, so each number in use is written out.
+    match N {
+        4 => pin!(s 0 1 2 3),
+        8 => pin!(s 0 1 2 3 4 5 6 7),
+        _ => {}
+    }
+}

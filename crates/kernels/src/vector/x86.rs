@@ -1,0 +1,224 @@
+//! x86-64: one, two or four blocks per vector.
+//!
+//! A token can only be made where its features are enabled:
+//!
+//! ```
+//! #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,bmi2")]
+//! fn wrapper() {
+//!     let _ = kernels::vector::x86::Vaes512::new();
+//! }
+//! ```
+//!
+//! With others the call is unsafe, which a wrapper in a table does not write:
+//!
+//! ```compile_fail,E0133
+//! #[target_feature(enable = "vaes,aes,avx2")]
+//! fn wrapper() {
+//!     let _ = kernels::vector::x86::Vaes512::new();
+//! }
+//! ```
+
+use super::{Blocks, Schedule, load_block, store_block};
+use core::arch::asm;
+use core::arch::x86_64::*;
+
+/// An intrinsic call.
+macro_rules! op {
+    ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
+        // SAFETY: the instruction touches no memory, and the token `self` exists only where it may run.
+        unsafe { $f $(::<$i>)? ($($a),*) }
+    }};
+}
+
+/// Names these elements to the compiler as read and written.
+macro_rules! pin {
+    ($reg:ident $s:ident $($i:literal)*) => {
+        // SAFETY: no instruction, only a comment that names the operands.
+        unsafe {
+            asm!(concat!("/*" $(, " {", $i, "}")*, " */"), $(inout($reg) $s[$i],)*
+                options(pure, nomem, nostack, preserves_flags))
+        }
+    };
+}
+
+/// Reverses 16 bytes.
+const SWAP: [u8; 16] = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+
+macro_rules! blocks {
+    (
+        $(#[$doc:meta])* $name:ident, $lanes:literal, $v:ident, $features:literal, $reg:ident, $fence:ident;
+        $xor:ident $shuffle:ident $add:ident $round:ident $last:ident $load:ident $store:ident;
+        $($own:tt)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name(());
+
+        impl $name {
+            /// The token.
+            ///
+            /// # Safety
+            /// Safe to call where these features are enabled; elsewhere the processor must have them.
+            #[inline]
+            #[target_feature(enable = $features)]
+            pub fn new() -> Self { Self(()) }
+        }
+
+        impl Blocks for $name {
+            const LANES: usize = $lanes;
+            type V = $v;
+            type S = $v;
+            type Keys<'a> = &'a Schedule;
+
+            #[inline(always)]
+            fn load(self, from: &[u8]) -> $v {
+                let from: &[u8; 16 * $lanes] = from.first_chunk().unwrap();
+                // SAFETY: reads as many bytes as the array behind `from` has; needs no alignment.
+                unsafe { $load(from.as_ptr().cast()) }
+            }
+            #[inline(always)]
+            fn store(self, v: $v, to: &mut [u8]) {
+                let to: &mut [u8; 16 * $lanes] = to.first_chunk_mut().unwrap();
+                // SAFETY: writes as many bytes as the array behind `to` has; needs no alignment.
+                unsafe { $store(to.as_mut_ptr().cast(), v) }
+            }
+            #[inline(always)]
+            fn xor(self, a: $v, b: $v) -> $v { op!($xor(a, b)) }
+            #[inline(always)]
+            fn swap_bytes(self, v: $v) -> $v { op!($shuffle(v, self.splat(&SWAP))) }
+            #[inline(always)]
+            fn add64(self, a: $v, b: $v) -> $v { op!($add(a, b)) }
+
+            #[inline(always)]
+            fn sub_word(self, word: u32) -> u32 {
+                // ShiftRows does nothing to four equal columns, so a lone last round with key zero is SubBytes.
+                let (columns, zero) = (op!(_mm_set1_epi32(word as i32)), op!(_mm_setzero_si128()));
+                let columns = op!(_mm_aesenclast_si128(columns, zero));
+                op!(_mm_cvtsi128_si32(columns)) as u32
+            }
+            #[inline(always)]
+            fn keys(self, schedule: &Schedule) -> &Schedule { schedule }
+            #[inline(always)]
+            fn aes_first(self, v: $v, keys: &&Schedule) -> $v { self.xor(v, self.splat(keys.round(0))) }
+            #[inline(always)]
+            fn aes_round(self, s: $v, keys: &&Schedule, r: usize) -> $v { op!($round(s, self.splat(keys.round(r)))) }
+            #[inline(always)]
+            fn aes_last(self, s: $v, keys: &&Schedule, r: usize, data: $v) -> $v {
+                // The last step of AES is an xor, so data joins the key ahead of time and costs no latency.
+                op!($last(s, self.xor(data, self.splat(keys.round(r)))))
+            }
+
+            #[inline(always)]
+            fn fence<const N: usize>(self, s: &mut [$v; N]) { op!($fence(s)) }
+
+            $($own)*
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn $fence<const N: usize>(s: &mut [$v; N]) {
+            // The operands of `asm!` cannot be generic, so each number in use is written out.
+            match N {
+                4 => pin!($reg s 0 1 2 3),
+                8 => pin!($reg s 0 1 2 3 4 5 6 7),
+                _ => {}
+            }
+        }
+    };
+}
+
+/// For the rows without masks: no part of a vector can be loaded or stored at once.
+macro_rules! parts_by_block {
+    ($v:ident, $($i:literal)*) => {
+        #[inline(always)]
+        fn load_part(self, from: &[u8], skip: usize) -> $v {
+            let blocks = [$(load_block(from, skip, $i).to_le_bytes()),*];
+            self.load(blocks.as_flattened())
+        }
+        #[inline(always)]
+        fn store_part(self, v: $v, to: &mut [u8], skip: usize) {
+            let mut blocks = [$([$i; 16]),*];
+            self.store(v, blocks.as_flattened_mut());
+            $( store_block(u128::from_le_bytes(blocks[$i]), to, skip, $i); )*
+        }
+    };
+}
+
+/// For the rows with 16 registers.
+macro_rules! reread_keys {
+    () => {
+        #[inline(always)]
+        fn reread(self, keys: &mut &Schedule) {
+            let mut p: *const Schedule = *keys;
+            #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
+            // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
+            unsafe {
+                asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
+                *keys = &*p;
+            }
+        }
+    };
+}
+
+blocks! {
+    /// AES-NI in its AVX encoding: one block.
+    Aesni, 1, __m128i, "aes,avx", xmm_reg, fence_x;
+    _mm_xor_si128 _mm_shuffle_epi8 _mm_add_epi64 _mm_aesenc_si128 _mm_aesenclast_si128
+    _mm_loadu_si128 _mm_storeu_si128;
+
+    parts_by_block! { __m128i, 0 }
+    reread_keys! {}
+    #[inline(always)]
+    fn splat(self, block: &[u8; 16]) -> __m128i { self.load(block) }
+}
+
+blocks! {
+    /// VAES on 256-bit registers: two blocks, no AVX-512.
+    Vaes256, 2, __m256i, "vaes,aes,avx2", ymm_reg, fence_y;
+    _mm256_xor_si256 _mm256_shuffle_epi8 _mm256_add_epi64 _mm256_aesenc_epi128 _mm256_aesenclast_epi128
+    _mm256_loadu_si256 _mm256_storeu_si256;
+
+    parts_by_block! { __m256i, 0 1 }
+    reread_keys! {}
+    #[inline(always)]
+    fn splat(self, block: &[u8; 16]) -> __m256i {
+        // SAFETY: reads the 16 bytes of the array; needs no alignment.
+        let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
+        op!(_mm256_broadcastsi128_si256(one))
+    }
+}
+
+blocks! {
+    /// VAES on 512-bit registers: four blocks.
+    Vaes512, 4, __m512i, "vaes,avx512f,avx512bw,avx512vl,bmi2", zmm_reg, fence_z;
+    _mm512_xor_si512 _mm512_shuffle_epi8 _mm512_add_epi64 _mm512_aesenc_epi128 _mm512_aesenclast_epi128
+    _mm512_loadu_si512 _mm512_storeu_si512;
+
+    #[inline(always)]
+    fn load_part(self, from: &[u8], skip: usize) -> __m512i {
+        let (mask, skip) = op!(mask(from.len(), skip));
+        // SAFETY: bit `skip + i` of the mask is set only for `i < from.len()`, and its byte is `from[i]`; bytes
+        // whose bit is clear are not accessed.
+        unsafe { _mm512_maskz_loadu_epi8(mask, from.as_ptr().wrapping_sub(skip).cast()) }
+    }
+    #[inline(always)]
+    fn store_part(self, v: __m512i, to: &mut [u8], skip: usize) {
+        let (mask, skip) = op!(mask(to.len(), skip));
+        // SAFETY: as in `load_part`.
+        unsafe { _mm512_mask_storeu_epi8(to.as_mut_ptr().wrapping_sub(skip).cast(), mask, v) }
+    }
+    #[inline(always)]
+    fn splat(self, block: &[u8; 16]) -> __m512i {
+        // SAFETY: reads the 16 bytes of the array; needs no alignment.
+        let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
+        op!(_mm512_broadcast_i32x4(one))
+    }
+}
+
+/// The mask of the bits from `skip % 16` on, `len` of them but none past the 64th; and that `skip % 16`.
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn mask(len: usize, skip: usize) -> (u64, usize) {
+    let skip = skip % 16;
+    (_bzhi_u64(!0, len.min(64) as u32) << skip, skip)
+}

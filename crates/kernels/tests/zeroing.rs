@@ -1,0 +1,98 @@
+//! Keys are gone from the heap when they are dropped, and a fork erases the mark.
+
+use kernels::aes::{self, Aes};
+use kernels::cpu::Features;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The system's allocator, but it looks at what is given back while the memory is still ours to look at.
+struct Watch;
+
+static WATCHING: AtomicBool = AtomicBool::new(false);
+/// Given back while watching: pieces as large as a schedule, and how many of those were not all zero.
+static LARGE: AtomicUsize = AtomicUsize::new(0);
+static DIRTY: AtomicUsize = AtomicUsize::new(0);
+/// A schedule: 15 round keys, and room up to a multiple of its alignment.
+const ROUND_KEYS: usize = 15 * 16;
+const SCHEDULE: usize = 256;
+
+// SAFETY: every call is passed on unchanged to the system's allocator.
+unsafe impl GlobalAlloc for Watch {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        if WATCHING.load(Ordering::Relaxed) && layout.size() == SCHEDULE && layout.align() == 64 {
+            // SAFETY: still allocated, and the test drops nothing of this layout but a schedule with all its keys.
+            let bytes = unsafe { std::slice::from_raw_parts(at, ROUND_KEYS) };
+            LARGE.fetch_add(1, Ordering::Relaxed);
+            DIRTY.fetch_add(usize::from(bytes.iter().any(|b| *b != 0)), Ordering::Relaxed);
+        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Watch = Watch;
+
+/// The tests here share the allocator and the process.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+#[test]
+fn a_dropped_key_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for row in aes::variants() {
+        if let Err(missing) = row.check(Features::detect()) {
+            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+            continue;
+        }
+        for len in [16, 24, 32] {
+            let aes = Aes::new(&[0xa5; 32][..len], Features::detect().only(row.needs)).unwrap();
+            // Moved, so that a copy in a former place would be found missing here.
+            let moved = Box::new(aes);
+            assert_ne!(moved.encrypt_block(&[0; 16]), [0; 16]);
+            let before = LARGE.load(Ordering::Relaxed);
+            WATCHING.store(true, Ordering::Relaxed);
+            drop(moved);
+            WATCHING.store(false, Ordering::Relaxed);
+            assert_eq!(
+                LARGE.load(Ordering::Relaxed),
+                before + 1,
+                "the schedule was not where this test looks"
+            );
+        }
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
+fn a_fork_erases_the_mark() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mark) = kernels::zero::fork_mark() else {
+        // SAFETY: nonsense advice on no memory at all; a real kernel refuses it.
+        let emulated = unsafe { libc::madvise(std::ptr::null_mut(), 0, -1) } == 0;
+        assert!(emulated, "Linux has had this since 4.14");
+        eprintln!("NOT RUN: fork mark (this emulator ignores madvise)");
+        return;
+    };
+    assert!(std::ptr::eq(mark, kernels::zero::fork_mark().unwrap()));
+    mark.store(0x1234_5678_9abc_def0, Ordering::Relaxed);
+    // SAFETY: the child only reads an atomic and exits, which is allowed also where other threads were lost.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0);
+    if child == 0 {
+        let erased = mark.load(Ordering::Relaxed) == 0;
+        // SAFETY: ends the child without running anything of the test harness.
+        unsafe { libc::_exit(if erased { 17 } else { 1 }) }
+    }
+    let mut status = 0;
+    // SAFETY: `status` is ours for the call.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert!(libc::WIFEXITED(status));
+    assert_eq!(libc::WEXITSTATUS(status), 17, "the child still saw its parent's mark");
+    assert_eq!(mark.load(Ordering::Relaxed), 0x1234_5678_9abc_def0, "the parent keeps it");
+}

@@ -1,0 +1,159 @@
+//! AES as FIPS 197 writes it, and its counter mode (SP 800-38A, 6.5) one block at a time.
+
+/// The state: `[column][row]`, so that its bytes in order are the block (FIPS 197, 3.4).
+type State = [[u8; 4]; 4];
+
+/// An expanded key.
+pub struct Aes {
+    /// Nr + 1 round keys.
+    round_keys: Vec<State>,
+}
+
+impl Aes {
+    /// KeyExpansion (5.2).
+    ///
+    /// # Panics
+    /// Unless the key has 16, 24 or 32 bytes.
+    pub fn new_vartime(key: &[u8]) -> Self {
+        let nk = match key.len() {
+            16 | 24 | 32 => key.len() / 4,
+            n => panic!("an AES key of {n} bytes"),
+        };
+        let nr = nk + 6;
+        let mut w: Vec<[u8; 4]> = key.chunks_exact(4).map(|word| word.try_into().unwrap()).collect();
+        let mut rcon = 1;
+        for i in nk..4 * (nr + 1) {
+            let mut temp = w[i - 1];
+            if i % nk == 0 {
+                temp.rotate_left(1);
+                temp = temp.map(sub_byte_vartime);
+                temp[0] ^= rcon;
+                rcon = times(rcon, 2);
+            } else if nk > 6 && i % nk == 4 {
+                temp = temp.map(sub_byte_vartime);
+            }
+            w.push(core::array::from_fn(|k| w[i - nk][k] ^ temp[k]));
+        }
+        Self { round_keys: w.chunks_exact(4).map(|key| key.try_into().unwrap()).collect() }
+    }
+
+    /// Cipher (5.1).
+    pub fn encrypt_block_vartime(&self, block: &[u8; 16]) -> [u8; 16] {
+        let [first, middle @ .., last] = &self.round_keys[..] else { unreachable!("at least eleven keys") };
+        let mut state: State = core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
+        add_round_key(&mut state, first);
+        for key in middle {
+            state = shift_rows(&state.map(|column| column.map(sub_byte_vartime)));
+            state = state.map(mix_column);
+            add_round_key(&mut state, key);
+        }
+        state = shift_rows(&state.map(|column| column.map(sub_byte_vartime)));
+        add_round_key(&mut state, last);
+        *state.as_flattened().first_chunk().unwrap()
+    }
+
+    /// XORs the keystream of the 128-bit big-endian counter that starts at `iv`, from byte `offset` on.
+    pub fn xor_at_vartime(&self, iv: &[u8; 16], offset: u64, data: &mut [u8]) {
+        let mut at = u128::from(offset);
+        let mut rest = data;
+        while !rest.is_empty() {
+            let counter = u128::from_be_bytes(*iv).wrapping_add(at / 16);
+            let keystream = &self.encrypt_block_vartime(&counter.to_be_bytes())[(at % 16) as usize..];
+            let (now, later) = rest.split_at_mut(rest.len().min(keystream.len()));
+            now.iter_mut().zip(keystream).for_each(|(data, key)| *data ^= key);
+            at += now.len() as u128;
+            rest = later;
+        }
+    }
+}
+
+/// AddRoundKey (5.1.4).
+fn add_round_key(state: &mut State, key: &State) {
+    for (state, key) in state.as_flattened_mut().iter_mut().zip(key.as_flattened()) {
+        *state ^= key;
+    }
+}
+
+/// ShiftRows (5.1.2): s'[r, c] = s[r, (c + r) mod 4].
+fn shift_rows(state: &State) -> State {
+    core::array::from_fn(|c| core::array::from_fn(|r| state[(c + r) % 4][r]))
+}
+
+/// MixColumns (5.1.3), one column.
+fn mix_column(s: [u8; 4]) -> [u8; 4] {
+    core::array::from_fn(|r| times(s[r], 2) ^ times(s[(r + 1) % 4], 3) ^ s[(r + 2) % 4] ^ s[(r + 3) % 4])
+}
+
+/// SubBytes (5.1.1), one byte.
+fn sub_byte_vartime(x: u8) -> u8 {
+    S_BOX[x as usize]
+}
+
+static S_BOX: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut x = 0;
+    while x < 256 {
+        let b = inverse(x as u8);
+        table[x] = b ^ b.rotate_left(1) ^ b.rotate_left(2) ^ b.rotate_left(3) ^ b.rotate_left(4) ^ 0x63;
+        x += 1;
+    }
+    table
+};
+
+/// The multiplicative inverse, and 0 for 0: x^254.
+const fn inverse(x: u8) -> u8 {
+    let mut y = 1;
+    let mut i = 0;
+    while i < 254 {
+        y = times(y, x);
+        i += 1;
+    }
+    y
+}
+
+/// Multiplication modulo x^8 + x^4 + x^3 + x + 1 (4.2).
+const fn times(mut a: u8, mut b: u8) -> u8 {
+    let mut product = 0;
+    while b > 0 {
+        if b & 1 == 1 {
+            product ^= a;
+        }
+        a = (a << 1) ^ if a & 0x80 == 0 { 0 } else { 0x1b };
+        b >>= 1;
+    }
+    product
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn bytes<const N: usize>(from: u8, step: u8) -> [u8; N] {
+        core::array::from_fn(|i| from.wrapping_add(step.wrapping_mul(i as u8)))
+    }
+
+    /// FIPS 197, appendix C: keys 00 01 02 …, block 00 11 22 ….
+    #[test]
+    fn fips_197_appendix_c() {
+        for (len, want) in [
+            (16, 0x69c4e0d86a7b0430d8cdb78070b4c55a_u128),
+            (24, 0xdda97ca4864cdfe06eaf70a0ec0d7191),
+            (32, 0x8ea2b7ca516745bfeafc49904b496089),
+        ] {
+            let aes = Aes::new_vartime(&bytes::<32>(0, 1)[..len]);
+            assert_eq!(u128::from_be_bytes(aes.encrypt_block_vartime(&bytes(0, 0x11))), want);
+        }
+    }
+
+    #[test]
+    fn starts_anywhere() {
+        let aes = Aes::new_vartime(&bytes::<16>(7, 3));
+        let mut whole = [0; 100];
+        aes.xor_at_vartime(&[0xff; 16], 0, &mut whole);
+        for offset in 0..100 {
+            let mut rest = [0; 100];
+            aes.xor_at_vartime(&[0xff; 16], offset as u64, &mut rest[offset..]);
+            assert_eq!(rest[offset..], whole[offset..]);
+        }
+    }
+}
