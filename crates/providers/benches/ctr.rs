@@ -13,7 +13,10 @@ const ROUNDS: usize = 101;
 
 fn main() {
     println!("AES-CTR in place, medians of {ROUNDS} rounds in turns\n");
-    println!("{:8} {:>9} {:>8} {:>12} {:>12} {:>7}", "", "bytes", "native", "native GB/s", "aws-lc GB/s", "ratio");
+    println!(
+        "{:8} {:>9} {:>8} {:>12} {:>12} {:>7}",
+        "", "bytes", "native", "native GB/s", "aws-lc GB/s", "ratio"
+    );
     for (name, key_len, algorithm) in [("AES-128", 16, &AES_128), ("AES-256", 32, &AES_256)] {
         let native = providers::aes(&[7; 32][..key_len]).expect("a good length");
         let foreign = UnboundCipherKey::new(algorithm, &[7; 32][..key_len]).and_then(EncryptingKey::ctr);
@@ -24,7 +27,9 @@ fn main() {
             let (mut a, mut b) = (Vec::new(), Vec::new());
             for _ in 0..ROUNDS {
                 a.push(seconds(turns, || {
-                    native.xor_at(&[3; 16], 0, InOut::in_place(black_box(&mut ours))).expect("not at the end");
+                    native
+                        .xor_at(&[3; 16], 0, InOut::in_place(black_box(&mut ours)))
+                        .expect("not at the end");
                 }));
                 b.push(seconds(turns, || {
                     let iv = EncryptionContext::Iv128(FixedLength::from([3; 16]));

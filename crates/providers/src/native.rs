@@ -2,6 +2,7 @@
 
 use crate::{Listed, NoAes, Provider, Reason, environment};
 use kernels::aes::{self, Aes};
+use kernels::cpu::Features;
 use kernels::variant::Row;
 
 /// Variants of kernels that are built for one architecture only, so that a listing can name them on the others.
@@ -21,6 +22,13 @@ pub fn aes(key: &[u8]) -> Result<Aes, NoAes> {
 pub(crate) fn available() -> Result<(), Reason> {
     environment::features()?;
     Ok(())
+}
+
+/// Whether the processor computes AES itself, whatever `SEALANE_CPU` says: foreign libraries do not hear that.
+pub(crate) fn aes_instructions() -> Result<(), Reason> {
+    let narrowest = aes::variants().filter(|row| !row.needs.is_empty()).last();
+    let row = narrowest.ok_or(Reason::Architecture("x86_64 or aarch64"))?;
+    row.check(Features::detect()).map_err(Reason::Processor)
 }
 
 /// The variants of raw AES streams: those of this build, widest first, then those of others.

@@ -27,6 +27,9 @@ type Expand = fn(&[u8]) -> Result<Box<dyn AeadKey>, Failed>;
 enum Build {
     /// The library chooses at run time and does not say.
     Opaque,
+    /// The same, but where the processor has no AES instructions it would fall back on code that is not known to take
+    /// the same time for every key, so there it is not used.
+    OpaqueByAes,
     /// Subkeys are derived here and given to an opaque library.
     Extended,
     /// The same with native AES, which `SEALANE_CPU` can make unavailable.
@@ -46,7 +49,7 @@ impl Row {
     /// extended here by deriving a subkey that such a library uses.
     pub fn variant(&self) -> &'static str {
         match self.build {
-            Build::Opaque => "opaque",
+            Build::Opaque | Build::OpaqueByAes => "opaque",
             Build::Extended | Build::ExtendedByAes => "extended",
         }
     }
@@ -58,6 +61,7 @@ impl Row {
     pub fn available(&self) -> Result<(), Reason> {
         match self.build {
             Build::Opaque | Build::Extended => Ok(()),
+            Build::OpaqueByAes => native::aes_instructions(),
             Build::ExtendedByAes => native::available(),
         }
     }
@@ -93,12 +97,12 @@ pub static ROWS: &[Row] = &[
     row(Xaes256Gcm,        AwsLc,      1, Build::ExtendedByAes, |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
     row(Xaes256Gcm,        Ring,       2, Build::ExtendedByAes, |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),
     row(Xaes256Gcm,        RustCrypto, 3, Build::Opaque,        rustcrypto::xaes_256_gcm),
-    row(Aegis128L,         Aegis,      1, Build::Opaque,        aegis::aegis_128l),
-    row(Aegis128X2,        Aegis,      1, Build::Opaque,        aegis::aegis_128x2),
-    row(Aegis128X4,        Aegis,      1, Build::Opaque,        aegis::aegis_128x4),
-    row(Aegis256,          Aegis,      1, Build::Opaque,        aegis::aegis_256),
-    row(Aegis256X2,        Aegis,      1, Build::Opaque,        aegis::aegis_256x2),
-    row(Aegis256X4,        Aegis,      1, Build::Opaque,        aegis::aegis_256x4),
+    row(Aegis128L,         Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128l),
+    row(Aegis128X2,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128x2),
+    row(Aegis128X4,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128x4),
+    row(Aegis256,          Aegis,      1, Build::OpaqueByAes,   aegis::aegis_256),
+    row(Aegis256X2,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_256x2),
+    row(Aegis256X4,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_256x4),
 ];
 
 fn boxed(key: Result<impl AeadKey + 'static, Failed>) -> Result<Box<dyn AeadKey>, Failed> {
