@@ -37,7 +37,7 @@ fn main() {
                 }));
             }
             let mut ratios: Vec<_> = a.iter().zip(&b).map(|(a, b)| b / a).collect();
-            let per_second = |seconds: &mut Vec<f64>| len as f64 / median(seconds) / 1e9;
+            let per_second = |seconds: &mut [f64]| len as f64 / median(seconds) / 1e9;
             println!(
                 "{name:8} {len:9} {:>8} {:12.1} {:12.1} {:7.2}",
                 native.variant(),
@@ -57,7 +57,7 @@ fn seconds(turns: usize, mut call: impl FnMut()) -> f64 {
     began.elapsed().as_secs_f64() / turns as f64
 }
 
-fn median(of: &mut Vec<f64>) -> f64 {
+fn median(of: &mut [f64]) -> f64 {
     of.sort_by(f64::total_cmp);
     of[of.len() / 2]
 }
