@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SIZE ?= 1024
+FOR ?= 60
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -12,7 +13,7 @@ demo: install ## everything from nothing: build, install, encrypt a 1 GiB file (
 
 test: install tools ## all tests: Rust, Python, formats, strangers, the five laws
 	cargo test --locked
-	$(BIN)/python -m pytest -q python/tests tests/interop
+	$(BIN)/python -m pytest -q python/tests tests
 
 lint: install tools ## formatting, warnings, types, stubs against the binary
 	cargo fmt --all --check
@@ -27,6 +28,12 @@ bench: install tools ## the figures of README, as ratios in one run
 	$(BIN)/python python/bench/boundary.py
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
+
+fuzz: ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
+	test -x target/tools/bin/cargo-fuzz || cargo install --quiet --locked --root target/tools cargo-fuzz@0.13.2
+	for target in $$(ls fuzz/fuzz_targets | sed 's/\.rs//'); do \
+		PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo +nightly fuzz run $$target -- -max_total_time=$(FOR) -max_len=70000 || exit 1; \
+	done
 
 docs: ## the Rust documentation, with warnings as errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace
@@ -55,4 +62,4 @@ $(BIN)/.tools: python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo test lint bench docs wheel clean venv install tools
+.PHONY: help demo test lint bench fuzz docs wheel clean venv install tools

@@ -142,8 +142,8 @@ impl fmt::Display for Reason {
             Self::Lacks(provider, algorithm) => {
                 write!(f, "{} has no {}", provider.name(), algorithm.name())
             }
-            Self::NotBuilt => f.write_str("not built yet: native computes aes-ctr only"),
-            Self::Processor(needs) => write!(f, "missing processor features: {needs}"),
+            Self::NotBuilt => f.write_str("not built yet"),
+            Self::Processor(needs) => write!(f, "needs {needs}"),
             Self::Architecture(architecture) => write!(f, "for {architecture} processors"),
             Self::Variable(bad) => bad.fmt(f),
         }

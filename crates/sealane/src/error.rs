@@ -165,7 +165,10 @@ impl From<providers::Forged> for Error {
 
 impl From<providers::Unavailable> for Error {
     fn from(why: providers::Unavailable) -> Self {
-        Self::ProviderUnavailable(why)
+        match why.reason {
+            providers::Reason::Variable(bad) => bad.into(),
+            _ => Self::ProviderUnavailable(why),
+        }
     }
 }
 

@@ -66,8 +66,9 @@ impl Progress<'_> {
         self.report(done)
     }
 
-    /// All `done` bytes are done.
+    /// All `done` bytes are done, so the total is known now.
     pub(crate) fn end(&mut self, done: u64) -> Result<(), Error> {
+        self.total = Some(done);
         self.report(done)
     }
 

@@ -6,6 +6,7 @@
 //! | from, to | use |
 //! |---|---|
 //! | a path to a path | [`encrypt_file`], [`decrypt_file`]: all cores, appears whole or not at all |
+//! | an open file or pipe to a path | [`encrypt_opened`], [`decrypt_opened`] |
 //! | a reader to a writer | [`encrypt_stream`], [`decrypt_stream`] |
 //! | pieces to a writer | [`Encryptor`], [`Decryptor`] |
 //! | a range out of the middle | [`Reader`] |
@@ -22,7 +23,9 @@ pub use crate::engine::io::ReadAt;
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
 pub use memory::{decrypt, decrypt_into, decrypted_len, encrypt, encrypt_into, encrypted_len};
-pub use paths::{Info, decrypt_file, encrypt_file, inspect, verify_file};
+pub use paths::{
+    Info, decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, inspect, verify_file, verify_opened,
+};
 pub use reader::Reader;
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
 pub use writer::Writer;

@@ -8,7 +8,7 @@ use crate::engine::pipeline::{Chunks, open_all, seal_all};
 use crate::engine::staged::{Access, Existing, Staged};
 use crate::{Error, Key, Misuse};
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// Encrypts the file `from` to the file `to`, which appears whole or not at all.
@@ -23,10 +23,35 @@ pub fn encrypt_file(
     to: &Path,
     key: &Key,
     context: &[u8],
+    options: Options<'_>,
+) -> Result<(), Error> {
+    encrypt(&Source::open(from)?, to, key, context, options)
+}
+
+/// The same for a file that is open already; errors call it `name`. A plain file at its beginning is read by all cores,
+/// anything else from where it stands to its end.
+///
+/// # Errors
+/// Those of [`encrypt_file`].
+pub fn encrypt_opened(
+    from: File,
+    name: &Path,
+    to: &Path,
+    key: &Key,
+    context: &[u8],
+    options: Options<'_>,
+) -> Result<(), Error> {
+    encrypt(&Source::opened(from, name)?, to, key, context, options)
+}
+
+fn encrypt(
+    source: &Source,
+    to: &Path,
+    key: &Key,
+    context: &[u8],
     mut options: Options<'_>,
 ) -> Result<(), Error> {
-    let source = Source::open(from)?;
-    let sink = Sink::open(&source, to)?;
+    let sink = Sink::open(source, to)?;
     if let (Some(len), Sink::Staged(staged)) = (source.size(), &sink) {
         let (chunked, header) = Chunked::create(key, context)?;
         let plan = Chunked::LAYOUT.plan_plain(len)?;
@@ -56,11 +81,35 @@ pub fn decrypt_file(
     to: &Path,
     key: &Key,
     context: &[u8],
+    options: Options<'_>,
+) -> Result<(), Error> {
+    decrypt(&Source::open(from)?, to, key, context, options)
+}
+
+/// The same for a file that is open already, as [`encrypt_opened`].
+///
+/// # Errors
+/// Those of [`decrypt_file`].
+pub fn decrypt_opened(
+    from: File,
+    name: &Path,
+    to: &Path,
+    key: &Key,
+    context: &[u8],
+    options: Options<'_>,
+) -> Result<(), Error> {
+    decrypt(&Source::opened(from, name)?, to, key, context, options)
+}
+
+fn decrypt(
+    source: &Source,
+    to: &Path,
+    key: &Key,
+    context: &[u8],
     mut options: Options<'_>,
 ) -> Result<(), Error> {
-    let source = Source::open(from)?;
     let reader = source.reader(key, context)?;
-    let sink = Sink::open(&source, to)?;
+    let sink = Sink::open(source, to)?;
     match (reader, &sink) {
         (Some(reader), Sink::Staged(staged)) => {
             staged.allocate(reader.size())?;
@@ -81,8 +130,25 @@ pub fn decrypt_file(
 ///
 /// # Errors
 /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Misuse::KeyLength`].
-pub fn verify_file(from: &Path, key: &Key, context: &[u8], mut options: Options<'_>) -> Result<(), Error> {
-    let source = Source::open(from)?;
+pub fn verify_file(from: &Path, key: &Key, context: &[u8], options: Options<'_>) -> Result<(), Error> {
+    verify(&Source::open(from)?, key, context, options)
+}
+
+/// The same for a file that is open already, as [`encrypt_opened`].
+///
+/// # Errors
+/// Those of [`verify_file`].
+pub fn verify_opened(
+    from: File,
+    name: &Path,
+    key: &Key,
+    context: &[u8],
+    options: Options<'_>,
+) -> Result<(), Error> {
+    verify(&Source::opened(from, name)?, key, context, options)
+}
+
+fn verify(source: &Source, key: &Key, context: &[u8], mut options: Options<'_>) -> Result<(), Error> {
     match source.reader(key, context)? {
         Some(reader) => open_all(reader.chunked(), reader.plan(), source.named(), &Nowhere, &mut options),
         None => {
@@ -114,7 +180,10 @@ pub struct Info {
 /// [`Error::Truncated`] for a size that no whole file has; [`Error::Io`]; [`Misuse::Source`] for a pipe.
 pub fn inspect(from: &Path) -> Result<Info, Error> {
     let source = Source::open(from)?;
-    let file_len = source.size().ok_or(Misuse::Source("only a plain file can be inspected"))?;
+    if !source.found.is_file() {
+        return Err(Misuse::Source("only a plain file can be inspected").into());
+    }
+    let file_len = source.found.len();
     let plan = Chunked::LAYOUT.plan_sealed(file_len)?;
     Ok(Info {
         format: "chunked-encryption@v1",
@@ -130,23 +199,28 @@ struct Source {
     path: PathBuf,
     file: File,
     found: Metadata,
+    whole: bool,
 }
 
 impl Source {
     fn open(path: &Path) -> Result<Self, Error> {
+        Self::opened(File::open(path).map_err(|e| Error::io(path, e))?, path)
+    }
+
+    fn opened(mut file: File, path: &Path) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
-        let file = File::open(path).map_err(about)?;
         let found = file.metadata().map_err(about)?;
         if found.is_dir() {
             return Err(about(io::ErrorKind::IsADirectory.into()));
         }
-        Ok(Self { path: path.to_owned(), file, found })
+        // One that claims to be empty may be one whose content is made as it is read (`/proc`).
+        let whole = found.is_file() && found.len() > 0 && file.stream_position().is_ok_and(|at| at == 0);
+        Ok(Self { path: path.to_owned(), file, found, whole })
     }
 
-    /// Bytes, of a plain file. One that claims to be empty may be one whose content is made as it is read (`/proc`),
-    /// so it is read like a pipe.
+    /// Bytes, of a plain file that is read as a whole. Whatever else is read like a pipe.
     fn size(&self) -> Option<u64> {
-        (self.found.is_file() && self.found.len() > 0).then_some(self.found.len())
+        self.whole.then_some(self.found.len())
     }
 
     fn reader(&self, key: &Key, context: &[u8]) -> Result<Option<Reader<&File>>, Error> {

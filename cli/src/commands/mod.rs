@@ -1,0 +1,20 @@
+//! One file a command.
+
+mod cat;
+mod completions;
+mod decrypt;
+mod encrypt;
+mod inspect;
+mod keygen;
+mod providers;
+mod transfer;
+mod verify;
+
+pub(crate) use cat::cat;
+pub(crate) use completions::completions;
+pub(crate) use decrypt::decrypt;
+pub(crate) use encrypt::encrypt;
+pub(crate) use inspect::inspect;
+pub(crate) use keygen::keygen;
+pub(crate) use providers::providers;
+pub(crate) use verify::verify;

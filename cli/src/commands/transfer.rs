@@ -1,0 +1,91 @@
+//! What `encrypt` and `decrypt` share: one job after the other, each with its bar and its result.
+
+use crate::args::Transfer;
+use crate::error::{Failure, Kind, STDOUT};
+use crate::interrupt::{self, Watch};
+use crate::key;
+use crate::places::{self, Pair, Source, Target};
+use crate::tui::{Bar, Console};
+use sealane::file::{Durability, Options};
+use sealane::{Error, Key};
+use serde_json::json;
+use std::fs::File;
+use std::path::Path;
+
+/// A call of [`sealane::file`].
+type ToFile = fn(File, &Path, &Path, &Key, &[u8], Options<'_>) -> Result<(), Error>;
+
+/// The two ways of doing a job.
+pub(super) struct Ways {
+    /// To a file that appears whole or not at all.
+    pub(super) to_file: ToFile,
+    /// To standard output.
+    pub(super) to_stdout: fn(&Source, &Key, &[u8], &mut Bar) -> Result<File, Failure>,
+}
+
+/// Does every job; one that fails does not keep the others from being done.
+pub(super) fn transfer(
+    args: &Transfer,
+    pairs: Vec<Pair>,
+    ways: &Ways,
+    console: &Console,
+) -> Result<(), Failure> {
+    let _watch = Watch::begin(console);
+    let key = key::load(&args.unlock.key, console)?;
+    for pair in pairs {
+        match one(args, &pair, &key, ways, console) {
+            Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),
+            Err(failure) => console.fail(&failure),
+            Ok(()) => {}
+        }
+    }
+    Ok(())
+}
+
+fn one(args: &Transfer, pair: &Pair, key: &Key, ways: &Ways, console: &Console) -> Result<(), Failure> {
+    let size = pair.from.size();
+    let mut bar = console.bar(&pair.from.name(), size).unless(pair.to.is_terminal());
+    let context = args.unlock.context();
+    let Target::File(to) = &pair.to else {
+        let out = (ways.to_stdout)(&pair.from, key, context, &mut bar)?;
+        return if args.sync { sync(&out) } else { Ok(()) };
+    };
+    let options = Options {
+        threads: args.effort.threads,
+        progress: Some(&mut |done, total| {
+            if size.is_none() && total == Some(done) {
+                interrupt::settle();
+            }
+            bar.at(done)
+        }),
+        durability: if args.sync { Durability::Synced } else { Durability::Cached },
+    };
+    let name = pair.from.name();
+    (ways.to_file)(pair.from.open()?, Path::new(&name), to, key, context, options)
+        .map_err(|error| Failure::about(&name, error))?;
+    match console.json() {
+        true => {
+            let (bytes, seconds) = (bar.done(), bar.seconds());
+            let (source, target) = (pair.from.name(), pair.to.name());
+            console.result(
+                || json!({"source": source, "target": target, "bytes": bytes, "seconds": seconds}),
+                "",
+            )
+        }
+        false => Ok(()),
+    }
+}
+
+/// Waits for the disk, where standard output leads to one.
+fn sync(out: &File) -> Result<(), Failure> {
+    let result = match out.metadata() {
+        Ok(found) if found.is_file() => out.sync_all(),
+        _ => Ok(()),
+    };
+    result.map_err(|e| Failure::io(STDOUT, &e))
+}
+
+/// The jobs that were meant.
+pub(super) fn pairs(args: &Transfer) -> Result<Vec<Pair>, Failure> {
+    places::pairs(&args.inputs, args.output.as_deref())
+}

@@ -1,0 +1,8 @@
+//! The program `sealane`: the library, with a process around it.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(cli::run(std::env::args_os().collect()))
+}

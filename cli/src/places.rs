@@ -1,0 +1,178 @@
+//! Where data comes from and goes to.
+
+use crate::error::{Failure, STDIN, STDOUT, name};
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, IsTerminal, Seek};
+use std::path::{Path, PathBuf};
+
+/// Where data comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Stdin,
+    File(PathBuf),
+}
+
+/// Where data goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Stdout,
+    File(PathBuf),
+}
+
+/// One job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    pub(crate) from: Source,
+    pub(crate) to: Target,
+}
+
+/// What was meant by the inputs and the output that were typed.
+pub(crate) fn pairs(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Pair>, Failure> {
+    let folder = output.filter(|output| output.is_dir());
+    match (inputs, folder) {
+        ([] | [_], None) => {
+            let from = inputs.first().map_or(Source::Stdin, |path| Source::new(path));
+            Ok(vec![Pair { from, to: output.map_or(Target::Stdout, Target::new) }])
+        }
+        (_, Some(folder)) => into_folder(inputs, folder),
+        (_, None) => Err(Failure::misuse(match output {
+            Some(output) => format!("{}: several inputs need a folder that exists", name(output)),
+            None => "several inputs need a folder that exists: name it with -o".into(),
+        })),
+    }
+}
+
+/// Files keep their names, which must differ: a later one would replace an earlier.
+fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Vec<Pair>, Failure> {
+    let mut taken = HashSet::new();
+    let one = |input: &PathBuf| match (Source::new(input), input.file_name()) {
+        (Source::File(from), Some(file)) if taken.insert(file.to_owned()) => {
+            Ok(Pair { from: Source::File(from), to: Target::File(folder.join(file)) })
+        }
+        (Source::File(_), Some(_)) => Err(Failure::misuse(format!(
+            "{}: another input has the same name; files in {} keep their names",
+            name(input),
+            name(folder)
+        ))),
+        (Source::File(from), None) => Err(Failure::io(&name(&from), &io::ErrorKind::IsADirectory.into())),
+        (Source::Stdin, _) => Err(Failure::misuse(format!(
+            "{}: is a folder, and standard input has no name to keep; name a file",
+            name(folder)
+        ))),
+    };
+    match inputs {
+        [] => [PathBuf::from("-")].iter().map(one).collect(),
+        inputs => inputs.iter().map(one).collect(),
+    }
+}
+
+impl Source {
+    pub(crate) fn new(path: &Path) -> Self {
+        if path == Path::new("-") { Self::Stdin } else { Self::File(path.to_owned()) }
+    }
+
+    /// How it is called in messages.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Stdin => STDIN.into(),
+            Self::File(path) => name(path),
+        }
+    }
+
+    /// Opens it for reading in one go.
+    pub(crate) fn open(&self) -> Result<File, Failure> {
+        let about = |e: io::Error| Failure::io(&self.name(), &e);
+        let file = match self {
+            Self::Stdin => stdin().map_err(about)?,
+            Self::File(path) => File::open(path).map_err(about)?,
+        };
+        match file.metadata().map_err(about)?.is_dir() {
+            true => Err(about(io::ErrorKind::IsADirectory.into())),
+            false => Ok(file),
+        }
+    }
+
+    /// Bytes there are, where that is known before reading.
+    pub(crate) fn size(&self) -> Option<u64> {
+        match self {
+            Self::Stdin => stdin().ok().and_then(|file| plain_from_start(&file)),
+            Self::File(path) => path.metadata().ok().filter(|found| found.is_file()).map(|found| found.len()),
+        }
+    }
+}
+
+impl Target {
+    fn new(path: &Path) -> Self {
+        // By its other name too: what the shell redirected is to be written to, never replaced.
+        let stdout = ["-", "/dev/stdout"].map(Path::new).contains(&path);
+        if stdout { Self::Stdout } else { Self::File(path.to_owned()) }
+    }
+
+    /// How it is called in messages.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Stdout => STDOUT.into(),
+            Self::File(path) => name(path),
+        }
+    }
+
+    /// Whether it is standard output, and that a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        *self == Self::Stdout && io::stdout().is_terminal()
+    }
+}
+
+/// Bytes of a plain file that nobody read from yet. A file that claims to be empty may be one whose content is made as
+/// it is read (`/proc`), so it counts as a pipe.
+pub(crate) fn plain_from_start(mut file: &File) -> Option<u64> {
+    let found = file.metadata().ok()?;
+    (found.is_file() && found.len() > 0 && file.stream_position().ok()? == 0).then_some(found.len())
+}
+
+/// Standard output as a file, without the line buffer that [`io::Stdout`] has. Refuses to be what is read from: data
+/// that is appended to its own source never ends.
+pub(crate) fn stdout_apart_from(source: &File) -> Result<File, Failure> {
+    let about = |e: io::Error| Failure::stdout(&e);
+    let file = stdout().map_err(about)?;
+    match same_file(source, &file).map_err(about)? {
+        true => Err(Failure::same_file(STDOUT)),
+        false => Ok(file),
+    }
+}
+
+#[cfg(unix)]
+fn stdin() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(unix)]
+fn stdout() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(windows)]
+fn stdin() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(io::stdin().as_handle().try_clone_to_owned()?.into())
+}
+
+#[cfg(windows)]
+fn stdout() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(io::stdout().as_handle().try_clone_to_owned()?.into())
+}
+
+#[cfg(unix)]
+fn same_file(a: &File, b: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (a, b) = (a.metadata()?, b.metadata()?);
+    Ok(a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino()))
+}
+
+#[cfg(not(unix))]
+fn same_file(_: &File, _: &File) -> io::Result<bool> {
+    Ok(false)
+}

@@ -1,0 +1,209 @@
+//! A room to play in: a folder with a key in it, thrown away afterwards, and the program run inside it.
+#![allow(dead_code)] // each test file uses its part
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A folder with the key `k`.
+pub(crate) struct Room(PathBuf);
+
+/// What the program said.
+pub(crate) struct Said {
+    pub(crate) status: Option<i32>,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: String,
+}
+
+impl Room {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("sealane-cli-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let room = Self(std::env::temp_dir().join(name));
+        fs::create_dir(&room.0).unwrap();
+        room.run("keygen -o k").worked();
+        room
+    }
+
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub(crate) fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: impl AsRef<Path>) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn folder(&self, name: &str) {
+        fs::create_dir(self.path(name)).unwrap();
+    }
+
+    /// Every file below, with what is in it; of a large one only its length.
+    pub(crate) fn content(&self) -> BTreeMap<PathBuf, Result<Vec<u8>, u64>> {
+        let mut all = BTreeMap::new();
+        let mut folders = vec![self.0.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let found = path.symlink_metadata().unwrap();
+                if found.is_dir() {
+                    folders.push(path.clone());
+                }
+                let small = found.is_file() && found.len() < 4 << 20;
+                all.insert(path.clone(), if small { Ok(fs::read(path).unwrap()) } else { Err(found.len()) });
+            }
+        }
+        all
+    }
+
+    /// The program, about to run in this folder.
+    pub(crate) fn sealane(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sealane"));
+        command.current_dir(&self.0).env_remove("SEALANE_PROVIDER").env_remove("SEALANE_CPU");
+        command
+    }
+
+    /// Runs a line of words, with nothing on standard input.
+    pub(crate) fn run(&self, line: &str) -> Said {
+        self.pipe(line, b"")
+    }
+
+    /// Runs a line of words with a pipe as standard input.
+    pub(crate) fn pipe(&self, line: &str, input: &[u8]) -> Said {
+        self.run_with(self.sealane().args(line.split_whitespace()), input)
+    }
+
+    /// Runs what a shell makes of a line; `$SEALANE` is the program.
+    pub(crate) fn shell(&self, line: &str) -> Said {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(&self.0).env("SEALANE", env!("CARGO_BIN_EXE_sealane"));
+        self.run_with(&mut shell, b"")
+    }
+
+    pub(crate) fn run_with(&self, command: &mut Command, input: &[u8]) -> Said {
+        let mut child = piped(command);
+        let mut stdin = child.stdin.take().unwrap();
+        thread::scope(|scope| {
+            // The program may well fail before it has read everything.
+            scope.spawn(move || drop(stdin.write_all(input)));
+            Said::from(child.wait_with_output().unwrap())
+        })
+    }
+
+    /// Starts a line of words and leaves it running.
+    pub(crate) fn start(&self, line: &str) -> Child {
+        piped(self.sealane().args(line.split_whitespace()))
+    }
+
+    /// The line fails with this status and one line that has these words in it; nothing comes out, nothing is made,
+    /// nothing is changed.
+    pub(crate) fn refuses(&self, line: &str, status: i32, words: &str) {
+        self.refuses_of(line, b"", status, words);
+    }
+
+    /// The same, with a pipe as standard input.
+    pub(crate) fn refuses_of(&self, line: &str, input: &[u8], status: i32, words: &str) {
+        let before = self.content();
+        let said = self.pipe(line, input);
+        said.failed(status, words);
+        assert!(said.out.is_empty(), "{line}: something came out");
+        assert!(self.content() == before, "{line}: the folder is not as it was");
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Said {
+    /// It worked, without a word on standard error. Returns what came out.
+    #[track_caller]
+    pub(crate) fn worked(self) -> Vec<u8> {
+        assert_eq!((self.status, self.err.as_str()), (Some(0), ""));
+        self.out
+    }
+
+    /// The same, as text.
+    #[track_caller]
+    pub(crate) fn text(self) -> String {
+        String::from_utf8(self.worked()).unwrap()
+    }
+
+    /// It failed with this status, and one line that has these words in it.
+    #[track_caller]
+    pub(crate) fn failed(&self, status: i32, words: &str) {
+        assert_eq!(self.status, Some(status), "{self:?}");
+        assert_eq!(self.err.lines().count(), 1, "{}", self.err);
+        assert!(self.err.starts_with("sealane: ") && self.err.ends_with('\n'), "{:?}", self.err);
+        assert!(self.err.contains(words), "{:?} in {:?}", words, self.err);
+    }
+}
+
+impl std::fmt::Debug for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "status {:?}, {:?}, {:?}", self.status, self.err, String::from_utf8_lossy(&self.out))
+    }
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        let err = String::from_utf8(output.stderr).expect("messages are text whatever the file is called");
+        Self { status: output.status.code(), out: output.stdout, err }
+    }
+}
+
+fn piped(command: &mut Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Bytes that repeat with no period that a chunk has, so that a swap cannot hide.
+pub(crate) fn data(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i % 251) as u8 ^ (i / 16384) as u8).collect()
+}
+
+/// Runs another program; whether it worked.
+pub(crate) fn works(program: &str, args: &[&OsStr]) -> bool {
+    let quiet = || Stdio::null();
+    Command::new(program)
+        .args(args)
+        .stdout(quiet())
+        .stderr(quiet())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Sends a signal to a running child.
+pub(crate) fn signal(child: &Child, name: &str) {
+    assert!(works("kill", &[format!("-{name}").as_ref(), child.id().to_string().as_ref()]));
+}
+
+/// Waits until the child has a handler for Ctrl-C.
+pub(crate) fn until_it_listens(child: &Child) {
+    let status = format!("/proc/{}/status", child.id());
+    until(|| {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0");
+        u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
+    });
+}
+
+/// Waits, but not for ever.
+#[track_caller]
+pub(crate) fn until(mut condition: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !condition() {
+        assert!(began.elapsed() < Duration::from_secs(60), "waited a minute in vain");
+        thread::sleep(Duration::from_millis(5));
+    }
+}

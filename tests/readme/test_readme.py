@@ -1,0 +1,66 @@
+"""The examples of README.md and of the guide are run as they are printed there, in an empty folder."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def block(language: str) -> str:
+    """The one code block in this language."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 1, f"README.md has {len(blocks)} blocks of {language}"
+    return str(blocks[0])
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    shutil.copy(ROOT / "README.md", tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page").write_text("a page")
+    return tmp_path
+
+
+def test_python(folder: pathlib.Path) -> None:
+    subprocess.run([sys.executable, "-c", block("python")], cwd=folder, check=True)
+    assert (folder / "README.sealed").exists()
+
+
+def test_shell(folder: pathlib.Path) -> None:
+    environment = os.environ | {"PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["sh", "-euc", block("sh")], cwd=folder, env=environment, check=True, capture_output=True, text=True
+    )
+    assert "\nsealane" in done.stdout, "cat --range shows what the comment says"
+    assert "docs/page" in done.stdout
+    assert (folder / "notes.md").read_bytes() == (folder / "README.md").read_bytes()
+    assert (folder / "key.jwk").stat().st_mode & 0o777 == 0o600
+
+
+GUIDE = {
+    f"{page.name}-{number}": text
+    for page in sorted((ROOT / "docs" / "guide").glob("*.md"))
+    for number, text in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL), 1)
+}
+
+
+@pytest.mark.parametrize("name", GUIDE)
+def test_guide(name: str, folder: pathlib.Path) -> None:
+    script = folder / "example.py"
+    script.write_text(GUIDE[name])
+    subprocess.run([sys.executable, script], cwd=folder, check=True)
+
+
+def test_rust_block_is_the_crates_first_example() -> None:
+    """The crate's own documentation test runs it; README may not drift from it."""
+    library = (ROOT / "crates/sealane/src/lib.rs").read_text()
+    documented = "\n".join(line.removeprefix("//!").removeprefix(" ") for line in library.splitlines())
+    for line in filter(str.strip, block("rust").splitlines()):
+        assert line in documented, f"not in crates/sealane/src/lib.rs: {line}"
