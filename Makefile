@@ -55,7 +55,7 @@ $(BIN)/maturin: python/build-requirements.txt
 
 # Cargo knows what has to be built again, so this runs always.
 install: venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
 
 tools: $(BIN)/.tools
 $(BIN)/.tools: python/tests/requirements.txt | venv

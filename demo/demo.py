@@ -54,7 +54,9 @@ def main() -> None:
     copy.unlink()
     encrypt = step("encrypt", [SEALANE, "encrypt", "-k", str(key), "-o", str(sealed), str(plain)], size)
     decrypt = step("decrypt", [SEALANE, "decrypt", "-k", str(key), "-o", str(back), str(sealed)], size)
-    print(f"\n  as fast as cp times: encrypt {cp / encrypt:.2f}, decrypt {cp / decrypt:.2f} (one run; see `make bench`)")
+    print(
+        f"\n  as fast as cp times: encrypt {cp / encrypt:.2f}, decrypt {cp / decrypt:.2f} (one run; see `make bench`)"
+    )
     if not filecmp.cmp(plain, back, shallow=False):
         sys.exit("decrypt gave other bytes back")
     print("  the decrypted file equals the original")
@@ -81,7 +83,9 @@ def main() -> None:
         file.seek(-1, os.SEEK_CUR)
         file.write(bytes([byte[0] ^ 1]))
     back.unlink()
-    refused = subprocess.run([SEALANE, "decrypt", "-k", str(key), "-o", str(back), str(sealed)], capture_output=True)
+    refused = subprocess.run(
+        [SEALANE, "decrypt", "-k", str(key), "-o", str(back), str(sealed)], capture_output=True
+    )
     print(f"  one bit changed: exit status {refused.returncode}, {refused.stderr.decode().strip()}")
     if refused.returncode != 1 or back.exists():
         sys.exit("a changed file was not refused")

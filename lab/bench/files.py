@@ -45,8 +45,24 @@ def whole_files(folder: pathlib.Path, size: int, rounds: int) -> None:
         "cp": ["cp", str(plain), copy],
         "sealane encrypt": [native, "encrypt", "-k", str(key), "-o", sealed, str(plain)],
         "sealane decrypt": [native, "decrypt", "-k", str(key), "-o", back, sealed],
-        "encrypt_file from Python": [sys.executable, "-c", script, "encrypt_file", str(key), str(plain), sealed + "2"],
-        "decrypt_file from Python": [sys.executable, "-c", script, "decrypt_file", str(key), sealed, back + "2"],
+        "encrypt_file from Python": [
+            sys.executable,
+            "-c",
+            script,
+            "encrypt_file",
+            str(key),
+            str(plain),
+            sealed + "2",
+        ],
+        "decrypt_file from Python": [
+            sys.executable,
+            "-c",
+            script,
+            "decrypt_file",
+            str(key),
+            sealed,
+            back + "2",
+        ],
     }
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     memory: dict[str, int] = dict.fromkeys(ways, 0)

@@ -1,1 +1,46 @@
-//! The Python door of sealane.
+//! The Python door of sealane: the module `sealane._native`.
+//!
+//! It translates and does not think: a method takes its arguments apart, lets other Python threads run, calls the
+//! core, and turns errors into exceptions. One file for each name in Python; `unsafe` in `buffer` alone.
+#![deny(unsafe_code)]
+
+mod aead;
+#[allow(unsafe_code, reason = "the one room for it")]
+mod buffer;
+mod error;
+mod file;
+mod hazmat;
+mod keys;
+mod number;
+mod place;
+mod providers;
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// Runs one command line of the program ``sealane`` and returns its exit status. ``args[0]`` is the program's name.
+#[pyfunction]
+fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    py.detach(|| cli::run(args))
+}
+
+/// The native half of sealane. Use the package ``sealane``.
+#[pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use crate::{
+        aead::{Aead, Buffer, generate_key},
+        file::{
+            Decryptor, FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path,
+            inspect_path, verify_path,
+        },
+        hazmat::AesCtr,
+        keys::{Key, generate, load},
+        providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
+        run_cli,
+    };
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "its name in Python")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -47,7 +47,9 @@ def test_shell(folder: pathlib.Path) -> None:
 GUIDE = {
     f"{page.name}-{number}": text
     for page in sorted((ROOT / "docs" / "guide").glob("*.md"))
-    for number, text in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL), 1)
+    for number, text in enumerate(
+        re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL), 1
+    )
 }
 
 

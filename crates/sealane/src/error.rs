@@ -70,6 +70,8 @@ pub enum Misuse {
     Overlap,
     /// Source and destination are the same file.
     SameFile(PathBuf),
+    /// A stream is used again after it failed.
+    Lost,
     /// The source names something that is no file or stream.
     Source(&'static str),
 }
@@ -129,6 +131,7 @@ impl fmt::Display for Misuse {
             Self::SameFile(path) => {
                 write!(f, "source and destination are the same file: {}", path.display())
             }
+            Self::Lost => f.write_str("an earlier failure lost what was in the making: begin again"),
             Self::Source(what) => f.write_str(what),
         }
     }

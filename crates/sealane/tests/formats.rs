@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sealane::file::{self, Decryptor, Encryptor, Options, Reader};
-use sealane::{Error, Key};
+use sealane::{Error, Key, Misuse};
 use std::io::{Read, Seek, SeekFrom};
 use std::num::NonZeroUsize;
 use vectors::{ChunkedFlag, Outcome};
@@ -246,4 +246,31 @@ fn a_progress_callback_hears_the_end_and_may_stop() {
     assert!(matches!(file::encrypt_file(&from, &to, &key(), b"", options), Err(Error::Cancelled)));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// What fails is lost: going on could seal other bytes under a nonce that was used.
+#[test]
+fn a_stream_that_failed_stays_failed() {
+    struct Full(usize);
+    impl std::io::Write for Full {
+        fn write(&mut self, from: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.checked_sub(from.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+            Ok(from.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let lost = |result| matches!(result, Err(Error::Misuse(Misuse::Lost)));
+    let mut encryptor = Encryptor::new(Full(100), &key(), b"").unwrap();
+    assert!(matches!(encryptor.push(&plain(3 << 20)), Err(Error::Io { .. })));
+    assert!(lost(encryptor.push(b"more")) && lost(encryptor.finish().map(drop)));
+
+    let sealed = file::encrypt(&plain(3 << 20), &key(), b"").unwrap();
+    let mut decryptor = Decryptor::new(Full(100), &key(), b"");
+    assert!(matches!(decryptor.push(&sealed), Err(Error::Io { .. })));
+    assert!(lost(decryptor.push(b"more")) && lost(decryptor.finish().map(drop)));
+    let mut decryptor = Decryptor::new(Vec::new(), &key(), b"other");
+    assert!(matches!(decryptor.push(&sealed[..100]), Err(Error::Authentication)));
+    assert!(lost(decryptor.push(&sealed[100..])) && decryptor.finish().is_err());
 }

@@ -250,3 +250,11 @@ fn key_files_are_private_and_never_written_over() {
     assert!(matches!(keys::load(&folder.at("missing")), Err(Error::Io { .. })));
     assert_eq!(folder.names(), ["binary", "empty", "key"]);
 }
+
+#[test]
+fn a_writer_does_not_replace_devices() {
+    let mut writer = Writer::create(Path::new("/dev/null"), &key(), b"").unwrap();
+    writer.push(b"some").unwrap();
+    writer.finish(file::Durability::Cached).unwrap();
+    assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
+}

@@ -72,7 +72,8 @@ impl Progress<'_> {
         self.report(done)
     }
 
-    fn report(&mut self, done: u64) -> Result<(), Error> {
+    /// Reports whether it is time or not.
+    pub(crate) fn report(&mut self, done: u64) -> Result<(), Error> {
         match self.callback.as_mut().map(|callback| callback(done, self.total)) {
             Some(ControlFlow::Break(())) => Err(Error::Cancelled),
             _ => Ok(()),

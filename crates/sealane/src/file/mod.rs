@@ -9,11 +9,13 @@
 //! | an open file or pipe to a path | [`encrypt_opened`], [`decrypt_opened`] |
 //! | a reader to a writer | [`encrypt_stream`], [`decrypt_stream`] |
 //! | pieces to a writer | [`Encryptor`], [`Decryptor`] |
+//! | pieces to a path | [`Writer`]; [`Decryptor`] to an [`Output`] |
 //! | a range out of the middle | [`Reader`] |
 //! | bytes to bytes | [`encrypt`], [`decrypt`] |
 
 mod chunked;
 mod memory;
+mod output;
 mod paths;
 mod reader;
 mod stream;
@@ -23,6 +25,7 @@ pub use crate::engine::io::ReadAt;
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
 pub use memory::{decrypt, decrypt_into, decrypted_len, encrypt, encrypt_into, encrypted_len};
+pub use output::Output;
 pub use paths::{
     Info, decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, inspect, verify_file, verify_opened,
 };

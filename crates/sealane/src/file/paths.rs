@@ -2,12 +2,11 @@
 
 use super::chunked::{CHUNK_LEN, Chunked};
 use super::stream::{Decryptor, Encryptor, pump};
-use super::{Durability, Options, Reader};
+use super::{Options, Output, Reader};
 use crate::engine::io::{Named, Nowhere, WriteAt};
 use crate::engine::pipeline::{Chunks, open_all, seal_all};
-use crate::engine::staged::{Access, Existing, Staged};
 use crate::{Error, Key, Misuse};
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -51,8 +50,8 @@ fn encrypt(
     context: &[u8],
     mut options: Options<'_>,
 ) -> Result<(), Error> {
-    let sink = Sink::open(source, to)?;
-    if let (Some(len), Sink::Staged(staged)) = (source.size(), &sink) {
+    let sink = output(source, to)?;
+    if let (Some(len), Some(staged)) = (source.size(), sink.staged()) {
         let (chunked, header) = Chunked::create(key, context)?;
         let plan = Chunked::LAYOUT.plan_plain(len)?;
         staged.allocate(plan.sealed_len())?;
@@ -109,14 +108,14 @@ fn decrypt(
     mut options: Options<'_>,
 ) -> Result<(), Error> {
     let reader = source.reader(key, context)?;
-    let sink = Sink::open(source, to)?;
-    match (reader, &sink) {
-        (Some(reader), Sink::Staged(staged)) => {
+    let sink = output(source, to)?;
+    match (reader, sink.staged()) {
+        (Some(reader), Some(staged)) => {
             staged.allocate(reader.size())?;
             open_all(reader.chunked(), reader.plan(), source.named(), staged.file(), &mut options)
         }
-        (Some(reader), Sink::Stream(file)) => copy_out(&reader, file, &mut options),
-        (None, sink) => {
+        (Some(reader), None) => copy_out(&reader, sink.file(), &mut options),
+        (None, _) => {
             let mut decryptor = Decryptor::new(sink.file(), key, context);
             pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))
                 .and_then(|()| decryptor.finish().map(drop))
@@ -237,42 +236,12 @@ impl Source {
     }
 }
 
-/// An output.
-enum Sink {
-    /// A file to come.
-    Staged(Staged),
-    /// A pipe or a device, which cannot be replaced.
-    Stream(File),
-}
-
-impl Sink {
-    fn open(source: &Source, path: &Path) -> Result<Self, Error> {
-        let about = |e| Error::io(path, e);
-        match path.metadata() {
-            Ok(found) if found.is_dir() => Err(about(io::ErrorKind::IsADirectory.into())),
-            Ok(found) if found.is_file() && same_file(&source.found, &found) => {
-                Err(Misuse::SameFile(path.to_owned()).into())
-            }
-            Ok(found) if !found.is_file() => {
-                Ok(Self::Stream(OpenOptions::new().write(true).open(path).map_err(about)?))
-            }
-            _ => Ok(Self::Staged(Staged::new(path, Access::Usual)?)),
-        }
-    }
-
-    fn file(&self) -> &File {
-        match self {
-            Self::Staged(staged) => staged.file(),
-            Self::Stream(file) => file,
-        }
-    }
-
-    fn finish(self, durability: Durability) -> Result<(), Error> {
-        match self {
-            Self::Staged(staged) => staged.commit(Existing::Replace, durability),
-            Self::Stream(_) => Ok(()),
-        }
-    }
+/// What becomes `path`, which must not be the source.
+fn output(source: &Source, path: &Path) -> Result<Output, Error> {
+    Output::unless(path, |found| match same_file(&source.found, found) {
+        true => Err(Misuse::SameFile(path.to_owned()).into()),
+        false => Ok(()),
+    })
 }
 
 /// Through whatever links: the same bytes on the same disk.

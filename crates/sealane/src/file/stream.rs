@@ -3,7 +3,7 @@
 use super::Options;
 use super::chunked::{CHUNK_LEN, Chunked, HEADER_LEN, TAG_LEN};
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
-use crate::{Error, Key};
+use crate::{Error, Key, Misuse};
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
@@ -22,27 +22,29 @@ pub struct Encryptor<W> {
     /// Plaintext that waits for a full batch.
     plain: Zeroizing<Vec<u8>>,
     sealed: Vec<u8>,
-    /// Chunks sealed so far.
-    index: u64,
+    /// Chunks sealed so far; `None` after a failure, because what was written then is not known, and going on could
+    /// seal other bytes under a nonce that was used.
+    index: Option<u64>,
 }
 
 impl<W: Write> Encryptor<W> {
     /// Begins a new file: writes its header.
     ///
     /// # Errors
-    /// [`crate::Misuse::KeyLength`], [`Error::Io`].
+    /// [`Misuse::KeyLength`], [`Error::Io`].
     pub fn new(mut inner: W, key: &Key, context: &[u8]) -> Result<Self, Error> {
         let (chunked, header) = Chunked::create(key, context)?;
         inner.write_all(&header)?;
         let plain = Zeroizing::new(Vec::with_capacity(BATCH * CHUNK_LEN));
-        Ok(Self { chunked, inner, plain, sealed: Vec::new(), index: 0 })
+        Ok(Self { chunked, inner, plain, sealed: Vec::new(), index: Some(0) })
     }
 
     /// Encrypts a piece.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::LimitExceeded`].
+    /// [`Error::Io`], [`Error::LimitExceeded`]; from then on [`Misuse::Lost`].
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
+        self.index.ok_or(Misuse::Lost)?;
         while self.plain.len() + piece.len() >= BATCH * CHUNK_LEN {
             let (now, later) = piece.split_at(BATCH * CHUNK_LEN - self.plain.len());
             self.plain.extend_from_slice(now);
@@ -65,14 +67,16 @@ impl<W: Write> Encryptor<W> {
 
     /// Seals all the plaintext that waits, as this many chunks.
     fn seal(&mut self, chunks: usize) -> Result<(), Error> {
-        if self.index + chunks as u64 > Chunked::LAYOUT.max_chunks {
+        let index = self.index.take().ok_or(Misuse::Lost)?;
+        let end = index + chunks as u64;
+        if end > Chunked::LAYOUT.max_chunks {
             return Err(Error::LimitExceeded("the file is longer than the format can carry"));
         }
         self.sealed.resize(self.plain.len() + chunks * TAG_LEN, 0);
-        seal_chunks(&self.chunked, self.index, &self.plain, &mut self.sealed)?;
+        seal_chunks(&self.chunked, index, &self.plain, &mut self.sealed)?;
         self.inner.write_all(&self.sealed)?;
-        self.index += chunks as u64;
         self.plain.clear();
+        self.index = Some(end);
         Ok(())
     }
 }
@@ -92,8 +96,8 @@ pub struct Decryptor<W> {
     /// What waits for a full batch.
     sealed: Vec<u8>,
     plain: Zeroizing<Vec<u8>>,
-    /// Chunks opened so far.
-    index: u64,
+    /// Chunks opened so far; `None` after a failure.
+    index: Option<u64>,
 }
 
 impl<W: Write> Decryptor<W> {
@@ -106,20 +110,24 @@ impl<W: Write> Decryptor<W> {
             inner,
             sealed: Vec::with_capacity(BATCH * SEALED_CHUNK_LEN),
             plain: Zeroizing::default(),
-            index: 0,
+            index: Some(0),
         }
     }
 
     /// Decrypts a piece.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Error::Io`], [`crate::Misuse::KeyLength`].
+    /// [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`]; from then on [`Misuse::Lost`].
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
+        self.index.ok_or(Misuse::Lost)?;
         if self.chunked.is_none() {
             let now = piece.split_off(..piece.len().min(HEADER_LEN - self.sealed.len())).unwrap_or_default();
             self.sealed.extend_from_slice(now);
             let Some(header) = self.sealed.first_chunk::<HEADER_LEN>() else { return Ok(()) };
+            // Lost until the header was found good.
+            self.index = None;
             self.chunked = Some(Chunked::open(&self.key, &self.context, header)?);
+            self.index = Some(0);
             self.sealed.clear();
         }
         while self.sealed.len() + piece.len() >= BATCH * SEALED_CHUNK_LEN {
@@ -137,6 +145,7 @@ impl<W: Write> Decryptor<W> {
     /// # Errors
     /// [`Error::Truncated`] and those of [`Self::push`]; nothing more was written then.
     pub fn finish(mut self) -> Result<W, Error> {
+        self.index.ok_or(Misuse::Lost)?;
         if self.chunked.is_none() || self.sealed.len() % SEALED_CHUNK_LEN < TAG_LEN {
             return Err(Error::Truncated);
         }
@@ -147,12 +156,13 @@ impl<W: Write> Decryptor<W> {
 
     /// Opens all that waits, which is this many chunks.
     fn open(&mut self, chunks: usize) -> Result<(), Error> {
+        let index = self.index.take().ok_or(Misuse::Lost)?;
         let chunked = self.chunked.as_ref().ok_or(Error::Truncated)?;
         self.plain.resize(self.sealed.len() - chunks * TAG_LEN, 0);
-        open_chunks(chunked, self.index, &self.sealed, &mut self.plain)?;
+        open_chunks(chunked, index, &self.sealed, &mut self.plain)?;
         self.inner.write_all(&self.plain)?;
-        self.index += chunks as u64;
         self.sealed.clear();
+        self.index = Some(index + chunks as u64);
         Ok(())
     }
 }
@@ -160,7 +170,7 @@ impl<W: Write> Decryptor<W> {
 /// Encrypts all that `source` gives.
 ///
 /// # Errors
-/// [`Error::Io`], [`crate::Misuse::KeyLength`], [`Error::Cancelled`].
+/// [`Error::Io`], [`Misuse::KeyLength`], [`Error::Cancelled`].
 pub fn encrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
@@ -206,7 +216,10 @@ pub(super) fn pump(
                 done += n as u64;
                 progress.at(done)?;
             }
-            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::Interrupted => {}
+            // A signal came while we waited: the callback may want to stop for it.
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::Interrupted => {
+                progress.report(done)?;
+            }
             Err(e) => return Err(e),
         }
     }

@@ -1,0 +1,88 @@
+//! A file that is written in order and appears whole.
+
+use crate::Error;
+use crate::engine::options::Durability;
+use crate::engine::staged::{Access, Existing, Staged};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A file in the making. It gets its name at [`Output::finish`]; dropped before, it never existed.
+///
+/// A pipe or a device cannot be replaced, so it is written to as it is.
+pub struct Output(Sink);
+
+enum Sink {
+    Staged(Staged),
+    Stream(File),
+}
+
+impl Output {
+    /// Begins what is to become `path`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the path: a folder, no such folder, not to be written.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        Self::unless(path, |_| Ok(()))
+    }
+
+    /// The same, unless `refuse` objects to the plain file that is there.
+    pub(crate) fn unless(
+        path: &Path,
+        refuse: impl FnOnce(&Metadata) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        let about = |e| Error::io(path, e);
+        match path.metadata() {
+            Ok(found) if found.is_dir() => return Err(about(io::ErrorKind::IsADirectory.into())),
+            Ok(found) if !found.is_file() => {
+                return Ok(Self(Sink::Stream(OpenOptions::new().write(true).open(path).map_err(about)?)));
+            }
+            Ok(found) => refuse(&found)?,
+            // No such file, or another answer that making it gives again.
+            Err(_) => {}
+        }
+        Ok(Self(Sink::Staged(Staged::new(path, Access::Usual)?)))
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(self, durability: Durability) -> Result<(), Error> {
+        match self.0 {
+            Sink::Staged(staged) => staged.commit(Existing::Replace, durability),
+            Sink::Stream(_) => Ok(()),
+        }
+    }
+
+    /// What can be written at any position.
+    pub(crate) fn staged(&self) -> Option<&Staged> {
+        match &self.0 {
+            Sink::Staged(staged) => Some(staged),
+            Sink::Stream(_) => None,
+        }
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        match &self.0 {
+            Sink::Staged(staged) => staged.file(),
+            Sink::Stream(file) => file,
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        self.file().write(from)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Output")
+    }
+}

@@ -1,0 +1,170 @@
+"""What a call from Python costs beside ``cryptography``, as ratios.
+
+The two sides take turns, round after round, and the median of the rounds' ratios is printed: on a machine
+whose speed drifts, a ratio within one round means something and two numbers from two minutes do not.
+
+    python python/bench/boundary.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import tempfile
+import threading
+from collections.abc import Callable
+from time import perf_counter
+
+import sealane
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+KEY = bytes(range(32))
+NONCE = bytes(12)
+OURS = sealane.Aead("aes-256-gcm", KEY)
+PEER = AESGCM(KEY)
+
+Work = Callable[[], object]
+
+
+def seconds(work: Work, calls: int) -> float:
+    """Seconds of one call, of so many in a row."""
+    turns = range(calls)
+    start = perf_counter()
+    for _ in turns:
+        work()
+    return (perf_counter() - start) / calls
+
+
+def faster(base: Work, ours: Work, calls: int, rounds: int) -> tuple[float, float, float]:
+    """Median seconds of either, and the median of how many times faster ``ours`` is."""
+    pairs = []
+    for turn in range(rounds):
+        # Whoever comes second finds warmer caches, so the order changes.
+        if turn % 2:
+            mine, theirs = seconds(ours, calls), seconds(base, calls)
+        else:
+            theirs, mine = seconds(base, calls), seconds(ours, calls)
+        pairs.append((theirs, mine))
+    ratio = statistics.median(theirs / mine for theirs, mine in pairs)
+    return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs), ratio
+
+
+def row(what: str, target: str, theirs: float, mine: float, ratio: float) -> None:
+    print(f"{what:<46} {scaled(theirs):>10} {scaled(mine):>10} {ratio:>7.2f}x   {target}")
+
+
+def scaled(value: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def messages(rounds: int) -> None:
+    short, out = os.urandom(64), bytearray(64 + 16)
+    seal, encrypt = OURS.seal, PEER.encrypt
+    row(
+        "encrypt_into, 64 B",
+        ">= 3x cryptography encrypt_into",
+        *faster(
+            lambda: PEER.encrypt_into(NONCE, short, None, out),
+            lambda: OURS.encrypt_into(NONCE, short, None, out),
+            20_000,
+            rounds,
+        ),
+    )
+    row(
+        "seal with automatic nonce, 64 B",
+        ">= 2.5x cryptography encrypt",
+        *faster(lambda: encrypt(NONCE, short, None), lambda: seal(short), 20_000, rounds),
+    )
+    sealed = seal(short)
+    row(
+        "open, 64 B",
+        "",
+        *faster(
+            lambda: PEER.decrypt(sealed[:12], sealed[12:], None), lambda: OURS.open(sealed), 20_000, rounds
+        ),
+    )
+    middle = os.urandom(16 << 10)
+    row(
+        "seal, 16 KiB",
+        "",
+        *faster(lambda: encrypt(NONCE, middle, None), lambda: seal(middle), 2_000, rounds),
+    )
+
+
+def large(size: int, rounds: int) -> None:
+    # Not `bytes(size)`: that is one page of zeros, mapped over and over, and always in the cache.
+    data = os.urandom(size)
+    row(
+        f"seal to new bytes, {size >> 20} MiB",
+        ">= 3x cryptography encrypt",
+        *faster(lambda: PEER.encrypt(NONCE, data, None), lambda: OURS.seal(data), 1, rounds),
+    )
+
+
+def two_threads(rounds: int) -> None:
+    """The same calls by one thread, and half of them by each of two."""
+    size, calls = 1 << 20, 2000
+    data = os.urandom(size)
+    outs = [bytearray(size + 16) for _ in range(2)]
+
+    def run(out: bytearray, times: int) -> None:
+        for _ in range(times):
+            OURS.encrypt_into(NONCE, data, None, out)
+
+    def two() -> None:
+        threads = [threading.Thread(target=run, args=(out, calls // 2)) for out in outs]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    result = faster(lambda: run(outs[0], calls), two, 1, rounds)
+    row("encrypt_into 1 MiB, 2 threads against 1", ">= 1.7x", *result)
+
+
+def random_reads(size: int, calls: int) -> None:
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        plain, sealed = os.path.join(folder, "plain"), os.path.join(folder, "sealed")
+        block = os.urandom(1 << 20)
+        with open(plain, "wb") as file:
+            for _ in range(size >> 20):
+                file.write(block)
+        sealane.encrypt_file(plain, sealed, key=KEY)
+        places = [random.randrange(size - 4096) for _ in range(calls)]
+        with sealane.open(sealed, "rb", key=KEY) as encrypted, open(plain, "rb", buffering=0) as ordinary:
+
+            def reader(file: object) -> Work:
+                seek, read = file.seek, file.read  # type: ignore[attr-defined]
+
+                def work() -> None:
+                    for place in places:
+                        seek(place)
+                        read(4096)
+
+                return work
+
+            theirs, mine, ratio = faster(reader(ordinary), reader(encrypted), 1, 5)
+        what = f"seek + read(4096) in {size >> 20} MiB, beside a plain file"
+        row(what, "< 15 us", theirs / calls, mine / calls, ratio)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer rounds")
+    quick = parser.parse_args().quick
+    print(f"{OURS!r}\n")
+    print(f"{'':<46} {'peer':>10} {'sealane':>10} {'faster':>8}   target")
+    rounds = 5 if quick else 15
+    messages(rounds)
+    large((64 if quick else 256) << 20, 3 if quick else 7)
+    two_threads(3 if quick else 9)
+    random_reads((64 if quick else 1024) << 20, 5_000)
+
+
+if __name__ == "__main__":
+    main()

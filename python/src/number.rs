@@ -1,0 +1,26 @@
+//! Python's integers have no end; ours do.
+
+use crate::error::raise;
+use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::prelude::*;
+use sealane::Error;
+
+/// A number of bytes.
+///
+/// # Errors
+/// `TypeError` for what is no integer, `ValueError` below zero, `LimitExceededError` from 2^64 on.
+pub(crate) fn bytes(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    value.extract::<u64>().map_err(|error| match value.lt(0) {
+        Ok(true) => PyValueError::new_err("a number of bytes is never negative"),
+        Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            raise(Error::LimitExceeded("2^64 bytes and more cannot be addressed"))
+        }
+        _ => error,
+    })
+}
+
+/// The same for what lies in memory.
+pub(crate) fn bytes_in_memory(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let fits = |n: u64| usize::try_from(n).ok().filter(|&n| isize::try_from(n).is_ok());
+    fits(bytes(value)?).ok_or_else(|| raise(Error::LimitExceeded("more than this machine can address")))
+}

@@ -1,0 +1,44 @@
+"""What several test files share."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import sealane
+
+ROOT = Path(__file__).parents[2]
+VECTORS = ROOT / "vectors"
+
+ALGORITHMS = [row.name for row in sealane.algorithms()]
+
+PAIRS = [
+    (row.algorithm, row.provider)
+    for row in sealane.providers()
+    if row.available and row.algorithm in ALGORITHMS
+]
+"""Every algorithm with every provider that computes it here."""
+
+CHUNK = 16384
+SEALED_CHUNK = CHUNK + 16
+HEADER = 56
+
+BORDERS = [0, 1, 15, 16, *(n * CHUNK + d for n in (1, 2) for d in (-1, 0, 1)), 262143, 262144, 262145]
+"""Lengths around the borders of chunks (16 KiB) and of jobs (256 KiB)."""
+
+
+@functools.cache
+def pattern(length: int) -> bytes:
+    """Bytes without two equal blocks side by side: 251 is prime, so no power of two is a period."""
+    return (bytes(range(251)) * (length // 251 + 1))[:length]
+
+
+def aead(algorithm: str = "aes-256-gcm", provider: str | None = None) -> sealane.Aead:
+    """One with a key that is always the same."""
+    lengths = {row.name: row.key_len for row in sealane.algorithms()}
+    return sealane.Aead(algorithm, pattern(lengths[algorithm]), provider)
+
+
+def leftovers(folder: Path, *known: str) -> list[str]:
+    """What is in the folder besides the files that are known to be there."""
+    return sorted(path.name for path in folder.iterdir() if path.name not in known)

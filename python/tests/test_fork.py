@@ -1,0 +1,119 @@
+"""After a fork, parent and child never seal under the same nonce."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+
+import pytest
+import sealane
+from support import aead, pattern
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
+AEAD = aead()
+COUNT = 500
+
+
+def nonces(count: int = COUNT) -> list[bytes]:
+    return [AEAD.seal(b"")[:12] for _ in range(count)]
+
+
+def forked() -> list[bytes]:
+    """The nonces of a forked child."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.close(reading)
+            with os.fdopen(writing, "wb") as pipe:
+                pipe.write(b"".join(nonces()))
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0
+    return [data[at : at + 12] for at in range(0, len(data), 12)]
+
+
+def test_fork() -> None:
+    mine = nonces(10)
+    theirs = [nonce for _ in range(5) for nonce in forked()]
+    mine += nonces()
+    assert len(theirs) == 5 * COUNT
+    assert len(set(mine + theirs)) == len(mine) + len(theirs)
+
+
+def test_fork_beside_threads() -> None:
+    stop, found = threading.Event(), [[] for _ in range(3)]
+
+    def work(mine: list[bytes]) -> None:
+        while not stop.is_set():
+            mine += nonces(50)
+
+    threads = [threading.Thread(target=work, args=(mine,)) for mine in found]
+    for thread in threads:
+        thread.start()
+    theirs = [nonce for _ in range(5) for nonce in forked()]
+    stop.set()
+    for thread in threads:
+        thread.join()
+    everything = [nonce for mine in found for nonce in mine] + theirs + nonces()
+    assert len(set(everything)) == len(everything)
+
+
+def child(queue: multiprocessing.SimpleQueue[list[bytes]]) -> None:
+    queue.put(nonces())
+
+
+def test_multiprocessing() -> None:
+    context = multiprocessing.get_context("fork")
+    mine = nonces()
+    queue = context.SimpleQueue()
+    processes = [context.Process(target=child, args=(queue,)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    theirs = [nonce for _ in processes for nonce in queue.get()]
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert len(set(mine + theirs)) == 5 * COUNT
+
+
+def test_a_grandchild() -> None:
+    """A mark that was erased and set again must not be one of an ancestor's."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            lines = nonces() + forked()
+            os.write(writing, b"".join(lines))
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    assert os.waitpid(pid, 0)[1] == 0
+    theirs = [data[at : at + 12] for at in range(0, len(data), 12)]
+    mine = nonces()
+    assert len(set(mine + theirs)) == 3 * COUNT
+
+
+def test_an_open_file_in_both(tmp_path: os.PathLike[str]) -> None:
+    """Reading is by position, so a child does not move its parent."""
+    path = os.path.join(tmp_path, "sealed")
+    with open(path, "wb") as file:
+        file.write(sealane.encrypt(pattern(100_000), key=bytes(32)))
+    with sealane.open(path, key=bytes(32)) as f:
+        f.read(10)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0 if f.read(50_000) == pattern(100_000)[10:50_010] else 1)
+        assert os.waitpid(pid, 0)[1] == 0
+        assert f.read(5) == pattern(100_000)[10:15]

@@ -1,0 +1,195 @@
+"""`sealane.Aead`: what it gives, what it refuses, and what it never shows."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from collections.abc import Callable
+
+import pytest
+import sealane
+from hypothesis import given
+from hypothesis import strategies as st
+from support import ALGORITHMS, PAIRS, aead, pattern
+
+
+@pytest.mark.parametrize(("algorithm", "provider"), PAIRS)
+def test_there_and_back(algorithm: str, provider: str) -> None:
+    a = aead(algorithm, provider)
+    for length in 0, 1, 64, 9000:
+        data = pattern(length)
+        sealed = a.seal(data, b"header")
+        assert len(sealed) == length + a.overhead
+        assert a.open(sealed, b"header") == data
+        # A sealed message is what the calls with a nonce speak of, with the nonce in front.
+        nonce, body = sealed[: a.nonce_len], sealed[a.nonce_len :]
+        assert a.decrypt(nonce, body, b"header") == data
+        assert a.encrypt(nonce, data, b"header") == body
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_attributes(algorithm: str) -> None:
+    (row,) = [row for row in sealane.algorithms() if row.name == algorithm]
+    (chosen,) = [row for row in sealane.providers() if row.algorithm == algorithm and row.chosen]
+    a = aead(algorithm)
+    assert (a.algorithm, a.provider, a.variant) == (algorithm, chosen.provider, chosen.variant)
+    assert (a.key_len, a.nonce_len, a.tag_len) == (row.key_len, row.nonce_len, row.tag_len)
+    assert a.max_plaintext_len == row.max_plaintext_len
+    assert a.overhead == a.nonce_len + a.tag_len
+    assert len(sealane.generate_key(algorithm)) == a.key_len
+    assert sealane.generate_key(algorithm) != sealane.generate_key(algorithm)
+    with pytest.raises(AttributeError):
+        a.algorithm = "other"
+
+
+def test_providers_say_why_not() -> None:
+    for row in sealane.providers():
+        assert row.available != bool(row.reason), row
+        assert row.available or not row.chosen, row
+        assert row.algorithm in repr(row)
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(ValueError, match=r"unknown algorithm \"rot13\"; known: aes-128-gcm, .*aegis-256x4"):
+        sealane.Aead("rot13", bytes(32))
+    with pytest.raises(ValueError, match="known: aes-128-gcm"):
+        sealane.generate_key("AES-256-GCM")
+    with pytest.raises(ValueError, match="known: native, aws-lc, ring, rustcrypto"):
+        sealane.Aead("aes-256-gcm", bytes(32), "openssl")
+    with pytest.raises(sealane.ProviderUnavailableError, match="available from: aws-lc, rustcrypto"):
+        sealane.Aead("aes-192-gcm", bytes(24), provider="ring")
+
+
+@pytest.mark.parametrize("length", [0, 16, 31, 33])
+def test_keys_of_another_length(length: int) -> None:
+    with pytest.raises(ValueError, match=f"32 bytes, not {length}"):
+        sealane.Aead("aes-256-gcm", bytes(length))
+
+
+@pytest.mark.parametrize("length", [0, 11, 13, 64])
+def test_nonces_of_another_length(length: int) -> None:
+    a, out = aead(), bytearray(100)
+    calls: list[Callable[[], object]] = [
+        lambda: a.encrypt(bytes(length), b"data", None),
+        lambda: a.decrypt(bytes(length), bytes(32), None),
+        lambda: a.encrypt_into(bytes(length), b"data", None, out),
+        lambda: a.decrypt_into(bytes(length), bytes(32), None, out),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=f"12 bytes, not {length}"):
+            call()
+    assert out == bytes(100)
+
+
+def test_the_key_is_copied() -> None:
+    key = bytearray(pattern(32))
+    a = sealane.Aead("aes-256-gcm", key)
+    key[:] = bytes(32)
+    assert a.open(aead().seal(b"data")) == b"data"
+
+
+@pytest.mark.parametrize(("algorithm", "provider"), PAIRS)
+def test_a_forgery_leaves_no_plaintext(algorithm: str, provider: str) -> None:
+    a, length = aead(algorithm, provider), 20_000
+    sealed = bytearray(a.seal(b"secret" * 3333 + b"ss", b"aad"))
+    for at in 0, a.nonce_len, len(sealed) // 2, len(sealed) - 1:
+        forged = bytearray(sealed)
+        forged[at] ^= 1
+        with pytest.raises(sealane.AuthenticationError) as caught:
+            a.open(forged, b"aad")
+        assert str(caught.value) == "authentication failed"
+        out = bytearray(b"\xaa" * (length + 8))
+        with pytest.raises(sealane.AuthenticationError):
+            a.open_into(forged, out, b"aad")
+        assert out == bytes(length) + b"\xaa" * 8
+        out = bytearray(b"\xaa" * length)
+        with pytest.raises(sealane.AuthenticationError):
+            a.decrypt_into(forged[: a.nonce_len], forged[a.nonce_len :], b"aad", out)
+        assert out == bytes(length)
+        view = memoryview(forged)[a.nonce_len :]
+        with pytest.raises(sealane.AuthenticationError):
+            a.open_into(forged, view, b"aad")
+        assert forged[a.nonce_len : -16] == bytes(length)
+    with pytest.raises(sealane.AuthenticationError):
+        a.open(sealed, b"another")
+
+
+@given(st.binary(max_size=200), st.binary(max_size=50), st.data())
+def test_any_change_is_noticed(data: bytes, aad: bytes, draw: st.DataObject) -> None:
+    a = aead()
+    sealed = bytearray(a.seal(data, aad))
+    cut = draw.draw(st.integers(0, len(sealed) - 1))
+    bit = draw.draw(st.integers(0, len(sealed) * 8 - 1))
+    for wrong in sealed[:cut], sealed + b"\0":
+        with pytest.raises(sealane.AuthenticationError):
+            a.open(wrong, aad)
+        with pytest.raises(sealane.AuthenticationError):
+            a.open_into(wrong, bytearray(300), aad)
+    sealed[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(sealane.AuthenticationError):
+        a.open(sealed, aad)
+
+
+def test_nothing_shows_the_key() -> None:
+    key = b"\xde\xad\xbe\xef" * 8
+    secrets = [
+        sealane.Aead("aes-256-gcm", key),
+        sealane.hazmat.AesCtr(key, bytes(16)),
+        sealane.Aead("aes-256-gcm", key).buffer(10),
+        sealane.keys.generate("aes-256"),
+    ]
+    for secret in secrets:
+        assert "dead" not in repr(secret).lower()
+        assert repr(secret) == str(secret)
+        for way in pickle.dumps, copy.copy, copy.deepcopy:
+            with pytest.raises(TypeError, match="never pickled"):
+                way(secret)
+        assert not hasattr(secret, "__dict__")
+
+
+def test_nonces_are_fresh() -> None:
+    a = aead()
+    nonces = {a.seal(b"")[:12] for _ in range(50_000)}
+    assert len(nonces) == 50_000
+
+
+@pytest.mark.parametrize("size", [64, 100_000])
+def test_eight_threads_over_one_key(size: int) -> None:
+    a = aead()
+    nonces: list[list[bytes]] = [[] for _ in range(8)]
+    failures: list[BaseException] = []
+
+    def work(which: int) -> None:
+        try:
+            data, out = bytes([which]) * size, bytearray(size + 28)
+            for _ in range(300):
+                a.seal_into(data, out, b"aad")
+                assert a.open(out, b"aad") == data
+                nonces[which].append(bytes(out[:12]))
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(which,)) for which in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert len({nonce for some in nonces for nonce in some}) == 8 * 300
+
+
+def test_errors_are_a_family() -> None:
+    below = {
+        sealane.AuthenticationError: sealane.SealaneError,
+        sealane.FormatError: sealane.SealaneError,
+        sealane.TruncatedError: sealane.FormatError,
+        sealane.UnsupportedVersionError: sealane.FormatError,
+        sealane.NoMatchingKeyError: sealane.SealaneError,
+        sealane.ProviderUnavailableError: sealane.SealaneError,
+        sealane.LimitExceededError: sealane.SealaneError,
+        sealane.SealaneError: Exception,
+    }
+    for error, base in below.items():
+        assert error.__bases__ == (base,)
+        assert pickle.loads(pickle.dumps(error("text"))).args == ("text",)

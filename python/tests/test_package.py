@@ -1,0 +1,68 @@
+"""What is installed: names, types and the program."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+import sealane
+from support import ROOT, leftovers
+
+SCRIPT = [str(Path(sysconfig.get_path("scripts")) / "sealane")]
+MODULE = [sys.executable, "-m", "sealane"]
+
+
+def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_names() -> None:
+    assert sealane.__version__ == importlib.metadata.version("sealane")
+    for module in sealane, sealane.hazmat, sealane.keys, sealane.exceptions:
+        assert module.__doc__
+        assert module.__all__ == sorted(module.__all__)
+        for name in module.__all__:
+            assert getattr(module, name) is not None
+    for thing in sealane.Aead, sealane.Buffer, sealane.hazmat.AesCtr, sealane.keys.Key:
+        for name, member in vars(thing).items():
+            assert name.startswith("_") or member.__doc__, f"{thing.__name__}.{name} has no documentation"
+
+
+def test_the_stubs_are_those_of_the_binary(tmp_path: Path) -> None:
+    done = run(sys.executable, "-m", "mypy.stubtest", "sealane", "--ignore-disjoint-bases", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_package_is_typed(tmp_path: Path) -> None:
+    user = tmp_path / "user.py"
+    user.write_text(
+        "import mmap, sealane\n"
+        "a = sealane.Aead('aes-256-gcm', b'', provider=None)\n"
+        "n: int = a.seal_into(mmap.mmap(-1, 10), bytearray(100), aad=None)\n"
+        "with sealane.open('path', 'rb', key=b'') as f: data: bytes = f.read()\n"
+        "with sealane.open(f, 'wb', key=sealane.keys.load('k')) as g: g.discard()\n"
+        "rows: list[str] = [row.reason for row in sealane.providers()]\n"
+        "sealane.encrypt_file('a', open('b', 'wb'), key=b'', progress=lambda done, total: None)\n"
+    )
+    done = run(sys.executable, "-m", "mypy", "--strict", str(user), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    user.write_text("import sealane\nsealane.encrypt('text', key=b'')\nsealane.open('p', 'r', key=b'')\n")
+    assert run(sys.executable, "-m", "mypy", "--strict", str(user), cwd=tmp_path).stdout.count("error:") == 2
+
+
+@pytest.mark.parametrize("program", [SCRIPT, MODULE])
+def test_the_program(tmp_path: Path, program: list[str]) -> None:
+    (tmp_path / "plain").write_bytes(b"from the shell")
+    assert run(*program, "keygen", "-o", "key", cwd=tmp_path).returncode == 0
+    done = run(*program, "encrypt", "-k", "key", "-o", "sealed", "plain", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    key = sealane.keys.load(tmp_path / "key")
+    assert sealane.decrypt((tmp_path / "sealed").read_bytes(), key=key) == b"from the shell"
+    assert run(*program, "--version").stdout.split() == ["sealane", sealane.__version__]
+    assert run(*program, "verify", "-k", "key", "plain", cwd=tmp_path).returncode == 1
+    assert run(*program, "no-such-command").returncode == 2
+    assert leftovers(tmp_path, "key", "plain", "sealed") == []

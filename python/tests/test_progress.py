@@ -1,0 +1,153 @@
+"""Progress is told on the calling thread, and whatever is raised there, Ctrl-C included, stops the work
+cleanly.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sealane
+from support import leftovers, pattern
+
+KEY = pattern(32)
+LENGTH = 20_000_000
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "plain").write_bytes(pattern(LENGTH))
+    sealane.encrypt_file(tmp_path / "plain", tmp_path / "sealed", key=KEY)
+    return tmp_path
+
+
+Hook = Callable[[int, int | None], object]
+
+
+def attempts(folder: Path, hook: Hook) -> list[Callable[[], None]]:
+    plain, sealed, out = folder / "plain", folder / "sealed", folder / "out"
+    data, file = plain.read_bytes(), sealed.read_bytes()
+    return [
+        lambda: sealane.encrypt_file(plain, out, key=KEY, progress=hook),
+        lambda: sealane.encrypt_file(plain, out, key=KEY, progress=hook, threads=1),
+        lambda: sealane.decrypt_file(sealed, out, key=KEY, progress=hook),
+        lambda: sealane.verify_file(sealed, key=KEY, progress=hook),
+        lambda: sealane.encrypt_file(io.BytesIO(data), out, key=KEY, progress=hook),
+        lambda: sealane.decrypt_file(io.BytesIO(file), out, key=KEY, progress=hook),
+        lambda: sealane.verify_file(io.BytesIO(file), key=KEY, progress=hook),
+    ]
+
+
+def test_progress(folder: Path) -> None:
+    heard: list[tuple[int, int | None]] = []
+    callers: set[int] = set()
+
+    def hook(done: int, total: int | None) -> None:
+        heard.append((done, total))
+        callers.add(threading.get_ident())
+
+    for attempt in attempts(folder, hook):
+        heard.clear()
+        attempt()
+        done = [done for done, _ in heard]
+        assert done == sorted(done)
+        assert len(done) > 5
+        assert done[-1] in (LENGTH, (folder / "sealed").stat().st_size)
+        assert {total for _, total in heard} in ({None}, {LENGTH})
+    assert callers == {threading.get_ident()}
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, SystemExit, StopIteration])
+def test_an_exception_cancels(folder: Path, error: type[BaseException]) -> None:
+    calls = 0
+
+    def hook(done: int, total: int | None) -> None:
+        nonlocal calls
+        calls += 1
+        raise error("stop")
+
+    for attempt in attempts(folder, hook):
+        calls = 0
+        with pytest.raises(error, match="stop"):
+            attempt()
+        assert calls == 1
+        assert leftovers(folder, "plain", "sealed") == []
+
+
+def test_a_hook_that_cannot_be_called(folder: Path) -> None:
+    with pytest.raises(TypeError):
+        sealane.encrypt_file(folder / "plain", folder / "out", key=KEY, progress=7)
+    assert leftovers(folder, "plain", "sealed") == []
+
+
+SCRIPT = """
+import io, os, sys, sealane
+folder, what = sys.argv[1:]
+os.chdir(folder)
+key = bytes(32)
+class Endless(io.RawIOBase):
+    def readable(self): return True
+    def readinto(self, into): return len(into)
+print("begin", flush=True)
+try:
+    if what == "path":
+        while True:
+            sealane.encrypt_file("big", "out", key=key)
+            os.unlink("out")
+    elif what == "object":
+        sealane.encrypt_file(Endless(), "out", key=key)
+    elif what == "pipe":
+        sealane.encrypt_file("pipe", "out", key=key)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("what", ["path", "object", "pipe"])
+def test_ctrl_c_in_the_middle(tmp_path: Path, what: str) -> None:
+    """Without a progress hook of the user's, and in a call that waits for a pipe."""
+    with (tmp_path / "big").open("wb") as file:
+        file.truncate(4 << 30)
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path), what], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begin\n"
+        time.sleep(0.3)
+        before = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == "interrupted\n"
+        assert time.monotonic() - before < 2
+        assert process.wait() == 0
+    assert leftovers(tmp_path, "big", "pipe") in ([], ["out"] if what == "path" else [])
+    if (tmp_path / "out").exists():
+        # It was caught between two calls, and what the first one left is whole.
+        assert sealane.inspect(tmp_path / "out").plaintext_len == 4 << 30
+
+
+def test_a_reading_of_many_gib_can_be_stopped(tmp_path: Path) -> None:
+    """The handler runs between pieces of one large read."""
+    (tmp_path / "plain").write_bytes(b"")
+    os.truncate(tmp_path / "plain", 1 << 30)
+    sealane.encrypt_file(tmp_path / "plain", tmp_path / "sealed", key=KEY)
+    with sealane.open(tmp_path / "sealed", key=KEY) as f:
+        timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                f.seek(0)
+                f.read()
+        timer.join()
