@@ -1,7 +1,9 @@
 """How fast a whole file is encrypted and decrypted, as a ratio to `cp` of the same file in the same run.
 
-Every round times each way once, in turn, as a whole process; the table shows medians of the rounds. The file is in
-the page cache, the target is new each time. Peak memory is what the kernel counted for the process.
+Every round times each way once, in turn, as a whole process; the table shows medians of the rounds. The file
+is in the page cache, the target is new each time. Before each run as much memory is touched and freed again,
+because the host of a virtual machine takes free memory back, and whoever comes first would pay for it.
+Peak memory is what the kernel counted for the process.
 """
 
 import argparse
@@ -28,6 +30,13 @@ def timed(command: list[str]) -> tuple[float, int]:
     return seconds, usage.ru_maxrss
 
 
+def touch_memory(folder: pathlib.Path, size: int) -> None:
+    with open(folder / "touched", "wb", buffering=0) as file:
+        for _ in range((size >> 22) + 1):
+            file.write(bytes(1 << 22))
+    (folder / "touched").unlink()
+
+
 def whole_files(folder: pathlib.Path, size: int, rounds: int) -> None:
     plain, key = folder / "plain", folder / "key.jwk"
     with open(plain, "wb") as file:
@@ -40,29 +49,14 @@ def whole_files(folder: pathlib.Path, size: int, rounds: int) -> None:
         "import sealane, sys; key = sealane.keys.load(sys.argv[2]);"
         "getattr(sealane, sys.argv[1])(sys.argv[3], sys.argv[4], key=key)"
     )
+    from_python = [sys.executable, "-c", script]
     sealed, back, copy = str(folder / "sealed"), str(folder / "back"), str(folder / "copy")
     ways = {
         "cp": ["cp", str(plain), copy],
         "sealane encrypt": [native, "encrypt", "-k", str(key), "-o", sealed, str(plain)],
         "sealane decrypt": [native, "decrypt", "-k", str(key), "-o", back, sealed],
-        "encrypt_file from Python": [
-            sys.executable,
-            "-c",
-            script,
-            "encrypt_file",
-            str(key),
-            str(plain),
-            sealed + "2",
-        ],
-        "decrypt_file from Python": [
-            sys.executable,
-            "-c",
-            script,
-            "decrypt_file",
-            str(key),
-            sealed,
-            back + "2",
-        ],
+        "encrypt_file from Python": [*from_python, "encrypt_file", str(key), str(plain), sealed + "2"],
+        "decrypt_file from Python": [*from_python, "decrypt_file", str(key), sealed, back + "2"],
     }
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     memory: dict[str, int] = dict.fromkeys(ways, 0)
@@ -70,6 +64,7 @@ def whole_files(folder: pathlib.Path, size: int, rounds: int) -> None:
         for path in (copy, sealed, back, sealed + "2", back + "2"):
             pathlib.Path(path).unlink(missing_ok=True)
         for way, command in ways.items():
+            touch_memory(folder, size)
             took, peak = timed(command)
             if round_number > 0:  # The first one warms the caches.
                 seconds[way].append(took)

@@ -66,7 +66,7 @@ def reading(src: Place) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def writing(dst: Place) -> Iterator[str | IO[bytes]]:
-    """What the core may write plaintext to: a path, the given file object, or that of a pipe, closed again."""
+    """What the core may write plaintext to: a path, the given file object, or that of a pipe."""
     path = path_of(dst)
     if path is None:
         yield binary(dst)

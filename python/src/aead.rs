@@ -135,6 +135,7 @@ impl Aead {
     /// Encrypts ``data`` under the caller's nonce: ``ciphertext || tag``. ``aad`` may be None.
     ///
     /// The same nonce must never be used twice with one key. Raises ValueError for a nonce of another length.
+    #[pyo3(signature = (nonce, data, aad = None), text_signature = "($self, nonce, data, aad=None)")]
     fn encrypt<'py>(
         &self,
         py: Python<'py>,
@@ -171,6 +172,7 @@ impl Aead {
     }
 
     /// Decrypts ``data`` (``ciphertext || tag``) under the caller's nonce. Raises AuthenticationError.
+    #[pyo3(signature = (nonce, data, aad = None), text_signature = "($self, nonce, data, aad=None)")]
     fn decrypt<'py>(
         &self,
         py: Python<'py>,
