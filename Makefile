@@ -24,10 +24,16 @@ lint: install tools ## formatting, warnings, types, stubs against the binary
 	$(BIN)/python -m mypy.stubtest sealane --ignore-disjoint-bases
 
 bench: install tools ## the figures of README, as ratios in one run
+	cargo run --locked --release -p sealane-kernels --example ctr_bound
 	cargo bench --locked -p sealane-providers --bench ctr
 	$(BIN)/python python/bench/boundary.py
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
+
+test-arch: ## the aarch64 rows under emulation; needs rustup's target, Debian's gcc-aarch64-linux-gnu and qemu-user-static
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64-static -L /usr/aarch64-linux-gnu" \
+	SEALANE_ROWS=neon-aes,portable cargo test --locked --target aarch64-unknown-linux-gnu -p sealane-kernels
 
 fuzz: ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
 	test -x target/tools/bin/cargo-fuzz || cargo install --quiet --locked --root target/tools cargo-fuzz@0.13.2
@@ -62,4 +68,4 @@ $(BIN)/.tools: python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo test lint bench fuzz docs wheel clean venv install tools
+.PHONY: help demo test test-arch lint bench fuzz docs wheel clean venv install tools
