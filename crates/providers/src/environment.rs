@@ -6,7 +6,7 @@
 //! `SEALANE_PROVIDER=ring` names who computes where neither the call nor the application does. All rows of an
 //! algorithm give the same bytes and none takes a time that depends on secrets, so it changes speed and nothing else.
 //!
-//! An empty variable is as good as none.
+//! An empty variable is as good as none; one that cannot be understood fails every choice.
 
 use crate::{BadVariable, Malformed, Provider};
 use kernels::cpu::Features;

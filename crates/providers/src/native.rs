@@ -18,12 +18,6 @@ pub fn aes(key: &[u8]) -> Result<Aes, NoAes> {
     Ok(Aes::new(key, environment::features()?)?)
 }
 
-/// Whether native code may run at all.
-pub(crate) fn available() -> Result<(), Reason> {
-    environment::features()?;
-    Ok(())
-}
-
 /// Whether the processor computes AES itself, whatever `SEALANE_CPU` says: foreign libraries do not hear that.
 pub(crate) fn aes_instructions() -> Result<(), Reason> {
     let narrowest = aes::variants().filter(|row| !row.needs.is_empty()).last();

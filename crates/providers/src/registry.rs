@@ -32,8 +32,6 @@ enum Build {
     OpaqueByAes,
     /// Subkeys are derived here and given to an opaque library.
     Extended,
-    /// The same with native AES, which `SEALANE_CPU` can make unavailable.
-    ExtendedByAes,
 }
 
 impl Row {
@@ -50,7 +48,7 @@ impl Row {
     pub fn variant(&self) -> &'static str {
         match self.build {
             Build::Opaque | Build::OpaqueByAes => "opaque",
-            Build::Extended | Build::ExtendedByAes => "extended",
+            Build::Extended => "extended",
         }
     }
 
@@ -62,7 +60,6 @@ impl Row {
         match self.build {
             Build::Opaque | Build::Extended => Ok(()),
             Build::OpaqueByAes => native::aes_instructions(),
-            Build::ExtendedByAes => native::available(),
         }
     }
 }
@@ -94,8 +91,8 @@ pub static ROWS: &[Row] = &[
     row(XChaCha20Poly1305, AwsLc,      1, Build::Extended,      |key| extended::key::<XChaCha, _>(key, aws_lc::chacha20_poly1305)),
     row(XChaCha20Poly1305, Ring,       2, Build::Extended,      |key| extended::key::<XChaCha, _>(key, ring::chacha20_poly1305)),
     row(XChaCha20Poly1305, RustCrypto, 3, Build::Opaque,        rustcrypto::xchacha20_poly1305),
-    row(Xaes256Gcm,        AwsLc,      1, Build::ExtendedByAes, |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
-    row(Xaes256Gcm,        Ring,       2, Build::ExtendedByAes, |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),
+    row(Xaes256Gcm,        AwsLc,      1, Build::Extended,      |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
+    row(Xaes256Gcm,        Ring,       2, Build::Extended,      |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),
     row(Xaes256Gcm,        RustCrypto, 3, Build::Opaque,        rustcrypto::xaes_256_gcm),
     row(Aegis128L,         Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128l),
     row(Aegis128X2,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128x2),

@@ -30,7 +30,9 @@ pub fn set_default(provider: Option<Provider>) -> Result<(), DefaultAlreadySet> 
 pub fn choose(algorithm: Algorithm, provider: Option<Provider>) -> Result<&'static Row, Unavailable> {
     let unavailable =
         |asked, reason| Unavailable { algorithm, asked, reason, have: registry::have(algorithm) };
-    let asked = asked(provider).map_err(|bad| unavailable(Asked::Nobody, Reason::Variable(bad)))?;
+    // A variable with a slip of the pen in it is told, whether this row would have listened to it or not.
+    let asked = environment::features().and_then(|_| asked(provider));
+    let asked = asked.map_err(|bad| unavailable(Asked::Nobody, Reason::Variable(bad)))?;
     let found = match asked {
         Asked::Call(provider) | Asked::Default(provider) | Asked::Variable(provider) => {
             registry::find(algorithm, provider)
