@@ -18,10 +18,21 @@ pub struct Aes {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Size {
+pub(crate) enum Size {
     Bits128,
     Bits192,
     Bits256,
+}
+
+impl Size {
+    pub(crate) fn of(key: &[u8]) -> Result<Self, KeyLength> {
+        match key.len() {
+            16 => Ok(Self::Bits128),
+            24 => Ok(Self::Bits192),
+            32 => Ok(Self::Bits256),
+            other => Err(KeyLength(other)),
+        }
+    }
 }
 
 /// A key of another length than 16, 24 or 32 bytes.
@@ -40,12 +51,7 @@ pub fn variants() -> impl Iterator<Item = Row> {
 impl Aes {
     /// Expands a key of 16, 24 or 32 bytes for the widest row that `features` allows.
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyLength> {
-        let size = match key.len() {
-            16 => Size::Bits128,
-            24 => Size::Bits192,
-            32 => Size::Bits256,
-            other => return Err(KeyLength(other)),
-        };
+        let size = Size::of(key)?;
         let row = variant::pick(AES, features);
         let mut schedule = Box::new(Schedule::EMPTY);
         row.expand(key, &mut schedule);
@@ -169,7 +175,7 @@ fn grow(counter: u128, blocks: usize) -> u128 {
 }
 
 /// Little-endian blocks 0, 1, 2, … for as many as are ever in flight.
-const NUMBERS: [[u8; 16]; 32] = {
+pub(crate) const NUMBERS: [[u8; 16]; 32] = {
     let mut numbers = [[0; 16]; 32];
     let mut i = 0;
     while i < 32 {

@@ -9,6 +9,9 @@
 
 pub mod aes;
 pub mod cpu;
+pub mod ct;
+pub mod gcm;
+mod ghash;
 #[allow(unsafe_code)]
 pub mod variant;
 #[allow(unsafe_code)]

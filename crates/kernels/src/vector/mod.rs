@@ -9,8 +9,11 @@ pub(crate) mod inout;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
 pub mod portable;
+mod portable_products;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;
+#[cfg(target_arch = "x86_64")]
+pub mod x86_products;
 
 /// Round keys of AES, the same for every row; those past the last round are zero. Wiped on drop.
 #[repr(C, align(64))]
@@ -92,6 +95,56 @@ pub(crate) trait Blocks: Copy {
     /// Computes nothing.
     #[inline(always)]
     fn fence<const N: usize>(self, _states: &mut [Self::S; N]) {}
+}
+
+/// What GHASH and the counters of GCM need besides.
+///
+/// A field element is a block: its first bit is that of x^0, in the order of POLYVAL.
+pub(crate) trait Products: Blocks {
+    // ---- bytes ------------------------------------------------------------------------------
+
+    /// `block` in lane 0, zero in the others.
+    fn only(self, block: &[u8; 16]) -> Self::V;
+    /// Lane 0.
+    fn first_lane(self, v: Self::V) -> [u8; 16];
+    /// The first `n` bytes of `v`, zero after them.
+    fn keep(self, v: Self::V, n: usize) -> Self::V;
+    /// Exchanges the 64-bit halves of every block.
+    fn swap_halves(self, v: Self::V) -> Self::V;
+    /// The xor of all lanes in lane 0, zero in the others.
+    fn fold(self, v: Self::V) -> Self::V;
+
+    // ---- bits and counters ------------------------------------------------------------------
+
+    /// a ^ b ^ c.
+    #[inline(always)]
+    fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+        self.xor(self.xor(a, b), c)
+    }
+    /// Sums of little-endian 32-bit words, each modulo 2^32.
+    fn add32(self, a: Self::V, b: Self::V) -> Self::V;
+
+    // ---- polynomials over GF(2) -------------------------------------------------------------
+
+    /// Products of the low halves.
+    fn clmul_low(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Products of the high halves.
+    fn clmul_high(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Products of the low halves and x^63 + x^62 + x^57, with which one reduces.
+    fn clmul_field(self, v: Self::V) -> Self::V;
+
+    // ---- scheduling -------------------------------------------------------------------------
+
+    /// [`Blocks::fence`] where hashing goes on beside AES.
+    #[inline(always)]
+    fn fence_beside<const N: usize>(self, _states: &mut [Self::S; N], _sums: &mut [Self::V; 3]) {}
+    /// The same reference, but the compiler does not know that it is.
+    ///
+    /// What is behind it is then loaded where it is used, not once ahead of a loop and parked on the stack.
+    #[inline(always)]
+    fn afresh<T>(self, x: &T) -> &T {
+        x
+    }
 }
 
 /// Expands to `body` for `i` = 0, 1, … below a constant of at most 16.

@@ -2,7 +2,7 @@
 //!
 //! `AESE` adds its key *before* the substitution. So round `r` takes key `r - 1`, and the last one takes two.
 
-use super::{Blocks, Schedule, load_block, store_block};
+use super::{Blocks, Products, Schedule, load_block, store_block};
 use core::arch::aarch64::*;
 use core::arch::asm;
 
@@ -33,10 +33,10 @@ macro_rules! op {
 
 /// Names these elements to the compiler as read and written.
 macro_rules! pin {
-    ($s:ident $($i:literal)*) => {
+    ($(($s:ident $($i:literal)*))*) => {
         // SAFETY: no instruction, only a comment that names the operands.
         unsafe {
-            asm!(concat!("/*" $(, " {", $i, ":v}")*, " */"), $(inout(vreg) $s[$i],)*
+            asm!($($(concat!("/* {:v} is ", $i, " */"),)*)* $($(inout(vreg) $s[$i],)*)*
                 options(pure, nomem, nostack, preserves_flags))
         }
     };
@@ -116,6 +116,79 @@ impl Blocks for Neon {
     }
 }
 
+impl Products for Neon {
+    #[inline(always)]
+    fn only(self, block: &[u8; 16]) -> uint8x16_t {
+        self.load(block)
+    }
+    #[inline(always)]
+    fn first_lane(self, v: uint8x16_t) -> [u8; 16] {
+        let mut block = [0; 16];
+        self.store(v, &mut block);
+        block
+    }
+    #[inline(always)]
+    fn keep(self, v: uint8x16_t, n: usize) -> uint8x16_t {
+        op!(and(v, self.load(&KEEP[16 - n.min(16)..])))
+    }
+    #[inline(always)]
+    fn swap_halves(self, v: uint8x16_t) -> uint8x16_t {
+        op!(swap_halves(v))
+    }
+    #[inline(always)]
+    fn fold(self, v: uint8x16_t) -> uint8x16_t {
+        v
+    }
+    #[inline(always)]
+    fn add32(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        op!(add32(a, b))
+    }
+    #[inline(always)]
+    fn clmul_low(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        op!(low_product(a, b))
+    }
+    #[inline(always)]
+    fn clmul_high(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        op!(high_product(a, b))
+    }
+    #[inline(always)]
+    fn clmul_field(self, v: uint8x16_t) -> uint8x16_t {
+        self.clmul_low(v, self.load(&FIELD))
+    }
+
+    #[inline(always)]
+    fn fence_beside<const N: usize>(self, s: &mut [uint8x16_t; N], sums: &mut [uint8x16_t; 3]) {
+        op!(fence_beside(s, sums))
+    }
+    #[inline(always)]
+    fn afresh<T>(self, x: &T) -> &T {
+        let mut p: *const T = x;
+        #[expect(
+            clippy::pointers_in_nomem_asm_block,
+            reason = "only the pointer passes through, not the memory"
+        )]
+        // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
+        unsafe {
+            asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
+            &*p
+        }
+    }
+}
+
+/// x^63 + x^62 + x^57 in the low half.
+const FIELD: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// 16 bytes of ones and as many of zeros: whichever 16 of them one needs stand together.
+static KEEP: [u8; 32] = {
+    let mut bytes = [0; 32];
+    let mut i = 0;
+    while i < 16 {
+        bytes[i] = 0xff;
+        i += 1;
+    }
+    bytes
+};
+
 #[inline]
 #[target_feature(enable = "neon")]
 fn xor(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
@@ -160,8 +233,47 @@ fn last_round(s: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
 fn fence<const N: usize>(s: &mut [uint8x16_t; N]) {
     // The operands of `asm!` cannot be generic, so each number in use is written out.
     match N {
-        4 => pin!(s 0 1 2 3),
-        8 => pin!(s 0 1 2 3 4 5 6 7),
+        4 => pin!((s 0 1 2 3)),
+        8 => pin!((s 0 1 2 3 4 5 6 7)),
         _ => {}
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn and(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    vandq_u8(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn swap_halves(v: uint8x16_t) -> uint8x16_t {
+    vextq_u8::<8>(v, v)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add32(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    vreinterpretq_u8_u32(vaddq_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)))
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn low_product(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    let (a, b) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
+    vreinterpretq_u8_p128(vmull_p64(vgetq_lane_u64::<0>(a), vgetq_lane_u64::<0>(b)))
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn high_product(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+    vreinterpretq_u8_p128(vmull_high_p64(vreinterpretq_p64_u8(a), vreinterpretq_p64_u8(b)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn fence_beside<const N: usize>(s: &mut [uint8x16_t; N], sums: &mut [uint8x16_t; 3]) {
+    if N == 8 {
+        pin!((s 0 1 2 3 4 5 6 7) (sums 0 1 2));
     }
 }

@@ -14,7 +14,7 @@ use crate::zero::wipe;
 #[derive(Clone, Copy, Debug)]
 pub struct Portable(());
 
-type V = [u128; 16];
+pub(super) type V = [u128; 16];
 type S = [[u64; 4]; 8];
 
 /// Sliced round keys; they live on the stack for one call.

@@ -30,16 +30,26 @@ macro_rules! op {
     }};
 }
 
+pub(super) use op;
+
 /// Names these elements to the compiler as read and written.
 macro_rules! pin {
-    ($reg:ident $s:ident $($i:literal)*) => {
+    ($reg:ident $(($s:ident $($i:literal)*))*) => {
         // SAFETY: no instruction, only a comment that names the operands.
         unsafe {
-            asm!(concat!("/*" $(, " {", $i, "}")*, " */"), $(inout($reg) $s[$i],)*
+            asm!($($(concat!("/* {} is ", $i, " */"),)*)* $($(inout($reg) $s[$i],)*)*
                 options(pure, nomem, nostack, preserves_flags))
         }
     };
 }
+pub(super) use pin;
+
+/// AES on one block.
+pub type Aesni = Xmm<false>;
+/// AES on two blocks.
+pub type Vaes256 = Ymm<false>;
+/// AES on four blocks.
+pub type Vaes512 = Zmm<false>;
 
 /// Reverses 16 bytes.
 const SWAP: [u8; 16] = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
@@ -51,10 +61,12 @@ macro_rules! blocks {
         $($own:tt)*
     ) => {
         $(#[$doc])*
+        ///
+        /// With `PRODUCTS`, the carry-less multiplication of these vectors may run too.
         #[derive(Clone, Copy, Debug)]
-        pub struct $name(());
+        pub struct $name<const PRODUCTS: bool>(());
 
-        impl $name {
+        impl $name<false> {
             /// The token.
             ///
             /// # Safety
@@ -64,7 +76,13 @@ macro_rules! blocks {
             pub fn new() -> Self { Self(()) }
         }
 
-        impl Blocks for $name {
+        impl $name<true> {
+            /// For the constructor in `x86_products`, which carries the features.
+            #[inline(always)]
+            pub(super) fn here() -> Self { Self(()) }
+        }
+
+        impl<const PRODUCTS: bool> Blocks for $name<PRODUCTS> {
             const LANES: usize = $lanes;
             type V = $v;
             type S = $v;
@@ -119,8 +137,8 @@ macro_rules! blocks {
         fn $fence<const N: usize>(s: &mut [$v; N]) {
             // The operands of `asm!` cannot be generic, so each number in use is written out.
             match N {
-                4 => pin!($reg s 0 1 2 3),
-                8 => pin!($reg s 0 1 2 3 4 5 6 7),
+                4 => pin!($reg (s 0 1 2 3)),
+                8 => pin!($reg (s 0 1 2 3 4 5 6 7)),
                 _ => {}
             }
         }
@@ -162,7 +180,7 @@ macro_rules! reread_keys {
 
 blocks! {
     /// AES-NI in its AVX encoding: one block.
-    Aesni, 1, __m128i, "aes,avx", xmm_reg, fence_x;
+    Xmm, 1, __m128i, "aes,avx", xmm_reg, fence_x;
     _mm_xor_si128 _mm_shuffle_epi8 _mm_add_epi64 _mm_aesenc_si128 _mm_aesenclast_si128
     _mm_loadu_si128 _mm_storeu_si128;
 
@@ -174,7 +192,7 @@ blocks! {
 
 blocks! {
     /// VAES on 256-bit registers: two blocks, no AVX-512.
-    Vaes256, 2, __m256i, "vaes,aes,avx2", ymm_reg, fence_y;
+    Ymm, 2, __m256i, "vaes,aes,avx2", ymm_reg, fence_y;
     _mm256_xor_si256 _mm256_shuffle_epi8 _mm256_add_epi64 _mm256_aesenc_epi128 _mm256_aesenclast_epi128
     _mm256_loadu_si256 _mm256_storeu_si256;
 
@@ -190,7 +208,7 @@ blocks! {
 
 blocks! {
     /// VAES on 512-bit registers: four blocks.
-    Vaes512, 4, __m512i, "vaes,avx512f,avx512bw,avx512vl,bmi2", zmm_reg, fence_z;
+    Zmm, 4, __m512i, "vaes,avx512f,avx512bw,avx512vl,bmi2", zmm_reg, fence_z;
     _mm512_xor_si512 _mm512_shuffle_epi8 _mm512_add_epi64 _mm512_aesenc_epi128 _mm512_aesenclast_epi128
     _mm512_loadu_si512 _mm512_storeu_si512;
 

@@ -1,0 +1,188 @@
+//! AES-GCM (SP 800-38D): counter mode and GHASH in one pass.
+#![forbid(unsafe_code)]
+
+use crate::InOut;
+use crate::aes::{KeyLength, Size};
+use crate::cpu::Features;
+use crate::ct;
+use crate::ghash::{FEW, Few, Many};
+use crate::variant::{self, GCM, GcmFunctions, Picked, Row};
+use crate::vector::Schedule;
+use crate::zero::wipe;
+use core::fmt;
+use std::sync::OnceLock;
+
+pub(crate) mod body;
+
+/// An AES-GCM key, and the row that computes with it.
+///
+/// Everything that comes from the key lives on the heap, so moving this value leaves no copy behind, and is wiped when
+/// it is dropped.
+pub struct Gcm {
+    key: Box<Key>,
+    /// Made when a message first needs them: they cost more than a short message does.
+    many: OnceLock<Box<Many>>,
+    size: Size,
+    row: Picked<GcmFunctions>,
+}
+
+/// What a short message needs.
+pub(crate) struct Key {
+    schedule: Schedule,
+    few: Few,
+}
+
+/// More than 2^36 - 32 bytes of data, or more than 2^61 - 1 of additional data or nonce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+/// Why there is no plaintext.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenError {
+    /// No message is as long as this; nothing was written.
+    TooLong,
+    /// The tag is not that of this message under this key and nonce; the destination is zero.
+    Forged,
+}
+
+/// The longest data: all counters but the two that never encrypt any.
+const LONGEST: u64 = (1 << 36) - 32;
+/// The longest of anything that is only hashed: its length in bits has 64 bits.
+const LONGEST_HASHED: u64 = (1 << 61) - 1;
+/// Bytes of data for which few powers are enough, beside the block of lengths.
+const SHORT: usize = 64;
+
+/// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
+pub fn variants() -> impl Iterator<Item = Row> {
+    variant::rows(GCM)
+}
+
+impl Gcm {
+    /// Sets up a key of 16, 24 or 32 bytes for the widest row that `features` allows.
+    pub fn new(key: &[u8], features: Features) -> Result<Self, KeyLength> {
+        let size = Size::of(key)?;
+        let row = variant::pick(GCM, features);
+        let mut expanded = Box::new(Key { schedule: Schedule::EMPTY, few: Few::EMPTY });
+        match size {
+            Size::Bits128 => row.set_up_128(key, &mut expanded),
+            Size::Bits192 => row.set_up_192(key, &mut expanded),
+            Size::Bits256 => row.set_up_256(key, &mut expanded),
+        }
+        Ok(Self { key: expanded, many: OnceLock::new(), size, row })
+    }
+
+    /// The row: `"vaes512"`, `"vaes256"`, `"aesni"`, `"neon-aes"` or `"portable"`.
+    pub fn variant(&self) -> &'static str {
+        self.row.name()
+    }
+
+    /// Encrypts `data` and makes the tag.
+    ///
+    /// A nonce of 12 bytes is used as it is, any other is hashed (SP 800-38D, 7.1).
+    pub fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), TooLong> {
+        let text = self.begin(nonce, aad, data.len())?;
+        let (key, row) = (&self.key, self.row);
+        match (self.size, data.len() <= SHORT) {
+            (Size::Bits128, true) => row.seal_short_128(key, text, data, tag),
+            (Size::Bits192, true) => row.seal_short_192(key, text, data, tag),
+            (Size::Bits256, true) => row.seal_short_256(key, text, data, tag),
+            (Size::Bits128, false) => row.seal_128(key, self.many(), text, data, tag),
+            (Size::Bits192, false) => row.seal_192(key, self.many(), text, data, tag),
+            (Size::Bits256, false) => row.seal_256(key, self.many(), text, data, tag),
+        }
+        Ok(())
+    }
+
+    /// Decrypts `data` if the tag is right.
+    ///
+    /// It decrypts in the same pass that checks, so a source that is also the destination is lost where it was forged.
+    pub fn open(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), OpenError> {
+        let text = self.begin(nonce, aad, data.len()).map_err(|TooLong| OpenError::TooLong)?;
+        let (key, row) = (&self.key, self.row);
+        let len = data.len();
+        let all = data.part(0, len);
+        let mut right = [0; 16];
+        match (self.size, len <= SHORT) {
+            (Size::Bits128, true) => row.open_short_128(key, text, all, &mut right),
+            (Size::Bits192, true) => row.open_short_192(key, text, all, &mut right),
+            (Size::Bits256, true) => row.open_short_256(key, text, all, &mut right),
+            (Size::Bits128, false) => row.open_128(key, self.many(), text, all, &mut right),
+            (Size::Bits192, false) => row.open_192(key, self.many(), text, all, &mut right),
+            (Size::Bits256, false) => row.open_256(key, self.many(), text, all, &mut right),
+        }
+        if ct::equal(&right, tag) {
+            return Ok(());
+        }
+        data.target().fill(0);
+        // Whoever reads it from the stack could send the forgery again.
+        wipe(&mut right);
+        Err(OpenError::Forged)
+    }
+
+    /// What comes before the data.
+    #[inline]
+    fn begin(&self, nonce: &[u8], aad: &[u8], len: usize) -> Result<Text, TooLong> {
+        if len as u64 > LONGEST || aad.len().max(nonce.len()) as u64 > LONGEST_HASHED {
+            return Err(TooLong);
+        }
+        let first = if let Ok(nonce) = <[u8; 12]>::try_from(nonce) {
+            let mut block = [0; 16];
+            block[..12].copy_from_slice(&nonce);
+            block[15] = 1;
+            u128::from_be_bytes(block)
+        } else {
+            let mut hash = 0;
+            self.absorb(nonce, &mut hash);
+            self.absorb(&(8 * nonce.len() as u128).to_be_bytes(), &mut hash);
+            hash
+        };
+        let mut hash = 0;
+        if !aad.is_empty() {
+            self.absorb(aad, &mut hash);
+        }
+        Ok(Text { first, hash, aad: aad.len() as u64 })
+    }
+
+    fn absorb(&self, bytes: &[u8], hash: &mut u128) {
+        if bytes.len() <= 16 * FEW {
+            self.row.absorb_few(&self.key.few, bytes, hash);
+        } else {
+            self.row.absorb(self.many(), bytes, hash);
+        }
+    }
+
+    #[inline]
+    fn many(&self) -> &Many {
+        self.many.get_or_init(|| {
+            let mut many = Box::new(Many::EMPTY);
+            self.row.set_up_many(&self.key.few, &mut many);
+            many
+        })
+    }
+}
+
+impl fmt::Debug for Gcm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gcm")
+            .field("size", &self.size)
+            .field("variant", &self.variant())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A message up to its data.
+#[derive(Clone, Copy)]
+pub(crate) struct Text {
+    /// The counter block that masks the tag, as an integer. The data's counters follow.
+    first: u128,
+    /// GHASH of the additional data.
+    hash: u128,
+    /// Bytes of additional data.
+    aad: u64,
+}

@@ -1,0 +1,217 @@
+//! GHASH: a sum of products in GF(2^128).
+//!
+//! GHASH is POLYVAL (RFC 8452, appendix A) of byte-reversed blocks under the key x·reverse(H). In that order the bits
+//! of an element stand as carry-less multiplication wants them, and nothing is left to shift.
+#![forbid(unsafe_code)]
+
+use crate::vector::{Products, unroll};
+use crate::zero::wipe;
+
+/// Blocks of zero after H^1: the blocks that a last vector lacks are multiplied by them.
+const ZEROS: usize = 16;
+
+/// Powers for a short message, of at most [`FEW`] blocks together with that of the lengths.
+pub(crate) type Few = Powers<{ FEW + ZEROS }>;
+/// Powers for a message of any length.
+pub(crate) type Many = Powers<{ MANY + ZEROS }>;
+
+pub(crate) const FEW: usize = 8;
+/// A group has at most 32 blocks, and there is the block of lengths. Three more, so that groups begin on cache lines.
+const MANY: usize = 36;
+
+/// H^n … H^1, then zeros, and their halves added up for Karatsuba's middle product. Wiped on drop.
+#[repr(C, align(64))]
+pub(crate) struct Powers<const N: usize> {
+    whole: [[u8; 16]; N],
+    halves: [[u8; 16]; N],
+}
+
+impl<const N: usize> Powers<N> {
+    pub(crate) const EMPTY: Self = Self { whole: [[0; 16]; N], halves: [[0; 16]; N] };
+    const COUNT: usize = N - ZEROS;
+
+    /// H^n, H^(n-1), … down to H^1, then zeros.
+    #[inline(always)]
+    pub(crate) fn down_from<B: Products>(&self, b: B, n: usize) -> (B::V, B::V) {
+        let at = Self::COUNT - n.min(Self::COUNT);
+        (b.load(self.whole[at..].as_flattened()), b.load(self.halves[at..].as_flattened()))
+    }
+
+    /// H in lane 0.
+    #[inline(always)]
+    pub(crate) fn one<B: Products>(&self, b: B) -> (B::V, B::V) {
+        (b.only(&self.whole[Self::COUNT - 1]), b.only(&self.halves[Self::COUNT - 1]))
+    }
+
+    /// Powers from H^n down, as many as a vector has but none below H^1.
+    #[inline(always)]
+    fn put<B: Products>(&mut self, b: B, n: usize, v: B::V, count: usize) {
+        let to = Self::COUNT - n..Self::COUNT - n + count;
+        let halves = b.xor(v, b.swap_halves(v));
+        if count == B::LANES {
+            b.store(v, self.whole[to.clone()].as_flattened_mut());
+            b.store(halves, self.halves[to].as_flattened_mut());
+        } else {
+            b.store_part(v, self.whole[to.clone()].as_flattened_mut(), 0);
+            b.store_part(halves, self.halves[to].as_flattened_mut(), 0);
+        }
+    }
+
+    /// All powers above H^n: H^(n+k) = H^n · H^k, so that their number doubles each time.
+    #[inline(always)]
+    fn fill<B: Products>(&mut self, b: B, mut n: usize) {
+        while n < Self::COUNT {
+            let top = b.splat(&self.whole[Self::COUNT - n]);
+            let halves = b.xor(top, b.swap_halves(top));
+            let mut k = n.min(Self::COUNT - n);
+            n += k;
+            let mut at = n;
+            while k > 0 {
+                let count = k.min(B::LANES);
+                let mut sum = Sum::new(b);
+                sum.add(b, self.down_from(b, k).0, top, halves);
+                self.put(b, at, sum.reduce(b), count);
+                k -= count;
+                at -= count;
+            }
+        }
+    }
+}
+
+impl Few {
+    /// From H, as AES made it.
+    #[inline(always)]
+    pub(crate) fn set_up<B: Products>(&mut self, b: B, h: [u8; 16]) {
+        let h = double(u128::from_be_bytes(h));
+        self.put(b, 1, b.only(&h.to_le_bytes()), 1);
+        self.fill(b, 1);
+    }
+}
+
+/// Many powers, from the few.
+#[inline(always)]
+pub(crate) fn set_up_many<B: Products>(b: B, few: &Few, many: &mut Many) {
+    many.whole[MANY - FEW..MANY].copy_from_slice(&few.whole[..FEW]);
+    many.halves[MANY - FEW..MANY].copy_from_slice(&few.halves[..FEW]);
+    many.fill(b, FEW);
+}
+
+impl<const N: usize> Drop for Powers<N> {
+    fn drop(&mut self) {
+        wipe(self.whole[..Self::COUNT].as_flattened_mut());
+        wipe(self.halves[..Self::COUNT].as_flattened_mut());
+    }
+}
+
+/// x·h, of integers that hold elements in POLYVAL's order.
+fn double(h: u128) -> u128 {
+    h << 1 ^ (0u128.wrapping_sub(h >> 127) & (0xc2 << 120 | 1))
+}
+
+/// A sum of products not yet reduced: low halves, Karatsuba's middle, high halves.
+pub(crate) struct Sum<V>(pub(crate) [V; 3]);
+
+impl<V: Copy> Sum<V> {
+    #[inline(always)]
+    pub(crate) fn new<B: Products<V = V>>(b: B) -> Self {
+        Self([b.splat(&[0; 16]); 3])
+    }
+
+    /// x·h in three parts.
+    #[inline(always)]
+    pub(crate) fn product<B: Products<V = V>>(b: B, x: V, h: V, halves: V) -> [V; 3] {
+        [b.clmul_low(x, h), b.clmul_low(b.xor(x, b.swap_halves(x)), halves), b.clmul_high(x, h)]
+    }
+
+    /// Adds x·h.
+    #[inline(always)]
+    pub(crate) fn add<B: Products<V = V>>(&mut self, b: B, x: V, h: V, halves: V) {
+        self.add_one(b, Self::product(b, x, h, halves));
+    }
+
+    #[inline(always)]
+    pub(crate) fn add_one<B: Products<V = V>>(&mut self, b: B, p: [V; 3]) {
+        let [low, middle, high] = self.0;
+        self.0 = [b.xor(low, p[0]), b.xor(middle, p[1]), b.xor(high, p[2])];
+    }
+
+    #[inline(always)]
+    pub(crate) fn add_two<B: Products<V = V>>(&mut self, b: B, p: [V; 3], q: [V; 3]) {
+        let [low, middle, high] = self.0;
+        self.0 = [b.xor3(low, p[0], q[0]), b.xor3(middle, p[1], q[1]), b.xor3(high, p[2], q[2])];
+    }
+
+    /// First half of the reduction.
+    #[inline(always)]
+    pub(crate) fn reduce_low<B: Products<V = V>>(&mut self, b: B) {
+        let [low, middle, high] = self.0;
+        let middle = b.xor3(middle, low, high);
+        self.0[1] = b.xor3(middle, b.clmul_field(low), b.swap_halves(low));
+    }
+
+    /// Second half, after [`Sum::reduce_low`].
+    #[inline(always)]
+    pub(crate) fn reduce_high<B: Products<V = V>>(&self, b: B) -> V {
+        let [_, middle, high] = self.0;
+        b.xor3(high, b.clmul_field(middle), b.swap_halves(middle))
+    }
+
+    /// The sum in every lane.
+    #[inline(always)]
+    pub(crate) fn reduce<B: Products<V = V>>(mut self, b: B) -> V {
+        self.reduce_low(b);
+        self.reduce_high(b)
+    }
+}
+
+/// Goes on hashing with `W` vectors. `state` is in lane 0.
+#[inline(always)]
+pub(crate) fn absorb_group<B: Products, const W: usize, const N: usize>(
+    b: B,
+    powers: &Powers<N>,
+    state: B::V,
+    group: &[u8],
+) -> B::V {
+    let group = &group[..W * B::BYTES];
+    let mut sum = Sum::new(b);
+    unroll!(k < W => {
+        // The first vector last: the state that it waits for is the end of a long chain.
+        let i = (k + 1) % W;
+        let x = b.swap_bytes(b.load(&group[i * B::BYTES..]));
+        let x = if i == 0 { b.xor(x, state) } else { x };
+        let (h, halves) = powers.down_from(b, (W - i) * B::LANES);
+        sum.add(b, x, h, halves);
+    });
+    b.fold(sum.reduce(b))
+}
+
+/// Goes on hashing with `bytes`, with zeros up to whole blocks. No more blocks than [`FEW`] for [`Few`] powers.
+#[inline(always)]
+pub(crate) fn absorb<B: Products, const W: usize, const N: usize>(
+    b: B,
+    powers: &Powers<N>,
+    bytes: &[u8],
+    hash: &mut u128,
+) {
+    let mut state = b.only(&hash.to_le_bytes());
+    let mut rest = bytes;
+    if W * B::LANES <= Powers::<N>::COUNT {
+        while let Some((group, after)) = rest.split_at_checked(W * B::BYTES) {
+            state = absorb_group::<B, W, N>(b, powers, state, group);
+            rest = after;
+        }
+    }
+    if !rest.is_empty() {
+        let mut blocks = rest.len().div_ceil(16);
+        let mut sum = Sum::new(b);
+        for part in rest.chunks(B::BYTES) {
+            let x = b.xor(b.swap_bytes(b.load_part(part, 0)), state);
+            let (h, halves) = powers.down_from(b, blocks);
+            sum.add(b, x, h, halves);
+            state = b.splat(&[0; 16]);
+            blocks = blocks.saturating_sub(B::LANES);
+        }
+        state = b.fold(sum.reduce(b));
+    }
+    *hash = u128::from_le_bytes(b.first_lane(state));
+}

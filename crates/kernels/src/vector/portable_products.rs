@@ -1,0 +1,97 @@
+//! Plain integers: carry-less products, in constant time.
+//!
+//! They come from integer products with holes: three zero bits between any two bits take up the carries.
+#![forbid(unsafe_code)]
+
+use super::Products;
+use super::portable::{Portable, V};
+
+impl Products for Portable {
+    fn only(self, block: &[u8; 16]) -> V {
+        let mut v = [0; 16];
+        v[0] = u128::from_le_bytes(*block);
+        v
+    }
+    fn first_lane(self, v: V) -> [u8; 16] {
+        v[0].to_le_bytes()
+    }
+    fn keep(self, v: V, n: usize) -> V {
+        core::array::from_fn(|i| match n.saturating_sub(16 * i) {
+            left @ 0..16 => v[i] & ((1 << (8 * left)) - 1),
+            _ => v[i],
+        })
+    }
+    fn swap_halves(self, v: V) -> V {
+        v.map(|x| x.rotate_left(64))
+    }
+    fn fold(self, v: V) -> V {
+        let mut sum = [0; 16];
+        sum[0] = v.into_iter().fold(0, |sum, x| sum ^ x);
+        sum
+    }
+
+    fn add32(self, a: V, b: V) -> V {
+        let word = |x: u128, k: u32| (x >> k) as u32;
+        core::array::from_fn(|i| {
+            [0, 32, 64, 96]
+                .into_iter()
+                .fold(0, |sum, k| sum | u128::from(word(a[i], k).wrapping_add(word(b[i], k))) << k)
+        })
+    }
+
+    #[inline(never)]
+    fn clmul_low(self, a: V, b: V) -> V {
+        core::array::from_fn(|i| clmul(a[i] as u64, b[i] as u64))
+    }
+    #[inline(never)]
+    fn clmul_high(self, a: V, b: V) -> V {
+        core::array::from_fn(|i| clmul((a[i] >> 64) as u64, (b[i] >> 64) as u64))
+    }
+    fn clmul_field(self, v: V) -> V {
+        v.map(|x| {
+            let x = u128::from(x as u64);
+            x << 63 ^ x << 62 ^ x << 57
+        })
+    }
+}
+
+/// The product over GF(2) of two polynomials of 64 bits.
+///
+/// With the top nibble of `a` set aside, at most 15 products of bits meet in one place, which four bits can count.
+#[inline(always)]
+fn clmul(a: u64, b: u64) -> u128 {
+    const EVERY_4TH: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
+    let every_4th = EVERY_4TH as u64;
+    let x: [u64; 4] = core::array::from_fn(|i| a & (every_4th << i) & (!0 >> 4));
+    let y: [u64; 4] = core::array::from_fn(|i| b & (every_4th << i));
+    let mut z = 0;
+    for i in 0..4 {
+        let sum = (0..4).fold(0, |sum, j| sum ^ u128::from(x[j]) * u128::from(y[(4 + i - j) % 4]));
+        z ^= sum & (EVERY_4TH << i);
+    }
+    for i in 60..64 {
+        z ^= u128::from(b & 0u64.wrapping_sub(a >> i & 1)) << i;
+    }
+    z
+}
+
+#[cfg(test)]
+mod test {
+    use super::clmul;
+
+    fn clmul_defined(a: u64, b: u64) -> u128 {
+        (0..64).filter(|i| a >> i & 1 == 1).fold(0, |sum, i| sum ^ u128::from(b) << i)
+    }
+
+    #[test]
+    fn products_are_the_definition() {
+        assert_eq!(clmul(!0, !0), clmul_defined(!0, !0));
+        let mut x = 0x9e37_79b9_7f4a_7c15u64;
+        for i in 0..if cfg!(miri) { 50 } else { 20_000 } {
+            let (a, b) = (x, x.rotate_left(i % 64).wrapping_mul(0xd134_2543_de82_ef95));
+            assert_eq!(clmul(a, b), clmul_defined(a, b), "{a:x} {b:x}");
+            assert_eq!(clmul(!0, b), clmul_defined(!0, b), "{b:x}");
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! x86-64: carry-less products of the vectors in `x86`.
+
+use super::x86::{Xmm, Ymm, Zmm, op, pin};
+use super::{Blocks, Products};
+use core::arch::asm;
+use core::arch::x86_64::*;
+
+/// AES and products on one block.
+pub type AesniProducts = Xmm<true>;
+/// AES and products on two blocks.
+pub type Vaes256Products = Ymm<true>;
+/// AES and products on four blocks.
+pub type Vaes512Products = Zmm<true>;
+
+/// x^63 + x^62 + x^57 in both halves.
+const FIELD: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0xc2];
+
+macro_rules! products {
+    (
+        $name:ident, $v:ident, $features:literal, $reg:ident, $fence:ident;
+        $add:ident $shuffle:ident $clmul:ident;
+        $($own:tt)*
+    ) => {
+        impl $name<true> {
+            /// The token.
+            ///
+            /// # Safety
+            /// Safe to call where these features are enabled; elsewhere the processor must have them.
+            #[inline]
+            #[target_feature(enable = $features)]
+            pub fn new() -> Self { Self::here() }
+        }
+
+        impl Products for $name<true> {
+            #[inline(always)]
+            fn add32(self, a: $v, b: $v) -> $v { op!($add(a, b)) }
+            #[inline(always)]
+            fn swap_halves(self, v: $v) -> $v { op!($shuffle::<0x4e>(v)) }
+            #[inline(always)]
+            fn clmul_low(self, a: $v, b: $v) -> $v { op!($clmul::<0x00>(a, b)) }
+            #[inline(always)]
+            fn clmul_high(self, a: $v, b: $v) -> $v { op!($clmul::<0x11>(a, b)) }
+            #[inline(always)]
+            fn clmul_field(self, v: $v) -> $v { op!($clmul::<0x00>(v, self.splat(&FIELD))) }
+
+            #[inline(always)]
+            fn fence_beside<const N: usize>(self, s: &mut [$v; N], sums: &mut [$v; 3]) { op!($fence(s, sums)) }
+
+            #[inline(always)]
+            fn afresh<T>(self, x: &T) -> &T {
+                let mut p: *const T = x;
+                #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
+                // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
+                unsafe {
+                    asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
+                    &*p
+                }
+            }
+
+            $($own)*
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn $fence<const N: usize>(s: &mut [$v; N], sums: &mut [$v; 3]) {
+            if N == 8 {
+                pin!($reg (s 0 1 2 3 4 5 6 7) (sums 0 1 2));
+            }
+        }
+    };
+}
+
+products! {
+    Xmm, __m128i, "aes,pclmulqdq,avx", xmm_reg, fence_x;
+    _mm_add_epi32 _mm_shuffle_epi32 _mm_clmulepi64_si128;
+
+    #[inline(always)]
+    fn only(self, block: &[u8; 16]) -> __m128i { self.load(block) }
+    #[inline(always)]
+    fn first_lane(self, v: __m128i) -> [u8; 16] {
+        let mut block = [0; 16];
+        self.store(v, &mut block);
+        block
+    }
+    #[inline(always)]
+    fn keep(self, v: __m128i, n: usize) -> __m128i { op!(_mm_and_si128(v, self.load(&KEEP[32 - n.min(16)..]))) }
+    #[inline(always)]
+    fn fold(self, v: __m128i) -> __m128i { v }
+}
+
+products! {
+    Ymm, __m256i, "vaes,vpclmulqdq,aes,pclmulqdq,avx2", ymm_reg, fence_y;
+    _mm256_add_epi32 _mm256_shuffle_epi32 _mm256_clmulepi64_epi128;
+
+    #[inline(always)]
+    fn only(self, block: &[u8; 16]) -> __m256i {
+        // SAFETY: reads the 16 bytes of the array; needs no alignment.
+        let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
+        op!(_mm256_zextsi128_si256(one))
+    }
+    #[inline(always)]
+    fn first_lane(self, v: __m256i) -> [u8; 16] {
+        let mut block = [0; 16];
+        // SAFETY: writes the 16 bytes of the array; needs no alignment.
+        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm256_castsi256_si128(v)) };
+        block
+    }
+    #[inline(always)]
+    fn keep(self, v: __m256i, n: usize) -> __m256i { op!(_mm256_and_si256(v, self.load(&KEEP[32 - n.min(32)..]))) }
+    #[inline(always)]
+    fn fold(self, v: __m256i) -> __m256i {
+        let high = op!(_mm256_extracti128_si256::<1>(v));
+        let sum = op!(_mm_xor_si128(high, _mm256_castsi256_si128(v)));
+        op!(_mm256_zextsi128_si256(sum))
+    }
+}
+
+products! {
+    Zmm, __m512i, "vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,bmi2", zmm_reg, fence_z;
+    _mm512_add_epi32 _mm512_shuffle_epi32 _mm512_clmulepi64_epi128;
+
+    #[inline(always)]
+    fn xor3(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i { op!(_mm512_ternarylogic_epi64::<0x96>(a, b, c)) }
+    #[inline(always)]
+    fn only(self, block: &[u8; 16]) -> __m512i {
+        // SAFETY: reads the 16 bytes of the array; needs no alignment.
+        let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
+        op!(_mm512_zextsi128_si512(one))
+    }
+    #[inline(always)]
+    fn first_lane(self, v: __m512i) -> [u8; 16] {
+        let mut block = [0; 16];
+        // SAFETY: writes the 16 bytes of the array; needs no alignment.
+        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm512_castsi512_si128(v)) };
+        block
+    }
+    #[inline(always)]
+    fn keep(self, v: __m512i, n: usize) -> __m512i {
+        op!(_mm512_maskz_mov_epi8(_bzhi_u64(!0, n.min(64) as u32), v))
+    }
+    #[inline(always)]
+    fn fold(self, v: __m512i) -> __m512i {
+        let v = op!(_mm256_xor_si256(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64::<1>(v)));
+        let v = op!(_mm_xor_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)));
+        op!(_mm512_zextsi128_si512(v))
+    }
+}
+
+/// 32 bytes of ones and as many of zeros: whichever 16 or 32 of them one needs stand together.
+static KEEP: [u8; 64] = {
+    let mut bytes = [0; 64];
+    let mut i = 0;
+    while i < 32 {
+        bytes[i] = 0xff;
+        i += 1;
+    }
+    bytes
+};
