@@ -68,9 +68,10 @@ pub fn decrypt_into(file: &[u8], key: &Key, context: &[u8], out: &mut [u8]) -> R
     let plan = Chunked::LAYOUT.plan_sealed(file.len() as u64)?;
     let out = first(out, plan.plain_len)?;
     let (header, body) = file.split_first_chunk().ok_or(Error::Truncated)?;
-    let chunked = Chunked::open(key, context, header)?;
-    let result = each_job(plan, body, out, Job::sealed_len, Job::plain_len, |job, sealed, plain| {
-        open_chunks(&chunked, job.first, sealed, plain)
+    let result = Chunked::open(key, context, header).and_then(|chunked| {
+        each_job(plan, body, out, Job::sealed_len, Job::plain_len, |job, sealed, plain| {
+            open_chunks(&chunked, job.first, sealed, plain)
+        })
     });
     if result.is_err() {
         out.fill(0);
