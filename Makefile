@@ -22,6 +22,7 @@ lint: install tools ## formatting, warnings, types, stubs against the binary
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict python/sealane
 	$(BIN)/python -m mypy.stubtest sealane --ignore-disjoint-bases
+	@$(MAKE) --no-print-directory docs
 
 bench: install tools ## the figures of README, as ratios in one run
 	cargo run --locked --release -p sealane-kernels --example ctr_bound
@@ -42,7 +43,7 @@ fuzz: ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches 
 	done
 
 docs: ## the Rust documentation, with warnings as errors
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --lib
 
 wheel: venv ## a wheel in dist/
 	$(BIN)/python -m maturin build --release --locked --out dist

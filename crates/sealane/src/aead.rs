@@ -131,7 +131,8 @@ impl Aead {
     /// # Errors
     /// As [`Self::seal_into`].
     pub fn seal_in_place(&self, buffer: &mut [u8], len: usize, aad: &[u8]) -> Result<usize, Error> {
-        let total = len + self.overhead();
+        // `len` is the caller's word for it and may be anything; no buffer has the length that this ends at.
+        let total = len.saturating_add(self.overhead());
         let buffer = self.first(buffer, total)?;
         let (nonce, body) = buffer.split_at_mut(self.nonce_len);
         let (data, tag) = body.split_at_mut(len);
@@ -162,7 +163,7 @@ impl Aead {
 
     /// A buffer in which up to `capacity` bytes of plaintext are collected and sealed where they lie.
     pub fn buffer(&self, capacity: usize) -> Buffer<'_> {
-        Buffer { aead: self, bytes: vec![0; capacity + self.overhead()] }
+        Buffer { aead: self, bytes: vec![0; capacity.saturating_add(self.overhead())] }
     }
 
     // ---- explicit nonces: ciphertext || tag ---------------------------------------------------------------------

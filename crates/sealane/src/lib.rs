@@ -1,7 +1,7 @@
 //! Encryption at the speed of the hardware.
 //!
 //! THE MEANING floor: what users call. A message is sealed by an [`Aead`]; a file or a stream is encrypted by
-//! [`file`]; keys live in [`keys`]; raw parts, with the danger in the path, in [`hazmat`].
+//! [`mod@file`]; keys live in [`keys`]; raw parts, with the danger in the path, in [`hazmat`].
 //!
 //! ```
 //! use sealane::{Aead, Algorithm, Key};

@@ -152,6 +152,17 @@ fn a_failed_decrypt_into_leaves_zeros() {
 }
 
 #[test]
+fn a_short_buffer_is_misuse() {
+    let (key, sealed) = (key(), file::encrypt(b"some", &key(), b"").unwrap());
+    let short = |result| matches!(result, Err(Error::Misuse(Misuse::OutputTooShort { .. })));
+    assert!(short(file::encrypt_into(b"some", &key, b"", &mut vec![0; sealed.len() - 1])));
+    assert!(short(file::decrypt_into(&sealed, &key, b"", &mut [0; 3])));
+    let mut long = [9; 6];
+    file::decrypt_into(&sealed, &key, b"", &mut long).unwrap();
+    assert_eq!(&long, b"some\x09\x09");
+}
+
+#[test]
 fn read_and_seek() {
     let (key, plain) = (key(), plain(100_000));
     let sealed = file::encrypt(&plain, &key, b"").unwrap();

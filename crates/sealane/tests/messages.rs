@@ -81,6 +81,7 @@ fn misuse_is_named_before_a_byte_is_written() {
         let error = aead.encrypt(&nonce, b"", b"").unwrap_err();
         assert!(matches!(error, Error::Misuse(Misuse::NonceLength { .. })), "{error}");
         assert!(aead.decrypt(&nonce, &[0; 40], b"").is_err());
+        assert!(aead.seal_in_place(&mut out, usize::MAX - 3, b"").is_err());
         assert_eq!(out, [0xee; 20]);
         let wrong = Key::from_bytes(&[1; 5]);
         assert!(matches!(Aead::new(aead.algorithm(), &wrong), Err(Error::Misuse(Misuse::KeyLength { .. }))));

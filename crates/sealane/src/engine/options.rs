@@ -10,7 +10,7 @@ pub type Callback<'a> = dyn FnMut(u64, Option<u64>) -> ControlFlow<()> + 'a;
 /// What may be chosen about a whole file. The default chooses for you.
 #[derive(Default)]
 pub struct Options<'a> {
-    /// Threads, the calling one included. Default: one a core, at most 8.
+    /// Threads, the calling one included; at most 256. Default: one a core, at most 8.
     pub threads: Option<NonZeroUsize>,
     /// Called on the calling thread with the bytes of plaintext done and, where it is known, the total; the last call
     /// says that all is done. `Break` cancels, and nothing is left behind.

@@ -69,9 +69,7 @@ impl Staged {
         let result = match (&self.interim, existing) {
             (None, _) => link_unnamed(&self.file, &self.target, existing),
             (Some(interim), Existing::Replace) => fs::rename(interim, &self.target),
-            (Some(interim), Existing::Refuse) => {
-                fs::hard_link(interim, &self.target).and_then(|()| fs::remove_file(interim))
-            }
+            (Some(interim), Existing::Refuse) => rename_to_new(interim, &self.target),
         };
         result.map_err(|e| Error::io(&self.target, e))?;
         self.interim = None;
@@ -114,15 +112,19 @@ fn create(target: &Path, access: Access) -> io::Result<(File, Option<PathBuf>)> 
     if target.file_name().is_none() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    if let Some(unnamed) = create_unnamed(target, access)? {
-        return Ok((unnamed, None));
+    match create_unnamed(target, access)? {
+        Some(unnamed) => Ok((unnamed, None)),
+        None => create_neighbour(target, access).map(|(file, interim)| (file, Some(interim))),
     }
+}
+
+fn create_neighbour(target: &Path, access: Access) -> io::Result<(File, PathBuf)> {
     let interim = neighbour(target)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode(access));
-    Ok((options.open(&interim)?, Some(interim)))
+    Ok((options.open(&interim)?, interim))
 }
 
 #[cfg(unix)]
@@ -178,6 +180,21 @@ fn link_unnamed(_: &File, _: &Path, _: Existing) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Renames, unless the new name is taken.
+fn rename_to_new(interim: &Path, target: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, interim, CWD, target, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS) => {}
+            other => return Ok(other?),
+        }
+    }
+    // A second name for the file fails where the name is taken, and everywhere on file systems without hard links.
+    fs::hard_link(interim, target).and_then(|()| fs::remove_file(interim))
+}
+
 /// Renaming over a file needs no right to write it, so that right is asked for here. A file whose mode lets nobody
 /// write is left alone even where the user, being root, could.
 fn writable(target: &Path) -> io::Result<()> {
@@ -227,4 +244,68 @@ fn allocate(file: &File, len: u64) -> io::Result<()> {
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn allocate(file: &File, len: u64) -> io::Result<()> {
     file.set_len(len)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use std::io::Write;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("sealane-staged-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    /// As on file systems without unnamed files.
+    fn neighbouring(target: &Path) -> Staged {
+        let (file, interim) = create_neighbour(target, Access::Owner).unwrap();
+        Staged { file, interim: Some(interim), target: target.to_owned() }
+    }
+
+    #[test]
+    fn a_neighbour_is_renamed_or_removed() {
+        let folder = folder("neighbour");
+        let target = folder.join("target");
+        let count = || fs::read_dir(&folder).unwrap().count();
+
+        drop(neighbouring(&target));
+        assert_eq!(count(), 0);
+
+        let staged = neighbouring(&target);
+        staged.file().write_all(b"first").unwrap();
+        assert_eq!(count(), 1);
+        staged.commit(Existing::Refuse, Durability::Synced).unwrap();
+        assert_eq!((count(), fs::read(&target).unwrap()), (1, b"first".to_vec()));
+
+        let staged = neighbouring(&target);
+        staged.file().write_all(b"second").unwrap();
+        let taken = staged.commit(Existing::Refuse, Durability::Cached);
+        assert!(
+            matches!(taken, Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists)
+        );
+        assert_eq!((count(), fs::read(&target).unwrap()), (1, b"first".to_vec()));
+
+        let staged = neighbouring(&target);
+        staged.file().write_all(b"third").unwrap();
+        staged.commit(Existing::Replace, Durability::Cached).unwrap();
+        assert_eq!((count(), fs::read(&target).unwrap()), (1, b"third".to_vec()));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn long_and_strange_names() {
+        let folder = folder("names");
+        for name in ["x".repeat(255), "é".repeat(127), " ".into(), "-".into()] {
+            for existing in [Existing::Refuse, Existing::Replace] {
+                let staged = Staged::new(&folder.join(&name), Access::Usual).unwrap();
+                staged.commit(existing, Durability::Cached).unwrap();
+            }
+            let staged = neighbouring(&folder.join(&name));
+            staged.commit(Existing::Replace, Durability::Cached).unwrap();
+        }
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 4);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -5,7 +5,7 @@ use super::chunked::{Chunked, HEADER_LEN};
 use crate::engine::join::{join, threads};
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
 use crate::engine::plan::{Job, Plan};
-use crate::{Error, Key};
+use crate::{Error, Key, Misuse};
 use std::sync::Mutex;
 
 /// Below this many bytes a second thread costs more than it brings.
@@ -14,7 +14,7 @@ const WORTH_THREADS: usize = 4 << 20;
 /// The bytes of an encrypted file with this plaintext.
 ///
 /// # Errors
-/// [`crate::Misuse::KeyLength`].
+/// [`Misuse::KeyLength`].
 pub fn encrypt(plaintext: &[u8], key: &Key, context: &[u8]) -> Result<Vec<u8>, Error> {
     let plan = Chunked::LAYOUT.plan_plain(plaintext.len() as u64)?;
     let mut out = vec![0; length(plan.sealed_len())?];
@@ -27,9 +27,13 @@ pub fn encrypted_len(plaintext_len: usize) -> Result<usize, Error> {
     length(Chunked::LAYOUT.plan_plain(plaintext_len as u64)?.sealed_len())
 }
 
-/// The same into a buffer of exactly [`encrypted_len`] bytes.
+/// The same into the start of a buffer; [`encrypted_len`] bytes are written.
+///
+/// # Errors
+/// [`Misuse::KeyLength`], [`Misuse::OutputTooShort`].
 pub fn encrypt_into(plaintext: &[u8], key: &Key, context: &[u8], out: &mut [u8]) -> Result<(), Error> {
     let plan = Chunked::LAYOUT.plan_plain(plaintext.len() as u64)?;
+    let out = first(out, plan.sealed_len())?;
     let (chunked, header) = Chunked::create(key, context)?;
     let (head, body) = out.split_at_mut(HEADER_LEN);
     head.copy_from_slice(&header);
@@ -56,13 +60,18 @@ pub fn decrypted_len(file_len: usize) -> Result<usize, Error> {
     length(Chunked::LAYOUT.plan_sealed(file_len as u64)?.plain_len)
 }
 
-/// The same into a buffer of exactly [`decrypted_len`] bytes, which is zero on failure.
+/// The same into the start of a buffer; [`decrypted_len`] bytes are written, all of them zero on failure.
+///
+/// # Errors
+/// Those of [`decrypt`]; [`Misuse::OutputTooShort`].
 pub fn decrypt_into(file: &[u8], key: &Key, context: &[u8], out: &mut [u8]) -> Result<(), Error> {
     let plan = Chunked::LAYOUT.plan_sealed(file.len() as u64)?;
+    let out = first(out, plan.plain_len)?;
     let (header, body) = file.split_first_chunk().ok_or(Error::Truncated)?;
-    let chunked = Chunked::open(key, context, header)?;
-    let result = each_job(plan, body, out, Job::sealed_len, Job::plain_len, |job, sealed, plain| {
-        open_chunks(&chunked, job.first, sealed, plain)
+    let result = Chunked::open(key, context, header).and_then(|chunked| {
+        each_job(plan, body, out, Job::sealed_len, Job::plain_len, |job, sealed, plain| {
+            open_chunks(&chunked, job.first, sealed, plain)
+        })
     });
     if result.is_err() {
         out.fill(0);
@@ -99,6 +108,11 @@ fn each_job(
         },
         || Ok(()),
     )
+}
+
+fn first(out: &mut [u8], need: u64) -> Result<&mut [u8], Error> {
+    let (got, need) = (out.len(), length(need)?);
+    out.get_mut(..need).ok_or_else(|| Misuse::OutputTooShort { got, need }.into())
 }
 
 fn length(len: u64) -> Result<usize, Error> {
