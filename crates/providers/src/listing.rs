@@ -20,23 +20,28 @@ pub struct Listed {
     pub chosen: bool,
 }
 
-/// Every algorithm with every provider, whether the pair exists or not, then the variants of native raw streams.
+/// Every algorithm with every provider, whether the pair exists or not, and of ours every variant; then the variants of
+/// native raw streams.
 pub fn listing() -> Vec<Listed> {
     let pairs = Algorithm::ALL.iter().flat_map(|&algorithm| {
         let chosen = choose(algorithm, None).ok().map(|row| row.provider);
-        Provider::ALL.iter().map(move |&provider| pair(algorithm, provider, chosen == Some(provider)))
+        Provider::ALL.iter().flat_map(move |&provider| pair(algorithm, provider, chosen == Some(provider)))
     });
-    pairs.chain(native::listing()).collect()
+    pairs.chain(native::streams()).collect()
 }
 
-fn pair(algorithm: Algorithm, provider: Provider, chosen: bool) -> Listed {
+fn pair(algorithm: Algorithm, provider: Provider, chosen: bool) -> Vec<Listed> {
+    let row = registry::row_of(algorithm, provider);
+    if row.is_some_and(Row::is_native) {
+        return native::gcms(algorithm, chosen);
+    }
     let found = registry::find(algorithm, provider);
-    Listed {
+    vec![Listed {
         algorithm: algorithm.name(),
         provider: provider.name(),
-        variant: registry::row_of(algorithm, provider).map_or("", Row::variant),
+        variant: row.map_or("", Row::variant),
         available: found.is_ok(),
         reason: found.err().map(|reason| reason.to_string()).unwrap_or_default(),
         chosen,
-    }
+    }]
 }

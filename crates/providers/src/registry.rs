@@ -25,6 +25,8 @@ type Expand = fn(&[u8]) -> Result<Box<dyn AeadKey>, Failed>;
 /// What is known of the build that computes.
 #[derive(Clone, Copy, Debug)]
 enum Build {
+    /// One of our own rows, by what the processor has and `SEALANE_CPU` leaves of it.
+    Native,
     /// The library chooses at run time and does not say.
     Opaque,
     /// The same, but where the processor has no AES instructions it would fall back on code that is not known to take
@@ -43,10 +45,16 @@ impl Row {
         (self.expand)(key)
     }
 
-    /// Which build of it: `"opaque"` where a foreign library chooses and does not say, `"extended"` where the nonce is
+    /// Whether kernels of this project compute it, in a variant that can be named.
+    pub(crate) fn is_native(&self) -> bool {
+        matches!(self.build, Build::Native)
+    }
+
+    /// Which build of it: the row of our own kernels, like `"vaes512"`; `"opaque"` where a foreign library chooses and does not say, `"extended"` where the nonce is
     /// extended here by deriving a subkey that such a library uses.
     pub fn variant(&self) -> &'static str {
         match self.build {
+            Build::Native => native::gcm_variant(),
             Build::Opaque | Build::OpaqueByAes => "opaque",
             Build::Extended => "extended",
         }
@@ -58,7 +66,7 @@ impl Row {
     /// The reason.
     pub fn available(&self) -> Result<(), Reason> {
         match self.build {
-            Build::Opaque | Build::Extended => Ok(()),
+            Build::Native | Build::Opaque | Build::Extended => Ok(()),
             Build::OpaqueByAes => native::aes_instructions(),
         }
     }
@@ -73,14 +81,17 @@ const fn row(algorithm: Algorithm, provider: Provider, rank: u8, build: Build, e
 /// Every way to compute something, by algorithm and rank.
 #[rustfmt::skip]
 pub static ROWS: &[Row] = &[
-    row(Aes128Gcm,         AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_128_gcm(key))),
-    row(Aes128Gcm,         Ring,       2, Build::Opaque,        |key| boxed(ring::aes_128_gcm(key))),
-    row(Aes128Gcm,         RustCrypto, 3, Build::Opaque,        rustcrypto::aes_128_gcm),
-    row(Aes192Gcm,         AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_192_gcm(key))),
-    row(Aes192Gcm,         RustCrypto, 2, Build::Opaque,        rustcrypto::aes_192_gcm),
-    row(Aes256Gcm,         AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_256_gcm(key))),
-    row(Aes256Gcm,         Ring,       2, Build::Opaque,        |key| boxed(ring::aes_256_gcm(key))),
-    row(Aes256Gcm,         RustCrypto, 3, Build::Opaque,        rustcrypto::aes_256_gcm),
+    row(Aes128Gcm,         Native,     1, Build::Native,        |key| boxed(native::aes_128_gcm(key))),
+    row(Aes128Gcm,         AwsLc,      2, Build::Opaque,        |key| boxed(aws_lc::aes_128_gcm(key))),
+    row(Aes128Gcm,         Ring,       3, Build::Opaque,        |key| boxed(ring::aes_128_gcm(key))),
+    row(Aes128Gcm,         RustCrypto, 4, Build::Opaque,        rustcrypto::aes_128_gcm),
+    row(Aes192Gcm,         Native,     1, Build::Native,        |key| boxed(native::aes_192_gcm(key))),
+    row(Aes192Gcm,         AwsLc,      2, Build::Opaque,        |key| boxed(aws_lc::aes_192_gcm(key))),
+    row(Aes192Gcm,         RustCrypto, 3, Build::Opaque,        rustcrypto::aes_192_gcm),
+    row(Aes256Gcm,         Native,     1, Build::Native,        |key| boxed(native::aes_256_gcm(key))),
+    row(Aes256Gcm,         AwsLc,      2, Build::Opaque,        |key| boxed(aws_lc::aes_256_gcm(key))),
+    row(Aes256Gcm,         Ring,       3, Build::Opaque,        |key| boxed(ring::aes_256_gcm(key))),
+    row(Aes256Gcm,         RustCrypto, 4, Build::Opaque,        rustcrypto::aes_256_gcm),
     row(Aes128GcmSiv,      AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_128_gcm_siv(key))),
     row(Aes128GcmSiv,      RustCrypto, 2, Build::Opaque,        rustcrypto::aes_128_gcm_siv),
     row(Aes256GcmSiv,      AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_256_gcm_siv(key))),
@@ -92,8 +103,9 @@ pub static ROWS: &[Row] = &[
     row(XChaCha20Poly1305, Ring,       2, Build::Extended,      |key| extended::key::<XChaCha, _>(key, ring::chacha20_poly1305)),
     row(XChaCha20Poly1305, RustCrypto, 3, Build::Opaque,        rustcrypto::xchacha20_poly1305),
     row(Xaes256Gcm,        AwsLc,      1, Build::Extended,      |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
-    row(Xaes256Gcm,        Ring,       2, Build::Extended,      |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),
-    row(Xaes256Gcm,        RustCrypto, 3, Build::Opaque,        rustcrypto::xaes_256_gcm),
+    row(Xaes256Gcm,        Native,     2, Build::Extended,      |key| extended::key::<Xaes, _>(key, native::aes_256_gcm)),
+    row(Xaes256Gcm,        Ring,       3, Build::Extended,      |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),
+    row(Xaes256Gcm,        RustCrypto, 4, Build::Opaque,        rustcrypto::xaes_256_gcm),
     row(Aegis128L,         Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128l),
     row(Aegis128X2,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128x2),
     row(Aegis128X4,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128x4),
