@@ -122,6 +122,18 @@ fn the_processor_is_only_reduced() {
     });
 }
 
+/// Where our own row is the portable one, somebody else computes, unless it is asked for.
+#[test]
+fn plain_integers_come_last() {
+    child("plain_integers_come_last", &[("SEALANE_CPU", "-aes")], || {
+        assert_eq!(chosen(Algorithm::Aes256Gcm), Provider::AwsLc);
+        let ours = choose(Algorithm::Aes256Gcm, Some(Provider::Native)).unwrap();
+        assert_eq!((ours.provider, ours.variant()), (Provider::Native, "portable"));
+        let lines = listing().into_iter().filter(|line| line.algorithm == "aes-256-gcm" && line.chosen);
+        assert_eq!(lines.map(|line| line.provider).collect::<Vec<_>>(), ["aws-lc"]);
+    });
+}
+
 #[test]
 fn a_malformed_processor() {
     child("a_malformed_processor", &[("SEALANE_CPU", "-aes,avx2")], || {
