@@ -51,7 +51,8 @@ impl Gcm {
         let ciphertext = self.gctr_vartime(inc_32(j0), plaintext);
         let mut blocks = pad(aad);
         blocks.extend(pad(&ciphertext));
-        blocks.push((8 * aad.len() as u128) << 64 | 8 * ciphertext.len() as u128);
+        let bits = |bytes: &[u8]| 8 * bytes.len() as u128;
+        blocks.push(bits(aad) << 64 | bits(&ciphertext));
         let s = self.ghash_vartime(&blocks).to_be_bytes();
         j0 = self.aes.encrypt_block_vartime(&j0);
         (ciphertext, core::array::from_fn(|i| j0[i] ^ s[i]))

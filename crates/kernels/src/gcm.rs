@@ -79,16 +79,22 @@ impl Gcm {
     /// Encrypts `data` and makes the tag.
     ///
     /// A nonce of 12 bytes is used as it is, any other is hashed (SP 800-38D, 7.1).
-    pub fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), TooLong> {
-        let text = self.begin(nonce, aad, data.len())?;
+    pub fn seal(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), TooLong> {
+        let Text { first, hash, aad } = self.begin(nonce, aad, data.len())?;
         let (key, row) = (&self.key, self.row);
         match (self.size, data.len() <= SHORT) {
-            (Size::Bits128, true) => row.seal_short_128(key, text, data, tag),
-            (Size::Bits192, true) => row.seal_short_192(key, text, data, tag),
-            (Size::Bits256, true) => row.seal_short_256(key, text, data, tag),
-            (Size::Bits128, false) => row.seal_128(key, self.many(), text, data, tag),
-            (Size::Bits192, false) => row.seal_192(key, self.many(), text, data, tag),
-            (Size::Bits256, false) => row.seal_256(key, self.many(), text, data, tag),
+            (Size::Bits128, true) => row.seal_short_128(key, first, hash, aad, &mut data, tag),
+            (Size::Bits192, true) => row.seal_short_192(key, first, hash, aad, &mut data, tag),
+            (Size::Bits256, true) => row.seal_short_256(key, first, hash, aad, &mut data, tag),
+            (Size::Bits128, false) => row.seal_128(key, self.many(), first, hash, aad, &mut data, tag),
+            (Size::Bits192, false) => row.seal_192(key, self.many(), first, hash, aad, &mut data, tag),
+            (Size::Bits256, false) => row.seal_256(key, self.many(), first, hash, aad, &mut data, tag),
         }
         Ok(())
     }
@@ -103,18 +109,18 @@ impl Gcm {
         mut data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
-        let text = self.begin(nonce, aad, data.len()).map_err(|TooLong| OpenError::TooLong)?;
+        let begun = self.begin(nonce, aad, data.len());
+        let Text { first, hash, aad } = begun.map_err(|TooLong| OpenError::TooLong)?;
         let (key, row) = (&self.key, self.row);
         let len = data.len();
-        let all = data.part(0, len);
         let mut right = [0; 16];
         match (self.size, len <= SHORT) {
-            (Size::Bits128, true) => row.open_short_128(key, text, all, &mut right),
-            (Size::Bits192, true) => row.open_short_192(key, text, all, &mut right),
-            (Size::Bits256, true) => row.open_short_256(key, text, all, &mut right),
-            (Size::Bits128, false) => row.open_128(key, self.many(), text, all, &mut right),
-            (Size::Bits192, false) => row.open_192(key, self.many(), text, all, &mut right),
-            (Size::Bits256, false) => row.open_256(key, self.many(), text, all, &mut right),
+            (Size::Bits128, true) => row.open_short_128(key, first, hash, aad, &mut data, &mut right),
+            (Size::Bits192, true) => row.open_short_192(key, first, hash, aad, &mut data, &mut right),
+            (Size::Bits256, true) => row.open_short_256(key, first, hash, aad, &mut data, &mut right),
+            (Size::Bits128, false) => row.open_128(key, self.many(), first, hash, aad, &mut data, &mut right),
+            (Size::Bits192, false) => row.open_192(key, self.many(), first, hash, aad, &mut data, &mut right),
+            (Size::Bits256, false) => row.open_256(key, self.many(), first, hash, aad, &mut data, &mut right),
         }
         if ct::equal(&right, tag) {
             return Ok(());

@@ -6,7 +6,7 @@
 //! `pick` makes a `Picked`, and it wants [`Features`], which can only be detected.
 
 use crate::cpu::{Features, Needs};
-use crate::gcm::{Key, Text, body as gcm};
+use crate::gcm::{Key, body as gcm};
 use crate::ghash::{Few, Many};
 use crate::vector::Schedule;
 use crate::vector::inout::InOut;
@@ -102,6 +102,7 @@ macro_rules! functions {
             $(
                 $(#[$doc])*
                 #[inline]
+                #[allow(clippy::too_many_arguments)] // as many as the body has
                 pub(crate) fn $name(self, $($arg: $type),*) {
                     // SAFETY: the wrapper is unsafe only for the features that it enables. `self` was made by
                     // `pick`, which found them all in a `Features`, and that cannot be made up.
@@ -171,29 +172,29 @@ variants! {
         /// [`ghash::absorb`].
         fn absorb(many: &Many, bytes: &[u8], hash: &mut u128) = ghash::absorb::<_, W, _>;
         /// [`gcm::short`] for a key of 128 bits, sealing.
-        fn seal_short_128(key: &Key, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 10, true>;
+        fn seal_short_128(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 10, true>;
         /// [`gcm::short`] for a key of 192 bits, sealing.
-        fn seal_short_192(key: &Key, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 12, true>;
+        fn seal_short_192(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 12, true>;
         /// [`gcm::short`] for a key of 256 bits, sealing.
-        fn seal_short_256(key: &Key, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 14, true>;
+        fn seal_short_256(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 14, true>;
         /// [`gcm::short`] for a key of 128 bits, opening.
-        fn open_short_128(key: &Key, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 10, false>;
+        fn open_short_128(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 10, false>;
         /// [`gcm::short`] for a key of 192 bits, opening.
-        fn open_short_192(key: &Key, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 12, false>;
+        fn open_short_192(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 12, false>;
         /// [`gcm::short`] for a key of 256 bits, opening.
-        fn open_short_256(key: &Key, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 14, false>;
+        fn open_short_256(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 14, false>;
         /// [`gcm::long`] for a key of 128 bits, sealing.
-        fn seal_128(key: &Key, many: &Many, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, true>;
+        fn seal_128(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, true>;
         /// [`gcm::long`] for a key of 192 bits, sealing.
-        fn seal_192(key: &Key, many: &Many, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, true>;
+        fn seal_192(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, true>;
         /// [`gcm::long`] for a key of 256 bits, sealing.
-        fn seal_256(key: &Key, many: &Many, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, true>;
+        fn seal_256(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, true>;
         /// [`gcm::long`] for a key of 128 bits, opening.
-        fn open_128(key: &Key, many: &Many, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, false>;
+        fn open_128(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, false>;
         /// [`gcm::long`] for a key of 192 bits, opening.
-        fn open_192(key: &Key, many: &Many, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, false>;
+        fn open_192(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, false>;
         /// [`gcm::long`] for a key of 256 bits, opening.
-        fn open_256(key: &Key, many: &Many, text: Text, data: InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, false>;
+        fn open_256(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, false>;
     }
     #[cfg(target_arch = "x86_64")]
     "vaes512" = Vaes512Products, 8, ["vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512vl", "bmi2"];

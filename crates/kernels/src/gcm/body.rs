@@ -23,15 +23,24 @@ pub(crate) fn set_up<B: Products, const R: usize>(b: B, key: &[u8], expanded: &m
 }
 
 /// Seals (`SEAL`) or opens at most [`super::SHORT`] bytes. `R` is the number of rounds.
+///
+/// The parts of [`Text`] come one by one, in registers. As one value they come through memory, written in halves: a
+/// vector can be loaded from them only when they are in the cache, behind all that the call before has written, so that
+/// no two calls overlap. That was 17 ns of 30. For the same reason `data` is not copied on its way here.
 #[inline(always)]
 pub(crate) fn short<B: Products, const R: usize, const SEAL: bool>(
     b: B,
     key: &Key,
-    text: Text,
-    data: InOut<'_>,
+    first: u128,
+    hash: u128,
+    aad: u64,
+    data: &mut InOut<'_>,
     tag: &mut [u8; 16],
 ) {
-    let mut call = Call::<B, 1, _>::new(b, &key.schedule, &key.few, text, data.len());
+    let text = Text { first, hash, aad };
+    let len = data.len();
+    let mut call = Call::<B, 1, _>::new(b, &key.schedule, &key.few, text, len);
+    let data = data.part(0, len);
     // As many vectors as 64 bytes fill.
     *tag = match B::LANES {
         1 => call.finish::<4, R, SEAL>(data),
@@ -41,15 +50,19 @@ pub(crate) fn short<B: Products, const R: usize, const SEAL: bool>(
 }
 
 /// Seals (`SEAL`) or opens any length. `W` vectors are in flight.
+#[expect(clippy::too_many_arguments, reason = "see `short`")]
 #[inline(always)]
 pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool>(
     b: B,
     key: &Key,
     many: &Many,
-    text: Text,
-    mut data: InOut<'_>,
+    first: u128,
+    hash: u128,
+    aad: u64,
+    data: &mut InOut<'_>,
     tag: &mut [u8; 16],
 ) {
+    let text = Text { first, hash, aad };
     let len = data.len();
     let mut call = Call::<B, W, _>::new(b, &key.schedule, many, text, len);
     let bulk = len - len % (W * B::BYTES);
@@ -235,9 +248,15 @@ impl<'a, B: Products, const W: usize, const N: usize> Call<'a, B, W, N> {
             // The first one always, because the state is added to it.
             if i == 0 || at < len {
                 let mut part = data.part(at, (len - at).min(B::BYTES));
-                let from = b.load_part(part.source(), 0);
+                // With masks a part is as cheap as the whole.
+                let whole = B::LANES < 4 && part.len() == B::BYTES;
+                let from = if whole { b.load(part.source()) } else { b.load_part(part.source(), 0) };
                 let to = b.aes_last(s[i], &self.keys, R, from);
-                b.store_part(to, part.target(), 0);
+                if whole {
+                    b.store(to, part.target());
+                } else {
+                    b.store_part(to, part.target(), 0);
+                }
                 let x = b.swap_bytes(if SEAL { b.keep(to, part.len()) } else { from });
                 let x = if i == 0 { b.xor(x, self.state) } else { x };
                 let (h, halves) = self.powers.down_from(b, blocks + 1 - i * B::LANES);

@@ -66,7 +66,7 @@ fn clmul(a: u64, b: u64) -> u128 {
     let y: [u64; 4] = core::array::from_fn(|i| b & (every_4th << i));
     let mut z = 0;
     for i in 0..4 {
-        let sum = (0..4).fold(0, |sum, j| sum ^ u128::from(x[j]) * u128::from(y[(4 + i - j) % 4]));
+        let sum = (0..4).fold(0, |sum, j| sum ^ (u128::from(x[j]) * u128::from(y[(4 + i - j) % 4])));
         z ^= sum & (EVERY_4TH << i);
     }
     for i in 60..64 {
