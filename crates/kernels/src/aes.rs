@@ -115,21 +115,34 @@ impl fmt::Debug for Aes {
 /// The key schedule (FIPS 197, 5.2).
 #[inline(always)]
 pub(crate) fn expand<B: Blocks>(b: B, key: &[u8], schedule: &mut Schedule) {
-    let bytes = schedule.0.as_flattened_mut();
-    bytes[..key.len()].copy_from_slice(key);
-    let words = key.len() / 4;
-    let mut last = u32::from_le_bytes(*key.last_chunk().unwrap());
+    match key.len() {
+        16 => expand_words::<B, 4>(b, key, schedule),
+        24 => expand_words::<B, 6>(b, key, schedule),
+        _ => expand_words::<B, 8>(b, key, schedule),
+    }
+}
+
+/// The schedule of a key of `N` words. They stay in registers, and which word needs the S-box is known ahead.
+#[inline(always)]
+fn expand_words<B: Blocks, const N: usize>(b: B, key: &[u8], schedule: &mut Schedule) {
+    let mut words = [0; N];
+    for (word, bytes) in words.iter_mut().zip(key.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
     let mut round_constant = 1u32;
-    for i in words..4 * (words + 7) {
-        if i % words == 0 {
-            last = b.sub_word(last.rotate_right(8)) ^ round_constant;
-            // Doubling in the field; 0x36 of the tenth round is as far as any key needs it.
-            round_constant = round_constant << 1 ^ if round_constant >> 7 == 1 { 0x11b } else { 0 };
-        } else if words == 8 && i % words == 4 {
-            last = b.sub_word(last);
+    // All that is used: four words for each of N + 7 keys.
+    for part in schedule.0.as_flattened_mut()[..16 * (N + 7)].chunks_mut(4 * N) {
+        for (bytes, word) in part.as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
         }
-        last ^= u32::from_le_bytes(*bytes[4 * (i - words)..].first_chunk().unwrap());
-        *bytes[4 * i..].first_chunk_mut().unwrap() = last.to_le_bytes();
+        words[0] ^= b.sub_word(words[N - 1].rotate_right(8)) ^ round_constant;
+        // Doubling in the field; 0x36 of the tenth round is as far as any key needs it.
+        round_constant = round_constant << 1 ^ if round_constant >> 7 == 1 { 0x11b } else { 0 };
+        unroll!(i < N => {
+            if i > 0 {
+                words[i] ^= if N == 8 && i == 4 { b.sub_word(words[3]) } else { words[i - 1] };
+            }
+        });
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) mod body;
 pub struct Gcm {
     key: Box<Key>,
     /// Made when a message first needs them: they cost more than a short message does.
-    many: OnceLock<Box<Many>>,
+    many: OnceLock<Box<Lines>>,
     size: Size,
     row: Picked<GcmFunctions>,
 }
@@ -31,6 +31,10 @@ pub(crate) struct Key {
     schedule: Schedule,
     few: Few,
 }
+
+/// Powers for the loops, on cache lines. Those of a short message are not: such memory takes longer to get.
+#[repr(align(64))]
+struct Lines(Many);
 
 /// More than 2^36 - 32 bytes of data, or more than 2^61 - 1 of additional data or nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,11 +169,12 @@ impl Gcm {
 
     #[inline]
     fn many(&self) -> &Many {
-        self.many.get_or_init(|| {
-            let mut many = Box::new(Many::EMPTY);
-            self.row.set_up_many(&self.key.few, &mut many);
-            many
-        })
+        let lines = self.many.get_or_init(|| {
+            let mut lines = Box::new(Lines(Many::EMPTY));
+            self.row.set_up_many(&self.key.few, &mut lines.0);
+            lines
+        });
+        &lines.0
     }
 }
 

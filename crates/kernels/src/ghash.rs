@@ -20,7 +20,7 @@ pub(crate) const FEW: usize = 8;
 const MANY: usize = 36;
 
 /// H^n … H^1, then zeros, and their halves added up for Karatsuba's middle product. Wiped on drop.
-#[repr(C, align(64))]
+#[repr(C, align(16))]
 pub(crate) struct Powers<const N: usize> {
     whole: [[u8; 16]; N],
     halves: [[u8; 16]; N],

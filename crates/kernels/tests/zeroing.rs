@@ -15,12 +15,12 @@ static WATCHING: AtomicBool = AtomicBool::new(false);
 /// Given back while watching: pieces as large as a schedule, and how many of those were not all zero.
 static LARGE: AtomicUsize = AtomicUsize::new(0);
 static DIRTY: AtomicUsize = AtomicUsize::new(0);
-/// A schedule: 15 round keys, and room up to a multiple of its alignment.
-const ROUND_KEYS: usize = 15 * 16;
-const SCHEDULE: usize = 256;
-/// A schedule with the few powers of H, and many: 8 and 36, and 16 zeros, twice.
-const GCM_KEY: usize = SCHEDULE + 24 * 32;
-const GCM_MANY: usize = 52 * 32;
+/// Sizes and alignments. A schedule has 15 round keys.
+const SCHEDULE: (usize, usize) = (15 * 16, 16);
+/// A schedule with the few powers of H: 8, and 16 zeros, twice.
+const GCM_KEY: (usize, usize) = (15 * 16 + 24 * 32, 16);
+/// Many powers: 36, and 16 zeros, twice.
+const GCM_MANY: (usize, usize) = (52 * 32, 64);
 
 // SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Watch {
@@ -29,17 +29,13 @@ unsafe impl GlobalAlloc for Watch {
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        let ours = matches!(layout.size(), SCHEDULE | GCM_KEY | GCM_MANY) && layout.align() == 64;
+        let ours = [SCHEDULE, GCM_KEY, GCM_MANY].contains(&(layout.size(), layout.align()));
         if WATCHING.load(Ordering::Relaxed) && ours {
-            // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own; all of which
-            // was written when it was made, but for the room after a schedule.
-            let bytes = unsafe {
-                let head = std::slice::from_raw_parts(at, ROUND_KEYS);
-                let tail = std::slice::from_raw_parts(at.add(SCHEDULE), layout.size() - SCHEDULE);
-                [head, tail]
-            };
+            // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own, all of
+            // which was written when it was made.
+            let bytes = unsafe { std::slice::from_raw_parts(at, layout.size()) };
             LARGE.fetch_add(1, Ordering::Relaxed);
-            DIRTY.fetch_add(usize::from(bytes.into_iter().flatten().any(|b| *b != 0)), Ordering::Relaxed);
+            DIRTY.fetch_add(usize::from(bytes.iter().any(|b| *b != 0)), Ordering::Relaxed);
         }
         // SAFETY: the caller's promise is passed on.
         unsafe { System.dealloc(at, layout) }
