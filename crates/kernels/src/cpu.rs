@@ -135,6 +135,7 @@ fn names(set: u32) -> impl Iterator<Item = &'static str> {
 }
 
 /// The union of those features that `$detected` reports. The detection macros want literals.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! found {
     ($detected:ident: $($name:tt)*) => { 0 $(| if std::arch::$detected!($name) { bit($name) } else { 0 })* };
 }
