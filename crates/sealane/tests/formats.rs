@@ -53,6 +53,16 @@ fn every_way_in_and_out_agrees() {
 }
 
 #[test]
+fn a_reader_to_a_writer() {
+    let (key, plain) = (key(), plain(3_000_000));
+    let sealed = file::encrypt_stream(&plain[..], Vec::new(), &key, b"c", Options::default()).unwrap();
+    assert_eq!(file::decrypt(&sealed, &key, b"c").unwrap(), plain);
+    assert_eq!(file::decrypt_stream(&sealed[..], Vec::new(), &key, b"c", Options::default()).unwrap(), plain);
+    let cut = &sealed[..sealed.len() - 1];
+    assert!(file::decrypt_stream(cut, Vec::new(), &key, b"c", Options::default()).is_err());
+}
+
+#[test]
 fn published_vectors() {
     let cases = vectors::chunked();
     assert!(cases.len() >= 35);
