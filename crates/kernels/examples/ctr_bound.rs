@@ -7,10 +7,12 @@
 //! Bytes per cycle depend on a clock that moves; the fraction of the bound does not, because the two are measured in
 //! turns. Each figure is the best of many short runs, since whatever else runs here only makes it worse.
 
+mod clock;
+
+use clock::{best_time, nanoseconds_per_cycle};
 use kernels::cpu::Features;
 use kernels::{InOut, aes, aes::Aes};
 use std::hint::black_box;
-use std::time::Instant;
 
 const SIZES: [usize; 5] = [64, 256, 1 << 10, 16 << 10, 1 << 20];
 
@@ -93,34 +95,6 @@ impl Lines {
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.0[self.1..][..self.2]
     }
-}
-
-/// Nanoseconds per cycle: a chain of rotations and additions, each of which takes one.
-fn nanoseconds_per_cycle() -> f64 {
-    const STEPS: u32 = 10_000;
-    best_time(&mut || {
-        let mut x = black_box(1u64);
-        for _ in 0..STEPS {
-            x = x.rotate_left(7).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        }
-        black_box(x);
-    }) / f64::from(2 * STEPS)
-}
-
-/// Best nanoseconds of `f`.
-fn best_time(mut f: impl FnMut()) -> f64 {
-    let mut turns = 1u32;
-    let mut best = f64::MAX;
-    for _ in 0..24 {
-        let start = Instant::now();
-        (0..turns).for_each(|_| f());
-        let ns = start.elapsed().as_nanos() as f64;
-        best = best.min(ns / f64::from(turns));
-        if ns < 100_000.0 {
-            turns *= 2;
-        }
-    }
-    best
 }
 
 #[cfg(target_arch = "x86_64")]
