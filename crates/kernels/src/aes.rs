@@ -115,35 +115,79 @@ impl fmt::Debug for Aes {
 /// The key schedule (FIPS 197, 5.2).
 #[inline(always)]
 pub(crate) fn expand<B: Blocks>(b: B, key: &[u8], schedule: &mut Schedule) {
-    match key.len() {
-        16 => expand_words::<B, 4>(b, key, schedule),
-        24 => expand_words::<B, 6>(b, key, schedule),
-        _ => expand_words::<B, 8>(b, key, schedule),
+    let (first, rest) = key.split_first_chunk().expect("16, 24 or 32 bytes");
+    let first = b.only(first);
+    if let Some(second) = rest.first_chunk() {
+        expand_256(b, first, b.only(second), schedule);
+    } else if let Some(second) = rest.first_chunk() {
+        expand_192(b, first, second, schedule);
+    } else {
+        expand_128(b, first, schedule);
     }
 }
 
-/// The schedule of a key of `N` words. They stay in registers, and which word needs the S-box is known ahead.
+// Vectors, because a word that goes to the S-box and comes back takes twice as long as one that stays.
+
 #[inline(always)]
-fn expand_words<B: Blocks, const N: usize>(b: B, key: &[u8], schedule: &mut Schedule) {
-    let mut words = [0; N];
-    for (word, bytes) in words.iter_mut().zip(key.as_chunks().0) {
-        *word = u32::from_le_bytes(*bytes);
-    }
-    let mut round_constant = 1u32;
-    // All that is used: four words for each of N + 7 keys.
-    for part in schedule.0.as_flattened_mut()[..16 * (N + 7)].chunks_mut(4 * N) {
-        for (bytes, word) in part.as_chunks_mut().0.iter_mut().zip(words) {
-            *bytes = word.to_le_bytes();
+pub(crate) fn expand_128<B: Blocks>(b: B, mut key: B::V, schedule: &mut Schedule) {
+    schedule.0[0] = b.first_lane(key);
+    unroll!(i < 10 => {
+        key = b.xor(begin(b, key, i), b.sub_word(b.rot_word(b.column::<3>(key))));
+        schedule.0[i + 1] = b.first_lane(key);
+    });
+}
+
+#[inline(always)]
+pub(crate) fn expand_256<B: Blocks>(b: B, mut even: B::V, mut odd: B::V, schedule: &mut Schedule) {
+    schedule.0[0] = b.first_lane(even);
+    unroll!(i < 7 => {
+        if i > 0 {
+            odd = b.xor(b.running_sum(odd), b.sub_word(b.column::<3>(even)));
         }
-        words[0] ^= b.sub_word(words[N - 1].rotate_right(8)) ^ round_constant;
-        // Doubling in the field; 0x36 of the tenth round is as far as any key needs it.
-        round_constant = round_constant << 1 ^ if round_constant >> 7 == 1 { 0x11b } else { 0 };
-        unroll!(i < N => {
-            if i > 0 {
-                words[i] ^= if N == 8 && i == 4 { b.sub_word(words[3]) } else { words[i - 1] };
-            }
-        });
+        schedule.0[2 * i + 1] = b.first_lane(odd);
+        even = b.xor(begin(b, even, i), b.sub_word(b.rot_word(b.column::<3>(odd))));
+        schedule.0[2 * i + 2] = b.first_lane(even);
+    });
+}
+
+/// Six words a turn: four, and two in the first columns of `rest`, whose other columns nobody looks at.
+#[inline(always)]
+fn expand_192<B: Blocks>(b: B, mut four: B::V, rest: &[u8; 8], schedule: &mut Schedule) {
+    let mut block = [0; 16];
+    block[..8].copy_from_slice(rest);
+    let mut rest = b.only(&block);
+    let keys = schedule.0.as_flattened_mut();
+    keys[..16].copy_from_slice(&b.first_lane(four));
+    unroll!(i < 8 => {
+        if i > 0 {
+            rest = b.xor(b.running_sum(rest), b.column::<3>(four));
+        }
+        keys[24 * i + 16..][..8].copy_from_slice(&b.first_lane(rest)[..8]);
+        four = b.xor(begin(b, four, i), b.sub_word(b.rot_word(b.column::<1>(rest))));
+        keys[24 * i + 24..][..16].copy_from_slice(&b.first_lane(four));
+    });
+}
+
+/// One, doubled in the field, in every column. A key of 128 bits needs ten.
+const ROUND_CONSTANTS: [[u8; 16]; 10] = {
+    let mut constants = [[0; 16]; 10];
+    let (mut i, mut x) = (0, 1u8);
+    while i < 10 {
+        let mut column = 0;
+        while column < 4 {
+            constants[i][4 * column] = x;
+            column += 1;
+        }
+        x = x << 1 ^ (x >> 7) * 0x1b;
+        i += 1;
     }
+    constants
+};
+
+/// What does not wait for the S-box: the sums, and the round constant.
+#[inline(always)]
+fn begin<B: Blocks>(b: B, key: B::V, i: usize) -> B::V {
+    b.xor(b.running_sum(key), b.splat(&ROUND_CONSTANTS[i]))
 }
 
 /// XORs keystream into `data`: block `counter` from byte `skip` on, then the blocks after it.

@@ -62,15 +62,12 @@ impl<const N: usize> Powers<N> {
     fn fill<B: Products>(&mut self, b: B, mut n: usize) {
         while n < Self::COUNT {
             let top = b.splat(&self.whole[Self::COUNT - n]);
-            let halves = b.xor(top, b.swap_halves(top));
             let mut k = n.min(Self::COUNT - n);
             n += k;
             let mut at = n;
             while k > 0 {
                 let count = k.min(B::LANES);
-                let mut sum = Sum::new(b);
-                sum.add(b, self.down_from(b, k).0, top, halves);
-                self.put(b, at, sum.reduce(b), count);
+                self.put(b, at, times(b, self.down_from(b, k).0, top), count);
                 k -= count;
                 at -= count;
             }
@@ -79,12 +76,28 @@ impl<const N: usize> Powers<N> {
 }
 
 impl Few {
-    /// From H, as AES made it.
+    /// From GHASH's H, as AES made it.
     #[inline(always)]
     pub(crate) fn set_up<B: Products>(&mut self, b: B, h: [u8; 16]) {
-        let h = double(u128::from_be_bytes(h));
-        self.put(b, 1, b.only(&h.to_le_bytes()), 1);
-        self.fill(b, 1);
+        self.set_up_polyval(b, double(u128::from_be_bytes(h)).to_le_bytes());
+    }
+
+    /// From POLYVAL's H.
+    #[inline(always)]
+    pub(crate) fn set_up_polyval<B: Products>(&mut self, b: B, h: [u8; 16]) {
+        let mut v = b.splat(&h);
+        let mut known = 1;
+        // As many as a vector holds, in registers: what was stored in parts cannot be loaded whole before it has
+        // reached the cache, and that took longer than all of the products.
+        unroll!(k < 4 => {
+            const N: usize = 1 << k;
+            if 2 * N <= B::LANES.min(FEW) {
+                v = b.alternate::<N>(times(b, v, b.splat(&b.first_lane(v))), v);
+                known = 2 * N;
+            }
+        });
+        self.put(b, known, v, known);
+        self.fill(b, known);
     }
 }
 
@@ -106,6 +119,14 @@ impl<const N: usize> Drop for Powers<N> {
 /// x·h, of integers that hold elements in POLYVAL's order.
 fn double(h: u128) -> u128 {
     h << 1 ^ (0u128.wrapping_sub(h >> 127) & (0xc2 << 120 | 1))
+}
+
+/// x·y.
+#[inline(always)]
+fn times<B: Products>(b: B, x: B::V, y: B::V) -> B::V {
+    let mut sum = Sum::new(b);
+    sum.add(b, x, y, b.xor(y, b.swap_halves(y)));
+    sum.reduce(b)
 }
 
 /// A sum of products not yet reduced: low halves, Karatsuba's middle, high halves.

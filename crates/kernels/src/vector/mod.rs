@@ -62,6 +62,10 @@ pub(crate) trait Blocks: Copy {
     fn store_part(self, v: Self::V, to: &mut [u8], skip: usize);
     /// The same block in every lane.
     fn splat(self, block: &[u8; 16]) -> Self::V;
+    /// `block` in lane 0, zero in the others.
+    fn only(self, block: &[u8; 16]) -> Self::V;
+    /// Lane 0.
+    fn first_lane(self, v: Self::V) -> [u8; 16];
 
     // ---- bits and counters ------------------------------------------------------------------
 
@@ -72,10 +76,19 @@ pub(crate) trait Blocks: Copy {
     /// Sums of little-endian 64-bit words, each modulo 2^64.
     fn add64(self, a: Self::V, b: Self::V) -> Self::V;
 
+    // ---- the key schedule of AES: four columns of 32 bits in lane 0 -------------------------
+
+    /// Column `I`, 1 or 3, in all columns.
+    fn column<const I: usize>(self, v: Self::V) -> Self::V;
+    /// RotWord on every column.
+    fn rot_word(self, v: Self::V) -> Self::V;
+    /// SubWord on every column, in constant time. All columns are equal.
+    fn sub_word(self, v: Self::V) -> Self::V;
+    /// To every column, the sum of those before it.
+    fn running_sum(self, v: Self::V) -> Self::V;
+
     // ---- AES --------------------------------------------------------------------------------
 
-    /// The S-box on every byte of a word, in constant time.
-    fn sub_word(self, word: u32) -> u32;
     /// The round keys for this instruction set.
     fn keys(self, schedule: &Schedule) -> Self::Keys<'_>;
     /// Has the keys read from memory again in this turn of a loop.
@@ -105,16 +118,14 @@ pub(crate) trait Blocks: Copy {
 pub(crate) trait Products: Blocks {
     // ---- bytes ------------------------------------------------------------------------------
 
-    /// `block` in lane 0, zero in the others.
-    fn only(self, block: &[u8; 16]) -> Self::V;
-    /// Lane 0.
-    fn first_lane(self, v: Self::V) -> [u8; 16];
     /// The first `n` bytes of `v`, zero after them.
     fn keep(self, v: Self::V, n: usize) -> Self::V;
     /// Exchanges the 64-bit halves of every block.
     fn swap_halves(self, v: Self::V) -> Self::V;
     /// The xor of all lanes in lane 0, zero in the others.
     fn fold(self, v: Self::V) -> Self::V;
+    /// `N` lanes of `a`, then `N` of `b`, and so on; each lane stays where it is. `N` is a power of two below `LANES`.
+    fn alternate<const N: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
     // ---- bits and counters ------------------------------------------------------------------
 

@@ -74,6 +74,16 @@ impl Blocks for Neon {
     fn splat(self, block: &[u8; 16]) -> uint8x16_t {
         self.load(block)
     }
+    #[inline(always)]
+    fn only(self, block: &[u8; 16]) -> uint8x16_t {
+        self.load(block)
+    }
+    #[inline(always)]
+    fn first_lane(self, v: uint8x16_t) -> [u8; 16] {
+        let mut block = [0; 16];
+        self.store(v, &mut block);
+        block
+    }
 
     #[inline(always)]
     fn xor(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
@@ -89,8 +99,24 @@ impl Blocks for Neon {
     }
 
     #[inline(always)]
-    fn sub_word(self, word: u32) -> u32 {
-        op!(sub_word(word))
+    fn column<const I: usize>(self, v: uint8x16_t) -> uint8x16_t {
+        match I {
+            1 => op!(column::<1>(v)),
+            _ => op!(column::<3>(v)),
+        }
+    }
+    #[inline(always)]
+    fn rot_word(self, v: uint8x16_t) -> uint8x16_t {
+        op!(rot_word(v))
+    }
+    #[inline(always)]
+    fn sub_word(self, v: uint8x16_t) -> uint8x16_t {
+        // ShiftRows does nothing to four equal columns, so `AESE` with key zero is SubBytes.
+        op!(last_round(v, self.load(&[0; 16])))
+    }
+    #[inline(always)]
+    fn running_sum(self, v: uint8x16_t) -> uint8x16_t {
+        op!(running_sum(v))
     }
     #[inline(always)]
     fn keys(self, schedule: &Schedule) -> &Schedule {
@@ -118,16 +144,6 @@ impl Blocks for Neon {
 
 impl Products for Neon {
     #[inline(always)]
-    fn only(self, block: &[u8; 16]) -> uint8x16_t {
-        self.load(block)
-    }
-    #[inline(always)]
-    fn first_lane(self, v: uint8x16_t) -> [u8; 16] {
-        let mut block = [0; 16];
-        self.store(v, &mut block);
-        block
-    }
-    #[inline(always)]
     fn keep(self, v: uint8x16_t, n: usize) -> uint8x16_t {
         op!(and(v, self.load(&KEEP[16 - n.min(16)..])))
     }
@@ -138,6 +154,10 @@ impl Products for Neon {
     #[inline(always)]
     fn fold(self, v: uint8x16_t) -> uint8x16_t {
         v
+    }
+    #[inline(always)]
+    fn alternate<const N: usize>(self, a: uint8x16_t, _: uint8x16_t) -> uint8x16_t {
+        a
     }
     #[inline(always)]
     fn add32(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
@@ -208,12 +228,25 @@ fn add64(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
     vreinterpretq_u8_u64(vaddq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)))
 }
 
-/// ShiftRows does nothing to four equal columns, so `AESE` with key zero is SubBytes.
 #[inline]
-#[target_feature(enable = "neon,aes")]
-fn sub_word(word: u32) -> u32 {
-    let columns = vreinterpretq_u8_u32(vdupq_n_u32(word));
-    vgetq_lane_u32::<0>(vreinterpretq_u32_u8(vaeseq_u8(columns, vdupq_n_u8(0))))
+#[target_feature(enable = "neon")]
+fn column<const I: i32>(v: uint8x16_t) -> uint8x16_t {
+    vreinterpretq_u8_u32(vdupq_laneq_u32::<I>(vreinterpretq_u32_u8(v)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn rot_word(v: uint8x16_t) -> uint8x16_t {
+    let v = vreinterpretq_u32_u8(v);
+    vreinterpretq_u8_u32(vsriq_n_u32::<8>(vshlq_n_u32::<24>(v), v))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn running_sum(v: uint8x16_t) -> uint8x16_t {
+    let zero = vdupq_n_u8(0);
+    let v = veorq_u8(v, vextq_u8::<12>(zero, v));
+    veorq_u8(v, vextq_u8::<8>(zero, v))
 }
 
 #[inline]

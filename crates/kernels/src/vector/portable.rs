@@ -57,6 +57,12 @@ impl Blocks for Portable {
     fn splat(self, block: &[u8; 16]) -> V {
         [u128::from_le_bytes(*block); 16]
     }
+    fn only(self, block: &[u8; 16]) -> V {
+        lane_0(u128::from_le_bytes(*block))
+    }
+    fn first_lane(self, v: V) -> [u8; 16] {
+        v[0].to_le_bytes()
+    }
 
     fn xor(self, a: V, b: V) -> V {
         core::array::from_fn(|i| a[i] ^ b[i])
@@ -69,11 +75,22 @@ impl Blocks for Portable {
         core::array::from_fn(|i| half(a[i], b[i]) | half(a[i] >> 64, b[i] >> 64) << 64)
     }
 
-    fn sub_word(self, word: u32) -> u32 {
+    fn column<const I: usize>(self, v: V) -> V {
+        lane_0(u128::from((v[0] >> (32 * I)) as u32) * EVERY_COLUMN)
+    }
+    fn rot_word(self, v: V) -> V {
+        lane_0(v[0] >> 8 & EVERY_COLUMN * 0x00ff_ffff | v[0] << 24 & EVERY_COLUMN * 0xff00_0000)
+    }
+    fn sub_word(self, v: V) -> V {
         const EVERY_8TH: u32 = 0x0101_0101;
-        let planes = s_box(core::array::from_fn(|k| u64::from(word >> k & EVERY_8TH)));
+        let planes = s_box(core::array::from_fn(|k| u64::from(v[0] as u32 >> k & EVERY_8TH)));
         // The S-box complements some planes, so bits between the bytes are not zero any more.
-        (0..8).fold(0, |word, k| word | (planes[k] as u32 & EVERY_8TH) << k)
+        let word = (0..8).fold(0, |word, k| word | (planes[k] as u32 & EVERY_8TH) << k);
+        lane_0(u128::from(word) * EVERY_COLUMN)
+    }
+    fn running_sum(self, v: V) -> V {
+        let v = v[0] ^ v[0] << 32;
+        lane_0(v ^ v << 64)
     }
     fn keys(self, schedule: &Schedule) -> Sliced {
         let mut keys = Sliced([[[0; 4]; 8]; 15]);
@@ -99,6 +116,15 @@ impl Blocks for Portable {
         add(&mut s, &keys.0[r]);
         self.xor(unslice(&s), data)
     }
+}
+
+/// One in each column.
+const EVERY_COLUMN: u128 = 1 | 1 << 32 | 1 << 64 | 1 << 96;
+
+fn lane_0(block: u128) -> V {
+    let mut v = [0; 16];
+    v[0] = block;
+    v
 }
 
 fn add(s: &mut S, key: &S) {
@@ -371,9 +397,10 @@ mod test {
             let mut s = slice(&[u128::from_le_bytes([x; 16]); 16]);
             sub_bytes(&mut s);
             assert_eq!(unslice(&s), [u128::from_le_bytes([s_box_defined(x); 16]); 16]);
-            let word = u32::from_le_bytes([x, !x, 0, x ^ 0x5a]);
-            let want = word.to_le_bytes().map(s_box_defined);
-            assert_eq!(Portable::new().sub_word(word).to_le_bytes(), want);
+            let word = [x, !x, 0, x ^ 0x5a];
+            let (b, columns) = (Portable::new(), [word; 4]);
+            let v = b.sub_word(b.only(columns.as_flattened().first_chunk().unwrap()));
+            assert_eq!(b.first_lane(v).as_chunks().0, [word.map(s_box_defined); 4]);
         }
     }
 

@@ -7,14 +7,6 @@ use super::Products;
 use super::portable::{Portable, V};
 
 impl Products for Portable {
-    fn only(self, block: &[u8; 16]) -> V {
-        let mut v = [0; 16];
-        v[0] = u128::from_le_bytes(*block);
-        v
-    }
-    fn first_lane(self, v: V) -> [u8; 16] {
-        v[0].to_le_bytes()
-    }
     fn keep(self, v: V, n: usize) -> V {
         core::array::from_fn(|i| match n.saturating_sub(16 * i) {
             left @ 0..16 => v[i] & ((1 << (8 * left)) - 1),
@@ -28,6 +20,9 @@ impl Products for Portable {
         let mut sum = [0; 16];
         sum[0] = v.into_iter().fold(0, |sum, x| sum ^ x);
         sum
+    }
+    fn alternate<const N: usize>(self, a: V, b: V) -> V {
+        core::array::from_fn(|i| if i & N == 0 { a[i] } else { b[i] })
     }
 
     fn add32(self, a: V, b: V) -> V {

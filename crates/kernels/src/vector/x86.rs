@@ -53,11 +53,13 @@ pub type Vaes512 = Zmm<false>;
 
 /// Reverses 16 bytes.
 const SWAP: [u8; 16] = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+/// Rotates columns by a byte.
+const ROTATE: [u8; 16] = [1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12];
 
 macro_rules! blocks {
     (
         $(#[$doc:meta])* $name:ident, $lanes:literal, $v:ident, $features:literal, $reg:ident, $fence:ident;
-        $xor:ident $shuffle:ident $add:ident $round:ident $last:ident $load:ident $store:ident;
+        $xor:ident $shuffle:ident $columns:ident $shift:ident $add:ident $round:ident $last:ident $load:ident $store:ident;
         $($own:tt)*
     ) => {
         $(#[$doc])*
@@ -108,11 +110,23 @@ macro_rules! blocks {
             fn add64(self, a: $v, b: $v) -> $v { op!($add(a, b)) }
 
             #[inline(always)]
-            fn sub_word(self, word: u32) -> u32 {
+            fn column<const I: usize>(self, v: $v) -> $v {
+                match I {
+                    1 => op!($columns::<0x55>(v)),
+                    _ => op!($columns::<0xff>(v)),
+                }
+            }
+            #[inline(always)]
+            fn rot_word(self, v: $v) -> $v { op!($shuffle(v, self.splat(&ROTATE))) }
+            #[inline(always)]
+            fn sub_word(self, v: $v) -> $v {
                 // ShiftRows does nothing to four equal columns, so a lone last round with key zero is SubBytes.
-                let (columns, zero) = (op!(_mm_set1_epi32(word as i32)), op!(_mm_setzero_si128()));
-                let columns = op!(_mm_aesenclast_si128(columns, zero));
-                op!(_mm_cvtsi128_si32(columns)) as u32
+                op!($last(v, self.splat(&[0; 16])))
+            }
+            #[inline(always)]
+            fn running_sum(self, v: $v) -> $v {
+                let v = self.xor(v, op!($shift::<4>(v)));
+                self.xor(v, op!($shift::<8>(v)))
             }
             #[inline(always)]
             fn keys(self, schedule: &Schedule) -> &Schedule { schedule }
@@ -181,20 +195,28 @@ macro_rules! reread_keys {
 blocks! {
     /// AES-NI in its AVX encoding: one block.
     Xmm, 1, __m128i, "aes,avx", xmm_reg, fence_x;
-    _mm_xor_si128 _mm_shuffle_epi8 _mm_add_epi64 _mm_aesenc_si128 _mm_aesenclast_si128
+    _mm_xor_si128 _mm_shuffle_epi8 _mm_shuffle_epi32 _mm_bslli_si128 _mm_add_epi64 _mm_aesenc_si128 _mm_aesenclast_si128
     _mm_loadu_si128 _mm_storeu_si128;
 
     parts_by_block! { __m128i, 0 }
     reread_keys! {}
     #[inline(always)]
     fn splat(self, block: &[u8; 16]) -> __m128i { self.load(block) }
+    #[inline(always)]
+    fn only(self, block: &[u8; 16]) -> __m128i { self.load(block) }
+    #[inline(always)]
+    fn first_lane(self, v: __m128i) -> [u8; 16] {
+        let mut block = [0; 16];
+        self.store(v, &mut block);
+        block
+    }
 }
 
 blocks! {
     /// VAES on 256-bit registers: two blocks, no AVX-512.
     Ymm, 2, __m256i, "vaes,aes,avx2", ymm_reg, fence_y;
-    _mm256_xor_si256 _mm256_shuffle_epi8 _mm256_add_epi64 _mm256_aesenc_epi128 _mm256_aesenclast_epi128
-    _mm256_loadu_si256 _mm256_storeu_si256;
+    _mm256_xor_si256 _mm256_shuffle_epi8 _mm256_shuffle_epi32 _mm256_bslli_epi128 _mm256_add_epi64
+    _mm256_aesenc_epi128 _mm256_aesenclast_epi128 _mm256_loadu_si256 _mm256_storeu_si256;
 
     parts_by_block! { __m256i, 0 1 }
     reread_keys! {}
@@ -204,13 +226,26 @@ blocks! {
         let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
         op!(_mm256_broadcastsi128_si256(one))
     }
+    #[inline(always)]
+    fn only(self, block: &[u8; 16]) -> __m256i {
+        // SAFETY: reads the 16 bytes of the array; needs no alignment.
+        let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
+        op!(_mm256_zextsi128_si256(one))
+    }
+    #[inline(always)]
+    fn first_lane(self, v: __m256i) -> [u8; 16] {
+        let mut block = [0; 16];
+        // SAFETY: writes the 16 bytes of the array; needs no alignment.
+        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm256_castsi256_si128(v)) };
+        block
+    }
 }
 
 blocks! {
     /// VAES on 512-bit registers: four blocks.
     Zmm, 4, __m512i, "vaes,avx512f,avx512bw,avx512vl,bmi2", zmm_reg, fence_z;
-    _mm512_xor_si512 _mm512_shuffle_epi8 _mm512_add_epi64 _mm512_aesenc_epi128 _mm512_aesenclast_epi128
-    _mm512_loadu_si512 _mm512_storeu_si512;
+    _mm512_xor_si512 _mm512_shuffle_epi8 _mm512_shuffle_epi32 _mm512_bslli_epi128 _mm512_add_epi64
+    _mm512_aesenc_epi128 _mm512_aesenclast_epi128 _mm512_loadu_si512 _mm512_storeu_si512;
 
     #[inline(always)]
     fn load_part(self, from: &[u8], skip: usize) -> __m512i {
@@ -230,6 +265,19 @@ blocks! {
         // SAFETY: reads the 16 bytes of the array; needs no alignment.
         let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
         op!(_mm512_broadcast_i32x4(one))
+    }
+    #[inline(always)]
+    fn only(self, block: &[u8; 16]) -> __m512i {
+        // SAFETY: reads the 16 bytes of the array; needs no alignment.
+        let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
+        op!(_mm512_zextsi128_si512(one))
+    }
+    #[inline(always)]
+    fn first_lane(self, v: __m512i) -> [u8; 16] {
+        let mut block = [0; 16];
+        // SAFETY: writes the 16 bytes of the array; needs no alignment.
+        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm512_castsi512_si128(v)) };
+        block
     }
 }
 

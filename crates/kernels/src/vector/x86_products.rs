@@ -75,36 +75,17 @@ products! {
     _mm_add_epi32 _mm_shuffle_epi32 _mm_clmulepi64_si128;
 
     #[inline(always)]
-    fn only(self, block: &[u8; 16]) -> __m128i { self.load(block) }
-    #[inline(always)]
-    fn first_lane(self, v: __m128i) -> [u8; 16] {
-        let mut block = [0; 16];
-        self.store(v, &mut block);
-        block
-    }
-    #[inline(always)]
     fn keep(self, v: __m128i, n: usize) -> __m128i { op!(_mm_and_si128(v, self.load(&KEEP[32 - n.min(16)..]))) }
     #[inline(always)]
     fn fold(self, v: __m128i) -> __m128i { v }
+    #[inline(always)]
+    fn alternate<const N: usize>(self, a: __m128i, _: __m128i) -> __m128i { a }
 }
 
 products! {
     Ymm, __m256i, "vaes,vpclmulqdq,aes,pclmulqdq,avx2", ymm_reg, fence_y;
     _mm256_add_epi32 _mm256_shuffle_epi32 _mm256_clmulepi64_epi128;
 
-    #[inline(always)]
-    fn only(self, block: &[u8; 16]) -> __m256i {
-        // SAFETY: reads the 16 bytes of the array; needs no alignment.
-        let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
-        op!(_mm256_zextsi128_si256(one))
-    }
-    #[inline(always)]
-    fn first_lane(self, v: __m256i) -> [u8; 16] {
-        let mut block = [0; 16];
-        // SAFETY: writes the 16 bytes of the array; needs no alignment.
-        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm256_castsi256_si128(v)) };
-        block
-    }
     #[inline(always)]
     fn keep(self, v: __m256i, n: usize) -> __m256i { op!(_mm256_and_si256(v, self.load(&KEEP[32 - n.min(32)..]))) }
     #[inline(always)]
@@ -113,6 +94,8 @@ products! {
         let sum = op!(_mm_xor_si128(high, _mm256_castsi256_si128(v)));
         op!(_mm256_zextsi128_si256(sum))
     }
+    #[inline(always)]
+    fn alternate<const N: usize>(self, a: __m256i, b: __m256i) -> __m256i { op!(_mm256_blend_epi32::<0xf0>(a, b)) }
 }
 
 products! {
@@ -122,19 +105,6 @@ products! {
     #[inline(always)]
     fn xor3(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i { op!(_mm512_ternarylogic_epi64::<0x96>(a, b, c)) }
     #[inline(always)]
-    fn only(self, block: &[u8; 16]) -> __m512i {
-        // SAFETY: reads the 16 bytes of the array; needs no alignment.
-        let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
-        op!(_mm512_zextsi128_si512(one))
-    }
-    #[inline(always)]
-    fn first_lane(self, v: __m512i) -> [u8; 16] {
-        let mut block = [0; 16];
-        // SAFETY: writes the 16 bytes of the array; needs no alignment.
-        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm512_castsi512_si128(v)) };
-        block
-    }
-    #[inline(always)]
     fn keep(self, v: __m512i, n: usize) -> __m512i {
         op!(_mm512_maskz_mov_epi8(_bzhi_u64(!0, n.min(64) as u32), v))
     }
@@ -143,6 +113,10 @@ products! {
         let v = op!(_mm256_xor_si256(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64::<1>(v)));
         let v = op!(_mm_xor_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)));
         op!(_mm512_zextsi128_si512(v))
+    }
+    #[inline(always)]
+    fn alternate<const N: usize>(self, a: __m512i, b: __m512i) -> __m512i {
+        op!(_mm512_mask_blend_epi64(if N == 1 { 0b1100_1100 } else { 0b1111_0000 }, a, b))
     }
 }
 
