@@ -25,9 +25,9 @@ impl Neon {
 /// A call of a helper below. They exist because NEON's intrinsics are `inline(always)` *with* features, and such a
 /// function may not be inlined into a method that has none.
 macro_rules! op {
-    ($f:ident($($a:expr),*)) => {{
+    ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
         // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions may run.
-        unsafe { $f($($a),*) }
+        unsafe { $f $(::<$i>)? ($($a),*) }
     }};
 }
 

@@ -79,7 +79,7 @@ impl Blocks for Portable {
         lane_0(u128::from((v[0] >> (32 * I)) as u32) * EVERY_COLUMN)
     }
     fn rot_word(self, v: V) -> V {
-        lane_0(v[0] >> 8 & EVERY_COLUMN * 0x00ff_ffff | v[0] << 24 & EVERY_COLUMN * 0xff00_0000)
+        lane_0((v[0] >> 8 & (EVERY_COLUMN * 0x00ff_ffff)) | (v[0] << 24 & (EVERY_COLUMN * 0xff00_0000)))
     }
     fn sub_word(self, v: V) -> V {
         const EVERY_8TH: u32 = 0x0101_0101;
