@@ -178,7 +178,7 @@ const ROUND_CONSTANTS: [[u8; 16]; 10] = {
             constants[i][4 * column] = x;
             column += 1;
         }
-        x = x << 1 ^ (x >> 7) * 0x1b;
+        x = (x << 1) ^ ((x >> 7) * 0x1b);
         i += 1;
     }
     constants
@@ -188,6 +188,18 @@ const ROUND_CONSTANTS: [[u8; 16]; 10] = {
 #[inline(always)]
 fn begin<B: Blocks>(b: B, key: B::V, i: usize) -> B::V {
     b.xor(b.running_sum(key), b.splat(&ROUND_CONSTANTS[i]))
+}
+
+/// AES on every lane. `R` is the number of rounds.
+#[inline(always)]
+pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, v: B::V) -> B::V {
+    let mut s = b.aes_first(v, keys);
+    unroll!(r < 14 => {
+        if r > 0 && r < R {
+            s = b.aes_round(s, keys, r);
+        }
+    });
+    b.aes_last(s, keys, R, b.splat(&[0; 16]))
 }
 
 /// XORs keystream into `data`: block `counter` from byte `skip` on, then the blocks after it.

@@ -28,13 +28,21 @@ pub struct Gcm {
 
 /// What a short message needs.
 pub(crate) struct Key {
-    schedule: Schedule,
-    few: Few,
+    pub(crate) schedule: Schedule,
+    pub(crate) few: Few,
+}
+
+impl Key {
+    pub(crate) const EMPTY: Self = Self { schedule: Schedule::EMPTY, few: Few::EMPTY };
 }
 
 /// Powers for the loops, on cache lines. Those of a short message are not: such memory takes longer to get.
 #[repr(align(64))]
-struct Lines(Many);
+pub(crate) struct Lines(pub(crate) Many);
+
+impl Lines {
+    pub(crate) const EMPTY: Self = Self(Many::EMPTY);
+}
 
 /// More than 2^36 - 32 bytes of data, or more than 2^61 - 1 of additional data or nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +74,7 @@ impl Gcm {
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyLength> {
         let size = Size::of(key)?;
         let row = variant::pick(GCM, features);
-        let mut expanded = Box::new(Key { schedule: Schedule::EMPTY, few: Few::EMPTY });
+        let mut expanded = Box::new(Key::EMPTY);
         match size {
             Size::Bits128 => row.set_up_128(key, &mut expanded),
             Size::Bits192 => row.set_up_192(key, &mut expanded),
@@ -170,7 +178,7 @@ impl Gcm {
     #[inline]
     fn many(&self) -> &Many {
         let lines = self.many.get_or_init(|| {
-            let mut lines = Box::new(Lines(Many::EMPTY));
+            let mut lines = Box::new(Lines::EMPTY);
             self.row.set_up_many(&self.key.few, &mut lines.0);
             lines
         });

@@ -28,7 +28,8 @@ pub(crate) struct Powers<const N: usize> {
 
 impl<const N: usize> Powers<N> {
     pub(crate) const EMPTY: Self = Self { whole: [[0; 16]; N], halves: [[0; 16]; N] };
-    const COUNT: usize = N - ZEROS;
+    /// How many powers there are.
+    pub(crate) const COUNT: usize = N - ZEROS;
 
     /// H^n, H^(n-1), … down to H^1, then zeros.
     #[inline(always)]
@@ -78,7 +79,7 @@ impl<const N: usize> Powers<N> {
 impl Few {
     /// From GHASH's H, as AES made it.
     #[inline(always)]
-    pub(crate) fn set_up<B: Products>(&mut self, b: B, h: [u8; 16]) {
+    pub(crate) fn set_up_ghash<B: Products>(&mut self, b: B, h: [u8; 16]) {
         self.set_up_polyval(b, double(u128::from_be_bytes(h)).to_le_bytes());
     }
 
@@ -185,9 +186,34 @@ impl<V: Copy> Sum<V> {
     }
 }
 
+/// How the bytes of a cipher's blocks stand against POLYVAL's order, which is little-endian.
+pub(crate) trait Order {
+    /// From one into the other.
+    fn turn<B: Products>(b: B, v: B::V) -> B::V;
+}
+
+/// GHASH's.
+pub(crate) struct BigEndian;
+/// POLYVAL's own.
+pub(crate) struct LittleEndian;
+
+impl Order for BigEndian {
+    #[inline(always)]
+    fn turn<B: Products>(b: B, v: B::V) -> B::V {
+        b.swap_bytes(v)
+    }
+}
+
+impl Order for LittleEndian {
+    #[inline(always)]
+    fn turn<B: Products>(_: B, v: B::V) -> B::V {
+        v
+    }
+}
+
 /// Goes on hashing with `W` vectors. `state` is in lane 0.
 #[inline(always)]
-pub(crate) fn absorb_group<B: Products, const W: usize, const N: usize>(
+pub(crate) fn absorb_group<B: Products, O: Order, const W: usize, const N: usize>(
     b: B,
     powers: &Powers<N>,
     state: B::V,
@@ -198,7 +224,7 @@ pub(crate) fn absorb_group<B: Products, const W: usize, const N: usize>(
     unroll!(k < W => {
         // The first vector last: the state that it waits for is the end of a long chain.
         let i = (k + 1) % W;
-        let x = b.swap_bytes(b.load(&group[i * B::BYTES..]));
+        let x = O::turn(b, b.load(&group[i * B::BYTES..]));
         let x = if i == 0 { b.xor(x, state) } else { x };
         let (h, halves) = powers.down_from(b, (W - i) * B::LANES);
         sum.add(b, x, h, halves);
@@ -206,33 +232,68 @@ pub(crate) fn absorb_group<B: Products, const W: usize, const N: usize>(
     b.fold(sum.reduce(b))
 }
 
-/// Goes on hashing with `bytes`, with zeros up to whole blocks. No more blocks than [`FEW`] for [`Few`] powers.
+/// Goes on hashing with `bytes`, with zeros up to whole blocks, and then the block `last`. `state` is in lane 0.
 #[inline(always)]
-pub(crate) fn absorb<B: Products, const W: usize, const N: usize>(
+pub(crate) fn absorb<B: Products, O: Order, const W: usize, const N: usize>(
+    b: B,
+    powers: &Powers<N>,
+    mut state: B::V,
+    bytes: &[u8],
+    last: Option<&[u8; 16]>,
+) -> B::V {
+    let mut rest = bytes;
+    if W * B::LANES <= Powers::<N>::COUNT {
+        while let Some((group, after)) = rest.split_at_checked(W * B::BYTES) {
+            state = absorb_group::<B, O, W, N>(b, powers, state, group);
+            rest = after;
+        }
+    }
+    // As many blocks as there are powers, but for that of `last`.
+    while let Some((some, after)) = rest.split_at_checked(16 * (Powers::<N>::COUNT - 1))
+        && !after.is_empty()
+    {
+        state = absorb_end::<B, O, N>(b, powers, state, some, None);
+        rest = after;
+    }
+    absorb_end::<B, O, N>(b, powers, state, rest, last)
+}
+
+/// [`absorb`] with one reduction. No more blocks than there are powers.
+#[inline(always)]
+fn absorb_end<B: Products, O: Order, const N: usize>(
+    b: B,
+    powers: &Powers<N>,
+    mut state: B::V,
+    bytes: &[u8],
+    last: Option<&[u8; 16]>,
+) -> B::V {
+    let mut blocks = bytes.len().div_ceil(16) + usize::from(last.is_some());
+    if blocks == 0 {
+        return state;
+    }
+    let mut sum = Sum::new(b);
+    for part in bytes.chunks(B::BYTES) {
+        let x = b.xor(O::turn(b, b.load_part(part, 0)), state);
+        let (h, halves) = powers.down_from(b, blocks);
+        sum.add(b, x, h, halves);
+        state = b.splat(&[0; 16]);
+        blocks = blocks.saturating_sub(B::LANES);
+    }
+    if let Some(last) = last {
+        let (h, halves) = powers.one(b);
+        sum.add(b, b.xor(b.only(last), state), h, halves);
+    }
+    b.fold(sum.reduce(b))
+}
+
+/// [`absorb`] between calls: `hash` is an integer in POLYVAL's order.
+#[inline(always)]
+pub(crate) fn absorb_into<B: Products, const W: usize, const N: usize>(
     b: B,
     powers: &Powers<N>,
     bytes: &[u8],
     hash: &mut u128,
 ) {
-    let mut state = b.only(&hash.to_le_bytes());
-    let mut rest = bytes;
-    if W * B::LANES <= Powers::<N>::COUNT {
-        while let Some((group, after)) = rest.split_at_checked(W * B::BYTES) {
-            state = absorb_group::<B, W, N>(b, powers, state, group);
-            rest = after;
-        }
-    }
-    if !rest.is_empty() {
-        let mut blocks = rest.len().div_ceil(16);
-        let mut sum = Sum::new(b);
-        for part in rest.chunks(B::BYTES) {
-            let x = b.xor(b.swap_bytes(b.load_part(part, 0)), state);
-            let (h, halves) = powers.down_from(b, blocks);
-            sum.add(b, x, h, halves);
-            state = b.splat(&[0; 16]);
-            blocks = blocks.saturating_sub(B::LANES);
-        }
-        state = b.fold(sum.reduce(b));
-    }
+    let state = absorb::<B, BigEndian, W, N>(b, powers, b.only(&hash.to_le_bytes()), bytes, None);
     *hash = u128::from_le_bytes(b.first_lane(state));
 }

@@ -11,7 +11,9 @@ pub mod aes;
 pub mod cpu;
 pub mod ct;
 pub mod gcm;
+pub mod gcm_siv;
 mod ghash;
+mod stitch;
 #[allow(unsafe_code)]
 pub mod variant;
 #[allow(unsafe_code)]

@@ -7,6 +7,7 @@
 
 use crate::cpu::{Features, Needs};
 use crate::gcm::{Key, body as gcm};
+use crate::gcm_siv::body as gcm_siv;
 use crate::ghash::{Few, Many};
 use crate::vector::Schedule;
 use crate::vector::inout::InOut;
@@ -167,10 +168,10 @@ variants! {
         fn set_up_256(key: &[u8], expanded: &mut Key) = gcm::set_up::<_, 14>;
         /// The powers for long messages.
         fn set_up_many(few: &Few, many: &mut Many) = ghash::set_up_many;
-        /// [`ghash::absorb`] with few powers.
-        fn absorb_few(few: &Few, bytes: &[u8], hash: &mut u128) = ghash::absorb::<_, W, _>;
-        /// [`ghash::absorb`].
-        fn absorb(many: &Many, bytes: &[u8], hash: &mut u128) = ghash::absorb::<_, W, _>;
+        /// [`ghash::absorb_into`] with few powers.
+        fn absorb_few(few: &Few, bytes: &[u8], hash: &mut u128) = ghash::absorb_into::<_, W, _>;
+        /// [`ghash::absorb_into`].
+        fn absorb(many: &Many, bytes: &[u8], hash: &mut u128) = ghash::absorb_into::<_, W, _>;
         /// [`gcm::short`] for a key of 128 bits, sealing.
         fn seal_short_128(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 10, true>;
         /// [`gcm::short`] for a key of 192 bits, sealing.
@@ -195,6 +196,31 @@ variants! {
         fn open_192(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, false>;
         /// [`gcm::long`] for a key of 256 bits, opening.
         fn open_256(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, false>;
+    }
+    #[cfg(target_arch = "x86_64")]
+    "vaes512" = Vaes512Products, 8, ["vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512vl", "bmi2"];
+    #[cfg(target_arch = "x86_64")]
+    "vaes256" = Vaes256Products, 8, ["vaes", "vpclmulqdq", "aes", "pclmulqdq", "avx2"];
+    #[cfg(target_arch = "x86_64")]
+    "aesni" = AesniProducts, 8, ["aes", "pclmulqdq", "avx"];
+    #[cfg(target_arch = "aarch64")]
+    "neon-aes" = Neon, 8, ["neon", "aes"];
+    "portable" = Portable, 1, [];
+}
+
+variants! {
+    /// AES-GCM-SIV: the key schedule, and messages.
+    SIV: SivFunctions {
+        /// Expands a key of 16 or 32 bytes.
+        fn expand(key: &[u8], schedule: &mut Schedule) = aes::expand;
+        /// [`gcm_siv::run`] for a key of 128 bits, sealing.
+        fn seal_128(root: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm_siv::run::<_, W, 10, true>;
+        /// [`gcm_siv::run`] for a key of 256 bits, sealing.
+        fn seal_256(root: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm_siv::run::<_, W, 14, true>;
+        /// [`gcm_siv::run`] for a key of 128 bits, opening.
+        fn open_128(root: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm_siv::run::<_, W, 10, false>;
+        /// [`gcm_siv::run`] for a key of 256 bits, opening.
+        fn open_256(root: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm_siv::run::<_, W, 14, false>;
     }
     #[cfg(target_arch = "x86_64")]
     "vaes512" = Vaes512Products, 8, ["vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512vl", "bmi2"];

@@ -70,6 +70,13 @@ impl<'a> InOut<'a> {
         unsafe { core::slice::from_raw_parts_mut(self.to, self.len) }
     }
 
+    /// What is written, for as long as it was lent.
+    #[inline(always)]
+    pub fn into_target(self) -> &'a mut [u8] {
+        // SAFETY: made from a unique slice of this length and lifetime, and `self` is gone.
+        unsafe { core::slice::from_raw_parts_mut(self.to, self.len) }
+    }
+
     /// `len` bytes from `at`.
     ///
     /// # Panics

@@ -1,0 +1,114 @@
+//! AES-GCM-SIV (RFC 8452): counter mode under a counter that the message itself determines, so that a nonce used twice
+//! tells no more than whether two messages are the same.
+#![forbid(unsafe_code)]
+
+use crate::InOut;
+use crate::aes::{KeyLength, Size};
+use crate::cpu::Features;
+use crate::ct;
+use crate::gcm::{OpenError, TooLong};
+use crate::variant::{self, Picked, Row, SIV, SivFunctions};
+use crate::vector::Schedule;
+use crate::zero::wipe;
+use core::fmt;
+
+pub(crate) mod body;
+
+/// An AES-GCM-SIV key, and the row that computes with it.
+///
+/// What the key becomes lives on the heap, so moving this value leaves no copy behind, and is wiped when it is dropped.
+/// What each message derives from it lives on the stack, and is wiped before the call returns.
+pub struct GcmSiv {
+    schedule: Box<Schedule>,
+    size: Size,
+    row: Picked<SivFunctions>,
+}
+
+/// The longest data, and the longest additional data (RFC 8452, section 6).
+const LONGEST: u64 = 1 << 36;
+
+/// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
+pub fn variants() -> impl Iterator<Item = Row> {
+    variant::rows(SIV)
+}
+
+impl GcmSiv {
+    /// Sets up a key of 16 or 32 bytes for the widest row that `features` allows.
+    pub fn new(key: &[u8], features: Features) -> Result<Self, KeyLength> {
+        let size = match Size::of(key)? {
+            Size::Bits192 => return Err(KeyLength(key.len())),
+            size => size,
+        };
+        let row = variant::pick(SIV, features);
+        let mut schedule = Box::new(Schedule::EMPTY);
+        row.expand(key, &mut schedule);
+        Ok(Self { schedule, size, row })
+    }
+
+    /// The row: `"vaes512"`, `"vaes256"`, `"aesni"`, `"neon-aes"` or `"portable"`.
+    pub fn variant(&self) -> &'static str {
+        self.row.name()
+    }
+
+    /// Makes the tag, and then encrypts `data`: two passes, because the tag is what the counter begins with.
+    pub fn seal(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), TooLong> {
+        let nonce = begin(nonce, aad, data.len())?;
+        let (schedule, row) = (&self.schedule, self.row);
+        match self.size {
+            Size::Bits256 => row.seal_256(schedule, nonce, aad, &mut data, tag),
+            _ => row.seal_128(schedule, nonce, aad, &mut data, tag),
+        }
+        Ok(())
+    }
+
+    /// Decrypts `data` if the tag is right.
+    ///
+    /// It has to decrypt before it can check, so a source that is also the destination is lost where it was forged.
+    pub fn open(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), OpenError> {
+        let nonce = begin(nonce, aad, data.len()).map_err(|TooLong| OpenError::TooLong)?;
+        let (schedule, row) = (&self.schedule, self.row);
+        let mut right = *tag;
+        match self.size {
+            Size::Bits256 => row.open_256(schedule, nonce, aad, &mut data, &mut right),
+            _ => row.open_128(schedule, nonce, aad, &mut data, &mut right),
+        }
+        if ct::equal(&right, tag) {
+            return Ok(());
+        }
+        data.target().fill(0);
+        // It would be the tag of that plaintext.
+        wipe(&mut right);
+        Err(OpenError::Forged)
+    }
+}
+
+/// The nonce as a little-endian integer.
+fn begin(nonce: &[u8; 12], aad: &[u8], len: usize) -> Result<u128, TooLong> {
+    if len.max(aad.len()) as u64 > LONGEST {
+        return Err(TooLong);
+    }
+    let mut block = [0; 16];
+    block[..12].copy_from_slice(nonce);
+    Ok(u128::from_le_bytes(block))
+}
+
+impl fmt::Debug for GcmSiv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GcmSiv")
+            .field("size", &self.size)
+            .field("variant", &self.variant())
+            .finish_non_exhaustive()
+    }
+}
