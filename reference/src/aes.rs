@@ -52,6 +52,21 @@ impl Aes {
         *state.as_flattened().first_chunk().unwrap()
     }
 
+    /// InvCipher (5.3).
+    pub fn decrypt_block_vartime(&self, block: &[u8; 16]) -> [u8; 16] {
+        let [first, middle @ .., last] = &self.round_keys[..] else { unreachable!("at least eleven keys") };
+        let mut state: State = core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
+        add_round_key(&mut state, last);
+        for key in middle.iter().rev() {
+            state = inv_shift_rows(&state).map(|column| column.map(inv_sub_byte_vartime));
+            add_round_key(&mut state, key);
+            state = state.map(inv_mix_column);
+        }
+        state = inv_shift_rows(&state).map(|column| column.map(inv_sub_byte_vartime));
+        add_round_key(&mut state, first);
+        *state.as_flattened().first_chunk().unwrap()
+    }
+
     /// XORs the keystream of the 128-bit big-endian counter that starts at `iv`, from byte `offset` on.
     pub fn xor_at_vartime(&self, iv: &[u8; 16], offset: u64, data: &mut [u8]) {
         let mut at = u128::from(offset);
@@ -79,14 +94,31 @@ fn shift_rows(state: &State) -> State {
     core::array::from_fn(|c| core::array::from_fn(|r| state[(c + r) % 4][r]))
 }
 
+/// InvShiftRows (5.3.1): s'[r, (c + r) mod 4] = s[r, c].
+fn inv_shift_rows(state: &State) -> State {
+    core::array::from_fn(|c| core::array::from_fn(|r| state[(c + 4 - r) % 4][r]))
+}
+
 /// MixColumns (5.1.3), one column.
 fn mix_column(s: [u8; 4]) -> [u8; 4] {
     core::array::from_fn(|r| times(s[r], 2) ^ times(s[(r + 1) % 4], 3) ^ s[(r + 2) % 4] ^ s[(r + 3) % 4])
 }
 
+/// InvMixColumns (5.3.3), one column.
+fn inv_mix_column(s: [u8; 4]) -> [u8; 4] {
+    core::array::from_fn(|r| {
+        times(s[r], 14) ^ times(s[(r + 1) % 4], 11) ^ times(s[(r + 2) % 4], 13) ^ times(s[(r + 3) % 4], 9)
+    })
+}
+
 /// SubBytes (5.1.1), one byte.
 fn sub_byte_vartime(x: u8) -> u8 {
     S_BOX[x as usize]
+}
+
+/// InvSubBytes (5.3.2), one byte.
+fn inv_sub_byte_vartime(y: u8) -> u8 {
+    INV_S_BOX[y as usize]
 }
 
 static S_BOX: [u8; 256] = {
@@ -95,6 +127,16 @@ static S_BOX: [u8; 256] = {
     while x < 256 {
         let b = inverse(x as u8);
         table[x] = b ^ b.rotate_left(1) ^ b.rotate_left(2) ^ b.rotate_left(3) ^ b.rotate_left(4) ^ 0x63;
+        x += 1;
+    }
+    table
+};
+
+static INV_S_BOX: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut x = 0;
+    while x < 256 {
+        table[S_BOX[x] as usize] = x as u8;
         x += 1;
     }
     table
@@ -142,6 +184,20 @@ mod test {
         ] {
             let aes = Aes::new_vartime(&bytes::<32>(0, 1)[..len]);
             assert_eq!(u128::from_be_bytes(aes.encrypt_block_vartime(&bytes(0, 0x11))), want);
+            assert_eq!(aes.decrypt_block_vartime(&want.to_be_bytes()), bytes(0, 0x11));
+        }
+    }
+
+    #[test]
+    fn decryption_undoes_encryption() {
+        for len in [16, 24, 32] {
+            let aes = Aes::new_vartime(&bytes::<32>(9, 5)[..len]);
+            let mut block = [0; 16];
+            for _ in 0..300 {
+                let next = aes.encrypt_block_vartime(&block);
+                assert_eq!(aes.decrypt_block_vartime(&next), block);
+                block = next;
+            }
         }
     }
 

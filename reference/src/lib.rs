@@ -6,3 +6,4 @@
 
 pub mod aes;
 pub mod gcm;
+pub mod gcm_siv;

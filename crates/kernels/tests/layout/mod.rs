@@ -1,0 +1,363 @@
+//! Every row of an AEAD's table against its slow twin, in every way that a call can be laid out.
+//!
+//! A test file says with [`Aead`] how its cipher is called; `in_every_layout!` makes the tests of it.
+
+use crate::pen::{Edge, Pen};
+use crate::rows::rows;
+use kernels::InOut;
+use kernels::cpu::Features;
+use kernels::gcm::{OpenError, TooLong};
+use kernels::variant::Row;
+use std::sync::Once;
+
+const AAD_LENGTHS: [usize; 14] = [0, 1, 12, 13, 15, 16, 17, 64, 127, 128, 129, 255, 511, 1000];
+const MARGIN: usize = 80;
+
+/// A cipher of the kernels, and its twin.
+pub(crate) trait Aead: Sized {
+    type Twin;
+
+    const KEY_BITS: &'static [usize];
+    /// Bytes of the nonces to try. The first is 12.
+    const NONCES: &'static [usize];
+    /// Bytes of the longest data.
+    const LONGEST: u64;
+    /// Bytes of the longest additional data, where one that is longer fits into an address space.
+    const LONGEST_AAD: Option<u64>;
+
+    fn variants() -> impl Iterator<Item = Row>;
+    fn new(key: &[u8], features: Features) -> Self;
+    fn variant(&self) -> &'static str;
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), TooLong>;
+    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError>;
+
+    fn twin(key: &[u8]) -> Self::Twin;
+    fn seal_vartime(twin: &Self::Twin, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]);
+    /// A nonce, additional data and plaintext with which the counter begins `before` steps before it wraps, if there
+    /// are any of this length.
+    fn wrapping(twin: &Self::Twin, before: u32, len: usize) -> Option<[Vec<u8>; 3]>;
+}
+
+/// The tests of this module, for one cipher.
+macro_rules! in_every_layout {
+    ($cipher:ty) => {
+        in_every_layout! { $cipher:
+            a_little_of_everything,
+            #[cfg_attr(miri, ignore = "large")] every_length,
+            #[cfg_attr(miri, ignore = "large")] every_nonce_and_aad_length,
+            #[cfg_attr(miri, ignore = "large")] large_lengths,
+            #[cfg_attr(miri, ignore = "large")] counters_wrap_inside_their_word,
+            #[cfg_attr(miri, ignore = "large")] every_alignment,
+            #[cfg_attr(miri, ignore = "large")] no_byte_past_either_end,
+            #[cfg_attr(miri, ignore = "large")] a_forgery_leaves_zeros,
+            #[cfg_attr(any(miri, not(target_os = "linux")), ignore = "maps what nobody may touch")]
+            too_long_is_said_first
+        }
+    };
+    ($cipher:ty: $($(#[$when:meta])* $test:ident),*) => {
+        $(
+            #[test]
+            $(#[$when])*
+            fn $test() {
+                crate::layout::$test::<$cipher>();
+            }
+        )*
+    };
+}
+
+/// The twin of each key size with the keys of all rows.
+pub(crate) fn each_size<A: Aead>(mut check: impl FnMut(usize, &A::Twin, &[A])) {
+    let rows = rows(A::variants());
+    for bits in A::KEY_BITS {
+        let key = &pattern(32, 77)[..bits / 8];
+        let keys: Vec<A> = rows
+            .iter()
+            .map(|(name, features)| {
+                let key = A::new(key, *features);
+                assert_eq!(key.variant(), *name);
+                key
+            })
+            .collect();
+        check(*bits, &A::twin(key), &keys);
+    }
+}
+
+/// Period 251: prime, so that no two blocks look alike and an exchange of two cannot hide.
+pub(crate) fn pattern(len: usize, salt: u8) -> Vec<u8> {
+    (0..len).map(|i| (i % 251) as u8 ^ salt).collect()
+}
+
+/// The bytes of hexadecimal digits.
+pub(crate) fn hex(digits: &str) -> Vec<u8> {
+    digits
+        .as_bytes()
+        .chunks(2)
+        .map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap())
+        .collect()
+}
+
+/// A message with what the twin makes of it.
+pub(crate) struct Case {
+    nonce: Vec<u8>,
+    aad: Vec<u8>,
+    plain: Vec<u8>,
+    sealed: Vec<u8>,
+    tag: [u8; 16],
+}
+
+impl Case {
+    pub(crate) fn new<A: Aead>(twin: &A::Twin, nonce: Vec<u8>, aad: usize, len: usize) -> Self {
+        Self::of::<A>(twin, [nonce, pattern(aad, 0x91), pattern(len, 0x3c)])
+    }
+
+    fn of<A: Aead>(twin: &A::Twin, [nonce, aad, plain]: [Vec<u8>; 3]) -> Self {
+        let (sealed, tag) = A::seal_vartime(twin, &nonce, &aad, &plain);
+        Self { nonce, aad, plain, sealed, tag }
+    }
+
+    /// On every row, but see [`skip`].
+    pub(crate) fn check_all<A: Aead>(&self, keys: &[A], bits: usize, turn: usize) {
+        let here = keys.iter().filter(|key| !skip(*key, self.plain.len()));
+        here.for_each(|key| self.check(key, bits, turn));
+    }
+
+    /// Both directions, in place and apart, at addresses that `turn` moves, between canaries.
+    fn check<A: Aead>(&self, key: &A, bits: usize, turn: usize) {
+        let len = self.plain.len();
+        let what = || {
+            let (row, nonce, aad) = (key.variant(), self.nonce.len(), self.aad.len());
+            format!("{row} AES-{bits} nonce {nonce} aad {aad} len {len} turn {turn}")
+        };
+        let (read, write) = (turn % 64, turn / 7 % 64);
+        for (from, to, seal) in [(&self.plain, &self.sealed, true), (&self.sealed, &self.plain, false)] {
+            let run = |data: InOut<'_>| {
+                let mut tag = self.tag;
+                if seal {
+                    tag = [0xee; 16];
+                    key.seal(&self.nonce, &self.aad, data, &mut tag).unwrap();
+                } else {
+                    assert_eq!(key.open(&self.nonce, &self.aad, data, &tag), Ok(()), "{} open", what());
+                }
+                assert_eq!(tag, self.tag, "{} tag", what());
+            };
+            let mut source = vec![0; read];
+            source.extend_from_slice(from);
+            let at = MARGIN + write;
+            let mut target = vec![0xa5; at + len + MARGIN];
+            let untouched = |target: &[u8]| {
+                target[..at].iter().all(|b| *b == 0xa5) && target[at + len..].iter().all(|b| *b == 0xa5)
+            };
+            run(InOut::apart(&source[read..], &mut target[at..at + len]));
+            assert!(target[at..at + len] == to[..], "{} seal {seal} apart", what());
+            assert!(untouched(&target), "{} seal {seal} apart", what());
+            target[at..at + len].copy_from_slice(from);
+            run(InOut::in_place(&mut target[at..at + len]));
+            assert!(target[at..at + len] == to[..], "{} seal {seal} in place", what());
+            assert!(untouched(&target), "{} seal {seal} in place", what());
+        }
+    }
+}
+
+/// The portable row is slow, so it sees every length only where a path can end.
+fn skip<A: Aead>(key: &A, len: usize) -> bool {
+    static SAID: Once = Once::new();
+    let skip = key.variant() == "portable" && len > 300 && !len.is_multiple_of(17);
+    if skip {
+        SAID.call_once(|| eprintln!("NOT RUN: row portable with 16 of 17 lengths above 300"));
+    }
+    skip
+}
+
+/// Small enough for Miri, which sees every byte that is touched without any guard page.
+pub(crate) fn a_little_of_everything<A: Aead>() {
+    let key = pattern(32, 5);
+    let (twin, key) = (A::twin(&key), A::new(&key, Features::detect()));
+    for (i, (aad, len)) in [(0, 0), (13, 64), (0, 17), (20, 300)].into_iter().enumerate() {
+        let nonce = A::NONCES[i % A::NONCES.len()];
+        Case::new::<A>(&twin, pattern(nonce, 1), aad, len).check(&key, 256, len);
+    }
+}
+
+pub(crate) fn every_length<A: Aead>() {
+    each_size::<A>(|bits, twin, keys| {
+        for len in 0..=1100 {
+            for (i, nonce) in [12, A::NONCES[len % A::NONCES.len()]].into_iter().enumerate() {
+                let aad = AAD_LENGTHS[(len + 5 * i) % AAD_LENGTHS.len()];
+                let case = Case::new::<A>(twin, pattern(nonce, len as u8), aad, len);
+                case.check_all(keys, bits, 41 * len + i);
+            }
+        }
+    });
+}
+
+pub(crate) fn every_nonce_and_aad_length<A: Aead>() {
+    each_size::<A>(|bits, twin, keys| {
+        for &nonce in A::NONCES {
+            for aad in AAD_LENGTHS {
+                for len in [0, 1, 16, 63, 64, 65, 255, 256, 257, 511, 512, 513, 700] {
+                    let case = Case::new::<A>(twin, pattern(nonce, 0x55), aad, len);
+                    case.check_all(keys, bits, nonce + aad + len);
+                }
+            }
+        }
+        for aad in 0..600 {
+            let nonce = A::NONCES[aad % A::NONCES.len()];
+            let case = Case::new::<A>(twin, pattern(nonce, 0x55), aad, aad % 33);
+            keys.iter().for_each(|key| case.check(key, bits, aad));
+        }
+    });
+}
+
+pub(crate) fn large_lengths<A: Aead>() {
+    each_size::<A>(|bits, twin, keys| {
+        for len in [2 << 10, 4 << 10, 16 << 10, 64 << 10].into_iter().flat_map(|n| [n - 1, n, n + 1]) {
+            let case = Case::new::<A>(twin, pattern(12, 9), 13, len);
+            for key in keys.iter().filter(|key| key.variant() != "portable" || len < 5000) {
+                (0..3).for_each(|turn| case.check(key, bits, 17 * turn));
+            }
+        }
+        for aad in [4095, 20_000, 66_000] {
+            let case = Case::new::<A>(twin, pattern(12, 9), aad, 100);
+            keys.iter().for_each(|key| case.check(key, bits, aad));
+        }
+    });
+}
+
+/// The counter has 32 bits and leaves the rest of its block alone when it wraps.
+pub(crate) fn counters_wrap_inside_their_word<A: Aead>() {
+    const LENGTHS: [usize; 26] = [
+        0, 1, 16, 17, 33, 64, 65, 127, 128, 129, 150, 255, 256, 257, 300, 511, 512, 513, 700, 1023, 1024,
+        1025, 1100, 1700, 2048, 4000,
+    ];
+    each_size::<A>(|bits, twin, keys| {
+        for before in [1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 18, 31, 32, 33, 34, 35, 64, 65, 70, 200] {
+            for message in LENGTHS.into_iter().filter_map(|len| A::wrapping(twin, before, len)) {
+                let case = Case::of::<A>(twin, message);
+                case.check_all(keys, bits, case.plain.len());
+            }
+        }
+    });
+}
+
+pub(crate) fn every_alignment<A: Aead>() {
+    each_size::<A>(|bits, twin, keys| {
+        for len in [33, 64, 131, 600] {
+            let case = Case::new::<A>(twin, pattern(12, 1), 13, len);
+            for key in keys.iter().filter(|key| key.variant() != "portable") {
+                (0..64 * 7).for_each(|turn| case.check(key, bits, turn));
+            }
+        }
+    });
+}
+
+pub(crate) fn no_byte_past_either_end<A: Aead>() {
+    let mut pens = [(); 4].map(|()| Pen::new());
+    each_size::<A>(|bits, twin, keys| {
+        for len in 0..=1100 {
+            let nonce = A::NONCES[len % A::NONCES.len()];
+            let case = Case::new::<A>(twin, pattern(nonce, 0x1e), AAD_LENGTHS[len % AAD_LENGTHS.len()], len);
+            for key in keys.iter().filter(|key| !skip(*key, len)) {
+                for edge in [Edge::Start, Edge::End] {
+                    let what = format!("{} AES-{bits} len {len} {edge:?}", key.variant());
+                    let [source, target, aad, iv] = &mut pens;
+                    let (from, to) = (source.bytes(len, edge), target.bytes(len, edge));
+                    let (aad, iv) = (aad.bytes(case.aad.len(), edge), iv.bytes(nonce, edge));
+                    from.copy_from_slice(&case.plain);
+                    aad.copy_from_slice(&case.aad);
+                    iv.copy_from_slice(&case.nonce);
+                    let mut tag = [0; 16];
+                    key.seal(iv, aad, InOut::apart(from, to), &mut tag).unwrap();
+                    assert!(to == case.sealed && tag == case.tag, "{what} apart");
+                    assert_eq!(key.open(iv, aad, InOut::in_place(to), &tag), Ok(()), "{what}");
+                    assert!(to == case.plain, "{what} in place");
+                    // The other way round.
+                    key.seal(iv, aad, InOut::in_place(from), &mut tag).unwrap();
+                    assert!(from == case.sealed && tag == case.tag, "{what} in place");
+                    to.fill(0);
+                    assert_eq!(key.open(iv, aad, InOut::apart(from, to), &tag), Ok(()), "{what}");
+                    assert!(to == case.plain, "{what} apart");
+                }
+            }
+        }
+    });
+}
+
+pub(crate) fn a_forgery_leaves_zeros<A: Aead>() {
+    each_size::<A>(|bits, twin, keys| {
+        for len in [0, 1, 16, 64, 65, 256, 300, 512, 1600] {
+            let case = Case::new::<A>(twin, pattern(12, 2), 20, len);
+            for key in keys {
+                let refused = |nonce: &[u8], aad: &[u8], sealed: &[u8], tag: &[u8; 16]| {
+                    let what = format!("{} AES-{bits} len {len}", key.variant());
+                    let (mut here, mut there) = (sealed.to_vec(), vec![0xee; sealed.len()]);
+                    let answer = key.open(nonce, aad, InOut::in_place(&mut here), tag);
+                    assert_eq!(answer, Err(OpenError::Forged), "{what}");
+                    let answer = key.open(nonce, aad, InOut::apart(sealed, &mut there), tag);
+                    assert_eq!(answer, Err(OpenError::Forged), "{what}");
+                    assert!(here.iter().chain(&there).all(|b| *b == 0), "{what}");
+                };
+                let flipped = |bytes: &[u8], bit: usize| {
+                    let mut bytes = bytes.to_vec();
+                    bytes[bit / 8] ^= 1 << (bit % 8);
+                    bytes
+                };
+                for bit in 0..128 {
+                    let tag = flipped(&case.tag, bit).try_into().unwrap();
+                    refused(&case.nonce, &case.aad, &case.sealed, &tag);
+                }
+                // A step of 37 bytes and a bit, so that every bit of a byte has its turn.
+                for bit in (0..8 * len).step_by(8 * 37 + 1).chain((8 * len).checked_sub(1)) {
+                    refused(&case.nonce, &case.aad, &flipped(&case.sealed, bit), &case.tag);
+                }
+                for bit in 0..8 * case.nonce.len() {
+                    refused(&flipped(&case.nonce, bit), &case.aad, &case.sealed, &case.tag);
+                }
+                for bit in 0..8 * case.aad.len() {
+                    refused(&case.nonce, &flipped(&case.aad, bit), &case.sealed, &case.tag);
+                }
+                // With a zero more, only the lengths differ in what is hashed.
+                let longer = |bytes: &[u8]| [bytes, &[0]].concat();
+                refused(&case.nonce, &case.aad[..19], &case.sealed, &case.tag);
+                refused(&case.nonce, &longer(&case.aad), &case.sealed, &case.tag);
+                refused(&case.nonce, &case.aad, &longer(&case.sealed), &case.tag);
+                if len > 0 {
+                    refused(&case.nonce, &case.aad, &case.sealed[..len - 1], &case.tag);
+                }
+            }
+        }
+    });
+}
+
+/// The memory may not be touched at all, so the answer comes before the first byte.
+pub(crate) fn too_long_is_said_first<A: Aead>() {
+    let no_space = || eprintln!("NOT RUN: data that is too long (no address space for it)");
+    let Ok(len) = usize::try_from(A::LONGEST.max(A::LONGEST_AAD.unwrap_or(0)) + 1) else {
+        return no_space();
+    };
+    // SAFETY: a new mapping without any access.
+    let all = unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0)
+    };
+    if all == libc::MAP_FAILED {
+        return no_space();
+    }
+    // SAFETY: it is only handed on as an address and a length; whoever touches it dies, which fails the test.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(all.cast::<u8>(), len) };
+    for (_, features) in rows(A::variants()) {
+        let (key, mut tag) = (A::new(&[1; 32], features), [0xab; 16]);
+        let data = &mut bytes[..A::LONGEST as usize + 1];
+        assert_eq!(key.seal(&[0; 12], &[], InOut::in_place(data), &mut tag), Err(TooLong));
+        assert_eq!(key.open(&[0; 12], &[], InOut::in_place(data), &tag), Err(OpenError::TooLong));
+        if let Some(longest) = A::LONGEST_AAD {
+            let (aad, mut data) = (&bytes[..longest as usize + 1], [0xcd; 20]);
+            assert_eq!(key.seal(&[0; 12], aad, InOut::in_place(&mut data), &mut tag), Err(TooLong));
+            let answer = key.open(&[0; 12], aad, InOut::in_place(&mut data), &tag);
+            assert_eq!(answer, Err(OpenError::TooLong));
+            assert_eq!(data, [0xcd; 20]);
+        }
+        assert_eq!(tag, [0xab; 16]);
+    }
+    // SAFETY: exactly what was mapped.
+    unsafe { libc::munmap(all, len) };
+}
