@@ -68,7 +68,8 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
             call.cover::<R>(data.part(0, len));
             return;
         }
-        let hash = if W * B::LANES <= Powers::<N>::COUNT {
+        // With enough powers for what is left after groups, and the lengths.
+        let hash = if W * B::LANES < Powers::<N>::COUNT {
             let bulk = len - len % (W * B::BYTES);
             call.groups_hashing_target::<R>(data.part(0, bulk));
             let rest = data.part(bulk, len - bulk);
