@@ -5,7 +5,7 @@
 mod pen;
 
 use kernels::InOut;
-use kernels::aes::KeyLength;
+use kernels::aes::NoKey;
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm, OpenError, TooLong};
 use pen::{Edge, Pen};
@@ -379,7 +379,7 @@ fn only_three_key_lengths() {
         let made = Gcm::new(&vec![1; len], Features::detect());
         match len {
             16 | 24 | 32 => assert!(made.is_ok()),
-            _ => assert_eq!(made.err(), Some(KeyLength(len))),
+            _ => assert_eq!(made.err(), Some(NoKey::Length(len))),
         }
     }
 }
