@@ -5,17 +5,17 @@ use crate::{AeadKey, Algorithm, Failed, Forged, InOut, Listed, NoAes, Provider, 
 use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
-use kernels::variant::Row;
+use kernels::variant::{Refusal, Row};
 
 /// Variants of kernels that are built for one architecture only, so that a listing can name them on the others.
 const ELSEWHERE: [(&str, &str); 4] =
     [("vaes512", "x86_64"), ("vaes256", "x86_64"), ("aesni", "x86_64"), ("neon-aes", "aarch64")];
 
-/// Native AES with the widest row that this processor and `SEALANE_CPU` allow.
+/// Native AES with the widest row that this processor and `SEALANE_CPU` allow and that passes its self-test.
 ///
 /// # Errors
-/// [`NoAes::KeyLength`] unless the key has 16, 24 or 32 bytes; [`NoAes::Variable`] where `SEALANE_CPU` cannot be
-/// understood.
+/// [`NoAes::KeyLength`] unless the key has 16, 24 or 32 bytes; [`NoAes::NoRow`] where no row passes;
+/// [`NoAes::Variable`] where `SEALANE_CPU` cannot be understood.
 pub fn aes(key: &[u8]) -> Result<Aes, NoAes> {
     Ok(Aes::new(key, environment::features()?)?)
 }
@@ -45,11 +45,19 @@ fn expand<const LEN: usize>(key: &[u8]) -> Result<Gcm, Failed> {
     Gcm::new(key, features).map_err(|_| Failed)
 }
 
+/// The variant of AES that a new key gets.
+pub(crate) fn aes_variant() -> Result<&'static str, Reason> {
+    first(aes::check(environment::features()?))
+}
+
 /// The variant of AES-GCM that a new key gets.
-pub(crate) fn gcm_variant() -> &'static str {
-    let features = environment::features().unwrap_or(Features::NONE);
-    // The last row needs nothing, so there is one.
-    gcm::variants().find(|row| row.check(features).is_ok()).map_or("", |row| row.name)
+pub(crate) fn gcm_variant() -> Result<&'static str, Reason> {
+    first(gcm::check(environment::features()?))
+}
+
+/// The first row that nothing speaks against. Against the last, which needs nothing, only a wrong answer can.
+fn first(mut rows: impl Iterator<Item = (Row, Result<(), Refusal>)>) -> Result<&'static str, Reason> {
+    rows.find_map(|(row, check)| check.ok().map(|()| row.name)).ok_or(Reason::WrongAnswer)
 }
 
 impl AeadKey for Gcm {
@@ -70,18 +78,34 @@ impl AeadKey for Gcm {
 
 /// The variants of raw AES streams.
 pub(crate) fn streams() -> Vec<Listed> {
-    let chosen = aes(&[0; 16]).ok().map(|aes| aes.variant());
-    listed("aes-ctr", aes::variants(), chosen)
+    listed("aes-ctr", checked(aes::check), aes_variant().ok())
 }
 
 /// The variants of one of our AES-GCMs; `chosen` says whether it is what a call gets.
 pub(crate) fn gcms(algorithm: Algorithm, chosen: bool) -> Vec<Listed> {
-    listed(algorithm.name(), gcm::variants(), chosen.then(gcm_variant))
+    listed(algorithm.name(), checked(gcm::check), gcm_variant().ok().filter(|_| chosen))
 }
 
-/// The variants of this build, widest first, then those of others.
-fn listed(algorithm: &'static str, rows: impl Iterator<Item = Row>, chosen: Option<&str>) -> Vec<Listed> {
-    let here: Vec<_> = rows.map(|row| (row.name, check(row))).collect();
+/// The variants of this build, widest first, with what speaks against using them.
+fn checked<R>(check: fn(Features) -> R) -> Vec<(&'static str, Result<(), Reason>)>
+where
+    R: Iterator<Item = (Row, Result<(), Refusal>)>,
+{
+    let features = environment::features();
+    check(features.clone().unwrap_or(Features::NONE))
+        .map(|(row, check)| {
+            let understood = features.clone().map_err(Reason::from);
+            (row.name, understood.and_then(|_| check.map_err(Reason::from)))
+        })
+        .collect()
+}
+
+/// These variants, then those of other builds.
+fn listed(
+    algorithm: &'static str,
+    here: Vec<(&'static str, Result<(), Reason>)>,
+    chosen: Option<&str>,
+) -> Vec<Listed> {
     let elsewhere: Vec<_> = ELSEWHERE
         .iter()
         .filter(|(name, _)| here.iter().all(|(known, _)| known != name))
@@ -100,6 +124,32 @@ fn listed(algorithm: &'static str, rows: impl Iterator<Item = Row>, chosen: Opti
         .collect()
 }
 
-fn check(row: Row) -> Result<(), Reason> {
-    row.check(environment::features()?).map_err(Reason::Processor)
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// As `check` answers on a machine whose widest row is wrong.
+    fn broken() -> Vec<(Row, Result<(), Refusal>)> {
+        let mut rows: Vec<_> = aes::check(Features::NONE).collect();
+        rows[0].1 = Err(Refusal::WrongAnswer);
+        rows
+    }
+
+    #[test]
+    fn a_wrong_row_is_listed_with_its_reason() {
+        let here = broken().into_iter().map(|(row, check)| (row.name, check.map_err(Reason::from))).collect();
+        let lines = listed("aes-ctr", here, None);
+        let wrong = lines.iter().find(|line| line.variant == broken()[0].0.name).unwrap();
+        assert_eq!((wrong.available, &*wrong.reason), (false, "computed a wrong answer to its self-test"));
+    }
+
+    #[test]
+    fn the_first_good_row_is_the_one() {
+        let row = aes::variants().next().unwrap();
+        let (good, wrong) = (Row { name: "good", ..row }, Row { name: "wrong", ..row });
+        let missing = (row, Err(Refusal::Missing(row.needs)));
+        let wrong = (wrong, Err(Refusal::WrongAnswer));
+        assert_eq!(first([missing, wrong, (good, Ok(())), (row, Ok(()))].into_iter()), Ok("good"));
+        assert_eq!(first([missing, wrong].into_iter()), Err(Reason::WrongAnswer));
+    }
 }
