@@ -2,8 +2,8 @@
 //!
 //! A row is a wrapper that enables its features, makes the token of its instruction set and calls the one body
 //! with it. Two mistakes cannot be made. A wrapper with the wrong token does not compile, because a token's
-//! constructor carries the features itself (see `vector::x86`). And a wrapper cannot be called without its features: only
-//! `Variant::check` makes a `Picked`, and it wants [`Features`], which can only be detected.
+//! constructor carries the features itself (see `vector::x86`). And a wrapper cannot be called without its features:
+//! only `Variant::check` makes a `Picked`, and it wants [`Features`], which can only be detected.
 //!
 //! A processor, an emulator or a compiler can be wrong, and what is encrypted wrongly may never be decrypted. So a row
 //! is used only after it has computed a known answer, once in a process, when it is first wanted. One that does not is

@@ -17,10 +17,11 @@ fn streams() {
         let twin = reference::aes::Aes::new_vartime(&KEY[..answer.key]);
         assert_eq!(twin.encrypt_block_vartime(&BLOCK), answer.block, "{}", answer.key);
         let mut stream = TEXT[..STREAM].to_vec();
-        twin.xor_at_vartime(&BLOCK, 0, &mut stream);
+        let (head, tail) = stream.split_at_mut(CUT);
+        twin.xor_at_vartime(&BLOCK, 0, head);
+        twin.xor_at_vartime(&BLOCK, CUT as u64, tail);
         assert_eq!(digest(&stream), answer.stream, "{}", answer.key);
     }
-    assert!(0 < CUT && CUT < 16);
 }
 
 #[test]

@@ -54,8 +54,9 @@ impl Row {
         matches!(self.build, Build::Native(_))
     }
 
-    /// Which build of it: the row of our own kernels, like `"vaes512"`, empty where none works; `"opaque"` where a foreign library chooses and does not say, `"extended"` where the nonce is
-    /// extended here by deriving a subkey that such a library uses.
+    /// Which build of it: the row of our own kernels, like `"vaes512"`, empty where none works; `"opaque"` where a foreign
+    /// library chooses and does not say, `"extended"` where the nonce is extended here by deriving a subkey that such a
+    /// library uses.
     pub fn variant(&self) -> &'static str {
         match self.build {
             Build::Native(own) => own().unwrap_or_default(),

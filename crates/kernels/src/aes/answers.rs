@@ -37,8 +37,8 @@ pub(crate) struct Answer {
     pub(crate) key: usize,
     /// [`BLOCK`], encrypted. Published: FIPS 197, C.1 to C.3.
     pub(crate) block: [u8; 16],
-    /// [`digest`] of the first [`STREAM`] bytes of [`TEXT`], encrypted. No vector is published for so many; this was made
-    /// with Python's `cryptography` 48, and a test compares the slow twin.
+    /// [`digest`] of the first [`STREAM`] bytes of [`TEXT`], encrypted. No vector is published for so many; this was
+    /// made with Python's `cryptography` 48, and a test compares the slow twin.
     pub(crate) stream: u128,
 }
 
