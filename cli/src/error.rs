@@ -102,7 +102,9 @@ impl Failure {
             ),
             error @ Error::Format(_) => (Kind::Format, error.to_string()),
             error @ Error::LimitExceeded(_) => (Kind::Limit, error.to_string()),
-            error @ Error::ProviderUnavailable(_) => (Kind::Provider, error.to_string()),
+            error @ (Error::ProviderUnavailable(_) | Error::SelfTest(_)) => {
+                (Kind::Provider, error.to_string())
+            }
             error @ (Error::Environment(_) | Error::Misuse(_)) => (Kind::Misuse, error.to_string()),
             error => (Kind::Io, error.to_string()),
         };

@@ -28,7 +28,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
         Error::Authentication => named::AuthenticationError::new_err(text),
         Error::Format(_) => named::FormatError::new_err(text),
         Error::Truncated => named::TruncatedError::new_err(text),
-        Error::ProviderUnavailable(_) => named::ProviderUnavailableError::new_err(text),
+        Error::ProviderUnavailable(_) | Error::SelfTest(_) => named::ProviderUnavailableError::new_err(text),
         Error::LimitExceeded(_) => named::LimitExceededError::new_err(text),
         // Whoever cancels raises an exception of their own; this one stands in where there is none.
         Error::Cancelled => named::SealaneError::new_err(text),

@@ -3,9 +3,11 @@
 
 use crate::InOut;
 use crate::cpu::Features;
-use crate::variant::{self, AES, AesFunctions, Picked, Row};
+use crate::variant::{self, AES, AesFunctions, Picked, Refusal, Row};
 use crate::vector::{Blocks, Schedule, unroll};
 use core::fmt;
+
+pub(crate) mod answers;
 
 /// An AES key, expanded, and the row that computes with it.
 ///
@@ -25,19 +27,24 @@ pub(crate) enum Size {
 }
 
 impl Size {
-    pub(crate) fn of(key: &[u8]) -> Result<Self, KeyLength> {
+    pub(crate) fn of(key: &[u8]) -> Result<Self, NoKey> {
         match key.len() {
             16 => Ok(Self::Bits128),
             24 => Ok(Self::Bits192),
             32 => Ok(Self::Bits256),
-            other => Err(KeyLength(other)),
+            other => Err(NoKey::Length(other)),
         }
     }
 }
 
-/// A key of another length than 16, 24 or 32 bytes.
+/// Why there is no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyLength(pub usize);
+pub enum NoKey {
+    /// It has another length than 16, 24 or 32 bytes: this one.
+    Length(usize),
+    /// Every row that the features allow, down to the portable one, computed a wrong answer to its self-test.
+    NoRow,
+}
 
 /// Offset + length passes 2^64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +55,19 @@ pub fn variants() -> impl Iterator<Item = Row> {
     variant::rows(AES)
 }
 
+/// Each of them with what speaks against using it. Proves those that nobody has used yet, as the iterator gets there.
+pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
+    variant::check(AES, features)
+}
+
 impl Aes {
-    /// Expands a key of 16, 24 or 32 bytes for the widest row that `features` allows.
-    pub fn new(key: &[u8], features: Features) -> Result<Self, KeyLength> {
+    /// Expands a key of 16, 24 or 32 bytes for the widest row that `features` allow and that passes its self-test.
+    pub fn new(key: &[u8], features: Features) -> Result<Self, NoKey> {
+        Self::on(variant::pick(AES, features)?, key)
+    }
+
+    fn on(row: Picked<AesFunctions>, key: &[u8]) -> Result<Self, NoKey> {
         let size = Size::of(key)?;
-        let row = variant::pick(AES, features);
         let mut schedule = Box::new(Schedule::EMPTY);
         row.expand(key, &mut schedule);
         Ok(Self { schedule, size, row })
@@ -110,6 +125,22 @@ impl fmt::Debug for Aes {
             .field("variant", &self.variant())
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a row computes what is known.
+pub(crate) fn proof(row: Picked<AesFunctions>) -> bool {
+    answers::ANSWERS.iter().all(|answer| computes(row, answer))
+}
+
+fn computes(row: Picked<AesFunctions>, answer: &answers::Answer) -> bool {
+    use answers::{BLOCK, CUT, KEY, STREAM, TEXT};
+    let Ok(aes) = Aes::on(row, &KEY[..answer.key]) else { return false };
+    let mut stream = [0; STREAM];
+    let (head, tail) = stream.split_at_mut(CUT);
+    aes.xor_at(&BLOCK, 0, InOut::apart(&TEXT[..CUT], head)).is_ok()
+        && aes.xor_at(&BLOCK, CUT as u64, InOut::apart(&TEXT[CUT..STREAM], tail)).is_ok()
+        && answers::digest(&stream) == answer.stream
+        && aes.encrypt_block(&BLOCK) == answer.block
 }
 
 /// The key schedule (FIPS 197, 5.2).
@@ -320,5 +351,24 @@ fn many<B: Blocks, const N: usize, const R: usize>(
         });
         counter = grow(counter, N * B::LANES);
         done += group;
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn a_changed_answer_is_a_wrong_one() {
+        for row in variants().filter(|row| row.check(Features::detect()).is_ok()) {
+            let picked = variant::pick(AES, Features::detect().only(row.needs)).unwrap();
+            assert_eq!(picked.name(), row.name);
+            for answer in answers::ANSWERS {
+                assert!(computes(picked, &answer), "{} {}", row.name, answer.key);
+                assert!(!computes(picked, &answers::Answer { stream: answer.stream ^ 1, ..answer }));
+                assert!(!computes(picked, &answers::Answer { block: [0; 16], ..answer }));
+                assert!(!computes(picked, &answers::Answer { key: 40 - answer.key.min(24), ..answer }));
+            }
+        }
     }
 }

@@ -2,16 +2,18 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::aes::{KeyLength, Size};
+use crate::aes::answers::TEXT;
+use crate::aes::{NoKey, Size};
 use crate::cpu::Features;
 use crate::ct;
 use crate::ghash::{FEW, Few, Many};
-use crate::variant::{self, GCM, GcmFunctions, Picked, Row};
+use crate::variant::{self, GCM, GcmFunctions, Picked, Refusal, Row};
 use crate::vector::Schedule;
 use crate::zero::wipe;
 use core::fmt;
 use std::sync::OnceLock;
 
+pub(crate) mod answers;
 pub(crate) mod body;
 
 /// An AES-GCM key, and the row that computes with it.
@@ -69,11 +71,19 @@ pub fn variants() -> impl Iterator<Item = Row> {
     variant::rows(GCM)
 }
 
+/// Each of them with what speaks against using it. Proves those that nobody has used yet, as the iterator gets there.
+pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
+    variant::check(GCM, features)
+}
+
 impl Gcm {
-    /// Sets up a key of 16, 24 or 32 bytes for the widest row that `features` allows.
-    pub fn new(key: &[u8], features: Features) -> Result<Self, KeyLength> {
+    /// Sets up a key of 16, 24 or 32 bytes for the widest row that `features` allow and that passes its self-test.
+    pub fn new(key: &[u8], features: Features) -> Result<Self, NoKey> {
+        Self::on(variant::pick(GCM, features)?, key)
+    }
+
+    fn on(row: Picked<GcmFunctions>, key: &[u8]) -> Result<Self, NoKey> {
         let size = Size::of(key)?;
-        let row = variant::pick(GCM, features);
         let mut expanded = Box::new(Key::EMPTY);
         match size {
             Size::Bits128 => row.set_up_128(key, &mut expanded),
@@ -204,4 +214,39 @@ pub(crate) struct Text {
     hash: u128,
     /// Bytes of additional data.
     aad: u64,
+}
+
+/// Whether a row computes what is known, sealing apart and opening in place.
+pub(crate) fn proof(row: Picked<GcmFunctions>) -> bool {
+    answers::ANSWERS.iter().all(|answer| computes(row, answer))
+}
+
+fn computes(row: Picked<GcmFunctions>, answer: &answers::Answer) -> bool {
+    use answers::{KEY, NONCE};
+    let Ok(gcm) = Gcm::on(row, &KEY[..answer.key]) else { return false };
+    let (mut data, mut tag) = ([0; TEXT.len()], [0; 16]);
+    let data = &mut data[..answer.plain.len()];
+    gcm.seal(&NONCE, answer.aad, InOut::apart(answer.plain, data), &mut tag).is_ok()
+        && u128::from_be_bytes(tag) == answer.tag
+        && gcm.open(&NONCE, answer.aad, InOut::in_place(data), &tag).is_ok()
+        && data == answer.plain
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn a_changed_answer_is_a_wrong_one() {
+        for row in variants().filter(|row| row.check(Features::detect()).is_ok()) {
+            let picked = variant::pick(GCM, Features::detect().only(row.needs)).unwrap();
+            assert_eq!(picked.name(), row.name);
+            for answer in answers::ANSWERS {
+                assert!(computes(picked, &answer), "{} {}", row.name, answer.key);
+                assert!(!computes(picked, &answers::Answer { tag: answer.tag ^ 1, ..answer }));
+                assert!(!computes(picked, &answers::Answer { aad: &[], ..answer }));
+                assert!(!computes(picked, &answers::Answer { plain: &answer.plain[1..], ..answer }));
+            }
+        }
+    }
 }

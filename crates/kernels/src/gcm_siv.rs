@@ -3,15 +3,17 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::aes::{KeyLength, Size};
+use crate::aes::answers::{TEXT, digest};
+use crate::aes::{NoKey, Size};
 use crate::cpu::Features;
 use crate::ct;
 use crate::gcm::{OpenError, TooLong};
-use crate::variant::{self, Picked, Row, SIV, SivFunctions};
+use crate::variant::{self, Picked, Refusal, Row, SIV, SivFunctions};
 use crate::vector::Schedule;
 use crate::zero::wipe;
 use core::fmt;
 
+pub(crate) mod answers;
 pub(crate) mod body;
 
 /// An AES-GCM-SIV key, and the row that computes with it.
@@ -32,14 +34,22 @@ pub fn variants() -> impl Iterator<Item = Row> {
     variant::rows(SIV)
 }
 
+/// Each of them with what speaks against using it. Proves those that nobody has used yet, as the iterator gets there.
+pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
+    variant::check(SIV, features)
+}
+
 impl GcmSiv {
-    /// Sets up a key of 16 or 32 bytes for the widest row that `features` allows.
-    pub fn new(key: &[u8], features: Features) -> Result<Self, KeyLength> {
+    /// Sets up a key of 16 or 32 bytes for the widest row that `features` allow and that passes its self-test.
+    pub fn new(key: &[u8], features: Features) -> Result<Self, NoKey> {
+        Self::on(variant::pick(SIV, features)?, key)
+    }
+
+    fn on(row: Picked<SivFunctions>, key: &[u8]) -> Result<Self, NoKey> {
         let size = match Size::of(key)? {
-            Size::Bits192 => return Err(KeyLength(key.len())),
+            Size::Bits192 => return Err(NoKey::Length(key.len())),
             size => size,
         };
-        let row = variant::pick(SIV, features);
         let mut schedule = Box::new(Schedule::EMPTY);
         row.expand(key, &mut schedule);
         Ok(Self { schedule, size, row })
@@ -110,5 +120,42 @@ impl fmt::Debug for GcmSiv {
             .field("size", &self.size)
             .field("variant", &self.variant())
             .finish_non_exhaustive()
+    }
+}
+
+/// Whether a row computes what is known, sealing apart and opening in place.
+pub(crate) fn proof(row: Picked<SivFunctions>) -> bool {
+    answers::ANSWERS.iter().all(|answer| computes(row, answer))
+}
+
+fn computes(row: Picked<SivFunctions>, answer: &answers::Answer) -> bool {
+    use answers::{KEY, NONCE};
+    let Ok(siv) = GcmSiv::on(row, &KEY[..answer.key]) else { return false };
+    let (mut data, mut tag) = ([0; TEXT.len()], [0; 16]);
+    let data = &mut data[..answer.plain.len()];
+    siv.seal(&NONCE, answer.aad, InOut::apart(answer.plain, data), &mut tag).is_ok()
+        && u128::from_be_bytes(tag) == answer.tag
+        && digest(data) == answer.sealed
+        && siv.open(&NONCE, answer.aad, InOut::in_place(data), &tag).is_ok()
+        && data == answer.plain
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn a_changed_answer_is_a_wrong_one() {
+        for row in variants().filter(|row| row.check(Features::detect()).is_ok()) {
+            let picked = variant::pick(SIV, Features::detect().only(row.needs)).unwrap();
+            assert_eq!(picked.name(), row.name);
+            for answer in answers::ANSWERS {
+                assert!(computes(picked, &answer), "{} {}", row.name, answer.key);
+                assert!(!computes(picked, &answers::Answer { tag: answer.tag ^ 1, ..answer }));
+                assert!(!computes(picked, &answers::Answer { sealed: answer.sealed ^ 1, ..answer }));
+                assert!(!computes(picked, &answers::Answer { aad: &[], ..answer }));
+                assert!(!computes(picked, &answers::Answer { plain: &answer.plain[1..], ..answer }));
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ mod pen;
 mod rows;
 
 use kernels::InOut;
-use kernels::aes::KeyLength;
+use kernels::aes::NoKey;
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm, OpenError, TooLong};
 use kernels::variant::Row;
@@ -144,7 +144,7 @@ fn only_three_key_lengths() {
         let made = Gcm::new(&vec![1; len], Features::detect());
         match len {
             16 | 24 | 32 => assert!(made.is_ok()),
-            _ => assert_eq!(made.err(), Some(KeyLength(len))),
+            _ => assert_eq!(made.err(), Some(NoKey::Length(len))),
         }
     }
 }

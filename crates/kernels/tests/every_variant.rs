@@ -5,7 +5,7 @@
 mod pen;
 mod rows;
 
-use kernels::aes::{Aes, KeyLength, PastEnd};
+use kernels::aes::{Aes, NoKey, PastEnd};
 use kernels::cpu::Features;
 use kernels::{InOut, aes};
 use pen::{Edge, Pen};
@@ -329,7 +329,7 @@ fn only_three_key_lengths() {
         let made = Aes::new(&vec![1; len], Features::detect());
         match len {
             16 | 24 | 32 => assert!(made.is_ok()),
-            _ => assert_eq!(made.err(), Some(KeyLength(len))),
+            _ => assert_eq!(made.err(), Some(NoKey::Length(len))),
         }
     }
 }

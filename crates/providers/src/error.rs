@@ -3,7 +3,7 @@
 //! A message fails without a reason. Everything else is the caller's or the environment's to fix, and says so.
 
 use crate::{Algorithm, Provider};
-use kernels::{aes::KeyLength, cpu::Needs};
+use kernels::{aes::NoKey, cpu::Needs, variant::Refusal};
 use std::fmt;
 
 /// The provider refused: a key, nonce or tag of a wrong length, or a message past a limit.
@@ -50,6 +50,8 @@ pub enum Reason {
     NotBuilt,
     /// The processor, or what `SEALANE_CPU` left of it, does not have these features.
     Processor(Needs),
+    /// The variant computed something else than a known answer when it was first wanted, so it is not used.
+    WrongAnswer,
     /// The variant is for another kind of processor.
     Architecture(&'static str),
     /// A variable of the environment cannot be understood.
@@ -83,7 +85,9 @@ pub enum Malformed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoAes {
     /// A key of another length than 16, 24 or 32 bytes.
-    KeyLength(KeyLength),
+    KeyLength(usize),
+    /// Every variant that may run here computed a wrong answer to its self-test.
+    NoRow,
     /// `SEALANE_CPU` cannot be understood.
     Variable(BadVariable),
 }
@@ -144,6 +148,7 @@ impl fmt::Display for Reason {
             }
             Self::NotBuilt => f.write_str("not built yet"),
             Self::Processor(needs) => write!(f, "needs {needs}"),
+            Self::WrongAnswer => f.write_str("computed a wrong answer to its self-test"),
             Self::Architecture(architecture) => write!(f, "for {architecture} processors"),
             Self::Variable(bad) => bad.fmt(f),
         }
@@ -172,7 +177,8 @@ impl fmt::Display for BadVariable {
 impl fmt::Display for NoAes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::KeyLength(KeyLength(got)) => write!(f, "an AES key has 16, 24 or 32 bytes, not {got}"),
+            Self::KeyLength(got) => write!(f, "an AES key has 16, 24 or 32 bytes, not {got}"),
+            Self::NoRow => write!(f, "native AES: {}", Reason::WrongAnswer),
             Self::Variable(bad) => bad.fmt(f),
         }
     }
@@ -198,9 +204,21 @@ impl From<BadVariable> for NoAes {
     }
 }
 
-impl From<KeyLength> for NoAes {
-    fn from(length: KeyLength) -> Self {
-        Self::KeyLength(length)
+impl From<NoKey> for NoAes {
+    fn from(why: NoKey) -> Self {
+        match why {
+            NoKey::Length(got) => Self::KeyLength(got),
+            NoKey::NoRow => Self::NoRow,
+        }
+    }
+}
+
+impl From<Refusal> for Reason {
+    fn from(why: Refusal) -> Self {
+        match why {
+            Refusal::Missing(needs) => Self::Processor(needs),
+            Refusal::WrongAnswer => Self::WrongAnswer,
+        }
     }
 }
 

@@ -27,13 +27,13 @@ pub fn listing() -> Vec<Listed> {
         let chosen = choose(algorithm, None).ok().map(|row| row.provider);
         Provider::ALL.iter().flat_map(move |&provider| pair(algorithm, provider, chosen == Some(provider)))
     });
-    pairs.chain(native::streams()).collect()
+    pairs.chain(native::AES.listed("aes-ctr", true)).collect()
 }
 
 fn pair(algorithm: Algorithm, provider: Provider, chosen: bool) -> Vec<Listed> {
     let row = registry::row_of(algorithm, provider);
-    if row.is_some_and(Row::is_native) {
-        return native::gcms(algorithm, chosen);
+    if let Some(table) = row.and_then(Row::native) {
+        return table.listed(algorithm.name(), chosen);
     }
     let found = registry::find(algorithm, provider);
     vec![Listed {

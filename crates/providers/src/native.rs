@@ -1,21 +1,22 @@
-//! The kernels of this project: AES-GCM, and raw AES.
+//! The kernels of this project: AES-GCM, AES-GCM-SIV, and raw AES.
 
 use crate::key::forged;
-use crate::{AeadKey, Algorithm, Failed, Forged, InOut, Listed, NoAes, Provider, Reason, environment};
+use crate::{AeadKey, Failed, Forged, InOut, Listed, NoAes, Provider, Reason, environment};
 use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
-use kernels::variant::Row;
+use kernels::gcm_siv::{self, GcmSiv};
+use kernels::variant::{Refusal, Row};
 
 /// Variants of kernels that are built for one architecture only, so that a listing can name them on the others.
 const ELSEWHERE: [(&str, &str); 4] =
     [("vaes512", "x86_64"), ("vaes256", "x86_64"), ("aesni", "x86_64"), ("neon-aes", "aarch64")];
 
-/// Native AES with the widest row that this processor and `SEALANE_CPU` allow.
+/// Native AES with the widest row that this processor and `SEALANE_CPU` allow and that passes its self-test.
 ///
 /// # Errors
-/// [`NoAes::KeyLength`] unless the key has 16, 24 or 32 bytes; [`NoAes::Variable`] where `SEALANE_CPU` cannot be
-/// understood.
+/// [`NoAes::KeyLength`] unless the key has 16, 24 or 32 bytes; [`NoAes::NoRow`] where no row passes;
+/// [`NoAes::Variable`] where `SEALANE_CPU` cannot be understood.
 pub fn aes(key: &[u8]) -> Result<Aes, NoAes> {
     Ok(Aes::new(key, environment::features()?)?)
 }
@@ -28,28 +29,68 @@ pub(crate) fn aes_instructions() -> Result<(), Reason> {
 }
 
 pub(crate) fn aes_128_gcm(key: &[u8]) -> Result<Gcm, Failed> {
-    expand::<16>(key)
+    expand::<16, _>(key, Gcm::new)
 }
 
 pub(crate) fn aes_192_gcm(key: &[u8]) -> Result<Gcm, Failed> {
-    expand::<24>(key)
+    expand::<24, _>(key, Gcm::new)
 }
 
 pub(crate) fn aes_256_gcm(key: &[u8]) -> Result<Gcm, Failed> {
-    expand::<32>(key)
+    expand::<32, _>(key, Gcm::new)
 }
 
-fn expand<const LEN: usize>(key: &[u8]) -> Result<Gcm, Failed> {
+pub(crate) fn aes_128_gcm_siv(key: &[u8]) -> Result<GcmSiv, Failed> {
+    expand::<16, _>(key, GcmSiv::new)
+}
+
+pub(crate) fn aes_256_gcm_siv(key: &[u8]) -> Result<GcmSiv, Failed> {
+    expand::<32, _>(key, GcmSiv::new)
+}
+
+fn expand<const LEN: usize, K>(
+    key: &[u8],
+    new: fn(&[u8], Features) -> Result<K, aes::NoKey>,
+) -> Result<K, Failed> {
     let key: &[u8; LEN] = key.try_into().map_err(|_| Failed)?;
     let features = environment::features().map_err(|_| Failed)?;
-    Gcm::new(key, features).map_err(|_| Failed)
+    new(key, features).map_err(|_| Failed)
 }
 
-/// The variant of AES-GCM that a new key gets.
-pub(crate) fn gcm_variant() -> &'static str {
-    let features = environment::features().unwrap_or(Features::NONE);
-    // The last row needs nothing, so there is one.
-    gcm::variants().find(|row| row.check(features).is_ok()).map_or("", |row| row.name)
+/// The name of a variant, and what speaks against using it.
+type Checked = (&'static str, Result<(), Reason>);
+
+/// A table of the kernels, as far as choosing and listing need it.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// The variant that a new key gets: by what the processor has, `SEALANE_CPU` leaves of it, and who passes the
+    /// self-test.
+    pub(crate) variant: fn() -> Result<&'static str, Reason>,
+    /// All variants of this build, widest first, with what speaks against using them.
+    all: fn() -> Vec<Checked>,
+}
+
+pub(crate) static AES: Table =
+    Table { variant: || first(aes::check(environment::features()?)), all: || checked(aes::check) };
+pub(crate) static GCM: Table =
+    Table { variant: || first(gcm::check(environment::features()?)), all: || checked(gcm::check) };
+pub(crate) static GCM_SIV: Table =
+    Table { variant: || first(gcm_siv::check(environment::features()?)), all: || checked(gcm_siv::check) };
+
+impl Table {
+    /// For whoever has none that works.
+    #[cfg(test)]
+    pub(crate) const WRONG: Self = Self { variant: || Err(Reason::WrongAnswer), all: Vec::new };
+
+    /// Its variants; `chosen` says whether it is what a call gets.
+    pub(crate) fn listed(&self, algorithm: &'static str, chosen: bool) -> Vec<Listed> {
+        listed(algorithm, (self.all)(), (self.variant)().ok().filter(|_| chosen))
+    }
+}
+
+/// The first row that nothing speaks against. Against the last, which needs nothing, only a wrong answer can.
+fn first(mut rows: impl Iterator<Item = (Row, Result<(), Refusal>)>) -> Result<&'static str, Reason> {
+    rows.find_map(|(row, check)| check.ok().map(|()| row.name)).ok_or(Reason::WrongAnswer)
 }
 
 impl AeadKey for Gcm {
@@ -68,20 +109,38 @@ impl AeadKey for Gcm {
     }
 }
 
-/// The variants of raw AES streams.
-pub(crate) fn streams() -> Vec<Listed> {
-    let chosen = aes(&[0; 16]).ok().map(|aes| aes.variant());
-    listed("aes-ctr", aes::variants(), chosen)
+impl AeadKey for GcmSiv {
+    #[inline]
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Failed> {
+        let nonce = nonce.try_into().map_err(|_| Failed)?;
+        self.seal(nonce, aad, data, tag.try_into().map_err(|_| Failed)?).map_err(|_| Failed)
+    }
+
+    #[inline]
+    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
+        let (Ok(nonce), Ok(tag)) = (nonce.try_into(), tag.try_into()) else {
+            return Err(forged(data.target()));
+        };
+        self.open(nonce, aad, data, tag).map_err(|_| Forged)
+    }
 }
 
-/// The variants of one of our AES-GCMs; `chosen` says whether it is what a call gets.
-pub(crate) fn gcms(algorithm: Algorithm, chosen: bool) -> Vec<Listed> {
-    listed(algorithm.name(), gcm::variants(), chosen.then(gcm_variant))
+/// The variants of this build, widest first, with what speaks against using them.
+fn checked<R>(check: fn(Features) -> R) -> Vec<Checked>
+where
+    R: Iterator<Item = (Row, Result<(), Refusal>)>,
+{
+    let features = environment::features();
+    check(features.clone().unwrap_or(Features::NONE))
+        .map(|(row, check)| {
+            let understood = features.clone().map_err(Reason::from);
+            (row.name, understood.and_then(|_| check.map_err(Reason::from)))
+        })
+        .collect()
 }
 
-/// The variants of this build, widest first, then those of others.
-fn listed(algorithm: &'static str, rows: impl Iterator<Item = Row>, chosen: Option<&str>) -> Vec<Listed> {
-    let here: Vec<_> = rows.map(|row| (row.name, check(row))).collect();
+/// These variants, then those of other builds.
+fn listed(algorithm: &'static str, here: Vec<Checked>, chosen: Option<&str>) -> Vec<Listed> {
     let elsewhere: Vec<_> = ELSEWHERE
         .iter()
         .filter(|(name, _)| here.iter().all(|(known, _)| known != name))
@@ -100,6 +159,32 @@ fn listed(algorithm: &'static str, rows: impl Iterator<Item = Row>, chosen: Opti
         .collect()
 }
 
-fn check(row: Row) -> Result<(), Reason> {
-    row.check(environment::features()?).map_err(Reason::Processor)
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// As `check` answers on a machine whose widest row is wrong.
+    fn broken() -> Vec<(Row, Result<(), Refusal>)> {
+        let mut rows: Vec<_> = aes::check(Features::NONE).collect();
+        rows[0].1 = Err(Refusal::WrongAnswer);
+        rows
+    }
+
+    #[test]
+    fn a_wrong_row_is_listed_with_its_reason() {
+        let here = broken().into_iter().map(|(row, check)| (row.name, check.map_err(Reason::from))).collect();
+        let lines = listed("aes-ctr", here, None);
+        let wrong = lines.iter().find(|line| line.variant == broken()[0].0.name).unwrap();
+        assert_eq!((wrong.available, &*wrong.reason), (false, "computed a wrong answer to its self-test"));
+    }
+
+    #[test]
+    fn the_first_good_row_is_the_one() {
+        let row = aes::variants().next().unwrap();
+        let (good, wrong) = (Row { name: "good", ..row }, Row { name: "wrong", ..row });
+        let missing = (row, Err(Refusal::Missing(row.needs)));
+        let wrong = (wrong, Err(Refusal::WrongAnswer));
+        assert_eq!(first([missing, wrong, (good, Ok(())), (row, Ok(()))].into_iter()), Ok("good"));
+        assert_eq!(first([missing, wrong].into_iter()), Err(Reason::WrongAnswer));
+    }
 }

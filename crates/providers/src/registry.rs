@@ -3,7 +3,8 @@
 use crate::Algorithm::*;
 use crate::Provider::{Aegis, AwsLc, Native, Ring, RustCrypto};
 use crate::extended::{self, XChaCha, Xaes};
-use crate::{AeadKey, Algorithm, Failed, Provider, Reason, aegis, aws_lc, native, ring, rustcrypto};
+use crate::native::{self, Table};
+use crate::{AeadKey, Algorithm, Failed, Provider, Reason, aegis, aws_lc, ring, rustcrypto};
 
 /// A provider's way to compute an algorithm.
 #[derive(Debug)]
@@ -25,38 +26,42 @@ type Expand = fn(&[u8]) -> Result<Box<dyn AeadKey>, Failed>;
 /// What is known of the build that computes.
 #[derive(Clone, Copy, Debug)]
 enum Build {
-    /// One of our own rows, by what the processor has and `SEALANE_CPU` leaves of it.
-    Native,
+    /// One of our own tables.
+    Native(&'static Table),
     /// The library chooses at run time and does not say.
     Opaque,
     /// The same, but where the processor has no AES instructions it would fall back on code that is not known to take
     /// the same time for every key, so there it is not used.
     OpaqueByAes,
-    /// Subkeys are derived here and given to an opaque library.
-    Extended,
+    /// Subkeys are derived here, and the nonce with them; it rests on these tables of our own.
+    Extended(&'static [&'static Table]),
 }
 
 impl Row {
     /// Expands a key.
     ///
     /// # Errors
-    /// [`Failed`] where it does not have [`Algorithm::key_len`] bytes.
+    /// [`Failed`] where it does not have [`Algorithm::key_len`] bytes, and where [`Row::available`] is an error.
     pub fn key(&self, key: &[u8]) -> Result<Box<dyn AeadKey>, Failed> {
         (self.expand)(key)
     }
 
-    /// Whether kernels of this project compute it, in a variant that can be named.
-    pub(crate) fn is_native(&self) -> bool {
-        matches!(self.build, Build::Native)
+    /// The table of the kernels of this project that computes it, with variants that can be named.
+    pub(crate) fn native(&self) -> Option<&'static Table> {
+        match self.build {
+            Build::Native(table) => Some(table),
+            _ => None,
+        }
     }
 
-    /// Which build of it: the row of our own kernels, like `"vaes512"`; `"opaque"` where a foreign library chooses and does not say, `"extended"` where the nonce is
-    /// extended here by deriving a subkey that such a library uses.
+    /// Which build of it: the row of our own kernels, like `"vaes512"`, empty where none works; `"opaque"` where a foreign
+    /// library chooses and does not say, `"extended"` where the nonce is extended here by deriving a subkey that such a
+    /// library uses.
     pub fn variant(&self) -> &'static str {
         match self.build {
-            Build::Native => native::gcm_variant(),
+            Build::Native(table) => (table.variant)().unwrap_or_default(),
             Build::Opaque | Build::OpaqueByAes => "opaque",
-            Build::Extended => "extended",
+            Build::Extended(_) => "extended",
         }
     }
 
@@ -66,7 +71,9 @@ impl Row {
     /// The reason.
     pub fn available(&self) -> Result<(), Reason> {
         match self.build {
-            Build::Native | Build::Opaque | Build::Extended => Ok(()),
+            Build::Native(table) => (table.variant)().map(drop),
+            Build::Opaque => Ok(()),
+            Build::Extended(tables) => tables.iter().try_for_each(|table| (table.variant)().map(drop)),
             Build::OpaqueByAes => native::aes_instructions(),
         }
     }
@@ -78,33 +85,46 @@ const fn row(algorithm: Algorithm, provider: Provider, rank: u8, build: Build, e
     Row { algorithm, provider, rank, record: RECORD, build, expand }
 }
 
+/// Native AES-GCM.
+const GCM: Build = Build::Native(&native::GCM);
+/// Native AES-GCM-SIV.
+const SIV: Build = Build::Native(&native::GCM_SIV);
+/// Its subkeys come from HChaCha20, of which we have no row.
+const XCHACHA: Build = Build::Extended(&[]);
+/// Its subkeys come from native AES, whoever uses them.
+const XAES: Build = Build::Extended(&[&native::AES]);
+/// All of it is native.
+const XAES_GCM: Build = Build::Extended(&[&native::AES, &native::GCM]);
+
 /// Every way to compute something, by algorithm and rank.
 #[rustfmt::skip]
 pub static ROWS: &[Row] = &[
-    row(Aes128Gcm,         Native,     1, Build::Native,        |key| boxed(native::aes_128_gcm(key))),
+    row(Aes128Gcm,         Native,     1, GCM,                  |key| boxed(native::aes_128_gcm(key))),
     row(Aes128Gcm,         AwsLc,      2, Build::Opaque,        |key| boxed(aws_lc::aes_128_gcm(key))),
     row(Aes128Gcm,         Ring,       3, Build::Opaque,        |key| boxed(ring::aes_128_gcm(key))),
     row(Aes128Gcm,         RustCrypto, 4, Build::Opaque,        rustcrypto::aes_128_gcm),
-    row(Aes192Gcm,         Native,     1, Build::Native,        |key| boxed(native::aes_192_gcm(key))),
+    row(Aes192Gcm,         Native,     1, GCM,                  |key| boxed(native::aes_192_gcm(key))),
     row(Aes192Gcm,         AwsLc,      2, Build::Opaque,        |key| boxed(aws_lc::aes_192_gcm(key))),
     row(Aes192Gcm,         RustCrypto, 3, Build::Opaque,        rustcrypto::aes_192_gcm),
-    row(Aes256Gcm,         Native,     1, Build::Native,        |key| boxed(native::aes_256_gcm(key))),
+    row(Aes256Gcm,         Native,     1, GCM,                  |key| boxed(native::aes_256_gcm(key))),
     row(Aes256Gcm,         AwsLc,      2, Build::Opaque,        |key| boxed(aws_lc::aes_256_gcm(key))),
     row(Aes256Gcm,         Ring,       3, Build::Opaque,        |key| boxed(ring::aes_256_gcm(key))),
     row(Aes256Gcm,         RustCrypto, 4, Build::Opaque,        rustcrypto::aes_256_gcm),
-    row(Aes128GcmSiv,      AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_128_gcm_siv(key))),
-    row(Aes128GcmSiv,      RustCrypto, 2, Build::Opaque,        rustcrypto::aes_128_gcm_siv),
-    row(Aes256GcmSiv,      AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::aes_256_gcm_siv(key))),
-    row(Aes256GcmSiv,      RustCrypto, 2, Build::Opaque,        rustcrypto::aes_256_gcm_siv),
+    row(Aes128GcmSiv,      Native,     1, SIV,                  |key| boxed(native::aes_128_gcm_siv(key))),
+    row(Aes128GcmSiv,      AwsLc,      2, Build::Opaque,        |key| boxed(aws_lc::aes_128_gcm_siv(key))),
+    row(Aes128GcmSiv,      RustCrypto, 3, Build::Opaque,        rustcrypto::aes_128_gcm_siv),
+    row(Aes256GcmSiv,      Native,     1, SIV,                  |key| boxed(native::aes_256_gcm_siv(key))),
+    row(Aes256GcmSiv,      AwsLc,      2, Build::Opaque,        |key| boxed(aws_lc::aes_256_gcm_siv(key))),
+    row(Aes256GcmSiv,      RustCrypto, 3, Build::Opaque,        rustcrypto::aes_256_gcm_siv),
     row(ChaCha20Poly1305,  AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::chacha20_poly1305(key))),
     row(ChaCha20Poly1305,  Ring,       2, Build::Opaque,        |key| boxed(ring::chacha20_poly1305(key))),
     row(ChaCha20Poly1305,  RustCrypto, 3, Build::Opaque,        rustcrypto::chacha20_poly1305),
-    row(XChaCha20Poly1305, AwsLc,      1, Build::Extended,      |key| extended::key::<XChaCha, _>(key, aws_lc::chacha20_poly1305)),
-    row(XChaCha20Poly1305, Ring,       2, Build::Extended,      |key| extended::key::<XChaCha, _>(key, ring::chacha20_poly1305)),
+    row(XChaCha20Poly1305, AwsLc,      1, XCHACHA,              |key| extended::key::<XChaCha, _>(key, aws_lc::chacha20_poly1305)),
+    row(XChaCha20Poly1305, Ring,       2, XCHACHA,              |key| extended::key::<XChaCha, _>(key, ring::chacha20_poly1305)),
     row(XChaCha20Poly1305, RustCrypto, 3, Build::Opaque,        rustcrypto::xchacha20_poly1305),
-    row(Xaes256Gcm,        AwsLc,      1, Build::Extended,      |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
-    row(Xaes256Gcm,        Native,     2, Build::Extended,      |key| extended::key::<Xaes, _>(key, native::aes_256_gcm)),
-    row(Xaes256Gcm,        Ring,       3, Build::Extended,      |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),
+    row(Xaes256Gcm,        AwsLc,      1, XAES,                 |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
+    row(Xaes256Gcm,        Native,     2, XAES_GCM,             |key| extended::key::<Xaes, _>(key, native::aes_256_gcm)),
+    row(Xaes256Gcm,        Ring,       3, XAES,                 |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),
     row(Xaes256Gcm,        RustCrypto, 4, Build::Opaque,        rustcrypto::xaes_256_gcm),
     row(Aegis128L,         Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128l),
     row(Aegis128X2,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128x2),
@@ -131,12 +151,18 @@ pub(crate) fn row_of(algorithm: Algorithm, provider: Provider) -> Option<&'stati
 
 /// The first row of `algorithm`, by rank, that works here.
 pub(crate) fn best(algorithm: Algorithm) -> Result<&'static Row, Reason> {
-    let available = rows(algorithm).filter(|row| row.available().is_ok());
+    best_of(rows(algorithm))
+}
+
+fn best_of(rows: impl Iterator<Item = &'static Row> + Clone) -> Result<&'static Row, Reason> {
+    let available = rows.clone().filter(|row| row.available().is_ok());
     // The ranks were measured with AES instructions. Without them our plain integers are slower than anybody's.
-    available.min_by_key(|row| (row.is_native() && row.variant() == "portable", row.rank)).ok_or_else(|| {
-        let mut reasons = rows(algorithm).filter_map(|row| row.available().err());
-        reasons.next().unwrap_or(Reason::NotBuilt)
-    })
+    available.min_by_key(|row| (row.native().is_some() && row.variant() == "portable", row.rank)).ok_or_else(
+        || {
+            let mut reasons = rows.filter_map(|row| row.available().err());
+            reasons.next().unwrap_or(Reason::NotBuilt)
+        },
+    )
 }
 
 /// Who can compute `algorithm` here.
@@ -152,6 +178,29 @@ fn absence(algorithm: Algorithm, provider: Provider) -> Reason {
     }
 }
 
-fn rows(algorithm: Algorithm) -> impl Iterator<Item = &'static Row> {
+fn rows(algorithm: Algorithm) -> impl Iterator<Item = &'static Row> + Clone {
     ROWS.iter().filter(move |row| row.algorithm == algorithm)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    static WRONG: Table = Table::WRONG;
+    static BROKEN: [Row; 4] = [
+        row(Aes256Gcm, Native, 1, Build::Native(&WRONG), |_| Err(Failed)),
+        row(Xaes256Gcm, Native, 1, Build::Extended(&[&native::AES, &WRONG]), |_| Err(Failed)),
+        row(Aes256Gcm, AwsLc, 2, Build::Opaque, |_| Err(Failed)),
+        row(Aes256Gcm, Ring, 3, Build::Opaque, |_| Err(Failed)),
+    ];
+
+    #[test]
+    fn where_our_own_rows_are_wrong_somebody_else_computes() {
+        assert_eq!(best_of(BROKEN.iter()).map(|row| row.provider), Ok(AwsLc));
+        for broken in &BROKEN[..2] {
+            assert_eq!(broken.available(), Err(Reason::WrongAnswer));
+        }
+        assert_eq!(BROKEN[0].variant(), "");
+        assert_eq!(best_of(BROKEN[..2].iter()).map(|row| row.provider), Err(Reason::WrongAnswer));
+    }
 }

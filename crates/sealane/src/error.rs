@@ -17,6 +17,8 @@ pub enum Error {
     Truncated,
     /// The provider that was asked for is not there.
     ProviderUnavailable(providers::Unavailable),
+    /// There is no native AES: no build of it that may run here passes its self-test.
+    SelfTest(providers::NoAes),
     /// An environment variable of sealane's that cannot be understood.
     Environment(providers::BadVariable),
     /// More than the algorithm or the format can carry.
@@ -98,6 +100,7 @@ impl fmt::Display for Error {
             Self::Format(expected) => write!(f, "not {expected}"),
             Self::Truncated => f.write_str("truncated: the data ends too early"),
             Self::ProviderUnavailable(why) => why.fmt(f),
+            Self::SelfTest(why) => why.fmt(f),
             Self::Environment(why) => why.fmt(f),
             Self::LimitExceeded(limit) => write!(f, "limit exceeded: {limit}"),
             Self::Misuse(misuse) => misuse.fmt(f),
@@ -190,7 +193,8 @@ impl From<providers::Failed> for Error {
 impl From<providers::NoAes> for Error {
     fn from(why: providers::NoAes) -> Self {
         match why {
-            providers::NoAes::KeyLength(got) => Misuse::KeyLength { got: got.0, want: &[16, 24, 32] }.into(),
+            providers::NoAes::KeyLength(got) => Misuse::KeyLength { got, want: &[16, 24, 32] }.into(),
+            providers::NoAes::NoRow => Self::SelfTest(why),
             providers::NoAes::Variable(bad) => bad.into(),
         }
     }

@@ -28,7 +28,7 @@ impl AesCtr {
     /// A keystream.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`], [`Misuse::NonceLength`].
+    /// [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
     pub fn new(key: &[u8], iv: &[u8]) -> Result<Self, Error> {
         let iv = iv.try_into().map_err(|_| Misuse::NonceLength { got: iv.len(), want: 16 })?;
         Ok(Self { aes: providers::aes(key)?, iv })

@@ -1,0 +1,55 @@
+//! What every row of AES-GCM-SIV must compute before it is used. Data only, so that the tests can hold the twin against
+//! it.
+
+use crate::aes::answers::text;
+
+/// RFC 8452, appendices C.1 and C.2: the first 16 or 32 bytes are the key.
+pub(crate) const KEY: [u8; 32] = *b"\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+pub(crate) const NONCE: [u8; 12] = *b"\x03\0\0\0\0\0\0\0\0\0\0\0";
+const AAD: &[u8] = b"\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0";
+const PLAIN: &[u8] = b"\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x04\0";
+
+/// A message.
+#[derive(Clone, Copy)]
+pub(crate) struct Answer {
+    /// Bytes of the key.
+    pub(crate) key: usize,
+    pub(crate) aad: &'static [u8],
+    pub(crate) plain: &'static [u8],
+    pub(crate) tag: u128,
+    /// [`crate::aes::answers::digest`] of the ciphertext, which the tag does not cover.
+    pub(crate) sealed: u128,
+}
+
+/// The short ones are published, see [`KEY`]. The long ones, for which no vector is, were made with Python's
+/// `cryptography` 50, and a test compares the slow twin. Their lengths are those of AES-GCM's answers.
+pub(crate) static ANSWERS: [Answer; 4] = [
+    Answer {
+        key: 16,
+        aad: AAD,
+        plain: PLAIN,
+        tag: 0xbff9b2ef00fb47920cc72a0c0f13b9fd,
+        sealed: 0xe259c7ec0d7ec9c024409dff81ff364b,
+    },
+    Answer {
+        key: 32,
+        aad: AAD,
+        plain: PLAIN,
+        tag: 0xcfcdf5042112aa29685c912fc2056543,
+        sealed: 0x46b55bbf68cebcdef500f36445d001d5,
+    },
+    Answer {
+        key: 16,
+        aad: b"",
+        plain: text(1061),
+        tag: 0x5ffe61b0ac6f86551e802574683cac1d,
+        sealed: 0x88885955a07f4c25ea697b1a6aed5093,
+    },
+    Answer {
+        key: 32,
+        aad: text(549),
+        plain: text(1485),
+        tag: 0x58f4681b6c11efc89a26d8486f42f4cf,
+        sealed: 0x8e6a4307c4017775c032340b0f48533e,
+    },
+];

@@ -1,0 +1,81 @@
+//! The answers that a row must give before it is used are those of the slow twins.
+
+// The folders as in the crate, so that one file finds the other.
+#[path = "../src/aes"]
+mod aes {
+    pub(crate) mod answers;
+}
+#[path = "../src/gcm"]
+mod gcm {
+    pub(crate) mod answers;
+}
+#[path = "../src/gcm_siv"]
+mod gcm_siv {
+    pub(crate) mod answers;
+}
+
+#[test]
+fn streams() {
+    use aes::answers::{ANSWERS, BLOCK, CUT, KEY, STREAM, TEXT, digest};
+    for answer in ANSWERS {
+        let twin = reference::aes::Aes::new_vartime(&KEY[..answer.key]);
+        assert_eq!(twin.encrypt_block_vartime(&BLOCK), answer.block, "{}", answer.key);
+        let mut stream = TEXT[..STREAM].to_vec();
+        let (head, tail) = stream.split_at_mut(CUT);
+        twin.xor_at_vartime(&BLOCK, 0, head);
+        twin.xor_at_vartime(&BLOCK, CUT as u64, tail);
+        assert_eq!(digest(&stream), answer.stream, "{}", answer.key);
+    }
+}
+
+#[test]
+fn messages() {
+    use gcm::answers::{ANSWERS, KEY, NONCE};
+    for answer in &ANSWERS {
+        let twin = reference::gcm::Gcm::new_vartime(&KEY[..answer.key]);
+        let (_, tag) = twin.seal_vartime(&NONCE, answer.aad, answer.plain);
+        assert_eq!(u128::from_be_bytes(tag), answer.tag, "{} {}", answer.key, answer.plain.len());
+    }
+}
+
+#[test]
+fn messages_of_gcm_siv() {
+    use gcm_siv::answers::{ANSWERS, KEY, NONCE};
+    for answer in &ANSWERS {
+        let twin = reference::gcm_siv::GcmSiv::new_vartime(&KEY[..answer.key]);
+        let (sealed, tag) = twin.seal_vartime(&NONCE, answer.aad, answer.plain);
+        assert_eq!(u128::from_be_bytes(tag), answer.tag, "{} {}", answer.key, answer.plain.len());
+        assert_eq!(aes::answers::digest(&sealed), answer.sealed, "{} {}", answer.key, answer.plain.len());
+    }
+}
+
+/// Nothing that is the same for two texts is a digest.
+#[test]
+fn a_digest_sees_every_bit_and_every_exchange() {
+    use aes::answers::{STREAM, TEXT, digest};
+    let text = &TEXT[..STREAM];
+    let changed = |change: &dyn Fn(&mut [u8])| {
+        let mut text = text.to_vec();
+        change(&mut text);
+        digest(&text) != digest(&TEXT[..STREAM])
+    };
+    for i in 0..STREAM {
+        for bit in 0..8 {
+            assert!(changed(&|text| text[i] ^= 1 << bit), "byte {i} bit {bit}");
+            // The same bit of the next block, the highest too, which no product moves.
+            let next = (i + 16).min(STREAM - 1);
+            if next != i {
+                assert!(
+                    changed(&|text| {
+                        text[i] ^= 1 << bit;
+                        text[next] ^= 1 << bit;
+                    }),
+                    "bytes {i} and {next} bit {bit}"
+                );
+            }
+        }
+    }
+    for i in 1..STREAM / 16 {
+        assert!(changed(&|text| text[16 * i - 16..16 * i + 16].rotate_left(16)), "blocks {} and {i}", i - 1);
+    }
+}
