@@ -11,6 +11,7 @@ mod gcm {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "large")]
 fn streams() {
     use aes::answers::{ANSWERS, BLOCK, CUT, KEY, STREAM, TEXT, digest};
     for answer in ANSWERS {
@@ -25,6 +26,7 @@ fn streams() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "large")]
 fn messages() {
     use gcm::answers::{ANSWERS, KEY, NONCE};
     for answer in &ANSWERS {
@@ -36,6 +38,7 @@ fn messages() {
 
 /// Nothing that is the same for two texts is a digest.
 #[test]
+#[cfg_attr(miri, ignore = "large")]
 fn a_digest_sees_every_bit_and_every_exchange() {
     use aes::answers::{STREAM, TEXT, digest};
     let text = &TEXT[..STREAM];
