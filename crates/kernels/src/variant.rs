@@ -386,6 +386,7 @@ mod test {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "large")]
     fn every_row_passes() {
         let here = Features::detect();
         let of = |(row, check): (Row, Result<(), Refusal>)| {

@@ -15,6 +15,7 @@ mod gcm_siv {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "large")]
 fn streams() {
     use aes::answers::{ANSWERS, BLOCK, CUT, KEY, STREAM, TEXT, digest};
     for answer in ANSWERS {
@@ -29,6 +30,7 @@ fn streams() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "large")]
 fn messages() {
     use gcm::answers::{ANSWERS, KEY, NONCE};
     for answer in &ANSWERS {
@@ -51,6 +53,7 @@ fn messages_of_gcm_siv() {
 
 /// Nothing that is the same for two texts is a digest.
 #[test]
+#[cfg_attr(miri, ignore = "large")]
 fn a_digest_sees_every_bit_and_every_exchange() {
     use aes::answers::{STREAM, TEXT, digest};
     let text = &TEXT[..STREAM];
