@@ -189,9 +189,10 @@ impl<'a> Cell<'a> {
     fn medians(&mut self, operation: Operation) -> Vec<f64> {
         let calls: Vec<u32> = (0..self.rows.len()).map(|row| self.calls_per_sample(row, operation)).collect();
         let mut samples = vec![Vec::with_capacity(ROUNDS); calls.len()];
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             for (row, &calls) in calls.iter().enumerate() {
-                samples[row].push(self.time(row, operation, calls).as_nanos() as f64 / f64::from(calls));
+                let time = deeper(round % 16, &mut || self.time(row, operation, calls));
+                samples[row].push(time.as_nanos() as f64 / f64::from(calls));
             }
         }
         let median = |mut samples: Vec<f64>| {
@@ -236,6 +237,17 @@ impl<'a> Cell<'a> {
             }),
         }
     }
+}
+
+/// Calls with a stack that begins so many times 256 bytes further down.
+///
+/// Where it stands in its page decides whether its stores seem to meet a call's loads, of a key say. That makes two
+/// calls of 20 ns wait for each other and take 35 in some processes: no one place may decide.
+fn deeper(frames: usize, call: &mut dyn FnMut() -> Duration) -> Duration {
+    let frame = black_box([0u8; 256]);
+    let time = if frames == 0 { call() } else { deeper(frames - 1, call) };
+    black_box(&frame);
+    time
 }
 
 fn timed(calls: u32, mut call: impl FnMut()) -> Duration {
