@@ -28,6 +28,7 @@ fn main() {
         "\nBytes per cycle, by what each vector takes: AES rounds, carry-less products, and plain xors beside them.\n"
     );
     let mixes = mix::mixes();
+    let mut figures = mix::bytes_per_cycle(&mixes).into_iter();
     let lines: Vec<_> = mixes.chunk_by(|a, b| (a.rounds, a.products) == (b.rounds, b.products)).collect();
     let Some(first) = lines.first() else { return };
     println!(
@@ -37,23 +38,19 @@ fn main() {
     println!("|---|---|{}", "--:|".repeat(first.len()));
     for line in lines {
         print!("| {} | {} + {} |", line[0].row, line[0].rounds, line[0].products);
-        for mix in line {
-            // The clock moves, so it is measured beside each figure.
-            print!(" {:.2} |", mix.bytes_per_cycle(nanoseconds_per_cycle()));
-        }
+        figures.by_ref().take(line.len()).for_each(|figure| print!(" {figure:.2} |"));
         println!();
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod instructions {
-    use super::clock::{best_time, nanoseconds_per_cycle};
-    use super::mix::runs;
+    use super::mix::{cycles, runs};
     use core::arch::asm;
 
     /// Turns of a loop in one run, and instructions in one turn.
     const TURNS: u64 = 200;
-    const EACH: u64 = 24;
+    const EACH: f64 = 24.0;
 
     /// A loop of one instruction, in which each waits for the one before, and one in which none waits.
     type Pair = [fn(u64); 2];
@@ -130,9 +127,8 @@ mod instructions {
                     print!(" | |");
                     continue;
                 }
-                let [chained, free] = pair
-                    .map(|run| best_time(|| run(TURNS)) / (TURNS * EACH) as f64 / nanoseconds_per_cycle());
-                print!(" {chained:.1} | {:.2} |", 1.0 / free);
+                let [chained, free] = cycles(&pair, TURNS)[..] else { unreachable!("of two") };
+                print!(" {:.1} | {:.2} |", chained / EACH, EACH / free);
             }
             println!();
         }
