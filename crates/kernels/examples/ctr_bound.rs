@@ -8,10 +8,12 @@
 //! turns. Each figure is the best of many short runs, since whatever else runs here only makes it worse.
 
 mod clock;
+mod lines;
 
 use clock::{best_time, nanoseconds_per_cycle};
 use kernels::cpu::Features;
 use kernels::{InOut, aes, aes::Aes};
+use lines::Lines;
 use std::hint::black_box;
 
 const SIZES: [usize; 5] = [64, 256, 1 << 10, 16 << 10, 1 << 20];
@@ -50,7 +52,6 @@ fn main() {
             for apart in [false, true] {
                 print!("AES-{bits} {:9} {:8}", row.name, if apart { "apart" } else { "in place" });
                 for n in SIZES {
-                    // Not at the same place in a page, where loads and stores would seem to meet.
                     let (from, mut to) = (Lines::new(n, 0), Lines::new(n, 1088));
                     let run = |data: InOut<'_>| aes.xor_at(&[0x42; 16], 0, data).expect("not at the end");
                     let (mut ns, mut bound) = (f64::MAX, f64::MAX);
@@ -77,23 +78,6 @@ fn main() {
                 println!();
             }
         }
-    }
-}
-
-/// Bytes that begin on a cache line, `shift` further.
-struct Lines(Vec<u8>, usize, usize);
-
-impl Lines {
-    fn new(len: usize, shift: usize) -> Self {
-        let bytes = vec![0x5a; len + 4096 + shift];
-        let start = bytes.as_ptr().align_offset(4096) + shift;
-        Self(bytes, start, len)
-    }
-    fn bytes(&self) -> &[u8] {
-        &self.0[self.1..][..self.2]
-    }
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.0[self.1..][..self.2]
     }
 }
 

@@ -1,0 +1,262 @@
+//! Native AEADs against every other row of the registry, in one process, in turns: medians, ratios and their targets.
+//!
+//! ```text
+//! cargo bench -p sealane-providers --bench aead [part of an algorithm's name]
+//! ```
+//!
+//! In each cell the native row is compared with the fastest of the others there. What it prints are tables in Markdown.
+
+use clock::nanoseconds_per_cycle;
+use lines::Lines;
+use providers::Algorithm::{self, *};
+use providers::{AeadKey, InOut, Provider, ROWS, Row};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+#[path = "../../kernels/examples/clock/mod.rs"]
+mod clock;
+#[path = "../../kernels/examples/lines/mod.rs"]
+mod lines;
+#[cfg(target_arch = "x86_64")]
+#[path = "../../kernels/examples/mix/mod.rs"]
+mod mix;
+
+const ROUNDS: usize = 401;
+/// Long against the clock, short against a time slice.
+const SAMPLE: Duration = Duration::from_micros(60);
+const SIZES: [(&str, usize); 3] = [("64 B", 64), ("16 KiB", 16 << 10), ("1 MiB", 1 << 20)];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Operation {
+    SealInPlace,
+    SealApart,
+    OpenApart,
+    NewKeyAndSeal,
+}
+use Operation::*;
+
+/// How many times as fast as the best of the others a native row should be.
+struct Target {
+    algorithm: Algorithm,
+    /// At each of [`SIZES`].
+    seal: Option<[f64; 3]>,
+    open: Option<[f64; 3]>,
+    /// A new key and 64 bytes.
+    new: Option<f64>,
+}
+
+#[rustfmt::skip]
+const TARGETS: [Target; 5] = [
+    Target { algorithm: Aes256Gcm,    seal: Some([2.5, 1.25, 1.25]), open: Some([2.5, 1.25, 1.25]), new: Some(1.5) },
+    Target { algorithm: Aes128Gcm,    seal: Some([2.5, 1.2, 1.2]),   open: Some([2.5, 1.2, 1.2]),   new: None },
+    Target { algorithm: Aes256GcmSiv, seal: Some([1.2, 3.5, 3.5]),   open: Some([1.2, 5.0, 5.0]),   new: None },
+    Target { algorithm: Aes128GcmSiv, seal: None,                    open: None,                    new: None },
+    Target { algorithm: Xaes256Gcm,   seal: None,                    open: None,                    new: None },
+];
+
+impl Target {
+    fn of(&self, operation: Operation, size: usize) -> Option<f64> {
+        match operation {
+            SealInPlace | SealApart => self.seal.map(|seal| seal[size]),
+            OpenApart => self.open.map(|open| open[size]),
+            NewKeyAndSeal => self.new,
+        }
+    }
+}
+
+fn main() {
+    // Cargo passes `--bench`.
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    println!("Core clock {:.2} GHz; medians of {ROUNDS} rounds in turns.", 1.0 / cycle());
+    print_bounds();
+    for target in TARGETS.iter().filter(|target| target.algorithm.name().contains(&only)) {
+        print_algorithm(target);
+    }
+}
+
+/// What AES rounds and carry-less products on registers alone allow, in bytes per cycle.
+#[cfg(target_arch = "x86_64")]
+fn print_bounds() {
+    let mut bare = mix::mixes();
+    bare.retain(|mix| mix.others == 0);
+    let mut figures = mix::bytes_per_cycle(&bare).into_iter();
+    println!("\nRegisters only, bytes per cycle by AES rounds + carry-less products of each vector:\n");
+    for (i, line) in bare.chunk_by(|a, b| a.row == b.row).enumerate() {
+        if i == 0 {
+            let heads = line.iter().map(|mix| format!(" {} + {} |", mix.rounds, mix.products));
+            println!("| row |{}\n|---|{}", heads.collect::<String>(), "--:|".repeat(line.len()));
+        }
+        let figures = figures.by_ref().take(line.len()).map(|figure| format!(" {figure:.2} |"));
+        println!("| {} |{}", line[0].row, figures.collect::<String>());
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn print_bounds() {}
+
+fn print_algorithm(target: &Target) {
+    let rows = ROWS.iter().filter(|row| row.algorithm == target.algorithm && row.available().is_ok());
+    let (native, others): (Vec<&Row>, Vec<&Row>) = rows.partition(|row| row.provider == Provider::Native);
+    let name = target.algorithm.name();
+    let [native] = native[..] else { return println!("\n{name}: no native row") };
+    println!("\n{name}, native ({}) beside the best of {}:\n", native.variant(), names(&others));
+    println!("| | bytes | native | B/cycle | best other | | times as fast | target | |");
+    println!("|---|--:|--:|--:|---|--:|--:|--:|---|");
+    let rows: Vec<&Row> = [native].into_iter().chain(others).collect();
+    for (size, (label, len)) in SIZES.into_iter().enumerate() {
+        let mut cell = Cell::new(&rows, len);
+        for operation in [SealInPlace, SealApart, OpenApart, NewKeyAndSeal] {
+            if operation == NewKeyAndSeal && len > 64 {
+                continue;
+            }
+            let cycle = cycle();
+            let times = cell.medians(operation);
+            let best = (1..rows.len()).min_by(|a, b| times[*a].total_cmp(&times[*b])).expect("others");
+            let ratio = times[best] / times[0];
+            let figure = |ns: f64| match len {
+                64 => format!("{ns:.1} ns"),
+                _ => format!("{:.2} GB/s", len as f64 / ns),
+            };
+            let verdict = match target.of(operation, size) {
+                Some(least) => format!("{least} | {}", if ratio >= least { "OK" } else { "SHORT" }),
+                None => "|".to_owned(),
+            };
+            println!(
+                "| {} | {label} | {} | {:.2} | {} | {} | {ratio:.2} | {verdict} |",
+                operation.name(),
+                figure(times[0]),
+                len as f64 * cycle / times[0],
+                rows[best].provider.name(),
+                figure(times[best]),
+            );
+        }
+    }
+}
+
+/// Nanoseconds of a cycle; the best of some, since a busy neighbour makes it look longer.
+fn cycle() -> f64 {
+    (0..5).map(|_| nanoseconds_per_cycle()).fold(f64::MAX, f64::min)
+}
+
+fn names(rows: &[&Row]) -> String {
+    rows.iter().map(|row| row.provider.name()).collect::<Vec<_>>().join(", ")
+}
+
+impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            SealInPlace => "seal in place",
+            SealApart => "seal apart",
+            OpenApart => "open apart",
+            NewKeyAndSeal => "new key and seal",
+        }
+    }
+}
+
+/// All rows with messages of one length. They share their buffers, so that each finds them as warm as the others do.
+struct Cell<'a> {
+    rows: Vec<(&'a Row, Box<dyn AeadKey>)>,
+    nonce: Vec<u8>,
+    plaintext: Lines,
+    sealed: Lines,
+    tag: [u8; 16],
+    target: Lines,
+}
+
+const KEY: [u8; 32] = [7; 32];
+
+impl<'a> Cell<'a> {
+    fn new(rows: &[&'a Row], len: usize) -> Self {
+        let key = |row: &Row| row.key(&KEY[..row.algorithm.key_len()]).expect("a key of its length");
+        let mut cell = Self {
+            rows: rows.iter().map(|row| (*row, key(row))).collect(),
+            nonce: vec![5; rows[0].algorithm.nonce_len()],
+            plaintext: Lines::new(len, 0),
+            sealed: Lines::new(len, 0),
+            tag: [0; 16],
+            target: Lines::new(len, 1088),
+        };
+        for (i, (row, key)) in cell.rows.iter().enumerate() {
+            let mut tag = [0; 16];
+            let data = InOut::apart(cell.plaintext.bytes(), cell.target.bytes_mut());
+            key.seal(&cell.nonce, b"", data, &mut tag).expect("seals");
+            if i == 0 {
+                cell.sealed.bytes_mut().copy_from_slice(cell.target.bytes());
+                cell.tag = tag;
+            }
+            let agree = cell.target.bytes() == cell.sealed.bytes() && tag == cell.tag;
+            assert!(agree, "{} and {} disagree", rows[0].provider.name(), row.provider.name());
+        }
+        cell
+    }
+
+    /// Nanoseconds that a call of each row takes.
+    fn medians(&mut self, operation: Operation) -> Vec<f64> {
+        let calls: Vec<u32> = (0..self.rows.len()).map(|row| self.calls_per_sample(row, operation)).collect();
+        let mut samples = vec![Vec::with_capacity(ROUNDS); calls.len()];
+        for round in 0..ROUNDS {
+            for (row, &calls) in calls.iter().enumerate() {
+                let time = deeper(round % 16, &mut || self.time(row, operation, calls));
+                samples[row].push(time.as_nanos() as f64 / f64::from(calls));
+            }
+        }
+        let median = |mut samples: Vec<f64>| {
+            samples.sort_by(f64::total_cmp);
+            samples[ROUNDS / 2]
+        };
+        samples.into_iter().map(median).collect()
+    }
+
+    fn calls_per_sample(&mut self, row: usize, operation: Operation) -> u32 {
+        let mut calls = 1;
+        while self.time(row, operation, calls) < SAMPLE {
+            calls *= 2;
+        }
+        calls
+    }
+
+    /// So many calls. Nothing of a call is known to the compiler, and of what it makes nothing is thrown away.
+    fn time(&mut self, row: usize, operation: Operation, calls: u32) -> Duration {
+        let (row, key) = &self.rows[row];
+        let (nonce, target, mut tag) = (&self.nonce[..], &mut self.target, self.tag);
+        match operation {
+            SealInPlace => timed(calls, || {
+                let data = InOut::in_place(black_box(target.bytes_mut()));
+                key.seal(black_box(nonce), b"", data, &mut tag).expect("seals");
+                black_box(&tag);
+            }),
+            SealApart => timed(calls, || {
+                let data = InOut::apart(black_box(self.plaintext.bytes()), black_box(target.bytes_mut()));
+                key.seal(black_box(nonce), b"", data, &mut tag).expect("seals");
+                black_box(&tag);
+            }),
+            OpenApart => timed(calls, || {
+                let data = InOut::apart(black_box(self.sealed.bytes()), black_box(target.bytes_mut()));
+                key.open(black_box(nonce), b"", data, black_box(&tag)).expect("the right tag");
+            }),
+            NewKeyAndSeal => timed(calls, || {
+                let key = row.key(black_box(&KEY[..row.algorithm.key_len()])).expect("a key of its length");
+                let data = InOut::in_place(black_box(target.bytes_mut()));
+                key.seal(black_box(nonce), b"", data, &mut tag).expect("seals");
+                black_box(&tag);
+            }),
+        }
+    }
+}
+
+/// Calls with a stack that begins so many times 256 bytes further down.
+///
+/// Where it stands in its page decides whether its stores seem to meet a call's loads, of a key say. That makes two
+/// calls of 20 ns wait for each other and take 35 in some processes: no one place may decide.
+fn deeper(frames: usize, call: &mut dyn FnMut() -> Duration) -> Duration {
+    let frame = black_box([0u8; 256]);
+    let time = if frames == 0 { call() } else { deeper(frames - 1, call) };
+    black_box(&frame);
+    time
+}
+
+fn timed(calls: u32, mut call: impl FnMut()) -> Duration {
+    let start = Instant::now();
+    (0..calls).for_each(|_| call());
+    start.elapsed()
+}
