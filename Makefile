@@ -31,10 +31,27 @@ bench: install tools ## the figures of README, as ratios in one run
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
 
-test-arch: ## the aarch64 rows under emulation; needs rustup's target, Debian's gcc-aarch64-linux-gnu and qemu-user-static
-	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64-static -L /usr/aarch64-linux-gnu" \
-	SEALANE_ROWS=neon-aes,portable cargo test --locked --target aarch64-unknown-linux-gnu -p sealane-kernels
+test-ct: ## no branch and no address depends on a secret: the kernels under valgrind and their machine code, on x86-64
+	@for tool in valgrind objdump; do command -v $$tool >/dev/null || { echo "test-ct needs $$tool"; exit 1; }; done
+	RUSTFLAGS="-C symbol-mangling-version=v0" cargo build --locked --release -p sealane-kernels --example constant_time
+	$(PYTHON) tests/constant_time/check.py $${CARGO_TARGET_DIR:-target}/release/examples/constant_time
+
+test-arch: ## the kernels on other processors, emulated; needs what .ci/run installs for it
+	$(call emulated,aarch64,AARCH64,qemu-aarch64-static,neon-aes$(comma)portable)
+	$(call emulated,s390x,S390X,qemu-s390x-static,portable)
+	$(call emulated,i686,I686,qemu-i386-static,portable)
+
+# $(call emulated,processor,the same in capitals,emulator,rows that have to run): little-endian Arm, a big-endian
+# processor, one of 32 bits.
+comma := ,
+define emulated
+	CARGO_TARGET_$(2)_UNKNOWN_LINUX_GNU_LINKER=$(1)-linux-gnu-gcc \
+	CARGO_TARGET_$(2)_UNKNOWN_LINUX_GNU_RUNNER="$(3) -L /usr/$(1)-linux-gnu" \
+	SEALANE_ROWS=$(4) cargo test --locked --target $(1)-unknown-linux-gnu -p sealane-kernels
+endef
+
+test-miri: ## the portable rows under Miri, seven minutes; needs a nightly compiler with the component miri
+	MIRIFLAGS=-Zmiri-env-forward=SEALANE_ROWS SEALANE_ROWS=portable cargo +nightly miri test --locked -p sealane-kernels
 
 fuzz: ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
 	test -x target/tools/bin/cargo-fuzz || cargo install --quiet --locked --root target/tools cargo-fuzz@0.13.2
@@ -69,4 +86,4 @@ $(BIN)/.tools: python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo test test-arch lint bench fuzz docs wheel clean venv install tools
+.PHONY: help demo test test-arch test-ct test-miri lint bench fuzz docs wheel clean venv install tools
