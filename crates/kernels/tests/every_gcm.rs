@@ -7,7 +7,7 @@ mod pen;
 use kernels::InOut;
 use kernels::aes::KeyLength;
 use kernels::cpu::Features;
-use kernels::gcm::{self, Gcm, OpenError, TooLong};
+use kernels::gcm::{self, Gcm, OpenError};
 use pen::{Edge, Pen};
 use reference::gcm::Gcm as Twin;
 
@@ -120,6 +120,7 @@ fn skip(gcm: &Gcm, len: usize) -> bool {
 fn a_little_of_everything() {
     let key = pattern(32, 5);
     let (twin, gcm) = (Twin::new_vartime(&key), Gcm::new(&key, Features::detect()).unwrap());
+    assert!(!cfg!(miri) || gcm.variant() == "portable", "Miri has no other instructions");
     for (nonce, aad, len) in [(12, 0, 0), (12, 13, 64), (8, 0, 17), (12, 20, 300)] {
         Case::new(&twin, pattern(nonce, 1), aad, len).check(&gcm, 256, len);
     }
@@ -293,7 +294,7 @@ fn too_long_is_said_first() {
     let data = unsafe { std::slice::from_raw_parts_mut(all.cast::<u8>(), LIMIT + 1) };
     let gcm = Gcm::new(&[1; 32], Features::detect()).unwrap();
     let mut tag = [0xab; 16];
-    assert_eq!(gcm.seal(&[0; 12], &[], InOut::in_place(data), &mut tag), Err(TooLong));
+    assert_eq!(gcm.seal(&[0; 12], &[], InOut::in_place(data), &mut tag), Err(gcm::TooLong));
     assert_eq!(tag, [0xab; 16]);
     assert_eq!(gcm.open(&[0; 12], &[], InOut::in_place(data), &tag), Err(OpenError::TooLong));
     // SAFETY: exactly what was mapped.
