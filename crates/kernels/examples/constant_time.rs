@@ -13,11 +13,14 @@
 //!
 //! memcheck 3.19 has neither VAES nor AVX-512. Which rows it runs is therefore not left to chance but asked for.
 
+mod sealing;
+
 use kernels::InOut;
 use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::variant::Row;
+use sealing::Sealing;
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -36,41 +39,6 @@ const TABLES: [Table; 2] = [
     Table { name: "AES", rows: || aes::variants().collect(), run: stream },
     Table { name: "GCM", rows: || gcm::variants().collect(), run: messages::<Gcm> },
 ];
-
-/// An algorithm that seals messages.
-trait Sealing {
-    fn new(key: &[u8], features: Features) -> Self;
-    fn variant(&self) -> &'static str;
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]);
-    /// Whether the tag was right.
-    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool;
-    /// Ciphertext and tag by the slow twin.
-    fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]);
-    const KEY_LENGTHS: &[usize];
-    const NONCE_LENGTHS: &[usize];
-}
-
-impl Sealing for Gcm {
-    const KEY_LENGTHS: &[usize] = &[16, 24, 32];
-    /// Other lengths than 12 are hashed, so that even the counter is secret.
-    const NONCE_LENGTHS: &[usize] = &[12, 8];
-
-    fn new(key: &[u8], features: Features) -> Self {
-        Self::new(key, features).expect("a good length")
-    }
-    fn variant(&self) -> &'static str {
-        self.variant()
-    }
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
-        self.seal(nonce, aad, data, tag).expect("not too long");
-    }
-    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
-        self.open(nonce, aad, data, tag).is_ok()
-    }
-    fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
-        reference::gcm::Gcm::new_vartime(key).seal_vartime(nonce, aad, plain)
-    }
-}
 
 /// Key set-up, sealing and opening.
 fn messages<A: Sealing>(watch: &mut Watch, features: Features, row: &'static str) {
