@@ -26,9 +26,9 @@ use std::hint::black_box;
 
 /// Samples are drawn in batches, so that the secrets of both classes lie side by side.
 const BATCH: usize = 500;
-const BATCHES: usize = 100;
+const BATCHES: usize = 1000;
 /// For what takes long.
-const FEW_BATCHES: usize = 20;
+const FEW_BATCHES: usize = 100;
 const SHORT: usize = 64;
 const LONG: usize = 4096;
 
