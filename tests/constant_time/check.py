@@ -31,6 +31,9 @@ def main(binary: str) -> int:
         assert done.returncode, f"a leaking {how} is not found"
         assert "DEPENDS ON SECRETS" in done.stdout, f"{done.stdout} {done.stderr}"
         print(f"valgrind, the example that leaks by {how}: found")
+    done = subprocess.run([binary, "rows"], capture_output=True, text=True, check=True)
+    source = {f"{table} {row}" for table, _, names in rows.tables() for row in names}
+    assert source == set(done.stdout.splitlines()), f"not in the example: {source} {done.stdout}"
     done = valgrind(binary, "secrets", UNDER_VALGRIND)
     print(done.stdout, end="")
     places = set(re.findall(r"==\s+at 0x\w+: (\S+)", done.stderr))

@@ -42,8 +42,9 @@ def kinds_of(arguments: str) -> list[Kind]:
     return kinds
 
 
-def tables(source: str) -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
+def tables() -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
     """Each table of `variant.rs`: its name, its functions with their arguments, its rows on x86-64."""
+    source = (ROOT / "crates/kernels/src/variant.rs").read_text()
     for table in re.findall(r"^variants! \{\n(.*?)^\}", source, re.MULTILINE | re.DOTALL):
         head = re.search(r"(\w+): \w+ \{", table)
         rows = re.findall(r'(?:cfg\(target_arch = "(\w+)"\)\]\s+)?"([\w-]+)" =', table)
@@ -70,7 +71,7 @@ def check(binary: str) -> list[str]:
     findings: list[str] = []
     columns = ("instr.", "jumps", "loops", "leave", "inner", "spills", "inner")
     print(f"{'':32}" + "".join(f"{column:>8}" for column in columns))
-    all_tables = list(tables((ROOT / "crates/kernels/src/variant.rs").read_text()))
+    all_tables = list(tables())
     assert all_tables, "no table found"
     for table, functions, rows in all_tables:
         found = {n: symbol for symbol in code if (n := number(symbol, table)) is not None}

@@ -1,7 +1,7 @@
 //! What is looked at when we ask whether time depends on secrets; `make test-ct` runs it and takes it apart.
 //!
 //! ```text
-//! constant_time rows                       the rows of every table, for the check of the machine code
+//! constant_time rows                       all that is run below: the rows of every table
 //! valgrind constant_time secrets <rows>    everything with secrets that valgrind takes for undefined
 //! valgrind constant_time leak <how>        what has to be found: a `branch` on a secret, or an `address`
 //! ```
