@@ -33,10 +33,29 @@ bench: install tools ## the figures of README, as ratios in one run
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
 
-test-arch: ## the aarch64 rows under emulation; needs rustup's target, Debian's gcc-aarch64-linux-gnu and qemu-user-static
-	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64-static -L /usr/aarch64-linux-gnu" \
-	SEALANE_ROWS=neon-aes,portable cargo test --locked --target aarch64-unknown-linux-gnu -p sealane-kernels
+test-ct: ## no branch and no address depends on a secret: the kernels under valgrind and their machine code, on x86-64
+	@for tool in valgrind objdump; do command -v $$tool >/dev/null || { echo "test-ct needs $$tool"; exit 1; }; done
+	RUSTFLAGS="-C symbol-mangling-version=v0" cargo build --locked --release -p sealane-kernels --example constant_time
+	$(PYTHON) tests/constant_time/check.py $${CARGO_TARGET_DIR:-target}/release/examples/constant_time
+
+test-arch: ## the kernels on other processors, emulated; needs what .ci/run installs for it
+	$(call elsewhere,aarch64,AARCH64,qemu-aarch64-static -L /usr/aarch64-linux-gnu,neon-aes$(comma)portable)
+	$(call elsewhere,s390x,S390X,qemu-s390x-static -L /usr/s390x-linux-gnu,portable)
+	$(call elsewhere,i686,I686,$(RUN_I686),portable)
+
+# Arm, a big-endian processor, one of 32 bits: $(call elsewhere,name,NAME,what runs its programs,rows that have to run)
+comma := ,
+define elsewhere
+	CARGO_TARGET_$(2)_UNKNOWN_LINUX_GNU_LINKER=$(1)-linux-gnu-gcc CARGO_TARGET_$(2)_UNKNOWN_LINUX_GNU_RUNNER="$(3)" \
+	SEALANE_ROWS=$(4) cargo test --locked --target $(1)-unknown-linux-gnu -p sealane-kernels
+endef
+# Not emulated where the kernel runs 32-bit programs: that takes a twentieth of the time.
+LIB_I686 := /usr/i686-linux-gnu/lib
+LD_I686 := $(LIB_I686)/ld-linux.so.2
+RUN_I686 = $(shell $(LD_I686) --version >/dev/null 2>&1 && echo $(LD_I686) --library-path $(LIB_I686) || echo qemu-i386-static -L /usr/i686-linux-gnu)
+
+test-miri: ## the portable rows under Miri, seven minutes; needs a nightly compiler with the component miri
+	MIRIFLAGS=-Zmiri-env-forward=SEALANE_ROWS SEALANE_ROWS=portable cargo +nightly miri test --locked -p sealane-kernels
 
 fuzz: ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
 	test -x target/tools/bin/cargo-fuzz || cargo install --quiet --locked --root target/tools cargo-fuzz@0.13.2
@@ -71,4 +90,4 @@ $(BIN)/.tools: python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo test test-arch lint bench fuzz docs wheel clean venv install tools
+.PHONY: help demo test test-arch test-ct test-miri lint bench fuzz docs wheel clean venv install tools

@@ -208,17 +208,28 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         sum.add(b, b.only(&self.lengths), h, halves);
         let len = data.len();
         let blocks = len.div_ceil(16);
+        // What is left after whole vectors is read ahead and written afterwards, so that the code for it is here once.
+        let rest = len % B::BYTES;
+        let mut last = b.splat(&[0; 16]);
+        if rest > 0 {
+            last = b.load_part(data.part(len - rest, rest).source(), 0);
+        }
         unroll!(i < V => {
             let at = i * B::BYTES;
             // The first one always, because the state is added to it.
             if i == 0 || at < len {
-                let mut part = data.part(at, (len - at).min(B::BYTES));
-                let from = load(b, part.source());
+                let whole = len - at >= B::BYTES;
+                let from = if whole { b.load(data.part(at, B::BYTES).source()) } else { last };
                 let to = b.aes_last(s[i], &self.keys, R, from);
-                store(b, to, part.target());
+                if whole {
+                    b.store(to, data.part(at, B::BYTES).target());
+                } else {
+                    last = to;
+                }
                 let x = match hashed {
                     Hashed::Source => from,
-                    Hashed::Target => b.keep(to, part.len()),
+                    Hashed::Target if whole => to,
+                    Hashed::Target => b.keep(to, rest),
                 };
                 let x = O::turn(b, x);
                 let x = if i == 0 { b.xor(x, self.state) } else { x };
@@ -226,6 +237,9 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
                 sum.add(b, x, h, halves);
             }
         });
+        if rest > 0 {
+            b.store_part(last, data.part(len - rest, rest).target(), 0);
+        }
         b.fold(sum.reduce(b))
     }
 

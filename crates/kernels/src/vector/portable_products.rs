@@ -7,24 +7,29 @@ use super::Products;
 use super::portable::{Portable, V};
 
 impl Products for Portable {
+    #[inline(never)]
     fn keep(self, v: V, n: usize) -> V {
         core::array::from_fn(|i| match n.saturating_sub(16 * i) {
             left @ 0..16 => v[i] & ((1 << (8 * left)) - 1),
             _ => v[i],
         })
     }
+    #[inline(never)]
     fn swap_halves(self, v: V) -> V {
         v.map(|x| x.rotate_left(64))
     }
+    #[inline(never)]
     fn fold(self, v: V) -> V {
         let mut sum = [0; 16];
         sum[0] = v.into_iter().fold(0, |sum, x| sum ^ x);
         sum
     }
+    #[inline(never)]
     fn alternate<const N: usize>(self, a: V, b: V) -> V {
         core::array::from_fn(|i| if i & N == 0 { a[i] } else { b[i] })
     }
 
+    #[inline(never)]
     fn add32(self, a: V, b: V) -> V {
         let word = |x: u128, k: u32| (x >> k) as u32;
         core::array::from_fn(|i| {
@@ -42,6 +47,7 @@ impl Products for Portable {
     fn clmul_high(self, a: V, b: V) -> V {
         core::array::from_fn(|i| clmul((a[i] >> 64) as u64, (b[i] >> 64) as u64))
     }
+    #[inline(never)]
     fn clmul_field(self, v: V) -> V {
         v.map(|x| {
             let x = u128::from(x as u64);

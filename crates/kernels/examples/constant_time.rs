@@ -1,0 +1,298 @@
+//! What is looked at when we ask whether time depends on secrets; `make test-ct` runs it and takes it apart.
+//!
+//! ```text
+//! constant_time rows                       all that is run below: the rows of every table
+//! valgrind constant_time secrets <rows>    everything with secrets that valgrind takes for undefined
+//! valgrind constant_time leak <how>        what has to be found: a `branch` on a secret, or an `address`
+//! ```
+//!
+//! memcheck reports where a branch or an address depends on undefined bytes, and it follows them through memory,
+//! registers and vectors. So keys and plaintexts are declared undefined, and its count of reports is read around every
+//! call. Declared public are: ciphertext, tag, and whether a message opened. This last one is a branch inside `open`,
+//! on bytes that nobody else can reach; so an opening is *expected* to be reported exactly once.
+//!
+//! memcheck 3.19 has neither VAES nor AVX-512. Which rows it runs is therefore not left to chance but asked for.
+
+mod sealing;
+
+use kernels::InOut;
+use kernels::aes::{self, Aes};
+use kernels::cpu::Features;
+use kernels::gcm::{self, Gcm};
+use kernels::gcm_siv::{self, GcmSiv};
+use kernels::variant::Row;
+use sealing::Sealing;
+use std::hint::black_box;
+use std::process::ExitCode;
+
+/// Nothing, parts of a block, what is short, the borders of groups of every row, long, and a rest of everything.
+const LENGTHS: [usize; 14] = [0, 1, 15, 16, 17, 63, 64, 65, 128, 255, 257, 513, 1031, 4099];
+const AAD_LENGTHS: [usize; 4] = [0, 13, 129, 700];
+
+/// A table of rows. A new algorithm is one entry more.
+struct Table {
+    name: &'static str,
+    rows: fn() -> Vec<Row>,
+    run: fn(&mut Watch, Features, &'static str),
+}
+
+const TABLES: [Table; 3] = [
+    Table { name: "AES", rows: || aes::variants().collect(), run: stream },
+    Table { name: "GCM", rows: || gcm::variants().collect(), run: messages::<Gcm> },
+    Table { name: "SIV", rows: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
+];
+
+/// Key set-up, sealing and opening.
+fn messages<A: Sealing>(watch: &mut Watch, features: Features, row: &'static str) {
+    for &key_len in A::KEY_LENGTHS {
+        let key = pattern(key_len, 0x51);
+        let secret_key = valgrind::secret(&key);
+        let what = format!("{row} {} bits", 8 * key_len);
+        let a = watch.expect(0, &what, "new", || A::new(&secret_key, features));
+        assert_eq!(a.variant(), row);
+        for &nonce_len in A::NONCE_LENGTHS {
+            for (i, len) in LENGTHS.into_iter().enumerate() {
+                let nonce = pattern(nonce_len, 3);
+                let aad = pattern(AAD_LENGTHS[i % AAD_LENGTHS.len()], 7);
+                let plain = pattern(len, 0x3c);
+                let (mut data, mut tag) = (valgrind::secret(&plain), [0; 16]);
+                let secret_aad = valgrind::secret(&aad);
+                let what = format!("{what} nonce {nonce_len} aad {} len {len}", aad.len());
+                watch.expect(0, &what, "seal", || {
+                    a.seal(&nonce, &secret_aad, InOut::in_place(&mut data), &mut tag);
+                });
+                valgrind::publish(&data);
+                valgrind::publish(&tag);
+                // Else it could have been secure by doing nothing.
+                assert!((data.clone(), tag) == A::twin(&key, &nonce, &aad, &plain), "{what}: wrong result");
+                let mut opened = vec![0; len];
+                let good = watch.expect(1, &what, "open", || {
+                    a.open(&nonce, &secret_aad, InOut::apart(&data, &mut opened), &tag)
+                });
+                valgrind::publish(&opened);
+                assert!(good && opened == plain, "{what}: did not open");
+                tag[len % 16] ^= 1 << (len % 8);
+                let good = watch.expect(1, &what, "open a forgery", || {
+                    a.open(&nonce, &secret_aad, InOut::in_place(&mut data), &tag)
+                });
+                assert!(!good, "{what}: opened a forgery");
+            }
+        }
+        watch.expect(0, &what, "drop", || drop(a));
+    }
+}
+
+/// Key set-up, the keystream from several offsets, and single blocks.
+fn stream(watch: &mut Watch, features: Features, row: &'static str) {
+    for key_len in [16, 24, 32] {
+        let key = pattern(key_len, 0x51);
+        let secret_key = valgrind::secret(&key);
+        let what = format!("{row} {} bits", 8 * key_len);
+        let aes = watch.expect(0, &what, "new", || Aes::new(&secret_key, features).expect("a good length"));
+        assert_eq!(aes.variant(), row);
+        let twin = reference::aes::Aes::new_vartime(&key);
+        for len in LENGTHS {
+            for offset in [0, 5, 16 * (len as u64)] {
+                let plain = pattern(len, 0x3c);
+                let mut data = valgrind::secret(&plain);
+                let what = format!("{what} offset {offset} len {len}");
+                // A counter about to overflow its 64 bits: the call is cut in two.
+                let iv = [[0xff; 16], [0x11; 16]][len % 2];
+                watch.expect(0, &what, "xor", || {
+                    aes.xor_at(&iv, offset, InOut::in_place(&mut data)).expect("not at the end");
+                });
+                valgrind::publish(&data);
+                let mut want = plain;
+                twin.xor_at_vartime(&iv, offset, &mut want);
+                assert!(data == want, "{what}: wrong result");
+            }
+        }
+        let block: [u8; 16] = *pattern(16, 9).first_chunk().expect("16 bytes");
+        valgrind::hide(&block);
+        let out = watch.expect(0, &what, "block", || aes.encrypt_block(&block));
+        valgrind::publish(&block);
+        valgrind::publish(&out);
+        assert!(out == twin.encrypt_block_vartime(&block), "{what}: wrong block");
+        watch.expect(0, &what, "drop", || drop(aes));
+    }
+}
+
+/// What valgrind has reported, call by call.
+#[derive(Default)]
+struct Watch {
+    calls: usize,
+    allowed: usize,
+    surprises: usize,
+}
+
+impl Watch {
+    /// Calls `f` and says so where it was reported more or less often than `allowed`.
+    fn expect<T>(&mut self, allowed: usize, what: &str, verb: &str, f: impl FnOnce() -> T) -> T {
+        let before = valgrind::reports();
+        let out = f();
+        let reports = valgrind::reports() - before;
+        self.calls += 1;
+        self.allowed += allowed;
+        if reports != allowed {
+            self.surprises += 1;
+            println!("DEPENDS ON SECRETS: {verb} {what}: {reports} reports, expected {allowed}");
+        }
+        out
+    }
+}
+
+fn pattern(len: usize, salt: u8) -> Vec<u8> {
+    (0..len).map(|i| (i % 251) as u8 ^ salt).collect()
+}
+
+/// Everything, on exactly the rows in `wanted`.
+fn secrets(wanted: &str) -> ExitCode {
+    assert!(valgrind::runs(), "without valgrind this shows nothing");
+    let mut watch = Watch::default();
+    for table in TABLES {
+        let here = Features::detect();
+        let rows = (table.rows)().into_iter().filter(|row| row.check(here).is_ok());
+        let rows: Vec<Row> = rows.collect();
+        let names = rows.iter().map(|row| row.name).collect::<Vec<_>>().join(",");
+        assert_eq!(names, wanted, "{}: other rows run than those that were asked for", table.name);
+        for row in rows {
+            let calls = watch.calls;
+            (table.run)(&mut watch, here.only(row.needs), row.name);
+            println!("{} {}: {} calls with secrets", table.name, row.name, watch.calls - calls);
+        }
+    }
+    println!(
+        "{} calls, {} branches on \"it opened\", {} surprises",
+        watch.calls, watch.allowed, watch.surprises
+    );
+    if watch.surprises == 0 && valgrind::reports() == watch.allowed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// What every check has to find.
+mod leaky {
+    /// Branches on a secret.
+    #[inline(never)]
+    pub(crate) fn branch(secret: &[u8; 16], out: &mut [u8; 16]) {
+        for (out, secret) in out.iter_mut().zip(secret) {
+            if *secret > 100 {
+                super::black_box(&mut *out);
+                *out = 1;
+            }
+        }
+    }
+
+    /// Looks a secret up in a table.
+    #[inline(never)]
+    pub(crate) fn address(secret: &[u8; 16], out: &mut [u8; 16]) {
+        static TABLE: [u8; 256] = [7; 256];
+        let table = super::black_box(&TABLE);
+        for (out, secret) in out.iter_mut().zip(secret) {
+            *out = table[usize::from(*secret)];
+        }
+    }
+}
+
+fn leak(how: &str) -> ExitCode {
+    assert!(valgrind::runs(), "without valgrind this shows nothing");
+    let secret = [0x5a; 16];
+    valgrind::hide(&secret);
+    let mut out = [0; 16];
+    let mut watch = Watch::default();
+    watch.expect(0, how, "leak", || match how {
+        "branch" => leaky::branch(&secret, &mut out),
+        _ => leaky::address(&secret, &mut out),
+    });
+    black_box(out);
+    if watch.surprises == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["rows"] => {
+            for table in TABLES {
+                (table.rows)().iter().for_each(|row| println!("{} {}", table.name, row.name));
+            }
+            ExitCode::SUCCESS
+        }
+        ["secrets", wanted] => secrets(wanted),
+        ["leak", how @ ("branch" | "address")] => leak(how),
+        _ => {
+            eprintln!("rows | secrets <row>,<row> | leak branch | leak address");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Requests to valgrind: a sequence of instructions that does nothing, which it recognises (its manual, "The client
+/// request mechanism").
+#[cfg(target_arch = "x86_64")]
+mod valgrind {
+    const RUNNING: usize = 0x1001;
+    const COUNT_ERRORS: usize = 0x1201;
+    const MAKE_UNDEFINED: usize = 0x4d43_0001;
+    const MAKE_DEFINED: usize = 0x4d43_0002;
+
+    /// The answer, or 0 without valgrind.
+    #[inline(never)]
+    fn request(code: usize, a: usize, b: usize) -> usize {
+        let args = [code, a, b, 0, 0, 0];
+        let mut answer = 0usize;
+        // SAFETY: four rotations by 128 in all and an exchange of a register with itself. Memory counts as changed, so
+        // that no secret stays in a register where valgrind does not see it declared.
+        unsafe {
+            core::arch::asm!(
+                "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
+                in("rax") args.as_ptr(), inout("rdx") answer, options(nostack)
+            );
+        }
+        answer
+    }
+
+    pub(crate) fn runs() -> bool {
+        request(RUNNING, 0, 0) > 0
+    }
+
+    /// Reports until now.
+    pub(crate) fn reports() -> usize {
+        request(COUNT_ERRORS, 0, 0)
+    }
+
+    /// From now on these bytes are secret, and so is all that comes from them.
+    pub(crate) fn hide(bytes: &[u8]) {
+        request(MAKE_UNDEFINED, bytes.as_ptr() as usize, bytes.len());
+    }
+
+    /// These bytes are public by definition.
+    pub(crate) fn publish(bytes: &[u8]) {
+        request(MAKE_DEFINED, bytes.as_ptr() as usize, bytes.len());
+    }
+
+    /// A secret copy.
+    pub(crate) fn secret(bytes: &[u8]) -> Vec<u8> {
+        let copy = bytes.to_vec();
+        hide(&copy);
+        copy
+    }
+}
+
+/// Elsewhere there are no requests, and so no answer.
+#[cfg(not(target_arch = "x86_64"))]
+mod valgrind {
+    pub(crate) fn runs() -> bool {
+        false
+    }
+    pub(crate) fn reports() -> usize {
+        0
+    }
+    pub(crate) fn hide(_: &[u8]) {}
+    pub(crate) fn publish(_: &[u8]) {}
+    pub(crate) fn secret(bytes: &[u8]) -> Vec<u8> {
+        bytes.to_vec()
+    }
+}

@@ -1,0 +1,66 @@
+//! The algorithms that seal messages, for the examples that ask whether time depends on secrets.
+#![allow(dead_code, reason = "not every example wants everything")]
+
+use kernels::InOut;
+use kernels::cpu::Features;
+use kernels::gcm::Gcm;
+use kernels::gcm_siv::GcmSiv;
+
+/// An algorithm that seals messages.
+pub(crate) trait Sealing {
+    const KEY_LENGTHS: &[usize];
+    const NONCE_LENGTHS: &[usize];
+
+    fn new(key: &[u8], features: Features) -> Self;
+    fn variant(&self) -> &'static str;
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]);
+    /// Whether the tag was right.
+    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool;
+    /// Ciphertext and tag by the slow twin.
+    fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]);
+}
+
+impl Sealing for Gcm {
+    const KEY_LENGTHS: &[usize] = &[16, 24, 32];
+    /// Other lengths than 12 are hashed, so that even the counter is secret.
+    const NONCE_LENGTHS: &[usize] = &[12, 8];
+
+    fn new(key: &[u8], features: Features) -> Self {
+        Self::new(key, features).expect("a good length")
+    }
+    fn variant(&self) -> &'static str {
+        self.variant()
+    }
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
+        self.seal(nonce, aad, data, tag).expect("not too long");
+    }
+    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
+        self.open(nonce, aad, data, tag).is_ok()
+    }
+    fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+        reference::gcm::Gcm::new_vartime(key).seal_vartime(nonce, aad, plain)
+    }
+}
+
+impl Sealing for GcmSiv {
+    const KEY_LENGTHS: &[usize] = &[16, 32];
+    const NONCE_LENGTHS: &[usize] = &[12];
+
+    fn new(key: &[u8], features: Features) -> Self {
+        Self::new(key, features).expect("a good length")
+    }
+    fn variant(&self) -> &'static str {
+        self.variant()
+    }
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
+        let nonce = nonce.try_into().expect("12 bytes");
+        self.seal(nonce, aad, data, tag).expect("not too long");
+    }
+    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
+        self.open(nonce.try_into().expect("12 bytes"), aad, data, tag).is_ok()
+    }
+    fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+        let nonce = nonce.try_into().expect("12 bytes");
+        reference::gcm_siv::GcmSiv::new_vartime(key).seal_vartime(nonce, aad, plain)
+    }
+}

@@ -1,0 +1,102 @@
+"""What the check of the machine code must find, and what it must not."""
+
+import pytest
+from machine_code import PLAIN, PUBLIC, SECRET, Function, Unknown, parse
+from rows import WIDTH, kinds_of, number, tables
+
+MEMCPY = "call QWORD PTR [rip+0x5] # 99 <memcpy@GLIBC_2.14>"
+
+
+def findings(lines: str) -> list[str]:
+    """Of a function whose arguments are a pointer to secrets, an `InOut`, a length, and a secret number.
+
+    Instruction `n` stands at address 8 n.
+    """
+    text = "\n".join(f"  {8 * i:x}:\t{line.strip()}" for i, line in enumerate(lines.split(";")))
+    code = parse(f"0000000000000000 <f>:\n{text}\n")["f"]
+    function = Function("f", code, [PUBLIC, PLAIN, PUBLIC, SECRET])
+    function.row()
+    return list(function.findings.values())
+
+
+LEAKS = {
+    "a branch": "mov rax,QWORD PTR [rdi]; test rax,rax; je 18; ret",
+    "a branch on an argument": "cmp rcx,0x5; ja 10; ret",
+    "a branch on a vector": "vmovdqu xmm0,XMMWORD PTR [rdi]; vptest xmm0,xmm0; jne 18; ret",
+    "a branch on a mask": "kxorq k1,k1,k1; vptestmb k1,zmm0,zmm0; kortestq k1,k1; jb 20; ret",
+    "a table": "movzx eax,BYTE PTR [rdi]; mov al,BYTE PTR [rdi+rax*1]; ret",
+    "a table of constants": "lea rdx,[rip+0x5] # 99; mov eax,DWORD PTR [rdx+rcx*4]; ret",
+    "where it writes": "movzx eax,BYTE PTR [rdi]; mov BYTE PTR [rdi+rax*1],0x0; ret",
+    "a lane": "vmovdqu xmm0,XMMWORD PTR [rdi]; vmovq rax,xmm0; mov rdx,QWORD PTR [rax]; ret",
+    "through the stack": "mov rax,QWORD PTR [rdi]; mov QWORD PTR [rsp-0x8],rax; mov edx,DWORD PTR [rsp-0x4];"
+    "test dl,dl; js 28; ret",
+    "through flags": "cmp QWORD PTR [rdi],0x1; sbb rax,rax; mov rdx,QWORD PTR [rdi+rax*1]; ret",
+    "a chosen address": "cmp QWORD PTR [rdi],0x1; cmove rdx,rsi; mov rdx,QWORD PTR [rdx]; ret",
+    "a division": "mov rax,rcx; xor edx,edx; div rdi; ret",
+    "how much is copied": f"mov rdx,rcx; {MEMCPY}; ret",
+    "in the second turn of a loop": "xor eax,eax; test eax,eax; je 28; mov eax,DWORD PTR [rdi]; jmp 8; ret",
+    "a secret put into InOut": "mov rax,QWORD PTR [rdi]; mov QWORD PTR [rsi],rax; ret",
+    "one pointer made of another": "mov rax,rdi; sub rax,rsi; add rax,rsi; mov rax,QWORD PTR [rax];"
+    "test eax,eax; jne 30; ret",
+    "a call from a loop": f"{MEMCPY}; jmp 0",
+}
+
+FINE = {
+    "lengths and addresses": "mov r8,QWORD PTR [rsi+0x10]; mov r9,QWORD PTR [rsi];"
+    "vmovdqu ymm0,YMMWORD PTR [r9+r8*1-0x20]; vmovdqu YMMWORD PTR [r9],ymm0; sub r8,0x20; jne 10; ret",
+    "InOut copied by a vector": "vmovups xmm0,XMMWORD PTR [rsi]; vmovups XMMWORD PTR [rsp-0x18],xmm0;"
+    "mov rax,QWORD PTR [rsp-0x18]; vmovdqu xmm0,XMMWORD PTR [rax]; ret",
+    "a selection": "mov rax,QWORD PTR [rdi]; test rax,rax; cmove rax,rcx; ret",
+    "saved registers": "push rbx; mov rbx,QWORD PTR [rdi]; pop rbx; xor eax,eax; test eax,eax; je 0; ret",
+    "one byte of a register": "cmp rdx,0x8; setb r11b; test r11b,r11b; je 20; ret",
+    "a panic": "cmp rdx,0x8; ja 18; ret; call 99 <_RNvNtCs_4core9panicking5panic>",
+}
+
+UNKNOWN = [
+    "rep stos QWORD PTR es:[rdi],rax; ret",
+    "jmp rax",
+    "call 99 <f>; ret",
+    "mulx rax,rbx,rcx; ret",
+    "imul rcx; ret",
+    "mov rax,[rdi]; ret",
+    "vpgatherdd zmm0{k1},DWORD PTR [rdi+zmm1*1]; ret",
+]
+
+
+@pytest.mark.parametrize("lines", LEAKS.values(), ids=LEAKS)
+def test_leaks_are_found(lines: str) -> None:
+    assert findings(lines)
+
+
+@pytest.mark.parametrize("lines", FINE.values(), ids=FINE)
+def test_what_is_no_leak(lines: str) -> None:
+    assert not findings(lines)
+
+
+@pytest.mark.parametrize("lines", UNKNOWN)
+def test_unknown_code_is_an_error(lines: str) -> None:
+    with pytest.raises(Unknown):
+        findings(lines)
+
+
+def test_tables_and_their_functions() -> None:
+    found = {name: (functions, rows) for name, functions, rows in tables()}
+    assert {"AES", "GCM"} <= set(found)
+    for functions, rows in found.values():
+        assert set(rows) == {*WIDTH, "portable"}
+        for _, arguments in functions:
+            assert kinds_of(arguments)
+
+
+def test_kinds_of_arguments() -> None:
+    kinds = kinds_of("a: &Key, b: u128, c: u64, d: &mut InOut<'_>, e: &[u8]")
+    assert kinds == [PUBLIC, SECRET, SECRET, PUBLIC, PLAIN, PUBLIC, PUBLIC]
+    with pytest.raises(Unknown):
+        kinds_of("a: Secret")
+
+
+def test_numbers_of_functions() -> None:
+    symbols = ["7wrapper", "s_7wrapper", "s0_7wrapper", "sz_7wrapper", "s10_7wrapper"]
+    numbers = [number(f"_RNvNvNtCs2_7kernels7variant3GCM{symbol}", "GCM") for symbol in symbols]
+    assert numbers == [0, 1, 2, 37, 64]
+    assert number("_RNvNvNtCs2_7kernels7variant3GCM7wrapper", "AES") is None
