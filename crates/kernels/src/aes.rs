@@ -146,6 +146,7 @@ fn computes(row: Picked<AesFunctions>, answer: &answers::Answer) -> bool {
 /// The key schedule (FIPS 197, 5.2).
 #[inline(always)]
 pub(crate) fn expand<B: Blocks>(b: B, key: &[u8], schedule: &mut Schedule) {
+    let b = b.one();
     let (first, rest) = key.split_first_chunk().expect("16, 24 or 32 bytes");
     let first = b.only(first);
     if let Some(second) = rest.first_chunk() {
@@ -221,16 +222,17 @@ fn begin<B: Blocks>(b: B, key: B::V, i: usize) -> B::V {
     b.xor(b.running_sum(key), b.splat(&ROUND_CONSTANTS[i]))
 }
 
-/// AES on every lane. `R` is the number of rounds.
+/// One block. `R` is the number of rounds.
 #[inline(always)]
-pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, v: B::V) -> B::V {
-    let mut s = b.aes_first(v, keys);
+pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block: [u8; 16]) -> [u8; 16] {
+    let b = b.one();
+    let mut s = b.aes_first(b.only(&block), keys);
     unroll!(r < 14 => {
         if r > 0 && r < R {
             s = b.aes_round(s, keys, r);
         }
     });
-    b.aes_last(s, keys, R, b.splat(&[0; 16]))
+    b.first_lane(b.aes_last(s, keys, R, b.splat(&[0; 16])))
 }
 
 /// XORs keystream into `data`: block `counter` from byte `skip` on, then the blocks after it.

@@ -6,15 +6,14 @@ use crate::InOut;
 use crate::aes;
 use crate::ghash::{BigEndian, Many, Order, Powers};
 use crate::stitch::{Call, Hashed};
-use crate::vector::{Products, Schedule};
+use crate::vector::{Blocks, Products, Schedule};
 
 /// Key set-up.
 #[inline(always)]
 pub(crate) fn set_up<B: Products, const R: usize>(b: B, key: &[u8], expanded: &mut Key) {
     aes::expand(b, key, &mut expanded.schedule);
-    let zero = b.splat(&[0; 16]);
-    let h = aes::encrypt::<B, R>(b, &b.keys(&expanded.schedule), zero);
-    expanded.few.set_up_ghash(b, b.first_lane(h));
+    let h = aes::encrypt::<B, R>(b, &b.keys(&expanded.schedule), [0; 16]);
+    expanded.few.set_up_ghash(b, h);
 }
 
 /// Seals (`SEAL`) or opens at most [`super::SHORT`] bytes. `R` is the number of rounds.
@@ -76,7 +75,7 @@ struct Message<'a, B: Products, const W: usize, const N: usize> {
     b: B,
     call: Call<'a, B, BigEndian, W, N>,
     /// The block that masks the tag, after key 0.
-    mask: B::S,
+    mask: <B::One as Blocks>::S,
 }
 
 impl<'a, B: Products, const W: usize, const N: usize> Message<'a, B, W, N> {
@@ -89,7 +88,7 @@ impl<'a, B: Products, const W: usize, const N: usize> Message<'a, B, W, N> {
         Self {
             b,
             call: Call::new(b, schedule, powers, counter, state, lengths.to_le_bytes()),
-            mask: b.aes_first(BigEndian::turn(b, first), &b.keys(schedule)),
+            mask: b.one().aes_first(b.one().only(&text.first.to_be_bytes()), &b.keys(schedule)),
         }
     }
 
@@ -100,6 +99,7 @@ impl<'a, B: Products, const W: usize, const N: usize> Message<'a, B, W, N> {
         let mut mask = [self.mask];
         let hashed = if SEAL { Hashed::Target } else { Hashed::Source };
         let hash = self.call.finish::<V, R, 1>(hashed, data, &mut mask);
-        b.first_lane(self.call.last::<R>(mask[0], BigEndian::turn(b, hash)))
+        let hash = b.one().only(&b.first_lane(BigEndian::turn(b, hash)));
+        b.one().first_lane(self.call.last::<R>(mask[0], hash))
     }
 }

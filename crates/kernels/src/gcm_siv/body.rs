@@ -6,7 +6,7 @@ use crate::aes::{self, NUMBERS};
 use crate::gcm::{Key, Lines};
 use crate::ghash::{self, LittleEndian, Powers, absorb};
 use crate::stitch::{Call, Hashed};
-use crate::vector::{Products, Schedule, unroll};
+use crate::vector::{Blocks, Products, Schedule, unroll};
 use crate::zero::wipe;
 
 /// Bytes of a message, additional data among them, for which few powers are enough. More of them take longer to make
@@ -90,8 +90,7 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
     fn tag<const R: usize>(&self, hash: B::V) -> [u8; 16] {
         let b = self.b;
         let block = (u128::from_le_bytes(b.first_lane(hash)) ^ self.nonce) & (u128::MAX >> 1);
-        let block = b.only(&block.to_le_bytes());
-        b.first_lane(aes::encrypt::<B, R>(b, &b.keys(self.schedule), block))
+        aes::encrypt::<B, R>(b, &b.keys(self.schedule), block.to_le_bytes())
     }
 }
 
@@ -123,11 +122,12 @@ fn derive<B: Products, const R: usize>(b: B, root: &Schedule, nonce: u128, key: 
             b.store(v, derived.0[i * B::LANES..].as_flattened_mut());
         }
     });
-    let first = b.only(&derived.key(2));
+    let one = b.one();
+    let first = one.only(&derived.key(2));
     if R == 10 {
-        aes::expand_128(b, first, &mut key.schedule);
+        aes::expand_128(one, first, &mut key.schedule);
     } else {
-        aes::expand_256(b, first, b.only(&derived.key(4)), &mut key.schedule);
+        aes::expand_256(one, first, one.only(&derived.key(4)), &mut key.schedule);
     }
     key.few.set_up_polyval(b, derived.key(0));
 }

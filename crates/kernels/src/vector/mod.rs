@@ -49,6 +49,12 @@ pub(crate) trait Blocks: Copy {
     type S: Copy;
     /// Round keys in the form that the rounds want; a plain reference where AES is an instruction.
     type Keys<'a>;
+    /// The same instruction set with one block per vector: less work where only one is wanted. (Plain integers have only
+    /// the width that they have.)
+    type One: for<'a> Blocks<Keys<'a> = Self::Keys<'a>>;
+
+    /// For one block.
+    fn one(self) -> Self::One;
 
     // ---- bytes in and out -------------------------------------------------------------------
 

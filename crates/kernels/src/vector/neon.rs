@@ -47,7 +47,12 @@ impl Blocks for Neon {
     type V = uint8x16_t;
     type S = uint8x16_t;
     type Keys<'a> = &'a Schedule;
+    type One = Self;
 
+    #[inline(always)]
+    fn one(self) -> Self {
+        self
+    }
     #[inline(always)]
     fn load(self, from: &[u8]) -> uint8x16_t {
         let from: &[u8; 16] = from.first_chunk().unwrap();

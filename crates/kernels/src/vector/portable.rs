@@ -41,7 +41,11 @@ impl Blocks for Portable {
     type V = V;
     type S = S;
     type Keys<'a> = Sliced;
+    type One = Self;
 
+    fn one(self) -> Self {
+        self
+    }
     fn load(self, from: &[u8]) -> V {
         self.load_part(&from[..Self::BYTES], 0)
     }

@@ -89,7 +89,11 @@ macro_rules! blocks {
             type V = $v;
             type S = $v;
             type Keys<'a> = &'a Schedule;
+            type One = Xmm<PRODUCTS>;
 
+            // Its features are among those of the wider vectors.
+            #[inline(always)]
+            fn one(self) -> Xmm<PRODUCTS> { Xmm(()) }
             #[inline(always)]
             fn load(self, from: &[u8]) -> $v {
                 let from: &[u8; 16 * $lanes] = from.first_chunk().unwrap();
