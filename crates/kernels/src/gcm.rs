@@ -6,6 +6,7 @@ use crate::aes::answers::TEXT;
 use crate::aes::{NoKey, Size};
 use crate::cpu::Features;
 use crate::ct;
+use crate::first_round::FirstRound;
 use crate::ghash::{FEW, Few, Many};
 use crate::variant::{self, GCM, GcmFunctions, Picked, Refusal, Row};
 use crate::vector::Schedule;
@@ -24,6 +25,8 @@ pub struct Gcm {
     key: Box<Key>,
     /// Made when a message first needs them: they cost more than a short message does.
     many: OnceLock<Box<Lines>>,
+    /// Made when a message is so long that they pay for themselves.
+    first_round: OnceLock<Box<FirstRound>>,
     size: Size,
     row: Picked<GcmFunctions>,
 }
@@ -65,6 +68,8 @@ const LONGEST: u64 = (1 << 36) - 32;
 const LONGEST_HASHED: u64 = (1 << 61) - 1;
 /// Bytes of data for which few powers are enough, beside the block of lengths.
 const SHORT: usize = 64;
+/// Bytes of data for which the first round is made ahead, which takes as long as it saves in a few such messages.
+const LONG: usize = 4096;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
 pub fn variants() -> impl Iterator<Item = Row> {
@@ -90,7 +95,7 @@ impl Gcm {
             Size::Bits192 => row.set_up_192(key, &mut expanded),
             Size::Bits256 => row.set_up_256(key, &mut expanded),
         }
-        Ok(Self { key: expanded, many: OnceLock::new(), size, row })
+        Ok(Self { key: expanded, many: OnceLock::new(), first_round: OnceLock::new(), size, row })
     }
 
     /// The row: `"vaes512"`, `"vaes256"`, `"aesni"`, `"neon-aes"` or `"portable"`.
@@ -110,13 +115,14 @@ impl Gcm {
     ) -> Result<(), TooLong> {
         let Text { first, hash, aad } = self.begin(nonce, aad, data.len())?;
         let (key, row) = (&self.key, self.row);
+        let ahead = self.ahead(nonce, data.len());
         match (self.size, data.len() <= SHORT) {
             (Size::Bits128, true) => row.seal_short_128(key, first, hash, aad, &mut data, tag),
             (Size::Bits192, true) => row.seal_short_192(key, first, hash, aad, &mut data, tag),
             (Size::Bits256, true) => row.seal_short_256(key, first, hash, aad, &mut data, tag),
-            (Size::Bits128, false) => row.seal_128(key, self.many(), first, hash, aad, &mut data, tag),
-            (Size::Bits192, false) => row.seal_192(key, self.many(), first, hash, aad, &mut data, tag),
-            (Size::Bits256, false) => row.seal_256(key, self.many(), first, hash, aad, &mut data, tag),
+            (Size::Bits128, false) => row.seal_128(key, self.many(), ahead, first, hash, aad, &mut data, tag),
+            (Size::Bits192, false) => row.seal_192(key, self.many(), ahead, first, hash, aad, &mut data, tag),
+            (Size::Bits256, false) => row.seal_256(key, self.many(), ahead, first, hash, aad, &mut data, tag),
         }
         Ok(())
     }
@@ -135,14 +141,21 @@ impl Gcm {
         let Text { first, hash, aad } = begun.map_err(|TooLong| OpenError::TooLong)?;
         let (key, row) = (&self.key, self.row);
         let len = data.len();
+        let ahead = self.ahead(nonce, len);
         let mut right = [0; 16];
         match (self.size, len <= SHORT) {
             (Size::Bits128, true) => row.open_short_128(key, first, hash, aad, &mut data, &mut right),
             (Size::Bits192, true) => row.open_short_192(key, first, hash, aad, &mut data, &mut right),
             (Size::Bits256, true) => row.open_short_256(key, first, hash, aad, &mut data, &mut right),
-            (Size::Bits128, false) => row.open_128(key, self.many(), first, hash, aad, &mut data, &mut right),
-            (Size::Bits192, false) => row.open_192(key, self.many(), first, hash, aad, &mut data, &mut right),
-            (Size::Bits256, false) => row.open_256(key, self.many(), first, hash, aad, &mut data, &mut right),
+            (Size::Bits128, false) => {
+                row.open_128(key, self.many(), ahead, first, hash, aad, &mut data, &mut right)
+            }
+            (Size::Bits192, false) => {
+                row.open_192(key, self.many(), ahead, first, hash, aad, &mut data, &mut right)
+            }
+            (Size::Bits256, false) => {
+                row.open_256(key, self.many(), ahead, first, hash, aad, &mut data, &mut right)
+            }
         }
         if ct::equal(&right, tag) {
             return Ok(());
@@ -183,6 +196,17 @@ impl Gcm {
         } else {
             self.row.absorb(self.many(), bytes, hash);
         }
+    }
+
+    /// The first round, for long messages. With a hashed nonce the counter is secret, and where it stands too.
+    #[inline]
+    fn ahead(&self, nonce: &[u8], len: usize) -> Option<&FirstRound> {
+        let make = || {
+            let mut first_round = Box::new(FirstRound::EMPTY);
+            self.row.set_up_first_round(&self.key.schedule, &mut first_round);
+            first_round
+        };
+        (len >= LONG && nonce.len() == 12).then(|| &**self.first_round.get_or_init(make))
     }
 
     #[inline]

@@ -10,6 +10,7 @@
 pub mod aes;
 pub mod cpu;
 pub mod ct;
+mod first_round;
 pub mod gcm;
 pub mod gcm_siv;
 mod ghash;

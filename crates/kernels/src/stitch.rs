@@ -4,6 +4,7 @@
 
 use crate::InOut;
 use crate::aes::NUMBERS;
+use crate::first_round::FirstRound;
 use crate::ghash::{Order, Powers, Sum, absorb_group};
 use crate::vector::{Blocks, Products, Schedule, unroll};
 use core::marker::PhantomData;
@@ -20,6 +21,10 @@ pub(crate) struct Call<'a, B: Products, O, const W: usize, const N: usize> {
     state: B::V,
     /// The last block that is hashed.
     lengths: [u8; 16],
+    /// The first round, if it was made ahead and where the counter stands may be known.
+    ahead: Option<&'a FirstRound>,
+    /// With it, the last byte of the counter.
+    byte: usize,
 }
 
 /// Which side of the data is hashed: the ciphertext of GCM, and the plaintext of GCM-SIV.
@@ -39,7 +44,14 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         state: B::V,
         lengths: [u8; 16],
     ) -> Self {
-        Self { b, order: PhantomData, keys: b.keys(schedule), powers, counter, state, lengths }
+        let keys = b.keys(schedule);
+        Self { b, order: PhantomData, keys, powers, counter, state, lengths, ahead: None, byte: 0 }
+    }
+
+    /// With the first round made ahead. The next counter ends in `byte`.
+    #[inline(always)]
+    pub(crate) fn with(self, ahead: Option<&'a FirstRound>, byte: usize) -> Self {
+        Self { ahead, byte, ..self }
     }
 
     /// The next `V` vectors of counter blocks, after key 0.
@@ -57,18 +69,42 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         s
     }
 
+    /// The next group of counters, after round 1.
+    #[inline(always)]
+    fn begin(&mut self) -> [B::S; W] {
+        let b = self.b;
+        let blocks = W * B::LANES;
+        // Seven groups of eight, or fifteen of sixteen, do not carry out of the byte.
+        if let Some(ahead) = self.ahead
+            && self.byte + blocks <= 256
+        {
+            let base = b.xor(self.counter, b.splat(&(self.byte as u128).to_le_bytes()));
+            let base = b.aes_round(b.aes_first(O::turn(b, base), &self.keys), &self.keys, 1);
+            let mut s = [base; W];
+            unroll!(i < W => { s[i] = b.aes_add(base, ahead.sums(b, self.byte + i * B::LANES)); });
+            self.counter = b.add32(self.counter, b.splat(&(blocks as u128).to_le_bytes()));
+            self.byte = (self.byte + blocks) % 256;
+            s
+        } else {
+            self.byte = (self.byte + blocks) % 256;
+            let mut s = self.counters::<W>();
+            unroll!(i < W => { s[i] = b.aes_round(s[i], &self.keys, 1); });
+            s
+        }
+    }
+
     /// All rounds but the last on the next group of counters, and between them the hashing of a group of bytes.
     #[inline(always)]
     fn stitch<const R: usize>(&mut self, hashed: Option<&[u8]>) -> [B::S; W] {
         let b = self.b;
         b.reread(&mut self.keys);
-        let mut s = self.counters::<W>();
+        let mut s = self.begin();
         let mut sum = Sum::new(b);
         // Products in pairs, two halves of a reduction and a fold, spread over the rounds.
         let steps = W.div_ceil(2) + 3;
-        let skipped = if R > 10 { 3 } else { 1 };
+        let skipped = if R > 10 { 3 } else { 2 };
         unroll!(r < 14 => {
-            if r > 0 && r < R {
+            if r > 1 && r < R {
                 unroll!(i < W => { s[i] = b.aes_round(s[i], &self.keys, r); });
                 // Else LLVM does all of the hashing first, and then the chains of AES two at a time.
                 b.fence_beside(&mut s, &mut sum.0);

@@ -11,6 +11,7 @@
 
 use crate::aes::NoKey;
 use crate::cpu::{Features, Needs};
+use crate::first_round::{self, FirstRound};
 use crate::gcm::{Key, body as gcm};
 use crate::gcm_siv::body as gcm_siv;
 use crate::ghash::{Few, Many};
@@ -224,6 +225,8 @@ variants! {
         fn set_up_192(key: &[u8], expanded: &mut Key) = gcm::set_up::<_, 12>;
         /// [`gcm::set_up`] for a key of 256 bits.
         fn set_up_256(key: &[u8], expanded: &mut Key) = gcm::set_up::<_, 14>;
+        /// The first round for long messages.
+        fn set_up_first_round(schedule: &Schedule, first_round: &mut FirstRound) = first_round::set_up;
         /// The powers for long messages.
         fn set_up_many(few: &Few, many: &mut Many) = ghash::set_up_many;
         /// [`ghash::absorb_into`] with few powers.
@@ -243,17 +246,17 @@ variants! {
         /// [`gcm::short`] for a key of 256 bits, opening.
         fn open_short_256(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 14, false>;
         /// [`gcm::long`] for a key of 128 bits, sealing.
-        fn seal_128(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, true>;
+        fn seal_128(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, true>;
         /// [`gcm::long`] for a key of 192 bits, sealing.
-        fn seal_192(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, true>;
+        fn seal_192(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, true>;
         /// [`gcm::long`] for a key of 256 bits, sealing.
-        fn seal_256(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, true>;
+        fn seal_256(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, true>;
         /// [`gcm::long`] for a key of 128 bits, opening.
-        fn open_128(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, false>;
+        fn open_128(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, false>;
         /// [`gcm::long`] for a key of 192 bits, opening.
-        fn open_192(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, false>;
+        fn open_192(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, false>;
         /// [`gcm::long`] for a key of 256 bits, opening.
-        fn open_256(key: &Key, many: &Many, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, false>;
+        fn open_256(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, false>;
     }
     proof = crate::gcm::proof;
     #[cfg(target_arch = "x86_64")]

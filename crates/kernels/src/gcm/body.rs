@@ -4,6 +4,7 @@
 use super::{Key, Text};
 use crate::InOut;
 use crate::aes;
+use crate::first_round::FirstRound;
 use crate::ghash::{BigEndian, Many, Order, Powers};
 use crate::stitch::{Call, Hashed};
 use crate::vector::{Blocks, Products, Schedule};
@@ -49,6 +50,7 @@ pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool
     b: B,
     key: &Key,
     many: &Many,
+    ahead: Option<&FirstRound>,
     first: u128,
     hash: u128,
     aad: u64,
@@ -57,6 +59,8 @@ pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool
 ) {
     let len = data.len();
     let mut message = Message::<B, W, _>::new(b, &key.schedule, many, Text { first, hash, aad }, len);
+    // Where a nonce of 96 bits has the data begin; with others nothing is made ahead.
+    message.call = message.call.with(ahead, 2);
     let bulk = len - len % (W * B::BYTES);
     if SEAL {
         message.call.groups_hashing_target::<R>(data.part(0, bulk));

@@ -107,6 +107,10 @@ pub(crate) trait Blocks: Copy {
     fn aes_first(self, v: Self::V, keys: &Self::Keys<'_>) -> Self::S;
     /// Round `r`, 1 and up. It takes the number and not the key because Arm adds key `r - 1` and x86 key `r`.
     fn aes_round(self, s: Self::S, keys: &Self::Keys<'_>, r: usize) -> Self::S;
+    /// A state as bytes.
+    fn aes_bytes(self, s: Self::S) -> Self::V;
+    /// A state plus another one, which is given as bytes.
+    fn aes_add(self, s: Self::S, bytes: Self::V) -> Self::S;
     /// The last round, and then xor `data`.
     fn aes_last(self, s: Self::S, keys: &Self::Keys<'_>, r: usize, data: Self::V) -> Self::V;
 

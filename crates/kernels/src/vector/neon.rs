@@ -136,6 +136,14 @@ impl Blocks for Neon {
         op!(round(s, self.load(keys.round(r - 1))))
     }
     #[inline(always)]
+    fn aes_bytes(self, s: uint8x16_t) -> uint8x16_t {
+        s
+    }
+    #[inline(always)]
+    fn aes_add(self, s: uint8x16_t, bytes: uint8x16_t) -> uint8x16_t {
+        self.xor(s, bytes)
+    }
+    #[inline(always)]
     fn aes_last(self, s: uint8x16_t, keys: &&Schedule, r: usize, data: uint8x16_t) -> uint8x16_t {
         let s = op!(last_round(s, self.load(keys.round(r - 1))));
         self.xor(s, self.xor(data, self.load(keys.round(r))))

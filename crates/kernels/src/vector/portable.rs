@@ -125,6 +125,13 @@ impl Blocks for Portable {
         add(&mut s, &keys.0[r]);
         s
     }
+    fn aes_bytes(self, s: S) -> V {
+        unslice(&s)
+    }
+    fn aes_add(self, mut s: S, bytes: V) -> S {
+        add(&mut s, &slice(&bytes));
+        s
+    }
     #[inline(never)]
     fn aes_last(self, mut s: S, keys: &Sliced, r: usize, data: V) -> V {
         sub_bytes(&mut s);

@@ -139,6 +139,10 @@ macro_rules! blocks {
             #[inline(always)]
             fn aes_round(self, s: $v, keys: &&Schedule, r: usize) -> $v { op!($round(s, self.splat(keys.round(r)))) }
             #[inline(always)]
+            fn aes_bytes(self, s: $v) -> $v { s }
+            #[inline(always)]
+            fn aes_add(self, s: $v, bytes: $v) -> $v { self.xor(s, bytes) }
+            #[inline(always)]
             fn aes_last(self, s: $v, keys: &&Schedule, r: usize, data: $v) -> $v {
                 // The last step of AES is an xor, so data joins the key ahead of time and costs no latency.
                 op!($last(s, self.xor(data, self.splat(keys.round(r)))))
