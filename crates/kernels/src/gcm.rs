@@ -12,6 +12,7 @@ use crate::variant::{self, GCM, GcmFunctions, Picked, Refusal, Row};
 use crate::vector::Schedule;
 use crate::zero::wipe;
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::OnceLock;
 
 pub(crate) mod answers;
@@ -25,8 +26,10 @@ pub struct Gcm {
     key: Box<Key>,
     /// Made when a message first needs them: they cost more than a short message does.
     many: OnceLock<Box<Lines>>,
-    /// Made when a message is so long that they pay for themselves.
+    /// Made for a very long message, or for the second that is long: some keys see only one.
     first_round: OnceLock<Box<FirstRound>>,
+    /// Whether the next long message is not the first.
+    second: AtomicBool,
     size: Size,
     row: Picked<GcmFunctions>,
 }
@@ -68,8 +71,10 @@ const LONGEST: u64 = (1 << 36) - 32;
 const LONGEST_HASHED: u64 = (1 << 61) - 1;
 /// Bytes of data for which few powers are enough, beside the block of lengths.
 const SHORT: usize = 64;
-/// Bytes of data for which the first round is made ahead, which takes as long as it saves in a few such messages.
+/// Bytes of data for which a first round, to be made ahead, would save something.
 const LONG: usize = 4096;
+/// Bytes of data for which it saves more than it takes to make it.
+const VERY_LONG: usize = 1 << 16;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
 pub fn variants() -> impl Iterator<Item = Row> {
@@ -95,7 +100,14 @@ impl Gcm {
             Size::Bits192 => row.set_up_192(key, &mut expanded),
             Size::Bits256 => row.set_up_256(key, &mut expanded),
         }
-        Ok(Self { key: expanded, many: OnceLock::new(), first_round: OnceLock::new(), size, row })
+        Ok(Self {
+            key: expanded,
+            many: OnceLock::new(),
+            first_round: OnceLock::new(),
+            second: AtomicBool::new(false),
+            size,
+            row,
+        })
     }
 
     /// The row: `"vaes512"`, `"vaes256"`, `"aesni"`, `"neon-aes"` or `"portable"`.
@@ -201,12 +213,20 @@ impl Gcm {
     /// The first round, for long messages. With a hashed nonce the counter is secret, and where it stands too.
     #[inline]
     fn ahead(&self, nonce: &[u8], len: usize) -> Option<&FirstRound> {
-        let make = || {
+        if len <= SHORT || nonce.len() != 12 {
+            return None;
+        }
+        let worth = || len >= VERY_LONG || len >= LONG && self.second.swap(true, Relaxed);
+        self.first_round.get().map(|made| &**made).or_else(|| worth().then(|| self.make_first_round()))
+    }
+
+    #[cold]
+    fn make_first_round(&self) -> &FirstRound {
+        self.first_round.get_or_init(|| {
             let mut first_round = Box::new(FirstRound::EMPTY);
             self.row.set_up_first_round(&self.key.schedule, &mut first_round);
             first_round
-        };
-        (len >= LONG && nonce.len() == 12).then(|| &**self.first_round.get_or_init(make))
+        })
     }
 
     #[inline]
@@ -248,6 +268,9 @@ pub(crate) fn proof(row: Picked<GcmFunctions>) -> bool {
 fn computes(row: Picked<GcmFunctions>, answer: &answers::Answer) -> bool {
     use answers::{KEY, NONCE};
     let Ok(gcm) = Gcm::on(row, &KEY[..answer.key]) else { return false };
+    if answer.ahead {
+        gcm.make_first_round();
+    }
     let (mut data, mut tag) = ([0; TEXT.len()], [0; 16]);
     let data = &mut data[..answer.plain.len()];
     gcm.seal(&NONCE, answer.aad, InOut::apart(answer.plain, data), &mut tag).is_ok()

@@ -7,8 +7,9 @@
 use crate::vector::{Products, unroll};
 use crate::zero::wipe;
 
-/// Blocks of zero after H^1: the blocks that a last vector lacks are multiplied by them.
-const ZEROS: usize = 16;
+/// Blocks of zero after H^1: the blocks that a last vector lacks are multiplied by them. Three are enough for four lanes;
+/// four, so that everything begins on a cache line.
+const ZEROS: usize = 4;
 
 /// Powers for a short message, of at most [`FEW`] blocks together with that of the lengths.
 pub(crate) type Few = Powers<{ FEW + ZEROS }>;
@@ -35,7 +36,14 @@ impl<const N: usize> Powers<N> {
     #[inline(always)]
     pub(crate) fn down_from<B: Products>(&self, b: B, n: usize) -> (B::V, B::V) {
         let at = Self::COUNT - n.min(Self::COUNT);
-        (b.load(self.whole[at..].as_flattened()), b.load(self.halves[at..].as_flattened()))
+        (Self::load(b, &self.whole[at..]), Self::load(b, &self.halves[at..]))
+    }
+
+    #[inline(always)]
+    fn load<B: Products>(b: B, from: &[[u8; 16]]) -> B::V {
+        let from = from.as_flattened();
+        // More lanes have zeros of their own after what is there.
+        if B::LANES <= ZEROS { b.load(from) } else { b.load_part(&from[..from.len().min(B::BYTES)], 0) }
     }
 
     /// H in lane 0.

@@ -6,7 +6,7 @@ use crate::InOut;
 use crate::aes::NUMBERS;
 use crate::first_round::FirstRound;
 use crate::ghash::{Order, Powers, Sum, absorb_group};
-use crate::vector::{Blocks, Products, Schedule, unroll};
+use crate::vector::{Products, Schedule, unroll};
 use core::marker::PhantomData;
 
 /// What every part of one call needs. `W` vectors are in flight, and there are `N` powers.
@@ -229,13 +229,13 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         &mut self,
         hashed: Hashed,
         mut data: InOut<'_>,
-        beside: &mut [<B::One as Blocks>::S; M],
+        beside: &mut [B::S; M],
     ) -> B::V {
         let b = self.b;
         let mut s = self.counters::<V>();
         unroll!(r < 14 => {
             if r > 0 && r < R {
-                unroll!(i < M => { beside[i] = b.one().aes_round(beside[i], &self.keys, r); });
+                unroll!(i < M => { beside[i] = b.aes_round(beside[i], &self.keys, r); });
                 unroll!(i < V => { s[i] = b.aes_round(s[i], &self.keys, r); });
             }
         });
@@ -281,12 +281,8 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
 
     /// The last round for what went beside.
     #[inline(always)]
-    pub(crate) fn last<const R: usize>(
-        &self,
-        s: <B::One as Blocks>::S,
-        data: <B::One as Blocks>::V,
-    ) -> <B::One as Blocks>::V {
-        self.b.one().aes_last(s, &self.keys, R, data)
+    pub(crate) fn last<const R: usize>(&self, s: B::S, data: B::V) -> B::V {
+        self.b.aes_last(s, &self.keys, R, data)
     }
 }
 

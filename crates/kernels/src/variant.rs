@@ -183,6 +183,7 @@ macro_rules! wrappers {
 macro_rules! wrapper {
     ([$($feature:tt),*] ($($arg:ident: $type:ty),*) $token:ident $width:literal $body:expr) => {{
         $(#[target_feature(enable = $feature)])*
+        #[allow(clippy::too_many_arguments)] // as many as the body has
         fn wrapper($($arg: $type),*) {
             #[allow(dead_code)] // not every body has a width
             const W: usize = $width;

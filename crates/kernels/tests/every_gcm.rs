@@ -62,6 +62,53 @@ impl Aead for Gcm {
 
 in_every_layout!(Gcm);
 
+/// A key that has seen a very long message, for which it made the first round ahead.
+mod ahead {
+    use super::*;
+
+    struct Ahead(Gcm);
+
+    impl Aead for Ahead {
+        type Twin = Twin;
+
+        const KEY_BITS: &'static [usize] = Gcm::KEY_BITS;
+        const NONCES: &'static [usize] = Gcm::NONCES;
+        const LONGEST: u64 = Gcm::LONGEST;
+        const LONGEST_AAD: Option<u64> = Gcm::LONGEST_AAD;
+
+        fn variants() -> impl Iterator<Item = Row> {
+            gcm::variants()
+        }
+        fn new(key: &[u8], features: Features) -> Self {
+            let gcm = <Gcm as Aead>::new(key, features);
+            if !cfg!(miri) {
+                gcm.seal(&[0; 12], &[], InOut::in_place(&mut vec![0; 1 << 16]), &mut [0; 16]).unwrap();
+            }
+            Self(gcm)
+        }
+        fn variant(&self) -> &'static str {
+            self.0.variant()
+        }
+        fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), TooLong> {
+            self.0.seal(nonce, aad, data, tag)
+        }
+        fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError> {
+            self.0.open(nonce, aad, data, tag)
+        }
+        fn twin(key: &[u8]) -> Twin {
+            Gcm::twin(key)
+        }
+        fn seal_vartime(twin: &Twin, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+            Gcm::seal_vartime(twin, nonce, aad, plain)
+        }
+        fn wrapping(twin: &Twin, before: u32, len: usize) -> Option<[Vec<u8>; 3]> {
+            Gcm::wrapping(twin, before, len)
+        }
+    }
+
+    in_every_layout!(Ahead);
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn nonces_of_every_length() {

@@ -7,7 +7,7 @@ use crate::aes;
 use crate::first_round::FirstRound;
 use crate::ghash::{BigEndian, Many, Order, Powers};
 use crate::stitch::{Call, Hashed};
-use crate::vector::{Blocks, Products, Schedule};
+use crate::vector::{Products, Schedule};
 
 /// Key set-up.
 #[inline(always)]
@@ -79,7 +79,7 @@ struct Message<'a, B: Products, const W: usize, const N: usize> {
     b: B,
     call: Call<'a, B, BigEndian, W, N>,
     /// The block that masks the tag, after key 0.
-    mask: <B::One as Blocks>::S,
+    mask: B::S,
 }
 
 impl<'a, B: Products, const W: usize, const N: usize> Message<'a, B, W, N> {
@@ -92,7 +92,7 @@ impl<'a, B: Products, const W: usize, const N: usize> Message<'a, B, W, N> {
         Self {
             b,
             call: Call::new(b, schedule, powers, counter, state, lengths.to_le_bytes()),
-            mask: b.one().aes_first(b.one().only(&text.first.to_be_bytes()), &b.keys(schedule)),
+            mask: b.aes_first(BigEndian::turn(b, first), &b.keys(schedule)),
         }
     }
 
@@ -103,7 +103,6 @@ impl<'a, B: Products, const W: usize, const N: usize> Message<'a, B, W, N> {
         let mut mask = [self.mask];
         let hashed = if SEAL { Hashed::Target } else { Hashed::Source };
         let hash = self.call.finish::<V, R, 1>(hashed, data, &mut mask);
-        let hash = b.one().only(&b.first_lane(BigEndian::turn(b, hash)));
-        b.one().first_lane(self.call.last::<R>(mask[0], hash))
+        b.first_lane(self.call.last::<R>(mask[0], BigEndian::turn(b, hash)))
     }
 }

@@ -115,11 +115,12 @@ fn derive<B: Products, const R: usize>(b: B, root: &Schedule, nonce: u128, key: 
             });
         }
     });
-    let mut derived = Derived([[0; 16]; 16]);
+    let mut derived = Derived([[0; 16]; 8]);
     unroll!(i < 6 => {
         if i * B::LANES < blocks {
             let v = b.aes_last(s[i], &keys, R, b.splat(&[0; 16]));
-            b.store(v, derived.0[i * B::LANES..].as_flattened_mut());
+            let to = derived.0[i * B::LANES..].as_flattened_mut();
+            if to.len() < B::BYTES { b.store_part(v, to, 0) } else { b.store(v, to) }
         }
     });
     let one = b.one();
@@ -132,8 +133,8 @@ fn derive<B: Products, const R: usize>(b: B, root: &Schedule, nonce: u128, key: 
     key.few.set_up_polyval(b, derived.key(0));
 }
 
-/// As many blocks as the widest vector has. Wiped on drop.
-struct Derived([[u8; 16]; 16]);
+/// The blocks, in whole vectors of four. Wiped on drop.
+struct Derived([[u8; 16]; 8]);
 
 impl Derived {
     /// The first halves of blocks `i` and `i + 1`.
