@@ -10,7 +10,7 @@ use crate::first_round::FirstRound;
 use crate::ghash::{FEW, Few, Many};
 use crate::variant::{self, GCM, GcmFunctions, Picked, Refusal, Row};
 use crate::vector::Schedule;
-use crate::zero::wipe;
+use crate::zero::{wipe, wipe_dead_stack};
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::OnceLock;
@@ -136,6 +136,9 @@ impl Gcm {
             (Size::Bits192, false) => row.seal_192(key, self.many(), ahead, first, hash, aad, &mut data, tag),
             (Size::Bits256, false) => row.seal_256(key, self.many(), ahead, first, hash, aad, &mut data, tag),
         }
+        if data.len() > SHORT {
+            wipe_dead_stack();
+        }
         Ok(())
     }
 
@@ -168,6 +171,9 @@ impl Gcm {
             (Size::Bits256, false) => {
                 row.open_256(key, self.many(), ahead, first, hash, aad, &mut data, &mut right)
             }
+        }
+        if len > SHORT {
+            wipe_dead_stack();
         }
         if ct::equal(&right, tag) {
             return Ok(());

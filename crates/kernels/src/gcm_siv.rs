@@ -10,7 +10,7 @@ use crate::ct;
 use crate::gcm::{OpenError, TooLong};
 use crate::variant::{self, Picked, Refusal, Row, SIV, SivFunctions};
 use crate::vector::Schedule;
-use crate::zero::wipe;
+use crate::zero::{wipe, wipe_dead_stack};
 use core::fmt;
 
 pub(crate) mod answers;
@@ -28,6 +28,8 @@ pub struct GcmSiv {
 
 /// The longest data, and the longest additional data (RFC 8452, section 6).
 const LONGEST: u64 = 1 << 36;
+/// Bytes for which there are enough registers.
+const ROOM: usize = 64;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
 pub fn variants() -> impl Iterator<Item = Row> {
@@ -74,6 +76,9 @@ impl GcmSiv {
             Size::Bits256 => row.seal_256(schedule, nonce, aad, &mut data, tag),
             _ => row.seal_128(schedule, nonce, aad, &mut data, tag),
         }
+        if data.len() + aad.len() > ROOM {
+            wipe_dead_stack();
+        }
         Ok(())
     }
 
@@ -93,6 +98,9 @@ impl GcmSiv {
         match self.size {
             Size::Bits256 => row.open_256(schedule, nonce, aad, &mut data, &mut right),
             _ => row.open_128(schedule, nonce, aad, &mut data, &mut right),
+        }
+        if data.len() + aad.len() > ROOM {
+            wipe_dead_stack();
         }
         if ct::equal(&right, tag) {
             return Ok(());

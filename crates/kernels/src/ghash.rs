@@ -234,7 +234,7 @@ pub(crate) fn absorb_group<B: Products, O: Order, const W: usize, const N: usize
         let i = (k + 1) % W;
         let x = O::turn(b, b.load(&group[i * B::BYTES..]));
         let x = if i == 0 { b.xor(x, state) } else { x };
-        let (h, halves) = powers.down_from(b, (W - i) * B::LANES);
+        let (h, halves) = b.afresh(powers).down_from(b, (W - i) * B::LANES);
         sum.add(b, x, h, halves);
     });
     b.fold(sum.reduce(b))

@@ -210,6 +210,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         // One by one: they do not wait for each other.
         while at < len {
             let mut part = data.part(at, (len - at).min(B::BYTES));
+            b.reread(&mut self.keys);
             let [mut s] = self.counters::<1>();
             unroll!(r < 14 => {
                 if r > 0 && r < R {
@@ -232,6 +233,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         beside: &mut [B::S; M],
     ) -> B::V {
         let b = self.b;
+        b.reread(&mut self.keys);
         let mut s = self.counters::<V>();
         unroll!(r < 14 => {
             if r > 0 && r < R {

@@ -38,6 +38,14 @@ fn seen<T: sealed::Plain>(data: &mut [T]) {
     compiler_fence(Ordering::SeqCst);
 }
 
+/// Wipes what calls before this one left on the stack: registers that a long loop had no room for. A kilobyte, which is
+/// more than any row needs but the portable one.
+#[inline(never)]
+pub(crate) fn wipe_dead_stack() {
+    let mut dead = [0u64; 128];
+    wipe(&mut dead);
+}
+
 /// A number that is zero at first and becomes zero again in every forked child.
 ///
 /// A generator of nonces or random bytes that was copied by `fork` must not go on as if it were alone. Whoever
