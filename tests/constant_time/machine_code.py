@@ -110,7 +110,7 @@ class Unknown(Exception):
 
 
 class Function:
-    """Follows secrets through `code`. Functions of `callees`, by address, are followed where they are called."""
+    """Follows secrets through `code`, and through `callees`, by address, where they are called."""
 
     def __init__(
         self,
@@ -127,8 +127,8 @@ class Function:
                 entry.registers |= {place: kind, f"low {place}": kind}
             else:
                 entry.stack |= {place + byte: kind for byte in range(8)}
-        # Bytes of the stack that are stored from general registers, and zeroed nowhere: the compiler parked registers
-        # there. They are in no array, since what is filled by index here is a secret, and is wiped with zeros.
+        # Bytes of the stack that are stored from general registers, and zeroed nowhere: the compiler parked
+        # registers there. They are in no array, since what is filled by index here is secret, and is wiped.
         self.scalars: set[int] = set()
         while True:
             self.stored: dict[range, set[bool]] = {}
@@ -263,8 +263,9 @@ class Function:
             kind = worst([kind, state.registers.get(whole, SECRET)])
         if not whole.startswith(("v", "k")):
             state.registers[f"low {whole}"] = low if LOWEST.match(register) else kind
-            number = instruction.operands[1] if instruction.name == "mov" and not NARROW.match(register) else ""
-            known = re.match(r"0x[0-9a-f]+$", number)
+            number = instruction.operands[-1]
+            known = instruction.name == "mov" and re.match(r"0x[0-9a-f]+$", number)
+            known = known and not NARROW.match(register)
             state.registers[f"number {whole}"] = int(number, 16) if known else SECRET
         state.registers[whole] = kind
 
@@ -364,7 +365,7 @@ class Function:
         return state
 
     def call(self, state: State, instruction: Instruction) -> State:
-        """What is known after a call, followed as if the function stood here: it sees this frame, and returns into it."""
+        """What is known after a call, followed as if the function stood here: it sees this frame."""
         target = re.match(r"[0-9a-f]+$", instruction.operands[0].split(" ")[0])
         code = self.callees.get(int(target[0], 16)) if target else None
         top = state.registers["rsp"]
@@ -393,7 +394,7 @@ class Function:
         if on_stack(found[0]) and name in {"add", "sub"} and (constant or found[1] == PUBLIC):
             return STACK
         if name == "and" and operands[0] == "rsp" and isinstance(found[0], int) and constant:
-            # How far it goes down to be aligned is not known, so what lies below gets numbers of its own, far away.
+            # How far it goes down to be aligned is not known: what lies below gets its own numbers, far away.
             self.aligned = found[0] - GAP
             return self.aligned
         if name == "imul" and len(operands) == 3:

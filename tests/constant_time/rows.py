@@ -78,7 +78,7 @@ def check(binary: str) -> list[str]:
     for table, functions, rows in all_tables:
         found = {n: symbol for symbol in code if (n := number(symbol, table)) is not None}
         wanted = range(len(rows) * len(functions))
-        # LLVM keeps one of two functions with the same code and features, as the key schedules of two portable rows.
+        # LLVM keeps one of two functions with the same code and features: key schedules of portable rows.
         merged = {n for n in wanted if rows[n // len(functions)] == "portable"} - found.keys()
         assert found.keys() | merged == set(wanted), f"{table}: {wanted} functions, but symbols {found}"
         for row, row_name in enumerate(rows):

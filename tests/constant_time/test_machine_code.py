@@ -54,7 +54,8 @@ LEAKS = {
     "somewhere in an array on the stack": "mov QWORD PTR [rsp-0x48],0x0; vmovdqu xmm0,XMMWORD PTR [rdi];"
     "vmovdqu XMMWORD PTR [rsp+rdx*1-0x48],xmm0; mov rax,QWORD PTR [rsp-0x48]; test rax,rax; je 0; ret",
     "where in an array on the stack": "mov QWORD PTR [rsp+rcx*1-0x48],0x0; ret",
-    "what an array on the stack contains": "mov rax,QWORD PTR [rsp+rdx*1-0x48]; mov al,BYTE PTR [rdx+rax*1]; ret",
+    "what an array on the stack contains": "mov rax,QWORD PTR [rsp+rdx*1-0x48];"
+    "mov al,BYTE PTR [rdx+rax*1]; ret",
     "in an aligned frame": "mov rbp,rsp; and rsp,0xffffffffffffffc0; mov QWORD PTR [rsp-0x8],rcx;"
     "mov rax,QWORD PTR [rsp-0x8]; mov al,BYTE PTR [rdi+rax*1]; mov rsp,rbp; ret",
     "in what is called": "call 3000 <branches>; ret",
@@ -73,8 +74,9 @@ FINE = {
     "saved registers": "push rbx; mov rbx,QWORD PTR [rdi]; pop rbx; xor eax,eax; test eax,eax; je 0; ret",
     "one byte of a register": "cmp rdx,0x8; setb r11b; test r11b,r11b; je 20; ret",
     "an array on the stack wiped by index": "xor eax,eax; mov QWORD PTR [rsp-0x8],rdx; lea rsi,[rsp-0x48];"
-    "mov QWORD PTR [rsi+rax*1],0x0; vmovdqu xmm0,XMMWORD PTR [rdi]; vmovdqu XMMWORD PTR [rsp+rax*1-0x48],xmm0;"
-    "add rax,0x8; cmp rax,0x40; jne 18; mov rdx,QWORD PTR [rsp-0x8]; test rdx,rdx; je 0; ret",
+    "mov QWORD PTR [rsi+rax*1],0x0; vmovdqu xmm0,XMMWORD PTR [rdi];"
+    "vmovdqu XMMWORD PTR [rsp+rax*1-0x48],xmm0; add rax,0x8; cmp rax,0x40; jne 18;"
+    "mov rdx,QWORD PTR [rsp-0x8]; test rdx,rdx; je 0; ret",
     "an aligned frame": "push rbp; mov rbp,rsp; and rsp,0xffffffffffffffc0; mov QWORD PTR [rsp-0x8],rdx; "
     "mov rdx,QWORD PTR [rsp-0x8]; test rdx,rdx; je 38; lea rsp,[rbp-0x0]; pop rbp; ret",
     "a call": "mov QWORD PTR [rsp-0x40],rcx; call 1000 <wipes>; mov rax,QWORD PTR [rsp-0x40];"
