@@ -33,10 +33,11 @@ bench: install tools ## the figures of README, as ratios in one run
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
 
-test-ct: ## no branch and no address depends on a secret: the kernels under valgrind and their machine code, on x86-64
+test-ct: ## no branch and no address depends on a secret: the kernels under valgrind and their machine code, on x86-64; and what they leave on the stack
 	@for tool in valgrind objdump; do command -v $$tool >/dev/null || { echo "test-ct needs $$tool"; exit 1; }; done
 	RUSTFLAGS="-C symbol-mangling-version=v0" cargo build --locked --release -p sealane-kernels --example constant_time
 	$(PYTHON) tests/constant_time/check.py $${CARGO_TARGET_DIR:-target}/release/examples/constant_time
+	RUSTFLAGS="-C symbol-mangling-version=v0" cargo test --locked --release -p sealane-kernels --test stack
 
 test-arch: ## the kernels on other processors, emulated; needs what .ci/run installs for it
 	$(call elsewhere,aarch64,AARCH64,qemu-aarch64-static -L /usr/aarch64-linux-gnu,neon-aes$(comma)portable)

@@ -37,6 +37,11 @@ impl Aes {
         Self { round_keys: w.chunks_exact(4).map(|key| key.try_into().unwrap()).collect() }
     }
 
+    /// The round keys, as blocks.
+    pub fn round_keys(&self) -> Vec<[u8; 16]> {
+        self.round_keys.iter().map(|key| *key.as_flattened().first_chunk().unwrap()).collect()
+    }
+
     /// Cipher (5.1).
     pub fn encrypt_block_vartime(&self, block: &[u8; 16]) -> [u8; 16] {
         let [first, middle @ .., last] = &self.round_keys[..] else { unreachable!("at least eleven keys") };

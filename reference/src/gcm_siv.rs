@@ -3,7 +3,7 @@
 use crate::aes::Aes;
 
 /// An element of POLYVAL's field (section 3): bit i is the coefficient of x^i, the first bit of its block.
-type Element = u128;
+pub type Element = u128;
 
 /// A key from which each nonce derives its own two.
 pub struct GcmSiv {
@@ -153,7 +153,7 @@ fn polyval_vartime(h: Element, blocks: &[Element]) -> Element {
 }
 
 /// dot(a, b) = a * b * x^-128 (section 3).
-fn dot_vartime(a: Element, b: Element) -> Element {
+pub fn dot_vartime(a: Element, b: Element) -> Element {
     times_vartime(times_vartime(a, b), X_TO_THE_MINUS_128)
 }
 

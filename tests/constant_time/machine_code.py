@@ -6,6 +6,7 @@ depend on a secret; and any call from a loop. Nothing is run, so the machine nee
 What is known of a value is its kind; where paths meet, the worse one stays:
 
     int     the stack pointer at entry plus this number
+    STACK   the stack pointer plus a public number that is not followed: a place in an array on the stack
     PLAIN   a pointer to public data: the two addresses and the length in `InOut`, or constants
     PUBLIC  a length, or a pointer to data: whatever is loaded through it is secret
     SECRET  anything else
@@ -19,7 +20,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-PLAIN, PUBLIC, SECRET = "plain", "public", "secret"
+PLAIN, STACK, PUBLIC, SECRET = "plain", "stack", "public", "secret"
 Kind = int | str
 
 # ---- registers and instructions ------------------------------------------------------------------
@@ -51,6 +52,8 @@ VECTOR_COMPARES = re.compile(r"(vptest|vtestp[sd]|vu?comis[sd]|k(or)?test[bwdq])
 NEVER = re.compile(r"v.*(gather|scatter|compress|expand|div|sqrt)")
 READS_TARGET = re.compile(r"vpternlog|vpermi2|vpermt2|vfn?m|vpmadd52|vpdp|vpsh[lr]dv")
 NO_RETURN = re.compile(r"9panicking|slice_index_fail|len_mismatch_fail|unwrap_failed|expect_failed")
+# Between the stack above the place where a frame begins to be aligned, and what is below.
+GAP = 1 << 20
 COPIES = re.compile(r"<mem(cpy|move|set)@")
 
 
@@ -64,7 +67,10 @@ class Instruction:
 
 @dataclass
 class State:
-    """What is known before an instruction: kinds of registers and flags, and of bytes of the stack."""
+    """What is known before an instruction: kinds of registers and flags, and of bytes of the stack.
+
+    "low rax" is the kind of the lowest byte of rax, "number rax" what constant is in it, if any is.
+    """
 
     registers: dict[str, Kind] = field(default_factory=dict)
     stack: dict[int, Kind] = field(default_factory=dict)
@@ -87,10 +93,13 @@ def worst(kinds: Iterable[Kind]) -> Kind:
         return PUBLIC
     if all(kind == kinds[0] for kind in kinds):
         return kinds[0]
-    # Different places on the stack: nobody needs them, so that is not followed.
-    if SECRET in kinds or any(isinstance(kind, int) for kind in kinds):
-        return SECRET
-    return PUBLIC
+    if all(on_stack(kind) for kind in kinds):
+        return STACK
+    return SECRET if SECRET in kinds or any(on_stack(kind) for kind in kinds) else PUBLIC
+
+
+def on_stack(kind: Kind) -> bool:
+    return kind == STACK or isinstance(kind, int)
 
 
 # ---- one function --------------------------------------------------------------------------------
@@ -101,22 +110,50 @@ class Unknown(Exception):
 
 
 class Function:
-    def __init__(self, name: str, code: list[Instruction], arguments: list[Kind]) -> None:
-        self.name, self.code = name, code
-        self.index = {instruction.at: i for i, instruction in enumerate(code)}
-        self.findings: dict[int, str] = {}
+    """Follows secrets through `code`, and through `callees`, by address, where they are called."""
+
+    def __init__(
+        self,
+        name: str,
+        code: list[Instruction],
+        arguments: list[Kind],
+        callees: dict[int, list[Instruction]] | None = None,
+    ) -> None:
+        self.callees = callees or {}
+        self.aligned: int | None = None
         entry = State({"rsp": 0})
         for place, kind in zip([*ARGUMENTS, *range(8, 8 * 99, 8)], arguments, strict=False):
             if isinstance(place, str):
                 entry.registers |= {place: kind, f"low {place}": kind}
             else:
                 entry.stack |= {place + byte: kind for byte in range(8)}
+        # Bytes of the stack that are stored from general registers, and zeroed nowhere: the compiler parked
+        # registers there. They are in no array, since what is filled by index here is secret, and is wiped.
+        self.scalars: set[int] = set()
+        while True:
+            self.stored: dict[range, set[bool]] = {}
+            self.follow(name, code, entry.copy())
+            found = {byte for place, scalar in self.stored.items() if True in scalar for byte in place}
+            found -= {byte for place, scalar in self.stored.items() if False in scalar for byte in place}
+            if found == self.scalars:
+                break
+            self.scalars = found
+
+    def follow(self, name: str, code: list[Instruction], entry: State) -> None:
+        """Goes all ways from this state at the first instruction on."""
+        self.name, self.code = name, code
+        self.index = {instruction.at: i for i, instruction in enumerate(code)}
+        self.findings: dict[int, str] = {}
         self.states = {0: entry}
+        self.end: State | None = None
         work = [0]
         while work:
             # In the order of the code, so that paths have met before one goes on behind them.
             i = heapq.heappop(work)
             after = self.step(self.states[i].copy(), code[i])
+            if code[i].name == "ret":
+                self.end = self.end or after.copy()
+                self.end.meet(after)
             for target in self.next(i):
                 if target not in self.states:
                     self.states[target] = after.copy()
@@ -162,15 +199,21 @@ class Function:
         # A displacement has 64 bits here, and may be negative.
         offset = (offset + (1 << 63)) % (1 << 64) - (1 << 63)
         if len(kinds) == 1 and isinstance(kinds[0], int):
-            return kinds[0] + offset, size
+            place = kinds[0] + offset
+            if size and instruction.name == "mov" and operand == instruction.operands[0]:
+                scalar = instruction.operands[1] in GENERAL_NAMES
+                self.stored.setdefault(range(place, place + size), set()).add(scalar)
+            return place, size
         return self.sum(kinds), size
 
     @staticmethod
     def sum(kinds: list[Kind]) -> Kind:
         """The kind of a sum."""
         special = [kind for kind in kinds if kind != PUBLIC]
-        if SECRET in kinds or len(special) > 1 or any(isinstance(kind, int) for kind in kinds):
+        if SECRET in kinds or len(special) > 1:
             return SECRET
+        if special and on_stack(special[0]):
+            return STACK
         return special[0] if special else PUBLIC
 
     def read(self, state: State, instruction: Instruction, operand: str) -> Kind:
@@ -203,8 +246,13 @@ class Function:
                 masked = "{k" in operand
                 for byte in range(place, place + size):
                     state.stack[byte] = worst([kind, state.stack.get(byte, SECRET)]) if masked else kind
+            elif place == STACK:
+                if kind != PUBLIC:
+                    self.spoil(state)
             else:
                 self.find(instruction, place, "writes to an address that may depend on a secret")
+                if on_stack(kind):
+                    raise Unknown(f"{self.name}: {instruction.text}: an address on the stack gets lost")
                 if place == PLAIN:
                     self.find(instruction, kind, "writes a secret among public data")
             return
@@ -215,7 +263,17 @@ class Function:
             kind = worst([kind, state.registers.get(whole, SECRET)])
         if not whole.startswith(("v", "k")):
             state.registers[f"low {whole}"] = low if LOWEST.match(register) else kind
+            number = instruction.operands[-1]
+            known = instruction.name == "mov" and re.match(r"0x[0-9a-f]+$", number)
+            known = known and not NARROW.match(register)
+            state.registers[f"number {whole}"] = int(number, 16) if known else SECRET
         state.registers[whole] = kind
+
+    def spoil(self, state: State) -> None:
+        """A secret is written somewhere into an array of this frame. No array here holds addresses."""
+        for byte, old in state.stack.items():
+            if old == PUBLIC and byte < 0 and byte not in self.scalars:
+                state.stack[byte] = SECRET
 
     def step(self, state: State, instruction: Instruction) -> State:
         name, operands = instruction.name, instruction.operands
@@ -241,11 +299,18 @@ class Function:
                     self.find(instruction, kind, f"copies with a secret in {register}")
                 target = registers.get("rdi", SECRET)
                 if isinstance(target, int):  # and no further than to the end of this frame
-                    state.stack |= dict.fromkeys(range(target, 0), SECRET)
+                    end = self.aligned if self.aligned is not None and target < self.aligned else 0
+                    size = registers.get("number rdx", SECRET)
+                    end = target + size if isinstance(size, int) else end
+                    self.stored.setdefault(range(target, end), set()).add(False)
+                    hit = (byte for byte in range(target, end) if byte not in self.scalars)
+                    state.stack |= dict.fromkeys(hit, SECRET)
+                elif target == STACK:
+                    self.spoil(state)
                 for register in ("rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "flags"):
-                    registers |= {register: SECRET, f"low {register}": SECRET}
+                    registers |= {part + register: SECRET for part in ("", "low ", "number ")}
             elif not NO_RETURN.search(instruction.text):
-                raise Unknown(f"{self.name}: {instruction.text}")
+                return self.call(state, instruction)
         elif name in {"push", "pop"}:
             top = registers["rsp"]
             if not isinstance(top, int):
@@ -270,7 +335,8 @@ class Function:
             kind = worst([*kinds(operands), registers.get("rax", SECRET), registers.get("rdx", SECRET)])
             if name != "mul":
                 self.find(instruction, kind, "divides what may depend on a secret")
-            registers |= {"rax": kind, "low rax": kind, "rdx": kind, "low rdx": kind}
+            for register in ("rax", "rdx"):
+                registers |= {register: kind, f"low {register}": kind, f"number {register}": SECRET}
             flags(kind)
         elif name in MOVES or name in FRESH:
             kind = worst(kinds(operands[1:]))
@@ -292,11 +358,30 @@ class Function:
             reads = operands[0 if READS_TARGET.match(name) else 1 :]
             masks = re.findall(r"\{(k\d)\}", operands[0])
             found = [PUBLIC] if same else kinds(reads) + [registers.get(mask, SECRET) for mask in masks]
-            kind = SECRET if SECRET in found or any(isinstance(kind, int) for kind in found) else PUBLIC
+            kind = SECRET if SECRET in found or any(on_stack(kind) for kind in found) else PUBLIC
             self.write(state, instruction, operands[0], kind)
         else:
             raise Unknown(f"{self.name}: {instruction.text}")
         return state
+
+    def call(self, state: State, instruction: Instruction) -> State:
+        """What is known after a call, followed as if the function stood here: it sees this frame."""
+        target = re.match(r"[0-9a-f]+$", instruction.operands[0].split(" ")[0])
+        code = self.callees.get(int(target[0], 16)) if target else None
+        top = state.registers["rsp"]
+        if code is None or not isinstance(top, int):
+            raise Unknown(f"{self.name}: {instruction.text}")
+        state.stack |= dict.fromkeys(range(top - 8, top), PUBLIC)
+        state.registers["rsp"] = top - 8
+        callee = object.__new__(Function)
+        callee.callees, callee.aligned = {}, self.aligned  # one deep is enough
+        callee.stored, callee.scalars = self.stored, self.scalars
+        callee.follow(f"{self.name}, in what it calls", code, state)
+        self.findings |= callee.findings
+        if callee.end is None or callee.end.registers["rsp"] != top - 8:
+            raise Unknown(f"{self.name}: {instruction.text} does not return")
+        callee.end.registers["rsp"] = top
+        return callee.end
 
     def changed(self, name: str, operands: list[str], found: list[Kind], flags: Kind) -> Kind:
         """The kind of what arithmetic leaves in its first operand."""
@@ -306,6 +391,12 @@ class Function:
         if isinstance(found[0], int) and constant and name in {"add", "sub"}:
             n = (int(operands[1], 16) + (1 << 63)) % (1 << 64) - (1 << 63)
             return found[0] + (n if name == "add" else -n)
+        if on_stack(found[0]) and name in {"add", "sub"} and (constant or found[1] == PUBLIC):
+            return STACK
+        if name == "and" and operands[0] == "rsp" and isinstance(found[0], int) and constant:
+            # How far it goes down to be aligned is not known: what lies below gets its own numbers, far away.
+            self.aligned = found[0] - GAP
+            return self.aligned
         if name == "imul" and len(operands) == 3:
             found = found[1:]
         if name in {"adc", "sbb"}:

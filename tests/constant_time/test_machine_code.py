@@ -1,20 +1,32 @@
 """What the check of the machine code must find, and what it must not."""
 
 import pytest
-from machine_code import PLAIN, PUBLIC, SECRET, Function, Unknown, parse
+from machine_code import PLAIN, PUBLIC, SECRET, Function, Instruction, Unknown, parse
 from rows import WIDTH, kinds_of, number, tables
 
 MEMCPY = "call QWORD PTR [rip+0x5] # 99 <memcpy@GLIBC_2.14>"
 
 
-def findings(lines: str) -> list[str]:
-    """Of a function whose arguments are a pointer to secrets, an `InOut`, a length, and a secret number.
+def code(lines: str, at: int = 0) -> list[Instruction]:
+    """Instruction `n` stands 8 n behind `at`."""
+    text = "\n".join(f"  {at + 8 * i:x}:\t{line.strip()}" for i, line in enumerate(lines.split(";")))
+    return parse(f"{at:016x} <f>:\n{text}\n")["f"]
 
-    Instruction `n` stands at address 8 n.
-    """
-    text = "\n".join(f"  {8 * i:x}:\t{line.strip()}" for i, line in enumerate(lines.split(";")))
-    code = parse(f"0000000000000000 <f>:\n{text}\n")["f"]
-    function = Function("f", code, [PUBLIC, PLAIN, PUBLIC, SECRET])
+
+# What may be called. They see the caller's words 8 bytes further up.
+CALLEES = {
+    0x1000: "mov QWORD PTR [rsp-0x38],0x0; ret",
+    0x2000: "mov QWORD PTR [rsp-0x38],rcx; ret",
+    0x3000: "test rcx,rcx; je 3010; ret",
+    0x4000: "call 1000 <wipes>; ret",
+    0x5000: "ud2",
+}
+
+
+def findings(lines: str) -> list[str]:
+    """Of a function whose arguments are a pointer to secrets, an `InOut`, a length, and a secret number."""
+    callees = {at: code(lines, at) for at, lines in CALLEES.items()}
+    function = Function("f", code(lines), [PUBLIC, PLAIN, PUBLIC, SECRET], callees)
     function.row()
     return list(function.findings.values())
 
@@ -39,6 +51,18 @@ LEAKS = {
     "one pointer made of another": "mov rax,rdi; sub rax,rsi; add rax,rsi; mov rax,QWORD PTR [rax];"
     "test eax,eax; jne 30; ret",
     "a call from a loop": f"{MEMCPY}; jmp 0",
+    "somewhere in an array on the stack": "mov QWORD PTR [rsp-0x48],0x0; vmovdqu xmm0,XMMWORD PTR [rdi];"
+    "vmovdqu XMMWORD PTR [rsp+rdx*1-0x48],xmm0; mov rax,QWORD PTR [rsp-0x48]; test rax,rax; je 0; ret",
+    "where in an array on the stack": "mov QWORD PTR [rsp+rcx*1-0x48],0x0; ret",
+    "what an array on the stack contains": "mov rax,QWORD PTR [rsp+rdx*1-0x48];"
+    "mov al,BYTE PTR [rdx+rax*1]; ret",
+    "in an aligned frame": "mov rbp,rsp; and rsp,0xffffffffffffffc0; mov QWORD PTR [rsp-0x8],rcx;"
+    "mov rax,QWORD PTR [rsp-0x8]; mov al,BYTE PTR [rdi+rax*1]; mov rsp,rbp; ret",
+    "in what is called": "call 3000 <branches>; ret",
+    "through what is called": "mov QWORD PTR [rsp-0x40],rdx; call 2000 <fills>; mov rax,QWORD PTR [rsp-0x40];"
+    "mov al,BYTE PTR [rdi+rax*1]; ret",
+    "copied over by who knows how much": "mov QWORD PTR [rsp-0x40],0x0; lea rdi,[rsp-0x48]; "
+    f"{MEMCPY}; mov rax,QWORD PTR [rsp-0x40]; test rax,rax; je 0; ret",
 }
 
 FINE = {
@@ -49,6 +73,14 @@ FINE = {
     "a selection": "mov rax,QWORD PTR [rdi]; test rax,rax; cmove rax,rcx; ret",
     "saved registers": "push rbx; mov rbx,QWORD PTR [rdi]; pop rbx; xor eax,eax; test eax,eax; je 0; ret",
     "one byte of a register": "cmp rdx,0x8; setb r11b; test r11b,r11b; je 20; ret",
+    "an array on the stack wiped by index": "xor eax,eax; mov QWORD PTR [rsp-0x8],rdx; lea rsi,[rsp-0x48];"
+    "mov QWORD PTR [rsi+rax*1],0x0; vmovdqu xmm0,XMMWORD PTR [rdi];"
+    "vmovdqu XMMWORD PTR [rsp+rax*1-0x48],xmm0; add rax,0x8; cmp rax,0x40; jne 18;"
+    "mov rdx,QWORD PTR [rsp-0x8]; test rdx,rdx; je 0; ret",
+    "an aligned frame": "push rbp; mov rbp,rsp; and rsp,0xffffffffffffffc0; mov QWORD PTR [rsp-0x8],rdx; "
+    "mov rdx,QWORD PTR [rsp-0x8]; test rdx,rdx; je 38; lea rsp,[rbp-0x0]; pop rbp; ret",
+    "a call": "mov QWORD PTR [rsp-0x40],rcx; call 1000 <wipes>; mov rax,QWORD PTR [rsp-0x40];"
+    "mov al,BYTE PTR [rdi+rax*1]; ret",
     "a panic": "cmp rdx,0x8; ja 18; ret; call 99 <_RNvNtCs_4core9panicking5panic>",
 }
 
@@ -56,6 +88,10 @@ UNKNOWN = [
     "rep stos QWORD PTR es:[rdi],rax; ret",
     "jmp rax",
     "call 99 <f>; ret",
+    "call rax; ret",
+    "call 4000 <calls>; ret",
+    "call 5000 <does not return>; ret",
+    "lea rax,[rsp-0x8]; mov QWORD PTR [rdi],rax; ret",
     "mulx rax,rbx,rcx; ret",
     "imul rcx; ret",
     "mov rax,[rdi]; ret",

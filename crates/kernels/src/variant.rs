@@ -398,5 +398,6 @@ mod test {
         };
         check(AES, here).for_each(of);
         check(GCM, here).for_each(of);
+        check(SIV, here).for_each(of);
     }
 }

@@ -4,6 +4,7 @@ use kernels::InOut;
 use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
+use kernels::gcm_siv::{self, GcmSiv};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -97,6 +98,32 @@ fn a_dropped_gcm_key_leaves_zeros() {
             WATCHING.store(false, Ordering::Relaxed);
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, pieces, "the key was not where this test looks");
+        }
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_dropped_gcm_siv_key_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for row in gcm_siv::variants() {
+        if let Err(missing) = row.check(Features::detect()) {
+            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+            continue;
+        }
+        for len in [16, 32] {
+            let siv = GcmSiv::new(&[0xa5; 32][..len], Features::detect().only(row.needs)).unwrap();
+            let moved = Box::new(siv);
+            let before = LARGE.load(Ordering::Relaxed);
+            WATCHING.store(true, Ordering::Relaxed);
+            // What a long message derives is not on the heap.
+            let (mut data, mut tag) = ([0; 1000], [0; 16]);
+            moved.seal(&[1; 12], &[], InOut::in_place(&mut data), &mut tag).unwrap();
+            assert_eq!(LARGE.load(Ordering::Relaxed), before, "a message used the heap");
+            drop(moved);
+            WATCHING.store(false, Ordering::Relaxed);
+            let seen = LARGE.load(Ordering::Relaxed) - before;
+            assert_eq!(seen, 1, "the schedule was not where this test looks");
         }
     }
     assert_eq!(DIRTY.load(Ordering::Relaxed), 0);

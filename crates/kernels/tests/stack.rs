@@ -1,0 +1,335 @@
+//! What calls leave on the stack below them: no round keys, no powers of H, no derived keys, but for [`KNOWN`].
+//!
+//! The stack is painted, a call is made, and what lies below it afterwards is searched for what the slow twins say that
+//! the call knew. Registers are not looked at, nor plaintext and keystream.
+//!
+//! How vectors are kept in registers is up to the optimiser, so this runs in the release profile only: `make test-ct`.
+//! Reading dead memory is nothing that Rust promises anything about; Miri does not get to see it.
+#![cfg(not(miri))]
+
+use kernels::InOut;
+use kernels::aes::{self, Aes};
+use kernels::cpu::Features;
+use kernels::gcm::{self, Gcm};
+use kernels::gcm_siv::{self, GcmSiv};
+use kernels::variant::Row;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hint::black_box;
+
+mod rows;
+#[path = "../examples/sealing/mod.rs"]
+mod sealing;
+
+use rows::rows;
+use sealing::Sealing;
+
+/// How far down.
+const DEPTH: usize = 1 << 17;
+const LENGTHS: [usize; 5] = [0, 64, 300, 2000, 5000];
+const NONCE: [u8; 12] = [0x5a; 12];
+const AAD: [u8; 40] = [0x3c; 40];
+const OTHER: [u8; 40] = [0x3d; 40];
+
+/// What is known to be left.
+struct Known {
+    table: &'static str,
+    row: &'static str,
+    /// With messages of this length and more; `None` is when the key is set up.
+    from: Option<usize>,
+    /// So many different ones.
+    most: usize,
+    what: &'static str,
+}
+
+/// A surprise is what is not in this table, with shorter messages than it says, or more.
+///
+/// - The rows of x86: LLVM loads what two places need once, and parks it on the stack where registers are few.
+/// - The portable rows are made of calls, and what they exchange are arrays.
+#[rustfmt::skip]
+const KNOWN: &[Known] = &[
+    Known { table: "GCM", row: "vaes512", from: Some(300), most: 3, what: "round key" },
+    Known { table: "GCM", row: "vaes256", from: Some(0), most: 14, what: "round key" },
+    Known { table: "GCM", row: "vaes256", from: Some(300), most: 1, what: "halves of power" },
+    Known { table: "GCM", row: "aesni", from: Some(0), most: 12, what: "round key" },
+    Known { table: "SIV", row: "vaes256", from: Some(2000), most: 11, what: "derived round key" },
+    Known { table: "SIV", row: "vaes256", from: Some(2000), most: 4, what: "power" },
+    Known { table: "SIV", row: "vaes256", from: Some(2000), most: 16, what: "halves of power" },
+    Known { table: "SIV", row: "aesni", from: Some(2000), most: 10, what: "derived round key" },
+    Known { table: "SIV", row: "aesni", from: Some(300), most: 2, what: "power" },
+    Known { table: "SIV", row: "aesni", from: Some(300), most: 8, what: "halves of power" },
+    Known { table: "AES", row: "portable", from: None, most: 3, what: "round key" },
+    Known { table: "AES", row: "portable", from: Some(0), most: 15, what: "sliced round key" },
+    Known { table: "GCM", row: "portable", from: None, most: 1, what: "H" },
+    Known { table: "GCM", row: "portable", from: None, most: 36, what: "power" },
+    Known { table: "GCM", row: "portable", from: None, most: 36, what: "halves of power" },
+    Known { table: "GCM", row: "portable", from: None, most: 15, what: "sliced round key" },
+    Known { table: "GCM", row: "portable", from: Some(0), most: 1, what: "mask of the tag" },
+    Known { table: "GCM", row: "portable", from: Some(0), most: 1, what: "right tag" },
+    Known { table: "SIV", row: "portable", from: Some(0), most: 1, what: "right tag" },
+    Known { table: "SIV", row: "portable", from: None, most: 3, what: "round key" },
+    Known { table: "SIV", row: "portable", from: Some(0), most: 36, what: "power" },
+    Known { table: "SIV", row: "portable", from: Some(0), most: 36, what: "halves of power" },
+    Known { table: "SIV", row: "portable", from: Some(0), most: 2, what: "derived round key" },
+    Known { table: "SIV", row: "portable", from: Some(0), most: 15, what: "sliced derived round key" },
+];
+
+/// What a secret is, and which of them.
+type Name = (&'static str, usize);
+
+/// Parts of secrets, by the first bytes of each.
+#[derive(Default)]
+struct Secrets(HashMap<[u8; 8], Vec<(Vec<u8>, Name)>>);
+
+impl Secrets {
+    /// A block, either half of which counts: registers without vectors hold halves.
+    fn block(&mut self, name: Name, block: [u8; 16]) {
+        for half in block.chunks(8) {
+            self.part(name, half);
+        }
+    }
+
+    fn part(&mut self, name: Name, part: &[u8]) {
+        let start = *part.first_chunk().unwrap();
+        self.0.entry(start).or_default().push((part.to_vec(), name));
+    }
+
+    /// Round keys, also as the portable rows have them: in every plane of bits, a word for every row.
+    fn schedule(&mut self, [name, sliced]: [&'static str; 2], key: &[u8]) {
+        for (r, key) in reference::aes::Aes::new_vartime(key).round_keys().into_iter().enumerate() {
+            self.block((name, r), key);
+            let word = |bit: usize, row: usize| {
+                let bits = (0..4)
+                    .map(|column| u64::from(key[4 * column + row] >> bit & 1) * 0xffff << (16 * column));
+                bits.sum::<u64>().to_ne_bytes()
+            };
+            let planes: Vec<u8> = (0..32).flat_map(|i| word(i / 4, i % 4)).collect();
+            for part in planes.chunks(64) {
+                self.part((sliced, r), part);
+            }
+        }
+    }
+
+    /// Powers of POLYVAL's H, and the sums of their halves.
+    fn powers(&mut self, h: u128) {
+        let mut power = h;
+        for n in 1..=36 {
+            self.block(("power", n), power.to_le_bytes());
+            let halves = (power as u64 ^ (power >> 64) as u64).to_le_bytes();
+            self.part(("halves of power", n), &halves);
+            power = reference::gcm_siv::dot_vartime(power, h);
+        }
+    }
+
+    fn of_aes(key: &[u8]) -> Self {
+        let mut secrets = Self::default();
+        secrets.schedule(["round key", "sliced round key"], key);
+        secrets
+    }
+
+    fn of_gcm(key: &[u8]) -> Self {
+        let mut secrets = Self::of_aes(key);
+        let aes = reference::aes::Aes::new_vartime(key);
+        let h = aes.encrypt_block_vartime(&[0; 16]);
+        secrets.block(("H", 0), h);
+        let h = u128::from_be_bytes(h);
+        secrets.powers(h << 1 ^ if h >> 127 == 0 { 0 } else { 0xc2 << 120 | 1 });
+        let mut first = [0; 16];
+        first[..12].copy_from_slice(&NONCE);
+        first[15] = 1;
+        secrets.block(("mask of the tag", 0), aes.encrypt_block_vartime(&first));
+        secrets
+    }
+
+    fn of_gcm_siv(key: &[u8]) -> Self {
+        let mut secrets = Self::of_aes(key);
+        let aes = reference::aes::Aes::new_vartime(key);
+        let half = |i: u8| {
+            let mut block = [i, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            block[4..].copy_from_slice(&NONCE);
+            aes.encrypt_block_vartime(&block)
+        };
+        let blocks: Vec<[u8; 16]> = (0..2 + key.len() as u8 / 8).map(half).collect();
+        let halves: Vec<u8> = blocks.iter().flat_map(|block| block[..8].to_vec()).collect();
+        secrets.schedule(["derived round key", "sliced derived round key"], &halves[16..]);
+        secrets.powers(u128::from_le_bytes(*halves.first_chunk().unwrap()));
+        secrets
+    }
+
+    /// What is in `bytes`: how many copies of parts, and of which secrets.
+    fn find(&self, bytes: &[u8]) -> BTreeMap<&'static str, (usize, BTreeSet<usize>)> {
+        let mut found = BTreeMap::<_, (usize, BTreeSet<usize>)>::new();
+        for at in 0..bytes.len() - 8 {
+            for (part, (what, n)) in self.0.get(&bytes[at..at + 8]).into_iter().flatten() {
+                if bytes[at..].starts_with(part) {
+                    let (copies, which) = found.entry(*what).or_default();
+                    *copies += 1;
+                    which.insert(*n);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// What a call leaves below this frame.
+#[inline(never)]
+fn left_by(call: &mut dyn FnMut(), seen: &mut [u8]) {
+    paint();
+    call();
+    let mut here = 0u8;
+    // The compiler shall not know what this points to.
+    let below = black_box(&raw mut here).wrapping_sub(seen.len());
+    for (i, seen) in seen.iter_mut().enumerate() {
+        // SAFETY: this memory belongs to the thread's stack, since `paint` has just written to it. Nobody else does.
+        *seen = unsafe { below.wrapping_add(i).read_volatile() };
+    }
+}
+
+#[inline(never)]
+fn paint() {
+    black_box(&mut [0xc3u8; DEPTH + 4096]);
+}
+
+/// Everything that one row of a table left, and how much of it is a surprise.
+struct Report {
+    table: &'static str,
+    row: &'static str,
+    seen: Vec<u8>,
+    found: Vec<bool>,
+    surprises: usize,
+}
+
+impl Report {
+    /// Looks at what a call leaves, with a message of `len` bytes if there is one.
+    fn look(&mut self, secrets: &Secrets, what: &str, len: Option<usize>, mut call: impl FnMut()) {
+        left_by(&mut call, &mut self.seen);
+        self.search(secrets, what, len);
+    }
+
+    fn search(&mut self, secrets: &Secrets, what: &str, len: Option<usize>) {
+        for (kind, (copies, which)) in secrets.find(&self.seen) {
+            let known = KNOWN.iter().position(|known| {
+                (known.table, known.row, known.what) == (self.table, self.row, kind)
+                    && known.from <= len
+                    && which.len() <= known.most
+            });
+            if let Some(known) = known {
+                self.found[known] = true;
+            } else {
+                self.surprises += 1;
+            }
+            let (new, len) = (
+                if known.is_some() { "" } else { "NEW: " },
+                len.map_or(String::new(), |len| len.to_string()),
+            );
+            let (table, row, n) = (self.table, self.row, which.len());
+            println!("{new}{table} {row} {what} {len}: {n} of {kind} {which:?}, {copies} parts");
+        }
+    }
+
+    fn stream(&mut self, features: Features) {
+        for key in [16, 24, 32].map(key) {
+            let secrets = Secrets::of_aes(&key);
+            let what = |verb| format!("{} {verb}", 8 * key.len());
+            let mut aes = None;
+            self.look(&secrets, &what("new"), None, || aes = Some(Aes::new(&key, features).unwrap()));
+            let aes = aes.unwrap();
+            assert_eq!(aes.variant(), self.row);
+            for len in LENGTHS {
+                let mut data = vec![0x77; len];
+                self.look(&secrets, &what("xor"), Some(len), || {
+                    aes.xor_at(&[9; 16], 3, InOut::in_place(&mut data)).unwrap();
+                });
+            }
+        }
+    }
+
+    fn messages<A: Sealing>(&mut self, secrets: fn(&[u8]) -> Secrets, features: Features) {
+        for key in A::KEY_LENGTHS.iter().map(|len| key(*len)) {
+            let secrets = secrets(&key);
+            let what = |verb| format!("{} {verb}", 8 * key.len());
+            let mut a = None;
+            self.look(&secrets, &what("new"), None, || a = Some(A::new(&key, features)));
+            let a = a.unwrap();
+            assert_eq!(a.variant(), self.row);
+            for len in LENGTHS {
+                let (plain, mut sealed, mut opened, mut tag) =
+                    (vec![0x77; len], vec![0; len], vec![0; len], [0; 16]);
+                // The first one that is long also makes powers.
+                self.look(&secrets, &what("seal"), Some(len), || {
+                    a.seal(&NONCE, &AAD, InOut::apart(&plain, &mut sealed), &mut tag);
+                });
+                self.look(&secrets, &what("open"), Some(len), || {
+                    assert!(a.open(&NONCE, &AAD, InOut::apart(&sealed, &mut opened), &tag));
+                });
+                assert_eq!(opened, plain);
+                // Other additional data, so that the right tag is that of the same plaintext.
+                let mut right = [0; 16];
+                a.seal(&NONCE, &OTHER, InOut::apart(&plain, &mut opened), &mut right);
+                self.look(&secrets, &what("open forged"), Some(len), || {
+                    assert!(!a.open(&NONCE, &OTHER, InOut::apart(&sealed, &mut opened), &tag));
+                });
+                let mut wanted = Secrets::default();
+                wanted.block(("right tag", 0), right);
+                self.search(&wanted, &what("open forged"), Some(len));
+            }
+        }
+    }
+}
+
+fn key(len: usize) -> Vec<u8> {
+    (0..len as u8).map(|i| i.wrapping_mul(37) ^ 11).collect()
+}
+
+#[test]
+fn nothing_secret_is_left() {
+    if cfg!(debug_assertions) {
+        eprintln!("NOT RUN: what calls leave on the stack (only what is released can tell)");
+        return;
+    }
+    type Run = fn(&mut Report, Features);
+    let tables: [(&str, Vec<Row>, Run); 3] = [
+        ("AES", aes::variants().collect(), Report::stream),
+        ("GCM", gcm::variants().collect(), |report, here| report.messages::<Gcm>(Secrets::of_gcm, here)),
+        ("SIV", gcm_siv::variants().collect(), |report, here| {
+            report.messages::<GcmSiv>(Secrets::of_gcm_siv, here)
+        }),
+    ];
+    let mut found = vec![false; KNOWN.len()];
+    let mut surprises = 0;
+    for (table, rows_of_table, run) in tables {
+        for (row, features) in rows(rows_of_table.into_iter()) {
+            let mut report = Report { table, row, seen: vec![0; DEPTH], found, surprises };
+            run(&mut report, features);
+            Report { found, surprises, .. } = report;
+        }
+    }
+    for (known, found) in KNOWN.iter().zip(found) {
+        if !found {
+            println!(
+                "no {} found on row {} of {}: KNOWN could be shorter",
+                known.what, known.row, known.table
+            );
+        }
+    }
+    assert_eq!(surprises, 0, "secrets on the stack that are not in KNOWN");
+}
+
+/// What has to be found.
+#[test]
+fn what_is_left_is_found() {
+    let key = key(32);
+    let secrets = Secrets::of_gcm_siv(&key);
+    let mut seen = vec![0; DEPTH];
+    left_by(&mut || _ = black_box([0u8; 64]), &mut seen);
+    assert!(secrets.find(&seen).is_empty());
+    left_by(
+        &mut || {
+            let keys = reference::aes::Aes::new_vartime(black_box(&key)).round_keys();
+            black_box(&mut <[[u8; 16]; 15]>::try_from(keys).unwrap());
+        },
+        &mut seen,
+    );
+    let found = secrets.find(&seen);
+    assert_eq!(found.get("round key").map(|(_, which)| which.len()), Some(15), "{found:?}");
+}
