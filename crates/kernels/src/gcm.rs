@@ -136,8 +136,8 @@ impl Gcm {
             (Size::Bits192, false) => row.seal_192(key, self.many(), ahead, first, hash, aad, &mut data, tag),
             (Size::Bits256, false) => row.seal_256(key, self.many(), ahead, first, hash, aad, &mut data, tag),
         }
-        if data.len() > SHORT {
-            wipe_dead_stack();
+        if data.len() > SHORT || row.parks() {
+            wipe_dead_stack::<128>();
         }
         Ok(())
     }
@@ -172,8 +172,8 @@ impl Gcm {
                 row.open_256(key, self.many(), ahead, first, hash, aad, &mut data, &mut right)
             }
         }
-        if len > SHORT {
-            wipe_dead_stack();
+        if len > SHORT || row.parks() {
+            wipe_dead_stack::<128>();
         }
         if ct::equal(&right, tag) {
             return Ok(());

@@ -77,7 +77,7 @@ impl GcmSiv {
             _ => row.seal_128(schedule, nonce, aad, &mut data, tag),
         }
         if data.len() + aad.len() > ROOM {
-            wipe_dead_stack();
+            wipe_dead_stack::<384>();
         }
         Ok(())
     }
@@ -100,7 +100,7 @@ impl GcmSiv {
             _ => row.open_128(schedule, nonce, aad, &mut data, &mut right),
         }
         if data.len() + aad.len() > ROOM {
-            wipe_dead_stack();
+            wipe_dead_stack::<384>();
         }
         if ct::equal(&right, tag) {
             return Ok(());

@@ -15,7 +15,6 @@ use crate::first_round::{self, FirstRound};
 use crate::gcm::{Key, body as gcm};
 use crate::gcm_siv::body as gcm_siv;
 use crate::ghash::{Few, Many};
-use crate::vector::Schedule;
 use crate::vector::inout::InOut;
 #[cfg(target_arch = "aarch64")]
 use crate::vector::neon::Neon;
@@ -24,6 +23,7 @@ use crate::vector::portable::Portable;
 use crate::vector::x86::{Aesni, Vaes256, Vaes512};
 #[cfg(target_arch = "x86_64")]
 use crate::vector::x86_products::{AesniProducts, Vaes256Products, Vaes512Products};
+use crate::vector::{Blocks, Schedule};
 use crate::{aes, ghash};
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -59,6 +59,8 @@ pub enum Refusal {
 pub(crate) struct Variant<F: 'static> {
     row: Row,
     functions: F,
+    /// [`Blocks::PARKS`].
+    parks: bool,
     /// Whether it computes the known answer. It gets the row and not a key, which would have to pick one.
     proof: fn(Picked<F>) -> bool,
     /// What came of it: the largest of these numbers that anybody found.
@@ -96,6 +98,11 @@ impl<F> Copy for Picked<F> {}
 impl<F> Picked<F> {
     pub(crate) fn name(self) -> &'static str {
         self.0.row.name
+    }
+
+    /// Whether a short message leaves keys on the stack.
+    pub(crate) fn parks(self) -> bool {
+        self.0.parks
     }
 
     /// Threads that come at the same time may each do it. If they disagree, the row is wrong.
@@ -140,6 +147,7 @@ macro_rules! variants {
             $( $(#[$cfg])* Variant {
                 row: Row { name: $name, needs: Needs::of(&$features) },
                 functions: wrappers!($functions $bodies $token $width $features),
+                parks: <$token as Blocks>::PARKS,
                 proof: $proof,
                 proved: {
                     static PROVED: AtomicU8 = AtomicU8::new(UNPROVED);
@@ -300,7 +308,6 @@ variants! {
 #[cfg(test)]
 mod test {
     use super::*;
-    use crate::vector::Blocks;
     use std::sync::Mutex;
 
     /// Twice `x` where `W` is 1, so that one body makes good rows and bad ones.

@@ -38,11 +38,11 @@ fn seen<T: sealed::Plain>(data: &mut [T]) {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Wipes what calls before this one left on the stack: registers that a long loop had no room for. A kilobyte, which is
-/// more than any row needs but the portable one.
+/// Wipes what the call before this one left on the stack: registers that a long loop had no room for. `WORDS` words of 64
+/// bits are more than its frame has.
 #[inline(never)]
-pub(crate) fn wipe_dead_stack() {
-    let mut dead = [0u64; 128];
+pub(crate) fn wipe_dead_stack<const WORDS: usize>() {
+    let mut dead = [0u64; WORDS];
     wipe(&mut dead);
 }
 

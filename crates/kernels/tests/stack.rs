@@ -43,20 +43,9 @@ struct Known {
 
 /// A surprise is what is not in this table, with shorter messages than it says, or more.
 ///
-/// - The rows of x86: LLVM loads what two places need once, and parks it on the stack where registers are few.
-/// - The portable rows are made of calls, and what they exchange are arrays.
+/// The portable rows are made of calls, and what they exchange are arrays.
 #[rustfmt::skip]
 const KNOWN: &[Known] = &[
-    Known { table: "GCM", row: "vaes512", from: Some(300), most: 3, what: "round key" },
-    Known { table: "GCM", row: "vaes256", from: Some(0), most: 14, what: "round key" },
-    Known { table: "GCM", row: "vaes256", from: Some(300), most: 1, what: "halves of power" },
-    Known { table: "GCM", row: "aesni", from: Some(0), most: 12, what: "round key" },
-    Known { table: "SIV", row: "vaes256", from: Some(2000), most: 11, what: "derived round key" },
-    Known { table: "SIV", row: "vaes256", from: Some(2000), most: 4, what: "power" },
-    Known { table: "SIV", row: "vaes256", from: Some(2000), most: 16, what: "halves of power" },
-    Known { table: "SIV", row: "aesni", from: Some(2000), most: 10, what: "derived round key" },
-    Known { table: "SIV", row: "aesni", from: Some(300), most: 2, what: "power" },
-    Known { table: "SIV", row: "aesni", from: Some(300), most: 8, what: "halves of power" },
     Known { table: "AES", row: "portable", from: None, most: 3, what: "round key" },
     Known { table: "AES", row: "portable", from: Some(0), most: 15, what: "sliced round key" },
     Known { table: "GCM", row: "portable", from: None, most: 1, what: "H" },

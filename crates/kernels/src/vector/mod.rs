@@ -43,6 +43,9 @@ pub(crate) trait Blocks: Copy {
     /// Bytes per vector.
     const BYTES: usize = 16 * Self::LANES;
 
+    /// Whether there are so few registers that LLVM parks keys on the stack in short messages too.
+    const PARKS: bool = false;
+
     /// `LANES` blocks, as bytes.
     type V: Copy;
     /// `LANES` blocks on their way through AES. The same as `V` where AES is an instruction.

@@ -86,6 +86,8 @@ macro_rules! blocks {
 
         impl<const PRODUCTS: bool> Blocks for $name<PRODUCTS> {
             const LANES: usize = $lanes;
+            // With AVX-512 there are 32 registers.
+            const PARKS: bool = $lanes < 4;
             type V = $v;
             type S = $v;
             type Keys<'a> = &'a Schedule;
