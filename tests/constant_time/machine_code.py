@@ -267,6 +267,8 @@ class Function:
             known = instruction.name == "mov" and re.match(r"0x[0-9a-f]+$", number)
             known = known and not NARROW.match(register)
             state.registers[f"number {whole}"] = int(number, 16) if known else SECRET
+            if instruction.name == "mov" and (copies := COPIES.search(instruction.text)):
+                state.registers[f"number {whole}"] = copies[0]  # called more than once, from a register
         state.registers[whole] = kind
 
     def spoil(self, state: State) -> None:
@@ -293,8 +295,10 @@ class Function:
                 raise Unknown(f"{self.name}: {instruction.text}")
             self.find(instruction, old, "branches on flags that may depend on a secret")
         elif name == "call":
-            if COPIES.search(instruction.text):
-                for register in ("rdi", "rdx") if "memset" in instruction.text else ("rdi", "rsi", "rdx"):
+            known = registers.get(f"number {WHOLE.get(instruction.operands[0], '')}", SECRET)
+            called = known if isinstance(known, str) and known != SECRET else instruction.text
+            if COPIES.search(called):
+                for register in ("rdi", "rdx") if "memset" in called else ("rdi", "rsi", "rdx"):
                     kind = registers.get(register, SECRET)
                     self.find(instruction, kind, f"copies with a secret in {register}")
                 target = registers.get("rdi", SECRET)

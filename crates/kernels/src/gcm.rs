@@ -132,9 +132,9 @@ impl Gcm {
             (Size::Bits128, true) => row.seal_short_128(key, first, hash, aad, &mut data, tag),
             (Size::Bits192, true) => row.seal_short_192(key, first, hash, aad, &mut data, tag),
             (Size::Bits256, true) => row.seal_short_256(key, first, hash, aad, &mut data, tag),
-            (Size::Bits128, false) => row.seal_128(key, self.many(), ahead, first, hash, aad, &mut data, tag),
-            (Size::Bits192, false) => row.seal_192(key, self.many(), ahead, first, hash, aad, &mut data, tag),
-            (Size::Bits256, false) => row.seal_256(key, self.many(), ahead, first, hash, aad, &mut data, tag),
+            (Size::Bits128, false) => row.seal_128(key, self.many(), first, hash, ahead, aad, &mut data, tag),
+            (Size::Bits192, false) => row.seal_192(key, self.many(), first, hash, ahead, aad, &mut data, tag),
+            (Size::Bits256, false) => row.seal_256(key, self.many(), first, hash, ahead, aad, &mut data, tag),
         }
         if data.len() > SHORT || row.parks() {
             wipe_dead_stack::<128>();
@@ -163,13 +163,13 @@ impl Gcm {
             (Size::Bits192, true) => row.open_short_192(key, first, hash, aad, &mut data, &mut right),
             (Size::Bits256, true) => row.open_short_256(key, first, hash, aad, &mut data, &mut right),
             (Size::Bits128, false) => {
-                row.open_128(key, self.many(), ahead, first, hash, aad, &mut data, &mut right)
+                row.open_128(key, self.many(), first, hash, ahead, aad, &mut data, &mut right)
             }
             (Size::Bits192, false) => {
-                row.open_192(key, self.many(), ahead, first, hash, aad, &mut data, &mut right)
+                row.open_192(key, self.many(), first, hash, ahead, aad, &mut data, &mut right)
             }
             (Size::Bits256, false) => {
-                row.open_256(key, self.many(), ahead, first, hash, aad, &mut data, &mut right)
+                row.open_256(key, self.many(), first, hash, ahead, aad, &mut data, &mut right)
             }
         }
         if len > SHORT || row.parks() {

@@ -255,17 +255,17 @@ variants! {
         /// [`gcm::short`] for a key of 256 bits, opening.
         fn open_short_256(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 14, false>;
         /// [`gcm::long`] for a key of 128 bits, sealing.
-        fn seal_128(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, true>;
+        fn seal_128(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, true>;
         /// [`gcm::long`] for a key of 192 bits, sealing.
-        fn seal_192(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, true>;
+        fn seal_192(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, true>;
         /// [`gcm::long`] for a key of 256 bits, sealing.
-        fn seal_256(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, true>;
+        fn seal_256(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, true>;
         /// [`gcm::long`] for a key of 128 bits, opening.
-        fn open_128(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, false>;
+        fn open_128(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, false>;
         /// [`gcm::long`] for a key of 192 bits, opening.
-        fn open_192(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, false>;
+        fn open_192(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, false>;
         /// [`gcm::long`] for a key of 256 bits, opening.
-        fn open_256(key: &Key, many: &Many, ahead: Option<&FirstRound>, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, false>;
+        fn open_256(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, false>;
     }
     proof = crate::gcm::proof;
     #[cfg(target_arch = "x86_64")]
