@@ -43,7 +43,7 @@ struct Known {
 
 /// A surprise is what is not in this table, with shorter messages than it says, or more.
 ///
-/// - The rows of x86: LLVM loads what two places need once, and parks it on the stack where registers are few.
+/// - The rows of x86 and Arm: LLVM loads what two places need once, and parks it on the stack where registers are few.
 /// - The portable rows are made of calls, and what they exchange are arrays.
 #[rustfmt::skip]
 const KNOWN: &[Known] = &[
@@ -57,6 +57,9 @@ const KNOWN: &[Known] = &[
     Known { table: "SIV", row: "aesni", from: Some(2000), most: 10, what: "derived round key" },
     Known { table: "SIV", row: "aesni", from: Some(300), most: 2, what: "power" },
     Known { table: "SIV", row: "aesni", from: Some(300), most: 8, what: "halves of power" },
+    Known { table: "GCM", row: "neon-aes", from: Some(300), most: 7, what: "round key" },
+    Known { table: "SIV", row: "neon-aes", from: Some(300), most: 4, what: "power" },
+    Known { table: "SIV", row: "neon-aes", from: Some(300), most: 4, what: "halves of power" },
     Known { table: "AES", row: "portable", from: None, most: 3, what: "round key" },
     Known { table: "AES", row: "portable", from: Some(0), most: 15, what: "sliced round key" },
     Known { table: "GCM", row: "portable", from: None, most: 1, what: "H" },
@@ -99,7 +102,7 @@ impl Secrets {
             self.block((name, r), key);
             let word = |bit: usize, row: usize| {
                 let bits = (0..4)
-                    .map(|column| u64::from(key[4 * column + row] >> bit & 1) * 0xffff << (16 * column));
+                    .map(|column| (u64::from(key[4 * column + row] >> bit & 1) * 0xffff) << (16 * column));
                 bits.sum::<u64>().to_ne_bytes()
             };
             let planes: Vec<u8> = (0..32).flat_map(|i| word(i / 4, i % 4)).collect();
