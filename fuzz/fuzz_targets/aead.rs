@@ -1,8 +1,11 @@
-//! Every row of an AEAD, and every variant of our own AES-GCM, seal to the same bytes, open them, and refuse changed ones.
+//! Every row of an AEAD, and every variant of our own AES-GCM and AES-GCM-SIV, seal to the same bytes, open them, and refuse changed ones.
 #![no_main]
 
+use kernels::aes::NoKey;
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
+use kernels::gcm_siv::{self, GcmSiv};
+use kernels::variant;
 use providers::{AeadKey, Algorithm, InOut, ROWS, Row};
 
 libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], u16, u8, u8, Vec<u8>, Vec<u8>, Vec<u8>)| {
@@ -20,19 +23,24 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], u16, u8, u8, Vec<u8>, Vec<u8>
     let mut keys: Keys = rows(algorithm).map(expand).collect();
 
     let mut fits = Message { nonce, aad, plaintext };
+    let mut short = fits.clone();
+    short.plaintext.truncate(2048); // the twins go bit by bit
     if matches!(algorithm, Algorithm::Aes128Gcm | Algorithm::Aes192Gcm | Algorithm::Aes256Gcm) {
-        let variants = variants(key);
         let twin = reference::gcm::Gcm::new_vartime(key);
-        let twin = |m: &Message| {
-            let (ciphertext, tag) = twin.seal_vartime(&m.nonce, &m.aad, &m.plaintext);
-            [&ciphertext[..], &tag].concat()
-        };
-        let mut short = fits.clone();
-        short.plaintext.truncate(2048); // the twin goes bit by bit
+        let twin = |m: &Message| joined(twin.seal_vartime(&m.nonce, &m.aad, &m.plaintext));
+        let variants = variants(gcm::variants(), |features| Gcm::new(key, features), Gcm::variant);
         short.check(&variants, twin(&short), place, bit);
         short.nonce.resize(12, 0); // the rows take no other
         short.check(&keys, twin(&short), place, bit);
         keys.extend(variants);
+    }
+    if matches!(algorithm, Algorithm::Aes128GcmSiv | Algorithm::Aes256GcmSiv) {
+        short.nonce.resize(12, 0);
+        let twin = reference::gcm_siv::GcmSiv::new_vartime(key);
+        let twin =
+            joined(twin.seal_vartime(short.nonce[..].try_into().unwrap(), &short.aad, &short.plaintext));
+        keys.extend(variants(gcm_siv::variants(), |features| GcmSiv::new(key, features), GcmSiv::variant));
+        short.check(&keys, twin, place, bit);
     }
     fits.nonce.resize(algorithm.nonce_len(), 0);
     fits.check(&keys, fits.seal(&*keys[0].1), place, bit);
@@ -64,14 +72,32 @@ impl Key for Gcm {
     }
 }
 
-fn variants(key: &[u8]) -> Keys {
+impl Key for GcmSiv {
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
+        Self::seal(self, nonce.try_into().expect("12 bytes"), aad, data, tag).expect("not too long");
+    }
+    fn opens(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
+        Self::open(self, nonce.try_into().expect("12 bytes"), aad, data, tag).is_ok()
+    }
+}
+
+/// A key for each variant that runs here.
+fn variants<K: Key + 'static>(
+    rows: impl Iterator<Item = variant::Row>,
+    new: impl Fn(Features) -> Result<K, NoKey>,
+    name: impl Fn(&K) -> &'static str,
+) -> Keys {
     let mut keys = Keys::new();
-    for row in gcm::variants().filter(|row| row.check(Features::detect()).is_ok()) {
-        let key = Gcm::new(key, Features::detect().only(row.needs)).expect("a good length");
-        assert_eq!(key.variant(), row.name);
+    for row in rows.filter(|row| row.check(Features::detect()).is_ok()) {
+        let key = new(Features::detect().only(row.needs)).expect("a good length");
+        assert_eq!(name(&key), row.name);
         keys.push((row.name, Box::new(key)));
     }
     keys
+}
+
+fn joined((ciphertext, tag): (Vec<u8>, [u8; 16])) -> Vec<u8> {
+    [&ciphertext[..], &tag].concat()
 }
 
 #[derive(Clone)]

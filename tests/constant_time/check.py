@@ -36,7 +36,7 @@ def main(binary: str) -> int:
     assert source == set(done.stdout.splitlines()), f"not in the example: {source} {done.stdout}"
     done = valgrind(binary, "secrets", UNDER_VALGRIND)
     print(done.stdout, end="")
-    places = set(re.findall(r"==\s+at 0x\w+: (\S+)", done.stderr))
+    places = set(re.findall(r"==\s+at 0x\w+: (.+) \(in ", done.stderr))
     print("valgrind's reports are all in:", *sorted(places))
     # That a message opened is public, and `open` branches on it. Nothing else does.
     opens = re.compile(r"<kernels::\w+::\w+( as constant_time::sealing::Sealing)?>::open$")

@@ -46,8 +46,9 @@ struct Known {
 /// The portable rows are made of calls, and what they exchange are arrays.
 #[rustfmt::skip]
 const KNOWN: &[Known] = &[
-    Known { table: "AES", row: "portable", from: None, most: 3, what: "round key" },
+    Known { table: "AES", row: "portable", from: None, most: 15, what: "round key" },
     Known { table: "AES", row: "portable", from: Some(0), most: 15, what: "sliced round key" },
+    Known { table: "GCM", row: "portable", from: None, most: 15, what: "round key" },
     Known { table: "GCM", row: "portable", from: None, most: 1, what: "H" },
     Known { table: "GCM", row: "portable", from: None, most: 36, what: "power" },
     Known { table: "GCM", row: "portable", from: None, most: 36, what: "halves of power" },
@@ -55,7 +56,7 @@ const KNOWN: &[Known] = &[
     Known { table: "GCM", row: "portable", from: Some(0), most: 1, what: "mask of the tag" },
     Known { table: "GCM", row: "portable", from: Some(0), most: 1, what: "right tag" },
     Known { table: "SIV", row: "portable", from: Some(0), most: 1, what: "right tag" },
-    Known { table: "SIV", row: "portable", from: None, most: 3, what: "round key" },
+    Known { table: "SIV", row: "portable", from: None, most: 15, what: "round key" },
     Known { table: "SIV", row: "portable", from: Some(0), most: 36, what: "power" },
     Known { table: "SIV", row: "portable", from: Some(0), most: 36, what: "halves of power" },
     Known { table: "SIV", row: "portable", from: Some(0), most: 2, what: "derived round key" },
@@ -88,7 +89,7 @@ impl Secrets {
             self.block((name, r), key);
             let word = |bit: usize, row: usize| {
                 let bits = (0..4)
-                    .map(|column| u64::from(key[4 * column + row] >> bit & 1) * 0xffff << (16 * column));
+                    .map(|column| (u64::from(key[4 * column + row] >> bit & 1) * 0xffff) << (16 * column));
                 bits.sum::<u64>().to_ne_bytes()
             };
             let planes: Vec<u8> = (0..32).flat_map(|i| word(i / 4, i % 4)).collect();
