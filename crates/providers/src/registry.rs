@@ -5,6 +5,7 @@ use crate::Provider::{Aegis, AwsLc, Native, Ring, RustCrypto};
 use crate::extended::{self, XChaCha, Xaes};
 use crate::native::{self, Table};
 use crate::{AeadKey, Algorithm, Failed, Provider, Reason, aegis, aws_lc, ring, rustcrypto};
+use core::slice;
 
 /// A provider's way to compute an algorithm.
 #[derive(Debug)]
@@ -54,6 +55,16 @@ impl Row {
         }
     }
 
+    /// Whether all of it is ours, and some of it on plain integers.
+    fn is_portable(&self) -> bool {
+        let tables = match &self.build {
+            Build::Native(table) => slice::from_ref(table),
+            Build::Extended(tables) => tables,
+            Build::Opaque | Build::OpaqueByAes => &[],
+        };
+        self.provider == Native && tables.iter().any(|table| (table.variant)() == Ok("portable"))
+    }
+
     /// Which build of it: the row of our own kernels, like `"vaes512"`, empty where none works; `"opaque"` where a foreign
     /// library chooses and does not say, `"extended"` where the nonce is extended here by deriving a subkey that such a
     /// library uses.
@@ -79,7 +90,7 @@ impl Row {
     }
 }
 
-const RECORD: &str = "lab/record/providers-granite-rapids.md";
+const RECORD: &str = "lab/record/providers-zen4.md";
 
 const fn row(algorithm: Algorithm, provider: Provider, rank: u8, build: Build, expand: Expand) -> Row {
     Row { algorithm, provider, rank, record: RECORD, build, expand }
@@ -122,8 +133,8 @@ pub static ROWS: &[Row] = &[
     row(XChaCha20Poly1305, AwsLc,      1, XCHACHA,              |key| extended::key::<XChaCha, _>(key, aws_lc::chacha20_poly1305)),
     row(XChaCha20Poly1305, Ring,       2, XCHACHA,              |key| extended::key::<XChaCha, _>(key, ring::chacha20_poly1305)),
     row(XChaCha20Poly1305, RustCrypto, 3, Build::Opaque,        rustcrypto::xchacha20_poly1305),
-    row(Xaes256Gcm,        AwsLc,      1, XAES,                 |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
-    row(Xaes256Gcm,        Native,     2, XAES_GCM,             |key| extended::key::<Xaes, _>(key, native::aes_256_gcm)),
+    row(Xaes256Gcm,        Native,     1, XAES_GCM,             |key| extended::key::<Xaes, _>(key, native::aes_256_gcm)),
+    row(Xaes256Gcm,        AwsLc,      2, XAES,                 |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
     row(Xaes256Gcm,        Ring,       3, XAES,                 |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),
     row(Xaes256Gcm,        RustCrypto, 4, Build::Opaque,        rustcrypto::xaes_256_gcm),
     row(Aegis128L,         Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128l),
@@ -157,12 +168,10 @@ pub(crate) fn best(algorithm: Algorithm) -> Result<&'static Row, Reason> {
 fn best_of(rows: impl Iterator<Item = &'static Row> + Clone) -> Result<&'static Row, Reason> {
     let available = rows.clone().filter(|row| row.available().is_ok());
     // The ranks were measured with AES instructions. Without them our plain integers are slower than anybody's.
-    available.min_by_key(|row| (row.native().is_some() && row.variant() == "portable", row.rank)).ok_or_else(
-        || {
-            let mut reasons = rows.filter_map(|row| row.available().err());
-            reasons.next().unwrap_or(Reason::NotBuilt)
-        },
-    )
+    available.min_by_key(|row| (row.is_portable(), row.rank)).ok_or_else(|| {
+        let mut reasons = rows.filter_map(|row| row.available().err());
+        reasons.next().unwrap_or(Reason::NotBuilt)
+    })
 }
 
 /// Who can compute `algorithm` here.

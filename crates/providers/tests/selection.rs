@@ -126,7 +126,9 @@ fn the_processor_is_only_reduced() {
 #[test]
 fn plain_integers_come_last() {
     child("plain_integers_come_last", &[("SEALANE_CPU", "-aes")], || {
-        assert_eq!(chosen(Algorithm::Aes256Gcm), Provider::AwsLc);
+        for algorithm in [Algorithm::Aes256Gcm, Algorithm::Aes256GcmSiv, Algorithm::Xaes256Gcm] {
+            assert_eq!(chosen(algorithm), Provider::AwsLc);
+        }
         let ours = choose(Algorithm::Aes256Gcm, Some(Provider::Native)).unwrap();
         assert_eq!((ours.provider, ours.variant()), (Provider::Native, "portable"));
         let lines = listing().into_iter().filter(|line| line.algorithm == "aes-256-gcm" && line.chosen);
