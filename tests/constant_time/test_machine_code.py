@@ -46,7 +46,7 @@ LEAKS = {
     "a chosen address": "cmp QWORD PTR [rdi],0x1; cmove rdx,rsi; mov rdx,QWORD PTR [rdx]; ret",
     "a division": "mov rax,rcx; xor edx,edx; div rdi; ret",
     "how much is copied": f"mov rdx,rcx; {MEMCPY}; ret",
-    "how much is cleared": "mov rbx,QWORD PTR [rip+0x5] # 99 <memset@GLIBC_2.2.5>; mov rdx,rcx; call rbx; ret",
+    "how much is cleared": "mov rbx,[rip+0x5] # 99 <memset@GLIBC_2.2.5>; mov rdx,rcx; call rbx; ret",
     "in the second turn of a loop": "xor eax,eax; test eax,eax; je 28; mov eax,DWORD PTR [rdi]; jmp 8; ret",
     "a secret put into InOut": "mov rax,QWORD PTR [rdi]; mov QWORD PTR [rsi],rax; ret",
     "one pointer made of another": "mov rax,rdi; sub rax,rsi; add rax,rsi; mov rax,QWORD PTR [rax];"

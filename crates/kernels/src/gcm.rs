@@ -52,7 +52,8 @@ impl Lines {
     pub(crate) const EMPTY: Self = Self(Many::EMPTY);
 }
 
-/// More than 2^36 - 32 bytes of data, or more than 2^61 - 1 of additional data or nonce.
+/// More bytes of data, additional data or nonce than the algorithm has room for: with AES-GCM 2^36 - 32 of data and 2^61 - 1
+/// of the others, with AES-GCM-SIV 2^36 of data and of additional data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
