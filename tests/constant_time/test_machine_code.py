@@ -5,6 +5,7 @@ from machine_code import PLAIN, PUBLIC, SECRET, Function, Instruction, Unknown, 
 from rows import WIDTH, kinds_of, number, tables
 
 MEMCPY = "call QWORD PTR [rip+0x5] # 99 <memcpy@GLIBC_2.14>"
+MEMSET = "QWORD PTR [rip+0x5] # 99 <memset@GLIBC_2.2.5>"
 
 
 def code(lines: str, at: int = 0) -> list[Instruction]:
@@ -46,7 +47,7 @@ LEAKS = {
     "a chosen address": "cmp QWORD PTR [rdi],0x1; cmove rdx,rsi; mov rdx,QWORD PTR [rdx]; ret",
     "a division": "mov rax,rcx; xor edx,edx; div rdi; ret",
     "how much is copied": f"mov rdx,rcx; {MEMCPY}; ret",
-    "how much is cleared": "mov rbx,[rip+0x5] # 99 <memset@GLIBC_2.2.5>; mov rdx,rcx; call rbx; ret",
+    "how much is cleared": f"mov rbx,{MEMSET}; mov rdx,rcx; call rbx; ret",
     "in the second turn of a loop": "xor eax,eax; test eax,eax; je 28; mov eax,DWORD PTR [rdi]; jmp 8; ret",
     "a secret put into InOut": "mov rax,QWORD PTR [rdi]; mov QWORD PTR [rsi],rax; ret",
     "one pointer made of another": "mov rax,rdi; sub rax,rsi; add rax,rsi; mov rax,QWORD PTR [rax];"
