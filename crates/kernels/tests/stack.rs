@@ -27,8 +27,8 @@ use sealing::Sealing;
 const DEPTH: usize = 1 << 17;
 const LENGTHS: [usize; 5] = [0, 64, 300, 2000, 5000];
 const NONCE: [u8; 12] = [0x5a; 12];
-const AAD: [u8; 40] = [0x3c; 40];
-const OTHER: [u8; 40] = [0x3d; 40];
+/// Bytes of additional data. With the longer a short GCM message makes powers too.
+const AAD_LENGTHS: [usize; 2] = [40, 700];
 
 /// What is known to be left.
 struct Known {
@@ -242,22 +242,23 @@ impl Report {
             self.look(&secrets, &what("new"), None, || a = Some(A::new(&key, features)));
             let a = a.unwrap();
             assert_eq!(a.variant(), self.row);
-            for len in LENGTHS {
+            for (len, aad) in LENGTHS.into_iter().flat_map(|len| AAD_LENGTHS.map(|aad| (len, aad))) {
                 let (plain, mut sealed, mut opened, mut tag) =
                     (vec![0x77; len], vec![0; len], vec![0; len], [0; 16]);
+                let (aad, other) = (vec![0x3c; aad], vec![0x3d; aad]);
                 // The first one that is long also makes powers.
                 self.look(&secrets, &what("seal"), Some(len), || {
-                    a.seal(&NONCE, &AAD, InOut::apart(&plain, &mut sealed), &mut tag);
+                    a.seal(&NONCE, &aad, InOut::apart(&plain, &mut sealed), &mut tag);
                 });
                 self.look(&secrets, &what("open"), Some(len), || {
-                    assert!(a.open(&NONCE, &AAD, InOut::apart(&sealed, &mut opened), &tag));
+                    assert!(a.open(&NONCE, &aad, InOut::apart(&sealed, &mut opened), &tag));
                 });
                 assert_eq!(opened, plain);
                 // Other additional data, so that the right tag is that of the same plaintext.
                 let mut right = [0; 16];
-                a.seal(&NONCE, &OTHER, InOut::apart(&plain, &mut opened), &mut right);
+                a.seal(&NONCE, &other, InOut::apart(&plain, &mut opened), &mut right);
                 self.look(&secrets, &what("open forged"), Some(len), || {
-                    assert!(!a.open(&NONCE, &OTHER, InOut::apart(&sealed, &mut opened), &tag));
+                    assert!(!a.open(&NONCE, &other, InOut::apart(&sealed, &mut opened), &tag));
                 });
                 let mut wanted = Secrets::default();
                 wanted.block(("right tag", 0), right);
