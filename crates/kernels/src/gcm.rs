@@ -137,9 +137,7 @@ impl Gcm {
             (Size::Bits192, false) => row.seal_192(key, self.many(), first, hash, ahead, aad, &mut data, tag),
             (Size::Bits256, false) => row.seal_256(key, self.many(), first, hash, ahead, aad, &mut data, tag),
         }
-        if data.len() > SHORT || row.parks() {
-            wipe_dead_stack::<128>();
-        }
+        self.clean(data.len());
         Ok(())
     }
 
@@ -173,9 +171,7 @@ impl Gcm {
                 row.open_256(key, self.many(), first, hash, ahead, aad, &mut data, &mut right)
             }
         }
-        if len > SHORT || row.parks() {
-            wipe_dead_stack::<128>();
-        }
+        self.clean(len);
         if ct::equal(&right, tag) {
             return Ok(());
         }
@@ -207,6 +203,14 @@ impl Gcm {
             self.absorb(aad, &mut hash);
         }
         Ok(Text { first, hash, aad: aad.len() as u64 })
+    }
+
+    /// After the row has computed, and from where it was called: what it may have parked on the stack.
+    #[inline(always)]
+    fn clean(&self, len: usize) {
+        if len > SHORT || self.row.parks() {
+            wipe_dead_stack::<128>();
+        }
     }
 
     fn absorb(&self, bytes: &[u8], hash: &mut u128) {

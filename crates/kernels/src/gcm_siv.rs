@@ -76,9 +76,7 @@ impl GcmSiv {
             Size::Bits256 => row.seal_256(schedule, nonce, aad, &mut data, tag),
             _ => row.seal_128(schedule, nonce, aad, &mut data, tag),
         }
-        if data.len() + aad.len() > ROOM {
-            wipe_dead_stack::<384>();
-        }
+        clean(data.len() + aad.len());
         Ok(())
     }
 
@@ -99,9 +97,7 @@ impl GcmSiv {
             Size::Bits256 => row.open_256(schedule, nonce, aad, &mut data, &mut right),
             _ => row.open_128(schedule, nonce, aad, &mut data, &mut right),
         }
-        if data.len() + aad.len() > ROOM {
-            wipe_dead_stack::<384>();
-        }
+        clean(data.len() + aad.len());
         if ct::equal(&right, tag) {
             return Ok(());
         }
@@ -109,6 +105,14 @@ impl GcmSiv {
         // It would be the tag of that plaintext.
         wipe(&mut right);
         Err(OpenError::Forged)
+    }
+}
+
+/// After the row has computed, and from where it was called: what it may have parked on the stack.
+#[inline(always)]
+fn clean(len: usize) {
+    if len > ROOM {
+        wipe_dead_stack::<384>();
     }
 }
 
