@@ -57,12 +57,16 @@ impl Row {
 
     /// Whether all of it is ours, and some of it on plain integers.
     fn is_portable(&self) -> bool {
-        let tables = match &self.build {
+        self.provider == Native && self.tables().iter().any(|table| (table.variant)() == Ok("portable"))
+    }
+
+    /// The tables of our own that it rests on.
+    fn tables(&self) -> &[&'static Table] {
+        match &self.build {
             Build::Native(table) => slice::from_ref(table),
             Build::Extended(tables) => tables,
             Build::Opaque | Build::OpaqueByAes => &[],
-        };
-        self.provider == Native && tables.iter().any(|table| (table.variant)() == Ok("portable"))
+        }
     }
 
     /// Which build of it: the row of our own kernels, like `"vaes512"`, empty where none works; `"opaque"` where a foreign
@@ -82,10 +86,8 @@ impl Row {
     /// The reason.
     pub fn available(&self) -> Result<(), Reason> {
         match self.build {
-            Build::Native(table) => (table.variant)().map(drop),
-            Build::Opaque => Ok(()),
-            Build::Extended(tables) => tables.iter().try_for_each(|table| (table.variant)().map(drop)),
             Build::OpaqueByAes => native::aes_instructions(),
+            _ => self.tables().iter().try_for_each(|table| (table.variant)().map(drop)),
         }
     }
 }
