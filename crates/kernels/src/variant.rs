@@ -11,20 +11,7 @@
 
 use crate::aes::NoKey;
 use crate::cpu::{Features, Needs};
-use crate::first_round::{self, FirstRound};
-use crate::gcm::{Key, body as gcm};
-use crate::gcm_siv::body as gcm_siv;
-use crate::ghash::{Few, Many};
-use crate::vector::inout::InOut;
-#[cfg(target_arch = "aarch64")]
-use crate::vector::neon::Neon;
-use crate::vector::portable::Portable;
-#[cfg(target_arch = "x86_64")]
-use crate::vector::x86::{Aesni, Vaes256, Vaes512};
-#[cfg(target_arch = "x86_64")]
-use crate::vector::x86_products::{AesniProducts, Vaes256Products, Vaes512Products};
-use crate::vector::{Blocks, Schedule};
-use crate::{aes, ghash};
+use crate::vector::Token;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// What a table says of one row.
@@ -59,7 +46,7 @@ pub enum Refusal {
 pub(crate) struct Variant<F: 'static> {
     row: Row,
     functions: F,
-    /// [`Blocks::PARKS`].
+    /// [`Token::PARKS`].
     parks: bool,
     /// Whether it computes the known answer. It gets the row and not a key, which would have to pick one.
     proof: fn(Picked<F>) -> bool,
@@ -147,7 +134,7 @@ macro_rules! variants {
             $( $(#[$cfg])* Variant {
                 row: Row { name: $name, needs: Needs::of(&$features) },
                 functions: wrappers!($functions $bodies $token $width $features),
-                parks: <$token as Blocks>::PARKS,
+                parks: <$token as Token>::PARKS,
                 proof: $proof,
                 proved: {
                     static PROVED: AtomicU8 = AtomicU8::new(UNPROVED);
@@ -200,118 +187,22 @@ macro_rules! wrapper {
         wrapper
     }};
 }
+mod aes;
+mod gcm;
+mod gcm_siv;
 
-variants! {
-    /// AES: the key schedule and the keystream.
-    AES: AesFunctions {
-        /// Expands a key of 16, 24 or 32 bytes.
-        fn expand(key: &[u8], schedule: &mut Schedule) = aes::expand;
-        /// [`aes::xor_blocks`] for a key of 128 bits.
-        fn xor_128(schedule: &Schedule, counter: u128, skip: usize, data: InOut<'_>) = aes::xor_blocks::<_, W, 10>;
-        /// [`aes::xor_blocks`] for a key of 192 bits.
-        fn xor_192(schedule: &Schedule, counter: u128, skip: usize, data: InOut<'_>) = aes::xor_blocks::<_, W, 12>;
-        /// [`aes::xor_blocks`] for a key of 256 bits.
-        fn xor_256(schedule: &Schedule, counter: u128, skip: usize, data: InOut<'_>) = aes::xor_blocks::<_, W, 14>;
-    }
-    proof = aes::proof;
-    #[cfg(target_arch = "x86_64")]
-    "vaes512" = Vaes512, 8, ["vaes", "avx512f", "avx512bw", "avx512vl", "bmi2"];
-    #[cfg(target_arch = "x86_64")]
-    "vaes256" = Vaes256, 8, ["vaes", "aes", "avx2"];
-    #[cfg(target_arch = "x86_64")]
-    "aesni" = Aesni, 8, ["aes", "avx"];
-    #[cfg(target_arch = "aarch64")]
-    "neon-aes" = Neon, 8, ["neon", "aes"];
-    "portable" = Portable, 1, [];
-}
-
-variants! {
-    /// AES-GCM: key set-up, hashing, and messages with at most 64 bytes of data or any number.
-    GCM: GcmFunctions {
-        /// [`gcm::set_up`] for a key of 128 bits.
-        fn set_up_128(key: &[u8], expanded: &mut Key) = gcm::set_up::<_, 10>;
-        /// [`gcm::set_up`] for a key of 192 bits.
-        fn set_up_192(key: &[u8], expanded: &mut Key) = gcm::set_up::<_, 12>;
-        /// [`gcm::set_up`] for a key of 256 bits.
-        fn set_up_256(key: &[u8], expanded: &mut Key) = gcm::set_up::<_, 14>;
-        /// The first round for long messages.
-        fn set_up_first_round(schedule: &Schedule, first_round: &mut FirstRound) = first_round::set_up;
-        /// The powers for long messages.
-        fn set_up_many(few: &Few, many: &mut Many) = ghash::set_up_many;
-        /// [`ghash::absorb_into`] with few powers.
-        fn absorb_few(few: &Few, bytes: &[u8], hash: &mut u128) = ghash::absorb_into::<_, W, _>;
-        /// [`ghash::absorb_into`].
-        fn absorb(many: &Many, bytes: &[u8], hash: &mut u128) = ghash::absorb_into::<_, W, _>;
-        /// [`gcm::short`] for a key of 128 bits, sealing.
-        fn seal_short_128(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 10, true>;
-        /// [`gcm::short`] for a key of 192 bits, sealing.
-        fn seal_short_192(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 12, true>;
-        /// [`gcm::short`] for a key of 256 bits, sealing.
-        fn seal_short_256(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 14, true>;
-        /// [`gcm::short`] for a key of 128 bits, opening.
-        fn open_short_128(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 10, false>;
-        /// [`gcm::short`] for a key of 192 bits, opening.
-        fn open_short_192(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 12, false>;
-        /// [`gcm::short`] for a key of 256 bits, opening.
-        fn open_short_256(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 14, false>;
-        /// [`gcm::long`] for a key of 128 bits, sealing.
-        fn seal_128(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, true>;
-        /// [`gcm::long`] for a key of 192 bits, sealing.
-        fn seal_192(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, true>;
-        /// [`gcm::long`] for a key of 256 bits, sealing.
-        fn seal_256(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, true>;
-        /// [`gcm::long`] for a key of 128 bits, opening.
-        fn open_128(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 10, false>;
-        /// [`gcm::long`] for a key of 192 bits, opening.
-        fn open_192(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 12, false>;
-        /// [`gcm::long`] for a key of 256 bits, opening.
-        fn open_256(key: &Key, many: &Many, first: u128, hash: u128, ahead: Option<&FirstRound>, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::long::<_, W, 14, false>;
-    }
-    proof = crate::gcm::proof;
-    #[cfg(target_arch = "x86_64")]
-    "vaes512" = Vaes512Products, 8, ["vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512vl", "bmi2"];
-    #[cfg(target_arch = "x86_64")]
-    "vaes256" = Vaes256Products, 8, ["vaes", "vpclmulqdq", "aes", "pclmulqdq", "avx2"];
-    #[cfg(target_arch = "x86_64")]
-    "aesni" = AesniProducts, 8, ["aes", "pclmulqdq", "avx"];
-    #[cfg(target_arch = "aarch64")]
-    "neon-aes" = Neon, 8, ["neon", "aes"];
-    "portable" = Portable, 1, [];
-}
-
-variants! {
-    /// AES-GCM-SIV: the key schedule, and messages.
-    SIV: SivFunctions {
-        /// Expands a key of 16 or 32 bytes.
-        fn expand(key: &[u8], schedule: &mut Schedule) = aes::expand;
-        /// [`gcm_siv::run`] for a key of 128 bits, sealing.
-        fn seal_128(root: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm_siv::run::<_, W, 10, true>;
-        /// [`gcm_siv::run`] for a key of 256 bits, sealing.
-        fn seal_256(root: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm_siv::run::<_, W, 14, true>;
-        /// [`gcm_siv::run`] for a key of 128 bits, opening.
-        fn open_128(root: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm_siv::run::<_, W, 10, false>;
-        /// [`gcm_siv::run`] for a key of 256 bits, opening.
-        fn open_256(root: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm_siv::run::<_, W, 14, false>;
-    }
-    proof = crate::gcm_siv::proof;
-    #[cfg(target_arch = "x86_64")]
-    "vaes512" = Vaes512Products, 8, ["vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512vl", "bmi2"];
-    #[cfg(target_arch = "x86_64")]
-    "vaes256" = Vaes256Products, 8, ["vaes", "vpclmulqdq", "aes", "pclmulqdq", "avx2"];
-    #[cfg(target_arch = "x86_64")]
-    "aesni" = AesniProducts, 8, ["aes", "pclmulqdq", "avx"];
-    #[cfg(target_arch = "aarch64")]
-    "neon-aes" = Neon, 8, ["neon", "aes"];
-    "portable" = Portable, 1, [];
-}
+pub(crate) use aes::{AES, AesFunctions};
+pub(crate) use gcm::{GCM, GcmFunctions};
+pub(crate) use gcm_siv::{SIV, SivFunctions};
 
 #[cfg(test)]
 mod test {
     use super::*;
+    use crate::vector::portable::Portable;
     use std::sync::Mutex;
 
     /// Twice `x` where `W` is 1, so that one body makes good rows and bad ones.
-    fn double<B: Blocks, const W: usize>(_: B, x: usize, y: &mut usize) {
+    fn double<B: Token, const W: usize>(_: B, x: usize, y: &mut usize) {
         *y = x + x * W;
     }
 

@@ -1,7 +1,7 @@
-//! The unsafe room: what a cipher made of 128-bit blocks needs from an instruction set.
+//! The unsafe room: what ciphers need from an instruction set.
 //!
-//! Each instruction set has a *token*, a value that exists only where its instructions may run. The vocabulary
-//! `Blocks` is made of methods of tokens, so whoever can name an operation may perform it.
+//! Each instruction set has a *token*, a value that exists only where its instructions may run. The vocabularies, of
+//! which `Blocks` is one, are made of methods of tokens, so whoever can name an operation may perform it.
 
 use crate::zero::wipe;
 
@@ -36,15 +36,18 @@ impl Drop for Schedule {
     }
 }
 
+/// A value that exists only where the instructions that it stands for may run.
+pub(crate) trait Token: Copy {
+    /// Whether there are so few registers that LLVM parks keys on the stack in short messages too.
+    const PARKS: bool = false;
+}
+
 /// Vectors of `LANES` blocks of 128 bits.
-pub(crate) trait Blocks: Copy {
+pub(crate) trait Blocks: Token {
     /// Blocks per vector.
     const LANES: usize;
     /// Bytes per vector.
     const BYTES: usize = 16 * Self::LANES;
-
-    /// Whether there are so few registers that LLVM parks keys on the stack in short messages too.
-    const PARKS: bool = false;
 
     /// `LANES` blocks, as bytes.
     type V: Copy;

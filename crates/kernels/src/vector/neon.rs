@@ -2,7 +2,7 @@
 //!
 //! `AESE` adds its key *before* the substitution. So round `r` takes key `r - 1`, and the last one takes two.
 
-use super::{Blocks, Products, Schedule, load_block, store_block};
+use super::{Blocks, Products, Schedule, Token, load_block, store_block};
 use core::arch::aarch64::*;
 use core::arch::asm;
 
@@ -41,6 +41,8 @@ macro_rules! pin {
         }
     };
 }
+
+impl Token for Neon {}
 
 impl Blocks for Neon {
     const LANES: usize = 1;

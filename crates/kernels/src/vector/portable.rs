@@ -7,7 +7,7 @@
 //! 15.)
 #![forbid(unsafe_code)]
 
-use super::{Blocks, Schedule, load_block, store_block};
+use super::{Blocks, Schedule, Token, load_block, store_block};
 use crate::zero::wipe;
 
 /// No instructions at all.
@@ -36,6 +36,8 @@ impl Portable {
 
 // What is long is called, but for the rounds, which would take a sixth longer: with all of it inline a body is three times
 // as large and takes minutes to compile, and only messages of 64 bytes gain an eighth.
+impl Token for Portable {}
+
 impl Blocks for Portable {
     const LANES: usize = 16;
     type V = V;

@@ -18,7 +18,7 @@
 //! }
 //! ```
 
-use super::{Blocks, Schedule, load_block, store_block};
+use super::{Blocks, Schedule, Token, load_block, store_block};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
@@ -84,10 +84,13 @@ macro_rules! blocks {
             pub(super) fn here() -> Self { Self(()) }
         }
 
-        impl<const PRODUCTS: bool> Blocks for $name<PRODUCTS> {
-            const LANES: usize = $lanes;
+        impl<const PRODUCTS: bool> Token for $name<PRODUCTS> {
             // With AVX-512 there are 32 registers.
             const PARKS: bool = $lanes < 4;
+        }
+
+        impl<const PRODUCTS: bool> Blocks for $name<PRODUCTS> {
+            const LANES: usize = $lanes;
             type V = $v;
             type S = $v;
             type Keys<'a> = &'a Schedule;
