@@ -28,8 +28,10 @@ bench: install tools ## the figures of README, as ratios in one run
 	cargo run --locked --release -p sealane-kernels --example ctr_bound
 	cargo run --locked --release -p sealane-kernels --example gcm_bound
 	cargo bench --locked -p sealane-providers --bench ctr
+	cargo bench --locked -p sealane-providers --bench raw
 	cargo bench --locked -p sealane-providers --bench aead
 	$(BIN)/python python/bench/boundary.py
+	$(BIN)/python python/bench/raw.py
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
 

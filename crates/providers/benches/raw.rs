@@ -1,0 +1,183 @@
+//! Native raw ciphers against RustCrypto's, in one process, in turns: medians, ratios and their targets.
+//!
+//! ```text
+//! cargo bench -p sealane-providers --bench raw [part of a name]
+//! ```
+//!
+//! OpenSSL is a peer of these too: `python/bench/raw.py` measures it where both are called from Python.
+
+use chacha20::ChaCha20 as TheirChaCha20;
+use chacha20::cipher::{BlockModeEncrypt as _, KeyInit, KeyIvInit, StreamCipher};
+use clock::nanoseconds_per_cycle;
+use kernels::InOut;
+use kernels::chacha20::ChaCha20;
+use kernels::cpu::Features;
+use kernels::poly1305::Poly1305;
+use kernels::speck::{ByteOrder, Size, Speck};
+use lines::Lines;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+#[path = "../../kernels/examples/clock/mod.rs"]
+mod clock;
+#[path = "../../kernels/examples/lines/mod.rs"]
+mod lines;
+
+const ROUNDS: usize = 201;
+/// Long against the clock, short against a time slice.
+const SAMPLE: Duration = Duration::from_micros(60);
+const SIZES: [(&str, usize); 5] =
+    [("64 B", 64), ("256 B", 256), ("1 KiB", 1 << 10), ("16 KiB", 16 << 10), ("1 MiB", 1 << 20)];
+const KEY: [u8; 32] = [7; 32];
+
+/// A call on a buffer.
+type Call = Box<dyn FnMut(&mut [u8])>;
+
+/// Ours and theirs, which do the same.
+struct Contest {
+    name: &'static str,
+    variant: &'static str,
+    ours: Call,
+    theirs: Call,
+    /// How many times as fast ours should be, at each of [`SIZES`].
+    targets: [Option<f64>; 5],
+}
+
+fn main() {
+    // Cargo passes `--bench`.
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    println!("Core clock {:.2} GHz; medians of {ROUNDS} rounds in turns, in place.\n", 1.0 / cycle());
+    println!("| | variant | bytes | native | B/cycle | RustCrypto | times as fast | target | |");
+    println!("|---|---|--:|--:|--:|--:|--:|--:|---|");
+    for mut contest in contests().into_iter().filter(|contest| contest.name.contains(&only)) {
+        for (size, (label, len)) in SIZES.into_iter().enumerate() {
+            contest.print(label, len, contest.targets[size]);
+        }
+    }
+}
+
+fn contests() -> Vec<Contest> {
+    vec![
+        chacha20(),
+        poly1305(),
+        speck::<ctr::Ctr128BE<speck_cipher::Speck128_256>>(Size::Speck128_256, Some(10.0)),
+        speck::<ctr::Ctr128BE<speck_cipher::Speck128_128>>(Size::Speck128_128, None),
+        speck::<ctr::Ctr64BE<speck_cipher::Speck64_128>>(Size::Speck64_128, Some(25.0)),
+        speck::<ctr::Ctr32BE<speck_cipher::Speck32_64>>(Size::Speck32_64, None),
+    ]
+}
+
+fn chacha20() -> Contest {
+    let ours = ChaCha20::new(&KEY, Features::detect()).expect("a row");
+    Contest {
+        name: "ChaCha20",
+        variant: ours.variant(),
+        ours: Box::new(move |data| {
+            ours.xor_at(black_box(&[5; 12]), 0, 0, InOut::in_place(data)).expect("not at the end");
+        }),
+        theirs: Box::new(|data| {
+            TheirChaCha20::new(black_box(&KEY).into(), &[5; 12].into()).apply_keystream(data);
+        }),
+        targets: [None, Some(1.25), None, Some(1.35), Some(1.35)],
+    }
+}
+
+fn poly1305() -> Contest {
+    let features = Features::detect();
+    let variant = Poly1305::new(&KEY, features).expect("a row").variant();
+    Contest {
+        name: "Poly1305",
+        variant,
+        // The tag goes into the data, so that the two can be compared.
+        ours: Box::new(move |data| {
+            let mut mac = Poly1305::new(black_box(&KEY), features).expect("a row");
+            mac.update(data);
+            data[..16].copy_from_slice(&mac.finalize());
+        }),
+        theirs: Box::new(|data| {
+            let mac = poly1305::Poly1305::new(black_box(&KEY).into());
+            let tag = mac.compute_unpadded(data);
+            data[..16].copy_from_slice(&tag);
+        }),
+        targets: [None; 5],
+    }
+}
+
+fn speck<Theirs>(size: Size, target: Option<f64>) -> Contest
+where
+    Theirs: KeyIvInit + StreamCipher,
+{
+    let key = &KEY[..size.key_len()];
+    let iv = &[5; 16][..size.block_len()];
+    let ours = Speck::new(size, key, ByteOrder::Big, Features::detect()).expect("its length");
+    Contest {
+        name: size.name(),
+        variant: ours.variant(),
+        ours: Box::new(move |data| {
+            ours.xor_at(black_box(iv), 0, InOut::in_place(data)).expect("not at the end");
+        }),
+        theirs: Box::new(move |data| {
+            Theirs::new_from_slices(black_box(key), iv).expect("their lengths").apply_keystream(data);
+        }),
+        targets: [None, None, None, target, target],
+    }
+}
+
+impl Contest {
+    fn print(&mut self, label: &str, len: usize, target: Option<f64>) {
+        let (mut a, mut b) = (Lines::new(len, 0), Lines::new(len, 0));
+        (self.ours)(a.bytes_mut());
+        (self.theirs)(b.bytes_mut());
+        assert!(a.bytes() == b.bytes(), "{}: they disagree", self.name);
+        let buffer = a.bytes_mut();
+        let calls = [calls_per_sample(&mut self.ours, buffer), calls_per_sample(&mut self.theirs, buffer)];
+        let mut samples = [const { Vec::new() }; 2];
+        for _ in 0..ROUNDS {
+            for (i, call) in [&mut self.ours, &mut self.theirs].into_iter().enumerate() {
+                samples[i].push(time(call, buffer, calls[i]).as_nanos() as f64 / f64::from(calls[i]));
+            }
+        }
+        let [ours, theirs] = samples.map(median);
+        let figure = |ns: f64| match len {
+            ..=1024 => format!("{ns:.1} ns"),
+            _ => format!("{:.2} GB/s", len as f64 / ns),
+        };
+        let ratio = theirs / ours;
+        let verdict = match target {
+            Some(least) => format!("{least} | {}", if ratio >= least { "OK" } else { "SHORT" }),
+            None => "|".to_owned(),
+        };
+        println!(
+            "| {} | {} | {label} | {} | {:.2} | {} | {ratio:.2} | {verdict} |",
+            self.name,
+            self.variant,
+            figure(ours),
+            len as f64 * cycle() / ours,
+            figure(theirs),
+        );
+    }
+}
+
+fn calls_per_sample(call: &mut Call, buffer: &mut [u8]) -> u32 {
+    let mut calls = 1;
+    while time(call, buffer, calls) < SAMPLE {
+        calls *= 2;
+    }
+    calls
+}
+
+fn time(call: &mut Call, buffer: &mut [u8], calls: u32) -> Duration {
+    let start = Instant::now();
+    (0..calls).for_each(|_| call(black_box(&mut *buffer)));
+    start.elapsed()
+}
+
+fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+/// Nanoseconds of a cycle; the best of some, since a busy neighbour makes it look longer.
+fn cycle() -> f64 {
+    (0..5).map(|_| nanoseconds_per_cycle()).fold(f64::MAX, f64::min)
+}
