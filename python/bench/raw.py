@@ -1,4 +1,4 @@
-"""ChaCha20, Poly1305 and their AEADs from Python, as ratios to ``cryptography`` (OpenSSL) and PyNaCl (libsodium).
+"""ChaCha20, Poly1305 and their AEADs from Python, as ratios to ``cryptography`` (OpenSSL) and PyNaCl.
 
 python python/bench/raw.py [--quick]
 """
