@@ -5,5 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod aes;
+pub mod chacha20;
 pub mod gcm;
 pub mod gcm_siv;

@@ -41,6 +41,14 @@ fn every_case_is_read() {
     assert_eq!(counts, BTreeMap::from(expected));
 }
 
+/// Of RFC 8439: six blocks, four streams, four one-time keys. Of the XChaCha draft: two streams and a derived key.
+#[test]
+fn every_part_of_chacha20_is_read() {
+    let cases = vectors::chacha20();
+    let expected = [("aead/rfc8439.json", 14), ("aead/xchacha_draft.json", 3)];
+    assert_eq!(count(&cases, |case| &case.file), BTreeMap::from(expected));
+}
+
 #[test]
 fn every_file_has_a_sum_and_a_row() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

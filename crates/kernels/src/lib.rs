@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 
 pub mod aes;
+pub mod chacha20;
 pub mod cpu;
 pub mod ct;
 mod first_round;

@@ -188,12 +188,14 @@ macro_rules! wrapper {
     }};
 }
 mod aes;
+mod chacha20;
 mod gcm;
 mod gcm_siv;
 #[cfg(test)]
 mod words;
 
 pub(crate) use aes::{AES, AesFunctions};
+pub(crate) use chacha20::{CHACHA20, ChaCha20Functions};
 pub(crate) use gcm::{GCM, GcmFunctions};
 pub(crate) use gcm_siv::{SIV, SivFunctions};
 
@@ -297,6 +299,7 @@ mod test {
             assert_eq!(check, row.check(here).map_err(Refusal::Missing), "{}", row.name);
         };
         check(AES, here).for_each(of);
+        check(CHACHA20, here).for_each(of);
         check(GCM, here).for_each(of);
         check(SIV, here).for_each(of);
     }

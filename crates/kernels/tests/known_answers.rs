@@ -5,6 +5,10 @@
 mod aes {
     pub(crate) mod answers;
 }
+#[path = "../src/chacha20"]
+mod chacha20 {
+    pub(crate) mod answers;
+}
 #[path = "../src/gcm"]
 mod gcm {
     #[allow(dead_code, reason = "the twin makes nothing ahead")]
@@ -27,6 +31,33 @@ fn streams() {
         twin.xor_at_vartime(&BLOCK, 0, head);
         twin.xor_at_vartime(&BLOCK, CUT as u64, tail);
         assert_eq!(digest(&stream), answer.stream, "{}", answer.key);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn streams_of_chacha20() {
+    use chacha20::answers::{ANSWERS, CUT, KEY, Nonce, TEXT};
+    for answer in &ANSWERS {
+        let mut stream = TEXT[..answer.len].to_vec();
+        let (head, tail) = stream.split_at_mut(CUT);
+        for (offset, piece) in [(0, head), (CUT as u64, tail)] {
+            match &answer.nonce {
+                Nonce::Short(nonce) => {
+                    reference::chacha20::xor_at_vartime(&KEY, nonce, answer.counter(), offset, piece);
+                }
+                Nonce::Long(nonce) => {
+                    reference::chacha20::xor_extended_at_vartime(
+                        &KEY,
+                        nonce,
+                        answer.counter(),
+                        offset,
+                        piece,
+                    );
+                }
+            }
+        }
+        assert_eq!(aes::answers::digest(&stream), answer.stream, "{}", answer.len);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use kernels::InOut;
 use kernels::aes::{self, Aes};
+use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
@@ -18,6 +19,8 @@ static LARGE: AtomicUsize = AtomicUsize::new(0);
 static DIRTY: AtomicUsize = AtomicUsize::new(0);
 /// Sizes and alignments. A schedule has 15 round keys.
 const SCHEDULE: (usize, usize) = (15 * 16, 16);
+/// Two rows of a state.
+const CHACHA20: (usize, usize) = (32, 16);
 /// A schedule with the few powers of H: 8, and 4 zeros, twice.
 const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
 /// Many powers: 36, and 4 zeros, twice.
@@ -32,7 +35,8 @@ unsafe impl GlobalAlloc for Watch {
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        let ours = [SCHEDULE, GCM_KEY, GCM_MANY, FIRST_ROUND].contains(&(layout.size(), layout.align()));
+        let ours =
+            [SCHEDULE, CHACHA20, GCM_KEY, GCM_MANY, FIRST_ROUND].contains(&(layout.size(), layout.align()));
         if WATCHING.load(Ordering::Relaxed) && ours {
             // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own, all of
             // which was written when it was made.
@@ -74,6 +78,33 @@ fn a_dropped_key_leaves_zeros() {
                 "the schedule was not where this test looks"
             );
         }
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_dropped_chacha20_key_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for row in chacha20::variants() {
+        if let Err(missing) = row.check(Features::detect()) {
+            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+            continue;
+        }
+        let features = Features::detect().only(row.needs);
+        let (short, long) = (ChaCha20::new(&[0xa5; 32], features), XChaCha20::new(&[0xa5; 32], features));
+        let moved = Box::new((short.unwrap(), long.unwrap()));
+        let mut data = [0; 3000];
+        let before = LARGE.load(Ordering::Relaxed);
+        WATCHING.store(true, Ordering::Relaxed);
+        // What a call derives is not on the heap.
+        moved.0.xor_at(&[1; 12], 0, 0, InOut::in_place(&mut data)).unwrap();
+        moved.1.xor_at(&[1; 24], 0, 0, InOut::in_place(&mut data)).unwrap();
+        assert_eq!(LARGE.load(Ordering::Relaxed), before, "a message used the heap");
+        drop(moved.1.subkey(&[1; 16]));
+        drop(moved);
+        WATCHING.store(false, Ordering::Relaxed);
+        let seen = LARGE.load(Ordering::Relaxed) - before;
+        assert_eq!(seen, 3, "the keys were not where this test looks");
     }
     assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
 }

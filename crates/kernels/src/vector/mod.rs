@@ -10,15 +10,21 @@ pub(crate) mod inout;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
 #[cfg(target_arch = "aarch64")]
+mod neon_quads;
+#[cfg(target_arch = "aarch64")]
 pub mod neon_words;
 pub mod portable;
 mod portable_products;
+mod portable_quads;
 mod portable_words;
+pub(crate) mod quads;
 pub(crate) mod words;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_products;
+#[cfg(target_arch = "x86_64")]
+mod x86_quads;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_words;
 
