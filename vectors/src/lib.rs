@@ -54,6 +54,21 @@ pub struct AeadCase {
     pub result: Outcome,
 }
 
+/// One message of Poly1305.
+#[derive(Clone, Debug)]
+pub struct MacCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number of the case within the file.
+    pub id: String,
+    /// The key, for this message only.
+    pub key: Vec<u8>,
+    /// The message.
+    pub message: Vec<u8>,
+    /// The tag.
+    pub tag: Vec<u8>,
+}
+
 /// One stream of AES in counter mode.
 #[derive(Clone, Debug)]
 pub struct CtrCase {
@@ -104,6 +119,14 @@ const CHUNKED: &[(&str, Reader<ChunkedCase>)] =
 /// Where a file under `aead` is not understood or missing.
 pub fn aead() -> Vec<AeadCase> {
     folder::read("aead", AEAD).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every case of Poly1305. They stand in a file of mixed cases, the messages of which are among [`aead`]'s.
+///
+/// # Panics
+/// Where the file is not understood or missing.
+pub fn poly1305() -> Vec<MacCase> {
+    folder::read_one("aead/rfc8439.json", converted::poly1305).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Every case of AES in counter mode.

@@ -20,6 +20,7 @@ use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
+use kernels::poly1305::{self, Poly1305};
 use kernels::variant::Row;
 use sealing::Sealing;
 use std::hint::black_box;
@@ -37,10 +38,11 @@ struct Table {
     run: fn(&mut Watch, Features, &'static str),
 }
 
-const TABLES: [Table; 3] = [
+const TABLES: [Table; 4] = [
     Table { name: "AES", rows: || aes::variants().collect(), run: stream },
     Table { name: "GCM", rows: || gcm::variants().collect(), run: messages::<Gcm> },
     Table { name: "SIV", rows: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
+    Table { name: "POLY1305", rows: || poly1305::variants().collect(), run: macs },
 ];
 
 /// Key set-up, sealing and opening.
@@ -116,6 +118,34 @@ fn stream(watch: &mut Watch, features: Features, row: &'static str) {
         valgrind::publish(&out);
         assert!(out == twin.encrypt_block_vartime(&block), "{what}: wrong block");
         watch.expect(0, &what, "drop", || drop(aes));
+    }
+}
+
+/// Tags of secret messages under secret keys, at once and in two pieces.
+fn macs(watch: &mut Watch, features: Features, row: &'static str) {
+    for (i, len) in LENGTHS.into_iter().enumerate() {
+        // The largest point and blocks too.
+        let (key, message) = match i % 2 {
+            0 => (pattern(32, 0x51), pattern(len, 0x3c)),
+            _ => (vec![0xff; 32], vec![0xff; len]),
+        };
+        let key: [u8; 32] = *key.first_chunk().expect("32 bytes");
+        let want = reference::poly1305::tag_vartime(&key, &message);
+        for cut in [0, len / 3] {
+            let what = format!("{row} len {len} cut {cut}");
+            let (secret_key, secret) = (key, valgrind::secret(&message));
+            valgrind::hide(&secret_key);
+            let mut mac =
+                watch.expect(0, &what, "new", || Poly1305::new(&secret_key, features).expect("a row"));
+            assert_eq!(mac.variant(), row);
+            watch.expect(0, &what, "update", || {
+                mac.update(&secret[..cut]);
+                mac.update(&secret[cut..]);
+            });
+            let tag = watch.expect(0, &what, "finalize", || mac.finalize());
+            valgrind::publish(&tag);
+            assert!(tag == want, "{what}: wrong result");
+        }
     }
 }
 

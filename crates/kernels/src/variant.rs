@@ -190,10 +190,12 @@ macro_rules! wrapper {
 mod aes;
 mod gcm;
 mod gcm_siv;
+mod poly1305;
 
 pub(crate) use aes::{AES, AesFunctions};
 pub(crate) use gcm::{GCM, GcmFunctions};
 pub(crate) use gcm_siv::{SIV, SivFunctions};
+pub(crate) use poly1305::{POLY1305, Poly1305Functions};
 
 #[cfg(test)]
 mod test {
@@ -297,5 +299,6 @@ mod test {
         check(AES, here).for_each(of);
         check(GCM, here).for_each(of);
         check(SIV, here).for_each(of);
+        check(POLY1305, here).for_each(of);
     }
 }
