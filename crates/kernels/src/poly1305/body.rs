@@ -108,43 +108,50 @@ pub(crate) fn padded<P: Lanes>(p: P, state: &mut State, powers: &Powers, data: &
 #[inline(always)]
 fn make<P: Limbs, R: Radix<P>>(p: P, state: &State, powers: &mut Powers, len: usize) {
     let r = state.point();
-    let mut power = r;
-    let mut all = [r; 8];
-    unroll!(i < 8 => {
-        if i > 0 && i < P::LANES {
-            // Half the depth of a chain.
-            power = all[i / 2].times(all[(i - 1) / 2]);
-            all[i] = power;
-        }
-    });
-    unroll!(lane < 8 => {
-        if lane < P::LANES {
-            let words = R::factor(all[P::LANES - 1 - P::ORDER[lane]]);
-            unroll!(i < 9 => {
-                if i < R::USED {
-                    powers.last[i * P::LANES + lane] = words[i];
-                }
-            });
-        }
-    });
-    put::<P, R>(p, &mut powers.steps[0], power);
+    let square = r.times(r);
+    let fourth = square.times(square);
+    let (one, first, second) = (R::splat(p, Number::ONE), R::splat(p, r), R::splat(p, square));
+    // By the bits of how many times more than once r is a factor.
+    let last = &mut powers.last;
+    let mut numbers = choose::<P, R>(p, 0, second, first);
+    R::store(p, choose::<P, R>(p, 1, second, one), last);
+    numbers = times::<P, R>(p, numbers, last);
+    let step = if P::LANES == 8 {
+        R::store(p, choose::<P, R>(p, 2, R::splat(p, fourth), one), last);
+        numbers = times::<P, R>(p, numbers, last);
+        fourth.times(fourth)
+    } else {
+        fourth
+    };
+    R::store(p, numbers, last);
+    R::store(p, R::splat(p, step), &mut powers.steps[0]);
     if len > 2 * 16 * P::LANES {
-        let square = power.times(power);
-        put::<P, R>(p, &mut powers.steps[1], square);
-        put::<P, R>(p, &mut powers.steps[2], square.times(power));
-        put::<P, R>(p, &mut powers.steps[3], square.times(square));
+        let square = step.times(step);
+        R::store(p, R::splat(p, square), &mut powers.steps[1]);
+        R::store(p, R::splat(p, square.times(step)), &mut powers.steps[2]);
+        R::store(p, R::splat(p, square.times(square)), &mut powers.steps[3]);
     }
 }
 
-/// A factor for all lanes.
+/// `a` in the lanes of blocks before which an odd number of `2^bit` others lie, counted from the end of a vector; `b` in
+/// the others.
 #[inline(always)]
-fn put<P: Limbs, R: Radix<P>>(p: P, factors: &mut Factors, power: Number) {
-    let words = R::factor(power);
-    unroll!(i < 9 => {
-        if i < R::USED {
-            p.store_words(p.splat(words[i]), &mut factors[i * P::LANES..]);
+fn choose<P: Limbs, R: Radix<P>>(p: P, bit: usize, a: R::Numbers, b: R::Numbers) -> R::Numbers {
+    let (mut mask, mut other) = ([0; 8], [0; 8]);
+    unroll!(lane < 8 => {
+        if lane < P::LANES {
+            let set = (P::LANES - 1 - P::ORDER[lane]) >> bit & 1 == 1;
+            mask[lane] = if set { u64::MAX } else { 0 };
+            other[lane] = !mask[lane];
         }
     });
+    R::choose(p, p.words(&mask), a, p.words(&other), b)
+}
+
+/// Products.
+#[inline(always)]
+fn times<P: Limbs, R: Radix<P>>(p: P, numbers: R::Numbers, factors: &Factors) -> R::Numbers {
+    R::carry(p, R::add_products(p, R::zero(p), numbers, factors))
 }
 
 #[inline(always)]
@@ -168,8 +175,7 @@ fn absorb<P: Limbs, R: Radix<P>>(p: P, state: &mut State, powers: &Powers, block
     }
     let Some(last) = rest.len().checked_sub(bytes) else { return };
     let numbers = R::add(p, h, R::load(p, &rest[last..]));
-    let sums = R::add_products(p, R::zero(p), numbers, &powers.last);
-    state.go_on(R::leave(p, R::carry(p, sums)));
+    state.go_on(R::leave(p, times::<P, R>(p, numbers, &powers.last)));
 }
 
 /// `N` steps.

@@ -3,9 +3,7 @@
 
 use super::scalar::Number;
 use crate::vector::limbs::{Limbs, Limbs32, Limbs52};
-
-/// Words of a factor: its limbs, and then multiples of all but the first.
-pub(crate) const WORDS: usize = 9;
+use crate::vector::unroll;
 
 /// How numbers lie in the vectors of `P`.
 pub(crate) trait Radix<P: Limbs> {
@@ -15,10 +13,13 @@ pub(crate) trait Radix<P: Limbs> {
     /// the first of which a sum was added.
     type Sums: Copy;
 
-    /// A number as a factor.
-    fn factor(number: Number) -> [u64; WORDS];
-    /// How many of the words of a factor are in use.
-    const USED: usize;
+    /// The same number in every lane.
+    fn splat(p: P, number: Number) -> Self::Numbers;
+    /// `a` where all bits of `mask` are set, `b` where those of `other` are.
+    fn choose(p: P, mask: P::V, a: Self::Numbers, other: P::V, b: Self::Numbers) -> Self::Numbers;
+    /// Stores numbers as [`Radix::add_products`] multiplies by them: their limbs, and then multiples of all but the
+    /// first. In all, 40 words are enough.
+    fn store(p: P, numbers: Self::Numbers, factors: &mut [u64]);
 
     /// `LANES` blocks, each with the bit 2^128.
     fn load(p: P, blocks: &[u8]) -> Self::Numbers;
@@ -45,18 +46,35 @@ const M42: u64 = (1 << 42) - 1;
 /// A product of two limbs is low + 2^52 high, and both are summed on their own.
 ///
 /// Numbers have limbs below 2^44, 2^44 + 2^15, 2^43, and blocks below 2^44, 2^44, 2^41; so what is multiplied is below
-/// 2^45.1, and so much below the 2^52 that the instruction reads. Factors are below 2^44.1, and times 20 below 2^48.5.
+/// 2^45.1, and so much below the 2^52 that the instruction reads. Factors are numbers, and times 20 below 2^48.5.
 /// Twelve low parts are below 2^55.6, twelve high parts below 12·2^(45.1 + 48.5 - 52) < 2^45.3.
 impl<P: Limbs52> Radix<P> for Radix44 {
     type Numbers = [P::V; 3];
     type Sums = [[P::V; 2]; 3];
 
-    const USED: usize = 5;
+    #[inline(always)]
+    fn splat(p: P, Number(l): Number) -> Self::Numbers {
+        [p.splat(l[0]), p.splat(l[1]), p.splat(l[2])]
+    }
 
     #[inline(always)]
-    fn factor(Number([l0, l1, l2]): Number) -> [u64; WORDS] {
-        // 2^132 = 4·2^130 = 20.
-        [l0, l1, l2, 20 * l1, 20 * l2, 0, 0, 0, 0]
+    fn choose(p: P, mask: P::V, a: Self::Numbers, other: P::V, mut b: Self::Numbers) -> Self::Numbers {
+        unroll!(i < 3 => {
+            b[i] = p.or(p.and(a[i], mask), p.and(b[i], other));
+        });
+        b
+    }
+
+    #[inline(always)]
+    fn store(p: P, n: Self::Numbers, factors: &mut [u64]) {
+        unroll!(i < 3 => {
+            p.store_words(n[i], &mut factors[i * P::LANES..]);
+            if i > 0 {
+                // 2^132 = 4·2^130 = 20.
+                let multiple = p.shl::<2>(p.add(n[i], p.shl::<2>(n[i])));
+                p.store_words(multiple, &mut factors[(2 + i) * P::LANES..]);
+            }
+        });
     }
 
     #[inline(always)]
@@ -132,23 +150,42 @@ pub(crate) struct Radix26;
 
 const M26: u64 = (1 << 26) - 1;
 
-/// Numbers have limbs below 2^26 + 2^12, so what is multiplied is below 2^27.1. Factors are at most 2^26, and times 5
+/// Numbers have limbs below 2^26 + 2^12, so what is multiplied is below 2^27.1. Factors are numbers, and times 5
 /// below 2^28.4: all fit in 32 bits. A column of five products, four of them with such multiples, is below
 /// 21·2^53.1 < 2^57.5, and four columns are below 2^59.5.
 impl<P: Limbs32> Radix<P> for Radix26 {
     type Numbers = [P::V; 5];
     type Sums = [P::V; 5];
 
-    const USED: usize = 9;
+    #[inline(always)]
+    fn splat(p: P, Number([l0, l1, l2]): Number) -> Self::Numbers {
+        let (l1, l2) = (l1 & M44, l2 + (l1 >> 44));
+        [
+            p.splat(l0 & M26),
+            p.splat((l0 >> 26 | l1 << 18) & M26),
+            p.splat(l1 >> 8 & M26),
+            p.splat((l1 >> 34 | l2 << 10) & M26),
+            p.splat(l2 >> 16),
+        ]
+    }
 
     #[inline(always)]
-    fn factor(Number([l0, l1, l2]): Number) -> [u64; WORDS] {
-        let (l1, l2) = (l1 & M44, l2 + (l1 >> 44));
-        let t1 = (l0 >> 26 | l1 << 18) & M26;
-        let t2 = l1 >> 8 & M26;
-        let t3 = (l1 >> 34 | l2 << 10) & M26;
-        let t4 = l2 >> 16;
-        [l0 & M26, t1, t2, t3, t4, 5 * t1, 5 * t2, 5 * t3, 5 * t4]
+    fn choose(p: P, mask: P::V, a: Self::Numbers, other: P::V, mut b: Self::Numbers) -> Self::Numbers {
+        unroll!(i < 5 => {
+            b[i] = p.or(p.and(a[i], mask), p.and(b[i], other));
+        });
+        b
+    }
+
+    #[inline(always)]
+    fn store(p: P, n: Self::Numbers, factors: &mut [u64]) {
+        unroll!(i < 5 => {
+            p.store_half(p.half(n[i]), &mut factors[i * P::LANES..]);
+            if i > 0 {
+                let multiple = p.add(n[i], p.shl::<2>(n[i]));
+                p.store_half(p.half(multiple), &mut factors[(4 + i) * P::LANES..]);
+            }
+        });
     }
 
     #[inline(always)]
@@ -201,7 +238,7 @@ impl<P: Limbs32> Radix<P> for Radix26 {
         macro_rules! add {
             ($($word:literal: $($to:literal = $a:literal),*;)*) => {
                 $(
-                    let word = p.half(p.words(&factors[$word * P::LANES..]));
+                    let word = p.load_half(&factors[$word * P::LANES..]);
                     $( sums[$to] = p.add_product(sums[$to], n[$a], word); )*
                 )*
             };

@@ -177,6 +177,8 @@ const M42: u64 = (1 << 42) - 1;
 pub(crate) struct Number(pub(crate) [u64; 3]);
 
 impl Number {
+    pub(crate) const ONE: Self = Self([1, 0, 0]);
+
     /// Words of 64 bits in limbs. The third word is at most 4.
     #[inline(always)]
     pub(crate) fn of([h0, h1, h2]: [u64; 3]) -> Self {

@@ -68,6 +68,10 @@ pub(crate) trait Limbs32: Limbs {
 
     /// Words below 2^32.
     fn half(self, v: Self::V) -> Self::Half;
+    /// What [`Limbs32::store_half`] stored to the first `LANES` words of `from`.
+    fn load_half(self, from: &[u64]) -> Self::Half;
+    /// To the first `LANES` words of `to`.
+    fn store_half(self, v: Self::Half, to: &mut [u64]);
     /// a * b.
     fn product(self, a: Self::Half, b: Self::Half) -> Self::V;
     /// sum + a * b.

@@ -122,6 +122,18 @@ impl Limbs32 for NeonLimbs {
         op!(half(v))
     }
     #[inline(always)]
+    fn load_half(self, from: &[u64]) -> uint32x4_t {
+        let from: &[u64; 4] = from.first_chunk().unwrap();
+        // SAFETY: reads 16 of the array's 32 bytes; they are aligned to words, and more.
+        unsafe { vld1q_u32(from.as_ptr().cast()) }
+    }
+    #[inline(always)]
+    fn store_half(self, v: uint32x4_t, to: &mut [u64]) {
+        let to: &mut [u64; 4] = to.first_chunk_mut().unwrap();
+        // SAFETY: writes 16 of the array's 32 bytes; they are aligned to words, and more.
+        unsafe { vst1q_u32(to.as_mut_ptr().cast(), v) }
+    }
+    #[inline(always)]
     fn product(self, a: uint32x4_t, b: uint32x4_t) -> V {
         op!(product(a, b))
     }

@@ -143,6 +143,14 @@ impl Limbs32 for Avx2Limbs {
         v
     }
     #[inline(always)]
+    fn load_half(self, from: &[u64]) -> __m256i {
+        self.words(from)
+    }
+    #[inline(always)]
+    fn store_half(self, v: __m256i, to: &mut [u64]) {
+        self.store_words(v, to);
+    }
+    #[inline(always)]
     fn product(self, a: __m256i, b: __m256i) -> __m256i {
         op!(_mm256_mul_epu32(a, b))
     }
