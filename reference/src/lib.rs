@@ -8,3 +8,4 @@ pub mod aes;
 pub mod chacha20;
 pub mod gcm;
 pub mod gcm_siv;
+pub mod poly1305;

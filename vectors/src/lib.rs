@@ -91,6 +91,21 @@ pub enum ChaCha20Part {
     },
 }
 
+/// One message of Poly1305.
+#[derive(Clone, Debug)]
+pub struct MacCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number of the case within the file.
+    pub id: String,
+    /// The key, for this message only.
+    pub key: Vec<u8>,
+    /// The message.
+    pub message: Vec<u8>,
+    /// The tag.
+    pub tag: Vec<u8>,
+}
+
 /// One stream of AES in counter mode.
 #[derive(Clone, Debug)]
 pub struct CtrCase {
@@ -151,6 +166,14 @@ pub fn chacha20() -> Vec<ChaCha20Case> {
     let files = ["aead/rfc8439.json", "aead/xchacha_draft.json"];
     let read = |file| folder::read_one(file, chacha20::read).unwrap_or_else(|error| panic!("{error}"));
     files.into_iter().flat_map(read).collect()
+}
+
+/// Every case of Poly1305. They stand in a file of mixed cases, the messages of which are among [`aead`]'s.
+///
+/// # Panics
+/// Where the file is not understood or missing.
+pub fn poly1305() -> Vec<MacCase> {
+    folder::read_one("aead/rfc8439.json", converted::poly1305).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Every case of AES in counter mode.

@@ -21,6 +21,7 @@ use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
+use kernels::poly1305::{self, Poly1305};
 use kernels::variant::Row;
 use sealing::Sealing;
 use std::hint::black_box;
@@ -38,11 +39,12 @@ struct Table {
     run: fn(&mut Watch, Features, &'static str),
 }
 
-const TABLES: [Table; 4] = [
+const TABLES: [Table; 5] = [
     Table { name: "AES", rows: || aes::variants().collect(), run: stream },
     Table { name: "CHACHA20", rows: || chacha20::variants().collect(), run: chacha20_streams },
     Table { name: "GCM", rows: || gcm::variants().collect(), run: messages::<Gcm> },
     Table { name: "SIV", rows: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
+    Table { name: "POLY1305", rows: || poly1305::variants().collect(), run: macs },
 ];
 
 /// Key set-up, sealing and opening.
@@ -150,6 +152,34 @@ fn chacha20_streams(watch: &mut Watch, features: Features, row: &'static str) {
         }
     }
     watch.expect(0, row, "drop", || drop((short, long)));
+}
+
+/// Tags of secret messages under secret keys, at once and in two pieces.
+fn macs(watch: &mut Watch, features: Features, row: &'static str) {
+    for (i, len) in LENGTHS.into_iter().enumerate() {
+        // The largest point and blocks too.
+        let (key, message) = match i % 2 {
+            0 => (pattern(32, 0x51), pattern(len, 0x3c)),
+            _ => (vec![0xff; 32], vec![0xff; len]),
+        };
+        let key: [u8; 32] = *key.first_chunk().expect("32 bytes");
+        let want = reference::poly1305::tag_vartime(&key, &message);
+        for cut in [0, len / 3] {
+            let what = format!("{row} len {len} cut {cut}");
+            let (secret_key, secret) = (key, valgrind::secret(&message));
+            valgrind::hide(&secret_key);
+            let mut mac =
+                watch.expect(0, &what, "new", || Poly1305::new(&secret_key, features).expect("a row"));
+            assert_eq!(mac.variant(), row);
+            watch.expect(0, &what, "update", || {
+                mac.update(&secret[..cut]);
+                mac.update(&secret[cut..]);
+            });
+            let tag = watch.expect(0, &what, "finalize", || mac.finalize());
+            valgrind::publish(&tag);
+            assert!(tag == want, "{what}: wrong result");
+        }
+    }
 }
 
 /// What valgrind has reported, call by call.

@@ -15,6 +15,7 @@ mod first_round;
 pub mod gcm;
 pub mod gcm_siv;
 mod ghash;
+pub mod poly1305;
 mod stitch;
 #[allow(unsafe_code)]
 pub mod variant;

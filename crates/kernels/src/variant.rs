@@ -191,6 +191,7 @@ mod aes;
 mod chacha20;
 mod gcm;
 mod gcm_siv;
+mod poly1305;
 #[cfg(test)]
 mod words;
 
@@ -198,6 +199,7 @@ pub(crate) use aes::{AES, AesFunctions};
 pub(crate) use chacha20::{CHACHA20, ChaCha20Functions};
 pub(crate) use gcm::{GCM, GcmFunctions};
 pub(crate) use gcm_siv::{SIV, SivFunctions};
+pub(crate) use poly1305::{POLY1305, Poly1305Functions};
 
 #[cfg(test)]
 mod test {
@@ -302,5 +304,6 @@ mod test {
         check(CHACHA20, here).for_each(of);
         check(GCM, here).for_each(of);
         check(SIV, here).for_each(of);
+        check(POLY1305, here).for_each(of);
     }
 }

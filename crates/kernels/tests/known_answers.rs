@@ -18,6 +18,11 @@ mod gcm {
 mod gcm_siv {
     pub(crate) mod answers;
 }
+#[path = "../src/poly1305"]
+mod poly1305 {
+    #[allow(dead_code, reason = "the twin takes no pieces")]
+    pub(crate) mod answers;
+}
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
@@ -80,6 +85,15 @@ fn messages_of_gcm_siv() {
         let (sealed, tag) = twin.seal_vartime(&NONCE, answer.aad, answer.plain);
         assert_eq!(u128::from_be_bytes(tag), answer.tag, "{} {}", answer.key, answer.plain.len());
         assert_eq!(aes::answers::digest(&sealed), answer.sealed, "{} {}", answer.key, answer.plain.len());
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn macs() {
+    for answer in &poly1305::answers::ANSWERS {
+        let tag = reference::poly1305::tag_vartime(&answer.key, answer.message);
+        assert_eq!(u128::from_be_bytes(tag), answer.tag, "{}", answer.message.len());
     }
 }
 

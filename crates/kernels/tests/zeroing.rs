@@ -6,6 +6,7 @@ use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
+use kernels::poly1305::{self, Poly1305};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -27,6 +28,10 @@ const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
 const GCM_MANY: (usize, usize) = (40 * 32, 64);
 /// The first round, made ahead: 256 sums and padding.
 const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
+/// Poly1305's sum in four words, its key in four, and a buffer.
+const POLY1305: (usize, usize) = (8 * 8 + 16, 8);
+/// Its powers: five factors of 40 words.
+const POLY1305_POWERS: (usize, usize) = (5 * 40 * 8, 64);
 
 // SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Watch {
@@ -35,8 +40,8 @@ unsafe impl GlobalAlloc for Watch {
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        let ours =
-            [SCHEDULE, CHACHA20, GCM_KEY, GCM_MANY, FIRST_ROUND].contains(&(layout.size(), layout.align()));
+        let ours = [SCHEDULE, CHACHA20, GCM_KEY, GCM_MANY, FIRST_ROUND, POLY1305, POLY1305_POWERS]
+            .contains(&(layout.size(), layout.align()));
         if WATCHING.load(Ordering::Relaxed) && ours {
             // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own, all of
             // which was written when it was made.
@@ -129,6 +134,36 @@ fn a_dropped_gcm_key_leaves_zeros() {
             WATCHING.store(false, Ordering::Relaxed);
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, pieces, "the key was not where this test looks");
+        }
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_dropped_mac_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for row in poly1305::variants() {
+        if let Err(missing) = row.check(Features::detect()) {
+            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+            continue;
+        }
+        // A long message has powers made. Finished or not, it is gone.
+        for (len, pieces) in [(0, 1), (77, 1), (5001, 2)] {
+            for finish in [false, true] {
+                let mut mac = Poly1305::new(&[0xa5; 32], Features::detect().only(row.needs)).unwrap();
+                mac.update(&vec![0x5a; len]);
+                let moved = Box::new(mac);
+                let before = LARGE.load(Ordering::Relaxed);
+                WATCHING.store(true, Ordering::Relaxed);
+                if finish {
+                    _ = moved.finalize()
+                } else {
+                    drop(moved)
+                }
+                WATCHING.store(false, Ordering::Relaxed);
+                let seen = LARGE.load(Ordering::Relaxed) - before;
+                assert_eq!(seen, pieces, "{}: the key was not where this test looks", row.name);
+            }
         }
     }
     assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
