@@ -7,7 +7,7 @@ use crate::aes::answers::digest;
 use crate::cpu::Features;
 use crate::variant::{self, CHACHA20, ChaCha20Functions, Picked, Refusal, Row};
 use crate::zero::wipe_dead_stack;
-use body::Key;
+pub(crate) use body::Key;
 use core::fmt;
 
 pub(crate) mod answers;
@@ -29,7 +29,9 @@ pub struct PastEnd;
 /// Bytes of all blocks that have a number.
 const END: u128 = 64 << 32;
 /// Bytes for which there are enough registers.
-const ROOM: usize = 256;
+pub(crate) const ROOM: usize = 256;
+/// Words of 64 bits that a row's frame has at most.
+pub(crate) const PARKED: usize = 384;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
 pub fn variants() -> impl Iterator<Item = Row> {
@@ -48,9 +50,7 @@ impl ChaCha20 {
     }
 
     fn on(row: Picked<ChaCha20Functions>, key: &[u8; 32]) -> Self {
-        let mut own = Box::new(Key::EMPTY);
-        own.0.as_flattened_mut().copy_from_slice(key);
-        Self { key: own, row }
+        Self { key: Key::of(key), row }
     }
 
     /// The row: `"avx512"`, `"avx2"`, `"neon"` or `"portable"`.
@@ -100,7 +100,7 @@ fn xor_at(
 #[inline(always)]
 fn clean(row: Picked<ChaCha20Functions>, len: usize) {
     if len > ROOM || row.parks() {
-        wipe_dead_stack::<384>();
+        wipe_dead_stack::<PARKED>();
     }
 }
 
@@ -132,7 +132,8 @@ impl XChaCha20 {
     /// For many calls with one nonce: [`XChaCha20::xor_at`] derives it each time.
     pub fn subkey(&self, nonce: &[u8; 16]) -> ChaCha20 {
         let mut key = Box::new(Key::EMPTY);
-        self.derive(nonce, &mut key);
+        self.0.row.subkey(&self.0.key, nonce, &mut key);
+        clean(self.0.row, 0);
         ChaCha20 { key, row: self.0.row }
     }
 
@@ -148,18 +149,20 @@ impl XChaCha20 {
         data: InOut<'_>,
     ) -> Result<(), PastEnd> {
         let mut key = Key::EMPTY;
-        let mut rest = [0; 12];
-        let (head, tail) = nonce.split_at(16);
-        self.derive(head.first_chunk().unwrap(), &mut key);
-        rest[4..].copy_from_slice(tail);
-        xor_at(self.0.row, &key, &rest, counter, offset, data)
+        let nonce = derive(self.0.row, &self.0.key, nonce, &mut key);
+        xor_at(self.0.row, &key, &nonce, counter, offset, data)
     }
+}
 
-    #[inline(always)]
-    fn derive(&self, nonce: &[u8; 16], to: &mut Key) {
-        self.0.row.subkey(&self.0.key, nonce, to);
-        clean(self.0.row, 0);
-    }
+/// The key under a nonce of 192 bits, and the nonce to use it with (draft, section 2.3).
+#[inline(always)]
+pub(crate) fn derive(row: Picked<ChaCha20Functions>, key: &Key, nonce: &[u8; 24], to: &mut Key) -> [u8; 12] {
+    let (head, tail) = nonce.split_first_chunk().expect("16 of 24 bytes");
+    row.subkey(key, head, to);
+    clean(row, 0);
+    let mut rest = [0; 12];
+    rest[4..].copy_from_slice(tail);
+    rest
 }
 
 impl fmt::Debug for XChaCha20 {

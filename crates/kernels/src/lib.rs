@@ -9,6 +9,7 @@
 
 pub mod aes;
 pub mod chacha20;
+pub mod chacha20_poly1305;
 pub mod cpu;
 pub mod ct;
 mod first_round;

@@ -21,6 +21,12 @@ pub(crate) struct Key(pub(crate) [[u8; 16]; 2]);
 
 impl Key {
     pub(crate) const EMPTY: Self = Self([[0; 16]; 2]);
+
+    pub(crate) fn of(key: &[u8; 32]) -> Box<Self> {
+        let mut own = Box::new(Self::EMPTY);
+        own.0.as_flattened_mut().copy_from_slice(key);
+        own
+    }
 }
 
 impl Drop for Key {
@@ -76,16 +82,23 @@ pub(crate) fn xor<Q: Quads, const N: usize>(
     }
 }
 
-/// Most data that [`start`] takes.
-pub(crate) const fn most_at_start<Q: Quads>() -> usize {
-    16 * Q::BYTES - 64
-}
-
-/// Block 0, and `data` with the keystream of the blocks after it, at once. Where there is more than [`most_at_start`],
-/// the rest is for [`xor`].
+/// What an AEAD begins with (RFC 8439, section 2.8): block 0, of which the key of its tag is made, and `data` with the
+/// keystream of the blocks after it. All at once where the data are short.
 #[inline(always)]
-pub(crate) fn start<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 12], first: &mut [u8; 64], data: InOut<'_>) {
-    Stream { q, key, nonce, counter: 0 }.short::<64>(data, first);
+pub(crate) fn begin<Q: Quads, const N: usize>(
+    q: Q,
+    key: &Key,
+    nonce: &[u8; 12],
+    first: &mut [u8; 64],
+    data: InOut<'_>,
+) {
+    let stream = Stream { q, key, nonce, counter: 0 };
+    if 64 + data.len() <= 16 * Q::BYTES {
+        stream.short::<64>(data, first);
+    } else {
+        stream.rows::<1, 64>(InOut::in_place(&mut []), first);
+        xor::<Q, N>(q, key, nonce, 1, 0, data);
+    }
 }
 
 /// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): a key made of a key and the first 16 bytes of a nonce.

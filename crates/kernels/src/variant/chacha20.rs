@@ -15,6 +15,8 @@ variants! {
     CHACHA20: ChaCha20Functions {
         /// [`chacha20::xor`].
         fn xor(key: &Key, nonce: &[u8; 12], counter: u32, skip: usize, data: InOut<'_>) = chacha20::xor::<_, W>;
+        /// [`chacha20::begin`].
+        fn begin(key: &Key, nonce: &[u8; 12], first: &mut [u8; 64], data: InOut<'_>) = chacha20::begin::<_, W>;
         /// [`chacha20::subkey`].
         fn subkey(key: &Key, nonce: &[u8; 16], to: &mut Key) = chacha20::subkey;
     }

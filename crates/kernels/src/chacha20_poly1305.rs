@@ -1,0 +1,331 @@
+//! ChaCha20-Poly1305 (RFC 8439, section 2.8) and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03, section 2).
+//!
+//! Two rows compute it, one of each table: ChaCha20 bounds the speed, and the fastest Poly1305 is on other processors than
+//! the fastest ChaCha20. One pass that interleaves the two was measured slower, since it halves the registers of both; so
+//! they take turns on pieces that stay in the first cache.
+#![forbid(unsafe_code)]
+
+use crate::aes::NoKey;
+use crate::chacha20::{self, Key, ROOM};
+use crate::cpu::Features;
+use crate::ct;
+use crate::gcm::{OpenError, TooLong};
+use crate::poly1305::{Powers, State};
+use crate::variant::{self, CHACHA20, ChaCha20Functions, POLY1305, Picked, Poly1305Functions};
+use crate::zero::{wipe, wipe_dead_stack};
+use crate::{InOut, Parts};
+use core::fmt;
+
+/// The longest data: block 0 makes the key of the tag, and there is no block 2^32.
+const LONGEST: u64 = (1 << 38) - 64;
+/// Bytes that are encrypted and then authenticated before the next: source and destination stay in the first cache.
+const PIECE: usize = 8 << 10;
+/// Bytes from which on the vectors of Poly1305 are worth their powers, which serve for one message only.
+const SHORT: usize = 768;
+/// Bytes for which the keystream is made before the tag is known to be right, in the pass that makes the key of the tag.
+const AT_ONCE: usize = 448;
+
+/// A ChaCha20-Poly1305 key, and the rows that compute with it.
+///
+/// The key lives on the heap, so moving this value leaves no copy of it behind, and is wiped when it is dropped.
+pub struct ChaCha20Poly1305 {
+    key: Box<Key>,
+    rows: Rows,
+}
+
+/// An XChaCha20-Poly1305 key: ChaCha20-Poly1305 under nonces that are long enough to be random.
+///
+/// Every nonce has a key of its own, which is derived for each call, and wiped before it returns.
+pub struct XChaCha20Poly1305(ChaCha20Poly1305);
+
+impl ChaCha20Poly1305 {
+    /// Takes a key of 256 bits for the widest rows that `features` allow and that pass their self-tests.
+    ///
+    /// The error is always [`NoKey::NoRow`].
+    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, NoKey> {
+        let rows =
+            Rows { stream: variant::pick(CHACHA20, features)?, mac: variant::pick(POLY1305, features)? };
+        Ok(Self { key: Key::of(key), rows })
+    }
+
+    /// The row of ChaCha20. That of Poly1305 may have another name.
+    pub fn variant(&self) -> &'static str {
+        self.rows.stream.name()
+    }
+
+    /// Encrypts `data` and makes the tag. Up to 2^38 - 64 bytes; for more nothing is written.
+    #[inline]
+    pub fn seal(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), TooLong> {
+        self.rows.seal(&self.key, nonce, aad, data, tag)
+    }
+
+    /// Decrypts `data` if the tag is right.
+    ///
+    /// The tag comes first: of a forged message nothing is decrypted, and the destination becomes zero.
+    #[inline]
+    pub fn open(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), OpenError> {
+        self.rows.open(&self.key, nonce, aad, data, tag)
+    }
+}
+
+impl XChaCha20Poly1305 {
+    /// Takes a key of 256 bits for the widest rows that `features` allow and that pass their self-tests.
+    ///
+    /// The error is always [`NoKey::NoRow`].
+    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, NoKey> {
+        ChaCha20Poly1305::new(key, features).map(Self)
+    }
+
+    /// The row of ChaCha20. That of Poly1305 may have another name.
+    pub fn variant(&self) -> &'static str {
+        self.0.variant()
+    }
+
+    /// Encrypts `data` and makes the tag. Up to 2^38 - 64 bytes; for more nothing is written.
+    pub fn seal(
+        &self,
+        nonce: &[u8; 24],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), TooLong> {
+        let mut subkey = Key::EMPTY;
+        let nonce = self.derive(nonce, &mut subkey);
+        self.0.rows.seal(&subkey, &nonce, aad, data, tag)
+    }
+
+    /// Decrypts `data` if the tag is right.
+    ///
+    /// The tag comes first: of a forged message nothing is decrypted, and the destination becomes zero.
+    pub fn open(
+        &self,
+        nonce: &[u8; 24],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), OpenError> {
+        let mut subkey = Key::EMPTY;
+        let nonce = self.derive(nonce, &mut subkey);
+        self.0.rows.open(&subkey, &nonce, aad, data, tag)
+    }
+
+    /// The key of a message, and the rest of its nonce.
+    #[inline(always)]
+    fn derive(&self, nonce: &[u8; 24], subkey: &mut Key) -> [u8; 12] {
+        chacha20::derive(self.0.rows.stream, &self.0.key, nonce, subkey)
+    }
+}
+
+/// A row of either table.
+#[derive(Clone, Copy)]
+struct Rows {
+    stream: Picked<ChaCha20Functions>,
+    mac: Picked<Poly1305Functions>,
+}
+
+impl Rows {
+    #[inline(always)]
+    fn seal(
+        self,
+        key: &Key,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), TooLong> {
+        let len = data.len();
+        if len as u64 > LONGEST {
+            return Err(TooLong);
+        }
+        let mut first = Block::EMPTY;
+        let mut done = len.min(PIECE);
+        self.stream.begin(key, nonce, &mut first.0, data.part(0, done));
+        if len.max(aad.len()) < SHORT {
+            *tag = short(first.mac_key(), aad, data.target());
+        } else {
+            let mut mac = Mac::new(self.mac, first.mac_key(), len.max(aad.len()));
+            mac.padded(aad);
+            mac.padded(data.part(0, done).target());
+            while done < len {
+                let mut piece = data.part(done, PIECE.min(len - done));
+                self.stream.xor(key, nonce, 1 + (done / 64) as u32, 0, piece.part(0, piece.len()));
+                mac.padded(piece.target());
+                done += piece.len();
+            }
+            *tag = mac.finish(aad.len(), len);
+        }
+        self.clean(len.max(aad.len()));
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn open(
+        self,
+        key: &Key,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), OpenError> {
+        let len = data.len();
+        if len as u64 > LONGEST {
+            return Err(OpenError::TooLong);
+        }
+        let (mut first, mut keystream) = (Block::EMPTY, Keystream::EMPTY);
+        let at_once = len <= AT_ONCE;
+        let ahead = if at_once { &mut keystream.0[..len] } else { &mut [] };
+        self.stream.begin(key, nonce, &mut first.0, InOut::in_place(ahead));
+        let mut right = if len.max(aad.len()) < SHORT {
+            short(first.mac_key(), aad, data.source())
+        } else {
+            let mut mac = Mac::new(self.mac, first.mac_key(), len.max(aad.len()));
+            mac.padded(aad);
+            mac.padded(data.source());
+            mac.finish(aad.len(), len)
+        };
+        let good = ct::equal(&right, tag);
+        if good && at_once {
+            xor(&keystream.0[..len], data);
+        } else if good {
+            self.stream.xor(key, nonce, 1, 0, data);
+        } else {
+            data.target().fill(0);
+            // Whoever reads it from the stack could send the forgery again.
+            wipe(&mut right);
+        }
+        self.clean(len.max(aad.len()));
+        if good { Ok(()) } else { Err(OpenError::Forged) }
+    }
+
+    /// After the rows have computed, and from where they were called: what they may have parked on the stack.
+    #[inline(always)]
+    fn clean(self, len: usize) {
+        if len > ROOM || self.stream.parks() {
+            wipe_dead_stack::<{ chacha20::PARKED }>();
+        } else {
+            wipe_dead_stack::<48>();
+        }
+    }
+}
+
+/// The first block of a keystream. Wiped on drop.
+struct Block([u8; 64]);
+
+impl Block {
+    const EMPTY: Self = Self([0; 64]);
+
+    /// The key of the tag (RFC 8439, section 2.6).
+    #[inline(always)]
+    fn mac_key(&self) -> &[u8; 32] {
+        self.0.first_chunk().expect("32 of 64 bytes")
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+/// Keystream that may not be used yet. Wiped on drop.
+struct Keystream([u8; AT_ONCE]);
+
+impl Keystream {
+    const EMPTY: Self = Self([0; AT_ONCE]);
+}
+
+impl Drop for Keystream {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+/// `data` XOR `keystream`.
+#[inline(always)]
+fn xor(keystream: &[u8], data: InOut<'_>) {
+    match data.into_parts() {
+        Parts::InPlace(data) => {
+            for (byte, key) in data.iter_mut().zip(keystream) {
+                *byte ^= key;
+            }
+        }
+        Parts::Apart(from, to) => {
+            for ((to, from), key) in to.iter_mut().zip(from).zip(keystream) {
+                *to = from ^ key;
+            }
+        }
+    }
+}
+
+/// What is authenticated last: both lengths, in bytes.
+#[inline(always)]
+fn lengths(aad: usize, data: usize) -> [u8; 16] {
+    (aad as u128 | (data as u128) << 64).to_le_bytes()
+}
+
+/// The tag where no vectors are worth their powers. Its frame lies below that of whoever wipes it.
+#[inline(never)]
+fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
+    let mut state = State::start(key);
+    state.padded(aad);
+    state.padded(data);
+    state.blocks(&lengths(aad.len(), data.len()));
+    state.finish()
+}
+
+/// The tag of a longer message under way.
+struct Mac {
+    row: Picked<Poly1305Functions>,
+    state: State,
+    powers: Powers,
+}
+
+impl Mac {
+    /// For pieces of at most `longest` bytes.
+    #[inline(always)]
+    fn new(row: Picked<Poly1305Functions>, key: &[u8; 32], longest: usize) -> Self {
+        let mut mac = Self { row, state: State::start(key), powers: Powers::EMPTY };
+        row.set_up(&mac.state, &mut mac.powers, longest);
+        mac
+    }
+
+    /// Data, and zeros up to a whole block.
+    #[inline(always)]
+    fn padded(&mut self, data: &[u8]) {
+        if data.len() < SHORT {
+            self.state.padded(data);
+        } else {
+            self.row.padded(&mut self.state, &self.powers, data);
+        }
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, aad: usize, data: usize) -> [u8; 16] {
+        self.state.blocks(&lengths(aad, data));
+        self.state.finish()
+    }
+}
+
+impl fmt::Debug for ChaCha20Poly1305 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChaCha20Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for XChaCha20Poly1305 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("XChaCha20Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
+    }
+}
