@@ -7,6 +7,7 @@
 //! instruction set; a key picks its row once, when it is made, and keeps it.
 #![deny(unsafe_code)]
 
+pub mod aegis;
 pub mod aes;
 pub mod cpu;
 pub mod ct;

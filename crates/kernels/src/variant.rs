@@ -187,12 +187,14 @@ macro_rules! wrapper {
         wrapper
     }};
 }
+mod aegis;
 mod aes;
 mod gcm;
 mod gcm_siv;
 #[cfg(test)]
 mod words;
 
+pub(crate) use aegis::{AEGIS, AegisFunctions};
 pub(crate) use aes::{AES, AesFunctions};
 pub(crate) use gcm::{GCM, GcmFunctions};
 pub(crate) use gcm_siv::{SIV, SivFunctions};
@@ -296,6 +298,7 @@ mod test {
         let of = |(row, check): (Row, Result<(), Refusal>)| {
             assert_eq!(check, row.check(here).map_err(Refusal::Missing), "{}", row.name);
         };
+        check(AEGIS, here).for_each(of);
         check(AES, here).for_each(of);
         check(GCM, here).for_each(of);
         check(SIV, here).for_each(of);

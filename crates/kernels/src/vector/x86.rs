@@ -172,6 +172,15 @@ macro_rules! blocks {
     };
 }
 
+impl Vaes512 {
+    /// For two blocks.
+    #[inline(always)]
+    pub(super) fn two(self) -> Vaes256 {
+        // Its features are among those of the wider vectors.
+        Ymm(())
+    }
+}
+
 /// For the rows without masks: no part of a vector can be loaded or stored at once.
 macro_rules! parts_by_block {
     ($v:ident, $($i:literal)*) => {
