@@ -16,12 +16,13 @@
 mod sealing;
 
 use kernels::InOut;
+use kernels::aegis;
 use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::variant::Row;
-use sealing::Sealing;
+use sealing::{OneAegis, Sealing};
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -37,7 +38,8 @@ struct Table {
     run: fn(&mut Watch, Features, &'static str),
 }
 
-const TABLES: [Table; 3] = [
+const TABLES: [Table; 4] = [
+    Table { name: "AEGIS", rows: || aegis::variants().collect(), run: every_aegis },
     Table { name: "AES", rows: || aes::variants().collect(), run: stream },
     Table { name: "GCM", rows: || gcm::variants().collect(), run: messages::<Gcm> },
     Table { name: "SIV", rows: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
@@ -82,6 +84,16 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, row: &'static str
         }
         watch.expect(0, &what, "drop", || drop(a));
     }
+}
+
+/// All six.
+fn every_aegis(watch: &mut Watch, features: Features, row: &'static str) {
+    messages::<OneAegis<16, 1>>(watch, features, row);
+    messages::<OneAegis<16, 2>>(watch, features, row);
+    messages::<OneAegis<16, 4>>(watch, features, row);
+    messages::<OneAegis<32, 1>>(watch, features, row);
+    messages::<OneAegis<32, 2>>(watch, features, row);
+    messages::<OneAegis<32, 4>>(watch, features, row);
 }
 
 /// Key set-up, the keystream from several offsets, and single blocks.
