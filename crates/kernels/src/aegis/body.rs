@@ -21,6 +21,9 @@ impl Drop for Key {
 
 /// The state between two steps. A step takes in `N` vectors of data.
 trait State<B: Rounds, const N: usize>: Sized {
+    /// Some of its lanes.
+    type Part: State<B::Part, N>;
+
     /// Init.
     fn begin(b: B, key: &Key, nonce: &[u8]) -> Self;
     /// Update, with the AES round that takes in vector `i` of the data given as its round key `keys[i]` and the xor of
@@ -36,6 +39,14 @@ trait State<B: Rounds, const N: usize>: Sized {
     /// Finalize: the word to which the lengths are added, and the words whose xor is the tag.
     fn finish(self, b: B, lengths: &[u8; 16]) -> [u8; 16];
 
+    /// Keeps steps apart. LLVM begins the next one early, for which 16 registers are not enough, and the processor does so
+    /// anyway.
+    fn fence(&mut self, b: B);
+    /// The lanes that are part `i` of every word.
+    fn cut(&self, b: B, i: usize) -> Self::Part;
+    /// Puts them back.
+    fn join(&mut self, b: B, i: usize, part: Self::Part);
+
     /// Takes in data that is not encrypted.
     #[inline(always)]
     fn absorb(&mut self, b: B, data: [B::V; N]) {
@@ -49,14 +60,13 @@ struct Eight<V>([V; 8]);
 /// AEGIS-256 and its wider siblings (RFC 10032, sections 4 and 5.5).
 struct Six<V>([V; 6]);
 
-/// Steps written out in a turn of the loop. In one of a single step a fifth of the instructions only moves words on.
-const GROUP: usize = 2;
-
 /// Fibonacci numbers modulo 256 (RFC 10032, section 2).
 const C0: [u8; 16] = 0x0001_0102_0305_080d_1522_3759_90e9_7962_u128.to_be_bytes();
 const C1: [u8; 16] = 0xdb3d_1855_6dc2_2ff1_2011_3142_73b5_28dd_u128.to_be_bytes();
 
 impl<B: Rounds> State<B, 2> for Eight<B::V> {
+    type Part = Eight<<B::Part as Rounds>::V>;
+
     #[inline(always)]
     fn begin(b: B, key: &Key, nonce: &[u8]) -> Self {
         let (k, n) = (b.splat(key.0.first_chunk().unwrap()), b.splat(nonce.first_chunk().unwrap()));
@@ -97,9 +107,29 @@ impl<B: Rounds> State<B, 2> for Eight<B::V> {
         let sum = [b.xor(s0, s1), b.xor(s2, s3), b.xor(s4, s5)];
         b.fold(b.xor(b.xor(sum[0], sum[1]), b.xor(sum[2], s6)))
     }
+    #[inline(always)]
+    fn fence(&mut self, b: B) {
+        b.fence(&mut self.0);
+    }
+    #[inline(always)]
+    fn cut(&self, b: B, i: usize) -> Self::Part {
+        let mut part = Eight([b.cut(self.0[0], i); 8]);
+        unroll!(w < 8 => {
+            part.0[w] = b.cut(self.0[w], i);
+        });
+        part
+    }
+    #[inline(always)]
+    fn join(&mut self, b: B, i: usize, part: Self::Part) {
+        unroll!(w < 8 => {
+            self.0[w] = b.join(self.0[w], i, part.0[w]);
+        });
+    }
 }
 
 impl<B: Rounds> State<B, 1> for Six<B::V> {
+    type Part = Six<<B::Part as Rounds>::V>;
+
     #[inline(always)]
     fn begin(b: B, key: &Key, nonce: &[u8]) -> Self {
         let nonce: &[u8; 32] = nonce.first_chunk().unwrap();
@@ -141,6 +171,24 @@ impl<B: Rounds> State<B, 1> for Six<B::V> {
         let [s0, s1, s2, s3, s4, s5] = self.0;
         b.fold(b.xor(b.xor(b.xor(s0, s1), b.xor(s2, s3)), b.xor(s4, s5)))
     }
+    #[inline(always)]
+    fn fence(&mut self, b: B) {
+        b.fence(&mut self.0);
+    }
+    #[inline(always)]
+    fn cut(&self, b: B, i: usize) -> Self::Part {
+        let mut part = Six([b.cut(self.0[0], i); 6]);
+        unroll!(w < 6 => {
+            part.0[w] = b.cut(self.0[w], i);
+        });
+        part
+    }
+    #[inline(always)]
+    fn join(&mut self, b: B, i: usize, part: Self::Part) {
+        unroll!(w < 6 => {
+            self.0[w] = b.join(self.0[w], i, part.0[w]);
+        });
+    }
 }
 
 /// The number of each lane and of the last one, which tells the degrees apart (RFC 10032, section 5.4.2: `ctx_v`).
@@ -172,9 +220,9 @@ pub(crate) fn eight<B: Degrees, const D: usize, const SEAL: bool>(
     tag: &mut [u8; 16],
 ) {
     match D {
-        1 => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_1(), key, nonce, aad, data),
-        2 => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_2(), key, nonce, aad, data),
-        _ => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_4(), key, nonce, aad, data),
+        1 => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_1(), B::PARKS, key, nonce, aad, data),
+        2 => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_2(), B::PARKS, key, nonce, aad, data),
+        _ => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_4(), B::PARKS, key, nonce, aad, data),
     }
 }
 
@@ -189,16 +237,17 @@ pub(crate) fn six<B: Degrees, const D: usize, const SEAL: bool>(
     tag: &mut [u8; 16],
 ) {
     match D {
-        1 => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_1(), key, nonce, aad, data),
-        2 => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_2(), key, nonce, aad, data),
-        _ => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_4(), key, nonce, aad, data),
+        1 => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_1(), B::PARKS, key, nonce, aad, data),
+        2 => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_2(), B::PARKS, key, nonce, aad, data),
+        _ => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_4(), B::PARKS, key, nonce, aad, data),
     }
 }
 
-/// Encrypt, or Decrypt up to the comparison.
+/// Encrypt, or Decrypt up to the comparison. `parks` is [`Token::PARKS`] of the row, whose degree `b` may be a narrow one.
 #[inline(always)]
 fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,
+    parks: bool,
     key: &Key,
     nonce: &[u8],
     aad: &[u8],
@@ -208,7 +257,7 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     let mut state = S::begin(b, key, nonce);
     let mut rest = aad;
     while rest.len() >= rate {
-        state.absorb(b, load::<B, N>(b, rest));
+        state.absorb(b, load::<B, N>(b, rest, B::BYTES));
         rest = &rest[rate..];
     }
     if !rest.is_empty() {
@@ -216,15 +265,31 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     }
     let len = data.len();
     let mut at = 0;
-    while len - at >= GROUP * rate {
-        let mut group = data.part(at, GROUP * rate);
-        unroll!(i < GROUP => {
-            crypt::<B, S, N, SEAL>(b, &mut state, group.part(i * rate, rate));
+    // Steps written out in a turn of the loop: else a fifth of the instructions only moves words on. Where words have parts,
+    // more of them, since each turn also fetches the parts' states and puts them back.
+    let steps = if B::PARTS > 1 { 4 } else { 2 };
+    while len - at >= steps * rate {
+        let mut group = data.part(at, steps * rate);
+        unroll!(p < 4 => {
+            if p < B::PARTS {
+                let mut part = state.cut(b, p);
+                unroll!(i < 4 => {
+                    if i < steps {
+                        let from = i * rate + p * <B::Part as Rounds>::BYTES;
+                        let data = group.part(from, steps * rate - from);
+                        crypt::<_, _, N, SEAL>(b.part(), &mut part, data, B::BYTES);
+                        if parks {
+                            part.fence(b.part());
+                        }
+                    }
+                });
+                state.join(b, p, part);
+            }
         });
-        at += GROUP * rate;
+        at += steps * rate;
     }
     while len - at >= rate {
-        crypt::<B, S, N, SEAL>(b, &mut state, data.part(at, rate));
+        crypt::<B, S, N, SEAL>(b, &mut state, data.part(at, rate), B::BYTES);
         at += rate;
     }
     if at < len {
@@ -234,18 +299,19 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     state.finish(b, &lengths.to_le_bytes())
 }
 
-/// Enc or Dec: one step's data.
+/// Enc or Dec: one step's data, of which a vector begins after every `stride` bytes.
 #[inline(always)]
 fn crypt<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,
     state: &mut S,
     mut data: InOut<'_>,
+    stride: usize,
 ) {
-    let from = load::<B, N>(b, data.source());
+    let from = load::<B, N>(b, data.source(), stride);
     let stream = state.stream(b);
     let to = xor(b, from, stream);
     unroll!(i < N => {
-        b.store(to[i], &mut data.target()[i * B::BYTES..]);
+        b.store(to[i], &mut data.target()[i * stride..]);
     });
     let inlets = state.inlets();
     if SEAL {
@@ -276,13 +342,12 @@ fn crypt_part<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     state.absorb(b, plain);
 }
 
-/// The first `N` vectors of `from`.
+/// `N` vectors of `from`, of which one begins after every `stride` bytes.
 #[inline(always)]
-fn load<B: Rounds, const N: usize>(b: B, from: &[u8]) -> [B::V; N] {
-    let from = &from[..N * B::BYTES];
+fn load<B: Rounds, const N: usize>(b: B, from: &[u8], stride: usize) -> [B::V; N] {
     let mut v = [b.load(from); N];
     unroll!(i < N => {
-        v[i] = b.load(&from[i * B::BYTES..]);
+        v[i] = b.load(&from[i * stride..]);
     });
     v
 }

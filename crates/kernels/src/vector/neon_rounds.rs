@@ -1,13 +1,14 @@
 //! aarch64: single rounds of AES.
 
 use super::neon::Neon;
-use super::rounds::{Degrees, Pair, Rounds};
+use super::rounds::{Degrees, Pair, Rounds, whole};
 use super::{Blocks, unroll};
 use core::arch::aarch64::*;
 
 impl Rounds for Neon {
     const LANES: usize = 1;
     type V = uint8x16_t;
+    whole! { uint8x16_t }
 
     #[inline(always)]
     fn load(self, from: &[u8]) -> uint8x16_t {
@@ -50,6 +51,10 @@ impl Rounds for Neon {
             states[i] = unsafe { round(states[i], keys[i]) };
         });
         states
+    }
+    #[inline(always)]
+    fn fence<const N: usize>(self, words: &mut [uint8x16_t; N]) {
+        Blocks::fence(self, words);
     }
 }
 

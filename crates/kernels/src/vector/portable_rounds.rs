@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::portable::{Portable, round};
-use super::rounds::{Degrees, Rounds};
+use super::rounds::{Degrees, Rounds, whole};
 use super::{Token, load_block, store_block};
 
 /// Vectors of `D` blocks.
@@ -14,6 +14,7 @@ impl<const D: usize> Token for Lanes<D> {}
 impl<const D: usize> Rounds for Lanes<D> {
     const LANES: usize = D;
     type V = [u128; D];
+    whole! { [u128; D] }
 
     fn load(self, from: &[u8]) -> [u128; D] {
         self.load_part(&from[..Self::BYTES])

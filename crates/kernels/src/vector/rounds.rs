@@ -12,6 +12,17 @@ pub(crate) trait Rounds: Token {
 
     /// `LANES` blocks, as bytes.
     type V: Copy;
+    /// The vectors that fit into a register, of which this one is made.
+    type Part: Rounds;
+    /// How many of them.
+    const PARTS: usize;
+
+    /// For a part.
+    fn part(self) -> Self::Part;
+    /// Part `i`.
+    fn cut(self, v: Self::V, i: usize) -> <Self::Part as Rounds>::V;
+    /// `v` with this part `i`.
+    fn join(self, v: Self::V, i: usize, part: <Self::Part as Rounds>::V) -> Self::V;
 
     /// The first `BYTES` bytes of `from`.
     fn load(self, from: &[u8]) -> Self::V;
@@ -33,6 +44,9 @@ pub(crate) trait Rounds: Token {
     /// One round of each state (FIPS 197, 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey) with the key beside it. All
     /// at once, because plain integers work on many blocks or waste most of their work.
     fn rounds<const N: usize>(self, states: [Self::V; N], keys: [Self::V; N]) -> [Self::V; N];
+    /// Tells the compiler that all of these change here, so that it does not work ahead. Computes nothing.
+    #[inline(always)]
+    fn fence<const N: usize>(self, _words: &mut [Self::V; N]) {}
 }
 
 /// An instruction set's vectors of one, two and four blocks. Its token stands for all that they need.
@@ -49,6 +63,28 @@ pub(crate) trait Degrees: Token {
     fn degree_4(self) -> Self::Four;
 }
 
+/// For vectors that are one register, or as good as that.
+macro_rules! whole {
+    ($v:ty) => {
+        type Part = Self;
+        const PARTS: usize = 1;
+
+        #[inline(always)]
+        fn part(self) -> Self {
+            self
+        }
+        #[inline(always)]
+        fn cut(self, v: $v, _: usize) -> $v {
+            v
+        }
+        #[inline(always)]
+        fn join(self, _: $v, _: usize, part: $v) -> $v {
+            part
+        }
+    };
+}
+pub(super) use whole;
+
 /// Vectors of twice as many blocks as an instruction set has, made of two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair<B>(pub(super) B);
@@ -58,7 +94,22 @@ impl<B: Token> Token for Pair<B> {}
 impl<B: Rounds> Rounds for Pair<B> {
     const LANES: usize = 2 * B::LANES;
     type V = [B::V; 2];
+    type Part = B::Part;
+    const PARTS: usize = 2 * B::PARTS;
 
+    #[inline(always)]
+    fn part(self) -> B::Part {
+        self.0.part()
+    }
+    #[inline(always)]
+    fn cut(self, v: Self::V, i: usize) -> <B::Part as Rounds>::V {
+        self.0.cut(v[i / B::PARTS], i % B::PARTS)
+    }
+    #[inline(always)]
+    fn join(self, mut v: Self::V, i: usize, part: <B::Part as Rounds>::V) -> Self::V {
+        v[i / B::PARTS] = self.0.join(v[i / B::PARTS], i % B::PARTS, part);
+        v
+    }
     #[inline(always)]
     fn load(self, from: &[u8]) -> Self::V {
         [self.0.load(from), self.0.load(&from[B::BYTES..])]

@@ -165,6 +165,7 @@ macro_rules! blocks {
             // The operands of `asm!` cannot be generic, so each number in use is written out.
             match N {
                 4 => pin!($reg (s 0 1 2 3)),
+                6 => pin!($reg (s 0 1 2 3 4 5)),
                 8 => pin!($reg (s 0 1 2 3 4 5 6 7)),
                 _ => {}
             }

@@ -1,6 +1,6 @@
 //! x86-64: single rounds of AES on the vectors in `x86`.
 
-use super::rounds::{Degrees, Pair, Rounds};
+use super::rounds::{Degrees, Pair, Rounds, whole};
 use super::x86::{Aesni, Vaes256, Vaes512, op};
 use super::{Blocks, unroll};
 use core::arch::x86_64::*;
@@ -10,6 +10,7 @@ macro_rules! rounds {
         impl Rounds for $name {
             const LANES: usize = $lanes;
             type V = $v;
+            whole! { $v }
 
             #[inline(always)]
             fn load(self, from: &[u8]) -> $v { Blocks::load(self, from) }
@@ -33,6 +34,8 @@ macro_rules! rounds {
                 });
                 states
             }
+            #[inline(always)]
+            fn fence<const N: usize>(self, words: &mut [$v; N]) { Blocks::fence(self, words); }
 
             $($own)*
         }
