@@ -1,7 +1,7 @@
 //! AEGIS as RFC 10032 writes it, one block at a time, with tags of 128 bits.
 //!
-//! All six algorithms are the two of section 5: with a degree of one they are AEGIS-128L and AEGIS-256, which the
-//! RFC says of them and the published vectors confirm.
+//! All six algorithms are the two of section 5: with a degree of one they are AEGIS-128L and AEGIS-256, which
+//! the RFC says of them and the published vectors confirm.
 
 use crate::aes::round_vartime;
 

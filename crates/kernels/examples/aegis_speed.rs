@@ -4,9 +4,10 @@
 //! cargo run --release -p sealane-kernels --example aegis_speed [row [algorithm]]
 //! ```
 //!
-//! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short messages are
-//! timed back to back, so that one overlaps the next as far as the processor lets it. A column of its own says how many
-//! cycles a step takes where only additional data goes in: that is the ring of AES rounds alone.
+//! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short
+//! messages are timed back to back, so that one overlaps the next as far as the processor lets it. A column
+//! of its own says how many cycles a step takes where only additional data goes in: that is the ring of AES
+//! rounds alone.
 
 mod clock;
 mod lines;

@@ -1,7 +1,8 @@
 //! AEGIS (RFC 10032): encryption and authentication in one state of AES rounds, with 16-byte tags.
 //!
-//! The six algorithms are two families of three degrees. A degree of two or four keeps as many states side by side and is
-//! faster where registers are wider; it is another algorithm, whose messages the others do not open.
+//! The six algorithms are two families of three degrees. A degree of two or four keeps as many states side by
+//! side and is faster where registers are wider; it is another algorithm, whose messages the others do not
+//! open.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -97,7 +98,8 @@ pub enum OpenError {
     Forged,
 }
 
-/// The longest data, and the longest additional data (RFC 10032, sections 3 and 4): the length in bits has 64 bits.
+/// The longest data, and the longest additional data (RFC 10032, sections 3 and 4): its length in bits
+/// has 64 of them.
 const LONGEST: u64 = (1 << 61) - 1;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
@@ -105,13 +107,15 @@ pub fn variants() -> impl Iterator<Item = Row> {
     variant::rows(AEGIS)
 }
 
-/// Each of them with what speaks against using it. Proves those that nobody has used yet, as the iterator gets there.
+/// Each of them with what speaks against using it. Proves those that nobody has used yet, as the iterator
+/// gets there.
 pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
     variant::check(AEGIS, features)
 }
 
 impl Aegis {
-    /// Copies a key of [`Kind::key_len`] bytes for the widest row that `features` allow and that passes its self-test.
+    /// Copies a key of [`Kind::key_len`] bytes for the widest row that `features` allow and that passes its
+    /// self-test.
     pub fn new(kind: Kind, key: &[u8], features: Features) -> Result<Self, NoKey> {
         Self::on(variant::pick(AEGIS, features)?, kind, key)
     }
@@ -161,7 +165,8 @@ impl Aegis {
 
     /// Decrypts `data` if the tag is right.
     ///
-    /// It has to decrypt before it can check, so a source that is also the destination is lost where it was forged.
+    /// It has to decrypt before it can check, so a source that is also the destination is lost where it was
+    /// forged.
     pub fn open(
         &self,
         nonce: &[u8],

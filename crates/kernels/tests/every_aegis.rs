@@ -1,4 +1,5 @@
-//! Every row of the AEGIS table against the slow twin, for all six algorithms, in every way that a call can be laid out.
+//! Every row of the AEGIS table against the slow twin, for all six algorithms, in every way that a call can
+//! be laid out.
 //!
 //! `SEALANE_ROWS=vaes512,aesni,portable` makes it a failure if one of these rows cannot run here.
 

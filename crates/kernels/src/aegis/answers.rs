@@ -1,4 +1,5 @@
-//! What every row of AEGIS must compute before it is used. Data only, so that the tests can hold the twin against it.
+//! What every row of AEGIS must compute before it is used. Data only, so that the tests can hold the twin
+//! against it.
 
 use crate::aes::answers::text;
 
@@ -15,7 +16,8 @@ pub(crate) const NONCE: [u8; 32] = {
     nonce
 };
 const AAD: &[u8] = text(229);
-/// Several groups of steps and single ones, whatever the degree, and then a part that reaches into every vector.
+/// Several groups of steps and single ones, whatever the degree, and then a part that reaches into every
+/// vector.
 const PLAIN: &[u8] = text(1405);
 
 /// A message of one of the algorithms.
@@ -32,8 +34,8 @@ pub(crate) struct Answer {
     pub(crate) sealed: u128,
 }
 
-/// The published vectors are short. These were made with libaegis, in the crate `aegis` 0.9.20, and a test compares the
-/// slow twin.
+/// The published vectors are short. These were made with libaegis, in the crate `aegis` 0.9.20, and a test
+/// compares the slow twin.
 pub(crate) static ANSWERS: [Answer; 6] = [
     Answer {
         key: 16,

@@ -1,7 +1,7 @@
 //! AEGIS, once, for every instruction set and degree.
 //!
-//! A word of the state is one vector of as many blocks as the degree says, so all degrees are the same text, in which
-//! only the context of the set-up knows how many lanes there are.
+//! A word of the state is one vector of as many blocks as the degree says, so all degrees are the same text,
+//! in which only the context of the set-up knows how many lanes there are.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -26,21 +26,22 @@ trait State<B: Rounds, const N: usize>: Sized {
 
     /// Init.
     fn begin(b: B, key: &Key, nonce: &[u8]) -> Self;
-    /// Update, with the AES round that takes in vector `i` of the data given as its round key `keys[i]` and the xor of
-    /// `plus[i]` after it.
+    /// Update, with the AES round that takes in vector `i` of the data given as its round key `keys[i]` and
+    /// the xor of `plus[i]` after it.
     ///
-    /// The specification has the word of the state as the round key and the data after it. What is added is the same. But
-    /// the data is known early and the word late, and in this order the word has one xor less on its way round.
+    /// The specification has the word of the state as the round key and the data after it. What is added is
+    /// the same. But the data is known early and the word late, and in this order the word has one xor less
+    /// on its way round.
     fn step(&mut self, b: B, keys: [B::V; N], plus: [B::V; N]);
     /// The words to which a step adds data.
     fn inlets(&self) -> [B::V; N];
     /// The keystream for the next step's data.
     fn stream(&self, b: B) -> [B::V; N];
-    /// Finalize: the word to which the lengths are added, and the words whose xor is the tag.
+    /// Finalize: the tag, from the bits of additional data and of data.
     fn finish(self, b: B, lengths: &[u8; 16]) -> [u8; 16];
 
-    /// Keeps steps apart. LLVM begins the next one early, for which 16 registers are not enough, and the processor does so
-    /// anyway.
+    /// Keeps steps apart. LLVM begins the next one early, for which 16 registers are not enough, and the
+    /// processor does so anyway.
     fn fence(&mut self, b: B);
     /// The lanes that are part `i` of every word.
     fn cut(&self, b: B, i: usize) -> Self::Part;
@@ -191,7 +192,8 @@ impl<B: Rounds> State<B, 1> for Six<B::V> {
     }
 }
 
-/// The number of each lane and of the last one, which tells the degrees apart (RFC 10032, section 5.4.2: `ctx_v`).
+/// The number of each lane and of the last one, which tells the degrees apart (RFC 10032, section 5.4.2:
+/// `ctx_v`).
 #[inline(always)]
 fn context<B: Rounds>(b: B) -> B::V {
     let mut lanes = [[0; 16]; 4];
@@ -209,7 +211,8 @@ pub(crate) fn room<B: Degrees>(_: B, degree: &mut usize) {
     *degree = B::ROOM;
 }
 
-/// AEGIS-128L, X2 or X4, by the degree `D`: seals (`SEAL`) or opens. The tag is made; when opening, it is what it should be.
+/// AEGIS-128L, X2 or X4, by the degree `D`: seals (`SEAL`) or opens. The tag is made; when opening, it is
+/// what it should be.
 #[inline(always)]
 pub(crate) fn eight<B: Degrees, const D: usize, const SEAL: bool>(
     b: B,
@@ -243,7 +246,8 @@ pub(crate) fn six<B: Degrees, const D: usize, const SEAL: bool>(
     }
 }
 
-/// Encrypt, or Decrypt up to the comparison. `parks` is [`Token::PARKS`] of the row, whose degree `b` may be a narrow one.
+/// Encrypt, or Decrypt up to the comparison. `parks` is [`Token::PARKS`] of the row, whose degree `b` may be
+/// a narrow one.
 #[inline(always)]
 fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,
@@ -265,8 +269,8 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     }
     let len = data.len();
     let mut at = 0;
-    // Steps written out in a turn of the loop: else a fifth of the instructions only moves words on. Where words have parts,
-    // more of them, since each turn also fetches the parts' states and puts them back.
+    // Steps written out in a turn of the loop: else a fifth of the instructions only moves words on. Where
+    // words have parts, more of them, since each turn also fetches the parts' states and puts them back.
     let steps = if B::PARTS > 1 { 4 } else { 2 };
     while len - at >= steps * rate {
         let mut group = data.part(at, steps * rate);

@@ -41,13 +41,15 @@ impl Rounds for Neon {
     }
     #[inline(always)]
     fn and(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions may run.
+        // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions may
+        // run.
         unsafe { and(a, b) }
     }
     #[inline(always)]
     fn rounds<const N: usize>(self, mut states: [uint8x16_t; N], keys: [uint8x16_t; N]) -> [uint8x16_t; N] {
         unroll!(i < N => {
-            // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions may run.
+            // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions
+            // may run.
             states[i] = unsafe { round(states[i], keys[i]) };
         });
         states

@@ -41,8 +41,8 @@ pub(crate) trait Rounds: Token {
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     /// a & b.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
-    /// One round of each state (FIPS 197, 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey) with the key beside it. All
-    /// at once, because plain integers work on many blocks or waste most of their work.
+    /// One round of each state (FIPS 197, 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey) with the key
+    /// beside it. All at once, because plain integers work on many blocks or waste most of their work.
     fn rounds<const N: usize>(self, states: [Self::V; N], keys: [Self::V; N]) -> [Self::V; N];
     /// Tells the compiler that all of these change here, so that it does not work ahead. Computes nothing.
     #[inline(always)]
@@ -54,8 +54,8 @@ pub(crate) trait Degrees: Token {
     type One: Rounds;
     type Two: Rounds;
     type Four: Rounds;
-    /// The largest degree for which LLVM keeps eight words, and what a step makes of them, in registers. The states of
-    /// larger ones lie on the stack.
+    /// The largest degree for which LLVM keeps eight words, and what a step makes of them, in registers. The
+    /// states of larger ones lie on the stack.
     const ROOM: usize;
 
     fn degree_1(self) -> Self::One;
