@@ -87,6 +87,14 @@ impl Aes {
     }
 }
 
+/// One round, not the last (5.1): SubBytes, ShiftRows, MixColumns, AddRoundKey.
+pub fn round_vartime(block: &[u8; 16], key: &[u8; 16]) -> [u8; 16] {
+    let state = |block: &[u8; 16]| core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
+    let state: State = state(block).map(|column: [u8; 4]| column.map(sub_byte_vartime));
+    let state = shift_rows(&state).map(mix_column);
+    core::array::from_fn(|i| state[i / 4][i % 4] ^ key[i])
+}
+
 /// AddRoundKey (5.1.4).
 fn add_round_key(state: &mut State, key: &State) {
     for (state, key) in state.as_flattened_mut().iter_mut().zip(key.as_flattened()) {

@@ -4,6 +4,7 @@
 //! their names say.
 #![forbid(unsafe_code)]
 
+pub mod aegis;
 pub mod aes;
 pub mod chacha20;
 pub mod gcm;

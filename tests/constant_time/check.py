@@ -39,7 +39,8 @@ def main(binary: str) -> int:
     places = set(re.findall(r"==\s+at 0x\w+: (.+) \(in ", done.stderr))
     print("valgrind's reports are all in:", *sorted(places))
     # That a message opened is public, and `open` branches on it. Nothing else does.
-    opens = re.compile(r"<kernels::\w+::\w+( as constant_time::sealing::Sealing)?>::open$")
+    ours = r"kernels::\w+::\w+|constant_time::sealing::\w+<.*>"
+    opens = re.compile(rf"<({ours})( as constant_time::sealing::Sealing)?>::open$")
     bad = done.returncode != 0 or any(not opens.match(place) for place in places)
     if bad:
         print(done.stderr[-4000:])

@@ -16,6 +16,7 @@
 mod sealing;
 
 use kernels::InOut;
+use kernels::aegis;
 use kernels::aes::{self, Aes};
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
@@ -23,7 +24,7 @@ use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
 use kernels::variant::Row;
-use sealing::Sealing;
+use sealing::{OneAegis, Sealing};
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -39,7 +40,8 @@ struct Table {
     run: fn(&mut Watch, Features, &'static str),
 }
 
-const TABLES: [Table; 5] = [
+const TABLES: [Table; 6] = [
+    Table { name: "AEGIS", rows: || aegis::variants().collect(), run: every_aegis },
     Table { name: "AES", rows: || aes::variants().collect(), run: stream },
     Table { name: "CHACHA20", rows: || chacha20::variants().collect(), run: chacha20_streams },
     Table { name: "GCM", rows: || gcm::variants().collect(), run: messages::<Gcm> },
@@ -86,6 +88,16 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, row: &'static str
         }
         watch.expect(0, &what, "drop", || drop(a));
     }
+}
+
+/// All six.
+fn every_aegis(watch: &mut Watch, features: Features, row: &'static str) {
+    messages::<OneAegis<16, 1>>(watch, features, row);
+    messages::<OneAegis<16, 2>>(watch, features, row);
+    messages::<OneAegis<16, 4>>(watch, features, row);
+    messages::<OneAegis<32, 1>>(watch, features, row);
+    messages::<OneAegis<32, 2>>(watch, features, row);
+    messages::<OneAegis<32, 4>>(watch, features, row);
 }
 
 /// Key set-up, the keystream from several offsets, and single blocks.

@@ -7,6 +7,7 @@
 //! instruction set; a key picks its row once, when it is made, and keeps it.
 #![deny(unsafe_code)]
 
+pub mod aegis;
 pub mod aes;
 pub mod chacha20;
 pub mod chacha20_poly1305;

@@ -187,6 +187,7 @@ macro_rules! wrapper {
         wrapper
     }};
 }
+mod aegis;
 mod aes;
 mod chacha20;
 mod gcm;
@@ -195,6 +196,7 @@ mod poly1305;
 #[cfg(test)]
 mod words;
 
+pub(crate) use aegis::{AEGIS, AegisFunctions};
 pub(crate) use aes::{AES, AesFunctions};
 pub(crate) use chacha20::{CHACHA20, ChaCha20Functions};
 pub(crate) use gcm::{GCM, GcmFunctions};
@@ -300,6 +302,7 @@ mod test {
         let of = |(row, check): (Row, Result<(), Refusal>)| {
             assert_eq!(check, row.check(here).map_err(Refusal::Missing), "{}", row.name);
         };
+        check(AEGIS, here).for_each(of);
         check(AES, here).for_each(of);
         check(CHACHA20, here).for_each(of);
         check(GCM, here).for_each(of);

@@ -1,6 +1,10 @@
 //! The answers that a row must give before it is used are those of the slow twins.
 
 // The folders as in the crate, so that one file finds the other.
+#[path = "../src/aegis"]
+mod aegis {
+    pub(crate) mod answers;
+}
 #[path = "../src/aes"]
 mod aes {
     pub(crate) mod answers;
@@ -94,6 +98,18 @@ fn macs() {
     for answer in &poly1305::answers::ANSWERS {
         let tag = reference::poly1305::tag_vartime(&answer.key, answer.message);
         assert_eq!(u128::from_be_bytes(tag), answer.tag, "{}", answer.message.len());
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn messages_of_aegis() {
+    use aegis::answers::{ANSWERS, KEY, NONCE};
+    for answer in &ANSWERS {
+        let twin = reference::aegis::Aegis::new(&KEY[..answer.key], answer.degree);
+        let (sealed, tag) = twin.seal_vartime(&NONCE[..answer.key], answer.aad, answer.plain);
+        assert_eq!(u128::from_be_bytes(tag), answer.tag, "{} {}", answer.key, answer.degree);
+        assert_eq!(aes::answers::digest(&sealed), answer.sealed, "{} {}", answer.key, answer.degree);
     }
 }
 

@@ -8,6 +8,7 @@
 #![cfg(not(miri))]
 
 use kernels::InOut;
+use kernels::aegis;
 use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
@@ -21,12 +22,16 @@ mod rows;
 mod sealing;
 
 use rows::rows;
-use sealing::Sealing;
+use sealing::{OneAegis, Sealing};
 
 /// How far down.
 const DEPTH: usize = 1 << 17;
 const LENGTHS: [usize; 5] = [0, 64, 300, 2000, 5000];
-const NONCE: [u8; 12] = [0x5a; 12];
+/// As many bytes of it as are wanted.
+const NONCE: [u8; 32] = [0x5a; 32];
+/// Data and additional data consist of these.
+const PLAIN: u8 = 0x77;
+const AAD: u8 = 0x3c;
 /// Bytes of additional data. With the longer a short GCM message makes powers too.
 const AAD_LENGTHS: [usize; 2] = [40, 700];
 
@@ -124,7 +129,7 @@ impl Secrets {
         let h = u128::from_be_bytes(h);
         secrets.powers(h << 1 ^ if h >> 127 == 0 { 0 } else { 0xc2 << 120 | 1 });
         let mut first = [0; 16];
-        first[..12].copy_from_slice(&NONCE);
+        first[..12].copy_from_slice(&NONCE[..12]);
         first[15] = 1;
         secrets.block(("mask of the tag", 0), aes.encrypt_block_vartime(&first));
         secrets
@@ -135,13 +140,29 @@ impl Secrets {
         let aes = reference::aes::Aes::new_vartime(key);
         let half = |i: u8| {
             let mut block = [i, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-            block[4..].copy_from_slice(&NONCE);
+            block[4..].copy_from_slice(&NONCE[..12]);
             aes.encrypt_block_vartime(&block)
         };
         let blocks: Vec<[u8; 16]> = (0..2 + key.len() as u8 / 8).map(half).collect();
         let halves: Vec<u8> = blocks.iter().flat_map(|block| block[..8].to_vec()).collect();
         secrets.schedule(["derived round key", "sliced derived round key"], &halves[16..]);
         secrets.powers(u128::from_le_bytes(*halves.first_chunk().unwrap()));
+        secrets
+    }
+
+    /// The key, and every state of every message that the test seals.
+    fn of_aegis<const DEGREE: usize>(key: &[u8]) -> Self {
+        let mut secrets = Self::default();
+        for (i, block) in key.as_chunks().0.iter().enumerate() {
+            secrets.block(("key", i), *block);
+        }
+        let twin = reference::aegis::Aegis::new(key, DEGREE);
+        for (len, aad) in LENGTHS.into_iter().flat_map(|len| AAD_LENGTHS.map(|aad| (len, aad))) {
+            let states = twin.states_vartime(&NONCE[..key.len()], &vec![AAD; aad], &vec![PLAIN; len]);
+            for (step, words) in states.into_iter().enumerate() {
+                words.into_iter().for_each(|word| secrets.block(("state", step), word));
+            }
+        }
         secrets
     }
 
@@ -244,21 +265,22 @@ impl Report {
             assert_eq!(a.variant(), self.row);
             for (len, aad) in LENGTHS.into_iter().flat_map(|len| AAD_LENGTHS.map(|aad| (len, aad))) {
                 let (plain, mut sealed, mut opened, mut tag) =
-                    (vec![0x77; len], vec![0; len], vec![0; len], [0; 16]);
-                let (aad, other) = (vec![0x3c; aad], vec![0x3d; aad]);
+                    (vec![PLAIN; len], vec![0; len], vec![0; len], [0; 16]);
+                let (aad, other) = (vec![AAD; aad], vec![!AAD; aad]);
+                let nonce = &NONCE[..A::NONCE_LENGTHS[0]];
                 // The first one that is long also makes powers.
                 self.look(&secrets, &what("seal"), Some(len), || {
-                    a.seal(&NONCE, &aad, InOut::apart(&plain, &mut sealed), &mut tag);
+                    a.seal(nonce, &aad, InOut::apart(&plain, &mut sealed), &mut tag);
                 });
                 self.look(&secrets, &what("open"), Some(len), || {
-                    assert!(a.open(&NONCE, &aad, InOut::apart(&sealed, &mut opened), &tag));
+                    assert!(a.open(nonce, &aad, InOut::apart(&sealed, &mut opened), &tag));
                 });
                 assert_eq!(opened, plain);
                 // Other additional data, so that the right tag is that of the same plaintext.
                 let mut right = [0; 16];
-                a.seal(&NONCE, &other, InOut::apart(&plain, &mut opened), &mut right);
+                a.seal(nonce, &other, InOut::apart(&plain, &mut opened), &mut right);
                 self.look(&secrets, &what("open forged"), Some(len), || {
-                    assert!(!a.open(&NONCE, &other, InOut::apart(&sealed, &mut opened), &tag));
+                    assert!(!a.open(nonce, &other, InOut::apart(&sealed, &mut opened), &tag));
                 });
                 let mut wanted = Secrets::default();
                 wanted.block(("right tag", 0), right);
@@ -266,6 +288,16 @@ impl Report {
             }
         }
     }
+}
+
+/// All six.
+fn every_aegis(report: &mut Report, here: Features) {
+    report.messages::<OneAegis<16, 1>>(Secrets::of_aegis::<1>, here);
+    report.messages::<OneAegis<16, 2>>(Secrets::of_aegis::<2>, here);
+    report.messages::<OneAegis<16, 4>>(Secrets::of_aegis::<4>, here);
+    report.messages::<OneAegis<32, 1>>(Secrets::of_aegis::<1>, here);
+    report.messages::<OneAegis<32, 2>>(Secrets::of_aegis::<2>, here);
+    report.messages::<OneAegis<32, 4>>(Secrets::of_aegis::<4>, here);
 }
 
 fn key(len: usize) -> Vec<u8> {
@@ -279,7 +311,8 @@ fn nothing_secret_is_left() {
         return;
     }
     type Run = fn(&mut Report, Features);
-    let tables: [(&str, Vec<Row>, Run); 3] = [
+    let tables: [(&str, Vec<Row>, Run); 4] = [
+        ("AEGIS", aegis::variants().collect(), every_aegis),
         ("AES", aes::variants().collect(), Report::stream),
         ("GCM", gcm::variants().collect(), |report, here| report.messages::<Gcm>(Secrets::of_gcm, here)),
         ("SIV", gcm_siv::variants().collect(), |report, here| {

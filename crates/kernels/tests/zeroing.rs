@@ -1,6 +1,7 @@
 //! Keys are gone from the heap when they are dropped, and a fork erases the mark.
 
 use kernels::InOut;
+use kernels::aegis::{self, Aegis, Kind};
 use kernels::aes::{self, Aes};
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
@@ -33,6 +34,9 @@ const POLY1305: (usize, usize) = (8 * 8 + 16, 8);
 /// Its powers: five factors of 40 words.
 const POLY1305_POWERS: (usize, usize) = (5 * 40 * 8, 64);
 
+/// A key of AEGIS.
+const AEGIS_KEY: (usize, usize) = (32, 16);
+
 // SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Watch {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -40,7 +44,7 @@ unsafe impl GlobalAlloc for Watch {
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        let ours = [SCHEDULE, CHACHA20, GCM_KEY, GCM_MANY, FIRST_ROUND, POLY1305, POLY1305_POWERS]
+        let ours = [SCHEDULE, CHACHA20, GCM_KEY, GCM_MANY, FIRST_ROUND, AEGIS_KEY, POLY1305, POLY1305_POWERS]
             .contains(&(layout.size(), layout.align()));
         if WATCHING.load(Ordering::Relaxed) && ours {
             // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own, all of
@@ -190,6 +194,32 @@ fn a_dropped_gcm_siv_key_leaves_zeros() {
             WATCHING.store(false, Ordering::Relaxed);
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, 1, "the schedule was not where this test looks");
+        }
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_dropped_aegis_key_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for row in aegis::variants() {
+        if let Err(missing) = row.check(Features::detect()) {
+            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+            continue;
+        }
+        for kind in Kind::ALL {
+            let key = [0xa5; 32];
+            let features = Features::detect().only(row.needs);
+            let moved = Box::new(Aegis::new(kind, &key[..kind.key_len()], features).unwrap());
+            let before = LARGE.load(Ordering::Relaxed);
+            WATCHING.store(true, Ordering::Relaxed);
+            let (mut data, mut tag) = ([0; 1000], [0; 16]);
+            moved.seal(&key[..kind.nonce_len()], &[], InOut::in_place(&mut data), &mut tag).unwrap();
+            assert_eq!(LARGE.load(Ordering::Relaxed), before, "a message used the heap");
+            drop(moved);
+            WATCHING.store(false, Ordering::Relaxed);
+            let seen = LARGE.load(Ordering::Relaxed) - before;
+            assert_eq!(seen, 1, "the key was not where this test looks");
         }
     }
     assert_eq!(DIRTY.load(Ordering::Relaxed), 0);

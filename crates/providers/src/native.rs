@@ -1,7 +1,8 @@
-//! The kernels of this project: AES-GCM, AES-GCM-SIV, and raw AES.
+//! The kernels of this project: AES-GCM, AES-GCM-SIV, AEGIS, and raw AES.
 
 use crate::key::forged;
 use crate::{AeadKey, Failed, Forged, InOut, Listed, NoAes, Provider, Reason, environment};
+use kernels::aegis::{self, Aegis, Kind};
 use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
@@ -48,6 +49,30 @@ pub(crate) fn aes_256_gcm_siv(key: &[u8]) -> Result<GcmSiv, Failed> {
     expand::<32, _>(key, GcmSiv::new)
 }
 
+pub(crate) fn aegis_128l(key: &[u8]) -> Result<Aegis, Failed> {
+    expand::<16, _>(key, |key, features| Aegis::new(Kind::Aegis128L, key, features))
+}
+
+pub(crate) fn aegis_128x2(key: &[u8]) -> Result<Aegis, Failed> {
+    expand::<16, _>(key, |key, features| Aegis::new(Kind::Aegis128X2, key, features))
+}
+
+pub(crate) fn aegis_128x4(key: &[u8]) -> Result<Aegis, Failed> {
+    expand::<16, _>(key, |key, features| Aegis::new(Kind::Aegis128X4, key, features))
+}
+
+pub(crate) fn aegis_256(key: &[u8]) -> Result<Aegis, Failed> {
+    expand::<32, _>(key, |key, features| Aegis::new(Kind::Aegis256, key, features))
+}
+
+pub(crate) fn aegis_256x2(key: &[u8]) -> Result<Aegis, Failed> {
+    expand::<32, _>(key, |key, features| Aegis::new(Kind::Aegis256X2, key, features))
+}
+
+pub(crate) fn aegis_256x4(key: &[u8]) -> Result<Aegis, Failed> {
+    expand::<32, _>(key, |key, features| Aegis::new(Kind::Aegis256X4, key, features))
+}
+
 fn expand<const LEN: usize, K>(
     key: &[u8],
     new: fn(&[u8], Features) -> Result<K, aes::NoKey>,
@@ -76,6 +101,8 @@ pub(crate) static GCM: Table =
     Table { variant: || first(gcm::check(environment::features()?)), all: || checked(gcm::check) };
 pub(crate) static GCM_SIV: Table =
     Table { variant: || first(gcm_siv::check(environment::features()?)), all: || checked(gcm_siv::check) };
+pub(crate) static AEGIS: Table =
+    Table { variant: || first(aegis::check(environment::features()?)), all: || checked(aegis::check) };
 
 impl Table {
     /// For whoever has none that works.
@@ -119,6 +146,22 @@ impl AeadKey for GcmSiv {
     #[inline]
     fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
         let (Ok(nonce), Ok(tag)) = (nonce.try_into(), tag.try_into()) else {
+            return Err(forged(data.target()));
+        };
+        self.open(nonce, aad, data, tag).map_err(|_| Forged)
+    }
+}
+
+impl AeadKey for Aegis {
+    #[inline]
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Failed> {
+        self.seal(nonce, aad, data, tag.try_into().map_err(|_| Failed)?).map_err(|_| Failed)
+    }
+
+    #[inline]
+    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
+        let fits = nonce.len() == self.kind().nonce_len();
+        let (true, Ok(tag)) = (fits, tag.try_into()) else {
             return Err(forged(data.target()));
         };
         self.open(nonce, aad, data, tag).map_err(|_| Forged)

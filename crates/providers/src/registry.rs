@@ -102,6 +102,8 @@ const fn row(algorithm: Algorithm, provider: Provider, rank: u8, build: Build, e
 const GCM: Build = Build::Native(&native::GCM);
 /// Native AES-GCM-SIV.
 const SIV: Build = Build::Native(&native::GCM_SIV);
+/// Native AEGIS.
+const AEGIS: Build = Build::Native(&native::AEGIS);
 /// Its subkeys come from HChaCha20, of which we have no row.
 const XCHACHA: Build = Build::Extended(&[]);
 /// Its subkeys come from native AES, whoever uses them.
@@ -139,12 +141,18 @@ pub static ROWS: &[Row] = &[
     row(Xaes256Gcm,        AwsLc,      2, XAES,                 |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
     row(Xaes256Gcm,        Ring,       3, XAES,                 |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),
     row(Xaes256Gcm,        RustCrypto, 4, Build::Opaque,        rustcrypto::xaes_256_gcm),
-    row(Aegis128L,         Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128l),
-    row(Aegis128X2,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128x2),
-    row(Aegis128X4,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_128x4),
-    row(Aegis256,          Aegis,      1, Build::OpaqueByAes,   aegis::aegis_256),
-    row(Aegis256X2,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_256x2),
-    row(Aegis256X4,        Aegis,      1, Build::OpaqueByAes,   aegis::aegis_256x4),
+    row(Aegis128L,         Native,     1, AEGIS,                |key| boxed(native::aegis_128l(key))),
+    row(Aegis128L,         Aegis,      2, Build::OpaqueByAes,   aegis::aegis_128l),
+    row(Aegis128X2,        Native,     1, AEGIS,                |key| boxed(native::aegis_128x2(key))),
+    row(Aegis128X2,        Aegis,      2, Build::OpaqueByAes,   aegis::aegis_128x2),
+    row(Aegis128X4,        Native,     1, AEGIS,                |key| boxed(native::aegis_128x4(key))),
+    row(Aegis128X4,        Aegis,      2, Build::OpaqueByAes,   aegis::aegis_128x4),
+    row(Aegis256,          Native,     1, AEGIS,                |key| boxed(native::aegis_256(key))),
+    row(Aegis256,          Aegis,      2, Build::OpaqueByAes,   aegis::aegis_256),
+    row(Aegis256X2,        Native,     1, AEGIS,                |key| boxed(native::aegis_256x2(key))),
+    row(Aegis256X2,        Aegis,      2, Build::OpaqueByAes,   aegis::aegis_256x2),
+    row(Aegis256X4,        Native,     1, AEGIS,                |key| boxed(native::aegis_256x4(key))),
+    row(Aegis256X4,        Aegis,      2, Build::OpaqueByAes,   aegis::aegis_256x4),
 ];
 
 fn boxed(key: Result<impl AeadKey + 'static, Failed>) -> Result<Box<dyn AeadKey>, Failed> {

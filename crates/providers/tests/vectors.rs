@@ -1,5 +1,6 @@
 //! Published vectors against every row.
 
+use kernels::aegis::{self, Aegis, Kind};
 use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
@@ -107,6 +108,26 @@ fn every_variant_of_native_aes_gcm_siv_reproduces_the_published_vectors() {
     });
 }
 
+#[test]
+fn every_variant_of_native_aegis_reproduces_the_published_vectors() {
+    for (algorithm, kind) in [
+        ("aegis-128l", Kind::Aegis128L),
+        ("aegis-128x2", Kind::Aegis128X2),
+        ("aegis-128x4", Kind::Aegis128X4),
+        ("aegis-256", Kind::Aegis256),
+        ("aegis-256x2", Kind::Aegis256X2),
+        ("aegis-256x4", Kind::Aegis256X4),
+    ] {
+        let mut cases = vectors::aead();
+        cases.retain(|case| case.algorithm == algorithm);
+        assert!(cases.len() >= 2, "{algorithm}");
+        every_variant(aegis::variants(), &cases, |key, features| {
+            let key = Aegis::new(kind, key, features).unwrap();
+            (key.variant(), Bare(key))
+        });
+    }
+}
+
 /// Every row of a table of the kernels.
 fn every_variant<K>(
     table: impl Iterator<Item = Row>,
@@ -151,5 +172,15 @@ impl AeadKey for Bare<GcmSiv> {
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
         let (nonce, tag) = (nonce.try_into().unwrap(), tag.try_into().unwrap());
         self.0.open(nonce, aad, data, tag).map_err(|_| Forged)
+    }
+}
+
+impl AeadKey for Bare<Aegis> {
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Failed> {
+        self.0.seal(nonce, aad, data, tag.try_into().unwrap()).map_err(|_| Failed)
+    }
+
+    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
+        self.0.open(nonce, aad, data, tag.try_into().unwrap()).map_err(|_| Forged)
     }
 }

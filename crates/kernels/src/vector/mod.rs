@@ -1,8 +1,8 @@
 //! The unsafe room: what ciphers need from an instruction set.
 //!
 //! Each instruction set has a *token*, a value that exists only where its instructions may run. The vocabularies,
-//! `Blocks` for AES and `Words` for what adds, rotates and xors, are made of methods of tokens, so whoever can name an
-//! operation may perform it.
+//! `Blocks` for AES, `Rounds` for AEGIS and `Words` for what adds, rotates and xors, are made of methods of tokens, so
+//! whoever can name an operation may perform it.
 
 use crate::zero::wipe;
 
@@ -15,12 +15,16 @@ pub mod neon_limbs;
 #[cfg(target_arch = "aarch64")]
 mod neon_quads;
 #[cfg(target_arch = "aarch64")]
+mod neon_rounds;
+#[cfg(target_arch = "aarch64")]
 pub mod neon_words;
 pub mod portable;
 mod portable_products;
 mod portable_quads;
+mod portable_rounds;
 mod portable_words;
 pub(crate) mod quads;
+pub(crate) mod rounds;
 pub(crate) mod words;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;
@@ -30,6 +34,8 @@ pub mod x86_limbs;
 pub mod x86_products;
 #[cfg(target_arch = "x86_64")]
 mod x86_quads;
+#[cfg(target_arch = "x86_64")]
+mod x86_rounds;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_words;
 

@@ -282,6 +282,7 @@ fn fence<const N: usize>(s: &mut [uint8x16_t; N]) {
     // The operands of `asm!` cannot be generic, so each number in use is written out.
     match N {
         4 => pin!((s 0 1 2 3)),
+        6 => pin!((s 0 1 2 3 4 5)),
         8 => pin!((s 0 1 2 3 4 5 6 7)),
         _ => {}
     }

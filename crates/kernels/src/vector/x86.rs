@@ -165,11 +165,21 @@ macro_rules! blocks {
             // The operands of `asm!` cannot be generic, so each number in use is written out.
             match N {
                 4 => pin!($reg (s 0 1 2 3)),
+                6 => pin!($reg (s 0 1 2 3 4 5)),
                 8 => pin!($reg (s 0 1 2 3 4 5 6 7)),
                 _ => {}
             }
         }
     };
+}
+
+impl Vaes512 {
+    /// For two blocks.
+    #[inline(always)]
+    pub(super) fn two(self) -> Vaes256 {
+        // Its features are among those of the wider vectors.
+        Ymm(())
+    }
 }
 
 /// For the rows without masks: no part of a vector can be loaded or stored at once.

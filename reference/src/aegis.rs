@@ -1,0 +1,237 @@
+//! AEGIS as RFC 10032 writes it, one block at a time, with tags of 128 bits.
+//!
+//! All six algorithms are the two of section 5: with a degree of one they are AEGIS-128L and AEGIS-256, which
+//! the RFC says of them and the published vectors confirm.
+
+use crate::aes::round_vartime;
+
+type Block = u128;
+/// V: a block for each of the D states.
+type Word = Vec<Block>;
+
+/// Fibonacci numbers modulo 256, in the order of the bytes.
+const C0: Block = Block::from_le_bytes([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 121, 98]);
+const C1: Block =
+    Block::from_le_bytes([219, 61, 24, 85, 109, 194, 47, 241, 32, 17, 49, 66, 115, 181, 40, 221]);
+
+/// Which of the algorithms, with its key.
+pub struct Aegis {
+    key: Vec<u8>,
+    degree: usize,
+}
+
+/// The state: 8 words for keys of 16 bytes, 6 for keys of 32.
+struct State(Vec<Word>);
+
+impl Aegis {
+    /// A key of 16 bytes for AEGIS-128L, X2 or X4, of 32 for AEGIS-256, X2 or X4, by the degree: 1, 2 or 4.
+    ///
+    /// # Panics
+    /// Where there is no such algorithm.
+    pub fn new(key: &[u8], degree: usize) -> Self {
+        assert!(matches!(key.len(), 16 | 32) && matches!(degree, 1 | 2 | 4), "no such AEGIS");
+        Self { key: key.to_vec(), degree }
+    }
+
+    /// Encrypt: ciphertext and tag.
+    pub fn seal_vartime(&self, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
+        let (ciphertext, tag, _) = self.run_vartime(nonce, aad, plaintext);
+        (ciphertext, tag)
+    }
+
+    /// Decrypt: the plaintext, if the tag is right.
+    pub fn open_vartime(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        ciphertext: &[u8],
+        tag: &[u8; 16],
+    ) -> Option<Vec<u8>> {
+        let mut seen = Vec::new();
+        let mut state = self.init_vartime(nonce, &mut seen);
+        for part in aad.chunks(self.rate()) {
+            state.update_vartime(&self.words(part), &mut seen);
+        }
+        let mut plaintext = Vec::with_capacity(ciphertext.len());
+        for part in ciphertext.chunks(self.rate()) {
+            let opened: Vec<u8> = part.iter().zip(state.keystream()).map(|(c, z)| c ^ z).collect();
+            state.update_vartime(&self.words(&opened), &mut seen);
+            plaintext.extend(opened);
+        }
+        let right = self.finalize_vartime(state, aad.len(), ciphertext.len(), &mut seen);
+        (right == *tag).then_some(plaintext)
+    }
+
+    /// All states that a message goes through, as blocks.
+    pub fn states_vartime(&self, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> Vec<Vec<[u8; 16]>> {
+        self.run_vartime(nonce, aad, plaintext).2
+    }
+
+    fn run_vartime(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        plaintext: &[u8],
+    ) -> (Vec<u8>, [u8; 16], Vec<Vec<[u8; 16]>>) {
+        let mut seen = Vec::new();
+        let mut state = self.init_vartime(nonce, &mut seen);
+        let rate = self.rate();
+        for part in aad.chunks(rate) {
+            state.update_vartime(&self.words(part), &mut seen);
+        }
+        let mut ciphertext = Vec::with_capacity(plaintext.len());
+        for part in plaintext.chunks(rate) {
+            let stream = state.keystream();
+            ciphertext.extend(part.iter().zip(stream).map(|(p, z)| p ^ z));
+            state.update_vartime(&self.words(part), &mut seen);
+        }
+        let tag = self.finalize_vartime(state, aad.len(), plaintext.len(), &mut seen);
+        (ciphertext, tag, seen)
+    }
+
+    /// R in bytes: what a step takes in.
+    fn rate(&self) -> usize {
+        16 * self.degree * if self.key.len() == 16 { 2 } else { 1 }
+    }
+
+    /// ZeroPad, and then cut into words.
+    fn words(&self, part: &[u8]) -> Vec<Word> {
+        let mut padded = part.to_vec();
+        padded.resize(self.rate(), 0);
+        let blocks: Vec<Block> = blocks(&padded);
+        blocks.chunks(self.degree).map(<[_]>::to_vec).collect()
+    }
+
+    /// Init (5.4.2 and 5.5.2).
+    fn init_vartime(&self, nonce: &[u8], seen: &mut Vec<Vec<[u8; 16]>>) -> State {
+        assert_eq!(nonce.len(), self.key.len(), "a nonce has as many bytes as a key");
+        let all = |block: Block| vec![block; self.degree];
+        let ctx: Word = (0..self.degree).map(|i| i as Block | (self.degree as Block - 1) << 8).collect();
+        let (k, n) = (blocks(&self.key), blocks(nonce));
+        if let ([k], [n]) = (&k[..], &n[..]) {
+            let words = [k ^ n, C1, C0, C1, k ^ n, k ^ C0, k ^ C1, k ^ C0];
+            let mut state = State(words.map(all).to_vec());
+            for _ in 0..10 {
+                state.0[3] = xor(&state.0[3], &ctx);
+                state.0[7] = xor(&state.0[7], &ctx);
+                state.update_vartime(&[all(*n), all(*k)], seen);
+            }
+            return state;
+        }
+        let words = [k[0] ^ n[0], k[1] ^ n[1], C1, C0, k[0] ^ C0, k[1] ^ C1];
+        let mut state = State(words.map(all).to_vec());
+        for _ in 0..4 {
+            for m in [k[0], k[1], k[0] ^ n[0], k[1] ^ n[1]] {
+                state.0[3] = xor(&state.0[3], &ctx);
+                state.0[5] = xor(&state.0[5], &ctx);
+                state.update_vartime(&[all(m)], seen);
+            }
+        }
+        state
+    }
+
+    /// Finalize (5.4.7 and 5.5.7), with the tag of 128 bits.
+    fn finalize_vartime(
+        &self,
+        mut state: State,
+        aad_len: usize,
+        len: usize,
+        seen: &mut Vec<Vec<[u8; 16]>>,
+    ) -> [u8; 16] {
+        let lengths = (8 * aad_len as Block) | (8 * len as Block) << 64;
+        let large = self.key.len() == 16;
+        let t = xor(&state.0[if large { 2 } else { 3 }], &vec![lengths; self.degree]);
+        for _ in 0..7 {
+            state.update_vartime(&vec![t.clone(); if large { 2 } else { 1 }], seen);
+        }
+        let words = &state.0[..if large { 7 } else { 6 }];
+        words.iter().flatten().fold(0, |tag, block| tag ^ block).to_le_bytes()
+    }
+}
+
+impl State {
+    /// Update (5.4.1 and 5.5.1).
+    fn update_vartime(&mut self, m: &[Word], seen: &mut Vec<Vec<[u8; 16]>>) {
+        let s = &self.0;
+        let n = s.len();
+        let mut next: Vec<Word> = (0..n).map(|i| round(&s[(i + n - 1) % n], &s[i])).collect();
+        // M0 goes to S0 and, where there is one, M1 to S4.
+        for (m, i) in m.iter().zip([0, 4]) {
+            next[i] = xor(&next[i], m);
+        }
+        self.0 = next;
+        seen.push(self.0.iter().flatten().map(|block| block.to_le_bytes()).collect());
+    }
+
+    /// z0 and z1 (5.4.4), or z (5.5.4).
+    fn keystream(&self) -> Vec<u8> {
+        let s = &self.0;
+        let words = if s.len() == 8 {
+            vec![xor(&xor(&s[6], &s[1]), &and(&s[2], &s[3])), xor(&xor(&s[2], &s[5]), &and(&s[6], &s[7]))]
+        } else {
+            vec![xor(&xor(&s[1], &s[4]), &xor(&s[5], &and(&s[2], &s[3])))]
+        };
+        words.iter().flatten().flat_map(|block| block.to_le_bytes()).collect()
+    }
+}
+
+/// AESRound in every lane.
+fn round(a: &Word, key: &Word) -> Word {
+    let one = |(a, key): (&Block, &Block)| round_vartime(&a.to_le_bytes(), &key.to_le_bytes());
+    a.iter().zip(key).map(|pair| Block::from_le_bytes(one(pair))).collect()
+}
+
+fn xor(a: &Word, b: &Word) -> Word {
+    a.iter().zip(b).map(|(a, b)| a ^ b).collect()
+}
+
+fn and(a: &Word, b: &Word) -> Word {
+    a.iter().zip(b).map(|(a, b)| a & b).collect()
+}
+
+fn blocks(bytes: &[u8]) -> Vec<Block> {
+    bytes.as_chunks().0.iter().map(|block| Block::from_le_bytes(*block)).collect()
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use vectors::{AeadCase, Outcome};
+
+    /// RFC 10032, appendix A.1.
+    #[test]
+    fn one_round() {
+        let hex = |digits: u128| digits.to_be_bytes();
+        let (a, key) = (0x000102030405060708090a0b0c0d0e0f, 0x101112131415161718191a1b1c1d1e1f);
+        assert_eq!(round_vartime(&hex(a), &hex(key)), hex(0x7a7b4e5638782546a8c0477a3b813f43));
+    }
+
+    /// RFC 10032, appendices A.2 to A.7.
+    #[test]
+    fn published_vectors() {
+        let mut checked = [0; 2];
+        let all = vectors::aead().into_iter().filter(|case| case.algorithm.starts_with("aegis-"));
+        for AeadCase { file, id, algorithm, key, nonce, aad, plaintext, ciphertext, tag, result } in all {
+            let degree = match algorithm.split_once('x') {
+                Some((_, degree)) => degree.parse().unwrap(),
+                None => 1,
+            };
+            assert_eq!(key.len(), if algorithm.contains("128") { 16 } else { 32 }, "{file} #{id}");
+            let twin = Aegis::new(&key, degree);
+            match result {
+                Outcome::Valid => {
+                    let sealed = twin.seal_vartime(&nonce, &aad, &plaintext);
+                    assert_eq!((&sealed.0, &sealed.1[..]), (&ciphertext, &tag[..]), "{file} #{id}");
+                    assert_eq!(twin.open_vartime(&nonce, &aad, &ciphertext, &sealed.1), Some(plaintext));
+                }
+                Outcome::Invalid => {
+                    let tag = tag[..].try_into().unwrap();
+                    assert_eq!(twin.open_vartime(&nonce, &aad, &ciphertext, &tag), None, "{file} #{id}");
+                }
+            }
+            checked[usize::from(result == Outcome::Valid)] += 1;
+        }
+        println!("{checked:?} invalid and valid");
+        assert!(checked[0] >= 8 && checked[1] >= 18, "{checked:?}");
+    }
+}
