@@ -7,6 +7,7 @@
 pub mod aegis;
 pub mod aes;
 pub mod chacha20;
+pub mod chacha20_poly1305;
 pub mod gcm;
 pub mod gcm_siv;
 pub mod poly1305;

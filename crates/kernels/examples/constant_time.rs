@@ -19,6 +19,7 @@ use kernels::InOut;
 use kernels::aegis;
 use kernels::aes::{self, Aes};
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
+use kernels::chacha20_poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
@@ -43,7 +44,7 @@ struct Table {
 const TABLES: [Table; 6] = [
     Table { name: "AEGIS", rows: || aegis::variants().collect(), run: every_aegis },
     Table { name: "AES", rows: || aes::variants().collect(), run: stream },
-    Table { name: "CHACHA20", rows: || chacha20::variants().collect(), run: chacha20_streams },
+    Table { name: "CHACHA20", rows: || chacha20::variants().collect(), run: every_chacha20 },
     Table { name: "GCM", rows: || gcm::variants().collect(), run: messages::<Gcm> },
     Table { name: "SIV", rows: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
     Table { name: "POLY1305", rows: || poly1305::variants().collect(), run: macs },
@@ -133,6 +134,13 @@ fn stream(watch: &mut Watch, features: Features, row: &'static str) {
         assert!(out == twin.encrypt_block_vartime(&block), "{what}: wrong block");
         watch.expect(0, &what, "drop", || drop(aes));
     }
+}
+
+/// The stream, and messages with the row of Poly1305 that its features come with.
+fn every_chacha20(watch: &mut Watch, features: Features, row: &'static str) {
+    chacha20_streams(watch, features, row);
+    messages::<ChaCha20Poly1305>(watch, features, row);
+    messages::<XChaCha20Poly1305>(watch, features, row);
 }
 
 /// Key set-up, and the keystream from several offsets under nonces of both lengths.

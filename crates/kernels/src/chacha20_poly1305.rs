@@ -11,7 +11,7 @@ use crate::cpu::Features;
 use crate::ct;
 use crate::gcm::{OpenError, TooLong};
 use crate::poly1305::{Powers, State};
-use crate::variant::{self, CHACHA20, ChaCha20Functions, POLY1305, Picked, Poly1305Functions};
+use crate::variant::{self, CHACHA20, ChaCha20Functions, POLY1305, Picked, Poly1305Functions, Refusal, Row};
 use crate::zero::{wipe, wipe_dead_stack};
 use crate::{InOut, Parts};
 use core::fmt;
@@ -38,6 +38,25 @@ pub struct ChaCha20Poly1305 {
 /// Every nonce has a key of its own, which is derived for each call, and wiped before it returns.
 pub struct XChaCha20Poly1305(ChaCha20Poly1305);
 
+/// The pairs of rows that there are processors for, widest first: under the name of the row of ChaCha20, with the needs of
+/// both. The last needs nothing.
+pub fn variants() -> impl Iterator<Item = Row> {
+    variant::rows(CHACHA20).flat_map(|stream| {
+        variant::rows(POLY1305).filter_map(move |mac| {
+            let needs = stream.needs.and(mac.needs);
+            let first = |mut rows: Box<dyn Iterator<Item = Row>>| rows.find(|row| needs.cover(row.needs));
+            let picked = [first(Box::new(variant::rows(CHACHA20))), first(Box::new(variant::rows(POLY1305)))];
+            (picked == [Some(stream), Some(mac)]).then_some(Row { name: stream.name, needs })
+        })
+    })
+}
+
+/// The rows of ChaCha20 with what speaks against using them; where no row of Poly1305 is right, none is.
+pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
+    let mac = variant::pick(POLY1305, features).map_err(|_| Refusal::WrongAnswer);
+    variant::check(CHACHA20, features).map(move |(row, check)| (row, check.and(mac.map(drop))))
+}
+
 impl ChaCha20Poly1305 {
     /// Takes a key of 256 bits for the widest rows that `features` allow and that pass their self-tests.
     ///
@@ -48,9 +67,14 @@ impl ChaCha20Poly1305 {
         Ok(Self { key: Key::of(key), rows })
     }
 
-    /// The row of ChaCha20. That of Poly1305 may have another name.
+    /// The row of ChaCha20: `"avx512"`, `"avx2"`, `"neon"` or `"portable"`.
     pub fn variant(&self) -> &'static str {
         self.rows.stream.name()
+    }
+
+    /// The row of Poly1305: `"avx512ifma"`, `"avx2"`, `"neon"` or `"portable"`.
+    pub fn mac_variant(&self) -> &'static str {
+        self.rows.mac.name()
     }
 
     /// Encrypts `data` and makes the tag. Up to 2^38 - 64 bytes; for more nothing is written.
@@ -88,7 +112,7 @@ impl XChaCha20Poly1305 {
         ChaCha20Poly1305::new(key, features).map(Self)
     }
 
-    /// The row of ChaCha20. That of Poly1305 may have another name.
+    /// The row of ChaCha20: `"avx512"`, `"avx2"`, `"neon"` or `"portable"`.
     pub fn variant(&self) -> &'static str {
         self.0.variant()
     }

@@ -101,6 +101,16 @@ impl Needs {
         Self(set)
     }
 
+    /// These and others.
+    pub(crate) fn and(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// Whether whoever has these has all of `others`.
+    pub(crate) fn cover(self, others: Self) -> bool {
+        others.0 & !self.0 == 0
+    }
+
     /// Whether nothing is asked for.
     pub fn is_empty(self) -> bool {
         self.0 == 0

@@ -1,17 +1,25 @@
-//! The kernels of this project: AES-GCM, AES-GCM-SIV, AEGIS, and raw AES.
+//! The kernels of this project: AES-GCM, AES-GCM-SIV, ChaCha20-Poly1305, AEGIS, and raw ciphers.
 
 use crate::key::forged;
 use crate::{AeadKey, Failed, Forged, InOut, Listed, NoAes, Provider, Reason, environment};
 use kernels::aegis::{self, Aegis, Kind};
 use kernels::aes::{self, Aes};
+use kernels::chacha20_poly1305::{self, ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::variant::{Refusal, Row};
 
-/// Variants of kernels that are built for one architecture only, so that a listing can name them on the others.
-const ELSEWHERE: [(&str, &str); 4] =
-    [("vaes512", "x86_64"), ("vaes256", "x86_64"), ("aesni", "x86_64"), ("neon-aes", "aarch64")];
+/// Variants that are built for one architecture only, so that a listing can name them on the others.
+type Elsewhere = &'static [(&'static str, &'static str)];
+
+/// Those of what is made of AES.
+const OF_AES: Elsewhere =
+    &[("vaes512", "x86_64"), ("vaes256", "x86_64"), ("aesni", "x86_64"), ("neon-aes", "aarch64")];
+/// Those of what adds, rotates and xors.
+const OF_WORDS: Elsewhere = &[("avx512", "x86_64"), ("avx2", "x86_64"), ("neon", "aarch64")];
+/// Those of what multiplies.
+const OF_POLY1305: Elsewhere = &[("avx512ifma", "x86_64"), ("avx2", "x86_64"), ("neon", "aarch64")];
 
 /// Native AES with the widest row that this processor and `SEALANE_CPU` allow and that passes its self-test.
 ///
@@ -30,23 +38,31 @@ pub(crate) fn aes_instructions() -> Result<(), Reason> {
 }
 
 pub(crate) fn aes_128_gcm(key: &[u8]) -> Result<Gcm, Failed> {
-    expand::<16, _>(key, Gcm::new)
+    expand::<16, _>(key, |key, features| Gcm::new(key, features))
 }
 
 pub(crate) fn aes_192_gcm(key: &[u8]) -> Result<Gcm, Failed> {
-    expand::<24, _>(key, Gcm::new)
+    expand::<24, _>(key, |key, features| Gcm::new(key, features))
 }
 
 pub(crate) fn aes_256_gcm(key: &[u8]) -> Result<Gcm, Failed> {
-    expand::<32, _>(key, Gcm::new)
+    expand::<32, _>(key, |key, features| Gcm::new(key, features))
 }
 
 pub(crate) fn aes_128_gcm_siv(key: &[u8]) -> Result<GcmSiv, Failed> {
-    expand::<16, _>(key, GcmSiv::new)
+    expand::<16, _>(key, |key, features| GcmSiv::new(key, features))
 }
 
 pub(crate) fn aes_256_gcm_siv(key: &[u8]) -> Result<GcmSiv, Failed> {
-    expand::<32, _>(key, GcmSiv::new)
+    expand::<32, _>(key, |key, features| GcmSiv::new(key, features))
+}
+
+pub(crate) fn chacha20_poly1305(key: &[u8]) -> Result<ChaCha20Poly1305, Failed> {
+    expand::<32, _>(key, ChaCha20Poly1305::new)
+}
+
+pub(crate) fn xchacha20_poly1305(key: &[u8]) -> Result<XChaCha20Poly1305, Failed> {
+    expand::<32, _>(key, XChaCha20Poly1305::new)
 }
 
 pub(crate) fn aegis_128l(key: &[u8]) -> Result<Aegis, Failed> {
@@ -75,7 +91,7 @@ pub(crate) fn aegis_256x4(key: &[u8]) -> Result<Aegis, Failed> {
 
 fn expand<const LEN: usize, K>(
     key: &[u8],
-    new: fn(&[u8], Features) -> Result<K, aes::NoKey>,
+    new: fn(&[u8; LEN], Features) -> Result<K, aes::NoKey>,
 ) -> Result<K, Failed> {
     let key: &[u8; LEN] = key.try_into().map_err(|_| Failed)?;
     let features = environment::features().map_err(|_| Failed)?;
@@ -93,25 +109,45 @@ pub(crate) struct Table {
     pub(crate) variant: fn() -> Result<&'static str, Reason>,
     /// All variants of this build, widest first, with what speaks against using them.
     all: fn() -> Vec<Checked>,
+    /// Variants of other builds among them.
+    elsewhere: Elsewhere,
 }
 
-pub(crate) static AES: Table =
-    Table { variant: || first(aes::check(environment::features()?)), all: || checked(aes::check) };
-pub(crate) static GCM: Table =
-    Table { variant: || first(gcm::check(environment::features()?)), all: || checked(gcm::check) };
-pub(crate) static GCM_SIV: Table =
-    Table { variant: || first(gcm_siv::check(environment::features()?)), all: || checked(gcm_siv::check) };
-pub(crate) static AEGIS: Table =
-    Table { variant: || first(aegis::check(environment::features()?)), all: || checked(aegis::check) };
+macro_rules! tables {
+    ($($name:ident: $module:ident $elsewhere:ident;)*) => {
+        $(
+            pub(crate) static $name: Table = Table {
+                variant: || first($module::check(environment::features()?)),
+                all: || checked($module::check),
+                elsewhere: $elsewhere,
+            };
+        )*
+    };
+}
+
+tables! {
+    AES: aes OF_AES;
+    GCM: gcm OF_AES;
+    GCM_SIV: gcm_siv OF_AES;
+    CHACHA20_POLY1305: chacha20_poly1305 OF_WORDS;
+    AEGIS: aegis OF_AES;
+    CHACHA20: chacha20 OF_WORDS;
+    POLY1305: poly1305 OF_POLY1305;
+    SPECK: speck OF_WORDS;
+}
+
+/// What is no [`Algorithm`](crate::Algorithm), as a listing names it.
+pub(crate) static RAW: [(&str, &Table); 4] =
+    [("aes-ctr", &AES), ("chacha20", &CHACHA20), ("poly1305", &POLY1305), ("speck", &SPECK)];
 
 impl Table {
     /// For whoever has none that works.
     #[cfg(test)]
-    pub(crate) const WRONG: Self = Self { variant: || Err(Reason::WrongAnswer), all: Vec::new };
+    pub(crate) const WRONG: Self = Self { variant: || Err(Reason::WrongAnswer), all: Vec::new, elsewhere: &[] };
 
     /// Its variants; `chosen` says whether it is what a call gets.
     pub(crate) fn listed(&self, algorithm: &'static str, chosen: bool) -> Vec<Listed> {
-        listed(algorithm, (self.all)(), (self.variant)().ok().filter(|_| chosen))
+        listed(algorithm, (self.all)(), self.elsewhere, (self.variant)().ok().filter(|_| chosen))
     }
 }
 
@@ -136,21 +172,30 @@ impl AeadKey for Gcm {
     }
 }
 
-impl AeadKey for GcmSiv {
-    #[inline]
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Failed> {
-        let nonce = nonce.try_into().map_err(|_| Failed)?;
-        self.seal(nonce, aad, data, tag.try_into().map_err(|_| Failed)?).map_err(|_| Failed)
-    }
+/// Ciphers whose nonces have one length.
+macro_rules! aead_key {
+    ($cipher:ident) => {
+        impl AeadKey for $cipher {
+            #[inline]
+            fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Failed> {
+                let nonce = nonce.try_into().map_err(|_| Failed)?;
+                self.seal(nonce, aad, data, tag.try_into().map_err(|_| Failed)?).map_err(|_| Failed)
+            }
 
-    #[inline]
-    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
-        let (Ok(nonce), Ok(tag)) = (nonce.try_into(), tag.try_into()) else {
-            return Err(forged(data.target()));
-        };
-        self.open(nonce, aad, data, tag).map_err(|_| Forged)
-    }
+            #[inline]
+            fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
+                let (Ok(nonce), Ok(tag)) = (nonce.try_into(), tag.try_into()) else {
+                    return Err(forged(data.target()));
+                };
+                self.open(nonce, aad, data, tag).map_err(|_| Forged)
+            }
+        }
+    };
 }
+
+aead_key! { GcmSiv }
+aead_key! { ChaCha20Poly1305 }
+aead_key! { XChaCha20Poly1305 }
 
 impl AeadKey for Aegis {
     #[inline]
@@ -183,8 +228,13 @@ where
 }
 
 /// These variants, then those of other builds.
-fn listed(algorithm: &'static str, here: Vec<Checked>, chosen: Option<&str>) -> Vec<Listed> {
-    let elsewhere: Vec<_> = ELSEWHERE
+fn listed(
+    algorithm: &'static str,
+    here: Vec<Checked>,
+    elsewhere: Elsewhere,
+    chosen: Option<&str>,
+) -> Vec<Listed> {
+    let elsewhere: Vec<_> = elsewhere
         .iter()
         .filter(|(name, _)| here.iter().all(|(known, _)| known != name))
         .map(|(name, architecture)| (*name, Err(Reason::Architecture(architecture))))
@@ -216,7 +266,7 @@ mod test {
     #[test]
     fn a_wrong_row_is_listed_with_its_reason() {
         let here = broken().into_iter().map(|(row, check)| (row.name, check.map_err(Reason::from))).collect();
-        let lines = listed("aes-ctr", here, None);
+        let lines = listed("aes-ctr", here, OF_AES, None);
         let wrong = lines.iter().find(|line| line.variant == broken()[0].0.name).unwrap();
         assert_eq!((wrong.available, &*wrong.reason), (false, "computed a wrong answer to its self-test"));
     }

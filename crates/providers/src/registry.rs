@@ -102,9 +102,11 @@ const fn row(algorithm: Algorithm, provider: Provider, rank: u8, build: Build, e
 const GCM: Build = Build::Native(&native::GCM);
 /// Native AES-GCM-SIV.
 const SIV: Build = Build::Native(&native::GCM_SIV);
+/// Native ChaCha20-Poly1305, under nonces of either length.
+const CHACHA: Build = Build::Native(&native::CHACHA20_POLY1305);
 /// Native AEGIS.
 const AEGIS: Build = Build::Native(&native::AEGIS);
-/// Its subkeys come from HChaCha20, of which we have no row.
+/// Its subkeys come from HChaCha20 of RustCrypto.
 const XCHACHA: Build = Build::Extended(&[]);
 /// Its subkeys come from native AES, whoever uses them.
 const XAES: Build = Build::Extended(&[&native::AES]);
@@ -131,12 +133,14 @@ pub static ROWS: &[Row] = &[
     row(Aes256GcmSiv,      Native,     1, SIV,                  |key| boxed(native::aes_256_gcm_siv(key))),
     row(Aes256GcmSiv,      AwsLc,      2, Build::Opaque,        |key| boxed(aws_lc::aes_256_gcm_siv(key))),
     row(Aes256GcmSiv,      RustCrypto, 3, Build::Opaque,        rustcrypto::aes_256_gcm_siv),
-    row(ChaCha20Poly1305,  AwsLc,      1, Build::Opaque,        |key| boxed(aws_lc::chacha20_poly1305(key))),
-    row(ChaCha20Poly1305,  Ring,       2, Build::Opaque,        |key| boxed(ring::chacha20_poly1305(key))),
-    row(ChaCha20Poly1305,  RustCrypto, 3, Build::Opaque,        rustcrypto::chacha20_poly1305),
-    row(XChaCha20Poly1305, AwsLc,      1, XCHACHA,              |key| extended::key::<XChaCha, _>(key, aws_lc::chacha20_poly1305)),
-    row(XChaCha20Poly1305, Ring,       2, XCHACHA,              |key| extended::key::<XChaCha, _>(key, ring::chacha20_poly1305)),
-    row(XChaCha20Poly1305, RustCrypto, 3, Build::Opaque,        rustcrypto::xchacha20_poly1305),
+    row(ChaCha20Poly1305,  Native,     1, CHACHA,               |key| boxed(native::chacha20_poly1305(key))),
+    row(ChaCha20Poly1305,  AwsLc,      2, Build::Opaque,        |key| boxed(aws_lc::chacha20_poly1305(key))),
+    row(ChaCha20Poly1305,  Ring,       3, Build::Opaque,        |key| boxed(ring::chacha20_poly1305(key))),
+    row(ChaCha20Poly1305,  RustCrypto, 4, Build::Opaque,        rustcrypto::chacha20_poly1305),
+    row(XChaCha20Poly1305, Native,     1, CHACHA,               |key| boxed(native::xchacha20_poly1305(key))),
+    row(XChaCha20Poly1305, AwsLc,      2, XCHACHA,              |key| extended::key::<XChaCha, _>(key, aws_lc::chacha20_poly1305)),
+    row(XChaCha20Poly1305, Ring,       3, XCHACHA,              |key| extended::key::<XChaCha, _>(key, ring::chacha20_poly1305)),
+    row(XChaCha20Poly1305, RustCrypto, 4, Build::Opaque,        rustcrypto::xchacha20_poly1305),
     row(Xaes256Gcm,        Native,     1, XAES_GCM,             |key| extended::key::<Xaes, _>(key, native::aes_256_gcm)),
     row(Xaes256Gcm,        AwsLc,      2, XAES,                 |key| extended::key::<Xaes, _>(key, aws_lc::aes_256_gcm)),
     row(Xaes256Gcm,        Ring,       3, XAES,                 |key| extended::key::<Xaes, _>(key, ring::aes_256_gcm)),

@@ -3,6 +3,7 @@
 
 use kernels::InOut;
 use kernels::aegis::{Aegis, Kind};
+use kernels::chacha20_poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
 use kernels::gcm::Gcm;
 use kernels::gcm_siv::GcmSiv;
@@ -94,3 +95,33 @@ impl<const KEY: usize, const DEGREE: usize> Sealing for OneAegis<KEY, DEGREE> {
         reference::aegis::Aegis::new(key, DEGREE).seal_vartime(nonce, aad, plain)
     }
 }
+
+macro_rules! chacha {
+    ($cipher:ident $nonce:literal) => {
+        impl Sealing for $cipher {
+            const KEY_LENGTHS: &[usize] = &[32];
+            const NONCE_LENGTHS: &[usize] = &[$nonce];
+
+            fn new(key: &[u8], features: Features) -> Self {
+                Self::new(key.try_into().expect("32 bytes"), features).expect("a row")
+            }
+            fn variant(&self) -> &'static str {
+                self.variant()
+            }
+            fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
+                self.seal(nonce.try_into().expect("its length"), aad, data, tag).expect("not too long");
+            }
+            #[inline(never)] // valgrind's reports have to lie in it, or in what it calls
+            fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
+                self.open(nonce.try_into().expect("its length"), aad, data, tag).is_ok()
+            }
+            fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+                let key = key.try_into().expect("32 bytes");
+                reference::chacha20_poly1305::seal_vartime(key, nonce, aad, plain)
+            }
+        }
+    };
+}
+
+chacha! { ChaCha20Poly1305 12 }
+chacha! { XChaCha20Poly1305 24 }

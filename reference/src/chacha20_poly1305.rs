@@ -1,0 +1,31 @@
+//! ChaCha20-Poly1305 as RFC 8439 writes it (section 2.8), and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03, section 2).
+
+use crate::{chacha20, poly1305};
+
+/// Ciphertext and tag, under a nonce of 12 or, of XChaCha20-Poly1305, 24 bytes.
+///
+/// # Panics
+/// On a nonce of another length.
+pub fn seal_vartime(key: &[u8; 32], nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
+    if let Some((head, tail)) = nonce.split_first_chunk::<16>() {
+        let subkey = chacha20::subkey_vartime(key, head);
+        return seal_vartime(&subkey, &[&[0; 4], tail].concat(), aad, plaintext);
+    }
+    let nonce = nonce.try_into().expect("12 or 24 bytes");
+    let first = chacha20::block_vartime(key, 0, nonce);
+    let mut ciphertext = plaintext.to_vec();
+    chacha20::xor_at_vartime(key, nonce, 1, 0, &mut ciphertext);
+    let mut message = padded(aad);
+    message.extend(padded(&ciphertext));
+    message.extend((aad.len() as u64).to_le_bytes());
+    message.extend((plaintext.len() as u64).to_le_bytes());
+    let tag = poly1305::tag_vartime(first.first_chunk().expect("32 of 64 bytes"), &message);
+    (ciphertext, tag)
+}
+
+/// Up to 15 zeros come after the data.
+fn padded(data: &[u8]) -> Vec<u8> {
+    let mut data = data.to_vec();
+    data.resize(data.len().next_multiple_of(16), 0);
+    data
+}
