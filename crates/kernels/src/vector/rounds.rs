@@ -51,15 +51,21 @@ pub(crate) trait Rounds: Token {
 
 /// An instruction set's vectors of one, two and four blocks. Its token stands for all that they need.
 pub(crate) trait Degrees: Token {
+    /// Vectors of one block.
     type One: Rounds;
+    /// Vectors of two blocks.
     type Two: Rounds;
+    /// Vectors of four blocks.
     type Four: Rounds;
     /// The largest degree for which LLVM keeps eight words, and what a step makes of them, in registers. The
     /// states of larger ones lie on the stack.
     const ROOM: usize;
 
+    /// For one block.
     fn degree_1(self) -> Self::One;
+    /// For two blocks.
     fn degree_2(self) -> Self::Two;
+    /// For four blocks.
     fn degree_4(self) -> Self::Four;
 }
 
