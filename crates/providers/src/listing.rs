@@ -6,7 +6,7 @@ use crate::{Algorithm, Provider, choose, native};
 /// One line of [`listing`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The name of an [`Algorithm`], or `"aes-ctr"` for raw streams.
+    /// The name of an [`Algorithm`], or of something raw: `"aes-ctr"`, `"chacha20"`, `"poly1305"`, `"speck"`.
     pub algorithm: &'static str,
     /// The name of a [`Provider`].
     pub provider: &'static str,
@@ -20,14 +20,14 @@ pub struct Listed {
     pub chosen: bool,
 }
 
-/// Every algorithm with every provider, whether the pair exists or not, and of ours every variant; then the variants of
-/// native raw streams.
+/// Every algorithm with every provider, whether the pair exists or not, and of ours every variant; then the variants of what
+/// is raw, which is always ours.
 pub fn listing() -> Vec<Listed> {
     let pairs = Algorithm::ALL.iter().flat_map(|&algorithm| {
         let chosen = choose(algorithm, None).ok().map(|row| row.provider);
         Provider::ALL.iter().flat_map(move |&provider| pair(algorithm, provider, chosen == Some(provider)))
     });
-    pairs.chain(native::AES.listed("aes-ctr", true)).collect()
+    pairs.chain(native::RAW.iter().flat_map(|(name, table)| table.listed(name, true))).collect()
 }
 
 fn pair(algorithm: Algorithm, provider: Provider, chosen: bool) -> Vec<Listed> {

@@ -4,10 +4,12 @@ use crate::key::forged;
 use crate::{AeadKey, Failed, Forged, InOut, Listed, NoAes, Provider, Reason, environment};
 use kernels::aegis::{self, Aegis, Kind};
 use kernels::aes::{self, Aes};
+use kernels::chacha20;
 use kernels::chacha20_poly1305::{self, ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
+use kernels::poly1305;
 use kernels::variant::{Refusal, Row};
 
 /// Variants that are built for one architecture only, so that a listing can name them on the others.
@@ -133,17 +135,17 @@ tables! {
     AEGIS: aegis OF_AES;
     CHACHA20: chacha20 OF_WORDS;
     POLY1305: poly1305 OF_POLY1305;
-    SPECK: speck OF_WORDS;
 }
 
 /// What is no [`Algorithm`](crate::Algorithm), as a listing names it.
-pub(crate) static RAW: [(&str, &Table); 4] =
-    [("aes-ctr", &AES), ("chacha20", &CHACHA20), ("poly1305", &POLY1305), ("speck", &SPECK)];
+pub(crate) static RAW: [(&str, &Table); 3] =
+    [("aes-ctr", &AES), ("chacha20", &CHACHA20), ("poly1305", &POLY1305)];
 
 impl Table {
     /// For whoever has none that works.
     #[cfg(test)]
-    pub(crate) const WRONG: Self = Self { variant: || Err(Reason::WrongAnswer), all: Vec::new, elsewhere: &[] };
+    pub(crate) const WRONG: Self =
+        Self { variant: || Err(Reason::WrongAnswer), all: Vec::new, elsewhere: &[] };
 
     /// Its variants; `chosen` says whether it is what a call gets.
     pub(crate) fn listed(&self, algorithm: &'static str, chosen: bool) -> Vec<Listed> {

@@ -63,11 +63,8 @@ against_integers! { check_64 u64 1 3 8 16 32 48 56 63 }
 
 #[test]
 fn every_row() {
-    for (row, refusal) in check(WORDS, Features::detect()) {
-        if refusal.is_err() {
-            eprintln!("NOT RUN: {}", row.name);
-            continue;
-        }
+    // What cannot run here is said by the tests of the ciphers, which have the same rows.
+    for (row, _) in check(WORDS, Features::detect()).filter(|(_, refusal)| refusal.is_ok()) {
         let picked = pick(WORDS, Features::detect().only(row.needs)).unwrap();
         assert_eq!(picked.name(), row.name);
         picked.check_16(row.name);
