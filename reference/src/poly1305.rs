@@ -26,6 +26,16 @@ pub fn tag_vartime(key: &[u8; 32], message: &[u8]) -> [u8; 16] {
     tag
 }
 
+/// r, r^2, r^3, … of a key, so many of them; each in 17 bytes.
+pub fn powers_vartime(key: &[u8; 32], count: usize) -> Vec<[u8; 17]> {
+    let mut r: [u8; 16] = *key.first_chunk().unwrap();
+    clamp(&mut r);
+    let r = number(&r);
+    let powers = std::iter::successors(Some(r), |power| Some(modulo_p_vartime(multiply(power, &r))));
+    let bytes = |power: Number| core::array::from_fn(|i| (power[i / 4] >> (8 * (i % 4))) as u8);
+    powers.take(count).map(bytes).collect()
+}
+
 /// Some bits of r are zero.
 fn clamp(r: &mut [u8; 16]) {
     for i in [3, 7, 11, 15] {
@@ -113,6 +123,26 @@ mod test {
         for vectors::MacCase { file, id, key, message, tag } in cases {
             let key = key.try_into().unwrap();
             assert_eq!(tag_vartime(&key, &message).to_vec(), tag, "{file} #{id}");
+        }
+    }
+
+    /// A block is a digit of a polynomial.
+    #[test]
+    fn powers() {
+        let mut key = [0; 32];
+        key[0] = 3;
+        let power = |n: u8| [n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(powers_vartime(&key, 4), [3, 9, 27, 81].map(power));
+        key[15] = 0x0f;
+        let powers = powers_vartime(&key, 40);
+        let sum = |n: usize| number(&powers[n - 1]);
+        // Of n blocks of zeros, each is 2^128.
+        let two_128 = number(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        for n in 1..40 {
+            let sum = (1..=n).fold([0; 9], |all, i| add(&all, &sum(i)));
+            let sum = modulo_p_vartime(multiply(&modulo_p_vartime(sum), &two_128));
+            let tag = tag_vartime(&key, &vec![0; 16 * n]);
+            assert_eq!(number(&tag)[..4], sum[..4], "{n}");
         }
     }
 
