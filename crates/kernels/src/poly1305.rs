@@ -102,7 +102,9 @@ impl Poly1305 {
         let (blocks, rest) = data.split_at(data.len() & !15);
         buffer[..rest.len()].copy_from_slice(rest);
         self.buffered = rest.len();
-        self.blocks(blocks);
+        if !blocks.is_empty() {
+            self.blocks(blocks);
+        }
     }
 
     /// Takes in whole blocks.

@@ -261,7 +261,8 @@ impl Report {
         let key: [u8; 32] = key(32)[..].try_into().unwrap();
         let secrets = Secrets::of_poly1305(&key);
         for len in LENGTHS {
-            let message = vec![0x77; len];
+            // The tag of an empty message is s.
+            let message = vec![0x77; len.max(1)];
             let mut mac = None;
             self.look(&secrets, "new", Some(len), || mac = Some(Poly1305::new(&key, features).unwrap()));
             let mut mac = mac.unwrap();

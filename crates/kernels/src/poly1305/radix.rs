@@ -23,7 +23,7 @@ pub(crate) trait Radix<P: Limbs> {
 
     /// `LANES` blocks, each with the bit 2^128.
     fn load(p: P, blocks: &[u8]) -> Self::Numbers;
-    /// `h` (see [`super::State`]) in the lane of the first block, zero in the others.
+    /// `h` (see [`super::State::sum`]) in the lane of the first block, zero in the others.
     fn enter(p: P, h: [u64; 3]) -> Self::Numbers;
     /// The sum of all lanes; of a result of [`Radix::carry`].
     fn leave(p: P, numbers: Self::Numbers) -> [u64; 3];

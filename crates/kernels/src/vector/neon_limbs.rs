@@ -31,7 +31,10 @@ macro_rules! op {
     }};
 }
 
-impl Token for NeonLimbs {}
+impl Token for NeonLimbs {
+    // Two for each vector, and sums with blocks and factors take more than there are.
+    const PARKS: bool = true;
+}
 
 /// Words 0 and 1, words 2 and 3.
 type V = [uint64x2_t; 2];
