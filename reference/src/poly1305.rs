@@ -89,26 +89,19 @@ fn multiply(a: &Number, b: &Number) -> Number {
     product
 }
 
-/// Takes P times a power of two away where that is possible, the largest power first.
+/// What is above 2^130 comes back times 5, since that is 2^130 modulo P; at last P is taken away.
 fn modulo_p_vartime(mut x: Number) -> Number {
-    for power in (0..=132).rev() {
-        let multiple = shift(&P, power);
-        // The highest digit decides.
-        if x.iter().rev().cmp(multiple.iter().rev()).is_ge() {
-            x = subtract(&x, &multiple);
-        }
+    const FIVE: Number = [5, 0, 0, 0, 0, 0, 0, 0, 0];
+    // The highest digit decides.
+    while x.iter().rev().cmp(P.iter().rev()).is_ge() {
+        let digit = |i: usize| x.get(i).copied().unwrap_or(0);
+        let above = core::array::from_fn(|i| digit(4 + i) >> 2 | digit(5 + i) << 30);
+        let mut below = x;
+        below[4] &= 3;
+        below[5..].fill(0);
+        x = if above == [0; 9] { subtract(&x, &P) } else { add(&below, &multiply(&above, &FIVE)) };
     }
     x
-}
-
-/// x times 2^n.
-fn shift(x: &Number, n: usize) -> Number {
-    core::array::from_fn(|i| {
-        let digit = |i: Option<usize>| i.map_or(0, |i| u64::from(x[i]));
-        let i = i.checked_sub(n / 32);
-        let pair = digit(i) << 32 | digit(i.and_then(|i| i.checked_sub(1)));
-        (pair << (n % 32) >> 32) as u32
-    })
 }
 
 #[cfg(test)]
@@ -124,6 +117,16 @@ mod test {
             let key = key.try_into().unwrap();
             assert_eq!(tag_vartime(&key, &message).to_vec(), tag, "{file} #{id}");
         }
+    }
+
+    /// x times 2^n.
+    fn shift(x: &Number, n: usize) -> Number {
+        core::array::from_fn(|i| {
+            let digit = |i: Option<usize>| i.map_or(0, |i| u64::from(x[i]));
+            let i = i.checked_sub(n / 32);
+            let pair = digit(i) << 32 | digit(i.and_then(|i| i.checked_sub(1)));
+            (pair << (n % 32) >> 32) as u32
+        })
     }
 
     /// A block is a digit of a polynomial.
