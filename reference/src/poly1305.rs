@@ -26,6 +26,16 @@ pub fn tag_vartime(key: &[u8; 32], message: &[u8]) -> [u8; 16] {
     tag
 }
 
+/// r, r^2, r^3, … of a key, so many of them; each in 17 bytes.
+pub fn powers_vartime(key: &[u8; 32], count: usize) -> Vec<[u8; 17]> {
+    let mut r: [u8; 16] = *key.first_chunk().unwrap();
+    clamp(&mut r);
+    let r = number(&r);
+    let powers = std::iter::successors(Some(r), |power| Some(modulo_p_vartime(multiply(power, &r))));
+    let bytes = |power: Number| core::array::from_fn(|i| (power[i / 4] >> (8 * (i % 4))) as u8);
+    powers.take(count).map(bytes).collect()
+}
+
 /// Some bits of r are zero.
 fn clamp(r: &mut [u8; 16]) {
     for i in [3, 7, 11, 15] {
@@ -79,26 +89,19 @@ fn multiply(a: &Number, b: &Number) -> Number {
     product
 }
 
-/// Takes P times a power of two away where that is possible, the largest power first.
+/// What is above 2^130 comes back times 5, since that is 2^130 modulo P; at last P is taken away.
 fn modulo_p_vartime(mut x: Number) -> Number {
-    for power in (0..=132).rev() {
-        let multiple = shift(&P, power);
-        // The highest digit decides.
-        if x.iter().rev().cmp(multiple.iter().rev()).is_ge() {
-            x = subtract(&x, &multiple);
-        }
+    const FIVE: Number = [5, 0, 0, 0, 0, 0, 0, 0, 0];
+    // The highest digit decides.
+    while x.iter().rev().cmp(P.iter().rev()).is_ge() {
+        let digit = |i: usize| x.get(i).copied().unwrap_or(0);
+        let above = core::array::from_fn(|i| digit(4 + i) >> 2 | digit(5 + i) << 30);
+        let mut below = x;
+        below[4] &= 3;
+        below[5..].fill(0);
+        x = if above == [0; 9] { subtract(&x, &P) } else { add(&below, &multiply(&above, &FIVE)) };
     }
     x
-}
-
-/// x times 2^n.
-fn shift(x: &Number, n: usize) -> Number {
-    core::array::from_fn(|i| {
-        let digit = |i: Option<usize>| i.map_or(0, |i| u64::from(x[i]));
-        let i = i.checked_sub(n / 32);
-        let pair = digit(i) << 32 | digit(i.and_then(|i| i.checked_sub(1)));
-        (pair << (n % 32) >> 32) as u32
-    })
 }
 
 #[cfg(test)]
@@ -113,6 +116,36 @@ mod test {
         for vectors::MacCase { file, id, key, message, tag } in cases {
             let key = key.try_into().unwrap();
             assert_eq!(tag_vartime(&key, &message).to_vec(), tag, "{file} #{id}");
+        }
+    }
+
+    /// x times 2^n.
+    fn shift(x: &Number, n: usize) -> Number {
+        core::array::from_fn(|i| {
+            let digit = |i: Option<usize>| i.map_or(0, |i| u64::from(x[i]));
+            let i = i.checked_sub(n / 32);
+            let pair = digit(i) << 32 | digit(i.and_then(|i| i.checked_sub(1)));
+            (pair << (n % 32) >> 32) as u32
+        })
+    }
+
+    /// A block is a digit of a polynomial.
+    #[test]
+    fn powers() {
+        let mut key = [0; 32];
+        key[0] = 3;
+        let power = |n: u8| [n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(powers_vartime(&key, 4), [3, 9, 27, 81].map(power));
+        key[15] = 0x0f;
+        let powers = powers_vartime(&key, 40);
+        let sum = |n: usize| number(&powers[n - 1]);
+        // Of n blocks of zeros, each is 2^128.
+        let two_128 = number(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        for n in 1..40 {
+            let sum = (1..=n).fold([0; 9], |all, i| add(&all, &sum(i)));
+            let sum = modulo_p_vartime(multiply(&modulo_p_vartime(sum), &two_128));
+            let tag = tag_vartime(&key, &vec![0; 16 * n]);
+            assert_eq!(number(&tag)[..4], sum[..4], "{n}");
         }
     }
 

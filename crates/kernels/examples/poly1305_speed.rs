@@ -4,8 +4,8 @@
 //! cargo run --release -p sealane-kernels --example poly1305_speed [row]
 //! ```
 //!
-//! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short messages are
-//! timed back to back, so that one overlaps the next as far as the processor lets it.
+//! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short
+//! messages are timed back to back, so that one overlaps the next as far as the processor lets it.
 
 mod clock;
 

@@ -13,6 +13,7 @@ use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
+use kernels::poly1305::{self, Poly1305};
 use kernels::variant::Row;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hint::black_box;
@@ -166,6 +167,28 @@ impl Secrets {
         secrets
     }
 
+    /// Poly1305's key, and powers of r in limbs of 44 and of 26 bits, as words.
+    fn of_poly1305(key: &[u8; 32]) -> Self {
+        let mut secrets = Self::default();
+        let powers = reference::poly1305::powers_vartime(key, 32);
+        secrets.block(("r", 0), *powers[0].first_chunk().unwrap());
+        secrets.block(("s", 0), *key.last_chunk().unwrap());
+        for (n, power) in powers.iter().enumerate() {
+            // Bit by bit, since a number has more than 128.
+            let limb = |at: usize, bits: usize| {
+                let bit = |i: usize| power.get(i / 8).map_or(0, |byte| u64::from(byte >> (i % 8) & 1));
+                (0..bits).map(|i| bit(at + i) << i).sum::<u64>()
+            };
+            for at in [0, 44, 88] {
+                secrets.part(("limb of power", n + 1), &limb(at, 44).to_ne_bytes());
+            }
+            for at in [0, 26, 52, 78, 104] {
+                secrets.part(("limb of power", n + 1), &limb(at, 26).to_ne_bytes());
+            }
+        }
+        secrets
+    }
+
     /// What is in `bytes`: how many copies of parts, and of which secrets.
     fn find(&self, bytes: &[u8]) -> BTreeMap<&'static str, (usize, BTreeSet<usize>)> {
         let mut found = BTreeMap::<_, (usize, BTreeSet<usize>)>::new();
@@ -255,6 +278,25 @@ impl Report {
         }
     }
 
+    fn macs(&mut self, features: Features) {
+        let key: [u8; 32] = key(32)[..].try_into().unwrap();
+        let secrets = Secrets::of_poly1305(&key);
+        for len in LENGTHS {
+            // The tag of an empty message is s.
+            let message = vec![0x77; len.max(1)];
+            let mut mac = None;
+            self.look(&secrets, "new", Some(len), || mac = Some(Poly1305::new(&key, features).unwrap()));
+            let mut mac = mac.unwrap();
+            assert_eq!(mac.variant(), self.row);
+            // The first that is long also makes powers.
+            for what in ["update", "update again"] {
+                self.look(&secrets, what, Some(len), || mac.update(&message));
+            }
+            let mut mac = Some(mac);
+            self.look(&secrets, "finalize", Some(len), || _ = mac.take().unwrap().finalize());
+        }
+    }
+
     fn messages<A: Sealing>(&mut self, secrets: fn(&[u8]) -> Secrets, features: Features) {
         for key in A::KEY_LENGTHS.iter().map(|len| key(*len)) {
             let secrets = secrets(&key);
@@ -311,13 +353,14 @@ fn nothing_secret_is_left() {
         return;
     }
     type Run = fn(&mut Report, Features);
-    let tables: [(&str, Vec<Row>, Run); 4] = [
+    let tables: [(&str, Vec<Row>, Run); 5] = [
         ("AEGIS", aegis::variants().collect(), every_aegis),
         ("AES", aes::variants().collect(), Report::stream),
         ("GCM", gcm::variants().collect(), |report, here| report.messages::<Gcm>(Secrets::of_gcm, here)),
         ("SIV", gcm_siv::variants().collect(), |report, here| {
             report.messages::<GcmSiv>(Secrets::of_gcm_siv, here)
         }),
+        ("POLY1305", poly1305::variants().collect(), Report::macs),
     ];
     let mut found = vec![false; KNOWN.len()];
     let mut surprises = 0;

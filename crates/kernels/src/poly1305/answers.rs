@@ -1,4 +1,5 @@
-//! What every row of Poly1305 must compute before it is used. Data only, so that the tests can hold the twin against it.
+//! What every row of Poly1305 must compute before it is used. Data only, so that the tests can hold the twin
+//! against it.
 
 use crate::aes::answers::text;
 
@@ -17,11 +18,11 @@ pub(crate) struct Answer {
 /// Where messages are also cut in two. Neither piece is whole blocks.
 pub(crate) const CUT: usize = 21;
 
-/// The first is published, see [`KEY`]. The others, for which no vector is, were made with Python's `cryptography` 50, and a
-/// test compares the slow twin.
+/// The first is published, see [`KEY`]. The others, for which no vector is, were made with Python's
+/// `cryptography` 50, and a test compares the slow twin.
 ///
-/// Whether a vector has four blocks or eight: among them are all numbers of vectors after whole groups, and of blocks
-/// before the first. The last two have the largest point and the largest blocks.
+/// Whether a vector has four blocks or eight: among them are all numbers of vectors after whole groups, and
+/// of blocks before the first. The last two have the largest point and the largest blocks.
 pub(crate) static ANSWERS: [Answer; 7] = [
     Answer {
         key: KEY,

@@ -1,8 +1,9 @@
 //! Poly1305 in vectors, once, for every instruction set.
 //!
-//! Lane i takes the blocks i, i + LANES, i + 2 LANES, …, so that one step multiplies by R = r^LANES; only the last vector
-//! is multiplied by other powers, from r^LANES down to r. Several steps are aggregated, as in GHASH: four vectors
-//! m0 to m3 turn a sum h into (h + m0) R^4 + m1 R^3 + m2 R^2 + m3 R, with one carry instead of four.
+//! Lane i takes the blocks i, i + LANES, i + 2 LANES, …, so that one step multiplies by R = r^LANES; only the
+//! last vector is multiplied by other powers, from r^LANES down to r. Several steps are aggregated, as in
+//! GHASH: four vectors m0 to m3 turn a sum h into (h + m0) R^4 + m1 R^3 + m2 R^2 + m3 R, with one carry
+//! instead of four.
 #![forbid(unsafe_code)]
 
 use super::SHORT;
@@ -22,7 +23,8 @@ const GROUP: usize = 4;
 
 /// Powers of a key's point. They take longer to make than a short message does. Wiped on drop.
 ///
-/// Factors lie as vectors, also where all lanes are equal: so each is an operand of the instruction that multiplies.
+/// Factors lie as vectors, also where all lanes are equal: so each is an operand of the instruction that
+/// multiplies.
 #[repr(C, align(64))]
 pub(crate) struct Powers {
     /// From r^LANES, for the first block of a vector, down to r.
@@ -91,8 +93,8 @@ pub(crate) fn set_up<P: Lanes>(p: P, state: &State, powers: &mut Powers, len: us
     p.set_up(state, powers, len);
 }
 
-/// Takes in data of any length, for which there are powers if it is [`SHORT`] or longer. Up to 15 zeros make the last block
-/// whole, as AEADs want it (RFC 8439, section 2.8); of whole blocks nothing is changed.
+/// Takes in data of any length, for which there are powers if it is [`SHORT`] or longer. Up to 15 zeros make
+/// the last block whole, as AEADs want it (RFC 8439, section 2.8); of whole blocks nothing is changed.
 #[inline(always)]
 pub(crate) fn padded<P: Lanes>(p: P, state: &mut State, powers: &Powers, data: &[u8]) {
     let (blocks, rest) = data.split_at(data.len() & !15);
@@ -133,8 +135,8 @@ fn make<P: Limbs, R: Radix<P>>(p: P, state: &State, powers: &mut Powers, len: us
     }
 }
 
-/// `a` in the lanes of blocks before which an odd number of `2^bit` others lie, counted from the end of a vector; `b` in
-/// the others.
+/// `a` in the lanes of blocks before which an odd number of `2^bit` others lie, counted from the end of a
+/// vector; `b` in the others.
 #[inline(always)]
 fn choose<P: Limbs, R: Radix<P>>(p: P, bit: usize, a: R::Numbers, b: R::Numbers) -> R::Numbers {
     let (mut mask, mut other) = ([0; 8], [0; 8]);

@@ -9,21 +9,21 @@ use crate::vector::unroll;
 pub(crate) trait Radix<P: Limbs> {
     /// `LANES` numbers.
     type Numbers: Copy;
-    /// Sums of products, with the carries still in them. There is room for products with four vectors of blocks, to
-    /// the first of which a sum was added.
+    /// Sums of products, with the carries still in them. There is room for products with four vectors of
+    /// blocks, to the first of which a sum was added.
     type Sums: Copy;
 
     /// The same number in every lane.
     fn splat(p: P, number: Number) -> Self::Numbers;
     /// `a` where all bits of `mask` are set, `b` where those of `other` are.
     fn choose(p: P, mask: P::V, a: Self::Numbers, other: P::V, b: Self::Numbers) -> Self::Numbers;
-    /// Stores numbers as [`Radix::add_products`] multiplies by them: their limbs, and then multiples of all but the
-    /// first. In all, 40 words are enough.
+    /// Stores numbers as [`Radix::add_products`] multiplies by them: their limbs, and then multiples of all
+    /// but the first. In all, 40 words are enough.
     fn store(p: P, numbers: Self::Numbers, factors: &mut [u64]);
 
     /// `LANES` blocks, each with the bit 2^128.
     fn load(p: P, blocks: &[u8]) -> Self::Numbers;
-    /// `h` (see [`super::State`]) in the lane of the first block, zero in the others.
+    /// `h` (see [`super::State::sum`]) in the lane of the first block, zero in the others.
     fn enter(p: P, h: [u64; 3]) -> Self::Numbers;
     /// The sum of all lanes; of a result of [`Radix::carry`].
     fn leave(p: P, numbers: Self::Numbers) -> [u64; 3];
@@ -45,9 +45,9 @@ const M42: u64 = (1 << 42) - 1;
 
 /// A product of two limbs is low + 2^52 high, and both are summed on their own.
 ///
-/// Numbers have limbs below 2^44, 2^44 + 2^15, 2^43, and blocks below 2^44, 2^44, 2^41; so what is multiplied is below
-/// 2^45.1, and so much below the 2^52 that the instruction reads. Factors are numbers, and times 20 below 2^48.5.
-/// Twelve low parts are below 2^55.6, twelve high parts below 12·2^(45.1 + 48.5 - 52) < 2^45.3.
+/// Numbers have limbs below 2^44, 2^44 + 2^15, 2^43, and blocks below 2^44, 2^44, 2^41; so what is multiplied
+/// is below 2^45.1, and so much below the 2^52 that the instruction reads. Factors are numbers, and times 20
+/// below 2^48.5. Twelve low parts are below 2^55.6, twelve high parts below 12·2^(45.1 + 48.5 - 52) < 2^45.3.
 impl<P: Limbs52> Radix<P> for Radix44 {
     type Numbers = [P::V; 3];
     type Sums = [[P::V; 2]; 3];
@@ -150,9 +150,9 @@ pub(crate) struct Radix26;
 
 const M26: u64 = (1 << 26) - 1;
 
-/// Numbers have limbs below 2^26 + 2^12, so what is multiplied is below 2^27.1. Factors are numbers, and times 5
-/// below 2^28.4: all fit in 32 bits. A column of five products, four of them with such multiples, is below
-/// 21·2^53.1 < 2^57.5, and four columns are below 2^59.5.
+/// Numbers have limbs below 2^26 + 2^12, so what is multiplied is below 2^27.1. Factors are numbers, and
+/// times 5 below 2^28.4: all fit in 32 bits. A column of five products, four of them with such multiples, is
+/// below 21·2^53.1 < 2^57.5, and four columns are below 2^59.5.
 impl<P: Limbs32> Radix<P> for Radix26 {
     type Numbers = [P::V; 5];
     type Sums = [P::V; 5];
@@ -258,8 +258,8 @@ impl<P: Limbs32> Radix<P> for Radix26 {
         sums
     }
 
-    /// Two chains side by side. Carries are below 2^33.6; five times that of the last limb is below 2^36, of which 2^10
-    /// go on, and 2^7.7 from the fourth limb.
+    /// Two chains side by side. Carries are below 2^33.6; five times that of the last limb is below 2^36, of
+    /// which 2^10 go on, and 2^7.7 from the fourth limb.
     #[inline(always)]
     fn carry(p: P, mut d: Self::Sums) -> Self::Numbers {
         let mask = p.splat(M26);

@@ -17,15 +17,22 @@ pub(crate) struct State {
 }
 
 impl State {
+    pub(crate) const EMPTY: Self = Self { sum: Sum { low: [0; 2], over: 0, high: 0 }, r: [0; 2], s: [0; 2] };
+
     /// Nothing yet under the key `r || s` (RFC 8439, section 2.5).
     #[inline(always)]
     pub(crate) fn start(key: &[u8; 32]) -> Self {
+        let mut state = Self::EMPTY;
+        state.set(key);
+        state
+    }
+
+    /// The same in a place that is [`State::EMPTY`] until now.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, key: &[u8; 32]) {
         let [r0, r1, s0, s1] = words(key);
-        Self {
-            sum: Sum::of([0; 3]),
-            r: [r0 & 0x0fff_fffc_0fff_ffff, r1 & 0x0fff_fffc_0fff_fffc],
-            s: [s0, s1],
-        }
+        self.r = [r0 & 0x0fff_fffc_0fff_ffff, r1 & 0x0fff_fffc_0fff_fffc];
+        self.s = [s0, s1];
     }
 
     /// The sum so far, in words of 64 bits. It is not all the way reduced: the third word is at most 4.
@@ -56,7 +63,8 @@ impl State {
         self.sum = sum;
     }
 
-    /// Takes in the end of a message, which is less than a block: a bit 1 comes after it (RFC 8439, section 2.5.1).
+    /// Takes in the end of a message, which is less than a block: a bit 1 comes after it (RFC 8439, section
+    /// 2.5.1).
     #[inline(always)]
     pub(crate) fn end(&mut self, rest: &[u8]) {
         if !rest.is_empty() {
@@ -64,7 +72,8 @@ impl State {
         }
     }
 
-    /// Data as an AEAD takes it in: up to 15 zeros make the last block whole (RFC 8439, section 2.8).
+    /// Data as an AEAD takes it in, one block at a time: up to 15 zeros make the last block whole (RFC 8439,
+    /// section 2.8).
     #[inline(always)]
     pub(crate) fn padded(&mut self, data: &[u8]) {
         let (blocks, rest) = data.as_chunks::<16>();
@@ -99,8 +108,8 @@ impl Drop for State {
 
 /// low + over + 2^128 high: a sum as a step leaves it.
 ///
-/// Two additions, of the next block and of what comes back over the top, follow a step. The second takes longer to be
-/// known, so they are done in this order.
+/// Two additions, of the next block and of what comes back over the top, follow a step. The second takes
+/// longer to be known, so they are done in this order.
 #[derive(Clone, Copy)]
 struct Sum {
     low: [u64; 2],
@@ -123,9 +132,9 @@ impl Sum {
 
     /// (self + m + 2^128 top) r.
     ///
-    /// `high` is at most 3 after a step, and 4 at first. With two carries and `top` h2 is at most 6, so h2 r0 is below
-    /// 6·2^60; what d1 carries is below 2^62, so that d2 is below 10·2^60 and d2 + d2 / 4 below 2^64. The sums for the
-    /// lower words are below 2^126.
+    /// `high` is at most 3 after a step, and 4 at first. With two carries and `top` h2 is at most 6, so h2 r0
+    /// is below 6·2^60; what d1 carries is below 2^62, so that d2 is below 10·2^60 and d2 + d2 / 4 below
+    /// 2^64. The sums for the lower words are below 2^126.
     #[inline(always)]
     fn step(self, [r0, r1]: [u64; 2], m: u128, top: u64) -> Self {
         // 2^128 r1 = 5/4 r1, since 4 divides r1.
@@ -187,8 +196,8 @@ impl Number {
 
     /// The product.
     ///
-    /// Limbs are below 2^44.1, so a column of three products, two of them times 20, is below 41·2^88.2 < 2^94, and what
-    /// it carries below 2^52; five times the last carry is below 2^53.
+    /// Limbs are below 2^44.1, so a column of three products, two of them times 20, is below 41·2^88.2 <
+    /// 2^94, and what it carries below 2^52; five times the last carry is below 2^53.
     #[inline(always)]
     pub(crate) fn times(self, other: Self) -> Self {
         let (Self([a0, a1, a2]), Self([b0, b1, b2])) = (self, other);

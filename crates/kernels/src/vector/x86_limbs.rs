@@ -77,7 +77,8 @@ macro_rules! limbs {
             fn afresh<T>(self, x: &T) -> &T {
                 let mut p: *const T = x;
                 #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
-                // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
+                // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not
+                // touched.
                 unsafe {
                     asm!("/* {} */", inout(reg) p, options(nomem, nostack, preserves_flags));
                     &*p
