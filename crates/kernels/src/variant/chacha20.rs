@@ -10,6 +10,9 @@ use crate::vector::portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::vector::x86_words::{Avx2, Avx512};
 
+#[cfg(test)]
+mod test;
+
 variants! {
     /// ChaCha20: the keystream, and the keys that XChaCha20 derives.
     CHACHA20: ChaCha20Functions {
@@ -25,5 +28,5 @@ variants! {
     "avx2" = Avx2, 4, ["avx2"];
     #[cfg(target_arch = "aarch64")]
     "neon" = NeonWords, 4, ["neon"];
-    "portable" = Portable, 4, [];
+    "portable" = Portable, 1, [];
 }
