@@ -100,7 +100,7 @@ fn xor_at(
 #[inline(always)]
 fn clean(row: Picked<ChaCha20Functions>, len: usize) {
     if len > ROOM || row.parks() {
-        wipe_dead_stack::<384>();
+        wipe_dead_stack::<256>();
     }
 }
 

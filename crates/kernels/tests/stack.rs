@@ -9,6 +9,7 @@
 
 use kernels::InOut;
 use kernels::aes::{self, Aes};
+use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
@@ -145,6 +146,20 @@ impl Secrets {
         secrets
     }
 
+    /// The key, and what XChaCha20 derives from it.
+    fn of_chacha20(key: &[u8; 32]) -> Self {
+        let mut secrets = Self::default();
+        let mut nonce = [0; 16];
+        nonce[4..].copy_from_slice(&NONCE);
+        let derived = reference::chacha20::subkey_vartime(key, &nonce);
+        for (name, key) in [("key", key), ("derived key", &derived)] {
+            for (i, half) in key.as_chunks().0.iter().enumerate() {
+                secrets.block((name, i), *half);
+            }
+        }
+        secrets
+    }
+
     /// What is in `bytes`: how many copies of parts, and of which secrets.
     fn find(&self, bytes: &[u8]) -> BTreeMap<&'static str, (usize, BTreeSet<usize>)> {
         let mut found = BTreeMap::<_, (usize, BTreeSet<usize>)>::new();
@@ -234,6 +249,30 @@ impl Report {
         }
     }
 
+    fn chacha20(&mut self, features: Features) {
+        let key: [u8; 32] = *key(32).first_chunk().unwrap();
+        let secrets = Secrets::of_chacha20(&key);
+        let (mut short, mut long) = (None, None);
+        self.look(&secrets, "new", None, || short = Some(ChaCha20::new(&key, features).unwrap()));
+        self.look(&secrets, "new", None, || long = Some(XChaCha20::new(&key, features).unwrap()));
+        let (short, long) = (short.unwrap(), long.unwrap());
+        assert_eq!(short.variant(), self.row);
+        let mut nonce = [0; 24];
+        nonce[4..16].copy_from_slice(&NONCE);
+        for len in LENGTHS {
+            for offset in [0, 3] {
+                let mut data = vec![0x77; len];
+                self.look(&secrets, "xor", Some(len), || {
+                    short.xor_at(&NONCE, 1, offset, InOut::in_place(&mut data)).unwrap();
+                });
+                self.look(&secrets, "xor, long nonce", Some(len), || {
+                    long.xor_at(&nonce, 1, offset, InOut::in_place(&mut data)).unwrap();
+                });
+            }
+        }
+        self.look(&secrets, "subkey", None, || drop(long.subkey(nonce.first_chunk().unwrap())));
+    }
+
     fn messages<A: Sealing>(&mut self, secrets: fn(&[u8]) -> Secrets, features: Features) {
         for key in A::KEY_LENGTHS.iter().map(|len| key(*len)) {
             let secrets = secrets(&key);
@@ -279,8 +318,9 @@ fn nothing_secret_is_left() {
         return;
     }
     type Run = fn(&mut Report, Features);
-    let tables: [(&str, Vec<Row>, Run); 3] = [
+    let tables: [(&str, Vec<Row>, Run); 4] = [
         ("AES", aes::variants().collect(), Report::stream),
+        ("CHACHA20", chacha20::variants().collect(), Report::chacha20),
         ("GCM", gcm::variants().collect(), |report, here| report.messages::<Gcm>(Secrets::of_gcm, here)),
         ("SIV", gcm_siv::variants().collect(), |report, here| {
             report.messages::<GcmSiv>(Secrets::of_gcm_siv, here)
