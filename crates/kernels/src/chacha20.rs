@@ -12,6 +12,7 @@ use core::fmt;
 
 pub(crate) mod answers;
 pub(crate) mod body;
+mod rounds;
 
 /// A ChaCha20 key, and the row that computes with it.
 ///

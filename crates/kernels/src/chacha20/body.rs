@@ -10,6 +10,7 @@
 //! Either way a round does the same to `N` quarters at a time, and `N` groups of four vectors come out.
 #![forbid(unsafe_code)]
 
+use super::rounds::State;
 use crate::InOut;
 use crate::vector::quads::Quads;
 use crate::vector::unroll;
@@ -112,14 +113,7 @@ pub(crate) fn subkey<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 16], to: &mut Key) 
         c: [q.repeat(&key.0[1])],
         d: [q.repeat(nonce)],
     };
-    let mut turn = 0;
-    while turn < 10 {
-        s.quarters(q);
-        s.turn_rows(q);
-        s.quarters(q);
-        s.turn_rows_back(q);
-        turn += 1;
-    }
+    s.rounds_in_rows(q);
     let mut rows = Buffer::EMPTY;
     q.store(s.a[0], &mut rows.0[..Q::BYTES]);
     q.store(s.d[0], &mut rows.0[WIDEST..][..Q::BYTES]);
@@ -176,144 +170,6 @@ impl Drop for Buffer {
 #[inline(always)]
 fn word(row: &[u8], i: usize) -> u32 {
     u32::from_le_bytes(*row[4 * i..].first_chunk().unwrap())
-}
-
-/// `N` quarters of every row.
-struct State<Q: Quads, const N: usize> {
-    a: [Q::V; N],
-    b: [Q::V; N],
-    c: [Q::V; N],
-    d: [Q::V; N],
-}
-
-/// What a quarter round does four times, to one quarter.
-#[derive(Clone, Copy)]
-enum Step {
-    Add(usize),
-    Xor(usize),
-    Rotate(usize),
-}
-
-/// The order of steps for eight quarters, two states, found by trying: it keeps every unit busy (Zen 4: 96 cycles for a
-/// double round of two states of 512-bit vectors, which is as fast as two instructions per cycle can be). Step by step
-/// for all quarters it takes 110, because rotations have half of the units.
-const ORDER: [[Step; 8]; 3] = {
-    use Step::{Add, Rotate, Xor};
-    [
-        [Add(1), Add(6), Add(2), Xor(1), Add(3), Xor(3), Add(0), Xor(0)],
-        [Xor(2), Rotate(2), Add(5), Rotate(0), Xor(6), Rotate(3), Add(4), Rotate(1)],
-        [Add(7), Xor(5), Xor(4), Xor(7), Rotate(6), Rotate(5), Rotate(7), Rotate(4)],
-    ]
-};
-
-/// `x += y; z ^= x; z <<<= BITS`, for every quarter.
-#[inline(always)]
-fn quarter_quarters<Q: Quads, const N: usize, const BITS: i32>(
-    q: Q,
-    x: &mut [Q::V; N],
-    y: &[Q::V; N],
-    z: &mut [Q::V; N],
-) {
-    if N > 4 {
-        unroll!(k < 8 => { step::<Q, N, BITS>(q, const { ORDER[0][k % 8] }, x, y, z); });
-        unroll!(k < 8 => { step::<Q, N, BITS>(q, const { ORDER[1][k % 8] }, x, y, z); });
-        unroll!(k < 8 => { step::<Q, N, BITS>(q, const { ORDER[2][k % 8] }, x, y, z); });
-    } else {
-        unroll!(i < 4 => { if i < N { step::<Q, N, BITS>(q, Step::Add(i), x, y, z); } });
-        unroll!(i < 4 => { if i < N { step::<Q, N, BITS>(q, Step::Xor(i), x, y, z); } });
-        unroll!(i < 4 => { if i < N { step::<Q, N, BITS>(q, Step::Rotate(i), x, y, z); } });
-    }
-}
-
-#[inline(always)]
-fn step<Q: Quads, const N: usize, const BITS: i32>(
-    q: Q,
-    step: Step,
-    x: &mut [Q::V; N],
-    y: &[Q::V; N],
-    z: &mut [Q::V; N],
-) {
-    match step {
-        Step::Add(i) => x[i] = q.add(x[i], y[i]),
-        Step::Xor(i) => z[i] = q.xor(z[i], x[i]),
-        Step::Rotate(i) => z[i] = q.rotate_left::<BITS>(z[i]),
-    }
-}
-
-impl<Q: Quads, const N: usize> State<Q, N> {
-    /// Quarter rounds (RFC 8439, section 2.1), all side by side.
-    #[inline(always)]
-    fn quarters(&mut self, q: Q) {
-        let Self { a, b, c, d } = self;
-        quarter_quarters::<Q, N, 16>(q, a, b, d);
-        quarter_quarters::<Q, N, 12>(q, c, d, b);
-        quarter_quarters::<Q, N, 8>(q, a, b, d);
-        quarter_quarters::<Q, N, 7>(q, c, d, b);
-    }
-
-    /// From columns to diagonals. Not `b`, which is the last to be ready and the first to be wanted: so no step waits
-    /// for its turn.
-    #[inline(always)]
-    fn turn_rows(&mut self, q: Q) {
-        unroll!(i < 8 => {
-            if i < N {
-                self.a[i] = q.turn::<3>(self.a[i]);
-                self.c[i] = q.turn::<1>(self.c[i]);
-                self.d[i] = q.turn::<2>(self.d[i]);
-            }
-        });
-    }
-
-    #[inline(always)]
-    fn turn_rows_back(&mut self, q: Q) {
-        unroll!(i < 8 => {
-            if i < N {
-                self.a[i] = q.turn::<1>(self.a[i]);
-                self.c[i] = q.turn::<3>(self.c[i]);
-                self.d[i] = q.turn::<2>(self.d[i]);
-            }
-        });
-    }
-
-    /// From columns to diagonals where every word has a vector of its own.
-    #[inline(always)]
-    fn turn_words(&mut self) {
-        turn::<Q, N, 1>(&mut self.b);
-        turn::<Q, N, 2>(&mut self.c);
-        turn::<Q, N, 3>(&mut self.d);
-    }
-
-    #[inline(always)]
-    fn turn_words_back(&mut self) {
-        turn::<Q, N, 3>(&mut self.b);
-        turn::<Q, N, 2>(&mut self.c);
-        turn::<Q, N, 1>(&mut self.d);
-    }
-
-    /// Four quarters from `i` on.
-    #[inline(always)]
-    fn four(&self, i: usize) -> State<Q, 4> {
-        let Self { a, b, c, d } = self;
-        State {
-            a: [a[i], a[i + 1], a[i + 2], a[i + 3]],
-            b: [b[i], b[i + 1], b[i + 2], b[i + 3]],
-            c: [c[i], c[i + 1], c[i + 2], c[i + 3]],
-            d: [d[i], d[i + 1], d[i + 2], d[i + 3]],
-        }
-    }
-
-    /// The vectors of quarter `i` in the order of the keystream, from a state in rows.
-    #[inline(always)]
-    fn group(&self, q: Q, i: usize) -> [Q::V; 4] {
-        q.weave([self.a[i], self.b[i], self.c[i], self.d[i]])
-    }
-}
-
-/// In every four vectors, `i` becomes what `i + BY` modulo 4 was.
-#[inline(always)]
-fn turn<Q: Quads, const N: usize, const BY: usize>(x: &mut [Q::V; N]) {
-    let old = *x;
-    unroll!(i < 8 => { if i < N { x[i] = old[i / 4 * 4 + (i + BY) % 4]; } });
 }
 
 /// By how much the counter of each word of a vector is above that of the first.
@@ -398,14 +254,7 @@ impl<Q: Quads> Stream<'_, Q> {
             }
         });
         let mut s = State::<Q, N> { a: [a; N], b: [b; N], c: [c; N], d };
-        let mut turn = 0;
-        while turn < 10 {
-            s.quarters(q);
-            s.turn_rows(q);
-            s.quarters(q);
-            s.turn_rows_back(q);
-            turn += 1;
-        }
+        s.rounds_in_rows(q);
         unroll!(i < 8 => {
             if i < N {
                 s.a[i] = q.add(s.a[i], a);
@@ -458,17 +307,7 @@ impl<Q: Quads> Stream<'_, Q> {
             counters[i] = q.add(q.splat(self.counter.wrapping_add((i * Q::LANES) as u32)), numbers);
         });
         let mut s = self.after_first_round::<N>(first, counters);
-        s.turn_words();
-        s.quarters(q);
-        s.turn_words_back();
-        let mut turn = 1;
-        while turn < 10 {
-            s.quarters(q);
-            s.turn_words();
-            s.quarters(q);
-            s.turn_words_back();
-            turn += 1;
-        }
+        s.rounds_in_words(q);
         unroll!(i < 2 => {
             if 4 * i < N {
                 self.xor_words(s.four(4 * i), counters[i], data.part(16 * i * Q::BYTES, 16 * Q::BYTES));
