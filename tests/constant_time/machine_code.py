@@ -121,7 +121,8 @@ class Function:
     ) -> None:
         self.callees = callees or {}
         self.aligned: int | None = None
-        entry = State({"rsp": 0})
+        # No flags are passed to a function. (Where `dec` comes first, it keeps one of them.)
+        entry = State({"rsp": 0, "flags": PUBLIC})
         for place, kind in zip([*ARGUMENTS, *range(8, 8 * 99, 8)], arguments, strict=False):
             if isinstance(place, str):
                 entry.registers |= {place: kind, f"low {place}": kind}

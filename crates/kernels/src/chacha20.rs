@@ -12,6 +12,7 @@ use core::fmt;
 
 pub(crate) mod answers;
 pub(crate) mod body;
+mod rounds;
 
 /// A ChaCha20 key, and the row that computes with it.
 ///
@@ -31,7 +32,7 @@ const END: u128 = 64 << 32;
 /// Bytes for which there are enough registers.
 pub(crate) const ROOM: usize = 256;
 /// Words of 64 bits that a row's frame has at most.
-pub(crate) const PARKED: usize = 384;
+pub(crate) const PARKED: usize = 256;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
 pub fn variants() -> impl Iterator<Item = Row> {

@@ -10,6 +10,8 @@
 use kernels::InOut;
 use kernels::aegis;
 use kernels::aes::{self, Aes};
+use kernels::chacha20::{self, ChaCha20, XChaCha20};
+use kernels::chacha20_poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
@@ -189,6 +191,31 @@ impl Secrets {
         secrets
     }
 
+    /// The key, and what XChaCha20 derives from it.
+    fn of_chacha20(key: &[u8]) -> Self {
+        let mut secrets = Self::default();
+        for (name, key) in [("key", key), ("derived key", &derived(key))] {
+            for (i, half) in key.as_chunks().0.iter().enumerate() {
+                secrets.block((name, i), *half);
+            }
+        }
+        secrets
+    }
+
+    /// These, and the keys of the tags of all messages.
+    fn of_chacha20_poly1305(key: &[u8]) -> Self {
+        let mut secrets = Self::of_chacha20(key);
+        let mut rest = [0; 12];
+        rest[4..].copy_from_slice(&NONCE[16..24]);
+        for (key, nonce) in [(key, NONCE.first_chunk().unwrap()), (&derived(key), &rest)] {
+            let first = reference::chacha20::block_vartime(key.try_into().unwrap(), 0, nonce);
+            let one_time = first.first_chunk().unwrap();
+            secrets.block(("half of block 0", 0), *one_time.first_chunk().unwrap());
+            secrets.0.extend(Self::of_poly1305(one_time).0);
+        }
+        secrets
+    }
+
     /// What is in `bytes`: how many copies of parts, and of which secrets.
     fn find(&self, bytes: &[u8]) -> BTreeMap<&'static str, (usize, BTreeSet<usize>)> {
         let mut found = BTreeMap::<_, (usize, BTreeSet<usize>)>::new();
@@ -297,6 +324,31 @@ impl Report {
         }
     }
 
+    fn chacha20(&mut self, features: Features) {
+        let key: [u8; 32] = *key(32).first_chunk().unwrap();
+        let secrets = Secrets::of_chacha20(&key);
+        let (mut short, mut long) = (None, None);
+        self.look(&secrets, "new", None, || short = Some(ChaCha20::new(&key, features).unwrap()));
+        self.look(&secrets, "new", None, || long = Some(XChaCha20::new(&key, features).unwrap()));
+        let (short, long) = (short.unwrap(), long.unwrap());
+        assert_eq!(short.variant(), self.row);
+        let nonce: &[u8; 24] = NONCE.first_chunk().unwrap();
+        for len in LENGTHS {
+            for offset in [0, 3] {
+                let mut data = vec![0x77; len];
+                self.look(&secrets, "xor", Some(len), || {
+                    short
+                        .xor_at(NONCE.first_chunk().unwrap(), 1, offset, InOut::in_place(&mut data))
+                        .unwrap();
+                });
+                self.look(&secrets, "xor, long nonce", Some(len), || {
+                    long.xor_at(nonce, 1, offset, InOut::in_place(&mut data)).unwrap();
+                });
+            }
+        }
+        self.look(&secrets, "subkey", None, || drop(long.subkey(nonce.first_chunk().unwrap())));
+    }
+
     fn messages<A: Sealing>(&mut self, secrets: fn(&[u8]) -> Secrets, features: Features) {
         for key in A::KEY_LENGTHS.iter().map(|len| key(*len)) {
             let secrets = secrets(&key);
@@ -342,6 +394,18 @@ fn every_aegis(report: &mut Report, here: Features) {
     report.messages::<OneAegis<32, 4>>(Secrets::of_aegis::<4>, here);
 }
 
+/// The stream, and messages of either kind.
+fn every_chacha20(report: &mut Report, here: Features) {
+    report.chacha20(here);
+    report.messages::<ChaCha20Poly1305>(Secrets::of_chacha20_poly1305, here);
+    report.messages::<XChaCha20Poly1305>(Secrets::of_chacha20_poly1305, here);
+}
+
+/// What XChaCha20 derives.
+fn derived(key: &[u8]) -> [u8; 32] {
+    reference::chacha20::subkey_vartime(key.try_into().unwrap(), NONCE.first_chunk().unwrap())
+}
+
 fn key(len: usize) -> Vec<u8> {
     (0..len as u8).map(|i| i.wrapping_mul(37) ^ 11).collect()
 }
@@ -353,9 +417,10 @@ fn nothing_secret_is_left() {
         return;
     }
     type Run = fn(&mut Report, Features);
-    let tables: [(&str, Vec<Row>, Run); 5] = [
+    let tables: [(&str, Vec<Row>, Run); 6] = [
         ("AEGIS", aegis::variants().collect(), every_aegis),
         ("AES", aes::variants().collect(), Report::stream),
+        ("CHACHA20", chacha20::variants().collect(), every_chacha20),
         ("GCM", gcm::variants().collect(), |report, here| report.messages::<Gcm>(Secrets::of_gcm, here)),
         ("SIV", gcm_siv::variants().collect(), |report, here| {
             report.messages::<GcmSiv>(Secrets::of_gcm_siv, here)

@@ -10,6 +10,7 @@
 //! Either way a round does the same to `N` quarters at a time, and `N` groups of four vectors come out.
 #![forbid(unsafe_code)]
 
+use super::rounds::State;
 use crate::InOut;
 use crate::vector::quads::Quads;
 use crate::vector::unroll;
@@ -41,7 +42,9 @@ const CONSTANTS: [u8; 16] = *b"expand 32-byte k";
 const WIDEST: usize = 64;
 
 /// XORs `data` with the keystream of the blocks from `counter` on, but for the first `skip` bytes of it, fewer than 64.
-/// `N` quarters are computed side by side where the data are long: four, or eight.
+///
+/// `N` is how many quarters are computed side by side where the data are long: 8 or 4, in words; 1 is in rows, a vector
+/// of blocks at a time, for who has hardly enough registers for that.
 ///
 /// The last block that is needed is below 2^32: whoever calls has checked.
 #[inline(always)]
@@ -49,23 +52,21 @@ pub(crate) fn xor<Q: Quads, const N: usize>(
     q: Q,
     key: &Key,
     nonce: &[u8; 12],
-    mut counter: u32,
+    counter: u32,
     skip: usize,
     mut data: InOut<'_>,
 ) {
+    let mut stream = Stream { q, key, nonce, counter };
     let len = data.len();
     let mut done = 0;
     if skip > 0 && len > 0 {
-        let group = 4 * Q::BYTES;
         let mut keystream = Buffer::EMPTY;
-        let stream = Stream { q, key, nonce, counter };
-        stream.rows::<1, 0>(InOut::in_place(&mut keystream.0[..group]), &mut []);
-        done = len.min(group - skip);
+        stream.rows::<1, 0>(InOut::in_place(&mut keystream.0[..4 * Q::BYTES]), &mut []);
+        done = len.min(4 * Q::BYTES - skip);
         xor_bytes(q, &keystream.0[skip..skip + done], data.part(0, done));
-        counter = counter.wrapping_add(4 * Q::BYTES as u32 / 64);
+        stream.skip_vectors(4);
     }
-    let mut stream = Stream { q, key, nonce, counter };
-    if len - done >= 16 * Q::BYTES {
+    if N > 1 && len - done >= 16 * Q::BYTES {
         let mut first = Buffer::EMPTY;
         stream.first_round(&mut first);
         while N > 4 && len - done >= 4 * N * Q::BYTES {
@@ -77,13 +78,20 @@ pub(crate) fn xor<Q: Quads, const N: usize>(
             done += 16 * Q::BYTES;
         }
     }
+    while N == 1 && len - done > 4 * Q::BYTES {
+        stream.rows::<1, 0>(data.part(done, 4 * Q::BYTES), &mut []);
+        stream.skip_vectors(4);
+        done += 4 * Q::BYTES;
+    }
     if done < len {
-        stream.short::<0>(data.part(done, len - done), &mut []);
+        stream.short::<N, 0>(data.part(done, len - done), &mut []);
     }
 }
 
-/// What an AEAD begins with (RFC 8439, section 2.8): block 0, of which the key of its tag is made, and `data` with the
-/// keystream of the blocks after it. All at once where the data are short.
+/// What an authenticated message begins with (RFC 8439, section 2.8): block 0, of which the key of its tag is made, and
+/// `data` with the keystream of the blocks after it. All at once where the data are short.
+///
+/// `first` is a secret, for the caller to wipe.
 #[inline(always)]
 pub(crate) fn begin<Q: Quads, const N: usize>(
     q: Q,
@@ -93,10 +101,11 @@ pub(crate) fn begin<Q: Quads, const N: usize>(
     data: InOut<'_>,
 ) {
     let stream = Stream { q, key, nonce, counter: 0 };
-    if 64 + data.len() <= 16 * Q::BYTES {
-        stream.short::<64>(data, first);
+    // As much as `short` takes.
+    if 64 + data.len() <= 4 * Q::BYTES * if N > 1 { 4 } else { 1 } {
+        stream.short::<N, 64>(data, first);
     } else {
-        stream.rows::<1, 64>(InOut::in_place(&mut []), first);
+        stream.short::<N, 64>(InOut::in_place(&mut []), first);
         xor::<Q, N>(q, key, nonce, 1, 0, data);
     }
 }
@@ -110,14 +119,7 @@ pub(crate) fn subkey<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 16], to: &mut Key) 
         c: [q.repeat(&key.0[1])],
         d: [q.repeat(nonce)],
     };
-    let mut turn = 0;
-    while turn < 10 {
-        s.quarters(q);
-        s.turn_rows(q);
-        s.quarters(q);
-        s.turn_rows_back(q);
-        turn += 1;
-    }
+    s.rounds_in_rows(q);
     let mut rows = Buffer::EMPTY;
     q.store(s.a[0], &mut rows.0[..Q::BYTES]);
     q.store(s.d[0], &mut rows.0[WIDEST..][..Q::BYTES]);
@@ -176,97 +178,6 @@ fn word(row: &[u8], i: usize) -> u32 {
     u32::from_le_bytes(*row[4 * i..].first_chunk().unwrap())
 }
 
-/// `N` quarters of every row.
-struct State<Q: Quads, const N: usize> {
-    a: [Q::V; N],
-    b: [Q::V; N],
-    c: [Q::V; N],
-    d: [Q::V; N],
-}
-
-impl<Q: Quads, const N: usize> State<Q, N> {
-    /// Quarter rounds (RFC 8439, section 2.1), all side by side.
-    #[inline(always)]
-    fn quarters(&mut self, q: Q) {
-        self.half_quarters::<16, 12>(q);
-        self.half_quarters::<8, 7>(q);
-    }
-
-    #[inline(always)]
-    fn half_quarters<const D: i32, const B: i32>(&mut self, q: Q) {
-        let Self { a, b, c, d } = self;
-        unroll!(i < 8 => { if i < N { a[i] = q.add(a[i], b[i]); } });
-        unroll!(i < 8 => { if i < N { d[i] = q.xor(d[i], a[i]); } });
-        unroll!(i < 8 => { if i < N { d[i] = q.rotate_left::<D>(d[i]); } });
-        unroll!(i < 8 => { if i < N { c[i] = q.add(c[i], d[i]); } });
-        unroll!(i < 8 => { if i < N { b[i] = q.xor(b[i], c[i]); } });
-        unroll!(i < 8 => { if i < N { b[i] = q.rotate_left::<B>(b[i]); } });
-    }
-
-    /// From columns to diagonals. Not `b`, which is the last to be ready and the first to be wanted: so no step waits
-    /// for its turn.
-    #[inline(always)]
-    fn turn_rows(&mut self, q: Q) {
-        unroll!(i < 8 => {
-            if i < N {
-                self.a[i] = q.turn::<3>(self.a[i]);
-                self.c[i] = q.turn::<1>(self.c[i]);
-                self.d[i] = q.turn::<2>(self.d[i]);
-            }
-        });
-    }
-
-    #[inline(always)]
-    fn turn_rows_back(&mut self, q: Q) {
-        unroll!(i < 8 => {
-            if i < N {
-                self.a[i] = q.turn::<1>(self.a[i]);
-                self.c[i] = q.turn::<3>(self.c[i]);
-                self.d[i] = q.turn::<2>(self.d[i]);
-            }
-        });
-    }
-
-    /// From columns to diagonals where every word has a vector of its own.
-    #[inline(always)]
-    fn turn_words(&mut self) {
-        turn::<Q, N, 3>(&mut self.a);
-        turn::<Q, N, 1>(&mut self.c);
-        turn::<Q, N, 2>(&mut self.d);
-    }
-
-    #[inline(always)]
-    fn turn_words_back(&mut self) {
-        turn::<Q, N, 1>(&mut self.a);
-        turn::<Q, N, 3>(&mut self.c);
-        turn::<Q, N, 2>(&mut self.d);
-    }
-
-    /// The four vectors of group `i` in the order of the keystream, from a state in rows.
-    #[inline(always)]
-    fn group(&self, q: Q, i: usize) -> [Q::V; 4] {
-        q.weave([self.a[i], self.b[i], self.c[i], self.d[i]])
-    }
-}
-
-/// In every four vectors, `i` becomes what `i + BY` modulo 4 was.
-#[inline(always)]
-fn turn<Q: Quads, const N: usize, const BY: usize>(x: &mut [Q::V; N]) {
-    let old = *x;
-    unroll!(i < 8 => { if i < N { x[i] = old[i / 4 * 4 + (i + BY) % 4]; } });
-}
-
-/// From words to rows, four vectors at a time.
-#[inline(always)]
-fn transpose<Q: Quads, const N: usize>(q: Q, x: &mut [Q::V; N]) {
-    unroll!(i < 8 => {
-        if i < N && i % 4 == 0 {
-            let t = q.transpose([x[i], x[i + 1], x[i + 2], x[i + 3]]);
-            unroll!(j < 4 => { x[i + j] = t[j]; });
-        }
-    });
-}
-
 /// By how much the counter of each word of a vector is above that of the first.
 struct Numbers<Q>(Q);
 
@@ -313,12 +224,18 @@ impl<Q: Quads> Stream<'_, Q> {
         row
     }
 
+    /// Lets the counter stand behind so many vectors of keystream.
+    #[inline(always)]
+    fn skip_vectors(&mut self, vectors: usize) {
+        self.counter = self.counter.wrapping_add((vectors * Q::BYTES / 64) as u32);
+    }
+
     /// What is shorter than `16 * Q::BYTES`, of which the first `HEAD` bytes of the keystream go to `head`.
     #[inline(always)]
-    fn short<const HEAD: usize>(&self, data: InOut<'_>, head: &mut [u8]) {
+    fn short<const N: usize, const HEAD: usize>(&self, data: InOut<'_>, head: &mut [u8]) {
         let group = 4 * Q::BYTES;
         let len = HEAD + data.len();
-        if len <= group {
+        if N == 1 || len <= group {
             self.rows::<1, HEAD>(data, head);
         } else if len <= 2 * group {
             self.rows::<2, HEAD>(data, head);
@@ -343,14 +260,7 @@ impl<Q: Quads> Stream<'_, Q> {
             }
         });
         let mut s = State::<Q, N> { a: [a; N], b: [b; N], c: [c; N], d };
-        let mut turn = 0;
-        while turn < 10 {
-            s.quarters(q);
-            s.turn_rows(q);
-            s.quarters(q);
-            s.turn_rows_back(q);
-            turn += 1;
-        }
+        s.rounds_in_rows(q);
         unroll!(i < 8 => {
             if i < N {
                 s.a[i] = q.add(s.a[i], a);
@@ -397,65 +307,69 @@ impl<Q: Quads> Stream<'_, Q> {
     #[inline(always)]
     fn words<const N: usize>(&mut self, first: &Buffer, mut data: InOut<'_>) {
         let q = self.q;
-        let (key, first) = (q.afresh(self.key), q.afresh(first));
         let numbers = q.load(&Numbers::<Q>::WORDS);
-        let mut s = State::<Q, N> { a: [numbers; N], b: [numbers; N], c: [numbers; N], d: [numbers; N] };
-        let mut column = State::<Q, 2> { a: [numbers; 2], b: [numbers; 2], c: [numbers; 2], d: [numbers; 2] };
+        let mut counters = [numbers; 2];
         unroll!(i < 2 => {
-            let counter = self.counter.wrapping_add((i * Q::LANES) as u32);
-            column.a[i] = q.splat(word(&CONSTANTS, 0));
-            column.b[i] = q.splat(word(&key.0[0], 0));
-            column.c[i] = q.splat(word(&key.0[1], 0));
-            column.d[i] = q.add(q.splat(counter), numbers);
+            counters[i] = q.add(q.splat(self.counter.wrapping_add((i * Q::LANES) as u32)), numbers);
         });
-        let counters = column.d;
+        let mut s = self.after_first_round::<N>(first, counters);
+        s.rounds_in_words(q);
+        unroll!(i < 2 => {
+            if 4 * i < N {
+                self.xor_words(s.four(4 * i), counters[i], data.part(16 * i * Q::BYTES, 16 * Q::BYTES));
+            }
+        });
+        self.skip_vectors(4 * N);
+    }
+
+    /// A state in words after its first round. Only the columns with counters are computed, the others are in `first`.
+    #[inline(always)]
+    fn after_first_round<const N: usize>(&self, first: &Buffer, counters: [Q::V; 2]) -> State<Q, N> {
+        let q = self.q;
+        let (key, first) = (q.afresh(self.key), q.afresh(first));
+        let mut column = State::<Q, 2> {
+            a: [q.splat(word(&CONSTANTS, 0)); 2],
+            b: [q.splat(word(&key.0[0], 0)); 2],
+            c: [q.splat(word(&key.0[1], 0)); 2],
+            d: counters,
+        };
         column.quarters(q);
+        let State { a, b, c, d } = column;
+        let mut s = State::<Q, N> { a: [a[0]; N], b: [b[0]; N], c: [c[0]; N], d: [d[0]; N] };
         unroll!(i < 8 => {
-            if i < N {
-                if i % 4 == 0 {
-                    s.a[i] = column.a[i / 4];
-                    s.b[i] = column.b[i / 4];
-                    s.c[i] = column.c[i / 4];
-                    s.d[i] = column.d[i / 4];
-                } else {
-                    s.a[i] = q.splat(first.word(0, i % 4));
-                    s.b[i] = q.splat(first.word(1, i % 4));
-                    s.c[i] = q.splat(first.word(2, i % 4));
-                    s.d[i] = q.splat(first.word(3, i % 4));
-                }
+            if i < N && i % 4 == 0 {
+                s.a[i] = a[i / 4];
+                s.b[i] = b[i / 4];
+                s.c[i] = c[i / 4];
+                s.d[i] = d[i / 4];
+            } else if i < N {
+                s.a[i] = q.splat(first.word(0, i % 4));
+                s.b[i] = q.splat(first.word(1, i % 4));
+                s.c[i] = q.splat(first.word(2, i % 4));
+                s.d[i] = q.splat(first.word(3, i % 4));
             }
         });
-        s.turn_words();
-        s.quarters(q);
-        s.turn_words_back();
-        let mut turn = 1;
-        while turn < 10 {
-            s.quarters(q);
-            s.turn_words();
-            s.quarters(q);
-            s.turn_words_back();
-            turn += 1;
-        }
-        let key = q.afresh(key);
-        unroll!(i < 8 => {
-            if i < N {
-                s.a[i] = q.add(s.a[i], q.splat(word(&CONSTANTS, i % 4)));
-                s.b[i] = q.add(s.b[i], q.splat(word(&key.0[0], i % 4)));
-                s.c[i] = q.add(s.c[i], q.splat(word(&key.0[1], i % 4)));
-                let last = if i % 4 == 0 { counters[i / 4] } else { q.splat(word(self.nonce, i % 4 - 1)) };
-                s.d[i] = q.add(s.d[i], last);
-            }
+        s
+    }
+
+    /// XORs `data`, four whole groups, with what comes after the rounds of a state in words.
+    #[inline(always)]
+    fn xor_words(&self, mut s: State<Q, 4>, counters: Q::V, mut data: InOut<'_>) {
+        let q = self.q;
+        let key = q.afresh(self.key);
+        unroll!(i < 4 => {
+            s.a[i] = q.add(s.a[i], q.splat(word(&CONSTANTS, i)));
+            s.b[i] = q.add(s.b[i], q.splat(word(&key.0[0], i)));
+            s.c[i] = q.add(s.c[i], q.splat(word(&key.0[1], i)));
+            s.d[i] = q.add(s.d[i], if i == 0 { counters } else { q.splat(word(self.nonce, (i + 3) % 4)) });
         });
-        transpose(q, &mut s.a);
-        transpose(q, &mut s.b);
-        transpose(q, &mut s.c);
-        transpose(q, &mut s.d);
-        unroll!(i < 8 => {
-            if i < N {
-                let v = s.group(q, i);
-                unroll!(j < 4 => { xor_vector(q, v[j], data.part((4 * i + j) * Q::BYTES, Q::BYTES)); });
-            }
+        s.a = q.transpose(s.a);
+        s.b = q.transpose(s.b);
+        s.c = q.transpose(s.c);
+        s.d = q.transpose(s.d);
+        unroll!(i < 4 => {
+            let v = s.group(q, i);
+            unroll!(j < 4 => { xor_vector(q, v[j], data.part((4 * i + j) * Q::BYTES, Q::BYTES)); });
         });
-        self.counter = self.counter.wrapping_add((N * Numbers::<Q>::QUADS) as u32);
     }
 }

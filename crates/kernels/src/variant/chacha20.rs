@@ -27,5 +27,5 @@ variants! {
     "avx2" = Avx2, 4, ["avx2"];
     #[cfg(target_arch = "aarch64")]
     "neon" = NeonWords, 4, ["neon"];
-    "portable" = Portable, 4, [];
+    "portable" = Portable, 1, [];
 }

@@ -13,6 +13,12 @@ pub(crate) trait Quads: Words<u32> {
     /// The quads of lane 0, then those of lane 1, and so on.
     fn weave(self, v: [Self::V; 4]) -> [Self::V; 4];
 
+    /// Rotates every word left by `N` bits: 16, 12, 8 or 7.
+    #[inline(always)]
+    fn rotate<const N: i32>(self, v: Self::V) -> Self::V {
+        self.rotate_left::<N>(v)
+    }
+
     /// All bytes of `from`, fewer than a vector has; zero after them.
     fn load_part(self, from: &[u8]) -> Self::V;
     /// To all bytes of `to`, fewer than a vector has.

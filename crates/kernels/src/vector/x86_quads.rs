@@ -1,12 +1,16 @@
 //! x86-64: quads of words, two or four per vector.
 
 use super::quads::Quads;
-use super::words::Words;
+use super::words::{Words, rotated};
 use super::x86::op;
 use super::x86_words::{Avx2, Avx512};
 use super::{load_block, store_block};
 use core::arch::asm;
 use core::arch::x86_64::*;
+
+/// Which bytes rotate words by one, and by two.
+static BYTE: [u8; 16] = rotated(4, 1);
+static TWO_BYTES: [u8; 16] = rotated(4, 2);
 
 /// `Quads` of a token, by the names of its instructions.
 macro_rules! quads {
@@ -56,6 +60,15 @@ quads! {
     Avx2 __m256i _mm256_broadcastsi128_si256 _mm256_shuffle_epi32
     _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64;
 
+    /// LLVM shall not see which bytes go where: it knows two shuffles that do the same as one, and takes them.
+    #[inline(always)]
+    fn rotate<const N: i32>(self, v: __m256i) -> __m256i {
+        match N {
+            8 => op!(_mm256_shuffle_epi8(v, self.repeat(self.afresh(&BYTE)))),
+            16 => op!(_mm256_shuffle_epi8(v, self.repeat(self.afresh(&TWO_BYTES)))),
+            _ => Words::<u32>::rotate_left::<N>(self, v),
+        }
+    }
     #[inline(always)]
     fn weave(self, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
         [

@@ -1,0 +1,67 @@
+//! ChaCha20 and XChaCha20 of every row: what one call takes.
+//!
+//! ```text
+//! cargo run --release -p sealane-kernels --example chacha20_speed [row]
+//! ```
+//!
+//! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short calls are timed
+//! back to back, so that one overlaps the next as far as the processor lets it.
+
+mod clock;
+
+use clock::{best_time, nanoseconds_per_cycle};
+use kernels::InOut;
+use kernels::chacha20::{self, ChaCha20, XChaCha20};
+use kernels::cpu::Features;
+use std::hint::black_box;
+
+fn main() {
+    let only = std::env::args().nth(1).unwrap_or_default();
+    let cycle = nanoseconds_per_cycle();
+    println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
+    println!("{:.2} B/c are possible where each cycle has two instructions on 512 bits (Zen 4)\n", bound());
+    for row in chacha20::variants().filter(|row| row.name.contains(&only)) {
+        if let Err(missing) = row.check(Features::detect()) {
+            println!("{:9} not here: no {missing}", row.name);
+            continue;
+        }
+        let features = Features::detect().only(row.needs);
+        let short = ChaCha20::new(&[7; 32], features).expect("a row");
+        let long = XChaCha20::new(&[7; 32], features).expect("a row");
+        for what in ["in place", "apart", "offset 3", "24 bytes"] {
+            print!("{:9} {what:8}", row.name);
+            for n in [64, 256, 512, 1 << 10, 4 << 10, 16 << 10, 1 << 20] {
+                let mut data = vec![0x5a; n + 4096];
+                let start = data.as_ptr().align_offset(4096);
+                let data = &mut data[start..][..n];
+                // Not at the same place in a page, where loads and stores would seem to meet.
+                let mut other = vec![0; n + 4096 + 1088];
+                let start = other.as_ptr().align_offset(4096) + 1088;
+                let other = &mut other[start..][..n];
+                let (nonce, long_nonce) = (black_box([0x42; 12]), black_box([0x42; 24]));
+                let ns = best_time(|| {
+                    let done = match what {
+                        "apart" => short.xor_at(&nonce, 1, 0, black_box(InOut::apart(data, other))),
+                        "offset 3" => short.xor_at(&nonce, 1, 3, black_box(InOut::in_place(data))),
+                        "24 bytes" => long.xor_at(&long_nonce, 1, 0, black_box(InOut::in_place(data))),
+                        _ => short.xor_at(&nonce, 1, 0, black_box(InOut::in_place(data))),
+                    };
+                    done.expect("not at the end");
+                });
+                match n {
+                    ..=1024 => print!(" {:>8.1} ns", ns),
+                    _ => print!("  {:5.3} B/c {:5.2} GB/s", cycle * n as f64 / ns, n as f64 / ns),
+                }
+            }
+            println!();
+        }
+    }
+}
+
+/// Bytes per cycle where each cycle has two instructions on 512 bits, and each of them computes: 16 blocks of 80 quarter
+/// rounds of 12 steps, without those of the first round on which all blocks agree; then sums, transpositions and xors.
+fn bound() -> f64 {
+    let rounds = 80 * 12 - 3 * 12;
+    let after = 16 + 32 + 32 + 16;
+    1024.0 * 2.0 / f64::from(rounds + after)
+}
