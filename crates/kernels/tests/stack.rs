@@ -147,14 +147,13 @@ impl Secrets {
     }
 
     /// The key, and what XChaCha20 derives from it.
-    fn of_chacha20(key: &[u8; 32]) -> Self {
+    fn of_chacha20(key: &[u8; 32], derived: Option<[u8; 32]>) -> Self {
         let mut secrets = Self::default();
-        let mut nonce = [0; 16];
-        nonce[4..].copy_from_slice(&NONCE);
-        let derived = reference::chacha20::subkey_vartime(key, &nonce);
-        for (name, key) in [("key", key), ("derived key", &derived)] {
-            for (i, half) in key.as_chunks().0.iter().enumerate() {
-                secrets.block((name, i), *half);
+        for (name, key) in [("key", Some(*key)), ("derived key", derived)] {
+            for (i, half) in key.unwrap_or_default().as_chunks().0.iter().enumerate() {
+                if key.is_some() {
+                    secrets.block((name, i), *half);
+                }
             }
         }
         secrets
@@ -251,7 +250,7 @@ impl Report {
 
     fn chacha20(&mut self, features: Features) {
         let key: [u8; 32] = *key(32).first_chunk().unwrap();
-        let secrets = Secrets::of_chacha20(&key);
+        let secrets = Secrets::of_chacha20(&key, None);
         let (mut short, mut long) = (None, None);
         self.look(&secrets, "new", None, || short = Some(ChaCha20::new(&key, features).unwrap()));
         self.look(&secrets, "new", None, || long = Some(XChaCha20::new(&key, features).unwrap()));
@@ -259,6 +258,8 @@ impl Report {
         assert_eq!(short.variant(), self.row);
         let mut nonce = [0; 24];
         nonce[4..16].copy_from_slice(&NONCE);
+        let derived = reference::chacha20::subkey_vartime(&key, nonce.first_chunk().unwrap());
+        let secrets = Secrets::of_chacha20(&key, Some(derived));
         for len in LENGTHS {
             for offset in [0, 3] {
                 let mut data = vec![0x77; len];
