@@ -134,7 +134,7 @@ impl XChaCha20 {
     pub fn subkey(&self, nonce: &[u8; 16]) -> ChaCha20 {
         let mut key = Box::new(Key::EMPTY);
         self.0.row.subkey(&self.0.key, nonce, &mut key);
-        clean(self.0.row, 0);
+        wipe_dead_stack::<96>();
         ChaCha20 { key, row: self.0.row }
     }
 
@@ -160,7 +160,8 @@ impl XChaCha20 {
 pub(crate) fn derive(row: Picked<ChaCha20Functions>, key: &Key, nonce: &[u8; 24], to: &mut Key) -> [u8; 12] {
     let (head, tail) = nonce.split_first_chunk().expect("16 of 24 bytes");
     row.subkey(key, head, to);
-    clean(row, 0);
+    // Few words, and so on every row: the portable one parks some here.
+    wipe_dead_stack::<96>();
     let mut rest = [0; 12];
     rest[4..].copy_from_slice(tail);
     rest

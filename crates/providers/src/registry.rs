@@ -165,7 +165,7 @@ fn boxed(key: Result<impl AeadKey + 'static, Failed>) -> Result<Box<dyn AeadKey>
 
 /// The row of this pair, if it works here.
 pub(crate) fn find(algorithm: Algorithm, provider: Provider) -> Result<&'static Row, Reason> {
-    let row = row_of(algorithm, provider).ok_or_else(|| absence(algorithm, provider))?;
+    let row = row_of(algorithm, provider).ok_or(Reason::Lacks(provider, algorithm))?;
     row.available().map(|()| row)
 }
 
@@ -191,14 +191,6 @@ fn best_of(rows: impl Iterator<Item = &'static Row> + Clone) -> Result<&'static 
 /// Who can compute `algorithm` here.
 pub(crate) fn have(algorithm: Algorithm) -> Vec<Provider> {
     rows(algorithm).filter(|row| row.available().is_ok()).map(|row| row.provider).collect()
-}
-
-/// Why the pair has no row.
-fn absence(algorithm: Algorithm, provider: Provider) -> Reason {
-    match provider {
-        Native => Reason::NotBuilt,
-        _ => Reason::Lacks(provider, algorithm),
-    }
 }
 
 fn rows(algorithm: Algorithm) -> impl Iterator<Item = &'static Row> + Clone {

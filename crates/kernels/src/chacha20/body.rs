@@ -337,7 +337,7 @@ impl<Q: Quads> Stream<'_, Q> {
         let State { a, b, c, d } = column;
         let mut s = State::<Q, N> { a: [a[0]; N], b: [b[0]; N], c: [c[0]; N], d: [d[0]; N] };
         unroll!(i < 8 => {
-            if i < N && i % 4 == 0 {
+            if i < N && i.is_multiple_of(4) {
                 s.a[i] = a[i / 4];
                 s.b[i] = b[i / 4];
                 s.c[i] = c[i / 4];
