@@ -1,0 +1,267 @@
+//! AES-GCM in pieces of any length: the same bytes as one call over the whole.
+#![forbid(unsafe_code)]
+
+use super::{Gcm, LONGEST, LONGEST_HASHED, Text, TooLong};
+use crate::InOut;
+use crate::aes::Size;
+use crate::stitch::Hashed;
+use crate::zero::wipe;
+use core::borrow::Borrow;
+use core::fmt;
+
+/// One message under way, over a key that it owns, borrows or shares.
+///
+/// Additional data comes first, then data. **What [`Stream::decrypt`] writes is not verified** until the tag was compared.
+///
+/// ```
+/// use kernels::{InOut, cpu::Features, gcm::{Gcm, Stream}};
+///
+/// let gcm = Gcm::new(&[7; 32], Features::detect()).unwrap();
+/// let (mut whole, mut tag) = (*b"in one call or in two", [0; 16]);
+/// gcm.seal(&[1; 12], b"header", InOut::in_place(&mut whole), &mut tag).unwrap();
+///
+/// let mut pieces = *b"in one call or in two";
+/// let mut stream = Stream::begin(&gcm, &[1; 12]).unwrap();
+/// stream.aad(b"header").unwrap();
+/// stream.encrypt(InOut::in_place(&mut pieces[..5])).unwrap();
+/// stream.encrypt(InOut::in_place(&mut pieces[5..])).unwrap();
+/// assert_eq!((pieces, stream.finish()), (whole, tag));
+/// ```
+pub struct Stream<G: Borrow<Gcm>> {
+    gcm: G,
+    /// On the heap, so that no copy is left behind where this value moves: a hash of known blocks gives away its key.
+    state: Box<State>,
+}
+
+/// Why a piece was refused. Nothing was written or hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// With it there would be more than 2^61 - 1 bytes of additional data.
+    TooLong,
+    /// Additional data after data.
+    Late,
+}
+
+/// Wiped on drop.
+struct State {
+    /// The counter block that masks the tag, as an integer. The data's counters follow.
+    first: u128,
+    /// GHASH of the whole blocks so far, in POLYVAL's order.
+    hash: u128,
+    /// Bytes that wait for the rest of their block.
+    block: [u8; 16],
+    /// How many.
+    waiting: usize,
+    /// Bytes of additional data.
+    aad: u64,
+    /// Bytes of data.
+    data: u64,
+}
+
+/// Bytes that are encrypted before they are hashed: they and their source stay in the first cache.
+const PIECE: usize = 8192;
+
+impl<G: Borrow<Gcm>> Stream<G> {
+    /// Begins a message.
+    ///
+    /// A nonce of 12 bytes is used as it is, any other is hashed (SP 800-38D, 7.1). It must never be used twice with one key.
+    ///
+    /// # Errors
+    /// [`TooLong`] for a nonce of more than 2^61 - 1 bytes.
+    pub fn begin(gcm: G, nonce: &[u8]) -> Result<Self, TooLong> {
+        let Text { first, .. } = gcm.borrow().begin(nonce, &[], 0)?;
+        let state = Box::new(State { first, hash: 0, block: [0; 16], waiting: 0, aad: 0, data: 0 });
+        gcm.borrow().clean(nonce.len());
+        Ok(Self { gcm, state })
+    }
+
+    /// The row: `"vaes512"`, `"vaes256"`, `"aesni"`, `"neon-aes"` or `"portable"`.
+    pub fn variant(&self) -> &'static str {
+        self.gcm.borrow().variant()
+    }
+
+    /// A piece of additional data.
+    ///
+    /// # Errors
+    /// [`Refused::Late`] after the first byte of data; [`Refused::TooLong`].
+    pub fn aad(&mut self, piece: &[u8]) -> Result<(), Refused> {
+        if self.state.data > 0 {
+            return Err(Refused::Late);
+        }
+        let len = self.state.aad.checked_add(piece.len() as u64).filter(|len| *len <= LONGEST_HASHED);
+        self.state.aad = len.ok_or(Refused::TooLong)?;
+        self.state.absorb(self.gcm.borrow(), piece);
+        self.gcm.borrow().clean(piece.len());
+        Ok(())
+    }
+
+    /// A piece of plaintext becomes a piece of ciphertext.
+    ///
+    /// # Errors
+    /// [`TooLong`] where the data of the message would have more than 2^36 - 32 bytes.
+    pub fn encrypt(&mut self, piece: InOut<'_>) -> Result<(), TooLong> {
+        self.cover(Hashed::Target, piece)
+    }
+
+    /// A piece of ciphertext becomes a piece of plaintext, **not verified**.
+    ///
+    /// # Errors
+    /// As [`Self::encrypt`].
+    pub fn decrypt(&mut self, piece: InOut<'_>) -> Result<(), TooLong> {
+        self.cover(Hashed::Source, piece)
+    }
+
+    fn cover(&mut self, hashed: Hashed, mut data: InOut<'_>) -> Result<(), TooLong> {
+        let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
+        let len = data.len();
+        let total = state.data.checked_add(len as u64).filter(|total| *total <= LONGEST).ok_or(TooLong)?;
+        if state.data == 0 && len > 0 {
+            state.fill_up(gcm);
+        }
+        let mut at = 0;
+        while at < len {
+            // Every piece but the first begins with a block.
+            let n = (len - at).min(PIECE - state.waiting);
+            let mut piece = data.part(at, n);
+            if hashed == Hashed::Source {
+                let place = state.data + at as u64;
+                state.absorb(gcm, piece.source());
+                gcm.xor(state.first, place, piece);
+            } else {
+                gcm.xor(state.first, state.data + at as u64, piece.part(0, n));
+                state.absorb(gcm, piece.target());
+            }
+            at += n;
+        }
+        state.data = total;
+        gcm.clean(len);
+        Ok(())
+    }
+
+    /// The tag.
+    pub fn finish(mut self) -> [u8; 16] {
+        let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
+        state.fill_up(gcm);
+        let lengths = u128::from(8 * state.data) | u128::from(8 * state.aad) << 64;
+        gcm.absorb(&lengths.to_be_bytes(), &mut state.hash);
+        let mut tag = state.hash.to_be_bytes();
+        gcm.xor_from(state.first, 0, InOut::in_place(&mut tag));
+        gcm.clean(0);
+        tag
+    }
+}
+
+impl State {
+    /// Goes on hashing.
+    fn absorb(&mut self, gcm: &Gcm, mut bytes: &[u8]) {
+        if self.waiting > 0 {
+            let (some, rest) = bytes.split_at(bytes.len().min(16 - self.waiting));
+            self.block[self.waiting..][..some.len()].copy_from_slice(some);
+            self.waiting += some.len();
+            bytes = rest;
+            if self.waiting < 16 {
+                return;
+            }
+            self.fill_up(gcm);
+        }
+        let (whole, rest) = bytes.split_at(bytes.len() / 16 * 16);
+        if !whole.is_empty() {
+            gcm.absorb(whole, &mut self.hash);
+        }
+        self.block[..rest.len()].copy_from_slice(rest);
+        self.waiting = rest.len();
+    }
+
+    /// Hashes what waits, with zeros up to a whole block.
+    fn fill_up(&mut self, gcm: &Gcm) {
+        if self.waiting > 0 {
+            gcm.absorb(&self.block[..self.waiting], &mut self.hash);
+            self.waiting = 0;
+        }
+    }
+}
+
+impl Gcm {
+    /// XORs the keystream of a message from byte `at` of its data on. `at` and length do not pass [`LONGEST`].
+    #[inline]
+    fn xor(&self, first: u128, at: u64, mut data: InOut<'_>) {
+        // Counters wrap inside their 32 bits. A row carries out of them, so the call is cut there, once at most.
+        let counter = (first as u32).wrapping_add(1).wrapping_add((at / 16) as u32);
+        let skip = (at % 16) as usize;
+        let room = ((1 << 32) - u64::from(counter)) * 16 - skip as u64;
+        let len = data.len();
+        let rest = first >> 32 << 32;
+        if len as u64 <= room {
+            self.xor_from(rest | u128::from(counter), skip, data);
+        } else {
+            let room = room as usize;
+            self.xor_from(rest | u128::from(counter), skip, data.part(0, room));
+            self.xor_from(rest, 0, data.part(room, len - room));
+        }
+    }
+
+    /// The keystream from byte `skip` of the block of a counter on.
+    #[inline]
+    fn xor_from(&self, counter: u128, skip: usize, data: InOut<'_>) {
+        let schedule = &self.key.schedule;
+        match self.size {
+            Size::Bits128 => self.row.xor_128(schedule, counter, skip, data),
+            Size::Bits192 => self.row.xor_192(schedule, counter, skip, data),
+            Size::Bits256 => self.row.xor_256(schedule, counter, skip, data),
+        }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        wipe(core::slice::from_mut(&mut self.first));
+        wipe(core::slice::from_mut(&mut self.hash));
+        wipe(&mut self.block);
+    }
+}
+
+impl<G: Borrow<Gcm>> fmt::Debug for Stream<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").field("gcm", self.gcm.borrow()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::cpu::Features;
+
+    /// As after very much data: nobody has 64 GiB for it here.
+    fn at(data: u64, aad: u64) -> Stream<Gcm> {
+        let gcm = Gcm::new(&[3; 16], Features::detect()).unwrap();
+        let mut stream = Stream::begin(gcm, &[0xff; 12]).unwrap();
+        (stream.state.data, stream.state.aad) = (data, aad);
+        stream
+    }
+
+    #[test]
+    fn limits() {
+        let mut data = [0xee; 64];
+        for at_once in [Stream::encrypt, Stream::decrypt] {
+            let mut stream = at(LONGEST - 32, 0);
+            assert_eq!(at_once(&mut stream, InOut::in_place(&mut data[..33])), Err(TooLong));
+            assert_eq!(data, [0xee; 64], "written");
+            assert_eq!(at_once(&mut stream, InOut::in_place(&mut [0; 32])), Ok(()));
+            assert_eq!(at_once(&mut stream, InOut::in_place(&mut data[..1])), Err(TooLong));
+            assert_eq!(at_once(&mut stream, InOut::in_place(&mut [])), Ok(()));
+        }
+        assert_eq!(at(0, LONGEST_HASHED - 1).aad(&[0; 2]), Err(Refused::TooLong));
+        assert_eq!(at(0, LONGEST_HASHED - 1).aad(&[0]), Ok(()));
+    }
+
+    /// The last counter of the longest message is the one before that of the tag.
+    #[test]
+    fn the_last_block() {
+        let stream = at(LONGEST - 16, 0);
+        let (mut last, mut tag) = ([0; 16], [0; 16]);
+        stream.gcm.xor(stream.state.first, LONGEST - 16, InOut::in_place(&mut last));
+        let counter = stream.state.first >> 32 << 32 | 0xffff_ffff;
+        stream.gcm.xor_from(counter, 0, InOut::in_place(&mut tag));
+        assert_eq!(last, tag);
+    }
+}
