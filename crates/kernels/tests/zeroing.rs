@@ -3,7 +3,7 @@
 use kernels::InOut;
 use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
-use kernels::gcm::{self, Gcm};
+use kernels::gcm::{self, Gcm, Stream};
 use kernels::gcm_siv::{self, GcmSiv};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,6 +24,8 @@ const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
 const GCM_MANY: (usize, usize) = (40 * 32, 64);
 /// The first round, made ahead: 256 sums and padding.
 const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
+/// A message of AES-GCM under way: counter, hash, the block that waits, and three numbers.
+const GCM_STREAM: (usize, usize) = (80, 16);
 
 // SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Watch {
@@ -32,7 +34,7 @@ unsafe impl GlobalAlloc for Watch {
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        let ours = [SCHEDULE, GCM_KEY, GCM_MANY, FIRST_ROUND].contains(&(layout.size(), layout.align()));
+        let ours = [SCHEDULE, GCM_KEY, GCM_MANY, FIRST_ROUND, GCM_STREAM].contains(&(layout.size(), layout.align()));
         if WATCHING.load(Ordering::Relaxed) && ours {
             // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own, all of
             // which was written when it was made.
@@ -99,6 +101,27 @@ fn a_dropped_gcm_key_leaves_zeros() {
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, pieces, "the key was not where this test looks");
         }
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_message_in_pieces_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let gcm = Gcm::new(&[0xa5; 32], Features::detect()).unwrap();
+    for finish in [false, true] {
+        let mut stream = Stream::begin(&gcm, &[1; 12]).unwrap();
+        stream.aad(&[7; 21]).unwrap();
+        stream.encrypt(InOut::in_place(&mut [3; 100])).unwrap();
+        let before = LARGE.load(Ordering::Relaxed);
+        WATCHING.store(true, Ordering::Relaxed);
+        if finish {
+            assert_ne!(stream.finish(), [0; 16]);
+        } else {
+            drop(stream);
+        }
+        WATCHING.store(false, Ordering::Relaxed);
+        assert_eq!(LARGE.load(Ordering::Relaxed), before + 1, "the state was not where this test looks");
     }
     assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
 }

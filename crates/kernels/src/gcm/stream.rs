@@ -217,6 +217,9 @@ impl Drop for State {
         wipe(core::slice::from_mut(&mut self.first));
         wipe(core::slice::from_mut(&mut self.hash));
         wipe(&mut self.block);
+        wipe(core::slice::from_mut(&mut self.waiting));
+        wipe(core::slice::from_mut(&mut self.aad));
+        wipe(core::slice::from_mut(&mut self.data));
     }
 }
 

@@ -63,6 +63,11 @@ impl Speck {
         self.cipher.variant()
     }
 
+    /// The name of its size, like `"speck128-256"`.
+    pub fn name(&self) -> &'static str {
+        self.size.name()
+    }
+
     /// Bytes of a block.
     pub fn block_len(&self) -> usize {
         self.size.block_len()
@@ -140,7 +145,7 @@ three_calls!(SpeckCtr);
 impl fmt::Debug for Speck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Speck")
-            .field("size", &self.size.name())
+            .field("size", &self.name())
             .field("variant", &self.variant())
             .finish_non_exhaustive()
     }
