@@ -124,7 +124,7 @@ pub(crate) fn rows<F>(table: &'static [Variant<F>]) -> impl Iterator<Item = Row>
 macro_rules! variants {
     (
         $(#[$doc:meta])* $table:ident: $functions:ident $bodies:tt
-        proof = $proof:path;
+        proof = $proof:expr;
         $( $(#[$cfg:meta])* $name:literal = $token:ident, $width:literal, $features:tt; )*
     ) => {
         functions! { $functions $bodies }
@@ -190,6 +190,8 @@ macro_rules! wrapper {
 mod aes;
 mod gcm;
 mod gcm_siv;
+#[cfg(test)]
+mod words;
 
 pub(crate) use aes::{AES, AesFunctions};
 pub(crate) use gcm::{GCM, GcmFunctions};

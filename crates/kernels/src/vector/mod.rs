@@ -1,19 +1,26 @@
 //! The unsafe room: what ciphers need from an instruction set.
 //!
-//! Each instruction set has a *token*, a value that exists only where its instructions may run. The vocabularies, of
-//! which `Blocks` is one, are made of methods of tokens, so whoever can name an operation may perform it.
+//! Each instruction set has a *token*, a value that exists only where its instructions may run. The vocabularies,
+//! `Blocks` for AES and `Words` for what adds, rotates and xors, are made of methods of tokens, so whoever can name an
+//! operation may perform it.
 
 use crate::zero::wipe;
 
 pub(crate) mod inout;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
+#[cfg(target_arch = "aarch64")]
+pub mod neon_words;
 pub mod portable;
 mod portable_products;
+mod portable_words;
+pub(crate) mod words;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_products;
+#[cfg(target_arch = "x86_64")]
+pub mod x86_words;
 
 /// Round keys of AES, the same for every row; those past the last round are zero. Wiped on drop.
 ///

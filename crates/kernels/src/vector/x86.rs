@@ -24,7 +24,7 @@ use core::arch::x86_64::*;
 
 /// An intrinsic call.
 macro_rules! op {
-    ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
+    ($f:ident $(::<$i:tt>)? ($($a:expr),*)) => {{
         // SAFETY: the instruction touches no memory, and the token `self` exists only where it may run.
         unsafe { $f $(::<$i>)? ($($a),*) }
     }};
