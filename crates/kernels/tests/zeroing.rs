@@ -34,7 +34,8 @@ unsafe impl GlobalAlloc for Watch {
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        let ours = [SCHEDULE, GCM_KEY, GCM_MANY, FIRST_ROUND, GCM_STREAM].contains(&(layout.size(), layout.align()));
+        let ours =
+            [SCHEDULE, GCM_KEY, GCM_MANY, FIRST_ROUND, GCM_STREAM].contains(&(layout.size(), layout.align()));
         if WATCHING.load(Ordering::Relaxed) && ours {
             // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own, all of
             // which was written when it was made.

@@ -70,8 +70,8 @@ impl<G: Borrow<Gcm>> Stream<G> {
     /// [`TooLong`] for a nonce of more than 2^61 - 1 bytes.
     pub fn begin(gcm: G, nonce: &[u8]) -> Result<Self, TooLong> {
         let Text { first, .. } = gcm.borrow().begin(nonce, &[], 0)?;
-        let state = Box::new(State { first, hash: 0, block: [0; 16], waiting: 0, aad: 0, data: 0 });
         gcm.borrow().clean(nonce.len());
+        let state = Box::new(State { first, hash: 0, block: [0; 16], waiting: 0, aad: 0, data: 0 });
         Ok(Self { gcm, state })
     }
 
@@ -91,7 +91,6 @@ impl<G: Borrow<Gcm>> Stream<G> {
         let len = self.state.aad.checked_add(piece.len() as u64).filter(|len| *len <= LONGEST_HASHED);
         self.state.aad = len.ok_or(Refused::TooLong)?;
         self.state.absorb(self.gcm.borrow(), piece);
-        self.gcm.borrow().clean(piece.len());
         Ok(())
     }
 
@@ -134,7 +133,6 @@ impl<G: Borrow<Gcm>> Stream<G> {
             at += n;
         }
         state.data = total;
-        gcm.clean(len);
         Ok(())
     }
 
@@ -145,7 +143,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
         let lengths = u128::from(8 * state.data) | u128::from(8 * state.aad) << 64;
         gcm.absorb(&lengths.to_be_bytes(), &mut state.hash);
         let mut tag = state.hash.to_be_bytes();
-        gcm.xor_from(state.first, 0, InOut::in_place(&mut tag));
+        gcm.cover(state.first, InOut::in_place(&mut tag));
         gcm.clean(0);
         tag
     }
@@ -167,6 +165,7 @@ impl State {
         let (whole, rest) = bytes.split_at(bytes.len() / 16 * 16);
         if !whole.is_empty() {
             gcm.absorb(whole, &mut self.hash);
+            gcm.clean(whole.len());
         }
         self.block[..rest.len()].copy_from_slice(rest);
         self.waiting = rest.len();
@@ -183,31 +182,37 @@ impl State {
 
 impl Gcm {
     /// XORs the keystream of a message from byte `at` of its data on. `at` and length do not pass [`LONGEST`].
-    #[inline]
+    ///
+    /// With a hashed nonce the counter is secret: where it wraps in its 32 bits there is no branch.
     fn xor(&self, first: u128, at: u64, mut data: InOut<'_>) {
-        // Counters wrap inside their 32 bits. A row carries out of them, so the call is cut there, once at most.
-        let counter = (first as u32).wrapping_add(1).wrapping_add((at / 16) as u32);
+        let counter = |at: u64| {
+            let low = (first as u32).wrapping_add(1).wrapping_add((at / 16) as u32);
+            first >> 32 << 32 | u128::from(low)
+        };
         let skip = (at % 16) as usize;
-        let room = ((1 << 32) - u64::from(counter)) * 16 - skip as u64;
         let len = data.len();
-        let rest = first >> 32 << 32;
-        if len as u64 <= room {
-            self.xor_from(rest | u128::from(counter), skip, data);
-        } else {
-            let room = room as usize;
-            self.xor_from(rest | u128::from(counter), skip, data.part(0, room));
-            self.xor_from(rest, 0, data.part(room, len - room));
+        let begun = if skip == 0 { 0 } else { len.min(16 - skip) };
+        if begun > 0 {
+            let mut block = [0; 16];
+            let place = skip..skip + begun;
+            block[place.clone()].copy_from_slice(data.part(0, begun).source());
+            self.cover(counter(at), InOut::in_place(&mut block));
+            data.part(0, begun).target().copy_from_slice(&block[place]);
+            wipe(&mut block);
         }
+        if len > begun {
+            self.cover(counter(at + begun as u64), data.part(begun, len - begun));
+        }
+        self.clean(len);
     }
 
-    /// The keystream from byte `skip` of the block of a counter on.
+    /// The keystream from the block of a counter on.
     #[inline]
-    fn xor_from(&self, counter: u128, skip: usize, data: InOut<'_>) {
-        let schedule = &self.key.schedule;
+    fn cover(&self, counter: u128, data: InOut<'_>) {
         match self.size {
-            Size::Bits128 => self.row.xor_128(schedule, counter, skip, data),
-            Size::Bits192 => self.row.xor_192(schedule, counter, skip, data),
-            Size::Bits256 => self.row.xor_256(schedule, counter, skip, data),
+            Size::Bits128 => self.row.cover_128(&self.key, counter, data),
+            Size::Bits192 => self.row.cover_192(&self.key, counter, data),
+            Size::Bits256 => self.row.cover_256(&self.key, counter, data),
         }
     }
 }
@@ -264,7 +269,7 @@ mod test {
         let (mut last, mut tag) = ([0; 16], [0; 16]);
         stream.gcm.xor(stream.state.first, LONGEST - 16, InOut::in_place(&mut last));
         let counter = stream.state.first >> 32 << 32 | 0xffff_ffff;
-        stream.gcm.xor_from(counter, 0, InOut::in_place(&mut tag));
+        stream.gcm.cover(counter, InOut::in_place(&mut tag));
         assert_eq!(last, tag);
     }
 }
