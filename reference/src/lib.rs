@@ -5,5 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aes;
+pub mod chacha20;
 pub mod gcm;
 pub mod gcm_siv;
+pub mod poly1305;

@@ -3,7 +3,7 @@
 use crate::folder::File;
 use crate::hex::Hex;
 use crate::wycheproof::counted;
-use crate::{AeadCase, CtrCase, Outcome, Why};
+use crate::{AeadCase, CtrCase, MacCase, Outcome, Why};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -49,15 +49,29 @@ struct Message {
 enum Entry {
     #[serde(rename = "aead")]
     Message(Message),
+    #[serde(rename = "poly1305")]
+    Mac(Mac),
     #[serde(
         rename = "chacha20_block",
         alias = "chacha20_encrypt",
         alias = "hchacha20",
-        alias = "poly1305",
         alias = "poly1305_key_gen",
         alias = "xchacha20_encrypt"
     )]
     Part(#[allow(dead_code, reason = "read to be checked")] Part),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Mac {
+    tc_id: u32,
+    #[serde(rename = "section")]
+    _section: String,
+    #[serde(rename = "name")]
+    _name: Option<String>,
+    key: Hex,
+    msg: Hex,
+    tag: Hex,
 }
 
 #[derive(Deserialize)]
@@ -81,10 +95,6 @@ struct Part {
     _pt: Option<Hex>,
     #[serde(rename = "ct")]
     _ct: Option<Hex>,
-    #[serde(rename = "msg")]
-    _msg: Option<Hex>,
-    #[serde(rename = "tag")]
-    _tag: Option<Hex>,
     #[serde(rename = "poly1305_key")]
     _poly1305_key: Option<Hex>,
     #[serde(rename = "subkey")]
@@ -119,6 +129,20 @@ pub(crate) fn chacha(file: &File) -> Result<Vec<AeadCase>, Why> {
     messages(file, "chacha20-poly1305")
 }
 
+pub(crate) fn poly1305(file: &File) -> Result<Vec<MacCase>, Why> {
+    let case = |entry| match entry {
+        Entry::Mac(test) => Some(MacCase {
+            file: file.name.clone(),
+            id: test.tc_id.to_string(),
+            key: test.key.0,
+            message: test.msg.0,
+            tag: test.tag.0,
+        }),
+        Entry::Message(_) | Entry::Part(_) => None,
+    };
+    Ok(tests(file)?.into_iter().filter_map(case).collect())
+}
+
 pub(crate) fn xchacha(file: &File) -> Result<Vec<AeadCase>, Why> {
     messages(file, "xchacha20-poly1305")
 }
@@ -138,7 +162,7 @@ pub(crate) fn aes_ctr(file: &File) -> Result<Vec<CtrCase>, Why> {
     tests(file)?.into_iter().map(case).collect()
 }
 
-fn tests<T: DeserializeOwned>(file: &File) -> Result<Vec<T>, Why> {
+pub(crate) fn tests<T: DeserializeOwned>(file: &File) -> Result<Vec<T>, Why> {
     let document: Document<T> = file.json()?;
     counted(document.number_of_tests, document.tests)
 }
@@ -146,7 +170,7 @@ fn tests<T: DeserializeOwned>(file: &File) -> Result<Vec<T>, Why> {
 fn messages(file: &File, algorithm: &str) -> Result<Vec<AeadCase>, Why> {
     let message = |entry| match entry {
         Entry::Message(test) => Some(case(test, file, algorithm)),
-        Entry::Part(_) => None,
+        Entry::Mac(_) | Entry::Part(_) => None,
     };
     Ok(tests(file)?.into_iter().filter_map(message).collect())
 }

@@ -37,6 +37,13 @@ pub(crate) fn read<T>(folder: &str, readers: &[(&str, Reader<T>)]) -> Result<Vec
     Ok(cases)
 }
 
+/// Reads one file, for those of its cases that `read` picks out.
+pub(crate) fn read_one<T>(name: &str, read: Reader<T>) -> Result<Vec<T>, Error> {
+    let found = fs::read_to_string(root().join(name)).map_err(Why::from);
+    let cases = found.and_then(|text| read(&File { name: name.into(), text }));
+    cases.map_err(|why| Error { file: name.into(), why })
+}
+
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

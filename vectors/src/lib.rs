@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod aegis;
+mod chacha20;
 mod chunked;
 mod converted;
 mod error;
@@ -52,6 +53,57 @@ pub struct AeadCase {
     pub tag: Vec<u8>,
     /// What must happen.
     pub result: Outcome,
+}
+
+/// One computation with ChaCha20 that is no message of an AEAD.
+#[derive(Clone, Debug)]
+pub struct ChaCha20Case {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number of the case within the file.
+    pub id: String,
+    /// The key.
+    pub key: [u8; 32],
+    /// What is computed.
+    pub part: ChaCha20Part,
+}
+
+/// What is computed with ChaCha20.
+#[derive(Clone, Debug)]
+pub enum ChaCha20Part {
+    /// A stream.
+    Stream {
+        /// 12 bytes; or 24, of XChaCha20.
+        nonce: Vec<u8>,
+        /// The number of the first block.
+        counter: u32,
+        /// The plaintext.
+        plaintext: Vec<u8>,
+        /// The ciphertext.
+        ciphertext: Vec<u8>,
+    },
+    /// HChaCha20.
+    Subkey {
+        /// The first 16 bytes of a nonce of XChaCha20.
+        nonce: [u8; 16],
+        /// The derived key.
+        subkey: [u8; 32],
+    },
+}
+
+/// One message of Poly1305.
+#[derive(Clone, Debug)]
+pub struct MacCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number of the case within the file.
+    pub id: String,
+    /// The key, for this message only.
+    pub key: Vec<u8>,
+    /// The message.
+    pub message: Vec<u8>,
+    /// The tag.
+    pub tag: Vec<u8>,
 }
 
 /// One stream of AES in counter mode.
@@ -104,6 +156,24 @@ const CHUNKED: &[(&str, Reader<ChunkedCase>)] =
 /// Where a file under `aead` is not understood or missing.
 pub fn aead() -> Vec<AeadCase> {
     folder::read("aead", AEAD).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every case of ChaCha20, XChaCha20 and HChaCha20 that is not one of [`aead`]'s, which stand in the same files.
+///
+/// # Panics
+/// Where a file is not understood or missing.
+pub fn chacha20() -> Vec<ChaCha20Case> {
+    let files = ["aead/rfc8439.json", "aead/xchacha_draft.json"];
+    let read = |file| folder::read_one(file, chacha20::read).unwrap_or_else(|error| panic!("{error}"));
+    files.into_iter().flat_map(read).collect()
+}
+
+/// Every case of Poly1305. They stand in a file of mixed cases, the messages of which are among [`aead`]'s.
+///
+/// # Panics
+/// Where the file is not understood or missing.
+pub fn poly1305() -> Vec<MacCase> {
+    folder::read_one("aead/rfc8439.json", converted::poly1305).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Every case of AES in counter mode.

@@ -39,6 +39,16 @@ fn every_case_is_read() {
         ("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", 35),
     ];
     assert_eq!(counts, BTreeMap::from(expected));
+    // And of RFC 8439 those of Poly1305: section 2.5.2, and A.3 with eleven.
+    assert_eq!(vectors::poly1305().len(), 12);
+}
+
+/// Of RFC 8439: six blocks, four streams, four one-time keys. Of the XChaCha draft: two streams and a derived key.
+#[test]
+fn every_part_of_chacha20_is_read() {
+    let cases = vectors::chacha20();
+    let expected = [("aead/rfc8439.json", 14), ("aead/xchacha_draft.json", 3)];
+    assert_eq!(count(&cases, |case| &case.file), BTreeMap::from(expected));
 }
 
 #[test]

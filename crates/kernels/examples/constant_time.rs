@@ -17,9 +17,11 @@ mod sealing;
 
 use kernels::InOut;
 use kernels::aes::{self, Aes};
+use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
+use kernels::poly1305::{self, Poly1305};
 use kernels::variant::Row;
 use sealing::Sealing;
 use std::hint::black_box;
@@ -37,10 +39,12 @@ struct Table {
     run: fn(&mut Watch, Features, &'static str),
 }
 
-const TABLES: [Table; 3] = [
+const TABLES: [Table; 5] = [
     Table { name: "AES", rows: || aes::variants().collect(), run: stream },
+    Table { name: "CHACHA20", rows: || chacha20::variants().collect(), run: chacha20_streams },
     Table { name: "GCM", rows: || gcm::variants().collect(), run: messages::<Gcm> },
     Table { name: "SIV", rows: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
+    Table { name: "POLY1305", rows: || poly1305::variants().collect(), run: macs },
 ];
 
 /// Key set-up, sealing and opening.
@@ -123,6 +127,65 @@ fn stream(watch: &mut Watch, features: Features, row: &'static str) {
         valgrind::publish(&out);
         assert!(out == twin.encrypt_block_vartime(&block), "{what}: wrong block");
         watch.expect(0, &what, "drop", || drop(aes));
+    }
+}
+
+/// Key set-up, and the keystream from several offsets under nonces of both lengths.
+fn chacha20_streams(watch: &mut Watch, features: Features, row: &'static str) {
+    let key: [u8; 32] = *pattern(32, 0x51).first_chunk().expect("32 bytes");
+    let secret_key = key;
+    valgrind::hide(&secret_key);
+    let short = watch.expect(0, row, "new", || ChaCha20::new(&secret_key, features).expect("a row"));
+    let long = watch.expect(0, row, "new", || XChaCha20::new(&secret_key, features).expect("a row"));
+    assert_eq!((short.variant(), long.variant()), (row, row));
+    for len in LENGTHS {
+        for offset in [0, 5, 64 * (len as u64)] {
+            let plain = pattern(len, 0x3c);
+            let what = format!("{row} offset {offset} len {len}");
+            let (mut data, mut want) = (valgrind::secret(&plain), plain.clone());
+            watch.expect(0, &what, "xor", || {
+                short.xor_at(&[0x11; 12], 7, offset, InOut::in_place(&mut data)).expect("not at the end");
+            });
+            valgrind::publish(&data);
+            reference::chacha20::xor_at_vartime(&key, &[0x11; 12], 7, offset, &mut want);
+            assert!(data == want, "{what}: wrong result");
+            let (mut data, mut want) = (valgrind::secret(&plain), plain);
+            watch.expect(0, &what, "xor, long nonce", || {
+                long.xor_at(&[0x11; 24], 7, offset, InOut::in_place(&mut data)).expect("not at the end");
+            });
+            valgrind::publish(&data);
+            reference::chacha20::xor_extended_at_vartime(&key, &[0x11; 24], 7, offset, &mut want);
+            assert!(data == want, "{what}, long nonce: wrong result");
+        }
+    }
+    watch.expect(0, row, "drop", || drop((short, long)));
+}
+
+/// Tags of secret messages under secret keys, at once and in two pieces.
+fn macs(watch: &mut Watch, features: Features, row: &'static str) {
+    for (i, len) in LENGTHS.into_iter().enumerate() {
+        // The largest point and blocks too.
+        let (key, message) = match i % 2 {
+            0 => (pattern(32, 0x51), pattern(len, 0x3c)),
+            _ => (vec![0xff; 32], vec![0xff; len]),
+        };
+        let key: [u8; 32] = *key.first_chunk().expect("32 bytes");
+        let want = reference::poly1305::tag_vartime(&key, &message);
+        for cut in [0, len / 3] {
+            let what = format!("{row} len {len} cut {cut}");
+            let (secret_key, secret) = (key, valgrind::secret(&message));
+            valgrind::hide(&secret_key);
+            let mut mac =
+                watch.expect(0, &what, "new", || Poly1305::new(&secret_key, features).expect("a row"));
+            assert_eq!(mac.variant(), row);
+            watch.expect(0, &what, "update", || {
+                mac.update(&secret[..cut]);
+                mac.update(&secret[cut..]);
+            });
+            let tag = watch.expect(0, &what, "finalize", || mac.finalize());
+            valgrind::publish(&tag);
+            assert!(tag == want, "{what}: wrong result");
+        }
     }
 }
 

@@ -8,12 +8,14 @@
 #![deny(unsafe_code)]
 
 pub mod aes;
+pub mod chacha20;
 pub mod cpu;
 pub mod ct;
 mod first_round;
 pub mod gcm;
 pub mod gcm_siv;
 mod ghash;
+pub mod poly1305;
 mod stitch;
 #[allow(unsafe_code)]
 pub mod variant;

@@ -188,14 +188,18 @@ macro_rules! wrapper {
     }};
 }
 mod aes;
+mod chacha20;
 mod gcm;
 mod gcm_siv;
+mod poly1305;
 #[cfg(test)]
 mod words;
 
 pub(crate) use aes::{AES, AesFunctions};
+pub(crate) use chacha20::{CHACHA20, ChaCha20Functions};
 pub(crate) use gcm::{GCM, GcmFunctions};
 pub(crate) use gcm_siv::{SIV, SivFunctions};
+pub(crate) use poly1305::{POLY1305, Poly1305Functions};
 
 #[cfg(test)]
 mod test {
@@ -297,7 +301,9 @@ mod test {
             assert_eq!(check, row.check(here).map_err(Refusal::Missing), "{}", row.name);
         };
         check(AES, here).for_each(of);
+        check(CHACHA20, here).for_each(of);
         check(GCM, here).for_each(of);
         check(SIV, here).for_each(of);
+        check(POLY1305, here).for_each(of);
     }
 }

@@ -5,6 +5,10 @@
 mod aes {
     pub(crate) mod answers;
 }
+#[path = "../src/chacha20"]
+mod chacha20 {
+    pub(crate) mod answers;
+}
 #[path = "../src/gcm"]
 mod gcm {
     #[allow(dead_code, reason = "the twin makes nothing ahead")]
@@ -12,6 +16,11 @@ mod gcm {
 }
 #[path = "../src/gcm_siv"]
 mod gcm_siv {
+    pub(crate) mod answers;
+}
+#[path = "../src/poly1305"]
+mod poly1305 {
+    #[allow(dead_code, reason = "the twin takes no pieces")]
     pub(crate) mod answers;
 }
 
@@ -27,6 +36,33 @@ fn streams() {
         twin.xor_at_vartime(&BLOCK, 0, head);
         twin.xor_at_vartime(&BLOCK, CUT as u64, tail);
         assert_eq!(digest(&stream), answer.stream, "{}", answer.key);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn streams_of_chacha20() {
+    use chacha20::answers::{ANSWERS, CUT, KEY, Nonce, TEXT};
+    for answer in &ANSWERS {
+        let mut stream = TEXT[..answer.len].to_vec();
+        let (head, tail) = stream.split_at_mut(CUT);
+        for (offset, piece) in [(0, head), (CUT as u64, tail)] {
+            match &answer.nonce {
+                Nonce::Short(nonce) => {
+                    reference::chacha20::xor_at_vartime(&KEY, nonce, answer.counter(), offset, piece);
+                }
+                Nonce::Long(nonce) => {
+                    reference::chacha20::xor_extended_at_vartime(
+                        &KEY,
+                        nonce,
+                        answer.counter(),
+                        offset,
+                        piece,
+                    );
+                }
+            }
+        }
+        assert_eq!(aes::answers::digest(&stream), answer.stream, "{}", answer.len);
     }
 }
 
@@ -49,6 +85,15 @@ fn messages_of_gcm_siv() {
         let (sealed, tag) = twin.seal_vartime(&NONCE, answer.aad, answer.plain);
         assert_eq!(u128::from_be_bytes(tag), answer.tag, "{} {}", answer.key, answer.plain.len());
         assert_eq!(aes::answers::digest(&sealed), answer.sealed, "{} {}", answer.key, answer.plain.len());
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn macs() {
+    for answer in &poly1305::answers::ANSWERS {
+        let tag = reference::poly1305::tag_vartime(&answer.key, answer.message);
+        assert_eq!(u128::from_be_bytes(tag), answer.tag, "{}", answer.message.len());
     }
 }
 

@@ -2,9 +2,11 @@
 
 use kernels::InOut;
 use kernels::aes::{self, Aes};
+use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm, Stream};
 use kernels::gcm_siv::{self, GcmSiv};
+use kernels::poly1305::{self, Poly1305};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -18,6 +20,8 @@ static LARGE: AtomicUsize = AtomicUsize::new(0);
 static DIRTY: AtomicUsize = AtomicUsize::new(0);
 /// Sizes and alignments. A schedule has 15 round keys.
 const SCHEDULE: (usize, usize) = (15 * 16, 16);
+/// Two rows of a state.
+const CHACHA20: (usize, usize) = (32, 16);
 /// A schedule with the few powers of H: 8, and 4 zeros, twice.
 const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
 /// Many powers: 36, and 4 zeros, twice.
@@ -26,6 +30,10 @@ const GCM_MANY: (usize, usize) = (40 * 32, 64);
 const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
 /// A message of AES-GCM under way: counter, hash, the block that waits, and three numbers.
 const GCM_STREAM: (usize, usize) = (80, 16);
+/// Poly1305's sum in four words, its key in four, and a buffer.
+const POLY1305: (usize, usize) = (8 * 8 + 16, 8);
+/// Its powers: five factors of 40 words.
+const POLY1305_POWERS: (usize, usize) = (5 * 40 * 8, 64);
 
 // SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Watch {
@@ -35,7 +43,8 @@ unsafe impl GlobalAlloc for Watch {
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         let ours =
-            [SCHEDULE, GCM_KEY, GCM_MANY, FIRST_ROUND, GCM_STREAM].contains(&(layout.size(), layout.align()));
+            [SCHEDULE, CHACHA20, GCM_KEY, GCM_MANY, FIRST_ROUND, GCM_STREAM, POLY1305, POLY1305_POWERS]
+                .contains(&(layout.size(), layout.align()));
         if WATCHING.load(Ordering::Relaxed) && ours {
             // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own, all of
             // which was written when it was made.
@@ -82,6 +91,33 @@ fn a_dropped_key_leaves_zeros() {
 }
 
 #[test]
+fn a_dropped_chacha20_key_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for row in chacha20::variants() {
+        if let Err(missing) = row.check(Features::detect()) {
+            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+            continue;
+        }
+        let features = Features::detect().only(row.needs);
+        let (short, long) = (ChaCha20::new(&[0xa5; 32], features), XChaCha20::new(&[0xa5; 32], features));
+        let moved = Box::new((short.unwrap(), long.unwrap()));
+        let mut data = [0; 3000];
+        let before = LARGE.load(Ordering::Relaxed);
+        WATCHING.store(true, Ordering::Relaxed);
+        // What a call derives is not on the heap.
+        moved.0.xor_at(&[1; 12], 0, 0, InOut::in_place(&mut data)).unwrap();
+        moved.1.xor_at(&[1; 24], 0, 0, InOut::in_place(&mut data)).unwrap();
+        assert_eq!(LARGE.load(Ordering::Relaxed), before, "a message used the heap");
+        drop(moved.1.subkey(&[1; 16]));
+        drop(moved);
+        WATCHING.store(false, Ordering::Relaxed);
+        let seen = LARGE.load(Ordering::Relaxed) - before;
+        assert_eq!(seen, 3, "the keys were not where this test looks");
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
 fn a_dropped_gcm_key_leaves_zeros() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     for row in gcm::variants() {
@@ -123,6 +159,36 @@ fn a_message_in_pieces_leaves_zeros() {
         }
         WATCHING.store(false, Ordering::Relaxed);
         assert_eq!(LARGE.load(Ordering::Relaxed), before + 1, "the state was not where this test looks");
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_dropped_mac_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for row in poly1305::variants() {
+        if let Err(missing) = row.check(Features::detect()) {
+            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+            continue;
+        }
+        // A long message has powers made. Finished or not, it is gone.
+        for (len, pieces) in [(0, 1), (77, 1), (5001, 2)] {
+            for finish in [false, true] {
+                let mut mac = Poly1305::new(&[0xa5; 32], Features::detect().only(row.needs)).unwrap();
+                mac.update(&vec![0x5a; len]);
+                let moved = Box::new(mac);
+                let before = LARGE.load(Ordering::Relaxed);
+                WATCHING.store(true, Ordering::Relaxed);
+                if finish {
+                    _ = moved.finalize()
+                } else {
+                    drop(moved)
+                }
+                WATCHING.store(false, Ordering::Relaxed);
+                let seen = LARGE.load(Ordering::Relaxed) - before;
+                assert_eq!(seen, pieces, "{}: the key was not where this test looks", row.name);
+            }
+        }
     }
     assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
 }

@@ -7,18 +7,29 @@
 use crate::zero::wipe;
 
 pub(crate) mod inout;
+pub(crate) mod limbs;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
+#[cfg(target_arch = "aarch64")]
+pub mod neon_limbs;
+#[cfg(target_arch = "aarch64")]
+mod neon_quads;
 #[cfg(target_arch = "aarch64")]
 pub mod neon_words;
 pub mod portable;
 mod portable_products;
+mod portable_quads;
 mod portable_words;
+pub(crate) mod quads;
 pub(crate) mod words;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;
 #[cfg(target_arch = "x86_64")]
+pub mod x86_limbs;
+#[cfg(target_arch = "x86_64")]
 pub mod x86_products;
+#[cfg(target_arch = "x86_64")]
+mod x86_quads;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_words;
 
@@ -226,7 +237,7 @@ fn share(len: usize, skip: usize, i: usize) -> core::ops::Range<usize> {
 
 /// Up to 16 bytes as a little-endian integer; the rest is zero. Overlapping loads, so no byte by byte.
 #[inline(always)]
-fn load16(from: &[u8]) -> u128 {
+pub(crate) fn load16(from: &[u8]) -> u128 {
     let n = from.len();
     if let Some(all) = from.first_chunk() {
         u128::from_le_bytes(*all)

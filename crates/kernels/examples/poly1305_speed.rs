@@ -1,0 +1,42 @@
+//! Poly1305 of every row: what one message takes, its key included, since that serves for no other.
+//!
+//! ```text
+//! cargo run --release -p sealane-kernels --example poly1305_speed [row]
+//! ```
+//!
+//! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short messages are
+//! timed back to back, so that one overlaps the next as far as the processor lets it.
+
+mod clock;
+
+use clock::{best_time, nanoseconds_per_cycle};
+use kernels::cpu::Features;
+use kernels::poly1305::{self, Poly1305};
+use std::hint::black_box;
+
+fn main() {
+    let only = std::env::args().nth(1).unwrap_or_default();
+    let cycle = nanoseconds_per_cycle();
+    println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
+    let data = vec![0x5a; 1 << 20];
+    for row in poly1305::variants().filter(|row| row.name.contains(&only)) {
+        if let Err(missing) = row.check(Features::detect()) {
+            println!("{:10} not here: no {missing}", row.name);
+            continue;
+        }
+        let features = Features::detect().only(row.needs);
+        print!("{:10}", row.name);
+        for n in [64, 256, 1 << 10, 4 << 10, 16 << 10, 256 << 10] {
+            let ns = best_time(|| {
+                let mut poly = Poly1305::new(black_box(&[7; 32]), features).expect("a row");
+                poly.update(black_box(&data[..n]));
+                black_box(poly.finalize());
+            });
+            match n {
+                ..=1024 => print!("  {n} B {ns:.1} ns ({:.2} B/c)", cycle * n as f64 / ns),
+                _ => print!("  {} KiB {:.2} B/c {:.1} GB/s", n >> 10, cycle * n as f64 / ns, n as f64 / ns),
+            }
+        }
+        println!();
+    }
+}

@@ -1,0 +1,37 @@
+//! What every row of Poly1305 must compute before it is used. Data only, so that the tests can hold the twin against it.
+
+use crate::aes::answers::text;
+
+/// RFC 8439, section 2.5.2.
+const KEY: [u8; 32] = *b"\x85\xd6\xbe\x78\x57\x55\x6d\x33\x7f\x44\x52\xfe\x42\xd5\x06\xa8\
+    \x01\x03\x80\x8a\xfb\x0d\xb2\xfd\x4a\xbf\xf6\xaf\x41\x49\xf5\x1b";
+
+/// A message and its tag.
+#[derive(Clone, Copy)]
+pub(crate) struct Answer {
+    pub(crate) key: [u8; 32],
+    pub(crate) message: &'static [u8],
+    pub(crate) tag: u128,
+}
+
+/// Where messages are also cut in two. Neither piece is whole blocks.
+pub(crate) const CUT: usize = 21;
+
+/// The first is published, see [`KEY`]. The others, for which no vector is, were made with Python's `cryptography` 50, and a
+/// test compares the slow twin.
+///
+/// Whether a vector has four blocks or eight: among them are all numbers of vectors after whole groups, and of blocks
+/// before the first. The last two have the largest point and the largest blocks.
+pub(crate) static ANSWERS: [Answer; 7] = [
+    Answer {
+        key: KEY,
+        message: b"Cryptographic Forum Research Group",
+        tag: 0xa8061dc1305136c6c22b8baf0c0127a9,
+    },
+    Answer { key: KEY, message: text(700), tag: 0x349ab124cf62550728e51e959fe9f8fa },
+    Answer { key: KEY, message: text(823), tag: 0x03e741caf10d61dc450a04356d30fb51 },
+    Answer { key: KEY, message: text(1100), tag: 0x2f85c55eb7ebac449f802e91a8fb9934 },
+    Answer { key: KEY, message: text(1485), tag: 0x7ca67e35203d0c0da15b55d96673faa1 },
+    Answer { key: [0xff; 32], message: &[0xff; 823], tag: 0x0ebfc61f0dc9816ccc8f9ec0f71f9ab2 },
+    Answer { key: [0xff; 32], message: &[0xff; 1100], tag: 0xcb7e0f4a32d819aa68523ab49691674b },
+];

@@ -1,0 +1,217 @@
+//! aarch64: four words in two registers, with products of 32 bits.
+
+use super::Token;
+use super::limbs::{Limbs, Limbs32};
+use core::arch::aarch64::*;
+use core::arch::asm;
+
+/// NEON: four words.
+#[derive(Clone, Copy, Debug)]
+pub struct NeonLimbs(());
+
+impl NeonLimbs {
+    /// The token.
+    ///
+    /// # Safety
+    /// Safe to call where these features are enabled; elsewhere the processor must have them.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub fn new() -> Self {
+        Self(())
+    }
+}
+
+/// A call of a helper below. They exist because NEON's intrinsics are `inline(always)` *with* features, and such a
+/// function may not be inlined into a method that has none.
+macro_rules! op {
+    ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
+        // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions may run.
+        unsafe { $f $(::<$i>)? ($($a),*) }
+    }};
+}
+
+impl Token for NeonLimbs {}
+
+/// Words 0 and 1, words 2 and 3.
+type V = [uint64x2_t; 2];
+
+impl Limbs for NeonLimbs {
+    const LANES: usize = 4;
+    const ORDER: [usize; 8] = [0, 1, 2, 3, 0, 0, 0, 0];
+    type V = V;
+
+    #[inline(always)]
+    fn load(self, from: &[u8]) -> [V; 2] {
+        let from: &[u8; 64] = from.first_chunk().unwrap();
+        let at = from.as_ptr();
+        // SAFETY: reads the 64 bytes of the array; needs no alignment.
+        let [a, b, c, d] =
+            unsafe { [vld1q_u8(at), vld1q_u8(at.add(16)), vld1q_u8(at.add(32)), vld1q_u8(at.add(48))] };
+        [[op!(low(a, b)), op!(low(c, d))], [op!(high(a, b)), op!(high(c, d))]]
+    }
+    #[inline(always)]
+    fn words(self, from: &[u64]) -> V {
+        let from: &[u64; 4] = from.first_chunk().unwrap();
+        // SAFETY: reads the four words of the array; needs no more alignment than they have.
+        unsafe { [vld1q_u64(from.as_ptr()), vld1q_u64(from.as_ptr().add(2))] }
+    }
+    #[inline(always)]
+    fn store_words(self, v: V, to: &mut [u64]) {
+        let to: &mut [u64; 4] = to.first_chunk_mut().unwrap();
+        // SAFETY: writes the four words of the array; needs no more alignment than they have.
+        unsafe {
+            vst1q_u64(to.as_mut_ptr(), v[0]);
+            vst1q_u64(to.as_mut_ptr().add(2), v[1]);
+        }
+    }
+    #[inline(always)]
+    fn splat(self, x: u64) -> V {
+        let v = op!(splat(x));
+        [v, v]
+    }
+    #[inline(always)]
+    fn only(self, x: u64) -> V {
+        [op!(only(x)), op!(splat(0))]
+    }
+    #[inline(always)]
+    fn sum(self, v: V) -> u64 {
+        op!(sum(v))
+    }
+
+    #[inline(always)]
+    fn add(self, a: V, b: V) -> V {
+        [op!(add(a[0], b[0])), op!(add(a[1], b[1]))]
+    }
+    #[inline(always)]
+    fn and(self, a: V, b: V) -> V {
+        [op!(and(a[0], b[0])), op!(and(a[1], b[1]))]
+    }
+    #[inline(always)]
+    fn or(self, a: V, b: V) -> V {
+        [op!(or(a[0], b[0])), op!(or(a[1], b[1]))]
+    }
+    #[inline(always)]
+    fn shl<const N: u32>(self, v: V) -> V {
+        [op!(shift(v[0], i64::from(N))), op!(shift(v[1], i64::from(N)))]
+    }
+    #[inline(always)]
+    fn shr<const N: u32>(self, v: V) -> V {
+        [op!(shift(v[0], -i64::from(N))), op!(shift(v[1], -i64::from(N)))]
+    }
+
+    #[inline(always)]
+    fn afresh<T>(self, x: &T) -> &T {
+        let mut p: *const T = x;
+        #[expect(
+            clippy::pointers_in_nomem_asm_block,
+            reason = "only the pointer passes through, not the memory"
+        )]
+        // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
+        unsafe {
+            asm!("/* {} */", inout(reg) p, options(nomem, nostack, preserves_flags));
+            &*p
+        }
+    }
+}
+
+impl Limbs32 for NeonLimbs {
+    type Half = uint32x4_t;
+
+    #[inline(always)]
+    fn half(self, v: V) -> uint32x4_t {
+        op!(half(v))
+    }
+    #[inline(always)]
+    fn load_half(self, from: &[u64]) -> uint32x4_t {
+        let from: &[u64; 4] = from.first_chunk().unwrap();
+        // SAFETY: reads 16 of the array's 32 bytes; they are aligned to words, and more.
+        unsafe { vld1q_u32(from.as_ptr().cast()) }
+    }
+    #[inline(always)]
+    fn store_half(self, v: uint32x4_t, to: &mut [u64]) {
+        let to: &mut [u64; 4] = to.first_chunk_mut().unwrap();
+        // SAFETY: writes 16 of the array's 32 bytes; they are aligned to words, and more.
+        unsafe { vst1q_u32(to.as_mut_ptr().cast(), v) }
+    }
+    #[inline(always)]
+    fn product(self, a: uint32x4_t, b: uint32x4_t) -> V {
+        op!(product(a, b))
+    }
+    #[inline(always)]
+    fn add_product(self, sum: V, a: uint32x4_t, b: uint32x4_t) -> V {
+        op!(add_product(sum, a, b))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn low(a: uint8x16_t, b: uint8x16_t) -> uint64x2_t {
+    vuzp1q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn high(a: uint8x16_t, b: uint8x16_t) -> uint64x2_t {
+    vuzp2q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn splat(x: u64) -> uint64x2_t {
+    vdupq_n_u64(x)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn only(x: u64) -> uint64x2_t {
+    vcombine_u64(vcreate_u64(x), vcreate_u64(0))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn sum(v: V) -> u64 {
+    vaddvq_u64(vaddq_u64(v[0], v[1]))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+    vaddq_u64(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn and(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+    vandq_u64(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn or(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+    vorrq_u64(a, b)
+}
+
+/// To the left by `n`, to the right by `-n`. LLVM makes it an instruction with a constant.
+#[inline]
+#[target_feature(enable = "neon")]
+fn shift(v: uint64x2_t, n: i64) -> uint64x2_t {
+    vshlq_u64(v, vdupq_n_s64(n))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn half(v: V) -> uint32x4_t {
+    vmovn_high_u64(vmovn_u64(v[0]), v[1])
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn product(a: uint32x4_t, b: uint32x4_t) -> V {
+    [vmull_u32(vget_low_u32(a), vget_low_u32(b)), vmull_high_u32(a, b)]
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add_product(sum: V, a: uint32x4_t, b: uint32x4_t) -> V {
+    [vmlal_u32(sum[0], vget_low_u32(a), vget_low_u32(b)), vmlal_high_u32(sum[1], a, b)]
+}

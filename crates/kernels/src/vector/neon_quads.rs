@@ -1,0 +1,80 @@
+//! aarch64: quads of words, one per vector.
+
+use super::neon_words::NeonWords;
+use super::quads::Quads;
+use super::words::Words;
+use super::{load_block, store_block};
+use core::arch::aarch64::*;
+use core::arch::asm;
+
+/// An intrinsic call.
+macro_rules! op {
+    ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
+        // SAFETY: the instruction touches no memory, and the token `self` exists only where it may run.
+        unsafe { $f $(::<$i>)? ($($a),*) }
+    }};
+}
+
+/// Words as pairs of words.
+macro_rules! pairs {
+    ($f:ident ($($a:expr),*)) => { op!(vreinterpretq_u64_u32(op!($f($($a),*)))) };
+}
+
+/// Pairs of words as words.
+macro_rules! words {
+    ($f:ident ($($a:expr),*)) => { op!(vreinterpretq_u32_u64(op!($f($($a),*)))) };
+}
+
+impl Quads for NeonWords {
+    #[inline(always)]
+    fn repeat(self, quad: &[u8; 16]) -> uint32x4_t {
+        Words::<u32>::load(self, quad)
+    }
+    #[inline(always)]
+    fn turn<const N: usize>(self, v: uint32x4_t) -> uint32x4_t {
+        match N {
+            1 => op!(vextq_u32::<1>(v, v)),
+            2 => op!(vextq_u32::<2>(v, v)),
+            _ => op!(vextq_u32::<3>(v, v)),
+        }
+    }
+    #[inline(always)]
+    fn transpose(self, [a, b, c, d]: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
+        // Words 0 and 2, and words 1 and 3, of two quads; then pairs of words.
+        let (ab, ab_odd) = (pairs!(vtrn1q_u32(a, b)), pairs!(vtrn2q_u32(a, b)));
+        let (cd, cd_odd) = (pairs!(vtrn1q_u32(c, d)), pairs!(vtrn2q_u32(c, d)));
+        [
+            words!(vtrn1q_u64(ab, cd)),
+            words!(vtrn1q_u64(ab_odd, cd_odd)),
+            words!(vtrn2q_u64(ab, cd)),
+            words!(vtrn2q_u64(ab_odd, cd_odd)),
+        ]
+    }
+    #[inline(always)]
+    fn weave(self, v: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
+        v
+    }
+    #[inline(always)]
+    fn load_part(self, from: &[u8]) -> uint32x4_t {
+        Words::<u32>::load(self, &load_block(from, 0, 0).to_le_bytes())
+    }
+    #[inline(always)]
+    fn store_part(self, v: uint32x4_t, to: &mut [u8]) {
+        let mut block = [0; 16];
+        Words::<u32>::store(self, v, &mut block);
+        store_block(u128::from_le_bytes(block), to, 0, 0);
+    }
+    #[inline(always)]
+    fn afresh<T>(self, x: &T) -> &T {
+        let mut p: *const T = x;
+        #[expect(
+            clippy::pointers_in_nomem_asm_block,
+            reason = "only the pointer passes through, not the memory"
+        )]
+        // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
+        unsafe {
+            asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
+            &*p
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! x86-64: eight words with the products of AVX-512 IFMA, or four with those of AVX2.
+
+use super::Token;
+use super::limbs::{Limbs, Limbs32, Limbs52};
+use super::x86::op;
+use core::arch::asm;
+use core::arch::x86_64::*;
+
+macro_rules! limbs {
+    (
+        $(#[$doc:meta])* $name:ident, $lanes:literal, $order:expr, $v:ident, $features:literal;
+        $load:ident $store:ident $low:ident $high:ident $splat:ident $zext:ident $add:ident $and:ident $or:ident
+        $shl:ident $shr:ident;
+        $($own:tt)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name(());
+
+        impl $name {
+            /// The token.
+            ///
+            /// # Safety
+            /// Safe to call where these features are enabled; elsewhere the processor must have them.
+            #[inline]
+            #[target_feature(enable = $features)]
+            pub fn new() -> Self { Self(()) }
+        }
+
+        impl Token for $name {
+            // With AVX-512 there are 32 registers.
+            const PARKS: bool = $lanes < 8;
+        }
+
+        impl Limbs for $name {
+            const LANES: usize = $lanes;
+            const ORDER: [usize; 8] = $order;
+            type V = $v;
+
+            #[inline(always)]
+            fn load(self, from: &[u8]) -> [$v; 2] {
+                let from: &[u8; 16 * $lanes] = from.first_chunk().unwrap();
+                let at = from.as_ptr();
+                // SAFETY: the two halves of the array behind `from`; needs no alignment.
+                let (a, b) = unsafe { ($load(at.cast()), $load(at.add(8 * $lanes).cast())) };
+                [op!($low(a, b)), op!($high(a, b))]
+            }
+            #[inline(always)]
+            fn words(self, from: &[u64]) -> $v {
+                let from: &[u64; $lanes] = from.first_chunk().unwrap();
+                // SAFETY: reads as many bytes as the array behind `from` has; needs no alignment.
+                unsafe { $load(from.as_ptr().cast()) }
+            }
+            #[inline(always)]
+            fn store_words(self, v: $v, to: &mut [u64]) {
+                let to: &mut [u64; $lanes] = to.first_chunk_mut().unwrap();
+                // SAFETY: writes as many bytes as the array behind `to` has; needs no alignment.
+                unsafe { $store(to.as_mut_ptr().cast(), v) }
+            }
+            #[inline(always)]
+            fn splat(self, x: u64) -> $v { op!($splat(x as i64)) }
+            #[inline(always)]
+            fn only(self, x: u64) -> $v { op!($zext(_mm_cvtsi64_si128(x as i64))) }
+
+            #[inline(always)]
+            fn add(self, a: $v, b: $v) -> $v { op!($add(a, b)) }
+            #[inline(always)]
+            fn and(self, a: $v, b: $v) -> $v { op!($and(a, b)) }
+            #[inline(always)]
+            fn or(self, a: $v, b: $v) -> $v { op!($or(a, b)) }
+            #[inline(always)]
+            fn shl<const N: u32>(self, v: $v) -> $v { op!($shl(v, self.splat(u64::from(N)))) }
+            #[inline(always)]
+            fn shr<const N: u32>(self, v: $v) -> $v { op!($shr(v, self.splat(u64::from(N)))) }
+
+            #[inline(always)]
+            fn afresh<T>(self, x: &T) -> &T {
+                let mut p: *const T = x;
+                #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
+                // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
+                unsafe {
+                    asm!("/* {} */", inout(reg) p, options(nomem, nostack, preserves_flags));
+                    &*p
+                }
+            }
+
+            $($own)*
+        }
+    };
+}
+
+limbs! {
+    /// AVX-512 IFMA: eight words.
+    Ifma512, 8, [0, 4, 1, 5, 2, 6, 3, 7], __m512i, "avx512f,avx512ifma";
+    _mm512_loadu_si512 _mm512_storeu_si512 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64 _mm512_set1_epi64
+    _mm512_zextsi128_si512 _mm512_add_epi64 _mm512_and_si512 _mm512_or_si512 _mm512_sllv_epi64 _mm512_srlv_epi64;
+
+    #[inline(always)]
+    fn sum(self, v: __m512i) -> u64 {
+        let v = op!(_mm256_add_epi64(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64::<1>(v)));
+        op!(sum4(v))
+    }
+    #[inline(always)]
+    fn or_and(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+        op!(_mm512_ternarylogic_epi64::<0xa8>(a, b, c))
+    }
+}
+
+limbs! {
+    /// AVX2: four words.
+    Avx2Limbs, 4, [0, 2, 1, 3, 0, 0, 0, 0], __m256i, "avx2";
+    _mm256_loadu_si256 _mm256_storeu_si256 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64 _mm256_set1_epi64x
+    _mm256_zextsi128_si256 _mm256_add_epi64 _mm256_and_si256 _mm256_or_si256 _mm256_sllv_epi64 _mm256_srlv_epi64;
+
+    #[inline(always)]
+    fn sum(self, v: __m256i) -> u64 { op!(sum4(v)) }
+}
+
+/// The sum of four words.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sum4(v: __m256i) -> u64 {
+    let v = _mm_add_epi64(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+    _mm_cvtsi128_si64(_mm_add_epi64(v, _mm_unpackhi_epi64(v, v))) as u64
+}
+
+impl Limbs52 for Ifma512 {
+    #[inline(always)]
+    fn add_low(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+        op!(_mm512_madd52lo_epu64(sum, a, b))
+    }
+    #[inline(always)]
+    fn add_high(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+        op!(_mm512_madd52hi_epu64(sum, a, b))
+    }
+}
+
+impl Limbs32 for Avx2Limbs {
+    type Half = __m256i;
+
+    #[inline(always)]
+    fn half(self, v: __m256i) -> __m256i {
+        v
+    }
+    #[inline(always)]
+    fn load_half(self, from: &[u64]) -> __m256i {
+        self.words(from)
+    }
+    #[inline(always)]
+    fn store_half(self, v: __m256i, to: &mut [u64]) {
+        self.store_words(v, to);
+    }
+    #[inline(always)]
+    fn product(self, a: __m256i, b: __m256i) -> __m256i {
+        op!(_mm256_mul_epu32(a, b))
+    }
+    #[inline(always)]
+    fn add_product(self, sum: __m256i, a: __m256i, b: __m256i) -> __m256i {
+        self.add(sum, self.product(a, b))
+    }
+}

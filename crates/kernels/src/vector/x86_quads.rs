@@ -1,0 +1,118 @@
+//! x86-64: quads of words, two or four per vector.
+
+use super::quads::Quads;
+use super::words::Words;
+use super::x86::op;
+use super::x86_words::{Avx2, Avx512};
+use super::{load_block, store_block};
+use core::arch::asm;
+use core::arch::x86_64::*;
+
+/// `Quads` of a token, by the names of its instructions.
+macro_rules! quads {
+    ($token:ident $v:ident $repeat:ident $turn:ident $low:ident $high:ident $low_pair:ident $high_pair:ident; $($own:tt)*) => {
+        impl Quads for $token {
+            #[inline(always)]
+            fn repeat(self, quad: &[u8; 16]) -> $v {
+                // SAFETY: reads the 16 bytes of the array; needs no alignment.
+                let one = unsafe { _mm_loadu_si128(quad.as_ptr().cast()) };
+                op!($repeat(one))
+            }
+            #[inline(always)]
+            fn turn<const N: usize>(self, v: $v) -> $v {
+                match N {
+                    1 => op!($turn::<0b00_11_10_01>(v)),
+                    2 => op!($turn::<0b01_00_11_10>(v)),
+                    _ => op!($turn::<0b10_01_00_11>(v)),
+                }
+            }
+            #[inline(always)]
+            fn transpose(self, [a, b, c, d]: [$v; 4]) -> [$v; 4] {
+                let (ab, cd) = (op!($low(a, b)), op!($low(c, d)));
+                let (ab_high, cd_high) = (op!($high(a, b)), op!($high(c, d)));
+                [
+                    op!($low_pair(ab, cd)),
+                    op!($high_pair(ab, cd)),
+                    op!($low_pair(ab_high, cd_high)),
+                    op!($high_pair(ab_high, cd_high)),
+                ]
+            }
+            #[inline(always)]
+            fn afresh<T>(self, x: &T) -> &T {
+                let mut p: *const T = x;
+                #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
+                // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
+                unsafe {
+                    asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
+                    &*p
+                }
+            }
+            $($own)*
+        }
+    };
+}
+
+quads! {
+    Avx2 __m256i _mm256_broadcastsi128_si256 _mm256_shuffle_epi32
+    _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64;
+
+    #[inline(always)]
+    fn weave(self, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+        [
+            op!(_mm256_permute2x128_si256::<0x20>(a, b)),
+            op!(_mm256_permute2x128_si256::<0x20>(c, d)),
+            op!(_mm256_permute2x128_si256::<0x31>(a, b)),
+            op!(_mm256_permute2x128_si256::<0x31>(c, d)),
+        ]
+    }
+    #[inline(always)]
+    fn load_part(self, from: &[u8]) -> __m256i {
+        let blocks = [load_block(from, 0, 0).to_le_bytes(), load_block(from, 0, 1).to_le_bytes()];
+        Words::<u32>::load(self, blocks.as_flattened())
+    }
+    #[inline(always)]
+    fn store_part(self, v: __m256i, to: &mut [u8]) {
+        let mut blocks = [[0; 16]; 2];
+        Words::<u32>::store(self, v, blocks.as_flattened_mut());
+        store_block(u128::from_le_bytes(blocks[0]), to, 0, 0);
+        store_block(u128::from_le_bytes(blocks[1]), to, 0, 1);
+    }
+}
+
+quads! {
+    Avx512 __m512i _mm512_broadcast_i32x4 _mm512_shuffle_epi32
+    _mm512_unpacklo_epi32 _mm512_unpackhi_epi32 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64;
+
+    #[inline(always)]
+    fn weave(self, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+        let (ab, cd) = (op!(_mm512_shuffle_i32x4::<0x44>(a, b)), op!(_mm512_shuffle_i32x4::<0x44>(c, d)));
+        let (ab_high, cd_high) =
+            (op!(_mm512_shuffle_i32x4::<0xee>(a, b)), op!(_mm512_shuffle_i32x4::<0xee>(c, d)));
+        [
+            op!(_mm512_shuffle_i32x4::<0x88>(ab, cd)),
+            op!(_mm512_shuffle_i32x4::<0xdd>(ab, cd)),
+            op!(_mm512_shuffle_i32x4::<0x88>(ab_high, cd_high)),
+            op!(_mm512_shuffle_i32x4::<0xdd>(ab_high, cd_high)),
+        ]
+    }
+    #[inline(always)]
+    fn load_part(self, from: &[u8]) -> __m512i {
+        let mask = op!(first(from.len()));
+        // SAFETY: bit `i` of the mask is set only for `i < from.len()`, and its byte is `from[i]`; bytes whose bit is
+        // clear are not accessed.
+        unsafe { _mm512_maskz_loadu_epi8(mask, from.as_ptr().cast()) }
+    }
+    #[inline(always)]
+    fn store_part(self, v: __m512i, to: &mut [u8]) {
+        let mask = op!(first(to.len()));
+        // SAFETY: as in `load_part`.
+        unsafe { _mm512_mask_storeu_epi8(to.as_mut_ptr().cast(), mask, v) }
+    }
+}
+
+/// The mask of the first `n` bits, at most 64.
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn first(n: usize) -> u64 {
+    _bzhi_u64(!0, n.min(64) as u32)
+}
