@@ -1,7 +1,7 @@
 //! Raw ciphers of the kernels, for the floor above: the one place that knows how they are made.
 //!
-//! Each gets the widest row that this processor and `SEALANE_CPU` allow and that passes its self-test. There is no
-//! choice between providers here: raw parts are ours only.
+//! Each gets the widest row that this processor and `SEALANE_CPU` allow and that passes its self-test. There
+//! is no choice between providers here: raw parts are ours only.
 
 use crate::{BadVariable, environment};
 use kernels::aes::NoKey;

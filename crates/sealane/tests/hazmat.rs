@@ -89,7 +89,8 @@ struct Known {
     tag: &'static str,
 }
 
-/// What SpeckEx computes, from an independent model of it (no published vector is known): the key is 00 01 02 ….
+/// What SpeckEx computes, from an independent model of it (no published vector is known): the key is 00 01 02
+/// ….
 const KNOWN: [Known; 6] = [
     Known {
         name: "speck32-64",
@@ -138,7 +139,7 @@ const KNOWN: [Known; 6] = [
 const PLAIN: &[u8] = b"Speck-Poly1305 known answer";
 
 fn size(name: &str) -> SpeckSize {
-    Speck::size(name).unwrap()
+    SpeckSize::from_name(name).unwrap()
 }
 
 fn speck_aead(size: SpeckSize, key: &[u8]) -> Aead {

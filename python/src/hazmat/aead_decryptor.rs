@@ -10,9 +10,9 @@ use sealane::InOut;
 
 /// Decrypts one message in pieces of any length: associated data first, then data, then the tag.
 ///
-/// **It releases plaintext that was not verified.** Until ``finalize(tag)`` returned, what ``update`` gave may be anything
-/// that an attacker likes: do not act on it, do not show it, do not parse it, and throw all of it away when ``finalize``
-/// raises. ``sealane.Aead`` and ``sealane.decrypt_file`` never put you there.
+/// **It releases plaintext that was not verified.** Until ``finalize(tag)`` returned, what ``update`` gave
+/// may be anything that an attacker likes: do not act on it, do not show it, do not parse it, and throw all
+/// of it away when ``finalize`` raises. ``sealane.Aead`` and ``sealane.decrypt_file`` never put you there.
 ///
 /// Parameters
 /// ----------
@@ -23,8 +23,8 @@ use sealane::InOut;
 /// nonce : bytes-like
 ///     12 bytes, 24 with XChaCha20.
 ///
-/// After ``finalize`` every call raises ValueError. Threads may share an object: whole pieces follow each other, in the
-/// order in which they come.
+/// After ``finalize`` every call raises ValueError. Threads may share an object: whole pieces follow each
+/// other, in the order in which they come.
 #[pyclass(frozen, module = "sealane.hazmat")]
 pub(crate) struct AeadDecryptor {
     algorithm: &'static str,
@@ -69,8 +69,8 @@ impl AeadDecryptor {
 
     /// The same into the start of ``out``; returns the number of bytes written, ``len(data)``.
     ///
-    /// In place where ``out`` starts where ``data`` does. Raises ValueError where ``out`` is too short or overlaps ``data``
-    /// in any other way, TypeError where it is read-only; nothing was written then.
+    /// In place where ``out`` starts where ``data`` does. Raises ValueError where ``out`` is too short or
+    /// overlaps ``data`` in any other way, TypeError where it is read-only; nothing was written then.
     fn update_into<'py>(
         &self,
         py: Python<'py>,

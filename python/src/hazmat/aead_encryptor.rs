@@ -19,8 +19,9 @@ use sealane::InOut;
 /// nonce : bytes-like
 ///     12 bytes, 24 with XChaCha20. **Never twice with one key.**
 ///
-/// The ciphertext is that of one call over the whole, wherever it is cut. After ``finalize`` every call raises ValueError.
-/// Threads may share an object: whole pieces follow each other, in the order in which they come.
+/// The ciphertext is that of one call over the whole, wherever it is cut. After ``finalize`` every call
+/// raises ValueError. Threads may share an object: whole pieces follow each other, in the order in which they
+/// come.
 #[pyclass(frozen, module = "sealane.hazmat")]
 pub(crate) struct AeadEncryptor {
     algorithm: &'static str,
@@ -65,8 +66,8 @@ impl AeadEncryptor {
 
     /// The same into the start of ``out``; returns the number of bytes written, ``len(data)``.
     ///
-    /// In place where ``out`` starts where ``data`` does. Raises ValueError where ``out`` is too short or overlaps ``data``
-    /// in any other way, TypeError where it is read-only; nothing was written then.
+    /// In place where ``out`` starts where ``data`` does. Raises ValueError where ``out`` is too short or
+    /// overlaps ``data`` in any other way, TypeError where it is read-only; nothing was written then.
     fn update_into<'py>(
         &self,
         py: Python<'py>,

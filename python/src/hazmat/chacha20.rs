@@ -10,8 +10,8 @@ use pyo3::types::PyBytes;
 keystream! {
     /// The keystream of ChaCha20 (RFC 8439), 2**32 blocks of 64 bytes for a nonce, at any offset.
     ///
-    /// **No authentication**: whoever flips a bit of the ciphertext flips that bit of the plaintext. Two texts under one
-    /// keystream give away their difference.
+    /// **No authentication**: whoever flips a bit of the ciphertext flips that bit of the plaintext. Two
+    /// texts under one keystream give away their difference.
     ///
     /// Parameters
     /// ----------
@@ -22,8 +22,9 @@ keystream! {
     /// counter : int
     ///     The number of the block that offset 0 begins with, below 2**32.
     ///
-    /// Every ``offset`` is in bytes from the start of the stream. Encrypting and decrypting are the same call. Block
-    /// 2**32 raises LimitExceededError before any byte is written; nothing ever wraps. Safe to share between threads.
+    /// Every ``offset`` is in bytes from the start of the stream. Encrypting and decrypting are the same
+    /// call. Block 2**32 raises LimitExceededError before any byte is written; nothing ever wraps. Safe to
+    /// share between threads.
     ChaCha20 {
         #[new]
         #[pyo3(signature = (key, nonce, counter = 0))]

@@ -29,8 +29,9 @@ macro_rules! keystream {
 
             /// The same into the start of ``out``; returns the number of bytes written, ``len(src)``.
             ///
-            /// In place where ``out`` starts where ``src`` does. Raises ValueError where ``out`` is too short or
-            /// overlaps ``src`` in any other way, TypeError where it is read-only; nothing was written then.
+            /// In place where ``out`` starts where ``src`` does. Raises ValueError where ``out`` is too short
+            /// or overlaps ``src`` in any other way, TypeError where it is read-only; nothing was written
+            /// then.
             fn xor_into<'py>(
                 &self,
                 py: Python<'py>,

@@ -33,7 +33,8 @@ pub(crate) use xchacha20::XChaCha20;
 
 /// Something that changes with every call, until it is taken; for threads that come at the same time.
 ///
-/// Whoever holds the lock never waits for the interpreter, so nobody who waits for the lock can be waited for.
+/// Whoever holds the lock never waits for the interpreter, so nobody who waits for the lock can be waited
+/// for.
 struct Shared<T>(Mutex<Option<T>>);
 
 impl<T: Send> Shared<T> {
@@ -83,7 +84,7 @@ fn algorithm_of(name: &str) -> PyResult<Algorithm> {
 }
 
 fn speck_size(name: &str) -> PyResult<SpeckSize> {
-    sealane::hazmat::Speck::size(name)
+    SpeckSize::from_name(name)
         .ok_or_else(|| unknown("variant", name, SpeckSize::ALL.iter().map(|size| size.name())))
 }
 

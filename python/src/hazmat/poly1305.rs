@@ -16,8 +16,9 @@ use pyo3::types::PyBytes;
 /// key : bytes-like or sealane.keys.Key
 ///     32 bytes. It is copied.
 ///
-/// ``update`` returns the object itself, so that calls can be chained. After ``finalize`` or ``verify`` every call raises
-/// ValueError. Threads may share an object: whole updates follow each other, in the order in which they come.
+/// ``update`` returns the object itself, so that calls can be chained. After ``finalize`` or ``verify`` every
+/// call raises ValueError. Threads may share an object: whole updates follow each other, in the order in
+/// which they come.
 #[pyclass(frozen, module = "sealane.hazmat")]
 pub(crate) struct Poly1305 {
     variant: &'static str,
@@ -38,7 +39,8 @@ impl Poly1305 {
         sealane::hazmat::Poly1305::new(key.as_bytes()).map(Self::from_core).map_err(raise)
     }
 
-    /// With the one-time key that ChaCha20 makes from a key of 32 bytes and a nonce of 12: the first half of block 0.
+    /// With the one-time key that ChaCha20 makes from a key of 32 bytes and a nonce of 12: the first half of
+    /// block 0.
     #[staticmethod]
     fn from_chacha20(py: Python<'_>, key: &Bound<'_, PyAny>, nonce: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut slot = Slot::new(py);

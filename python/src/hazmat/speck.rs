@@ -21,8 +21,8 @@ use sealane::{Error, InOut};
 /// key : bytes-like or sealane.keys.Key
 ///     As many bytes as the variant says. It is copied.
 /// byte_order : str
-///     "big", as the paper prints blocks and keys, or "little", as NSA's guide, Linux and Crypto++ have them: all bytes
-///     of key and block reversed.
+///     "big", as the paper prints blocks and keys, or "little", as NSA's guide, Linux and Crypto++ have them:
+///     all bytes of key and block reversed.
 ///
 /// Safe to share between threads.
 #[pyclass(frozen, module = "sealane.hazmat")]

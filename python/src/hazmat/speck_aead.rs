@@ -14,16 +14,18 @@ use sealane::hazmat::{Aead as Core, SpeckSize};
 /// Parameters
 /// ----------
 /// algorithm : str
-///     "speck128-128-poly1305", "speck128-192-poly1305" or "speck128-256-poly1305". For smaller blocks there is
-///     ``Aead.new_small_block``.
+///     "speck128-128-poly1305", "speck128-192-poly1305" or "speck128-256-poly1305". For smaller blocks there
+///     is ``Aead.new_small_block``.
 /// key : bytes-like or sealane.keys.Key
 ///     As many bytes as the algorithm has. It is copied.
 ///
-/// **Prefer sealane.Aead.** Nobody has published an analysis of this construction. ``SpeckCtr`` under the same key and iv
-/// has the same keystream, so its user gives away the one-time key of a message here: never share a key between the two.
+/// **Prefer sealane.Aead.** Nobody has published an analysis of this construction. ``SpeckCtr`` under the
+/// same key and iv has the same keystream, so its user gives away the one-time key of a message here: never
+/// share a key between the two.
 ///
-/// A *sealed* message is ``nonce || ciphertext || tag``. Limits are enforced: 2**36 - 32 bytes a message and 2**32 messages
-/// sealed by one object (whoever makes a second one from the same key has to count himself). Safe to share between threads.
+/// A *sealed* message is ``nonce || ciphertext || tag``. Limits are enforced: 2**36 - 32 bytes a message and
+/// 2**32 messages sealed by one object (whoever makes a second one from the same key has to count himself).
+/// Safe to share between threads.
 #[pyclass(frozen, module = "sealane.hazmat", name = "SpeckAead")]
 pub(crate) struct SpeckAead {
     algorithm: &'static str,
@@ -41,10 +43,11 @@ impl SpeckAead {
 
     /// The same with blocks of 32 to 96 bits: "speck64-128-poly1305" and its kin.
     ///
-    /// **You do not want this**, unless you have to read what somebody wrote with it. The nonce is the whole counter
-    /// block, and messages must not overlap: a message takes as many numbers, from its nonce on, as it has blocks
-    /// together with the 32 bytes before it. So ``seal`` and ``seal_into`` raise ValueError: count nonces, and call
-    /// ``encrypt``. Enforced are 2**(bits / 2) blocks sealed by one object, and a counter that never passes its end.
+    /// **You do not want this**, unless you have to read what somebody wrote with it. The nonce is the whole
+    /// counter block, and messages must not overlap: a message takes as many numbers, from its nonce on, as
+    /// it has blocks together with the 32 bytes before it. So ``seal`` and ``seal_into`` raise ValueError:
+    /// count nonces, and call ``encrypt``. Enforced are 2**(bits / 2) blocks sealed by one object, and a
+    /// counter that never passes its end.
     #[staticmethod]
     fn new_small_block(algorithm: &str, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (algorithm, size) = find(algorithm)?;
@@ -85,7 +88,8 @@ impl SpeckAead {
         self.decrypt_new(py, nonce, body, aad)
     }
 
-    /// Seals into the start of ``out`` and returns the number of bytes written, as ``sealane.Aead.seal_into`` does.
+    /// Seals into the start of ``out`` and returns the number of bytes written, as ``sealane.Aead.seal_into``
+    /// does.
     #[pyo3(signature = (plaintext, out, aad = None), text_signature = "($self, plaintext, out, aad=b'')")]
     fn seal_into<'py>(
         &self,
@@ -103,7 +107,8 @@ impl SpeckAead {
         Ok(len)
     }
 
-    /// Opens into the start of ``out`` and returns the number of bytes written, as ``sealane.Aead.open_into`` does.
+    /// Opens into the start of ``out`` and returns the number of bytes written, as ``sealane.Aead.open_into``
+    /// does.
     #[pyo3(signature = (sealed, out, aad = None), text_signature = "($self, sealed, out, aad=b'')")]
     fn open_into<'py>(
         &self,
@@ -141,7 +146,8 @@ impl SpeckAead {
         })
     }
 
-    /// Encrypts into the start of ``out`` and returns the number of bytes written, as ``sealane.Aead.encrypt_into``.
+    /// Encrypts into the start of ``out`` and returns the number of bytes written, as
+    /// ``sealane.Aead.encrypt_into``.
     fn encrypt_into<'py>(
         &self,
         py: Python<'py>,
@@ -174,7 +180,8 @@ impl SpeckAead {
         self.decrypt_new(py, nonce, data, aad)
     }
 
-    /// Decrypts into the start of ``out`` and returns the number of bytes written, as ``sealane.Aead.decrypt_into``.
+    /// Decrypts into the start of ``out`` and returns the number of bytes written, as
+    /// ``sealane.Aead.decrypt_into``.
     fn decrypt_into<'py>(
         &self,
         py: Python<'py>,
@@ -282,7 +289,7 @@ const NAMES: [&str; 10] = [
 ];
 
 fn find(name: &str) -> PyResult<(&'static str, SpeckSize)> {
-    let size = |known: &str| known.strip_suffix("-poly1305").and_then(sealane::hazmat::Speck::size);
+    let size = |known: &str| known.strip_suffix("-poly1305").and_then(SpeckSize::from_name);
     let known = NAMES.into_iter().find(|known| *known == name);
     known
         .and_then(|known| Some((known, size(known)?)))

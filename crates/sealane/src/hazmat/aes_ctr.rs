@@ -5,11 +5,11 @@ use std::fmt;
 
 /// The keystream of AES-128, -192 or -256 in counter mode (NIST SP 800-38A section 6.5), 2^64 bytes of it.
 ///
-/// The counter is the whole 16-byte `iv`, big-endian, and wraps modulo 2^128. Byte `p` of the stream belongs to
-/// counter `iv + p / 16`. Safe to share between threads: nothing in it changes.
+/// The counter is the whole 16-byte `iv`, big-endian, and wraps modulo 2^128. Byte `p` of the stream belongs
+/// to counter `iv + p / 16`. Safe to share between threads: nothing in it changes.
 ///
-/// **No authentication.** Whoever flips a bit of the ciphertext flips that bit of the plaintext, and whoever sees two
-/// texts under one keystream sees their difference.
+/// **No authentication.** Whoever flips a bit of the ciphertext flips that bit of the plaintext, and whoever
+/// sees two texts under one keystream sees their difference.
 ///
 /// ```
 /// let ctr = sealane::hazmat::AesCtr::new(&[7; 32], &[0; 16])?;

@@ -1,5 +1,5 @@
-//! Raw parts. They hide nothing from whoever can change the data, and nothing at all when a keystream is used twice.
-//! If you are not sure that you need them, you want [`crate::Aead`] or [`crate::file`].
+//! Raw parts. They hide nothing from whoever can change the data, and nothing at all when a keystream is used
+//! twice. If you are not sure that you need them, you want [`crate::Aead`] or [`crate::file`].
 
 use crate::Misuse;
 
@@ -24,7 +24,8 @@ pub use speck_poly1305::Aead;
 /// Bytes of a tag, of every algorithm here.
 pub const TAG_LEN: usize = 16;
 
-/// Bytes that are encrypted before they are authenticated, or the other way round: they stay in the first cache.
+/// Bytes that are encrypted before they are authenticated, or the other way round: they stay in the first
+/// cache.
 const PIECE: usize = 8192;
 
 /// A key of 32 bytes.

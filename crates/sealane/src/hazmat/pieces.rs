@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 
 /// Encrypts one message in pieces: associated data first, then data, then the tag.
 ///
-/// For `aes-128-gcm`, `aes-192-gcm`, `aes-256-gcm`, `chacha20-poly1305` and `xchacha20-poly1305`. The ciphertext is that of
-/// one call over the whole, wherever it is cut.
+/// For `aes-128-gcm`, `aes-192-gcm`, `aes-256-gcm`, `chacha20-poly1305` and `xchacha20-poly1305`. The
+/// ciphertext is that of one call over the whole, wherever it is cut.
 ///
 /// **The nonce must never be used twice with one key.**
 ///
@@ -33,9 +33,9 @@ pub struct AeadEncryptor(Message);
 
 /// Decrypts one message in pieces, as [`AeadEncryptor`] encrypts it.
 ///
-/// **It releases plaintext that was not verified.** Until [`AeadDecryptor::finalize`] returned `Ok`, what it gave may be
-/// anything that an attacker likes: do not act on it, do not show it, do not parse it, and throw all of it away when
-/// `finalize` fails. [`crate::Aead`] and [`crate::file`] never put you there.
+/// **It releases plaintext that was not verified.** Until [`AeadDecryptor::finalize`] returned `Ok`, what it
+/// gave may be anything that an attacker likes: do not act on it, do not show it, do not parse it, and throw
+/// all of it away when `finalize` fails. [`crate::Aead`] and [`crate::file`] never put you there.
 pub struct AeadDecryptor(Message);
 
 impl AeadEncryptor {
@@ -162,11 +162,11 @@ impl Message {
             Algorithm::Aes256Gcm => gcm(<&[u8; 32]>::try_from(key).map_err(length(&[32]))?, nonce),
             Algorithm::ChaCha20Poly1305 => {
                 key_of_32(key)?;
-                chacha(Keystream::ChaCha20(ChaCha20::new(key, nonce, 0)?))
+                chacha(ChaCha20::new(key, nonce, 0)?)
             }
             Algorithm::XChaCha20Poly1305 => {
                 key_of_32(key)?;
-                chacha(Keystream::XChaCha20(XChaCha20::new(key, nonce, 0)?))
+                chacha(XChaCha20::new(key, nonce, 0)?.0)
             }
             _ => Err(Misuse::NotStreamed(algorithm).into()),
         };
@@ -213,30 +213,16 @@ fn gcm(key: &[u8], nonce: &[u8]) -> Result<Construction, Error> {
 /// The AEAD of RFC 8439, section 2.8, under way.
 struct ChaCha {
     /// From block 0 on: that of the one-time key.
-    keystream: Keystream,
+    keystream: ChaCha20,
     mac: Poly1305,
     aad: u64,
     data: u64,
 }
 
-enum Keystream {
-    ChaCha20(ChaCha20),
-    XChaCha20(XChaCha20),
-}
-
-impl Keystream {
-    fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        match self {
-            Self::ChaCha20(stream) => stream.xor(offset, data),
-            Self::XChaCha20(stream) => stream.xor(offset, data),
-        }
-    }
-}
-
 /// Where the data begins: at block 1.
 const DATA: u64 = 64;
 
-fn chacha(keystream: Keystream) -> Result<Construction, Error> {
+fn chacha(keystream: ChaCha20) -> Result<Construction, Error> {
     let mut once = Zeroizing::new([0; 32]);
     keystream.xor(0, InOut::in_place(&mut *once))?;
     let mac = Poly1305::new(&*once)?;
@@ -306,9 +292,7 @@ mod test {
     /// As after very much data: nobody has 256 GiB for it here.
     fn after(data: u64, aad: u64) -> ChaCha {
         let stream = ChaCha20::new(&[7; 32], &[0; 12], 0).unwrap();
-        let Construction::ChaCha(mut message) = chacha(Keystream::ChaCha20(stream)).unwrap() else {
-            panic!()
-        };
+        let Construction::ChaCha(mut message) = chacha(stream).unwrap() else { panic!() };
         (message.data, message.aad) = (data, aad);
         *message
     }

@@ -5,13 +5,14 @@ use crate::{Error, InOut, Misuse};
 use providers::raw;
 use std::fmt;
 
-/// The block cipher Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404).
+/// The block cipher Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers",
+/// ePrint 2013/404).
 ///
-/// In big-endian order blocks and keys are written as that paper prints them. The little-endian order of NSA's
-/// implementation guide, Linux and Crypto++ is the reverse of all bytes of key and block.
+/// In big-endian order blocks and keys are written as that paper prints them. The little-endian order of
+/// NSA's implementation guide, Linux and Crypto++ is the reverse of all bytes of key and block.
 ///
-/// **No mode**: equal blocks give equal blocks. **Prefer AES or ChaCha20**: they were looked at by more people, and where the
-/// processor helps they are faster.
+/// **No mode**: equal blocks give equal blocks. **Prefer AES or ChaCha20**: they were looked at by more
+/// people, and where the processor helps they are faster.
 pub struct Speck {
     cipher: raw::Speck,
     size: SpeckSize,
@@ -19,18 +20,20 @@ pub struct Speck {
 
 /// The keystream of Speck in counter mode.
 ///
-/// The counter is the whole block `iv`, **big-endian in both byte orders**, and wraps modulo its 2^bits. The keystream ends
-/// where the counter would come back to its start, or at 2^64 bytes. Safe to share between threads.
+/// The counter is the whole block `iv`, **big-endian in both byte orders**, and wraps modulo its 2^bits. The
+/// keystream ends where the counter would come back to its start, or at 2^64 bytes. Safe to share between
+/// threads.
 ///
-/// **No authentication**, and the same key must not serve [`super::Aead`]: that takes its one-time keys from this very stream.
+/// **No authentication**, and the same key must not serve [`super::Aead`]: that takes its one-time keys from
+/// this very stream.
 ///
-/// **Blocks of 32, 48 and 64 bits are small**: after 2^16, 2^24 or 2^32 of them under one key, whatever the ivs, a
-/// keystream is told from chance. Nothing here counts them.
+/// **Blocks of 32, 48 and 64 bits are small**: after 2^16, 2^24 or 2^32 of them under one key, whatever the
+/// ivs, a keystream is told from chance. Nothing here counts them.
 ///
 /// ```
 /// use sealane::hazmat::{ByteOrder, SpeckCtr, SpeckSize};
 ///
-/// let size = sealane::hazmat::Speck::size("speck128-256").unwrap();
+/// let size = SpeckSize::from_name("speck128-256").unwrap();
 /// let stream = SpeckCtr::new(size, &[7; 32], &[0; 16], ByteOrder::Big)?;
 /// let whole = stream.xor_at(0, &[0; 1000])?;
 /// assert_eq!(stream.xor_at(777, &[0; 10])?, whole[777..787]);
@@ -51,11 +54,6 @@ impl Speck {
             return Err(Misuse::KeyLength { got: key.len(), want: only(size.key_len()) }.into());
         }
         Ok(Self { cipher: raw::speck(size, key, order)?, size })
-    }
-
-    /// The size of this name, like `"speck128-256"`.
-    pub fn size(name: &str) -> Option<SpeckSize> {
-        SpeckSize::ALL.into_iter().find(|size| size.name() == name)
     }
 
     /// Which build computes it.

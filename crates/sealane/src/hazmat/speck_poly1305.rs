@@ -7,24 +7,26 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use zeroize::Zeroizing;
 
-/// Speck in counter mode with a one-time Poly1305 key from the same stream, as SpeckEx has it: `"speck128-256-poly1305"`.
+/// Speck in counter mode with a one-time Poly1305 key from the same stream, as SpeckEx has it:
+/// `"speck128-256-poly1305"`.
 ///
-/// With the keystream `ks` from `iv = nonce || 00000000` on: the one-time key is `ks[..32]`, the ciphertext is the plaintext
-/// XOR `ks[32..]`, and the tag is over what RFC 8439 section 2.8 puts together. A *sealed* message is
-/// `nonce || ciphertext || tag`, as with [`crate::Aead`].
+/// With the keystream `ks` from `iv = nonce || 00000000` on: the one-time key is `ks[..32]`, the ciphertext
+/// is the plaintext XOR `ks[32..]`, and the tag is over what RFC 8439 section 2.8 puts together. A *sealed*
+/// message is `nonce || ciphertext || tag`, as with [`crate::Aead`].
 ///
-/// **Prefer AES or ChaCha20.** Nobody has published an analysis of this construction. [`super::SpeckCtr`] under the same key
-/// and iv has the same keystream: its user gives away the one-time key of a message here. Never share a key between the two.
+/// **Prefer AES or ChaCha20.** Nobody has published an analysis of this construction. [`super::SpeckCtr`]
+/// under the same key and iv has the same keystream: its user gives away the one-time key of a message here.
+/// Never share a key between the two.
 ///
-/// **Limits, enforced here.** With blocks of 128 bits: 2^36 - 32 bytes a message, so that the counter never reaches the nonce,
-/// and 2^32 messages. With smaller blocks (see [`Aead::new_small_block`]): 2^(bits / 2) blocks under one key, and a counter
-/// that never passes its end. What was sealed is counted in this object only: whoever makes a second one from
-/// the same key has to count himself.
+/// **Limits, enforced here.** With blocks of 128 bits: 2^36 - 32 bytes a message, so that the counter never
+/// reaches the nonce, and 2^32 messages. With smaller blocks (see [`Aead::new_small_block`]): 2^(bits / 2)
+/// blocks under one key, and a counter that never passes its end. What was sealed is counted in this object
+/// only: whoever makes a second one from the same key has to count himself.
 ///
 /// ```
-/// use sealane::hazmat::{Aead, Speck};
+/// use sealane::hazmat::{Aead, SpeckSize};
 ///
-/// let aead = Aead::new(Speck::size("speck128-256").unwrap(), &[7; 32])?;
+/// let aead = Aead::new(SpeckSize::from_name("speck128-256").unwrap(), &[7; 32])?;
 /// let sealed = aead.seal(b"hello", b"header")?;
 /// assert_eq!(aead.open(&sealed, b"header")?, b"hello");
 /// # Ok::<(), sealane::Error>(())
@@ -54,11 +56,12 @@ impl Aead {
         Self::on(size, key, 12)
     }
 
-    /// With blocks of 32 to 96 bits. **You do not want this**, unless you have to read what somebody wrote with it.
+    /// With blocks of 32 to 96 bits. **You do not want this**, unless you have to read what somebody wrote
+    /// with it.
     ///
-    /// The nonce is the whole counter block, and messages must not overlap: a message takes as many numbers, from its
-    /// nonce on, as it has blocks together with the 32 bytes before it. So nonces are never made here: [`Aead::seal`]
-    /// refuses, and [`Aead::encrypt`] does not.
+    /// The nonce is the whole counter block, and messages must not overlap: a message takes as many numbers,
+    /// from its nonce on, as it has blocks together with the 32 bytes before it. So nonces are never made
+    /// here: [`Aead::seal`] refuses, and [`Aead::encrypt`] does not.
     ///
     /// # Errors
     /// [`Misuse::KeyLength`], [`Error::SelfTest`]; [`Misuse::SmallBlock`] for 128 bits, which are not small.
@@ -104,7 +107,8 @@ impl Aead {
         self.most() * self.size.block_len() as u64 - ONE_TIME_KEY as u64
     }
 
-    /// The most blocks of a message. And what may be sealed under one key: as many messages, or blocks where they are small.
+    /// The most blocks of a message. And what may be sealed under one key: as many messages, or blocks where
+    /// they are small.
     fn most(&self) -> u64 {
         1 << if self.is_small() { 4 * self.size.block_len() } else { 32 }
     }
@@ -160,7 +164,8 @@ impl Aead {
     /// Seals `data` under a fresh nonce, which is written to `nonce`; the tag goes to `tag`.
     ///
     /// # Errors
-    /// As [`Self::seal`]; [`Misuse::NonceLength`] and [`Misuse::TagLength`] where `nonce` or `tag` has another length.
+    /// As [`Self::seal`]; [`Misuse::NonceLength`] and [`Misuse::TagLength`] where `nonce` or `tag` has
+    /// another length.
     pub fn seal_parts(
         &self,
         nonce: &mut [u8],
@@ -300,7 +305,7 @@ mod test {
     use super::*;
 
     fn aead(name: &str) -> Aead {
-        let size = Speck::size(name).unwrap();
+        let size = SpeckSize::from_name(name).unwrap();
         let key: Vec<u8> = (0..size.key_len() as u8).collect();
         Aead::new(size, &key).or_else(|_| Aead::new_small_block(size, &key)).unwrap()
     }
@@ -345,7 +350,7 @@ mod test {
             assert!(matches!(a.encrypt(&nonce(before), &[0; 4], b""), Err(Error::LimitExceeded(_))));
         }
         assert!(matches!(a.seal(b"", b""), Err(Error::Misuse(Misuse::ShortNonce))));
-        let small = Aead::new(Speck::size("speck64-96").unwrap(), &[0; 12]);
+        let small = Aead::new(SpeckSize::from_name("speck64-96").unwrap(), &[0; 12]);
         assert!(matches!(small, Err(Error::Misuse(Misuse::SmallBlock(64)))));
     }
 }
