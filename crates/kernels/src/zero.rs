@@ -10,7 +10,6 @@ mod sealed {
     impl Plain for u32 {}
     impl Plain for u64 {}
     impl Plain for u128 {}
-    impl Plain for usize {}
 }
 
 /// Overwrites with zeros, also where the compiler can prove that nobody reads them.

@@ -28,8 +28,8 @@ const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
 const GCM_MANY: (usize, usize) = (40 * 32, 64);
 /// The first round, made ahead: 256 sums and padding.
 const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
-/// A message of AES-GCM under way: counter, hash, the block that waits, and three numbers.
-const GCM_STREAM: (usize, usize) = (80, 16);
+/// A message of AES-GCM under way: counter, hash, the block that waits, and two lengths.
+const GCM_STREAM: (usize, usize) = (64, 16);
 /// Poly1305's sum in four words, its key in four, and a buffer.
 const POLY1305: (usize, usize) = (8 * 8 + 16, 8);
 /// Its powers: five factors of 40 words.

@@ -11,7 +11,8 @@ use core::fmt;
 
 /// One message under way, over a key that it owns, borrows or shares.
 ///
-/// Additional data comes first, then data. **What [`Stream::decrypt`] writes is not verified** until the tag was compared.
+/// Additional data comes first, then data. **What [`Stream::decrypt`] writes is not verified** until the tag
+/// was compared.
 ///
 /// ```
 /// use kernels::{InOut, cpu::Features, gcm::{Gcm, Stream}};
@@ -29,7 +30,8 @@ use core::fmt;
 /// ```
 pub struct Stream<G: Borrow<Gcm>> {
     gcm: G,
-    /// On the heap, so that no copy is left behind where this value moves: a hash of known blocks gives away its key.
+    /// On the heap, so that no copy is left behind where this value moves: a hash of known blocks gives away
+    /// its key.
     state: Box<State>,
 }
 
@@ -48,10 +50,8 @@ struct State {
     first: u128,
     /// GHASH of the whole blocks so far, in POLYVAL's order.
     hash: u128,
-    /// Bytes that wait for the rest of their block.
+    /// Bytes that wait for the rest of their block: as many as there are after whole blocks.
     block: [u8; 16],
-    /// How many.
-    waiting: usize,
     /// Bytes of additional data.
     aad: u64,
     /// Bytes of data.
@@ -64,14 +64,15 @@ const PIECE: usize = 8192;
 impl<G: Borrow<Gcm>> Stream<G> {
     /// Begins a message.
     ///
-    /// A nonce of 12 bytes is used as it is, any other is hashed (SP 800-38D, 7.1). It must never be used twice with one key.
+    /// A nonce of 12 bytes is used as it is, any other is hashed (SP 800-38D, 7.1). It must never be used
+    /// twice with one key.
     ///
     /// # Errors
     /// [`TooLong`] for a nonce of more than 2^61 - 1 bytes.
     pub fn begin(gcm: G, nonce: &[u8]) -> Result<Self, TooLong> {
         let Text { first, .. } = gcm.borrow().begin(nonce, &[], 0)?;
         gcm.borrow().clean(nonce.len());
-        let state = Box::new(State { first, hash: 0, block: [0; 16], waiting: 0, aad: 0, data: 0 });
+        let state = Box::new(State { first, hash: 0, block: [0; 16], aad: 0, data: 0 });
         Ok(Self { gcm, state })
     }
 
@@ -88,9 +89,11 @@ impl<G: Borrow<Gcm>> Stream<G> {
         if self.state.data > 0 {
             return Err(Refused::Late);
         }
-        let len = self.state.aad.checked_add(piece.len() as u64).filter(|len| *len <= LONGEST_HASHED);
-        self.state.aad = len.ok_or(Refused::TooLong)?;
-        self.state.absorb(self.gcm.borrow(), piece);
+        let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
+        let total = state.aad.checked_add(piece.len() as u64).filter(|total| *total <= LONGEST_HASHED);
+        let total = total.ok_or(Refused::TooLong)?;
+        state.absorb(gcm, rest(state.aad), piece);
+        state.aad = total;
         Ok(())
     }
 
@@ -113,33 +116,33 @@ impl<G: Borrow<Gcm>> Stream<G> {
     fn cover(&mut self, hashed: Hashed, mut data: InOut<'_>) -> Result<(), TooLong> {
         let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
         let len = data.len();
-        let total = state.data.checked_add(len as u64).filter(|total| *total <= LONGEST).ok_or(TooLong)?;
+        state.data.checked_add(len as u64).filter(|total| *total <= LONGEST).ok_or(TooLong)?;
         if state.data == 0 && len > 0 {
-            state.fill_up(gcm);
+            state.fill_up(gcm, rest(state.aad));
         }
         let mut at = 0;
         while at < len {
             // Every piece but the first begins with a block.
-            let n = (len - at).min(PIECE - state.waiting);
+            let waiting = rest(state.data);
+            let n = (len - at).min(PIECE - waiting);
             let mut piece = data.part(at, n);
             if hashed == Hashed::Source {
-                let place = state.data + at as u64;
-                state.absorb(gcm, piece.source());
-                gcm.xor(state.first, place, piece);
-            } else {
-                gcm.xor(state.first, state.data + at as u64, piece.part(0, n));
-                state.absorb(gcm, piece.target());
+                state.absorb(gcm, waiting, piece.source());
             }
+            gcm.xor(state.first, state.data, piece.part(0, n));
+            if hashed == Hashed::Target {
+                state.absorb(gcm, waiting, piece.target());
+            }
+            state.data += n as u64;
             at += n;
         }
-        state.data = total;
         Ok(())
     }
 
     /// The tag.
     pub fn finish(mut self) -> [u8; 16] {
         let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
-        state.fill_up(gcm);
+        state.fill_up(gcm, rest(if state.data > 0 { state.data } else { state.aad }));
         let lengths = u128::from(8 * state.data) | u128::from(8 * state.aad) << 64;
         gcm.absorb(&lengths.to_be_bytes(), &mut state.hash);
         let mut tag = state.hash.to_be_bytes();
@@ -150,38 +153,40 @@ impl<G: Borrow<Gcm>> Stream<G> {
 }
 
 impl State {
-    /// Goes on hashing.
-    fn absorb(&mut self, gcm: &Gcm, mut bytes: &[u8]) {
-        if self.waiting > 0 {
-            let (some, rest) = bytes.split_at(bytes.len().min(16 - self.waiting));
-            self.block[self.waiting..][..some.len()].copy_from_slice(some);
-            self.waiting += some.len();
-            bytes = rest;
-            if self.waiting < 16 {
+    /// Goes on hashing, after `waiting` bytes of a block.
+    fn absorb(&mut self, gcm: &Gcm, waiting: usize, mut bytes: &[u8]) {
+        if waiting > 0 {
+            let (some, after) = bytes.split_at(bytes.len().min(16 - waiting));
+            self.block[waiting..][..some.len()].copy_from_slice(some);
+            bytes = after;
+            if waiting + some.len() < 16 {
                 return;
             }
-            self.fill_up(gcm);
+            self.fill_up(gcm, 16);
         }
-        let (whole, rest) = bytes.split_at(bytes.len() / 16 * 16);
+        let (whole, after) = bytes.split_at(bytes.len() / 16 * 16);
         if !whole.is_empty() {
             gcm.absorb(whole, &mut self.hash);
             gcm.clean(whole.len());
         }
-        self.block[..rest.len()].copy_from_slice(rest);
-        self.waiting = rest.len();
+        self.block[..after.len()].copy_from_slice(after);
     }
 
-    /// Hashes what waits, with zeros up to a whole block.
-    fn fill_up(&mut self, gcm: &Gcm) {
-        if self.waiting > 0 {
-            gcm.absorb(&self.block[..self.waiting], &mut self.hash);
-            self.waiting = 0;
+    /// Hashes the bytes that wait, with zeros up to a whole block.
+    fn fill_up(&mut self, gcm: &Gcm, waiting: usize) {
+        if waiting > 0 {
+            gcm.absorb(&self.block[..waiting], &mut self.hash);
         }
     }
 }
 
+/// How many of so many bytes come after whole blocks.
+fn rest(len: u64) -> usize {
+    (len % 16) as usize
+}
+
 impl Gcm {
-    /// XORs the keystream of a message from byte `at` of its data on. `at` and length do not pass [`LONGEST`].
+    /// XORs the keystream of a message from byte `at` of its data on. It does not pass [`LONGEST`].
     ///
     /// With a hashed nonce the counter is secret: where it wraps in its 32 bits there is no branch.
     fn xor(&self, first: u128, at: u64, mut data: InOut<'_>) {
@@ -189,7 +194,7 @@ impl Gcm {
             let low = (first as u32).wrapping_add(1).wrapping_add((at / 16) as u32);
             first >> 32 << 32 | u128::from(low)
         };
-        let skip = (at % 16) as usize;
+        let skip = rest(at);
         let len = data.len();
         let begun = if skip == 0 { 0 } else { len.min(16 - skip) };
         if begun > 0 {
@@ -222,7 +227,6 @@ impl Drop for State {
         wipe(core::slice::from_mut(&mut self.first));
         wipe(core::slice::from_mut(&mut self.hash));
         wipe(&mut self.block);
-        wipe(core::slice::from_mut(&mut self.waiting));
         wipe(core::slice::from_mut(&mut self.aad));
         wipe(core::slice::from_mut(&mut self.data));
     }
