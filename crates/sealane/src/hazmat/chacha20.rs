@@ -5,9 +5,6 @@ use crate::{Error, InOut, Misuse};
 use providers::raw;
 use std::fmt;
 
-const PAST_END: Error =
-    Error::LimitExceeded("ChaCha20 has 2^32 blocks of 64 bytes for a nonce, and here they end");
-
 /// The keystream of ChaCha20 (RFC 8439 section 2.4): 2^32 blocks of 64 bytes for a nonce of 12 bytes.
 ///
 /// Byte 0 of the stream is the first of block `counter`. Safe to share between threads: nothing in it
