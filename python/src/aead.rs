@@ -10,7 +10,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
 use sealane::{Algorithm, Error, Misuse, Provider};
 
 /// Letting other Python threads run costs 40 ns (measured), which is 1 KiB of AES-GCM. From here on it is below 8 %.
-const WORTH_DETACHING: usize = 8 << 10;
+pub(crate) const WORTH_DETACHING: usize = 8 << 10;
 
 /// Runs `work` on `len` bytes, letting other Python threads run meanwhile where that pays.
 #[inline]
@@ -358,7 +358,7 @@ pub(crate) fn generate_key<'py>(py: Python<'py>, algorithm: &str) -> PyResult<Bo
     Ok(PyBytes::new(py, key.as_bytes()))
 }
 
-fn find(name: &str) -> PyResult<Algorithm> {
+pub(crate) fn find(name: &str) -> PyResult<Algorithm> {
     Algorithm::from_name(name)
         .ok_or_else(|| unknown("algorithm", name, Algorithm::ALL.iter().map(|a| a.name())))
 }
@@ -368,12 +368,12 @@ fn find_provider(name: &str) -> PyResult<Provider> {
 }
 
 #[cold]
-fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> PyErr {
+pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> PyErr {
     let known = known.collect::<Vec<_>>().join(", ");
     PyValueError::new_err(format!("unknown {what} {name:?}; known: {known}"))
 }
 
 #[cold]
-fn forged() -> PyErr {
+pub(crate) fn forged() -> PyErr {
     raise(Error::Authentication)
 }

@@ -53,6 +53,13 @@ fn raise_misuse(misuse: &Misuse) -> PyErr {
     match misuse {
         Misuse::KeyLength { .. }
         | Misuse::NonceLength { .. }
+        | Misuse::TagLength { .. }
+        | Misuse::BlockLength { .. }
+        | Misuse::LateAad
+        | Misuse::Finished
+        | Misuse::NotStreamed(_)
+        | Misuse::SmallBlock(_)
+        | Misuse::ShortNonce
         | Misuse::OutputTooShort { .. }
         | Misuse::BufferTooShort { .. }
         | Misuse::Overlap

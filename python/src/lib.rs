@@ -34,7 +34,9 @@ mod _native {
             Decryptor, FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path,
             inspect_path, verify_path,
         },
-        hazmat::AesCtr,
+        hazmat::{
+            AeadDecryptor, AeadEncryptor, AesCtr, ChaCha20, Poly1305, Speck, SpeckAead, SpeckCtr, XChaCha20,
+        },
         keys::{Key, generate, load},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         run_cli,

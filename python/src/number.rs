@@ -24,3 +24,17 @@ pub(crate) fn bytes_in_memory(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let fits = |n: u64| usize::try_from(n).ok().filter(|&n| isize::try_from(n).is_ok());
     fits(bytes(value)?).ok_or_else(|| raise(Error::LimitExceeded("more than this machine can address")))
 }
+
+/// The number of a block of ChaCha20.
+///
+/// # Errors
+/// As [`bytes`], but from 2^32 on.
+pub(crate) fn counter(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    value.extract::<u32>().map_err(|error| match value.lt(0) {
+        Ok(true) => PyValueError::new_err("a counter is never negative"),
+        Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            raise(Error::LimitExceeded("a counter has 32 bits"))
+        }
+        _ => error,
+    })
+}

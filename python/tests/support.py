@@ -19,6 +19,20 @@ PAIRS = [
 ]
 """Every algorithm with every provider that computes it here."""
 
+SPECKS = {
+    "speck32-64": (4, 8),
+    "speck48-72": (6, 9),
+    "speck48-96": (6, 12),
+    "speck64-96": (8, 12),
+    "speck64-128": (8, 16),
+    "speck96-96": (12, 12),
+    "speck96-144": (12, 18),
+    "speck128-128": (16, 16),
+    "speck128-192": (16, 24),
+    "speck128-256": (16, 32),
+}
+"""Bytes of a block and of a key."""
+
 CHUNK = 16384
 SEALED_CHUNK = CHUNK + 16
 HEADER = 56

@@ -136,6 +136,14 @@ def test_nothing_shows_the_key() -> None:
     secrets = [
         sealane.Aead("aes-256-gcm", key),
         sealane.hazmat.AesCtr(key, bytes(16)),
+        sealane.hazmat.ChaCha20(key, bytes(12)),
+        sealane.hazmat.XChaCha20(key, bytes(24)),
+        sealane.hazmat.SpeckCtr("speck128-256", key, bytes(16)),
+        sealane.hazmat.Speck("speck128-256", key),
+        sealane.hazmat.Poly1305(key),
+        sealane.hazmat.AeadEncryptor("aes-256-gcm", key, bytes(12)),
+        sealane.hazmat.AeadDecryptor("chacha20-poly1305", key, bytes(12)),
+        sealane.hazmat.Aead("speck128-256-poly1305", key),
         sealane.Aead("aes-256-gcm", key).buffer(10),
         sealane.keys.generate("aes-256"),
     ]

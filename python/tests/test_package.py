@@ -27,7 +27,8 @@ def test_names() -> None:
         assert module.__all__ == sorted(module.__all__)
         for name in module.__all__:
             assert getattr(module, name) is not None
-    for thing in sealane.Aead, sealane.Buffer, sealane.hazmat.AesCtr, sealane.keys.Key:
+    raw = (getattr(sealane.hazmat, name) for name in sealane.hazmat.__all__)
+    for thing in sealane.Aead, sealane.Buffer, sealane.keys.Key, *raw:
         for name, member in vars(thing).items():
             assert name.startswith("_") or member.__doc__, f"{thing.__name__}.{name} has no documentation"
 

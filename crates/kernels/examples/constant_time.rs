@@ -69,8 +69,15 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, row: &'static str
                 watch.expect(0, &what, "seal", || {
                     a.seal(&nonce, &secret_aad, InOut::in_place(&mut data), &mut tag);
                 });
+                let (mut cut, mut cut_tag) = (valgrind::secret(&plain), [0; 16]);
+                let did = watch.expect(0, &what, "seal in pieces", || {
+                    a.seal_in_pieces(&nonce, &secret_aad, &mut cut, &mut cut_tag)
+                });
                 valgrind::publish(&data);
                 valgrind::publish(&tag);
+                valgrind::publish(&cut);
+                valgrind::publish(&cut_tag);
+                assert!(!did || (&cut, cut_tag) == (&data, tag), "{what}: wrong in pieces");
                 // Else it could have been secure by doing nothing.
                 assert!((data.clone(), tag) == A::twin(&key, &nonce, &aad, &plain), "{what}: wrong result");
                 let mut opened = vec![0; len];

@@ -12,7 +12,7 @@ mod clock;
 use clock::{best_time, nanoseconds_per_cycle};
 use kernels::InOut;
 use kernels::cpu::Features;
-use kernels::gcm::{self, Gcm};
+use kernels::gcm::{self, Gcm, Stream};
 use std::hint::black_box;
 
 fn main() {
@@ -30,7 +30,9 @@ fn main() {
             let key = &[7; 32][..bits / 8];
             let gcm = Gcm::new(key, features).expect("a good length");
             let (aad, mut tag) = ([3; 13], [0; 16]);
-            for (what, aad) in [("in place", &[][..]), ("apart", &[]), ("aad 13", &aad), ("open", &[])] {
+            for (what, aad) in
+                [("in place", &[][..]), ("apart", &[]), ("aad 13", &aad), ("open", &[]), ("stream", &[])]
+            {
                 print!("AES-{bits}-GCM {:9} {what:8}", row.name);
                 for n in [64, 256, 1 << 10, 16 << 10, 1 << 20] {
                     let mut data = vec![0x5a; n + 4096];
@@ -47,6 +49,11 @@ fn main() {
                         "open" => best_time(|| {
                             let both = black_box(InOut::apart(data, other));
                             gcm.open(&nonce, aad, both, &tag).expect("the right tag");
+                        }),
+                        "stream" => best_time(|| {
+                            let mut stream = Stream::begin(&gcm, &nonce).expect("not too long");
+                            stream.encrypt(black_box(InOut::apart(data, other))).expect("not too long");
+                            black_box(stream.finish());
                         }),
                         "in place" => best_time(|| {
                             let here = black_box(InOut::in_place(data));

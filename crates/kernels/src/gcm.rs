@@ -17,6 +17,9 @@ use std::sync::OnceLock;
 
 pub(crate) mod answers;
 pub(crate) mod body;
+mod stream;
+
+pub use stream::{Refused, Stream};
 
 /// An AES-GCM key, and the row that computes with it.
 ///
@@ -286,8 +289,21 @@ fn computes(row: Picked<GcmFunctions>, answer: &answers::Answer) -> bool {
     let data = &mut data[..answer.plain.len()];
     gcm.seal(&NONCE, answer.aad, InOut::apart(answer.plain, data), &mut tag).is_ok()
         && u128::from_be_bytes(tag) == answer.tag
+        && in_pieces(&gcm, answer) == Some(answer.tag)
         && gcm.open(&NONCE, answer.aad, InOut::in_place(data), &tag).is_ok()
         && data == answer.plain
+}
+
+/// The tag of a message that is cut in a block.
+fn in_pieces(gcm: &Gcm, answer: &answers::Answer) -> Option<u128> {
+    let mut data = [0; TEXT.len()];
+    let mut data = InOut::apart(answer.plain, &mut data[..answer.plain.len()]);
+    let (cut, len) = (data.len() / 3, data.len());
+    let mut stream = Stream::begin(gcm, &answers::NONCE).ok()?;
+    stream.aad(answer.aad).ok()?;
+    stream.encrypt(data.part(0, cut)).ok()?;
+    stream.encrypt(data.part(cut, len - cut)).ok()?;
+    Some(u128::from_be_bytes(stream.finish()))
 }
 
 #[cfg(test)]

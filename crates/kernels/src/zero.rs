@@ -9,6 +9,7 @@ mod sealed {
     impl Plain for u8 {}
     impl Plain for u32 {}
     impl Plain for u64 {}
+    impl Plain for u128 {}
 }
 
 /// Overwrites with zeros, also where the compiler can prove that nobody reads them.

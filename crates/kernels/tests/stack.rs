@@ -366,6 +366,10 @@ impl Report {
                 self.look(&secrets, &what("seal"), Some(len), || {
                     a.seal(nonce, &aad, InOut::apart(&plain, &mut sealed), &mut tag);
                 });
+                let (mut cut, mut cut_tag) = (plain.clone(), [0; 16]);
+                self.look(&secrets, &what("seal in pieces"), Some(len), || {
+                    a.seal_in_pieces(&NONCE, &aad, &mut cut, &mut cut_tag);
+                });
                 self.look(&secrets, &what("open"), Some(len), || {
                     assert!(a.open(nonce, &aad, InOut::apart(&sealed, &mut opened), &tag));
                 });

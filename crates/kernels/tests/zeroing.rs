@@ -5,7 +5,7 @@ use kernels::aegis::{self, Aegis, Kind};
 use kernels::aes::{self, Aes};
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
-use kernels::gcm::{self, Gcm};
+use kernels::gcm::{self, Gcm, Stream};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -29,6 +29,8 @@ const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
 const GCM_MANY: (usize, usize) = (40 * 32, 64);
 /// The first round, made ahead: 256 sums and padding.
 const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
+/// A message of AES-GCM under way: counter, hash, the block that waits, and two lengths.
+const GCM_STREAM: (usize, usize) = (64, 16);
 /// Poly1305's sum in four words, its key in four, and a buffer.
 const POLY1305: (usize, usize) = (8 * 8 + 16, 8);
 /// Its powers: five factors of 40 words.
@@ -44,8 +46,18 @@ unsafe impl GlobalAlloc for Watch {
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        let ours = [SCHEDULE, CHACHA20, GCM_KEY, GCM_MANY, FIRST_ROUND, AEGIS_KEY, POLY1305, POLY1305_POWERS]
-            .contains(&(layout.size(), layout.align()));
+        let ours = [
+            SCHEDULE,
+            CHACHA20,
+            GCM_KEY,
+            GCM_MANY,
+            FIRST_ROUND,
+            GCM_STREAM,
+            AEGIS_KEY,
+            POLY1305,
+            POLY1305_POWERS,
+        ]
+        .contains(&(layout.size(), layout.align()));
         if WATCHING.load(Ordering::Relaxed) && ours {
             // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own, all of
             // which was written when it was made.
@@ -139,6 +151,27 @@ fn a_dropped_gcm_key_leaves_zeros() {
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, pieces, "the key was not where this test looks");
         }
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_message_in_pieces_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let gcm = Gcm::new(&[0xa5; 32], Features::detect()).unwrap();
+    for finish in [false, true] {
+        let mut stream = Stream::begin(&gcm, &[1; 12]).unwrap();
+        stream.aad(&[7; 21]).unwrap();
+        stream.encrypt(InOut::in_place(&mut [3; 100])).unwrap();
+        let before = LARGE.load(Ordering::Relaxed);
+        WATCHING.store(true, Ordering::Relaxed);
+        if finish {
+            assert_ne!(stream.finish(), [0; 16]);
+        } else {
+            drop(stream);
+        }
+        WATCHING.store(false, Ordering::Relaxed);
+        assert_eq!(LARGE.load(Ordering::Relaxed), before + 1, "the state was not where this test looks");
     }
     assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
 }

@@ -23,6 +23,7 @@ mod error;
 mod key;
 mod listing;
 mod provider;
+pub mod raw;
 mod registry;
 mod select;
 

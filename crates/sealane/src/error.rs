@@ -17,8 +17,8 @@ pub enum Error {
     Truncated,
     /// The provider that was asked for is not there.
     ProviderUnavailable(providers::Unavailable),
-    /// There is no native AES: no build of it that may run here passes its self-test.
-    SelfTest(providers::NoAes),
+    /// There is no native cipher of this name: no build of it that may run here passes its self-test.
+    SelfTest(&'static str),
     /// An environment variable of sealane's that cannot be understood.
     Environment(providers::BadVariable),
     /// More than the algorithm or the format can carry.
@@ -54,6 +54,30 @@ pub enum Misuse {
         /// Bytes wanted.
         want: usize,
     },
+    /// A tag of another length.
+    TagLength {
+        /// Bytes given.
+        got: usize,
+        /// Bytes wanted.
+        want: usize,
+    },
+    /// Data that is no whole number of blocks.
+    BlockLength {
+        /// Bytes given.
+        got: usize,
+        /// Bytes of a block.
+        block: usize,
+    },
+    /// Associated data after data.
+    LateAad,
+    /// A message or a tag that was finished is used again.
+    Finished,
+    /// An algorithm that cannot be computed in pieces.
+    NotStreamed(providers::Algorithm),
+    /// A cipher with small blocks, by a call that does not say so. Bits of a block.
+    SmallBlock(usize),
+    /// A random nonce for a cipher whose nonces are too short to be random.
+    ShortNonce,
     /// The output buffer is too short.
     OutputTooShort {
         /// Bytes there.
@@ -100,7 +124,7 @@ impl fmt::Display for Error {
             Self::Format(expected) => write!(f, "not {expected}"),
             Self::Truncated => f.write_str("truncated: the data ends too early"),
             Self::ProviderUnavailable(why) => why.fmt(f),
-            Self::SelfTest(why) => why.fmt(f),
+            Self::SelfTest(name) => write!(f, "native {name}: {}", providers::Reason::WrongAnswer),
             Self::Environment(why) => why.fmt(f),
             Self::LimitExceeded(limit) => write!(f, "limit exceeded: {limit}"),
             Self::Misuse(misuse) => misuse.fmt(f),
@@ -122,6 +146,23 @@ impl fmt::Display for Misuse {
                 write!(f, " bytes, not {got}")
             }
             Self::NonceLength { got, want } => write!(f, "the nonce must have {want} bytes, not {got}"),
+            Self::TagLength { got, want } => write!(f, "the tag must have {want} bytes, not {got}"),
+            Self::BlockLength { got, block } => {
+                write!(f, "the data must be whole blocks of {block} bytes; it has {got}")
+            }
+            Self::LateAad => f.write_str("associated data comes before data: there has been data"),
+            Self::Finished => f.write_str("already finalized"),
+            Self::NotStreamed(algorithm) => {
+                write!(f, "{} cannot be computed in pieces", algorithm.name())
+            }
+            Self::SmallBlock(bits) => write!(
+                f,
+                "a block of {bits} bits is too small for most uses: if you know why it is not for yours, \
+                 call new_small_block"
+            ),
+            Self::ShortNonce => {
+                f.write_str("the nonces of small blocks are too short to be random: count them, and call encrypt")
+            }
             Self::OutputTooShort { got, need } => {
                 write!(f, "the output buffer has {got} bytes, {need} are needed")
             }
@@ -194,8 +235,19 @@ impl From<providers::NoAes> for Error {
     fn from(why: providers::NoAes) -> Self {
         match why {
             providers::NoAes::KeyLength(got) => Misuse::KeyLength { got, want: &[16, 24, 32] }.into(),
-            providers::NoAes::NoRow => Self::SelfTest(why),
+            providers::NoAes::NoRow => Self::SelfTest("AES"),
             providers::NoAes::Variable(bad) => bad.into(),
+        }
+    }
+}
+
+/// With a key of a wrong length the caller says which would be right, before it gets here.
+impl From<providers::raw::NoRaw> for Error {
+    fn from(why: providers::raw::NoRaw) -> Self {
+        match why {
+            providers::raw::NoRaw::KeyLength(got) => Misuse::KeyLength { got, want: &[16, 24, 32] }.into(),
+            providers::raw::NoRaw::NoRow(name) => Self::SelfTest(name),
+            providers::raw::NoRaw::Variable(bad) => bad.into(),
         }
     }
 }

@@ -5,7 +5,7 @@ use kernels::InOut;
 use kernels::aegis::{Aegis, Kind};
 use kernels::chacha20_poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
-use kernels::gcm::Gcm;
+use kernels::gcm::{Gcm, Stream};
 use kernels::gcm_siv::GcmSiv;
 
 /// An algorithm that seals messages.
@@ -16,6 +16,10 @@ pub(crate) trait Sealing {
     fn new(key: &[u8], features: Features) -> Self;
     fn variant(&self) -> &'static str;
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]);
+    /// The same in pieces, where that can be done: whether it was.
+    fn seal_in_pieces(&self, _nonce: &[u8], _aad: &[u8], _data: &mut [u8], _tag: &mut [u8; 16]) -> bool {
+        false
+    }
     /// Whether the tag was right.
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool;
     /// Ciphertext and tag by the slow twin.
@@ -35,6 +39,17 @@ impl Sealing for Gcm {
     }
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
         self.seal(nonce, aad, data, tag).expect("not too long");
+    }
+    fn seal_in_pieces(&self, nonce: &[u8], aad: &[u8], data: &mut [u8], tag: &mut [u8; 16]) -> bool {
+        let mut stream = Stream::begin(self, nonce).expect("not too long");
+        for piece in aad.chunks(100) {
+            stream.aad(piece).expect("not too long");
+        }
+        for piece in data.chunks_mut(1500) {
+            stream.encrypt(InOut::in_place(piece)).expect("not too long");
+        }
+        *tag = stream.finish();
+        true
     }
     #[inline(never)] // valgrind's reports have to lie in it, or in what it calls
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {

@@ -75,6 +75,20 @@ pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool
     };
 }
 
+/// XORs the keystream from the block of `counter` on, and hashes nothing. Counters wrap in their 32 bits.
+#[inline(always)]
+pub(crate) fn cover<B: Products, const W: usize, const R: usize>(
+    b: B,
+    key: &Key,
+    counter: u128,
+    data: InOut<'_>,
+) {
+    let (counter, zero) = (b.splat(&counter.to_le_bytes()), [0; 16]);
+    let state = b.splat(&zero);
+    let mut call = Call::<B, BigEndian, W, _>::new(b, &key.schedule, &key.few, counter, state, zero);
+    call.cover::<R>(data);
+}
+
 struct Message<'a, B: Products, const W: usize, const N: usize> {
     b: B,
     call: Call<'a, B, BigEndian, W, N>,

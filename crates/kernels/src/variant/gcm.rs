@@ -29,6 +29,12 @@ variants! {
         fn absorb_few(few: &Few, bytes: &[u8], hash: &mut u128) = ghash::absorb_into::<_, W, _>;
         /// [`ghash::absorb_into`].
         fn absorb(many: &Many, bytes: &[u8], hash: &mut u128) = ghash::absorb_into::<_, W, _>;
+        /// [`gcm::cover`] for a key of 128 bits.
+        fn cover_128(key: &Key, counter: u128, data: InOut<'_>) = gcm::cover::<_, W, 10>;
+        /// [`gcm::cover`] for a key of 192 bits.
+        fn cover_192(key: &Key, counter: u128, data: InOut<'_>) = gcm::cover::<_, W, 12>;
+        /// [`gcm::cover`] for a key of 256 bits.
+        fn cover_256(key: &Key, counter: u128, data: InOut<'_>) = gcm::cover::<_, W, 14>;
         /// [`gcm::short`] for a key of 128 bits, sealing.
         fn seal_short_128(key: &Key, first: u128, hash: u128, aad: u64, data: &mut InOut<'_>, tag: &mut [u8; 16]) = gcm::short::<_, 10, true>;
         /// [`gcm::short`] for a key of 192 bits, sealing.

@@ -5,11 +5,11 @@ use std::fmt;
 
 /// The keystream of AES-128, -192 or -256 in counter mode (NIST SP 800-38A section 6.5), 2^64 bytes of it.
 ///
-/// The counter is the whole 16-byte `iv`, big-endian, and wraps modulo 2^128. Byte `p` of the stream belongs to
-/// counter `iv + p / 16`. Safe to share between threads: nothing in it changes.
+/// The counter is the whole 16-byte `iv`, big-endian, and wraps modulo 2^128. Byte `p` of the stream belongs
+/// to counter `iv + p / 16`. Safe to share between threads: nothing in it changes.
 ///
-/// **No authentication.** Whoever flips a bit of the ciphertext flips that bit of the plaintext, and whoever sees two
-/// texts under one keystream sees their difference.
+/// **No authentication.** Whoever flips a bit of the ciphertext flips that bit of the plaintext, and whoever
+/// sees two texts under one keystream sees their difference.
 ///
 /// ```
 /// let ctr = sealane::hazmat::AesCtr::new(&[7; 32], &[0; 16])?;
@@ -39,35 +39,10 @@ impl AesCtr {
         self.aes.variant()
     }
 
-    /// `data` XOR the keystream from byte `offset` on.
+    /// What the three other calls come down to.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] where `offset` and length pass 2^64: nothing was written, and nothing ever wraps.
-    pub fn xor_at(&self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = vec![0; data.len()];
-        self.xor(offset, InOut::apart(data, &mut out))?;
-        Ok(out)
-    }
-
-    /// The same into the start of `out`.
-    ///
-    /// # Errors
-    /// As [`Self::xor_at`]; [`Misuse::OutputTooShort`].
-    pub fn xor_into(&self, offset: u64, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
-        let (got, need) = (out.len(), data.len());
-        let out = out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })?;
-        self.xor(offset, InOut::apart(data, out))
-    }
-
-    /// The same in place.
-    ///
-    /// # Errors
-    /// As [`Self::xor_at`].
-    pub fn xor_in_place(&self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
-        self.xor(offset, InOut::in_place(data))
-    }
-
-    /// What the three calls above come down to.
+    /// [`Error::LimitExceeded`] where `offset` and length pass 2^64.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
         self.aes
             .xor_at(&self.iv, offset, data)
@@ -75,8 +50,4 @@ impl AesCtr {
     }
 }
 
-impl fmt::Debug for AesCtr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AesCtr").field("variant", &self.variant()).finish_non_exhaustive()
-    }
-}
+three_calls!(AesCtr);

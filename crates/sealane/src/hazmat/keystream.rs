@@ -1,0 +1,45 @@
+//! What all keystreams have in common: the three ways to call them.
+
+/// The three calls of a keystream over its `xor`, and a `Debug` that shows no secret.
+macro_rules! three_calls {
+    ($keystream:ident) => {
+        impl $keystream {
+            /// `data` XOR the keystream from byte `offset` on.
+            ///
+            /// # Errors
+            /// [`Error::LimitExceeded`] past the end of the keystream: nothing was written, and nothing ever
+            /// wraps.
+            pub fn xor_at(&self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Error> {
+                let mut out = vec![0; data.len()];
+                self.xor(offset, InOut::apart(data, &mut out))?;
+                Ok(out)
+            }
+
+            /// The same into the start of `out`.
+            ///
+            /// # Errors
+            /// As [`Self::xor_at`]; [`Misuse::OutputTooShort`].
+            pub fn xor_into(&self, offset: u64, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
+                let (got, need) = (out.len(), data.len());
+                let out = out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })?;
+                self.xor(offset, InOut::apart(data, out))
+            }
+
+            /// The same in place.
+            ///
+            /// # Errors
+            /// As [`Self::xor_at`].
+            pub fn xor_in_place(&self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
+                self.xor(offset, InOut::in_place(data))
+            }
+        }
+
+        impl fmt::Debug for $keystream {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($keystream))
+                    .field("variant", &self.variant())
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}

@@ -1,0 +1,314 @@
+//! Authenticated messages in pieces of any length.
+
+use super::{ChaCha20, PIECE, Poly1305, XChaCha20, key_of_32, nonce_of, tag_of};
+use crate::{Algorithm, Error, InOut, Misuse};
+use providers::raw::{self, Gcm, GcmStream, Refused};
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// Encrypts one message in pieces: associated data first, then data, then the tag.
+///
+/// For `aes-128-gcm`, `aes-192-gcm`, `aes-256-gcm`, `chacha20-poly1305` and `xchacha20-poly1305`. The
+/// ciphertext is that of one call over the whole, wherever it is cut.
+///
+/// **The nonce must never be used twice with one key.**
+///
+/// ```
+/// use sealane::{Algorithm, hazmat::{AeadDecryptor, AeadEncryptor}};
+///
+/// let mut encryptor = AeadEncryptor::new(Algorithm::Aes256Gcm, &[7; 32], &[1; 12])?;
+/// encryptor.aad(b"header")?;
+/// let mut ciphertext = encryptor.update(b"attack ")?;
+/// ciphertext.extend(encryptor.update(b"at dawn")?);
+/// let tag = encryptor.finalize();
+///
+/// let mut decryptor = AeadDecryptor::new(Algorithm::Aes256Gcm, &[7; 32], &[1; 12])?;
+/// decryptor.aad(b"header")?;
+/// let plaintext = decryptor.update(&ciphertext)?; // not verified
+/// decryptor.finalize(&tag)?; // now it is
+/// assert_eq!(plaintext, b"attack at dawn");
+/// # Ok::<(), sealane::Error>(())
+/// ```
+pub struct AeadEncryptor(Message);
+
+/// Decrypts one message in pieces, as [`AeadEncryptor`] encrypts it.
+///
+/// **It releases plaintext that was not verified.** Until [`AeadDecryptor::finalize`] returned `Ok`, what it
+/// gave may be anything that an attacker likes: do not act on it, do not show it, do not parse it, and throw
+/// all of it away when `finalize` fails. [`crate::Aead`] and [`crate::file`] never put you there.
+pub struct AeadDecryptor(Message);
+
+impl AeadEncryptor {
+    /// Begins a message.
+    ///
+    /// # Errors
+    /// [`Misuse::NotStreamed`], [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
+        Message::new(algorithm, key, nonce).map(Self)
+    }
+
+    /// What is computed.
+    pub fn algorithm(&self) -> Algorithm {
+        self.0.algorithm
+    }
+
+    /// A piece of associated data.
+    ///
+    /// # Errors
+    /// [`Misuse::LateAad`] after data, [`Error::LimitExceeded`].
+    pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
+        self.0.aad(piece)?;
+        Ok(self)
+    }
+
+    /// A piece of plaintext becomes a piece of ciphertext of the same length.
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] past [`Algorithm::max_plaintext_len`]; nothing was written then.
+    pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = vec![0; piece.len()];
+        self.xor(InOut::apart(piece, &mut out))?;
+        Ok(out)
+    }
+
+    /// The same in place or apart.
+    ///
+    /// # Errors
+    /// As [`Self::update`].
+    pub fn xor(&mut self, piece: InOut<'_>) -> Result<(), Error> {
+        self.0.cover(Way::Encrypt, piece)
+    }
+
+    /// The tag.
+    pub fn finalize(self) -> [u8; 16] {
+        self.0.finish()
+    }
+}
+
+impl AeadDecryptor {
+    /// Begins a message.
+    ///
+    /// # Errors
+    /// As [`AeadEncryptor::new`].
+    pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
+        Message::new(algorithm, key, nonce).map(Self)
+    }
+
+    /// What is computed.
+    pub fn algorithm(&self) -> Algorithm {
+        self.0.algorithm
+    }
+
+    /// A piece of associated data.
+    ///
+    /// # Errors
+    /// As [`AeadEncryptor::aad`].
+    pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
+        self.0.aad(piece)?;
+        Ok(self)
+    }
+
+    /// A piece of ciphertext becomes a piece of plaintext, **not verified**.
+    ///
+    /// # Errors
+    /// As [`AeadEncryptor::update`].
+    pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = vec![0; piece.len()];
+        self.xor(InOut::apart(piece, &mut out))?;
+        Ok(out)
+    }
+
+    /// The same in place or apart.
+    ///
+    /// # Errors
+    /// As [`AeadEncryptor::update`].
+    pub fn xor(&mut self, piece: InOut<'_>) -> Result<(), Error> {
+        self.0.cover(Way::Decrypt, piece)
+    }
+
+    /// Whether all of it was what somebody with the key encrypted.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`]: throw away what `update` gave. [`Misuse::TagLength`].
+    pub fn finalize(self, tag: &[u8]) -> Result<(), Error> {
+        let tag = tag_of(tag)?;
+        if raw::equal(&self.0.finish(), tag) { Ok(()) } else { Err(Error::Authentication) }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Encrypt,
+    Decrypt,
+}
+
+/// One message under way.
+struct Message {
+    algorithm: Algorithm,
+    construction: Construction,
+}
+
+enum Construction {
+    Gcm(GcmStream<Gcm>),
+    ChaCha(Box<ChaCha>),
+}
+
+impl Message {
+    fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
+        let length = |want| move |_| Misuse::KeyLength { got: key.len(), want };
+        let construction = match algorithm {
+            Algorithm::Aes128Gcm => gcm(<&[u8; 16]>::try_from(key).map_err(length(&[16]))?, nonce),
+            Algorithm::Aes192Gcm => gcm(<&[u8; 24]>::try_from(key).map_err(length(&[24]))?, nonce),
+            Algorithm::Aes256Gcm => gcm(<&[u8; 32]>::try_from(key).map_err(length(&[32]))?, nonce),
+            Algorithm::ChaCha20Poly1305 => {
+                key_of_32(key)?;
+                chacha(ChaCha20::new(key, nonce, 0)?)
+            }
+            Algorithm::XChaCha20Poly1305 => {
+                key_of_32(key)?;
+                chacha(XChaCha20::new(key, nonce, 0)?.0)
+            }
+            _ => Err(Misuse::NotStreamed(algorithm).into()),
+        };
+        Ok(Self { algorithm, construction: construction? })
+    }
+
+    fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
+        match &mut self.construction {
+            Construction::Gcm(stream) => stream.aad(piece).map_err(|refused| match refused {
+                Refused::Late => Misuse::LateAad.into(),
+                Refused::TooLong => TOO_LONG_AAD,
+            }),
+            Construction::ChaCha(message) => message.aad(piece),
+        }
+    }
+
+    fn cover(&mut self, way: Way, piece: InOut<'_>) -> Result<(), Error> {
+        match (&mut self.construction, way) {
+            (Construction::Gcm(stream), Way::Encrypt) => stream.encrypt(piece).map_err(|_| TOO_LONG),
+            (Construction::Gcm(stream), Way::Decrypt) => stream.decrypt(piece).map_err(|_| TOO_LONG),
+            (Construction::ChaCha(message), way) => message.cover(way, piece),
+        }
+    }
+
+    fn finish(self) -> [u8; 16] {
+        match self.construction {
+            Construction::Gcm(stream) => stream.finish(),
+            Construction::ChaCha(message) => message.finish(),
+        }
+    }
+}
+
+const TOO_LONG: Error =
+    Error::LimitExceeded("with this piece the message is longer than the algorithm can carry");
+const TOO_LONG_AAD: Error =
+    Error::LimitExceeded("with this piece the associated data is longer than the algorithm can carry");
+
+fn gcm(key: &[u8], nonce: &[u8]) -> Result<Construction, Error> {
+    let nonce: [u8; 12] = nonce_of(nonce)?;
+    let stream = GcmStream::begin(raw::gcm(key)?, &nonce).map_err(|_| TOO_LONG)?;
+    Ok(Construction::Gcm(stream))
+}
+
+/// The AEAD of RFC 8439, section 2.8, under way.
+struct ChaCha {
+    /// From block 0 on: that of the one-time key.
+    keystream: ChaCha20,
+    mac: Poly1305,
+    aad: u64,
+    data: u64,
+}
+
+/// Where the data begins: at block 1.
+const DATA: u64 = 64;
+
+fn chacha(keystream: ChaCha20) -> Result<Construction, Error> {
+    let mut once = Zeroizing::new([0; 32]);
+    keystream.xor(0, InOut::in_place(&mut *once))?;
+    let mac = Poly1305::new(&*once)?;
+    Ok(Construction::ChaCha(Box::new(ChaCha { keystream, mac, aad: 0, data: 0 })))
+}
+
+impl ChaCha {
+    fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
+        if self.data > 0 {
+            return Err(Misuse::LateAad.into());
+        }
+        self.aad = self.aad.checked_add(piece.len() as u64).ok_or(TOO_LONG_AAD)?;
+        self.mac.update(piece);
+        Ok(())
+    }
+
+    fn cover(&mut self, way: Way, mut data: InOut<'_>) -> Result<(), Error> {
+        let len = data.len();
+        let longest = Algorithm::ChaCha20Poly1305.max_plaintext_len();
+        let total = self.data.checked_add(len as u64).filter(|total| *total <= longest).ok_or(TOO_LONG)?;
+        if self.data == 0 && len > 0 {
+            self.mac.pad(self.aad);
+        }
+        let mut at = 0;
+        while at < len {
+            let offset = DATA + self.data + at as u64;
+            // Every piece but the first begins with a block of the keystream.
+            let n = (len - at).min(PIECE - (offset % 64) as usize);
+            let mut piece = data.part(at, n);
+            if way == Way::Decrypt {
+                self.mac.update(piece.source());
+            }
+            self.keystream.xor(offset, piece.part(0, n))?;
+            if way == Way::Encrypt {
+                self.mac.update(piece.target());
+            }
+            at += n;
+        }
+        self.data = total;
+        Ok(())
+    }
+
+    fn finish(mut self) -> [u8; 16] {
+        if self.data == 0 {
+            self.mac.pad(self.aad);
+        }
+        self.mac.finalize_aead(self.aad, self.data)
+    }
+}
+
+impl fmt::Debug for AeadEncryptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AeadEncryptor").field("algorithm", &self.algorithm().name()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for AeadDecryptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AeadDecryptor").field("algorithm", &self.algorithm().name()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// As after very much data: nobody has 256 GiB for it here.
+    fn after(data: u64, aad: u64) -> ChaCha {
+        let stream = ChaCha20::new(&[7; 32], &[0; 12], 0).unwrap();
+        let Construction::ChaCha(mut message) = chacha(stream).unwrap() else { panic!() };
+        (message.data, message.aad) = (data, aad);
+        *message
+    }
+
+    #[test]
+    fn limits() {
+        let longest = Algorithm::ChaCha20Poly1305.max_plaintext_len();
+        let mut data = [0xee; 40];
+        for way in [Way::Encrypt, Way::Decrypt] {
+            let mut message = after(longest - 32, 0);
+            let refused = message.cover(way, InOut::in_place(&mut data[..33]));
+            assert!(matches!(refused, Err(Error::LimitExceeded(_))));
+            assert_eq!(data, [0xee; 40], "written");
+            message.cover(way, InOut::in_place(&mut [0; 32])).unwrap();
+            assert!(message.cover(way, InOut::in_place(&mut data[..1])).is_err());
+        }
+        assert!(matches!(after(0, u64::MAX).aad(&[0]), Err(Error::LimitExceeded(_))));
+    }
+}

@@ -1,0 +1,90 @@
+//! Poly1305.
+
+use super::{ChaCha20, key_of_32, tag_of};
+use crate::Error;
+use providers::raw;
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// The one-time authenticator Poly1305 (RFC 8439 section 2.5).
+///
+/// **A key is for one message.** Whoever sees the tags of two messages under one key can forge a third.
+///
+/// ```
+/// use sealane::hazmat::Poly1305;
+///
+/// let mut mac = Poly1305::new(&[7; 32])?;
+/// mac.update(b"Cryptographic Forum ").update(b"Research Group");
+/// let tag = mac.finalize();
+///
+/// let mut other = Poly1305::new(&[7; 32])?;
+/// other.update(b"Cryptographic Forum Research Group");
+/// other.verify(&tag)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
+pub struct Poly1305 {
+    mac: raw::Poly1305,
+}
+
+impl Poly1305 {
+    /// From a one-time key of 32 bytes.
+    ///
+    /// # Errors
+    /// [`Misuse::KeyLength`](crate::Misuse::KeyLength), [`Error::SelfTest`].
+    pub fn new(key: &[u8]) -> Result<Self, Error> {
+        Ok(Self { mac: raw::poly1305(key_of_32(key)?)? })
+    }
+
+    /// With the one-time key that ChaCha20 makes: the first 32 bytes of its block 0 (RFC 8439 section 2.6).
+    ///
+    /// # Errors
+    /// As [`ChaCha20::new`].
+    pub fn from_chacha20(key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
+        let mut once = Zeroizing::new([0; 32]);
+        ChaCha20::new(key, nonce, 0)?.xor_in_place(0, &mut *once)?;
+        Self::new(&*once)
+    }
+
+    /// Which build computes it.
+    pub fn variant(&self) -> &'static str {
+        self.mac.variant()
+    }
+
+    /// Goes on with `data`, of any length.
+    pub fn update(&mut self, data: &[u8]) -> &mut Self {
+        self.mac.update(data);
+        self
+    }
+
+    /// The tag.
+    pub fn finalize(self) -> [u8; 16] {
+        self.mac.finalize()
+    }
+
+    /// Compares the tag with `tag`, in a time that does not depend on either.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`]; [`Misuse::TagLength`](crate::Misuse::TagLength).
+    pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
+        let tag = tag_of(tag)?;
+        if raw::equal(&self.finalize(), tag) { Ok(()) } else { Err(Error::Authentication) }
+    }
+
+    /// As in the AEAD of RFC 8439, section 2.8: zeros up to whole blocks of 16 after `len` bytes.
+    pub(super) fn pad(&mut self, len: u64) {
+        self.update(&[0; 15][..(len.wrapping_neg() % 16) as usize]);
+    }
+
+    /// The two lengths at the end, and the tag.
+    pub(super) fn finalize_aead(mut self, aad: u64, data: u64) -> [u8; 16] {
+        self.pad(data);
+        self.update(&aad.to_le_bytes()).update(&data.to_le_bytes());
+        self.finalize()
+    }
+}
+
+impl fmt::Debug for Poly1305 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
+    }
+}
