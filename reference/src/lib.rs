@@ -7,3 +7,4 @@
 pub mod aes;
 pub mod gcm;
 pub mod gcm_siv;
+pub mod speck;

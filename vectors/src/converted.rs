@@ -138,7 +138,7 @@ pub(crate) fn aes_ctr(file: &File) -> Result<Vec<CtrCase>, Why> {
     tests(file)?.into_iter().map(case).collect()
 }
 
-fn tests<T: DeserializeOwned>(file: &File) -> Result<Vec<T>, Why> {
+pub(crate) fn tests<T: DeserializeOwned>(file: &File) -> Result<Vec<T>, Why> {
     let document: Document<T> = file.json()?;
     counted(document.number_of_tests, document.tests)
 }

@@ -28,13 +28,18 @@ pub(crate) fn read<T>(folder: &str, readers: &[(&str, Reader<T>)]) -> Result<Vec
     }
     let mut cases = Vec::new();
     for name in names {
-        let read = readers.iter().find(|(known, _)| *known == name).map(|(_, read)| read);
-        let found = read.ok_or(Why::UnknownFile).and_then(|read| {
-            read(&File { text: fs::read_to_string(root().join(&name))?, name: name.clone() })
-        });
-        cases.extend(found.map_err(|why| Error { file: name, why })?);
+        let reader = readers.iter().find(|(known, _)| *known == name);
+        let Some(reader) = reader else { return Err(Error { file: name, why: Why::UnknownFile }) };
+        cases.extend(read_one(reader)?);
     }
     Ok(cases)
+}
+
+/// Reads one file.
+pub(crate) fn read_one<T>((name, read): &(&str, Reader<T>)) -> Result<Vec<T>, Error> {
+    let text = fs::read_to_string(root().join(name)).map_err(Why::from);
+    let found = text.and_then(|text| read(&File { text, name: (*name).into() }));
+    found.map_err(|why| Error { file: (*name).into(), why })
 }
 
 pub(crate) fn root() -> &'static Path {
