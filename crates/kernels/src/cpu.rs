@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// Every feature we know, on any architecture, after everything that it builds on.
 ///
 /// The names are those of the Rust reference, which are those that the field writes.
-const KNOWN: [(&str, &[&str]); 12] = [
+const KNOWN: [(&str, &[&str]); 14] = [
     ("neon", &[]),
     // Arm and x86 share the name; only on Arm it works on NEON's registers.
     ("aes", if cfg!(target_arch = "aarch64") { &["neon"] } else { &[] }),
@@ -21,6 +21,8 @@ const KNOWN: [(&str, &[&str]); 12] = [
     ("avx512f", &["avx2"]),
     ("avx512bw", &["avx512f"]),
     ("avx512vl", &["avx512f"]),
+    ("avx512vbmi", &["avx512bw"]),
+    ("avx512vbmi2", &["avx512bw"]),
 ];
 
 /// A set of processor features. It can be detected and reduced, never invented, so holding one is a proof.
@@ -143,7 +145,8 @@ macro_rules! found {
 #[cfg(target_arch = "x86_64")]
 fn detected() -> u32 {
     found!(is_x86_feature_detected:
-        "aes" "pclmulqdq" "bmi2" "avx" "avx2" "vaes" "vpclmulqdq" "avx512f" "avx512bw" "avx512vl")
+        "aes" "pclmulqdq" "bmi2" "avx" "avx2" "vaes" "vpclmulqdq" "avx512f" "avx512bw" "avx512vl"
+        "avx512vbmi" "avx512vbmi2")
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -199,8 +202,11 @@ mod test {
 
     #[test]
     fn what_builds_on_a_feature_goes_with_it() {
-        assert_eq!(left("avx512f"), ["avx512f", "avx512bw", "avx512vl"]);
-        assert_eq!(left("avx2"), ["avx2", "vaes", "avx512f", "avx512bw", "avx512vl"]);
+        assert_eq!(left("avx512f"), ["avx512f", "avx512bw", "avx512vl", "avx512vbmi", "avx512vbmi2"]);
+        assert_eq!(
+            left("avx2"),
+            ["avx2", "vaes", "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "avx512vbmi2"]
+        );
         assert_eq!(left("pclmulqdq"), ["pclmulqdq", "vpclmulqdq"]);
         assert_eq!(left("bmi2"), ["bmi2"]);
         assert_eq!(left("aes"), ["aes", "vaes"]);

@@ -14,6 +14,7 @@ mod first_round;
 pub mod gcm;
 pub mod gcm_siv;
 mod ghash;
+pub mod speck;
 mod stitch;
 #[allow(unsafe_code)]
 pub mod variant;

@@ -190,12 +190,14 @@ macro_rules! wrapper {
 mod aes;
 mod gcm;
 mod gcm_siv;
+mod speck;
 #[cfg(test)]
 mod words;
 
 pub(crate) use aes::{AES, AesFunctions};
 pub(crate) use gcm::{GCM, GcmFunctions};
 pub(crate) use gcm_siv::{SIV, SivFunctions};
+pub(crate) use speck::{SPECK, SpeckFunctions};
 
 #[cfg(test)]
 mod test {
@@ -299,5 +301,6 @@ mod test {
         check(AES, here).for_each(of);
         check(GCM, here).for_each(of);
         check(SIV, here).for_each(of);
+        check(SPECK, here).for_each(of);
     }
 }

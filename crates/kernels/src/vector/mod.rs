@@ -10,13 +10,19 @@ pub(crate) mod inout;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
 #[cfg(target_arch = "aarch64")]
+mod neon_pairs;
+#[cfg(target_arch = "aarch64")]
 pub mod neon_words;
+pub(crate) mod pairs;
 pub mod portable;
+mod portable_pairs;
 mod portable_products;
 mod portable_words;
 pub(crate) mod words;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;
+#[cfg(target_arch = "x86_64")]
+pub mod x86_pairs;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_products;
 #[cfg(target_arch = "x86_64")]
@@ -226,7 +232,7 @@ fn share(len: usize, skip: usize, i: usize) -> core::ops::Range<usize> {
 
 /// Up to 16 bytes as a little-endian integer; the rest is zero. Overlapping loads, so no byte by byte.
 #[inline(always)]
-fn load16(from: &[u8]) -> u128 {
+pub(crate) fn load16(from: &[u8]) -> u128 {
     let n = from.len();
     if let Some(all) = from.first_chunk() {
         u128::from_le_bytes(*all)
@@ -245,7 +251,7 @@ fn load16(from: &[u8]) -> u128 {
 
 /// The first bytes of `x`, at most 16.
 #[inline(always)]
-fn store16(x: u128, to: &mut [u8]) {
+pub(crate) fn store16(x: u128, to: &mut [u8]) {
     let n = to.len();
     if let Some(all) = to.first_chunk_mut() {
         *all = x.to_le_bytes();
