@@ -40,7 +40,7 @@ test-ct: ## no branch and no address depends on a secret: the kernels under valg
 	RUSTFLAGS="-C symbol-mangling-version=v0" cargo test --locked --release -p sealane-kernels --test stack
 
 test-arch: ## the kernels on other processors, emulated; needs what .ci/run installs for it
-	$(call elsewhere,aarch64,AARCH64,qemu-aarch64-static -L /usr/aarch64-linux-gnu,neon-aes$(comma)portable)
+	$(call elsewhere,aarch64,AARCH64,qemu-aarch64-static -L /usr/aarch64-linux-gnu,neon-aes$(comma)neon$(comma)portable)
 	$(call elsewhere,s390x,S390X,qemu-s390x-static -L /usr/s390x-linux-gnu,portable)
 	$(call elsewhere,i686,I686,$(RUN_I686),portable)
 

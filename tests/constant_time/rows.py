@@ -1,7 +1,7 @@
 """Every function of every x86 row, followed by `machine_code`.
 
 The binary was built with `-C symbol-mangling-version=v0`, which numbers the functions of a table in the order
-of its rows. The tables are read from `variant.rs`, so a new table, row or function is checked as soon as it
+of its rows. The tables are read from `variant/`, so a new table, row or function is checked as soon as it
 stands there.
 
 Secret is all that lies behind the pointers that a function is given, but for the lengths and addresses in
@@ -19,8 +19,19 @@ from collections.abc import Iterator
 from machine_code import PLAIN, PUBLIC, SECRET, Function, Kind, Unknown, parse
 
 ROOT = pathlib.Path(__file__).parents[2]
-# The widest register on which each x86 row computes AES or products.
-WIDTH = {"vaes512": "zmm", "vaes256": "ymm", "aesni": "xmm"}
+# The widest register on which each x86 row computes.
+WIDTH = {
+    "vaes512": "zmm",
+    "vaes256": "ymm",
+    "aesni": "xmm",
+    "avx512ifma": "zmm",
+    "avx512": "zmm",
+    "avx2": "ymm",
+}
+# A table that only tests see.
+TEST = "words"
+# What it computes there: AES, products, sums.
+COMPUTES = ("vaesenc", "vpclmul", "vpadd", "vpmadd52", "vpmuludq")
 
 
 def kinds_of(arguments: str) -> list[Kind]:
@@ -43,19 +54,26 @@ def kinds_of(arguments: str) -> list[Kind]:
 
 
 def tables() -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
-    """Each table of `variant.rs`: its name, its functions with their arguments, its rows on x86-64."""
-    source = (ROOT / "crates/kernels/src/variant.rs").read_text()
-    for table in re.findall(r"^variants! \{\n(.*?)^\}", source, re.MULTILINE | re.DOTALL):
-        head = re.search(r"(\w+): \w+ \{", table)
-        rows = re.findall(r'(?:cfg\(target_arch = "(\w+)"\)\]\s+)?"([\w-]+)" =', table)
-        assert head, table
-        functions = re.findall(r"\bfn (\w+)\((.*?)\) =", table)
-        yield head[1], functions, [name for arch, name in rows if arch in {"", "x86_64"}]
+    """Each table of `variant/`: its path, its functions with their arguments, its rows on x86-64."""
+    for page in sorted((ROOT / "crates/kernels/src/variant").glob("*.rs")):
+        if page.stem == TEST:
+            continue
+        for table in re.findall(r"^variants! \{\n(.*?)^\}", page.read_text(), re.MULTILINE | re.DOTALL):
+            yield from table_of(page.stem, table)
+
+
+def table_of(module: str, table: str) -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
+    head = re.search(r"(\w+): \w+ \{", table)
+    rows = re.findall(r'(?:cfg\(target_arch = "(\w+)"\)\]\s+)?"([\w-]+)" =', table)
+    assert head, table
+    functions = re.findall(r"\bfn (\w+)\((.*?)\) =", table)
+    yield f"{module}::{head[1]}", functions, [name for arch, name in rows if arch in {"", "x86_64"}]
 
 
 def number(symbol: str, table: str) -> int | None:
     """Which of a table's functions this is."""
-    if not (found := re.search(rf"7variant{len(table)}{table}(s([0-9a-zA-Z]*)_)?7wrapper$", symbol)):
+    path = "".join(f"{len(name)}{name}" for name in ("variant", *table.split("::")))
+    if not (found := re.search(rf"{path}(s([0-9a-zA-Z]*)_)?7wrapper$", symbol)):
         return None
     digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     n = 0
@@ -87,7 +105,7 @@ def check(binary: str) -> list[str]:
                 n = row * len(functions) + i
                 body = [] if n in merged else code[found[n]]
                 for instruction in body:
-                    if instruction.name.startswith(("vaesenc", "vpclmul")):
+                    if instruction.name.startswith(COMPUTES):
                         widest = max(widest, instruction.operands[0][:3])
                 if row_name != "portable":
                     function = Function(f"{table} {row_name} {name}", body, kinds_of(arguments), callees)
