@@ -16,7 +16,7 @@ use single::{Schedule, decrypt, encrypt};
 pub(crate) mod answers;
 pub(crate) mod body;
 pub(crate) mod single;
-pub(crate) mod size;
+mod size;
 
 pub use crate::vector::pairs::ByteOrder;
 pub use size::Size;
@@ -44,6 +44,9 @@ pub enum NoKeystream {
     /// Offset + length passes 2^64, or the last of the blocks: after 2^32 or 2^48 of them a keystream would repeat.
     PastEnd,
 }
+
+/// Bytes for which there are enough registers, in rows that do not park.
+const ROOM: usize = 256;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
 pub fn variants() -> impl Iterator<Item = Row> {
@@ -132,15 +135,15 @@ impl Speck {
 
     #[inline(always)]
     fn each_block<W: Word, const BACK: bool>(&self, mut data: InOut<'_>) -> Result<(), NotWhole> {
-        let (row, keys, order) = (self.row, self.keys(), self.order);
-        if data.len() == 2 * W::BYTES {
-            let block = split::<W>(order, data.source());
-            let block = if BACK { decrypt::<W>(keys, block) } else { encrypt::<W>(keys, block) };
-            store16(join::<W>(order, block), data.target());
-            return Ok(());
-        }
-        if !data.len().is_multiple_of(2 * W::BYTES) {
+        let (row, keys, order, block, len) = (self.row, self.keys(), self.order, 2 * W::BYTES, data.len());
+        if !len.is_multiple_of(block) {
             return Err(NotWhole);
+        }
+        if len == block {
+            let words = split::<W>(order, data.source());
+            let words = if BACK { decrypt::<W>(keys, words) } else { encrypt::<W>(keys, words) };
+            store16(join::<W>(order, words), data.target());
+            return Ok(());
         }
         match (W::BITS, BACK) {
             (16, false) => row.encrypt_16(keys, order, data),
@@ -154,7 +157,7 @@ impl Speck {
             (48, true) => row.decrypt_48(keys, order, data),
             (_, true) => row.decrypt_64(keys, order, data),
         }
-        clean();
+        clean(row, len);
         Ok(())
     }
 
@@ -189,36 +192,37 @@ impl Speck {
         Ok(())
     }
 
-    /// No more than one block.
+    /// No more than one block: done before a vector would be.
     #[inline(always)]
     fn xor_block<W: Word>(&self, counter: u128, skip: usize, mut data: InOut<'_>) {
-        let counter = counter << (128 - 2 * W::BITS);
-        let block = split::<W>(self.order, &counter.to_be_bytes()[..2 * W::BYTES]);
-        let key = join::<W>(self.order, encrypt::<W>(self.keys(), block)) >> (8 * skip);
-        let sum = load16(data.source()) ^ key;
+        let counter = (counter << (128 - 2 * W::BITS)).to_be_bytes();
+        let block = encrypt::<W>(self.keys(), split::<W>(self.order, &counter[..2 * W::BYTES]));
+        let sum = load16(data.source()) ^ join::<W>(self.order, block) >> (8 * skip);
         store16(sum, data.target());
     }
 
     /// Data in which the low word of the counter does not overflow.
     #[inline(always)]
     fn xor_from<W: Word>(&self, counter: u128, skip: usize, data: InOut<'_>) {
-        let (row, keys, order) = (self.row, self.keys(), self.order);
-        let counter = [(counter >> W::BITS) as u64, counter as u64 & (!0 >> (64 - W::BITS))];
+        let (row, keys, order, len) = (self.row, self.keys(), self.order, data.len());
+        let (high, low) = ((counter >> W::BITS) as u64, counter as u64 & (!0 >> (64 - W::BITS)));
         match W::BITS {
-            16 => row.xor_16(keys, order, counter, skip, data),
-            24 => row.xor_24(keys, order, counter, skip, data),
-            32 => row.xor_32(keys, order, counter, skip, data),
-            48 => row.xor_48(keys, order, counter, skip, data),
-            _ => row.xor_64(keys, order, counter, skip, data),
+            16 => row.xor_16(keys, order, high, low, skip, data),
+            24 => row.xor_24(keys, order, high, low, skip, data),
+            32 => row.xor_32(keys, order, high, low, skip, data),
+            48 => row.xor_48(keys, order, high, low, skip, data),
+            _ => row.xor_64(keys, order, high, low, skip, data),
         }
-        clean();
+        clean(row, len);
     }
 }
 
 /// After the row has computed, and from where it was called: what it may have parked on the stack.
 #[inline(always)]
-fn clean() {
-    wipe_dead_stack::<128>();
+fn clean(row: Picked<SpeckFunctions>, len: usize) {
+    if row.parks() || len > ROOM {
+        wipe_dead_stack::<160>();
+    }
 }
 
 impl fmt::Debug for Speck {

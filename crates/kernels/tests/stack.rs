@@ -12,6 +12,7 @@ use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
+use kernels::speck::{self, ByteOrder, Size, Speck};
 use kernels::variant::Row;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hint::black_box;
@@ -145,6 +146,27 @@ impl Secrets {
         secrets
     }
 
+    /// Round keys as words, and as vectors have them: again and again. Of 16 bits there have to be four.
+    fn of_speck(size: Size, key: &[u8]) -> Self {
+        let mut secrets = Self::default();
+        let twin = reference::speck::Speck::new_vartime(
+            8 * size.block_len() as u32,
+            key,
+            reference::speck::Order::Big,
+        );
+        for (r, key) in twin.round_keys().iter().enumerate() {
+            let lane = (size.word_bits() / 8).next_power_of_two() as usize;
+            let lanes: Vec<u8> = key.to_le_bytes()[..lane].iter().copied().cycle().take(8).collect();
+            secrets.part(("round key", r), &lanes);
+            // The schedule itself, copied.
+            if lane < 8 {
+                let next = twin.round_keys().get(r + 1).copied().unwrap_or_default();
+                secrets.part(("round key", r), &[key.to_le_bytes(), next.to_le_bytes()].concat());
+            }
+        }
+        secrets
+    }
+
     /// What is in `bytes`: how many copies of parts, and of which secrets.
     fn find(&self, bytes: &[u8]) -> BTreeMap<&'static str, (usize, BTreeSet<usize>)> {
         let mut found = BTreeMap::<_, (usize, BTreeSet<usize>)>::new();
@@ -234,6 +256,33 @@ impl Report {
         }
     }
 
+    fn speck(&mut self, features: Features) {
+        for size in Size::ALL {
+            let key = key(size.key_len());
+            let secrets = Secrets::of_speck(size, &key);
+            let what = |verb| format!("{} {verb}", size.name());
+            let mut speck = None;
+            self.look(&secrets, &what("new"), None, || {
+                speck = Some(Speck::new(size, &key, ByteOrder::Big, features).unwrap());
+            });
+            let speck = speck.unwrap();
+            assert_eq!(speck.variant(), self.row);
+            let iv = vec![9; size.block_len()];
+            for len in LENGTHS {
+                let mut data = vec![0x77; len.next_multiple_of(48)];
+                self.look(&secrets, &what("xor"), Some(len), || {
+                    speck.xor_at(&iv, 3, InOut::in_place(&mut data[..len])).unwrap();
+                });
+                self.look(&secrets, &what("encrypt"), Some(len), || {
+                    speck.encrypt_blocks(InOut::in_place(&mut data)).unwrap();
+                });
+                self.look(&secrets, &what("decrypt"), Some(len), || {
+                    speck.decrypt_blocks(InOut::in_place(&mut data)).unwrap();
+                });
+            }
+        }
+    }
+
     fn messages<A: Sealing>(&mut self, secrets: fn(&[u8]) -> Secrets, features: Features) {
         for key in A::KEY_LENGTHS.iter().map(|len| key(*len)) {
             let secrets = secrets(&key);
@@ -279,12 +328,13 @@ fn nothing_secret_is_left() {
         return;
     }
     type Run = fn(&mut Report, Features);
-    let tables: [(&str, Vec<Row>, Run); 3] = [
+    let tables: [(&str, Vec<Row>, Run); 4] = [
         ("AES", aes::variants().collect(), Report::stream),
         ("GCM", gcm::variants().collect(), |report, here| report.messages::<Gcm>(Secrets::of_gcm, here)),
         ("SIV", gcm_siv::variants().collect(), |report, here| {
             report.messages::<GcmSiv>(Secrets::of_gcm_siv, here)
         }),
+        ("SPECK", speck::variants().collect(), Report::speck),
     ];
     let mut found = vec![false; KNOWN.len()];
     let mut surprises = 0;

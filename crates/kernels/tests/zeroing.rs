@@ -5,6 +5,7 @@ use kernels::aes::{self, Aes};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
+use kernels::speck::{self, ByteOrder, Size, Speck};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -24,6 +25,8 @@ const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
 const GCM_MANY: (usize, usize) = (40 * 32, 64);
 /// The first round, made ahead: 256 sums and padding.
 const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
+/// Round keys of Speck: 34 words.
+const SPECK: (usize, usize) = (34 * 8, 8);
 
 // SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Watch {
@@ -32,7 +35,8 @@ unsafe impl GlobalAlloc for Watch {
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        let ours = [SCHEDULE, GCM_KEY, GCM_MANY, FIRST_ROUND].contains(&(layout.size(), layout.align()));
+        let ours =
+            [SCHEDULE, GCM_KEY, GCM_MANY, FIRST_ROUND, SPECK].contains(&(layout.size(), layout.align()));
         if WATCHING.load(Ordering::Relaxed) && ours {
             // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own, all of
             // which was written when it was made.
@@ -124,6 +128,30 @@ fn a_dropped_gcm_siv_key_leaves_zeros() {
             WATCHING.store(false, Ordering::Relaxed);
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, 1, "the schedule was not where this test looks");
+        }
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_dropped_speck_key_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for row in speck::variants() {
+        if let Err(missing) = row.check(Features::detect()) {
+            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+            continue;
+        }
+        for size in Size::ALL {
+            let (key, features) = (&[0xa5; 32][..size.key_len()], Features::detect().only(row.needs));
+            let moved = Box::new(Speck::new(size, key, ByteOrder::Big, features).unwrap());
+            let before = LARGE.load(Ordering::Relaxed);
+            WATCHING.store(true, Ordering::Relaxed);
+            moved.encrypt_blocks(InOut::in_place(&mut [0; 48 * 20])).unwrap();
+            assert_eq!(LARGE.load(Ordering::Relaxed), before, "blocks used the heap");
+            drop(moved);
+            WATCHING.store(false, Ordering::Relaxed);
+            let seen = LARGE.load(Ordering::Relaxed) - before;
+            assert_eq!(seen, 1, "the round keys were not where this test looks");
         }
     }
     assert_eq!(DIRTY.load(Ordering::Relaxed), 0);

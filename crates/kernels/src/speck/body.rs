@@ -14,61 +14,54 @@ const PAIR: usize = 128;
 ///
 /// Only the low word counts; the caller cuts where it overflows. `N` pairs are in flight.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn xor_blocks<W: Word, B: Pairs<W>, const N: usize>(
     b: B,
     keys: &[u64],
     order: ByteOrder,
-    [high, mut low]: [u64; 2],
-    mut skip: usize,
+    high: u64,
+    low: u64,
+    skip: usize,
     mut data: InOut<'_>,
 ) {
-    let mut done = 0;
-    while done < data.len() {
-        let left = data.len() - done;
-        let n = if N > 1 && skip == 0 && left >= N * B::PAIR {
-            let n = left - left % (N * B::PAIR);
-            xor_groups::<W, B, N>(b, keys, order, [high, low], data.part(done, n));
-            n
-        } else if N > 4 && skip == 0 && left >= 4 * B::PAIR {
-            xor_groups::<W, B, 4>(b, keys, order, [high, low], data.part(done, 4 * B::PAIR));
-            4 * B::PAIR
-        } else if N > 2 && skip == 0 && left >= 2 * B::PAIR {
-            xor_groups::<W, B, 2>(b, keys, order, [high, low], data.part(done, 2 * B::PAIR));
-            2 * B::PAIR
-        } else if skip == 0 && left >= B::PAIR {
-            xor_groups::<W, B, 1>(b, keys, order, [high, low], data.part(done, B::PAIR));
-            B::PAIR
-        } else {
-            let n = left.min(B::PAIR - skip);
-            xor_part::<W, B>(b, keys, order, [high, low], skip, data.part(done, n));
-            n
-        };
-        low = low.wrapping_add(((skip + n) / (2 * W::BYTES)) as u64);
-        skip = 0;
-        done += n;
+    let (mut counter, mut done, len) = ([high, low], 0, data.len());
+    if skip > 0 {
+        done = len.min(B::PAIR - skip);
+        xor_part::<W, B>(b, keys, order, &mut counter, skip, data.part(0, done));
+    }
+    while len - done >= N * B::PAIR {
+        xor_group::<W, B, N>(b, keys, order, &mut counter, data.part(done, N * B::PAIR));
+        done += N * B::PAIR;
+    }
+    while N > 4 && len - done >= 4 * B::PAIR {
+        xor_group::<W, B, 4>(b, keys, order, &mut counter, data.part(done, 4 * B::PAIR));
+        done += 4 * B::PAIR;
+    }
+    while N > 2 && len - done >= 2 * B::PAIR {
+        xor_group::<W, B, 2>(b, keys, order, &mut counter, data.part(done, 2 * B::PAIR));
+        done += 2 * B::PAIR;
+    }
+    while N > 1 && len - done >= B::PAIR {
+        xor_group::<W, B, 1>(b, keys, order, &mut counter, data.part(done, B::PAIR));
+        done += B::PAIR;
+    }
+    if done < len {
+        xor_part::<W, B>(b, keys, order, &mut counter, 0, data.part(done, len - done));
     }
 }
 
-/// Whole groups of `N` pairs.
+/// `N` pairs.
 #[inline(always)]
-fn xor_groups<W: Word, B: Pairs<W>, const N: usize>(
+fn xor_group<W: Word, B: Pairs<W>, const N: usize>(
     b: B,
     keys: &[u64],
     order: ByteOrder,
-    [high, mut low]: [u64; 2],
+    counter: &mut [u64; 2],
     mut data: InOut<'_>,
 ) {
-    let group = N * B::PAIR;
-    let mut done = 0;
-    while done < data.len() {
-        // Of a length that the compiler knows, so that nothing below is checked.
-        let mut part = data.part(done, group);
-        let (mut x, mut y) = counters::<W, B, N>(b, order, [high, low]);
-        encrypt::<W, B, N>(b, keys, &mut x, &mut y);
-        unroll!(i < N => { b.xor_blocks(order, [x[i], y[i]], part.part(i * B::PAIR, B::PAIR)); });
-        low = low.wrapping_add((N * B::BLOCKS) as u64);
-        done += group;
-    }
+    let (mut x, mut y) = counters::<W, B, N>(b, order, counter);
+    encrypt::<W, B, N>(b, keys, &mut x, &mut y);
+    unroll!(i < N => { b.xor_blocks(order, [x[i], y[i]], data.part(i * B::PAIR, B::PAIR)); });
 }
 
 /// A part of one pair, from byte `skip` on.
@@ -77,7 +70,7 @@ fn xor_part<W: Word, B: Pairs<W>>(
     b: B,
     keys: &[u64],
     order: ByteOrder,
-    counter: [u64; 2],
+    counter: &mut [u64; 2],
     skip: usize,
     mut data: InOut<'_>,
 ) {
@@ -94,16 +87,17 @@ fn xor_part<W: Word, B: Pairs<W>>(
     }
 }
 
-/// The counter blocks of `N` pairs, as words.
+/// The counter blocks of `N` pairs, as words. The counter is then that of the next one.
 #[inline(always)]
 #[allow(clippy::type_complexity)]
 fn counters<W: Word, B: Pairs<W>, const N: usize>(
     b: B,
     order: ByteOrder,
-    [high, low]: [u64; 2],
+    [high, low]: &mut [u64; 2],
 ) -> ([V<B, W>; N], [V<B, W>; N]) {
     let w = b.words();
-    let (high, base) = (w.splat(W::lane(high)), w.add(w.splat(W::lane(low)), b.numbers()));
+    let (high, base) = (w.splat(W::lane(*high)), w.add(w.splat(W::lane(*low)), b.numbers()));
+    *low = low.wrapping_add((N * B::BLOCKS) as u64);
     let (mut x, mut y) = ([high; N], [base; N]);
     unroll!(i < N => { y[i] = w.add(base, w.splat(W::lane((i * B::BLOCKS) as u64))); });
     // The counter is big-endian whatever the block is.
@@ -125,57 +119,48 @@ pub(crate) fn each_block<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>
     order: ByteOrder,
     mut data: InOut<'_>,
 ) {
-    let mut done = 0;
-    while done < data.len() {
-        let left = data.len() - done;
-        done += if N > 1 && left >= N * B::PAIR {
-            let n = left - left % (N * B::PAIR);
-            groups::<W, B, N, BACK>(b, keys, order, data.part(done, n));
-            n
-        } else if N > 4 && left >= 4 * B::PAIR {
-            groups::<W, B, 4, BACK>(b, keys, order, data.part(done, 4 * B::PAIR));
-            4 * B::PAIR
-        } else if N > 2 && left >= 2 * B::PAIR {
-            groups::<W, B, 2, BACK>(b, keys, order, data.part(done, 2 * B::PAIR));
-            2 * B::PAIR
-        } else if left >= B::PAIR {
-            groups::<W, B, 1, BACK>(b, keys, order, data.part(done, B::PAIR));
-            B::PAIR
-        } else {
-            let mut whole = Scratch::ZERO;
-            let mut part = data.part(done, left);
-            copy(part.source(), &mut whole.0);
-            groups::<W, B, 1, BACK>(b, keys, order, InOut::in_place(&mut whole.0[..B::PAIR]));
-            copy(&whole.0[..left], part.target());
-            left
-        };
+    let (mut done, len) = (0, data.len());
+    while len - done >= N * B::PAIR {
+        group::<W, B, N, BACK>(b, keys, order, data.part(done, N * B::PAIR));
+        done += N * B::PAIR;
+    }
+    while N > 4 && len - done >= 4 * B::PAIR {
+        group::<W, B, 4, BACK>(b, keys, order, data.part(done, 4 * B::PAIR));
+        done += 4 * B::PAIR;
+    }
+    while N > 2 && len - done >= 2 * B::PAIR {
+        group::<W, B, 2, BACK>(b, keys, order, data.part(done, 2 * B::PAIR));
+        done += 2 * B::PAIR;
+    }
+    while N > 1 && len - done >= B::PAIR {
+        group::<W, B, 1, BACK>(b, keys, order, data.part(done, B::PAIR));
+        done += B::PAIR;
+    }
+    if done < len {
+        let (mut whole, mut part) = (Scratch::ZERO, data.part(done, len - done));
+        copy(part.source(), &mut whole.0);
+        group::<W, B, 1, BACK>(b, keys, order, InOut::in_place(&mut whole.0[..B::PAIR]));
+        copy(&whole.0[..part.len()], part.target());
     }
 }
 
-/// Whole groups of `N` pairs.
+/// `N` pairs.
 #[inline(always)]
-fn groups<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>(
+fn group<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>(
     b: B,
     keys: &[u64],
     order: ByteOrder,
     mut data: InOut<'_>,
 ) {
-    let group = N * B::PAIR;
-    let mut done = 0;
-    while done < data.len() {
-        // Of a length that the compiler knows, so that nothing below is checked.
-        let mut part = data.part(done, group);
-        let [first, second] = b.load_blocks(order, part.source());
-        let (mut x, mut y) = ([first; N], [second; N]);
-        unroll!(i < N => { [x[i], y[i]] = b.load_blocks(order, &part.source()[i * B::PAIR..]); });
-        if BACK {
-            decrypt::<W, B, N>(b, keys, &mut x, &mut y);
-        } else {
-            encrypt::<W, B, N>(b, keys, &mut x, &mut y);
-        }
-        unroll!(i < N => { b.store_blocks(order, [x[i], y[i]], &mut part.target()[i * B::PAIR..]); });
-        done += group;
+    let [first, second] = b.load_blocks(order, data.source());
+    let (mut x, mut y) = ([first; N], [second; N]);
+    unroll!(i < N => { [x[i], y[i]] = b.load_blocks(order, &data.source()[i * B::PAIR..]); });
+    if BACK {
+        decrypt::<W, B, N>(b, keys, &mut x, &mut y);
+    } else {
+        encrypt::<W, B, N>(b, keys, &mut x, &mut y);
     }
+    unroll!(i < N => { b.store_blocks(order, [x[i], y[i]], &mut data.target()[i * B::PAIR..]); });
 }
 
 /// All rounds (4.1 of the paper).

@@ -14,15 +14,15 @@ variants! {
     /// Speck on many blocks, by bits of a word.
     SPECK: SpeckFunctions {
         /// [`xor_blocks`] for words of 16 bits.
-        fn xor_16(keys: &[u64], order: ByteOrder, counter: [u64; 2], skip: usize, data: InOut<'_>) = xor_blocks::<Bits16, _, W>;
+        fn xor_16(keys: &[u64], order: ByteOrder, high: u64, low: u64, skip: usize, data: InOut<'_>) = xor_blocks::<Bits16, _, W>;
         /// [`xor_blocks`] for words of 24 bits.
-        fn xor_24(keys: &[u64], order: ByteOrder, counter: [u64; 2], skip: usize, data: InOut<'_>) = xor_blocks::<Bits24, _, W>;
+        fn xor_24(keys: &[u64], order: ByteOrder, high: u64, low: u64, skip: usize, data: InOut<'_>) = xor_blocks::<Bits24, _, W>;
         /// [`xor_blocks`] for words of 32 bits.
-        fn xor_32(keys: &[u64], order: ByteOrder, counter: [u64; 2], skip: usize, data: InOut<'_>) = xor_blocks::<Bits32, _, W>;
+        fn xor_32(keys: &[u64], order: ByteOrder, high: u64, low: u64, skip: usize, data: InOut<'_>) = xor_blocks::<Bits32, _, W>;
         /// [`xor_blocks`] for words of 48 bits.
-        fn xor_48(keys: &[u64], order: ByteOrder, counter: [u64; 2], skip: usize, data: InOut<'_>) = xor_blocks::<Bits48, _, W>;
+        fn xor_48(keys: &[u64], order: ByteOrder, high: u64, low: u64, skip: usize, data: InOut<'_>) = xor_blocks::<Bits48, _, W>;
         /// [`xor_blocks`] for words of 64 bits.
-        fn xor_64(keys: &[u64], order: ByteOrder, counter: [u64; 2], skip: usize, data: InOut<'_>) = xor_blocks::<Bits64, _, W>;
+        fn xor_64(keys: &[u64], order: ByteOrder, high: u64, low: u64, skip: usize, data: InOut<'_>) = xor_blocks::<Bits64, _, W>;
         /// [`each_block`] for words of 16 bits, encrypting.
         fn encrypt_16(keys: &[u64], order: ByteOrder, data: InOut<'_>) = each_block::<Bits16, _, W, false>;
         /// [`each_block`] for words of 24 bits, encrypting.
@@ -51,5 +51,5 @@ variants! {
     "avx2" = Avx2, 6, ["avx2"];
     #[cfg(target_arch = "aarch64")]
     "neon" = NeonWords, 8, ["neon"];
-    "portable" = Portable, 4, [];
+    "portable" = Portable, 2, [];
 }
