@@ -18,6 +18,8 @@ pub mod portable;
 mod portable_pairs;
 mod portable_products;
 mod portable_words;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod shuffles;
 pub(crate) mod words;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;

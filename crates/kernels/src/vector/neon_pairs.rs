@@ -2,9 +2,8 @@
 
 use super::inout::InOut;
 use super::neon_words::NeonWords;
-use super::pairs::{
-    Bits16, Bits24, Bits32, Bits48, Bits64, ByteOrder, Halves, Pairs, Shuffle, Word, rotated, swapped,
-};
+use super::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, ByteOrder, Pairs, Word};
+use super::shuffles::{Halves, Shuffle, rotated, swapped};
 use super::words::Words;
 use super::{load16, store16};
 use core::arch::aarch64::*;
