@@ -11,3 +11,4 @@ pub mod chacha20_poly1305;
 pub mod gcm;
 pub mod gcm_siv;
 pub mod poly1305;
+pub mod speck;

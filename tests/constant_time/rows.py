@@ -44,7 +44,7 @@ def kinds_of(arguments: str) -> list[Kind]:
             kinds.append(PLAIN)  # of 24 bytes, so it comes as a pointer also where it comes by value
         elif re.match(r"&(mut )?\[\w+\]$", typ):
             kinds += [PUBLIC, PUBLIC]
-        elif typ.startswith(("&", "Option<&")) or typ in {"usize", "u64", "u32"}:
+        elif typ.startswith(("&", "Option<&")) or typ in {"usize", "u64", "u32", "ByteOrder"}:
             kinds.append(PUBLIC)
         elif typ == "u128" and (len(kinds) < 5 or len(kinds) >= 6):
             kinds += [SECRET, SECRET]

@@ -28,11 +28,9 @@ pub(crate) fn read<T>(folder: &str, readers: &[(&str, Reader<T>)]) -> Result<Vec
     }
     let mut cases = Vec::new();
     for name in names {
-        let read = readers.iter().find(|(known, _)| *known == name).map(|(_, read)| read);
-        let found = read.ok_or(Why::UnknownFile).and_then(|read| {
-            read(&File { text: fs::read_to_string(root().join(&name))?, name: name.clone() })
-        });
-        cases.extend(found.map_err(|why| Error { file: name, why })?);
+        let reader = readers.iter().find(|(known, _)| *known == name);
+        let Some((name, read)) = reader else { return Err(Error { file: name, why: Why::UnknownFile }) };
+        cases.extend(read_one(name, *read)?);
     }
     Ok(cases)
 }

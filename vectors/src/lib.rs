@@ -12,6 +12,7 @@ mod converted;
 mod error;
 mod folder;
 mod hex;
+mod speck;
 mod wycheproof;
 
 pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
@@ -123,6 +124,50 @@ pub struct CtrCase {
     pub ciphertext: Vec<u8>,
 }
 
+/// How the words of Speck become bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpeckOrder {
+    /// As the paper prints them.
+    Big,
+    /// All bytes of key and block in reverse.
+    Little,
+}
+
+/// What is done with the blocks of Speck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum SpeckMode {
+    /// Each block is encrypted.
+    Ecb,
+    /// Each block is encrypted after the ciphertext before it, at first the iv, was xored to it.
+    Cbc,
+    /// What is xored are the encrypted blocks iv, iv + 1, … big-endian.
+    Ctr,
+}
+
+/// Some data under a key of Speck.
+#[derive(Clone, Debug)]
+pub struct SpeckCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number of the case within the file.
+    pub id: String,
+    /// As users type it: `"speck128-256"`.
+    pub algorithm: String,
+    /// How key and data are written.
+    pub order: SpeckOrder,
+    /// What is done.
+    pub mode: SpeckMode,
+    /// The key.
+    pub key: Vec<u8>,
+    /// A block; empty where the mode has none.
+    pub iv: Vec<u8>,
+    /// The plaintext.
+    pub plaintext: Vec<u8>,
+    /// The ciphertext.
+    pub ciphertext: Vec<u8>,
+}
+
 type Reader<T> = fn(&File) -> Result<Vec<T>, Why>;
 
 const AEAD: &[(&str, Reader<AeadCase>)] = &[
@@ -135,11 +180,20 @@ const AEAD: &[(&str, Reader<AeadCase>)] = &[
     ("aead/aes_gcm_spec.json", converted::aes_gcm),
     ("aead/rfc8439.json", converted::chacha),
     ("aead/rfc8452.json", converted::aes_gcm_siv),
+    ("aead/speck_poly1305.json", speck::checked),
     ("aead/wycheproof/aes_gcm_test.json", wycheproof::read),
     ("aead/wycheproof/chacha20_poly1305_test.json", wycheproof::read),
     ("aead/wycheproof/xchacha20_poly1305_test.json", wycheproof::read),
     ("aead/xaes_256_gcm.json", converted::xaes),
     ("aead/xchacha_draft.json", converted::xchacha),
+];
+
+const SPECK_POLY1305: (&str, Reader<AeadCase>) = ("aead/speck_poly1305.json", speck::poly1305);
+
+const BLOCK: &[(&str, Reader<SpeckCase>)] = &[
+    ("block/speck_cryptopp_part.json", speck::cryptopp),
+    ("block/speck_ctr_seed.json", speck::ctr),
+    ("block/speck_paper.json", speck::paper),
 ];
 
 const STREAM: &[(&str, Reader<CtrCase>)] = &[
@@ -174,6 +228,22 @@ pub fn chacha20() -> Vec<ChaCha20Case> {
 /// Where the file is not understood or missing.
 pub fn poly1305() -> Vec<MacCase> {
     folder::read_one("aead/rfc8439.json", converted::poly1305).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every case of Speck-Poly1305, with a nonce that is a whole block. They are not among [`aead`].
+///
+/// # Panics
+/// Where the file is not understood or missing.
+pub fn speck_poly1305() -> Vec<AeadCase> {
+    folder::read_one(SPECK_POLY1305.0, SPECK_POLY1305.1).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every case of Speck.
+///
+/// # Panics
+/// Where a file under `block` is not understood or missing.
+pub fn speck() -> Vec<SpeckCase> {
+    folder::read("block", BLOCK).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Every case of AES in counter mode.
@@ -223,6 +293,17 @@ mod test {
         let chunked = CHUNKED[0].0;
         assert!(changed(chunked, CHUNKED, r#""WrongKey""#, r#""OtherKey""#).is_err());
         assert!(changed(chunked, CHUNKED, r#""ct": "78da"#, r#""ct": "78db"#).is_err());
+        for (name, from, to) in [
+            (BLOCK[0].0, r#""mode": "CBC""#, r#""mode": "CFB""#),
+            (BLOCK[0].0, r#""name": "Speck64/96""#, r#""name": "Speck64/64""#),
+            (BLOCK[1].0, r#""iv": "a0"#, r#""iv": ""#),
+            (BLOCK[2].0, r#""paper""#, r#""journal""#),
+            (BLOCK[2].0, r#""pt": "6574 694c""#, r#""pt": "6574 694d""#),
+            (BLOCK[2].0, r#""keySize": 64"#, r#""keySize": 72"#),
+        ] {
+            assert!(changed(name, BLOCK, from, to).is_err(), "{name}: {to} was taken");
+            assert!(changed(name, BLOCK, from, from).is_ok(), "{name}: refused as it is");
+        }
         let stream = STREAM[0].0;
         assert!(changed(stream, STREAM, r#""iv": "00"#, r#""iv": ""#).is_err());
     }

@@ -18,6 +18,10 @@ fn every_case_is_read() {
     let mut counts = count(&aead, |case| &case.file);
     counts.extend(count(&ctr, |case| &case.file));
     counts.extend(count(&chunked, |case| &case.file));
+    let (speck, speck_poly1305) = (vectors::speck(), vectors::speck_poly1305());
+    counts.extend(count(&speck, |case| &case.file));
+    counts.extend(count(&speck_poly1305, |case| &case.file));
+    // Each block of Speck's paper is two cases, one in either byte order.
     // Of the mixed files, only the messages: of RFC 8439 two, of the XChaCha draft one, of AEGIS no states.
     let expected = [
         ("aead/aegis_draft/aegis-128l-test-vectors.json", 9),
@@ -29,11 +33,15 @@ fn every_case_is_read() {
         ("aead/aes_gcm_spec.json", 20),
         ("aead/rfc8439.json", 2),
         ("aead/rfc8452.json", 50),
+        ("aead/speck_poly1305.json", 8),
         ("aead/wycheproof/aes_gcm_test.json", 316),
         ("aead/wycheproof/chacha20_poly1305_test.json", 325),
         ("aead/wycheproof/xchacha20_poly1305_test.json", 315),
         ("aead/xaes_256_gcm.json", 2),
         ("aead/xchacha_draft.json", 1),
+        ("block/speck_cryptopp_part.json", 60),
+        ("block/speck_ctr_seed.json", 7),
+        ("block/speck_paper.json", 20),
         ("stream/aes_ctr_rfc3686.json", 9),
         ("stream/aes_ctr_sp800_38a.json", 3),
         ("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", 35),
@@ -59,6 +67,8 @@ fn every_file_has_a_sum_and_a_row() {
     let files: Vec<String> = vectors::aead()
         .into_iter()
         .map(|case| case.file)
+        .chain(vectors::speck().into_iter().map(|case| case.file))
+        .chain(vectors::speck_poly1305().into_iter().map(|case| case.file))
         .chain(vectors::aes_ctr().into_iter().map(|case| case.file))
         .chain(vectors::chunked().into_iter().map(|case| case.file))
         .collect();

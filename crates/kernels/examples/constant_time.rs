@@ -24,6 +24,7 @@ use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
+use kernels::speck::{self, ByteOrder, Size, Speck};
 use kernels::variant::Row;
 use sealing::{OneAegis, Sealing};
 use std::hint::black_box;
@@ -41,13 +42,14 @@ struct Table {
     run: fn(&mut Watch, Features, &'static str),
 }
 
-const TABLES: [Table; 6] = [
+const TABLES: [Table; 7] = [
     Table { name: "AEGIS", rows: || aegis::variants().collect(), run: every_aegis },
     Table { name: "AES", rows: || aes::variants().collect(), run: stream },
     Table { name: "CHACHA20", rows: || chacha20::variants().collect(), run: every_chacha20 },
     Table { name: "GCM", rows: || gcm::variants().collect(), run: messages::<Gcm> },
     Table { name: "SIV", rows: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
     Table { name: "POLY1305", rows: || poly1305::variants().collect(), run: macs },
+    Table { name: "SPECK", rows: || speck::variants().collect(), run: speck },
 ];
 
 /// Key set-up, sealing and opening.
@@ -206,6 +208,55 @@ fn macs(watch: &mut Watch, features: Features, row: &'static str) {
             valgrind::publish(&tag);
             assert!(tag == want, "{what}: wrong result");
         }
+    }
+}
+
+/// Key set-up, the keystream from several offsets, and blocks, in every size and order.
+fn speck(watch: &mut Watch, features: Features, row: &'static str) {
+    use reference::speck::{Order, Speck as Twin};
+    let orders = [(ByteOrder::Big, Order::Big), (ByteOrder::Little, Order::Little)];
+    for (size, (order, twins)) in Size::ALL.into_iter().flat_map(|size| orders.map(|order| (size, order))) {
+        let (key, block) = (pattern(size.key_len(), 0x51), size.block_len());
+        let secret_key = valgrind::secret(&key);
+        let what = format!("{row} {} {order:?}", size.name());
+        let new = || Speck::new(size, &secret_key, order, features).expect("a good length");
+        let speck = watch.expect(0, &what, "new", new);
+        assert_eq!(speck.variant(), row);
+        let twin = Twin::new_vartime(8 * block as u32, &key, twins);
+        for (i, len) in LENGTHS.into_iter().enumerate() {
+            let offset = [0, 5, (block * len) as u64][i % 3];
+            let plain = pattern(len, 0x3c);
+            let mut data = valgrind::secret(&plain);
+            let what = format!("{what} offset {offset} len {len}");
+            // A counter about to overflow: the call is cut in two.
+            let iv = vec![[0xff, 0x11][len % 2]; block];
+            watch.expect(0, &what, "xor", || {
+                speck.xor_at(&iv, offset, InOut::in_place(&mut data)).expect("not at the end");
+            });
+            valgrind::publish(&data);
+            let mut want = plain;
+            twin.xor_at_vartime(&iv, offset, &mut want);
+            assert!(data == want, "{what}: wrong result");
+        }
+        for blocks in [1, 3, 40, 300] {
+            let plain = pattern(blocks * block, 0x3c);
+            let mut data = valgrind::secret(&plain);
+            let what = format!("{what} {blocks} blocks");
+            let whole = "whole blocks";
+            watch.expect(0, &what, "encrypt", || {
+                speck.encrypt_blocks(InOut::in_place(&mut data)).expect(whole)
+            });
+            valgrind::publish(&data);
+            let want = plain.chunks(block).flat_map(|block| twin.encrypt_block_vartime(block));
+            assert!(want.eq(data.iter().copied()), "{what}: wrong blocks");
+            valgrind::hide(&data);
+            watch.expect(0, &what, "decrypt", || {
+                speck.decrypt_blocks(InOut::in_place(&mut data)).expect(whole)
+            });
+            valgrind::publish(&data);
+            assert!(data == plain, "{what}: wrong blocks");
+        }
+        watch.expect(0, &what, "drop", || drop(speck));
     }
 }
 

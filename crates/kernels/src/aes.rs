@@ -40,7 +40,7 @@ impl Size {
 /// Why there is no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoKey {
-    /// It has another length than 16, 24 or 32 bytes: this one.
+    /// It has another length than the cipher takes: this one. AES takes 16, 24 and 32 bytes.
     Length(usize),
     /// Every row that the features allow, down to the portable one, computed a wrong answer to its self-test.
     NoRow,

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// Every feature we know, on any architecture, after everything that it builds on.
 ///
 /// The names are those of the Rust reference, which are those that the field writes.
-const KNOWN: [(&str, &[&str]); 13] = [
+const KNOWN: [(&str, &[&str]); 15] = [
     ("neon", &[]),
     // Arm and x86 share the name; only on Arm it works on NEON's registers.
     ("aes", if cfg!(target_arch = "aarch64") { &["neon"] } else { &[] }),
@@ -22,6 +22,8 @@ const KNOWN: [(&str, &[&str]); 13] = [
     ("avx512bw", &["avx512f"]),
     ("avx512vl", &["avx512f"]),
     ("avx512ifma", &["avx512f"]),
+    ("avx512vbmi", &["avx512bw"]),
+    ("avx512vbmi2", &["avx512bw"]),
 ];
 
 /// A set of processor features. It can be detected and reduced, never invented, so holding one is a proof.
@@ -155,7 +157,7 @@ macro_rules! found {
 fn detected() -> u32 {
     found!(is_x86_feature_detected:
         "aes" "pclmulqdq" "bmi2" "avx" "avx2" "vaes" "vpclmulqdq" "avx512f" "avx512bw" "avx512vl"
-        "avx512ifma")
+        "avx512ifma" "avx512vbmi" "avx512vbmi2")
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -211,8 +213,9 @@ mod test {
 
     #[test]
     fn what_builds_on_a_feature_goes_with_it() {
-        assert_eq!(left("avx512f"), ["avx512f", "avx512bw", "avx512vl", "avx512ifma"]);
-        assert_eq!(left("avx2"), ["avx2", "vaes", "avx512f", "avx512bw", "avx512vl", "avx512ifma"]);
+        let avx512 = ["avx512f", "avx512bw", "avx512vl", "avx512ifma", "avx512vbmi", "avx512vbmi2"];
+        assert_eq!(left("avx512f"), avx512);
+        assert_eq!(left("avx2"), [&["avx2", "vaes"], &avx512[..]].concat());
         assert_eq!(left("pclmulqdq"), ["pclmulqdq", "vpclmulqdq"]);
         assert_eq!(left("bmi2"), ["bmi2"]);
         assert_eq!(left("aes"), ["aes", "vaes"]);

@@ -18,6 +18,7 @@ pub mod gcm;
 pub mod gcm_siv;
 mod ghash;
 pub mod poly1305;
+pub mod speck;
 mod stitch;
 #[allow(unsafe_code)]
 pub mod variant;

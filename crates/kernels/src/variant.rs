@@ -193,6 +193,7 @@ mod chacha20;
 mod gcm;
 mod gcm_siv;
 mod poly1305;
+mod speck;
 #[cfg(test)]
 mod words;
 
@@ -202,6 +203,7 @@ pub(crate) use chacha20::{CHACHA20, ChaCha20Functions};
 pub(crate) use gcm::{GCM, GcmFunctions};
 pub(crate) use gcm_siv::{SIV, SivFunctions};
 pub(crate) use poly1305::{POLY1305, Poly1305Functions};
+pub(crate) use speck::{SPECK, SpeckFunctions};
 
 #[cfg(test)]
 mod test {
@@ -308,5 +310,6 @@ mod test {
         check(GCM, here).for_each(of);
         check(SIV, here).for_each(of);
         check(POLY1305, here).for_each(of);
+        check(SPECK, here).for_each(of);
     }
 }

@@ -28,6 +28,14 @@ mod poly1305 {
     pub(crate) mod answers;
 }
 
+#[path = "../src/speck"]
+mod speck {
+    pub(crate) mod answers;
+    mod size {
+        pub(crate) use kernels::speck::Size;
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn streams() {
@@ -110,6 +118,26 @@ fn messages_of_aegis() {
         let (sealed, tag) = twin.seal_vartime(&NONCE[..answer.key], answer.aad, answer.plain);
         assert_eq!(u128::from_be_bytes(tag), answer.tag, "{} {}", answer.key, answer.degree);
         assert_eq!(aes::answers::digest(&sealed), answer.sealed, "{} {}", answer.key, answer.degree);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn streams_and_blocks_of_speck() {
+    use aes::answers::digest;
+    use reference::speck::{Order, Speck};
+    use speck::answers::{ANSWERS, CUTS, KEY, TEXT, first};
+    assert_eq!((CUTS[0], CUTS[CUTS.len() - 1]), (0, TEXT.len()));
+    for answer in ANSWERS {
+        let (name, block) = (answer.size.name(), answer.size.block_len());
+        for (order, digests) in [(Order::Big, answer.big), (Order::Little, answer.little)] {
+            let twin = Speck::new_vartime(8 * block as u32, &KEY[..answer.size.key_len()], order);
+            let mut stream = TEXT.to_vec();
+            twin.xor_at_vartime(&first(block)[..block], 0, &mut stream);
+            assert_eq!(digest(&stream), digests.stream, "{name} {order:?}");
+            let blocks = TEXT.chunks(block).flat_map(|block| twin.encrypt_block_vartime(block));
+            assert_eq!(digest(&blocks.collect::<Vec<_>>()), digests.blocks, "{name} {order:?}");
+        }
     }
 }
 

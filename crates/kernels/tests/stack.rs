@@ -16,6 +16,7 @@ use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
+use kernels::speck::{self, ByteOrder, Size, Speck};
 use kernels::variant::Row;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hint::black_box;
@@ -164,6 +165,27 @@ impl Secrets {
             let states = twin.states_vartime(&NONCE[..key.len()], &vec![AAD; aad], &vec![PLAIN; len]);
             for (step, words) in states.into_iter().enumerate() {
                 words.into_iter().for_each(|word| secrets.block(("state", step), word));
+            }
+        }
+        secrets
+    }
+
+    /// Round keys as words, and as vectors have them: again and again. Of 16 bits there have to be four.
+    fn of_speck(size: Size, key: &[u8]) -> Self {
+        let mut secrets = Self::default();
+        let twin = reference::speck::Speck::new_vartime(
+            8 * size.block_len() as u32,
+            key,
+            reference::speck::Order::Big,
+        );
+        for (r, key) in twin.round_keys().iter().enumerate() {
+            let lane = (size.word_bits() / 8).next_power_of_two() as usize;
+            let lanes: Vec<u8> = key.to_le_bytes()[..lane].iter().copied().cycle().take(8).collect();
+            secrets.part(("round key", r), &lanes);
+            // The schedule itself, copied.
+            if lane < 8 {
+                let next = twin.round_keys().get(r + 1).copied().unwrap_or_default();
+                secrets.part(("round key", r), &[key.to_le_bytes(), next.to_le_bytes()].concat());
             }
         }
         secrets
@@ -349,6 +371,33 @@ impl Report {
         self.look(&secrets, "subkey", None, || drop(long.subkey(nonce.first_chunk().unwrap())));
     }
 
+    fn speck(&mut self, features: Features) {
+        for size in Size::ALL {
+            let key = key(size.key_len());
+            let secrets = Secrets::of_speck(size, &key);
+            let what = |verb| format!("{} {verb}", size.name());
+            let mut speck = None;
+            self.look(&secrets, &what("new"), None, || {
+                speck = Some(Speck::new(size, &key, ByteOrder::Big, features).unwrap());
+            });
+            let speck = speck.unwrap();
+            assert_eq!(speck.variant(), self.row);
+            let iv = vec![9; size.block_len()];
+            for len in LENGTHS {
+                let mut data = vec![0x77; len.next_multiple_of(48)];
+                self.look(&secrets, &what("xor"), Some(len), || {
+                    speck.xor_at(&iv, 3, InOut::in_place(&mut data[..len])).unwrap();
+                });
+                self.look(&secrets, &what("encrypt"), Some(len), || {
+                    speck.encrypt_blocks(InOut::in_place(&mut data)).unwrap();
+                });
+                self.look(&secrets, &what("decrypt"), Some(len), || {
+                    speck.decrypt_blocks(InOut::in_place(&mut data)).unwrap();
+                });
+            }
+        }
+    }
+
     fn messages<A: Sealing>(&mut self, secrets: fn(&[u8]) -> Secrets, features: Features) {
         for key in A::KEY_LENGTHS.iter().map(|len| key(*len)) {
             let secrets = secrets(&key);
@@ -421,7 +470,7 @@ fn nothing_secret_is_left() {
         return;
     }
     type Run = fn(&mut Report, Features);
-    let tables: [(&str, Vec<Row>, Run); 6] = [
+    let tables: [(&str, Vec<Row>, Run); 7] = [
         ("AEGIS", aegis::variants().collect(), every_aegis),
         ("AES", aes::variants().collect(), Report::stream),
         ("CHACHA20", chacha20::variants().collect(), every_chacha20),
@@ -430,6 +479,7 @@ fn nothing_secret_is_left() {
             report.messages::<GcmSiv>(Secrets::of_gcm_siv, here)
         }),
         ("POLY1305", poly1305::variants().collect(), Report::macs),
+        ("SPECK", speck::variants().collect(), Report::speck),
     ];
     let mut found = vec![false; KNOWN.len()];
     let mut surprises = 0;

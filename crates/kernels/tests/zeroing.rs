@@ -8,6 +8,7 @@ use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm, Stream};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
+use kernels::speck::{self, ByteOrder, Size, Speck};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -38,6 +39,8 @@ const POLY1305_POWERS: (usize, usize) = (5 * 40 * 8, 64);
 
 /// A key of AEGIS.
 const AEGIS_KEY: (usize, usize) = (32, 16);
+/// Round keys of Speck: 34 words.
+const SPECK: (usize, usize) = (34 * 8, 8);
 
 // SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Watch {
@@ -56,6 +59,7 @@ unsafe impl GlobalAlloc for Watch {
             AEGIS_KEY,
             POLY1305,
             POLY1305_POWERS,
+            SPECK,
         ]
         .contains(&(layout.size(), layout.align()));
         if WATCHING.load(Ordering::Relaxed) && ours {
@@ -253,6 +257,30 @@ fn a_dropped_aegis_key_leaves_zeros() {
             WATCHING.store(false, Ordering::Relaxed);
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, 1, "the key was not where this test looks");
+        }
+    }
+    assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_dropped_speck_key_leaves_zeros() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for row in speck::variants() {
+        if let Err(missing) = row.check(Features::detect()) {
+            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+            continue;
+        }
+        for size in Size::ALL {
+            let (key, features) = (&[0xa5; 32][..size.key_len()], Features::detect().only(row.needs));
+            let moved = Box::new(Speck::new(size, key, ByteOrder::Big, features).unwrap());
+            let before = LARGE.load(Ordering::Relaxed);
+            WATCHING.store(true, Ordering::Relaxed);
+            moved.encrypt_blocks(InOut::in_place(&mut [0; 48 * 20])).unwrap();
+            assert_eq!(LARGE.load(Ordering::Relaxed), before, "blocks used the heap");
+            drop(moved);
+            WATCHING.store(false, Ordering::Relaxed);
+            let seen = LARGE.load(Ordering::Relaxed) - before;
+            assert_eq!(seen, 1, "the round keys were not where this test looks");
         }
     }
     assert_eq!(DIRTY.load(Ordering::Relaxed), 0);

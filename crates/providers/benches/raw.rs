@@ -7,7 +7,7 @@
 //! OpenSSL is a peer of these too: `python/bench/raw.py` measures it where both are called from Python.
 
 use chacha20::ChaCha20 as TheirChaCha20;
-use chacha20::cipher::{BlockModeEncrypt as _, KeyInit, KeyIvInit, StreamCipher};
+use chacha20::cipher::{KeyIvInit, StreamCipher};
 use clock::nanoseconds_per_cycle;
 use kernels::InOut;
 use kernels::chacha20::ChaCha20;
@@ -95,7 +95,7 @@ fn poly1305() -> Contest {
             data[..16].copy_from_slice(&mac.finalize());
         }),
         theirs: Box::new(|data| {
-            let mac = poly1305::Poly1305::new(black_box(&KEY).into());
+            let mac = <poly1305::Poly1305 as poly1305::universal_hash::KeyInit>::new(black_box(&KEY).into());
             let tag = mac.compute_unpadded(data);
             data[..16].copy_from_slice(&tag);
         }),

@@ -10,6 +10,7 @@ use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305;
+use kernels::speck;
 use kernels::variant::{Refusal, Row};
 
 /// Variants that are built for one architecture only, so that a listing can name them on the others.
@@ -135,11 +136,12 @@ tables! {
     AEGIS: aegis OF_AES;
     CHACHA20: chacha20 OF_WORDS;
     POLY1305: poly1305 OF_POLY1305;
+    SPECK: speck OF_WORDS;
 }
 
 /// What is no [`Algorithm`](crate::Algorithm), as a listing names it.
-pub(crate) static RAW: [(&str, &Table); 3] =
-    [("aes-ctr", &AES), ("chacha20", &CHACHA20), ("poly1305", &POLY1305)];
+pub(crate) static RAW: [(&str, &Table); 4] =
+    [("aes-ctr", &AES), ("chacha20", &CHACHA20), ("poly1305", &POLY1305), ("speck", &SPECK)];
 
 impl Table {
     /// For whoever has none that works.

@@ -174,7 +174,7 @@ fn the_listing_has_every_pair() {
             let chosen = lines.iter().filter(|line| line.algorithm == algorithm.name() && line.chosen);
             assert_eq!(chosen.count(), 1, "{}", algorithm.name());
         }
-        for (raw, variants) in [("aes-ctr", 5), ("chacha20", 4), ("poly1305", 4)] {
+        for (raw, variants) in [("aes-ctr", 5), ("chacha20", 4), ("poly1305", 4), ("speck", 4)] {
             let found: Vec<_> = lines.iter().filter(|line| line.algorithm == raw).collect();
             assert_eq!(found.len(), variants, "{raw}");
             assert_eq!(found.iter().filter(|line| line.chosen).count(), 1, "{raw}");

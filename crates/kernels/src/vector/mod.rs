@@ -13,23 +13,31 @@ pub mod neon;
 #[cfg(target_arch = "aarch64")]
 pub mod neon_limbs;
 #[cfg(target_arch = "aarch64")]
+mod neon_pairs;
+#[cfg(target_arch = "aarch64")]
 mod neon_quads;
 #[cfg(target_arch = "aarch64")]
 mod neon_rounds;
 #[cfg(target_arch = "aarch64")]
 pub mod neon_words;
+pub(crate) mod pairs;
 pub mod portable;
+mod portable_pairs;
 mod portable_products;
 mod portable_quads;
 mod portable_rounds;
 mod portable_words;
 pub(crate) mod quads;
 pub(crate) mod rounds;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod shuffles;
 pub(crate) mod words;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_limbs;
+#[cfg(target_arch = "x86_64")]
+pub mod x86_pairs;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_products;
 #[cfg(target_arch = "x86_64")]
@@ -262,7 +270,7 @@ pub(crate) fn load16(from: &[u8]) -> u128 {
 
 /// The first bytes of `x`, at most 16.
 #[inline(always)]
-fn store16(x: u128, to: &mut [u8]) {
+pub(crate) fn store16(x: u128, to: &mut [u8]) {
     let n = to.len();
     if let Some(all) = to.first_chunk_mut() {
         *all = x.to_le_bytes();

@@ -7,6 +7,7 @@ pub(crate) trait Words<T>: Token {
     /// Words per vector.
     const LANES: usize;
     /// Bytes per vector.
+    #[allow(dead_code, reason = "Speck has pairs of vectors")]
     const BYTES: usize = Self::LANES * size_of::<T>();
 
     /// `LANES` words.
@@ -31,6 +32,7 @@ pub(crate) trait Words<T>: Token {
     /// Rotates every word left by `N` bits.
     fn rotate_left<const N: i32>(self, v: Self::V) -> Self::V;
     /// Rotates every word right by `N` bits.
+    #[allow(dead_code, reason = "who rotates by a constant can rotate left")]
     fn rotate_right<const N: i32>(self, v: Self::V) -> Self::V;
 }
 

@@ -1,0 +1,222 @@
+//! Speck on many blocks, once, for every instruction set and every size of word.
+#![forbid(unsafe_code)]
+
+use crate::InOut;
+use crate::vector::pairs::{ByteOrder, Pairs, V, Word};
+use crate::vector::words::Words;
+use crate::vector::{load16, store16, unroll};
+use crate::zero::wipe;
+
+/// Bytes of the largest pair.
+const PAIR: usize = 128;
+
+/// XORs the keystream to `data`, from byte `skip` of the block with the counter `high`, `low` on.
+///
+/// Only the low word counts; the caller cuts where it overflows. `N` pairs are in flight.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn xor_blocks<W: Word, B: Pairs<W>, const N: usize>(
+    b: B,
+    keys: &[u64],
+    order: ByteOrder,
+    high: u64,
+    low: u64,
+    skip: usize,
+    mut data: InOut<'_>,
+) {
+    let (mut counter, mut done, len) = ([high, low], 0, data.len());
+    if skip > 0 {
+        done = len.min(B::PAIR - skip);
+        xor_part::<W, B>(b, keys, order, &mut counter, skip, data.part(0, done));
+    }
+    while len - done >= N * B::PAIR {
+        xor_group::<W, B, N>(b, keys, order, &mut counter, data.part(done, N * B::PAIR));
+        done += N * B::PAIR;
+    }
+    while N > 4 && len - done >= 4 * B::PAIR {
+        xor_group::<W, B, 4>(b, keys, order, &mut counter, data.part(done, 4 * B::PAIR));
+        done += 4 * B::PAIR;
+    }
+    while N > 2 && len - done >= 2 * B::PAIR {
+        xor_group::<W, B, 2>(b, keys, order, &mut counter, data.part(done, 2 * B::PAIR));
+        done += 2 * B::PAIR;
+    }
+    while N > 1 && len - done >= B::PAIR {
+        xor_group::<W, B, 1>(b, keys, order, &mut counter, data.part(done, B::PAIR));
+        done += B::PAIR;
+    }
+    if done < len {
+        xor_part::<W, B>(b, keys, order, &mut counter, 0, data.part(done, len - done));
+    }
+}
+
+/// `N` pairs.
+#[inline(always)]
+fn xor_group<W: Word, B: Pairs<W>, const N: usize>(
+    b: B,
+    keys: &[u64],
+    order: ByteOrder,
+    counter: &mut [u64; 2],
+    mut data: InOut<'_>,
+) {
+    let (mut x, mut y) = counters::<W, B, N>(b, order, counter);
+    encrypt::<W, B, N>(b, keys, &mut x, &mut y);
+    unroll!(i < N => { b.xor_blocks(order, [x[i], y[i]], data.part(i * B::PAIR, B::PAIR)); });
+}
+
+/// A part of one pair, from byte `skip` on.
+#[inline(always)]
+fn xor_part<W: Word, B: Pairs<W>>(
+    b: B,
+    keys: &[u64],
+    order: ByteOrder,
+    counter: &mut [u64; 2],
+    skip: usize,
+    mut data: InOut<'_>,
+) {
+    let (mut x, mut y) = counters::<W, B, 1>(b, order, counter);
+    encrypt::<W, B, 1>(b, keys, &mut x, &mut y);
+    let mut keystream = Scratch::ZERO;
+    b.store_blocks(order, [x[0], y[0]], &mut keystream.0);
+    let (mut done, len) = (0, data.len());
+    while done < len {
+        let mut part = data.part(done, (len - done).min(16));
+        let key = load16(&keystream.0[skip + done..][..part.len()]);
+        store16(load16(part.source()) ^ key, part.target());
+        done += part.len();
+    }
+}
+
+/// The counter blocks of `N` pairs, as words. The counter is then that of the next one.
+#[inline(always)]
+#[allow(clippy::type_complexity)]
+fn counters<W: Word, B: Pairs<W>, const N: usize>(
+    b: B,
+    order: ByteOrder,
+    [high, low]: &mut [u64; 2],
+) -> ([V<B, W>; N], [V<B, W>; N]) {
+    let w = b.words();
+    let (high, base) = (w.splat(W::lane(*high)), w.add(w.splat(W::lane(*low)), b.numbers()));
+    *low = low.wrapping_add((N * B::BLOCKS) as u64);
+    let (mut x, mut y) = ([high; N], [base; N]);
+    unroll!(i < N => { y[i] = w.add(base, w.splat(W::lane((i * B::BLOCKS) as u64))); });
+    // The counter is big-endian whatever the block is.
+    if order == ByteOrder::Little {
+        let high = b.reverse_words(high);
+        unroll!(i < N => {
+            x[i] = b.reverse_words(y[i]);
+            y[i] = high;
+        });
+    }
+    (x, y)
+}
+
+/// Encrypts blocks, or decrypts them (`BACK`). `N` pairs are in flight.
+#[inline(always)]
+pub(crate) fn each_block<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>(
+    b: B,
+    keys: &[u64],
+    order: ByteOrder,
+    mut data: InOut<'_>,
+) {
+    let (mut done, len) = (0, data.len());
+    while len - done >= N * B::PAIR {
+        group::<W, B, N, BACK>(b, keys, order, data.part(done, N * B::PAIR));
+        done += N * B::PAIR;
+    }
+    while N > 4 && len - done >= 4 * B::PAIR {
+        group::<W, B, 4, BACK>(b, keys, order, data.part(done, 4 * B::PAIR));
+        done += 4 * B::PAIR;
+    }
+    while N > 2 && len - done >= 2 * B::PAIR {
+        group::<W, B, 2, BACK>(b, keys, order, data.part(done, 2 * B::PAIR));
+        done += 2 * B::PAIR;
+    }
+    while N > 1 && len - done >= B::PAIR {
+        group::<W, B, 1, BACK>(b, keys, order, data.part(done, B::PAIR));
+        done += B::PAIR;
+    }
+    if done < len {
+        let (mut whole, mut part) = (Scratch::ZERO, data.part(done, len - done));
+        copy(part.source(), &mut whole.0);
+        group::<W, B, 1, BACK>(b, keys, order, InOut::in_place(&mut whole.0[..B::PAIR]));
+        copy(&whole.0[..part.len()], part.target());
+    }
+}
+
+/// `N` pairs.
+#[inline(always)]
+fn group<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>(
+    b: B,
+    keys: &[u64],
+    order: ByteOrder,
+    mut data: InOut<'_>,
+) {
+    let [first, second] = b.load_blocks(order, data.source());
+    let (mut x, mut y) = ([first; N], [second; N]);
+    unroll!(i < N => { [x[i], y[i]] = b.load_blocks(order, &data.source()[i * B::PAIR..]); });
+    if BACK {
+        decrypt::<W, B, N>(b, keys, &mut x, &mut y);
+    } else {
+        encrypt::<W, B, N>(b, keys, &mut x, &mut y);
+    }
+    unroll!(i < N => { b.store_blocks(order, [x[i], y[i]], &mut data.target()[i * B::PAIR..]); });
+}
+
+/// All rounds (4.1 of the paper).
+#[inline(always)]
+fn encrypt<W: Word, B: Pairs<W>, const N: usize>(
+    b: B,
+    keys: &[u64],
+    x: &mut [V<B, W>; N],
+    y: &mut [V<B, W>; N],
+) {
+    let w = b.words();
+    for key in keys {
+        let key = w.splat(W::lane(*key));
+        unroll!(i < N => {
+            x[i] = w.xor(w.add(W::right_alpha(b, x[i]), y[i]), key);
+            y[i] = w.xor(W::left_beta(b, y[i]), x[i]);
+        });
+    }
+}
+
+/// All rounds backwards.
+#[inline(always)]
+fn decrypt<W: Word, B: Pairs<W>, const N: usize>(
+    b: B,
+    keys: &[u64],
+    x: &mut [V<B, W>; N],
+    y: &mut [V<B, W>; N],
+) {
+    let w = b.words();
+    for key in keys.iter().rev() {
+        let key = w.splat(W::lane(*key));
+        unroll!(i < N => {
+            y[i] = W::right_beta(b, w.xor(x[i], y[i]));
+            x[i] = W::left_alpha(b, w.sub(w.xor(x[i], key), y[i]));
+        });
+    }
+}
+
+/// A pair in memory, for what is shorter than one. Wiped on drop.
+struct Scratch([u8; PAIR]);
+
+impl Scratch {
+    const ZERO: Self = Self([0; PAIR]);
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+/// As many bytes as the shorter one has, without a call.
+#[inline(always)]
+fn copy(from: &[u8], to: &mut [u8]) {
+    for (from, to) in from.chunks(16).zip(to.chunks_mut(16)) {
+        let len = from.len().min(to.len());
+        store16(load16(&from[..len]), &mut to[..len]);
+    }
+}

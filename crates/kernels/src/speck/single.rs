@@ -1,0 +1,60 @@
+//! Speck with integers: the key schedule, and what is no longer than a block. Each round waits for the one before it, so
+//! vectors could not be faster.
+#![forbid(unsafe_code)]
+
+use crate::vector::pairs::{ByteOrder, Word, word};
+use crate::zero::wipe;
+
+/// Round keys in the order of encryption, one for each round; those past the last are zero. Wiped on drop.
+pub(crate) struct Schedule([u64; 34]);
+
+impl Schedule {
+    pub(crate) const EMPTY: Self = Self([0; 34]);
+
+    #[inline(always)]
+    pub(crate) fn keys(&self, rounds: usize) -> &[u64] {
+        &self.0[..rounds]
+    }
+
+    /// The key schedule (4.2 of the paper) of a key of `M` words.
+    #[inline(never)]
+    pub(crate) fn expand<W: Word, const M: usize>(&mut self, order: ByteOrder, key: &[u8], rounds: usize) {
+        let word = |i: usize| match order {
+            ByteOrder::Big => word::<W>(order, &key[(M - 1 - i) * W::BYTES..]),
+            ByteOrder::Little => word::<W>(order, &key[i * W::BYTES..]),
+        };
+        let mut k = word(0);
+        let mut l = [word(1), if M > 2 { word(2) } else { 0 }, if M > 3 { word(3) } else { 0 }];
+        for (i, key) in self.0[..rounds].iter_mut().enumerate() {
+            *key = k;
+            let [next_l, next_k] = W::round(l[0], k, i as u64);
+            k = next_k;
+            l = [l[1], l[2], 0];
+            l[M - 2] = next_l;
+        }
+    }
+}
+
+impl Drop for Schedule {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+/// One block.
+#[inline(always)]
+pub(crate) fn encrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
+    for key in keys {
+        block = W::round(block[0], block[1], *key);
+    }
+    block
+}
+
+/// [`encrypt`] undone.
+#[inline(always)]
+pub(crate) fn decrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
+    for key in keys.iter().rev() {
+        block = W::round_back(block[0], block[1], *key);
+    }
+    block
+}

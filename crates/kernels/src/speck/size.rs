@@ -1,0 +1,114 @@
+//! The ten sizes of Speck.
+#![forbid(unsafe_code)]
+
+/// A size of Speck: bits of a block and of a key (table 4.1 of the paper).
+///
+/// With blocks of 32 or 48 bits one can tell a keystream from chance after some hundred kilobytes or megabytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Size {
+    /// Speck32/64.
+    Speck32_64,
+    /// Speck48/72.
+    Speck48_72,
+    /// Speck48/96.
+    Speck48_96,
+    /// Speck64/96.
+    Speck64_96,
+    /// Speck64/128.
+    Speck64_128,
+    /// Speck96/96.
+    Speck96_96,
+    /// Speck96/144.
+    Speck96_144,
+    /// Speck128/128.
+    Speck128_128,
+    /// Speck128/192.
+    Speck128_192,
+    /// Speck128/256.
+    Speck128_256,
+}
+
+/// What the paper says of one.
+struct Parameters {
+    name: &'static str,
+    word_bits: u32,
+    key_words: usize,
+    rounds: usize,
+}
+
+impl Size {
+    /// All of them, small ones first.
+    pub const ALL: [Self; 10] = [
+        Self::Speck32_64,
+        Self::Speck48_72,
+        Self::Speck48_96,
+        Self::Speck64_96,
+        Self::Speck64_128,
+        Self::Speck96_96,
+        Self::Speck96_144,
+        Self::Speck128_128,
+        Self::Speck128_192,
+        Self::Speck128_256,
+    ];
+
+    const fn parameters(self) -> Parameters {
+        let (name, word_bits, key_words, rounds) = match self {
+            Self::Speck32_64 => ("speck32-64", 16, 4, 22),
+            Self::Speck48_72 => ("speck48-72", 24, 3, 22),
+            Self::Speck48_96 => ("speck48-96", 24, 4, 23),
+            Self::Speck64_96 => ("speck64-96", 32, 3, 26),
+            Self::Speck64_128 => ("speck64-128", 32, 4, 27),
+            Self::Speck96_96 => ("speck96-96", 48, 2, 28),
+            Self::Speck96_144 => ("speck96-144", 48, 3, 29),
+            Self::Speck128_128 => ("speck128-128", 64, 2, 32),
+            Self::Speck128_192 => ("speck128-192", 64, 3, 33),
+            Self::Speck128_256 => ("speck128-256", 64, 4, 34),
+        };
+        Parameters { name, word_bits, key_words, rounds }
+    }
+
+    /// As users type it: bits of the block and of the key, `"speck128-256"`.
+    pub const fn name(self) -> &'static str {
+        self.parameters().name
+    }
+
+    /// The size of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|size| size.name() == name)
+    }
+
+    /// Bytes of the key: 8 to 32.
+    pub const fn key_len(self) -> usize {
+        self.parameters().key_words * self.word_bits() as usize / 8
+    }
+
+    /// Bytes of a block, and of an iv: 4, 6, 8, 12 or 16.
+    pub const fn block_len(self) -> usize {
+        self.word_bits() as usize / 4
+    }
+
+    /// Bits of a word, of which a block has two: 16, 24, 32, 48 or 64.
+    pub const fn word_bits(self) -> u32 {
+        self.parameters().word_bits
+    }
+
+    /// Rounds: 22 to 34.
+    pub const fn rounds(self) -> usize {
+        self.parameters().rounds
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::Size;
+
+    #[test]
+    fn names_are_bits() {
+        for size in Size::ALL {
+            let bits = format!("speck{}-{}", 8 * size.block_len(), 8 * size.key_len());
+            assert_eq!(size.name(), bits);
+            assert_eq!(Size::from_name(size.name()), Some(size));
+        }
+        assert_eq!(Size::from_name("speck128"), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! aarch64: words and blocks of Speck.
+
+use super::inout::InOut;
+use super::neon_words::NeonWords;
+use super::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, ByteOrder, Pairs, Word};
+use super::shuffles::{Halves, Shuffle, rotated, swapped};
+use super::words::Words;
+use super::{load16, store16};
+use core::arch::aarch64::*;
+
+/// An intrinsic call.
+macro_rules! op {
+    ($f:ident ($($a:expr),*)) => {{
+        // SAFETY: the instruction touches no memory, and the token `self` exists only where it may run.
+        unsafe { $f($($a),*) }
+    }};
+}
+
+/// 12 or 16 bytes, and zeros.
+#[inline(always)]
+fn take(len: usize, from: &[u8]) -> [u8; 16] {
+    load16(&from[..len]).to_le_bytes()
+}
+
+impl NeonWords {
+    #[inline(always)]
+    fn bytes(self, bytes: &[u8; 16]) -> uint8x16_t {
+        // SAFETY: reads the 16 bytes of the array; bytes need no alignment. The token allows the rest.
+        unsafe { vld1q_u8(bytes.as_ptr()) }
+    }
+    #[inline(always)]
+    fn shuffle(self, v: uint8x16_t, shuffle: &Shuffle) -> uint8x16_t {
+        op!(vqtbl1q_u8(v, self.bytes(shuffle)))
+    }
+    /// To 12 or 16 bytes.
+    #[inline(always)]
+    fn give(self, len: usize, v: uint8x16_t, to: &mut [u8]) {
+        let mut bytes = [0; 16];
+        // SAFETY: writes the 16 bytes of the array; bytes need no alignment. The token allows the rest.
+        unsafe { vst1q_u8(bytes.as_mut_ptr(), v) };
+        store16(u128::from_le_bytes(bytes), &mut to[..len]);
+    }
+    /// The lower halves, and the upper ones.
+    #[inline(always)]
+    fn zip(self, a: uint8x16_t, b: uint8x16_t) -> [uint8x16_t; 2] {
+        let (a, b) = (op!(vreinterpretq_u64_u8(a)), op!(vreinterpretq_u64_u8(b)));
+        let [low, high] = [op!(vzip1q_u64(a, b)), op!(vzip2q_u64(a, b))];
+        [op!(vreinterpretq_u8_u64(low)), op!(vreinterpretq_u8_u64(high))]
+    }
+}
+
+macro_rules! pairs {
+    ($($bits:ident $lane:ident $v:ident $from:ident $to:ident;)*) => { $(
+        impl Pairs<$bits> for NeonWords {
+            type Words = Self;
+
+            #[inline(always)]
+            fn words(self) -> Self { self }
+            #[inline(always)]
+            fn numbers(self) -> $v {
+                const NUMBERS: [u8; 16] = {
+                    let mut bytes = [0; 16];
+                    let mut i = 0;
+                    while i < 16 {
+                        bytes[i] = (i / $bits::LANE) as u8;
+                        i += $bits::LANE;
+                    }
+                    bytes
+                };
+                Words::<$lane>::load(self, &NUMBERS)
+            }
+            #[inline(always)]
+            fn turn_left<const N: i32, const M: i32>(self, v: $v) -> $v {
+                if $bits::SPARE == 0 {
+                    Words::<$lane>::rotate_left::<N>(self, v)
+                } else if N % 8 == 0 {
+                    let shuffle = const { &rotated($bits::BYTES, $bits::LANE, N as usize / 8) };
+                    op!($from(self.shuffle(op!($to(v)), shuffle)))
+                } else {
+                    const SPARE: i32 = $bits::SPARE as i32;
+                    let high = Words::<$lane>::shift_left::<SPARE>(self, v);
+                    let high = Words::<$lane>::shift_right::<M>(self, high);
+                    Words::<$lane>::xor(self, Words::<$lane>::shift_left::<N>(self, v), high)
+                }
+            }
+            #[inline(always)]
+            fn reverse_words(self, v: $v) -> $v {
+                const SWAPPED: Shuffle = swapped($bits::BYTES, $bits::LANE);
+                op!($from(self.shuffle(op!($to(v)), &SWAPPED)))
+            }
+            #[inline(always)]
+            fn load_blocks(self, order: ByteOrder, from: &[u8]) -> [$v; 2] {
+                let (half, shuffle) = (<Self as Pairs<$bits>>::PAIR / 2, &halves::<$bits>(order).to_words);
+                let a = self.shuffle(self.bytes(&take(half, from)), shuffle);
+                let b = self.shuffle(self.bytes(&take(half, &from[half..])), shuffle);
+                let [x, y] = self.zip(a, b);
+                [op!($from(x)), op!($from(y))]
+            }
+            #[inline(always)]
+            fn store_blocks(self, order: ByteOrder, [x, y]: [$v; 2], to: &mut [u8]) {
+                let (half, shuffle) = (<Self as Pairs<$bits>>::PAIR / 2, &halves::<$bits>(order).to_blocks);
+                let [a, b] = self.zip(op!($to(x)), op!($to(y)));
+                self.give(half, self.shuffle(a, shuffle), to);
+                self.give(half, self.shuffle(b, shuffle), &mut to[half..]);
+            }
+            #[inline(always)]
+            fn xor_blocks(self, order: ByteOrder, [x, y]: [$v; 2], mut data: InOut<'_>) {
+                let (half, shuffle) = (<Self as Pairs<$bits>>::PAIR / 2, &halves::<$bits>(order).to_blocks);
+                let [a, b] = self.zip(op!($to(x)), op!($to(y)));
+                let c = self.bytes(&take(half, data.source()));
+                let d = self.bytes(&take(half, &data.source()[half..]));
+                self.give(half, op!(veorq_u8(self.shuffle(a, shuffle), c)), data.target());
+                self.give(half, op!(veorq_u8(self.shuffle(b, shuffle), d)), &mut data.target()[half..]);
+            }
+        }
+    )* };
+}
+
+pairs! {
+    Bits16 u16 uint16x8_t vreinterpretq_u16_u8 vreinterpretq_u8_u16;
+    Bits24 u32 uint32x4_t vreinterpretq_u32_u8 vreinterpretq_u8_u32;
+    Bits32 u32 uint32x4_t vreinterpretq_u32_u8 vreinterpretq_u8_u32;
+    Bits48 u64 uint64x2_t vreinterpretq_u64_u8 vreinterpretq_u8_u64;
+    Bits64 u64 uint64x2_t vreinterpretq_u64_u8 vreinterpretq_u8_u64;
+}
+
+#[inline(always)]
+fn halves<W: Word>(order: ByteOrder) -> &'static Halves {
+    let both = const { &Halves::both(W::BYTES, W::LANE) };
+    &both[order as usize]
+}

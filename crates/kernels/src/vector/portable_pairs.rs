@@ -1,0 +1,92 @@
+//! Plain integers: words and blocks of Speck.
+#![forbid(unsafe_code)]
+
+use super::inout::InOut;
+use super::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, ByteOrder, Pairs, Word, join, split};
+use super::portable::Portable;
+use super::{load16, store16};
+
+macro_rules! pairs {
+    ($($bits:ident $lane:ident $lanes:literal;)*) => { $(
+        impl Pairs<$bits> for Portable {
+            type Words = Self;
+
+            #[inline(always)]
+            fn words(self) -> Self { self }
+            #[inline(always)]
+            fn numbers(self) -> [$lane; $lanes] {
+                let mut v = [0; $lanes];
+                for i in 0..$lanes {
+                    v[i] = i as $lane;
+                }
+                v
+            }
+            #[inline(always)]
+            fn turn_left<const N: i32, const M: i32>(self, mut v: [$lane; $lanes]) -> [$lane; $lanes] {
+                for i in 0..$lanes {
+                    v[i] = v[i] << N | v[i] << $bits::SPARE >> M;
+                }
+                v
+            }
+            #[inline(always)]
+            fn reverse_words(self, mut v: [$lane; $lanes]) -> [$lane; $lanes] {
+                for i in 0..$lanes {
+                    v[i] = v[i].swap_bytes() >> $bits::SPARE;
+                }
+                v
+            }
+            #[inline(always)]
+            fn load_blocks(self, order: ByteOrder, from: &[u8]) -> [[$lane; $lanes]; 2] {
+                let (mut x, mut y) = ([0; $lanes], [0; $lanes]);
+                let blocks = from.as_chunks::<{ 2 * $bits::BYTES }>().0;
+                for i in 0..$lanes {
+                    [x[i], y[i]] = split::<$bits>(order, &blocks[i]).map($bits::lane);
+                }
+                [x, y]
+            }
+            #[inline(always)]
+            fn store_blocks(self, order: ByteOrder, [x, y]: [[$lane; $lanes]; 2], to: &mut [u8]) {
+                let blocks = to.as_chunks_mut::<{ 2 * $bits::BYTES }>().0;
+                for i in 0..$lanes {
+                    store16(block::<$bits>(order, x[i].into(), y[i].into()), &mut blocks[i]);
+                }
+            }
+            #[inline(always)]
+            fn xor_blocks(self, order: ByteOrder, [x, y]: [[$lane; $lanes]; 2], mut data: InOut<'_>) {
+                for i in 0..$lanes {
+                    let mut part = data.part(2 * $bits::BYTES * i, 2 * $bits::BYTES);
+                    let sum = load16(part.source()) ^ block::<$bits>(order, x[i].into(), y[i].into());
+                    store16(sum, part.target());
+                }
+            }
+        }
+    )* };
+}
+
+pairs! {
+    Bits16 u16 8;
+    Bits24 u32 4;
+    Bits32 u32 4;
+    Bits48 u64 2;
+    Bits64 u64 2;
+}
+
+/// The block of two words, whatever stands above them.
+#[inline(always)]
+fn block<W: Word>(order: ByteOrder, x: u64, y: u64) -> u128 {
+    join::<W>(order, [x, y].map(|word| word & (!0 >> (64 - W::BITS))))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::vector::words::Words;
+
+    /// What the other words have where they have it too.
+    #[test]
+    fn full_words_rotate_like_words() {
+        let v = [0x0123_4567, 0x89ab_cdef, 3, !7];
+        let turned = Pairs::<Bits32>::turn_left::<3, 29>(Portable::new(), v);
+        assert_eq!(turned, Words::<u32>::rotate_left::<3>(Portable::new(), v));
+    }
+}
