@@ -21,7 +21,7 @@ const LONGEST: u64 = (1 << 38) - 64;
 /// Bytes that are encrypted and then authenticated before the next: source and destination stay in the first cache.
 const PIECE: usize = 8 << 10;
 /// Bytes from which on the vectors of Poly1305 are worth their powers, which serve for one message only.
-const SHORT: usize = 768;
+const LONG: usize = 768;
 /// Bytes for which the keystream is made before the tag is known to be right, in the pass that makes the key of the tag.
 const AT_ONCE: usize = 448;
 
@@ -174,24 +174,40 @@ impl Rows {
             return Err(TooLong);
         }
         let mut first = Block::EMPTY;
-        let mut done = len.min(PIECE);
-        self.stream.begin(key, nonce, &mut first.0, data.part(0, done));
-        if len.max(aad.len()) < SHORT {
-            *tag = short(first.mac_key(), aad, data.target());
+        let piece = len.min(PIECE);
+        self.stream.begin(key, nonce, &mut first.0, data.part(0, piece));
+        *tag = if len.max(aad.len()) < LONG {
+            short(first.mac_key(), aad, data.target())
         } else {
-            let mut mac = Mac::new(self.mac, first.mac_key(), len.max(aad.len()));
-            mac.padded(aad);
-            mac.padded(data.part(0, done).target());
-            while done < len {
-                let mut piece = data.part(done, PIECE.min(len - done));
-                self.stream.xor(key, nonce, 1 + (done / 64) as u32, 0, piece.part(0, piece.len()));
-                mac.padded(piece.target());
-                done += piece.len();
-            }
-            *tag = mac.finish(aad.len(), len);
-        }
-        self.clean(len.max(aad.len()));
+            self.go_on(key, nonce, first.mac_key(), aad, &mut data, piece)
+        };
+        self.clean(len, aad.len());
         Ok(())
+    }
+
+    /// Seals what comes after the first piece, and makes the tag of all.
+    #[inline(never)]
+    fn go_on(
+        self,
+        key: &Key,
+        nonce: &[u8; 12],
+        mac_key: &[u8; 32],
+        aad: &[u8],
+        data: &mut InOut<'_>,
+        mut done: usize,
+    ) -> [u8; 16] {
+        let len = data.len();
+        let mut mac = Mac::EMPTY;
+        mac.begin(self.mac, mac_key, aad.len().max(len.min(PIECE)));
+        mac.padded(self.mac, aad);
+        mac.padded(self.mac, data.part(0, done).target());
+        while done < len {
+            let mut piece = data.part(done, PIECE.min(len - done));
+            self.stream.xor(key, nonce, 1 + (done / 64) as u32, 0, piece.part(0, piece.len()));
+            mac.padded(self.mac, piece.target());
+            done += piece.len();
+        }
+        mac.finish(aad.len(), len)
     }
 
     #[inline(always)]
@@ -211,13 +227,10 @@ impl Rows {
         let at_once = len <= AT_ONCE;
         let ahead = if at_once { &mut keystream.0[..len] } else { &mut [] };
         self.stream.begin(key, nonce, &mut first.0, InOut::in_place(ahead));
-        let mut right = if len.max(aad.len()) < SHORT {
+        let mut right = if len.max(aad.len()) < LONG {
             short(first.mac_key(), aad, data.source())
         } else {
-            let mut mac = Mac::new(self.mac, first.mac_key(), len.max(aad.len()));
-            mac.padded(aad);
-            mac.padded(data.source());
-            mac.finish(aad.len(), len)
+            long(self.mac, first.mac_key(), aad, data.source())
         };
         let good = ct::equal(&right, tag);
         if good && at_once {
@@ -229,14 +242,17 @@ impl Rows {
             // Whoever reads it from the stack could send the forgery again.
             wipe(&mut right);
         }
-        self.clean(len.max(aad.len()));
+        self.clean(len, aad.len());
         if good { Ok(()) } else { Err(OpenError::Forged) }
     }
 
-    /// After the rows have computed, and from where they were called: what they may have parked on the stack.
+    /// After all was computed, and from where it was called: what may be parked on the stack.
     #[inline(always)]
-    fn clean(self, len: usize) {
-        if len > ROOM || self.stream.parks() {
+    fn clean(self, len: usize, aad: usize) {
+        if len.max(aad) >= LONG {
+            // The powers have been wiped, but not what was at hand.
+            wipe_dead_stack::<{ chacha20::PARKED + size_of::<Mac>() / 8 + 64 }>();
+        } else if len > ROOM || self.stream.parks() {
             wipe_dead_stack::<{ chacha20::PARKED }>();
         } else {
             wipe_dead_stack::<48>();
@@ -299,7 +315,8 @@ fn lengths(aad: usize, data: usize) -> [u8; 16] {
     (aad as u128 | (data as u128) << 64).to_le_bytes()
 }
 
-/// The tag where no vectors are worth their powers. Its frame lies below that of whoever wipes it.
+/// The tag where no vectors are worth their powers. Its frame lies below that of whoever wipes it, and so does that of
+/// whoever else computes tags.
 #[inline(never)]
 fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     let mut state = State::start(key);
@@ -309,30 +326,36 @@ fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     state.finish()
 }
 
-/// The tag of a longer message under way.
+/// The tag of data that are all there.
+#[inline(never)]
+fn long(row: Picked<Poly1305Functions>, key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
+    let mut mac = Mac::EMPTY;
+    mac.begin(row, key, aad.len().max(data.len()));
+    mac.padded(row, aad);
+    mac.padded(row, data);
+    mac.finish(aad.len(), data.len())
+}
+
+/// A tag under way. It is made in its place and not moved, so that it leaves no copy behind.
 struct Mac {
-    row: Picked<Poly1305Functions>,
     state: State,
     powers: Powers,
 }
 
 impl Mac {
+    const EMPTY: Self = Self { state: State::EMPTY, powers: Powers::EMPTY };
+
     /// For pieces of at most `longest` bytes.
     #[inline(always)]
-    fn new(row: Picked<Poly1305Functions>, key: &[u8; 32], longest: usize) -> Self {
-        let mut mac = Self { row, state: State::start(key), powers: Powers::EMPTY };
-        row.set_up(&mac.state, &mut mac.powers, longest);
-        mac
+    fn begin(&mut self, row: Picked<Poly1305Functions>, key: &[u8; 32], longest: usize) {
+        self.state.set(key);
+        row.set_up(&self.state, &mut self.powers, longest);
     }
 
     /// Data, and zeros up to a whole block.
     #[inline(always)]
-    fn padded(&mut self, data: &[u8]) {
-        if data.len() < SHORT {
-            self.state.padded(data);
-        } else {
-            self.row.padded(&mut self.state, &self.powers, data);
-        }
+    fn padded(&mut self, row: Picked<Poly1305Functions>, data: &[u8]) {
+        row.padded(&mut self.state, &self.powers, data);
     }
 
     #[inline(always)]
