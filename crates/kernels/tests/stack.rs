@@ -149,7 +149,7 @@ impl Secrets {
     /// Poly1305's key, and powers of r in limbs of 44 and of 26 bits, as words.
     fn of_poly1305(key: &[u8; 32]) -> Self {
         let mut secrets = Self::default();
-        let powers = reference::poly1305::powers_vartime(key, 32);
+        let powers = reference::poly1305::powers_vartime(key, 256);
         secrets.block(("r", 0), *powers[0].first_chunk().unwrap());
         secrets.block(("s", 0), *key.last_chunk().unwrap());
         for (n, power) in powers.iter().enumerate() {

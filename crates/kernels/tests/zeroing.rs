@@ -27,8 +27,8 @@ const GCM_MANY: (usize, usize) = (40 * 32, 64);
 const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
 /// Poly1305's sum in four words, its key in four, and a buffer.
 const POLY1305: (usize, usize) = (8 * 8 + 16, 8);
-/// Its powers: five factors of 40 words.
-const POLY1305_POWERS: (usize, usize) = (5 * 40 * 8, 64);
+/// Its powers, in words of limbs: a vector of the last, and those of all lanes.
+const POLY1305_POWERS: (usize, usize) = ((48 + 144) * 8, 64);
 
 // SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Watch {
