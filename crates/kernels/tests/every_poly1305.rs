@@ -12,8 +12,16 @@ use kernels::poly1305::{self, Poly1305};
 use reference::poly1305::tag_vartime;
 use rows::rows;
 
-/// Blocks that the widest loop takes in one turn, and the last vector after it.
+/// Blocks that a loop takes in one turn where a message is short, and the last vector after it.
 const GROUP: usize = 32 + 8;
+/// Bytes at which a row makes more powers, with four blocks in a vector or eight, and at which there is one
+/// more group of vectors: of 4, 8, 16 and 24 with eight blocks, of 4, 8 and 16 with four.
+const CUTS: [usize; 20] = [
+    192, 384, 832, 1664, // two vectors and twelve, and one more
+    640, 1152, 1792, 2176, 3200, // groups of 4 and 8, and the last vector
+    4096, 4224, 4160, 4672, 6272, 7232, // 8 and 16
+    8192, 8256, 9280, 9344, 12416, // 16 and 24
+];
 
 /// Numbers that look random, the same every time.
 struct Random(u64);
@@ -104,6 +112,44 @@ fn around_powers_of_two() {
     }
 }
 
+/// Where the number of powers changes, and that of groups.
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn around_cuts() {
+    let (rows, mut random) = (rows(poly1305::variants()), random());
+    let message = random.bytes(13 << 10);
+    for cut in CUTS {
+        for len in (cut - 144..=cut + 144).step_by(16).chain([cut - 1, cut + 1]) {
+            same("random", &rows, &random.key(), &message[..len]);
+            same("largest", &rows, &[0xff; 32], &vec![0xff; len]);
+            // Every other vector, whether it has four blocks or eight: differences below zero.
+            for vector in [64, 128] {
+                let mut message = vec![0xff; len];
+                message.chunks_mut(vector).step_by(2).for_each(|vector| vector.fill(0));
+                same("every other", &rows, &[0xff; 32], &message);
+            }
+        }
+    }
+}
+
+/// Sums as large as they get, and around them, before vectors take over.
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn largest_sums_before_vectors() {
+    let rows = rows(poly1305::variants());
+    for (r, cut) in [1, 2, 4, u128::MAX].into_iter().flat_map(|r| CUTS.map(|cut| (r, cut))) {
+        let mut key = [0xff; 32];
+        key[..16].copy_from_slice(&r.to_le_bytes());
+        // Three blocks before the first vector are 3·2^128 and more: with r = 1, from 2^130 - 8 on.
+        for delta in 0..16u128 {
+            let (most, more) = (u128::MAX - 7 + delta.min(7), delta.saturating_sub(7));
+            let mut message = [most, more, 0].map(u128::to_le_bytes).concat();
+            message.resize(48 + cut.next_multiple_of(128), 0xff);
+            same("largest sum", &rows, &key, &message);
+        }
+    }
+}
+
 /// Each key that makes sums simple, with blocks whose limbs are the least or the most, in every lane.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
@@ -112,13 +158,13 @@ fn edge_keys_and_blocks() {
     let blocks =
         [u128::MAX, u128::MAX - 1, u128::MAX - 2, 0, 1, 5, u128::MAX << 44, u128::MAX >> 64, 1 << 127];
     for key in edge_keys() {
-        for len in [16, 17, 40, 63, 64, GROUP, 2 * GROUP, 2 * GROUP + 7] {
+        for len in [16, 17, 40, 63, 64, GROUP, 2 * GROUP, 2 * GROUP + 7, 256 + 40, 512 + 200] {
             for _ in 0..12 {
                 let message: Vec<u8> =
                     (0..len).flat_map(|_| blocks[random.below(blocks.len())].to_le_bytes()).collect();
                 same("edges", &rows, &key, &message);
             }
-            for odd in 0..len {
+            for odd in (0..len).step_by(len.div_ceil(100)) {
                 // One block that differs, in every lane and every step.
                 let mut message = vec![0xff; 16 * len];
                 message[16 * odd..][..16].fill(0);

@@ -34,8 +34,8 @@ const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
 const GCM_STREAM: (usize, usize) = (64, 16);
 /// Poly1305's sum in four words, its key in four, and a buffer.
 const POLY1305: (usize, usize) = (8 * 8 + 16, 8);
-/// Its powers: five factors of 40 words.
-const POLY1305_POWERS: (usize, usize) = (5 * 40 * 8, 64);
+/// Its powers, in words of limbs: a vector of the last, and those of all lanes.
+const POLY1305_POWERS: (usize, usize) = ((48 + 144) * 8, 64);
 
 /// A key of AEGIS.
 const AEGIS_KEY: (usize, usize) = (32, 16);

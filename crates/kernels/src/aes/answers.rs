@@ -15,8 +15,8 @@ pub(crate) const KEY: [u8; 32] = {
 pub(crate) const BLOCK: [u8; 16] = 0x0011_2233_4455_6677_8899_aabb_ccdd_eeff_u128.to_be_bytes();
 
 /// Plaintext for all answers. Period 251: prime, so that no two blocks look alike and an exchange of two cannot hide.
-pub(crate) static TEXT: [u8; 1485] = {
-    let mut text = [0; 1485];
+pub(crate) static TEXT: [u8; 9000] = {
+    let mut text = [0; 9000];
     let mut i = 0;
     while i < text.len() {
         text[i] = (i % 251) as u8;

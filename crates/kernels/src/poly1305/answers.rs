@@ -21,18 +21,24 @@ pub(crate) const CUT: usize = 21;
 /// The first is published, see [`KEY`]. The others, for which no vector is, were made with Python's
 /// `cryptography` 50, and a test compares the slow twin.
 ///
-/// Whether a vector has four blocks or eight: among them are all numbers of vectors after whole groups, and
-/// of blocks before the first. The last two have the largest point and the largest blocks.
-pub(crate) static ANSWERS: [Answer; 7] = [
+/// Whether a vector has four blocks or eight: among them are all numbers of powers that are made, each with
+/// whole groups and a smaller one, and blocks before the first vector. Four have the largest point and the
+/// largest blocks.
+pub(crate) static ANSWERS: [Answer; 12] = [
     Answer {
         key: KEY,
         message: b"Cryptographic Forum Research Group",
         tag: 0xa8061dc1305136c6c22b8baf0c0127a9,
     },
+    Answer { key: KEY, message: text(300), tag: 0xc2d18019e3c474628ca80e6111e36d82 },
     Answer { key: KEY, message: text(700), tag: 0x349ab124cf62550728e51e959fe9f8fa },
     Answer { key: KEY, message: text(823), tag: 0x03e741caf10d61dc450a04356d30fb51 },
-    Answer { key: KEY, message: text(1100), tag: 0x2f85c55eb7ebac449f802e91a8fb9934 },
     Answer { key: KEY, message: text(1485), tag: 0x7ca67e35203d0c0da15b55d96673faa1 },
+    Answer { key: KEY, message: text(2160), tag: 0x7efc3c345090912e122b1b90d3988a2c },
+    Answer { key: KEY, message: text(5021), tag: 0x799b65ae214b9a5f8f59371f8cb77260 },
+    Answer { key: KEY, message: text(8999), tag: 0x3e187cb6f6d20a974b7c4aeddaf5312a },
     Answer { key: [0xff; 32], message: &[0xff; 823], tag: 0x0ebfc61f0dc9816ccc8f9ec0f71f9ab2 },
-    Answer { key: [0xff; 32], message: &[0xff; 1100], tag: 0xcb7e0f4a32d819aa68523ab49691674b },
+    Answer { key: [0xff; 32], message: &[0xff; 2160], tag: 0x26a71d18073b78332be0f4062bf6b6af },
+    Answer { key: [0xff; 32], message: &[0xff; 5021], tag: 0x2ac39fd8e98530effddbf91c93e5f7be },
+    Answer { key: [0xff; 32], message: &[0xff; 8999], tag: 0xc16f4ee2ea0aabd6b1c4d62428b1fcd2 },
 ];

@@ -7,19 +7,28 @@ use crate::vector::unroll;
 
 /// How numbers lie in the vectors of `P`.
 pub(crate) trait Radix<P: Limbs> {
+    /// Words of a factor.
+    const WORDS: usize;
     /// `LANES` numbers.
     type Numbers: Copy;
-    /// Sums of products, with the carries still in them. There is room for products with four vectors of
-    /// blocks, to the first of which a sum was added.
+    /// Sums of products, with the carries still in them. There is room for products with 24 vectors of blocks
+    /// (with 16, if there are 9 words), to one of which a sum was added.
     type Sums: Copy;
+    /// Numbers in the form that is multiplied by.
+    type Factors: Copy;
 
     /// The same number in every lane.
     fn splat(p: P, number: Number) -> Self::Numbers;
     /// `a` where all bits of `mask` are set, `b` where those of `other` are.
     fn choose(p: P, mask: P::V, a: Self::Numbers, other: P::V, b: Self::Numbers) -> Self::Numbers;
-    /// Stores numbers as [`Radix::add_products`] multiplies by them: their limbs, and then multiples of all
-    /// but the first. In all, 40 words are enough.
-    fn store(p: P, numbers: Self::Numbers, factors: &mut [u64]);
+    /// `numbers` to multiply by.
+    fn factors(p: P, numbers: Self::Numbers) -> Self::Factors;
+    /// Stores them, each of their words `stride` behind the one before.
+    fn store(p: P, numbers: Self::Numbers, to: &mut [u64], stride: usize);
+    /// What was stored with a stride of `LANES`.
+    fn restore(p: P, from: &[u64]) -> Self::Factors;
+    /// The first number of those that were stored, in every lane.
+    fn every(p: P, from: &[u64], stride: usize) -> Self::Factors;
 
     /// `LANES` blocks, each with the bit 2^128.
     fn load(p: P, blocks: &[u8]) -> Self::Numbers;
@@ -31,8 +40,8 @@ pub(crate) trait Radix<P: Limbs> {
     fn add(p: P, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
     /// No products yet.
     fn zero(p: P) -> Self::Sums;
-    /// sums + numbers * factors, the words of which are vectors.
-    fn add_products(p: P, sums: Self::Sums, numbers: Self::Numbers, factors: &[u64]) -> Self::Sums;
+    /// sums + numbers * factors.
+    fn add_products(p: P, sums: Self::Sums, numbers: Self::Numbers, factors: Self::Factors) -> Self::Sums;
     /// The sums as numbers.
     fn carry(p: P, sums: Self::Sums) -> Self::Numbers;
 }
@@ -43,14 +52,20 @@ pub(crate) struct Radix44;
 const M44: u64 = (1 << 44) - 1;
 const M42: u64 = (1 << 42) - 1;
 
-/// A product of two limbs is low + 2^52 high, and both are summed on their own.
+/// Products are Karatsuba's: a0 b0, a1 b1, a2 b2 and three of sums of two limbs, since a1 b2 + a2 b1 =
+/// (a1 + a2)(b1 + b2) - a1 b1 - a2 b2. What is taken off is taken off once for all vectors, in
+/// [`Radix::carry`]. A product is low + 2^52 high, and both are summed on their own.
 ///
-/// Numbers have limbs below 2^44, 2^44 + 2^15, 2^43, and blocks below 2^44, 2^44, 2^41; so what is multiplied
-/// is below 2^45.1, and so much below the 2^52 that the instruction reads. Factors are numbers, and times 20
-/// below 2^48.5. Twelve low parts are below 2^55.6, twelve high parts below 12·2^(45.1 + 48.5 - 52) < 2^45.3.
+/// Numbers have limbs below 2^44, 2^44 + 2^12, 2^43, and blocks below 2^44, 2^44, 2^41; so what is multiplied
+/// is below 2^45, 2^45.1, 2^43.4, and sums of two are below 2^46.1: far below the 2^52 that the instruction
+/// reads. Factors are products, with limbs below 2^44, 2^44 + 2^12, 2^42, or r, which is smaller; sums of two
+/// are below 2^45.1. 24 low parts are below 2^56.6, and 24 high ones below 24·2^(46.1 + 45.1 - 52) < 2^43.8.
 impl<P: Limbs52> Radix<P> for Radix44 {
+    const WORDS: usize = 6;
     type Numbers = [P::V; 3];
-    type Sums = [[P::V; 2]; 3];
+    /// Of limbs 1, 2, 1 + 2, 0, 0 + 1 and 2 + 0: in this order, since the carries begin with the first three.
+    type Sums = [[P::V; 2]; 6];
+    type Factors = [P::V; 6];
 
     #[inline(always)]
     fn splat(p: P, Number(l): Number) -> Self::Numbers {
@@ -66,15 +81,36 @@ impl<P: Limbs52> Radix<P> for Radix44 {
     }
 
     #[inline(always)]
-    fn store(p: P, n: Self::Numbers, factors: &mut [u64]) {
-        unroll!(i < 3 => {
-            p.store_words(n[i], &mut factors[i * P::LANES..]);
-            if i > 0 {
-                // 2^132 = 4·2^130 = 20.
-                let multiple = p.shl::<2>(p.add(n[i], p.shl::<2>(n[i])));
-                p.store_words(multiple, &mut factors[(2 + i) * P::LANES..]);
-            }
+    fn factors(p: P, [l0, l1, l2]: Self::Numbers) -> Self::Factors {
+        [l1, l2, p.add(l1, l2), l0, p.add(l0, l1), p.add(l2, l0)]
+    }
+
+    #[inline(always)]
+    fn store(p: P, numbers: Self::Numbers, to: &mut [u64], stride: usize) {
+        let factors = Self::factors(p, numbers);
+        unroll!(i < 6 => {
+            p.store_words(factors[i], &mut to[i * stride..]);
         });
+    }
+
+    #[inline(always)]
+    fn restore(p: P, from: &[u64]) -> Self::Factors {
+        let mut factors = [p.splat(0); 6];
+        unroll!(i < 6 => {
+            factors[i] = p.words(&from[i * P::LANES..]);
+        });
+        factors
+    }
+
+    #[inline(always)]
+    fn every(p: P, from: &[u64], stride: usize) -> Self::Factors {
+        // One check for all.
+        let from = &from[..=5 * stride];
+        let mut factors = [p.splat(0); 6];
+        unroll!(i < 6 => {
+            factors[i] = p.splat(from[i * stride]);
+        });
+        factors
     }
 
     #[inline(always)]
@@ -107,39 +143,45 @@ impl<P: Limbs52> Radix<P> for Radix44 {
 
     #[inline(always)]
     fn zero(p: P) -> Self::Sums {
-        [[p.splat(0); 2]; 3]
+        [[p.splat(0); 2]; 6]
     }
 
     #[inline(always)]
-    fn add_products(p: P, mut sums: Self::Sums, n: Self::Numbers, factors: &[u64]) -> Self::Sums {
-        macro_rules! add {
-            ($($to:literal = $a:literal * $b:literal;)*) => {
-                $(
-                    let word = p.words(&factors[$b * P::LANES..]);
-                    sums[$to][0] = p.add_low(sums[$to][0], n[$a], word);
-                    sums[$to][1] = p.add_high(sums[$to][1], n[$a], word);
-                )*
-            };
-        }
-        // The first limbs last, since those of a sum are.
-        add! {
-            0 = 2 * 3; 1 = 2 * 4; 2 = 2 * 0;
-            0 = 1 * 4; 1 = 1 * 0; 2 = 1 * 1;
-            0 = 0 * 0; 1 = 0 * 1; 2 = 0 * 2;
-        }
+    fn add_products(p: P, mut sums: Self::Sums, n: Self::Numbers, factors: Self::Factors) -> Self::Sums {
+        let n = Self::factors(p, n);
+        unroll!(i < 6 => {
+            sums[i][0] = p.add_low(sums[i][0], n[i], factors[i]);
+            sums[i][1] = p.add_high(sums[i][1], n[i], factors[i]);
+        });
         sums
     }
 
-    /// The carries are below 2^53.4; five times that of the last limb is below 2^55.8, of which 2^11.8 go on.
+    /// A column is low + 2^52 high. Either may be below zero, but not the column, and so no carry.
+    ///
+    /// The lowest low part, 20 times what is left of a1 b2 + a2 b1, is above -20·2·2^56.6 > -2^62; the
+    /// largest are below 21·2^56.6 < 2^61. High parts are between -2^49.2 and 2^48.2. Columns are below
+    /// 24·2^92.7, 24·2^90.9 and 24·2^89.7, so the carries are below 2^53.3, 2^51.6 and 2^52.4; five times the
+    /// last is below 2^54.8, of which 2^10.8 go on.
     #[inline(always)]
     fn carry(p: P, sums: Self::Sums) -> Self::Numbers {
         let (m44, m42) = (p.splat(M44), p.splat(M42));
-        let [[low0, high0], [low1, high1], [low2, high2]] = sums;
-        let carry = p.add(p.shr::<44>(low0), p.shl::<8>(high0));
+        let mut columns = [[p.splat(0); 3]; 2];
+        unroll!(i < 2 => {
+            let [p11, p22, p12, p00, p01, p20] =
+                [sums[0][i], sums[1][i], sums[2][i], sums[3][i], sums[4][i], sums[5][i]];
+            // 2^132 = 4·2^130 = 20.
+            columns[i] = [
+                p.add(p00, p.times_20(p.sub(p12, p.add(p11, p22)))),
+                p.add(p.sub(p01, p.add(p00, p11)), p.times_20(p22)),
+                p.sub(p.add(p20, p11), p.add(p00, p22)),
+            ];
+        });
+        let [[low0, low1, low2], [high0, high1, high2]] = columns;
+        let carry = p.add(p.shr_signed::<44>(low0), p.shl::<8>(high0));
         let low1 = p.add(low1, carry);
-        let carry = p.add(p.shr::<44>(low1), p.shl::<8>(high1));
+        let carry = p.add(p.shr_signed::<44>(low1), p.shl::<8>(high1));
         let low2 = p.add(low2, carry);
-        let carry = p.add(p.shr::<42>(low2), p.shl::<10>(high2));
+        let carry = p.add(p.shr_signed::<42>(low2), p.shl::<10>(high2));
         let l0 = p.add(p.and(low0, m44), p.add(carry, p.shl::<2>(carry)));
         [p.and(l0, m44), p.add(p.and(low1, m44), p.shr::<44>(l0)), p.and(low2, m42)]
     }
@@ -152,10 +194,12 @@ const M26: u64 = (1 << 26) - 1;
 
 /// Numbers have limbs below 2^26 + 2^12, so what is multiplied is below 2^27.1. Factors are numbers, and
 /// times 5 below 2^28.4: all fit in 32 bits. A column of five products, four of them with such multiples, is
-/// below 21·2^53.1 < 2^57.5, and four columns are below 2^59.5.
+/// below 21·2^53.1 < 2^57.5, and 16 columns are below 2^61.5.
 impl<P: Limbs32> Radix<P> for Radix26 {
+    const WORDS: usize = 9;
     type Numbers = [P::V; 5];
     type Sums = [P::V; 5];
+    type Factors = [P::Half; 9];
 
     #[inline(always)]
     fn splat(p: P, Number([l0, l1, l2]): Number) -> Self::Numbers {
@@ -178,14 +222,40 @@ impl<P: Limbs32> Radix<P> for Radix26 {
     }
 
     #[inline(always)]
-    fn store(p: P, n: Self::Numbers, factors: &mut [u64]) {
-        unroll!(i < 5 => {
-            p.store_half(p.half(n[i]), &mut factors[i * P::LANES..]);
-            if i > 0 {
-                let multiple = p.add(n[i], p.shl::<2>(n[i]));
-                p.store_half(p.half(multiple), &mut factors[(4 + i) * P::LANES..]);
-            }
+    fn factors(p: P, numbers: Self::Numbers) -> Self::Factors {
+        let words = multiples(p, numbers);
+        let mut factors = [p.half(words[0]); 9];
+        unroll!(i < 9 => {
+            factors[i] = p.half(words[i]);
         });
+        factors
+    }
+
+    #[inline(always)]
+    fn store(p: P, numbers: Self::Numbers, to: &mut [u64], stride: usize) {
+        let words = multiples(p, numbers);
+        unroll!(i < 9 => {
+            p.store_words(words[i], &mut to[i * stride..]);
+        });
+    }
+
+    #[inline(always)]
+    fn restore(p: P, from: &[u64]) -> Self::Factors {
+        let mut factors = [p.splat_half(0); 9];
+        unroll!(i < 9 => {
+            factors[i] = p.half(p.words(&from[i * P::LANES..]));
+        });
+        factors
+    }
+
+    #[inline(always)]
+    fn every(p: P, from: &[u64], stride: usize) -> Self::Factors {
+        let from = &from[..=8 * stride];
+        let mut factors = [p.splat_half(0); 9];
+        unroll!(i < 9 => {
+            factors[i] = p.splat_half(from[i * stride] as u32);
+        });
+        factors
     }
 
     #[inline(always)]
@@ -233,17 +303,14 @@ impl<P: Limbs32> Radix<P> for Radix26 {
     }
 
     #[inline(always)]
-    fn add_products(p: P, mut sums: Self::Sums, n: Self::Numbers, factors: &[u64]) -> Self::Sums {
+    fn add_products(p: P, mut sums: Self::Sums, n: Self::Numbers, factors: Self::Factors) -> Self::Sums {
         let n = [p.half(n[0]), p.half(n[1]), p.half(n[2]), p.half(n[3]), p.half(n[4])];
         macro_rules! add {
             ($($word:literal: $($to:literal = $a:literal),*;)*) => {
-                $(
-                    let word = p.load_half(&factors[$word * P::LANES..]);
-                    $( sums[$to] = p.add_product(sums[$to], n[$a], word); )*
-                )*
+                $( $( sums[$to] = p.add_product(sums[$to], n[$a], factors[$word]); )* )*
             };
         }
-        // Word by word, so that each is loaded once. 4 + i is five times limb i.
+        // Word by word, so that each is in a register once. 4 + i is five times limb i.
         add! {
             0: 0 = 0, 1 = 1, 2 = 2, 3 = 3, 4 = 4;
             1: 1 = 0, 2 = 1, 3 = 2, 4 = 3;
@@ -258,8 +325,8 @@ impl<P: Limbs32> Radix<P> for Radix26 {
         sums
     }
 
-    /// Two chains side by side. Carries are below 2^33.6; five times that of the last limb is below 2^36, of
-    /// which 2^10 go on, and 2^7.7 from the fourth limb.
+    /// Two chains side by side. Carries are below 2^35.6; five times that of the last limb is below 2^38, of
+    /// which 2^12 go on, and 2^9.7 from the fourth limb.
     #[inline(always)]
     fn carry(p: P, mut d: Self::Sums) -> Self::Numbers {
         let mask = p.splat(M26);
@@ -276,5 +343,147 @@ impl<P: Limbs32> Radix<P> for Radix26 {
         }
         carry! { 0 to 1; 3 to 4; 1 to 2; 4 to 0; 2 to 3; 0 to 1; 3 to 4; }
         d
+    }
+}
+
+/// The words of factors: limbs, and five times all but the first.
+#[inline(always)]
+fn multiples<P: Limbs>(p: P, n: [P::V; 5]) -> [P::V; 9] {
+    let mut words = [n[0]; 9];
+    unroll!(i < 5 => {
+        words[i] = n[i];
+        if i > 0 {
+            words[4 + i] = p.add(n[i], p.shl::<2>(n[i]));
+        }
+    });
+    words
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::vector::Token;
+
+    /// A single lane, in which whatever leaves the room that it has is a panic: 52 bits of what is
+    /// multiplied, and 63 and a sign of sums.
+    #[derive(Clone, Copy)]
+    struct Strict;
+
+    impl Token for Strict {}
+
+    impl Limbs for Strict {
+        const LANES: usize = 1;
+        const ORDER: [usize; 8] = [0; 8];
+        type V = i64;
+
+        fn load(self, from: &[u8]) -> [i64; 2] {
+            let words = from.as_chunks().0;
+            [i64::from_le_bytes(words[0]), i64::from_le_bytes(words[1])]
+        }
+        fn words(self, from: &[u64]) -> i64 {
+            from[0] as i64
+        }
+        fn store_words(self, v: i64, to: &mut [u64]) {
+            to[0] = v as u64;
+        }
+        fn splat(self, x: u64) -> i64 {
+            x as i64
+        }
+        fn only(self, x: u64) -> i64 {
+            x as i64
+        }
+        fn sum(self, v: i64) -> u64 {
+            v as u64
+        }
+        fn add(self, a: i64, b: i64) -> i64 {
+            a.checked_add(b).expect("room")
+        }
+        fn and(self, a: i64, b: i64) -> i64 {
+            a & b
+        }
+        fn or(self, a: i64, b: i64) -> i64 {
+            a | b
+        }
+        fn shl<const N: u32>(self, v: i64) -> i64 {
+            v << N
+        }
+        fn shr<const N: u32>(self, v: i64) -> i64 {
+            (v as u64 >> N) as i64
+        }
+    }
+
+    impl Limbs52 for Strict {
+        fn sub(self, a: i64, b: i64) -> i64 {
+            a.checked_sub(b).expect("room")
+        }
+        fn shr_signed<const N: u32>(self, v: i64) -> i64 {
+            v >> N
+        }
+        fn times_20(self, v: i64) -> i64 {
+            v.checked_mul(20).expect("room")
+        }
+        fn add_low(self, sum: i64, a: i64, b: i64) -> i64 {
+            self.add(sum, (product(a, b) & ((1 << 52) - 1)) as i64)
+        }
+        fn add_high(self, sum: i64, a: i64, b: i64) -> i64 {
+            self.add(sum, (product(a, b) >> 52) as i64)
+        }
+    }
+
+    fn product(a: i64, b: i64) -> u128 {
+        let bits = 0..1 << 52;
+        assert!(bits.contains(&a) && bits.contains(&b));
+        a as u128 * b as u128
+    }
+
+    /// The sum of products of limbs, with carries in 128 bits.
+    fn slow(pairs: &[([i64; 3], [i64; 3])]) -> [u64; 3] {
+        let mut d = [0u128; 3];
+        for (a, b) in pairs {
+            for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
+                d[(i + j) % 3] += a[i] as u128 * b[j] as u128 * if i + j < 3 { 1 } else { 20 };
+            }
+        }
+        d[1] += d[0] >> 44;
+        d[2] += d[1] >> 44;
+        let l0 = (d[0] as u64 & M44) + 5 * (d[2] >> 42) as u64;
+        [l0 & M44, (d[1] as u64 & M44) + (l0 >> 44), d[2] as u64 & M42]
+    }
+
+    /// The bounds above, with the largest and the least limbs in every combination.
+    #[test]
+    #[cfg_attr(miri, ignore = "large")]
+    fn there_is_room_for_24_products_of_44_bits() {
+        const NUMBER: [i64; 3] = [(2 << 44) - 1, (2 << 44) + (1 << 12) - 1, (1 << 43) + (1 << 41) - 1];
+        const FACTOR: [i64; 3] = [(1 << 44) - 1, (1 << 44) + (1 << 12) - 1, (1 << 42) - 1];
+        let pick = |limbs: [i64; 3], bits: u32, least: i64| {
+            [0, 1, 2].map(|i| if bits >> i & 1 == 1 { limbs[i] } else { least })
+        };
+        // Low parts are largest where products end in ones, so limbs that are 2^n + 1 or so too.
+        for (a, b, least) in (0..8).flat_map(|a| (0..8).flat_map(move |b| [0, 1, 3].map(|l| (a, b, l)))) {
+            for odd in [0, 1, 0x0fff, 0x3ff_ffff] {
+                let n = pick(NUMBER, a, least).map(|limb| (limb - odd).max(0));
+                let f = pick(FACTOR, b, least);
+                let mut sums = <Radix44 as Radix<Strict>>::zero(Strict);
+                let mut pairs = Vec::new();
+                for i in 0..24 {
+                    // Some pairs the other way round, so that differences are not of equals.
+                    let (n, f) = if i % 3 == 2 { (n, pick(FACTOR, !b, least)) } else { (n, f) };
+                    sums = Radix44::add_products(Strict, sums, n, Radix44::factors(Strict, f));
+                    pairs.push((n, f));
+                    let carried = <Radix44 as Radix<Strict>>::carry(Strict, sums);
+                    assert_eq!(carried.map(|limb| limb as u64), slow(&pairs));
+                    assert!(
+                        carried[0] < 1 << 44 && carried[1] < (1 << 44) + (1 << 12) && carried[2] < 1 << 42
+                    );
+                }
+            }
+        }
+        // The largest low parts that there can be, more than any products have.
+        let most = [24 * ((1 << 52) - 1), 24 << 44];
+        for bits in 0..64 {
+            let sums = [0, 1, 2, 3, 4, 5].map(|i| if bits >> i & 1 == 1 { most } else { [0; 2] });
+            <Radix44 as Radix<Strict>>::carry(Strict, sums);
+        }
     }
 }

@@ -44,17 +44,16 @@ pub(crate) trait Limbs: Token {
     fn shl<const N: u32>(self, v: Self::V) -> Self::V;
     /// Every word divided by 2^N. `N` is below 64.
     fn shr<const N: u32>(self, v: Self::V) -> Self::V;
-
-    // ---- scheduling -------------------------------------------------------------------------
-
-    /// The same reference, but the compiler does not know that it is.
-    ///
-    /// What is behind it is then loaded where it is used, not once ahead of a loop and parked on the stack.
-    fn afresh<T>(self, x: &T) -> &T;
 }
 
 /// With products of 52 bits by 52.
 pub(crate) trait Limbs52: Limbs {
+    /// a - b, each modulo 2^64.
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Every word, which has a sign, divided by 2^N and rounded down. `N` is below 64.
+    fn shr_signed<const N: u32>(self, v: Self::V) -> Self::V;
+    /// Every word times 20, modulo 2^64.
+    fn times_20(self, v: Self::V) -> Self::V;
     /// `sum` + the low 52 bits of the product of the low 52 bits of `a` and `b`.
     fn add_low(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
     /// `sum` + the high 52 bits of that product.
@@ -68,10 +67,8 @@ pub(crate) trait Limbs32: Limbs {
 
     /// Words below 2^32.
     fn half(self, v: Self::V) -> Self::Half;
-    /// What [`Limbs32::store_half`] stored to the first `LANES` words of `from`.
-    fn load_half(self, from: &[u64]) -> Self::Half;
-    /// To the first `LANES` words of `to`.
-    fn store_half(self, v: Self::Half, to: &mut [u64]);
+    /// The same word in every lane.
+    fn splat_half(self, x: u32) -> Self::Half;
     /// a * b.
     fn product(self, a: Self::Half, b: Self::Half) -> Self::V;
     /// sum + a * b.

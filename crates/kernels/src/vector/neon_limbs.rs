@@ -102,20 +102,6 @@ impl Limbs for NeonLimbs {
     fn shr<const N: u32>(self, v: V) -> V {
         [op!(shift(v[0], -i64::from(N))), op!(shift(v[1], -i64::from(N)))]
     }
-
-    #[inline(always)]
-    fn afresh<T>(self, x: &T) -> &T {
-        let mut p: *const T = x;
-        #[expect(
-            clippy::pointers_in_nomem_asm_block,
-            reason = "only the pointer passes through, not the memory"
-        )]
-        // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
-        unsafe {
-            asm!("/* {} */", inout(reg) p, options(nomem, nostack, preserves_flags));
-            &*p
-        }
-    }
 }
 
 impl Limbs32 for NeonLimbs {
@@ -126,16 +112,8 @@ impl Limbs32 for NeonLimbs {
         op!(half(v))
     }
     #[inline(always)]
-    fn load_half(self, from: &[u64]) -> uint32x4_t {
-        let from: &[u64; 4] = from.first_chunk().unwrap();
-        // SAFETY: reads 16 of the array's 32 bytes; they are aligned to words, and more.
-        unsafe { vld1q_u32(from.as_ptr().cast()) }
-    }
-    #[inline(always)]
-    fn store_half(self, v: uint32x4_t, to: &mut [u64]) {
-        let to: &mut [u64; 4] = to.first_chunk_mut().unwrap();
-        // SAFETY: writes 16 of the array's 32 bytes; they are aligned to words, and more.
-        unsafe { vst1q_u32(to.as_mut_ptr().cast(), v) }
+    fn splat_half(self, x: u32) -> uint32x4_t {
+        op!(splat_half(x))
     }
     #[inline(always)]
     fn product(self, a: uint32x4_t, b: uint32x4_t) -> V {
@@ -163,6 +141,12 @@ fn high(a: uint8x16_t, b: uint8x16_t) -> uint64x2_t {
 #[target_feature(enable = "neon")]
 fn splat(x: u64) -> uint64x2_t {
     vdupq_n_u64(x)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn splat_half(x: u32) -> uint32x4_t {
+    vdupq_n_u32(x)
 }
 
 #[inline]

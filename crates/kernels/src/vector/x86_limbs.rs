@@ -73,18 +73,6 @@ macro_rules! limbs {
             #[inline(always)]
             fn shr<const N: u32>(self, v: $v) -> $v { op!($shr(v, self.splat(u64::from(N)))) }
 
-            #[inline(always)]
-            fn afresh<T>(self, x: &T) -> &T {
-                let mut p: *const T = x;
-                #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
-                // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not
-                // touched.
-                unsafe {
-                    asm!("/* {} */", inout(reg) p, options(nomem, nostack, preserves_flags));
-                    &*p
-                }
-            }
-
             $($own)*
         }
     };
@@ -125,7 +113,30 @@ fn sum4(v: __m256i) -> u64 {
     _mm_cvtsi128_si64(_mm_add_epi64(v, _mm_unpackhi_epi64(v, v))) as u64
 }
 
+/// From shifts and a sum LLVM makes a product, and of that several instructions, since AVX-512F has none for
+/// 64 bits; so it must not see that both belong together.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn times_20(v: __m512i) -> __m512i {
+    let mut four = _mm512_slli_epi64::<2>(v);
+    // SAFETY: no instruction, only a comment that names the operand.
+    unsafe { asm!("/* {} */", inout(zmm_reg) four, options(pure, nomem, nostack, preserves_flags)) };
+    _mm512_add_epi64(four, _mm512_slli_epi64::<2>(four))
+}
+
 impl Limbs52 for Ifma512 {
+    #[inline(always)]
+    fn sub(self, a: __m512i, b: __m512i) -> __m512i {
+        op!(_mm512_sub_epi64(a, b))
+    }
+    #[inline(always)]
+    fn shr_signed<const N: u32>(self, v: __m512i) -> __m512i {
+        op!(_mm512_srav_epi64(v, self.splat(u64::from(N))))
+    }
+    #[inline(always)]
+    fn times_20(self, v: __m512i) -> __m512i {
+        op!(times_20(v))
+    }
     #[inline(always)]
     fn add_low(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
         op!(_mm512_madd52lo_epu64(sum, a, b))
@@ -144,12 +155,9 @@ impl Limbs32 for Avx2Limbs {
         v
     }
     #[inline(always)]
-    fn load_half(self, from: &[u64]) -> __m256i {
-        self.words(from)
-    }
-    #[inline(always)]
-    fn store_half(self, v: __m256i, to: &mut [u64]) {
-        self.store_words(v, to);
+    fn splat_half(self, x: u32) -> __m256i {
+        // Not as 64 bits: LLVM would have them zero above these, with one instruction more.
+        op!(_mm256_set1_epi32(x as i32))
     }
     #[inline(always)]
     fn product(self, a: __m256i, b: __m256i) -> __m256i {
