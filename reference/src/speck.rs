@@ -4,7 +4,7 @@
 /// How words become bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As the paper prints a block, x before y, and a key, k[0] last: every word with its highest byte first.
+    /// As the paper prints a block, x before y, and a key, `k[0]` last: every word with its highest byte first.
     Big,
     /// All bytes of key and block in reverse, as in the implementation guide of 2019 and in Linux.
     Little,

@@ -35,7 +35,7 @@ pub fn chacha20(key: &[u8; 32]) -> Result<ChaCha20, NoRaw> {
 /// XChaCha20 (draft-irtf-cfrg-xchacha-03).
 ///
 /// # Errors
-/// As [`chacha20`].
+/// As [`chacha20()`].
 pub fn xchacha20(key: &[u8; 32]) -> Result<XChaCha20, NoRaw> {
     make("ChaCha20", |features| XChaCha20::new(key, features))
 }
@@ -43,7 +43,7 @@ pub fn xchacha20(key: &[u8; 32]) -> Result<XChaCha20, NoRaw> {
 /// Poly1305 (RFC 8439).
 ///
 /// # Errors
-/// As [`chacha20`].
+/// As [`chacha20()`].
 pub fn poly1305(key: &[u8; 32]) -> Result<Poly1305, NoRaw> {
     make("Poly1305", |features| Poly1305::new(key, features))
 }
@@ -51,7 +51,7 @@ pub fn poly1305(key: &[u8; 32]) -> Result<Poly1305, NoRaw> {
 /// Speck.
 ///
 /// # Errors
-/// As [`chacha20`], and [`NoRaw::KeyLength`].
+/// As [`chacha20()`], and [`NoRaw::KeyLength`].
 pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, NoRaw> {
     make("Speck", |features| Speck::new(size, key, order, features))
 }
@@ -59,7 +59,7 @@ pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, NoR
 /// AES-GCM, to be streamed.
 ///
 /// # Errors
-/// As [`speck`]; a key has 16, 24 or 32 bytes.
+/// As [`speck()`]; a key has 16, 24 or 32 bytes.
 pub fn gcm(key: &[u8]) -> Result<Gcm, NoRaw> {
     make("AES-GCM", |features| Gcm::new(key, features))
 }
