@@ -88,11 +88,11 @@ fn each_key(mut each: impl FnMut(&Gcm)) {
 /// Small enough for Miri.
 #[test]
 fn a_little_of_everything() {
-    let gcm = Gcm::new(&KEY, Features::detect()).unwrap();
-    let (nonce, aad, plain) = (pattern(12, 9), pattern(21, 7), pattern(150, 1));
-    let (sealed, tag) = Twin::new_vartime(&KEY).seal_vartime(&nonce, &aad, &plain);
-    check(&gcm, &nonce, &aad, &plain, (&sealed, tag), || 7);
-    check(&gcm, &nonce, &aad, &plain, (&sealed, tag), || 48);
+    let key = &KEY[..16];
+    let gcm = Gcm::new(key, Features::detect()).unwrap();
+    let (nonce, aad, plain) = (pattern(12, 9), pattern(21, 7), pattern(60, 1));
+    let (sealed, tag) = Twin::new_vartime(key).seal_vartime(&nonce, &aad, &plain);
+    check(&gcm, &nonce, &aad, &plain, (&sealed, tag), || 26);
 }
 
 #[test]
