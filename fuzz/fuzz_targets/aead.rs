@@ -1,52 +1,103 @@
-//! Every row of an AEAD, and every variant of our own AES-GCM and AES-GCM-SIV, seal to the same bytes, open them, and refuse changed ones.
+//! refuse changed ones.
 #![no_main]
 
+use kernels::aegis::{self, Aegis, Kind};
 use kernels::aes::NoKey;
+use kernels::chacha20_poly1305::{self, ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::variant;
 use providers::{AeadKey, Algorithm, InOut, ROWS, Row};
+use sealane_fuzz::{repeated, rows};
 
 libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], u16, u8, u8, Vec<u8>, Vec<u8>, Vec<u8>)| {
     let (choice, key, place, bit, times, nonce, aad, plaintext) = input;
-    // The fuzzer begins with few bytes and stays there for long.
-    let [nonce, aad] = [nonce, aad].map(|bytes| bytes.repeat(1 + usize::from(times % 8)));
-    let mut plaintext = plaintext.repeat(1 + usize::from(times));
-    plaintext.truncate(1 << 16);
-    let rows = |wanted| ROWS.iter().filter(move |row| row.algorithm == wanted && row.available().is_ok());
+    let [nonce, aad] = [nonce, aad].map(|bytes| repeated(bytes, times % 8, usize::MAX));
+    let plaintext = repeated(plaintext, times, 1 << 16);
+    let providers =
+        |wanted| ROWS.iter().filter(move |row| row.algorithm == wanted && row.available().is_ok());
     // Those with something to compare.
-    let all: Vec<_> = Algorithm::ALL.iter().filter(|one| rows(**one).count() > 1).collect();
+    let all: Vec<_> = Algorithm::ALL.iter().filter(|one| providers(**one).count() > 1).collect();
     let algorithm = *all[usize::from(choice) % all.len()];
     let key = &key[..algorithm.key_len()];
     let expand = |row: &Row| (row.provider.name(), Box::new(row.key(key).expect("its length")) as _);
-    let mut keys: Keys = rows(algorithm).map(expand).collect();
+    let mut keys: Keys = providers(algorithm).map(expand).collect();
 
     let mut fits = Message { nonce, aad, plaintext };
-    let mut short = fits.clone();
-    short.plaintext.truncate(2048); // the twins go bit by bit
-    if matches!(algorithm, Algorithm::Aes128Gcm | Algorithm::Aes192Gcm | Algorithm::Aes256Gcm) {
-        let twin = reference::gcm::Gcm::new_vartime(key);
-        let twin = |m: &Message| joined(twin.seal_vartime(&m.nonce, &m.aad, &m.plaintext));
-        let variants = variants(gcm::variants(), |features| Gcm::new(key, features), Gcm::variant);
-        short.check(&variants, twin(&short), place, bit);
-        short.nonce.resize(12, 0); // the rows take no other
-        short.check(&keys, twin(&short), place, bit);
-        keys.extend(variants);
-    }
-    if matches!(algorithm, Algorithm::Aes128GcmSiv | Algorithm::Aes256GcmSiv) {
-        short.nonce.resize(12, 0);
-        let twin = reference::gcm_siv::GcmSiv::new_vartime(key);
-        let twin =
-            joined(twin.seal_vartime(short.nonce[..].try_into().unwrap(), &short.aad, &short.plaintext));
-        keys.extend(variants(gcm_siv::variants(), |features| GcmSiv::new(key, features), GcmSiv::variant));
-        short.check(&keys, twin, place, bit);
+    if let Some(own) = own(algorithm, key) {
+        let mut short = fits.clone();
+        short.plaintext.truncate(own.longest);
+        if own.any_nonce {
+            short.check(&own.variants, (own.twin)(&short), place, bit);
+        }
+        short.nonce.resize(algorithm.nonce_len(), 0); // the rows take no other
+        keys.extend(own.variants);
+        short.check(&keys, (own.twin)(&short), place, bit);
     }
     fits.nonce.resize(algorithm.nonce_len(), 0);
     fits.check(&keys, fits.seal(&*keys[0].1), place, bit);
 });
 
 type Keys = Vec<(&'static str, Box<dyn Key>)>;
+
+/// What we have of an algorithm.
+struct Own {
+    variants: Keys,
+    /// Ciphertext and tag.
+    twin: Box<dyn Fn(&Message) -> Vec<u8>>,
+    /// Bytes for which the twin is fast enough.
+    longest: usize,
+    any_nonce: bool,
+}
+
+fn own(algorithm: Algorithm, key: &[u8]) -> Option<Own> {
+    let kind = |kind| {
+        let variants =
+            variants(aegis::variants(), |features| Aegis::new(kind, key, features), Aegis::variant);
+        let twin = reference::aegis::Aegis::new(key, kind.degree());
+        let twin = move |m: &Message| joined(twin.seal_vartime(&m.nonce, &m.aad, &m.plaintext));
+        Own { variants, twin: Box::new(twin), longest: 10_000, any_nonce: false }
+    };
+    let chacha = |variants| {
+        let key: [u8; 32] = key.try_into().expect("32 bytes");
+        let seal = reference::chacha20_poly1305::seal_vartime;
+        let twin = move |m: &Message| joined(seal(&key, &m.nonce, &m.aad, &m.plaintext));
+        Own { variants, twin: Box::new(twin), longest: 20_000, any_nonce: false }
+    };
+    let pairs = chacha20_poly1305::variants;
+    Some(match algorithm {
+        Algorithm::Aes128Gcm | Algorithm::Aes192Gcm | Algorithm::Aes256Gcm => {
+            let variants = variants(gcm::variants(), |features| Gcm::new(key, features), Gcm::variant);
+            let twin = reference::gcm::Gcm::new_vartime(key);
+            let twin = move |m: &Message| joined(twin.seal_vartime(&m.nonce, &m.aad, &m.plaintext));
+            Own { variants, twin: Box::new(twin), longest: 2048, any_nonce: true }
+        }
+        Algorithm::Aes128GcmSiv | Algorithm::Aes256GcmSiv => {
+            let variants =
+                variants(gcm_siv::variants(), |features| GcmSiv::new(key, features), GcmSiv::variant);
+            let twin = reference::gcm_siv::GcmSiv::new_vartime(key);
+            let nonce = |m: &Message| *m.nonce.first_chunk().expect("12 bytes");
+            let twin = move |m: &Message| joined(twin.seal_vartime(&nonce(m), &m.aad, &m.plaintext));
+            Own { variants, twin: Box::new(twin), longest: 2048, any_nonce: false }
+        }
+        Algorithm::ChaCha20Poly1305 => {
+            let new = |features| ChaCha20Poly1305::new(key.try_into().expect("32 bytes"), features);
+            chacha(variants(pairs(), new, ChaCha20Poly1305::variant))
+        }
+        Algorithm::XChaCha20Poly1305 => {
+            let new = |features| XChaCha20Poly1305::new(key.try_into().expect("32 bytes"), features);
+            chacha(variants(pairs(), new, XChaCha20Poly1305::variant))
+        }
+        Algorithm::Aegis128L => kind(Kind::Aegis128L),
+        Algorithm::Aegis128X2 => kind(Kind::Aegis128X2),
+        Algorithm::Aegis128X4 => kind(Kind::Aegis128X4),
+        Algorithm::Aegis256 => kind(Kind::Aegis256),
+        Algorithm::Aegis256X2 => kind(Kind::Aegis256X2),
+        Algorithm::Aegis256X4 => kind(Kind::Aegis256X4),
+        _ => return None,
+    })
+}
 
 /// A row's key, or a variant's.
 trait Key {
@@ -63,37 +114,34 @@ impl Key for Box<dyn AeadKey> {
     }
 }
 
-impl Key for Gcm {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
-        Self::seal(self, nonce, aad, data, tag).expect("not too long");
-    }
-    fn opens(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
-        Self::open(self, nonce, aad, data, tag).is_ok()
-    }
+/// Nonces of any length or of one.
+macro_rules! own_keys {
+    ($($key:ty),*) => {$(
+        impl Key for $key {
+            fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
+                let nonce = nonce.try_into().expect("its length");
+                Self::seal(self, nonce, aad, data, tag).expect("not too long");
+            }
+            fn opens(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
+                Self::open(self, nonce.try_into().expect("its length"), aad, data, tag).is_ok()
+            }
+        }
+    )*};
 }
-
-impl Key for GcmSiv {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
-        Self::seal(self, nonce.try_into().expect("12 bytes"), aad, data, tag).expect("not too long");
-    }
-    fn opens(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
-        Self::open(self, nonce.try_into().expect("12 bytes"), aad, data, tag).is_ok()
-    }
-}
+own_keys!(Gcm, GcmSiv, ChaCha20Poly1305, XChaCha20Poly1305, Aegis);
 
 /// A key for each variant that runs here.
 fn variants<K: Key + 'static>(
-    rows: impl Iterator<Item = variant::Row>,
+    table: impl Iterator<Item = variant::Row>,
     new: impl Fn(Features) -> Result<K, NoKey>,
     name: impl Fn(&K) -> &'static str,
 ) -> Keys {
-    let mut keys = Keys::new();
-    for row in rows.filter(|row| row.check(Features::detect()).is_ok()) {
-        let key = new(Features::detect().only(row.needs)).expect("a good length");
-        assert_eq!(name(&key), row.name);
-        keys.push((row.name, Box::new(key)));
-    }
-    keys
+    let key = |(row, features)| {
+        let key = new(features).expect("a good length");
+        assert_eq!(name(&key), row);
+        (row, Box::new(key) as _)
+    };
+    rows(table).map(key).collect()
 }
 
 fn joined((ciphertext, tag): (Vec<u8>, [u8; 16])) -> Vec<u8> {

@@ -225,7 +225,9 @@ impl fmt::Debug for Aegis {
 
 /// Whether a row computes what is known, sealing apart and opening in place.
 pub(crate) fn proof(row: Picked<AegisFunctions>) -> bool {
-    answers::ANSWERS.iter().all(|answer| computes(row, answer))
+    // Miri would take minutes for all of them, in every test.
+    let few = if cfg!(miri) { 1 } else { answers::ANSWERS.len() };
+    answers::ANSWERS[..few].iter().all(|answer| computes(row, answer))
 }
 
 fn computes(row: Picked<AegisFunctions>, answer: &answers::Answer) -> bool {
@@ -248,6 +250,7 @@ mod test {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "large")]
     fn a_changed_answer_is_a_wrong_one() {
         for row in variants().filter(|row| row.check(Features::detect()).is_ok()) {
             let picked = variant::pick(AEGIS, Features::detect().only(row.needs)).unwrap();

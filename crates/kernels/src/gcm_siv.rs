@@ -157,6 +157,7 @@ mod test {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "large")]
     fn a_changed_answer_is_a_wrong_one() {
         for row in variants().filter(|row| row.check(Features::detect()).is_ok()) {
             let picked = variant::pick(SIV, Features::detect().only(row.needs)).unwrap();

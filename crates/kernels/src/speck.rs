@@ -237,7 +237,9 @@ impl fmt::Debug for Speck {
 
 /// Whether a row computes what is known.
 pub(crate) fn proof(row: Picked<SpeckFunctions>) -> bool {
-    answers::ANSWERS.iter().all(|answer| computes(row, answer))
+    // Miri would take minutes for all of them, in every test. The last has the fewest blocks.
+    let from = if cfg!(miri) { answers::ANSWERS.len() - 1 } else { 0 };
+    answers::ANSWERS[from..].iter().all(|answer| computes(row, answer))
 }
 
 fn computes(row: Picked<SpeckFunctions>, answer: &answers::Answer) -> bool {

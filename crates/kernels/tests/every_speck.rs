@@ -84,13 +84,13 @@ fn a_little_of_everything() {
             let twin = twin(size, twins);
             let iv = vec![0xff; size.block_len()];
             let keystream = keystream(&twin, &iv, 0, 200);
-            for (offset, len) in [(0, 0), (0, 16), (3, 1), (5, 40), (33, 100), (0, 163)] {
+            for (offset, len) in [(0, 0), (3, 1), (5, 40), (0, 163)] {
                 let mut data: Vec<u8> = (0..len).map(pattern).collect();
                 speck.xor_at(&iv, offset as u64, InOut::in_place(&mut data)).unwrap();
                 let want = (0..len).map(|i| pattern(i) ^ keystream[offset + i]);
                 assert!(want.eq(data), "{} {order:?} offset {offset} len {len}", size.name());
             }
-            for blocks in [0, 1, 2, 11] {
+            for blocks in [0, 1, 11] {
                 let plain: Vec<u8> = (0..blocks * size.block_len()).map(pattern).collect();
                 let mut data = vec![0; plain.len()];
                 speck.encrypt_blocks(InOut::apart(&plain, &mut data)).unwrap();
