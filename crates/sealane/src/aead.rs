@@ -235,13 +235,14 @@ impl Aead {
         data: InOut<'_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
+        // Before anything is written: in place, the plaintext would be lost.
+        if nonce.len() != self.nonce_len {
+            return Err(Misuse::NonceLength { got: nonce.len(), want: self.nonce_len }.into());
+        }
         let mut fresh = [0; MAX_NONCE];
         let fresh = &mut fresh[..self.nonce_len];
         nonce::fill(fresh)?;
         self.encrypt_parts(fresh, aad, data, tag)?;
-        if nonce.len() != fresh.len() {
-            return Err(Misuse::NonceLength { got: nonce.len(), want: fresh.len() }.into());
-        }
         nonce.copy_from_slice(fresh);
         Ok(())
     }

@@ -174,3 +174,15 @@ fn aes_ctr_ends_at_2_to_the_64() {
         Err(Error::Misuse(Misuse::NonceLength { got: 12, .. }))
     ));
 }
+
+/// In place, what was encrypted under a nonce that nobody got is lost.
+#[test]
+fn a_place_for_another_nonce_costs_no_plaintext() {
+    let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
+    for len in [0, 11, 13, 24] {
+        let (mut nonce, mut data, mut tag) = (vec![0; len], *b"plaintext", [0xee; 16]);
+        let why = aead.seal_parts(&mut nonce, b"", InOut::in_place(&mut data), &mut tag).unwrap_err();
+        assert!(matches!(why, Error::Misuse(Misuse::NonceLength { want: 12, .. })), "{why:?}");
+        assert_eq!((&data, tag), (b"plaintext", [0xee; 16]));
+    }
+}
