@@ -1,9 +1,10 @@
 //! `sealane.Aead`: seal and open one message.
 
-use crate::buffer::{Layout, Slot, fresh};
+use crate::buffer::Slot;
 use crate::error::raise;
 use crate::keys;
 use crate::number;
+use crate::sealer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
@@ -66,30 +67,20 @@ impl Aead {
     #[pyo3(signature = (plaintext, aad = None), text_signature = "($self, plaintext, aad=b'')")]
     fn seal<'py>(
         &self,
-        py: Python<'py>,
         plaintext: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-        let (plaintext, aad) = (a.read(plaintext)?.bytes(), b.read_optional(aad)?.bytes());
-        fresh(py, plaintext.len() + self.core.overhead(), |out| {
-            detached(py, plaintext.len() + aad.len(), || self.core.seal_into(plaintext, out, aad)).map(drop)
-        })
+        sealer::seal(&self.core, plaintext, aad)
     }
 
     /// Opens a sealed message. Raises AuthenticationError where key, aad or message are not what was sealed.
     #[pyo3(signature = (sealed, aad = None), text_signature = "($self, sealed, aad=b'')")]
     fn open<'py>(
         &self,
-        py: Python<'py>,
         sealed: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-        let (sealed, aad) = (a.read(sealed)?.bytes(), b.read_optional(aad)?.bytes());
-        fresh(py, sealed.len().saturating_sub(self.core.overhead()), |out| {
-            detached(py, sealed.len() + aad.len(), || self.core.open_into(sealed, out, aad)).map(drop)
-        })
+        sealer::open(&self.core, sealed, aad)
     }
 
     /// Seals into the start of ``out`` and returns the number of bytes written, ``len(plaintext) + overhead``.
@@ -97,18 +88,13 @@ impl Aead {
     /// In place where the plaintext already lies at ``out[nonce_len:]``. Raises ValueError where ``out`` is too short
     /// or overlaps what is read in any other way, TypeError where it is read-only; nothing was written then.
     #[pyo3(signature = (plaintext, out, aad = None), text_signature = "($self, plaintext, out, aad=b'')")]
-    fn seal_into<'py>(
+    fn seal_into(
         &self,
-        py: Python<'py>,
-        plaintext: &Bound<'py, PyAny>,
-        out: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
+        plaintext: &Bound<'_, PyAny>,
+        out: &Bound<'_, PyAny>,
+        aad: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let (plaintext, aad) = (a.read(plaintext)?, b.read_optional(aad)?);
-        let len = plaintext.len() + self.core.overhead();
-        self.seal_layout(py, c.write(out)?.first(len)?.arrange(self.core.nonce_len(), plaintext, [aad])?)?;
-        Ok(len)
+        sealer::seal_into(&self.core, plaintext, out, aad)
     }
 
     /// Opens into the start of ``out`` and returns the number of bytes written, ``len(sealed) - overhead``.
@@ -116,20 +102,13 @@ impl Aead {
     /// In place where ``out`` starts at ``sealed[nonce_len:]``. Raises AuthenticationError, and then nothing of the
     /// plaintext is in ``out``: zeros are. Raises ValueError and TypeError as seal_into does.
     #[pyo3(signature = (sealed, out, aad = None), text_signature = "($self, sealed, out, aad=b'')")]
-    fn open_into<'py>(
+    fn open_into(
         &self,
-        py: Python<'py>,
-        sealed: &Bound<'py, PyAny>,
-        out: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
+        sealed: &Bound<'_, PyAny>,
+        out: &Bound<'_, PyAny>,
+        aad: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let (sealed, aad, out) = (a.read(sealed)?, b.read_optional(aad)?, c.write(out)?);
-        let len = sealed.len().checked_sub(self.core.overhead()).ok_or_else(forged)?;
-        let (nonce, body) = sealed.split(self.core.nonce_len()).ok_or_else(forged)?;
-        let (data, tag) = body.split(len).ok_or_else(forged)?;
-        self.open_layout(py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
-        Ok(len)
+        sealer::open_into(&self.core, sealed, out, aad)
     }
 
     /// Encrypts ``data`` under the caller's nonce: ``ciphertext || tag``. ``aad`` may be None.
@@ -138,74 +117,49 @@ impl Aead {
     #[pyo3(signature = (nonce, data, aad = None), text_signature = "($self, nonce, data, aad=None)")]
     fn encrypt<'py>(
         &self,
-        py: Python<'py>,
         nonce: &Bound<'py, PyAny>,
         data: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let (nonce, data, aad) =
-            (a.read(nonce)?.bytes(), b.read(data)?.bytes(), c.read_optional(aad)?.bytes());
-        fresh(py, data.len() + self.core.tag_len(), |out| {
-            detached(py, data.len() + aad.len(), || self.core.encrypt_into(nonce, data, aad, out)).map(drop)
-        })
+        sealer::encrypt(&self.core, nonce, data, aad)
     }
 
     /// Encrypts into the start of ``out`` and returns the number of bytes written, ``len(data) + tag_len``.
     ///
     /// In place where ``out`` starts where ``data`` does. Raises ValueError and TypeError as seal_into does.
-    fn encrypt_into<'py>(
+    fn encrypt_into(
         &self,
-        py: Python<'py>,
-        nonce: &Bound<'py, PyAny>,
-        data: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
-        out: &Bound<'py, PyAny>,
+        nonce: &Bound<'_, PyAny>,
+        data: &Bound<'_, PyAny>,
+        aad: Option<&Bound<'_, PyAny>>,
+        out: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
-        let (mut a, mut b, mut c, mut d) = (Slot::new(py), Slot::new(py), Slot::new(py), Slot::new(py));
-        let (nonce, data, aad) = (a.read(nonce)?, b.read(data)?, c.read_optional(aad)?);
-        let len = data.len() + self.core.tag_len();
-        let Layout { data, tail: tag, others: [nonce, aad], .. } =
-            d.write(out)?.first(len)?.arrange(0, data, [nonce, aad])?;
-        detached(py, len + aad.len(), || self.core.encrypt_parts(nonce, aad, data.in_out(), tag))?;
-        Ok(len)
+        sealer::encrypt_into(&self.core, nonce, data, aad, out)
     }
 
     /// Decrypts ``data`` (``ciphertext || tag``) under the caller's nonce. Raises AuthenticationError.
     #[pyo3(signature = (nonce, data, aad = None), text_signature = "($self, nonce, data, aad=None)")]
     fn decrypt<'py>(
         &self,
-        py: Python<'py>,
         nonce: &Bound<'py, PyAny>,
         data: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let (nonce, data, aad) =
-            (a.read(nonce)?.bytes(), b.read(data)?.bytes(), c.read_optional(aad)?.bytes());
-        fresh(py, data.len().saturating_sub(self.core.tag_len()), |out| {
-            detached(py, data.len() + aad.len(), || self.core.decrypt_into(nonce, data, aad, out)).map(drop)
-        })
+        sealer::decrypt(&self.core, nonce, data, aad)
     }
 
     /// Decrypts into the start of ``out`` and returns the number of bytes written, ``len(data) - tag_len``.
     ///
     /// In place where ``out`` starts where ``data`` does. Raises AuthenticationError, and then nothing of the plaintext
     /// is in ``out``: zeros are. Raises ValueError and TypeError as seal_into does.
-    fn decrypt_into<'py>(
+    fn decrypt_into(
         &self,
-        py: Python<'py>,
-        nonce: &Bound<'py, PyAny>,
-        data: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
-        out: &Bound<'py, PyAny>,
+        nonce: &Bound<'_, PyAny>,
+        data: &Bound<'_, PyAny>,
+        aad: Option<&Bound<'_, PyAny>>,
+        out: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
-        let (mut a, mut b, mut c, mut d) = (Slot::new(py), Slot::new(py), Slot::new(py), Slot::new(py));
-        let (nonce, data, aad, out) = (a.read(nonce)?, b.read(data)?, c.read_optional(aad)?, d.write(out)?);
-        let len = data.len().checked_sub(self.core.tag_len()).ok_or_else(forged)?;
-        let (data, tag) = data.split(len).ok_or_else(forged)?;
-        self.open_layout(py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
-        Ok(len)
+        sealer::decrypt_into(&self.core, nonce, data, aad, out)
     }
 
     /// Room for ``n`` bytes of plaintext that are sealed where they lie.
@@ -277,22 +231,6 @@ impl Aead {
     }
 }
 
-impl Aead {
-    #[inline]
-    fn seal_layout(&self, py: Python<'_>, layout: Layout<'_, 1>) -> PyResult<()> {
-        let Layout { head: nonce, data, tail: tag, others: [aad] } = layout;
-        let len = data.len() + aad.len();
-        detached(py, len, || self.core.seal_parts(nonce, aad, data.in_out(), tag))
-    }
-
-    #[inline]
-    fn open_layout(&self, py: Python<'_>, layout: Layout<'_, 3>) -> PyResult<()> {
-        let Layout { data, others: [nonce, aad, tag], .. } = layout;
-        let len = data.len() + aad.len();
-        detached(py, len, || self.core.decrypt_parts(nonce, aad, data.in_out(), tag))
-    }
-}
-
 /// Room for one message, filled by the caller and sealed without a copy. Made by ``Aead.buffer(n)``.
 #[pyclass(frozen, module = "sealane")]
 pub(crate) struct Buffer {
@@ -328,7 +266,7 @@ impl Buffer {
         let len = n + aead.core.overhead();
         let (mut a, mut b) = (Slot::new(py), Slot::new(py));
         let (aad, target) = (a.read_optional(aad)?, b.write(whole)?.first(len)?);
-        aead.seal_layout(py, target.arrange_in_place(aead.core.nonce_len(), n, [aad])?)?;
+        sealer::seal_layout(&aead.core, py, target.arrange_in_place(aead.core.nonce_len(), n, [aad])?)?;
         slice(whole, 0, len)
     }
 
@@ -371,9 +309,4 @@ fn find_provider(name: &str) -> PyResult<Provider> {
 pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> PyErr {
     let known = known.collect::<Vec<_>>().join(", ");
     PyValueError::new_err(format!("unknown {what} {name:?}; known: {known}"))
-}
-
-#[cold]
-pub(crate) fn forged() -> PyErr {
-    raise(Error::Authentication)
 }

@@ -14,6 +14,7 @@ mod keys;
 mod number;
 mod place;
 mod providers;
+mod sealer;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;

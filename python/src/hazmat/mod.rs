@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 
 #[macro_use]
 mod keystream;
+#[macro_use]
+mod pieces;
 
 mod aead_decryptor;
 mod aead_encryptor;

@@ -1,12 +1,11 @@
 //! `sealane.hazmat.Aead`: Speck-Poly1305. (In the module of all native names `Aead` is another class.)
 
-use crate::aead::{detached, forged, unknown};
-use crate::buffer::{Layout, Slot, fresh};
+use crate::aead::unknown;
 use crate::error::raise;
 use crate::keys;
+use crate::sealer;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealane::InOut;
 use sealane::hazmat::{Aead as Core, SpeckSize};
 
 /// Speck-Poly1305, as the Elixir library SpeckEx has it. The calls are those of ``sealane.Aead``.
@@ -59,143 +58,90 @@ impl SpeckAead {
     #[pyo3(signature = (plaintext, aad = None), text_signature = "($self, plaintext, aad=b'')")]
     fn seal<'py>(
         &self,
-        py: Python<'py>,
         plaintext: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-        let (plaintext, aad) = (a.read(plaintext)?.bytes(), b.read_optional(aad)?.bytes());
-        fresh(py, plaintext.len() + self.core.overhead(), |out| {
-            let (nonce, body) = out.split_at_mut(self.core.nonce_len());
-            let (ciphertext, tag) = body.split_at_mut(plaintext.len());
-            detached(py, plaintext.len() + aad.len(), || {
-                self.core.seal_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)
-            })
-        })
+        sealer::seal(&self.core, plaintext, aad)
     }
 
     /// Opens a sealed message. Raises AuthenticationError where key, aad or message are not what was sealed.
     #[pyo3(signature = (sealed, aad = None), text_signature = "($self, sealed, aad=b'')")]
     fn open<'py>(
         &self,
-        py: Python<'py>,
         sealed: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-        let (sealed, aad) = (a.read(sealed)?.bytes(), b.read_optional(aad)?.bytes());
-        let (nonce, body) = sealed.split_at_checked(self.core.nonce_len()).ok_or_else(forged)?;
-        self.decrypt_new(py, nonce, body, aad)
+        sealer::open(&self.core, sealed, aad)
     }
 
     /// Seals into the start of ``out`` and returns the number of bytes written, as ``sealane.Aead.seal_into``
     /// does.
     #[pyo3(signature = (plaintext, out, aad = None), text_signature = "($self, plaintext, out, aad=b'')")]
-    fn seal_into<'py>(
+    fn seal_into(
         &self,
-        py: Python<'py>,
-        plaintext: &Bound<'py, PyAny>,
-        out: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
+        plaintext: &Bound<'_, PyAny>,
+        out: &Bound<'_, PyAny>,
+        aad: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let (plaintext, aad) = (a.read(plaintext)?, b.read_optional(aad)?);
-        let len = plaintext.len() + self.core.overhead();
-        let Layout { head, data, tail, others: [aad] } =
-            c.write(out)?.first(len)?.arrange(self.core.nonce_len(), plaintext, [aad])?;
-        detached(py, len + aad.len(), || self.core.seal_parts(head, aad, data.in_out(), tail))?;
-        Ok(len)
+        sealer::seal_into(&self.core, plaintext, out, aad)
     }
 
     /// Opens into the start of ``out`` and returns the number of bytes written, as ``sealane.Aead.open_into``
     /// does.
     #[pyo3(signature = (sealed, out, aad = None), text_signature = "($self, sealed, out, aad=b'')")]
-    fn open_into<'py>(
+    fn open_into(
         &self,
-        py: Python<'py>,
-        sealed: &Bound<'py, PyAny>,
-        out: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
+        sealed: &Bound<'_, PyAny>,
+        out: &Bound<'_, PyAny>,
+        aad: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let (sealed, aad, out) = (a.read(sealed)?, b.read_optional(aad)?, c.write(out)?);
-        let len = sealed.len().checked_sub(self.core.overhead()).ok_or_else(forged)?;
-        let (nonce, body) = sealed.split(self.core.nonce_len()).ok_or_else(forged)?;
-        let (data, tag) = body.split(len).ok_or_else(forged)?;
-        self.decrypt_layout(py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
-        Ok(len)
+        sealer::open_into(&self.core, sealed, out, aad)
     }
 
     /// Encrypts ``data`` under the caller's nonce: ``ciphertext || tag``. ``aad`` may be None.
     #[pyo3(signature = (nonce, data, aad = None), text_signature = "($self, nonce, data, aad=None)")]
     fn encrypt<'py>(
         &self,
-        py: Python<'py>,
         nonce: &Bound<'py, PyAny>,
         data: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let (nonce, data, aad) =
-            (a.read(nonce)?.bytes(), b.read(data)?.bytes(), c.read_optional(aad)?.bytes());
-        fresh(py, data.len() + self.core.tag_len(), |out| {
-            let (ciphertext, tag) = out.split_at_mut(data.len());
-            detached(py, data.len() + aad.len(), || {
-                self.core.encrypt_parts(nonce, aad, InOut::apart(data, ciphertext), tag)
-            })
-        })
+        sealer::encrypt(&self.core, nonce, data, aad)
     }
 
     /// Encrypts into the start of ``out`` and returns the number of bytes written, as
     /// ``sealane.Aead.encrypt_into``.
-    fn encrypt_into<'py>(
+    fn encrypt_into(
         &self,
-        py: Python<'py>,
-        nonce: &Bound<'py, PyAny>,
-        data: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
-        out: &Bound<'py, PyAny>,
+        nonce: &Bound<'_, PyAny>,
+        data: &Bound<'_, PyAny>,
+        aad: Option<&Bound<'_, PyAny>>,
+        out: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
-        let (mut a, mut b, mut c, mut d) = (Slot::new(py), Slot::new(py), Slot::new(py), Slot::new(py));
-        let (nonce, data, aad) = (a.read(nonce)?, b.read(data)?, c.read_optional(aad)?);
-        let len = data.len() + self.core.tag_len();
-        let Layout { data, tail: tag, others: [nonce, aad], .. } =
-            d.write(out)?.first(len)?.arrange(0, data, [nonce, aad])?;
-        detached(py, len + aad.len(), || self.core.encrypt_parts(nonce, aad, data.in_out(), tag))?;
-        Ok(len)
+        sealer::encrypt_into(&self.core, nonce, data, aad, out)
     }
 
     /// Decrypts ``data`` (``ciphertext || tag``) under the caller's nonce. Raises AuthenticationError.
     #[pyo3(signature = (nonce, data, aad = None), text_signature = "($self, nonce, data, aad=None)")]
     fn decrypt<'py>(
         &self,
-        py: Python<'py>,
         nonce: &Bound<'py, PyAny>,
         data: &Bound<'py, PyAny>,
         aad: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let (nonce, data, aad) =
-            (a.read(nonce)?.bytes(), b.read(data)?.bytes(), c.read_optional(aad)?.bytes());
-        self.decrypt_new(py, nonce, data, aad)
+        sealer::decrypt(&self.core, nonce, data, aad)
     }
 
     /// Decrypts into the start of ``out`` and returns the number of bytes written, as
     /// ``sealane.Aead.decrypt_into``.
-    fn decrypt_into<'py>(
+    fn decrypt_into(
         &self,
-        py: Python<'py>,
-        nonce: &Bound<'py, PyAny>,
-        data: &Bound<'py, PyAny>,
-        aad: Option<&Bound<'py, PyAny>>,
-        out: &Bound<'py, PyAny>,
+        nonce: &Bound<'_, PyAny>,
+        data: &Bound<'_, PyAny>,
+        aad: Option<&Bound<'_, PyAny>>,
+        out: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
-        let (mut a, mut b, mut c, mut d) = (Slot::new(py), Slot::new(py), Slot::new(py), Slot::new(py));
-        let (nonce, data, aad, out) = (a.read(nonce)?, b.read(data)?, c.read_optional(aad)?, d.write(out)?);
-        let len = data.len().checked_sub(self.core.tag_len()).ok_or_else(forged)?;
-        let (data, tag) = data.split(len).ok_or_else(forged)?;
-        self.decrypt_layout(py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
-        Ok(len)
+        sealer::decrypt_into(&self.core, nonce, data, aad, out)
     }
 
     /// What is computed: the name of the algorithm.
@@ -246,31 +192,6 @@ impl SpeckAead {
 
     fn __reduce__(&self) -> PyResult<()> {
         Err(keys::never_pickled())
-    }
-}
-
-impl SpeckAead {
-    fn decrypt_new<'py>(
-        &self,
-        py: Python<'py>,
-        nonce: &[u8],
-        body: &[u8],
-        aad: &[u8],
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let len = body.len().checked_sub(self.core.tag_len()).ok_or_else(forged)?;
-        let (data, tag) = body.split_at(len);
-        fresh(py, len, |out| {
-            detached(py, len + aad.len(), || {
-                self.core.decrypt_parts(nonce, aad, InOut::apart(data, out), tag)
-            })
-        })
-    }
-
-    /// `others` are nonce, aad and tag.
-    fn decrypt_layout(&self, py: Python<'_>, layout: Layout<'_, 3>) -> PyResult<()> {
-        let Layout { data, others: [nonce, aad, tag], .. } = layout;
-        let len = data.len() + aad.len();
-        detached(py, len, || self.core.decrypt_parts(nonce, aad, data.in_out(), tag))
     }
 }
 

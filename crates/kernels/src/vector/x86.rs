@@ -44,6 +44,32 @@ macro_rules! pin {
 }
 pub(super) use pin;
 
+/// Tokens for vocabularies without AES: features, and [`Token::PARKS`].
+macro_rules! tokens {
+    ($($(#[$doc:meta])* $name:ident $features:literal parks $parks:literal;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug)]
+            pub struct $name(());
+
+            impl $name {
+                /// The token.
+                ///
+                /// # Safety
+                /// Safe to call where these features are enabled; elsewhere the processor must have them.
+                #[inline]
+                #[target_feature(enable = $features)]
+                pub fn new() -> Self { Self(()) }
+            }
+
+            impl Token for $name {
+                const PARKS: bool = $parks;
+            }
+        )*
+    };
+}
+pub(super) use tokens;
+
 /// AES on one block.
 pub type Aesni = Xmm<false>;
 /// AES on two blocks.

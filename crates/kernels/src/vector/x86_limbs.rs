@@ -2,36 +2,25 @@
 
 use super::Token;
 use super::limbs::{Limbs, Limbs32, Limbs52};
-use super::x86::op;
+use super::x86::{op, tokens};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
+tokens! {
+    /// AVX-512 IFMA: eight words.
+    Ifma512 "avx512f,avx512ifma" parks false;
+    /// AVX2: four words.
+    Avx2Limbs "avx2" parks true;
+}
+
+/// `Limbs` of a token, by the names of its instructions.
 macro_rules! limbs {
     (
-        $(#[$doc:meta])* $name:ident, $lanes:literal, $order:expr, $v:ident, $features:literal;
+        $name:ident, $lanes:literal, $order:expr, $v:ident;
         $load:ident $store:ident $low:ident $high:ident $splat:ident $zext:ident $add:ident $and:ident $or:ident
         $shl:ident $shr:ident;
         $($own:tt)*
     ) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name(());
-
-        impl $name {
-            /// The token.
-            ///
-            /// # Safety
-            /// Safe to call where these features are enabled; elsewhere the processor must have them.
-            #[inline]
-            #[target_feature(enable = $features)]
-            pub fn new() -> Self { Self(()) }
-        }
-
-        impl Token for $name {
-            // With AVX-512 there are 32 registers.
-            const PARKS: bool = $lanes < 8;
-        }
-
         impl Limbs for $name {
             const LANES: usize = $lanes;
             const ORDER: [usize; 8] = $order;
@@ -79,8 +68,7 @@ macro_rules! limbs {
 }
 
 limbs! {
-    /// AVX-512 IFMA: eight words.
-    Ifma512, 8, [0, 4, 1, 5, 2, 6, 3, 7], __m512i, "avx512f,avx512ifma";
+    Ifma512, 8, [0, 4, 1, 5, 2, 6, 3, 7], __m512i;
     _mm512_loadu_si512 _mm512_storeu_si512 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64 _mm512_set1_epi64
     _mm512_zextsi128_si512 _mm512_add_epi64 _mm512_and_si512 _mm512_or_si512 _mm512_sllv_epi64 _mm512_srlv_epi64;
 
@@ -96,8 +84,7 @@ limbs! {
 }
 
 limbs! {
-    /// AVX2: four words.
-    Avx2Limbs, 4, [0, 2, 1, 3, 0, 0, 0, 0], __m256i, "avx2";
+    Avx2Limbs, 4, [0, 2, 1, 3, 0, 0, 0, 0], __m256i;
     _mm256_loadu_si256 _mm256_storeu_si256 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64 _mm256_set1_epi64x
     _mm256_zextsi128_si256 _mm256_add_epi64 _mm256_and_si256 _mm256_or_si256 _mm256_sllv_epi64 _mm256_srlv_epi64;
 

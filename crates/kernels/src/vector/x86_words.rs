@@ -2,32 +2,8 @@
 
 use super::Token;
 use super::words::{Words, rotated};
-use super::x86::op;
+use super::x86::{op, tokens};
 use core::arch::x86_64::*;
-
-macro_rules! tokens {
-    ($($(#[$doc:meta])* $name:ident $features:literal parks $parks:literal;)*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, Debug)]
-            pub struct $name(());
-
-            impl $name {
-                /// The token.
-                ///
-                /// # Safety
-                /// Safe to call where these features are enabled; elsewhere the processor must have them.
-                #[inline]
-                #[target_feature(enable = $features)]
-                pub fn new() -> Self { Self(()) }
-            }
-
-            impl Token for $name {
-                const PARKS: bool = $parks;
-            }
-        )*
-    };
-}
 
 tokens! {
     /// Vectors of 256 bits, 16 of them.
