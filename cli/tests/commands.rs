@@ -175,6 +175,10 @@ fn providers() {
     let one = room.run("providers aes-256-gcm").text();
     assert!(one.lines().skip(1).all(|line| line.starts_with("aes-256-gcm ")), "{one}");
     assert_eq!(one.lines().filter(|line| line.ends_with("yes, chosen")).count(), 1, "{one}");
+    // Short names stand under the heads too.
+    let raw = room.run("providers speck").text();
+    let column = raw.find("PROVIDER").unwrap();
+    assert!(raw.lines().skip(1).all(|line| line[column..].starts_with("native ")), "{raw}");
     room.refuses("providers rot13", 2, "no algorithm is named \"rot13\"; known: aes-128-gcm, ");
 }
 

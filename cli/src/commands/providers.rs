@@ -54,13 +54,16 @@ fn document(row: &Listed) -> Value {
 
 /// Aligned by spaces, so that it can be read, and searched with `grep`.
 fn table(rows: &[Listed]) -> String {
-    let width = |cell: fn(&Listed) -> &str| rows.iter().map(|row| cell(row).len()).max().unwrap_or(0).max(8);
+    const HEADS: [&str; 4] = ["ALGORITHM", "PROVIDER", "VARIANT", "AVAILABLE"];
+    let width = |head: usize, cell: fn(&Listed) -> &str| {
+        rows.iter().map(|row| cell(row).len()).chain([HEADS[head].len()]).max().unwrap_or(0)
+    };
     let (first, second, third) =
-        (width(|row| row.algorithm), width(|row| row.provider), width(|row| row.variant));
+        (width(0, |row| row.algorithm), width(1, |row| row.provider), width(2, |row| row.variant));
     let line = |a: &str, b: &str, c: &str, d: &str| {
         format!("{a:first$}  {b:second$}  {c:third$}  {d}").trim_end().to_owned() + "\n"
     };
-    let mut text = line("ALGORITHM", "PROVIDER", "VARIANT", "AVAILABLE");
+    let mut text = line(HEADS[0], HEADS[1], HEADS[2], HEADS[3]);
     for row in rows {
         let available = match (row.available, row.chosen) {
             (true, true) => "yes, chosen".into(),

@@ -153,7 +153,11 @@ impl fmt::Display for Misuse {
             Self::LateAad => f.write_str("associated data comes before data: there has been data"),
             Self::Finished => f.write_str("already finalized"),
             Self::NotStreamed(algorithm) => {
-                write!(f, "{} cannot be computed in pieces", algorithm.name())
+                write!(
+                    f,
+                    "{} cannot be computed in pieces; AES-GCM, ChaCha20-Poly1305 and XChaCha20-Poly1305 can",
+                    algorithm.name()
+                )
             }
             Self::SmallBlock(bits) => write!(
                 f,
