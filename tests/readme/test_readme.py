@@ -13,11 +13,9 @@ ROOT = pathlib.Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
 
-def block(language: str) -> str:
-    """The one code block in this language."""
-    blocks = re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 1, f"README.md has {len(blocks)} blocks of {language}"
-    return str(blocks[0])
+def blocks(language: str) -> list[str]:
+    """The code blocks in this language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -29,14 +27,17 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def test_python(folder: pathlib.Path) -> None:
-    subprocess.run([sys.executable, "-c", block("python")], cwd=folder, check=True)
+    paved, raw = blocks("python")
+    for script in (paved, raw):
+        subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
     assert (folder / "README.sealed").exists()
 
 
 def test_shell(folder: pathlib.Path) -> None:
+    (script,) = blocks("sh")
     environment = os.environ | {"PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(
-        ["sh", "-euc", block("sh")], cwd=folder, env=environment, check=True, capture_output=True, text=True
+        ["sh", "-euc", script], cwd=folder, env=environment, check=True, capture_output=True, text=True
     )
     assert "\nsealane" in done.stdout, "cat --range shows what the comment says"
     assert "docs/page" in done.stdout
