@@ -65,5 +65,6 @@ def test_rust_block_is_the_crates_first_example() -> None:
     """The crate's own documentation test runs it; README may not drift from it."""
     library = (ROOT / "crates/sealane/src/lib.rs").read_text()
     documented = "\n".join(line.removeprefix("//!").removeprefix(" ") for line in library.splitlines())
-    for line in filter(str.strip, block("rust").splitlines()):
+    (example,) = blocks("rust")
+    for line in filter(str.strip, example.splitlines()):
         assert line in documented, f"not in crates/sealane/src/lib.rs: {line}"
