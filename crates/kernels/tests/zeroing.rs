@@ -33,14 +33,14 @@ const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
 /// A message of AES-GCM under way: counter, hash, the block that waits, and two lengths.
 const GCM_STREAM: (usize, usize) = (64, 16);
 /// Poly1305's sum in four words, its key in four, and a buffer.
-const POLY1305: (usize, usize) = (8 * 8 + 16, 8);
+const POLY1305: (usize, usize) = (8 * 8 + 16, align_of::<u64>());
 /// Its powers, in words of limbs: a vector of the last, and those of all lanes.
 const POLY1305_POWERS: (usize, usize) = ((48 + 144) * 8, 64);
 
 /// A key of AEGIS.
 const AEGIS_KEY: (usize, usize) = (32, 16);
 /// Round keys of Speck: 34 words.
-const SPECK: (usize, usize) = (34 * 8, 8);
+const SPECK: (usize, usize) = (34 * 8, align_of::<u64>());
 
 // SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Watch {
