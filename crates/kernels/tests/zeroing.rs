@@ -31,7 +31,7 @@ const GCM_MANY: (usize, usize) = (40 * 32, 64);
 /// The first round, made ahead: 256 sums and padding.
 const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
 /// A message of AES-GCM under way: counter, hash, the block that waits, and two lengths.
-const GCM_STREAM: (usize, usize) = (64, 16);
+const GCM_STREAM: (usize, usize) = (64, align_of::<u128>());
 /// Poly1305's sum in four words, its key in four, and a buffer.
 const POLY1305: (usize, usize) = (8 * 8 + 16, align_of::<u64>());
 /// Its powers, in words of limbs: a vector of the last, and those of all lanes.
