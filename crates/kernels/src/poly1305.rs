@@ -18,11 +18,8 @@ pub(crate) use scalar::State;
 /// Bytes of a piece from which on vectors are faster, where there are powers: with any row a vector, and some
 /// blocks before it, which take as long as the sum over its lanes.
 pub(crate) const SHORT: usize = 128;
-/// Bytes from which on it is worth making powers: 200 cycles, and memory to write and to wipe, where 14 are
-/// enough for a single block.
-#[allow(dead_code, reason = "for ChaCha20-Poly1305, which has them on the stack")]
-pub(crate) const LONG: usize = 512;
-/// The same where the memory comes from the heap.
+/// Bytes from which on it is worth making powers on the heap: 200 cycles, and memory to get, to write and to wipe, where 14
+/// are enough for a single block.
 const LONG_ON_HEAP: usize = 1024;
 
 /// The tag of one message under way.

@@ -51,7 +51,6 @@ macro_rules! against_integers {
                 expect(w.shift_left::<$n>(x), &|a, _| a << $n);
                 expect(w.shift_right::<$n>(x), &|a, _| a >> $n);
                 expect(w.rotate_left::<$n>(x), &|a, _| a.rotate_left($n));
-                expect(w.rotate_right::<$n>(x), &|a, _| a.rotate_right($n));
             )*
         }
     };

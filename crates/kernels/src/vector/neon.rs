@@ -26,10 +26,11 @@ impl Neon {
 /// function may not be inlined into a method that has none.
 macro_rules! op {
     ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
-        // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions may run.
+        // SAFETY: the helper or instruction touches no memory, and the token `self` exists only where it may run.
         unsafe { $f $(::<$i>)? ($($a),*) }
     }};
 }
+pub(super) use op;
 
 /// Names these elements to the compiler as read and written.
 macro_rules! pin {

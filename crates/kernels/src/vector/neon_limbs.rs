@@ -2,6 +2,7 @@
 
 use super::Token;
 use super::limbs::{Limbs, Limbs32};
+use super::neon::op;
 use core::arch::aarch64::*;
 use core::arch::asm;
 
@@ -22,15 +23,6 @@ impl NeonLimbs {
 }
 
 /// A call of a helper below. They exist because NEON's intrinsics are `inline(always)` *with* features, and
-/// such a function may not be inlined into a method that has none.
-macro_rules! op {
-    ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
-        // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions may
-        // run.
-        unsafe { $f $(::<$i>)? ($($a),*) }
-    }};
-}
-
 impl Token for NeonLimbs {
     // Two for each vector, and sums with blocks and factors take more than there are.
     const PARKS: bool = true;

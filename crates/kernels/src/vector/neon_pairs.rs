@@ -1,20 +1,13 @@
 //! aarch64: words and blocks of Speck.
 
 use super::inout::InOut;
+use super::neon::op;
 use super::neon_words::NeonWords;
 use super::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, ByteOrder, Pairs, Word};
 use super::shuffles::{Halves, Shuffle, rotated, swapped};
 use super::words::Words;
 use super::{load16, store16};
 use core::arch::aarch64::*;
-
-/// An intrinsic call.
-macro_rules! op {
-    ($f:ident ($($a:expr),*)) => {{
-        // SAFETY: the instruction touches no memory, and the token `self` exists only where it may run.
-        unsafe { $f($($a),*) }
-    }};
-}
 
 /// 12 or 16 bytes, and zeros.
 #[inline(always)]
@@ -75,7 +68,8 @@ macro_rules! pairs {
                     Words::<$lane>::rotate_left::<N>(self, v)
                 } else if N % 8 == 0 {
                     let shuffle = const { &rotated($bits::BYTES, $bits::LANE, N as usize / 8) };
-                    op!($from(self.shuffle(op!($to(v)), shuffle)))
+                    let bytes = op!($to(v));
+                    op!($from(self.shuffle(bytes, shuffle)))
                 } else {
                     const SPARE: i32 = $bits::SPARE as i32;
                     let high = Words::<$lane>::shift_left::<SPARE>(self, v);
@@ -86,7 +80,8 @@ macro_rules! pairs {
             #[inline(always)]
             fn reverse_words(self, v: $v) -> $v {
                 const SWAPPED: Shuffle = swapped($bits::BYTES, $bits::LANE);
-                op!($from(self.shuffle(op!($to(v)), &SWAPPED)))
+                let bytes = op!($to(v));
+                op!($from(self.shuffle(bytes, &SWAPPED)))
             }
             #[inline(always)]
             fn load_blocks(self, order: ByteOrder, from: &[u8]) -> [$v; 2] {

@@ -1,5 +1,6 @@
 //! aarch64: quads of words, one per vector.
 
+use super::neon::op;
 use super::neon_words::NeonWords;
 use super::quads::Quads;
 use super::words::Words;
@@ -7,22 +8,20 @@ use super::{load_block, store_block};
 use core::arch::aarch64::*;
 use core::arch::asm;
 
-/// An intrinsic call.
-macro_rules! op {
-    ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
-        // SAFETY: the instruction touches no memory, and the token `self` exists only where it may run.
-        unsafe { $f $(::<$i>)? ($($a),*) }
-    }};
-}
-
 /// Words as pairs of words.
 macro_rules! pairs {
-    ($f:ident ($($a:expr),*)) => { op!(vreinterpretq_u64_u32(op!($f($($a),*)))) };
+    ($f:ident ($($a:expr),*)) => {{
+        let words = op!($f($($a),*));
+        op!(vreinterpretq_u64_u32(words))
+    }};
 }
 
 /// Pairs of words as words.
 macro_rules! words {
-    ($f:ident ($($a:expr),*)) => { op!(vreinterpretq_u32_u64(op!($f($($a),*)))) };
+    ($f:ident ($($a:expr),*)) => {{
+        let pairs = op!($f($($a),*));
+        op!(vreinterpretq_u32_u64(pairs))
+    }};
 }
 
 impl Quads for NeonWords {

@@ -1,7 +1,9 @@
 //! aarch64: words, for ciphers without AES.
 
 use super::Token;
-use super::words::{Words, rotated};
+use super::neon::op;
+use super::shuffles::rotated;
+use super::words::Words;
 use core::arch::aarch64::*;
 
 /// Vectors of 128 bits, 32 of them.
@@ -21,14 +23,6 @@ impl NeonWords {
 }
 
 impl Token for NeonWords {}
-
-/// An intrinsic call.
-macro_rules! op {
-    ($f:ident ($($a:expr),*)) => {{
-        // SAFETY: the instruction touches no memory, and the token `self` exists only where it may run.
-        unsafe { $f($($a),*) }
-    }};
-}
 
 /// Bytes in another order.
 macro_rules! shuffle {
@@ -74,19 +68,10 @@ macro_rules! words {
                 fn rotate_left<const N: i32>(self, v: $v) -> $v {
                     const BITS: i32 = $word::BITS as i32;
                     if N % 8 == 0 {
-                        let order = const { rotated(size_of::<$word>(), N as usize / 8) };
+                        let order = const { rotated(size_of::<$word>(), size_of::<$word>(), N as usize / 8) };
                         return shuffle!(v, order, $from, $to);
                     }
                     op!($or($shift(v, $counts(N as $signed)), $shift(v, $counts((N - BITS) as $signed))))
-                }
-                #[inline(always)]
-                fn rotate_right<const N: i32>(self, v: $v) -> $v {
-                    const BITS: i32 = $word::BITS as i32;
-                    if N % 8 == 0 {
-                        let order = const { rotated(size_of::<$word>(), size_of::<$word>() - N as usize / 8) };
-                        return shuffle!(v, order, $from, $to);
-                    }
-                    op!($or($shift(v, $counts((BITS - N) as $signed)), $shift(v, $counts(-N as $signed))))
                 }
             }
         )*

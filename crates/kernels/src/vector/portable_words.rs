@@ -51,10 +51,6 @@ macro_rules! words {
                 fn rotate_left<const N: i32>(self, v: Self::V) -> Self::V {
                     lane_by_lane!($lanes i => v[i].rotate_left(N as u32))
                 }
-                #[inline(always)]
-                fn rotate_right<const N: i32>(self, v: Self::V) -> Self::V {
-                    lane_by_lane!($lanes i => v[i].rotate_right(N as u32))
-                }
             }
         )*
     };

@@ -1,4 +1,4 @@
-//! Shuffles of bytes for [`super::pairs`], where vectors have them.
+//! Shuffles of bytes for [`super::words`] and [`super::pairs`], where vectors have them.
 #![forbid(unsafe_code)]
 
 use super::pairs::ByteOrder;

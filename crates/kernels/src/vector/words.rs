@@ -7,7 +7,6 @@ pub(crate) trait Words<T>: Token {
     /// Words per vector.
     const LANES: usize;
     /// Bytes per vector.
-    #[allow(dead_code, reason = "Speck has pairs of vectors")]
     const BYTES: usize = Self::LANES * size_of::<T>();
 
     /// `LANES` words.
@@ -31,18 +30,4 @@ pub(crate) trait Words<T>: Token {
     fn shift_right<const N: i32>(self, v: Self::V) -> Self::V;
     /// Rotates every word left by `N` bits.
     fn rotate_left<const N: i32>(self, v: Self::V) -> Self::V;
-    /// Rotates every word right by `N` bits.
-    #[allow(dead_code, reason = "who rotates by a constant can rotate left")]
-    fn rotate_right<const N: i32>(self, v: Self::V) -> Self::V;
-}
-
-/// Which byte each byte of a block is, after words of `size` bytes were rotated left by `by` bytes.
-pub(crate) const fn rotated(size: usize, by: usize) -> [u8; 16] {
-    let mut order = [0; 16];
-    let mut i = 0;
-    while i < 16 {
-        order[i] = (i / size * size + (i + size - by) % size) as u8;
-        i += 1;
-    }
-    order
 }

@@ -1,7 +1,8 @@
 //! x86-64: quads of words, two or four per vector.
 
 use super::quads::Quads;
-use super::words::{Words, rotated};
+use super::shuffles::rotated;
+use super::words::Words;
 use super::x86::op;
 use super::x86_words::{Avx2, Avx512};
 use super::{load_block, store_block};
@@ -9,8 +10,8 @@ use core::arch::asm;
 use core::arch::x86_64::*;
 
 /// Which bytes rotate words by one, and by two.
-static BYTE: [u8; 16] = rotated(4, 1);
-static TWO_BYTES: [u8; 16] = rotated(4, 2);
+static BYTE: [u8; 16] = rotated(4, 4, 1);
+static TWO_BYTES: [u8; 16] = rotated(4, 4, 2);
 
 /// `Quads` of a token, by the names of its instructions.
 macro_rules! quads {

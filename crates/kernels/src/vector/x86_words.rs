@@ -1,7 +1,8 @@
 //! x86-64: words, for ciphers without AES.
 
 use super::Token;
-use super::words::{Words, rotated};
+use super::shuffles::rotated;
+use super::words::Words;
 use super::x86::{op, tokens};
 use core::arch::x86_64::*;
 
@@ -68,35 +69,22 @@ macro_rules! without_rotate {
         fn rotate_left<const N: i32>(self, v: $v) -> $v {
             const BITS: i32 = $word::BITS as i32;
             if N % 8 == 0 {
-                let order = const { u128::from_le_bytes(rotated(size_of::<$word>(), N as usize / 8)) };
-                return op!($shuffle(v, $splat(block(order))));
-            }
-            op!($or($left(v, count(N)), $right(v, count(BITS - N))))
-        }
-        #[inline(always)]
-        fn rotate_right<const N: i32>(self, v: $v) -> $v {
-            const BITS: i32 = $word::BITS as i32;
-            if N % 8 == 0 {
                 let order = const {
-                    u128::from_le_bytes(rotated(size_of::<$word>(), size_of::<$word>() - N as usize / 8))
+                    u128::from_le_bytes(rotated(size_of::<$word>(), size_of::<$word>(), N as usize / 8))
                 };
                 return op!($shuffle(v, $splat(block(order))));
             }
-            op!($or($left(v, count(BITS - N)), $right(v, count(N))))
+            op!($or($left(v, count(N)), $right(v, count(BITS - N))))
         }
     };
 }
 
 /// An instruction for them.
 macro_rules! with_rotate {
-    ($v:ident $left:ident $right:ident) => {
+    ($v:ident $left:ident) => {
         #[inline(always)]
         fn rotate_left<const N: i32>(self, v: $v) -> $v {
             op!($left::<N>(v))
-        }
-        #[inline(always)]
-        fn rotate_right<const N: i32>(self, v: $v) -> $v {
-            op!($right::<N>(v))
         }
     };
 }
@@ -127,9 +115,9 @@ words! {
         without_rotate! { __m512i u16 _mm512_broadcast_i32x4 _mm512_shuffle_epi8 _mm512_sll_epi16 _mm512_srl_epi16 _mm512_or_si512 }
     }
     u32 _mm512_set1_epi32 _mm512_add_epi32 _mm512_sub_epi32 _mm512_sll_epi32 _mm512_srl_epi32 {
-        with_rotate! { __m512i _mm512_rol_epi32 _mm512_ror_epi32 }
+        with_rotate! { __m512i _mm512_rol_epi32 }
     }
     u64 _mm512_set1_epi64 _mm512_add_epi64 _mm512_sub_epi64 _mm512_sll_epi64 _mm512_srl_epi64 {
-        with_rotate! { __m512i _mm512_rol_epi64 _mm512_ror_epi64 }
+        with_rotate! { __m512i _mm512_rol_epi64 }
     }
 }
