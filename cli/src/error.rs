@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Authentication,
     Truncated,
     Format,
+    /// The keys or the passphrase are others.
+    NoMatch,
     Io,
     Limit,
     Provider,
@@ -33,6 +35,7 @@ impl Kind {
             Self::Authentication => "authentication",
             Self::Truncated => "truncated",
             Self::Format => "format",
+            Self::NoMatch => "no-match",
             Self::Io => "io",
             Self::Limit => "limit",
             Self::Provider => "provider",
@@ -100,8 +103,11 @@ impl Failure {
                 Kind::Truncated,
                 "truncated: the data ends too early, or was never encrypted; take another copy".into(),
             ),
-            error @ Error::Format(_) => (Kind::Format, error.to_string()),
-            error @ Error::LimitExceeded(_) => (Kind::Limit, error.to_string()),
+            error @ (Error::Format(_) | Error::Header(_) | Error::UnsupportedVersion(_)) => {
+                (Kind::Format, error.to_string())
+            }
+            error @ (Error::NoMatchingKey | Error::Passphrase) => (Kind::NoMatch, error.to_string()),
+            error @ (Error::LimitExceeded(_) | Error::WorkFactor { .. }) => (Kind::Limit, error.to_string()),
             error @ (Error::ProviderUnavailable(_) | Error::SelfTest(_)) => {
                 (Kind::Provider, error.to_string())
             }

@@ -13,6 +13,8 @@ mod named {
     pyo3::import_exception!(sealane.exceptions, AuthenticationError);
     pyo3::import_exception!(sealane.exceptions, FormatError);
     pyo3::import_exception!(sealane.exceptions, TruncatedError);
+    pyo3::import_exception!(sealane.exceptions, UnsupportedVersionError);
+    pyo3::import_exception!(sealane.exceptions, NoMatchingKeyError);
     pyo3::import_exception!(sealane.exceptions, ProviderUnavailableError);
     pyo3::import_exception!(sealane.exceptions, LimitExceededError);
 }
@@ -27,6 +29,10 @@ pub(crate) fn raise(error: Error) -> PyErr {
     match error {
         Error::Authentication => named::AuthenticationError::new_err(text),
         Error::Format(_) => named::FormatError::new_err(text),
+        Error::Header(_) => named::FormatError::new_err(text),
+        Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
+        Error::NoMatchingKey | Error::Passphrase => named::NoMatchingKeyError::new_err(text),
+        Error::WorkFactor { .. } => named::LimitExceededError::new_err(text),
         Error::Truncated => named::TruncatedError::new_err(text),
         Error::ProviderUnavailable(_) | Error::SelfTest(_) => named::ProviderUnavailableError::new_err(text),
         Error::LimitExceeded(_) => named::LimitExceededError::new_err(text),
@@ -65,6 +71,8 @@ fn raise_misuse(misuse: &Misuse) -> PyErr {
         | Misuse::Overlap
         | Misuse::SameFile(_)
         | Misuse::Lost
+        | Misuse::Key(_)
+        | Misuse::Recipient(_)
         | Misuse::Source(_) => PyValueError::new_err(text),
         _ => PySystemError::new_err(format!("sealane: a misuse without a Python name: {text}")),
     }

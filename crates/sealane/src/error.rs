@@ -15,6 +15,21 @@ pub enum Error {
     Format(&'static str),
     /// It ends too early.
     Truncated,
+    /// The header of a file is damaged, or was changed: the text says where.
+    Header(&'static str),
+    /// Of a version that this release does not know: the text says which ones it does.
+    UnsupportedVersion(&'static str),
+    /// None of the keys that were given is one that the data was encrypted for.
+    NoMatchingKey,
+    /// The passphrase is another one, or the data was changed.
+    Passphrase,
+    /// The passphrase asks for more work than was allowed.
+    WorkFactor {
+        /// Base-2 logarithm of what it asks for.
+        asked: u8,
+        /// Base-2 logarithm of what is allowed.
+        most: u8,
+    },
     /// The provider that was asked for is not there.
     ProviderUnavailable(providers::Unavailable),
     /// There is no native cipher of this name: no build of it that may run here passes its self-test.
@@ -98,6 +113,10 @@ pub enum Misuse {
     SameFile(PathBuf),
     /// A stream is used again after it failed.
     Lost,
+    /// A key that cannot do what is asked of it.
+    Key(&'static str),
+    /// Recipients that cannot be, or cannot be together.
+    Recipient(&'static str),
     /// The source names something that is no file or stream.
     Source(&'static str),
 }
@@ -123,6 +142,18 @@ impl fmt::Display for Error {
             Self::Authentication => f.write_str("authentication failed"),
             Self::Format(expected) => write!(f, "not {expected}"),
             Self::Truncated => f.write_str("truncated: the data ends too early"),
+            Self::Header(what) => write!(f, "damaged header: {what}"),
+            Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
+            Self::NoMatchingKey => {
+                f.write_str("no matching key: none of those given is one that the data was encrypted for")
+            }
+            Self::Passphrase => f.write_str("wrong passphrase"),
+            Self::WorkFactor { asked, most } => write!(
+                f,
+                "the passphrase asks for 2^{asked} rounds of scrypt, which takes {} of memory; at most 2^{most} are \
+                 done unless you allow more",
+                memory(*asked)
+            ),
             Self::ProviderUnavailable(why) => why.fmt(f),
             Self::SelfTest(name) => write!(f, "native {name}: {}", providers::Reason::WrongAnswer),
             Self::Environment(why) => why.fmt(f),
@@ -132,6 +163,16 @@ impl fmt::Display for Error {
             Self::Io { path: None, source } => source.fmt(f),
             Self::Cancelled => f.write_str("cancelled"),
         }
+    }
+}
+
+/// What scrypt with blocks of 1 KiB takes.
+fn memory(log_n: u8) -> String {
+    match log_n {
+        ..10 => format!("{} KiB", 1u64 << log_n),
+        10..20 => format!("{} MiB", 1u64 << (log_n - 10)),
+        20..64 => format!("{} GiB", 1u64 << (log_n - 20)),
+        _ => "all the world's".into(),
     }
 }
 
@@ -180,7 +221,7 @@ impl fmt::Display for Misuse {
                 write!(f, "source and destination are the same file: {}", path.display())
             }
             Self::Lost => f.write_str("an earlier failure lost what was in the making: begin again"),
-            Self::Source(what) => f.write_str(what),
+            Self::Key(what) | Self::Recipient(what) | Self::Source(what) => f.write_str(what),
         }
     }
 }

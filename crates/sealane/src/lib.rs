@@ -18,15 +18,19 @@
 #![forbid(unsafe_code)]
 
 pub mod aead;
+pub mod age;
+pub mod asymmetric;
 mod engine;
 pub mod error;
 pub mod file;
 pub mod hazmat;
+pub mod hybrid;
+mod key;
 pub mod keys;
 mod nonce;
 mod random;
 
 pub use aead::{Aead, Buffer};
 pub use error::{Error, Misuse};
-pub use keys::Key;
+pub use key::Key;
 pub use providers::{Algorithm, InOut, Listed, Provider, listing, set_default};

@@ -1,7 +1,6 @@
 //! Symmetric keys as JSON Web Keys: `{"kty":"oct","k":"…"}` (RFC 7517 section 4, RFC 7518 section 6.4).
 
-use super::Key;
-use crate::Error;
+use crate::{Error, Key};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use serde::Deserialize;
 use zeroize::Zeroizing;

@@ -1,9 +1,9 @@
 //! Key files: readable by their owner alone, written whole or not at all, never written over.
 
-use super::{Key, from_jwk, to_jwk};
-use crate::Error;
+use super::{from_jwk, to_jwk};
 use crate::engine::options::Durability;
 use crate::engine::staged::{Access, Existing, Staged};
+use crate::{Error, Key};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;

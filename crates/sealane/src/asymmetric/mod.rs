@@ -1,0 +1,1 @@
+//! Key pairs: what a public and a private key can do, over libraries that compute it in constant time.

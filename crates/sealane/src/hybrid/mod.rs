@@ -1,0 +1,1 @@
+//! Messages for the holder of a private key.
