@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod aegis;
+mod age;
 mod chacha20;
 mod chunked;
 mod converted;
@@ -15,6 +16,7 @@ mod hex;
 mod speck;
 mod wycheproof;
 
+pub use age::{AgeCase, AgeOutcome, age};
 pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
 
 use error::{Error, Why};
