@@ -1,1 +1,8 @@
-//! age v1 (<https://c2sp.org/age>): files for people and for passphrases.
+//! age.
+mod file_key;
+mod header;
+mod scrypt { pub(super) const KIND: &str = "scrypt"; }
+mod stanza;
+mod text;
+pub use header::{Header, Parsed};
+pub use stanza::Stanza;
