@@ -136,6 +136,14 @@ impl Error {
         Self::from(source).about(path)
     }
 
+    /// For an interface that speaks of [`io::Error`] only; [`Self::from`] brings it out again.
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Io { path: None, source } => source,
+            other => io::Error::new(io::ErrorKind::InvalidData, other),
+        }
+    }
+
     /// Names the file that an answer of the operating system is about, where it was not named yet.
     pub(crate) fn about(self, path: &Path) -> Self {
         match self {
