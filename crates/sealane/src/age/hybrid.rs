@@ -58,3 +58,11 @@ pub(super) fn recipient_text(key: &PublicKey) -> Result<Zeroizing<String>, Error
 pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error> {
     encode(IDENTITY, key.seed(), Case::Upper)
 }
+
+pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+    todo!()
+}
+
+pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
+    todo!()
+}

@@ -25,6 +25,7 @@ const MOST_NEW_WORK: u8 = 22;
 const MOST_EVER: u8 = 30;
 
 const LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
+const EMPTY: Misuse = Misuse::Recipient("the passphrase is empty");
 const WRONG: &str = "a passphrase's stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
 
 /// A passphrase, and how much work is done for it, at most or at once. Wiped on drop.
@@ -43,11 +44,16 @@ impl Passphrase {
     /// For a new file.
     pub(super) fn checked(text: &str, work: u8) -> Result<Self, Error> {
         match work {
-            _ if text.is_empty() => Err(Misuse::Recipient("the passphrase is empty").into()),
+            _ if text.is_empty() => Err(EMPTY.into()),
             0 => Err(Misuse::Recipient("a passphrase needs a work factor of at least 1").into()),
             1..=MOST_NEW_WORK => Ok(Self::new(text, work)),
             _ => Err(Error::WorkFactor { asked: work, most: MOST_NEW_WORK }),
         }
+    }
+
+    /// With the work of a new file instead of a limit.
+    pub(super) fn for_new_files(&self) -> Self {
+        Self { work: WORK, ..self.clone() }
     }
 
     fn wrap_key(&self, salt: &[u8; 16], work: u8) -> Result<Zeroizing<[u8; 32]>, Error> {
@@ -88,6 +94,9 @@ fn parse_work(text: &str) -> Result<u8, Error> {
 }
 
 pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+    if passphrase.text.is_empty() {
+        return Err(EMPTY.into());
+    }
     let mut salt = [0; 16];
     crate::random::fill(&mut salt)?;
     let body = file_key.wrap(&*passphrase.wrap_key(&salt, passphrase.work)?)?;
