@@ -1,1 +1,3 @@
 //! Key pairs: what a public and a private key can do, over libraries that compute it in constant time.
+
+pub mod secp256k1;
