@@ -86,6 +86,12 @@ impl PrivateKey {
         PublicKey(library::PublicKey::from_secret_key(&self.0))
     }
 
+    /// The public side uncompressed, for a key that is used once: by the function that agrees, in constant time too.
+    /// The library's own makes its tables blind for the next call, which takes longer than the call.
+    pub(crate) fn public_point(&self) -> [u8; UNCOMPRESSED_LEN] {
+        *self.agree_point(&PublicKey(generator()))
+    }
+
     /// The point that both sides arrive at, uncompressed; in constant time. It is no key yet: hash it.
     ///
     /// The group has prime order and both factors were checked, so it is never the point at infinity.
@@ -140,6 +146,11 @@ impl PublicKey {
         point.map(Self).map_err(|_| NO_PUBLIC_KEY)
     }
 
+    /// The point, written with both coordinates.
+    pub(crate) fn uncompressed(&self) -> [u8; UNCOMPRESSED_LEN] {
+        self.0.serialize_uncompressed()
+    }
+
     /// The point, written so.
     pub fn to_bytes(&self, encoding: Encoding) -> Vec<u8> {
         match encoding {
@@ -153,6 +164,14 @@ impl fmt::Debug for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PublicKey(secp256k1, {})", self.0)
     }
+}
+
+/// The point of which all are multiples.
+fn generator() -> library::PublicKey {
+    let mut point = [4; UNCOMPRESSED_LEN];
+    point[1..33].copy_from_slice(&library::constants::GENERATOR_X);
+    point[33..].copy_from_slice(&library::constants::GENERATOR_Y);
+    library::PublicKey::from_byte_array_uncompressed(point).expect("SEC 2 section 2.4.1 has it on the curve")
 }
 
 #[cfg(test)]
@@ -199,6 +218,13 @@ mod test {
         let six = private(6).public().to_bytes(Encoding::Uncompressed);
         assert_eq!(private(2).agree_point(&private(3).public())[..], six);
         assert_eq!(private(3).agree_point(&private(2).public())[..], six);
+    }
+
+    #[test]
+    fn the_public_point_is_the_public_key() {
+        for key in [private(1), private(2), PrivateKey::generate().unwrap()] {
+            assert_eq!(key.public_point()[..], key.public().to_bytes(Encoding::Uncompressed));
+        }
     }
 
     #[test]
