@@ -101,9 +101,7 @@ impl PublicKey {
 
 impl fmt::Debug for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PublicKey(ed25519, ")?;
-        self.bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
-        f.write_str(")")
+        super::debug_public("ed25519", &self.bytes, f)
     }
 }
 

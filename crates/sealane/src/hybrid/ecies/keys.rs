@@ -44,7 +44,7 @@ impl PublicKey {
             Curve::X25519 => {
                 let bytes = bytes.try_into().ok().filter(|u| is_reduced(u));
                 let expected = "a public key of x25519: 32 bytes, little-endian, of a number below 2^255 - 19";
-                let key = x25519::PublicKey::from_bytes(bytes.ok_or(Error::Format(expected))?);
+                let key = x25519::PublicKey::from_bytes(&bytes.ok_or(Error::Format(expected))?);
                 Ok(Self::X25519(key))
             }
             Curve::Ed25519 => {
