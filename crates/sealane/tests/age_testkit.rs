@@ -42,30 +42,30 @@ fn decode(armored: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
 fn view(armored: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
     let view = View::new(armored)?;
     let mut binary = vec![0; view.size()? as usize];
-    for (at, piece) in binary.chunks_mut(piece).enumerate() {
-        view.read_exact_at((at * piece.len()) as u64, piece)?;
+    for (at, into) in binary.chunks_mut(piece).enumerate() {
+        view.read_exact_at((at * piece) as u64, into)?;
     }
     Ok(binary)
 }
 
 #[test]
 fn every_file_behaves_as_its_header_says() {
+    use AgeOutcome::{ArmorFailure, HeaderFailure, NoMatch, PayloadFailure, Success};
     let mut counts = BTreeMap::new();
     for case in vectors::age() {
         let found = match age::open(&case.age, &identities(&case)) {
             Ok(plaintext) => {
                 assert_eq!(Some(Sha256::digest(&*plaintext).into()), case.payload, "{}", case.file);
-                AgeOutcome::Success
+                Success
             }
             // Without a whole header, or without the nonce after it, nothing was opened yet.
-            Err(Error::Truncated) if case.payload.is_none() && !case.armored => AgeOutcome::HeaderFailure,
-            Err(Error::Truncated) if case.payload.is_none() => AgeOutcome::ArmorFailure,
+            Err(Error::Truncated) if case.payload.is_none() && !case.armored => HeaderFailure,
+            Err(Error::Truncated) if case.payload.is_none() => ArmorFailure,
             Err(error) => outcome(&error, case.armored),
         };
         assert_eq!(found, case.expect, "{}: {}", case.file, case.comment);
         *counts.entry(found).or_insert(0) += 1;
     }
-    use AgeOutcome::{ArmorFailure, HeaderFailure, NoMatch, PayloadFailure, Success};
     let expected =
         [(ArmorFailure, 16), (HeaderFailure, 49), (NoMatch, 8), (PayloadFailure, 16), (Success, 18)];
     assert_eq!(counts, BTreeMap::from(expected));
@@ -77,7 +77,7 @@ fn armor_is_read_alike_in_pieces_and_at_any_position() {
     for case in vectors::age().into_iter().filter(|case| case.armored) {
         armored += 1;
         let whole = decode(&case.age, usize::MAX);
-        for piece in [1, 7, 48, 64, 65, 66, 1000] {
+        for piece in [1, 7, 64, 65, 1000] {
             let (pieces, anywhere) = (decode(&case.age, piece), view(&case.age, piece));
             for other in [&pieces, &anywhere] {
                 assert_eq!(other.is_ok(), whole.is_ok(), "{}: {other:?} {whole:?}", case.file);

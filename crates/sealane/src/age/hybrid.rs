@@ -12,10 +12,10 @@ use super::file_key::{FileKey, WRAPPED};
 use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
 use super::text::{Case, encode};
-use super::x25519::{self, LOW_ORDER};
+use super::x25519;
 use crate::asymmetric::xwing::{ENCAPSULATION_LEN, PrivateKey, PublicKey};
 use crate::asymmetric::{hpke, x25519 as curve};
-use crate::{Error, Misuse};
+use crate::Error;
 use zeroize::Zeroizing;
 
 pub(super) const KIND: &str = "mlkem768x25519";
@@ -23,6 +23,7 @@ pub(super) const KIND: &str = "mlkem768x25519";
 pub(super) const RECIPIENT: &str = "age1pq";
 pub(super) const IDENTITY: &str = "AGE-SECRET-KEY-PQ-";
 
+const AEAD: hpke::Aead = hpke::Aead::ChaCha20Poly1305;
 const INFO: &[u8] = b"age-encryption.org/mlkem768x25519";
 const WRONG: &str = "an mlkem768x25519 recipient is not a share of 1120 bytes and a wrapped key of 32";
 
@@ -60,9 +61,20 @@ pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error
 }
 
 pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
-    todo!()
+    let recipient = recipient.clone().into();
+    let (enc, body) = hpke::seal(&recipient, AEAD, INFO, b"", file_key.as_bytes())?;
+    header.stanza(&[KIND, &to_argument(&enc)], &body);
+    Ok(())
 }
 
 pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
-    todo!()
+    // Not for secrecy, since the other half would still keep it: such a share is never sent, so the header is damaged.
+    // Every key agrees on zero with it, so any serves to find out.
+    let share = wrapped.enc.last_chunk().ok_or(Error::Header(WRONG))?;
+    x25519::agree(&curve::PrivateKey::from_bytes(&[1; 32])?, share)?;
+    match hpke::open(&identity.clone().into(), AEAD, &wrapped.enc, INFO, b"", &wrapped.body) {
+        Ok(bytes) => Ok(FileKey::from_bytes(&Zeroizing::new(bytes))),
+        Err(Error::Authentication) => Ok(None),
+        Err(other) => Err(other),
+    }
 }
