@@ -30,7 +30,8 @@ pub(super) const RSA: &str = "ssh-rsa";
 
 const ED25519_LABEL: &str = "age-encryption.org/v1/ssh-ed25519";
 const RSA_LABEL: &[u8] = b"age-encryption.org/v1/ssh-rsa";
-const WRONG_ED25519: &str = "an ssh-ed25519 recipient is not a tag, a share of 32 bytes and a wrapped key of 32";
+const WRONG_ED25519: &str =
+    "an ssh-ed25519 recipient is not a tag, a share of 32 bytes and a wrapped key of 32";
 const WRONG_RSA: &str = "an ssh-rsa recipient is not a tag and a wrapped key";
 /// The longest capsule: of a key of 8192 bits, the longest that is read.
 const MOST_CAPSULE: usize = 1024;
