@@ -21,6 +21,8 @@ fn every_case_is_read() {
     let (speck, speck_poly1305) = (vectors::speck(), vectors::speck_poly1305());
     counts.extend(count(&speck, |case| &case.file));
     counts.extend(count(&speck_poly1305, |case| &case.file));
+    let kdf = vectors::kdf();
+    counts.extend(count(&kdf, |case| &case.file));
     // Each block of Speck's paper is two cases, one in either byte order.
     // Of the mixed files, only the messages: of RFC 8439 two, of the XChaCha draft one, of AEGIS no states.
     let expected = [
@@ -42,6 +44,10 @@ fn every_case_is_read() {
         ("block/speck_cryptopp_part.json", 60),
         ("block/speck_ctr_seed.json", 7),
         ("block/speck_paper.json", 20),
+        ("kdf/argon2_rfc9106.json", 3),
+        ("kdf/hkdf_rfc5869.json", 7),
+        ("kdf/pbkdf2_sha1_rfc6070.json", 6),
+        ("kdf/scrypt_pbkdf2_rfc7914.json", 6),
         ("stream/aes_ctr_rfc3686.json", 9),
         ("stream/aes_ctr_sp800_38a.json", 3),
         ("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", 35),
@@ -71,6 +77,7 @@ fn every_file_has_a_sum_and_a_row() {
         .chain(vectors::speck_poly1305().into_iter().map(|case| case.file))
         .chain(vectors::aes_ctr().into_iter().map(|case| case.file))
         .chain(vectors::chunked().into_iter().map(|case| case.file))
+        .chain(vectors::kdf().into_iter().map(|case| case.file))
         .collect();
     for line in sums.lines() {
         let (sum, file) = line.split_once("  ").unwrap();

@@ -115,6 +115,14 @@ pub enum Misuse {
     Lost,
     /// A key that cannot do what is asked of it.
     Key(&'static str),
+    /// A key file is encrypted with a passphrase, and none was given.
+    PassphraseMissing,
+    /// A key file is encrypted for recipients, and no identity was given.
+    IdentityMissing,
+    /// A passphrase or identities were given for a key file that is not encrypted.
+    NotEncrypted,
+    /// No key is derived from a passphrase like this.
+    Derivation(&'static str),
     /// Recipients that cannot be, or cannot be together.
     Recipient(&'static str),
     /// The source names something that is no file or stream.
@@ -221,7 +229,14 @@ impl fmt::Display for Misuse {
                 write!(f, "source and destination are the same file: {}", path.display())
             }
             Self::Lost => f.write_str("an earlier failure lost what was in the making: begin again"),
-            Self::Key(what) | Self::Recipient(what) | Self::Source(what) => f.write_str(what),
+            Self::PassphraseMissing => f.write_str("the key is encrypted with a passphrase: give it"),
+            Self::IdentityMissing => f.write_str("the key is encrypted for recipients: give an identity"),
+            Self::NotEncrypted => {
+                f.write_str("the key is not encrypted: leave out the passphrase, and the identities")
+            }
+            Self::Key(what) | Self::Recipient(what) | Self::Source(what) | Self::Derivation(what) => {
+                f.write_str(what)
+            }
         }
     }
 }
