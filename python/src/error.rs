@@ -71,6 +71,7 @@ fn raise_misuse(misuse: &Misuse) -> PyErr {
         | Misuse::Overlap
         | Misuse::SameFile(_)
         | Misuse::Lost
+        | Misuse::SecretLength { .. }
         | Misuse::Key(_)
         | Misuse::PassphraseMissing
         | Misuse::IdentityMissing

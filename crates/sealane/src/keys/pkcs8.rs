@@ -176,7 +176,7 @@ pub(super) fn to_private(
             SecretDocument::try_from(key).map_err(|_| TOO_LONG)?.to_bytes()
         }
         Algorithm::X25519 => {
-            let inner = OctetStringRef::new(secret).and_then(Encode::to_der);
+            let inner = OctetStringRef::new(secret).and_then(|inner| inner.to_der());
             Zeroizing::new(inner.map_err(|_| TOO_LONG)?)
         }
         Algorithm::Rsa | Algorithm::XWing => Zeroizing::new(secret.to_vec()),
