@@ -13,7 +13,7 @@ pub(crate) fn load(path: &Path, console: &Console) -> Result<Key, Failure> {
     let about = |error| Failure::about(&name(path), error);
     let key = sealane::keys::load(path).map_err(about)?;
     // The format knows which keys it takes: ask it to encrypt nothing.
-    sealane::file::encrypt(b"", &key, b"").map_err(about)?;
+    sealane::file::encrypt(b"", &sealane::file::Lock::key(&key, b"")).map_err(about)?;
     if others_can_read(path) {
         let name = name(path);
         console.warn(&format!("{name}: others can read this key; 'chmod 600 {name}' keeps it yours"));

@@ -4,8 +4,8 @@ use crate::error::{Failure, Kind};
 use crate::interrupt;
 use crate::places::{self, Source};
 use crate::tui::Bar;
-use sealane::file::{Decryptor, Encryptor, Reader};
-use sealane::{Error, Key};
+use sealane::Error;
+use sealane::file::{Decryptor, Encryptor, Lock, Reader, Unlock};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -16,10 +16,10 @@ const PIECE: usize = 8 << 20;
 const SIP: usize = 1 << 20;
 
 /// Encrypts `source` to standard output, which is handed back.
-pub(crate) fn encrypt(source: &Source, key: &Key, context: &[u8], bar: &mut Bar) -> Result<File, Failure> {
+pub(crate) fn encrypt(source: &Source, lock: &Lock, bar: &mut Bar) -> Result<File, Failure> {
     let file = source.open()?;
     let out = places::stdout_apart_from(&file)?;
-    let mut encryptor = Encryptor::new(out, key, context).map_err(|e| on_stdout(source, e))?;
+    let mut encryptor = Encryptor::new(out, lock).map_err(|e| on_stdout(source, e))?;
     let read = |piece: &mut [u8]| sip(&file, source, piece);
     pour(SIP, read, |piece| encryptor.push(piece).map_err(|e| on_stdout(source, e)), bar)?;
     encryptor.finish().map_err(|e| on_stdout(source, e))
@@ -28,11 +28,11 @@ pub(crate) fn encrypt(source: &Source, key: &Key, context: &[u8], bar: &mut Bar)
 /// Decrypts `source` to standard output, which is handed back.
 ///
 /// Of a plain file the end is verified before the first byte goes out. Of a pipe it cannot be.
-pub(crate) fn decrypt(source: &Source, key: &Key, context: &[u8], bar: &mut Bar) -> Result<File, Failure> {
+pub(crate) fn decrypt(source: &Source, unlock: &Unlock, bar: &mut Bar) -> Result<File, Failure> {
     let file = source.open()?;
     let out = places::stdout_apart_from(&file)?;
     if places::plain_from_start(&file).is_some() {
-        let reader = Reader::new(file, key, context).map_err(|e| Failure::about(&source.name(), e))?;
+        let reader = Reader::new(file, unlock).map_err(|e| Failure::about(&source.name(), e))?;
         return range(&reader, 0..u64::MAX, source, out, bar);
     }
     let warned = |error| match on_stdout(source, error) {
@@ -41,7 +41,7 @@ pub(crate) fn decrypt(source: &Source, key: &Key, context: &[u8], bar: &mut Bar)
         }
         said => said,
     };
-    let mut decryptor = Decryptor::new(out, key, context);
+    let mut decryptor = Decryptor::new(out, unlock);
     let read = |piece: &mut [u8]| sip(&file, source, piece);
     pour(SIP, read, |piece| decryptor.push(piece).map_err(warned), bar)?;
     decryptor.finish().map_err(warned)

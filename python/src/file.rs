@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::Error;
-use sealane::file::{self, Durability, Options};
+use sealane::file::{self, Durability, Lock, Opening, Options, Sealing, Unlock};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(crate) fn encrypt_path(
 ) -> PyResult<()> {
     let (key, context) = (keys::extract(key)?, copy(context)?);
     with_options(py, threads, progress, durable, &src, |options| {
-        file::encrypt_file(&src, &dst, &key, &context, options)
+        file::encrypt_file(&src, &dst, &Lock::key(&key, &context), options)
     })
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn decrypt_path(
 ) -> PyResult<()> {
     let (key, context) = (keys::extract(key)?, copy(context)?);
     with_options(py, threads, progress, durable, &src, |options| {
-        file::decrypt_file(&src, &dst, &key, &context, options)
+        file::decrypt_file(&src, &dst, &Unlock::key(&key, &context), options)
     })
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn verify_path(
 ) -> PyResult<()> {
     let (key, context) = (keys::extract(key)?, copy(context)?);
     with_options(py, threads, progress, false, &src, |options| {
-        file::verify_file(&src, &key, &context, options)
+        file::verify_file(&src, &Unlock::key(&key, &context), options)
     })
 }
 
@@ -116,8 +116,8 @@ pub(crate) fn encrypt_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let (mut a, mut b) = (Slot::new(py), Slot::new(py));
     let (data, context, key) = (a.read(data)?.bytes(), b.read(context)?.bytes(), keys::extract(key)?);
-    let len = file::encrypted_len(data.len()).map_err(raise)?;
-    fresh(py, len, |out| py.detach(|| file::encrypt_into(data, &key, context, out)).map_err(raise))
+    let sealing = Sealing::new(data, &Lock::key(&key, context)).map_err(raise)?;
+    fresh(py, sealing.len(), |out| py.detach(|| sealing.write_into(out)).map_err(raise))
 }
 
 /// The plaintext of the bytes of an encrypted file. See ``sealane.decrypt``.
@@ -130,8 +130,8 @@ pub(crate) fn decrypt_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let (mut a, mut b) = (Slot::new(py), Slot::new(py));
     let (data, context, key) = (a.read(data)?.bytes(), b.read(context)?.bytes(), keys::extract(key)?);
-    let len = file::decrypted_len(data.len()).map_err(raise)?;
-    fresh(py, len, |out| py.detach(|| file::decrypt_into(data, &key, context, out)).map_err(raise))
+    let opening = Opening::new(data, &Unlock::key(&key, context)).map_err(raise)?;
+    fresh(py, opening.len(), |out| py.detach(|| opening.read_into(out)).map_err(raise))
 }
 
 /// An encrypted file that can be read anywhere. Safe to share between threads.
@@ -155,8 +155,9 @@ impl Reader {
     ) -> PyResult<Self> {
         let (key, context, place) = (keys::extract(key)?, copy(context)?, Place::new(src)?);
         let path = place.path();
-        let core =
-            py.detach(|| file::Reader::new(place, &key, &context)).map_err(|e| raise_named(&path, e))?;
+        let core = py
+            .detach(|| file::Reader::new(place, &Unlock::key(&key, &context)))
+            .map_err(|e| raise_named(&path, e))?;
         Ok(Self { core })
     }
 
@@ -220,10 +221,12 @@ impl Writer {
     ) -> PyResult<Self> {
         let (key, context) = (keys::extract(key)?, copy(context)?);
         let making = match path(dst)? {
-            Some(path) => py.detach(|| file::Writer::create(&path, &key, &context)).map(Making::Path),
+            Some(path) => {
+                py.detach(|| file::Writer::create(&path, &Lock::key(&key, &context))).map(Making::Path)
+            }
             None => {
                 let object = Object::new(dst);
-                py.detach(|| file::Encryptor::new(object, &key, &context)).map(Making::Object)
+                py.detach(|| file::Encryptor::new(object, &Lock::key(&key, &context))).map(Making::Object)
             }
         };
         Ok(Self(Mutex::new(Some(Box::new(making.map_err(raise)?)))))
@@ -277,7 +280,10 @@ impl Decryptor {
         let (key, context) = (keys::extract(key)?, copy(context)?);
         let sink = dst.map_or(Ok(Sink::Nowhere), |dst| Sink::new(py, dst))?;
         let path = dst.map_or(Ok(None), path)?;
-        Ok(Self { making: Mutex::new(Some(Box::new(file::Decryptor::new(sink, &key, &context)))), path })
+        Ok(Self {
+            making: Mutex::new(Some(Box::new(file::Decryptor::new(sink, &Unlock::key(&key, &context))))),
+            path,
+        })
     }
 
     /// Decrypts a piece; returns its length.

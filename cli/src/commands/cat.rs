@@ -6,7 +6,7 @@ use crate::interrupt::Watch;
 use crate::places::{self, Source, Target};
 use crate::tui::Console;
 use crate::{key, pour};
-use sealane::file::Reader;
+use sealane::file::{Reader, Unlock};
 
 pub(crate) fn cat(args: &Cat, console: &Console) -> Result<(), Failure> {
     let _watch = Watch::begin(console);
@@ -24,7 +24,7 @@ pub(crate) fn cat(args: &Cat, console: &Console) -> Result<(), Failure> {
     }
     let file = source.open()?;
     let out = places::stdout_apart_from(&file)?;
-    let reader = Reader::new(file, &key, args.unlock.context()).map_err(about)?;
+    let reader = Reader::new(file, &Unlock::key(&key, args.unlock.context())).map_err(about)?;
     let total = args.range.end.min(reader.size()).saturating_sub(args.range.start);
     let mut bar = console.bar(&source.name(), Some(total)).unless(Target::Stdout.is_terminal());
     pour::range(&reader, args.range.clone(), &source, out, &mut bar).map(drop)

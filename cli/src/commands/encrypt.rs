@@ -5,6 +5,7 @@ use crate::args::Encrypt;
 use crate::error::Failure;
 use crate::pour;
 use crate::tui::Console;
+use sealane::file::Lock;
 
 pub(crate) fn encrypt(args: &Encrypt, console: &Console) -> Result<(), Failure> {
     let pairs = transfer::pairs(&args.transfer)?;
@@ -14,5 +15,5 @@ pub(crate) fn encrypt(args: &Encrypt, console: &Console) -> Result<(), Failure> 
         ));
     }
     let ways = Ways { to_file: sealane::file::encrypt_opened, to_stdout: pour::encrypt };
-    transfer::transfer(&args.transfer, pairs, &ways, console)
+    transfer::transfer(&args.transfer, pairs, &ways, Lock::key, console)
 }

@@ -12,28 +12,30 @@ use serde_json::json;
 use std::fs::File;
 use std::path::Path;
 
-/// A call of [`sealane::file`].
-type ToFile = fn(File, &Path, &Path, &Key, &[u8], Options<'_>) -> Result<(), Error>;
+/// A call of [`sealane::file`] with a `Lock` or an `Unlock`.
+type ToFile<L> = fn(File, &Path, &Path, &L, Options<'_>) -> Result<(), Error>;
 
 /// The two ways of doing a job.
-pub(super) struct Ways {
+pub(super) struct Ways<L> {
     /// To a file that appears whole or not at all.
-    pub(super) to_file: ToFile,
+    pub(super) to_file: ToFile<L>,
     /// To standard output.
-    pub(super) to_stdout: fn(&Source, &Key, &[u8], &mut Bar) -> Result<File, Failure>,
+    pub(super) to_stdout: fn(&Source, &L, &mut Bar) -> Result<File, Failure>,
 }
 
 /// Does every job; one that fails does not keep the others from being done.
-pub(super) fn transfer(
+pub(super) fn transfer<L>(
     args: &Transfer,
     pairs: Vec<Pair>,
-    ways: &Ways,
+    ways: &Ways<L>,
+    lock: impl FnOnce(&Key, &[u8]) -> L,
     console: &Console,
 ) -> Result<(), Failure> {
     let _watch = Watch::begin(console);
     let key = key::load(&args.unlock.key, console)?;
+    let lock = lock(&key, args.unlock.context());
     for pair in pairs {
-        match one(args, &pair, &key, ways, console) {
+        match one(args, &pair, &lock, ways, console) {
             Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),
             Err(failure) => console.fail(&failure),
             Ok(()) => {}
@@ -42,12 +44,11 @@ pub(super) fn transfer(
     Ok(())
 }
 
-fn one(args: &Transfer, pair: &Pair, key: &Key, ways: &Ways, console: &Console) -> Result<(), Failure> {
+fn one<L>(args: &Transfer, pair: &Pair, lock: &L, ways: &Ways<L>, console: &Console) -> Result<(), Failure> {
     let size = pair.from.size();
     let mut bar = console.bar(&pair.from.name(), size).unless(pair.to.is_terminal());
-    let context = args.unlock.context();
     let Target::File(to) = &pair.to else {
-        let out = (ways.to_stdout)(&pair.from, key, context, &mut bar)?;
+        let out = (ways.to_stdout)(&pair.from, lock, &mut bar)?;
         return if args.sync { sync(&out) } else { Ok(()) };
     };
     let options = Options {
@@ -61,7 +62,7 @@ fn one(args: &Transfer, pair: &Pair, key: &Key, ways: &Ways, console: &Console) 
         durability: if args.sync { Durability::Synced } else { Durability::Cached },
     };
     let name = pair.from.name();
-    (ways.to_file)(pair.from.open()?, Path::new(&name), to, key, context, options)
+    (ways.to_file)(pair.from.open()?, Path::new(&name), to, lock, options)
         .map_err(|error| Failure::about(&name, error))?;
     match console.json() {
         true => {

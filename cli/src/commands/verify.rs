@@ -6,8 +6,7 @@ use crate::interrupt::Watch;
 use crate::key;
 use crate::places::Source;
 use crate::tui::Console;
-use sealane::Key;
-use sealane::file::{self, Options};
+use sealane::file::{self, Options, Unlock};
 use serde_json::json;
 use std::path::Path;
 
@@ -15,8 +14,9 @@ use std::path::Path;
 pub(crate) fn verify(args: &Verify, console: &Console) -> Result<(), Failure> {
     let _watch = Watch::begin(console);
     let key = key::load(&args.unlock.key, console)?;
+    let unlock = Unlock::key(&key, args.unlock.context());
     for input in &args.inputs {
-        match one(args, &Source::new(input), &key, console) {
+        match one(args, &Source::new(input), &unlock, console) {
             Err(failure) if matches!(failure.kind(), Kind::Interrupted | Kind::ReaderLeft) => {
                 return Err(failure);
             }
@@ -27,7 +27,7 @@ pub(crate) fn verify(args: &Verify, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
-fn one(args: &Verify, source: &Source, key: &Key, console: &Console) -> Result<(), Failure> {
+fn one(args: &Verify, source: &Source, unlock: &Unlock, console: &Console) -> Result<(), Failure> {
     let name = source.name();
     let mut bar = console.bar(&name, source.size());
     let options = Options {
@@ -35,7 +35,7 @@ fn one(args: &Verify, source: &Source, key: &Key, console: &Console) -> Result<(
         progress: Some(&mut |done, _| bar.at(done)),
         ..Options::default()
     };
-    file::verify_opened(source.open()?, Path::new(&name), key, args.unlock.context(), options)
+    file::verify_opened(source.open()?, Path::new(&name), unlock, options)
         .map_err(|error| Failure::about(&name, error))?;
     let bytes = bar.done();
     drop(bar);

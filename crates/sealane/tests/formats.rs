@@ -1,7 +1,7 @@
 //! chunked-encryption@v1: published vectors, every small damage, every way in.
 
 use proptest::prelude::*;
-use sealane::file::{self, Decryptor, Encryptor, Options, Reader};
+use sealane::file::{self, Decryptor, Encryptor, Lock, Opening, Options, Reader, Sealing, Unlock};
 use sealane::{Error, Key, Misuse};
 use std::io::{Read, Seek, SeekFrom};
 use std::num::NonZeroUsize;
@@ -23,7 +23,7 @@ fn lengths() -> Vec<usize> {
 }
 
 fn decrypt_pieces(sealed: &[u8], piece: usize, key: &Key) -> Result<Vec<u8>, Error> {
-    let mut decryptor = Decryptor::new(Vec::new(), key, b"context");
+    let mut decryptor = Decryptor::new(Vec::new(), &Unlock::key(key, b"context"));
     for piece in sealed.chunks(piece) {
         decryptor.push(piece)?;
     }
@@ -35,31 +35,38 @@ fn every_way_in_and_out_agrees() {
     let key = key();
     for len in lengths() {
         let plain = plain(len);
-        let sealed = file::encrypt(&plain, &key, b"context").unwrap();
+        let sealed = file::encrypt(&plain, &Lock::key(&key, b"context")).unwrap();
         assert_eq!(sealed.len(), 56 + len + 16 * (len / 16_384 + 1));
-        assert_eq!(file::decrypt(&sealed, &key, b"context").unwrap(), plain);
+        assert_eq!(file::decrypt(&sealed, &Unlock::key(&key, b"context")).unwrap(), plain);
         assert_eq!(decrypt_pieces(&sealed, 65_537, &key).unwrap(), plain);
-        let reader = Reader::new(&sealed[..], &key, b"context").unwrap();
+        let reader = Reader::new(&sealed[..], &Unlock::key(&key, b"context")).unwrap();
         let mut read = vec![0; len + 10];
         assert_eq!((reader.size(), reader.read_at(0, &mut read).unwrap()), (len as u64, len));
         assert_eq!(read[..len], plain);
 
-        let mut encryptor = Encryptor::new(Vec::new(), &key, b"context").unwrap();
+        let mut encryptor = Encryptor::new(Vec::new(), &Lock::key(&key, b"context")).unwrap();
         for piece in plain.chunks(99_991) {
             encryptor.push(piece).unwrap();
         }
-        assert_eq!(file::decrypt(&encryptor.finish().unwrap(), &key, b"context").unwrap(), plain);
+        assert_eq!(
+            file::decrypt(&encryptor.finish().unwrap(), &Unlock::key(&key, b"context")).unwrap(),
+            plain
+        );
     }
 }
 
 #[test]
 fn a_reader_to_a_writer() {
     let (key, plain) = (key(), plain(3_000_000));
-    let sealed = file::encrypt_stream(&plain[..], Vec::new(), &key, b"c", Options::default()).unwrap();
-    assert_eq!(file::decrypt(&sealed, &key, b"c").unwrap(), plain);
-    assert_eq!(file::decrypt_stream(&sealed[..], Vec::new(), &key, b"c", Options::default()).unwrap(), plain);
+    let sealed =
+        file::encrypt_stream(&plain[..], Vec::new(), &Lock::key(&key, b"c"), Options::default()).unwrap();
+    assert_eq!(file::decrypt(&sealed, &Unlock::key(&key, b"c")).unwrap(), plain);
+    assert_eq!(
+        file::decrypt_stream(&sealed[..], Vec::new(), &Unlock::key(&key, b"c"), Options::default()).unwrap(),
+        plain
+    );
     let cut = &sealed[..sealed.len() - 1];
-    assert!(file::decrypt_stream(cut, Vec::new(), &key, b"c", Options::default()).is_err());
+    assert!(file::decrypt_stream(cut, Vec::new(), &Unlock::key(&key, b"c"), Options::default()).is_err());
 }
 
 #[test]
@@ -69,9 +76,9 @@ fn published_vectors() {
     for case in cases {
         let key = Key::from_bytes(&case.key);
         let at = format!("{} {}", case.file, case.id);
-        let open = Reader::new(&case.ciphertext[..], &key, &case.context);
-        let whole = file::decrypt(&case.ciphertext, &key, &case.context);
-        let mut decryptor = Decryptor::new(Vec::new(), &key, &case.context);
+        let open = Reader::new(&case.ciphertext[..], &Unlock::key(&key, &case.context));
+        let whole = file::decrypt(&case.ciphertext, &Unlock::key(&key, &case.context));
+        let mut decryptor = Decryptor::new(Vec::new(), &Unlock::key(&key, &case.context));
         let streamed = decryptor.push(&case.ciphertext).and_then(|()| decryptor.finish());
         if case.result == Outcome::Valid {
             let plain = whole.unwrap();
@@ -99,35 +106,41 @@ fn sha512(data: &[u8]) -> Vec<u8> {
 #[test]
 fn every_changed_byte_and_every_cut_is_noticed() {
     let (key, plain) = (key(), plain(200));
-    let sealed = file::encrypt(&plain, &key, b"context").unwrap();
+    let sealed = file::encrypt(&plain, &Lock::key(&key, b"context")).unwrap();
     for at in 0..sealed.len() {
         let mut changed = sealed.clone();
         changed[at] ^= 0x10;
-        assert!(matches!(file::decrypt(&changed, &key, b"context"), Err(Error::Authentication)), "{at}");
+        assert!(
+            matches!(file::decrypt(&changed, &Unlock::key(&key, b"context")), Err(Error::Authentication)),
+            "{at}"
+        );
         assert!(matches!(decrypt_pieces(&changed, 50, &key), Err(Error::Authentication)), "{at}");
-        assert!(Reader::new(&changed[..], &key, b"context").is_err(), "{at}");
+        assert!(Reader::new(&changed[..], &Unlock::key(&key, b"context")).is_err(), "{at}");
         let cut = &sealed[..at];
-        let error = file::decrypt(cut, &key, b"context").unwrap_err();
+        let error = file::decrypt(cut, &Unlock::key(&key, b"context")).unwrap_err();
         assert!(matches!(error, Error::Truncated | Error::Authentication), "{at}: {error}");
         assert!(decrypt_pieces(cut, 50, &key).is_err(), "{at}");
-        assert!(Reader::new(cut, &key, b"context").is_err(), "{at}");
+        assert!(Reader::new(cut, &Unlock::key(&key, b"context")).is_err(), "{at}");
     }
-    assert!(matches!(file::decrypt(&sealed, &key, b"other"), Err(Error::Authentication)));
+    assert!(matches!(file::decrypt(&sealed, &Unlock::key(&key, b"other")), Err(Error::Authentication)));
     assert!(matches!(
-        file::decrypt(&sealed, &Key::from_bytes(&[8; 32]), b"context"),
+        file::decrypt(&sealed, &Unlock::key(&Key::from_bytes(&[8; 32]), b"context")),
         Err(Error::Authentication)
     ));
     assert!(matches!(
-        file::decrypt(&sealed, &Key::from_bytes(&[7; 16]), b"context"),
+        file::decrypt(&sealed, &Unlock::key(&Key::from_bytes(&[7; 16]), b"context")),
         Err(Error::Authentication)
     ));
-    assert!(matches!(file::decrypt(&sealed, &Key::from_bytes(&[7; 24]), b"context"), Err(Error::Misuse(_))));
+    assert!(matches!(
+        file::decrypt(&sealed, &Unlock::key(&Key::from_bytes(&[7; 24]), b"context")),
+        Err(Error::Misuse(_))
+    ));
 }
 
 #[test]
 fn moved_chunks_are_noticed() {
     let key = key();
-    let sealed = file::encrypt(&plain(5 * 16_384 + 100), &key, b"context").unwrap();
+    let sealed = file::encrypt(&plain(5 * 16_384 + 100), &Lock::key(&key, b"context")).unwrap();
     let chunk = |i: usize| 56 + i * 16_400..56 + (i + 1) * 16_400;
     let mut swapped = sealed.clone();
     swapped[chunk(1)].copy_from_slice(&sealed[chunk(2)]);
@@ -143,9 +156,9 @@ fn moved_chunks_are_noticed() {
         ("trailing", trailing),
         ("cut on a border", cut_on_a_border),
     ] {
-        assert!(file::decrypt(&damaged, &key, b"context").is_err(), "{what}");
+        assert!(file::decrypt(&damaged, &Unlock::key(&key, b"context")).is_err(), "{what}");
         assert!(decrypt_pieces(&damaged, 1 << 20, &key).is_err(), "{what}");
-        let read = Reader::new(&damaged[..], &key, b"context")
+        let read = Reader::new(&damaged[..], &Unlock::key(&key, b"context"))
             .and_then(|reader| reader.read_at(0, &mut vec![0; reader.size() as usize]));
         assert!(read.is_err(), "{what}");
     }
@@ -154,29 +167,31 @@ fn moved_chunks_are_noticed() {
 #[test]
 fn a_failed_decrypt_into_leaves_zeros() {
     let key = key();
-    let mut sealed = file::encrypt(&plain(100_000), &key, b"").unwrap();
+    let mut sealed = file::encrypt(&plain(100_000), &Lock::key(&key, b"")).unwrap();
     *sealed.last_mut().unwrap() ^= 1;
-    let mut out = vec![0xee; file::decrypted_len(sealed.len()).unwrap()];
-    assert!(file::decrypt_into(&sealed, &key, b"", &mut out).is_err());
+    let opening = Opening::new(&sealed, &Unlock::key(&key, b"")).unwrap();
+    let mut out = vec![0xee; opening.len()];
+    assert!(opening.read_into(&mut out).is_err());
     assert!(out.iter().all(|&b| b == 0));
 }
 
 #[test]
 fn a_short_buffer_is_misuse() {
-    let (key, sealed) = (key(), file::encrypt(b"some", &key(), b"").unwrap());
+    let (key, sealed) = (key(), file::encrypt(b"some", &Lock::key(&key(), b"")).unwrap());
     let short = |result| matches!(result, Err(Error::Misuse(Misuse::OutputTooShort { .. })));
-    assert!(short(file::encrypt_into(b"some", &key, b"", &mut vec![0; sealed.len() - 1])));
-    assert!(short(file::decrypt_into(&sealed, &key, b"", &mut [0; 3])));
+    let (lock, unlock) = (Lock::key(&key, b""), Unlock::key(&key, b""));
+    assert!(short(Sealing::new(b"some", &lock).unwrap().write_into(&mut vec![0; sealed.len() - 1])));
+    assert!(short(Opening::new(&sealed, &unlock).unwrap().read_into(&mut [0; 3])));
     let mut long = [9; 6];
-    file::decrypt_into(&sealed, &key, b"", &mut long).unwrap();
+    Opening::new(&sealed, &unlock).unwrap().read_into(&mut long).unwrap();
     assert_eq!(&long, b"some\x09\x09");
 }
 
 #[test]
 fn read_and_seek() {
     let (key, plain) = (key(), plain(100_000));
-    let sealed = file::encrypt(&plain, &key, b"").unwrap();
-    let mut reader = Reader::new(&sealed[..], &key, b"").unwrap();
+    let sealed = file::encrypt(&plain, &Lock::key(&key, b"")).unwrap();
+    let mut reader = Reader::new(&sealed[..], &Unlock::key(&key, b"")).unwrap();
     let mut ten = [0; 10];
     assert_eq!(reader.seek(SeekFrom::End(-10)).unwrap(), 99_990);
     reader.read_exact(&mut ten).unwrap();
@@ -193,8 +208,8 @@ fn read_and_seek() {
 #[test]
 fn one_reader_serves_many_threads() {
     let (key, plain) = (key(), plain(300_000));
-    let sealed = file::encrypt(&plain, &key, b"").unwrap();
-    let reader = Reader::new(&sealed[..], &key, b"").unwrap();
+    let sealed = file::encrypt(&plain, &Lock::key(&key, b"")).unwrap();
+    let reader = Reader::new(&sealed[..], &Unlock::key(&key, b"")).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..8 {
             let (reader, plain) = (&reader, &plain);
@@ -216,9 +231,9 @@ proptest! {
     #[test]
     fn any_range_of_any_length(len in 0usize..200_000, at in 0u64..220_000, n in 0usize..120_000) {
         let (key, plain) = (key(), plain(len));
-        let sealed = file::encrypt(&plain, &key, b"").unwrap();
+        let sealed = file::encrypt(&plain, &Lock::key(&key, b"")).unwrap();
         let mut read = vec![0xee; n];
-        let got = Reader::new(&sealed[..], &key, b"").unwrap().read_at(at, &mut read).unwrap();
+        let got = Reader::new(&sealed[..], &Unlock::key(&key, b"")).unwrap().read_at(at, &mut read).unwrap();
         let from = (at as usize).min(len);
         prop_assert_eq!(&read[..got], &plain[from..(from + n).min(len)]);
         prop_assert!(read[got..].iter().all(|&b| b == 0xee));
@@ -227,7 +242,7 @@ proptest! {
     #[test]
     fn any_pieces(len in 0usize..400_000, cuts in prop::collection::vec(1usize..150_000, 1..8)) {
         let (key, plain) = (key(), plain(len));
-        let mut encryptor = Encryptor::new(Vec::new(), &key, b"context").unwrap();
+        let mut encryptor = Encryptor::new(Vec::new(), &Lock::key(&key, b"context")).unwrap();
         let (mut rest, mut cuts) = (&plain[..], cuts.iter().cycle());
         while !rest.is_empty() {
             let (now, later) = rest.split_at((*cuts.next().unwrap()).min(rest.len()));
@@ -240,7 +255,7 @@ proptest! {
 
     #[test]
     fn noise_is_refused(noise in prop::collection::vec(any::<u8>(), 0..40_000)) {
-        prop_assert!(file::decrypt(&noise, &key(), b"").is_err());
+        prop_assert!(file::decrypt(&noise, &Unlock::key(&key(), b"")).is_err());
         prop_assert!(decrypt_pieces(&noise, 999, &key()).is_err());
     }
 }
@@ -258,13 +273,16 @@ fn a_progress_callback_hears_the_end_and_may_stop() {
     };
     // With one thread every step is its own; with more, the calling one may find that all is done.
     let options = Options { progress: Some(&mut hear), threads: NonZeroUsize::new(1), ..Options::default() };
-    file::encrypt_file(&from, &to, &key(), b"", options).unwrap();
+    file::encrypt_file(&from, &to, &Lock::key(&key(), b""), options).unwrap();
     assert!(heard.len() >= 10 && heard.is_sorted(), "{heard:?}");
     assert_eq!(heard.last(), Some(&(3_000_000, Some(3_000_000))));
     std::fs::remove_file(&to).unwrap();
     let mut stop = |_, _| std::ops::ControlFlow::Break(());
     let options = Options { progress: Some(&mut stop), ..Options::default() };
-    assert!(matches!(file::encrypt_file(&from, &to, &key(), b"", options), Err(Error::Cancelled)));
+    assert!(matches!(
+        file::encrypt_file(&from, &to, &Lock::key(&key(), b""), options),
+        Err(Error::Cancelled)
+    ));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     std::fs::remove_dir_all(&folder).unwrap();
 }
@@ -283,15 +301,15 @@ fn a_stream_that_failed_stays_failed() {
         }
     }
     let lost = |result| matches!(result, Err(Error::Misuse(Misuse::Lost)));
-    let mut encryptor = Encryptor::new(Full(100), &key(), b"").unwrap();
+    let mut encryptor = Encryptor::new(Full(100), &Lock::key(&key(), b"")).unwrap();
     assert!(matches!(encryptor.push(&plain(3 << 20)), Err(Error::Io { .. })));
     assert!(lost(encryptor.push(b"more")) && lost(encryptor.finish().map(drop)));
 
-    let sealed = file::encrypt(&plain(3 << 20), &key(), b"").unwrap();
-    let mut decryptor = Decryptor::new(Full(100), &key(), b"");
+    let sealed = file::encrypt(&plain(3 << 20), &Lock::key(&key(), b"")).unwrap();
+    let mut decryptor = Decryptor::new(Full(100), &Unlock::key(&key(), b""));
     assert!(matches!(decryptor.push(&sealed), Err(Error::Io { .. })));
     assert!(lost(decryptor.push(b"more")) && lost(decryptor.finish().map(drop)));
-    let mut decryptor = Decryptor::new(Vec::new(), &key(), b"other");
+    let mut decryptor = Decryptor::new(Vec::new(), &Unlock::key(&key(), b"other"));
     assert!(matches!(decryptor.push(&sealed[..100]), Err(Error::Authentication)));
     assert!(lost(decryptor.push(&sealed[100..])) && decryptor.finish().is_err());
 }

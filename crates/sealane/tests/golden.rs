@@ -1,6 +1,7 @@
 //! Files that strangers wrote long ago open today.
 
-use sealane::{Key, file};
+use sealane::Key;
+use sealane::file::{self, Unlock};
 use std::path::Path;
 
 #[test]
@@ -18,7 +19,11 @@ fn golden_files_open() {
         let key: Vec<u8> = (0..bits.parse::<u16>().unwrap() / 8).map(|i| i as u8).collect();
         let plain: Vec<u8> = (0..len.parse::<usize>().unwrap()).map(|i| (i % 251) as u8).collect();
         let sealed = std::fs::read(&path).unwrap();
-        assert_eq!(file::decrypt(&sealed, &Key::from_bytes(&key), b"golden").unwrap(), plain, "{name}");
+        assert_eq!(
+            file::decrypt(&sealed, &Unlock::key(&Key::from_bytes(&key), b"golden")).unwrap(),
+            plain,
+            "{name}"
+        );
         opened += 1;
     }
     assert_eq!(opened, 8);

@@ -1,7 +1,7 @@
 //! Files on disk: what appears, what is left alone, what is left behind.
 #![cfg(unix)]
 
-use sealane::file::{self, Options, Writer};
+use sealane::file::{self, Lock, Options, Unlock, Writer};
 use sealane::{Error, Key, Misuse, keys};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -46,11 +46,11 @@ fn key() -> Key {
 }
 
 fn encrypt(from: &Path, to: &Path) -> Result<(), Error> {
-    file::encrypt_file(from, to, &key(), b"", Options::default())
+    file::encrypt_file(from, to, &Lock::key(&key(), b""), Options::default())
 }
 
 fn decrypt(from: &Path, to: &Path) -> Result<(), Error> {
-    file::decrypt_file(from, to, &key(), b"", Options::default())
+    file::decrypt_file(from, to, &Unlock::key(&key(), b""), Options::default())
 }
 
 fn kind(result: Result<(), Error>) -> ErrorKind {
@@ -68,12 +68,21 @@ fn there_and_back_at_every_border() {
         let from = folder.file("plain", &plain);
         for threads in [1, 2, 5] {
             let options = || Options { threads: std::num::NonZeroUsize::new(threads), ..Options::default() };
-            file::encrypt_file(&from, &folder.at("sealed"), &key(), b"c", options()).unwrap();
-            assert_eq!(file::decrypt(&fs::read(folder.at("sealed")).unwrap(), &key(), b"c").unwrap(), plain);
-            file::decrypt_file(&folder.at("sealed"), &folder.at("back"), &key(), b"c", options()).unwrap();
+            file::encrypt_file(&from, &folder.at("sealed"), &Lock::key(&key(), b"c"), options()).unwrap();
+            assert_eq!(
+                file::decrypt(&fs::read(folder.at("sealed")).unwrap(), &Unlock::key(&key(), b"c")).unwrap(),
+                plain
+            );
+            file::decrypt_file(
+                &folder.at("sealed"),
+                &folder.at("back"),
+                &Unlock::key(&key(), b"c"),
+                options(),
+            )
+            .unwrap();
             assert_eq!(fs::read(folder.at("back")).unwrap(), plain);
         }
-        file::verify_file(&folder.at("sealed"), &key(), b"c", Options::default()).unwrap();
+        file::verify_file(&folder.at("sealed"), &Unlock::key(&key(), b"c"), Options::default()).unwrap();
         assert_eq!(file::inspect(&folder.at("sealed")).unwrap().plaintext_len, len as u64);
     }
     assert_eq!(folder.names(), ["back", "plain", "sealed"]);
@@ -134,7 +143,7 @@ fn a_failed_decryption_leaves_the_old_file() {
     assert_eq!(fs::read(&out).unwrap(), b"old");
     assert!(matches!(decrypt(&sealed, &folder.at("new")), Err(Error::Authentication)));
     assert!(matches!(
-        file::verify_file(&sealed, &key(), b"", Options::default()),
+        file::verify_file(&sealed, &Unlock::key(&key(), b""), Options::default()),
         Err(Error::Authentication)
     ));
     assert_eq!(folder.names(), ["from", "out", "sealed"]);
@@ -150,7 +159,7 @@ fn a_replaced_file_keeps_its_mode_and_links_their_place() {
     encrypt(&from, &folder.at("link")).unwrap();
     assert!(folder.at("link").is_symlink());
     assert_eq!(real.metadata().unwrap().mode() & 0o777, 0o640);
-    assert_eq!(file::decrypt(&fs::read(&real).unwrap(), &key(), b"").unwrap(), b"text");
+    assert_eq!(file::decrypt(&fs::read(&real).unwrap(), &Unlock::key(&key(), b"")).unwrap(), b"text");
 }
 
 #[test]
@@ -174,7 +183,7 @@ fn devices_and_pipes_are_written_not_replaced() {
     };
     encrypt(&from, &pipe).unwrap();
     let sealed = reading.join().unwrap().unwrap();
-    assert_eq!(file::decrypt(&sealed, &key(), b"").unwrap(), plain);
+    assert_eq!(file::decrypt(&sealed, &Unlock::key(&key(), b"")).unwrap(), plain);
 
     let writing = {
         let pipe = pipe.clone();
@@ -192,7 +201,7 @@ fn devices_and_pipes_are_written_not_replaced() {
 fn a_file_made_while_it_is_read() {
     let folder = Folder::new("proc");
     encrypt(Path::new("/proc/self/status"), &folder.at("sealed")).unwrap();
-    let text = file::decrypt(&fs::read(folder.at("sealed")).unwrap(), &key(), b"").unwrap();
+    let text = file::decrypt(&fs::read(folder.at("sealed")).unwrap(), &Unlock::key(&key(), b"")).unwrap();
     assert!(text.starts_with(b"Name:"));
 }
 
@@ -223,15 +232,15 @@ fn a_full_disk() {
 fn a_writer_appears_only_when_finished() {
     let folder = Folder::new("writer");
     let path = folder.at("new");
-    let mut writer = Writer::create(&path, &key(), b"").unwrap();
+    let mut writer = Writer::create(&path, &Lock::key(&key(), b"")).unwrap();
     writer.push(b"some").unwrap();
     assert_eq!(folder.names().iter().filter(|name| !name.starts_with('.')).count(), 0);
     drop(writer);
     assert_eq!(folder.names().len(), 0);
-    let mut writer = Writer::create(&path, &key(), b"").unwrap();
+    let mut writer = Writer::create(&path, &Lock::key(&key(), b"")).unwrap();
     writer.push(b"all").unwrap();
     writer.finish(file::Durability::Synced).unwrap();
-    assert_eq!(file::decrypt(&fs::read(&path).unwrap(), &key(), b"").unwrap(), b"all");
+    assert_eq!(file::decrypt(&fs::read(&path).unwrap(), &Unlock::key(&key(), b"")).unwrap(), b"all");
 }
 
 #[test]
@@ -253,7 +262,7 @@ fn key_files_are_private_and_never_written_over() {
 
 #[test]
 fn a_writer_does_not_replace_devices() {
-    let mut writer = Writer::create(Path::new("/dev/null"), &key(), b"").unwrap();
+    let mut writer = Writer::create(Path::new("/dev/null"), &Lock::key(&key(), b"")).unwrap();
     writer.push(b"some").unwrap();
     writer.finish(file::Durability::Cached).unwrap();
     assert!(!Path::new("/dev/null").metadata().unwrap().is_file());

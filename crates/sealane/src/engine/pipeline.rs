@@ -3,60 +3,60 @@
 use super::io::{Named, WriteAt};
 use super::join::{join, threads};
 use super::options::Options;
-use super::plan::{CHUNKS_PER_JOB, Job, Layout, Plan};
+use super::plan::{Job, Layout, Place, Plan};
 use crate::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
 /// A format's chunks under one key.
-pub(crate) trait Chunks: Sync {
+pub(crate) trait Chunks: Send + Sync {
     /// Where they lie.
-    const LAYOUT: Layout;
+    fn layout(&self) -> Layout;
 
-    /// Seals chunk `index` into `sealed`, which is longer by the layout's overhead.
-    fn seal(&self, index: u64, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error>;
+    /// Seals a chunk into `sealed`, which is longer by the layout's overhead.
+    fn seal(&self, place: Place, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error>;
 
-    /// Opens chunk `index` into `plain`. On failure `plain` is zero.
-    fn open(&self, index: u64, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error>;
+    /// Opens a chunk into `plain`. On failure `plain` is zero.
+    fn open(&self, place: Place, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error>;
 }
 
-/// Seals consecutive chunks; the length of `sealed` says how many.
-pub(crate) fn seal_chunks<C: Chunks>(
-    chunks: &C,
-    first: u64,
-    plain: &[u8],
-    sealed: &mut [u8],
+/// Seals the chunks of a job.
+pub(crate) fn seal_chunks(
+    chunks: &dyn Chunks,
+    job: &Job,
+    mut plain: &[u8],
+    mut sealed: &mut [u8],
 ) -> Result<(), Error> {
-    let (chunk, overhead) = (C::LAYOUT.chunk as usize, C::LAYOUT.overhead as usize);
-    let mut rest = plain;
-    for (index, sealed) in (first..).zip(sealed.chunks_mut(chunk + overhead)) {
-        let (plain, after) = rest.split_at(sealed.len() - overhead);
-        chunks.seal(index, plain, sealed)?;
-        rest = after;
+    let layout = chunks.layout();
+    for (place, len) in job.each(layout) {
+        let (from, plain_rest) = plain.split_at(len);
+        let (to, sealed_rest) = sealed.split_at_mut(len + layout.overhead as usize);
+        chunks.seal(place, from, to)?;
+        (plain, sealed) = (plain_rest, sealed_rest);
     }
     Ok(())
 }
 
-/// Opens consecutive chunks; the length of `sealed` says how many.
-pub(crate) fn open_chunks<C: Chunks>(
-    chunks: &C,
-    first: u64,
-    sealed: &[u8],
-    plain: &mut [u8],
+/// Opens the chunks of a job.
+pub(crate) fn open_chunks(
+    chunks: &dyn Chunks,
+    job: &Job,
+    mut sealed: &[u8],
+    mut plain: &mut [u8],
 ) -> Result<(), Error> {
-    let (chunk, overhead) = (C::LAYOUT.chunk as usize, C::LAYOUT.overhead as usize);
-    let mut rest = plain;
-    for (index, sealed) in (first..).zip(sealed.chunks(chunk + overhead)) {
-        let (plain, after) = rest.split_at_mut(sealed.len() - overhead);
-        chunks.open(index, sealed, plain)?;
-        rest = after;
+    let layout = chunks.layout();
+    for (place, len) in job.each(layout) {
+        let (from, sealed_rest) = sealed.split_at(len + layout.overhead as usize);
+        let (to, plain_rest) = plain.split_at_mut(len);
+        chunks.open(place, from, to)?;
+        (plain, sealed) = (plain_rest, sealed_rest);
     }
     Ok(())
 }
 
 /// Seals all of `source` into `sink`, but for the header.
-pub(crate) fn seal_all<C: Chunks>(
-    chunks: &C,
+pub(crate) fn seal_all(
+    chunks: &dyn Chunks,
     plan: Plan,
     source: Named<'_>,
     sink: &dyn WriteAt,
@@ -65,14 +65,14 @@ pub(crate) fn seal_all<C: Chunks>(
     each_job(plan, options, |job, plain, sealed| {
         let (plain, sealed) = (&mut plain[..job.plain_len()], &mut sealed[..job.sealed_len()]);
         source.read_exact_at(job.plain.start, plain)?;
-        seal_chunks(chunks, job.first, plain, sealed)?;
+        seal_chunks(chunks, job, plain, sealed)?;
         Ok(sink.write_all_at(job.sealed.start, sealed)?)
     })
 }
 
 /// Opens all of `source` into `sink`.
-pub(crate) fn open_all<C: Chunks>(
-    chunks: &C,
+pub(crate) fn open_all(
+    chunks: &dyn Chunks,
     plan: Plan,
     source: Named<'_>,
     sink: &dyn WriteAt,
@@ -81,7 +81,7 @@ pub(crate) fn open_all<C: Chunks>(
     each_job(plan, options, |job, plain, sealed| {
         let (plain, sealed) = (&mut plain[..job.plain_len()], &mut sealed[..job.sealed_len()]);
         source.read_exact_at(job.sealed.start, sealed)?;
-        open_chunks(chunks, job.first, sealed, plain)?;
+        open_chunks(chunks, job, sealed, plain)?;
         Ok(sink.write_all_at(job.plain.start, plain)?)
     })
 }
@@ -92,10 +92,9 @@ fn each_job(
     options: &mut Options<'_>,
     work: impl Fn(&Job, &mut [u8], &mut [u8]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
-    let most = CHUNKS_PER_JOB.min(plan.chunks());
     let room = || {
-        let plain = Zeroizing::new(vec![0; (most * plan.layout.chunk) as usize]);
-        (plain, vec![0; (most * plan.layout.sealed_chunk()) as usize])
+        let plain = Zeroizing::new(vec![0; plan.most_plain()]);
+        (plain, vec![0; plan.most_sealed()])
     };
     let done = AtomicU64::new(0);
     let threads = threads(options.threads);

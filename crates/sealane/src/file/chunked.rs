@@ -12,7 +12,7 @@
 //! appended and nothing written over in place: either would use a nonce twice.
 
 use crate::engine::pipeline::Chunks;
-use crate::engine::plan::Layout;
+use crate::engine::plan::{End, Layout, Place};
 use crate::{Aead, Algorithm, Error, Key, Misuse};
 use hkdf::Hkdf;
 use providers::InOut;
@@ -27,6 +27,16 @@ pub const CHUNK_LEN: usize = 16384;
 pub const HEADER_LEN: usize = SALT_LEN + COMMITMENT_LEN;
 /// Bytes by which a sealed chunk is longer.
 pub(crate) const TAG_LEN: usize = 16;
+
+/// Where the chunks lie.
+pub(crate) const LAYOUT: Layout = Layout {
+    header: HEADER_LEN as u64,
+    lead: 0,
+    chunk: CHUNK_LEN as u64,
+    overhead: TAG_LEN as u64,
+    end: End::Short,
+    max_chunks: 1 << 38,
+};
 
 const SALT_LEN: usize = 24;
 const COMMITMENT_LEN: usize = 32;
@@ -100,21 +110,18 @@ impl Chunked {
 }
 
 impl Chunks for Chunked {
-    const LAYOUT: Layout = Layout {
-        header: HEADER_LEN as u64,
-        chunk: CHUNK_LEN as u64,
-        overhead: TAG_LEN as u64,
-        max_chunks: 1 << 38,
-    };
-
-    fn seal(&self, index: u64, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
-        let (data, tag) = sealed.split_at_mut(plain.len());
-        self.aead.encrypt_parts(&self.nonce(index), &[], InOut::apart(plain, data), tag)
+    fn layout(&self) -> Layout {
+        LAYOUT
     }
 
-    fn open(&self, index: u64, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn seal(&self, place: Place, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        let (data, tag) = sealed.split_at_mut(plain.len());
+        self.aead.encrypt_parts(&self.nonce(place.index), &[], InOut::apart(plain, data), tag)
+    }
+
+    fn open(&self, place: Place, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         let (data, tag) = sealed.split_at(plain.len());
-        self.aead.decrypt_parts(&self.nonce(index), &[], InOut::apart(data, plain), tag)
+        self.aead.decrypt_parts(&self.nonce(place.index), &[], InOut::apart(data, plain), tag)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The file formats, in memory.
 
 use super::Options;
-use super::chunked::{Chunked, HEADER_LEN};
+use super::lock::{Keys, Lock, Unlock};
 use crate::engine::join::{join, threads};
-use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
+use crate::engine::pipeline::{open_chunks, seal_chunks};
 use crate::engine::plan::{Job, Plan};
-use crate::{Error, Key, Misuse};
+use crate::{Error, Misuse};
 use std::sync::Mutex;
 
 /// Below this many bytes a second thread costs more than it brings.
@@ -14,69 +14,122 @@ const WORTH_THREADS: usize = 4 << 20;
 /// The bytes of an encrypted file with this plaintext.
 ///
 /// # Errors
-/// [`Misuse::KeyLength`].
-pub fn encrypt(plaintext: &[u8], key: &Key, context: &[u8]) -> Result<Vec<u8>, Error> {
-    let plan = Chunked::LAYOUT.plan_plain(plaintext.len() as u64)?;
-    let mut out = vec![0; length(plan.sealed_len())?];
-    encrypt_into(plaintext, key, context, &mut out)?;
+/// [`Misuse::KeyLength`] and what else the lock may say.
+pub fn encrypt(plaintext: &[u8], lock: &Lock) -> Result<Vec<u8>, Error> {
+    let sealing = Sealing::new(plaintext, lock)?;
+    let mut out = vec![0; sealing.len()];
+    sealing.write_into(&mut out)?;
     Ok(out)
-}
-
-/// Bytes of the file that [`encrypt_into`] writes for a plaintext of this length.
-pub fn encrypted_len(plaintext_len: usize) -> Result<usize, Error> {
-    length(Chunked::LAYOUT.plan_plain(plaintext_len as u64)?.sealed_len())
-}
-
-/// The same into the start of a buffer; [`encrypted_len`] bytes are written.
-///
-/// # Errors
-/// [`Misuse::KeyLength`], [`Misuse::OutputTooShort`].
-pub fn encrypt_into(plaintext: &[u8], key: &Key, context: &[u8], out: &mut [u8]) -> Result<(), Error> {
-    let plan = Chunked::LAYOUT.plan_plain(plaintext.len() as u64)?;
-    let out = first(out, plan.sealed_len())?;
-    let (chunked, header) = Chunked::create(key, context)?;
-    let (head, body) = out.split_at_mut(HEADER_LEN);
-    head.copy_from_slice(&header);
-    each_job(plan, plaintext, body, Job::plain_len, Job::sealed_len, |job, plain, sealed| {
-        seal_chunks(&chunked, job.first, plain, sealed)
-    })
 }
 
 /// The plaintext of an encrypted file.
 ///
 /// # Errors
-/// [`Error::Authentication`], [`Error::Truncated`].
-pub fn decrypt(file: &[u8], key: &Key, context: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut out = vec![0; decrypted_len(file.len())?];
-    decrypt_into(file, key, context, &mut out)?;
+/// [`Error::Authentication`], [`Error::Truncated`] and what else the format may say.
+pub fn decrypt(file: &[u8], unlock: &Unlock) -> Result<Vec<u8>, Error> {
+    let opening = Opening::new(file, unlock)?;
+    let mut out = vec![0; opening.len()];
+    opening.read_into(&mut out)?;
     Ok(out)
 }
 
-/// Bytes of plaintext in a file of this length, if it is whole.
-///
-/// # Errors
-/// [`Error::Truncated`].
-pub fn decrypted_len(file_len: usize) -> Result<usize, Error> {
-    length(Chunked::LAYOUT.plan_sealed(file_len as u64)?.plain_len)
+/// A file in the making, of a plaintext in memory.
+pub struct Sealing<'a> {
+    plaintext: &'a [u8],
+    keys: Keys,
+    header: Vec<u8>,
+    len: usize,
+    plan: Plan,
 }
 
-/// The same into the start of a buffer; [`decrypted_len`] bytes are written, all of them zero on failure.
-///
-/// # Errors
-/// Those of [`decrypt`]; [`Misuse::OutputTooShort`].
-pub fn decrypt_into(file: &[u8], key: &Key, context: &[u8], out: &mut [u8]) -> Result<(), Error> {
-    let plan = Chunked::LAYOUT.plan_sealed(file.len() as u64)?;
-    let out = first(out, plan.plain_len)?;
-    let (header, body) = file.split_first_chunk().ok_or(Error::Truncated)?;
-    let result = Chunked::open(key, context, header).and_then(|chunked| {
-        each_job(plan, body, out, Job::sealed_len, Job::plain_len, |job, sealed, plain| {
-            open_chunks(&chunked, job.first, sealed, plain)
-        })
-    });
-    if result.is_err() {
-        out.fill(0);
+impl<'a> Sealing<'a> {
+    /// Makes its header.
+    ///
+    /// # Errors
+    /// Those of [`encrypt`].
+    pub fn new(plaintext: &'a [u8], lock: &Lock) -> Result<Self, Error> {
+        let (keys, header) = lock.begin()?;
+        let plan = keys.layout().plan_plain(plaintext.len() as u64)?;
+        let len = length(plan.sealed_len())?;
+        Ok(Self { plaintext, keys, header, len, plan })
     }
-    result
+
+    /// Bytes of the file.
+    #[expect(clippy::len_without_is_empty, reason = "it has a header")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Writes the file into the start of a buffer.
+    ///
+    /// # Errors
+    /// [`Misuse::OutputTooShort`].
+    pub fn write_into(self, out: &mut [u8]) -> Result<(), Error> {
+        let (head, body) = first(out, self.len)?.split_at_mut(self.header.len());
+        head.copy_from_slice(&self.header);
+        each_job(self.plan, self.plaintext, body, Job::plain_len, Job::sealed_len, |job, plain, sealed| {
+            seal_chunks(&*self.keys, job, plain, sealed)
+        })
+    }
+}
+
+/// An encrypted file in memory, whose header was understood. Nothing else of it is verified yet.
+pub struct Opening<'a> {
+    file: &'a [u8],
+    keys: Keys,
+    plan: Plan,
+    len: usize,
+}
+
+impl<'a> Opening<'a> {
+    /// Reads its header.
+    ///
+    /// # Errors
+    /// Those of [`decrypt`].
+    pub fn new(file: &'a [u8], unlock: &Unlock) -> Result<Self, Error> {
+        let keys = unlock.begin_at(&file, file.len() as u64)?;
+        let plan = keys.layout().plan_sealed(file.len() as u64)?;
+        let len = length(plan.plain_len)?;
+        Ok(Self { file, keys, plan, len })
+    }
+
+    /// Bytes of plaintext, if the file is whole.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Writes the plaintext into the start of a buffer; on failure zeros.
+    ///
+    /// # Errors
+    /// Those of [`decrypt`]; [`Misuse::OutputTooShort`].
+    pub fn read_into(self, out: &mut [u8]) -> Result<(), Error> {
+        let out = first(out, self.len)?;
+        let (_, body) = self.file.split_at(self.plan.layout.header as usize);
+        let result = each_job(self.plan, body, out, Job::sealed_len, Job::plain_len, |job, sealed, plain| {
+            open_chunks(&*self.keys, job, sealed, plain)
+        });
+        if result.is_err() {
+            out.fill(0);
+        }
+        result
+    }
+}
+
+impl std::fmt::Debug for Sealing<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sealing").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Opening<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opening").field("len", &self.len).finish_non_exhaustive()
+    }
 }
 
 /// Cuts input and output by jobs and works on them with as many threads as they are worth.
@@ -110,8 +163,8 @@ fn each_job(
     )
 }
 
-fn first(out: &mut [u8], need: u64) -> Result<&mut [u8], Error> {
-    let (got, need) = (out.len(), length(need)?);
+fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Error> {
+    let got = out.len();
     out.get_mut(..need).ok_or_else(|| Misuse::OutputTooShort { got, need }.into())
 }
 

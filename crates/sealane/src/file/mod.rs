@@ -14,6 +14,7 @@
 //! | bytes to bytes | [`encrypt`], [`decrypt`] |
 
 mod chunked;
+mod lock;
 mod memory;
 mod output;
 mod paths;
@@ -24,7 +25,8 @@ mod writer;
 pub use crate::engine::io::ReadAt;
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
-pub use memory::{decrypt, decrypt_into, decrypted_len, encrypt, encrypt_into, encrypted_len};
+pub use lock::{Lock, Unlock};
+pub use memory::{Opening, Sealing, decrypt, encrypt};
 pub use output::Output;
 pub use paths::{
     Info, decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, inspect, verify_file, verify_opened,

@@ -1,11 +1,12 @@
 //! From a path to a path.
 
-use super::chunked::{CHUNK_LEN, Chunked};
+use super::chunked;
+use super::lock::{Lock, Unlock};
 use super::stream::{Decryptor, Encryptor, pump};
 use super::{Options, Output, Reader};
 use crate::engine::io::{Named, Nowhere, WriteAt};
-use crate::engine::pipeline::{Chunks, open_all, seal_all};
-use crate::{Error, Key, Misuse};
+use crate::engine::pipeline::{open_all, seal_all};
+use crate::{Error, Misuse};
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -17,14 +18,8 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// [`Error::Io`] with the path, [`Misuse::SameFile`], [`Misuse::KeyLength`], [`Error::Cancelled`]. Nothing is left
 /// behind, and `from` is never touched.
-pub fn encrypt_file(
-    from: &Path,
-    to: &Path,
-    key: &Key,
-    context: &[u8],
-    options: Options<'_>,
-) -> Result<(), Error> {
-    encrypt(&Source::open(from)?, to, key, context, options)
+pub fn encrypt_file(from: &Path, to: &Path, lock: &Lock, options: Options<'_>) -> Result<(), Error> {
+    encrypt(&Source::open(from)?, to, lock, options)
 }
 
 /// The same for a file that is open already; errors call it `name`. A plain file at its beginning is read by all cores,
@@ -36,29 +31,22 @@ pub fn encrypt_opened(
     from: File,
     name: &Path,
     to: &Path,
-    key: &Key,
-    context: &[u8],
+    lock: &Lock,
     options: Options<'_>,
 ) -> Result<(), Error> {
-    encrypt(&Source::opened(from, name)?, to, key, context, options)
+    encrypt(&Source::opened(from, name)?, to, lock, options)
 }
 
-fn encrypt(
-    source: &Source,
-    to: &Path,
-    key: &Key,
-    context: &[u8],
-    mut options: Options<'_>,
-) -> Result<(), Error> {
+fn encrypt(source: &Source, to: &Path, lock: &Lock, mut options: Options<'_>) -> Result<(), Error> {
     let sink = output(source, to)?;
     if let (Some(len), Some(staged)) = (source.size(), sink.staged()) {
-        let (chunked, header) = Chunked::create(key, context)?;
-        let plan = Chunked::LAYOUT.plan_plain(len)?;
+        let (keys, header) = lock.begin()?;
+        let plan = keys.layout().plan_plain(len)?;
         staged.allocate(plan.sealed_len())?;
         staged.file().write_all_at(0, &header).map_err(|e| Error::io(to, e))?;
-        seal_all(&chunked, plan, source.named(), staged.file(), &mut options).map_err(|e| e.about(to))?;
+        seal_all(&*keys, plan, source.named(), staged.file(), &mut options).map_err(|e| e.about(to))?;
     } else {
-        Encryptor::new(sink.file(), key, context)
+        Encryptor::new(sink.file(), lock)
             .and_then(|mut encryptor| {
                 pump(|piece| source.read(piece), &mut options, |piece| encryptor.push(piece))?;
                 encryptor.finish()
@@ -75,14 +63,8 @@ fn encrypt(
 ///
 /// # Errors
 /// [`Error::Authentication`], [`Error::Truncated`] and those of [`encrypt_file`].
-pub fn decrypt_file(
-    from: &Path,
-    to: &Path,
-    key: &Key,
-    context: &[u8],
-    options: Options<'_>,
-) -> Result<(), Error> {
-    decrypt(&Source::open(from)?, to, key, context, options)
+pub fn decrypt_file(from: &Path, to: &Path, unlock: &Unlock, options: Options<'_>) -> Result<(), Error> {
+    decrypt(&Source::open(from)?, to, unlock, options)
 }
 
 /// The same for a file that is open already, as [`encrypt_opened`].
@@ -93,30 +75,23 @@ pub fn decrypt_opened(
     from: File,
     name: &Path,
     to: &Path,
-    key: &Key,
-    context: &[u8],
+    unlock: &Unlock,
     options: Options<'_>,
 ) -> Result<(), Error> {
-    decrypt(&Source::opened(from, name)?, to, key, context, options)
+    decrypt(&Source::opened(from, name)?, to, unlock, options)
 }
 
-fn decrypt(
-    source: &Source,
-    to: &Path,
-    key: &Key,
-    context: &[u8],
-    mut options: Options<'_>,
-) -> Result<(), Error> {
-    let reader = source.reader(key, context)?;
+fn decrypt(source: &Source, to: &Path, unlock: &Unlock, mut options: Options<'_>) -> Result<(), Error> {
+    let reader = source.reader(unlock)?;
     let sink = output(source, to)?;
     match (reader, sink.staged()) {
         (Some(reader), Some(staged)) => {
             staged.allocate(reader.size())?;
-            open_all(reader.chunked(), reader.plan(), source.named(), staged.file(), &mut options)
+            open_all(reader.keys(), reader.plan(), source.named(), staged.file(), &mut options)
         }
         (Some(reader), None) => copy_out(&reader, sink.file(), &mut options),
         (None, _) => {
-            let mut decryptor = Decryptor::new(sink.file(), key, context);
+            let mut decryptor = Decryptor::new(sink.file(), unlock);
             pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))
                 .and_then(|()| decryptor.finish().map(drop))
         }
@@ -129,29 +104,23 @@ fn decrypt(
 ///
 /// # Errors
 /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Misuse::KeyLength`].
-pub fn verify_file(from: &Path, key: &Key, context: &[u8], options: Options<'_>) -> Result<(), Error> {
-    verify(&Source::open(from)?, key, context, options)
+pub fn verify_file(from: &Path, unlock: &Unlock, options: Options<'_>) -> Result<(), Error> {
+    verify(&Source::open(from)?, unlock, options)
 }
 
 /// The same for a file that is open already, as [`encrypt_opened`].
 ///
 /// # Errors
 /// Those of [`verify_file`].
-pub fn verify_opened(
-    from: File,
-    name: &Path,
-    key: &Key,
-    context: &[u8],
-    options: Options<'_>,
-) -> Result<(), Error> {
-    verify(&Source::opened(from, name)?, key, context, options)
+pub fn verify_opened(from: File, name: &Path, unlock: &Unlock, options: Options<'_>) -> Result<(), Error> {
+    verify(&Source::opened(from, name)?, unlock, options)
 }
 
-fn verify(source: &Source, key: &Key, context: &[u8], mut options: Options<'_>) -> Result<(), Error> {
-    match source.reader(key, context)? {
-        Some(reader) => open_all(reader.chunked(), reader.plan(), source.named(), &Nowhere, &mut options),
+fn verify(source: &Source, unlock: &Unlock, mut options: Options<'_>) -> Result<(), Error> {
+    match source.reader(unlock)? {
+        Some(reader) => open_all(reader.keys(), reader.plan(), source.named(), &Nowhere, &mut options),
         None => {
-            let mut decryptor = Decryptor::new(io::sink(), key, context);
+            let mut decryptor = Decryptor::new(io::sink(), unlock);
             pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))?;
             decryptor.finish().map(drop)
         }
@@ -183,13 +152,13 @@ pub fn inspect(from: &Path) -> Result<Info, Error> {
         return Err(Misuse::Source("only a plain file can be inspected").into());
     }
     let file_len = source.found.len();
-    let plan = Chunked::LAYOUT.plan_sealed(file_len)?;
+    let plan = chunked::LAYOUT.plan_sealed(file_len)?;
     Ok(Info {
         format: "chunked-encryption@v1",
         file_len,
         plaintext_len: plan.plain_len,
         chunks: plan.chunks(),
-        chunk_len: CHUNK_LEN as u64,
+        chunk_len: chunked::CHUNK_LEN as u64,
     })
 }
 
@@ -222,8 +191,8 @@ impl Source {
         self.whole.then_some(self.found.len())
     }
 
-    fn reader(&self, key: &Key, context: &[u8]) -> Result<Option<Reader<&File>>, Error> {
-        let reader = self.size().map(|_| Reader::new(&self.file, key, context));
+    fn reader(&self, unlock: &Unlock) -> Result<Option<Reader<&File>>, Error> {
+        let reader = self.size().map(|_| Reader::new(&self.file, unlock));
         reader.transpose().map_err(|e| e.about(&self.path))
     }
 

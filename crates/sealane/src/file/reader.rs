@@ -1,15 +1,18 @@
 //! Random access: any range out of the middle of an encrypted file.
 
-use super::chunked::{CHUNK_LEN, Chunked, HEADER_LEN, TAG_LEN};
+use super::lock::{Keys, Unlock};
+use crate::Error;
 use crate::engine::io::ReadAt;
 use crate::engine::join::{join, threads};
 use crate::engine::pipeline::{Chunks, open_chunks};
-use crate::engine::plan::{CHUNKS_PER_JOB, Plan};
-use crate::{Error, Key};
+use crate::engine::plan::Plan;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
 
+/// Bytes of plaintext that one thread works on at a time.
+const JOB_LEN: u64 = 1 << 18;
 /// Below this many bytes a second thread costs more than it brings.
 const WORTH_THREADS: usize = 4 << 20;
 
@@ -18,7 +21,7 @@ const WORTH_THREADS: usize = 4 << 20;
 /// Every byte it returns was verified; the last chunk was verified before its size is believed.
 pub struct Reader<S> {
     source: S,
-    chunked: Chunked,
+    keys: Keys,
     plan: Plan,
     recent: Mutex<Recent>,
     /// Of [`Read`] and [`Seek`].
@@ -36,19 +39,14 @@ impl<S: ReadAt> Reader<S> {
     /// Verifies the header and the last chunk.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`crate::Misuse::KeyLength`].
-    pub fn new(source: S, key: &Key, context: &[u8]) -> Result<Self, Error> {
-        let mut header = [0; HEADER_LEN];
+    /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`crate::Misuse::KeyLength`] and what else the
+    /// format may say.
+    pub fn new(source: S, unlock: &Unlock) -> Result<Self, Error> {
         let size = source.size()?;
-        if size < HEADER_LEN as u64 {
-            return Err(Error::Truncated);
-        }
-        source.read_exact_at(0, &mut header)?;
-        let chunked = Chunked::open(key, context, &header)?;
-        let plan = Chunked::LAYOUT.plan_sealed(size)?;
-        let recent =
-            Recent { index: None, plain: Zeroizing::new(Vec::with_capacity(CHUNK_LEN)), sealed: Vec::new() };
-        let reader = Self { source, chunked, plan, recent: Mutex::new(recent), position: 0 };
+        let keys = unlock.begin_at(&source, size)?;
+        let plan = keys.layout().plan_sealed(size)?;
+        let recent = Recent { index: None, plain: Zeroizing::default(), sealed: Vec::new() };
+        let reader = Self { source, keys, plan, recent: Mutex::new(recent), position: 0 };
         reader.with_chunk(plan.chunks() - 1, |_| ())?;
         Ok(reader)
     }
@@ -63,11 +61,11 @@ impl<S: ReadAt> Reader<S> {
         &self.source
     }
 
-    pub(crate) fn chunked(&self) -> &Chunked {
-        &self.chunked
+    pub(super) fn keys(&self) -> &dyn Chunks {
+        &*self.keys
     }
 
-    pub(crate) fn plan(&self) -> Plan {
+    pub(super) fn plan(&self) -> Plan {
         self.plan
     }
 
@@ -81,14 +79,18 @@ impl<S: ReadAt> Reader<S> {
         let mut into = &mut into[..len];
         let mut at = offset;
         while !into.is_empty() {
-            let (index, skip) = (at / CHUNK_LEN as u64, (at % CHUNK_LEN as u64) as usize);
-            let whole = into.len() / CHUNK_LEN;
-            let n = if skip == 0 && whole > 0 {
-                self.read_chunks(index, &mut into[..whole * CHUNK_LEN])?;
-                whole * CHUNK_LEN
+            let chunk = self.plan.layout.chunk_of(at);
+            // What is left of it, or whole ones where there is room for them.
+            let whole = self.plan.layout.chunk_of(at + into.len() as u64);
+            let n = if at == self.plan.layout.plain_start(chunk) && whole > chunk {
+                let n = (self.plan.layout.plain_start(whole) - at) as usize;
+                self.read_chunks(chunk..whole, &mut into[..n])?;
+                n
             } else {
-                let n = into.len().min(CHUNK_LEN - skip);
-                self.with_chunk(index, |plain| into[..n].copy_from_slice(&plain[skip..][..n]))?;
+                let next = self.plan.layout.plain_start(chunk + 1);
+                let n = usize::try_from(next - at).unwrap_or(usize::MAX).min(into.len());
+                let skip = (at - self.plan.layout.plain_start(chunk)) as usize;
+                self.with_chunk(chunk, |plain| into[..n].copy_from_slice(&plain[skip..][..n]))?;
                 n
             };
             into = &mut into[n..];
@@ -108,29 +110,34 @@ impl<S: ReadAt> Reader<S> {
             sealed.resize(span.sealed_len(), 0);
             plain.resize(span.plain_len(), 0);
             self.source.read_exact_at(span.sealed.start, sealed)?;
-            self.chunked.open(index, sealed, plain)?;
+            open_chunks(&*self.keys, &span, sealed, plain)?;
             *held = Some(index);
         }
         Ok(see(plain))
     }
 
-    /// Opens full chunks straight into `into`.
-    fn read_chunks(&self, first: u64, into: &mut [u8]) -> Result<(), Error> {
+    /// Opens whole chunks straight into `into`.
+    fn read_chunks(&self, chunks: Range<u64>, into: &mut [u8]) -> Result<(), Error> {
         let threads = if into.len() < WORTH_THREADS { 1 } else { threads(None) };
-        let job_len = CHUNKS_PER_JOB as usize * CHUNK_LEN;
-        let parts: Vec<_> = into.chunks_mut(job_len).map(Mutex::new).collect();
+        let step = self.plan.layout.chunks_in(JOB_LEN);
+        let mut rest = into;
+        let mut parts = Vec::new();
+        for first in chunks.clone().step_by(step as usize) {
+            let job = self.plan.span(first..chunks.end.min(first + step));
+            let (part, after) = rest.split_at_mut(job.plain_len());
+            parts.push(Mutex::new((job, part)));
+            rest = after;
+        }
         join(
             threads,
             parts.len() as u64,
             Vec::new,
             |at, sealed: &mut Vec<u8>| {
-                let mut plain = parts[at as usize].lock().unwrap_or_else(PoisonError::into_inner);
-                let first = first + at * CHUNKS_PER_JOB;
-                let chunks = (plain.len() / CHUNK_LEN) as u64;
-                let span = self.plan.span(first..first + chunks);
-                sealed.resize(plain.len() + chunks as usize * TAG_LEN, 0);
-                self.source.read_exact_at(span.sealed.start, sealed)?;
-                open_chunks(&self.chunked, first, sealed, &mut plain)
+                let mut part = parts[at as usize].lock().unwrap_or_else(PoisonError::into_inner);
+                let (job, plain) = &mut *part;
+                sealed.resize(job.sealed_len(), 0);
+                self.source.read_exact_at(job.sealed.start, sealed)?;
+                open_chunks(&*self.keys, job, sealed, plain)
             },
             || Ok(()),
         )

@@ -1,25 +1,24 @@
 //! One way, from beginning to end: pipes, sockets, standard input.
 
 use super::Options;
-use super::chunked::{CHUNK_LEN, Chunked, HEADER_LEN, TAG_LEN};
+use super::lock::{Begun, Keys, Lock, Unlock};
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
-use crate::{Error, Key, Misuse};
+use crate::engine::plan::Job;
+use crate::{Error, Misuse};
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
-/// Chunks collected before they are worked on and written.
-const BATCH: usize = 64;
-const SEALED_CHUNK_LEN: usize = CHUNK_LEN + TAG_LEN;
+/// Bytes of plaintext collected before they are worked on and written.
+const BATCH_LEN: u64 = 1 << 20;
 
 /// Encrypts pieces of any size on their way to a writer.
 ///
 /// What was written is a whole file only after [`Encryptor::finish`]. Dropped before, it is a truncated one, which
 /// no reader takes for whole.
-#[derive(Debug)]
 pub struct Encryptor<W> {
-    chunked: Chunked,
+    keys: Keys,
     inner: W,
-    /// Plaintext that waits for a full batch.
+    /// Plaintext that waits for more than a batch: the last chunk is known to be one only at the end.
     plain: Zeroizing<Vec<u8>>,
     sealed: Vec<u8>,
     /// Chunks sealed so far; `None` after a failure, because what was written then is not known, and going on could
@@ -31,12 +30,12 @@ impl<W: Write> Encryptor<W> {
     /// Begins a new file: writes its header.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`], [`Error::Io`].
-    pub fn new(mut inner: W, key: &Key, context: &[u8]) -> Result<Self, Error> {
-        let (chunked, header) = Chunked::create(key, context)?;
+    /// [`Misuse::KeyLength`] and what else the lock may say, [`Error::Io`].
+    pub fn new(mut inner: W, lock: &Lock) -> Result<Self, Error> {
+        let (keys, header) = lock.begin()?;
         inner.write_all(&header)?;
-        let plain = Zeroizing::new(Vec::with_capacity(BATCH * CHUNK_LEN));
-        Ok(Self { chunked, inner, plain, sealed: Vec::new(), index: Some(0) })
+        let plain = Zeroizing::new(Vec::with_capacity(batch(&*keys, 0).plain_len()));
+        Ok(Self { keys, inner, plain, sealed: Vec::new(), index: Some(0) })
     }
 
     /// Encrypts a piece.
@@ -44,39 +43,42 @@ impl<W: Write> Encryptor<W> {
     /// # Errors
     /// [`Error::Io`], [`Error::LimitExceeded`]; from then on [`Misuse::Lost`].
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
-        self.index.ok_or(Misuse::Lost)?;
-        while self.plain.len() + piece.len() >= BATCH * CHUNK_LEN {
-            let (now, later) = piece.split_at(BATCH * CHUNK_LEN - self.plain.len());
+        loop {
+            let job = batch(&*self.keys, self.index.ok_or(Misuse::Lost)?);
+            let room = job.plain_len() - self.plain.len();
+            if piece.len() <= room {
+                self.plain.extend_from_slice(piece);
+                return Ok(());
+            }
+            let (now, later) = piece.split_at(room);
             self.plain.extend_from_slice(now);
-            self.seal(BATCH)?;
+            self.seal(&job)?;
             piece = later;
         }
-        self.plain.extend_from_slice(piece);
-        Ok(())
     }
 
-    /// Writes the rest, with the short chunk that marks the end, and hands the writer back, flushed.
+    /// Writes the rest, with the chunk that marks the end, and hands the writer back, flushed.
     ///
     /// # Errors
     /// As [`Self::push`].
     pub fn finish(mut self) -> Result<W, Error> {
-        self.seal(self.plain.len() / CHUNK_LEN + 1)?;
+        let index = self.index.ok_or(Misuse::Lost)?;
+        let layout = self.keys.layout();
+        let plan = layout.plan_plain(layout.plain_start(index) + self.plain.len() as u64)?;
+        self.seal(&plan.span(index..u64::MAX))?;
         self.inner.flush()?;
         Ok(self.inner)
     }
 
-    /// Seals all the plaintext that waits, as this many chunks.
-    fn seal(&mut self, chunks: usize) -> Result<(), Error> {
-        let index = self.index.take().ok_or(Misuse::Lost)?;
-        let end = index + chunks as u64;
-        if end > Chunked::LAYOUT.max_chunks {
-            return Err(Error::LimitExceeded("the file is longer than the format can carry"));
-        }
-        self.sealed.resize(self.plain.len() + chunks * TAG_LEN, 0);
-        seal_chunks(&self.chunked, index, &self.plain, &mut self.sealed)?;
+    /// Seals all the plaintext that waits.
+    fn seal(&mut self, job: &Job) -> Result<(), Error> {
+        self.index = None;
+        self.keys.layout().plan_plain(job.plain.end)?;
+        self.sealed.resize(job.sealed_len(), 0);
+        seal_chunks(&*self.keys, job, &self.plain, &mut self.sealed)?;
         self.inner.write_all(&self.sealed)?;
         self.plain.clear();
-        self.index = Some(end);
+        self.index = Some(job.chunks.end);
         Ok(())
     }
 }
@@ -86,58 +88,77 @@ impl<W: Write> Encryptor<W> {
 /// Each chunk is verified before its plaintext is written, but the *end* is known only to [`Decryptor::finish`]: until
 /// it returns, what was written may be the beginning of a truncated file. Where that matters, write to a place that
 /// can be thrown away, as [`super::decrypt_file`] does.
-#[derive(Debug)]
 pub struct Decryptor<W> {
-    key: Key,
-    context: Vec<u8>,
+    unlock: Unlock,
     /// Known once the header was seen.
-    chunked: Option<Chunked>,
+    keys: Option<Keys>,
     inner: W,
-    /// What waits for a full batch.
+    /// What waits for more than a batch.
     sealed: Vec<u8>,
     plain: Zeroizing<Vec<u8>>,
     /// Chunks opened so far; `None` after a failure.
     index: Option<u64>,
+    /// Bytes without which another look at the header is in vain.
+    wanted: usize,
 }
 
 impl<W: Write> Decryptor<W> {
     /// Begins a file.
-    pub fn new(inner: W, key: &Key, context: &[u8]) -> Self {
+    pub fn new(inner: W, unlock: &Unlock) -> Self {
         Self {
-            key: key.clone(),
-            context: context.to_vec(),
-            chunked: None,
+            unlock: unlock.clone(),
+            keys: None,
             inner,
-            sealed: Vec::with_capacity(BATCH * SEALED_CHUNK_LEN),
+            sealed: Vec::new(),
             plain: Zeroizing::default(),
             index: Some(0),
+            wanted: 0,
         }
     }
 
     /// Decrypts a piece.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`]; from then on [`Misuse::Lost`].
+    /// [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`] and what else the format may say; from then on
+    /// [`Misuse::Lost`].
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
-        self.index.ok_or(Misuse::Lost)?;
-        if self.chunked.is_none() {
-            let now = piece.split_off(..piece.len().min(HEADER_LEN - self.sealed.len())).unwrap_or_default();
-            self.sealed.extend_from_slice(now);
-            let Some(header) = self.sealed.first_chunk::<HEADER_LEN>() else { return Ok(()) };
-            // Lost until the header was found good.
+        let index = self.index.ok_or(Misuse::Lost)?;
+        while self.keys.is_none() {
+            // No more than is wanted: what follows the header goes another way.
+            let now = piece.len().min(self.wanted - self.sealed.len());
+            self.sealed.extend_from_slice(piece.split_off(..now).unwrap_or_default());
+            if self.sealed.len() < self.wanted {
+                return Ok(());
+            }
+            // Lost until the header is found good.
             self.index = None;
-            self.chunked = Some(Chunked::open(&self.key, &self.context, header)?);
-            self.index = Some(0);
-            self.sealed.clear();
+            match self.unlock.begin(&self.sealed)? {
+                Begun::Ready(keys) => {
+                    self.sealed.drain(..keys.layout().header as usize);
+                    self.keys = Some(keys);
+                }
+                Begun::More(len) => self.wanted = len.max(self.sealed.len() + 1),
+            }
+            self.index = Some(index);
         }
-        while self.sealed.len() + piece.len() >= BATCH * SEALED_CHUNK_LEN {
-            let (now, later) = piece.split_at(BATCH * SEALED_CHUNK_LEN - self.sealed.len());
+        self.open_batches(index, piece)
+    }
+
+    fn open_batches(&mut self, mut index: u64, mut piece: &[u8]) -> Result<(), Error> {
+        loop {
+            let job = batch(&**self.keys.as_ref().ok_or(Misuse::Lost)?, index);
+            let all = self.sealed.len() + piece.len();
+            if all <= job.sealed_len() {
+                self.sealed.extend_from_slice(piece);
+                return Ok(());
+            }
+            let rest = self.sealed.split_off(self.sealed.len().min(job.sealed_len()));
+            let (now, later) = piece.split_at(job.sealed_len() - self.sealed.len());
             self.sealed.extend_from_slice(now);
-            self.open(BATCH)?;
-            piece = later;
+            self.open(&job)?;
+            self.sealed.extend_from_slice(&rest);
+            (index, piece) = (job.chunks.end, later);
         }
-        self.sealed.extend_from_slice(piece);
-        Ok(())
     }
 
     /// Verifies and writes the rest, the end of the file included, and hands the writer back, flushed.
@@ -145,25 +166,42 @@ impl<W: Write> Decryptor<W> {
     /// # Errors
     /// [`Error::Truncated`] and those of [`Self::push`]; nothing more was written then.
     pub fn finish(mut self) -> Result<W, Error> {
-        self.index.ok_or(Misuse::Lost)?;
-        if self.chunked.is_none() || self.sealed.len() % SEALED_CHUNK_LEN < TAG_LEN {
-            return Err(Error::Truncated);
-        }
-        self.open(self.sealed.len() / SEALED_CHUNK_LEN + 1)?;
+        let index = self.index.ok_or(Misuse::Lost)?;
+        let layout = self.keys.as_ref().ok_or(Error::Truncated)?.layout();
+        let plan = layout.plan_sealed(layout.sealed_start(index) + self.sealed.len() as u64)?;
+        self.open(&plan.span(index..u64::MAX))?;
         self.inner.flush()?;
         Ok(self.inner)
     }
 
-    /// Opens all that waits, which is this many chunks.
-    fn open(&mut self, chunks: usize) -> Result<(), Error> {
-        let index = self.index.take().ok_or(Misuse::Lost)?;
-        let chunked = self.chunked.as_ref().ok_or(Error::Truncated)?;
-        self.plain.resize(self.sealed.len() - chunks * TAG_LEN, 0);
-        open_chunks(chunked, index, &self.sealed, &mut self.plain)?;
+    /// Opens all that waits.
+    fn open(&mut self, job: &Job) -> Result<(), Error> {
+        self.index = None;
+        let keys = self.keys.as_ref().ok_or(Error::Truncated)?;
+        self.plain.resize(job.plain_len(), 0);
+        open_chunks(&**keys, job, &self.sealed, &mut self.plain)?;
         self.inner.write_all(&self.plain)?;
         self.sealed.clear();
-        self.index = Some(index + chunks as u64);
+        self.index = Some(job.chunks.end);
         Ok(())
+    }
+}
+
+/// The chunks that are worked on together, from `index` on.
+fn batch(keys: &dyn Chunks, index: u64) -> Job {
+    let layout = keys.layout();
+    layout.inner(index..index + layout.chunks_in(BATCH_LEN))
+}
+
+impl<W> std::fmt::Debug for Encryptor<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Encryptor").field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+impl<W> std::fmt::Debug for Decryptor<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decryptor").field("index", &self.index).finish_non_exhaustive()
     }
 }
 
@@ -174,11 +212,10 @@ impl<W: Write> Decryptor<W> {
 pub fn encrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
-    key: &Key,
-    context: &[u8],
+    lock: &Lock,
     mut options: Options<'_>,
 ) -> Result<W, Error> {
-    let mut encryptor = Encryptor::new(sink, key, context)?;
+    let mut encryptor = Encryptor::new(sink, lock)?;
     pump(|piece| Ok(source.read(piece)?), &mut options, |piece| encryptor.push(piece))?;
     encryptor.finish()
 }
@@ -190,11 +227,10 @@ pub fn encrypt_stream<W: Write>(
 pub fn decrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
-    key: &Key,
-    context: &[u8],
+    unlock: &Unlock,
     mut options: Options<'_>,
 ) -> Result<W, Error> {
-    let mut decryptor = Decryptor::new(sink, key, context);
+    let mut decryptor = Decryptor::new(sink, unlock);
     pump(|piece| Ok(source.read(piece)?), &mut options, |piece| decryptor.push(piece))?;
     decryptor.finish()
 }

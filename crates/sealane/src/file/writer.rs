@@ -1,7 +1,7 @@
 //! An encrypted file that is written in pieces and appears whole.
 
-use super::{Durability, Encryptor, Output};
-use crate::{Error, Key};
+use super::{Durability, Encryptor, Lock, Output};
+use crate::Error;
 use std::path::{Path, PathBuf};
 
 /// An encrypted file in the making. It gets its name at [`Writer::finish`]; dropped before, it never existed.
@@ -16,8 +16,8 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Io`], [`crate::Misuse::KeyLength`].
-    pub fn create(path: &Path, key: &Key, context: &[u8]) -> Result<Self, Error> {
-        let encryptor = Encryptor::new(Output::create(path)?, key, context).map_err(|e| e.about(path))?;
+    pub fn create(path: &Path, lock: &Lock) -> Result<Self, Error> {
+        let encryptor = Encryptor::new(Output::create(path)?, lock).map_err(|e| e.about(path))?;
         Ok(Self { encryptor, path: path.to_owned() })
     }
 
