@@ -3,6 +3,7 @@
 use crate::error::{Failure, name};
 use crate::tui::Console;
 use sealane::Key;
+use sealane::keys::Secret;
 use std::path::Path;
 
 /// Reads the key and makes sure that it can be used, before any other file is touched.
@@ -11,7 +12,7 @@ pub(crate) fn load(path: &Path, console: &Console) -> Result<Key, Failure> {
         return Err(Failure::misuse("-k -: standard input carries the data; name a key file"));
     }
     let about = |error| Failure::about(&name(path), error);
-    let key = sealane::keys::load(path).map_err(about)?;
+    let key = Secret::load(path, None).and_then(Secret::into_symmetric).map_err(about)?;
     // The format knows which keys it takes: ask it to encrypt nothing.
     sealane::file::encrypt(b"", &sealane::file::Lock::key(&key, b"")).map_err(about)?;
     if others_can_read(path) {

@@ -3,16 +3,18 @@
 use crate::args::Keygen;
 use crate::error::{Failure, name};
 use crate::tui::Console;
-use sealane::{Error, Key, keys};
+use sealane::keys::{Existing, Secret};
+use sealane::{Error, Key};
 use serde_json::json;
 use std::io;
 use std::path::Path;
 
 pub(crate) fn keygen(args: &Keygen, console: &Console) -> Result<(), Failure> {
-    let key = Key::generate(args.kind.key_len()).map_err(|e| Failure::about("a new key", e))?;
+    let fresh = |e| Failure::about("a new key", e);
+    let key = Secret::Symmetric(Key::generate(args.kind.key_len()).map_err(fresh)?);
     match args.output.as_deref() {
         Some(path) if path != Path::new("-") => {
-            keys::save(&key, path).map_err(|error| match error {
+            key.save(path, None, Existing::Refuse).map_err(|error| match error {
                 Error::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
                     Failure::key_exists(&name(path))
                 }
@@ -26,6 +28,6 @@ pub(crate) fn keygen(args: &Keygen, console: &Console) -> Result<(), Failure> {
             }
         }
         // A document for machines already.
-        _ => console.print(&keys::to_jwk(&key)),
+        _ => console.print(&key.to_text(None).map_err(fresh)?),
     }
 }
