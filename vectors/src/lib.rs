@@ -6,17 +6,25 @@
 #![forbid(unsafe_code)]
 
 mod aegis;
+mod age;
 mod chacha20;
 mod chunked;
 mod converted;
+mod ecies;
 mod error;
 mod folder;
 mod hex;
 mod kdf;
+mod secp256k1;
 mod speck;
+mod tink;
 mod wycheproof;
 
+pub use age::{AgeCase, AgeOutcome, age};
 pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
+pub use ecies::{EciesCase, EciesCurve, EciesPart, EciesSymmetric, ecies};
+pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};
+pub use tink::{TinkCase, TinkHash, tink};
 
 use error::{Error, Why};
 use folder::File;

@@ -21,6 +21,10 @@ fn every_case_is_read() {
     let (speck, speck_poly1305) = (vectors::speck(), vectors::speck_poly1305());
     counts.extend(count(&speck, |case| &case.file));
     counts.extend(count(&speck_poly1305, |case| &case.file));
+    let (ecies, tink, secp256k1) = (vectors::ecies(), vectors::tink(), vectors::ecdh_secp256k1());
+    counts.extend(count(&ecies, |case| &case.file));
+    counts.extend(count(&tink, |case| &case.file));
+    counts.extend(count(&secp256k1, |case| &case.file));
     let kdf = vectors::kdf();
     counts.extend(count(&kdf, |case| &case.file));
     // Each block of Speck's paper is two cases, one in either byte order.
@@ -44,17 +48,35 @@ fn every_case_is_read() {
         ("block/speck_cryptopp_part.json", 60),
         ("block/speck_ctr_seed.json", 7),
         ("block/speck_paper.json", 20),
+        ("ecdh/wycheproof/ecdh_secp256k1_test.json", 752),
+        ("ecies/ecies_known.json", 17),
+        ("ecies/ecies_suites.json", 15),
+        ("ecies/eciespy.json", 27),
         ("kdf/argon2_rfc9106.json", 3),
         ("kdf/hkdf_rfc5869.json", 7),
         ("kdf/pbkdf2_sha1_rfc6070.json", 6),
         ("kdf/scrypt_pbkdf2_rfc7914.json", 6),
         ("stream/aes_ctr_rfc3686.json", 9),
         ("stream/aes_ctr_sp800_38a.json", 3),
+        ("streaming/tink/aes_gcm_hkdf.json", 4),
         ("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", 35),
     ];
     assert_eq!(counts, BTreeMap::from(expected));
     // And of RFC 8439 those of Poly1305: section 2.5.2, and A.3 with eleven.
     assert_eq!(vectors::poly1305().len(), 12);
+}
+
+/// Each file of the testkit is a case.
+#[test]
+fn every_age_file_is_read() {
+    use vectors::AgeOutcome::{ArmorFailure, HeaderFailure, NoMatch, PayloadFailure, Success};
+    let mut counts = BTreeMap::new();
+    for case in vectors::age() {
+        *counts.entry(case.expect).or_insert(0) += 1;
+    }
+    let expected =
+        [(ArmorFailure, 16), (HeaderFailure, 49), (NoMatch, 8), (PayloadFailure, 16), (Success, 18)];
+    assert_eq!(counts, BTreeMap::from(expected));
 }
 
 /// Of RFC 8439: six blocks, four streams, four one-time keys. Of the XChaCha draft: two streams and a derived key.
@@ -77,6 +99,10 @@ fn every_file_has_a_sum_and_a_row() {
         .chain(vectors::speck_poly1305().into_iter().map(|case| case.file))
         .chain(vectors::aes_ctr().into_iter().map(|case| case.file))
         .chain(vectors::chunked().into_iter().map(|case| case.file))
+        .chain(vectors::age().into_iter().map(|case| case.file))
+        .chain(vectors::ecies().into_iter().map(|case| case.file))
+        .chain(vectors::tink().into_iter().map(|case| case.file))
+        .chain(vectors::ecdh_secp256k1().into_iter().map(|case| case.file))
         .chain(vectors::kdf().into_iter().map(|case| case.file))
         .collect();
     for line in sums.lines() {
@@ -87,6 +113,11 @@ fn every_file_has_a_sum_and_a_row() {
     }
     for file in &files {
         assert!(sums.contains(&format!("  {file}\n")), "{file}: no sum");
-        assert!(readme.contains(&format!("| `{file}` |")), "{file}: no row in the README");
+        // A folder of many small files has one row.
+        let row = match file.strip_prefix("age/testkit/") {
+            Some(_) => "| `age/testkit/*` |".into(),
+            None => format!("| `{file}` |"),
+        };
+        assert!(readme.contains(&row), "{file}: no row in the README");
     }
 }

@@ -185,7 +185,9 @@ mod test {
     #[test]
     fn what_is_no_point_is_refused() {
         let refused = (0..=255u8)
-            .filter(|low| PublicKey::from_bytes(&std::array::from_fn(|i| if i == 0 { *low } else { 0x55 })).is_err())
+            .filter(|low| {
+                PublicKey::from_bytes(&std::array::from_fn(|i| if i == 0 { *low } else { 0x55 })).is_err()
+            })
             .count();
         // Half of all numbers are no y of a point.
         assert!((64..192).contains(&refused), "{refused}");

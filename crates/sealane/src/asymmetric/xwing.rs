@@ -11,7 +11,7 @@
 //! half of the hybrid out.
 
 use super::x25519;
-use crate::{Error, Misuse};
+use crate::Error;
 use std::fmt;
 use x_wing::{DecapsulationKeyRejectNonContrib, Decapsulator, EncapsulationKey, KeyExport, TryDecapsulate};
 use zeroize::{Zeroize, Zeroizing};
@@ -94,7 +94,7 @@ impl PublicKey {
     /// The key with these bytes.
     ///
     /// # Errors
-    /// [`Error::Format`] for another length, and an ML-KEM part that is none (FIPS 203, section 7.2); [`Misuse::Key`]
+    /// [`Error::Format`] for another length, and an ML-KEM part that is none (FIPS 203, section 7.2); [`crate::Misuse::Key`]
     /// for an X25519 part of low order.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let key = EncapsulationKey::try_from(bytes).map_err(|_| NO_PUBLIC_KEY)?;
@@ -155,6 +155,7 @@ impl fmt::Debug for PublicKey {
 #[cfg(test)]
 mod test {
     use super::*;
+    use crate::Misuse;
 
     #[test]
     fn both_sides_arrive_at_the_same() {

@@ -74,7 +74,8 @@ impl Secret {
     pub fn public(&self) -> Option<Public> {
         match self {
             Self::Symmetric(_) => None,
-            Self::Age(identity) => identity.recipient().map(Public::Age),
+            // Who knows a passphrase is nobody in public.
+            Self::Age(identity) => Some(identity.recipient()).filter(has_text).map(Public::Age),
             Self::P256(key) => Some(Public::P256(key.public())),
             Self::Rsa(key) => Some(Public::Rsa(key.public())),
             Self::Secp256k1(key) => Some(Public::Secp256k1(key.public())),
@@ -120,7 +121,8 @@ impl Secret {
             Lock::Open => return Ok(text),
             Lock::Passphrase("") => return Err(pbes2::EMPTY_PASSPHRASE),
             Lock::Passphrase(passphrase) => {
-                age::seal(text.as_bytes(), &[age::Recipient::passphrase(passphrase)], age::Armor::Ascii)?
+                let recipient = age::Recipient::passphrase(passphrase)?;
+                age::seal(text.as_bytes(), &[recipient], age::Armor::Ascii)?
             }
             Lock::Recipients(recipients) => age::seal(text.as_bytes(), recipients, age::Armor::Ascii)?,
         };
@@ -132,9 +134,7 @@ impl Secret {
         match self {
             Self::Symmetric(key) => Ok(to_jwk(key)),
             Self::Age(identity) => {
-                let recipient = identity.recipient().ok_or(NO_TEXT)?;
-                let identity = identity.to_text().ok_or(NO_TEXT)?;
-                let recipient = recipient.to_string();
+                let (identity, recipient) = (identity.to_text()?, identity.recipient().to_string());
                 // Room for all of it: a string that grows leaves copies behind.
                 let mut text = Zeroizing::new(String::with_capacity(recipient.len() + identity.len() + 32));
                 for part in ["# public key: ", &recipient, "\n", &identity, "\n"] {
@@ -330,7 +330,18 @@ fn plainly(secret: Secret, unlock: Unlock<'_>) -> Result<Secret, Error> {
 
 /// The text in an age file.
 fn unwrapped(file: &[u8], unlock: Unlock<'_>) -> Result<Zeroizing<Vec<u8>>, Error> {
-    match (unlock, age::is_for_passphrase(file)?) {
+    let mut binary = Vec::new();
+    let file = match age::Armor::detect(file) {
+        Some(age::Armor::Ascii) => {
+            let mut decoder = age::armor::Decoder::new();
+            decoder.push(file, &mut binary)?;
+            decoder.finish(&mut binary)?;
+            &binary
+        }
+        _ => file,
+    };
+    let (header, _) = age::Header::parse_whole(file)?;
+    match (unlock, header.wants_passphrase()) {
         (Unlock::Passphrase(passphrase), true) => age::open(file, &[age::Identity::passphrase(passphrase)]),
         (Unlock::Identities(identities), false) => age::open(file, identities),
         (_, true) => Err(Misuse::PassphraseMissing.into()),
@@ -349,11 +360,12 @@ pub(super) fn rsa_kind(bits: usize) -> Option<Kind> {
 
 pub(super) fn age_kind(recipient: &age::Recipient) -> Option<Kind> {
     let text = recipient.to_string();
-    match text.split('1').next() {
-        Some("age") if text.starts_with("age1pq1") => Some(Kind::AgePq),
-        Some("age") => Some(Kind::Age),
-        _ => None,
-    }
+    let starts = |prefix: &str| text.starts_with(prefix);
+    (starts("age1pq1").then_some(Kind::AgePq)).or(starts("age1").then_some(Kind::Age))
+}
+
+fn has_text(recipient: &age::Recipient) -> bool {
+    age_kind(recipient).is_some() || recipient.to_string().starts_with("ssh-")
 }
 
 /// Its kind alone.

@@ -43,12 +43,14 @@ impl PublicKey {
             Curve::Secp256k1 => secp256k1::PublicKey::from_bytes(bytes).map(Self::Secp256k1),
             Curve::X25519 => {
                 let bytes = bytes.try_into().ok().filter(|u| is_reduced(u));
-                let expected = "a public key of x25519: 32 bytes, little-endian, of a number below 2^255 - 19";
+                let expected =
+                    "a public key of x25519: 32 bytes, little-endian, of a number below 2^255 - 19";
                 let key = x25519::PublicKey::from_bytes(&bytes.ok_or(Error::Format(expected))?);
                 Ok(Self::X25519(key))
             }
             Curve::Ed25519 => {
-                let bytes = bytes.try_into().map_err(|_| Error::Format("a public key of ed25519: 32 bytes"))?;
+                let bytes =
+                    bytes.try_into().map_err(|_| Error::Format("a public key of ed25519: 32 bytes"))?;
                 ed25519::PublicKey::from_bytes(bytes).map(Self::Ed25519)
             }
         }
@@ -63,8 +65,9 @@ impl PublicKey {
         // One byte more than the longest: what is too long is refused below, whatever is cut off.
         let mut room = [0; secp256k1::UNCOMPRESSED_LEN + 1];
         let digits = digits.as_bytes().get(..2 * room.len()).unwrap_or(digits.as_bytes());
-        let bytes = base16ct::mixed::decode(digits, &mut room)
-            .map_err(|_| Misuse::Key("the public key is not hex: two digits for each byte, after 0x or nothing"))?;
+        let bytes = base16ct::mixed::decode(digits, &mut room).map_err(|_| {
+            Misuse::Key("the public key is not hex: two digits for each byte, after 0x or nothing")
+        })?;
         Self::from_bytes(curve, bytes)
     }
 
@@ -125,8 +128,9 @@ impl PrivateKey {
         if digits.len() != 2 * room.len() {
             return Err(Misuse::KeyLength { got: digits.len() / 2, want: &[32] }.into());
         }
-        let bytes = base16ct::mixed::decode(digits, &mut *room)
-            .map_err(|_| Misuse::Key("the private key is not hex: two digits for each byte, after 0x or nothing"))?;
+        let bytes = base16ct::mixed::decode(digits, &mut *room).map_err(|_| {
+            Misuse::Key("the private key is not hex: two digits for each byte, after 0x or nothing")
+        })?;
         Self::from_bytes(curve, bytes)
     }
 
@@ -223,7 +227,7 @@ fn encoded(point: &mut [u8; secp256k1::UNCOMPRESSED_LEN], encoding: Encoding) ->
     &point[..encoding.public_len()]
 }
 
-fn derive_secp256k1(
+pub(super) fn derive_secp256k1(
     config: &Config,
     ephemeral: &mut [u8; secp256k1::UNCOMPRESSED_LEN],
     mut shared: Zeroizing<[u8; secp256k1::UNCOMPRESSED_LEN]>,
@@ -232,7 +236,7 @@ fn derive_secp256k1(
 }
 
 /// HKDF-SHA256 (RFC 5869) without salt and info. The ephemeral key is in it: ECIES would be malleable otherwise.
-fn derive(ephemeral: &[u8], shared: &[u8]) -> MessageKey {
+pub(super) fn derive(ephemeral: &[u8], shared: &[u8]) -> MessageKey {
     let mut extract = HkdfExtract::<Sha256>::new(None);
     extract.input_ikm(ephemeral);
     extract.input_ikm(shared);

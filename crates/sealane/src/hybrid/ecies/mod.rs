@@ -17,6 +17,8 @@
 //! were re-encoded by a stranger (hybrid prefixes, a top bit that is ignored), and these are refused.
 
 mod keys;
+#[cfg(test)]
+mod test;
 
 pub use crate::asymmetric::secp256k1::Encoding;
 pub use keys::{PrivateKey, PublicKey};
@@ -133,7 +135,9 @@ impl Config {
 /// [`Misuse::NonceLength`] for a configuration that cannot be; [`Error::LimitExceeded`].
 pub fn sealed_len(config: &Config, plaintext_len: usize) -> Result<usize, Error> {
     let overhead = config.ephemeral_len() + config.nonce_len()? + TAG_LEN;
-    plaintext_len.checked_add(overhead).ok_or(Error::LimitExceeded("no memory holds a message of this length"))
+    plaintext_len
+        .checked_add(overhead)
+        .ok_or(Error::LimitExceeded("no memory holds a message of this length"))
 }
 
 /// Encrypts `plaintext` for whoever has the private key.
