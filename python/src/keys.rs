@@ -5,6 +5,7 @@ use crate::error::{raise, raise_about};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use sealane::keys::{Existing, Secret};
 use std::path::PathBuf;
 
 /// The kinds of key and their lengths in bytes.
@@ -20,7 +21,8 @@ impl Key {
     ///
     /// Raises FileExistsError where ``path`` exists: a key that is written over takes its files along.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| sealane::keys::save(&self.0, &path)).map_err(|e| raise_about(&path, e))
+        let key = Secret::Symmetric(self.0.clone());
+        py.detach(|| key.save(&path, None, Existing::Refuse)).map_err(|e| raise_about(&path, e))
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -52,7 +54,8 @@ pub(crate) fn generate(kind: &str) -> PyResult<Key> {
 /// The key in a file that ``Key.save`` or ``sealane keygen`` wrote. Raises OSError, FormatError.
 #[pyfunction]
 pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Key> {
-    py.detach(|| sealane::keys::load(&path)).map(Key).map_err(|e| raise_about(&path, e))
+    let loaded = py.detach(|| Secret::load(&path, None).and_then(Secret::into_symmetric));
+    loaded.map(Key).map_err(|e| raise_about(&path, e))
 }
 
 /// A copy of the secret in a [`Key`] or in any buffer. A `str` is refused: it is more likely a password than a key.
