@@ -42,7 +42,7 @@ impl PublicKey {
         match curve {
             Curve::Secp256k1 => secp256k1::PublicKey::from_bytes(bytes).map(Self::Secp256k1),
             Curve::X25519 => {
-                let bytes = bytes.try_into().ok().filter(|u| is_reduced(u));
+                let bytes = bytes.try_into().ok().filter(is_reduced);
                 let expected =
                     "a public key of x25519: 32 bytes, little-endian, of a number below 2^255 - 19";
                 let key = x25519::PublicKey::from_bytes(&bytes.ok_or(Error::Format(expected))?);
