@@ -20,7 +20,6 @@ mod output;
 mod paths;
 mod reader;
 mod stream;
-#[cfg_attr(not(test), expect(dead_code, reason = "until a lock has it"))]
 pub mod tink;
 mod writer;
 

@@ -1,7 +1,7 @@
 //! One way, from beginning to end: pipes, sockets, standard input.
 
 use super::Options;
-use super::lock::{Begun, Keys, Lock, Unlock};
+use super::lock::{Begun, Keys, Lock, Seen, Unlock};
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
 use crate::engine::plan::Job;
 use crate::{Error, Misuse};
@@ -132,16 +132,19 @@ impl<W: Write> Decryptor<W> {
             }
             // Lost until the header is found good.
             self.index = None;
-            match self.unlock.begin(&self.sealed)? {
-                Begun::Ready(keys) => {
-                    self.sealed.drain(..keys.layout().header as usize);
-                    self.keys = Some(keys);
-                }
+            match self.unlock.begin(&self.sealed, Seen::Beginning)? {
+                Begun::Ready(keys) => self.begin(keys),
                 Begun::More(len) => self.wanted = len.max(self.sealed.len() + 1),
             }
             self.index = Some(index);
         }
         self.open_batches(index, piece)
+    }
+
+    /// What waits is the header of this file, and perhaps more.
+    fn begin(&mut self, keys: Keys) {
+        self.sealed.drain(..keys.layout().header as usize);
+        self.keys = Some(keys);
     }
 
     fn open_batches(&mut self, mut index: u64, mut piece: &[u8]) -> Result<(), Error> {
@@ -167,6 +170,12 @@ impl<W: Write> Decryptor<W> {
     /// [`Error::Truncated`] and those of [`Self::push`]; nothing more was written then.
     pub fn finish(mut self) -> Result<W, Error> {
         let index = self.index.ok_or(Misuse::Lost)?;
+        if self.keys.is_none() {
+            match self.unlock.begin(&self.sealed, Seen::Whole)? {
+                Begun::Ready(keys) => self.begin(keys),
+                Begun::More(_) => return Err(Error::Truncated),
+            }
+        }
         let layout = self.keys.as_ref().ok_or(Error::Truncated)?.layout();
         let plan = layout.plan_sealed(layout.sealed_start(index) + self.sealed.len() as u64)?;
         self.open(&plan.span(index..u64::MAX))?;
