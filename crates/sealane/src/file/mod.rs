@@ -1,7 +1,9 @@
 //! Files, objects and streams, in formats that others read.
 //!
-//! One format so far: C2SP chunked-encryption@v1 (Cobblestone-128 or -256 by the length of the key), committing,
-//! seekable, bound to a context.
+//! | format | with |
+//! |---|---|
+//! | C2SP chunked-encryption@v1 (Cobblestone-128 or -256 by the length of the key): committing, seekable, bound to a context | [`Lock::key`], [`Unlock::key`] |
+//! | Tink's AES-GCM-HKDF streaming: seekable, bound to a context, without a commitment | [`Lock::tink`], [`Unlock::tink`], or a [`tink::Keyset`] |
 //!
 //! | from, to | use |
 //! |---|---|

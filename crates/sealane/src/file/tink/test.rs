@@ -358,8 +358,8 @@ fn messages_that_are_not_exactly_one_are_refused() {
     assert!(with(&format!("0800{params}{key}")).is_ok());
     for (message, why) in [
         (format!("0801{params}{key}"), "a later version"),
-        (format!("{params}"), "no key"),
-        (format!("{key}"), "no parameters"),
+        (params.to_string(), "no key"),
+        (key.to_string(), "no parameters"),
         (format!("{params}{params}{key}"), "parameters twice"),
         (format!("{params}{key}{key}"), "a key twice"),
         (format!("{params}{key}20"), "a number without a value"),
