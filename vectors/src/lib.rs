@@ -16,6 +16,7 @@ mod folder;
 mod hex;
 mod hpke;
 mod oaep;
+mod parts;
 mod secp256k1;
 mod speck;
 mod tink;
@@ -26,6 +27,7 @@ pub use ecdh::{EcdhCase, EcdhFlag, Rfc7748Case, Rfc7748Part, ecdh_p256, ecdh_x25
 pub use ecies::{EciesCase, EciesCurve, EciesPart, EciesSymmetric, ecies};
 pub use hpke::{HpkeCase, HpkeMessage, XWingCase, hpke, xwing};
 pub use oaep::{OaepCase, RsaKey, oaep};
+pub use parts::{RsaPartsCase, rsa_parts};
 pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};
 pub use tink::{TinkCase, TinkHash, tink};
 
