@@ -49,16 +49,13 @@ pub enum Armor {
 impl Armor {
     /// What a file is that begins with `prefix`; `None` where that is too short to say.
     pub fn detect(prefix: &[u8]) -> Option<Self> {
-        let text = prefix.trim_ascii_start();
         let dashes = b"-----BEGIN";
-        if text.is_empty() && prefix.len() < MOST_BLANK {
-            return None;
+        let text = prefix.trim_ascii_start();
+        let seen = text.len().min(dashes.len());
+        if prefix.len() - text.len() >= MOST_BLANK || text[..seen] != dashes[..seen] {
+            return Some(Self::Binary);
         }
-        match text.iter().zip(dashes).all(|(is, should)| is == should) {
-            true if text.len() < dashes.len() && prefix.len() < MOST_BLANK + dashes.len() => None,
-            true => Some(Self::Ascii),
-            false => Some(Self::Binary),
-        }
+        (seen == dashes.len()).then_some(Self::Ascii)
     }
 }
 
