@@ -115,7 +115,8 @@ fn passphrases() {
 
 #[test]
 fn who_cannot_be_together() {
-    let [x25519, hybrid] = [Kind::X25519, Kind::Hybrid].map(|kind| Identity::generate(kind).unwrap().recipient());
+    let [x25519, hybrid] =
+        [Kind::X25519, Kind::Hybrid].map(|kind| Identity::generate(kind).unwrap().recipient());
     let passphrase = Recipient::passphrase_with_work("a", 1).unwrap();
     let ssh: Recipient = ED25519_PUB.parse().unwrap();
     for together in [
@@ -182,7 +183,9 @@ fn what_is_no_recipient_or_identity_says_what_it_is() {
     ] {
         assert!(matches!(wrong.parse::<Recipient>(), Err(Error::Format(_))), "{wrong}");
     }
-    for wrong in [SPEC.to_lowercase(), SPEC.replacen("GF", "FG", 1), format!("{SPEC} "), "AGE-SECRET-KEY-1".into()] {
+    for wrong in
+        [SPEC.to_lowercase(), SPEC.replacen("GF", "FG", 1), format!("{SPEC} "), "AGE-SECRET-KEY-1".into()]
+    {
         assert!(matches!(wrong.parse::<Identity>(), Err(Error::Format(_))), "{wrong}");
     }
 }
@@ -259,7 +262,9 @@ fn what_never_ends_is_refused() {
     }
     let long = format!("{intro}{}", "-> a\n\n".repeat((age::MOST + 10) / 6));
     assert!(matches!(Header::parse(long.as_bytes()), Err(Error::Header("it is longer than 16 MiB"))));
-    assert!(matches!(Header::parse(&long.as_bytes()[..1 << 20]), Ok(Parsed::More { want }) if want == 2 << 20));
+    assert!(
+        matches!(Header::parse(&long.as_bytes()[..1 << 20]), Ok(Parsed::More { want }) if want == 2 << 20)
+    );
     let words = format!("{intro}->{}", " a".repeat(age::MOST / 2));
     assert!(matches!(Header::parse(words.as_bytes()), Err(Error::Header(_))));
 }
@@ -316,12 +321,9 @@ fn mixed_line_ends_cannot_be_read_at_any_position() {
 #[test]
 fn white_space_around_armor_has_an_end() {
     let text = String::from_utf8(armored(b"abc", 3)).unwrap();
-    for (before, after, right) in [
-        ("\n \t\r\n", "\n\n  \n", true),
-        (" ", "", false),
-        ("", " \nx", false),
-        ("\n", "x", false),
-    ] {
+    for (before, after, right) in
+        [("\n \t\r\n", "\n\n  \n", true), (" ", "", false), ("", " \nx", false), ("\n", "x", false)]
+    {
         let text = format!("{before}{text}{after}");
         assert_eq!(decoded(text.as_bytes(), 3).is_ok(), right, "{text:?}");
         assert_eq!(View::new(text.as_bytes()).is_ok(), right, "{text:?}");
