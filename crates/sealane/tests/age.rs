@@ -338,7 +338,8 @@ fn white_space_around_armor_has_an_end() {
         ("", None),
         ("\n\n", None),
         ("\n-----BEG", None),
-        ("-----BEGIN X", Some(Armor::Ascii)),
+        ("-----BEGIN AGE", Some(Armor::Ascii)),
+        ("-----BEGIN PGP MESSAGE-----", Some(Armor::Binary)),
         ("age-", Some(Armor::Binary)),
         ("----x", Some(Armor::Binary)),
     ] {

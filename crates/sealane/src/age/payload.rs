@@ -112,7 +112,7 @@ impl Chunks for Payload {
     }
 
     fn open(&self, place: Place, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
-        // Two files with one plaintext, if it were allowed.
+        // Or one plaintext would have two files that are both right.
         if plain.is_empty() && place.index > 0 {
             return Err(Error::Authentication);
         }
