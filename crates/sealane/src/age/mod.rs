@@ -42,7 +42,7 @@ pub use scrypt::{MOST_WORK, WORK};
 pub use stanza::Stanza;
 
 #[allow(unused_imports, reason = "the file formats are about to use it")]
-pub(crate) use payload::{Begun, Payload};
+pub(crate) use payload::{Begun, NONCE_LEN, Payload, layout};
 
 use crate::Error;
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};

@@ -80,17 +80,21 @@ impl Payload {
         }
     }
 
-    fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], header: usize) -> Result<Self, Error> {
-        let layout = Layout {
-            header: header as u64,
-            lead: 0,
-            chunk: CHUNK_LEN as u64,
-            overhead: TAG_LEN as u64,
-            end: End::Marked,
-            // The counter has 88 bits.
-            max_chunks: 1 << 63,
-        };
-        Ok(Self { aead: file_key.payload(nonce)?, layout })
+    fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], before: usize) -> Result<Self, Error> {
+        Ok(Self { aead: file_key.payload(nonce)?, layout: layout(before as u64) })
+    }
+}
+
+/// Where the chunks lie behind so many bytes of header and nonce; nobody needs a key to know.
+pub(crate) const fn layout(before: u64) -> Layout {
+    Layout {
+        header: before,
+        lead: 0,
+        chunk: CHUNK_LEN as u64,
+        overhead: TAG_LEN as u64,
+        end: End::Marked,
+        // The counter has 88 bits.
+        max_chunks: 1 << 63,
     }
 }
 
