@@ -147,7 +147,7 @@ fn ending(source: &impl ReadAt, start: u64, size: u64) -> Result<u64, Error> {
     if !matches!(blank, [] | [b'\n', ..]) {
         return Err(TRAILING);
     }
-    if blank.len() > MOST_BLANK {
+    if blank.len() >= MOST_BLANK {
         return Err(TOO_BLANK);
     }
     let before = trimmed.strip_suffix(END).ok_or(match trimmed {
