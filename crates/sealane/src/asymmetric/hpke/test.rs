@@ -1,6 +1,8 @@
 //! Published vectors, sealed with the published randomness as well as opened.
 
 use super::*;
+use crate::Algorithm;
+use crate::asymmetric::{p256, x25519, xwing};
 use std::collections::BTreeMap;
 use vectors::HpkeCase;
 
