@@ -31,7 +31,6 @@ pub(crate) struct Payload {
 
 /// How far a look at the beginning of a file got.
 #[derive(Debug)]
-#[allow(dead_code, reason = "the file formats are about to use it")]
 pub(crate) enum Begun {
     Ready(Payload),
     /// It is not worth to look again with less than so many bytes, unless the file has no more: then it is truncated.
@@ -80,17 +79,21 @@ impl Payload {
         }
     }
 
-    fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], header: usize) -> Result<Self, Error> {
-        let layout = Layout {
-            header: header as u64,
-            lead: 0,
-            chunk: CHUNK_LEN as u64,
-            overhead: TAG_LEN as u64,
-            end: End::Marked,
-            // The counter has 88 bits.
-            max_chunks: 1 << 63,
-        };
-        Ok(Self { aead: file_key.payload(nonce)?, layout })
+    fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], before: usize) -> Result<Self, Error> {
+        Ok(Self { aead: file_key.payload(nonce)?, layout: layout(before as u64) })
+    }
+}
+
+/// Where the chunks lie behind so many bytes of header and nonce; nobody needs a key to know.
+pub(crate) const fn layout(before: u64) -> Layout {
+    Layout {
+        header: before,
+        lead: 0,
+        chunk: CHUNK_LEN as u64,
+        overhead: TAG_LEN as u64,
+        end: End::Marked,
+        // The counter has 88 bits.
+        max_chunks: 1 << 63,
     }
 }
 
@@ -112,7 +115,7 @@ impl Chunks for Payload {
     }
 
     fn open(&self, place: Place, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
-        // Two files with one plaintext, if it were allowed.
+        // Or one plaintext would have two files that are both right.
         if plain.is_empty() && place.index > 0 {
             return Err(Error::Authentication);
         }

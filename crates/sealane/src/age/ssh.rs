@@ -30,13 +30,14 @@ pub(super) const RSA: &str = "ssh-rsa";
 
 const ED25519_LABEL: &str = "age-encryption.org/v1/ssh-ed25519";
 const RSA_LABEL: &[u8] = b"age-encryption.org/v1/ssh-rsa";
-const WRONG_ED25519: &str = "an ssh-ed25519 recipient is not a tag, a share of 32 bytes and a wrapped key of 32";
+const WRONG_ED25519: &str =
+    "an ssh-ed25519 recipient is not a tag, a share of 32 bytes and a wrapped key of 32";
 const WRONG_RSA: &str = "an ssh-rsa recipient is not a tag and a wrapped key";
 /// The longest capsule: of a key of 8192 bits, the longest that is read.
 const MOST_CAPSULE: usize = 1024;
 /// Rounds of bcrypt that are done for the passphrase of a key, some ten seconds; `ssh-keygen` asks for 24 unless told
 /// otherwise.
-const MOST_ROUNDS: u32 = 2048;
+const MOST_ROUNDS: u32 = 1024;
 
 const NO_RECIPIENT: Error = Error::Format("an SSH public key of type ssh-ed25519 or ssh-rsa");
 const NO_IDENTITY: Error = Error::Format("an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
@@ -163,12 +164,13 @@ impl Recipient {
 impl Identity {
     /// Reads an OpenSSH private key.
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
-        let key = PrivateKey::from_openssh(text.trim_ascii()).map_err(|_| match text.contains(" PRIVATE KEY-----") {
-            true => Error::Format(
-                "an OpenSSH private key that is known; one in another format can be rewritten: ssh-keygen -p -f FILE",
-            ),
-            false => NO_IDENTITY,
-        })?;
+        let text = text.trim_ascii();
+        if !text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
+            return Err(Error::Format(
+                "an OpenSSH private key but one in another format; to rewrite it: ssh-keygen -p -f FILE",
+            ));
+        }
+        let key = PrivateKey::from_openssh(text).map_err(|_| NO_IDENTITY)?;
         match key.is_encrypted() {
             false => Self::new(&key),
             true => Self::new(&decrypt(&key, passphrase)?),
@@ -180,7 +182,7 @@ impl Identity {
         let key = match (key.key_data(), &public.key) {
             (KeypairData::Ed25519(pair), Public::Ed25519 { point, .. }) => {
                 let seed = Zeroizing::new(pair.private.to_bytes());
-                let mut hash = Sha512::digest(&*seed);
+                let mut hash = Sha512::digest(seed.as_slice());
                 let mut scalar = Zeroizing::new([0; 32]);
                 scalar.copy_from_slice(&hash[..32]);
                 hash.zeroize();
@@ -234,10 +236,9 @@ fn twist(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Err
 
 /// Opens a key that is protected by a passphrase.
 fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Error> {
-    let passphrase =
-        passphrase.ok_or(Misuse::Key("the SSH key is protected by a passphrase, and none was given"))?;
+    let passphrase = passphrase.ok_or(Misuse::PassphraseMissing)?;
     if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MOST_ROUNDS) {
-        return Err(Error::LimitExceeded("the SSH key asks for more than 2048 rounds of bcrypt"));
+        return Err(Error::LimitExceeded("the SSH key asks for more than 1024 rounds of bcrypt"));
     }
     key.decrypt(passphrase).map_err(|_| Error::Passphrase)
 }
