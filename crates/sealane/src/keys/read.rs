@@ -28,6 +28,12 @@ pub(super) enum Unlock<'a> {
 pub(super) fn secret(content: &[u8], unlock: Unlock<'_>) -> Result<Secret, Error> {
     let plainly = match Shape::of(content)? {
         Shape::Wrapped(file) => return plain(Shape::of(&unwrapped(file, unlock)?)?),
+        Shape::Pem(text) if is_openssh(text) => match (age::Identity::from_ssh(text, None), &unlock) {
+            (Err(Error::Misuse(Misuse::PassphraseMissing)), Unlock::Passphrase(passphrase)) => {
+                return age::Identity::from_ssh(text, Some(passphrase)).map(Secret::Age);
+            }
+            (identity, _) => Secret::Age(identity?),
+        },
         Shape::Pem(text) => {
             let block = pem::read(text)?;
             if block.label == ENCRYPTED {
@@ -41,6 +47,11 @@ pub(super) fn secret(content: &[u8], unlock: Unlock<'_>) -> Result<Secret, Error
         Unlock::Nothing => Ok(plainly),
         Unlock::Passphrase(_) | Unlock::Identities(_) => Err(Misuse::NotEncrypted.into()),
     }
+}
+
+/// An identity that opens age files, and nothing else. Its encryption is OpenSSH's.
+fn is_openssh(text: &str) -> bool {
+    text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----")
 }
 
 fn decrypted(der: &[u8], unlock: Unlock<'_>) -> Result<Secret, Error> {
@@ -78,6 +89,7 @@ fn unwrapped(file: &[u8], unlock: Unlock<'_>) -> Result<Zeroizing<Vec<u8>>, Erro
 fn plain(shape: Shape<'_>) -> Result<Secret, Error> {
     match shape {
         Shape::Jwk(text) => from_jwk(text).map(Secret::Symmetric),
+        Shape::Pem(text) if is_openssh(text) => age::Identity::from_ssh(text, None).map(Secret::Age),
         Shape::Pem(text) => from_block(&pem::read(text)?),
         Shape::Identity(line) => line.parse().map(Secret::Age),
         Shape::PrivateHex(digits) => {
@@ -99,9 +111,6 @@ fn from_block(block: &pem::Block) -> Result<Secret, Error> {
             from_private(pkcs8::private(&pkcs8)?)
         }
         ENCRYPTED => Err(Error::Format("a key: what the age file holds is encrypted once more")),
-        "OPENSSH PRIVATE KEY" => {
-            Err(Error::Format("a key file of its own: keys of OpenSSH are identities for age files alone"))
-        }
         label if label.ends_with("PUBLIC KEY") => Err(NOT_PRIVATE),
         _ => Err(Error::Format("a private key in PEM: expected -----BEGIN PRIVATE KEY-----")),
     }
