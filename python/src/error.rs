@@ -71,6 +71,7 @@ fn raise_misuse(misuse: &Misuse) -> PyErr {
         | Misuse::Overlap
         | Misuse::SameFile(_)
         | Misuse::Lost
+        | Misuse::SecretLength { .. }
         | Misuse::Key(_)
         | Misuse::Recipient(_)
         | Misuse::Source(_) => PyValueError::new_err(text),

@@ -113,6 +113,13 @@ pub enum Misuse {
     SameFile(PathBuf),
     /// A stream is used again after it failed.
     Lost,
+    /// A secret that is too long to be wrapped by this key.
+    SecretLength {
+        /// Bytes given.
+        got: usize,
+        /// Bytes that would do.
+        most: usize,
+    },
     /// A key that cannot do what is asked of it.
     Key(&'static str),
     /// Recipients that cannot be, or cannot be together.
@@ -221,6 +228,9 @@ impl fmt::Display for Misuse {
                 write!(f, "source and destination are the same file: {}", path.display())
             }
             Self::Lost => f.write_str("an earlier failure lost what was in the making: begin again"),
+            Self::SecretLength { got, most } => {
+                write!(f, "this key wraps secrets of up to {most} bytes, not {got}")
+            }
             Self::Key(what) | Self::Recipient(what) | Self::Source(what) => f.write_str(what),
         }
     }
