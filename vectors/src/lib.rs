@@ -9,13 +9,19 @@ mod aegis;
 mod chacha20;
 mod chunked;
 mod converted;
+mod ecies;
 mod error;
 mod folder;
 mod hex;
+mod secp256k1;
 mod speck;
+mod tink;
 mod wycheproof;
 
 pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
+pub use ecies::{EciesCase, EciesCurve, EciesPart, EciesSymmetric, ecies};
+pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};
+pub use tink::{TinkCase, TinkHash, tink};
 
 use error::{Error, Why};
 use folder::File;

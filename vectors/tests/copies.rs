@@ -21,6 +21,10 @@ fn every_case_is_read() {
     let (speck, speck_poly1305) = (vectors::speck(), vectors::speck_poly1305());
     counts.extend(count(&speck, |case| &case.file));
     counts.extend(count(&speck_poly1305, |case| &case.file));
+    let (ecies, tink, secp256k1) = (vectors::ecies(), vectors::tink(), vectors::ecdh_secp256k1());
+    counts.extend(count(&ecies, |case| &case.file));
+    counts.extend(count(&tink, |case| &case.file));
+    counts.extend(count(&secp256k1, |case| &case.file));
     // Each block of Speck's paper is two cases, one in either byte order.
     // Of the mixed files, only the messages: of RFC 8439 two, of the XChaCha draft one, of AEGIS no states.
     let expected = [
@@ -42,8 +46,13 @@ fn every_case_is_read() {
         ("block/speck_cryptopp_part.json", 60),
         ("block/speck_ctr_seed.json", 7),
         ("block/speck_paper.json", 20),
+        ("ecdh/wycheproof/ecdh_secp256k1_test.json", 752),
+        ("ecies/ecies_known.json", 17),
+        ("ecies/ecies_suites.json", 15),
+        ("ecies/eciespy.json", 27),
         ("stream/aes_ctr_rfc3686.json", 9),
         ("stream/aes_ctr_sp800_38a.json", 3),
+        ("streaming/tink/aes_gcm_hkdf.json", 4),
         ("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", 35),
     ];
     assert_eq!(counts, BTreeMap::from(expected));
@@ -71,6 +80,9 @@ fn every_file_has_a_sum_and_a_row() {
         .chain(vectors::speck_poly1305().into_iter().map(|case| case.file))
         .chain(vectors::aes_ctr().into_iter().map(|case| case.file))
         .chain(vectors::chunked().into_iter().map(|case| case.file))
+        .chain(vectors::ecies().into_iter().map(|case| case.file))
+        .chain(vectors::tink().into_iter().map(|case| case.file))
+        .chain(vectors::ecdh_secp256k1().into_iter().map(|case| case.file))
         .collect();
     for line in sums.lines() {
         let (sum, file) = line.split_once("  ").unwrap();

@@ -1,8 +1,10 @@
 //! Key pairs: what a public and a private key can do, over libraries that compute it in constant time.
 
+pub mod ed25519;
 pub mod hpke;
 pub mod p256;
 pub mod rsa;
+pub mod secp256k1;
 pub mod x25519;
 pub mod xwing;
 

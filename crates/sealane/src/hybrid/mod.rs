@@ -1,1 +1,3 @@
 //! Messages for the holder of a private key.
+
+pub mod ecies;
