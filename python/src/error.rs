@@ -73,6 +73,10 @@ fn raise_misuse(misuse: &Misuse) -> PyErr {
         | Misuse::Lost
         | Misuse::SecretLength { .. }
         | Misuse::Key(_)
+        | Misuse::PassphraseMissing
+        | Misuse::IdentityMissing
+        | Misuse::NotEncrypted
+        | Misuse::Derivation(_)
         | Misuse::Recipient(_)
         | Misuse::Source(_) => PyValueError::new_err(text),
         _ => PySystemError::new_err(format!("sealane: a misuse without a Python name: {text}")),

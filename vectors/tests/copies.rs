@@ -25,6 +25,8 @@ fn every_case_is_read() {
     counts.extend(count(&ecies, |case| &case.file));
     counts.extend(count(&tink, |case| &case.file));
     counts.extend(count(&secp256k1, |case| &case.file));
+    let kdf = vectors::kdf();
+    counts.extend(count(&kdf, |case| &case.file));
     // Each block of Speck's paper is two cases, one in either byte order.
     // Of the mixed files, only the messages: of RFC 8439 two, of the XChaCha draft one, of AEGIS no states.
     let expected = [
@@ -50,6 +52,10 @@ fn every_case_is_read() {
         ("ecies/ecies_known.json", 17),
         ("ecies/ecies_suites.json", 15),
         ("ecies/eciespy.json", 27),
+        ("kdf/argon2_rfc9106.json", 3),
+        ("kdf/hkdf_rfc5869.json", 7),
+        ("kdf/pbkdf2_sha1_rfc6070.json", 6),
+        ("kdf/scrypt_pbkdf2_rfc7914.json", 6),
         ("stream/aes_ctr_rfc3686.json", 9),
         ("stream/aes_ctr_sp800_38a.json", 3),
         ("streaming/tink/aes_gcm_hkdf.json", 4),
@@ -83,6 +89,7 @@ fn every_file_has_a_sum_and_a_row() {
         .chain(vectors::ecies().into_iter().map(|case| case.file))
         .chain(vectors::tink().into_iter().map(|case| case.file))
         .chain(vectors::ecdh_secp256k1().into_iter().map(|case| case.file))
+        .chain(vectors::kdf().into_iter().map(|case| case.file))
         .collect();
     for line in sums.lines() {
         let (sum, file) = line.split_once("  ").unwrap();

@@ -122,6 +122,14 @@ pub enum Misuse {
     },
     /// A key that cannot do what is asked of it.
     Key(&'static str),
+    /// A key file is encrypted with a passphrase, and none was given.
+    PassphraseMissing,
+    /// A key file is encrypted for recipients, and no identity was given.
+    IdentityMissing,
+    /// A passphrase or identities were given for a key file that is not encrypted.
+    NotEncrypted,
+    /// No key is derived from a passphrase like this.
+    Derivation(&'static str),
     /// Recipients that cannot be, or cannot be together.
     Recipient(&'static str),
     /// The source names something that is no file or stream.
@@ -231,7 +239,14 @@ impl fmt::Display for Misuse {
             Self::SecretLength { got, most } => {
                 write!(f, "this key wraps secrets of up to {most} bytes, not {got}")
             }
-            Self::Key(what) | Self::Recipient(what) | Self::Source(what) => f.write_str(what),
+            Self::PassphraseMissing => f.write_str("the key is encrypted with a passphrase: give it"),
+            Self::IdentityMissing => f.write_str("the key is encrypted for recipients: give an identity"),
+            Self::NotEncrypted => {
+                f.write_str("the key is not encrypted: leave out the passphrase, and the identities")
+            }
+            Self::Key(what) | Self::Recipient(what) | Self::Source(what) | Self::Derivation(what) => {
+                f.write_str(what)
+            }
         }
     }
 }
