@@ -1,6 +1,8 @@
 //! What a file is locked with, and what opens it.
 
 use super::chunked::{self, Chunked};
+use crate::age::payload::{self, Payload};
+use crate::age::{Armor, Identity, Recipient};
 use crate::engine::io::ReadAt;
 use crate::engine::pipeline::Chunks;
 use crate::{Error, Key};
@@ -16,6 +18,13 @@ pub enum Lock {
         /// Whoever decrypts needs the same one.
         context: Vec<u8>,
     },
+    /// People, or a passphrase: age v1.
+    Age {
+        /// Any one of them can decrypt. A passphrase is one, and then the only one.
+        recipients: Vec<Recipient>,
+        /// Whether the file is text.
+        armor: Armor,
+    },
 }
 
 /// What opens an encrypted file.
@@ -28,6 +37,11 @@ pub enum Unlock {
         key: Key,
         /// The one it was encrypted with.
         context: Vec<u8>,
+    },
+    /// Private keys, or a passphrase, for a file in the format age v1, armored or not.
+    Age {
+        /// They are tried in turn.
+        identities: Vec<Identity>,
     },
 }
 
@@ -47,12 +61,29 @@ impl Lock {
         Self::Key { key: key.clone(), context: context.to_vec() }
     }
 
+    /// People, or a passphrase, for the format age v1.
+    pub fn age(recipients: &[Recipient], armor: Armor) -> Self {
+        Self::Age { recipients: recipients.to_vec(), armor }
+    }
+
+    /// Whether the file is text.
+    pub(super) fn armor(&self) -> Armor {
+        match self {
+            Self::Age { armor, .. } => *armor,
+            Self::Key { .. } => Armor::Binary,
+        }
+    }
+
     /// Keys for a new file, and its header.
     pub(super) fn begin(&self) -> Result<(Keys, Vec<u8>), Error> {
         match self {
             Self::Key { key, context } => {
                 let (chunked, header) = Chunked::create(key, context)?;
                 Ok((Box::new(chunked), header.to_vec()))
+            }
+            Self::Age { recipients, .. } => {
+                let (payload, header) = Payload::create(recipients)?;
+                Ok((Box::new(payload), header))
             }
         }
     }
@@ -64,12 +95,29 @@ impl Unlock {
         Self::Key { key: key.clone(), context: context.to_vec() }
     }
 
+    /// Private keys, or a passphrase, for a file in the format age v1.
+    pub fn age(identities: &[Identity]) -> Self {
+        Self::Age { identities: identities.to_vec() }
+    }
+
+    /// What a file is that begins with `prefix`; `None` where that is too short to say.
+    pub(super) fn armor(&self, prefix: &[u8]) -> Option<Armor> {
+        match self {
+            Self::Age { .. } => Armor::detect(prefix),
+            Self::Key { .. } => Some(Armor::Binary),
+        }
+    }
+
     /// The keys of the file that begins with `prefix`.
     pub(super) fn begin(&self, prefix: &[u8]) -> Result<Begun, Error> {
         match self {
             Self::Key { key, context } => match prefix.first_chunk() {
                 Some(header) => Ok(Begun::Ready(Box::new(Chunked::open(key, context, header)?))),
                 None => Ok(Begun::More(chunked::HEADER_LEN)),
+            },
+            Self::Age { identities } => match Payload::begin(prefix, identities)? {
+                payload::Begun::Ready(payload) => Ok(Begun::Ready(Box::new(payload))),
+                payload::Begun::More(len) => Ok(Begun::More(len)),
             },
         }
     }
@@ -80,11 +128,13 @@ impl Unlock {
         loop {
             match self.begin(&prefix)? {
                 Begun::Ready(keys) => return Ok(keys),
-                Begun::More(len) if len as u64 <= size => {
-                    prefix.resize(len, 0);
+                // What is wanted may be more than there is, and still what there is enough.
+                Begun::More(_) if prefix.len() as u64 == size => return Err(Error::Truncated),
+                Begun::More(len) => {
+                    let len = len.max(prefix.len() + 1);
+                    prefix.resize(usize::try_from(size).unwrap_or(usize::MAX).min(len), 0);
                     source.read_exact_at(0, &mut prefix)?;
                 }
-                Begun::More(_) => return Err(Error::Truncated),
             }
         }
     }
