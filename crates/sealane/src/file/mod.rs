@@ -30,6 +30,8 @@ mod output;
 mod paths;
 mod reader;
 mod stream;
+#[cfg_attr(not(test), expect(dead_code, reason = "until a lock has it"))]
+pub mod tink;
 mod writer;
 
 pub use crate::engine::io::ReadAt;
