@@ -29,7 +29,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     match error {
         Error::Authentication => named::AuthenticationError::new_err(text),
         Error::Format(_) => named::FormatError::new_err(text),
-        Error::Header(_) => named::FormatError::new_err(text),
+        Error::Header(_) | Error::Armor(_) | Error::Line { .. } => named::FormatError::new_err(text),
         Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
         Error::NoMatchingKey | Error::Passphrase => named::NoMatchingKeyError::new_err(text),
         Error::WorkFactor { .. } => named::LimitExceededError::new_err(text),

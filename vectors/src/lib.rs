@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod aegis;
+mod age;
 mod chacha20;
 mod chunked;
 mod converted;
@@ -19,6 +20,7 @@ mod speck;
 mod tink;
 mod wycheproof;
 
+pub use age::{AgeCase, AgeOutcome, age};
 pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
 pub use ecies::{EciesCase, EciesCurve, EciesPart, EciesSymmetric, ecies};
 pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};

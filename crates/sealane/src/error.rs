@@ -17,6 +17,15 @@ pub enum Error {
     Truncated,
     /// The header of a file is damaged, or was changed: the text says where.
     Header(&'static str),
+    /// The ASCII armor around a file is damaged, or was changed: the text says how.
+    Armor(&'static str),
+    /// A line of a list of recipients or identities cannot be used.
+    Line {
+        /// Its number, from 1.
+        number: usize,
+        /// Why not.
+        why: Box<Error>,
+    },
     /// Of a version that this release does not know: the text says which ones it does.
     UnsupportedVersion(&'static str),
     /// None of the keys that were given is one that the data was encrypted for.
@@ -139,7 +148,15 @@ pub enum Misuse {
 impl Error {
     /// The operating system's answer about `path`.
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
-        Self::Io { path: Some(path.to_owned()), source }
+        Self::from(source).about(path)
+    }
+
+    /// For an interface that speaks of [`io::Error`] only; [`Self::from`] brings it out again.
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Io { path: None, source } => source,
+            other => io::Error::new(io::ErrorKind::InvalidData, other),
+        }
     }
 
     /// Names the file that an answer of the operating system is about, where it was not named yet.
@@ -158,6 +175,8 @@ impl fmt::Display for Error {
             Self::Format(expected) => write!(f, "not {expected}"),
             Self::Truncated => f.write_str("truncated: the data ends too early"),
             Self::Header(what) => write!(f, "damaged header: {what}"),
+            Self::Armor(what) => write!(f, "damaged armor: {what}"),
+            Self::Line { number, why } => write!(f, "line {number}: {why}"),
             Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
             Self::NoMatchingKey => {
                 f.write_str("no matching key: none of those given is one that the data was encrypted for")
@@ -255,6 +274,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
+            Self::Line { why, .. } => Some(why),
             _ => None,
         }
     }
@@ -268,9 +288,10 @@ impl From<Misuse> for Error {
     }
 }
 
+/// An error of ours that went through an interface which speaks of [`io::Error`] only comes out as it was.
 impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
-        Self::Io { path: None, source }
+        source.downcast().unwrap_or_else(|source| Self::Io { path: None, source })
     }
 }
 

@@ -153,7 +153,7 @@ impl<S: ReadAt> Reader<S> {
 
 impl<S: ReadAt> Read for Reader<S> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let n = self.read_at(self.position, into).map_err(into_io)?;
+        let n = self.read_at(self.position, into).map_err(Error::into_io)?;
         self.position += n as u64;
         Ok(n)
     }
@@ -168,14 +168,6 @@ impl<S: ReadAt> Seek for Reader<S> {
         };
         self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.position)
-    }
-}
-
-/// For callers that speak [`io::Error`] only; the typed error is inside.
-fn into_io(error: Error) -> io::Error {
-    match error {
-        Error::Io { path: None, source } => source,
-        other => io::Error::new(io::ErrorKind::InvalidData, other),
     }
 }
 

@@ -1,0 +1,73 @@
+//! ASCII armor: an age file as text, strictly as RFC 7468 section 3 has it.
+//!
+//! ```text
+//! armor = "-----BEGIN AGE ENCRYPTED FILE-----" EOL
+//!         *(64 columns EOL)  1 to 64 columns EOL          base64 with padding, canonical; only the last line is short
+//!         "-----END AGE ENCRYPTED FILE-----" [EOL]
+//! EOL   = LF or CR LF
+//! ```
+//!
+//! Blank lines and spaces before and after are ignored, fewer than 1024 bytes of them (c2sp.org/age, "ASCII armor").
+//! What is read is what would be written, but for line ends: armor that could be changed unnoticed is refused.
+
+mod decoder;
+mod encoder;
+mod view;
+
+pub use decoder::Decoder;
+pub use encoder::Encoder;
+pub use view::View;
+
+use crate::Error;
+use base64ct::{Base64, Encoding};
+
+const BEGIN: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
+const END: &[u8] = b"-----END AGE ENCRYPTED FILE-----";
+/// Columns of base64 in a full line.
+const COLUMNS: usize = 64;
+/// Bytes in a full line.
+const LINE_BYTES: usize = 48;
+/// Bytes of white space before, and after, from which on it is no armor any more.
+const MOST_BLANK: usize = 1024;
+
+const NO_BEGIN: Error = Error::Armor("its first line is not -----BEGIN AGE ENCRYPTED FILE-----");
+const NO_END: Error = Error::Armor("its last line is not -----END AGE ENCRYPTED FILE-----");
+const TOO_BLANK: Error = Error::Armor("there are 1024 bytes of white space before or after it");
+const SHORT_LINE: Error = Error::Armor("a line is short and not the last");
+const TRAILING: Error = Error::Armor("something follows its last line");
+
+/// How the bytes of a file are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Armor {
+    /// As they are.
+    #[default]
+    Binary,
+    /// As text, for mail and clipboards; a third longer.
+    Ascii,
+}
+
+impl Armor {
+    /// What a file is that begins with `prefix`; `None` where that is too short to say.
+    pub fn detect(prefix: &[u8]) -> Option<Self> {
+        let text = prefix.trim_ascii_start();
+        let dashes = b"-----BEGIN";
+        if text.is_empty() && prefix.len() < MOST_BLANK {
+            return None;
+        }
+        match text.iter().zip(dashes).all(|(is, should)| is == should) {
+            true if text.len() < dashes.len() && prefix.len() < MOST_BLANK + dashes.len() => None,
+            true => Some(Self::Ascii),
+            false => Some(Self::Binary),
+        }
+    }
+}
+
+/// Decodes a line, of 64 columns or the last.
+fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8], Error> {
+    match line.len() {
+        0 => Err(Error::Armor("a line is empty")),
+        1..=COLUMNS => Base64::decode(line, into)
+            .map_err(|_| Error::Armor("a line is not canonical base64 with padding")),
+        _ => Err(Error::Armor("a line is longer than 64 columns")),
+    }
+}
