@@ -16,6 +16,8 @@ mod folder;
 mod hex;
 mod secp256k1;
 mod kdf;
+mod kdf;
+mod secp256k1;
 mod speck;
 mod tink;
 mod wycheproof;

@@ -162,7 +162,7 @@ impl Error {
     /// Names the file that an answer of the operating system is about, where it was not named yet.
     pub(crate) fn about(self, path: &Path) -> Self {
         match self {
-            Self::Io { path: None, source } => Self::io(path, source),
+            Self::Io { path: None, source } => Self::Io { path: Some(path.to_owned()), source },
             other => other,
         }
     }

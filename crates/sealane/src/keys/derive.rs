@@ -27,7 +27,8 @@ const MOST_MEMORY_KIB: u32 = 4 << 20;
 /// A minute or so.
 const MOST_WORK_KIB: u64 = 64 << 20;
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=1 << 16;
-const NO_MEMORY: Error = Error::LimitExceeded("the memory of this machine, which the derivation of the key takes");
+const NO_MEMORY: Error =
+    Error::LimitExceeded("the memory of this machine, which the derivation of the key takes");
 const SHORTEST_SALT: usize = 8;
 
 /// `length` bytes that follow from `passphrase`, `salt` and all numbers of `cost`.
@@ -38,7 +39,12 @@ const SHORTEST_SALT: usize = 8;
 /// [`Misuse::Derivation`]: a salt shorter than 8 bytes, a length outside 4 … 65536, less than one pass, one lane or
 /// 8 KiB a lane, more than 4 GiB of memory or 64 GiB to be passed over in all. [`Error::LimitExceeded`] where the
 /// system does not have the memory.
-pub fn derive(passphrase: &[u8], salt: &[u8], length: usize, cost: Cost) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub fn derive(
+    passphrase: &[u8],
+    salt: &[u8],
+    length: usize,
+    cost: Cost,
+) -> Result<Zeroizing<Vec<u8>>, Error> {
     check(salt, length, cost)?;
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(length)).map_err(refused)?;
     // The result follows from the last blocks alone, and the crate does not wipe memory of its own.
@@ -90,7 +96,9 @@ mod test {
     fn rfc_9106() {
         let mut cases = 0;
         for case in vectors::kdf() {
-            let KdfPart::Argon2 { variant, secret, data, passes, memory_kib, lanes } = &case.part else { continue };
+            let KdfPart::Argon2 { variant, secret, data, passes, memory_kib, lanes } = &case.part else {
+                continue;
+            };
             let algorithm = match variant {
                 Argon2Variant::Argon2d => Algorithm::Argon2d,
                 Argon2Variant::Argon2i => Algorithm::Argon2i,
@@ -148,7 +156,9 @@ mod test {
             (8, 32, cost(64, u32::MAX, 4), "64 GiB"),
         ] {
             let refused = derive(b"", &vec![0; salt], length, cost);
-            let Err(Error::Misuse(misuse @ Misuse::Derivation(_))) = refused else { panic!("{salt} {length}") };
+            let Err(Error::Misuse(misuse @ Misuse::Derivation(_))) = refused else {
+                panic!("{salt} {length}")
+            };
             assert!(misuse.to_string().contains(says), "{misuse}");
         }
     }

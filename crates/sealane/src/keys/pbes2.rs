@@ -61,6 +61,9 @@ const TOO_DEAR: Error = Error::LimitExceeded(
     "the key file asks for more work than 10 million rounds of PBKDF2, or 1 GiB of scrypt four times over",
 );
 
+pub(super) const EMPTY_PASSPHRASE: Error =
+    Error::Misuse(Misuse::Key("an empty passphrase protects nothing: choose one, or leave it out"));
+
 /// The PKCS#8 inside.
 ///
 /// # Errors
@@ -70,7 +73,7 @@ pub(super) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, E
     let locked = Locked::read(der)?;
     let mut key = Zeroizing::new([0; 32]);
     let key = key.get_mut(..locked.key_len).ok_or(UNKNOWN)?;
-    locked.kdf.derive(passphrase, key)?;
+    locked.kdf.derive(passphrase.as_bytes(), key)?;
 
     let key = UnboundCipherKey::new(locked.cipher, key).map_err(|_| UNKNOWN)?;
     let key = cipher::PaddedBlockDecryptingKey::cbc_pkcs7(key).map_err(|_| UNKNOWN)?;
@@ -87,7 +90,7 @@ pub(super) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, E
 /// [`Error::Io`] where the operating system has no random bytes; [`Misuse::Key`] for an empty passphrase.
 pub(super) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     if passphrase.is_empty() {
-        return Err(Misuse::Key("an empty passphrase protects nothing: choose one, or leave it out").into());
+        return Err(EMPTY_PASSPHRASE);
     }
     let (mut salt, mut iv) = ([0; 16], [0; 16]);
     crate::random::fill(&mut salt)?;
@@ -95,7 +98,7 @@ pub(super) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     let Kdf::Scrypt { log_n, r, p, .. } = WRITTEN else { return Err(UNKNOWN) };
     let kdf = Kdf::Scrypt { salt: &salt, log_n, r, p };
     let mut key = Zeroizing::new([0; 32]);
-    kdf.derive(passphrase, &mut *key)?;
+    kdf.derive(passphrase.as_bytes(), &mut *key)?;
 
     // Room for the padding, so that nothing is moved and left behind.
     let mut data = Zeroizing::new(Vec::with_capacity(pkcs8.len() + 16));
@@ -148,8 +151,10 @@ impl<'a> Kdf<'a> {
         let parameters = algorithm.parameters.ok_or(EXPECTED)?;
         match algorithm.oid {
             PBKDF2 => {
-                let (salt, rounds, len, hash) = parameters.sequence(pbkdf2_parameters).map_err(|_| EXPECTED)?;
-                let rounds = u32::try_from(rounds).ok().filter(|rounds| *rounds <= MOST_ROUNDS).ok_or(TOO_DEAR)?;
+                let (salt, rounds, len, hash) =
+                    parameters.sequence(pbkdf2_parameters).map_err(|_| EXPECTED)?;
+                let rounds =
+                    u32::try_from(rounds).ok().filter(|rounds| *rounds <= MOST_ROUNDS).ok_or(TOO_DEAR)?;
                 let rounds = NonZeroU32::new(rounds).ok_or(EXPECTED)?;
                 let (_, hash) = HASHES.iter().find(|(oid, _)| *oid == hash).ok_or(UNKNOWN)?;
                 agrees(len, key_len)?;
@@ -186,12 +191,8 @@ impl<'a> Kdf<'a> {
         }
     }
 
-    fn derive(&self, passphrase: &str, key: &mut [u8]) -> Result<(), Error> {
-        self.stretch(passphrase.as_bytes(), key)
-    }
-
-    /// The crate `scrypt` does not wipe its memory, which is that of one process for a tenth of a second.
-    fn stretch(&self, passphrase: &[u8], key: &mut [u8]) -> Result<(), Error> {
+    /// The crate `scrypt` does not wipe its memory.
+    fn derive(&self, passphrase: &[u8], key: &mut [u8]) -> Result<(), Error> {
         match *self {
             Self::Pbkdf2 { salt, rounds, hash } => {
                 pbkdf2::derive(hash, rounds, salt, passphrase, key);
@@ -276,4 +277,102 @@ fn outer(der: &[u8]) -> der::Result<(AlgorithmIdentifierRef<'_>, &[u8])> {
     })?;
     reader.finish()?;
     Ok(parts)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use vectors::{KdfHash, KdfPart};
+
+    /// RFC 6070, RFC 7914 sections 11 and 12. Two are dear: 16 million rounds, and 1 GiB.
+    #[test]
+    fn published_derivations() {
+        let mut cases = [0; 2];
+        for case in vectors::kdf() {
+            let salt = &case.salt[..];
+            let kdf = match case.part {
+                KdfPart::Pbkdf2 { hash, rounds } => {
+                    let hash = match hash {
+                        KdfHash::Sha1 => HASHES[0].1,
+                        KdfHash::Sha256 => HASHES[1].1,
+                    };
+                    cases[0] += 1;
+                    Kdf::Pbkdf2 { salt, rounds: NonZeroU32::new(rounds).unwrap(), hash }
+                }
+                KdfPart::Scrypt { log_n, r, p } => {
+                    cases[1] += 1;
+                    Kdf::Scrypt { salt, log_n, r, p }
+                }
+                KdfPart::Argon2 { .. } | KdfPart::Hkdf { .. } => continue,
+            };
+            let mut key = vec![0; case.output.len()];
+            kdf.derive(&case.secret, &mut key).unwrap();
+            assert_eq!(key, case.output, "{} {}", case.file, case.id);
+        }
+        assert_eq!(cases, [8, 4]);
+    }
+
+    /// An encrypted key with these parameters of its derivation.
+    fn locked(kdf: der::Any) -> Vec<u8> {
+        let cipher = sequence(&[&AES_256_CBC, &OctetString::new([0; 16]).unwrap()]).unwrap();
+        let parameters = sequence(&[&kdf, &cipher]).unwrap();
+        let algorithm = sequence(&[&PBES2, &parameters]).unwrap();
+        sequence(&[&algorithm, &OctetString::new([0; 32]).unwrap()]).unwrap().to_der().unwrap()
+    }
+
+    fn scrypt_of(salt: &[u8], [n, r, p]: [u64; 3]) -> Vec<u8> {
+        let parameters = sequence(&[&OctetString::new(salt).unwrap(), &n, &r, &p]).unwrap();
+        locked(sequence(&[&SCRYPT, &parameters]).unwrap())
+    }
+
+    fn pbkdf2_of(salt: &[u8], rounds: u64) -> Vec<u8> {
+        let parameters = sequence(&[&OctetString::new(salt).unwrap(), &rounds]).unwrap();
+        locked(sequence(&[&PBKDF2, &parameters]).unwrap())
+    }
+
+    #[test]
+    fn hostile_parameters() {
+        const HUGE: u64 = 1 << 62;
+        for numbers in [
+            [1 << 20, 8, 5],
+            [1 << 21, 8, 1],
+            [1 << 40, 1, 1],
+            [2, 1 << 30, 1],
+            [2, 1, 1 << 40],
+            [HUGE, HUGE, HUGE],
+            [u64::MAX; 3],
+            [HUGE, 0, 1],
+        ] {
+            let refused = open(&scrypt_of(b"salt", numbers), "x");
+            assert!(matches!(refused, Err(Error::LimitExceeded(_))), "{numbers:?}");
+        }
+        for numbers in [[0, 8, 1], [1, 8, 1], [1000, 8, 1], [1024, 0, 1], [1024, 8, 0], [0; 3]] {
+            assert!(matches!(open(&scrypt_of(b"salt", numbers), "x"), Err(Error::Format(_))), "{numbers:?}");
+        }
+        for rounds in [10_000_001, u64::from(u32::MAX), u64::MAX] {
+            assert!(
+                matches!(open(&pbkdf2_of(b"salt", rounds), "x"), Err(Error::LimitExceeded(_))),
+                "{rounds}"
+            );
+        }
+        assert!(matches!(open(&pbkdf2_of(b"salt", 0), "x"), Err(Error::Format(_))));
+        // Salts of any length; what is wrong is the passphrase.
+        for salt in [&[][..], &[7; 33], &[7; 1000]] {
+            assert!(matches!(open(&scrypt_of(salt, [2, 1, 1]), "x"), Err(Error::Passphrase)));
+            assert!(matches!(open(&pbkdf2_of(salt, 1), "x"), Err(Error::Passphrase)));
+        }
+    }
+
+    #[test]
+    fn there_and_back() {
+        for len in [0, 1, 15, 16, 17, 2000] {
+            let data = vec![0xa5; len];
+            let locked = seal(&data, "p").unwrap();
+            assert_eq!(*open(&locked, "p").unwrap(), data);
+            // The last block decrypts to other padding, but for one in 256.
+            assert!(open(&locked, "q").is_err() || *open(&locked, "q").unwrap() != data);
+            assert!(open(&locked[..locked.len() - 1], "p").is_err());
+        }
+        assert!(matches!(seal(b"", ""), Err(Error::Misuse(_))));
+    }
 }

@@ -107,7 +107,8 @@ mod test {
 
     #[test]
     fn what_is_no_block_is_refused() {
-        let truncated = [&KEY[..40], "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----BEGIN X\n-----END X-----"];
+        let truncated =
+            [&KEY[..40], "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----BEGIN X\n-----END X-----"];
         for text in truncated {
             assert!(matches!(read(text), Err(Error::Truncated)), "{text}");
         }

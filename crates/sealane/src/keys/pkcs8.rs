@@ -50,8 +50,8 @@ static ROWS: [(Algorithm, ObjectIdentifier, Parameters); 5] = [
 ];
 
 const UNKNOWN: Error = Error::Format("a key that is used here: RSA, P-256, secp256k1, X25519 and X-Wing are");
-pub(super) const NO_PRIVATE: Error = Error::Format("a private key in PKCS#8 (RFC 5958): its DER is damaged");
-const NO_PUBLIC: Error = Error::Format("a public key in SPKI (RFC 5280): its DER is damaged");
+const NO_PRIVATE: Error = Error::Format("a private key in PKCS#8 (RFC 5958): its DER is damaged");
+pub(super) const NO_PUBLIC: Error = Error::Format("a public key in SPKI (RFC 5280): its DER is damaged");
 const NO_EC: Error = Error::Format("a private key of a named curve (RFC 5915): its DER is damaged");
 const TOO_LONG: Error = Error::LimitExceeded("a key of this length");
 
@@ -100,7 +100,9 @@ impl Private<'_> {
         let same = |written: &[u8]| written == public || compressed(public).as_deref() == Some(written);
         match self.publics.into_iter().flatten().all(same) {
             true => Ok(()),
-            false => Err(Error::Format("a key pair: the public key in the file belongs to another private key")),
+            false => {
+                Err(Error::Format("a key pair: the public key in the file belongs to another private key"))
+            }
         }
     }
 }
@@ -114,6 +116,11 @@ fn compressed(point: &[u8]) -> Option<Vec<u8>> {
         }
         _ => None,
     }
+}
+
+/// Is it a PKCS#8, of whatever algorithm?
+pub(super) fn is_private(der: &[u8]) -> bool {
+    PrivateKeyInfoRef::from_der(der).is_ok()
 }
 
 /// A PKCS#8, of version 1 or 2.
@@ -201,4 +208,86 @@ pub(super) fn to_public(algorithm: Algorithm, public: &[u8]) -> Result<Vec<u8>, 
     let subject_public_key = BitStringRef::from_bytes(public).map_err(|_| TOO_LONG)?;
     let info = SubjectPublicKeyInfoRef { algorithm: algorithm.identifier()?, subject_public_key };
     info.to_der().map_err(|_| TOO_LONG)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn written(algorithm: Algorithm, inside: &[u8], public: Option<&[u8]>) -> Vec<u8> {
+        let public_key = public.map(|bytes| BitStringRef::from_bytes(bytes).unwrap());
+        let private_key = OctetStringRef::new(inside).unwrap();
+        PrivateKeyInfoRef { algorithm: algorithm.identifier().unwrap(), private_key, public_key }
+            .to_der()
+            .unwrap()
+    }
+
+    /// RFC 5958 section 2: version 2 has the public key beside the private one.
+    #[test]
+    fn version_2() {
+        let inside = [&[4, 32][..], &[7; 32]].concat();
+        let der = written(Algorithm::X25519, &inside, Some(&[9; 32]));
+        assert_eq!(der[..5], [0x30, 81, 2, 1, 1]);
+        let key = private(&der).unwrap();
+        assert_eq!((key.algorithm, key.secret), (Algorithm::X25519, &[7; 32][..]));
+        key.check(&[9; 32]).unwrap();
+        assert!(matches!(key.check(&[8; 32]), Err(Error::Format(_))));
+        assert!(matches!(private(&written(Algorithm::Rsa, &[], Some(&[9]))), Err(Error::Format(_))));
+        assert!(private(&written(Algorithm::Rsa, &[], None)).is_ok());
+    }
+
+    #[test]
+    fn points_are_compared_in_both_encodings() {
+        let (mut even, mut odd) = ([1; 65], [1; 65]);
+        (even[0], odd[0], even[64]) = (4, 4, 2);
+        let private =
+            |public| Private { algorithm: Algorithm::P256, secret: &[], publics: [None, Some(public)] };
+        let (two, three) = ([&[2][..], &[1; 32]].concat(), [&[3][..], &[1; 32]].concat());
+        for (public, is) in [(&even[..], &even), (&odd, &odd), (&two, &even), (&three, &odd)] {
+            private(public).check(is).unwrap();
+        }
+        for (public, is) in
+            [(&even[..], &odd), (&two, &odd), (&three, &even), (&[], &even), (&even[..64], &even)]
+        {
+            assert!(private(public).check(is).is_err());
+        }
+    }
+
+    /// RFC 8410 section 3, RFC 5480 section 2.1.1, RFC 8017 appendix A.1.
+    #[test]
+    fn parameters_are_what_they_must_be() {
+        let null = Some(AnyRef::from(Null));
+        for (oid, parameters) in [
+            (X25519, null),
+            (X_WING, null),
+            (RSA_ENCRYPTION, None),
+            (RSA_ENCRYPTION, Some(AnyRef::from(&SECP256R1))),
+            (EC_PUBLIC_KEY, None),
+            (EC_PUBLIC_KEY, null),
+            (SECP256R1, None),
+        ] {
+            assert!(Algorithm::find(&AlgorithmIdentifierRef { oid, parameters }).is_err(), "{oid}");
+        }
+        for row in &ROWS {
+            assert_eq!(Algorithm::find(&row.0.identifier().unwrap()).unwrap(), row.0);
+        }
+    }
+
+    #[test]
+    fn a_curve_inside_must_be_the_one_outside() {
+        let key = |parameters| {
+            EcPrivateKey { private_key: &[1; 32], parameters, public_key: None }.to_der().unwrap()
+        };
+        for (curve, fits) in
+            [(None, true), (Some(SECP256R1), true), (Some(SECP256K1), false), (Some(X25519), false)]
+        {
+            let inside = key(curve.map(EcParameters::NamedCurve));
+            assert_eq!(private(&written(Algorithm::P256, &inside, None)).is_ok(), fits, "{curve:?}");
+            assert_eq!(
+                private_sec1(&inside).is_ok(),
+                curve.is_some_and(|curve| curve != X25519),
+                "{curve:?}"
+            );
+        }
+    }
 }
