@@ -10,10 +10,13 @@ mod age;
 mod chacha20;
 mod chunked;
 mod converted;
+mod ecdh;
 mod ecies;
 mod error;
 mod folder;
 mod hex;
+mod hpke;
+mod oaep;
 mod secp256k1;
 mod kdf;
 mod kdf;
@@ -24,7 +27,10 @@ mod wycheproof;
 
 pub use age::{AgeCase, AgeOutcome, age};
 pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
+pub use ecdh::{EcdhCase, EcdhFlag, Rfc7748Case, Rfc7748Part, ecdh_p256, ecdh_x25519, rfc7748};
 pub use ecies::{EciesCase, EciesCurve, EciesPart, EciesSymmetric, ecies};
+pub use hpke::{HpkeCase, HpkeMessage, XWingCase, hpke, xwing};
+pub use oaep::{OaepCase, RsaKey, oaep};
 pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};
 pub use tink::{TinkCase, TinkHash, tink};
 

@@ -18,6 +18,14 @@ fn every_case_is_read() {
     let mut counts = count(&aead, |case| &case.file);
     counts.extend(count(&ctr, |case| &case.file));
     counts.extend(count(&chunked, |case| &case.file));
+    let (x25519, p256, rfc7748) = (vectors::ecdh_x25519(), vectors::ecdh_p256(), vectors::rfc7748());
+    counts.extend(count(&x25519, |case| &case.file));
+    counts.extend(count(&p256, |case| &case.file));
+    counts.extend(count(&rfc7748, |case| &case.file));
+    let (oaep, hpke, xwing) = (vectors::oaep(), vectors::hpke(), vectors::xwing());
+    counts.extend(count(&oaep, |case| &case.file));
+    counts.extend(count(&hpke, |case| &case.file));
+    counts.extend(count(&xwing, |case| &case.file));
     let (speck, speck_poly1305) = (vectors::speck(), vectors::speck_poly1305());
     counts.extend(count(&speck, |case| &case.file));
     counts.extend(count(&speck_poly1305, |case| &case.file));
@@ -49,6 +57,9 @@ fn every_case_is_read() {
         ("block/speck_ctr_seed.json", 7),
         ("block/speck_paper.json", 20),
         ("ecdh/wycheproof/ecdh_secp256k1_test.json", 752),
+        ("ecdh/wycheproof/ecdh_secp256r1_ecpoint_test.json", 355),
+        ("ecdh/wycheproof/x25519_test.json", 518),
+        ("ecdh/x25519_rfc7748.json", 6),
         ("ecies/ecies_known.json", 17),
         ("ecies/ecies_suites.json", 15),
         ("ecies/eciespy.json", 27),
@@ -56,6 +67,12 @@ fn every_case_is_read() {
         ("kdf/hkdf_rfc5869.json", 7),
         ("kdf/pbkdf2_sha1_rfc6070.json", 6),
         ("kdf/scrypt_pbkdf2_rfc7914.json", 6),
+        ("hpke/hpke_pq_test-vectors_part.json", 7),
+        ("hpke/rfc9180_test-vectors_part.json", 64),
+        ("kem/xwing_draft_test-vectors.json", 3),
+        ("rsa/oaep_label.json", 1),
+        ("rsa/pkcs1_v2_1_oaep_vect.txt", 60),
+        ("rsa/wycheproof/rsa_oaep_2048_sha256_mgf1sha256_test.json", 37),
         ("stream/aes_ctr_rfc3686.json", 9),
         ("stream/aes_ctr_sp800_38a.json", 3),
         ("streaming/tink/aes_gcm_hkdf.json", 4),
@@ -102,6 +119,12 @@ fn every_file_has_a_sum_and_a_row() {
         .chain(vectors::age().into_iter().map(|case| case.file))
         .chain(vectors::ecies().into_iter().map(|case| case.file))
         .chain(vectors::tink().into_iter().map(|case| case.file))
+        .chain(vectors::ecdh_x25519().into_iter().map(|case| case.file))
+        .chain(vectors::ecdh_p256().into_iter().map(|case| case.file))
+        .chain(vectors::rfc7748().into_iter().map(|case| case.file))
+        .chain(vectors::oaep().into_iter().map(|case| case.file))
+        .chain(vectors::hpke().into_iter().map(|case| case.file))
+        .chain(vectors::xwing().into_iter().map(|case| case.file))
         .chain(vectors::ecdh_secp256k1().into_iter().map(|case| case.file))
         .chain(vectors::kdf().into_iter().map(|case| case.file))
         .collect();

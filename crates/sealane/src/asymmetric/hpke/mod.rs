@@ -27,7 +27,7 @@ use std::fmt;
 mod mechanism;
 mod schedule;
 #[cfg(test)]
-mod vectors;
+mod test;
 
 use mechanism::Randomness;
 use schedule::Schedule;
@@ -204,7 +204,7 @@ impl fmt::Debug for Psk<'_> {
 
 /// What proves who the sender is (RFC 9180, section 5). `K` is a [`PrivateKey`] to the sender, a [`PublicKey`] to the
 /// recipient.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub enum Mode<'a, K> {
     /// Nothing does.
     Base,
@@ -215,6 +215,15 @@ pub enum Mode<'a, K> {
     /// Both.
     AuthPsk(&'a K, Psk<'a>),
 }
+
+// By hand: a derived `Copy` would want keys that are copied.
+impl<K> Clone for Mode<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Mode<'_, K> {}
 
 /// Seals messages for one recipient, who has to open them in the same order.
 pub struct Sender {
