@@ -86,7 +86,13 @@ fn armor_is_read_alike_in_pieces_and_at_any_position() {
                 assert_eq!((whole, whole), (&pieces.unwrap(), &anywhere.unwrap()), "{}", case.file);
             }
         }
-        assert_eq!(whole.is_err(), case.expect == AgeOutcome::ArmorFailure, "{}: {}", case.file, case.comment);
+        assert_eq!(
+            whole.is_err(),
+            case.expect == AgeOutcome::ArmorFailure,
+            "{}: {}",
+            case.file,
+            case.comment
+        );
     }
     assert_eq!(armored, 25);
 }

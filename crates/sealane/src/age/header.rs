@@ -22,6 +22,8 @@ const INTRO: &str = "age-encryption.org/v1\n";
 const END: &str = "---";
 /// Bytes of the last line, but for its line feed: the mark, a space, 32 bytes in base64.
 const END_LINE: usize = END.len() + 1 + 43;
+const NEITHER: &str = "a line begins neither a recipient nor the MAC";
+const WRONG_MAC: &str = "the MAC is not 32 bytes in canonical base64";
 /// With fewer bytes it is not worth to ask whether they are the whole header.
 const LEAST: usize = 1 << 10;
 
@@ -224,20 +226,24 @@ fn check_words(words: &[u8]) -> Result<(), Error> {
 
 /// The last line; returns the MAC.
 fn check_end(line: &[u8]) -> Result<[u8; 32], Error> {
-    const WRONG: &str = "a line begins neither a recipient nor the MAC";
-    let mac = line.strip_prefix(b"--- ").ok_or(Error::Header(WRONG))?;
-    let mac = std::str::from_utf8(mac).map_err(|_| Error::Header(WRONG))?;
-    stanza::argument(mac, "the MAC is not 32 bytes in canonical base64")
+    let mac = line.strip_prefix(b"--- ").ok_or(Error::Header(NEITHER))?;
+    let mac = std::str::from_utf8(mac).map_err(|_| Error::Header(WRONG_MAC))?;
+    stanza::argument(mac, WRONG_MAC)
 }
 
 /// A line that may go on: what can no more become right is refused now, however long the file is.
 fn check_part(part: &[u8]) -> Result<(), Error> {
-    let marks: [&[u8]; 2] = [b"-> ", b"--- "];
-    let begins = |mark: &&[u8]| part.iter().zip(*mark).all(|(is, should)| is == should);
-    match marks.iter().position(begins) {
-        Some(0) if part.iter().all(|&byte| byte == b' ' || byte.is_ascii_graphic()) => Ok(()),
-        Some(1) if part.len() <= END_LINE => Ok(()),
-        _ => Err(Error::Header("a line begins neither a recipient nor the MAC")),
+    if let Some(words) = part.strip_prefix(b"-> ") {
+        // A last word that is empty may yet begin.
+        return match words.strip_suffix(b" ").unwrap_or(words) {
+            [] => Ok(()),
+            words => check_words(words),
+        };
+    }
+    let begins = |mark: &[u8]| part.iter().zip(mark).all(|(is, should)| is == should);
+    match begins(b"-> ") || begins(b"--- ") && part.len() <= END_LINE {
+        true => Ok(()),
+        false => Err(Error::Header(NEITHER)),
     }
 }
 

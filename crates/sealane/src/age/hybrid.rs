@@ -13,9 +13,9 @@ use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
 use super::text::{Case, encode};
 use super::x25519;
+use crate::Error;
 use crate::asymmetric::xwing::{ENCAPSULATION_LEN, PrivateKey, PublicKey};
 use crate::asymmetric::{hpke, x25519 as curve};
-use crate::Error;
 use zeroize::Zeroizing;
 
 pub(super) const KIND: &str = "mlkem768x25519";

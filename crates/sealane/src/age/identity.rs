@@ -113,8 +113,9 @@ impl FromStr for Identity {
         if text.starts_with("-----BEGIN") {
             return Self::from_ssh(text, None);
         }
-        const EXPECTED: Error =
-            Error::Format("an age identity: expected AGE-SECRET-KEY-1... in capitals, without a typing error");
+        const EXPECTED: Error = Error::Format(
+            "an age identity: expected AGE-SECRET-KEY-1... in capitals, without a typing error",
+        );
         let (prefix, bytes) = text::decode(text).ok_or(EXPECTED)?;
         match prefix {
             x25519::IDENTITY => Ok(Self(Private::X25519(x25519::identity_from_bytes(&bytes)?))),

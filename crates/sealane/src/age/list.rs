@@ -26,7 +26,8 @@ pub fn parse_identities(text: &str) -> Result<Vec<Identity>, Error> {
 
 fn lines<T: FromStr<Err = Error>>(text: &str, none: &'static str) -> Result<Vec<T>, Error> {
     let mut found = Vec::new();
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+    {
         found.push(line.parse().map_err(|why| Error::Line { number: at + 1, why: Box::new(why) })?);
     }
     match found.is_empty() {

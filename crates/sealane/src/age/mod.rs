@@ -89,7 +89,8 @@ pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, 
 fn open_binary(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, Error> {
     let Begun::Ready(payload) = Payload::begin(file, identities)? else { return Err(Error::Truncated) };
     let plan = payload.layout().plan_sealed(file.len() as u64)?;
-    let len = usize::try_from(plan.plain_len).map_err(|_| Error::LimitExceeded("more than memory can hold"))?;
+    let len =
+        usize::try_from(plan.plain_len).map_err(|_| Error::LimitExceeded("more than memory can hold"))?;
     let mut plain = Zeroizing::new(vec![0; len]);
     let sealed = &file[plan.layout.header as usize..];
     match open_chunks(&payload, &plan.span(0..u64::MAX), sealed, &mut plain) {

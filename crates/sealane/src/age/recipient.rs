@@ -116,7 +116,9 @@ fn check_together(recipients: &[Recipient]) -> Result<(), Error> {
         (count(|key| matches!(key, Public::Passphrase(_))), count(|key| matches!(key, Public::Hybrid(_))));
     let wrong = match recipients.len() {
         0 => "there is no recipient: nobody could read the file",
-        all if passphrases > 0 && all > 1 => "a passphrase must be alone: no second one, and no other recipient",
+        all if passphrases > 0 && all > 1 => {
+            "a passphrase must be alone: no second one, and no other recipient"
+        }
         all if hybrids > 0 && all > hybrids => {
             "a post-quantum recipient (age1pq1...) beside one that is not: the weaker one decides; \
              make a file for each kind"

@@ -26,7 +26,8 @@ const MOST_EVER: u8 = 30;
 
 const LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
 const EMPTY: Misuse = Misuse::Recipient("the passphrase is empty");
-const WRONG: &str = "a passphrase's stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
+const WRONG: &str =
+    "a passphrase's stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
 
 /// A passphrase, and how much work is done for it, at most or at once. Wiped on drop.
 #[derive(Clone)]

@@ -30,7 +30,8 @@ pub(super) const RSA: &str = "ssh-rsa";
 
 const ED25519_LABEL: &str = "age-encryption.org/v1/ssh-ed25519";
 const RSA_LABEL: &[u8] = b"age-encryption.org/v1/ssh-rsa";
-const WRONG_ED25519: &str = "an ssh-ed25519 recipient is not a tag, a share of 32 bytes and a wrapped key of 32";
+const WRONG_ED25519: &str =
+    "an ssh-ed25519 recipient is not a tag, a share of 32 bytes and a wrapped key of 32";
 const WRONG_RSA: &str = "an ssh-rsa recipient is not a tag and a wrapped key";
 /// The longest capsule: of a key of 8192 bits, the longest that is read.
 const MOST_CAPSULE: usize = 1024;
@@ -163,12 +164,13 @@ impl Recipient {
 impl Identity {
     /// Reads an OpenSSH private key.
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
-        let key = PrivateKey::from_openssh(text.trim_ascii()).map_err(|_| match text.contains(" PRIVATE KEY-----") {
-            true => Error::Format(
-                "an OpenSSH private key that is known; one in another format can be rewritten: ssh-keygen -p -f FILE",
-            ),
-            false => NO_IDENTITY,
-        })?;
+        let text = text.trim_ascii();
+        if !text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
+            return Err(Error::Format(
+                "an OpenSSH private key but one in another format; to rewrite it: ssh-keygen -p -f FILE",
+            ));
+        }
+        let key = PrivateKey::from_openssh(text).map_err(|_| NO_IDENTITY)?;
         match key.is_encrypted() {
             false => Self::new(&key),
             true => Self::new(&decrypt(&key, passphrase)?),

@@ -61,12 +61,26 @@ mod test {
     /// BIP 173, "Test vectors": valid and invalid strings, by their checksums and characters.
     #[test]
     fn bip_173() {
-        for text in ["A12UEL5L", "a12uel5l", "?1ezyfcl", "split1checkupstagehandshakeupstreamerranterredcaperred2y9e3w"] {
+        for text in [
+            "A12UEL5L",
+            "a12uel5l",
+            "?1ezyfcl",
+            "split1checkupstagehandshakeupstreamerranterredcaperred2y9e3w",
+        ] {
             assert!(decode(text).is_some(), "{text}");
         }
         for text in [
-            "pzry9x0s0muk", "1pzry9x0s0muk", "x1b4n0q5v", "li1dgmt3", "A1G7SGD8", "10a06t8", "1qzzfhee", "A12uEL5L",
-            "de1lg7wt\u{ff}", "\u{7f}1axkwrx", "",
+            "pzry9x0s0muk",
+            "1pzry9x0s0muk",
+            "x1b4n0q5v",
+            "li1dgmt3",
+            "A1G7SGD8",
+            "10a06t8",
+            "1qzzfhee",
+            "A12uEL5L",
+            "de1lg7wt\u{ff}",
+            "\u{7f}1axkwrx",
+            "",
         ] {
             assert!(decode(text).is_none(), "{text}");
         }

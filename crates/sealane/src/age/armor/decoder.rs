@@ -1,7 +1,9 @@
 //! Armor to bytes, piece by piece.
 
-use super::{BEGIN, COLUMNS, END, LINE_BYTES, MOST_BLANK, NO_BEGIN, NO_END, SHORT_LINE, TOO_BLANK, TRAILING};
-use super::decode_line;
+use super::{
+    BEGIN, COLUMNS, END, LINE_BYTES, MOST_BLANK, NO_BEGIN, NO_END, SHORT_LINE, TOO_BLANK, TRAILING,
+    decode_line,
+};
 use crate::{Error, Misuse};
 
 /// Decodes armor that comes in pieces of any size.

@@ -1,7 +1,6 @@
 //! Bytes to armor, on their way to a writer.
 
-use super::{BEGIN, COLUMNS, END, LINE_BYTES};
-use base64ct::{Base64, Encoding};
+use super::{BEGIN, COLUMNS, END, LINE_BYTES, encode_line};
 use std::io::{self, Write};
 
 /// Lines that are written together.
@@ -49,9 +48,7 @@ impl<W: Write> Encoder<W> {
         for batch in bytes.chunks(BATCH * LINE_BYTES) {
             self.text.clear();
             for line in batch.chunks(LINE_BYTES) {
-                let mut columns = [0; COLUMNS];
-                let text = Base64::encode(line, &mut columns).expect("64 columns hold 48 bytes");
-                self.text.extend_from_slice(text.as_bytes());
+                self.text.extend_from_slice(encode_line(line, &mut [0; COLUMNS]));
                 self.text.push(b'\n');
             }
             self.inner.write_all(&self.text)?;

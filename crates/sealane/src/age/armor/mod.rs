@@ -19,7 +19,8 @@ pub use encoder::Encoder;
 pub use view::View;
 
 use crate::Error;
-use base64ct::{Base64, Encoding};
+// With tables, unlike that of keys: it is public, and there can be much of it.
+use base64::prelude::{BASE64_STANDARD, Engine};
 
 const BEGIN: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 const END: &[u8] = b"-----END AGE ENCRYPTED FILE-----";
@@ -49,25 +50,31 @@ pub enum Armor {
 impl Armor {
     /// What a file is that begins with `prefix`; `None` where that is too short to say.
     pub fn detect(prefix: &[u8]) -> Option<Self> {
-        let text = prefix.trim_ascii_start();
         let dashes = b"-----BEGIN";
-        if text.is_empty() && prefix.len() < MOST_BLANK {
-            return None;
+        let text = prefix.trim_ascii_start();
+        let seen = text.len().min(dashes.len());
+        if prefix.len() - text.len() >= MOST_BLANK || text[..seen] != dashes[..seen] {
+            return Some(Self::Binary);
         }
-        match text.iter().zip(dashes).all(|(is, should)| is == should) {
-            true if text.len() < dashes.len() && prefix.len() < MOST_BLANK + dashes.len() => None,
-            true => Some(Self::Ascii),
-            false => Some(Self::Binary),
-        }
+        (seen == dashes.len()).then_some(Self::Ascii)
     }
 }
 
 /// Decodes a line, of 64 columns or the last.
 fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8], Error> {
+    const NOT_CANONICAL: Error = Error::Armor("a line is not canonical base64 with padding");
     match line.len() {
         0 => Err(Error::Armor("a line is empty")),
-        1..=COLUMNS => Base64::decode(line, into)
-            .map_err(|_| Error::Armor("a line is not canonical base64 with padding")),
+        1..=COLUMNS => {
+            let len = BASE64_STANDARD.decode_slice(line, into).map_err(|_| NOT_CANONICAL)?;
+            into.get(..len).ok_or(NOT_CANONICAL)
+        }
         _ => Err(Error::Armor("a line is longer than 64 columns")),
     }
+}
+
+/// Encodes a line, of 48 bytes or the last.
+fn encode_line<'a>(bytes: &[u8], into: &'a mut [u8; COLUMNS]) -> &'a [u8] {
+    let len = BASE64_STANDARD.encode_slice(bytes, into).expect("64 columns hold 48 bytes");
+    &into[..len]
 }

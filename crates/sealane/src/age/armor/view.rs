@@ -1,6 +1,8 @@
 //! Any range out of the middle of armor, by arithmetic.
 
-use super::{BEGIN, COLUMNS, END, LINE_BYTES, MOST_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line};
+use super::{
+    BEGIN, COLUMNS, END, LINE_BYTES, MOST_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line,
+};
 use crate::Error;
 use crate::engine::io::ReadAt;
 use std::io;
@@ -8,8 +10,9 @@ use std::io;
 /// Lines that are read together.
 const BATCH: u64 = 1 << 12;
 
-const UNEVEN: Error =
-    Error::Armor("its lines do not all have the same length and end; decode it from its beginning to its end");
+const UNEVEN: Error = Error::Armor(
+    "its lines do not all have the same length and end; decode it from its beginning to its end",
+);
 
 /// What is inside some armor, readable at any position.
 ///
@@ -139,7 +142,7 @@ fn ending(source: &impl ReadAt, start: u64, size: u64) -> Result<u64, Error> {
     if !matches!(blank, [] | [b'\n', ..]) {
         return Err(TRAILING);
     }
-    if blank.len() > MOST_BLANK {
+    if blank.len() >= MOST_BLANK {
         return Err(TOO_BLANK);
     }
     let before = trimmed.strip_suffix(END).ok_or(match trimmed {
