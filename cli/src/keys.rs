@@ -62,10 +62,7 @@ pub(crate) fn unlock(args: &args::Unlock, console: &Console) -> Result<Unlock, F
 }
 
 /// Those that were named, and those in files.
-pub(crate) fn recipients(
-    named: &[String],
-    files: &[impl AsRef<Path>],
-) -> Result<Vec<Recipient>, Failure> {
+pub(crate) fn recipients(named: &[String], files: &[impl AsRef<Path>]) -> Result<Vec<Recipient>, Failure> {
     let mut all = Vec::new();
     for text in named {
         all.push(text.parse().map_err(|e| Failure::about(text, e))?);
@@ -161,7 +158,9 @@ fn keyed<L>(
             plain(key, format.unwrap_or(Format::Chunked), context).map_err(|e| Failure::about("-k", e))
         }
         (Symmetric::Tink(keyset), None) => Ok(tink(keyset, context)),
-        (Symmetric::Tink(_), _) => Err(Failure::misuse("a keyset says its format itself; leave out --format")),
+        (Symmetric::Tink(_), _) => {
+            Err(Failure::misuse("a keyset says its format itself; leave out --format"))
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use super::transfer::{self, Ways};
 use crate::args::Encrypt;
 use crate::error::Failure;
-use crate::{keys, pour};
 use crate::tui::Console;
+use crate::{keys, pour};
 
 pub(crate) fn encrypt(args: &Encrypt, console: &Console) -> Result<(), Failure> {
     let pairs = transfer::pairs(&args.transfer)?;

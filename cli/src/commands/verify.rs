@@ -13,7 +13,7 @@ use std::path::Path;
 /// Verifies every file; one that fails does not keep the others from being verified.
 pub(crate) fn verify(args: &Verify, console: &Console) -> Result<(), Failure> {
     let _watch = Watch::begin(console);
-        let unlock = keys::unlock(&args.unlock, console)?;
+    let unlock = keys::unlock(&args.unlock, console)?;
     for input in &args.inputs {
         match one(args, &Source::new(input), &unlock, console) {
             Err(failure) if matches!(failure.kind(), Kind::Interrupted | Kind::ReaderLeft) => {

@@ -41,8 +41,7 @@ pub use recipient::Recipient;
 pub use scrypt::{MOST_WORK, WORK};
 pub use stanza::Stanza;
 
-#[allow(unused_imports, reason = "the file formats are about to use it")]
-pub(crate) use payload::{Begun, Payload};
+pub(crate) use payload::{Begun, Payload, layout};
 
 use crate::Error;
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};

@@ -31,7 +31,6 @@ pub(crate) struct Payload {
 
 /// How far a look at the beginning of a file got.
 #[derive(Debug)]
-#[allow(dead_code, reason = "the file formats are about to use it")]
 pub(crate) enum Begun {
     Ready(Payload),
     /// It is not worth to look again with less than so many bytes, unless the file has no more: then it is truncated.
@@ -81,16 +80,24 @@ impl Payload {
     }
 
     fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], header: usize) -> Result<Self, Error> {
-        let layout = Layout {
-            header: header as u64,
-            lead: 0,
-            chunk: CHUNK_LEN as u64,
-            overhead: TAG_LEN as u64,
-            end: End::Marked,
-            // The counter has 88 bits.
-            max_chunks: 1 << 63,
-        };
-        Ok(Self { aead: file_key.payload(nonce)?, layout })
+        Ok(Self { aead: file_key.payload(nonce)?, layout: layout_after(header) })
+    }
+}
+
+/// Where the chunks lie behind a header of so many bytes.
+pub(crate) fn layout(header_len: usize) -> Layout {
+    layout_after(header_len + NONCE_LEN)
+}
+
+fn layout_after(start: usize) -> Layout {
+    Layout {
+        header: start as u64,
+        lead: 0,
+        chunk: CHUNK_LEN as u64,
+        overhead: TAG_LEN as u64,
+        end: End::Marked,
+        // The counter has 88 bits.
+        max_chunks: 1 << 63,
     }
 }
 

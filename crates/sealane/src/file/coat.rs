@@ -79,7 +79,12 @@ impl Uncoat {
         }
     }
 
-    fn know<'a>(&mut self, unlock: &Unlock, prefix: Vec<u8>, room: &'a mut Vec<u8>) -> Result<&'a [u8], Error> {
+    fn know<'a>(
+        &mut self,
+        unlock: &Unlock,
+        prefix: Vec<u8>,
+        room: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], Error> {
         match unlock.armor(&prefix) {
             Some(Armor::Ascii) => {
                 let mut decoder = Box::new(Decoder::new());

@@ -1,9 +1,9 @@
 //! What a file tells without a key. Nothing of it is verified.
 
-use super::chunked;
 use super::paths::Source;
+use super::{Format, chunked, tink};
 use crate::age::armor::View;
-use crate::age::{Armor, Header, Parsed, payload};
+use crate::age::{self, Armor, Header, Parsed};
 use crate::engine::io::ReadAt;
 use crate::engine::plan::Layout;
 use crate::{Error, Misuse};
@@ -49,22 +49,33 @@ pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
     if Armor::detect(&beginning) == Some(Armor::Ascii) {
         let view = View::new(&source.file).map_err(about)?;
         let size = view.size().map_err(|e| Error::io(from, e))?;
-        return age(&view, size, file_len, Armor::Ascii).map_err(about);
+        return people(&view, size, file_len, Armor::Ascii).map_err(about);
     }
     match Header::parse(&beginning) {
-        Err(Error::Format(_)) => info("chunked-encryption@v1", chunked::LAYOUT, file_len, file_len),
         _ if beginning.is_empty() => Err(Error::Truncated),
-        _ => age(&source.file, file_len, file_len, Armor::Binary).map_err(about),
+        Err(Error::Format(_)) => unmarked(&beginning, file_len, format.unwrap_or(Format::Chunked)),
+        _ => people(&source.file, file_len, file_len, Armor::Binary).map_err(about),
     }
 }
 
-fn age(source: &dyn ReadAt, size: u64, file_len: u64, armor: Armor) -> Result<Info, Error> {
+/// Of a file that does not say what it is.
+fn unmarked(beginning: &[u8], file_len: u64, format: Format) -> Result<Info, Error> {
+    let (name, layout) = match format {
+        Format::Chunked => ("chunked-encryption@v1", chunked::LAYOUT),
+        Format::Tink4Kb => ("Tink AES-GCM-HKDF, 4 KiB", tink::layout(1 << 12, beginning)?),
+        Format::Tink1Mb => ("Tink AES-GCM-HKDF, 1 MiB", tink::layout(1 << 20, beginning)?),
+        Format::Age => return Err(Error::Format("an age file: its first line is another")),
+    };
+    info(name, layout, file_len, file_len)
+}
+
+fn people(source: &dyn ReadAt, size: u64, file_len: u64, armor: Armor) -> Result<Info, Error> {
     let mut prefix = Vec::new();
     loop {
         match Header::parse(&prefix)? {
             Parsed::Whole(header, len) => {
                 let recipients = header.stanzas().map(|stanza| stanza.kind().to_owned()).collect();
-                let info = info("age v1", payload::layout(len), size, file_len)?;
+                let info = info("age v1", age::layout(len), size, file_len)?;
                 return Ok(Info { armor, recipients, ..info });
             }
             Parsed::More { .. } if prefix.len() as u64 == size => return Err(Error::Truncated),

@@ -78,9 +78,9 @@ impl<'a> Sealing<'a> {
         match self.armor {
             Armor::Binary => self.write_bare(out),
             Armor::Ascii => {
-                let mut bare = vec![0; self.bare];
+                let (armor, mut bare) = (self.armor, vec![0; self.bare]);
                 self.write_bare(&mut bare)?;
-                let mut coated = Coated::new(out, self.armor)?;
+                let mut coated = Coated::new(out, armor)?;
                 coated.write_all(&bare)?;
                 coated.finish().map(drop).map_err(Error::from)
             }

@@ -30,7 +30,6 @@ mod output;
 mod paths;
 mod reader;
 mod stream;
-#[cfg_attr(not(test), expect(dead_code, reason = "until a lock has it"))]
 pub mod tink;
 mod writer;
 
@@ -42,9 +41,8 @@ pub use inspect::{Info, inspect};
 pub use lock::{Lock, Unlock};
 pub use memory::{Opening, Sealing, decrypt, encrypt};
 pub use output::Output;
-pub use paths::{
-    decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened,
-};
+pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened};
 pub use reader::Reader;
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
+pub use tink::Keyset;
 pub use writer::Writer;

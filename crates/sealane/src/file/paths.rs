@@ -118,9 +118,7 @@ pub fn verify_opened(from: File, name: &Path, unlock: &Unlock, options: Options<
 
 fn verify(source: &Source, unlock: &Unlock, mut options: Options<'_>) -> Result<(), Error> {
     match source.reader(unlock)? {
-        Some(reader) => {
-            open_all(reader.keys(), reader.plan(), source.named(&reader), &Nowhere, &mut options)
-        }
+        Some(reader) => open_all(reader.keys(), reader.plan(), source.named(&reader), &Nowhere, &mut options),
         None => {
             let mut decryptor = Decryptor::new(io::sink(), unlock);
             pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))?;

@@ -3,6 +3,7 @@
 use super::Options;
 use super::coat::{Coated, Uncoat};
 use super::lock::{Begun, Keys, Lock, Unlock};
+use super::tink::Seen;
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
 use crate::engine::plan::Job;
 use crate::{Error, Misuse};
@@ -145,16 +146,16 @@ impl<W: Write> Decryptor<W> {
             if self.sealed.len() < self.wanted {
                 return Ok(());
             }
-            self.begin(index)?;
+            self.begin(index, Seen::Beginning)?;
         }
         self.open_batches(index, piece)
     }
 
     /// Looks at the beginning of the file.
-    fn begin(&mut self, index: u64) -> Result<(), Error> {
+    fn begin(&mut self, index: u64, seen: Seen) -> Result<(), Error> {
         // Lost until the header is found good.
         self.index = None;
-        match self.unlock.begin(&self.sealed)? {
+        match self.unlock.begin(&self.sealed, seen)? {
             Begun::Ready(keys) => {
                 self.sealed.drain(..keys.layout().header as usize);
                 self.keys = Some(keys);
@@ -194,7 +195,7 @@ impl<W: Write> Decryptor<W> {
         self.push_bare(index, piece)?;
         if self.keys.is_none() {
             // More was wanted, but this is all there is.
-            self.begin(index)?;
+            self.begin(index, Seen::Whole)?;
         }
         let index = self.index.ok_or(Misuse::Lost)?;
         let layout = self.keys.as_ref().ok_or(Error::Truncated)?.layout();

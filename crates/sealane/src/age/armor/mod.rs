@@ -60,6 +60,13 @@ impl Armor {
     }
 }
 
+/// Bytes of armor around so many bytes.
+pub fn len(bytes: usize) -> usize {
+    let (full, rest) = (bytes / LINE_BYTES, bytes % LINE_BYTES);
+    let last = if rest == 0 { 0 } else { rest.div_ceil(3) * 4 + 1 };
+    BEGIN.len() + 1 + full * (COLUMNS + 1) + last + END.len() + 1
+}
+
 /// Decodes a line, of 64 columns or the last.
 fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8], Error> {
     const NOT_CANONICAL: Error = Error::Armor("a line is not canonical base64 with padding");

@@ -59,6 +59,11 @@ impl<S: ReadAt> View<S> {
         Ok(view)
     }
 
+    /// What is read from.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
     /// Appends what is in some lines.
     fn decode(&self, first: u64, lines: u64, out: &mut Vec<u8>) -> Result<(), Error> {
         let stride = COLUMNS + self.eol.len();

@@ -176,6 +176,20 @@ impl Template {
     }
 }
 
+/// Where the chunks of a file lie that begins so, as far as its header tells.
+///
+/// # Errors
+/// [`Error::Format`] for a header of another length.
+pub(crate) fn layout(segment_len: usize, beginning: &[u8]) -> Result<Layout, Error> {
+    let header_len = beginning.first().map_or(0, |len| usize::from(*len));
+    let all =
+        SEGMENTS.iter().map(|(len, _)| Parameters { hash: Hash::Sha256, derived_len: *len, segment_len });
+    all.into_iter()
+        .find(|parameters| parameters.header_len() == header_len)
+        .map(|parameters| parameters.layout())
+        .ok_or(Error::Format("a file in Tink's AES-GCM-HKDF streaming format: its header has another length"))
+}
+
 /// The keys of one file.
 pub(crate) struct Tink {
     aead: Aead,
