@@ -3,8 +3,9 @@
 use super::{extract, never_pickled};
 use crate::error::{raise, raise_name};
 use crate::text;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sealane::file::{Format, Keyset};
+use sealane::file::{Format, Keyset, Lock};
 
 /// Keys of Tink's AES-GCM-HKDF streaming: one encrypts, each of them may decrypt. Never shown, never pickled.
 ///
@@ -30,7 +31,10 @@ impl TinkKeyset {
     #[staticmethod]
     fn from_key(key: &Bound<'_, PyAny>, format: &str) -> PyResult<Self> {
         let format: Format = format.parse().map_err(raise_name)?;
-        Keyset::of(&extract(key)?, format).map(Self).map_err(raise)
+        match Lock::of_key(&extract(key)?, format, b"").map_err(raise)? {
+            Lock::Tink { keyset, .. } => Ok(Self(keyset)),
+            _ => Err(PyValueError::new_err("a keyset is for \"tink-1mb\" or \"tink-4kb\"")),
+        }
     }
 
     /// The keyset in clear, as Tink reads it: the secret itself.
