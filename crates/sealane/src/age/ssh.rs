@@ -236,8 +236,7 @@ fn twist(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Err
 
 /// Opens a key that is protected by a passphrase.
 fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Error> {
-    let passphrase =
-        passphrase.ok_or(Misuse::Key("the SSH key is protected by a passphrase, and none was given"))?;
+    let passphrase = passphrase.ok_or(Misuse::PassphraseMissing)?;
     if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MOST_ROUNDS) {
         return Err(Error::LimitExceeded("the SSH key asks for more than 2048 rounds of bcrypt"));
     }

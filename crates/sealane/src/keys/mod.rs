@@ -20,6 +20,7 @@
 //! ```
 
 mod derive;
+mod identities;
 mod jwk;
 mod kind;
 mod pbes2;
@@ -28,11 +29,12 @@ mod pkcs8;
 mod public;
 mod secret;
 mod shape;
-mod store;
+pub(crate) mod store;
 
 pub use crate::engine::staged::Existing;
 pub use crate::key::Key;
 pub use derive::{Cost, derive};
+pub use identities::load_identities;
 pub use jwk::{from_jwk, to_jwk};
 pub use kind::Kind;
 pub use public::Public;

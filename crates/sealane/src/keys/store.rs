@@ -32,7 +32,7 @@ fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Res
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Format`] of what is too long for a key.
-pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub(crate) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     // All the room at once: a vector that grows leaves copies behind.
     let mut content = Zeroizing::new(vec![0; LONGEST + 1]);
     let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
