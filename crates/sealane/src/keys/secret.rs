@@ -185,6 +185,7 @@ impl Secret {
                 let text = unwrapped(file, unlock)?;
                 Self::plain(Shape::of(&text)?)
             }
+            (Shape::Pem(text), unlock) if is_openssh(text) => Self::from_openssh(text, unlock),
             (Shape::Pem(text), unlock) => match (Encrypted::of(pem::read(text)?), unlock) {
                 (Ok(Encrypted(der)), Unlock::Passphrase(passphrase)) => {
                     let der = pbes2::open(&der, passphrase)?;
@@ -203,6 +204,7 @@ impl Secret {
     fn plain(shape: Shape<'_>) -> Result<Self, Error> {
         match shape {
             Shape::Jwk(text) => from_jwk(text).map(Self::Symmetric),
+            Shape::Pem(text) if is_openssh(text) => age::Identity::from_ssh(text, None).map(Self::Age),
             Shape::Pem(text) => Self::from_block(&pem::read(text)?),
             Shape::Identity(line) => line.parse().map(Self::Age),
             Shape::PrivateHex(digits) => {
@@ -217,6 +219,17 @@ impl Secret {
         }
     }
 
+    /// An identity that opens age files, and nothing else.
+    fn from_openssh(text: &str, unlock: Unlock<'_>) -> Result<Self, Error> {
+        let identity = match (age::Identity::from_ssh(text, None), unlock) {
+            (Err(Error::Misuse(Misuse::PassphraseMissing)), Unlock::Passphrase(passphrase)) => {
+                age::Identity::from_ssh(text, Some(passphrase))?
+            }
+            (identity, unlock) => return plainly(Self::Age(identity?), unlock),
+        };
+        Ok(Self::Age(identity))
+    }
+
     fn from_block(block: &pem::Block) -> Result<Self, Error> {
         match &block.label[..] {
             "PRIVATE KEY" => Self::from_private(pkcs8::private(&block.der)?),
@@ -228,9 +241,6 @@ impl Secret {
             "ENCRYPTED PRIVATE KEY" => {
                 Err(Error::Format("a key: what the age file holds is encrypted once more"))
             }
-            "OPENSSH PRIVATE KEY" => Err(Error::Format(
-                "a key file of its own: keys of OpenSSH are identities for age files alone",
-            )),
             label if label.ends_with("PUBLIC KEY") => Err(NOT_PRIVATE),
             _ => Err(Error::Format("a private key in PEM: expected -----BEGIN PRIVATE KEY-----")),
         }
@@ -308,6 +318,10 @@ impl Secret {
 }
 
 const NO_TEXT: Error = Error::Misuse(Misuse::Key("this key has no text, and cannot be kept in a file"));
+
+fn is_openssh(text: &str) -> bool {
+    text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----")
+}
 
 /// An encrypted PKCS#8.
 struct Encrypted(Zeroizing<Vec<u8>>);
