@@ -28,9 +28,11 @@ mod pbes2;
 mod pem;
 mod pkcs8;
 mod public;
+mod read;
 mod secret;
 mod shape;
 pub(crate) mod store;
+mod write;
 
 pub use crate::engine::staged::Existing;
 pub use crate::key::Key;
