@@ -2,7 +2,7 @@
 
 use crate::fixtures::*;
 use sealane::keys::{Kind, Public, Secret};
-use sealane::{Error, Misuse};
+use sealane::{Error, Misuse, age};
 
 fn secret(text: &str) -> Secret {
     Secret::from_text(text, None).unwrap_or_else(|error| panic!("{error}:\n{text}"))
@@ -145,4 +145,25 @@ fn secp256k1_in_hexadecimal() {
     ] {
         assert!(matches!(Public::from_text(&text), Err(Error::Format(_))), "{text}");
     }
+}
+
+/// They open age files, and nothing else: no file is written of them.
+#[test]
+fn keys_of_openssh_are_identities() {
+    let (plain, protected) = (include_str!("../age/ed25519"), include_str!("../age/ed25519_protected"));
+    let identity = |key: Secret| match key {
+        Secret::Age(identity) => identity,
+        other => panic!("{other:?}"),
+    };
+    let key = Secret::from_text(plain, None).unwrap();
+    assert_eq!((key.kind(), key.to_text(None).is_err()), (None, true));
+    for key in [key, Secret::from_text(protected, Some("open sesame")).unwrap()] {
+        let identity = identity(key);
+        let file = age::seal(b"hello", &[identity.recipient()], age::Armor::Binary).unwrap();
+        assert_eq!(*age::open(&file, &[identity]).unwrap(), b"hello");
+    }
+    let refused = |text, passphrase| Secret::from_text(text, passphrase).unwrap_err();
+    assert!(matches!(refused(protected, None), Error::Misuse(Misuse::PassphraseMissing)));
+    assert!(matches!(refused(protected, Some("guess")), Error::Passphrase));
+    assert!(matches!(refused(plain, Some("unneeded")), Error::Misuse(Misuse::NotEncrypted)));
 }
