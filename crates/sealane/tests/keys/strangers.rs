@@ -2,7 +2,7 @@
 
 use crate::fixtures::*;
 use sealane::keys::{Kind, Public, Secret};
-use sealane::{Error, Misuse, age};
+use sealane::{Error, Misuse};
 
 fn secret(text: &str) -> Secret {
     Secret::from_text(text, None).unwrap_or_else(|error| panic!("{error}:\n{text}"))
@@ -81,7 +81,7 @@ fn what_is_not_read_says_why() {
         (RSA_OLD_ENCRYPTION, "openssl pkcs8 -topk8"),
         (X25519_PUBLIC, "this is a public one"),
         (RSA_PUBLIC_PKCS1, "this is a public one"),
-        ("-----BEGIN OPENSSH PRIVATE KEY-----\nMAA=\n-----END OPENSSH PRIVATE KEY-----\n", "OpenSSH"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nMAA=\n-----END OPENSSH PRIVATE KEY-----\n", "SSH"),
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
             "expected -----BEGIN PRIVATE KEY-----",
@@ -147,23 +147,18 @@ fn secp256k1_in_hexadecimal() {
     }
 }
 
-/// They open age files, and nothing else: no file is written of them.
+/// They are identities for age files. They keep the files that they came in.
 #[test]
-fn keys_of_openssh_are_identities() {
-    let (plain, protected) = (include_str!("../age/ed25519"), include_str!("../age/ed25519_protected"));
-    let identity = |key: Secret| match key {
-        Secret::Age(identity) => identity,
-        other => panic!("{other:?}"),
-    };
-    let key = Secret::from_text(plain, None).unwrap();
-    assert_eq!((key.kind(), key.to_text(None).is_err()), (None, true));
-    for key in [key, Secret::from_text(protected, Some("open sesame")).unwrap()] {
-        let identity = identity(key);
-        let file = age::seal(b"hello", &[identity.recipient()], age::Armor::Binary).unwrap();
-        assert_eq!(*age::open(&file, &[identity]).unwrap(), b"hello");
+fn keys_of_openssh() {
+    let theirs = public(OPENSSH_ED25519_PUBLIC);
+    for (text, passphrase) in [(OPENSSH_ED25519, None), (OPENSSH_ED25519_ENCRYPTED, Some("hunter2"))] {
+        let key = Secret::from_text(text, passphrase).unwrap();
+        assert_eq!((key.kind(), key.public().as_ref()), (None, Some(&theirs)));
+        assert_eq!(format!("{key:?}"), "Secret(age)");
+        assert!(matches!(key.to_text(None), Err(Error::Misuse(Misuse::Key(_)))));
     }
     let refused = |text, passphrase| Secret::from_text(text, passphrase).unwrap_err();
-    assert!(matches!(refused(protected, None), Error::Misuse(Misuse::PassphraseMissing)));
-    assert!(matches!(refused(protected, Some("guess")), Error::Passphrase));
-    assert!(matches!(refused(plain, Some("unneeded")), Error::Misuse(Misuse::NotEncrypted)));
+    assert!(matches!(refused(OPENSSH_ED25519, Some("hunter2")), Error::Misuse(Misuse::NotEncrypted)));
+    assert!(matches!(refused(OPENSSH_ED25519_ENCRYPTED, None), Error::Misuse(Misuse::PassphraseMissing)));
+    assert!(matches!(refused(OPENSSH_ED25519_ENCRYPTED, Some("hunter3")), Error::Passphrase));
 }
