@@ -69,7 +69,7 @@ fn everything_else_is_refused() {
         let ((secret, public), (other, _)) = (pair(kind), pair(kind));
         let terms = Terms { aad: b"header", ..Terms::default() };
         let message = hybrid::seal(&public, b"plaintext", &terms).unwrap();
-        let refused = |key, message: &[u8], terms| {
+        let refused = |key: &Secret, message: &[u8], terms: &Terms<'_>| {
             let mut out = vec![9; message.len()];
             let error = hybrid::open_into(key, message, terms, &mut out).unwrap_err();
             assert!(!out.starts_with(b"plain"), "{kind}");
@@ -140,15 +140,16 @@ fn hpke_may_tell_who_the_sender_is() {
     let mode = Mode::AuthPsk(&sender, psk);
     seal_as_into(aead, &public, mode, b"hello", b"aad", b"info", &mut message).unwrap();
     let mut out = [0; 5];
-    let mut open = |mode| open_as_into(aead, &recipient, mode, &message, b"aad", b"info", &mut out);
-    assert_eq!(open(Mode::AuthPsk(&sender.public(), psk)).unwrap(), 5);
+    let (sender, other) = (sender.public(), other.public());
     let wrong = Psk::new(&[2; 32], b"name").unwrap();
+    let mut open = |mode| open_as_into(aead, &recipient, mode, &message, b"aad", b"info", &mut out);
+    assert_eq!(open(Mode::AuthPsk(&sender, psk)).unwrap(), 5);
     for mode in [
         Mode::Base,
         Mode::Psk(psk),
-        Mode::Auth(&sender.public()),
-        Mode::AuthPsk(&sender.public(), wrong),
-        Mode::AuthPsk(&other.public(), psk),
+        Mode::Auth(&sender),
+        Mode::AuthPsk(&sender, wrong),
+        Mode::AuthPsk(&other, psk),
     ] {
         assert!(matches!(open(mode), Err(Error::Authentication)));
     }
