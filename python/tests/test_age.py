@@ -429,21 +429,24 @@ print(most() - before)
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_fork() -> None:
-    """Parent and child make other keys and other files."""
+    """Parent and child make other keys, other files and other messages."""
+    pairs = [sealane.keys.generate(kind) for kind in ("rsa-2048", "secp256k1", "x25519", "p-256", "x-wing")]
+
+    def made() -> list[bytes]:
+        keys = [sealane.keys.generate(kind) for kind in ("age", "age-pq", "x25519", "p-256", "secp256k1")]
+        files = [sealane.encrypt(b"", recipients=[key.public]).split(b"\n")[1] for key in (AGE, PQ)]
+        messages = [sealane.hybrid.seal(key.public, b"")[:40] for key in pairs if key.public is not None]
+        return [*(key.to_text().encode() for key in keys), *files, *messages]
+
+    mine = made()
     reading, writing = os.pipe()
-
-    def made() -> bytes:
-        key = sealane.keys.generate("age").to_text().split()[-1]
-        return key.encode() + b" " + sealane.encrypt(b"", recipients=[AGE.public], armor=True)
-
-    made()
     child = os.fork()
     if child == 0:
-        os.write(writing, made())
+        os.write(writing, pickle.dumps(made()))
         os._exit(0)
-    mine = made()
+    mine += made()
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        theirs = pickle.loads(pipe.read())
     assert os.waitpid(child, 0)[1] == 0
-    theirs = os.read(reading, 1 << 16)
-    assert sealane.decrypt(theirs.split(b" ", 1)[1], identities=[AGE]) == b""
-    assert mine.split()[0] != theirs.split()[0]
-    assert mine.split(b"\n")[2] != theirs.split(b"\n")[2]
+    assert len(set(mine + theirs)) == len(mine) + len(theirs) == 3 * 12
