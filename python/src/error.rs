@@ -54,6 +54,28 @@ pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
     })
 }
 
+/// The same for a name that is looked up in a table: a caller's mistake, whatever the table calls it.
+#[cold]
+pub(crate) fn raise_name(error: Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// The same for a private key that is given as text or as a file, to a call that has no passphrase for it.
+#[cold]
+pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
+    move |error| match (error, path) {
+        (Error::Misuse(Misuse::PassphraseMissing), Some(path)) => PyValueError::new_err(format!(
+            "the key is encrypted with a passphrase: give sealane.keys.load({:?}, passphrase) in its place",
+            path.display().to_string()
+        )),
+        (Error::Misuse(Misuse::PassphraseMissing), None) => PyValueError::new_err(
+            "the key is encrypted with a passphrase: give sealane.keys.Key.from_text(text, passphrase) in its place",
+        ),
+        (error, Some(path)) => raise_about(path, error),
+        (error, None) => raise(error),
+    }
+}
+
 fn raise_misuse(misuse: &Misuse) -> PyErr {
     let text = misuse.to_string();
     match misuse {

@@ -12,6 +12,7 @@
 
 use crate::{Error, Misuse};
 use secp256k1 as library;
+use sha3::{Digest, Keccak256};
 use std::fmt;
 use zeroize::Zeroizing;
 
@@ -158,6 +159,21 @@ impl PublicKey {
             Encoding::Uncompressed => self.0.serialize_uncompressed().to_vec(),
         }
     }
+
+    /// The address that Ethereum derives from the key: the last 20 bytes of Keccak-256 of the point, in hexadecimal
+    /// with the capitals of EIP-55.
+    pub fn ethereum_address(&self) -> String {
+        let point = Keccak256::digest(&self.uncompressed()[1..]);
+        let mut address = base16ct::lower::encode_string(&point[12..]);
+        let case = Keccak256::digest(&address);
+        let halves = case.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        address = address
+            .chars()
+            .zip(halves)
+            .map(|(digit, half)| if half < 8 { digit } else { digit.to_ascii_uppercase() })
+            .collect();
+        format!("0x{address}")
+    }
 }
 
 impl fmt::Debug for PublicKey {
@@ -189,6 +205,17 @@ mod test {
         let mut bytes = [0; 32];
         bytes[31] = n;
         PrivateKey::from_bytes(&bytes).unwrap()
+    }
+
+    /// The keys 1 and 2, whose addresses are known everywhere; capitals as in EIP-55.
+    #[test]
+    fn addresses_of_ethereum() {
+        for (n, address) in [
+            (1, "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"),
+            (2, "0x2B5AD5c4795c026514f8317c7a215E218DcCD6cF"),
+        ] {
+            assert_eq!(private(n).public().ethereum_address(), address);
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! HPKE (RFC 9180) as one message: what [`crate::asymmetric::hpke`] computes, in base mode.
+//! HPKE (RFC 9180) as one message: what [`crate::asymmetric::hpke`] computes, in base mode unless told otherwise.
 //!
 //! ```text
 //! message    = encapsulation[32 | 65 | 1120] || ciphertext || tag[16]
@@ -11,10 +11,10 @@
 //! The KEM follows from the key; a message says neither it nor the AEAD, and not who sent it: whoever has the public
 //! key can write. `info` is what both sides know about the exchange, associated data what goes with this message.
 
-pub use crate::asymmetric::hpke::{Aead, Kem, PrivateKey, PublicKey, TAG_LEN};
+pub use crate::asymmetric::hpke::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey, TAG_LEN};
 
 use crate::Error;
-use crate::asymmetric::hpke::{Mode, Receiver, Sender};
+use crate::asymmetric::hpke::{Receiver, Sender};
 
 /// Bytes of a message with a plaintext of `plaintext_len` bytes.
 ///
@@ -63,9 +63,25 @@ pub fn seal_into(
     info: &[u8],
     out: &mut [u8],
 ) -> Result<usize, Error> {
+    seal_as_into(aead, public, Mode::Base, plaintext, aad, info, out)
+}
+
+/// The same in a mode that tells who the sender is.
+///
+/// # Errors
+/// Those of [`seal_into`]; [`crate::Misuse::Key`] where the sender's key is of another KEM, or of X-Wing.
+pub fn seal_as_into(
+    aead: Aead,
+    public: &PublicKey,
+    mode: Mode<'_, PrivateKey>,
+    plaintext: &[u8],
+    aad: &[u8],
+    info: &[u8],
+    out: &mut [u8],
+) -> Result<usize, Error> {
     let len = sealed_len(public, plaintext.len())?;
     let (encapsulation, ciphertext) = super::first(out, len)?.split_at_mut(public.kem().encapsulation_len());
-    let mut sender = Sender::new(public, aead, Mode::Base, info)?;
+    let mut sender = Sender::new(public, aead, mode, info)?;
     encapsulation.copy_from_slice(sender.encapsulation());
     sender.seal_into(plaintext, ciphertext, aad)?;
     Ok(len)
@@ -100,10 +116,26 @@ pub fn open_into(
     info: &[u8],
     out: &mut [u8],
 ) -> Result<usize, Error> {
+    open_as_into(aead, private, Mode::Base, message, aad, info, out)
+}
+
+/// The same in a mode that tells who the sender is.
+///
+/// # Errors
+/// Those of [`open_into`], also for another sender; [`crate::Misuse::Key`] as [`seal_as_into`].
+pub fn open_as_into(
+    aead: Aead,
+    private: &PrivateKey,
+    mode: Mode<'_, PublicKey>,
+    message: &[u8],
+    aad: &[u8],
+    info: &[u8],
+    out: &mut [u8],
+) -> Result<usize, Error> {
     let out = super::first(out, opened_len(private, message.len())?)?;
     let split = message.split_at_checked(private.kem().encapsulation_len());
     let (encapsulation, ciphertext) = split.ok_or(Error::Truncated)?;
     super::or_zero(out, |out| {
-        Receiver::new(private, aead, Mode::Base, encapsulation, info)?.open_into(ciphertext, out, aad)
+        Receiver::new(private, aead, mode, encapsulation, info)?.open_into(ciphertext, out, aad)
     })
 }
