@@ -66,7 +66,7 @@ def test_key_files(tmp_path: Path, kind: str) -> None:
     assert ours.public is not None
     ours.public.save(tmp_path / "public.pem")
     assert spki(theirs_of(ours).public_key()) == (tmp_path / "public.pem").read_text()
-    with pytest.raises(ValueError, match="(?i)password|decrypt"):
+    with pytest.raises(ValueError, match=r"(?i)password|decrypt"):
         serialization.load_pem_private_key(ours.to_text(PASSPHRASE).encode(), b"another")
 
 

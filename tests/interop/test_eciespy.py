@@ -52,7 +52,7 @@ def test_every_configuration(configuration: dict[str, Any]) -> None:
         changed[place] ^= 1
         with pytest.raises(sealane.SealaneError):
             sealane.hybrid.ecies_decrypt(private, changed, **configuration)
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"."):
             ecies.decrypt(private, bytes(changed), config)
 
 
