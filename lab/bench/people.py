@@ -148,7 +148,7 @@ def age(folder: pathlib.Path, size: int, rounds: int) -> None:
     peers = [peer for peer in ("age", "rage", "pyrage") if f"{peer}, encrypt" in ways]
     version = subprocess.run(["age", "--version"], check=True, capture_output=True, text=True).stdout.strip()
     show(
-        f"age files, X25519, {size / (1 << 30):g} GiB, {rounds} rounds in turn, whole processes (age {version})",
+        f"age files, X25519, {size / (1 << 30):g} GiB, {rounds} rounds in turn, processes (age {version})",
         ways,
         size,
         [name for name in ways if name.startswith("sealane")],

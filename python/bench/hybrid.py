@@ -1,7 +1,7 @@
 """Messages for people from Python, as ratios to eciespy and ``cryptography``.
 
-scrypt and Argon2id are computed by the crates `scrypt` and `argon2`, so there is nothing to compare with those:
-here they stand beside OpenSSL's.
+scrypt and Argon2id are computed by the crates `scrypt` and `argon2`, so there is nothing to compare with
+those: here they stand beside OpenSSL's.
 
     python python/bench/hybrid.py [--quick]
 """
