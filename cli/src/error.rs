@@ -103,9 +103,11 @@ impl Failure {
                 Kind::Truncated,
                 "truncated: the data ends too early, or was never encrypted; take another copy".into(),
             ),
-            error @ (Error::Format(_) | Error::Header(_) | Error::UnsupportedVersion(_)) => {
-                (Kind::Format, error.to_string())
-            }
+            error @ (Error::Format(_)
+            | Error::Header(_)
+            | Error::Armor(_)
+            | Error::Line { .. }
+            | Error::UnsupportedVersion(_)) => (Kind::Format, error.to_string()),
             error @ (Error::NoMatchingKey | Error::Passphrase) => (Kind::NoMatch, error.to_string()),
             error @ (Error::LimitExceeded(_) | Error::WorkFactor { .. }) => (Kind::Limit, error.to_string()),
             error @ (Error::ProviderUnavailable(_) | Error::SelfTest(_)) => {

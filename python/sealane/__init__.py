@@ -1,6 +1,6 @@
 """Encryption at the speed of the hardware: messages, streams and files in formats that others read."""
 
-from sealane import exceptions, hazmat, keys
+from sealane import exceptions, hazmat, hybrid, keys
 from sealane._file import decrypt, decrypt_file, encrypt, encrypt_file, inspect, verify_file
 from sealane._native import (
     Aead,
@@ -50,6 +50,7 @@ __all__ = [
     "exceptions",
     "generate_key",
     "hazmat",
+    "hybrid",
     "inspect",
     "keys",
     "open",

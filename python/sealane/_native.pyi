@@ -1,6 +1,6 @@
 """The native half of sealane: checked against the binary by mypy.stubtest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import IO, Final, TypeAlias, final
 
@@ -17,31 +17,50 @@ __all__ = [
     "Decryptor",
     "FileInfo",
     "Key",
+    "Lock",
     "Poly1305",
     "ProviderInfo",
+    "PublicKey",
     "Reader",
     "Speck",
     "SpeckAead",
     "SpeckCtr",
+    "TinkKeyset",
+    "Unlock",
     "Writer",
     "XChaCha20",
     "__version__",
     "algorithms",
     "decrypt_bytes",
     "decrypt_path",
+    "derive",
+    "ecies_decrypt",
+    "ecies_encrypt",
     "encrypt_bytes",
     "encrypt_path",
     "generate",
     "generate_key",
+    "hpke_open",
+    "hpke_seal",
+    "hybrid_open",
+    "hybrid_seal",
     "inspect_path",
+    "kinds",
     "load",
     "providers",
+    "rsa_open_parts",
     "run_cli",
     "verify_path",
 ]
 
 _Path: TypeAlias = str | PathLike[str]
 _KeyLike: TypeAlias = _Buffer | Key
+_FileKey: TypeAlias = _Buffer | Key | TinkKeyset
+_Text: TypeAlias = str | _Buffer
+_PublicLike: TypeAlias = PublicKey | _Text
+_PrivateLike: TypeAlias = Key | _Text
+_Recipients: TypeAlias = Iterable[str | PublicKey]
+_Identities: TypeAlias = Iterable[str | Key | PathLike[str]]
 _Progress: TypeAlias = Callable[[int, int | None], object] | None
 
 __version__: Final[str]
@@ -189,8 +208,68 @@ class SpeckAead:
 
 @final
 class Key:
-    def save(self, path: _Path) -> None: ...
+    @staticmethod
+    def from_text(text: _Text, passphrase: _Text | None = None) -> Key: ...
+    def save(
+        self,
+        path: _Path,
+        passphrase: _Text | None = None,
+        *,
+        recipients: _Recipients | None = None,
+        overwrite: bool = False,
+    ) -> None: ...
+    def to_text(self, passphrase: _Text | None = None) -> str: ...
+    def to_hex(self) -> str: ...
     def __bytes__(self) -> bytes: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def public(self) -> PublicKey | None: ...
+
+@final
+class PublicKey:
+    def __new__(cls, text: _Text) -> PublicKey: ...
+    @staticmethod
+    def load(path: _Path) -> PublicKey: ...
+    def save(self, path: _Path, *, overwrite: bool = False) -> None: ...
+    def to_hex(self, compressed: bool = False) -> str: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def ethereum_address(self) -> str: ...
+
+@final
+class TinkKeyset:
+    def __new__(cls, json_text: _Text) -> TinkKeyset: ...
+    @staticmethod
+    def from_key(key: _KeyLike, format: str) -> TinkKeyset: ...
+    def to_json(self) -> str: ...
+
+@final
+class Lock:
+    def __new__(
+        cls,
+        key: _FileKey | None,
+        recipients: _Recipients | None,
+        passphrase: _Text | None,
+        context: _Buffer,
+        format: str | None,
+        armor: bool,
+    ) -> Lock: ...
+
+@final
+class Unlock:
+    def __new__(
+        cls,
+        key: _FileKey | None,
+        identities: _Identities | None,
+        passphrase: _Text | None,
+        context: _Buffer,
+        format: str | None,
+        max_work_factor: int | None,
+    ) -> Unlock: ...
 
 @final
 class AlgorithmInfo:
@@ -229,6 +308,10 @@ class FileInfo:
     @property
     def format(self) -> str: ...
     @property
+    def armor(self) -> bool: ...
+    @property
+    def recipients(self) -> list[str]: ...
+    @property
     def file_len(self) -> int: ...
     @property
     def plaintext_len(self) -> int: ...
@@ -239,7 +322,7 @@ class FileInfo:
 
 @final
 class Reader:
-    def __new__(cls, src: str | IO[bytes], key: _KeyLike, context: _Buffer) -> Reader: ...
+    def __new__(cls, src: str | IO[bytes], unlock: Unlock) -> Reader: ...
     def read_at(self, offset: int, n: int) -> bytes: ...
     def readinto_at(self, offset: int, into: _Buffer) -> int: ...
     @property
@@ -247,14 +330,14 @@ class Reader:
 
 @final
 class Writer:
-    def __new__(cls, dst: str | IO[bytes], key: _KeyLike, context: _Buffer) -> Writer: ...
+    def __new__(cls, dst: str | IO[bytes], lock: Lock) -> Writer: ...
     def write(self, piece: _Buffer) -> int: ...
     def finish(self, durable: bool) -> None: ...
     def discard(self) -> None: ...
 
 @final
 class Decryptor:
-    def __new__(cls, dst: str | IO[bytes] | None, key: _KeyLike, context: _Buffer) -> Decryptor: ...
+    def __new__(cls, dst: str | IO[bytes] | None, unlock: Unlock) -> Decryptor: ...
     def write(self, piece: _Buffer) -> int: ...
     def finish(self, durable: bool) -> None: ...
     def discard(self) -> None: ...
@@ -263,29 +346,78 @@ def algorithms() -> list[AlgorithmInfo]: ...
 def providers() -> list[ProviderInfo]: ...
 def generate_key(algorithm: str) -> bytes: ...
 def generate(kind: str) -> Key: ...
-def load(path: _Path) -> Key: ...
-def encrypt_bytes(data: _Buffer, key: _KeyLike, context: _Buffer) -> bytes: ...
-def decrypt_bytes(data: _Buffer, key: _KeyLike, context: _Buffer) -> bytes: ...
+def kinds() -> tuple[str, ...]: ...
+def load(path: _Path, passphrase: _Text | None = None, *, identities: _Identities | None = None) -> Key: ...
+def derive(
+    passphrase: _Text,
+    salt: _Buffer,
+    *,
+    length: int = 32,
+    memory_kib: int = 65536,
+    passes: int = 3,
+    lanes: int = 4,
+) -> bytes: ...
+def hybrid_seal(
+    public: _PublicLike, data: _Buffer, aad: _Buffer, info: _Buffer, suite: str | None
+) -> bytes: ...
+def hybrid_open(
+    private: _PrivateLike, blob: _Buffer, aad: _Buffer, info: _Buffer, suite: str | None
+) -> bytes: ...
+def hpke_seal(
+    public: _PublicLike,
+    data: _Buffer,
+    aad: _Buffer,
+    info: _Buffer,
+    suite: str | None,
+    psk: _Buffer | None,
+    psk_id: _Buffer | None,
+    sender: _PrivateLike | None,
+) -> bytes: ...
+def hpke_open(
+    private: _PrivateLike,
+    blob: _Buffer,
+    aad: _Buffer,
+    info: _Buffer,
+    suite: str | None,
+    psk: _Buffer | None,
+    psk_id: _Buffer | None,
+    sender: _PublicLike | None,
+) -> bytes: ...
+def ecies_encrypt(
+    pk_hex: _Text,
+    data: _Buffer,
+    elliptic_curve: str,
+    is_ephemeral_key_compressed: bool,
+    is_hkdf_key_compressed: bool,
+    symmetric_algorithm: str,
+    symmetric_nonce_length: int,
+) -> bytes: ...
+def ecies_decrypt(
+    sk_hex: _Text,
+    data: _Buffer,
+    elliptic_curve: str,
+    is_ephemeral_key_compressed: bool,
+    is_hkdf_key_compressed: bool,
+    symmetric_algorithm: str,
+    symmetric_nonce_length: int,
+) -> bytes: ...
+def rsa_open_parts(
+    private: _PrivateLike,
+    capsule: _Buffer,
+    ciphertext: _Buffer,
+    nonce: _Buffer,
+    tag: _Buffer,
+    oaep: str,
+    aad: _Buffer,
+) -> bytes: ...
+def encrypt_bytes(data: _Buffer, lock: Lock) -> bytes: ...
+def decrypt_bytes(data: _Buffer, unlock: Unlock) -> bytes: ...
 def encrypt_path(
-    src: str,
-    dst: str,
-    key: _KeyLike,
-    context: _Buffer,
-    threads: int | None,
-    progress: _Progress,
-    durable: bool,
+    src: str, dst: str, lock: Lock, threads: int | None, progress: _Progress, durable: bool
 ) -> None: ...
 def decrypt_path(
-    src: str,
-    dst: str,
-    key: _KeyLike,
-    context: _Buffer,
-    threads: int | None,
-    progress: _Progress,
-    durable: bool,
+    src: str, dst: str, unlock: Unlock, threads: int | None, progress: _Progress, durable: bool
 ) -> None: ...
-def verify_path(
-    src: str, key: _KeyLike, context: _Buffer, threads: int | None, progress: _Progress
-) -> None: ...
-def inspect_path(src: str) -> FileInfo: ...
+def verify_path(src: str, unlock: Unlock, threads: int | None, progress: _Progress) -> None: ...
+def inspect_path(src: str, format: str | None) -> FileInfo: ...
 def run_cli(args: list[str]) -> int: ...

@@ -12,12 +12,16 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from sealane import _native
+from sealane._native import Lock, Unlock
 from sealane._places import PIECE, binary, is_stream, path_of
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from sealane._native import _KeyLike as KeyLike
+    from sealane._native import _FileKey as FileKey
+    from sealane._native import _Identities as Identities
+    from sealane._native import _Recipients as Recipients
+    from sealane._native import _Text as Text
     from sealane._places import Place
 
 __all__ = ["EncryptedReader", "EncryptedWriter", "open"]
@@ -28,26 +32,60 @@ _PEEK = 4096
 
 @overload
 def open(
-    file: Place, mode: Literal["rb"] = "rb", *, key: KeyLike, context: Buffer = b"", durable: bool = False
+    file: Place,
+    mode: Literal["rb"] = "rb",
+    *,
+    key: FileKey | None = None,
+    identities: Identities | None = None,
+    passphrase: Text | None = None,
+    context: Buffer = b"",
+    format: str | None = None,
+    max_work_factor: int | None = None,
 ) -> EncryptedReader: ...
 @overload
 def open(
-    file: Place, mode: Literal["wb"], *, key: KeyLike, context: Buffer = b"", durable: bool = False
+    file: Place,
+    mode: Literal["wb"],
+    *,
+    key: FileKey | None = None,
+    recipients: Recipients | None = None,
+    passphrase: Text | None = None,
+    context: Buffer = b"",
+    format: str | None = None,
+    armor: bool = False,
+    durable: bool = False,
 ) -> EncryptedWriter: ...
 def open(
-    file: Place, mode: str = "rb", *, key: KeyLike, context: Buffer = b"", durable: bool = False
+    file: Place,
+    mode: str = "rb",
+    *,
+    key: FileKey | None = None,
+    recipients: Recipients | None = None,
+    identities: Identities | None = None,
+    passphrase: Text | None = None,
+    context: Buffer = b"",
+    format: str | None = None,
+    armor: bool = False,
+    max_work_factor: int | None = None,
+    durable: bool = False,
 ) -> EncryptedReader | EncryptedWriter:
     """Opens an encrypted file and returns a file object of its plaintext.
 
     ``file`` is a path or a binary file object, which is not closed. With mode "rb" it must be seekable; every
     byte read is verified, at any position. With mode "wb" a path gets its file, whole, when the ``with``
     block ends cleanly or ``close()`` is called; an exception in the block or a forgotten object discards it.
-    See ``encrypt_file`` for the other parameters, ``decrypt_file`` for what is raised.
+    See ``encrypt_file`` for the other parameters of writing, ``decrypt_file`` for those of reading and for what
+    is raised.
     """
     if mode == "rb":
-        return EncryptedReader(file, key, context)
+        if recipients is not None or armor:
+            raise TypeError("recipients and armor are for writing; identities read")
+        return EncryptedReader(file, Unlock(key, identities, passphrase, context, format, max_work_factor))
     if mode == "wb":
-        return EncryptedWriter(file, key, context, durable=durable)
+        if identities is not None or max_work_factor is not None:
+            raise TypeError("identities and max_work_factor are for reading; write for recipients")
+        lock = Lock(key, recipients, passphrase, context, format, armor)
+        return EncryptedWriter(file, lock, durable=durable)
     raise ValueError(f"mode must be 'rb' or 'wb', not {mode!r}")
 
 
@@ -83,14 +121,14 @@ class EncryptedReader(_EncryptedFile):
 
     mode = "rb"
 
-    def __init__(self, file: Place, key: KeyLike, context: Buffer = b"") -> None:
+    def __init__(self, file: Place, unlock: Unlock) -> None:
         super().__init__(file)
         name = path_of(file)
         if name is not None and is_stream(name):
             raise io.UnsupportedOperation(
                 f"{name!r} cannot be read at any position; use sealane.decrypt_file"
             )
-        self._native = _native.Reader(name if name is not None else binary(file), key, context)
+        self._native = _native.Reader(name if name is not None else binary(file), unlock)
 
     @property
     def size(self) -> int:
@@ -170,7 +208,7 @@ class EncryptedWriter(_EncryptedFile):
 
     mode = "wb"
 
-    def __init__(self, file: Place, key: KeyLike, context: Buffer = b"", *, durable: bool = False) -> None:
+    def __init__(self, file: Place, lock: Lock, *, durable: bool = False) -> None:
         super().__init__(file)
         self._durable = durable
         self._owned: IO[bytes] | None = None
@@ -184,7 +222,7 @@ class EncryptedWriter(_EncryptedFile):
         else:
             target = name
         try:
-            self._making = _native.Writer(target, key, context)
+            self._making = _native.Writer(target, lock)
         except BaseException:
             if self._owned is not None:
                 self._owned.close()

@@ -37,7 +37,7 @@ class UnsupportedVersionError(FormatError):
 
 
 class NoMatchingKeyError(SealaneError):
-    """None of the given keys is one that the data was encrypted for."""
+    """None of the given keys is one that the data was encrypted for, or the passphrase is another one."""
 
 
 class ProviderUnavailableError(SealaneError):

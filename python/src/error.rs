@@ -29,7 +29,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     match error {
         Error::Authentication => named::AuthenticationError::new_err(text),
         Error::Format(_) => named::FormatError::new_err(text),
-        Error::Header(_) => named::FormatError::new_err(text),
+        Error::Header(_) | Error::Armor(_) | Error::Line { .. } => named::FormatError::new_err(text),
         Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
         Error::NoMatchingKey | Error::Passphrase => named::NoMatchingKeyError::new_err(text),
         Error::WorkFactor { .. } => named::LimitExceededError::new_err(text),
@@ -54,6 +54,29 @@ pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
     })
 }
 
+/// The same for a name that is looked up in a table: a caller's mistake, whatever the table calls it.
+#[cold]
+pub(crate) fn raise_name(error: Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// The same for an identity, which may be in a file. One that is encrypted has to be loaded first, since the calls that
+/// take identities have no passphrase for them.
+#[cold]
+pub(crate) fn raise_about_identities(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
+    move |error| match (error, path) {
+        (Error::Misuse(Misuse::PassphraseMissing), Some(path)) => PyValueError::new_err(format!(
+            "the identity file is encrypted with a passphrase: give sealane.keys.load({:?}, passphrase) in its place",
+            path.display().to_string()
+        )),
+        (Error::Misuse(Misuse::PassphraseMissing), None) => PyValueError::new_err(
+            "the identity is encrypted with a passphrase: give sealane.keys.Key.from_text(text, passphrase) in its place",
+        ),
+        (error, Some(path)) => raise_about(path, error),
+        (error, None) => raise(error),
+    }
+}
+
 fn raise_misuse(misuse: &Misuse) -> PyErr {
     let text = misuse.to_string();
     match misuse {
@@ -71,7 +94,12 @@ fn raise_misuse(misuse: &Misuse) -> PyErr {
         | Misuse::Overlap
         | Misuse::SameFile(_)
         | Misuse::Lost
+        | Misuse::SecretLength { .. }
         | Misuse::Key(_)
+        | Misuse::PassphraseMissing
+        | Misuse::IdentityMissing
+        | Misuse::NotEncrypted
+        | Misuse::Derivation(_)
         | Misuse::Recipient(_)
         | Misuse::Source(_) => PyValueError::new_err(text),
         _ => PySystemError::new_err(format!("sealane: a misuse without a Python name: {text}")),

@@ -3,13 +3,14 @@
 
 use crate::buffer::{Slot, fresh};
 use crate::error::{raise, raise_about};
-use crate::keys;
+use crate::lock::{self, Lock, Unlock};
 use crate::place::{Object, Place, Sink, path};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::Error;
-use sealane::file::{self, Durability, Lock, Opening, Options, Sealing, Unlock};
+use sealane::age::Armor;
+use sealane::file::{self, Durability, Opening, Options, Sealing};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -22,58 +23,47 @@ type Callback = Option<Py<PyAny>>;
 
 /// Encrypts the file ``src`` to the file ``dst``. Paths only; see ``sealane.encrypt_file``.
 #[pyfunction]
-#[pyo3(signature = (src, dst, key, context, threads, progress, durable))]
-#[expect(clippy::too_many_arguments, reason = "the arguments of the public function, all at once")]
 pub(crate) fn encrypt_path(
     py: Python<'_>,
     src: PathBuf,
     dst: PathBuf,
-    key: &Bound<'_, PyAny>,
-    context: &Bound<'_, PyAny>,
+    lock: &Lock,
     threads: Option<usize>,
     progress: Callback,
     durable: bool,
 ) -> PyResult<()> {
-    let (key, context) = (keys::extract(key)?, copy(context)?);
     with_options(py, threads, progress, durable, &src, |options| {
-        file::encrypt_file(&src, &dst, &Lock::key(&key, &context), options)
+        file::encrypt_file(&src, &dst, lock.core(), options)
     })
 }
 
 /// Decrypts the file ``src`` to the file ``dst``. Paths only; see ``sealane.decrypt_file``.
 #[pyfunction]
-#[pyo3(signature = (src, dst, key, context, threads, progress, durable))]
-#[expect(clippy::too_many_arguments, reason = "the arguments of the public function, all at once")]
 pub(crate) fn decrypt_path(
     py: Python<'_>,
     src: PathBuf,
     dst: PathBuf,
-    key: &Bound<'_, PyAny>,
-    context: &Bound<'_, PyAny>,
+    unlock: &Unlock,
     threads: Option<usize>,
     progress: Callback,
     durable: bool,
 ) -> PyResult<()> {
-    let (key, context) = (keys::extract(key)?, copy(context)?);
     with_options(py, threads, progress, durable, &src, |options| {
-        file::decrypt_file(&src, &dst, &Unlock::key(&key, &context), options)
+        file::decrypt_file(&src, &dst, unlock.core(), options)
     })
 }
 
 /// Verifies the file ``src``. Paths only; see ``sealane.verify_file``.
 #[pyfunction]
-#[pyo3(signature = (src, key, context, threads, progress))]
 pub(crate) fn verify_path(
     py: Python<'_>,
     src: PathBuf,
-    key: &Bound<'_, PyAny>,
-    context: &Bound<'_, PyAny>,
+    unlock: &Unlock,
     threads: Option<usize>,
     progress: Callback,
 ) -> PyResult<()> {
-    let (key, context) = (keys::extract(key)?, copy(context)?);
     with_options(py, threads, progress, false, &src, |options| {
-        file::verify_file(&src, &Unlock::key(&key, &context), options)
+        file::verify_file(&src, unlock.core(), options)
     })
 }
 
@@ -81,6 +71,10 @@ pub(crate) fn verify_path(
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct FileInfo {
     format: &'static str,
+    /// Whether the file is text.
+    armor: bool,
+    /// The kinds of those who can read it, in their order, as the format names them. Of age files only.
+    recipients: Vec<String>,
     /// Bytes of the file.
     file_len: u64,
     /// Bytes of plaintext, if the file is whole.
@@ -98,12 +92,14 @@ impl FileInfo {
     }
 }
 
-/// Tells what the size of a file says. Paths only; see ``sealane.inspect``.
+/// Tells what a file and its size say. Paths only; see ``sealane.inspect``.
 #[pyfunction]
-pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf) -> PyResult<FileInfo> {
-    let info = py.detach(|| file::inspect(&src)).map_err(|e| raise_about(&src, e))?;
-    let file::Info { format, file_len, plaintext_len, chunks, chunk_len } = info;
-    Ok(FileInfo { format, file_len, plaintext_len, chunks, chunk_len })
+pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf, format: Option<&str>) -> PyResult<FileInfo> {
+    let format = lock::named(format)?;
+    let info = py.detach(|| file::inspect(&src, format)).map_err(|e| raise_about(&src, e))?;
+    let file::Info { format, armor, recipients, file_len, plaintext_len, chunks, chunk_len, .. } = info;
+    let armor = armor == Armor::Ascii;
+    Ok(FileInfo { format, armor, recipients, file_len, plaintext_len, chunks, chunk_len })
 }
 
 /// The bytes of an encrypted file with the plaintext ``data``. See ``sealane.encrypt``.
@@ -111,12 +107,11 @@ pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf) -> PyResult<FileInfo> {
 pub(crate) fn encrypt_bytes<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
-    key: &Bound<'py, PyAny>,
-    context: &Bound<'py, PyAny>,
+    lock: &Lock,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-    let (data, context, key) = (a.read(data)?.bytes(), b.read(context)?.bytes(), keys::extract(key)?);
-    let sealing = Sealing::new(data, &Lock::key(&key, context)).map_err(raise)?;
+    let mut slot = Slot::new(py);
+    let data = slot.read(data)?.bytes();
+    let sealing = py.detach(|| Sealing::new(data, lock.core())).map_err(raise)?;
     fresh(py, sealing.len(), |out| py.detach(|| sealing.write_into(out)).map_err(raise))
 }
 
@@ -125,12 +120,11 @@ pub(crate) fn encrypt_bytes<'py>(
 pub(crate) fn decrypt_bytes<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
-    key: &Bound<'py, PyAny>,
-    context: &Bound<'py, PyAny>,
+    unlock: &Unlock,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-    let (data, context, key) = (a.read(data)?.bytes(), b.read(context)?.bytes(), keys::extract(key)?);
-    let opening = Opening::new(data, &Unlock::key(&key, context)).map_err(raise)?;
+    let mut slot = Slot::new(py);
+    let data = slot.read(data)?.bytes();
+    let opening = py.detach(|| Opening::new(data, unlock.core())).map_err(raise)?;
     fresh(py, opening.len(), |out| py.detach(|| opening.read_into(out)).map_err(raise))
 }
 
@@ -150,13 +144,12 @@ impl Reader {
     fn new(
         py: Python<'_>,
         src: &Bound<'_, PyAny>,
-        key: &Bound<'_, PyAny>,
-        context: &Bound<'_, PyAny>,
+        unlock: &Unlock,
     ) -> PyResult<Self> {
-        let (key, context, place) = (keys::extract(key)?, copy(context)?, Place::new(src)?);
+        let place = Place::new(src)?;
         let path = place.path();
         let core = py
-            .detach(|| file::Reader::new(place, &Unlock::key(&key, &context)))
+            .detach(|| file::Reader::new(place, unlock.core()))
             .map_err(|e| raise_named(&path, e))?;
         Ok(Self { core })
     }
@@ -216,17 +209,15 @@ impl Writer {
     fn new(
         py: Python<'_>,
         dst: &Bound<'_, PyAny>,
-        key: &Bound<'_, PyAny>,
-        context: &Bound<'_, PyAny>,
+        lock: &Lock,
     ) -> PyResult<Self> {
-        let (key, context) = (keys::extract(key)?, copy(context)?);
         let making = match path(dst)? {
             Some(path) => {
-                py.detach(|| file::Writer::create(&path, &Lock::key(&key, &context))).map(Making::Path)
+                py.detach(|| file::Writer::create(&path, lock.core())).map(Making::Path)
             }
             None => {
                 let object = Object::new(dst);
-                py.detach(|| file::Encryptor::new(object, &Lock::key(&key, &context))).map(Making::Object)
+                py.detach(|| file::Encryptor::new(object, lock.core())).map(Making::Object)
             }
         };
         Ok(Self(Mutex::new(Some(Box::new(making.map_err(raise)?)))))
@@ -274,14 +265,12 @@ impl Decryptor {
     fn new(
         py: Python<'_>,
         dst: Option<&Bound<'_, PyAny>>,
-        key: &Bound<'_, PyAny>,
-        context: &Bound<'_, PyAny>,
+        unlock: &Unlock,
     ) -> PyResult<Self> {
-        let (key, context) = (keys::extract(key)?, copy(context)?);
         let sink = dst.map_or(Ok(Sink::Nowhere), |dst| Sink::new(py, dst))?;
         let path = dst.map_or(Ok(None), path)?;
         Ok(Self {
-            making: Mutex::new(Some(Box::new(file::Decryptor::new(sink, &Unlock::key(&key, &context))))),
+            making: Mutex::new(Some(Box::new(file::Decryptor::new(sink, unlock.core())))),
             path,
         })
     }
@@ -370,10 +359,6 @@ fn with_options(
 
 fn durability(durable: bool) -> Durability {
     if durable { Durability::Synced } else { Durability::Cached }
-}
-
-fn copy(context: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    Ok(Slot::new(context.py()).read(context)?.bytes().to_vec())
 }
 
 fn raise_named(path: &Option<PathBuf>, error: Error) -> PyErr {

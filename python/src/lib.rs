@@ -10,11 +10,15 @@ mod buffer;
 mod error;
 mod file;
 mod hazmat;
+mod hybrid;
 mod keys;
+mod lock;
 mod number;
+mod people;
 mod place;
 mod providers;
 mod sealer;
+mod text;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -38,7 +42,11 @@ mod _native {
         hazmat::{
             AeadDecryptor, AeadEncryptor, AesCtr, ChaCha20, Poly1305, Speck, SpeckAead, SpeckCtr, XChaCha20,
         },
-        keys::{Key, generate, load},
+        hybrid::{
+            ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
+        },
+        keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load},
+        lock::{Lock, Unlock},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         run_cli,
     };

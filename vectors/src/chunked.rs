@@ -61,9 +61,9 @@ pub enum ChunkedFlag {
 /// Every case of chunked encryption.
 ///
 /// # Panics
-/// Where a file under `streaming` is not understood or missing.
+/// Where a file under `streaming/wycheproof` is not understood or missing.
 pub fn chunked() -> Vec<ChunkedCase> {
-    folder::read("streaming", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
+    folder::read("streaming/wycheproof", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[derive(Deserialize)]

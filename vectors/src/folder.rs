@@ -18,6 +18,25 @@ impl File {
     }
 }
 
+/// A file of bytes.
+pub(crate) struct BinaryFile {
+    /// Relative to the folder of vectors, with `/`.
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Every file below `folder`, for a format of which each file is a case and all have one reader.
+pub(crate) fn binary(folder: &str) -> Result<Vec<BinaryFile>, Error> {
+    let mut names = Vec::new();
+    list(folder, &mut names)?;
+    names.sort();
+    let read = |name: String| match fs::read(root().join(&name)) {
+        Ok(bytes) => Ok(BinaryFile { name, bytes }),
+        Err(error) => Err(Error { file: name, why: error.into() }),
+    };
+    names.into_iter().map(read).collect()
+}
+
 /// Reads every file below `folder`; `readers` must name exactly those that are there.
 pub(crate) fn read<T>(folder: &str, readers: &[(&str, Reader<T>)]) -> Result<Vec<T>, Error> {
     let mut names = Vec::new();

@@ -6,16 +6,33 @@
 #![forbid(unsafe_code)]
 
 mod aegis;
+mod age;
 mod chacha20;
 mod chunked;
 mod converted;
+mod ecdh;
+mod ecies;
 mod error;
 mod folder;
 mod hex;
+mod hpke;
+mod oaep;
+mod secp256k1;
+mod kdf;
+mod kdf;
+mod secp256k1;
 mod speck;
+mod tink;
 mod wycheproof;
 
+pub use age::{AgeCase, AgeOutcome, age};
 pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
+pub use ecdh::{EcdhCase, EcdhFlag, Rfc7748Case, Rfc7748Part, ecdh_p256, ecdh_x25519, rfc7748};
+pub use ecies::{EciesCase, EciesCurve, EciesPart, EciesSymmetric, ecies};
+pub use hpke::{HpkeCase, HpkeMessage, XWingCase, hpke, xwing};
+pub use oaep::{OaepCase, RsaKey, oaep};
+pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};
+pub use tink::{TinkCase, TinkHash, tink};
 
 use error::{Error, Why};
 use folder::File;
@@ -168,6 +185,89 @@ pub struct SpeckCase {
     pub ciphertext: Vec<u8>,
 }
 
+/// The hash that a derivation is built on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KdfHash {
+    /// SHA-1.
+    Sha1,
+    /// SHA-256.
+    Sha256,
+}
+
+/// How Argon2 chooses the blocks that it mixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Argon2Variant {
+    /// By the data.
+    Argon2d,
+    /// By their numbers.
+    Argon2i,
+    /// By their numbers at first, then by the data.
+    Argon2id,
+}
+
+/// One derivation of a key.
+#[derive(Clone, Debug)]
+pub struct KdfCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number of the case within the file.
+    pub id: String,
+    /// The password or the key that it starts from.
+    pub secret: Vec<u8>,
+    /// The salt.
+    pub salt: Vec<u8>,
+    /// What comes out.
+    pub output: Vec<u8>,
+    /// By what.
+    pub part: KdfPart,
+}
+
+/// By what a key is derived.
+#[derive(Clone, Debug)]
+pub enum KdfPart {
+    /// Argon2 version 1.3.
+    Argon2 {
+        /// Which one.
+        variant: Argon2Variant,
+        /// The second secret.
+        secret: Vec<u8>,
+        /// Associated data.
+        data: Vec<u8>,
+        /// Passes over the memory.
+        passes: u32,
+        /// Memory in KiB.
+        memory_kib: u32,
+        /// Parts of the memory.
+        lanes: u32,
+    },
+    /// HKDF.
+    Hkdf {
+        /// The hash.
+        hash: KdfHash,
+        /// What the key is for.
+        info: Vec<u8>,
+        /// The pseudorandom key between extracting and expanding.
+        extracted: Vec<u8>,
+    },
+    /// PBKDF2 with HMAC.
+    Pbkdf2 {
+        /// The hash.
+        hash: KdfHash,
+        /// Iterations.
+        rounds: u32,
+    },
+    /// scrypt.
+    Scrypt {
+        /// Base-2 logarithm of N.
+        log_n: u8,
+        /// Block size.
+        r: u32,
+        /// Parallelization.
+        p: u32,
+    },
+}
+
 type Reader<T> = fn(&File) -> Result<Vec<T>, Why>;
 
 const AEAD: &[(&str, Reader<AeadCase>)] = &[
@@ -199,6 +299,13 @@ const BLOCK: &[(&str, Reader<SpeckCase>)] = &[
 const STREAM: &[(&str, Reader<CtrCase>)] = &[
     ("stream/aes_ctr_rfc3686.json", converted::aes_ctr),
     ("stream/aes_ctr_sp800_38a.json", converted::aes_ctr),
+];
+
+const KDF: &[(&str, Reader<KdfCase>)] = &[
+    ("kdf/argon2_rfc9106.json", kdf::argon2),
+    ("kdf/hkdf_rfc5869.json", kdf::hkdf),
+    ("kdf/pbkdf2_sha1_rfc6070.json", kdf::pbkdf2_sha1),
+    ("kdf/scrypt_pbkdf2_rfc7914.json", kdf::scrypt_pbkdf2),
 ];
 
 const CHUNKED: &[(&str, Reader<ChunkedCase>)] =
@@ -254,6 +361,14 @@ pub fn aes_ctr() -> Vec<CtrCase> {
     folder::read("stream", STREAM).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Every derivation of a key. Some take a gigabyte or seconds.
+///
+/// # Panics
+/// Where a file under `kdf` is not understood or missing.
+pub fn kdf() -> Vec<KdfCase> {
+    folder::read("kdf", KDF).unwrap_or_else(|error| panic!("{error}"))
+}
+
 #[cfg(test)]
 mod test {
     use super::*;
@@ -303,6 +418,18 @@ mod test {
         ] {
             assert!(changed(name, BLOCK, from, to).is_err(), "{name}: {to} was taken");
             assert!(changed(name, BLOCK, from, from).is_ok(), "{name}: refused as it is");
+        }
+        for (name, from, to) in [
+            (KDF[0].0, r#""variant": "argon2d""#, r#""variant": "argon2ds""#),
+            (KDF[0].0, r#""version": 19"#, r#""version": 16"#),
+            (KDF[0].0, r#""tagLen": 32"#, r#""tagLen": 33"#),
+            (KDF[1].0, r#""hash": "SHA-256""#, r#""hash": "SHA-384""#),
+            (KDF[2].0, r#""iterations": 1,"#, r#""rounds": 1,"#),
+            (KDF[3].0, r#""kind": "scrypt""#, r#""kind": "yescrypt""#),
+            (KDF[3].0, r#""N": 16,"#, r#""N": 17,"#),
+        ] {
+            assert!(changed(name, KDF, from, to).is_err(), "{name}: {to} was taken");
+            assert!(changed(name, KDF, from, from).is_ok(), "{name}: refused as it is");
         }
         let stream = STREAM[0].0;
         assert!(changed(stream, STREAM, r#""iv": "00"#, r#""iv": ""#).is_err());

@@ -5,14 +5,14 @@ use crate::error::Failure;
 use crate::interrupt::Watch;
 use crate::places::{self, Source, Target};
 use crate::tui::Console;
-use crate::{key, pour};
-use sealane::file::{Reader, Unlock};
+use crate::{keys, pour};
+use sealane::file::Reader;
 
 pub(crate) fn cat(args: &Cat, console: &Console) -> Result<(), Failure> {
     let _watch = Watch::begin(console);
     let source = Source::new(&args.input);
     let about = |error| Failure::about(&source.name(), error);
-    let key = key::load(&args.unlock.key, console)?;
+    let unlock = keys::unlock(&args.unlock, console)?;
     // Asked of the name, because opening a pipe waits for its writer.
     let plain =
         matches!(&source, Source::File(path) if path.metadata().map_or(true, |found| !is_stream(&found)));
@@ -24,7 +24,7 @@ pub(crate) fn cat(args: &Cat, console: &Console) -> Result<(), Failure> {
     }
     let file = source.open()?;
     let out = places::stdout_apart_from(&file)?;
-    let reader = Reader::new(file, &Unlock::key(&key, args.unlock.context())).map_err(about)?;
+    let reader = Reader::new(file, &unlock).map_err(about)?;
     let total = args.range.end.min(reader.size()).saturating_sub(args.range.start);
     let mut bar = console.bar(&source.name(), Some(total)).unless(Target::Stdout.is_terminal());
     pour::range(&reader, args.range.clone(), &source, out, &mut bar).map(drop)

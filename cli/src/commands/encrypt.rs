@@ -3,17 +3,16 @@
 use super::transfer::{self, Ways};
 use crate::args::Encrypt;
 use crate::error::Failure;
-use crate::pour;
 use crate::tui::Console;
-use sealane::file::Lock;
+use crate::{keys, pour};
 
 pub(crate) fn encrypt(args: &Encrypt, console: &Console) -> Result<(), Failure> {
     let pairs = transfer::pairs(&args.transfer)?;
-    if args.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal()) {
+    if !args.lock.armor && args.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal()) {
         return Err(Failure::misuse(
             "ciphertext is not for a terminal; name a file with -o, or insist with -o -",
         ));
     }
     let ways = Ways { to_file: sealane::file::encrypt_opened, to_stdout: pour::encrypt };
-    transfer::transfer(&args.transfer, pairs, &ways, Lock::key, console)
+    transfer::transfer(&args.transfer, pairs, &ways, || keys::lock(&args.lock, console), console)
 }

@@ -3,11 +3,10 @@
 use crate::args::Transfer;
 use crate::error::{Failure, Kind, STDOUT};
 use crate::interrupt::{self, Watch};
-use crate::key;
 use crate::places::{self, Pair, Source, Target};
 use crate::tui::{Bar, Console};
+use sealane::Error;
 use sealane::file::{Durability, Options};
-use sealane::{Error, Key};
 use serde_json::json;
 use std::fs::File;
 use std::path::Path;
@@ -28,12 +27,11 @@ pub(super) fn transfer<L>(
     args: &Transfer,
     pairs: Vec<Pair>,
     ways: &Ways<L>,
-    lock: impl FnOnce(&Key, &[u8]) -> L,
+    lock: impl FnOnce() -> Result<L, Failure>,
     console: &Console,
 ) -> Result<(), Failure> {
     let _watch = Watch::begin(console);
-    let key = key::load(&args.unlock.key, console)?;
-    let lock = lock(&key, args.unlock.context());
+    let lock = lock()?;
     for pair in pairs {
         match one(args, &pair, &lock, ways, console) {
             Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),

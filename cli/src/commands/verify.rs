@@ -3,7 +3,7 @@
 use crate::args::Verify;
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
-use crate::key;
+use crate::keys;
 use crate::places::Source;
 use crate::tui::Console;
 use sealane::file::{self, Options, Unlock};
@@ -13,8 +13,7 @@ use std::path::Path;
 /// Verifies every file; one that fails does not keep the others from being verified.
 pub(crate) fn verify(args: &Verify, console: &Console) -> Result<(), Failure> {
     let _watch = Watch::begin(console);
-    let key = key::load(&args.unlock.key, console)?;
-    let unlock = Unlock::key(&key, args.unlock.context());
+    let unlock = keys::unlock(&args.unlock, console)?;
     for input in &args.inputs {
         match one(args, &Source::new(input), &unlock, console) {
             Err(failure) if matches!(failure.kind(), Kind::Interrupted | Kind::ReaderLeft) => {

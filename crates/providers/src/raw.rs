@@ -3,7 +3,8 @@
 //! Each gets the widest row that this processor and `SEALANE_CPU` allow and that passes its self-test. There
 //! is no choice between providers here: raw parts are ours only.
 
-use crate::{BadVariable, environment};
+use crate::key::forged;
+use crate::{AeadKey, BadVariable, Failed, Forged, InOut, environment};
 use kernels::aes::NoKey;
 use kernels::cpu::Features;
 
@@ -62,6 +63,37 @@ pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, NoR
 /// As [`speck()`]; a key has 16, 24 or 32 bytes.
 pub fn gcm(key: &[u8]) -> Result<Gcm, NoRaw> {
     make("AES-GCM", |features| Gcm::new(key, features))
+}
+
+/// AES-GCM for the messages of others, whose nonces have another length than 12 bytes.
+///
+/// # Errors
+/// As [`speck()`]; a key has 16, 24 or 32 bytes.
+pub fn gcm_any_nonce(key: &[u8]) -> Result<GcmAnyNonce, NoRaw> {
+    gcm(key).map(GcmAnyNonce)
+}
+
+/// AES-GCM under nonces of any length but none.
+///
+/// One of 12 bytes is used as it is; any other is hashed to a first counter (SP 800-38D, 7.1).
+pub struct GcmAnyNonce(Gcm);
+
+impl AeadKey for GcmAnyNonce {
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Failed> {
+        let tag = tag.try_into().map_err(|_| Failed)?;
+        // It would be hashed to zero, and zero encrypted, which masks the tag, is the key of the hash.
+        if nonce.is_empty() {
+            return Err(Failed);
+        }
+        self.0.seal(nonce, aad, data, tag).map_err(|_| Failed)
+    }
+
+    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
+        let (false, Ok(tag)) = (nonce.is_empty(), tag.try_into()) else {
+            return Err(forged(data.target()));
+        };
+        self.0.open(nonce, aad, data, tag).map_err(|_| Forged)
+    }
 }
 
 fn make<K>(name: &'static str, new: impl FnOnce(Features) -> Result<K, NoKey>) -> Result<K, NoRaw> {

@@ -17,6 +17,15 @@ pub enum Error {
     Truncated,
     /// The header of a file is damaged, or was changed: the text says where.
     Header(&'static str),
+    /// The ASCII armor around a file is damaged, or was changed: the text says how.
+    Armor(&'static str),
+    /// A line of a list of recipients or identities cannot be used.
+    Line {
+        /// Its number, from 1.
+        number: usize,
+        /// Why not.
+        why: Box<Error>,
+    },
     /// Of a version that this release does not know: the text says which ones it does.
     UnsupportedVersion(&'static str),
     /// None of the keys that were given is one that the data was encrypted for.
@@ -113,8 +122,23 @@ pub enum Misuse {
     SameFile(PathBuf),
     /// A stream is used again after it failed.
     Lost,
+    /// A secret that is too long to be wrapped by this key.
+    SecretLength {
+        /// Bytes given.
+        got: usize,
+        /// Bytes that would do.
+        most: usize,
+    },
     /// A key that cannot do what is asked of it.
     Key(&'static str),
+    /// A key file is encrypted with a passphrase, and none was given.
+    PassphraseMissing,
+    /// A key file is encrypted for recipients, and no identity was given.
+    IdentityMissing,
+    /// A passphrase or identities were given for a key file that is not encrypted.
+    NotEncrypted,
+    /// No key is derived from a passphrase like this.
+    Derivation(&'static str),
     /// Recipients that cannot be, or cannot be together.
     Recipient(&'static str),
     /// The source names something that is no file or stream.
@@ -124,13 +148,21 @@ pub enum Misuse {
 impl Error {
     /// The operating system's answer about `path`.
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
-        Self::Io { path: Some(path.to_owned()), source }
+        Self::from(source).about(path)
+    }
+
+    /// For an interface that speaks of [`io::Error`] only; [`Self::from`] brings it out again.
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Io { path: None, source } => source,
+            other => io::Error::new(io::ErrorKind::InvalidData, other),
+        }
     }
 
     /// Names the file that an answer of the operating system is about, where it was not named yet.
     pub(crate) fn about(self, path: &Path) -> Self {
         match self {
-            Self::Io { path: None, source } => Self::io(path, source),
+            Self::Io { path: None, source } => Self::Io { path: Some(path.to_owned()), source },
             other => other,
         }
     }
@@ -143,6 +175,8 @@ impl fmt::Display for Error {
             Self::Format(expected) => write!(f, "not {expected}"),
             Self::Truncated => f.write_str("truncated: the data ends too early"),
             Self::Header(what) => write!(f, "damaged header: {what}"),
+            Self::Armor(what) => write!(f, "damaged armor: {what}"),
+            Self::Line { number, why } => write!(f, "line {number}: {why}"),
             Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
             Self::NoMatchingKey => {
                 f.write_str("no matching key: none of those given is one that the data was encrypted for")
@@ -221,7 +255,17 @@ impl fmt::Display for Misuse {
                 write!(f, "source and destination are the same file: {}", path.display())
             }
             Self::Lost => f.write_str("an earlier failure lost what was in the making: begin again"),
-            Self::Key(what) | Self::Recipient(what) | Self::Source(what) => f.write_str(what),
+            Self::SecretLength { got, most } => {
+                write!(f, "this key wraps secrets of up to {most} bytes, not {got}")
+            }
+            Self::PassphraseMissing => f.write_str("the key is encrypted with a passphrase: give it"),
+            Self::IdentityMissing => f.write_str("the key is encrypted for recipients: give an identity"),
+            Self::NotEncrypted => {
+                f.write_str("the key is not encrypted: leave out the passphrase, and the identities")
+            }
+            Self::Key(what) | Self::Recipient(what) | Self::Source(what) | Self::Derivation(what) => {
+                f.write_str(what)
+            }
         }
     }
 }
@@ -230,6 +274,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
+            Self::Line { why, .. } => Some(why),
             _ => None,
         }
     }
@@ -243,9 +288,10 @@ impl From<Misuse> for Error {
     }
 }
 
+/// An error of ours that went through an interface which speaks of [`io::Error`] only comes out as it was.
 impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
-        Self::Io { path: None, source }
+        source.downcast().unwrap_or_else(|source| Self::Io { path: None, source })
     }
 }
 

@@ -2,7 +2,8 @@
 #![cfg(unix)]
 
 use sealane::file::{self, Lock, Options, Unlock, Writer};
-use sealane::{Error, Key, Misuse, keys};
+use sealane::keys::{Existing, Secret};
+use sealane::{Error, Key, Misuse};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -248,15 +249,17 @@ fn key_files_are_private_and_never_written_over() {
     let folder = Folder::new("keys");
     let path = folder.at("key");
     let key = Key::generate(32).unwrap();
-    keys::save(&key, &path).unwrap();
+    let keep = |key: &Key| Secret::Symmetric(key.clone()).save(&path, None, Existing::Refuse);
+    let load = |path: &Path| Secret::load(path, None).and_then(Secret::into_symmetric);
+    keep(&key).unwrap();
     assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
-    assert_eq!(keys::load(&path).unwrap().as_bytes(), key.as_bytes());
-    assert_eq!(kind(keys::save(&Key::generate(32).unwrap(), &path)), ErrorKind::AlreadyExists);
-    assert_eq!(keys::load(&path).unwrap().as_bytes(), key.as_bytes());
-    assert!(matches!(keys::load(&folder.file("binary", &[0xff; 40])), Err(Error::Format(_))));
-    assert!(matches!(keys::load(&folder.file("empty", b"")), Err(Error::Format(_))));
-    assert!(matches!(keys::load(&folder.0), Err(Error::Io { .. })));
-    assert!(matches!(keys::load(&folder.at("missing")), Err(Error::Io { .. })));
+    assert_eq!(load(&path).unwrap().as_bytes(), key.as_bytes());
+    assert_eq!(kind(keep(&Key::generate(32).unwrap())), ErrorKind::AlreadyExists);
+    assert_eq!(load(&path).unwrap().as_bytes(), key.as_bytes());
+    assert!(matches!(load(&folder.file("binary", &[0xff; 40])), Err(Error::Format(_))));
+    assert!(matches!(load(&folder.file("empty", b"")), Err(Error::Format(_))));
+    assert!(matches!(load(&folder.0), Err(Error::Io { .. })));
+    assert!(matches!(load(&folder.at("missing")), Err(Error::Io { .. })));
     assert_eq!(folder.names(), ["binary", "empty", "key"]);
 }
 

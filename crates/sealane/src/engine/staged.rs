@@ -19,9 +19,11 @@ pub(crate) enum Access {
 }
 
 /// What becomes of a file that already has the name.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Existing {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It is gone once the new file is whole.
     Replace,
+    /// It stays, and the new file is an error.
     Refuse,
 }
 

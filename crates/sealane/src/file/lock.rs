@@ -1,9 +1,12 @@
 //! What a file is locked with, and what opens it.
 
+use super::Format;
 use super::chunked::{self, Chunked};
+use super::tink::{Found, Keyset, Seen, Segment, Template};
+use crate::age::{self, Armor, Identity, Payload, Recipient};
 use crate::engine::io::ReadAt;
 use crate::engine::pipeline::Chunks;
-use crate::{Error, Key};
+use crate::{Error, Key, Misuse};
 
 /// What a file is encrypted with.
 #[derive(Clone, Debug)]
@@ -16,6 +19,20 @@ pub enum Lock {
         /// Whoever decrypts needs the same one.
         context: Vec<u8>,
     },
+    /// People, or a passphrase: age v1.
+    Age {
+        /// Any one of them can decrypt. A passphrase is one, and then the only one.
+        recipients: Vec<Recipient>,
+        /// Whether the file is text.
+        armor: Armor,
+    },
+    /// A keyset of Tink's: AES-GCM-HKDF streaming under its primary key.
+    Tink {
+        /// The keys.
+        keyset: Keyset,
+        /// Whoever decrypts needs the same one. Tink calls it associated data.
+        context: Vec<u8>,
+    },
 }
 
 /// What opens an encrypted file.
@@ -26,6 +43,18 @@ pub enum Unlock {
     Key {
         /// 16 or 32 bytes.
         key: Key,
+        /// The one it was encrypted with.
+        context: Vec<u8>,
+    },
+    /// Private keys, or a passphrase, for a file in the format age v1, armored or not.
+    Age {
+        /// They are tried in turn.
+        identities: Vec<Identity>,
+    },
+    /// A keyset of Tink's, for a file in the format AES-GCM-HKDF streaming.
+    Tink {
+        /// They are tried in turn.
+        keyset: Keyset,
         /// The one it was encrypted with.
         context: Vec<u8>,
     },
@@ -47,12 +76,49 @@ impl Lock {
         Self::Key { key: key.clone(), context: context.to_vec() }
     }
 
+    /// People, or a passphrase, for the format age v1.
+    pub fn age(recipients: &[Recipient], armor: Armor) -> Self {
+        Self::Age { recipients: recipients.to_vec(), armor }
+    }
+
+    /// A keyset of Tink's, for the format AES-GCM-HKDF streaming.
+    pub fn tink(keyset: &Keyset, context: &[u8]) -> Self {
+        Self::Tink { keyset: keyset.clone(), context: context.to_vec() }
+    }
+
+    /// A symmetric key, for one of the formats that take such keys.
+    ///
+    /// # Errors
+    /// [`Misuse::KeyLength`] for Tink's; [`Misuse::Key`] for age's.
+    pub fn of_key(key: &Key, format: Format, context: &[u8]) -> Result<Self, Error> {
+        Ok(match segment(format)? {
+            None => Self::key(key, context),
+            Some(segment) => Self::tink(&keyset(key, segment)?, context),
+        })
+    }
+
+    /// Whether the file is text.
+    pub(super) fn armor(&self) -> Armor {
+        match self {
+            Self::Age { armor, .. } => *armor,
+            Self::Key { .. } | Self::Tink { .. } => Armor::Binary,
+        }
+    }
+
     /// Keys for a new file, and its header.
     pub(super) fn begin(&self) -> Result<(Keys, Vec<u8>), Error> {
         match self {
             Self::Key { key, context } => {
                 let (chunked, header) = Chunked::create(key, context)?;
                 Ok((Box::new(chunked), header.to_vec()))
+            }
+            Self::Age { recipients, .. } => {
+                let (payload, header) = Payload::create(recipients)?;
+                Ok((Box::new(payload), header))
+            }
+            Self::Tink { keyset, context } => {
+                let (tink, header) = keyset.create(context)?;
+                Ok((Box::new(tink), header))
             }
         }
     }
@@ -64,12 +130,49 @@ impl Unlock {
         Self::Key { key: key.clone(), context: context.to_vec() }
     }
 
+    /// Private keys, or a passphrase, for a file in the format age v1.
+    pub fn age(identities: &[Identity]) -> Self {
+        Self::Age { identities: identities.to_vec() }
+    }
+
+    /// A keyset of Tink's, for a file in the format AES-GCM-HKDF streaming.
+    pub fn tink(keyset: &Keyset, context: &[u8]) -> Self {
+        Self::Tink { keyset: keyset.clone(), context: context.to_vec() }
+    }
+
+    /// A symmetric key, for one of the formats that take such keys.
+    ///
+    /// # Errors
+    /// As [`Lock::of_key`].
+    pub fn of_key(key: &Key, format: Format, context: &[u8]) -> Result<Self, Error> {
+        Ok(match segment(format)? {
+            None => Self::key(key, context),
+            Some(segment) => Self::tink(&keyset(key, segment)?, context),
+        })
+    }
+
+    /// What a file is that begins with `prefix`; `None` where that is too short to say.
+    pub(super) fn armor(&self, prefix: &[u8]) -> Option<Armor> {
+        match self {
+            Self::Age { .. } => Armor::detect(prefix),
+            Self::Key { .. } | Self::Tink { .. } => Some(Armor::Binary),
+        }
+    }
+
     /// The keys of the file that begins with `prefix`.
-    pub(super) fn begin(&self, prefix: &[u8]) -> Result<Begun, Error> {
+    pub(super) fn begin(&self, prefix: &[u8], seen: Seen) -> Result<Begun, Error> {
         match self {
             Self::Key { key, context } => match prefix.first_chunk() {
                 Some(header) => Ok(Begun::Ready(Box::new(Chunked::open(key, context, header)?))),
                 None => Ok(Begun::More(chunked::HEADER_LEN)),
+            },
+            Self::Age { identities } => match Payload::begin(prefix, identities)? {
+                age::Begun::Ready(payload) => Ok(Begun::Ready(Box::new(payload))),
+                age::Begun::More(len) => Ok(Begun::More(len)),
+            },
+            Self::Tink { keyset, context } => match keyset.find(context, prefix, seen)? {
+                Found::Ready(tink) => Ok(Begun::Ready(Box::new(tink))),
+                Found::More(len) => Ok(Begun::More(len)),
             },
         }
     }
@@ -78,14 +181,33 @@ impl Unlock {
     pub(super) fn begin_at(&self, source: &dyn ReadAt, size: u64) -> Result<Keys, Error> {
         let mut prefix = Vec::new();
         loop {
-            match self.begin(&prefix)? {
+            let seen = if prefix.len() as u64 == size { Seen::Whole } else { Seen::Beginning };
+            match self.begin(&prefix, seen)? {
                 Begun::Ready(keys) => return Ok(keys),
-                Begun::More(len) if len as u64 <= size => {
-                    prefix.resize(len, 0);
+                // What is wanted may be more than there is, and still what there is enough.
+                Begun::More(_) if seen == Seen::Whole => return Err(Error::Truncated),
+                Begun::More(len) => {
+                    let len = len.max(prefix.len() + 1);
+                    prefix.resize(usize::try_from(size).unwrap_or(usize::MAX).min(len), 0);
                     source.read_exact_at(0, &mut prefix)?;
                 }
-                Begun::More(_) => return Err(Error::Truncated),
             }
         }
     }
+}
+
+/// The segments of Tink's in this format; `None` for chunked-encryption@v1.
+fn segment(format: Format) -> Result<Option<Segment>, Error> {
+    match format {
+        Format::Chunked => Ok(None),
+        Format::Tink4Kb => Ok(Some(Segment::Kb4)),
+        Format::Tink1Mb => Ok(Some(Segment::Mb1)),
+        Format::Age => {
+            Err(Misuse::Key("age files are for recipients or a passphrase, not for a symmetric key").into())
+        }
+    }
+}
+
+fn keyset(key: &Key, segment: Segment) -> Result<Keyset, Error> {
+    Keyset::of_key(Template::of(segment, key)?.parameters, key)
 }

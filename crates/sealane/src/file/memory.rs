@@ -1,11 +1,15 @@
 //! The file formats, in memory.
 
 use super::Options;
+use super::coat::Coated;
 use super::lock::{Keys, Lock, Unlock};
+use crate::age::Armor;
+use crate::age::armor::{self, Decoder};
 use crate::engine::join::{join, threads};
 use crate::engine::pipeline::{open_chunks, seal_chunks};
 use crate::engine::plan::{Job, Plan};
 use crate::{Error, Misuse};
+use std::borrow::Cow;
 use std::sync::Mutex;
 
 /// Below this many bytes a second thread costs more than it brings.
@@ -38,7 +42,9 @@ pub struct Sealing<'a> {
     plaintext: &'a [u8],
     keys: Keys,
     header: Vec<u8>,
-    len: usize,
+    /// Bytes before armor is put on.
+    bare: usize,
+    armor: Armor,
     plan: Plan,
 }
 
@@ -50,14 +56,17 @@ impl<'a> Sealing<'a> {
     pub fn new(plaintext: &'a [u8], lock: &Lock) -> Result<Self, Error> {
         let (keys, header) = lock.begin()?;
         let plan = keys.layout().plan_plain(plaintext.len() as u64)?;
-        let len = length(plan.sealed_len())?;
-        Ok(Self { plaintext, keys, header, len, plan })
+        let bare = length(plan.sealed_len())?;
+        Ok(Self { plaintext, keys, header, bare, armor: lock.armor(), plan })
     }
 
     /// Bytes of the file.
     #[expect(clippy::len_without_is_empty, reason = "it has a header")]
     pub fn len(&self) -> usize {
-        self.len
+        match self.armor {
+            Armor::Binary => self.bare,
+            Armor::Ascii => armor::len(self.bare),
+        }
     }
 
     /// Writes the file into the start of a buffer.
@@ -65,7 +74,21 @@ impl<'a> Sealing<'a> {
     /// # Errors
     /// [`Misuse::OutputTooShort`].
     pub fn write_into(self, out: &mut [u8]) -> Result<(), Error> {
-        let (head, body) = first(out, self.len)?.split_at_mut(self.header.len());
+        let out = first(out, self.len())?;
+        match self.armor {
+            Armor::Binary => self.write_bare(out),
+            Armor::Ascii => {
+                let (armor, mut bare) = (self.armor, vec![0; self.bare]);
+                self.write_bare(&mut bare)?;
+                let mut coated = Coated::new(out, armor)?;
+                coated.write_all(&bare)?;
+                coated.finish().map(drop).map_err(Error::from)
+            }
+        }
+    }
+
+    fn write_bare(self, out: &mut [u8]) -> Result<(), Error> {
+        let (head, body) = out.split_at_mut(self.header.len());
         head.copy_from_slice(&self.header);
         each_job(self.plan, self.plaintext, body, Job::plain_len, Job::sealed_len, |job, plain, sealed| {
             seal_chunks(&*self.keys, job, plain, sealed)
@@ -75,7 +98,7 @@ impl<'a> Sealing<'a> {
 
 /// An encrypted file in memory, whose header was understood. Nothing else of it is verified yet.
 pub struct Opening<'a> {
-    file: &'a [u8],
+    file: Cow<'a, [u8]>,
     keys: Keys,
     plan: Plan,
     len: usize,
@@ -87,7 +110,11 @@ impl<'a> Opening<'a> {
     /// # Errors
     /// Those of [`decrypt`].
     pub fn new(file: &'a [u8], unlock: &Unlock) -> Result<Self, Error> {
-        let keys = unlock.begin_at(&file, file.len() as u64)?;
+        let file = match unlock.armor(file) {
+            Some(Armor::Ascii) => Cow::Owned(bare(file)?),
+            _ => Cow::Borrowed(file),
+        };
+        let keys = unlock.begin_at(&&*file, file.len() as u64)?;
         let plan = keys.layout().plan_sealed(file.len() as u64)?;
         let len = length(plan.plain_len)?;
         Ok(Self { file, keys, plan, len })
@@ -122,7 +149,7 @@ impl<'a> Opening<'a> {
 
 impl std::fmt::Debug for Sealing<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sealing").field("len", &self.len).finish_non_exhaustive()
+        f.debug_struct("Sealing").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
@@ -130,6 +157,14 @@ impl std::fmt::Debug for Opening<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Opening").field("len", &self.len).finish_non_exhaustive()
     }
+}
+
+fn bare(text: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let mut decoder = Decoder::new();
+    decoder.push(text, &mut bytes)?;
+    decoder.finish(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Cuts input and output by jobs and works on them with as many threads as they are worth.

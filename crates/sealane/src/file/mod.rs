@@ -1,7 +1,14 @@
 //! Files, objects and streams, in formats that others read.
 //!
-//! One format so far: C2SP chunked-encryption@v1 (Cobblestone-128 or -256 by the length of the key), committing,
-//! seekable, bound to a context.
+//! What a file is locked with says which ([`Lock`], [`Unlock`]):
+//!
+//! | locked with | format |
+//! |---|---|
+//! | a symmetric key | C2SP chunked-encryption@v1 (Cobblestone-128 or -256 by the key's length): committing, bound to a context |
+//! | people, a passphrase | age v1, as bytes or as text |
+//! | a keyset of Tink's | Tink AES-GCM-HKDF streaming, bound to a context |
+//!
+//! All of them are cut in chunks, so they are worked on by all cores and read from anywhere.
 //!
 //! | from, to | use |
 //! |---|---|
@@ -14,23 +21,28 @@
 //! | bytes to bytes | [`encrypt`], [`decrypt`] |
 
 mod chunked;
+mod coat;
+mod format;
+mod inspect;
 mod lock;
 mod memory;
 mod output;
 mod paths;
 mod reader;
 mod stream;
+pub mod tink;
 mod writer;
 
 pub use crate::engine::io::ReadAt;
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
+pub use format::Format;
+pub use inspect::{Info, inspect};
 pub use lock::{Lock, Unlock};
 pub use memory::{Opening, Sealing, decrypt, encrypt};
 pub use output::Output;
-pub use paths::{
-    Info, decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, inspect, verify_file, verify_opened,
-};
+pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened};
 pub use reader::Reader;
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
+pub use tink::Keyset;
 pub use writer::Writer;

@@ -1,9 +1,9 @@
 //! From a path to a path.
 
-use super::chunked;
 use super::lock::{Lock, Unlock};
 use super::stream::{Decryptor, Encryptor, pump};
 use super::{Options, Output, Reader};
+use crate::age::Armor;
 use crate::engine::io::{Named, Nowhere, WriteAt};
 use crate::engine::pipeline::{open_all, seal_all};
 use crate::{Error, Misuse};
@@ -39,12 +39,12 @@ pub fn encrypt_opened(
 
 fn encrypt(source: &Source, to: &Path, lock: &Lock, mut options: Options<'_>) -> Result<(), Error> {
     let sink = output(source, to)?;
-    if let (Some(len), Some(staged)) = (source.size(), sink.staged()) {
+    if let (Some(len), Some(staged), Armor::Binary) = (source.size(), sink.staged(), lock.armor()) {
         let (keys, header) = lock.begin()?;
         let plan = keys.layout().plan_plain(len)?;
         staged.allocate(plan.sealed_len())?;
         staged.file().write_all_at(0, &header).map_err(|e| Error::io(to, e))?;
-        seal_all(&*keys, plan, source.named(), staged.file(), &mut options).map_err(|e| e.about(to))?;
+        seal_all(&*keys, plan, source.plain(), staged.file(), &mut options).map_err(|e| e.about(to))?;
     } else {
         Encryptor::new(sink.file(), lock)
             .and_then(|mut encryptor| {
@@ -87,7 +87,7 @@ fn decrypt(source: &Source, to: &Path, unlock: &Unlock, mut options: Options<'_>
     match (reader, sink.staged()) {
         (Some(reader), Some(staged)) => {
             staged.allocate(reader.size())?;
-            open_all(reader.keys(), reader.plan(), source.named(), staged.file(), &mut options)
+            open_all(reader.keys(), reader.plan(), source.named(&reader), staged.file(), &mut options)
         }
         (Some(reader), None) => copy_out(&reader, sink.file(), &mut options),
         (None, _) => {
@@ -118,7 +118,7 @@ pub fn verify_opened(from: File, name: &Path, unlock: &Unlock, options: Options<
 
 fn verify(source: &Source, unlock: &Unlock, mut options: Options<'_>) -> Result<(), Error> {
     match source.reader(unlock)? {
-        Some(reader) => open_all(reader.keys(), reader.plan(), source.named(), &Nowhere, &mut options),
+        Some(reader) => open_all(reader.keys(), reader.plan(), source.named(&reader), &Nowhere, &mut options),
         None => {
             let mut decryptor = Decryptor::new(io::sink(), unlock);
             pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))?;
@@ -127,51 +127,16 @@ fn verify(source: &Source, unlock: &Unlock, mut options: Options<'_>) -> Result<
     }
 }
 
-/// What can be told of an encrypted file without a key. Nothing of it is verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Info {
-    /// The format's name.
-    pub format: &'static str,
-    /// Bytes of the file.
-    pub file_len: u64,
-    /// Bytes of plaintext, if the file is whole.
-    pub plaintext_len: u64,
-    /// Chunks.
-    pub chunks: u64,
-    /// Bytes of plaintext in a full chunk.
-    pub chunk_len: u64,
-}
-
-/// Tells what the size of a file says. The format has no mark of its own: any file of a fitting size looks like one.
-///
-/// # Errors
-/// [`Error::Truncated`] for a size that no whole file has; [`Error::Io`]; [`Misuse::Source`] for a pipe.
-pub fn inspect(from: &Path) -> Result<Info, Error> {
-    let source = Source::open(from)?;
-    if !source.found.is_file() {
-        return Err(Misuse::Source("only a plain file can be inspected").into());
-    }
-    let file_len = source.found.len();
-    let plan = chunked::LAYOUT.plan_sealed(file_len)?;
-    Ok(Info {
-        format: "chunked-encryption@v1",
-        file_len,
-        plaintext_len: plan.plain_len,
-        chunks: plan.chunks(),
-        chunk_len: chunked::CHUNK_LEN as u64,
-    })
-}
-
 /// An input that exists.
-struct Source {
+pub(super) struct Source {
     path: PathBuf,
-    file: File,
-    found: Metadata,
+    pub(super) file: File,
+    pub(super) found: Metadata,
     whole: bool,
 }
 
 impl Source {
-    fn open(path: &Path) -> Result<Self, Error> {
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
         Self::opened(File::open(path).map_err(|e| Error::io(path, e))?, path)
     }
 
@@ -191,13 +156,25 @@ impl Source {
         self.whole.then_some(self.found.len())
     }
 
+    /// `None` where it has to be read from its beginning to its end.
     fn reader(&self, unlock: &Unlock) -> Result<Option<Reader<&File>>, Error> {
-        let reader = self.size().map(|_| Reader::new(&self.file, unlock));
-        reader.transpose().map_err(|e| e.about(&self.path))
+        if self.size().is_none() {
+            return Ok(None);
+        }
+        match Reader::new(&self.file, unlock) {
+            Ok(reader) => Ok(Some(reader)),
+            // Armor whose lines end in different ways can still be read in order, and broken armor be told better.
+            Err(Error::Armor(_)) => Ok(None),
+            Err(e) => Err(e.about(&self.path)),
+        }
     }
 
-    fn named(&self) -> Named<'_> {
+    fn plain(&self) -> Named<'_> {
         Named { path: &self.path, source: &self.file }
+    }
+
+    fn named<'a>(&'a self, reader: &'a Reader<&File>) -> Named<'a> {
+        Named { path: &self.path, source: reader.bytes() }
     }
 
     fn read(&self, piece: &mut [u8]) -> Result<usize, Error> {

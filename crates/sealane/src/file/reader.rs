@@ -1,5 +1,6 @@
 //! Random access: any range out of the middle of an encrypted file.
 
+use super::coat::Bytes;
 use super::lock::{Keys, Unlock};
 use crate::Error;
 use crate::engine::io::ReadAt;
@@ -20,7 +21,7 @@ const WORTH_THREADS: usize = 4 << 20;
 ///
 /// Every byte it returns was verified; the last chunk was verified before its size is believed.
 pub struct Reader<S> {
-    source: S,
+    source: Bytes<S>,
     keys: Keys,
     plan: Plan,
     recent: Mutex<Recent>,
@@ -42,6 +43,7 @@ impl<S: ReadAt> Reader<S> {
     /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`crate::Misuse::KeyLength`] and what else the
     /// format may say.
     pub fn new(source: S, unlock: &Unlock) -> Result<Self, Error> {
+        let source = Bytes::new(source, unlock)?;
         let size = source.size()?;
         let keys = unlock.begin_at(&source, size)?;
         let plan = keys.layout().plan_sealed(size)?;
@@ -58,6 +60,11 @@ impl<S: ReadAt> Reader<S> {
 
     /// What is read from.
     pub fn source(&self) -> &S {
+        self.source.source()
+    }
+
+    /// The bytes of the file, without armor.
+    pub(super) fn bytes(&self) -> &dyn ReadAt {
         &self.source
     }
 
@@ -146,7 +153,7 @@ impl<S: ReadAt> Reader<S> {
 
 impl<S: ReadAt> Read for Reader<S> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let n = self.read_at(self.position, into).map_err(into_io)?;
+        let n = self.read_at(self.position, into).map_err(Error::into_io)?;
         self.position += n as u64;
         Ok(n)
     }
@@ -161,14 +168,6 @@ impl<S: ReadAt> Seek for Reader<S> {
         };
         self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.position)
-    }
-}
-
-/// For callers that speak [`io::Error`] only; the typed error is inside.
-fn into_io(error: Error) -> io::Error {
-    match error {
-        Error::Io { path: None, source } => source,
-        other => io::Error::new(io::ErrorKind::InvalidData, other),
     }
 }
 

@@ -1,7 +1,9 @@
 //! One way, from beginning to end: pipes, sockets, standard input.
 
 use super::Options;
+use super::coat::{Coated, Uncoat};
 use super::lock::{Begun, Keys, Lock, Unlock};
+use super::tink::Seen;
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
 use crate::engine::plan::Job;
 use crate::{Error, Misuse};
@@ -15,9 +17,9 @@ const BATCH_LEN: u64 = 1 << 20;
 ///
 /// What was written is a whole file only after [`Encryptor::finish`]. Dropped before, it is a truncated one, which
 /// no reader takes for whole.
-pub struct Encryptor<W> {
+pub struct Encryptor<W: Write> {
     keys: Keys,
-    inner: W,
+    inner: Coated<W>,
     /// Plaintext that waits for more than a batch: the last chunk is known to be one only at the end.
     plain: Zeroizing<Vec<u8>>,
     sealed: Vec<u8>,
@@ -31,8 +33,9 @@ impl<W: Write> Encryptor<W> {
     ///
     /// # Errors
     /// [`Misuse::KeyLength`] and what else the lock may say, [`Error::Io`].
-    pub fn new(mut inner: W, lock: &Lock) -> Result<Self, Error> {
+    pub fn new(inner: W, lock: &Lock) -> Result<Self, Error> {
         let (keys, header) = lock.begin()?;
+        let mut inner = Coated::new(inner, lock.armor())?;
         inner.write_all(&header)?;
         let plain = Zeroizing::new(Vec::with_capacity(batch(&*keys, 0).plain_len()));
         Ok(Self { keys, inner, plain, sealed: Vec::new(), index: Some(0) })
@@ -66,8 +69,7 @@ impl<W: Write> Encryptor<W> {
         let layout = self.keys.layout();
         let plan = layout.plan_plain(layout.plain_start(index) + self.plain.len() as u64)?;
         self.seal(&plan.span(index..u64::MAX))?;
-        self.inner.flush()?;
-        Ok(self.inner)
+        Ok(self.inner.finish()?)
     }
 
     /// Seals all the plaintext that waits.
@@ -90,6 +92,9 @@ impl<W: Write> Encryptor<W> {
 /// can be thrown away, as [`super::decrypt_file`] does.
 pub struct Decryptor<W> {
     unlock: Unlock,
+    armor: Uncoat,
+    /// What the armor held.
+    bare: Vec<u8>,
     /// Known once the header was seen.
     keys: Option<Keys>,
     inner: W,
@@ -107,6 +112,8 @@ impl<W: Write> Decryptor<W> {
     pub fn new(inner: W, unlock: &Unlock) -> Self {
         Self {
             unlock: unlock.clone(),
+            armor: Uncoat::Unknown(Vec::new()),
+            bare: Vec::new(),
             keys: None,
             inner,
             sealed: Vec::new(),
@@ -121,8 +128,17 @@ impl<W: Write> Decryptor<W> {
     /// # Errors
     /// [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`] and what else the format may say; from then on
     /// [`Misuse::Lost`].
-    pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
-        let index = self.index.ok_or(Misuse::Lost)?;
+    pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
+        let index = self.index.take().ok_or(Misuse::Lost)?;
+        let mut bare = std::mem::take(&mut self.bare);
+        let piece = self.armor.push(&self.unlock, piece, &mut bare)?;
+        self.index = Some(index);
+        self.push_bare(index, piece)?;
+        self.bare = bare;
+        Ok(())
+    }
+
+    fn push_bare(&mut self, index: u64, mut piece: &[u8]) -> Result<(), Error> {
         while self.keys.is_none() {
             // No more than is wanted: what follows the header goes another way.
             let now = piece.len().min(self.wanted - self.sealed.len());
@@ -130,18 +146,24 @@ impl<W: Write> Decryptor<W> {
             if self.sealed.len() < self.wanted {
                 return Ok(());
             }
-            // Lost until the header is found good.
-            self.index = None;
-            match self.unlock.begin(&self.sealed)? {
-                Begun::Ready(keys) => {
-                    self.sealed.drain(..keys.layout().header as usize);
-                    self.keys = Some(keys);
-                }
-                Begun::More(len) => self.wanted = len.max(self.sealed.len() + 1),
-            }
-            self.index = Some(index);
+            self.begin(index, Seen::Beginning)?;
         }
         self.open_batches(index, piece)
+    }
+
+    /// Looks at the beginning of the file.
+    fn begin(&mut self, index: u64, seen: Seen) -> Result<(), Error> {
+        // Lost until the header is found good.
+        self.index = None;
+        match self.unlock.begin(&self.sealed, seen)? {
+            Begun::Ready(keys) => {
+                self.sealed.drain(..keys.layout().header as usize);
+                self.keys = Some(keys);
+            }
+            Begun::More(len) => self.wanted = len.max(self.sealed.len() + 1),
+        }
+        self.index = Some(index);
+        Ok(())
     }
 
     fn open_batches(&mut self, mut index: u64, mut piece: &[u8]) -> Result<(), Error> {
@@ -152,6 +174,7 @@ impl<W: Write> Decryptor<W> {
                 self.sealed.extend_from_slice(piece);
                 return Ok(());
             }
+            // Of a header's last look there may be more than a batch.
             let rest = self.sealed.split_off(self.sealed.len().min(job.sealed_len()));
             let (now, later) = piece.split_at(job.sealed_len() - self.sealed.len());
             self.sealed.extend_from_slice(now);
@@ -166,6 +189,14 @@ impl<W: Write> Decryptor<W> {
     /// # Errors
     /// [`Error::Truncated`] and those of [`Self::push`]; nothing more was written then.
     pub fn finish(mut self) -> Result<W, Error> {
+        let index = self.index.ok_or(Misuse::Lost)?;
+        let mut bare = std::mem::take(&mut self.bare);
+        let piece = self.armor.finish(&self.unlock, &mut bare)?;
+        self.push_bare(index, piece)?;
+        if self.keys.is_none() {
+            // More was wanted, but this is all there is.
+            self.begin(index, Seen::Whole)?;
+        }
         let index = self.index.ok_or(Misuse::Lost)?;
         let layout = self.keys.as_ref().ok_or(Error::Truncated)?.layout();
         let plan = layout.plan_sealed(layout.sealed_start(index) + self.sealed.len() as u64)?;
@@ -193,7 +224,7 @@ fn batch(keys: &dyn Chunks, index: u64) -> Job {
     layout.inner(index..index + layout.chunks_in(BATCH_LEN))
 }
 
-impl<W> std::fmt::Debug for Encryptor<W> {
+impl<W: Write> std::fmt::Debug for Encryptor<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Encryptor").field("index", &self.index).finish_non_exhaustive()
     }

@@ -1,39 +1,53 @@
-//! Key files: readable by their owner alone, written whole or not at all, never written over.
+//! Key files: readable by their owner alone, written whole or not at all, written over only where that is asked for.
 
-use super::{from_jwk, to_jwk};
+use super::Existing;
+use crate::Error;
 use crate::engine::options::Durability;
-use crate::engine::staged::{Access, Existing, Staged};
-use crate::{Error, Key};
+use crate::engine::staged::{Access, Staged};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use zeroize::Zeroizing;
 
 /// No key file is longer; whatever is, is something else that was named by mistake.
-const LONGEST: u64 = 1 << 16;
+const LONGEST: usize = 1 << 18;
 
-/// Writes `key` to a new file that only its owner can read.
-///
-/// # Errors
-/// [`Error::Io`], also where `path` exists.
-pub fn save(key: &Key, path: &Path) -> Result<(), Error> {
-    let staged = Staged::new(path, Access::Owner)?;
-    staged.file().write_all(to_jwk(key).as_bytes()).map_err(|e| Error::io(path, e))?;
-    // A key that is lost takes its files along.
-    staged.commit(Existing::Refuse, Durability::Synced)
+/// Writes a file that only its owner can read, also where it replaces one that others could.
+pub(super) fn write_secret(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
+    write(path, content, Access::Owner, existing)
 }
 
-/// Reads a key file.
+pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
+    write(path, content, Access::Usual, existing)
+}
+
+fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Result<(), Error> {
+    let staged = Staged::new(path, access)?;
+    staged.file().write_all(content).map_err(|e| Error::io(path, e))?;
+    // A key that is lost takes its files along.
+    staged.commit(existing, Durability::Synced)
+}
+
+/// The content of a key file.
 ///
 /// # Errors
-/// [`Error::Io`], [`Error::Format`].
-pub fn load(path: &Path) -> Result<Key, Error> {
-    let mut text = Zeroizing::new(String::with_capacity(256));
-    File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text)).map_err(|e| {
-        match e.kind() {
-            io::ErrorKind::InvalidData => Error::Format("a key file: it is not text"),
-            _ => Error::io(path, e),
+/// [`Error::Io`]; [`Error::Format`] of what is too long for a key.
+pub(crate) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    // All the room at once: a vector that grows leaves copies behind.
+    let mut content = Zeroizing::new(vec![0; LONGEST + 1]);
+    let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let mut len = 0;
+    while let Some(rest) = content.get_mut(len..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Error::io(path, e)),
         }
-    })?;
-    from_jwk(&text)
+    }
+    if len > LONGEST {
+        return Err(Error::Format("a key file: it is longer than any"));
+    }
+    content.truncate(len);
+    Ok(content)
 }

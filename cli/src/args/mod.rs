@@ -1,17 +1,23 @@
 //! What can be typed.
 
+mod locks;
+
+pub(crate) use locks::{Keygen, Lock, Passphrase, Unlock};
+
+use locks::formats;
+use sealane::file::Format;
+
 use clap::builder::RangedU64ValueParser;
-use clap::{Args as Group, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args as Group, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Encrypts files at the speed of the hardware, in a format that others read.
+/// Encrypts files at the speed of the hardware, in formats that others read.
 ///
-/// Files are C2SP chunked-encryption@v1 (Cobblestone-128 or -256 by the length of the key): AES-GCM in chunks,
-/// readable from the middle, bound to a key and a context.
+/// With a key, files are C2SP chunked-encryption@v1 (Cobblestone-128 or -256 by its length): AES-GCM in chunks, readable
+/// from the middle, bound to the key and a context. For people or a passphrase, they are age v1.
 ///
 /// Exit status: 0 done, 1 failed, 2 misuse, 130 interrupted.
 #[derive(Parser)]
@@ -40,30 +46,11 @@ pub(crate) enum Command {
     Completions(Completions),
 }
 
-/// Make a new key: one line of JSON (JWK "oct", RFC 7517)
-#[derive(Group)]
-pub(crate) struct Keygen {
-    /// What the key is for
-    #[arg(short = 't', long = "type", value_name = "TYPE", value_enum, default_value_t = KeyType::Aes256)]
-    pub(crate) kind: KeyType,
-    /// A new file that only you can read; an existing one is never overwritten. Default: standard output
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) output: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) talk: Talk,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum KeyType {
-    #[value(name = "aes-256")]
-    Aes256,
-    #[value(name = "aes-128")]
-    Aes128,
-}
-
 /// Encrypt files, or standard input
 #[derive(Group)]
 pub(crate) struct Encrypt {
+    #[command(flatten)]
+    pub(crate) lock: Lock,
     #[command(flatten)]
     pub(crate) transfer: Transfer,
 }
@@ -75,13 +62,13 @@ pub(crate) struct Encrypt {
 #[derive(Group)]
 pub(crate) struct Decrypt {
     #[command(flatten)]
+    pub(crate) unlock: Unlock,
+    #[command(flatten)]
     pub(crate) transfer: Transfer,
 }
 
 #[derive(Group)]
 pub(crate) struct Transfer {
-    #[command(flatten)]
-    pub(crate) unlock: Unlock,
     /// Where the result goes: a file, which appears whole or not at all; a folder, where files keep their names; or
     /// '-' for standard output, the default. Several inputs need a folder
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
@@ -115,9 +102,12 @@ pub(crate) struct Cat {
     pub(crate) talk: Talk,
 }
 
-/// Tell what an encrypted file's size says; no key needed, nothing verified
+/// Tell what can be told of an encrypted file without a key; nothing is verified
 #[derive(Group)]
 pub(crate) struct Inspect {
+    /// What the file is, where it does not say itself: only age files do
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    pub(crate) format: Option<Format>,
     /// The encrypted file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) input: PathBuf,
@@ -159,16 +149,6 @@ pub(crate) struct Completions {
 }
 
 #[derive(Group)]
-pub(crate) struct Unlock {
-    /// The key: a file that 'sealane keygen' made, or any JWK of type "oct"
-    #[arg(short, long, value_name = "KEYFILE", value_hint = ValueHint::FilePath)]
-    pub(crate) key: PathBuf,
-    /// What the data is for; decrypting needs the same words
-    #[arg(short, long, value_name = "CONTEXT", default_value = "", hide_default_value = true)]
-    pub(crate) context: OsString,
-}
-
-#[derive(Group)]
 pub(crate) struct Effort {
     /// Threads for a file. Default: one a core, at most 8
     #[arg(long, value_name = "N", value_parser = threads())]
@@ -197,31 +177,6 @@ impl Command {
             Self::Verify(args) => args.talk,
             Self::Providers(args) => args.talk,
             Self::Completions(_) => Talk::default(),
-        }
-    }
-}
-
-impl Unlock {
-    /// The context as it goes into the file: on Unix the bytes that were typed, whatever their encoding.
-    pub(crate) fn context(&self) -> &[u8] {
-        self.context.as_encoded_bytes()
-    }
-}
-
-impl KeyType {
-    /// The name that is typed.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Aes256 => "aes-256",
-            Self::Aes128 => "aes-128",
-        }
-    }
-
-    /// Bytes of such a key.
-    pub(crate) fn key_len(self) -> usize {
-        match self {
-            Self::Aes256 => sealane::Algorithm::Aes256Gcm.key_len(),
-            Self::Aes128 => sealane::Algorithm::Aes128Gcm.key_len(),
         }
     }
 }

@@ -1,0 +1,88 @@
+//! Bytes to armor, on their way to a writer.
+
+use super::{BEGIN, COLUMNS, END, LINE_BYTES, encode_line};
+use std::io::{self, Write};
+
+/// Lines that are written together.
+const BATCH: usize = 256;
+
+/// Writes armor around the bytes that are written to it. It is whole only after [`Encoder::finish`].
+pub struct Encoder<W> {
+    inner: W,
+    /// Less than a line.
+    rest: Vec<u8>,
+    text: Vec<u8>,
+}
+
+impl<W: Write> Encoder<W> {
+    /// Begins; writes the first line.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn new(mut inner: W) -> io::Result<Self> {
+        inner.write_all(BEGIN)?;
+        inner.write_all(b"\n")?;
+        Ok(Self {
+            inner,
+            rest: Vec::with_capacity(LINE_BYTES),
+            text: Vec::with_capacity(BATCH * (COLUMNS + 1)),
+        })
+    }
+
+    /// Writes the last lines and hands the writer back, flushed.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn finish(mut self) -> io::Result<W> {
+        let rest = std::mem::take(&mut self.rest);
+        if !rest.is_empty() {
+            self.lines(&rest)?;
+        }
+        self.inner.write_all(END)?;
+        self.inner.write_all(b"\n")?;
+        self.inner.flush()?;
+        Ok(self.inner)
+    }
+
+    fn lines(&mut self, bytes: &[u8]) -> io::Result<()> {
+        for batch in bytes.chunks(BATCH * LINE_BYTES) {
+            self.text.clear();
+            for line in batch.chunks(LINE_BYTES) {
+                self.text.extend_from_slice(encode_line(line, &mut [0; COLUMNS]));
+                self.text.push(b'\n');
+            }
+            self.inner.write_all(&self.text)?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for Encoder<W> {
+    /// Takes all of `bytes`. After an error, what was written is not known: begin again.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut later = bytes;
+        if !self.rest.is_empty() {
+            let room = LINE_BYTES - self.rest.len();
+            self.rest.extend_from_slice(later.split_off(..room.min(later.len())).unwrap_or_default());
+            if self.rest.len() < LINE_BYTES {
+                return Ok(bytes.len());
+            }
+            let line = std::mem::replace(&mut self.rest, Vec::with_capacity(LINE_BYTES));
+            self.lines(&line)?;
+        }
+        let (full, rest) = later.split_at(later.len() - later.len() % LINE_BYTES);
+        self.lines(full)?;
+        self.rest.extend_from_slice(rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<W> std::fmt::Debug for Encoder<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Encoder").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,159 @@
+//! Any range out of the middle of armor, by arithmetic.
+
+use super::{
+    BEGIN, COLUMNS, END, LINE_BYTES, MOST_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line,
+};
+use crate::Error;
+use crate::engine::io::ReadAt;
+use std::io;
+
+/// Lines that are read together.
+const BATCH: u64 = 1 << 12;
+
+const UNEVEN: Error = Error::Armor(
+    "its lines do not all have the same length and end; decode it from its beginning to its end",
+);
+
+/// What is inside some armor, readable at any position.
+///
+/// The lines' ends must all be as that of the first. First and last line are verified when it is made, each other line
+/// whenever it is read.
+#[derive(Debug)]
+pub struct View<S> {
+    source: S,
+    /// Where the first line of base64 begins.
+    start: u64,
+    /// LF or CR LF.
+    eol: &'static [u8],
+    /// Columns of the last line of base64.
+    last: usize,
+    /// Lines of base64.
+    lines: u64,
+    /// Bytes that they hold.
+    size: u64,
+}
+
+impl<S: ReadAt> View<S> {
+    /// Looks at both ends of the armor that `source` is.
+    ///
+    /// # Errors
+    /// [`Error::Armor`], [`Error::Truncated`], [`Error::Io`].
+    pub fn new(source: S) -> Result<Self, Error> {
+        let source_size = source.size()?;
+        let (start, eol) = beginning(&source, source_size)?;
+        let end = ending(&source, start, source_size)?;
+        let stride = (COLUMNS + eol.len()) as u64;
+        let (full, rest) = ((end - start) / stride, (end - start) % stride);
+        let (lines, last) = match (rest as usize).checked_sub(eol.len()) {
+            Some(columns @ 1..COLUMNS) => (full + 1, columns),
+            None if rest == 0 && full > 0 => (full, COLUMNS),
+            None if rest == 0 => (0, 0),
+            _ => return Err(UNEVEN),
+        };
+        let mut view = Self { source, start, eol, last, lines, size: 0 };
+        if let Some(before) = lines.checked_sub(1) {
+            let mut bytes = Vec::with_capacity(LINE_BYTES);
+            view.decode(before, 1, &mut bytes)?;
+            view.size = before * LINE_BYTES as u64 + bytes.len() as u64;
+        }
+        Ok(view)
+    }
+
+    /// What is read from.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// Appends what is in some lines.
+    fn decode(&self, first: u64, lines: u64, out: &mut Vec<u8>) -> Result<(), Error> {
+        let stride = COLUMNS + self.eol.len();
+        let ends = first + lines == self.lines;
+        let mut len = lines as usize * stride;
+        if ends {
+            len -= COLUMNS - self.last;
+        }
+        let mut text = vec![0; len];
+        self.source.read_exact_at(self.start + first * stride as u64, &mut text)?;
+        let count = text.len().div_ceil(stride);
+        for (at, line) in text.chunks(stride).enumerate() {
+            let columns = line.strip_suffix(self.eol).ok_or(UNEVEN)?;
+            let mut bytes = [0; LINE_BYTES];
+            let bytes = decode_line(columns, &mut bytes)?;
+            if bytes.len() < LINE_BYTES && !(ends && at + 1 == count) {
+                return Err(super::SHORT_LINE);
+            }
+            out.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+}
+
+impl<S: ReadAt> ReadAt for View<S> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        let per_line = LINE_BYTES as u64;
+        let most = BATCH * per_line - offset % per_line;
+        let len = self.size.saturating_sub(offset).min(into.len() as u64).min(most) as usize;
+        if len == 0 {
+            return Ok(0);
+        }
+        let (first, skip) = (offset / per_line, (offset % per_line) as usize);
+        let lines = (skip + len).div_ceil(LINE_BYTES);
+        let mut bytes = Vec::with_capacity(lines * LINE_BYTES);
+        self.decode(first, lines as u64, &mut bytes).map_err(Error::into_io)?;
+        // The last line could have become shorter since.
+        let found = bytes.get(skip..skip + len).ok_or(io::ErrorKind::UnexpectedEof)?;
+        into[..len].copy_from_slice(found);
+        Ok(len)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.size)
+    }
+}
+
+/// Where the line after the first one begins, and how the first one ends.
+fn beginning(source: &impl ReadAt, size: u64) -> Result<(u64, &'static [u8]), Error> {
+    let mut text = vec![0; size.min((MOST_BLANK + BEGIN.len() + 2) as u64) as usize];
+    source.read_exact_at(0, &mut text)?;
+    let blank = text.len() - text.trim_ascii_start().len();
+    if blank >= MOST_BLANK {
+        return Err(TOO_BLANK);
+    }
+    // Blank lines are whole lines.
+    let (before, first) = text.split_at(blank);
+    if !matches!(before, [] | [.., b'\n']) {
+        return Err(NO_BEGIN);
+    }
+    let Some(after) = first.strip_prefix(BEGIN) else {
+        return Err(if BEGIN.starts_with(first) { Error::Truncated } else { NO_BEGIN });
+    };
+    let eol: &[u8] = match after {
+        [b'\n', ..] => b"\n",
+        [b'\r', b'\n', ..] => b"\r\n",
+        [] | [b'\r'] => return Err(Error::Truncated),
+        _ => return Err(NO_BEGIN),
+    };
+    Ok(((blank + BEGIN.len() + eol.len()) as u64, eol))
+}
+
+/// Where the last line begins.
+fn ending(source: &impl ReadAt, start: u64, size: u64) -> Result<u64, Error> {
+    let most = (MOST_BLANK + END.len() + 2) as u64;
+    let tail = (size - start).min(most);
+    let mut text = vec![0; tail as usize];
+    source.read_exact_at(size - tail, &mut text)?;
+    let trimmed = text.trim_ascii_end();
+    let blank = text[trimmed.len()..].strip_prefix(b"\r").unwrap_or(&text[trimmed.len()..]);
+    if !matches!(blank, [] | [b'\n', ..]) {
+        return Err(TRAILING);
+    }
+    if blank.len() >= MOST_BLANK {
+        return Err(TOO_BLANK);
+    }
+    let before = trimmed.strip_suffix(END).ok_or(match trimmed {
+        [] if tail == most => TOO_BLANK,
+        [] => Error::Truncated,
+        _ => NO_END,
+    })?;
+    Ok(size - tail + before.len() as u64)
+}

@@ -1,0 +1,80 @@
+//! Recipients that are safe from quantum computers: X-Wing, which is ML-KEM-768 and X25519 together.
+//!
+//! ```text
+//! stanza = "mlkem768x25519" enc[1120]  body[32]
+//! enc, body = HPKE SealBase(X-Wing, HKDF-SHA-256, ChaCha20-Poly1305; info "age-encryption.org/mlkem768x25519")
+//! text   = Bech32: age1pq1…, 1959 characters; AGE-SECRET-KEY-PQ-1… over a seed of 32 bytes
+//! ```
+//!
+//! Source: c2sp.org/age, "The MLKEM768-X25519 hybrid post-quantum recipient type".
+
+use super::file_key::{FileKey, WRAPPED};
+use super::header::Writer;
+use super::stanza::{Stanza, argument, to_argument};
+use super::text::{Case, encode};
+use super::x25519;
+use crate::Error;
+use crate::asymmetric::xwing::{ENCAPSULATION_LEN, PrivateKey, PublicKey};
+use crate::asymmetric::{hpke, x25519 as curve};
+use zeroize::Zeroizing;
+
+pub(super) const KIND: &str = "mlkem768x25519";
+/// What the texts begin with.
+pub(super) const RECIPIENT: &str = "age1pq";
+pub(super) const IDENTITY: &str = "AGE-SECRET-KEY-PQ-";
+
+const AEAD: hpke::Aead = hpke::Aead::ChaCha20Poly1305;
+const INFO: &[u8] = b"age-encryption.org/mlkem768x25519";
+const WRONG: &str = "an mlkem768x25519 recipient is not a share of 1120 bytes and a wrapped key of 32";
+
+/// A stanza of this kind.
+pub(super) struct Wrapped {
+    enc: [u8; ENCAPSULATION_LEN],
+    body: [u8; WRAPPED],
+}
+
+impl Wrapped {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+        let [enc] = stanza.exactly(WRONG)?;
+        Ok(Self { enc: argument(enc, WRONG)?, body: stanza.body(WRONG)? })
+    }
+}
+
+pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
+    PublicKey::from_bytes(bytes)
+        .map_err(|_| Error::Format("a post-quantum age recipient: its bytes are no key of X-Wing"))
+}
+
+pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
+    let seed = bytes.try_into();
+    Ok(PrivateKey::from_seed(
+        seed.map_err(|_| Error::Format("a post-quantum age identity: it has not 32 bytes"))?,
+    ))
+}
+
+pub(super) fn recipient_text(key: &PublicKey) -> Result<Zeroizing<String>, Error> {
+    encode(RECIPIENT, key.as_bytes(), Case::Lower)
+}
+
+pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error> {
+    encode(IDENTITY, key.seed(), Case::Upper)
+}
+
+pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+    let recipient = recipient.clone().into();
+    let (enc, body) = hpke::seal(&recipient, AEAD, INFO, b"", file_key.as_bytes())?;
+    header.stanza(&[KIND, &to_argument(&enc)], &body);
+    Ok(())
+}
+
+pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
+    // Not for secrecy, since the other half would still keep it: such a share is never sent, so the header is damaged.
+    // Every key agrees on zero with it, so any serves to find out.
+    let share = wrapped.enc.last_chunk().ok_or(Error::Header(WRONG))?;
+    x25519::agree(&curve::PrivateKey::from_bytes(&[1; 32])?, share)?;
+    match hpke::open(&identity.clone().into(), AEAD, &wrapped.enc, INFO, b"", &wrapped.body) {
+        Ok(bytes) => Ok(FileKey::from_bytes(&Zeroizing::new(bytes))),
+        Err(Error::Authentication) => Ok(None),
+        Err(other) => Err(other),
+    }
+}

@@ -1,0 +1,135 @@
+//! What follows the header: chunks of 64 KiB under a key of their own.
+//!
+//! ```text
+//! payload     = nonce[16] || chunk 0 || … || chunk n
+//! payload key = HKDF-SHA-256(file key, nonce, "payload")
+//! chunk i     = ChaCha20-Poly1305(payload key, i[11, big-endian] || last[1], 65536 bytes of plaintext); 16 bytes longer
+//! last        = 1 on the last chunk, which may be full and is empty only where all of the file is, else 0
+//! ```
+//!
+//! Source: c2sp.org/age, "Payload".
+
+use super::file_key::FileKey;
+use super::header::{Header, Parsed};
+use super::{Identity, Recipient, identity, recipient};
+use crate::engine::pipeline::Chunks;
+use crate::engine::plan::{End, Layout, Place};
+use crate::{Aead, Error, InOut};
+use std::fmt;
+
+/// Bytes of plaintext in a full chunk.
+pub(crate) const CHUNK_LEN: usize = 1 << 16;
+/// Bytes between the header and the first chunk.
+pub(crate) const NONCE_LEN: usize = 16;
+const TAG_LEN: usize = 16;
+
+/// The key of one file's chunks.
+pub(crate) struct Payload {
+    aead: Aead,
+    layout: Layout,
+}
+
+/// How far a look at the beginning of a file got.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    Ready(Payload),
+    /// It is not worth to look again with less than so many bytes, unless the file has no more: then it is truncated.
+    More(usize),
+}
+
+impl Payload {
+    /// A new file for `recipients`: its key, and all that comes before its first chunk.
+    ///
+    /// # Errors
+    /// [`crate::Misuse::Recipient`].
+    pub(crate) fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>), Error> {
+        let file_key = FileKey::generate()?;
+        let header = recipient::header(recipients, &file_key)?;
+        let mut nonce = [0; NONCE_LEN];
+        crate::random::fill(&mut nonce)?;
+        let header = [header.as_bytes(), &nonce].concat();
+        Ok((Self::new(&file_key, &nonce, header.len())?, header))
+    }
+
+    /// The key of the file with this header, of so many bytes, and this nonce after it.
+    ///
+    /// # Errors
+    /// [`Error::NoMatchingKey`], [`Error::Passphrase`], [`Error::WorkFactor`], [`Error::Header`].
+    pub(crate) fn open(
+        header: &Header,
+        header_len: usize,
+        nonce: &[u8; NONCE_LEN],
+        identities: &[Identity],
+    ) -> Result<Self, Error> {
+        let file_key = identity::file_key(header, identities)?;
+        Self::new(&file_key, nonce, header_len + NONCE_LEN)
+    }
+
+    /// The key of the file that begins with `prefix`.
+    ///
+    /// # Errors
+    /// Those of [`Header::parse`] and [`Self::open`].
+    pub(crate) fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Begun, Error> {
+        match Header::parse(prefix)? {
+            Parsed::More { want } => Ok(Begun::More(want)),
+            Parsed::Whole(header, len) => match prefix[len..].first_chunk() {
+                None => Ok(Begun::More(len + NONCE_LEN)),
+                Some(nonce) => Ok(Begun::Ready(Self::open(&header, len, nonce, identities)?)),
+            },
+        }
+    }
+
+    fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], header: usize) -> Result<Self, Error> {
+        Ok(Self { aead: file_key.payload(nonce)?, layout: layout_after(header) })
+    }
+}
+
+/// Where the chunks lie behind a header of so many bytes.
+pub(crate) fn layout(header_len: usize) -> Layout {
+    layout_after(header_len + NONCE_LEN)
+}
+
+fn layout_after(start: usize) -> Layout {
+    Layout {
+        header: start as u64,
+        lead: 0,
+        chunk: CHUNK_LEN as u64,
+        overhead: TAG_LEN as u64,
+        end: End::Marked,
+        // The counter has 88 bits.
+        max_chunks: 1 << 63,
+    }
+}
+
+fn nonce(place: Place) -> [u8; 12] {
+    let mut nonce = [0; 12];
+    nonce[3..11].copy_from_slice(&place.index.to_be_bytes());
+    nonce[11] = place.last.into();
+    nonce
+}
+
+impl Chunks for Payload {
+    fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    fn seal(&self, place: Place, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        let (data, tag) = sealed.split_at_mut(plain.len());
+        self.aead.encrypt_parts(&nonce(place), &[], InOut::apart(plain, data), tag)
+    }
+
+    fn open(&self, place: Place, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+        // Two files with one plaintext, if it were allowed.
+        if plain.is_empty() && place.index > 0 {
+            return Err(Error::Authentication);
+        }
+        let (data, tag) = sealed.split_at(plain.len());
+        self.aead.decrypt_parts(&nonce(place), &[], InOut::apart(data, plain), tag)
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Payload").field("aead", &self.aead).finish_non_exhaustive()
+    }
+}

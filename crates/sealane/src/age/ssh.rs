@@ -1,0 +1,244 @@
+//! Recipients that are keys of SSH. Their stanzas name the key, by four bytes of its hash.
+//!
+//! ```text
+//! tag      = SHA-256(public key as SSH has it)[:4]
+//! stanza   = "ssh-ed25519" tag share[32]  body[32]
+//! tweak    = HKDF-SHA-256(empty, public key as SSH has it, "age-encryption.org/v1/ssh-ed25519")
+//! wrap key = HKDF-SHA-256(X25519(tweak, X25519(ephemeral, point)), share || point, the same label)
+//! stanza   = "ssh-rsa" tag  body: RSAES-OAEP with SHA-256, label "age-encryption.org/v1/ssh-rsa"
+//! ```
+//!
+//! `point` is the Ed25519 key on the Montgomery curve; its private key is the first half of SHA-512 of the seed. The
+//! specification leaves these out; source: the documentation of age's package `agessh`.
+
+use super::file_key::{FileKey, WRAPPED, derive};
+use super::header::Writer;
+use super::stanza::{Stanza, argument, to_argument};
+use super::{rsa_der, x25519};
+use crate::asymmetric::rsa::{self, Oaep};
+use crate::asymmetric::x25519 as curve;
+use crate::{Error, Misuse};
+use curve25519_dalek::edwards::CompressedEdwardsY;
+use sha2::{Digest, Sha256, Sha512};
+use ssh_key::private::KeypairData;
+use ssh_key::public::KeyData;
+use ssh_key::{Kdf, PrivateKey, PublicKey};
+use zeroize::{Zeroize, Zeroizing};
+
+pub(super) const ED25519: &str = "ssh-ed25519";
+pub(super) const RSA: &str = "ssh-rsa";
+
+const ED25519_LABEL: &str = "age-encryption.org/v1/ssh-ed25519";
+const RSA_LABEL: &[u8] = b"age-encryption.org/v1/ssh-rsa";
+const WRONG_ED25519: &str =
+    "an ssh-ed25519 recipient is not a tag, a share of 32 bytes and a wrapped key of 32";
+const WRONG_RSA: &str = "an ssh-rsa recipient is not a tag and a wrapped key";
+/// The longest capsule: of a key of 8192 bits, the longest that is read.
+const MOST_CAPSULE: usize = 1024;
+/// Rounds of bcrypt that are done for the passphrase of a key, some ten seconds; `ssh-keygen` asks for 24 unless told
+/// otherwise.
+const MOST_ROUNDS: u32 = 2048;
+
+const NO_RECIPIENT: Error = Error::Format("an SSH public key of type ssh-ed25519 or ssh-rsa");
+const NO_IDENTITY: Error = Error::Format("an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
+
+/// A public key, and the four bytes by which stanzas name it.
+#[derive(Clone)]
+pub(super) struct Recipient {
+    tag: String,
+    text: String,
+    key: Public,
+}
+
+#[derive(Clone)]
+enum Public {
+    Ed25519 { point: curve::PublicKey, tweak: [u8; 32] },
+    Rsa(rsa::PublicKey),
+}
+
+/// A private key. Wiped on drop by the libraries that hold it.
+#[derive(Clone)]
+pub(super) struct Identity {
+    key: Private,
+    public: Recipient,
+}
+
+#[derive(Clone)]
+enum Private {
+    Ed25519(curve::PrivateKey),
+    Rsa(rsa::PrivateKey),
+}
+
+/// A stanza of `ssh-ed25519`.
+pub(super) struct Ed25519Wrapped {
+    tag: String,
+    share: [u8; 32],
+    body: [u8; WRAPPED],
+}
+
+/// A stanza of `ssh-rsa`.
+pub(super) struct RsaWrapped {
+    tag: String,
+    body: Vec<u8>,
+}
+
+impl Ed25519Wrapped {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+        let [tag, share] = stanza.exactly(WRONG_ED25519)?;
+        Ok(Self {
+            tag: parse_tag(tag, WRONG_ED25519)?,
+            share: argument(share, WRONG_ED25519)?,
+            body: stanza.body(WRONG_ED25519)?,
+        })
+    }
+}
+
+impl RsaWrapped {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+        let [tag] = stanza.exactly(WRONG_RSA)?;
+        let body = stanza.body_within(MOST_CAPSULE).ok_or(Error::Header(WRONG_RSA))?;
+        Ok(Self { tag: parse_tag(tag, WRONG_RSA)?, body })
+    }
+}
+
+fn parse_tag(text: &str, wrong: &'static str) -> Result<String, Error> {
+    argument::<4>(text, wrong).map(|_| text.to_owned())
+}
+
+impl Recipient {
+    /// Reads `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`, with or without a comment.
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        Self::new(PublicKey::from_openssh(text).map_err(|_| NO_RECIPIENT)?.key_data())
+    }
+
+    fn new(data: &KeyData) -> Result<Self, Error> {
+        let named = PublicKey::from(data.clone());
+        let wire = named.to_bytes().map_err(|_| NO_RECIPIENT)?;
+        let key = match data {
+            KeyData::Ed25519(key) => {
+                let point = CompressedEdwardsY(key.0).decompress().ok_or(NO_RECIPIENT)?;
+                Public::Ed25519 {
+                    point: curve::PublicKey::from_bytes(&point.to_montgomery().to_bytes()),
+                    tweak: *derive(&[], &wire, ED25519_LABEL),
+                }
+            }
+            KeyData::Rsa(key) => {
+                Public::Rsa(rsa::PublicKey::from_spki(&rsa_der::spki(key).ok_or(NO_RECIPIENT)?)?)
+            }
+            _ => return Err(NO_RECIPIENT),
+        };
+        let text = named.to_openssh().map_err(|_| NO_RECIPIENT)?.trim_end().to_owned();
+        Ok(Self { tag: to_argument(&Sha256::digest(wire)[..4]), text, key })
+    }
+
+    /// As in a file of public keys, without a comment.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn wrap(&self, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+        match &self.key {
+            Public::Ed25519 { point, tweak } => {
+                let low = |why| match why {
+                    Error::Misuse(_) => {
+                        Misuse::Recipient("a recipient's key is of low order: anybody could read").into()
+                    }
+                    other => other,
+                };
+                let ephemeral = curve::PrivateKey::generate()?;
+                let share = ephemeral.public();
+                let secret = twist(tweak, &*ephemeral.agree(point).map_err(low)?)?;
+                let wrap_key = x25519::wrap_key(&secret, share.as_bytes(), point, ED25519_LABEL);
+                let body = file_key.wrap(&wrap_key)?;
+                header.stanza(&[ED25519, &self.tag, &to_argument(share.as_bytes())], &body);
+            }
+            Public::Rsa(key) => {
+                let body = key.wrap(Oaep::Sha256, RSA_LABEL, file_key.as_bytes())?;
+                header.stanza(&[RSA, &self.tag], &body);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Identity {
+    /// Reads an OpenSSH private key.
+    pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+        let text = text.trim_ascii();
+        if !text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
+            return Err(Error::Format(
+                "an OpenSSH private key but one in another format; to rewrite it: ssh-keygen -p -f FILE",
+            ));
+        }
+        let key = PrivateKey::from_openssh(text).map_err(|_| NO_IDENTITY)?;
+        match key.is_encrypted() {
+            false => Self::new(&key),
+            true => Self::new(&decrypt(&key, passphrase)?),
+        }
+    }
+
+    fn new(key: &PrivateKey) -> Result<Self, Error> {
+        let public = Recipient::new(key.public_key().key_data())?;
+        let key = match (key.key_data(), &public.key) {
+            (KeypairData::Ed25519(pair), Public::Ed25519 { point, .. }) => {
+                let seed = Zeroizing::new(pair.private.to_bytes());
+                let mut hash = Sha512::digest(&*seed);
+                let mut scalar = Zeroizing::new([0; 32]);
+                scalar.copy_from_slice(&hash[..32]);
+                hash.zeroize();
+                let key = curve::PrivateKey::from_bytes(&scalar)?;
+                if key.public() != *point {
+                    return Err(Error::Format("an OpenSSH private key: its public key is another's"));
+                }
+                Private::Ed25519(key)
+            }
+            (KeypairData::Rsa(pair), Public::Rsa(_)) => {
+                let der = rsa_der::pkcs8(pair).ok_or(NO_IDENTITY)?;
+                Private::Rsa(rsa::PrivateKey::from_pkcs8(&der)?)
+            }
+            _ => return Err(NO_IDENTITY),
+        };
+        Ok(Self { key, public })
+    }
+
+    pub(super) fn recipient(&self) -> &Recipient {
+        &self.public
+    }
+
+    pub(super) fn unwrap_ed25519(&self, wrapped: &Ed25519Wrapped) -> Result<Option<FileKey>, Error> {
+        let (Private::Ed25519(key), Public::Ed25519 { point, tweak }) = (&self.key, &self.public.key) else {
+            return Ok(None);
+        };
+        if wrapped.tag != self.public.tag {
+            return Ok(None);
+        }
+        let secret = twist(tweak, &*x25519::agree(key, &wrapped.share)?)?;
+        FileKey::unwrap(&x25519::wrap_key(&secret, &wrapped.share, point, ED25519_LABEL), &wrapped.body)
+    }
+
+    pub(super) fn unwrap_rsa(&self, wrapped: &RsaWrapped) -> Result<Option<FileKey>, Error> {
+        let Private::Rsa(key) = &self.key else { return Ok(None) };
+        if wrapped.tag != self.public.tag {
+            return Ok(None);
+        }
+        match key.unwrap(Oaep::Sha256, RSA_LABEL, &wrapped.body) {
+            Ok(bytes) => Ok(FileKey::from_bytes(&bytes)),
+            Err(Error::Authentication) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+}
+
+/// Binds what was agreed on to the SSH key.
+fn twist(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
+    curve::PrivateKey::from_bytes(tweak)?.agree(&curve::PublicKey::from_bytes(secret))
+}
+
+/// Opens a key that is protected by a passphrase.
+fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Error> {
+    let passphrase = passphrase.ok_or(Misuse::PassphraseMissing)?;
+    if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MOST_ROUNDS) {
+        return Err(Error::LimitExceeded("the SSH key asks for more than 2048 rounds of bcrypt"));
+    }
+    key.decrypt(passphrase).map_err(|_| Error::Passphrase)
+}

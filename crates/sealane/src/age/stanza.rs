@@ -1,0 +1,113 @@
+//! A recipient's part of a header: its kind, its arguments, and what it wraps.
+//!
+//! ```text
+//! stanza = "-> " kind *(SP argument) LF  *(64 columns LF)  fewer than 64 columns LF
+//! ```
+//!
+//! Base64 is canonical and has no padding (RFC 4648 sections 3.5 and 4).
+
+use crate::Error;
+use base64ct::{Base64Unpadded, Encoding};
+
+/// Columns of base64 in a full line of a body.
+pub(super) const COLUMNS: usize = 64;
+/// What is said of a longer one.
+pub(super) const LONG_LINE: &str = "a line of a recipient's body is longer than 64 columns";
+/// Bytes in a full line of a body.
+pub(super) const LINE_BYTES: usize = 48;
+
+/// A stanza of a header that was parsed; the texts are those of the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Stanza<'a> {
+    pub(super) line: &'a str,
+    pub(super) body: &'a str,
+}
+
+impl<'a> Stanza<'a> {
+    /// The first word, which names the kind of recipient: `"X25519"`.
+    pub fn kind(&self) -> &'a str {
+        self.line.split(' ').next().unwrap_or_default()
+    }
+
+    /// The other words.
+    pub fn arguments(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.line.split(' ').skip(1)
+    }
+
+    /// The arguments, where there are exactly so many.
+    pub(super) fn exactly<const N: usize>(&self, wrong: &'static str) -> Result<[&'a str; N], Error> {
+        let mut arguments = self.arguments();
+        let mut found = [""; N];
+        for place in &mut found {
+            *place = arguments.next().ok_or(Error::Header(wrong))?;
+        }
+        match arguments.next() {
+            None => Ok(found),
+            Some(_) => Err(Error::Header(wrong)),
+        }
+    }
+
+    /// The body, where it has exactly so many bytes.
+    pub(super) fn body<const N: usize>(&self, wrong: &'static str) -> Result<[u8; N], Error> {
+        let body = self.body_within(N).filter(|body| body.len() == N);
+        body.and_then(|body| body.try_into().ok()).ok_or(Error::Header(wrong))
+    }
+
+    /// The body, where it has at most so many bytes.
+    pub(super) fn body_within(&self, most: usize) -> Option<Vec<u8>> {
+        // Before anything is reserved: a header can be long.
+        let len = self.body.len() - self.body.bytes().filter(|&byte| byte == b'\n').count();
+        if len * 3 / 4 > most {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(len * 3 / 4);
+        for line in self.body.split('\n') {
+            bytes.extend_from_slice(decode_line(line.as_bytes(), &mut [0; LINE_BYTES]).ok()?);
+        }
+        Some(bytes)
+    }
+}
+
+/// Decodes a line of a body, of at most 64 columns.
+pub(super) fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8], Error> {
+    if line.len() > COLUMNS {
+        return Err(Error::Header(LONG_LINE));
+    }
+    Base64Unpadded::decode(line, into).map_err(|_| {
+        Error::Header(match line {
+            [b'-', ..] => "a recipient's body does not end with a short line",
+            _ => "a line of a recipient's body is not canonical base64",
+        })
+    })
+}
+
+/// An argument of exactly so many bytes.
+pub(super) fn argument<const N: usize>(text: &str, wrong: &'static str) -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    match Base64Unpadded::decode(text, &mut bytes) {
+        Ok(found) if found.len() == N => Ok(bytes),
+        _ => Err(Error::Header(wrong)),
+    }
+}
+
+/// Bytes as an argument.
+pub(super) fn to_argument(bytes: &[u8]) -> String {
+    Base64Unpadded::encode_string(bytes)
+}
+
+/// Writes a stanza: the words of its first line, of which the first is the kind, and its body.
+pub(super) fn write(text: &mut String, words: &[&str], body: &[u8]) {
+    text.push_str("->");
+    for word in words {
+        text.push(' ');
+        text.push_str(word);
+    }
+    text.push('\n');
+    for line in body.chunks(LINE_BYTES) {
+        text.push_str(Base64Unpadded::encode(line, &mut [0; COLUMNS]).expect("64 columns hold 48 bytes"));
+        text.push('\n');
+    }
+    if body.len().is_multiple_of(LINE_BYTES) {
+        text.push('\n');
+    }
+}

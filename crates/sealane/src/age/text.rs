@@ -1,0 +1,114 @@
+//! Keys as text: Bech32 (BIP 173) without its limit of length, all of one case.
+
+use crate::Error;
+use bech32::primitives::decode::CheckedHrpstring;
+use bech32::{Bech32, Checksum, Hrp};
+use zeroize::Zeroizing;
+
+/// No text of a key is longer; one of a post-quantum recipient has 1959 characters.
+const MOST: usize = 4096;
+
+/// The case of all letters of a key's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Case {
+    /// Of recipients.
+    Lower,
+    /// Of identities.
+    Upper,
+}
+
+/// Bech32, for codes of any length: past 1023 characters the checksum promises less about typing errors.
+enum Unlimited {}
+
+impl Checksum for Unlimited {
+    type MidstateRepr = <Bech32 as Checksum>::MidstateRepr;
+    const CODE_LENGTH: usize = MOST;
+    const CHECKSUM_LENGTH: usize = Bech32::CHECKSUM_LENGTH;
+    const GENERATOR_SH: [Self::MidstateRepr; 5] = Bech32::GENERATOR_SH;
+    const TARGET_RESIDUE: Self::MidstateRepr = Bech32::TARGET_RESIDUE;
+}
+
+/// The part before the last `1`, as it is written, and the bytes behind it. `None` where it is no Bech32.
+pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
+    if text.len() > MOST {
+        return None;
+    }
+    let decoded = CheckedHrpstring::new::<Unlimited>(text).ok()?;
+    // Loose bits at the end are zero and fewer than five (BIP 173, "Bech32").
+    decoded.validate_segwit_padding().ok()?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(text.len()));
+    bytes.extend(decoded.byte_iter());
+    Some((&text[..text.rfind('1')?], bytes))
+}
+
+/// The text of a key.
+pub(super) fn encode(hrp: &'static str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>, Error> {
+    let parsed = Hrp::parse(hrp).map_err(|_| Error::Format("the beginning of a key's text"))?;
+    // Room for all of it: a string that grows leaves copies behind.
+    let mut text = Zeroizing::new(String::with_capacity(hrp.len() + 8 + bytes.len().div_ceil(5) * 8));
+    let encoded = match case {
+        Case::Lower => bech32::encode_lower_to_fmt::<Unlimited, String>(&mut text, parsed, bytes),
+        Case::Upper => bech32::encode_upper_to_fmt::<Unlimited, String>(&mut text, parsed, bytes),
+    };
+    encoded.map_err(|_| Error::LimitExceeded("a key of so many bytes has no text"))?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// BIP 173, "Test vectors": valid and invalid strings, by their checksums and characters.
+    #[test]
+    fn bip_173() {
+        for text in [
+            "A12UEL5L",
+            "a12uel5l",
+            "?1ezyfcl",
+            "split1checkupstagehandshakeupstreamerranterredcaperred2y9e3w",
+        ] {
+            assert!(decode(text).is_some(), "{text}");
+        }
+        for text in [
+            "pzry9x0s0muk",
+            "1pzry9x0s0muk",
+            "x1b4n0q5v",
+            "li1dgmt3",
+            "A1G7SGD8",
+            "10a06t8",
+            "1qzzfhee",
+            "A12uEL5L",
+            "de1lg7wt\u{ff}",
+            "\u{7f}1axkwrx",
+            "",
+        ] {
+            assert!(decode(text).is_none(), "{text}");
+        }
+        Unlimited::sanity_check();
+    }
+
+    #[test]
+    fn there_and_back() {
+        for len in [0, 1, 31, 32, 33, 1216, 1249] {
+            let bytes: Vec<u8> = (0..len).map(|at| (at * 7) as u8).collect();
+            for (hrp, case) in [("age1pq", Case::Lower), ("AGE-SECRET-KEY-PQ-", Case::Upper)] {
+                let text = encode(hrp, &bytes, case).unwrap();
+                let (found, again) = decode(&text).unwrap();
+                assert_eq!((found, &**again), (hrp, &bytes[..]));
+            }
+        }
+        assert_eq!(encode("age1pq", &[0; 1216], Case::Lower).unwrap().len(), 1959);
+    }
+
+    #[test]
+    fn loose_bits_are_refused() {
+        // One byte takes two characters, of which the last has two loose bits; three characters leave seven.
+        for (data, right) in [("qq", true), ("qp", false), ("qqq", false)] {
+            let fes = data.chars().map(|c| bech32::Fe32::from_char(c).unwrap());
+            let hrp = Hrp::parse("age").unwrap();
+            use bech32::Fe32IterExt;
+            let text: String = fes.with_checksum::<Unlimited>(&hrp).chars().collect();
+            assert_eq!(decode(&text).is_some(), right, "{text}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Recipients that are keys of X25519, without a name: a stanza does not say for whom it is.
+//!
+//! ```text
+//! stanza   = "X25519" share[32]  body[32]
+//! wrap key = HKDF-SHA-256(X25519(ephemeral, recipient), share || recipient, "age-encryption.org/v1/X25519")
+//! text     = Bech32: age1…; AGE-SECRET-KEY-1…
+//! ```
+//!
+//! Source: c2sp.org/age, "The X25519 recipient type".
+
+use super::file_key::{FileKey, WRAPPED, derive};
+use super::header::Writer;
+use super::stanza::{Stanza, argument, to_argument};
+use super::text::{Case, encode};
+use crate::asymmetric::x25519::{PrivateKey, PublicKey};
+use crate::{Error, Misuse};
+use zeroize::Zeroizing;
+
+pub(super) const KIND: &str = "X25519";
+/// What the texts begin with.
+pub(super) const RECIPIENT: &str = "age";
+pub(super) const IDENTITY: &str = "AGE-SECRET-KEY-";
+
+const LABEL: &str = "age-encryption.org/v1/X25519";
+const WRONG: &str = "an X25519 recipient is not a share of 32 bytes and a wrapped key of 32";
+
+/// What is wrong with a share of low order: everybody would have the same secret.
+pub(super) const LOW_ORDER: &str = "a share of X25519 is of low order";
+
+/// A stanza of this kind.
+pub(super) struct Wrapped {
+    share: [u8; 32],
+    body: [u8; WRAPPED],
+}
+
+impl Wrapped {
+    pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
+        let [share] = stanza.exactly(WRONG)?;
+        Ok(Self { share: argument(share, WRONG)?, body: stanza.body(WRONG)? })
+    }
+}
+
+pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
+    let bytes: &[u8; 32] =
+        bytes.try_into().map_err(|_| Error::Format("an age recipient: it has not 32 bytes"))?;
+    Ok(PublicKey::from_bytes(bytes))
+}
+
+pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
+    let bytes = bytes.try_into().map_err(|_| Error::Format("an age identity: it has not 32 bytes"))?;
+    PrivateKey::from_bytes(bytes)
+}
+
+pub(super) fn recipient_text(key: &PublicKey) -> Result<Zeroizing<String>, Error> {
+    encode(RECIPIENT, key.as_bytes(), Case::Lower)
+}
+
+pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error> {
+    encode(IDENTITY, key.as_bytes(), Case::Upper)
+}
+
+pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
+    let ephemeral = PrivateKey::generate()?;
+    let secret = ephemeral.agree(recipient).map_err(|why| match why {
+        Error::Misuse(_) => Misuse::Recipient("a recipient's key is of low order: anybody could read").into(),
+        other => other,
+    })?;
+    let share = ephemeral.public();
+    let body = file_key.wrap(&wrap_key(&secret, share.as_bytes(), recipient, LABEL))?;
+    header.stanza(&[KIND, &to_argument(share.as_bytes())], &body);
+    Ok(())
+}
+
+pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
+    let secret = agree(identity, &wrapped.share)?;
+    FileKey::unwrap(&wrap_key(&secret, &wrapped.share, &identity.public(), LABEL), &wrapped.body)
+}
+
+/// Agrees with whoever sent `share`.
+pub(super) fn agree(identity: &PrivateKey, share: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
+    identity.agree(&PublicKey::from_bytes(share)).map_err(|why| match why {
+        Error::Misuse(_) => Error::Header(LOW_ORDER),
+        other => other,
+    })
+}
+
+/// The key that wraps the file key.
+pub(super) fn wrap_key(
+    secret: &[u8; 32],
+    share: &[u8; 32],
+    recipient: &PublicKey,
+    label: &str,
+) -> Zeroizing<[u8; 32]> {
+    derive(secret, [*share, *recipient.as_bytes()].as_flattened(), label)
+}

@@ -1,0 +1,202 @@
+//! Agreement on edwards25519 (RFC 8032 section 5.1), as ECIES does it; for signatures it would be another module.
+//!
+//! ```text
+//! private key = 32 bytes, from which SHA-512 makes the scalar (RFC 8032 section 5.1.5, steps 1 and 2)
+//! public key  = y[32], little-endian, with the sign of x in the top bit (section 5.1.2)
+//! ```
+//!
+//! The arithmetic is curve25519-dalek's, in constant time.
+
+use crate::Error;
+use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
+use sha2::{Digest, Sha512};
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// Bytes of a private key, of a public key, and of the point agreed on.
+pub const KEY_LEN: usize = 32;
+
+/// A private key. Wiped on drop; never shown.
+#[derive(Clone)]
+pub struct PrivateKey(Zeroizing<[u8; KEY_LEN]>);
+
+impl PrivateKey {
+    /// A fresh key from the operating system.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn generate() -> Result<Self, Error> {
+        let mut bytes = Zeroizing::new([0; KEY_LEN]);
+        crate::random::fill(&mut *bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// The key with these bytes; all are one.
+    pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Self {
+        Self(Zeroizing::new(*bytes))
+    }
+
+    /// The secret itself.
+    pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
+        &self.0
+    }
+
+    /// The public side.
+    pub fn public(&self) -> PublicKey {
+        let point = EdwardsPoint::mul_base_clamped(*self.scalar());
+        PublicKey { point, bytes: point.compress().0 }
+    }
+
+    /// The point that both sides arrive at; in constant time. It is no key yet: hash it.
+    ///
+    /// The scalar is a multiple of the cofactor and less than eight times the order, and a public key is of no low
+    /// order: so it is never the identity.
+    pub fn agree_point(&self, public: &PublicKey) -> Zeroizing<[u8; KEY_LEN]> {
+        let point = Zeroizing::new(public.point.mul_clamped(*self.scalar()));
+        Zeroizing::new(point.compress().0)
+    }
+
+    /// The scalar before it is clamped, which the multiplication does.
+    fn scalar(&self) -> Zeroizing<[u8; KEY_LEN]> {
+        let mut hash = Zeroizing::new([0; 64]);
+        Sha512::new_with_prefix(*self.0).finalize_into((&mut *hash).into());
+        let mut scalar = Zeroizing::new([0; KEY_LEN]);
+        scalar.copy_from_slice(&hash[..KEY_LEN]);
+        scalar
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PrivateKey(ed25519)")
+    }
+}
+
+/// A point of the curve whose order is not low.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey {
+    point: EdwardsPoint,
+    bytes: [u8; KEY_LEN],
+}
+
+impl PublicKey {
+    /// The point that is written so.
+    ///
+    /// # Errors
+    /// [`Error::Format`] for what is no point, for a second encoding of one (a coordinate that is not reduced, a zero
+    /// with a sign), and for the eight points of low order: with them, everybody knows what is agreed on.
+    pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Result<Self, Error> {
+        CompressedEdwardsY(*bytes)
+            .decompress()
+            .filter(|point| point.compress().0 == *bytes && !point.is_small_order())
+            .map(|point| Self { point, bytes: *bytes })
+            .ok_or(Error::Format("a public key of ed25519: a point in its one encoding, not of low order"))
+    }
+
+    /// The point, written.
+    pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
+        &self.bytes
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        super::debug_public("ed25519", &self.bytes, f)
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn bytes(text: &str) -> [u8; KEY_LEN] {
+        hex::decode(text).unwrap().try_into().unwrap()
+    }
+
+    /// RFC 8032 section 7.1, tests 1 to 3.
+    #[test]
+    fn public_keys_of_rfc_8032() {
+        for (private, public) in [
+            (
+                "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+                "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+            ),
+            (
+                "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
+                "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+            ),
+            (
+                "c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7",
+                "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
+            ),
+        ] {
+            assert_eq!(PrivateKey::from_bytes(&bytes(private)).public().as_bytes(), &bytes(public));
+        }
+    }
+
+    #[test]
+    fn generated_keys_differ_and_agree() {
+        let (a, b) = (PrivateKey::generate().unwrap(), PrivateKey::generate().unwrap());
+        assert_ne!(a.as_bytes(), b.as_bytes());
+        let public = PublicKey::from_bytes(b.public().as_bytes()).unwrap();
+        assert_eq!(public, b.public());
+        assert_eq!(a.agree_point(&public), b.agree_point(&a.public()));
+    }
+
+    /// All points whose order divides 8, in every encoding that decompression takes.
+    #[test]
+    fn points_of_low_order_are_refused() {
+        let mut seen = 0;
+        for point in curve25519_dalek::constants::EIGHT_TORSION {
+            assert!(PublicKey::from_bytes(&point.compress().0).is_err());
+            seen += 1;
+        }
+        assert_eq!(seen, 8);
+        for other in [
+            // The identity with a sign, -1 with a sign; 0, 1 and -1 that are not reduced.
+            "0100000000000000000000000000000000000000000000000000000000000080",
+            "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+            "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+            "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+            "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+            "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        ] {
+            assert!(matches!(PublicKey::from_bytes(&bytes(other)), Err(Error::Format(_))), "{other}");
+        }
+    }
+
+    /// Nineteen values of y have a second encoding, y + p below 2^255.
+    #[test]
+    fn second_encodings_are_refused() {
+        let mut points = 0;
+        for y in 0..19u8 {
+            for sign in [0, 0x80] {
+                let mut reduced = [0; KEY_LEN];
+                (reduced[0], reduced[31]) = (y, sign);
+                let mut other = [0xff; KEY_LEN];
+                (other[0], other[31]) = (y + 0xed, 0x7f | sign);
+                assert!(PublicKey::from_bytes(&other).is_err(), "{y}");
+                points += usize::from(PublicKey::from_bytes(&reduced).is_ok());
+            }
+        }
+        assert!(points > 10, "{points} of them are points when reduced");
+    }
+
+    #[test]
+    fn what_is_no_point_is_refused() {
+        let refused = (0..=255u8)
+            .filter(|low| {
+                PublicKey::from_bytes(&std::array::from_fn(|i| if i == 0 { *low } else { 0x55 })).is_err()
+            })
+            .count();
+        // Half of all numbers are no y of a point.
+        assert!((64..192).contains(&refused), "{refused}");
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let key = PrivateKey::from_bytes(&[7; 32]);
+        assert_eq!(format!("{key:?}"), "PrivateKey(ed25519)");
+        assert!(format!("{:?}", key.public()).starts_with("PublicKey(ed25519, "));
+    }
+}

@@ -1,0 +1,315 @@
+//! secp256k1 (SEC 2 version 2, section 2.4.1), over libsecp256k1.
+//!
+//! ```text
+//! private key = 32 bytes, big-endian, from 1 to the order of the group less 1
+//! public key  = 02 | 03 || x[32]   compressed        (SEC 1 version 2, section 2.3.3)
+//!               04 || x[32] || y[32]   uncompressed
+//!               x[32] || y[32]   as Ethereum writes it; read only
+//! ```
+//!
+//! One point has one compressed and one uncompressed encoding here: the hybrid ones of X9.62 (06, 07), which the
+//! library would take, are refused.
+
+use crate::{Error, Misuse};
+use secp256k1 as library;
+use sha3::{Digest, Keccak256};
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// Bytes of a private key.
+pub const PRIVATE_LEN: usize = 32;
+/// Bytes of a public key with one coordinate.
+pub const COMPRESSED_LEN: usize = 33;
+/// Bytes of a public key with both coordinates.
+pub const UNCOMPRESSED_LEN: usize = 65;
+
+const NO_PUBLIC_KEY: Error = Error::Format(
+    "a public key of secp256k1: 33 bytes that begin with 02 or 03, 65 that begin with 04, or 64 as Ethereum has them, \
+     of a point on the curve",
+);
+
+/// How a point is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    /// 33 bytes.
+    Compressed,
+    /// 65 bytes.
+    #[default]
+    Uncompressed,
+}
+
+impl Encoding {
+    /// Bytes of a public key.
+    pub fn public_len(self) -> usize {
+        match self {
+            Self::Compressed => COMPRESSED_LEN,
+            Self::Uncompressed => UNCOMPRESSED_LEN,
+        }
+    }
+}
+
+/// A private key. The library wipes it on drop; it is never shown.
+pub struct PrivateKey(library::SecretKey);
+
+impl PrivateKey {
+    /// A fresh key from the operating system.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn generate() -> Result<Self, Error> {
+        let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
+        loop {
+            crate::random::fill(&mut *bytes)?;
+            // One of 2^128 is out of range.
+            if let Ok(key) = Self::from_bytes(&bytes) {
+                return Ok(key);
+            }
+        }
+    }
+
+    /// The key with these bytes, big-endian.
+    ///
+    /// # Errors
+    /// [`Misuse::Key`] for zero, and from the order of the group on: no number has two keys.
+    pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
+        library::SecretKey::from_secret_bytes(*bytes).map(Self).map_err(|_| {
+            Misuse::Key("no private key of secp256k1: it is zero, or not below the order of the group").into()
+        })
+    }
+
+    /// The secret itself, big-endian.
+    pub fn as_bytes(&self) -> &[u8; PRIVATE_LEN] {
+        self.0.as_secret_bytes()
+    }
+
+    /// The public side.
+    pub fn public(&self) -> PublicKey {
+        PublicKey(library::PublicKey::from_secret_key(&self.0))
+    }
+
+    /// The public side uncompressed, for a key that is used once: by the function that agrees, in constant time too.
+    /// The library's own makes its tables blind for the next call, which takes longer than the call.
+    pub(crate) fn public_point(&self) -> [u8; UNCOMPRESSED_LEN] {
+        *self.agree_point(&PublicKey(generator()))
+    }
+
+    /// The point that both sides arrive at, uncompressed; in constant time. It is no key yet: hash it.
+    ///
+    /// The group has prime order and both factors were checked, so it is never the point at infinity.
+    pub fn agree_point(&self, public: &PublicKey) -> Zeroizing<[u8; UNCOMPRESSED_LEN]> {
+        let xy = Zeroizing::new(library::ecdh::shared_secret_point(&public.0, &self.0));
+        let mut point = Zeroizing::new([4; UNCOMPRESSED_LEN]);
+        point[1..].copy_from_slice(&*xy);
+        point
+    }
+}
+
+impl Clone for PrivateKey {
+    fn clone(&self) -> Self {
+        Self(self.0)
+    }
+}
+
+impl Drop for PrivateKey {
+    fn drop(&mut self) {
+        self.0.non_secure_erase();
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PrivateKey(secp256k1)")
+    }
+}
+
+/// A point of the curve, never the one at infinity.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey(library::PublicKey);
+
+impl PublicKey {
+    /// The point that is written so: 33, 65 or 64 bytes.
+    ///
+    /// # Errors
+    /// [`Error::Format`] for other lengths and prefixes, coordinates that are no field elements, and points that do
+    /// not lie on the curve.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let mut uncompressed = [4; UNCOMPRESSED_LEN];
+        let point = match (bytes.len(), bytes.first()) {
+            (COMPRESSED_LEN, Some(2 | 3)) | (UNCOMPRESSED_LEN, Some(4)) => {
+                library::PublicKey::from_slice(bytes)
+            }
+            (64, _) => {
+                uncompressed[1..].copy_from_slice(bytes);
+                library::PublicKey::from_byte_array_uncompressed(uncompressed)
+            }
+            _ => return Err(NO_PUBLIC_KEY),
+        };
+        point.map(Self).map_err(|_| NO_PUBLIC_KEY)
+    }
+
+    /// The point, written with both coordinates.
+    pub(crate) fn uncompressed(&self) -> [u8; UNCOMPRESSED_LEN] {
+        self.0.serialize_uncompressed()
+    }
+
+    /// The point, written so.
+    pub fn to_bytes(&self, encoding: Encoding) -> Vec<u8> {
+        match encoding {
+            Encoding::Compressed => self.0.serialize().to_vec(),
+            Encoding::Uncompressed => self.0.serialize_uncompressed().to_vec(),
+        }
+    }
+
+    /// The address that Ethereum derives from the key: the last 20 bytes of Keccak-256 of the point, in hexadecimal
+    /// with the capitals of EIP-55.
+    pub fn ethereum_address(&self) -> String {
+        let point = Keccak256::digest(&self.uncompressed()[1..]);
+        let mut address = base16ct::lower::encode_string(&point[12..]);
+        let case = Keccak256::digest(&address);
+        let halves = case.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        address = address
+            .chars()
+            .zip(halves)
+            .map(|(digit, half)| if half < 8 { digit } else { digit.to_ascii_uppercase() })
+            .collect();
+        format!("0x{address}")
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey(secp256k1, {})", self.0)
+    }
+}
+
+/// The point of which all are multiples.
+fn generator() -> library::PublicKey {
+    let mut point = [4; UNCOMPRESSED_LEN];
+    point[1..33].copy_from_slice(&library::constants::GENERATOR_X);
+    point[33..].copy_from_slice(&library::constants::GENERATOR_Y);
+    library::PublicKey::from_byte_array_uncompressed(point).expect("SEC 2 section 2.4.1 has it on the curve")
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    const ORDER: &str = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
+
+    fn bytes(text: &str) -> Vec<u8> {
+        hex::decode(text).unwrap()
+    }
+
+    /// `n` as a private key.
+    fn private(n: u8) -> PrivateKey {
+        let mut bytes = [0; 32];
+        bytes[31] = n;
+        PrivateKey::from_bytes(&bytes).unwrap()
+    }
+
+    /// The keys 1 and 2, whose addresses are known everywhere; capitals as in EIP-55.
+    #[test]
+    fn addresses_of_ethereum() {
+        for (n, address) in [
+            (1, "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"),
+            (2, "0x2B5AD5c4795c026514f8317c7a215E218DcCD6cF"),
+        ] {
+            assert_eq!(private(n).public().ethereum_address(), address);
+        }
+    }
+
+    #[test]
+    fn private_keys_are_below_the_order() {
+        let mut order: [u8; 32] = bytes(ORDER).try_into().unwrap();
+        for bad in [[0; 32], order, [0xff; 32]] {
+            assert!(matches!(PrivateKey::from_bytes(&bad), Err(Error::Misuse(Misuse::Key(_)))));
+        }
+        order[31] -= 1;
+        let last = PrivateKey::from_bytes(&order).unwrap();
+        assert_eq!(last.as_bytes(), &order);
+        // The last key's point is the first one's, mirrored.
+        let (first, last) = (private(1).public(), last.public());
+        assert_eq!(first.to_bytes(Encoding::Compressed)[1..], last.to_bytes(Encoding::Compressed)[1..]);
+        assert_ne!(first, last);
+    }
+
+    #[test]
+    fn generated_keys_differ_and_agree() {
+        let (a, b) = (PrivateKey::generate().unwrap(), PrivateKey::generate().unwrap());
+        assert_ne!(a.as_bytes(), b.as_bytes());
+        assert_eq!(a.agree_point(&b.public()), b.clone().agree_point(&a.public()));
+    }
+
+    #[test]
+    fn the_point_agreed_on_is_the_product() {
+        let six = private(6).public().to_bytes(Encoding::Uncompressed);
+        assert_eq!(private(2).agree_point(&private(3).public())[..], six);
+        assert_eq!(private(3).agree_point(&private(2).public())[..], six);
+    }
+
+    #[test]
+    fn the_public_point_is_the_public_key() {
+        for key in [private(1), private(2), PrivateKey::generate().unwrap()] {
+            assert_eq!(key.public_point()[..], key.public().to_bytes(Encoding::Uncompressed));
+        }
+    }
+
+    #[test]
+    fn points_there_and_back() {
+        for n in 1..=20 {
+            let key = private(n).public();
+            for encoding in [Encoding::Compressed, Encoding::Uncompressed] {
+                let written = key.to_bytes(encoding);
+                assert_eq!(written.len(), encoding.public_len());
+                assert_eq!(PublicKey::from_bytes(&written).unwrap(), key);
+            }
+            let ethereum = &key.to_bytes(Encoding::Uncompressed)[1..];
+            assert_eq!(PublicKey::from_bytes(ethereum).unwrap(), key);
+        }
+    }
+
+    #[test]
+    fn every_other_prefix_and_length_is_refused() {
+        let key = private(7).public();
+        for encoding in [Encoding::Compressed, Encoding::Uncompressed] {
+            let written = key.to_bytes(encoding);
+            for prefix in 0..=255 {
+                let mut other = written.clone();
+                other[0] = prefix;
+                let taken = PublicKey::from_bytes(&other).is_ok();
+                let known = match encoding {
+                    Encoding::Compressed => prefix == 2 || prefix == 3,
+                    Encoding::Uncompressed => prefix == 4,
+                };
+                assert_eq!(taken, known, "{prefix:02x}");
+            }
+        }
+        let long = [key.to_bytes(Encoding::Uncompressed), vec![0; 65]].concat();
+        for len in (0..=long.len()).filter(|len| *len != 65) {
+            assert!(matches!(PublicKey::from_bytes(&long[..len]), Err(Error::Format(_))), "{len}");
+        }
+    }
+
+    #[test]
+    fn points_off_the_curve_are_refused() {
+        let mut written = private(7).public().to_bytes(Encoding::Uncompressed);
+        written[64] ^= 1;
+        assert!(PublicKey::from_bytes(&written).is_err());
+        assert!(PublicKey::from_bytes(&written[1..]).is_err());
+        assert!(PublicKey::from_bytes(&[0; 64]).is_err());
+        // x = 5 is on no point; and x = p + 1 is no field element, though 1 is one's.
+        for x in [
+            "0000000000000000000000000000000000000000000000000000000000000005",
+            "fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc30",
+        ] {
+            assert!(PublicKey::from_bytes(&bytes(&format!("02{x}"))).is_err(), "{x}");
+        }
+        let one = "020000000000000000000000000000000000000000000000000000000000000001";
+        assert!(PublicKey::from_bytes(&bytes(one)).is_ok());
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        assert_eq!(format!("{:?}", private(7)), "PrivateKey(secp256k1)");
+    }
+}

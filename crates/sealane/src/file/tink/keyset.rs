@@ -1,0 +1,390 @@
+//! Keysets in clear, as `tinkey --out-format json` and Tink's JSON writers make them.
+//!
+//! ```text
+//! { "primaryKeyId": 42,
+//!   "key": [ { "keyData": { "typeUrl": "type.googleapis.com/google.crypto.tink.AesGcmHkdfStreamingKey",
+//!                           "value": base64 of the message below, "keyMaterialType": "SYMMETRIC" },
+//!              "status": "ENABLED", "keyId": 42, "outputPrefixType": "RAW" } ] }
+//!
+//! message AesGcmHkdfStreamingKey    { uint32 version = 1; Params params = 2; bytes key_value = 3; }
+//! message AesGcmHkdfStreamingParams { uint32 ciphertext_segment_size = 1; uint32 derived_key_size = 2;
+//!                                     HashType hkdf_hash_type = 3; }
+//! ```
+
+use super::{HASHES, Parameters, TAG_LEN, Tink};
+use crate::engine::pipeline::Chunks;
+use crate::engine::plan::Place;
+use crate::{Error, Key, Misuse};
+use base64ct::{Base64, Encoding};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
+use std::fmt::Write;
+use std::path::Path;
+use zeroize::Zeroizing;
+
+const TYPE_URL: &str = "type.googleapis.com/google.crypto.tink.AesGcmHkdfStreamingKey";
+const KEYSET: Error = Error::Format("a keyset of Tink's in clear: expected JSON with primaryKeyId and key");
+const KEY: Error =
+    Error::Format("a key of Tink's AES-GCM-HKDF streaming: expected an AesGcmHkdfStreamingKey, version 0");
+
+/// Keys of Tink's AES-GCM-HKDF streaming: one encrypts, each of them may decrypt.
+#[derive(Clone)]
+pub struct Keyset {
+    /// Those that are enabled.
+    keys: Vec<Entry>,
+    /// The place of the one that encrypts.
+    primary: usize,
+}
+
+#[derive(Clone)]
+struct Entry {
+    id: u32,
+    parameters: Parameters,
+    key: Key,
+}
+
+/// How much of a file there was to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Its beginning; more follows, or may follow.
+    Beginning,
+    /// The whole file.
+    Whole,
+}
+
+/// How far a look at a file got.
+pub(crate) enum Found {
+    Ready(Tink),
+    /// As many bytes have to be seen, or the whole file.
+    More(usize),
+}
+
+impl Keyset {
+    /// One key.
+    ///
+    /// # Errors
+    /// [`Misuse::KeyLength`] for a key shorter than what is derived from it; [`Error::Io`].
+    pub fn of_key(parameters: Parameters, key: &Key) -> Result<Self, Error> {
+        parameters.check(key)?;
+        let mut id = [0; 4];
+        crate::random::fill(&mut id)?;
+        // Tink refuses no identifier but warns of zero, its value for "none".
+        let id = u32::from_be_bytes(id).max(1);
+        Ok(Self { keys: vec![Entry { id, parameters, key: key.clone() }], primary: 0 })
+    }
+
+    /// Reads a keyset. Keys that are disabled or destroyed are left out.
+    ///
+    /// # Errors
+    /// [`Error::Format`] for what is no keyset in clear, or has an enabled key of another type; [`Misuse::Key`] for
+    /// parameters that Tink would refuse too, [`Error::LimitExceeded`] for segments above 16 MiB.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        let document: Document = serde_json::from_str(text).map_err(|_| KEYSET)?;
+        if document.encrypted_keyset.is_some() {
+            return Err(Error::Format("a keyset in clear: it is encrypted; decrypt it with tinkey first"));
+        }
+        let (primary_id, mut keys) = (document.primary_key_id.ok_or(KEYSET)?, Vec::new());
+        for listed in document.key {
+            if listed.status == Status::Enabled {
+                keys.push(Entry::read(listed)?);
+            }
+        }
+        let mut primaries = keys.iter().enumerate().filter(|(_, entry)| entry.id == primary_id);
+        match (primaries.next(), primaries.next()) {
+            (Some((primary, _)), None) => Ok(Self { primary, keys }),
+            (None, _) => {
+                Err(Error::Format("a keyset that can be used: its primary key is not there, or not enabled"))
+            }
+            (Some(_), Some(_)) => {
+                Err(Error::Format("a keyset that can be used: two keys are its primary one"))
+            }
+        }
+    }
+
+    /// The keyset in a file; `None` of a file that is something else.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and those of [`Self::from_json`].
+    pub fn load(path: &Path) -> Result<Option<Self>, Error> {
+        let content = crate::keys::store::read(path)?;
+        match std::str::from_utf8(&content) {
+            Ok(text) if text.contains("\"primaryKeyId\"") || text.contains("\"encryptedKeyset\"") => {
+                Self::from_json(text).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The keyset in clear: what Tink reads. It is the secret.
+    pub fn to_json(&self) -> Zeroizing<String> {
+        let values: Vec<_> = self.keys.iter().map(Entry::value).collect();
+        // Room for all of it at once: a text that grows leaves copies behind.
+        let room = values.iter().map(|value| value.len() + 512).sum::<usize>() + 512;
+        let mut text = Zeroizing::new(String::with_capacity(room));
+        let primary = self.keys[self.primary].id;
+        let mut put = |part: fmt::Arguments<'_>| text.write_fmt(part).expect("a String takes all");
+        put(format_args!("{{\"primaryKeyId\":{primary},\"key\":["));
+        for (i, (entry, value)) in self.keys.iter().zip(&values).enumerate() {
+            let (comma, id, value) = (if i == 0 { "" } else { "," }, entry.id, &**value);
+            put(format_args!(
+                "{comma}{{\"keyData\":{{\"typeUrl\":\"{TYPE_URL}\",\"value\":\"{value}\",\
+                 \"keyMaterialType\":\"SYMMETRIC\"}},\"status\":\"ENABLED\",\"keyId\":{id},\
+                 \"outputPrefixType\":\"RAW\"}}"
+            ));
+        }
+        put(format_args!("]}}\n"));
+        text
+    }
+
+    /// The key that encrypts, and what belongs to it.
+    pub fn primary(&self) -> (&Parameters, &Key) {
+        let Entry { parameters, key, .. } = &self.keys[self.primary];
+        (parameters, key)
+    }
+
+    /// How many keys may decrypt.
+    #[expect(clippy::len_without_is_empty, reason = "there is a primary one")]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Keys for a new file under the primary key, and its header.
+    pub(crate) fn create(&self, aad: &[u8]) -> Result<(Tink, Vec<u8>), Error> {
+        let (parameters, key) = self.primary();
+        Tink::create(parameters, key, aad)
+    }
+
+    /// The keys of the file with this beginning. A single key is not tried out; of several, the one is found that opens
+    /// the first segment.
+    ///
+    /// # Errors
+    /// [`Error::NoMatchingKey`], [`Error::Truncated`], those of [`Tink::open`].
+    pub(crate) fn find(&self, aad: &[u8], beginning: &[u8], seen: Seen) -> Result<Found, Error> {
+        let mut more = 0;
+        for entry in &self.keys {
+            let header_len = entry.parameters.header_len();
+            let Some(header) = beginning.get(..header_len) else {
+                more = more.max(header_len);
+                continue;
+            };
+            if let [only] = &self.keys[..] {
+                return Ok(Found::Ready(Tink::open(&only.parameters, &only.key, aad, header)?));
+            }
+            // Of another size: not this key's, which needs no trial.
+            if entry.parameters.split(header).is_none() {
+                continue;
+            }
+            let (segment_len, len) = (entry.parameters.segment_len(), beginning.len());
+            let (segment, last) = match seen {
+                _ if len > segment_len => (&beginning[header_len..segment_len], false),
+                Seen::Whole => (&beginning[header_len..], true),
+                Seen::Beginning => {
+                    more = more.max(segment_len + 1);
+                    continue;
+                }
+            };
+            let tink = Tink::open(&entry.parameters, &entry.key, aad, header)?;
+            if tink.opens(segment, last)? {
+                return Ok(Found::Ready(tink));
+            }
+        }
+        match (seen, more) {
+            (_, 0) => Err(Error::NoMatchingKey),
+            (Seen::Whole, _) => Err(Error::Truncated),
+            (Seen::Beginning, more) => Ok(Found::More(more)),
+        }
+    }
+}
+
+impl fmt::Debug for Keyset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Keyset({} keys of Tink's AES-GCM-HKDF streaming)", self.keys.len())
+    }
+}
+
+impl Tink {
+    /// Whether this is the first segment under this key.
+    fn opens(&self, segment: &[u8], last: bool) -> Result<bool, Error> {
+        let Some(len) = segment.len().checked_sub(TAG_LEN) else { return Ok(false) };
+        let mut plain = Zeroizing::new(vec![0; len]);
+        match self.open(Place { index: 0, last }, segment, &mut plain) {
+            Ok(()) => Ok(true),
+            Err(Error::Authentication) => Ok(false),
+            Err(other) => Err(other),
+        }
+    }
+}
+
+// ---- JSON ---------------------------------------------------------------------------------------------------------
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Document {
+    primary_key_id: Option<u32>,
+    #[serde(default)]
+    key: Vec<Listed>,
+    encrypted_keyset: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "keysetInfo")]
+    _keyset_info: Option<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Listed {
+    key_data: Option<KeyData>,
+    status: Status,
+    key_id: u32,
+    output_prefix_type: String,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "UPPERCASE")]
+enum Status {
+    Enabled,
+    Disabled,
+    Destroyed,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct KeyData {
+    type_url: String,
+    #[serde(deserialize_with = "secret")]
+    value: Zeroizing<String>,
+    key_material_type: String,
+}
+
+fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Zeroizing<String>, D::Error> {
+    String::deserialize(deserializer).map(Zeroizing::new)
+}
+
+impl Entry {
+    fn read(listed: Listed) -> Result<Self, Error> {
+        let data = listed.key_data.ok_or(KEYSET)?;
+        if data.type_url != TYPE_URL || data.key_material_type != "SYMMETRIC" {
+            return Err(Error::Format("a keyset of AesGcmHkdfStreamingKey: an enabled key has another type"));
+        }
+        if listed.output_prefix_type != "RAW" {
+            return Err(Error::Format(
+                "a keyset for streaming: an enabled key has another outputPrefixType than RAW",
+            ));
+        }
+        let value = Zeroizing::new(Base64::decode_vec(&data.value).map_err(|_| KEY)?);
+        let (parameters, key) = message(&value)?;
+        Ok(Self { id: listed.key_id, parameters, key })
+    }
+
+    /// The message in base64.
+    fn value(&self) -> Zeroizing<String> {
+        let Parameters { hash, derived_len, segment_len } = self.parameters;
+        let (_, hash, _) = HASHES.iter().find(|(known, _, _)| *known == hash).expect("a row for each");
+        let mut params = Vec::new();
+        for (field, value) in [(1, segment_len as u64), (2, derived_len as u64), (3, *hash)] {
+            params.push(field << 3 | VARINT);
+            put_varint(&mut params, value);
+        }
+        let key = self.key.as_bytes();
+        let mut message = Zeroizing::new(Vec::with_capacity(params.len() + key.len() + 32));
+        for (field, bytes) in [(2, &params[..]), (3, key)] {
+            message.push(field << 3 | BYTES);
+            put_varint(&mut message, bytes.len() as u64);
+            message.extend_from_slice(bytes);
+        }
+        Zeroizing::new(Base64::encode_string(&message))
+    }
+}
+
+// ---- the one message of Protocol Buffers --------------------------------------------------------------------------
+
+/// The wire types that it has.
+const VARINT: u8 = 0;
+const BYTES: u8 = 2;
+
+/// A field's value.
+enum Value<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+fn message(mut bytes: &[u8]) -> Result<(Parameters, Key), Error> {
+    let (mut version, mut params, mut key) = (None, None, None);
+    while !bytes.is_empty() {
+        let repeated = match field(&mut bytes).ok_or(KEY)? {
+            (1, Value::Number(value)) => version.replace(value).is_some(),
+            (2, Value::Bytes(value)) => params.replace(value).is_some(),
+            (3, Value::Bytes(value)) => key.replace(value).is_some(),
+            _ => return Err(KEY),
+        };
+        if repeated {
+            return Err(KEY);
+        }
+    }
+    if version.unwrap_or(0) != 0 {
+        return Err(KEY);
+    }
+    let parameters = parameters(params.ok_or(KEY)?)?;
+    let key = Key::from_bytes(key.ok_or(KEY)?);
+    parameters.check(&key)?;
+    Ok((parameters, key))
+}
+
+fn parameters(mut bytes: &[u8]) -> Result<Parameters, Error> {
+    let mut values = [None; 3];
+    while !bytes.is_empty() {
+        let (number, Value::Number(value)) = field(&mut bytes).ok_or(KEY)? else { return Err(KEY) };
+        let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1)).ok_or(KEY)?;
+        if values.get_mut(at).ok_or(KEY)?.replace(value).is_some() {
+            return Err(KEY);
+        }
+    }
+    let [segment_len, derived_len, hash] = values.map(|value| value.unwrap_or(0));
+    let (hash, _, _) = HASHES
+        .iter()
+        .find(|(_, number, _)| *number == hash)
+        .ok_or(Misuse::Key("a key of Tink's streaming with another hash than SHA1, SHA256 and SHA512"))?;
+    // What no usize holds is too long in any case.
+    let len = |value| usize::try_from(value).unwrap_or(usize::MAX);
+    Parameters::new(*hash, len(derived_len), len(segment_len))
+}
+
+/// Takes a field, its number first, off the front.
+fn field<'a>(bytes: &mut &'a [u8]) -> Option<(u64, Value<'a>)> {
+    let tag = take_varint(bytes)?;
+    let value = match (tag & 7) as u8 {
+        VARINT => Value::Number(take_varint(bytes)?),
+        BYTES => {
+            let len = usize::try_from(take_varint(bytes)?).ok()?;
+            let (value, rest) = bytes.split_at_checked(len)?;
+            *bytes = rest;
+            Value::Bytes(value)
+        }
+        _ => return None,
+    };
+    Some((tag >> 3, value))
+}
+
+/// Seven bits a byte, the lowest first; ten bytes at most, and of the last one bit.
+fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        let bits = u64::from(byte & 0x7f);
+        if shift == 63 && bits > 1 {
+            return None;
+        }
+        value |= bits << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}

@@ -1,0 +1,170 @@
+//! Keys from passphrases: Argon2id (RFC 9106).
+
+use crate::{Error, Misuse};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use zeroize::Zeroizing;
+
+/// What a derivation costs. The default is the second choice of RFC 9106 section 4, for where 2 GiB are too much:
+/// 64 MiB, 3 passes, 4 lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Memory, in KiB: at least 8 a lane.
+    pub memory_kib: u32,
+    /// How often the memory is passed over.
+    pub passes: u32,
+    /// Into how many parts the memory is cut, which may be filled at the same time. Another number is another key.
+    pub lanes: u32,
+}
+
+impl Default for Cost {
+    fn default() -> Self {
+        Self { memory_kib: 64 << 10, passes: 3, lanes: 4 }
+    }
+}
+
+/// A number of bytes that was meant as KiB stops here and not the machine.
+const MOST_MEMORY_KIB: u32 = 4 << 20;
+/// A minute or so.
+const MOST_WORK_KIB: u64 = 64 << 20;
+const LENGTHS: std::ops::RangeInclusive<usize> = 4..=1 << 16;
+const NO_MEMORY: Error =
+    Error::LimitExceeded("the memory of this machine, which the derivation of the key takes");
+const SHORTEST_SALT: usize = 8;
+
+/// `length` bytes that follow from `passphrase`, `salt` and all numbers of `cost`.
+///
+/// The salt is no secret; it should be random, and another one for each passphrase: 16 bytes.
+///
+/// # Errors
+/// [`Misuse::Derivation`]: a salt shorter than 8 bytes, a length outside 4 … 65536, less than one pass, one lane or
+/// 8 KiB a lane, more than 4 GiB of memory or 64 GiB to be passed over in all. [`Error::LimitExceeded`] where the
+/// system does not have the memory.
+pub fn derive(
+    passphrase: &[u8],
+    salt: &[u8],
+    length: usize,
+    cost: Cost,
+) -> Result<Zeroizing<Vec<u8>>, Error> {
+    check(salt, length, cost)?;
+    let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(length)).map_err(refused)?;
+    // The result follows from the last blocks alone, and the crate does not wipe memory of its own.
+    let mut memory = Zeroizing::new(Vec::new());
+    memory.try_reserve_exact(params.block_count()).map_err(|_| NO_MEMORY)?;
+    memory.resize(params.block_count(), Block::default());
+    let mut out = Zeroizing::new(vec![0; length]);
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password_into_with_memory(passphrase, salt, &mut out, &mut memory[..])
+        .map_err(refused)?;
+    Ok(out)
+}
+
+fn check(salt: &[u8], length: usize, cost: Cost) -> Result<(), Misuse> {
+    let Cost { memory_kib, passes, lanes } = cost;
+    let (memory, work) = (u64::from(memory_kib), u64::from(memory_kib) * u64::from(passes));
+    for (holds, otherwise) in [
+        (salt.len() >= SHORTEST_SALT, "the salt must have at least 8 bytes, better 16"),
+        (LENGTHS.contains(&length), "the length must be 4 to 65536 bytes"),
+        (passes >= 1, "there must be at least one pass"),
+        (lanes >= 1, "there must be at least one lane"),
+        (memory >= 8 * u64::from(lanes), "the memory must be at least 8 KiB for each lane"),
+        (memory_kib <= MOST_MEMORY_KIB, "the memory must be at most 4 GiB; it is counted in KiB"),
+        (work <= MOST_WORK_KIB, "memory times passes must be at most 64 GiB; memory is counted in KiB"),
+    ] {
+        if !holds {
+            return Err(Misuse::Derivation(otherwise));
+        }
+    }
+    Ok(())
+}
+
+/// What a caller can do wrong was found before; this is left: 4 GiB of salt or of passphrase.
+fn refused(_: argon2::Error) -> Error {
+    Error::LimitExceeded("what Argon2id takes")
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use vectors::{Argon2Variant, KdfPart};
+
+    fn hex(passphrase: &[u8], salt: &[u8], length: usize, [memory_kib, passes, lanes]: [u32; 3]) -> String {
+        hex::encode(&*derive(passphrase, salt, length, Cost { memory_kib, passes, lanes }).unwrap())
+    }
+
+    /// All three have a secret and associated data, which `derive` does not take: they run on the crate below it.
+    #[test]
+    fn rfc_9106() {
+        let mut cases = 0;
+        for case in vectors::kdf() {
+            let KdfPart::Argon2 { variant, secret, data, passes, memory_kib, lanes } = &case.part else {
+                continue;
+            };
+            let algorithm = match variant {
+                Argon2Variant::Argon2d => Algorithm::Argon2d,
+                Argon2Variant::Argon2i => Algorithm::Argon2i,
+                Argon2Variant::Argon2id => Algorithm::Argon2id,
+            };
+            let mut params = argon2::ParamsBuilder::new();
+            let data = argon2::AssociatedData::new(data).unwrap();
+            let params = params.m_cost(*memory_kib).t_cost(*passes).p_cost(*lanes).data(data);
+            let params = params.output_len(case.output.len()).build().unwrap();
+            let argon2 = Argon2::new_with_secret(secret, algorithm, Version::V0x13, params).unwrap();
+            let mut out = vec![0; case.output.len()];
+            argon2.hash_password_into(&case.secret, &case.salt, &mut out).unwrap();
+            assert_eq!(out, case.output, "{} {}", case.file, case.id);
+            cases += 1;
+        }
+        assert_eq!(cases, 3);
+    }
+
+    /// The first is in the tests of the reference implementation (phc-winner-argon2, test.c); the others are from
+    /// `cryptography` 48.0.0 (`Argon2id`, which is OpenSSL's).
+    #[test]
+    fn as_others_derive() {
+        let derived = |length, cost| hex(b"password", b"somesalt", length, cost);
+        assert_eq!(
+            derived(32, [65536, 2, 1]),
+            "09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7"
+        );
+        assert_eq!(
+            derived(32, [65536, 3, 4]),
+            "661fefbd6f29bcbc8f4646abc32a9d7a4645bb5c059537f8a5587f31adbecccd"
+        );
+        assert_eq!(
+            derived(32, [256, 2, 2]),
+            "6d093c501fd5999645e0ea3bf620d7b8be7fd2db59c20d9fff9539da2bf57037"
+        );
+        assert_eq!(derived(16, [8, 1, 1]), "f73a73d271859d21ef45465da12bdf86");
+        let default = Cost::default();
+        assert_eq!([default.memory_kib, default.passes, default.lanes], [65536, 3, 4]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let cost = |memory_kib, passes, lanes| Cost { memory_kib, passes, lanes };
+        for (salt, length, cost, says) in [
+            (7, 32, Cost::default(), "salt"),
+            (8, 3, Cost::default(), "length"),
+            (8, 65537, Cost::default(), "length"),
+            (8, usize::MAX, Cost::default(), "length"),
+            (8, 32, cost(64, 0, 1), "pass"),
+            (8, 32, cost(64, 1, 0), "lane"),
+            (8, 32, cost(31, 1, 4), "8 KiB"),
+            (8, 32, cost(64 << 20, 1, 4), "4 GiB"),
+            (8, 32, cost(u32::MAX, u32::MAX, u32::MAX), "8 KiB"),
+            (8, 32, cost(4 << 20, 17, 4), "64 GiB"),
+            (8, 32, cost(64, u32::MAX, 4), "64 GiB"),
+        ] {
+            let refused = derive(b"", &vec![0; salt], length, cost);
+            let Err(Error::Misuse(misuse @ Misuse::Derivation(_))) = refused else {
+                panic!("{salt} {length}")
+            };
+            assert!(misuse.to_string().contains(says), "{misuse}");
+        }
+    }
+
+    #[test]
+    fn no_passphrase_and_short_keys_are_keys_too() {
+        assert_eq!(derive(b"", &[0; 8], 4, Cost { memory_kib: 8, passes: 1, lanes: 1 }).unwrap().len(), 4);
+    }
+}

@@ -1,0 +1,378 @@
+//! Encrypted PKCS#8 (RFC 5958 section 3): PBES2 of RFC 8018 section 6.2, with scrypt (RFC 7914 section 7) or PBKDF2,
+//! and AES in CBC mode.
+//!
+//! ```text
+//! EncryptedPrivateKeyInfo = { { PBES2, { { scrypt | PBKDF2, parameters }, { AES-CBC, iv[16] } } }, ciphertext }
+//! ```
+//!
+//! CBC authenticates nothing: that the passphrase was right shows in the padding and in the key inside. Readers know
+//! no other mode.
+
+use crate::{Error, Misuse};
+use aws_lc_rs::cipher::{self, DecryptionContext, EncryptionContext, UnboundCipherKey};
+use aws_lc_rs::iv::FixedLength;
+use aws_lc_rs::pbkdf2;
+use pkcs8::ObjectIdentifier;
+use pkcs8::der::asn1::{AnyRef, OctetString, OctetStringRef};
+use pkcs8::der::{self, Decode, Encode, Reader, SliceReader, Tag};
+use pkcs8::spki::AlgorithmIdentifierRef;
+use std::num::NonZeroU32;
+use zeroize::Zeroizing;
+
+const PBES2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.13");
+const PBKDF2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.12");
+const SCRYPT: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.11591.4.11");
+
+const AES_256_CBC: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.42");
+
+/// AES in CBC mode, and the bytes of its keys (NIST, Computer Security Objects Register).
+static CIPHERS: [(ObjectIdentifier, &cipher::Algorithm, usize); 3] = [
+    (ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.2"), &cipher::AES_128, 16),
+    (ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.22"), &cipher::AES_192, 24),
+    (AES_256_CBC, &cipher::AES_256, 32),
+];
+
+/// What PBKDF2 may be built on (RFC 8018 appendix B.1.2).
+static HASHES: [(ObjectIdentifier, pbkdf2::Algorithm); 4] = [
+    (HMAC_SHA1, pbkdf2::PBKDF2_HMAC_SHA1),
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.2.9"), pbkdf2::PBKDF2_HMAC_SHA256),
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.2.10"), pbkdf2::PBKDF2_HMAC_SHA384),
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.2.11"), pbkdf2::PBKDF2_HMAC_SHA512),
+];
+
+/// What is meant where the parameters name none.
+const HMAC_SHA1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.7");
+
+/// 16 MiB five times, 0.1 to 0.2 s: what OWASP's Password Storage Cheat Sheet has beside 128 MiB once. OpenSSL's
+/// reader stops at 32 MiB, so more memory would lock its users out.
+const WRITTEN: Kdf<'static> = Kdf::Scrypt { salt: &[], log_n: 14, r: 8, p: 5 };
+
+/// More would be for the machine's harm.
+const MOST_SCRYPT_BYTES: u64 = 1 << 30;
+const MOST_SCRYPT_WORK: u64 = 4 << 30;
+const MOST_ROUNDS: u32 = 10_000_000;
+
+const EXPECTED: Error = Error::Format("an encrypted private key in PKCS#8 (RFC 5958)");
+const UNKNOWN: Error = Error::Format(
+    "a private key with an encryption that is read here: PBES2 with scrypt or PBKDF2 and AES-CBC; \
+     'openssl pkcs8 -topk8 -v2 aes-256-cbc -in OLD -out NEW' makes one",
+);
+const TOO_DEAR: Error = Error::LimitExceeded(
+    "the key file asks for more work than 10 million rounds of PBKDF2, or 1 GiB of scrypt four times over",
+);
+
+pub(super) const EMPTY_PASSPHRASE: Error =
+    Error::Misuse(Misuse::Key("an empty passphrase protects nothing: choose one, or leave it out"));
+
+/// The PKCS#8 inside.
+///
+/// # Errors
+/// [`Error::Passphrase`], also where the ciphertext was changed. [`Error::Format`]; [`Error::LimitExceeded`] for
+/// parameters that would keep the machine busy.
+pub(super) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let locked = Locked::read(der)?;
+    let mut key = Zeroizing::new([0; 32]);
+    let key = key.get_mut(..locked.key_len).ok_or(UNKNOWN)?;
+    locked.kdf.derive(passphrase.as_bytes(), key)?;
+
+    let key = UnboundCipherKey::new(locked.cipher, key).map_err(|_| UNKNOWN)?;
+    let key = cipher::PaddedBlockDecryptingKey::cbc_pkcs7(key).map_err(|_| UNKNOWN)?;
+    let iv = DecryptionContext::Iv128(FixedLength::from(locked.iv));
+    let mut data = Zeroizing::new(locked.ciphertext.to_vec());
+    let len = key.decrypt(&mut data, iv).map_err(|_| Error::Passphrase)?.len();
+    data.truncate(len);
+    Ok(data)
+}
+
+/// An encrypted PKCS#8.
+///
+/// # Errors
+/// [`Error::Io`] where the operating system has no random bytes; [`Misuse::Key`] for an empty passphrase.
+pub(super) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
+    if passphrase.is_empty() {
+        return Err(EMPTY_PASSPHRASE);
+    }
+    let (mut salt, mut iv) = ([0; 16], [0; 16]);
+    crate::random::fill(&mut salt)?;
+    crate::random::fill(&mut iv)?;
+    let Kdf::Scrypt { log_n, r, p, .. } = WRITTEN else { return Err(UNKNOWN) };
+    let kdf = Kdf::Scrypt { salt: &salt, log_n, r, p };
+    let mut key = Zeroizing::new([0; 32]);
+    kdf.derive(passphrase.as_bytes(), &mut *key)?;
+
+    // Room for the padding, so that nothing is moved and left behind.
+    let mut data = Zeroizing::new(Vec::with_capacity(pkcs8.len() + 16));
+    data.extend_from_slice(pkcs8);
+    let failed = |_| Error::LimitExceeded("a key of this length");
+    let key = UnboundCipherKey::new(&cipher::AES_256, &*key).map_err(failed)?;
+    let key = cipher::PaddedBlockEncryptingKey::cbc_pkcs7(key).map_err(failed)?;
+    let context = EncryptionContext::Iv128(FixedLength::from(iv));
+    key.less_safe_encrypt(&mut *data, context).map_err(failed)?;
+    written(&kdf, &iv, &data).map_err(|_| Error::LimitExceeded("a key of this length"))
+}
+
+fn written(kdf: &Kdf<'_>, iv: &[u8], ciphertext: &[u8]) -> der::Result<Vec<u8>> {
+    let cipher = sequence(&[&AES_256_CBC, &OctetStringRef::new(iv)?])?;
+    let parameters = sequence(&[&kdf.written()?, &cipher])?;
+    let algorithm = sequence(&[&PBES2, &parameters])?;
+    sequence(&[&algorithm, &OctetStringRef::new(ciphertext)?])?.to_der()
+}
+
+/// A SEQUENCE of what is public.
+fn sequence(parts: &[&dyn DynEncode]) -> der::Result<der::Any> {
+    let mut inside = Vec::new();
+    for part in parts {
+        inside.extend(part.der()?);
+    }
+    der::Any::new(Tag::Sequence, inside)
+}
+
+/// What can be part of a sequence.
+trait DynEncode {
+    fn der(&self) -> der::Result<Vec<u8>>;
+}
+
+impl<T: Encode> DynEncode for T {
+    fn der(&self) -> der::Result<Vec<u8>> {
+        self.to_der()
+    }
+}
+
+/// How the key of the cipher follows from the passphrase.
+#[derive(Clone, Copy)]
+enum Kdf<'a> {
+    Pbkdf2 { salt: &'a [u8], rounds: NonZeroU32, hash: pbkdf2::Algorithm },
+    Scrypt { salt: &'a [u8], log_n: u8, r: u32, p: u32 },
+}
+
+impl<'a> Kdf<'a> {
+    /// Refuses what would take minutes or gigabytes, before it takes them.
+    fn read(algorithm: &AlgorithmIdentifierRef<'a>, key_len: usize) -> Result<Self, Error> {
+        let parameters = algorithm.parameters.ok_or(EXPECTED)?;
+        match algorithm.oid {
+            PBKDF2 => {
+                let (salt, rounds, len, hash) =
+                    parameters.sequence(pbkdf2_parameters).map_err(|_| EXPECTED)?;
+                let rounds =
+                    u32::try_from(rounds).ok().filter(|rounds| *rounds <= MOST_ROUNDS).ok_or(TOO_DEAR)?;
+                let rounds = NonZeroU32::new(rounds).ok_or(EXPECTED)?;
+                let (_, hash) = HASHES.iter().find(|(oid, _)| *oid == hash).ok_or(UNKNOWN)?;
+                agrees(len, key_len)?;
+                Ok(Self::Pbkdf2 { salt, rounds, hash: *hash })
+            }
+            SCRYPT => {
+                let (salt, [n, r, p], len) = parameters.sequence(scrypt_parameters).map_err(|_| EXPECTED)?;
+                let memory = n.checked_mul(r).and_then(|blocks| blocks.checked_mul(128)).ok_or(TOO_DEAR)?;
+                let work = memory.checked_mul(p).ok_or(TOO_DEAR)?;
+                if memory > MOST_SCRYPT_BYTES || work > MOST_SCRYPT_WORK {
+                    return Err(TOO_DEAR);
+                }
+                if !n.is_power_of_two() || n < 2 || r == 0 || p == 0 {
+                    return Err(EXPECTED);
+                }
+                let small = |number| u32::try_from(number).map_err(|_| TOO_DEAR);
+                let (r, p) = (small(r)?, small(p)?);
+                agrees(len, key_len)?;
+                Ok(Self::Scrypt { salt, log_n: n.trailing_zeros() as u8, r, p })
+            }
+            _ => Err(UNKNOWN),
+        }
+    }
+
+    /// The algorithm with its parameters. Only scrypt is written.
+    fn written(&self) -> der::Result<der::Any> {
+        match self {
+            Self::Scrypt { salt, log_n, r, p } => {
+                let salt = OctetString::new(*salt)?;
+                let parameters = sequence(&[&salt, &(1u64 << log_n), r, p])?;
+                sequence(&[&SCRYPT, &parameters])
+            }
+            Self::Pbkdf2 { .. } => Err(Tag::Null.value_error().into()),
+        }
+    }
+
+    /// The crate `scrypt` does not wipe its memory.
+    fn derive(&self, passphrase: &[u8], key: &mut [u8]) -> Result<(), Error> {
+        match *self {
+            Self::Pbkdf2 { salt, rounds, hash } => {
+                pbkdf2::derive(hash, rounds, salt, passphrase, key);
+                Ok(())
+            }
+            Self::Scrypt { salt, log_n, r, p } => {
+                let params = scrypt::Params::new(log_n, r, p).map_err(|_| TOO_DEAR)?;
+                scrypt::scrypt(passphrase, salt, &params, key).map_err(|_| TOO_DEAR)
+            }
+        }
+    }
+}
+
+/// An announced length of the key is no choice.
+fn agrees(announced: Option<u16>, key_len: usize) -> Result<(), Error> {
+    match announced {
+        Some(len) if usize::from(len) != key_len => Err(EXPECTED),
+        _ => Ok(()),
+    }
+}
+
+type Pbkdf2Parameters<'a> = (&'a [u8], u64, Option<u16>, ObjectIdentifier);
+
+/// RFC 8018 appendix A.2. The choice of a salt from elsewhere was never used.
+fn pbkdf2_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<Pbkdf2Parameters<'a>> {
+    let salt = <&OctetStringRef>::decode(fields)?.as_bytes();
+    let rounds = u64::decode(fields)?;
+    let len = Option::<u16>::decode(fields)?;
+    let hash = match Option::<AlgorithmIdentifierRef<'_>>::decode(fields)? {
+        Some(hash) if hash.parameters.is_none_or(AnyRef::is_null) => hash.oid,
+        Some(_) => return Err(Tag::Null.value_error().into()),
+        None => HMAC_SHA1,
+    };
+    Ok((salt, rounds, len, hash))
+}
+
+/// RFC 7914 section 7.1: salt, N, r, p, and maybe the length.
+fn scrypt_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<(&'a [u8], [u64; 3], Option<u16>)> {
+    let salt = <&OctetStringRef>::decode(fields)?.as_bytes();
+    let numbers = [u64::decode(fields)?, u64::decode(fields)?, u64::decode(fields)?];
+    Ok((salt, numbers, Option::<u16>::decode(fields)?))
+}
+
+/// The parts of an encrypted key.
+struct Locked<'a> {
+    kdf: Kdf<'a>,
+    cipher: &'static cipher::Algorithm,
+    key_len: usize,
+    iv: [u8; 16],
+    ciphertext: &'a [u8],
+}
+
+impl<'a> Locked<'a> {
+    fn read(der: &'a [u8]) -> Result<Self, Error> {
+        let (algorithm, ciphertext) = outer(der).map_err(|_| EXPECTED)?;
+        if algorithm.oid != PBES2 {
+            return Err(UNKNOWN);
+        }
+        let parameters = algorithm.parameters.ok_or(EXPECTED)?;
+        let both = |fields: &mut SliceReader<'a>| {
+            let kdf = AlgorithmIdentifierRef::decode(fields)?;
+            der::Result::Ok((kdf, AlgorithmIdentifierRef::decode(fields)?))
+        };
+        let (kdf, cipher) = parameters.sequence(both).map_err(|_| EXPECTED)?;
+        let (_, algorithm, key_len) = CIPHERS.iter().find(|row| row.0 == cipher.oid).ok_or(UNKNOWN)?;
+        let iv = cipher.parameters.ok_or(EXPECTED)?.decode_as::<&OctetStringRef>().map_err(|_| EXPECTED)?;
+        Ok(Self {
+            kdf: Kdf::read(&kdf, *key_len)?,
+            cipher: algorithm,
+            key_len: *key_len,
+            iv: iv.as_bytes().try_into().map_err(|_| EXPECTED)?,
+            ciphertext,
+        })
+    }
+}
+
+fn outer(der: &[u8]) -> der::Result<(AlgorithmIdentifierRef<'_>, &[u8])> {
+    let mut reader = SliceReader::new(der)?;
+    let parts = reader.sequence(|fields| {
+        let algorithm = AlgorithmIdentifierRef::decode(fields)?;
+        der::Result::Ok((algorithm, <&OctetStringRef>::decode(fields)?.as_bytes()))
+    })?;
+    reader.finish()?;
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use vectors::{KdfHash, KdfPart};
+
+    /// RFC 6070, RFC 7914 sections 11 and 12. Two are dear: 16 million rounds, and 1 GiB.
+    #[test]
+    fn published_derivations() {
+        let mut cases = [0; 2];
+        for case in vectors::kdf() {
+            let salt = &case.salt[..];
+            let kdf = match case.part {
+                KdfPart::Pbkdf2 { hash, rounds } => {
+                    let hash = match hash {
+                        KdfHash::Sha1 => HASHES[0].1,
+                        KdfHash::Sha256 => HASHES[1].1,
+                    };
+                    cases[0] += 1;
+                    Kdf::Pbkdf2 { salt, rounds: NonZeroU32::new(rounds).unwrap(), hash }
+                }
+                KdfPart::Scrypt { log_n, r, p } => {
+                    cases[1] += 1;
+                    Kdf::Scrypt { salt, log_n, r, p }
+                }
+                KdfPart::Argon2 { .. } | KdfPart::Hkdf { .. } => continue,
+            };
+            let mut key = vec![0; case.output.len()];
+            kdf.derive(&case.secret, &mut key).unwrap();
+            assert_eq!(key, case.output, "{} {}", case.file, case.id);
+        }
+        assert_eq!(cases, [8, 4]);
+    }
+
+    /// An encrypted key with these parameters of its derivation.
+    fn locked(kdf: der::Any) -> Vec<u8> {
+        let cipher = sequence(&[&AES_256_CBC, &OctetString::new([0; 16]).unwrap()]).unwrap();
+        let parameters = sequence(&[&kdf, &cipher]).unwrap();
+        let algorithm = sequence(&[&PBES2, &parameters]).unwrap();
+        sequence(&[&algorithm, &OctetString::new([0; 32]).unwrap()]).unwrap().to_der().unwrap()
+    }
+
+    fn scrypt_of(salt: &[u8], [n, r, p]: [u64; 3]) -> Vec<u8> {
+        let parameters = sequence(&[&OctetString::new(salt).unwrap(), &n, &r, &p]).unwrap();
+        locked(sequence(&[&SCRYPT, &parameters]).unwrap())
+    }
+
+    fn pbkdf2_of(salt: &[u8], rounds: u64) -> Vec<u8> {
+        let parameters = sequence(&[&OctetString::new(salt).unwrap(), &rounds]).unwrap();
+        locked(sequence(&[&PBKDF2, &parameters]).unwrap())
+    }
+
+    #[test]
+    fn hostile_parameters() {
+        const HUGE: u64 = 1 << 62;
+        for numbers in [
+            [1 << 20, 8, 5],
+            [1 << 21, 8, 1],
+            [1 << 40, 1, 1],
+            [2, 1 << 30, 1],
+            [2, 1, 1 << 40],
+            [HUGE, HUGE, HUGE],
+            [u64::MAX; 3],
+            [HUGE, 0, 1],
+        ] {
+            let refused = open(&scrypt_of(b"salt", numbers), "x");
+            assert!(matches!(refused, Err(Error::LimitExceeded(_))), "{numbers:?}");
+        }
+        for numbers in [[0, 8, 1], [1, 8, 1], [1000, 8, 1], [1024, 0, 1], [1024, 8, 0], [0; 3]] {
+            assert!(matches!(open(&scrypt_of(b"salt", numbers), "x"), Err(Error::Format(_))), "{numbers:?}");
+        }
+        for rounds in [10_000_001, u64::from(u32::MAX), u64::MAX] {
+            assert!(
+                matches!(open(&pbkdf2_of(b"salt", rounds), "x"), Err(Error::LimitExceeded(_))),
+                "{rounds}"
+            );
+        }
+        assert!(matches!(open(&pbkdf2_of(b"salt", 0), "x"), Err(Error::Format(_))));
+        // Salts of any length; what is wrong is the passphrase.
+        for salt in [&[][..], &[7; 33], &[7; 1000]] {
+            assert!(matches!(open(&scrypt_of(salt, [2, 1, 1]), "x"), Err(Error::Passphrase)));
+            assert!(matches!(open(&pbkdf2_of(salt, 1), "x"), Err(Error::Passphrase)));
+        }
+    }
+
+    #[test]
+    fn there_and_back() {
+        for len in [0, 1, 15, 16, 17, 2000] {
+            let data = vec![0xa5; len];
+            let locked = seal(&data, "p").unwrap();
+            assert_eq!(*open(&locked, "p").unwrap(), data);
+            // The last block decrypts to other padding, but for one in 256.
+            assert!(open(&locked, "q").is_err() || *open(&locked, "q").unwrap() != data);
+            assert!(open(&locked[..locked.len() - 1], "p").is_err());
+        }
+        assert!(matches!(seal(b"", ""), Err(Error::Misuse(_))));
+    }
+}

@@ -1,0 +1,164 @@
+//! Keys in files: every kind there and back, who may read them, what shows.
+
+use sealane::keys::{Existing, Kind, Public, Secret};
+use sealane::{Error, Misuse};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("sealane-keys-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn every_kind_there_and_back() {
+    let folder = folder("kinds");
+    // Those of age take a second for a passphrase, on purpose.
+    for kind in Kind::ALL {
+        let key = Secret::generate(kind).unwrap();
+        assert_eq!(key.kind(), Some(kind));
+        let text = key.to_text(None).unwrap();
+        for passphrase in [None, Some("naïve passphrase")] {
+            let path = folder.join(format!("{kind}-{}", passphrase.is_some()));
+            key.save(&path, passphrase, Existing::Refuse).unwrap();
+            let again = Secret::load(&path, passphrase).unwrap();
+            assert_eq!(*again.to_text(None).unwrap(), *text, "{kind}");
+            assert_eq!(again.public(), key.public());
+            let other = Secret::load(&path, Some("naive passphrase"));
+            match passphrase {
+                None => assert!(matches!(other, Err(Error::Misuse(Misuse::NotEncrypted))), "{other:?}"),
+                Some(_) => {
+                    assert!(matches!(other, Err(Error::Passphrase)), "{kind}: {other:?}");
+                    let without = Secret::load(&path, None);
+                    assert!(matches!(without, Err(Error::Misuse(Misuse::PassphraseMissing))), "{without:?}");
+                    let content = fs::read_to_string(&path).unwrap();
+                    assert!(!content.contains(text.lines().nth(1).unwrap_or(&text)), "{kind}");
+                }
+            }
+        }
+        if let Some(public) = key.public() {
+            let path = folder.join(format!("{kind}-public"));
+            public.save(&path, Existing::Refuse).unwrap();
+            assert_eq!(Public::load(&path).unwrap(), public);
+            assert_eq!(public.kind(), Some(kind));
+            assert_eq!(Public::from_text(&public.to_string()).unwrap(), public, "{kind}");
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A symmetric key, and one in PEM.
+#[test]
+fn keys_for_recipients() {
+    let folder = folder("recipients");
+    let people: Vec<_> =
+        ["age", "age"].iter().map(|kind| Secret::generate(kind.parse().unwrap()).unwrap()).collect();
+    let recipients: Vec<_> = people
+        .iter()
+        .map(|person| match person.public() {
+            Some(Public::Age(recipient)) => recipient,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let identity = |at: usize| match Secret::from_text(&people[at].to_text(None).unwrap(), None) {
+        Ok(Secret::Age(identity)) => [identity],
+        other => panic!("{other:?}"),
+    };
+    for kind in [Kind::Aes256, Kind::P256] {
+        let key = Secret::generate(kind).unwrap();
+        let path = folder.join(kind.name());
+        key.save_for(&path, &recipients[..1], Existing::Refuse).unwrap();
+        assert!(fs::read_to_string(&path).unwrap().starts_with("-----BEGIN AGE ENCRYPTED FILE-----\n"));
+        let again = Secret::load_with(&path, &identity(0)).unwrap();
+        assert_eq!(*again.to_text(None).unwrap(), *key.to_text(None).unwrap());
+        assert!(matches!(Secret::load_with(&path, &identity(1)), Err(Error::NoMatchingKey)));
+        assert!(matches!(Secret::load(&path, None), Err(Error::Misuse(Misuse::IdentityMissing))));
+        assert!(matches!(Secret::load(&path, Some("x")), Err(Error::Misuse(Misuse::IdentityMissing))));
+        key.save(&path, None, Existing::Replace).unwrap();
+        assert!(matches!(Secret::load_with(&path, &identity(0)), Err(Error::Misuse(Misuse::NotEncrypted))));
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn files_are_their_owners_and_are_not_written_over() {
+    let folder = folder("owner");
+    let (path, open) = (folder.join("key"), folder.join("open"));
+    let (first, second) = (Secret::generate(Kind::Aes256).unwrap(), Secret::generate(Kind::X25519).unwrap());
+    first.save(&path, None, Existing::Refuse).unwrap();
+    let taken = second.save(&path, None, Existing::Refuse);
+    assert!(matches!(taken, Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists));
+    assert_eq!(Secret::load(&path, None).unwrap().kind(), Some(Kind::Aes256));
+    fs::write(&open, "others may read this").unwrap();
+    for path in [&path, &open] {
+        second.save(path, None, Existing::Replace).unwrap();
+        assert_eq!(Secret::load(path, None).unwrap().kind(), Some(Kind::X25519));
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::MetadataExt::mode(&path.metadata().unwrap()) & 0o777, 0o600);
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn what_is_no_key_file_is_refused() {
+    let folder = folder("foreign");
+    let path = folder.join("file");
+    for content in [
+        &b""[..],
+        b"\n",
+        b"hello",
+        b"\x7fELF\x02\x01\x01",
+        &[0x30, 0x82, 0x04, 0xbd],
+        b"# a comment alone\n",
+        b"{}",
+        &b"a".repeat(1 << 18),
+        &b"a\n".repeat(1 << 18),
+        b"AGE-SECRET-KEY-1\nAGE-SECRET-KEY-1\n",
+    ] {
+        fs::write(&path, content).unwrap();
+        assert!(matches!(Secret::load(&path, None), Err(Error::Format(_))), "{content:.20?}");
+        assert!(matches!(Public::load(&path), Err(Error::Format(_))), "{content:.20?}");
+    }
+    let missing = Secret::load(&folder.join("missing"), None);
+    assert!(
+        matches!(missing, Err(Error::Io { path: Some(_), source }) if source.kind() == ErrorKind::NotFound)
+    );
+    assert!(matches!(Secret::load(&folder, None), Err(Error::Io { .. })));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn an_empty_passphrase_is_refused() {
+    for kind in [Kind::Aes256, Kind::X25519, Kind::Age] {
+        let refused = Secret::generate(kind).unwrap().to_text(Some(""));
+        assert!(matches!(refused, Err(Error::Misuse(Misuse::Key(_)))), "{kind}");
+    }
+}
+
+/// Of what `Debug` prints, no four bytes are the secret's, in whatever digits.
+#[test]
+fn debug_shows_the_kind_alone() {
+    let symmetric = Secret::from_text(r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUgGawg"}"#, None).unwrap();
+    assert_eq!(format!("{symmetric:?}"), "Secret(19 bytes)");
+    for kind in Kind::ALL {
+        let key = Secret::generate(kind).unwrap();
+        assert_eq!(format!("{key:?}"), format!("Secret({kind})"));
+        let shown = format!("{key:?} {key:#?}").to_lowercase();
+        let text = key.to_text(None).unwrap();
+        for line in text.lines().filter(|line| !line.starts_with('#') && !line.starts_with('-')) {
+            let hex = hex::encode(line.as_bytes());
+            let windows = |digits: &str| {
+                digits
+                    .as_bytes()
+                    .windows(8)
+                    .any(|part| shown.contains(&String::from_utf8_lossy(part).to_lowercase()[..]))
+            };
+            assert!(!windows(&hex), "{kind}");
+            assert!(!windows(line.rsplit('1').next().unwrap_or(line)), "{kind}");
+        }
+    }
+}

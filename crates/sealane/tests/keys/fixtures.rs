@@ -1,0 +1,455 @@
+//! Key files of other software, each with the command that made it. OpenSSL is 3.0.19; a word after `-in` is the
+//! constant of that name in lower case. The passphrase is `hunter2`.
+
+/// `openssl genpkey -algorithm X25519`
+pub(crate) const X25519: &str = "\
+-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VuBCIEIDBUyRhdrevMglrPGZOz63jfss0BPGtY4r8gXS7BeBdA
+-----END PRIVATE KEY-----
+";
+
+/// `openssl pkey -in x25519 -pubout`
+pub(crate) const X25519_PUBLIC: &str = "\
+-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VuAyEAb02K4tPJ7X/2E8XJyYjsJsT/1vFMi5KQ0ytth+FX+XM=
+-----END PUBLIC KEY-----
+";
+
+/// `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256`
+pub(crate) const P256: &str = "\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgu7k9pPWQE4QVu+XB
+mvQiwQdApTnRzag6YC2dqul3qSqhRANCAARPUmIlSqbw5wVAck+2Ta/yMtTUvSRL
+6+lRgaath1H3/C+z1AeWZWR2vcadzu4KEbSCJLsj3JkyS67dvrkCaEdN
+-----END PRIVATE KEY-----
+";
+
+/// `openssl pkey -in p256 -pubout`
+pub(crate) const P256_PUBLIC: &str = "\
+-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAET1JiJUqm8OcFQHJPtk2v8jLU1L0k
+S+vpUYGmrYdR9/wvs9QHlmVkdr3Gnc7uChG0giS7I9yZMkuu3b65AmhHTQ==
+-----END PUBLIC KEY-----
+";
+
+/// `openssl pkey -in p256 -traditional`
+pub(crate) const P256_SEC1: &str = "\
+-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEILu5PaT1kBOEFbvlwZr0IsEHQKU50c2oOmAtnarpd6kqoAoGCCqGSM49
+AwEHoUQDQgAET1JiJUqm8OcFQHJPtk2v8jLU1L0kS+vpUYGmrYdR9/wvs9QHlmVk
+dr3Gnc7uChG0giS7I9yZMkuu3b65AmhHTQ==
+-----END EC PRIVATE KEY-----
+";
+
+/// `openssl pkey -in p256 -ec_conv_form compressed`
+pub(crate) const P256_COMPRESSED: &str = "\
+-----BEGIN PRIVATE KEY-----
+MGcCAQAwEwYHKoZIzj0CAQYIKoZIzj0DAQcETTBLAgEBBCC7uT2k9ZAThBW75cGa
+9CLBB0ClOdHNqDpgLZ2q6XepKqEkAyIAA09SYiVKpvDnBUByT7ZNr/Iy1NS9JEvr
+6VGBpq2HUff8
+-----END PRIVATE KEY-----
+";
+
+/// `openssl pkey -in p256 -pubout -ec_conv_form compressed`
+pub(crate) const P256_PUBLIC_COMPRESSED: &str = "\
+-----BEGIN PUBLIC KEY-----
+MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgADT1JiJUqm8OcFQHJPtk2v8jLU1L0k
+S+vpUYGmrYdR9/w=
+-----END PUBLIC KEY-----
+";
+
+/// `openssl pkey -in p256 -ec_param_enc explicit`
+pub(crate) const P256_EXPLICIT: &str = "\
+-----BEGIN PRIVATE KEY-----
+MIIBeQIBADCCAQMGByqGSM49AgEwgfcCAQEwLAYHKoZIzj0BAQIhAP////8AAAAB
+AAAAAAAAAAAAAAAA////////////////MFsEIP////8AAAABAAAAAAAAAAAAAAAA
+///////////////8BCBaxjXYqjqT57PrvVV2mIa8ZR0GsMxTsPY7zjw+J9JgSwMV
+AMSdNgiG5wSTamZ44ROdJreBn36QBEEEaxfR8uEsQkf4vOblY6RA8ncDfYEt6zOg
+9KE5RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9QIhAP////8A
+AAAA//////////+85vqtpxeehPO5ysL8YyVRAgEBBG0wawIBAQQgu7k9pPWQE4QV
+u+XBmvQiwQdApTnRzag6YC2dqul3qSqhRANCAARPUmIlSqbw5wVAck+2Ta/yMtTU
+vSRL6+lRgaath1H3/C+z1AeWZWR2vcadzu4KEbSCJLsj3JkyS67dvrkCaEdN
+-----END PRIVATE KEY-----
+";
+
+/// `openssl pkey -in p256 -pubout -ec_param_enc explicit`
+pub(crate) const P256_PUBLIC_EXPLICIT: &str = "\
+-----BEGIN PUBLIC KEY-----
+MIIBSzCCAQMGByqGSM49AgEwgfcCAQEwLAYHKoZIzj0BAQIhAP////8AAAABAAAA
+AAAAAAAAAAAA////////////////MFsEIP////8AAAABAAAAAAAAAAAAAAAA////
+///////////8BCBaxjXYqjqT57PrvVV2mIa8ZR0GsMxTsPY7zjw+J9JgSwMVAMSd
+NgiG5wSTamZ44ROdJreBn36QBEEEaxfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5
+RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9QIhAP////8AAAAA
+//////////+85vqtpxeehPO5ysL8YyVRAgEBA0IABE9SYiVKpvDnBUByT7ZNr/Iy
+1NS9JEvr6VGBpq2HUff8L7PUB5ZlZHa9xp3O7goRtIIkuyPcmTJLrt2+uQJoR00=
+-----END PUBLIC KEY-----
+";
+
+/// `openssl ecparam -name secp256k1 -genkey`
+pub(crate) const SECP256K1_SEC1: &str = "\
+-----BEGIN EC PARAMETERS-----
+BgUrgQQACg==
+-----END EC PARAMETERS-----
+-----BEGIN EC PRIVATE KEY-----
+MHQCAQEEIN3s2D93aRfquzH+izZlvEQ2bHTyM0LpMd8dZSvmqrtKoAcGBSuBBAAK
+oUQDQgAE6k8cxNbGWVIgZg2xX9F4FyU0pF0+My+cr4LVrqds4Cc+Awehuni+p7kp
+abXi0K+9PQ0ztkZZv03NRiH5rUk05A==
+-----END EC PRIVATE KEY-----
+";
+
+/// `openssl pkey -in secp256k1_sec1`
+pub(crate) const SECP256K1: &str = "\
+-----BEGIN PRIVATE KEY-----
+MIGEAgEAMBAGByqGSM49AgEGBSuBBAAKBG0wawIBAQQg3ezYP3dpF+q7Mf6LNmW8
+RDZsdPIzQukx3x1lK+aqu0qhRANCAATqTxzE1sZZUiBmDbFf0XgXJTSkXT4zL5yv
+gtWup2zgJz4DB6G6eL6nuSlpteLQr709DTO2Rlm/Tc1GIfmtSTTk
+-----END PRIVATE KEY-----
+";
+
+/// `openssl pkey -in secp256k1_sec1 -pubout`
+pub(crate) const SECP256K1_PUBLIC: &str = "\
+-----BEGIN PUBLIC KEY-----
+MFYwEAYHKoZIzj0CAQYFK4EEAAoDQgAE6k8cxNbGWVIgZg2xX9F4FyU0pF0+My+c
+r4LVrqds4Cc+Awehuni+p7kpabXi0K+9PQ0ztkZZv03NRiH5rUk05A==
+-----END PUBLIC KEY-----
+";
+
+/// `openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048`
+pub(crate) const RSA: &str = "\
+-----BEGIN PRIVATE KEY-----
+MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQDbTRRlID6HVn3p
+1XXVeRQA7NzLrMvP5EdOGx5JXjocKOykQ0YUl8lmp/lpt0B6+6v1YlxBNAkYSqaW
+ijn+awMc3ZzDcBVY4xXGiPwLqh45ISYDdglLiUI9vw59NAVVIleNDxlRkk/oDcS8
+nzvesV2gUygLfUsNMs1h7cMQ2iZ2I6xF6gEgVklja2d9a8CUAJgilO86q2yY3UG8
+6FTvczCYFqnJa6mgS6o9ltonzF9sNVljHKnfn1k73xbqo15dBToI2V2SZo3Fj9QP
+8swgVd9eiUDIRT24yTNb/r59e2VAVEFfV+JIIXI3OI/GXdEtAi6dwGMttP5V9fnh
+41fh2cNzAgMBAAECggEACz62E4NmQWlRdoqQCry1JmD+52C6aLQTZfFlCa0PvL7q
+d3fNoaOw25c0ZlPTthqulBwRj/RbnQfC6Ag5dg7Fr5a7gZf/ODoYtT/z8KMt/o7x
+FI9aZampoGHqG8htl5J1u9Fw4mpmt4bxNhzSJJairuRkssYfcZNPzbwz2urcuwT7
+8OVtB1FK282oXeYEdbg78wOIcxoIJS9zE20sgXB4zpJRrUN8uwxpCxTXukUL6/lK
+DopeR+5/2tJ90OPLRxkZJnxwW7wHrHrrFzstN8JxQpo3tOS7FCSk9PT2y8UOcW5I
+w2AfE0ySuYRPY5DhH6DsHnlYNfEGsgGw1rHEGtCFtQKBgQD2CLlFrfnKdZdePQYm
+taqgR6kAyQuhbaY66khE/pqiqFv9lYmqpzPJAJ+WG9qZ+Xtk/n1enBLnRiOdWOtc
+Qg4pqjmgoBNUeku2qch+HxQbx3+PiTQ1dELekWi8kdlaxI39kMI4dBwOL+sv9sA2
+P6EDXtG9l9QC0SQ2x7yQtCFizQKBgQDkLyU8IgGGRePeUgDJ62LA335je5rmO+QV
+9CnC4IHYBHC4zdQOPoUTXVnHrPdbGbuqlqO52mZo8j1jS71neEtC1PYjFvALqXRe
+cdagNQInJxgkkrdLnqCufA0h5drHN+GssYf0c6SkM91IqXexDoOVQcqtGvvdAa+I
+CLLPg5o/PwKBgEyQvG+Fy8WIwLlwDjj/sgC9LEf1SOxMvj15aVInVaIm+LG61qPH
+8uKrkf5Z3raqIA927zcBJRTaC/1MjbohSF0I/3QQPNO+V0+aGK2/KDfY5saZcSjt
+bF3tLIX6cYTAxFtTsE13PL/hg7RiesCnHol4+Zah6DWUNkvh7rmthPJFAoGAZkbX
+ereHVWb4NwssfVT7Q5YpcW/Sw0Wu+0Qgf8/fgzKiT8M6PFQ7k61w83YMvRGws0qo
+AkLpSjrh1yL4t2sM2NzZomrCl4eRuE9wMwjveRsl0CbO758fSHYj8MC1Kjxa8+vz
+E1fOQSdaFRqYoozt37XIoYSJxcreoau8chT7y0MCgYAs88P/imKY45cUSMP1lx7V
+XWblaxgKMNY2FlWO1b+YtV6pxwLpozORw5S9Br1TTKw3URpfLWx3r6vVu3GokZ6c
+2c5EK24EhkDozyQscp2HMFqCVskfa156hRQap5S7VSwPGBiVi+BFOipbU26TlxuE
+2KRQ4nrJq5Zejtlxp+YM0w==
+-----END PRIVATE KEY-----
+";
+
+/// `openssl pkey -in rsa -traditional`
+pub(crate) const RSA_PKCS1: &str = "\
+-----BEGIN RSA PRIVATE KEY-----
+MIIEogIBAAKCAQEA200UZSA+h1Z96dV11XkUAOzcy6zLz+RHThseSV46HCjspENG
+FJfJZqf5abdAevur9WJcQTQJGEqmloo5/msDHN2cw3AVWOMVxoj8C6oeOSEmA3YJ
+S4lCPb8OfTQFVSJXjQ8ZUZJP6A3EvJ873rFdoFMoC31LDTLNYe3DENomdiOsReoB
+IFZJY2tnfWvAlACYIpTvOqtsmN1BvOhU73MwmBapyWupoEuqPZbaJ8xfbDVZYxyp
+359ZO98W6qNeXQU6CNldkmaNxY/UD/LMIFXfXolAyEU9uMkzW/6+fXtlQFRBX1fi
+SCFyNziPxl3RLQIuncBjLbT+VfX54eNX4dnDcwIDAQABAoIBAAs+thODZkFpUXaK
+kAq8tSZg/udgumi0E2XxZQmtD7y+6nd3zaGjsNuXNGZT07YarpQcEY/0W50HwugI
+OXYOxa+Wu4GX/zg6GLU/8/CjLf6O8RSPWmWpqaBh6hvIbZeSdbvRcOJqZreG8TYc
+0iSWoq7kZLLGH3GTT828M9rq3LsE+/DlbQdRStvNqF3mBHW4O/MDiHMaCCUvcxNt
+LIFweM6SUa1DfLsMaQsU17pFC+v5Sg6KXkfuf9rSfdDjy0cZGSZ8cFu8B6x66xc7
+LTfCcUKaN7TkuxQkpPT09svFDnFuSMNgHxNMkrmET2OQ4R+g7B55WDXxBrIBsNax
+xBrQhbUCgYEA9gi5Ra35ynWXXj0GJrWqoEepAMkLoW2mOupIRP6aoqhb/ZWJqqcz
+yQCflhvamfl7ZP59XpwS50YjnVjrXEIOKao5oKATVHpLtqnIfh8UG8d/j4k0NXRC
+3pFovJHZWsSN/ZDCOHQcDi/rL/bANj+hA17RvZfUAtEkNse8kLQhYs0CgYEA5C8l
+PCIBhkXj3lIAyetiwN9+Y3ua5jvkFfQpwuCB2ARwuM3UDj6FE11Zx6z3Wxm7qpaj
+udpmaPI9Y0u9Z3hLQtT2IxbwC6l0XnHWoDUCJycYJJK3S56grnwNIeXaxzfhrLGH
+9HOkpDPdSKl3sQ6DlUHKrRr73QGviAiyz4OaPz8CgYBMkLxvhcvFiMC5cA44/7IA
+vSxH9UjsTL49eWlSJ1WiJvixutajx/Liq5H+Wd62qiAPdu83ASUU2gv9TI26IUhd
+CP90EDzTvldPmhitvyg32ObGmXEo7Wxd7SyF+nGEwMRbU7BNdzy/4YO0YnrApx6J
+ePmWoeg1lDZL4e65rYTyRQKBgGZG13q3h1Vm+DcLLH1U+0OWKXFv0sNFrvtEIH/P
+34Myok/DOjxUO5OtcPN2DL0RsLNKqAJC6Uo64dci+LdrDNjc2aJqwpeHkbhPcDMI
+73kbJdAmzu+fH0h2I/DAtSo8WvPr8xNXzkEnWhUamKKM7d+1yKGEicXK3qGrvHIU
++8tDAoGALPPD/4pimOOXFEjD9Zce1V1m5WsYCjDWNhZVjtW/mLVeqccC6aMzkcOU
+vQa9U0ysN1EaXy1sd6+r1btxqJGenNnORCtuBIZA6M8kLHKdhzBaglbJH2teeoUU
+GqeUu1UsDxgYlYvgRToqW1Nuk5cbhNikUOJ6yauWXo7ZcafmDNM=
+-----END RSA PRIVATE KEY-----
+";
+
+/// `openssl pkey -in rsa -pubout`
+pub(crate) const RSA_PUBLIC: &str = "\
+-----BEGIN PUBLIC KEY-----
+MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA200UZSA+h1Z96dV11XkU
+AOzcy6zLz+RHThseSV46HCjspENGFJfJZqf5abdAevur9WJcQTQJGEqmloo5/msD
+HN2cw3AVWOMVxoj8C6oeOSEmA3YJS4lCPb8OfTQFVSJXjQ8ZUZJP6A3EvJ873rFd
+oFMoC31LDTLNYe3DENomdiOsReoBIFZJY2tnfWvAlACYIpTvOqtsmN1BvOhU73Mw
+mBapyWupoEuqPZbaJ8xfbDVZYxyp359ZO98W6qNeXQU6CNldkmaNxY/UD/LMIFXf
+XolAyEU9uMkzW/6+fXtlQFRBX1fiSCFyNziPxl3RLQIuncBjLbT+VfX54eNX4dnD
+cwIDAQAB
+-----END PUBLIC KEY-----
+";
+
+/// `openssl rsa -in rsa -RSAPublicKey_out`
+pub(crate) const RSA_PUBLIC_PKCS1: &str = "\
+-----BEGIN RSA PUBLIC KEY-----
+MIIBCgKCAQEA200UZSA+h1Z96dV11XkUAOzcy6zLz+RHThseSV46HCjspENGFJfJ
+Zqf5abdAevur9WJcQTQJGEqmloo5/msDHN2cw3AVWOMVxoj8C6oeOSEmA3YJS4lC
+Pb8OfTQFVSJXjQ8ZUZJP6A3EvJ873rFdoFMoC31LDTLNYe3DENomdiOsReoBIFZJ
+Y2tnfWvAlACYIpTvOqtsmN1BvOhU73MwmBapyWupoEuqPZbaJ8xfbDVZYxyp359Z
+O98W6qNeXQU6CNldkmaNxY/UD/LMIFXfXolAyEU9uMkzW/6+fXtlQFRBX1fiSCFy
+NziPxl3RLQIuncBjLbT+VfX54eNX4dnDcwIDAQAB
+-----END RSA PUBLIC KEY-----
+";
+
+/// `openssl pkcs8 -topk8 -in x25519 -scrypt -passout pass:hunter2`
+pub(crate) const X25519_SCRYPT: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIGTME8GCSqGSIb3DQEFDTBCMCEGCSsGAQQB2kcECzAUBAiWpy9qqQZdFQICQAAC
+AQgCAQEwHQYJYIZIAWUDBAEqBBAocBxiFqq9QvXIFszszv1nBEByYvSmLfL7EdHS
+d6llM3VWyL91nyVCCByAtf74SrIseEg5aILCz1Ebowh8mtB1k5PwAnnhP0Ew5S19
+aeFKjO9V
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// `openssl pkcs8 -topk8 -in x25519 -scrypt -scrypt_N 1024 -scrypt_r 4 -scrypt_p 2 -passout pass:hunter2`
+pub(crate) const X25519_SCRYPT_SMALL: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIGTME8GCSqGSIb3DQEFDTBCMCEGCSsGAQQB2kcECzAUBAgMwy6SjZgtVAICBAAC
+AQQCAQIwHQYJYIZIAWUDBAEqBBACRgfKrO1jbq+sKngSMWHOBEAjo1PnB3j08oGU
+F1FYej+N2PZY+N05R6s9CZy9u511cliVSpnaeGCKZilisIJFXU0ExFru3MszJJJF
+jYiCBMVz
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// `openssl pkcs8 -topk8 -in x25519 -passout pass:hunter2`
+pub(crate) const X25519_PBKDF2: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIGbMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAh9Qu0+G/T/cgICCAAw
+DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEOHuOCSeJgtCMhPskomWFzsEQENK
+FrhHDFM/YEh0M/tBukT9wjWEwriKiSMl7H+MYnxlGjV1y3II268fbbXYZdIyo5i7
+C/v6jclCUKXFOkz5W+c=
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// `openssl pkcs8 -topk8 -in p256 -v2 aes-128-cbc -v2prf hmacWithSHA1 -passout pass:hunter2`
+pub(crate) const P256_AES128_SHA1: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHeMEkGCSqGSIb3DQEFDTA8MBsGCSqGSIb3DQEFDDAOBAhuANVpEM15AgICCAAw
+HQYJYIZIAWUDBAECBBAAiO6m6mCbro+1SE4wejEuBIGQpWgjjW9fqodBV4zo2AHq
+x9Z7qEUwPWgwb+Uubaj68u/7nXE4zUF5uPdEdOarx7tVeKUF4kMdcFMpsZYdduzK
+40jm/vJFqxnorXzH8MUCFioycy+Uq0KgCzgbb/XDTTnIcTQ11DNe2rQMp3GRWh/a
+DzbOeoC8FPSS8pXL8+PI0G2IxSG39Z5VTeb2tdsLWDIi
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// `openssl pkcs8 -topk8 -in p256 -v2 aes-192-cbc -v2prf hmacWithSHA384 -passout pass:hunter2`
+pub(crate) const P256_AES192_SHA384: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAiwQuWDDhByPAICCAAw
+DAYIKoZIhvcNAgoFADAdBglghkgBZQMEARYEEE/kz1juTHxa0DwA2L59OU4EgZDO
+C1EQqPE+9kGusAdxFzo2kug2mnc4eX/yyWV32an/sDNBZxC9E0e+dMny0qxVEPuO
+XQE0DrCLvZtQvd7TwfT2checNV4OpkRRGyuMh6YygcC+07CIf1hMKix2nGFP7Hcb
+ZMTSe/dAJJ7LH33tWypA1IQNAUzB+/w4voY+TKpBV3WronTStiMzMDP7eyf81yI=
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// `openssl pkcs8 -topk8 -in secp256k1 -v2 aes-256-cbc -v2prf hmacWithSHA512 -iter 10000 -passout pass:hunter2`
+pub(crate) const SECP256K1_SHA512: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAjNCphQr5Vo9gICJxAw
+DAYIKoZIhvcNAgsFADAdBglghkgBZQMEASoEEKq2gUhDOHjiaPanOArn0pYEgZC4
+4Kh0WVwk4gpt3qGTG4K33lPjpTvKnNzcjv2zQf0QxsEoe/Mw5VzyXC7D8QNDjYw+
+HpyeXCA6Rsi9wfj/4pfaG06T9zx6YWosZMVHfMbYGLxQ2CZirdOyYdYSWEs95iE3
+lWgB+8DhwM+yxusIxWaVjTF1Su3esIR0+tZ27hOm/cDQTWB2Y4PIwypnQMNZ5EI=
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// `openssl pkcs8 -topk8 -in rsa -passout pass:hunter2`
+pub(crate) const RSA_PBKDF2: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIIFLTBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQISytC+E4X7hsCAggA
+MAwGCCqGSIb3DQIJBQAwHQYJYIZIAWUDBAEqBBCsZ4Nx2lOaDyN53i7nU+rQBIIE
+0ODebFz7BgIYRZtayCEKkboaDFqjE2hSODQAXL55aFofuTD8v/IC5P3AeFp4nCmu
+xDBD7AU4YlsRAsR07kG7d8lBYfBA5z22r6tUKD8fUNlf/jxGcALXuz6SWoFfOPuL
+yIWnPQPyEbMW1emS5m5r1s5AvHZCX5BnTxT+3aGXrlGV3vJSWNMrk2mJXrxY/4oZ
+pkQOMs2ToaMgOF9nWGgKkKbuSKiKq8VeEU1JnzLDyCZnGGm1NpLuTza779p32LSZ
+uFzp7Xcg24Iu3QDoUgs98/JVdbHVTPZLckgRTKNbprqdQAHHYOXOZgP430YERqO9
+e3vTp6/UeuIuluZt0UaMfzZqZndZJpBQQvaJ6VqC6xuLCAUTDijuD72Q0Zo+PXCe
+Mlmnjj1EhV67kP9f2gR5K/EoXLqLbNo7T7sANHrIWsgW21EvrORuzBqEgP6cxA72
+moV94AsXpTmjV9KU2SGUNC234pnkZORpf9TbPbKEKZQSf+34Qu7G0ovVLIUjt8kU
+LryXZxXju8ciEAhqlCXp4bt/cmel6UqO/Xu1HZC4v9hfjM0Imt9/VhghGpdz0vc9
+p5iO4sQjVJVknbsNGOsLzDGPMraUkzc9VauiqLu4/UjqctV+eblRXj3DqRPnHR30
+47RmefvehJXvfO7aOr/4vC+rkUfMob/WFAYqFtG+R+BhsqRyS6x0sspxISuJnGPC
+pZkukZcymLdCY1Vz2RZRkUBvgF8Lkx+rLSt/s4Qe800DSYFa7v+58zBlB10KOhoW
+h/V0ebJDe+k6nSZ0TcCY+tylrYgORA02IvazZQu8y5WMPmQY/9EWfetQ0uZJ67pe
+GFhhoK1VA2jlz+E0U9XS4GFLJSniq59RM5Fkjqb5+DfVwdYHFdBCbXkNkBjd6VxX
+FIr/Q3Kt5Fj92NHMRhlbpFo/ajqQQnXdDcutzLcu4z5v/Y1XyGbINoi36wUoVvl8
+q9cxFrFM4ndOa7EcB28iZVbzKWCr6St5gfj5gA3wwLuN4ZqbO/rpL26ECrLojzes
+SneDc+iDVXFMwj6PAETtTkYOTaF/mMpF229L++grbe36KHAvP9rsbH7WnPYmo6LR
+VdGpRJlOhHWKtitlQ+zr9/6Cf0Gca9dvTSohYiB2g06PjGIj86QSIxMXk85L/sjj
+4htoihwueP1JNYweWtdPALkX1zKY7BH2QV7RT5mOt8VRavAykl1CUY/WMiJT9VNe
+8snTHWakq/lOVpFksw3p8jxrQyiM1kTkDCcSPiiEIJkHBKV/pdZGrTsX4fopQ90X
+F0fd73hKHYUc0ebWcOc7wrI2DUzsN0RenXoyRW8ijJ2Hh3oLAlWbGz4nQ5vTz1qb
+w97fDl5ol5AhBLXtVHhN0OB81gANupIw+nN6844eedNCvpw2u6okWI/PkOAJBOOG
+sHah+L6lNXGlxB5sIrq1qGkkL99RNq3clVO8b9Q0jaVbzH3Abha0NSnG1zTFsaIQ
+vPUG4s3nDjmY05dSG8Zwn1Dz8xtwrxAID/5GyuRWvjq6sxPwi0AUMXCDr0wtOZQj
+LSwY5ByX/90IlTI9XZJ342jQf5YGXG4+6jU0fQiVbZDKSmz3omjxMF6zlrN7xBKX
+tPUQ07w7uJWzVeXDgk5Du/eD+cFrbs25ABKqcoRAxTOb
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// `openssl pkcs8 -topk8 -in p256 -v2 des3 -passout pass:hunter2`
+pub(crate) const P256_DES3: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHjME4GCSqGSIb3DQEFDTBBMCkGCSqGSIb3DQEFDDAcBAhh6R9YkRH7dgICCAAw
+DAYIKoZIhvcNAgkFADAUBggqhkiG9w0DBwQIsN2xRyF4K3IEgZArfaYmdvMuqX1p
+NG2X1YJEt9CChan0Q55fCk4ZL48VsDYIWa+1zv2yAnct3u5/rYKVjseDsodID4oT
+qHmGUvd7WrNaxFiRvMLX/DUhtC+xbSwFz32ukrcq4VnqqEgfJQI/6aUJXEB/Ct6k
+TiKSdR3r/ATU9tUD5BKjvn9SOIN3kiJEF2Wk1H/FPJIaW4buMsk=
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// `openssl pkcs8 -topk8 -in p256 -v1 PBE-SHA1-3DES -passout pass:hunter2`
+pub(crate) const P256_PBES1: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIGxMBwGCiqGSIb3DQEMAQMwDgQIDshddxFiJOsCAggABIGQH8MRuCMe5GzG624O
+JOsvTxoUjAjyHGpQBOrTH0jn6lsy8BTQ1AsxMWKAbsp8Nvq+n3v/n3UwmYAMwv5Z
+zLVy33RnekLDDpYyCGYUiIqDz/s9buwcOPx/9nPAk0ZiaIL/96zxowsy+Fm/NGYE
+KIQtbCoe3qtu9y+AcrFU6NbH1gKZvGNNx1syDS3G8FK6fLy+
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// `openssl pkcs8 -topk8 -in p256 -v2 aes-256-cbc -v2prf hmacWithSHA224 -passout pass:hunter2`
+pub(crate) const P256_SHA224: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgTZEhnrZrcWQICCAAw
+DAYIKoZIhvcNAggFADAdBglghkgBZQMEASoEEIVOv2+XdNRKznr5LR1KJZEEgZBL
+KKRPv9UWrIbbqAqm4JSdS9e+g7Q5l4ZCRkymGZpLaX+BWCQbl5SsVuzGOKfOfRSH
+gDlpwX3FHT1tC35nOMV/L8MIxmE9wtv4XIr0drQEYRXeFnxthrVSelz00sKJwGYk
+xEN+c2xn7BgIJBts41u8/fseFJUEYcEutPHCyKVoW/LUKQeuXvVOnBLp12lVHHg=
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// `openssl rsa -in rsa -traditional -aes128 -passout pass:hunter2`
+pub(crate) const RSA_OLD_ENCRYPTION: &str = "\
+-----BEGIN RSA PRIVATE KEY-----
+Proc-Type: 4,ENCRYPTED
+DEK-Info: AES-128-CBC,9851C51487936624BD7A8EA0C353BAA3
+
+QY+lxMxCE8c57KpwJquO1c9T1Xn6rQSH0ojDs4BnawCtnIi0HSlMLTTiINGGgGEO
+XSuhOxjoHtTxjMHFt++Pw9oZQaVLZ+c2ma3whJfAN6Ox5tHBD/bzWpmNBOYqZNZn
+SybCHzj5ZmdQJ4y8aBT1DCl21NXhWwnOr12uh8YV9mdSBHuc3MwYDkcBiLSwseFX
+VAgitZAYUW5GK1n9UDMCvkyW8TJI1zRplxW8H7riHe0iZJ4AGdCTGDiVDwPpa9hu
+zjaSppXYqIDj0ZpAbcgSnzcSypXfiuqd9Fhax+UpbH/Y5gbBJ1Mz++IUI2y2R+Ds
+qhPm9plDsOPNKs15nllqT192j/i2g/XMZP1jY6rxjkysA7rUQshuSkepBGcrMlgY
+8ZVzZ9n9u0R4zVb3QyOCepqop4h5+PGCgrwwNJ0cVCnUBZjNIqupLEj9PHQIR6c+
+i2cn07HEVZI5wiynrwik3L609dWxNcvHrrWHWaGh5SQQ7TkXnH70CfSBqhI+kzOu
+8pu2iIxxCnUcgFBnW+aDWRSVF1PqzW8PesuytAvg+gUzQj3lNWCvvBZMHX6Q3wmJ
+YRT2tFGlNaPz2W+2dI5Bl3SXbmtcmlA0s82YA3R3SFQNtJ2WLXgl9dnIHx80WeSF
+E0GQY3mu6fn+tuZVioFlZXU4NX8KqhaMozadWw/lbUkc5nLxMZQgvWeIN9SSvxxQ
+aBthpjRcNHfxttTj57qL7jkkoz3YI53MJp5i5vvWjx6dmLN5kAGm/dam10WmFDMz
+/3fmcaT7kAS3k7JjK5vP+juiPIC8C5ofOa7Wc1WVQXNXbx5jkl6GoriNyqHDWrW4
+IVyW2ZS5owCyVZozzVPVAsAINuto3LRMR4D9uFwsiYVb4cKf+5kMxuL6KeCNJGB6
+/geAKfM5KBnYWJ55mcVB22cBfus0rCRnJDn3m5PM0sMPYJXA8wGbI8kGex5RFVrT
+wVWsG+rkb3jSDEE4a5kaZXLs1+gL8htrrtQh3lCP/ipP8BOhjPjB1Q5CHXV/AT73
+0aOUbB5p5FsIZVyKpeNHOjPBX6fJO4h855AuwUXCa7ProDSUegaKjQo0MT5zCzyQ
+midh4BIl1TvWAnENkf2IGZ0k2Fo0A7b9AG2IQ+CZ2GbBcI2FeKA0d/adf9NDJPUU
+xV/ExoYKmCTpucLYGFOBPuTb6Naed5dq54M/SW81ImlJwFKUm53yLi0dbabeXZtU
+n78hWMeUAMs89y7dF55b/4JvPr/VXdx3oAX7c6oI09Bo2c62RRKvGnKG9Og6a158
+3ScZJjkiu/CA8d7lx1im8Mvb/Gw9zEDyx1kMv9UgPF+zsUn8XDaKRvC4sbwQptIJ
+BY6epQSsj217Xdtaw3vZhU/wYtCfoqSBEIitlXQlXAsE/Ci/+h2TboWlG2ZodMJ5
+rwxhdR7W2hlDJwFOWBwao0NDn7NytINYz/gCfvNKAM3CDRgMCaFEdSSlXax3jUZo
+fJKZRPt4wOy7bjuCvzWzMB1gGx+TymBVBs1PaL8xjpnBIcb4Smn3TD/yjBZW9IyW
+R07HmsGi2YN/QULS84fY+fN12MwFnh1AYRdXjcrWbRUFHprp4drxmLcHp2xUci4/
+-----END RSA PRIVATE KEY-----
+";
+
+/// `openssl genpkey -algorithm ED25519`
+pub(crate) const ED25519: &str = "\
+-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIC7zPj3j5Oa4gnzzjblehgs+i0O70wb2Lrn3xQgtEyiQ
+-----END PRIVATE KEY-----
+";
+
+/// `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384`
+pub(crate) const P384: &str = "\
+-----BEGIN PRIVATE KEY-----
+MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDCwMo/MQgNSIoAb7ZGR
+ZMJuNsCSNy/qw29ewD4IAhlsVUSh9QdBQcK9T3mdUNpxXU+hZANiAARZDzR2dsed
+XLviM0oVeCNX7ZDGwoW3jD+nJ4dHSxujxMaf1BXo6K49VHdslt8Pa1tVoi5kAc3s
+V2GYCJ4JnxUmtTMUSnxWWKTpjGbImQSSMIQNLH/6PtJzBdqu3VCmtY4=
+-----END PRIVATE KEY-----
+";
+
+/// `openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024`
+pub(crate) const RSA_1024: &str = "\
+-----BEGIN PRIVATE KEY-----
+MIICdwIBADANBgkqhkiG9w0BAQEFAASCAmEwggJdAgEAAoGBANYR5IgflwkStrV2
+wZ8JNpKEc4jwXZVIaYw5ctSmrXDTD+ar/vB5HEFsXz+VzpHiwuTEzztBc6BZ34lI
+DAtIq9IQQmFNIRP7pFQN2oimyiUY151T60SfpuXDWkL/osj1vsWxNnnMVd79SXsS
+6ove+G+Yfsk8cjMd0r6XwUhiddvdAgMBAAECgYBxlsbz8Ac9mj925I/y6nmZn0yK
+8jhGGUlgTa9/5P2NK4F5ffRl922lzXJxE/WrdW7C4yevIpjPEkFJ3//8ENCSShDg
+o1etBKtV6h086SvqUBz1gGuJdMOt9O5QmF/wCY76avSvm1nNM4zE6XTwHfSVmoeQ
+GOkcPdZMdZxFm1UpgQJBAP8kxAsI+gg3jmXpfHpZQlx5Pc1v/T5hybsTLKo/emjz
+4Y1DIJVwj3ekA+vWtBkAUdqiI583GqhMOBe5xLPYk2ECQQDWydV/z8N20dXZJyAx
+tK67sl1WDJr0QDkzr+Xht+dHE/ZzAZMIQcaX8K7XcNK5WoWmYm6mH0R9QE7kJFGa
+nVX9AkEAsVfr0EPID0gWeW3mcOB0CPTY6V/rJZ4w6xBz3k5LFoJWB6teDaF0h1OA
+yj+tZSdcvdwvaG6T3+FCp/Me72cdYQJARDOusXj9bhtPNjbwSBhBa6RFcu9pvKkw
+ALOX4UaOD8nM9dPIJlUMhG6OdiaDIwwVaDHVRLak/siOxG6r4taW2QJBAPBa36KX
+h1rTE8b533IwlKKp2pFFuz5CBmtxK2BSd3LT0vyF7K6FlpNmsI84d7tvsOBKeIvg
+6Um3x8wxYBnHBeY=
+-----END PRIVATE KEY-----
+";
+
+/// cryptography 48.0.0: private_bytes(PEM, PKCS8, BestAvailableEncryption(b"hunter2"))
+pub(crate) const P256_PYCA: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIH0MF8GCSqGSIb3DQEFDTBSMDEGCSqGSIb3DQEFDDAkBBBnJaExEu/wAEnDBkZp
+CJIzAgIIADAMBggqhkiG9w0CCQUAMB0GCWCGSAFlAwQBKgQQLcog1PmWS5GZwqPG
+KxvfWQSBkMmsZ/Vve0APBV4YzSxKYCeUFThGpNRe6Se/2YhNMfOPfdJ3VfVuaGP/
+d9+5mPB3YPUotGQPKKOEiXkNzzslK8r/L4UIqKmTgOgLaF4eow2pCvPYPUTataJx
+svcvxek6nNjMisClXw1y28zl/GfGyACVR6AV3IqqEOyek4crqTgcZSyGciRudVhp
+rrhPqE0vgw==
+-----END ENCRYPTED PRIVATE KEY-----
+";
+
+/// draft-connolly-cfrg-xwing-kem-10 appendix D (dconnolly/draft-connolly-cfrg-xwing-kem: x509/xwing.priv @ 9b6ce9e61481)
+pub(crate) const X_WING: &str = "\
+-----BEGIN PRIVATE KEY-----
+MDQCAQAwDQYLKwYBBAGD5i2ByHoEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZ
+GhscHR4f
+-----END PRIVATE KEY-----
+";
+
+/// draft-connolly-cfrg-xwing-kem-10 appendix D (dconnolly/draft-connolly-cfrg-xwing-kem: x509/xwing.pub @ 9b6ce9e61481)
+pub(crate) const X_WING_PUBLIC: &str = "\
+-----BEGIN PUBLIC KEY-----
+MIIE1DANBgsrBgEEAYPmLYHIegOCBMEAb1QJigoOZBFGYUtpYLpg2GA9YvRH+atJ
+m0e9aQbMQLBh2GNKPoiQbyhJWOdEHKbHJcu5cJW3ZxpGK2aByeZYC7yNYLFJ+mAm
+EEOvu6UvIFpgKDhIUVlq3zcavqmNM0c4PSu2c0OPZ4NhK/hwFPe5Gol0AmU0XfZ5
+NARz0cTBdohuXim48Fi7fHNTFmhs/1w764wmHLAJcKacGvzFS5TLhuHOY7pjbjlc
+pFEB4hx70EwxPqGa8kFB79KtREFqJbpPZZEO99iAnDCT8EqvAOPNluNcSqPIAsGK
+1vOdpLS42YyL15Atg6B7pFOWZ0pgJDyrk+gP2bHId3N2qcwNb6EV4mOTgLnGvnhI
+vRNYjGRwOgU10ZoPgWM6l2oKEFtm7ihdD9JV6CwDMZJfQ4O278dh72CZI1oLmHJj
+WKqdAbi4llGfkhR0u3wUuyIlK1wvENQSRsmyPnZEhJNn9UGhX2O8koo5u3vHPwe2
+ZcSWu2VYyPRUiacuxLrNNOnFlMM4cbcj8DSV6ItDkasm5DBD3rYRezkZ5FxMGxar
+KOR93XI2Y4VHZhkvwYBspwq7eGy9swky5oyKNwvPsHmDoBLDJmuT76YmV/S4ODdM
+sLuV4OwGVBsHZdmc8VO8a5YTXKeApVs2R3ieMZFeRig8+ce7boRT+2aCEFFB8dwN
+ANhe7XA7bGyWH3nIRSdrQkiUnAZ4LlE+spkbldlgQuOMvto1JEmytQhOvaUiamIG
+QAeJEwowlkSYSLYp/upKLCp0PEoN3Jyz89Z2/FY3MbJsShpm3IRZFwBW1XaX8UQ7
+gamjRBK7e/BfMydXWlkR3TAdYFOGfzwwgHEfG/EVh7C7KYQnayaF53ViEOSz+JVT
+hCMeVYxvUQyR4PxWtdGIX/KUnpWka8G+4fpx9QJ+EMRDsOkdD9dED0Z6JyISEuiP
+XGumQpbK4NIHv8YPiMfPtcRaoYOdGMs3xFhD5UJqSpDIArZCj5U8NZxKwGA0UvrA
+tzYeL9NdzIhakhRdT8oBWPG31wtLzRGOSipBVEON8xDESpobmepBWQcmeoiwYkJB
+V5wXIvRu1hwuPspUXJlwUXF1OZuADbJdo5WT0GSQ1xQsAOiNLbBH6YmL23rLftkH
+9uMEFswN5UokLAohJjAvXVTIW8Zqwvg8eXlFtQZ8qkK9LgwZypdQblB6sKXJ9WM3
+CEmcGfJK7FE705A6XXO27EmR98cuuZHBw3iJgFyx6jigzAIXayfFjWOM5aMmaEV8
++bm+AnygIUBXlxcl1UEC6JlnFusq2CNFO2BbhVNwsbIbOTLN7UFgqplzx+uuWsR2
+TZTPfMlQbwd7rXMBLbtKyBQKOHRkEuszyVFFliBfcHY1hiIX2bYJGMYmjZNEkVuE
+eiR2waJw8VSlyEI0FlrPyGk5hwLOqemgfnsOmeqb3LeEH+nA+iXIM4CSVho+3dxw
+AfR4rWV4GmAkqtFl2baXmtrESKRGL1ZGhVJ/diQ0/ppCWoRDe0VzkuyoDJE1BhUe
+OhMjnzQvynZVtuquhFoiHOs+Z/VjnGGT9v3u9X45m4CLfzqitXQKre2QFj3F13XJ
++vfx+9B12rNE6dfRRmRygfu6ezxWyv1YM7epMOxCBufDptd2T+gdeg==
+-----END PUBLIC KEY-----
+";

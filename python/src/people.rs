@@ -1,0 +1,110 @@
+//! Who can read a file, and who reads it: lists of public and of private keys.
+
+use crate::error::{raise, raise_about_identities};
+use crate::keys::{Key, PublicKey};
+use crate::text;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyString};
+use sealane::age::{self, Identity, Recipient};
+use sealane::keys::{Public, Secret, load_identities};
+use std::path::PathBuf;
+
+/// The public keys in a list of `str` and `PublicKey`.
+///
+/// # Errors
+/// `TypeError`, also where one stands outside of a list; [`age`]'s.
+pub(crate) fn recipients(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Recipient>>> {
+    let Some(list) = list else { return Ok(None) };
+    if list.is_instance_of::<PyString>() || list.is_instance_of::<PublicKey>() {
+        return Err(no_list("recipients", "[\"age1...\"]", list));
+    }
+    let mut all = Vec::new();
+    for one in entries("recipients", "[\"age1...\"]", list)? {
+        let one = one?;
+        if let Ok(key) = one.cast::<PublicKey>() {
+            match key.get().public() {
+                Public::Age(recipient) => all.push(recipient.clone()),
+                _ => return Err(wrong_kind("a recipient", &key.get().kind_name())),
+            }
+        } else if let Ok(text) = one.cast::<PyString>() {
+            // A line of a file often comes with its end.
+            all.push(text.to_str()?.trim().parse().map_err(raise)?);
+        } else if let Ok(key) = one.cast::<Key>() {
+            return Err(PyTypeError::new_err(format!(
+                "a recipient is a public key: give key.public, not the {} itself",
+                key.get().kind_name()
+            )));
+        } else {
+            return Err(PyTypeError::new_err(format!(
+                "a recipient must be str or sealane.keys.PublicKey, not {}",
+                one.get_type().name()?
+            )));
+        }
+    }
+    Ok(Some(all))
+}
+
+/// The private keys in a list of `str`, `Key` and paths.
+///
+/// # Errors
+/// `TypeError`, also where one stands outside of a list; those of [`load_identities`].
+pub(crate) fn identities(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Identity>>> {
+    const SHOWN: &str = "[\"AGE-SECRET-KEY-1...\"] or [pathlib.Path(...)]";
+    let Some(list) = list else { return Ok(None) };
+    let alone = list.is_instance_of::<PyString>() || list.is_instance_of::<Key>() || is_path(list)?;
+    if alone {
+        return Err(no_list("identities", SHOWN, list));
+    }
+    let mut all = Vec::new();
+    for one in entries("identities", SHOWN, list)? {
+        let one = one?;
+        if let Ok(key) = one.cast::<Key>() {
+            match key.get().secret() {
+                Secret::Age(identity) => all.push(identity.clone()),
+                _ => return Err(wrong_kind("an identity", &key.get().kind_name())),
+            }
+        } else if one.is_instance_of::<PyString>() {
+            let text = text::secret("an identity", &one)?;
+            all.extend(age::parse_identities(&text).map_err(raise_about_identities(None))?);
+        } else if is_path(&one)? {
+            let path: PathBuf = one.extract()?;
+            let found = one.py().detach(|| load_identities(&path, None));
+            all.extend(found.map_err(raise_about_identities(Some(&path)))?);
+        } else {
+            return Err(PyTypeError::new_err(format!(
+                "an identity must be sealane.keys.Key, str or os.PathLike, not {}",
+                one.get_type().name()?
+            )));
+        }
+    }
+    Ok(Some(all))
+}
+
+fn entries<'py>(
+    name: &str,
+    shown: &str,
+    list: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, pyo3::types::PyIterator>> {
+    let bytes = list.is_instance_of::<PyBytes>() || list.is_instance_of::<PyByteArray>();
+    if bytes { Err(no_list(name, shown, list)) } else { list.try_iter().map_err(|_| no_list(name, shown, list)) }
+}
+
+/// The letters of a text are no list of keys.
+#[cold]
+fn no_list(name: &str, shown: &str, given: &Bound<'_, PyAny>) -> PyErr {
+    let got = given.get_type().name().map_or("something else".into(), |name| name.to_string());
+    PyTypeError::new_err(format!("{name} must be a list, as in {name}={shown}, not {got}"))
+}
+
+#[cold]
+fn wrong_kind(what: &str, kind: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{what} of a file is a key of age or SSH, not one of the kind {kind}: that is for sealane.hybrid"
+    ))
+}
+
+/// Whether it is an `os.PathLike`.
+fn is_path(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    object.get_type().hasattr("__fspath__")
+}

@@ -1,0 +1,231 @@
+//! HPKE: RFC 9180's, and those of its post-quantum draft; X-Wing's own.
+
+use crate::Reader;
+use crate::Why;
+use crate::folder::{self, File};
+use crate::hex::Hex;
+use serde::Deserialize;
+
+const HPKE: &[(&str, Reader<HpkeCase>)] =
+    &[("hpke/hpke_pq_test-vectors_part.json", read), ("hpke/rfc9180_test-vectors_part.json", read)];
+const XWING: &str = "kem/xwing_draft_test-vectors.json";
+
+/// One context of HPKE, with what is sealed and exported in it.
+#[derive(Clone, Debug)]
+pub struct HpkeCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The place of the case within the file.
+    pub id: String,
+    /// Numbers of the mode, KEM, KDF and AEAD in the register of HPKE.
+    pub suite: (u8, u16, u16, u16),
+    /// Said by both sides.
+    pub info: Vec<u8>,
+    /// The ephemeral private key; of a KEM without one, the randomness of the encapsulation.
+    pub randomness: Vec<u8>,
+    /// The recipient's private key.
+    pub private: Vec<u8>,
+    /// The recipient's public key.
+    pub public: Vec<u8>,
+    /// The sender's private and public key, in the modes that have one.
+    pub sender: Option<(Vec<u8>, Vec<u8>)>,
+    /// The pre-shared key and its name, in the modes that have one.
+    pub psk: Option<(Vec<u8>, Vec<u8>)>,
+    /// What is sent.
+    pub encapsulation: Vec<u8>,
+    /// Messages, numbered from 0; some numbers are left out in the files.
+    pub messages: Vec<HpkeMessage>,
+    /// Label and exported secret.
+    pub exports: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// One message of a context.
+#[derive(Clone, Debug)]
+pub struct HpkeMessage {
+    /// Its number: how many came before.
+    pub number: u64,
+    /// The associated data.
+    pub aad: Vec<u8>,
+    /// The plaintext.
+    pub plaintext: Vec<u8>,
+    /// Ciphertext and tag.
+    pub ciphertext: Vec<u8>,
+}
+
+/// One key and one encapsulation of X-Wing.
+#[derive(Clone, Debug)]
+pub struct XWingCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The place of the case within the file.
+    pub id: String,
+    /// The private key.
+    pub seed: [u8; 32],
+    /// The public key.
+    pub public: Vec<u8>,
+    /// What the encapsulation is made of.
+    pub randomness: [u8; 64],
+    /// What is sent.
+    pub encapsulation: Vec<u8>,
+    /// What both sides arrive at.
+    pub shared: [u8; 32],
+}
+
+/// Every context of HPKE.
+///
+/// # Panics
+/// Where a file under `hpke` is not understood or missing.
+pub fn hpke() -> Vec<HpkeCase> {
+    folder::read("hpke", HPKE).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every case of X-Wing.
+///
+/// # Panics
+/// Where the file is not understood or missing.
+pub fn xwing() -> Vec<XWingCase> {
+    folder::read_one(XWING, read_xwing).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// An entry as both files have it, values in between included.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Entry {
+    mode: u8,
+    #[serde(rename = "kem_id")]
+    kem: u16,
+    #[serde(rename = "kdf_id")]
+    kdf: u16,
+    #[serde(rename = "aead_id")]
+    aead: u16,
+    info: Hex,
+    ikm_e: Hex,
+    #[serde(rename = "ikmR")]
+    _ikm_r: Hex,
+    #[serde(rename = "ikmS")]
+    _ikm_s: Option<Hex>,
+    sk_em: Option<Hex>,
+    #[serde(rename = "pkEm")]
+    _pk_em: Option<Hex>,
+    sk_rm: Hex,
+    pk_rm: Hex,
+    sk_sm: Option<Hex>,
+    pk_sm: Option<Hex>,
+    psk: Option<Hex>,
+    #[serde(rename = "psk_id")]
+    psk_id: Option<Hex>,
+    enc: Hex,
+    #[serde(rename = "shared_secret")]
+    _shared_secret: Hex,
+    #[serde(rename = "suite_id")]
+    _suite_id: Option<Hex>,
+    #[serde(rename = "key_schedule_context")]
+    _key_schedule_context: Option<Hex>,
+    #[serde(rename = "secret")]
+    _secret: Option<Hex>,
+    #[serde(rename = "key")]
+    _key: Hex,
+    #[serde(rename = "base_nonce")]
+    base_nonce: Hex,
+    #[serde(rename = "exporter_secret")]
+    _exporter_secret: Hex,
+    encryptions: Vec<Message>,
+    exports: Vec<Exported>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    aad: Hex,
+    ct: Hex,
+    nonce: Hex,
+    pt: Hex,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exported {
+    exporter_context: Hex,
+    #[serde(rename = "L")]
+    len: usize,
+    exported_value: Hex,
+}
+
+fn read(file: &File) -> Result<Vec<HpkeCase>, Why> {
+    let entries: Vec<Entry> = file.json()?;
+    entries.into_iter().enumerate().map(|(place, entry)| case(file, place, entry)).collect()
+}
+
+fn case(file: &File, place: usize, entry: Entry) -> Result<HpkeCase, Why> {
+    let id = place.to_string();
+    let pair = |a: Option<Hex>, b: Option<Hex>| a.zip(b).map(|(Hex(a), Hex(b))| (a, b));
+    let (sender, psk) = (pair(entry.sk_sm, entry.pk_sm), pair(entry.psk, entry.psk_id));
+    if (psk.is_some(), sender.is_some()) != (entry.mode & 1 == 1, entry.mode & 2 == 2) || entry.mode > 3 {
+        return Err(Why::UnknownEntry(id));
+    }
+    let mut messages = Vec::new();
+    for message in entry.encryptions {
+        let number = number(&entry.base_nonce.0, &message.nonce.0).ok_or_else(|| Why::Length(id.clone()))?;
+        let (aad, plaintext, ciphertext) = (message.aad.0, message.pt.0, message.ct.0);
+        messages.push(HpkeMessage { number, aad, plaintext, ciphertext });
+    }
+    if entry.exports.iter().any(|export| export.exported_value.0.len() != export.len) {
+        return Err(Why::Length(id));
+    }
+    Ok(HpkeCase {
+        file: file.name.clone(),
+        id,
+        suite: (entry.mode, entry.kem, entry.kdf, entry.aead),
+        info: entry.info.0,
+        randomness: entry.sk_em.unwrap_or(entry.ikm_e).0,
+        private: entry.sk_rm.0,
+        public: entry.pk_rm.0,
+        sender,
+        psk,
+        encapsulation: entry.enc.0,
+        messages,
+        exports: entry.exports.into_iter().map(|e| (e.exporter_context.0, e.exported_value.0)).collect(),
+    })
+}
+
+/// What was xored to the end of the first nonce (RFC 9180, section 5.2).
+fn number(base: &[u8], nonce: &[u8]) -> Option<u64> {
+    let xored: Vec<u8> = base.iter().zip(nonce).map(|(a, b)| a ^ b).collect();
+    match (base.len() == nonce.len(), xored.split_last_chunk::<8>()) {
+        (true, Some((rest, last))) if rest.iter().all(|&byte| byte == 0) => Some(u64::from_be_bytes(*last)),
+        _ => None,
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct XWing {
+    seed: Hex,
+    eseed: Hex,
+    ss: Hex,
+    sk: Hex,
+    pk: Hex,
+    ct: Hex,
+}
+
+fn read_xwing(file: &File) -> Result<Vec<XWingCase>, Why> {
+    let entries: Vec<XWing> = file.json()?;
+    let case = |(place, entry): (usize, XWing)| {
+        let id = place.to_string();
+        let wrong = |_| Why::Length(id.clone());
+        // The private key is the seed.
+        if entry.sk.0 != entry.seed.0 {
+            return Err(Why::UnknownEntry(id));
+        }
+        Ok(XWingCase {
+            file: file.name.clone(),
+            seed: entry.seed.0.try_into().map_err(wrong)?,
+            public: entry.pk.0,
+            randomness: entry.eseed.0.try_into().map_err(wrong)?,
+            encapsulation: entry.ct.0,
+            shared: entry.ss.0.try_into().map_err(wrong)?,
+            id,
+        })
+    };
+    entries.into_iter().enumerate().map(case).collect()
+}

@@ -1,0 +1,145 @@
+//! Project Wycheproof's file for ECDH on secp256k1, whose public keys are X.509 SubjectPublicKeyInfo.
+
+use crate::Why;
+use crate::folder::{self, File};
+use crate::hex::Hex;
+use crate::wycheproof::{Document, Source, counted};
+use serde::Deserialize;
+
+/// The file.
+const SECP256K1: &str = "ecdh/wycheproof/ecdh_secp256k1_test.json";
+
+/// One agreement.
+#[derive(Clone, Debug)]
+pub struct Secp256k1Case {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number of the case within the file.
+    pub id: String,
+    /// What is special about it.
+    pub comment: String,
+    /// The public key, a SubjectPublicKeyInfo; or what an invalid case has there.
+    pub public: Vec<u8>,
+    /// The private key, a big-endian integer of any length.
+    pub private: Vec<u8>,
+    /// The x coordinate agreed on.
+    pub shared: Vec<u8>,
+    /// What must happen.
+    pub result: Agreement,
+    /// Why the case exists.
+    pub flags: Vec<Secp256k1Flag>,
+}
+
+/// What must happen to an agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Agreement {
+    /// Both sides arrive at these bytes.
+    Valid,
+    /// It must be refused.
+    Invalid,
+    /// It may be refused; or both sides arrive at these bytes.
+    Acceptable,
+}
+
+/// Why a case exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[allow(missing_docs, reason = "the words of the file, explained in its notes")]
+pub enum Secp256k1Flag {
+    AdditionChain,
+    CompressedPoint,
+    CompressedPublic,
+    EdgeCaseDoubling,
+    EdgeCaseEphemeralKey,
+    EdgeCaseSharedSecret,
+    InvalidAsn,
+    InvalidCompressedPublic,
+    InvalidCurveAttack,
+    InvalidEncoding,
+    InvalidPublic,
+    LargeCofactor,
+    ModifiedCofactor,
+    ModifiedCurveParameter,
+    ModifiedGenerator,
+    ModifiedGroup,
+    ModifiedPrime,
+    ModifiedPublicPoint,
+    NegativeCofactor,
+    NoCofactor,
+    Normal,
+    UnnamedCurve,
+    UnusedParam,
+    WeakPublicKey,
+    WrongCurve,
+    WrongOrder,
+}
+
+/// Every agreement on secp256k1.
+///
+/// # Panics
+/// Where the file is not understood or missing.
+pub fn ecdh_secp256k1() -> Vec<Secp256k1Case> {
+    folder::read_one(SECP256K1, read).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[derive(Deserialize)]
+enum GroupType {
+    EcdhTest,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum CurveName {
+    Secp256k1,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Encoding {
+    Asn,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    #[serde(rename = "type")]
+    _type: GroupType,
+    #[serde(rename = "source")]
+    _source: Source,
+    #[serde(rename = "curve")]
+    _curve: CurveName,
+    #[serde(rename = "encoding")]
+    _encoding: Encoding,
+    tests: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Test {
+    tc_id: u32,
+    comment: String,
+    flags: Vec<Secp256k1Flag>,
+    public: Hex,
+    private: Hex,
+    shared: Hex,
+    result: Agreement,
+}
+
+fn read(file: &File) -> Result<Vec<Secp256k1Case>, Why> {
+    let document: Document<Secp256k1Flag, Group> = file.json()?;
+    if document.algorithm != "ECDH" {
+        return Err(Why::UnknownAlgorithm(document.algorithm));
+    }
+    let tests = document.test_groups.into_iter().flat_map(|group| group.tests);
+    let cases = tests.map(|test| Secp256k1Case {
+        file: file.name.clone(),
+        id: test.tc_id.to_string(),
+        comment: test.comment,
+        public: test.public.0,
+        private: test.private.0,
+        shared: test.shared.0,
+        result: test.result,
+        flags: test.flags,
+    });
+    counted(document.number_of_tests, cases.collect())
+}

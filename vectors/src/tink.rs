@@ -1,0 +1,86 @@
+//! Tink's AES-GCM-HKDF streaming.
+
+use crate::converted::tests;
+use crate::folder::{self, File};
+use crate::hex::Hex;
+use crate::{Reader, Why};
+use serde::Deserialize;
+
+const TINK: &[(&str, Reader<TinkCase>)] = &[("streaming/tink/aes_gcm_hkdf.json", read)];
+
+/// One encrypted message.
+#[derive(Clone, Debug)]
+pub struct TinkCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number of the case within the file.
+    pub id: String,
+    /// Of HKDF.
+    pub hash: TinkHash,
+    /// Bytes of a sealed segment.
+    pub segment_len: usize,
+    /// Bytes of the key that segments are sealed with.
+    pub derived_len: usize,
+    /// The key.
+    pub key: Vec<u8>,
+    /// The associated data.
+    pub aad: Vec<u8>,
+    /// The plaintext.
+    pub plaintext: Vec<u8>,
+    /// The encrypted message.
+    pub ciphertext: Vec<u8>,
+}
+
+/// The hash of HKDF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+#[allow(missing_docs, reason = "the words of the file")]
+pub enum TinkHash {
+    Sha1,
+    Sha256,
+    Sha512,
+}
+
+/// Every case of Tink's streaming.
+///
+/// # Panics
+/// Where a file under `streaming/tink` is not understood or missing.
+pub fn tink() -> Vec<TinkCase> {
+    folder::read("streaming/tink", TINK).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Test {
+    tc_id: u32,
+    #[serde(rename = "index")]
+    _index: u32,
+    key_size: usize,
+    hkdf_hash: TinkHash,
+    segment_size: usize,
+    derived_key_size: usize,
+    ikm: Hex,
+    aad: Hex,
+    pt: Hex,
+    ct: Hex,
+}
+
+fn read(file: &File) -> Result<Vec<TinkCase>, Why> {
+    let case = |test: Test| {
+        if test.ikm.0.len() != test.key_size {
+            return Err(Why::Length(test.tc_id.to_string()));
+        }
+        Ok(TinkCase {
+            file: file.name.clone(),
+            id: test.tc_id.to_string(),
+            hash: test.hkdf_hash,
+            segment_len: test.segment_size,
+            derived_len: test.derived_key_size,
+            key: test.ikm.0,
+            aad: test.aad.0,
+            plaintext: test.pt.0,
+            ciphertext: test.ct.0,
+        })
+    };
+    tests(file)?.into_iter().map(case).collect()
+}
