@@ -2,8 +2,8 @@
 
 Every round times each way once, in turn, as a whole process; the tables show medians of the rounds, and the
 medians of the rounds' ratios. The file is in the page cache, the target is new each time. Peak memory is what
-the kernel counted for the process, and never less than what this program takes itself: its children begin with
-that.
+the kernel counted for the process, and never less than what this program takes itself, with which its
+children begin.
 """
 
 import argparse
