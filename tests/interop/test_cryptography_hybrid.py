@@ -16,7 +16,7 @@ import sealane
 from Crypto.Cipher import AES, PKCS1_OAEP
 from Crypto.PublicKey import RSA
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.bindings._rust.openssl import hpke as pyca_hpke
+from cryptography.hazmat.bindings._rust import openssl
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, x25519
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -162,10 +162,10 @@ def test_hpke(kind: str, suite: str | None) -> None:
         assert sealane.hybrid.open(key, message, info=info, suite=suite) == data
         ours = sealane.hybrid.seal(key.public, data, info=info, suite=suite)
         assert theirs.decrypt(ours, private, info) == data
-        message = pyca_hpke._encrypt_with_aad(theirs, data, private.public_key(), info, aad)
+        message = openssl.hpke._encrypt_with_aad(theirs, data, private.public_key(), info, aad)
         assert sealane.hybrid.open(key, message, aad, info, suite=suite) == data
         ours = sealane.hybrid.seal(key.public, data, aad, info, suite=suite)
-        assert pyca_hpke._decrypt_with_aad(theirs, ours, private, info, aad) == data
+        assert openssl.hpke._decrypt_with_aad(theirs, ours, private, info, aad) == data
 
     message = theirs.encrypt(b"message", private.public_key(), b"info")
     other = sealane.keys.generate(kind)
@@ -187,10 +187,10 @@ def test_x_wing(suite: str | None) -> None:
     assert age_format.x_wing_public_bytes(seed) == public
     for length in LENGTHS:
         data, aad, info = pattern(length), pattern(length % 37), pattern(length % 91)
-        message = pyca_hpke._encrypt_with_aad(theirs, data, age_format.x_wing_public(public), info, aad)
+        message = openssl.hpke._encrypt_with_aad(theirs, data, age_format.x_wing_public(public), info, aad)
         assert sealane.hybrid.open(key, message, aad, info, suite=suite) == data
         ours = sealane.hybrid.seal(key.public, data, aad, info, suite=suite)
-        assert pyca_hpke._decrypt_with_aad(theirs, ours, age_format.x_wing_private(seed), info, aad) == data
+        assert openssl.hpke._decrypt_with_aad(theirs, ours, age_format.x_wing_private(seed), info, aad) == data
 
 
 def der(pem: str) -> bytes:
