@@ -1,16 +1,16 @@
 """Encrypted files, whole.
 
-====================================  ==============================================================================
-encrypted with                        format
-====================================  ==============================================================================
-``key``                               C2SP chunked-encryption@v1, Cobblestone-128 or -256 by the length of the key
-``key`` with ``format="tink-…"``,     Tink AES-GCM-HKDF streaming
-or a ``TinkKeyset``
-``recipients``, ``passphrase``        age v1
-====================================  ==============================================================================
+=====================================  ===========================================================
+encrypted with                         format
+=====================================  ===========================================================
+``key``                                C2SP chunked-encryption@v1 (Cobblestone-128 or -256)
+``key`` and ``format="tink-…"``,       Tink AES-GCM-HKDF streaming
+or a ``sealane.keys.TinkKeyset``
+``recipients``, ``passphrase``         age v1
+=====================================  ===========================================================
 
-All of them are chunks under an authenticated cipher, bound to the key, their order and the end of the file; those
-with a key to a *context* as well. What is read was verified.
+All of them are chunks under an authenticated cipher, bound to the key, their order and the end of the
+file; those with a key to a *context* as well. What is read was verified.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def encrypt_file(
     progress: Progress | None = None,
     durable: bool = False,
 ) -> None:
-    """Encrypts the file ``src`` to the file ``dst``, with exactly one of ``key``, ``recipients`` and ``passphrase``.
+    """Encrypts the file ``src`` to the file ``dst``, with exactly one of ``key``, ``recipients`` and
+    ``passphrase``.
 
     Parameters
     ----------
@@ -59,7 +60,8 @@ def encrypt_file(
     key : bytes-like, sealane.keys.Key or sealane.keys.TinkKeyset
         16 or 32 bytes, uniformly random: never a password.
     recipients : list of str or sealane.keys.PublicKey
-        Who can decrypt: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …". Post-quantum ones (age1pq1…) stand alone.
+        Who can decrypt: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …". Post-quantum ones (age1pq1…)
+        stand alone.
     passphrase : str or bytes
         Takes a second and 256 MiB, also of whoever guesses.
     context : bytes-like
@@ -83,8 +85,8 @@ def encrypt_file(
     TypeError
         Unless there is exactly one of key, recipients and passphrase.
     ValueError
-        For a key of another length, recipients that cannot be together, an empty passphrase, a context without a
-        key, or where both are the same file, through whatever links.
+        For a key of another length, recipients that cannot be together, an empty passphrase, a context
+        without a key, or where both are the same file, through whatever links.
     FormatError
         For a recipient that is none.
     """
@@ -109,7 +111,8 @@ def decrypt_file(
     progress: Progress | None = None,
     durable: bool = False,
 ) -> None:
-    """Decrypts the file ``src`` to the file ``dst``, with exactly one of ``key``, ``identities`` and ``passphrase``.
+    """Decrypts the file ``src`` to the file ``dst``, with exactly one of ``key``, ``identities`` and
+    ``passphrase``.
 
     Parameters
     ----------
@@ -119,8 +122,8 @@ def decrypt_file(
     format : str, optional
         With ``key``, what ``encrypt_file`` was told. age files are known by their first line, armored or not.
     max_work_factor : int, optional
-        The most work that a passphrase may ask for, as a base-2 logarithm: 20 unless you allow more, which is 1 GiB
-        and some seconds. Each step doubles both.
+        The most work that a passphrase may ask for, as a base-2 logarithm: 20 unless you allow more,
+        which is 1 GiB and some seconds. Each step doubles both.
 
     See ``encrypt_file`` for the others.
 
@@ -134,7 +137,8 @@ def decrypt_file(
     NoMatchingKeyError
         Where no identity fits, and for another passphrase.
     FormatError
-        For what is no age file, or has a damaged header. UnsupportedVersionError, below it, for a later version.
+        For what is no age file, or has a damaged header. UnsupportedVersionError, below it, for a later
+        version.
     TruncatedError
         Where the file was cut.
     LimitExceededError
@@ -166,7 +170,9 @@ def verify_file(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Verifies every byte of an encrypted file and keeps none. See ``decrypt_file``, also for what is raised."""
+    """Verifies every byte of an encrypted file and keeps none. See ``decrypt_file``, also for what is
+    raised.
+    """
     unlock = Unlock(key, identities, passphrase, context, format, max_work_factor)
     if (name := path_of(src)) is not None and not is_stream(name):
         return _native.verify_path(name, unlock, threads, progress)
@@ -179,9 +185,10 @@ def verify_file(
 def inspect(src: Path, format: str | None = None) -> FileInfo:
     """Tells what an encrypted file and its size say, without a key. Nothing of it is verified.
 
-    An age file is known by its first line. Anything else is taken for what ``format`` says, "chunked" unless told
-    otherwise: those formats have no mark of their own, and any file of a fitting size looks like one. Raises
-    TruncatedError for a size that no whole file has, FormatError for a damaged header, OSError.
+    An age file is known by its first line. Anything else is taken for what ``format`` says, "chunked"
+    unless told otherwise: those formats have no mark of their own, and any file of a fitting size looks
+    like one. Raises TruncatedError for a size that no whole file has, FormatError for a damaged header,
+    OSError.
     """
     name = path_of(src)
     if name is None:
@@ -217,5 +224,7 @@ def decrypt(
     format: str | None = None,
     max_work_factor: int | None = None,
 ) -> bytes:
-    """The plaintext of an encrypted file whose bytes are ``data``. See ``decrypt_file``, also for what is raised."""
+    """The plaintext of an encrypted file whose bytes are ``data``. See ``decrypt_file``, also for what is
+    raised.
+    """
     return _native.decrypt_bytes(data, Unlock(key, identities, passphrase, context, format, max_work_factor))

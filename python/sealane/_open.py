@@ -71,11 +71,11 @@ def open(
 ) -> EncryptedReader | EncryptedWriter:
     """Opens an encrypted file and returns a file object of its plaintext.
 
-    ``file`` is a path or a binary file object, which is not closed. With mode "rb" it must be seekable; every
-    byte read is verified, at any position. With mode "wb" a path gets its file, whole, when the ``with``
-    block ends cleanly or ``close()`` is called; an exception in the block or a forgotten object discards it.
-    See ``encrypt_file`` for the other parameters of writing, ``decrypt_file`` for those of reading and for what
-    is raised.
+    ``file`` is a path or a binary file object, which is not closed. With mode "rb" it must be seekable;
+    every byte read is verified, at any position. With mode "wb" a path gets its file, whole, when the
+    ``with`` block ends cleanly or ``close()`` is called; an exception in the block or a forgotten object
+    discards it. See ``encrypt_file`` for the other parameters of writing, ``decrypt_file`` for those of
+    reading and for what is raised.
     """
     if mode == "rb":
         if recipients is not None or armor:

@@ -2,14 +2,14 @@
 
 The key decides how:
 
-=================  ==============================================  =================================================
-key                suite                                           bytes
-=================  ==============================================  =================================================
-rsa-…              RSAES-OAEP (SHA-256) around an AES-256-GCM key  capsule[modulus] || nonce[12] || ciphertext || tag
-secp256k1          ECIES as eciespy has it                         ephemeral[65] || nonce[16] || tag || ciphertext
-x25519, p-256      HPKE (RFC 9180), base mode                      enc[32 or 65] || ciphertext || tag
-x-wing             the same, with ML-KEM-768 and X25519            enc[1120] || ciphertext || tag
-=================  ==============================================  =================================================
+=============  ======================================  ==================================================
+key            suite                                   bytes
+=============  ======================================  ==================================================
+rsa-…          RSAES-OAEP (SHA-256) and AES-256-GCM    capsule[modulus] || nonce[12] || ciphertext || tag
+secp256k1      ECIES as eciespy has it                 ephemeral[65] || nonce[16] || tag || ciphertext
+x25519, p-256  HPKE (RFC 9180), base mode              enc[32 or 65] || ciphertext || tag
+x-wing         the same with ML-KEM-768 and X25519     enc[1120] || ciphertext || tag
+=============  ======================================  ==================================================
 
 A message does not say who sent it: whoever has the public key can write.
 """
@@ -23,11 +23,9 @@ from sealane import _native
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from sealane.keys import Key, PublicKey
+    from sealane._native import _PrivateLike, _PublicLike
 
-    PublicLike: TypeAlias = PublicKey | str | Buffer
-    PrivateLike: TypeAlias = Key | str | Buffer
-    Suite: TypeAlias = Literal["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]
+    _Suite: TypeAlias = Literal["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]
 
 __all__ = [
     "ecies_decrypt",
@@ -41,7 +39,7 @@ __all__ = [
 
 
 def seal(
-    public: PublicLike, data: Buffer, aad: Buffer = b"", info: Buffer = b"", *, suite: Suite | None = None
+    public: _PublicLike, data: Buffer, aad: Buffer = b"", info: Buffer = b"", *, suite: _Suite | None = None
 ) -> bytes:
     """Encrypts a message for the holder of the private key.
 
@@ -55,23 +53,22 @@ def seal(
     info : bytes-like
         What the message is for; HPKE's, and of its keys only. Whoever opens it needs the same.
     suite : str, optional
-        The cipher of HPKE: "aes-256-gcm" (the default), "aes-128-gcm" or "chacha20-poly1305". The message does not
-        say which.
+        The cipher of HPKE: "aes-256-gcm" (the default), "aes-128-gcm" or "chacha20-poly1305". The message
+        does not say which.
 
     Raises
     ------
     FormatError
         For a text that is no public key.
-    TypeError
-        For a key that is not for messages: those of age are for ``sealane.encrypt``.
     ValueError
-        For ``info`` or ``suite`` with a key that has neither.
+        For a key that is not for messages (those of age are for ``sealane.encrypt``), and for ``info`` or
+        ``suite`` with a key that has neither.
     """
     return _native.hybrid_seal(public, data, aad, info, suite)
 
 
 def open(
-    private: PrivateLike, blob: Buffer, aad: Buffer = b"", info: Buffer = b"", *, suite: Suite | None = None
+    private: _PrivateLike, blob: Buffer, aad: Buffer = b"", info: Buffer = b"", *, suite: _Suite | None = None
 ) -> bytes:
     """Decrypts a message that ``seal`` made. See there for the parameters.
 
@@ -80,8 +77,8 @@ def open(
     AuthenticationError
         For another key, other ``aad``, ``info`` or ``suite``, or a message that was changed.
     FormatError
-        For a message that begins with no key of the private key's curve, or ends too early; for a text that is no
-        private key.
+        For a message that begins with no key of the private key's curve, or ends too early; for a text
+        that is no private key.
     """
     return _native.hybrid_open(private, blob, aad, info, suite)
 
@@ -98,8 +95,8 @@ def ecies_encrypt(
 ) -> bytes:
     """eciespy's ``encrypt``: its arguments, its bytes, and its configuration as keywords.
 
-    ``pk_hex`` is hexadecimal, with or without 0x, or the bytes themselves. Raises FormatError for what is no public
-    key, ValueError for a configuration that cannot be.
+    ``pk_hex`` is hexadecimal, with or without 0x, or the bytes themselves. Raises FormatError for what is
+    no public key, ValueError for a configuration that cannot be.
     """
     return _native.ecies_encrypt(
         pk_hex,
@@ -124,8 +121,8 @@ def ecies_decrypt(
 ) -> bytes:
     """eciespy's ``decrypt``. See ``ecies_encrypt``; the message does not say its configuration.
 
-    Raises AuthenticationError for another key or configuration and for a changed message, FormatError for what is no
-    message, ValueError for what is no private key.
+    Raises AuthenticationError for another key or configuration and for a changed message, FormatError for
+    what is no message, ValueError for what is no private key.
     """
     return _native.ecies_decrypt(
         sk_hex,
@@ -139,7 +136,7 @@ def ecies_decrypt(
 
 
 def rsa_open_parts(
-    private: PrivateLike,
+    private: _PrivateLike,
     capsule: Buffer,
     ciphertext: Buffer,
     nonce: Buffer,
@@ -148,7 +145,8 @@ def rsa_open_parts(
     oaep: Literal["sha1", "sha256", "sha384", "sha512"] = "sha1",
     aad: Buffer = b"",
 ) -> bytes:
-    """Decrypts a message whose parts lie apart: an AES key, wrapped by RSAES-OAEP, and what AES-GCM made under it.
+    """Decrypts a message whose parts lie apart: an AES key, wrapped by RSAES-OAEP, and what AES-GCM made
+    under it.
 
     So PyCryptodome's users write them, with a nonce of 16 bytes and SHA-1 unless told otherwise. Raises
     AuthenticationError where anything does not fit, whatever it is.
@@ -157,15 +155,15 @@ def rsa_open_parts(
 
 
 def hpke_seal(
-    public: PublicLike,
+    public: _PublicLike,
     data: Buffer,
     aad: Buffer = b"",
     info: Buffer = b"",
     *,
-    suite: Suite | None = None,
+    suite: _Suite | None = None,
     psk: Buffer | None = None,
     psk_id: Buffer | None = None,
-    sender: PrivateLike | None = None,
+    sender: _PrivateLike | None = None,
 ) -> bytes:
     """``seal`` by HPKE in its other modes, which tell the recipient something of the sender.
 
@@ -180,15 +178,15 @@ def hpke_seal(
 
 
 def hpke_open(
-    private: PrivateLike,
+    private: _PrivateLike,
     blob: Buffer,
     aad: Buffer = b"",
     info: Buffer = b"",
     *,
-    suite: Suite | None = None,
+    suite: _Suite | None = None,
     psk: Buffer | None = None,
     psk_id: Buffer | None = None,
-    sender: PublicLike | None = None,
+    sender: _PublicLike | None = None,
 ) -> bytes:
     """Decrypts what ``hpke_seal`` made; ``sender`` is the sender's public key. Raises as ``open`` does."""
     return _native.hpke_open(private, blob, aad, info, suite, psk, psk_id, sender)

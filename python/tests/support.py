@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import zlib
 from pathlib import Path
 
 import sealane
@@ -56,3 +58,39 @@ def aead(algorithm: str = "aes-256-gcm", provider: str | None = None) -> sealane
 def leftovers(folder: Path, *known: str) -> list[str]:
     """What is in the folder besides the files that are known to be there."""
     return sorted(path.name for path in folder.iterdir() if path.name not in known)
+
+
+@dataclasses.dataclass(frozen=True)
+class AgeCase:
+    """A file of the age testkit (C2SP/CCTV) and what must come of it."""
+
+    name: str
+    expect: str
+    payload: str
+    identities: list[str]
+    passphrases: list[str]
+    file: bytes
+
+
+def age_testkit() -> list[AgeCase]:
+    cases = []
+    for path in sorted((VECTORS / "age" / "testkit").iterdir()):
+        head, file = path.read_bytes().split(b"\n\n", 1)
+        lines = [line.split(": ", 1) for line in head.decode().split("\n")]
+        of = {key: [value for known, value in lines if known == key] for key, _ in lines}
+        assert of.keys() <= {
+            *("expect", "payload", "file key", "identity", "passphrase", "armored", "compressed", "comment")
+        }
+        if "compressed" in of:
+            file = zlib.decompress(file)
+        cases.append(
+            AgeCase(
+                path.name,
+                of["expect"][0],
+                of.get("payload", [""])[0],
+                of.get("identity", []),
+                of.get("passphrase", []),
+                file,
+            )
+        )
+    return cases

@@ -6,7 +6,7 @@ use crate::hex::Hex;
 use crate::{Reader, Why};
 use serde::Deserialize;
 
-const ECIES: &[(&str, Reader<EciesCase>)] =
+pub(crate) const ECIES: &[(&str, Reader<EciesCase>)] =
     &[("ecies/ecies_known.json", read), ("ecies/ecies_suites.json", read), ("ecies/eciespy.json", read)];
 
 /// One value of the family.

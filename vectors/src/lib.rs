@@ -16,10 +16,9 @@ mod error;
 mod folder;
 mod hex;
 mod hpke;
+mod kdf;
 mod oaep;
-mod secp256k1;
-mod kdf;
-mod kdf;
+mod parts;
 mod secp256k1;
 mod speck;
 mod tink;
@@ -31,6 +30,7 @@ pub use ecdh::{EcdhCase, EcdhFlag, Rfc7748Case, Rfc7748Part, ecdh_p256, ecdh_x25
 pub use ecies::{EciesCase, EciesCurve, EciesPart, EciesSymmetric, ecies};
 pub use hpke::{HpkeCase, HpkeMessage, XWingCase, hpke, xwing};
 pub use oaep::{OaepCase, RsaKey, oaep};
+pub use parts::{RsaPartsCase, rsa_parts};
 pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};
 pub use tink::{TinkCase, TinkHash, tink};
 
@@ -430,6 +430,32 @@ mod test {
         ] {
             assert!(changed(name, KDF, from, to).is_err(), "{name}: {to} was taken");
             assert!(changed(name, KDF, from, from).is_ok(), "{name}: refused as it is");
+        }
+        let [known, _, eciespy] = ecies::ECIES else { panic!("three files") };
+        for (name, from, to) in [
+            (known.0, r#""kind": "hkdf""#, r#""kind": "kdf""#),
+            (known.0, r#""curve": "ed25519""#, r#""curve": "ed448""#),
+            (known.0, r#""nonceLength": 16"#, r#""nonceLength": 12"#),
+            (known.0, r#""okm": "2f"#, r#""okm": ""#),
+            (eciespy.0, r#""ephemeralCompressed": true"#, r#""ephemeralCompressed": false"#),
+            (eciespy.0, r#""hkdfCompressed""#, r#""kdfCompressed""#),
+            (eciespy.0, r#""symmetric": "xchacha20""#, r#""symmetric": "chacha20""#),
+        ] {
+            assert!(changed(name, ecies::ECIES, from, to).is_err(), "{name}: {to} was taken");
+            assert!(changed(name, ecies::ECIES, from, from).is_ok(), "{name}: refused as it is");
+        }
+        let tink = tink::TINK[0].0;
+        for (from, to) in [(r#""SHA1""#, r#""SHA224""#), (r#""keySize": 16"#, r#""keySize": 17"#)] {
+            assert!(changed(tink, tink::TINK, from, to).is_err(), "{to} was taken");
+        }
+        let secp256k1 = secp256k1::SECP256K1;
+        for (from, to) in [
+            (r#""curve": "secp256k1""#, r#""curve": "secp256r1""#),
+            (r#""encoding": "asn""#, r#""encoding": "ecpoint""#),
+            (r#""result": "acceptable""#, r#""result": "legacy""#),
+            (r#""InvalidAsn""#, r#""InvalidBer""#),
+        ] {
+            assert!(changed(secp256k1.0, &[secp256k1], from, to).is_err(), "{to} was taken");
         }
         let stream = STREAM[0].0;
         assert!(changed(stream, STREAM, r#""iv": "00"#, r#""iv": ""#).is_err());

@@ -1,13 +1,13 @@
 //! Project Wycheproof's file for ECDH on secp256k1, whose public keys are X.509 SubjectPublicKeyInfo.
 
-use crate::Why;
 use crate::folder::{self, File};
 use crate::hex::Hex;
 use crate::wycheproof::{Document, Source, counted};
+use crate::{Reader, Why};
 use serde::Deserialize;
 
-/// The file.
-const SECP256K1: &str = "ecdh/wycheproof/ecdh_secp256k1_test.json";
+pub(crate) const SECP256K1: (&str, Reader<Secp256k1Case>) =
+    ("ecdh/wycheproof/ecdh_secp256k1_test.json", read);
 
 /// One agreement.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ pub enum Secp256k1Flag {
 /// # Panics
 /// Where the file is not understood or missing.
 pub fn ecdh_secp256k1() -> Vec<Secp256k1Case> {
-    folder::read_one(SECP256K1, read).unwrap_or_else(|error| panic!("{error}"))
+    folder::read_one(SECP256K1.0, SECP256K1.1).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[derive(Deserialize)]

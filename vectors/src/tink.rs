@@ -6,7 +6,7 @@ use crate::hex::Hex;
 use crate::{Reader, Why};
 use serde::Deserialize;
 
-const TINK: &[(&str, Reader<TinkCase>)] = &[("streaming/tink/aes_gcm_hkdf.json", read)];
+pub(crate) const TINK: &[(&str, Reader<TinkCase>)] = &[("streaming/tink/aes_gcm_hkdf.json", read)];
 
 /// One encrypted message.
 #[derive(Clone, Debug)]

@@ -26,6 +26,8 @@ fn every_case_is_read() {
     counts.extend(count(&oaep, |case| &case.file));
     counts.extend(count(&hpke, |case| &case.file));
     counts.extend(count(&xwing, |case| &case.file));
+    let parts = vectors::rsa_parts();
+    counts.extend(count(&parts, |case| &case.file));
     let (speck, speck_poly1305) = (vectors::speck(), vectors::speck_poly1305());
     counts.extend(count(&speck, |case| &case.file));
     counts.extend(count(&speck_poly1305, |case| &case.file));
@@ -69,6 +71,7 @@ fn every_case_is_read() {
         ("kdf/scrypt_pbkdf2_rfc7914.json", 6),
         ("hpke/hpke_pq_test-vectors_part.json", 7),
         ("hpke/rfc9180_test-vectors_part.json", 64),
+        ("hybrid/rsa_pycryptodome.json", 12),
         ("kem/xwing_draft_test-vectors.json", 3),
         ("rsa/oaep_label.json", 1),
         ("rsa/pkcs1_v2_1_oaep_vect.txt", 60),
@@ -125,6 +128,7 @@ fn every_file_has_a_sum_and_a_row() {
         .chain(vectors::oaep().into_iter().map(|case| case.file))
         .chain(vectors::hpke().into_iter().map(|case| case.file))
         .chain(vectors::xwing().into_iter().map(|case| case.file))
+        .chain(vectors::rsa_parts().into_iter().map(|case| case.file))
         .chain(vectors::ecdh_secp256k1().into_iter().map(|case| case.file))
         .chain(vectors::kdf().into_iter().map(|case| case.file))
         .collect();

@@ -24,7 +24,7 @@ pub enum Error {
         /// Its number, from 1.
         number: usize,
         /// Why not.
-        why: Box<Error>,
+        why: Box<Self>,
     },
     /// Of a version that this release does not know: the text says which ones it does.
     UnsupportedVersion(&'static str),

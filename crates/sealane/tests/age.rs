@@ -224,7 +224,7 @@ fn nothing_secret_is_shown() {
 fn every_length_comes_back() {
     let identity: Identity = SPEC.parse().unwrap();
     for len in [0_usize, 1, 65_535, 65_536, 65_537, 131_072, 200_000] {
-        let plain: Vec<u8> = (0..len).map(|at| (at * 31 >> 3) as u8).collect();
+        let plain: Vec<u8> = (0..len).map(|at| ((at * 31) >> 3) as u8).collect();
         let file = age::seal(&plain, &[identity.recipient()], Armor::Binary).unwrap();
         let chunks = len.div_ceil(65_536).max(1);
         let (_, header) = Header::parse_whole(&file).unwrap();
@@ -338,7 +338,8 @@ fn white_space_around_armor_has_an_end() {
         ("", None),
         ("\n\n", None),
         ("\n-----BEG", None),
-        ("-----BEGIN X", Some(Armor::Ascii)),
+        ("-----BEGIN AGE", Some(Armor::Ascii)),
+        ("-----BEGIN PGP MESSAGE-----", Some(Armor::Binary)),
         ("age-", Some(Armor::Binary)),
         ("----x", Some(Armor::Binary)),
     ] {
@@ -390,7 +391,7 @@ proptest! {
 
     #[test]
     fn any_range_of_armor_can_be_read(len in 0..3000usize, start in 0..3000u64, count in 0..3000usize, crlf: bool) {
-        let bytes: Vec<u8> = (0..len).map(|at| (at * 13 >> 2) as u8).collect();
+        let bytes: Vec<u8> = (0..len).map(|at| ((at * 13) >> 2) as u8).collect();
         let text = String::from_utf8(armored(&bytes, 100)).unwrap();
         let text = if crlf { text.replace('\n', "\r\n") } else { text };
         let view = View::new(text.as_bytes()).unwrap();

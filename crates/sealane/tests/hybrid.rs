@@ -104,6 +104,29 @@ fn rsa_parts_of_others_are_read() {
     assert!(matches!(hybrid::rsa::open_parts(rsa_key(), Oaep::Sha1, parts, b""), Err(Error::Authentication)));
 }
 
+/// The notebook's form among them: SHA-1 and nonces of 16 bytes.
+#[test]
+fn rsa_parts_of_pycryptodome_are_read() {
+    let cases = vectors::rsa_parts();
+    for case in &cases {
+        let key = rsa::PrivateKey::from_pkcs8(&case.key).unwrap();
+        let oaep = match &*case.hash {
+            "SHA-1" => Oaep::Sha1,
+            "SHA-256" => Oaep::Sha256,
+            other => panic!("no hash {other}"),
+        };
+        let parts = hybrid::rsa::Parts {
+            capsule: &case.capsule,
+            nonce: &case.nonce,
+            ciphertext: &case.ciphertext,
+            tag: &case.tag,
+        };
+        let opened = hybrid::rsa::open_parts(&key, oaep, parts, &case.aad).unwrap();
+        assert_eq!(opened, case.plaintext, "{} #{}", case.file, case.id);
+    }
+    assert_eq!(cases.iter().filter(|case| case.nonce.len() == 16).count(), 8);
+}
+
 #[test]
 fn hpke_messages_are_encapsulation_and_ciphertext() {
     for (key, len) in hpke_keys().iter().zip([32, 65, 1120]) {

@@ -13,7 +13,6 @@ pub(super) const LEN: usize = 16;
 pub(super) const WRAPPED: usize = LEN + 16;
 
 /// What the payload of one file is encrypted with: 16 bytes that every recipient can unwrap. Wiped on drop.
-#[derive(Clone)]
 pub(super) struct FileKey(Zeroizing<[u8; LEN]>);
 
 impl FileKey {

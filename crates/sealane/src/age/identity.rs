@@ -145,7 +145,7 @@ impl fmt::Debug for Identity {
 /// A stanza of a kind that is known.
 enum Wrapped {
     X25519(x25519::Wrapped),
-    Hybrid(hybrid::Wrapped),
+    Hybrid(Box<hybrid::Wrapped>),
     SshEd25519(ssh::Ed25519Wrapped),
     SshRsa(ssh::RsaWrapped),
     Scrypt(scrypt::Wrapped),
@@ -156,7 +156,7 @@ impl Wrapped {
     fn parse(stanza: &Stanza<'_>) -> Result<Option<Self>, Error> {
         Ok(Some(match stanza.kind() {
             x25519::KIND => Self::X25519(x25519::Wrapped::parse(stanza)?),
-            hybrid::KIND => Self::Hybrid(hybrid::Wrapped::parse(stanza)?),
+            hybrid::KIND => Self::Hybrid(Box::new(hybrid::Wrapped::parse(stanza)?)),
             ssh::ED25519 => Self::SshEd25519(ssh::Ed25519Wrapped::parse(stanza)?),
             ssh::RSA => Self::SshRsa(ssh::RsaWrapped::parse(stanza)?),
             scrypt::KIND => Self::Scrypt(scrypt::Wrapped::parse(stanza)?),

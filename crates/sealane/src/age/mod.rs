@@ -41,7 +41,7 @@ pub use recipient::Recipient;
 pub use scrypt::{MOST_WORK, WORK};
 pub use stanza::Stanza;
 
-pub(crate) use payload::{Begun, Payload, layout};
+pub(crate) use payload::{Begun, NONCE_LEN, Payload, layout};
 
 use crate::Error;
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};

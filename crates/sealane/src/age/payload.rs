@@ -79,19 +79,15 @@ impl Payload {
         }
     }
 
-    fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], header: usize) -> Result<Self, Error> {
-        Ok(Self { aead: file_key.payload(nonce)?, layout: layout_after(header) })
+    fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], before: usize) -> Result<Self, Error> {
+        Ok(Self { aead: file_key.payload(nonce)?, layout: layout(before as u64) })
     }
 }
 
-/// Where the chunks lie behind a header of so many bytes.
-pub(crate) fn layout(header_len: usize) -> Layout {
-    layout_after(header_len + NONCE_LEN)
-}
-
-fn layout_after(start: usize) -> Layout {
+/// Where the chunks lie behind so many bytes of header and nonce; nobody needs a key to know.
+pub(crate) const fn layout(before: u64) -> Layout {
     Layout {
-        header: start as u64,
+        header: before,
         lead: 0,
         chunk: CHUNK_LEN as u64,
         overhead: TAG_LEN as u64,
@@ -119,7 +115,7 @@ impl Chunks for Payload {
     }
 
     fn open(&self, place: Place, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
-        // Two files with one plaintext, if it were allowed.
+        // Or one plaintext would have two files that are both right.
         if plain.is_empty() && place.index > 0 {
             return Err(Error::Authentication);
         }

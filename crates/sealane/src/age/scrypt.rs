@@ -60,7 +60,8 @@ impl Passphrase {
     fn wrap_key(&self, salt: &[u8; 16], work: u8) -> Result<Zeroizing<[u8; 32]>, Error> {
         const NO_MEMORY: Error = Error::LimitExceeded("there is no memory for so much work on a passphrase");
         // The library aborts where there is none.
-        let bytes = 1024_usize.checked_shl(work.into()).ok_or(NO_MEMORY)?;
+        let kib = 1_usize.checked_shl(work.into());
+        let bytes = kib.and_then(|kib| kib.checked_mul(1024)).ok_or(NO_MEMORY)?;
         Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| NO_MEMORY)?;
         let params = ::scrypt::Params::new(work, 8, 1).map_err(|_| NO_MEMORY)?;
         let mut key = Zeroizing::new([0; 32]);

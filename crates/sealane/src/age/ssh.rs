@@ -37,7 +37,7 @@ const WRONG_RSA: &str = "an ssh-rsa recipient is not a tag and a wrapped key";
 const MOST_CAPSULE: usize = 1024;
 /// Rounds of bcrypt that are done for the passphrase of a key, some ten seconds; `ssh-keygen` asks for 24 unless told
 /// otherwise.
-const MOST_ROUNDS: u32 = 2048;
+const MOST_ROUNDS: u32 = 1024;
 
 const NO_RECIPIENT: Error = Error::Format("an SSH public key of type ssh-ed25519 or ssh-rsa");
 const NO_IDENTITY: Error = Error::Format("an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
@@ -182,7 +182,7 @@ impl Identity {
         let key = match (key.key_data(), &public.key) {
             (KeypairData::Ed25519(pair), Public::Ed25519 { point, .. }) => {
                 let seed = Zeroizing::new(pair.private.to_bytes());
-                let mut hash = Sha512::digest(&*seed);
+                let mut hash = Sha512::digest(seed.as_slice());
                 let mut scalar = Zeroizing::new([0; 32]);
                 scalar.copy_from_slice(&hash[..32]);
                 hash.zeroize();
@@ -238,7 +238,7 @@ fn twist(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Err
 fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Error> {
     let passphrase = passphrase.ok_or(Misuse::PassphraseMissing)?;
     if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MOST_ROUNDS) {
-        return Err(Error::LimitExceeded("the SSH key asks for more than 2048 rounds of bcrypt"));
+        return Err(Error::LimitExceeded("the SSH key asks for more than 1024 rounds of bcrypt"));
     }
     key.decrypt(passphrase).map_err(|_| Error::Passphrase)
 }

@@ -75,7 +75,7 @@ fn people(source: &dyn ReadAt, size: u64, file_len: u64, armor: Armor) -> Result
         match Header::parse(&prefix)? {
             Parsed::Whole(header, len) => {
                 let recipients = header.stanzas().map(|stanza| stanza.kind().to_owned()).collect();
-                let info = info("age v1", age::layout(len), size, file_len)?;
+                let info = info("age v1", age::layout((len + age::NONCE_LEN) as u64), size, file_len)?;
                 return Ok(Info { armor, recipients, ..info });
             }
             Parsed::More { .. } if prefix.len() as u64 == size => return Err(Error::Truncated),

@@ -2,7 +2,7 @@
 
 use super::Format;
 use super::chunked::{self, Chunked};
-use super::tink::{Found, Keyset, Seen, Segment, Template};
+use super::tink::{Keyset, Segment, Template};
 use crate::age::{self, Armor, Identity, Payload, Recipient};
 use crate::engine::io::ReadAt;
 use crate::engine::pipeline::Chunks;
@@ -66,8 +66,16 @@ pub(super) type Keys = Box<dyn Chunks>;
 /// How far a look at the beginning of a file got.
 pub(super) enum Begun {
     Ready(Keys),
-    /// As many bytes have to be seen.
+    /// As many bytes have to be seen, or the whole file.
     More(usize),
+}
+
+/// How much of a file there is to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// Its beginning: more may follow.
+    Beginning,
+    Whole,
 }
 
 impl Lock {
@@ -170,10 +178,7 @@ impl Unlock {
                 age::Begun::Ready(payload) => Ok(Begun::Ready(Box::new(payload))),
                 age::Begun::More(len) => Ok(Begun::More(len)),
             },
-            Self::Tink { keyset, context } => match keyset.find(context, prefix, seen)? {
-                Found::Ready(tink) => Ok(Begun::Ready(Box::new(tink))),
-                Found::More(len) => Ok(Begun::More(len)),
-            },
+            Self::Tink { keyset, context } => keyset.find(context, prefix, seen),
         }
     }
 

@@ -2,8 +2,7 @@
 
 use super::Options;
 use super::coat::{Coated, Uncoat};
-use super::lock::{Begun, Keys, Lock, Unlock};
-use super::tink::Seen;
+use super::lock::{Begun, Keys, Lock, Seen, Unlock};
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
 use crate::engine::plan::Job;
 use crate::{Error, Misuse};

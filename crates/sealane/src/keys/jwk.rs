@@ -38,7 +38,10 @@ pub fn from_jwk(text: &str) -> Result<Key, Error> {
         return Err(Error::Format("a symmetric key: the JSON Web Key has another type than \"oct\""));
     }
     let bytes = Zeroizing::new(Base64UrlUnpadded::decode_vec(jwk.k).map_err(|_| EXPECTED)?);
-    Ok(Key::from_bytes(&bytes))
+    match bytes.is_empty() {
+        true => Err(EXPECTED),
+        false => Ok(Key::from_bytes(&bytes)),
+    }
 }
 
 #[cfg(test)]
@@ -62,6 +65,11 @@ mod test {
 
     #[test]
     fn what_is_no_key_is_refused() {
+        let none = [r#"{"kty":"oct"}"#, r#"{"kty":"oct","k":""}"#];
+        let escaped = r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VK\u0055g"}"#;
+        for text in none.into_iter().chain([escaped, r#"{"kty":"oct","k":"AAAA","k":"AAAA"}"#]) {
+            assert!(matches!(from_jwk(text), Err(Error::Format(_))), "{text}");
+        }
         for text in ["", "{}", "[]", r#"{"kty":"RSA","n":"AQAB"}"#, r#"{"kty":"RSA","k":"AAAA"}"#] {
             assert!(matches!(from_jwk(text), Err(Error::Format(_))), "{text}");
         }

@@ -341,12 +341,12 @@ mod test {
             [2, 1, 1 << 40],
             [HUGE, HUGE, HUGE],
             [u64::MAX; 3],
-            [HUGE, 0, 1],
         ] {
             let refused = open(&scrypt_of(b"salt", numbers), "x");
             assert!(matches!(refused, Err(Error::LimitExceeded(_))), "{numbers:?}");
         }
-        for numbers in [[0, 8, 1], [1, 8, 1], [1000, 8, 1], [1024, 0, 1], [1024, 8, 0], [0; 3]] {
+        for numbers in [[0, 8, 1], [1, 8, 1], [1000, 8, 1], [1024, 0, 1], [1024, 8, 0], [0; 3], [HUGE, 0, 1]]
+        {
             assert!(matches!(open(&scrypt_of(b"salt", numbers), "x"), Err(Error::Format(_))), "{numbers:?}");
         }
         for rounds in [10_000_001, u64::from(u32::MAX), u64::MAX] {

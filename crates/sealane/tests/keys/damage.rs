@@ -89,3 +89,46 @@ fn changed_numbers_of_a_curve() {
         assert!(read(&pem(&longer)).is_err());
     }
 }
+
+proptest::proptest! {
+    /// Between the marks that lead into each parser.
+    #[test]
+    fn anything(start in 0..MARKS.len(), middle in ".{0,200}", end in 0..MARKS.len(), passphrase in "[a-z]{0,2}") {
+        let text = format!("{}{middle}{}", MARKS[start], MARKS[end]);
+        let _ = (Secret::from_text(&text, None), Secret::from_text(&text, Some(&passphrase)), Public::from_text(&text));
+    }
+
+    /// DER that begins as it should.
+    #[test]
+    fn any_der(label in 0..LABELS.len(), start in 0..6usize, der in proptest::collection::vec(proptest::num::u8::ANY, 0..128)) {
+        use base64ct::{Base64, Encoding};
+        let whole = [&[0x30, der.len() as u8][..], &der].concat();
+        let text = Base64::encode_string(&whole[start.min(1)..]);
+        let lines: Vec<_> = text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        let text = format!("-----BEGIN {0}-----\n{1}\n-----END {0}-----\n", LABELS[label], lines.join("\n"));
+        proptest::prop_assert!(Secret::from_text(&text, None).is_err());
+        proptest::prop_assert!(Secret::from_text(&text, Some("x")).is_err());
+        proptest::prop_assert!(Public::from_text(&text).is_err());
+    }
+}
+
+const LABELS: [&str; 6] = [
+    "PRIVATE KEY",
+    "EC PRIVATE KEY",
+    "RSA PRIVATE KEY",
+    "ENCRYPTED PRIVATE KEY",
+    "PUBLIC KEY",
+    "RSA PUBLIC KEY",
+];
+
+const MARKS: [&str; 9] = [
+    "",
+    "\n",
+    "{\"kty\":\"oct\",\"k\":\"",
+    "\"}",
+    "-----BEGIN PRIVATE KEY-----\n",
+    "\n-----END PRIVATE KEY-----",
+    "AGE-SECRET-KEY-1",
+    "age-encryption.org/v1\n",
+    "0x",
+];

@@ -50,7 +50,7 @@ pub enum Armor {
 impl Armor {
     /// What a file is that begins with `prefix`; `None` where that is too short to say.
     pub fn detect(prefix: &[u8]) -> Option<Self> {
-        let dashes = b"-----BEGIN";
+        let dashes = b"-----BEGIN AGE";
         let text = prefix.trim_ascii_start();
         let seen = text.len().min(dashes.len());
         if prefix.len() - text.len() >= MOST_BLANK || text[..seen] != dashes[..seen] {

@@ -11,6 +11,7 @@
 //!                                     HashType hkdf_hash_type = 3; }
 //! ```
 
+use super::super::lock::{Begun, Seen};
 use super::{HASHES, Parameters, TAG_LEN, Tink};
 use crate::engine::pipeline::Chunks;
 use crate::engine::plan::Place;
@@ -41,22 +42,6 @@ struct Entry {
     id: u32,
     parameters: Parameters,
     key: Key,
-}
-
-/// How much of a file there was to see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
-    /// Its beginning; more follows, or may follow.
-    Beginning,
-    /// The whole file.
-    Whole,
-}
-
-/// How far a look at a file got.
-pub(crate) enum Found {
-    Ready(Tink),
-    /// As many bytes have to be seen, or the whole file.
-    More(usize),
 }
 
 impl Keyset {
@@ -149,7 +134,7 @@ impl Keyset {
     }
 
     /// Keys for a new file under the primary key, and its header.
-    pub(crate) fn create(&self, aad: &[u8]) -> Result<(Tink, Vec<u8>), Error> {
+    pub(in crate::file) fn create(&self, aad: &[u8]) -> Result<(Tink, Vec<u8>), Error> {
         let (parameters, key) = self.primary();
         Tink::create(parameters, key, aad)
     }
@@ -159,7 +144,7 @@ impl Keyset {
     ///
     /// # Errors
     /// [`Error::NoMatchingKey`], [`Error::Truncated`], those of [`Tink::open`].
-    pub(crate) fn find(&self, aad: &[u8], beginning: &[u8], seen: Seen) -> Result<Found, Error> {
+    pub(in crate::file) fn find(&self, aad: &[u8], beginning: &[u8], seen: Seen) -> Result<Begun, Error> {
         let mut more = 0;
         for entry in &self.keys {
             let header_len = entry.parameters.header_len();
@@ -168,7 +153,7 @@ impl Keyset {
                 continue;
             };
             if let [only] = &self.keys[..] {
-                return Ok(Found::Ready(Tink::open(&only.parameters, &only.key, aad, header)?));
+                return Ok(Begun::Ready(Box::new(Tink::open(&only.parameters, &only.key, aad, header)?)));
             }
             // Of another size: not this key's, which needs no trial.
             if entry.parameters.split(header).is_none() {
@@ -185,13 +170,13 @@ impl Keyset {
             };
             let tink = Tink::open(&entry.parameters, &entry.key, aad, header)?;
             if tink.opens(segment, last)? {
-                return Ok(Found::Ready(tink));
+                return Ok(Begun::Ready(Box::new(tink)));
             }
         }
         match (seen, more) {
             (_, 0) => Err(Error::NoMatchingKey),
             (Seen::Whole, _) => Err(Error::Truncated),
-            (Seen::Beginning, more) => Ok(Found::More(more)),
+            (Seen::Beginning, more) => Ok(Begun::More(more)),
         }
     }
 }

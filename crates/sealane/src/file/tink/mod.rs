@@ -17,7 +17,6 @@ mod keyset;
 mod test;
 
 pub use keyset::Keyset;
-pub(crate) use keyset::{Found, Seen};
 
 use crate::engine::pipeline::Chunks;
 use crate::engine::plan::{End, Layout, Place};

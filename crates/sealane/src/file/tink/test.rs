@@ -1,5 +1,6 @@
 //! The format against published messages, and whatever is not one of its files or keysets.
 
+use super::super::lock::{Begun, Seen};
 use super::*;
 use crate::engine::pipeline::{open_chunks, seal_chunks};
 use proptest::prelude::*;
@@ -25,7 +26,7 @@ fn seal(tink: &Tink, header: &[u8], plain: &[u8]) -> Vec<u8> {
     file
 }
 
-fn open_with(tink: &Tink, file: &[u8]) -> Result<Vec<u8>, Error> {
+fn open_with(tink: &dyn Chunks, file: &[u8]) -> Result<Vec<u8>, Error> {
     let plan = tink.layout().plan_sealed(file.len() as u64)?;
     let mut plain = vec![0; plan.plain_len as usize];
     for job in (0..plan.jobs()).map(|at| plan.job(at)) {
@@ -47,8 +48,8 @@ fn decrypt(parameters: &Parameters, key: &Key, aad: &[u8], file: &[u8]) -> Resul
 
 fn decrypt_keyset(keyset: &Keyset, aad: &[u8], file: &[u8]) -> Result<Vec<u8>, Error> {
     match keyset.find(aad, file, Seen::Whole)? {
-        Found::Ready(tink) => open_with(&tink, file),
-        Found::More(_) => panic!("there is no more"),
+        Begun::Ready(keys) => open_with(&*keys, file),
+        Begun::More(_) => panic!("there is no more"),
     }
 }
 
@@ -267,11 +268,11 @@ fn asks_for_enough(keyset: &Keyset, file: &[u8]) {
     loop {
         let seen = if len < file.len() { Seen::Beginning } else { Seen::Whole };
         match keyset.find(b"aad", &file[..len.min(file.len())], seen).unwrap() {
-            Found::Ready(tink) => {
-                open_with(&tink, file).unwrap();
+            Begun::Ready(keys) => {
+                open_with(&*keys, file).unwrap();
                 return;
             }
-            Found::More(more) => {
+            Begun::More(more) => {
                 assert!(more > len && len < file.len(), "{len} {more}");
                 len = more;
             }
@@ -287,9 +288,9 @@ fn the_end_of_the_first_segment_may_be_the_end_of_the_file() {
     let (tink, header) = keyset.create(b"aad").unwrap();
     let (whole, longer) = (seal(&tink, &header, &vec![1; first]), seal(&tink, &header, &vec![1; first + 1]));
     // 4096 bytes of the one and of the other: a key can be chosen only when it is known whether more follows.
-    assert!(matches!(keyset.find(b"aad", &longer[..4096], Seen::Beginning), Ok(Found::More(_))));
-    assert!(matches!(keyset.find(b"aad", &longer[..4097], Seen::Beginning), Ok(Found::Ready(_))));
-    assert!(matches!(keyset.find(b"aad", &whole, Seen::Whole), Ok(Found::Ready(_))));
+    assert!(matches!(keyset.find(b"aad", &longer[..4096], Seen::Beginning), Ok(Begun::More(_))));
+    assert!(matches!(keyset.find(b"aad", &longer[..4097], Seen::Beginning), Ok(Begun::Ready(_))));
+    assert!(matches!(keyset.find(b"aad", &whole, Seen::Whole), Ok(Begun::Ready(_))));
     assert!(matches!(keyset.find(b"aad", &longer[..4096], Seen::Whole), Err(Error::NoMatchingKey)));
     assert!(matches!(keyset.find(b"aad", &whole[..10], Seen::Whole), Err(Error::Truncated)));
 }
@@ -357,8 +358,8 @@ fn messages_that_are_not_exactly_one_are_refused() {
     assert!(with(&format!("0800{params}{key}")).is_ok());
     for (message, why) in [
         (format!("0801{params}{key}"), "a later version"),
-        (format!("{params}"), "no key"),
-        (format!("{key}"), "no parameters"),
+        (params.to_string(), "no key"),
+        (key.to_string(), "no parameters"),
         (format!("{params}{params}{key}"), "parameters twice"),
         (format!("{params}{key}{key}"), "a key twice"),
         (format!("{params}{key}20"), "a number without a value"),

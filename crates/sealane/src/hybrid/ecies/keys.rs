@@ -41,18 +41,8 @@ impl PublicKey {
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
         match curve {
             Curve::Secp256k1 => secp256k1::PublicKey::from_bytes(bytes).map(Self::Secp256k1),
-            Curve::X25519 => {
-                let bytes = bytes.try_into().ok().filter(|u| is_reduced(u));
-                let expected =
-                    "a public key of x25519: 32 bytes, little-endian, of a number below 2^255 - 19";
-                let key = x25519::PublicKey::from_bytes(&bytes.ok_or(Error::Format(expected))?);
-                Ok(Self::X25519(key))
-            }
-            Curve::Ed25519 => {
-                let bytes =
-                    bytes.try_into().map_err(|_| Error::Format("a public key of ed25519: 32 bytes"))?;
-                ed25519::PublicKey::from_bytes(bytes).map(Self::Ed25519)
-            }
+            Curve::X25519 => x25519_public(bytes).map(Self::X25519),
+            Curve::Ed25519 => ed25519_public(bytes).map(Self::Ed25519),
         }
     }
 
@@ -154,22 +144,20 @@ impl PrivateKey {
 
     /// The message key that somebody agreed on with this ephemeral key.
     pub(super) fn decapsulate(&self, config: &Config, ephemeral: &[u8]) -> Result<MessageKey, Error> {
-        let public = PublicKey::from_bytes(self.curve(), ephemeral).map_err(|_| NO_EPHEMERAL_KEY)?;
-        match (self, public) {
-            (Self::Secp256k1(private), PublicKey::Secp256k1(public)) => {
+        let key = match self {
+            Self::Secp256k1(private) => secp256k1::PublicKey::from_bytes(ephemeral).map(|public| {
                 let mut theirs = public.uncompressed();
-                Ok(derive_secp256k1(config, &mut theirs, private.agree_point(&public)))
+                derive_secp256k1(config, &mut theirs, private.agree_point(&public))
+            }),
+            Self::X25519(private) => x25519_public(ephemeral)
+                .and_then(|public| private.agree(&public))
+                .map(|shared| derive(ephemeral, &*shared)),
+            Self::Ed25519(private) => {
+                ed25519_public(ephemeral).map(|public| derive(ephemeral, &*private.agree_point(&public)))
             }
-            (Self::X25519(private), PublicKey::X25519(public)) => {
-                // Of low order: nothing secret is in the answer.
-                let shared = private.agree(&public).map_err(|_| NO_EPHEMERAL_KEY)?;
-                Ok(derive(ephemeral, &*shared))
-            }
-            (Self::Ed25519(private), PublicKey::Ed25519(public)) => {
-                Ok(derive(ephemeral, &*private.agree_point(&public)))
-            }
-            _ => unreachable!("the public key was read for this curve"),
-        }
+        };
+        // Of low order too: that depends on the message alone.
+        key.map_err(|_| NO_EPHEMERAL_KEY)
     }
 }
 
@@ -207,6 +195,17 @@ impl From<ed25519::PrivateKey> for PrivateKey {
     fn from(key: ed25519::PrivateKey) -> Self {
         Self::Ed25519(key)
     }
+}
+
+fn x25519_public(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
+    let bytes = bytes.try_into().ok().filter(is_reduced);
+    let expected = "a public key of x25519: 32 bytes, little-endian, of a number below 2^255 - 19";
+    Ok(x25519::PublicKey::from_bytes(&bytes.ok_or(Error::Format(expected))?))
+}
+
+fn ed25519_public(bytes: &[u8]) -> Result<ed25519::PublicKey, Error> {
+    let bytes = bytes.try_into().map_err(|_| Error::Format("a public key of ed25519: 32 bytes"))?;
+    ed25519::PublicKey::from_bytes(bytes)
 }
 
 fn digits(text: &str) -> &str {

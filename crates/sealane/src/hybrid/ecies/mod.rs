@@ -24,7 +24,7 @@ pub use crate::asymmetric::secp256k1::Encoding;
 pub use keys::{PrivateKey, PublicKey};
 
 use crate::{Aead, Algorithm, Error, Key, Misuse, nonce};
-use providers::{InOut, raw};
+use providers::{AeadKey, InOut, raw};
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
@@ -165,15 +165,13 @@ pub fn seal_into(
     check(config, public.curve())?;
     let (ephemeral, rest) = first(out, len)?.split_at_mut(config.ephemeral_len());
     let (nonce, rest) = rest.split_at_mut(config.nonce_len()?);
-    let (tag, ciphertext) = rest.split_first_chunk_mut().expect("sealed_len counts a tag");
+    let (tag, ciphertext) = rest.split_at_mut(TAG_LEN);
     let key = public.encapsulate(config, ephemeral)?;
     // Each message has a key of its own, so a nonce of any length is safe.
     nonce::fill(nonce)?;
     let data = InOut::apart(plaintext, ciphertext);
     match config.symmetric {
-        Symmetric::Aes256Gcm => gcm(&key)?
-            .seal(nonce, aad, data, tag)
-            .map_err(|_| Error::LimitExceeded("the message is longer than the algorithm can carry"))?,
+        Symmetric::Aes256Gcm => gcm(&key)?.seal(nonce, aad, data, tag)?,
         Symmetric::XChaCha20 => xchacha20(&key)?.encrypt_parts(nonce, aad, data, tag)?,
     }
     Ok(len)
@@ -206,14 +204,12 @@ pub fn open_into(
     check(config, private.curve())?;
     let (ephemeral, rest) = message.split_at_checked(config.ephemeral_len()).ok_or(Error::Truncated)?;
     let (nonce, rest) = rest.split_at_checked(config.nonce_len()?).ok_or(Error::Truncated)?;
-    let (tag, ciphertext) = rest.split_first_chunk().ok_or(Error::Truncated)?;
+    let (tag, ciphertext) = rest.split_at_checked(TAG_LEN).ok_or(Error::Truncated)?;
     let plaintext = first(out, ciphertext.len())?;
     let key = private.decapsulate(config, ephemeral)?;
     let data = InOut::apart(ciphertext, plaintext);
     match config.symmetric {
-        Symmetric::Aes256Gcm => {
-            gcm(&key)?.open(nonce, aad, data, tag).map_err(|_| Error::Authentication)?;
-        }
+        Symmetric::Aes256Gcm => gcm(&key)?.open(nonce, aad, data, tag)?,
         Symmetric::XChaCha20 => xchacha20(&key)?.decrypt_parts(nonce, aad, data, tag)?,
     }
     Ok(ciphertext.len())
@@ -249,8 +245,8 @@ fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
 }
 
 /// The kernel itself: nobody else's takes nonces of other lengths than 12.
-fn gcm(key: &[u8; 32]) -> Result<raw::Gcm, Error> {
-    Ok(raw::gcm(key)?)
+fn gcm(key: &[u8; 32]) -> Result<raw::GcmAnyNonce, Error> {
+    Ok(raw::gcm_any_nonce(key)?)
 }
 
 fn xchacha20(key: &Zeroizing<[u8; 32]>) -> Result<Aead, Error> {

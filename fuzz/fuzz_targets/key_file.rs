@@ -1,0 +1,16 @@
+//! Whatever a key file holds: no panic, no work without end; a key that is read is written and read again.
+#![no_main]
+use sealane::keys::{Public, Secret};
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    // Another kind of age's file would take a second for each.
+    let passphrase = (!text.contains("age-encryption") && !text.contains("AGE ENCRYPTED")).then_some("x");
+    if let Ok(key) = Secret::from_text(text, None) {
+        let again = Secret::from_text(&key.to_text(None).expect("it was text"), None).expect("our own text");
+        assert_eq!(again.public(), key.public());
+    }
+    let _ = Secret::from_text(text, passphrase);
+    if let Ok(key) = Public::from_text(text) {
+        assert_eq!(Public::from_text(&key.to_text().expect("it was text")).expect("our own text"), key);
+    }
+});

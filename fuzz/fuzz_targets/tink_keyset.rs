@@ -1,0 +1,14 @@
+//! No text makes the reader of keysets panic, and what it takes comes back the same.
+#![no_main]
+
+use sealane::file::tink::Keyset;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    if let Ok(keyset) = Keyset::from_json(text) {
+        let again = Keyset::from_json(&keyset.to_json()).expect("our own text");
+        assert_eq!(again.len(), keyset.len());
+        let ((parameters, key), (again_parameters, again_key)) = (keyset.primary(), again.primary());
+        assert_eq!(again_parameters, parameters);
+        assert_eq!(again_key.as_bytes(), key.as_bytes());
+    }
+});
