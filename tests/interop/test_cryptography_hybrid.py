@@ -190,7 +190,9 @@ def test_x_wing(suite: str | None) -> None:
         message = openssl.hpke._encrypt_with_aad(theirs, data, age_format.x_wing_public(public), info, aad)
         assert sealane.hybrid.open(key, message, aad, info, suite=suite) == data
         ours = sealane.hybrid.seal(key.public, data, aad, info, suite=suite)
-        assert openssl.hpke._decrypt_with_aad(theirs, ours, age_format.x_wing_private(seed), info, aad) == data
+        assert (
+            openssl.hpke._decrypt_with_aad(theirs, ours, age_format.x_wing_private(seed), info, aad) == data
+        )
 
 
 def der(pem: str) -> bytes:
