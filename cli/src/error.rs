@@ -109,6 +109,8 @@ impl Failure {
             | Error::Line { .. }
             | Error::UnsupportedVersion(_)) => (Kind::Format, error.to_string()),
             error @ Error::NoMatchingKey => (Kind::NoMatch, format!("{error}; name another file with -i")),
+            error @ Error::PassphraseWanted => (Kind::NoMatch, format!("{error}; use -p")),
+            error @ Error::IdentityWanted => (Kind::NoMatch, format!("{error}; use -i")),
             error @ Error::Passphrase => (Kind::NoMatch, error.to_string()),
             error @ Error::WorkFactor { .. } => {
                 (Kind::Limit, format!("{error}; allow it with --max-work-factor if you trust its sender"))

@@ -124,6 +124,8 @@ fn what_is_wrong_is_said_apart() {
     room.shell("$SEALANE encrypt -r $(cat me.pub) -o sealed plain").worked();
     room.refuses("decrypt -i you -o x sealed", 1, "sealed: no matching key");
     room.refuses("decrypt -i me -o x plain", 1, "plain: not an age file");
+    room.refuses("decrypt -k k -o x sealed", 1, "sealed: not a file for a symmetric key but an age file");
+    room.shell("$SEALANE decrypt -p --passphrase-fd 3 -o x sealed 3<pass").failed(1, "use -i");
     room.shell("head -c 100000 sealed > cut").worked();
     room.refuses("decrypt -i me -o x cut", 1, "cut: ");
     let mut damaged = room.read("sealed");
@@ -163,6 +165,7 @@ fn passphrases() {
         .failed(1, "sealed: wrong passphrase");
     room.shell("$SEALANE decrypt -p --passphrase-fd 3 --max-work-factor 10 -o x sealed 3<pass")
         .failed(1, "--max-work-factor");
+    room.refuses("decrypt -i me -o x sealed", 1, "encrypted with a passphrase; use -p");
     // Nobody to ask: the terminal is not ours here.
     room.shell("setsid -w $SEALANE encrypt -p -o x plain </dev/null").failed(2, "use --passphrase-fd");
     assert!(!room.path("x").exists());

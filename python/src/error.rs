@@ -31,7 +31,9 @@ pub(crate) fn raise(error: Error) -> PyErr {
         Error::Format(_) => named::FormatError::new_err(text),
         Error::Header(_) | Error::Armor(_) | Error::Line { .. } => named::FormatError::new_err(text),
         Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
-        Error::NoMatchingKey | Error::Passphrase => named::NoMatchingKeyError::new_err(text),
+        Error::NoMatchingKey | Error::Passphrase | Error::PassphraseWanted | Error::IdentityWanted => {
+            named::NoMatchingKeyError::new_err(text)
+        }
         Error::WorkFactor { .. } => named::LimitExceededError::new_err(text),
         Error::Truncated => named::TruncatedError::new_err(text),
         Error::ProviderUnavailable(_) | Error::SelfTest(_) => named::ProviderUnavailableError::new_err(text),

@@ -30,6 +30,10 @@ pub enum Error {
     UnsupportedVersion(&'static str),
     /// None of the keys that were given is one that the data was encrypted for.
     NoMatchingKey,
+    /// The data was encrypted with a passphrase, and keys were given.
+    PassphraseWanted,
+    /// The data was encrypted for people, and a passphrase was given.
+    IdentityWanted,
     /// The passphrase is another one, or the data was changed.
     Passphrase,
     /// The passphrase asks for more work than was allowed.
@@ -178,6 +182,10 @@ impl fmt::Display for Error {
             Self::Armor(what) => write!(f, "damaged armor: {what}"),
             Self::Line { number, why } => write!(f, "line {number}: {why}"),
             Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
+            Self::PassphraseWanted => f.write_str("no matching key: it was encrypted with a passphrase"),
+            Self::IdentityWanted => {
+                f.write_str("no matching key: it was encrypted for people, not with a passphrase")
+            }
             Self::NoMatchingKey => {
                 f.write_str("no matching key: none of those given is one that the data was encrypted for")
             }

@@ -11,7 +11,7 @@ use vectors::{AgeCase, AgeOutcome};
 /// What an error is in the words of the testkit, for a file in which `armored` says whether there is armor.
 fn outcome(error: &Error, armored: bool) -> AgeOutcome {
     match error {
-        Error::NoMatchingKey | Error::Passphrase => AgeOutcome::NoMatch,
+        Error::NoMatchingKey | Error::Passphrase | Error::PassphraseWanted => AgeOutcome::NoMatch,
         Error::Armor(_) => AgeOutcome::ArmorFailure,
         // Where armor is no armor, the file is something else.
         Error::Format(_) if armored => AgeOutcome::ArmorFailure,
@@ -114,8 +114,8 @@ fn what_went_wrong_is_told_apart() {
     assert!(matches!(age::open(b"", &[]), Err(Error::Truncated)));
     // A key where a passphrase is wanted, and the other way round.
     let (key, passphrase) = (identities(case("/x25519")), identities(case("/scrypt_no_match")));
-    assert!(matches!(age::open(&case("/scrypt_no_match").age, &key), Err(Error::NoMatchingKey)));
-    assert!(matches!(age::open(&case("/x25519").age, &passphrase), Err(Error::NoMatchingKey)));
+    assert!(matches!(age::open(&case("/scrypt_no_match").age, &key), Err(Error::PassphraseWanted)));
+    assert!(matches!(age::open(&case("/x25519").age, &passphrase), Err(Error::IdentityWanted)));
     assert!(matches!(age::open(&case("/x25519").age, &[]), Err(Error::NoMatchingKey)));
 }
 

@@ -183,9 +183,12 @@ pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileK
             }
         }
     }
-    let tried = identities.iter().any(|identity| matches!(identity.0, Private::Passphrase(_)));
-    match tried && header.wants_passphrase() {
-        true => Err(Error::Passphrase),
-        false => Err(Error::NoMatchingKey),
-    }
+    let passphrases =
+        identities.iter().filter(|identity| matches!(identity.0, Private::Passphrase(_))).count();
+    Err(match header.wants_passphrase() {
+        true if passphrases > 0 => Error::Passphrase,
+        true => Error::PassphraseWanted,
+        false if passphrases > 0 && passphrases == identities.len() => Error::IdentityWanted,
+        false => Error::NoMatchingKey,
+    })
 }

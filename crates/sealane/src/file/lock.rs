@@ -169,6 +169,13 @@ impl Unlock {
 
     /// The keys of the file that begins with `prefix`.
     pub(super) fn begin(&self, prefix: &[u8], seen: Seen) -> Result<Begun, Error> {
+        // The other formats have no mark, but no salt of theirs looks like this one's either.
+        let marks = [&b"age-encryption.org/v1\n"[..], b"-----BEGIN AGE ENCRYPTED FILE-----"];
+        if !matches!(self, Self::Age { .. }) && marks.iter().any(|mark| prefix.starts_with(mark)) {
+            return Err(Error::Format(
+                "a file for a symmetric key but an age file: it takes an identity or a passphrase",
+            ));
+        }
         match self {
             Self::Key { key, context } => match prefix.first_chunk() {
                 Some(header) => Ok(Begun::Ready(Box::new(Chunked::open(key, context, header)?))),
