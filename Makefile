@@ -32,8 +32,15 @@ bench: install tools ## the figures of README, as ratios in one run
 	cargo bench --locked -p sealane-providers --bench aead
 	$(BIN)/python python/bench/boundary.py
 	$(BIN)/python python/bench/raw.py
+	$(BIN)/python python/bench/hybrid.py
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
+	test -x target/tools/bin/rage || cargo install --quiet --locked --root target/tools rage@0.12.1
+	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/people.py --size $$(( $(SIZE) << 20 ))
+
+test-age: install tools ## files for age1pq… and all others against the program age 1.3, which is built here; needs Go
+	test -x target/tools/bin/age || GOBIN="$(CURDIR)/target/tools/bin" go install filippo.io/age/cmd/age@v1.3.2 filippo.io/age/cmd/age-keygen@v1.3.2
+	PATH="$(CURDIR)/target/tools/bin:$$PATH" $(BIN)/python -m pytest -q tests/interop/newer_age.py tests/interop/test_age.py
 
 test-ct: ## no branch and no address depends on a secret: the kernels under valgrind and their machine code, on x86-64; and what they leave on the stack
 	@for tool in valgrind objdump; do command -v $$tool >/dev/null || { echo "test-ct needs $$tool"; exit 1; }; done
@@ -93,4 +100,4 @@ $(BIN)/.tools: python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo test test-arch test-ct test-miri lint bench fuzz docs wheel clean venv install tools
+.PHONY: help demo test test-age test-arch test-ct test-miri lint bench fuzz docs wheel clean venv install tools

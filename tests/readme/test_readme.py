@@ -33,11 +33,15 @@ def test_python(folder: pathlib.Path) -> None:
     assert (folder / "README.sealed").exists()
 
 
+def environment() -> dict[str, str]:
+    """The program that was installed beside this Python is found first."""
+    return os.environ | {"PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+
 def test_shell(folder: pathlib.Path) -> None:
     (script,) = blocks("sh")
-    environment = os.environ | {"PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(
-        ["sh", "-euc", script], cwd=folder, env=environment, check=True, capture_output=True, text=True
+        ["sh", "-euc", script], cwd=folder, env=environment(), check=True, capture_output=True, text=True
     )
     assert "\nsealane" in done.stdout, "cat --range shows what the comment says"
     assert "docs/page" in done.stdout
@@ -45,20 +49,30 @@ def test_shell(folder: pathlib.Path) -> None:
     assert (folder / "key.jwk").stat().st_mode & 0o777 == 0o600
 
 
-GUIDE = {
-    f"{page.name}-{number}": text
-    for page in sorted((ROOT / "docs" / "guide").glob("*.md"))
-    for number, text in enumerate(
-        re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL), 1
-    )
-}
+def guide(language: str) -> dict[str, str]:
+    """The code blocks of the guide in this language, by page and number."""
+    return {
+        f"{page.name}-{number}": text
+        for page in sorted((ROOT / "docs" / "guide").glob("*.md"))
+        for number, text in enumerate(
+            re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL), 1
+        )
+    }
 
 
-@pytest.mark.parametrize("name", GUIDE)
+PYTHON, SHELL = guide("python"), guide("sh")
+
+
+@pytest.mark.parametrize("name", PYTHON)
 def test_guide(name: str, folder: pathlib.Path) -> None:
     script = folder / "example.py"
-    script.write_text(GUIDE[name])
+    script.write_text(PYTHON[name])
     subprocess.run([sys.executable, script], cwd=folder, check=True)
+
+
+@pytest.mark.parametrize("name", SHELL)
+def test_guide_in_the_shell(name: str, folder: pathlib.Path) -> None:
+    subprocess.run(["sh", "-euc", SHELL[name]], cwd=folder, env=environment(), check=True)
 
 
 def test_rust_block_is_the_crates_first_example() -> None:

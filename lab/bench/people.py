@@ -1,0 +1,205 @@
+"""How fast files for people are: age against the program age, rage and pyrage; Tink's streams against Tink.
+
+Every round times each way once, in turn, as a whole process; the tables show medians of the rounds, and the
+medians of the rounds' ratios. The file is in the page cache, the target is new each time. Peak memory is what
+the kernel counted for the process, and never less than what this program takes itself, with which its
+children begin.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+
+from files import check, timed, touch_memory
+
+TOOLS = pathlib.Path(__file__).parents[2] / "target" / "tools" / "bin"
+# How many times as fast as its peer each should be.
+TARGETS = {"age": 4, "rage": 6, "pyrage": 6, "tink": 5}
+MEMORY = 64 << 20
+
+FROM_PYTHON = {
+    "sealane encrypt": "sealane.encrypt_file(src, dst, recipients=[key])",
+    "sealane decrypt": "sealane.decrypt_file(src, dst, identities=[pathlib.Path(key)])",
+    "pyrage encrypt": "pyrage.encrypt_file(src, dst, [pyrage.x25519.Recipient.from_str(key)])",
+    "pyrage decrypt": (
+        "lines = pathlib.Path(key).read_text().split();"
+        "pyrage.decrypt_file(src, dst, [pyrage.x25519.Identity.from_str(lines[-1])])"
+    ),
+    "sealane tink encrypt": (
+        "sealane.encrypt_file(src, dst, key=sealane.keys.TinkKeyset(pathlib.Path(key).read_text()))"
+    ),
+    "sealane tink decrypt": (
+        "sealane.decrypt_file(src, dst, key=sealane.keys.TinkKeyset(pathlib.Path(key).read_text()))"
+    ),
+}
+
+NEW_KEYSET = """
+import pathlib, sys, tink
+from tink import json_proto_keyset_format, secret_key_access, streaming_aead
+streaming_aead.register()
+handle = tink.new_keyset_handle(streaming_aead.streaming_aead_key_templates.AES256_GCM_HKDF_1MB)
+pathlib.Path(sys.argv[1]).write_text(json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN))
+"""
+
+# Tink's own loop: a stream from which, or into which, pieces of a segment are copied.
+TINK = """
+import pathlib, shutil, sys
+from tink import json_proto_keyset_format, secret_key_access, streaming_aead
+what, key, src, dst = sys.argv[1:]
+streaming_aead.register()
+handle = json_proto_keyset_format.parse(pathlib.Path(key).read_text(), secret_key_access.TOKEN)
+primitive = handle.primitive(streaming_aead.StreamingAead)
+source, target = open(src, "rb"), open(dst, "wb")
+if what == "encrypt":
+    target = primitive.new_encrypting_stream(target, b"")
+else:
+    source = primitive.new_decrypting_stream(source, b"")
+with source, target:
+    shutil.copyfileobj(source, target, 1 << 20)
+"""
+
+
+@dataclass
+class Way:
+    """One process, and what was measured of it."""
+
+    command: list[str]
+    restores: bool
+    seconds: list[float] = field(default_factory=list)
+    memory: int = 0
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+
+def python(what: str, key: pathlib.Path | str, src: pathlib.Path, dst: pathlib.Path) -> list[str]:
+    package = what.split()[0]
+    script = f"import pathlib, sys, {package}; key, src, dst = sys.argv[1:]; {FROM_PYTHON[what]}"
+    return [sys.executable, "-c", script, str(key), str(src), str(dst)]
+
+
+def tink(what: str, key: pathlib.Path, src: pathlib.Path, dst: pathlib.Path) -> list[str]:
+    return [sys.executable, "-c", TINK, what, str(key), str(src), str(dst)]
+
+
+def measure(ways: dict[str, Way], plain: pathlib.Path, out: pathlib.Path, rounds: int) -> None:
+    for turn in range(rounds + 1):
+        for way in ways.values():
+            touch_memory(plain.parent, plain.stat().st_size)
+            took, peak = timed(way.command)
+            if turn == 0:  # The first one warms the caches, and is looked at.
+                check(out, plain if way.restores else None)
+            else:
+                way.seconds.append(took)
+                way.memory = max(way.memory, peak << 10)
+            out.unlink()
+
+
+def show(title: str, ways: dict[str, Way], size: int, ours: list[str], theirs: dict[str, list[str]]) -> None:
+    """The ways one by one, then each of ours beside each of theirs that does the same."""
+    print(f"\n{title}\n\n{'what':32} {'median s':>9} {'GB/s':>6} {'peak MiB':>9}")
+    for name, way in ways.items():
+        print(f"{name:32} {way.median:9.3f} {size / way.median / 1e9:6.2f} {way.memory / (1 << 20):9.1f}")
+    print(f"\n{'sealane':32} {'beside':24} {'faster':>7}   target")
+    for mine in ours:
+        for peer, names in theirs.items():
+            for name in names:
+                if ways[name].restores == ways[mine].restores:
+                    pairs = zip(ways[name].seconds, ways[mine].seconds, strict=True)
+                    ratio, least = statistics.median(t / o for t, o in pairs), TARGETS[peer]
+                    verdict = "OK" if ratio >= least else "SHORT"
+                    print(f"{mine:32} {name:24} {ratio:6.2f}x   >= {least}x: {verdict}")
+        peak, limit = ways[mine].memory / (1 << 20), MEMORY >> 20
+        print(f"{mine:32} {'':24} {peak:5.1f} MiB   < {limit} MiB: {'OK' if peak < limit else 'SHORT'}")
+
+
+def write(path: pathlib.Path, size: int) -> None:
+    with open(path, "wb") as file:
+        for _ in range(size >> 20):
+            file.write(os.urandom(1 << 20))
+
+
+def sealane_program() -> str:
+    beside = shutil.which("sealane", path=os.path.dirname(sys.executable)) or "sealane"
+    return os.environ.get("SEALANE_BINARY", beside)
+
+
+def age(folder: pathlib.Path, size: int, rounds: int) -> None:
+    plain, sealed, out, key = (folder / name for name in ("plain", "sealed", "out", "key"))
+    write(plain, size)
+    subprocess.run(["age-keygen", "-o", key], check=True, stderr=subprocess.DEVNULL)
+    recipient = subprocess.run(
+        ["age-keygen", "-y", key], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    programs = {"age": "age", "sealane program": sealane_program()}
+    rage = shutil.which("rage", path=f"{TOOLS}{os.pathsep}{os.environ['PATH']}")
+    if rage is not None:
+        programs["rage"] = rage
+    ways = {}
+    for name, program in programs.items():
+        encrypt, decrypt = (["encrypt"], ["decrypt"]) if name.startswith("sealane") else ([], ["-d"])
+        command = [program, *encrypt, "-r", recipient, "-o", str(out), str(plain)]
+        ways[f"{name}, encrypt"] = Way(command, restores=False)
+        command = [program, *decrypt, "-i", str(key), "-o", str(out), str(sealed)]
+        ways[f"{name}, decrypt"] = Way(command, restores=True)
+    for name, label in (("pyrage", "pyrage"), ("sealane", "sealane from Python")):
+        ways[f"{label}, encrypt"] = Way(python(f"{name} encrypt", recipient, plain, out), restores=False)
+        ways[f"{label}, decrypt"] = Way(python(f"{name} decrypt", key, sealed, out), restores=True)
+    subprocess.run(["age", "-r", recipient, "-o", sealed, plain], check=True)
+    measure(ways, plain, out, rounds)
+    peers = [peer for peer in ("age", "rage", "pyrage") if f"{peer}, encrypt" in ways]
+    version = subprocess.run(["age", "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    show(
+        f"age files, X25519, {size / (1 << 30):g} GiB, {rounds} rounds in turn, processes (age {version})",
+        ways,
+        size,
+        [name for name in ways if name.startswith("sealane")],
+        {peer: [f"{peer}, encrypt", f"{peer}, decrypt"] for peer in peers},
+    )
+    if rage is None:
+        print("\nNOT RUN: rage, which `make bench` installs with cargo")
+
+
+def tink_streams(folder: pathlib.Path, size: int, rounds: int) -> None:
+    plain, sealed, out, key = (folder / name for name in ("plain", "sealed", "out", "keyset.json"))
+    write(plain, size)
+    timed([sys.executable, "-c", NEW_KEYSET, str(key)])
+    ways = {
+        "tink, encrypt": Way(tink("encrypt", key, plain, out), restores=False),
+        "sealane from Python, encrypt": Way(python("sealane tink encrypt", key, plain, out), restores=False),
+        "tink, decrypt": Way(tink("decrypt", key, sealed, out), restores=True),
+        "sealane from Python, decrypt": Way(python("sealane tink decrypt", key, sealed, out), restores=True),
+    }
+    timed(tink("encrypt", key, plain, sealed))
+    measure(ways, plain, out, rounds)
+    show(
+        f"Tink's AES256_GCM_HKDF_1MB, {size >> 20} MiB, {rounds} rounds in turn, whole processes",
+        ways,
+        size,
+        [name for name in ways if name.startswith("sealane")],
+        {"tink": ["tink, encrypt", "tink, decrypt"]},
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=1 << 30, help="bytes of a file (default 1 GiB)")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--folder", help="where to write (default: a new folder here)")
+    options = parser.parse_args()
+    if shutil.which("age") is None:
+        sys.exit("the program age is not on PATH: apt-get install age")
+    for work, size in ((age, options.size), (tink_streams, options.size)):
+        with tempfile.TemporaryDirectory(dir=options.folder or ".", prefix=".bench-") as name:
+            work(pathlib.Path(name), size, options.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""sealane and Tink's Python library read each other's streams and each other's keysets."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sealane
+import tink
+from support import pattern
+from tink import aead, json_proto_keyset_format, secret_key_access, streaming_aead
+from tink.proto.aes_gcm_hkdf_streaming_pb2 import AesGcmHkdfStreamingKey
+from tink.streaming_aead import streaming_aead_key_templates as templates
+
+streaming_aead.register()
+
+KIB, MIB = 1 << 10, 1 << 20
+# Bytes of the key, of a segment, and what it is called here.
+TEMPLATES = {
+    "AES128_GCM_HKDF_4KB": (16, 4 * KIB, "tink-4kb"),
+    "AES256_GCM_HKDF_4KB": (32, 4 * KIB, "tink-4kb"),
+    "AES128_GCM_HKDF_1MB": (16, MIB, "tink-1mb"),
+    "AES256_GCM_HKDF_1MB": (32, MIB, "tink-1mb"),
+}
+
+
+def lengths(key_len: int, segment: int) -> list[int]:
+    """Around the ends of the first segment, which has the header in it, and of the ones after it."""
+    first, other = segment - (1 + key_len + 7) - 16, segment - 16
+    ends = [first + n * other for n in (0, 1, 2)] + ([first + 300 * other] if segment < MIB else [])
+    return [0, 1, 16, 1000, *(end + d for end in ends for d in (-1, 0, 1))]
+
+
+CASES = [
+    (name, length)
+    for name, (key_len, segment, _) in TEMPLATES.items()
+    for length in lengths(key_len, segment)
+]
+CONTEXTS = [b"", b"context", bytes(range(256)) * 5]
+
+
+class Kept(io.BytesIO):
+    """Tink closes what it writes to."""
+
+    def close(self) -> None:
+        self.value = self.getvalue()
+        super().close()
+
+
+class Keyset:
+    """Tink's keyset of one key."""
+
+    def __init__(self, handle: Any) -> None:
+        self.json: str = json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN)
+        self.primitive = handle.primitive(streaming_aead.StreamingAead)
+
+    @staticmethod
+    def fresh(template: str) -> Keyset:
+        return Keyset(tink.new_keyset_handle(getattr(templates, template)))
+
+    @staticmethod
+    def read(text: str) -> Keyset:
+        return Keyset(json_proto_keyset_format.parse(text, secret_key_access.TOKEN))
+
+    def writes(self, data: bytes, context: bytes) -> bytes:
+        out = Kept()
+        with self.primitive.new_encrypting_stream(out, context) as stream:
+            stream.write(data)
+        return out.value
+
+    def reads(self, sealed: bytes, context: bytes) -> bytes:
+        with self.primitive.new_decrypting_stream(io.BytesIO(sealed), context) as stream:
+            return bytes(stream.read())
+
+    def key_bytes(self) -> bytes:
+        value = base64.b64decode(json.loads(self.json)["key"][0]["keyData"]["value"])
+        return bytes(AesGcmHkdfStreamingKey.FromString(value).key_value)
+
+
+@pytest.mark.parametrize(("template", "length"), CASES)
+def test_files(tmp_path: Path, template: str, length: int) -> None:
+    key_len, _, format_name = TEMPLATES[template]
+    data, context = pattern(length), CONTEXTS[length % len(CONTEXTS)]
+    theirs = Keyset.fresh(template)
+    keyset, raw = sealane.keys.TinkKeyset(theirs.json), theirs.key_bytes()
+    assert len(raw) == key_len
+
+    sealed = theirs.writes(data, context)
+    assert sealane.decrypt(sealed, key=keyset, context=context) == data
+    assert sealane.decrypt(sealed, key=raw, format=format_name, context=context) == data
+    path = tmp_path / "theirs"
+    path.write_bytes(sealed)
+    sealane.decrypt_file(path, tmp_path / "plain", key=keyset, context=context)
+    assert (tmp_path / "plain").read_bytes() == data
+    streamed = io.BytesIO()
+    sealane.decrypt_file(io.BytesIO(sealed), streamed, key=raw, format=format_name, context=context)
+    assert streamed.getvalue() == data
+    with sealane.open(path, "rb", key=keyset, context=context) as file:
+        for place in {0, length // 2, max(0, length - 1), length}:
+            file.seek(place)
+            assert file.read(5000) == data[place : place + 5000]
+
+    streamed = io.BytesIO()
+    sealane.encrypt_file(io.BytesIO(data), streamed, key=keyset, context=context)
+    sealane.encrypt_file(tmp_path / "plain", tmp_path / "ours", key=raw, format=format_name, context=context)
+    with sealane.open(tmp_path / "written", "wb", key=keyset, context=context) as file:
+        file.write(data[: length // 3])
+        file.write(data[length // 3 :])
+    for ours in (
+        sealane.encrypt(data, key=keyset, context=context),
+        sealane.encrypt(data, key=raw, format=format_name, context=context),
+        streamed.getvalue(),
+        (tmp_path / "ours").read_bytes(),
+        (tmp_path / "written").read_bytes(),
+    ):
+        assert len(ours) == len(sealed)
+        assert theirs.reads(ours, context) == data
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_keysets(template: str) -> None:
+    """A key of ours is a keyset of theirs."""
+    key_len, _, format_name = TEMPLATES[template]
+    key = pattern(key_len)
+    ours = sealane.keys.TinkKeyset.from_key(key, format_name)
+    theirs = Keyset.read(ours.to_json())
+    assert theirs.key_bytes() == key
+    for text in (theirs.json, ours.to_json()):
+        keyset = sealane.keys.TinkKeyset(text)
+        assert theirs.reads(sealane.encrypt(b"message", key=keyset, context=b"aad"), b"aad") == b"message"
+        assert sealane.decrypt(theirs.writes(b"message", b"aad"), key=keyset, context=b"aad") == b"message"
+    assert key.hex() not in repr(ours)
+    # What is in the template is in our JSON as well: nothing but the number of the key differs.
+    fresh = json.loads(Keyset.fresh(template).json)["key"][0]
+    (mine,) = json.loads(ours.to_json())["key"]
+    assert mine.keys() == fresh.keys()
+    assert all(mine[name] == fresh[name] for name in ("status", "outputPrefixType"))
+
+
+def test_several_keys() -> None:
+    """What an older key of the keyset wrote is still read."""
+    old, new = (Keyset.fresh("AES256_GCM_HKDF_4KB") for _ in range(2))
+    both = json.loads(new.json)
+    both["key"] += json.loads(old.json)["key"]
+    text = json.dumps(both)
+    keyset, theirs = sealane.keys.TinkKeyset(text), Keyset.read(text)
+    for writer in (old, new, theirs):
+        assert sealane.decrypt(writer.writes(b"message", b""), key=keyset) == b"message"
+    ours = sealane.encrypt(b"message", key=keyset)
+    assert theirs.reads(ours, b"") == new.reads(ours, b"") == b"message"
+    with pytest.raises(tink.TinkError):
+        old.reads(ours, b"")
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_what_was_changed(template: str) -> None:
+    theirs = Keyset.fresh(template)
+    keyset = sealane.keys.TinkKeyset(theirs.json)
+    for sealed in (
+        theirs.writes(b"message", b"aad"),
+        sealane.encrypt(b"message", key=keyset, context=b"aad"),
+    ):
+        for place in (1, len(sealed) - 1):
+            changed = bytearray(sealed)
+            changed[place] ^= 1
+            with pytest.raises(sealane.AuthenticationError):
+                sealane.decrypt(changed, key=keyset, context=b"aad")
+            with pytest.raises(tink.TinkError):
+                theirs.reads(bytes(changed), b"aad")
+        with pytest.raises(sealane.AuthenticationError):
+            sealane.decrypt(sealed, key=keyset, context=b"other")
+        with pytest.raises(tink.TinkError):
+            theirs.reads(sealed, b"other")
+
+
+def test_what_is_no_such_keyset() -> None:
+    """Keys of other primitives, and no JSON at all."""
+    aead.register()
+    handle = tink.new_keyset_handle(aead.aead_key_templates.AES256_GCM)
+    for text in (json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN), "{}", "", "no JSON"):
+        with pytest.raises(sealane.FormatError):
+            sealane.keys.TinkKeyset(text)
