@@ -373,6 +373,19 @@ def test_what_is_wrong_has_a_class_of_its_own(
     assert leftovers(tmp_path, "sealed") == []
 
 
+@pytest.mark.parametrize("armor", [False, True])
+def test_every_changed_byte_and_every_cut(armor: bool) -> None:
+    file = sealane.encrypt(b"plaintext", recipients=[AGE.public], armor=armor)
+    for at, byte in enumerate(file):
+        changed = file[:at] + bytes([byte ^ 1 << at % 8]) + file[at + 1 :]
+        with pytest.raises(sealane.SealaneError):
+            sealane.decrypt(changed, identities=[AGE])
+    # The last line of armor may end without a line feed.
+    for length in range(len(file) - armor):
+        with pytest.raises(sealane.SealaneError):
+            sealane.decrypt(file[:length], identities=[AGE])
+
+
 OUTCOMES: dict[str, tuple[type[Exception], ...]] = {
     "header failure": (sealane.FormatError, sealane.LimitExceededError),
     "armor failure": (sealane.FormatError,),

@@ -59,6 +59,18 @@ def test_what_does_not_fit(kind: str) -> None:
             hybrid.open(key, blob[:length], b"header")
 
 
+@pytest.mark.parametrize("kind", KEYS)
+def test_every_changed_byte(kind: str) -> None:
+    key = KEYS[kind]
+    blob = hybrid.seal(public(key), b"plaintext")
+    for at, byte in enumerate(blob):
+        with pytest.raises(sealane.SealaneError) as caught:
+            hybrid.open(key, blob[:at] + bytes([byte ^ 1 << at % 8]) + blob[at + 1 :])
+        # What depends on a secret says one word. Of ECIES anybody can see whether it begins with a point.
+        if kind != "secp256k1" or at >= 65:
+            assert type(caught.value) is sealane.AuthenticationError
+
+
 @pytest.mark.parametrize("kind", HPKE)
 @pytest.mark.parametrize("suite", [None, "aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"])
 def test_info_and_suite(kind: str, suite: Any) -> None:

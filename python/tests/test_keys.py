@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import copy
 import hashlib
 import json
@@ -16,6 +17,8 @@ from typing import Any
 import pytest
 import sealane
 from cryptography.hazmat.primitives import serialization
+from hypothesis import given
+from hypothesis import strategies as st
 from sealane.keys import KINDS, Key, PublicKey
 from support import leftovers
 
@@ -234,6 +237,26 @@ def test_nothing_secret_is_shown_or_pickled(tmp_path: Path, kind: str) -> None:
         key.save(tmp_path / "key", "sesame\udc80")
     assert "sesame" not in str(surrogate.value)
     assert surrogate.value.__cause__ is surrogate.value.__context__ is None
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.binary(),
+        st.builds(
+            lambda label, text: f"-----BEGIN {label}-----\n{text}\n-----END {label}-----",
+            st.sampled_from(["PRIVATE KEY", "PUBLIC KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY"]),
+            st.one_of(st.text(), st.binary().map(lambda data: base64.b64encode(data).decode())),
+        ),
+        st.builds(
+            str.__add__, st.sampled_from(["age1", "AGE-SECRET-KEY-", "ssh-rsa ", "{", "02"]), st.text()
+        ),
+    )
+)
+def test_no_text_does_more_than_raise(text: str | bytes) -> None:
+    for read in Key.from_text, PublicKey, sealane.keys.TinkKeyset:
+        with contextlib.suppress(sealane.FormatError, ValueError):
+            read(text)
 
 
 # ---- secp256k1 ------------------------------------------------------------------------------------------
