@@ -51,7 +51,10 @@ fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
     };
     let file = File::open(format!("/dev/fd/{descriptor}")).map_err(|e| about(&e))?;
     let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
-    // Byte by byte: what follows the line belongs to somebody else, perhaps to the data on standard input.
+    #[expect(
+        clippy::unbuffered_bytes,
+        reason = "what follows the line belongs to somebody else, perhaps it is the data"
+    )]
     for byte in file.bytes() {
         match byte.map_err(|e| about(&e))? {
             b'\n' => break,
