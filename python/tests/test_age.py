@@ -362,7 +362,7 @@ WORDS = "wrong passphrase"
         (SEALED[:50], {"identities": [AGE]}, sealane.TruncatedError),
         (SEALED[:-1] + bytes([SEALED[-1] ^ 1]), {"identities": [AGE]}, sealane.AuthenticationError),
         (TESTKIT["scrypt_work_factor_23"].file, {"passphrase": WORDS}, sealane.LimitExceededError),
-        (SEALED, {"key": bytes(32)}, sealane.AuthenticationError),
+        (SEALED, {"key": bytes(32)}, sealane.FormatError),
         (b"", {"identities": [AGE]}, sealane.TruncatedError),
     ],
 )
