@@ -108,8 +108,12 @@ impl Failure {
             | Error::Armor(_)
             | Error::Line { .. }
             | Error::UnsupportedVersion(_)) => (Kind::Format, error.to_string()),
-            error @ (Error::NoMatchingKey | Error::Passphrase) => (Kind::NoMatch, error.to_string()),
-            error @ (Error::LimitExceeded(_) | Error::WorkFactor { .. }) => (Kind::Limit, error.to_string()),
+            error @ Error::NoMatchingKey => (Kind::NoMatch, format!("{error}; name another file with -i")),
+            error @ Error::Passphrase => (Kind::NoMatch, error.to_string()),
+            error @ Error::WorkFactor { .. } => {
+                (Kind::Limit, format!("{error}; allow it with --max-work-factor if you trust its sender"))
+            }
+            error @ Error::LimitExceeded(_) => (Kind::Limit, error.to_string()),
             error @ (Error::ProviderUnavailable(_) | Error::SelfTest(_)) => {
                 (Kind::Provider, error.to_string())
             }

@@ -15,9 +15,7 @@ use std::path::Path;
 pub(crate) fn lock(args: &args::Lock, console: &Console) -> Result<Lock, Failure> {
     if let Some(path) = &args.key {
         let key = symmetric(path, &args.identities, args.asked, console)?;
-        let lock = keyed(&key, args.format, &args.context, Lock::of_key, Lock::tink)?;
-        // The format knows which keys it takes: ask it to encrypt nothing.
-        return sealane::file::encrypt(b"", &lock).map(|_| lock).map_err(|e| Failure::about(&name(path), e));
+        return keyed(&key, path, args.format, &args.context, Lock::of_key, Lock::tink);
     }
     plainly_age(args.format, &args.context)?;
     let recipients = match args.passphrase {
@@ -40,12 +38,7 @@ pub(crate) fn lock(args: &args::Lock, console: &Console) -> Result<Lock, Failure
 pub(crate) fn unlock(args: &args::Unlock, console: &Console) -> Result<Unlock, Failure> {
     if let Some(path) = &args.key {
         let key = symmetric(path, &args.identities, args.asked, console)?;
-        let unlock = keyed(&key, args.format, &args.context, Unlock::of_key, Unlock::tink)?;
-        // As above: the empty file is truncated for whoever takes the key.
-        return match sealane::file::decrypt(b"", &unlock) {
-            Err(error @ Error::Misuse(_)) => Err(Failure::about(&name(path), error)),
-            _ => Ok(unlock),
-        };
+        return keyed(&key, path, args.format, &args.context, Unlock::of_key, Unlock::tink);
     }
     plainly_age(args.format, &args.context)?;
     let identities = match args.passphrase {
@@ -87,6 +80,7 @@ fn symmetric(
     asked: args::Passphrase,
     console: &Console,
 ) -> Result<Symmetric, Failure> {
+    not_stdin(path, "the key")?;
     let about = |error| Failure::about(&name(path), error);
     if let Some(keyset) = keyset(path).map_err(about)? {
         warn_of_others(path, console);
@@ -130,8 +124,9 @@ fn identities(
                 keys::load_identities(path, Some(&text)).map_err(about)?
             }
             result => {
+                let found = result.map_err(about)?;
                 warn_of_others(path, console);
-                result.map_err(about)?
+                found
             }
         });
     }
@@ -145,17 +140,24 @@ fn keyset(path: &Path) -> Result<Option<Keyset>, Error> {
 
 fn keyed<L>(
     key: &Symmetric,
+    path: &Path,
     format: Option<Format>,
     context: &OsStr,
     plain: fn(&Key, Format, &[u8]) -> Result<L, Error>,
     tink: fn(&Keyset, &[u8]) -> L,
 ) -> Result<L, Failure> {
+    let about = |e| Failure::about(&name(path), e);
     // On Unix the bytes that were typed, whatever their encoding.
     let context = context.as_encoded_bytes();
     match (key, format) {
         (_, Some(Format::Age)) => Err(Failure::misuse("age files are for -r, -R, -i and -p, not for -k")),
         (Symmetric::Key(key), format) => {
-            plain(key, format.unwrap_or(Format::Chunked), context).map_err(|e| Failure::about("-k", e))
+            let format = format.unwrap_or(Format::Chunked);
+            // The format knows which keys it takes: ask it to encrypt nothing.
+            Lock::of_key(key, format, context)
+                .and_then(|lock| sealane::file::encrypt(b"", &lock))
+                .and_then(|_| plain(key, format, context))
+                .map_err(about)
         }
         (Symmetric::Tink(keyset), None) => Ok(tink(keyset, context)),
         (Symmetric::Tink(_), _) => {

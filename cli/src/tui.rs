@@ -31,6 +31,11 @@ impl Console {
         self.json
     }
 
+    /// Whether silence was asked for.
+    pub(crate) fn quiet(&self) -> bool {
+        self.quiet
+    }
+
     pub(crate) fn status(&self) -> u8 {
         self.status.get()
     }

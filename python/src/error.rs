@@ -60,17 +60,16 @@ pub(crate) fn raise_name(error: Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The same for an identity, which may be in a file. One that is encrypted has to be loaded first, since the calls that
-/// take identities have no passphrase for them.
+/// The same for a private key that is given as text or as a file, to a call that has no passphrase for it.
 #[cold]
-pub(crate) fn raise_about_identities(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
+pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
     move |error| match (error, path) {
         (Error::Misuse(Misuse::PassphraseMissing), Some(path)) => PyValueError::new_err(format!(
-            "the identity file is encrypted with a passphrase: give sealane.keys.load({:?}, passphrase) in its place",
+            "the key is encrypted with a passphrase: give sealane.keys.load({:?}, passphrase) in its place",
             path.display().to_string()
         )),
         (Error::Misuse(Misuse::PassphraseMissing), None) => PyValueError::new_err(
-            "the identity is encrypted with a passphrase: give sealane.keys.Key.from_text(text, passphrase) in its place",
+            "the key is encrypted with a passphrase: give sealane.keys.Key.from_text(text, passphrase) in its place",
         ),
         (error, Some(path)) => raise_about(path, error),
         (error, None) => raise(error),

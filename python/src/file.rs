@@ -141,16 +141,11 @@ pub(crate) struct Reader {
 impl Reader {
     /// Verifies the header and the last chunk of ``src``, a path or a seekable binary file object.
     #[new]
-    fn new(
-        py: Python<'_>,
-        src: &Bound<'_, PyAny>,
-        unlock: &Unlock,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, src: &Bound<'_, PyAny>, unlock: &Unlock) -> PyResult<Self> {
         let place = Place::new(src)?;
         let path = place.path();
-        let core = py
-            .detach(|| file::Reader::new(place, unlock.core()))
-            .map_err(|e| raise_named(&path, e))?;
+        let core =
+            py.detach(|| file::Reader::new(place, unlock.core())).map_err(|e| raise_named(&path, e))?;
         Ok(Self { core })
     }
 
@@ -206,15 +201,9 @@ enum Making {
 impl Writer {
     /// Begins a file at ``dst``, a path or a binary file object.
     #[new]
-    fn new(
-        py: Python<'_>,
-        dst: &Bound<'_, PyAny>,
-        lock: &Lock,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, dst: &Bound<'_, PyAny>, lock: &Lock) -> PyResult<Self> {
         let making = match path(dst)? {
-            Some(path) => {
-                py.detach(|| file::Writer::create(&path, lock.core())).map(Making::Path)
-            }
+            Some(path) => py.detach(|| file::Writer::create(&path, lock.core())).map(Making::Path),
             None => {
                 let object = Object::new(dst);
                 py.detach(|| file::Encryptor::new(object, lock.core())).map(Making::Object)
@@ -262,17 +251,10 @@ pub(crate) struct Decryptor {
 #[pymethods]
 impl Decryptor {
     #[new]
-    fn new(
-        py: Python<'_>,
-        dst: Option<&Bound<'_, PyAny>>,
-        unlock: &Unlock,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, dst: Option<&Bound<'_, PyAny>>, unlock: &Unlock) -> PyResult<Self> {
         let sink = dst.map_or(Ok(Sink::Nowhere), |dst| Sink::new(py, dst))?;
         let path = dst.map_or(Ok(None), path)?;
-        Ok(Self {
-            making: Mutex::new(Some(Box::new(file::Decryptor::new(sink, unlock.core())))),
-            path,
-        })
+        Ok(Self { making: Mutex::new(Some(Box::new(file::Decryptor::new(sink, unlock.core())))), path })
     }
 
     /// Decrypts a piece; returns its length.

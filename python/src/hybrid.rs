@@ -2,7 +2,7 @@
 //! `sealane/hybrid.py`.
 
 use crate::buffer::{Slot, fresh};
-use crate::error::{raise, raise_name};
+use crate::error::{raise, raise_about_key, raise_name};
 use crate::keys::{Key, PublicKey};
 use crate::text;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -251,7 +251,7 @@ fn with_private<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&Secret) -> PyResul
         return Err(PyTypeError::new_err("a private key is needed, not a sealane.keys.PublicKey"));
     }
     let text = text::secret("a private key", key)?;
-    work(&key.py().detach(|| Secret::from_text(&text, None)).map_err(raise)?)
+    work(&key.py().detach(|| Secret::from_text(&text, None)).map_err(raise_about_key(None))?)
 }
 
 /// A key as eciespy takes it.

@@ -29,7 +29,9 @@ impl Lock {
         let (context, format) = (copy(context)?, named(format)?);
         if let Some(key) = key {
             if armor {
-                return Err(PyValueError::new_err("armor is for recipients and passphrases: only age files are text"));
+                return Err(PyValueError::new_err(
+                    "armor is for recipients and passphrases: only age files are text",
+                ));
             }
             return keyed(key, format, &context, file::Lock::of_key, file::Lock::tink).map(Self);
         }

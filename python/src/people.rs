@@ -1,6 +1,6 @@
 //! Who can read a file, and who reads it: lists of public and of private keys.
 
-use crate::error::{raise, raise_about_identities};
+use crate::error::{raise, raise_about_key};
 use crate::keys::{Key, PublicKey};
 use crate::text;
 use pyo3::exceptions::PyTypeError;
@@ -66,11 +66,11 @@ pub(crate) fn identities(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
             }
         } else if one.is_instance_of::<PyString>() {
             let text = text::secret("an identity", &one)?;
-            all.extend(age::parse_identities(&text).map_err(raise_about_identities(None))?);
+            all.extend(age::parse_identities(&text).map_err(raise_about_key(None))?);
         } else if is_path(&one)? {
             let path: PathBuf = one.extract()?;
             let found = one.py().detach(|| load_identities(&path, None));
-            all.extend(found.map_err(raise_about_identities(Some(&path)))?);
+            all.extend(found.map_err(raise_about_key(Some(&path)))?);
         } else {
             return Err(PyTypeError::new_err(format!(
                 "an identity must be sealane.keys.Key, str or os.PathLike, not {}",
@@ -87,7 +87,11 @@ fn entries<'py>(
     list: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, pyo3::types::PyIterator>> {
     let bytes = list.is_instance_of::<PyBytes>() || list.is_instance_of::<PyByteArray>();
-    if bytes { Err(no_list(name, shown, list)) } else { list.try_iter().map_err(|_| no_list(name, shown, list)) }
+    if bytes {
+        Err(no_list(name, shown, list))
+    } else {
+        list.try_iter().map_err(|_| no_list(name, shown, list))
+    }
 }
 
 /// The letters of a text are no list of keys.

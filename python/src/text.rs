@@ -16,7 +16,9 @@ pub(crate) fn secret(what: &str, text: &Bound<'_, PyAny>) -> PyResult<Zeroizing<
         // Python's own error would carry the text along.
         return match text.to_str() {
             Ok(text) => Ok(Zeroizing::new(text.to_owned())),
-            Err(_) => Err(PyValueError::new_err(format!("{what} is not Unicode: it has half a surrogate pair"))),
+            Err(_) => {
+                Err(PyValueError::new_err(format!("{what} is not Unicode: it has half a surrogate pair")))
+            }
         };
     }
     let mut slot = Slot::new(text.py());
@@ -43,6 +45,8 @@ pub(crate) fn bytes(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Zeroizing
     let mut slot = Slot::new(object.py());
     match slot.read(object) {
         Ok(bytes) => Ok(Zeroizing::new(bytes.bytes().to_vec())),
-        Err(_) => secret(what, object).map(|mut text| Zeroizing::new(std::mem::take(&mut *text).into_bytes())),
+        Err(_) => {
+            secret(what, object).map(|mut text| Zeroizing::new(std::mem::take(&mut *text).into_bytes()))
+        }
     }
 }

@@ -373,6 +373,19 @@ def test_what_is_wrong_has_a_class_of_its_own(
     assert leftovers(tmp_path, "sealed") == []
 
 
+@pytest.mark.parametrize("armor", [False, True])
+def test_every_changed_byte_and_every_cut(armor: bool) -> None:
+    file = sealane.encrypt(b"plaintext", recipients=[AGE.public], armor=armor)
+    for at, byte in enumerate(file):
+        changed = file[:at] + bytes([byte ^ 1 << at % 8]) + file[at + 1 :]
+        with pytest.raises(sealane.SealaneError):
+            sealane.decrypt(changed, identities=[AGE])
+    # The last line of armor may end without a line feed.
+    for length in range(len(file) - armor):
+        with pytest.raises(sealane.SealaneError):
+            sealane.decrypt(file[:length], identities=[AGE])
+
+
 OUTCOMES: dict[str, tuple[type[Exception], ...]] = {
     "header failure": (sealane.FormatError, sealane.LimitExceededError),
     "armor failure": (sealane.FormatError,),
@@ -429,21 +442,24 @@ print(most() - before)
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_fork() -> None:
-    """Parent and child make other keys and other files."""
+    """Parent and child make other keys, other files and other messages."""
+    pairs = [sealane.keys.generate(kind) for kind in ("rsa-2048", "secp256k1", "x25519", "p-256", "x-wing")]
+
+    def made() -> list[bytes]:
+        keys = [sealane.keys.generate(kind) for kind in ("age", "age-pq", "x25519", "p-256", "secp256k1")]
+        files = [sealane.encrypt(b"", recipients=[key.public]).split(b"\n")[1] for key in (AGE, PQ)]
+        messages = [sealane.hybrid.seal(key.public, b"")[:40] for key in pairs if key.public is not None]
+        return [*(key.to_text().encode() for key in keys), *files, *messages]
+
+    mine = made()
     reading, writing = os.pipe()
-
-    def made() -> bytes:
-        key = sealane.keys.generate("age").to_text().split()[-1]
-        return key.encode() + b" " + sealane.encrypt(b"", recipients=[AGE.public], armor=True)
-
-    made()
     child = os.fork()
     if child == 0:
-        os.write(writing, made())
+        os.write(writing, pickle.dumps(made()))
         os._exit(0)
-    mine = made()
+    mine += made()
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        theirs = pickle.loads(pipe.read())
     assert os.waitpid(child, 0)[1] == 0
-    theirs = os.read(reading, 1 << 16)
-    assert sealane.decrypt(theirs.split(b" ", 1)[1], identities=[AGE]) == b""
-    assert mine.split()[0] != theirs.split()[0]
-    assert mine.split(b"\n")[2] != theirs.split(b"\n")[2]
+    assert len(set(mine + theirs)) == len(mine) + len(theirs) == 3 * 12

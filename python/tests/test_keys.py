@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import copy
+import hashlib
 import json
+import os
+import pickle
 import stat
+import traceback
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sealane
+from cryptography.hazmat.primitives import serialization
+from hypothesis import given
+from hypothesis import strategies as st
+from sealane.keys import KINDS, Key, PublicKey
 from support import leftovers
+
+KEYS = {kind: sealane.keys.generate(kind) for kind in KINDS if not kind.startswith("rsa-")}
+KEYS["rsa-2048"] = sealane.keys.generate("rsa-2048")
+"""One of each kind; of RSA the quickest."""
+SYMMETRIC = [kind for kind in KEYS if kind.startswith("aes-")]
+PAIRS = [kind for kind in KEYS if kind not in SYMMETRIC]
+PEM = ["rsa-2048", "p-256", "secp256k1", "x25519"]
+"""Those that a stranger reads as well."""
+READER = sealane.keys.generate("age")
+
+
+def public(key: Key) -> PublicKey:
+    assert key.public is not None
+    return key.public
+
+
+def same(a: Key, b: Key) -> bool:
+    return (a.kind, a.to_text()) == (b.kind, b.to_text())
 
 
 @pytest.mark.parametrize(("kind", "length"), [("aes-128", 16), ("aes-256", 32)])
@@ -57,3 +86,230 @@ def test_errors(tmp_path: Path) -> None:
         sealane.keys.generate("aes-128").save(tmp_path / "no folder" / "key")
     with pytest.raises(TypeError):
         sealane.keys.Key()
+
+
+# ---- every kind -----------------------------------------------------------------------------------------
+
+
+def test_kinds() -> None:
+    assert (
+        *("aes-128", "aes-192", "aes-256", "age", "age-pq", "rsa-2048", "rsa-3072", "rsa-4096"),
+        *("secp256k1", "x25519", "p-256", "x-wing"),
+    ) == KINDS
+    for kind, key in KEYS.items():
+        assert key.kind == kind
+        assert (key.public is None) == (kind in SYMMETRIC)
+        assert not same(key, sealane.keys.generate(kind))
+
+
+@pytest.mark.parametrize("kind", ["rsa-3072", "rsa-4096"])
+def test_longer_rsa(kind: str) -> None:
+    key = sealane.keys.generate(kind)
+    assert (key.kind, public(key).kind) == (kind, kind)
+    assert sealane.hybrid.open(key, sealane.hybrid.seal(public(key), b"x")) == b"x"
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_files_and_texts(tmp_path: Path, kind: str) -> None:
+    key, path = KEYS[kind], tmp_path / "key"
+    key.save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert path.read_text() == key.to_text()
+    for again in [
+        sealane.keys.load(path),
+        sealane.keys.load(str(path)),
+        Key.from_text(key.to_text()),
+        Key.from_text(bytearray(key.to_text().encode())),
+    ]:
+        assert same(again, key)
+        assert again.public == key.public
+    with pytest.raises(FileExistsError) as caught:
+        sealane.keys.generate("aes-128").save(path)
+    assert caught.value.filename == str(path)
+    # Where others could read what is replaced, they cannot read what replaces it.
+    path.chmod(0o644)
+    key.save(path, overwrite=True)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert same(sealane.keys.load(path), key)
+    assert leftovers(tmp_path, "key") == []
+
+
+@pytest.mark.parametrize("kind", ["aes-256", "age", *PEM, "x-wing"])
+def test_under_a_passphrase(tmp_path: Path, kind: str) -> None:
+    key, path, words = KEYS[kind], tmp_path / "key", "Grüße"
+    key.save(path, words)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    begins = "ENCRYPTED PRIVATE KEY" if kind in PEM or kind == "x-wing" else "AGE ENCRYPTED FILE"
+    assert path.read_text().startswith(f"-----BEGIN {begins}-----")
+    assert same(sealane.keys.load(path, words.encode()), key)
+    assert same(Key.from_text(path.read_text(), passphrase=words), key)
+    with pytest.raises(sealane.NoMatchingKeyError, match=r"^wrong passphrase$"):
+        sealane.keys.load(path, "wrong")
+    with pytest.raises(ValueError, match="encrypted with a passphrase"):
+        sealane.keys.load(path)
+    with pytest.raises(ValueError, match="not encrypted"):
+        Key.from_text(key.to_text(), words)
+    with pytest.raises(ValueError, match="empty"):
+        key.to_text("")
+    if kind in PEM:
+        theirs: Any = serialization.load_pem_private_key(path.read_bytes(), words.encode())
+        plain = theirs.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        assert same(Key.from_text(plain), key)
+
+
+@pytest.mark.parametrize("kind", ["aes-128", "age-pq", "p-256"])
+def test_for_recipients(tmp_path: Path, kind: str) -> None:
+    key, path = KEYS[kind], tmp_path / "key"
+    key.save(path, recipients=[READER.public, str(public(sealane.keys.generate("age")))])
+    assert sealane.inspect(path).recipients == ["X25519", "X25519"]
+    assert same(sealane.keys.load(path, identities=[READER]), key)
+    with pytest.raises(sealane.NoMatchingKeyError):
+        sealane.keys.load(path, identities=[sealane.keys.generate("age")])
+    with pytest.raises(ValueError, match="give an identity"):
+        sealane.keys.load(path)
+    with pytest.raises(ValueError, match="give an identity"):
+        sealane.keys.load(path, "passphrase")
+    with pytest.raises(TypeError, match="give passphrase or identities, not both"):
+        sealane.keys.load(path, "x", identities=[READER])
+    with pytest.raises(TypeError, match="give passphrase or recipients, not both"):
+        key.save(tmp_path / "new", "x", recipients=[READER.public])
+    with pytest.raises(TypeError, match="must be a list"):
+        key.save(tmp_path / "new", recipients=str(READER.public))
+    assert leftovers(tmp_path, "key") == []
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_public_keys(tmp_path: Path, kind: str) -> None:
+    key, path = public(KEYS[kind]), tmp_path / "public"
+    key.save(path)
+    again = PublicKey.load(path)
+    assert again == key == PublicKey(str(key)) == PublicKey(path.read_text()) == copy.deepcopy(key)
+    assert pickle.loads(pickle.dumps(key)) == key
+    assert {hash(again), hash(key)} == {hash(key)}
+    assert (again.kind, str(again)) == (kind, str(key))
+    assert key != public(sealane.keys.generate(kind))
+    assert key != str(key)
+    assert repr(key) == f"<sealane.keys.PublicKey {kind}>"
+    with pytest.raises(FileExistsError):
+        key.save(path)
+    key.save(path, overwrite=True)
+    with pytest.raises(sealane.FormatError):
+        PublicKey(KEYS[kind].to_text())
+    with pytest.raises(sealane.FormatError):
+        Key.from_text(str(key))
+    if kind in PEM:
+        theirs: Any = serialization.load_pem_public_key(path.read_bytes())
+        spki = theirs.public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        assert PublicKey(spki.decode()) == key
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_only_symmetric_keys_are_bytes(kind: str) -> None:
+    with pytest.raises(TypeError, match=f"symmetric key is needed, not one of the kind {kind}"):
+        bytes(KEYS[kind])
+    with pytest.raises(TypeError, match="symmetric"):
+        sealane.Aead("aes-256-gcm", KEYS[kind])
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_nothing_secret_is_shown_or_pickled(tmp_path: Path, kind: str) -> None:
+    key = KEYS[kind]
+    assert repr(key) == str(key) == f"<sealane.keys.Key {kind}>"
+    for attempt in pickle.dumps, copy.copy, copy.deepcopy:
+        with pytest.raises(TypeError, match="never pickled"):
+            attempt(key)
+    text = key.to_text()
+    lines = [line for line in text.split("\n") if line and "PRIVATE KEY" not in line and line[0] != "#"]
+    for damaged in text[: len(text) // 2], text.replace(lines[0], lines[0][:-1] + "!"):
+        with pytest.raises(sealane.FormatError) as caught:
+            Key.from_text(damaged)
+        said = "".join(traceback.format_exception_only(caught.value))
+        assert not any(line in said for line in lines)
+    with pytest.raises(TypeError):
+        Key.from_text(7)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"must be str or bytes in UTF-8, not int"):
+        key.to_text(7)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="surrogate") as surrogate:
+        key.save(tmp_path / "key", "sesame\udc80")
+    assert "sesame" not in str(surrogate.value)
+    assert surrogate.value.__cause__ is surrogate.value.__context__ is None
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.binary(),
+        st.builds(
+            lambda label, text: f"-----BEGIN {label}-----\n{text}\n-----END {label}-----",
+            st.sampled_from(["PRIVATE KEY", "PUBLIC KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY"]),
+            st.one_of(st.text(), st.binary().map(lambda data: base64.b64encode(data).decode())),
+        ),
+        st.builds(
+            str.__add__, st.sampled_from(["age1", "AGE-SECRET-KEY-", "ssh-rsa ", "{", "02"]), st.text()
+        ),
+    )
+)
+def test_no_text_does_more_than_raise(text: str | bytes) -> None:
+    for read in Key.from_text, PublicKey, sealane.keys.TinkKeyset:
+        with contextlib.suppress(sealane.FormatError, ValueError):
+            read(text)
+
+
+# ---- secp256k1 ------------------------------------------------------------------------------------------
+
+
+def test_hexadecimal() -> None:
+    key = Key.from_text("00" * 31 + "01")
+    assert (key.kind, key.to_hex()) == ("secp256k1", "00" * 31 + "01")
+    short = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
+    long = f"04{short[2:]}483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8"
+    assert (public(key).to_hex(), public(key).to_hex(compressed=True)) == (long, short)
+    assert str(public(key)) == long
+    assert public(key).ethereum_address == "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"
+    for text in [short, long, long[2:], "0x" + short.upper(), "0x" + long[2:]]:
+        assert PublicKey(text) == public(key)
+    for kind in PAIRS:
+        if kind != "secp256k1":
+            for attempt in [KEYS[kind].to_hex, public(KEYS[kind]).to_hex]:
+                with pytest.raises(TypeError, match=f"only secp256k1 has it, not {kind}"):
+                    attempt()
+            with pytest.raises(TypeError, match="only secp256k1"):
+                _ = public(KEYS[kind]).ethereum_address
+    with pytest.raises(TypeError):
+        KEYS["aes-256"].to_hex()
+
+
+# ---- derived --------------------------------------------------------------------------------------------
+
+
+def test_derive() -> None:
+    """The values are of `cryptography`'s Argon2id, which is OpenSSL's."""
+    derive = sealane.keys.derive
+    known = "661fefbd6f29bcbc8f4646abc32a9d7a4645bb5c059537f8a5587f31adbecccd"
+    for passphrase in "password", b"password", bytearray(b"password"):
+        assert derive(passphrase, b"somesalt").hex() == known
+    quick = {"length": 16, "memory_kib": 8, "passes": 1, "lanes": 1}
+    assert derive("password", b"somesalt", **quick).hex() == "f73a73d271859d21ef45465da12bdf86"
+    # Not only texts: 32 bytes of a hash are as good.
+    assert len(derive(hashlib.sha256(b"x").digest(), os.urandom(16), **quick)) == 16
+    key = derive("password", memoryview(b"somesalt"), **{**quick, "length": 32})
+    assert sealane.decrypt(sealane.encrypt(b"x", key=key), key=key) == b"x"
+    for how, says in [
+        ({"length": 3}, "4 to 65536"),
+        ({"passes": 0}, "pass"),
+        ({"lanes": 0}, "lane"),
+        ({"memory_kib": 7}, "8 KiB"),
+        ({"memory_kib": 1 << 31}, "4 GiB"),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            derive("password", b"somesalt", **{**quick, **how})
+    with pytest.raises(ValueError, match="at least 8 bytes"):
+        derive("password", b"short", **quick)
+    with pytest.raises(TypeError):
+        derive("password", "somesalt", **quick)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="must be str or bytes"):
+        derive(7, b"somesalt", **quick)  # type: ignore[arg-type]

@@ -22,13 +22,14 @@ def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 def test_names() -> None:
     assert sealane.__version__ == importlib.metadata.version("sealane")
-    for module in sealane, sealane.hazmat, sealane.keys, sealane.exceptions:
+    for module in sealane, sealane.hazmat, sealane.hybrid, sealane.keys, sealane.exceptions:
         assert module.__doc__
         assert module.__all__ == sorted(module.__all__)
         for name in module.__all__:
             assert getattr(module, name) is not None
     raw = (getattr(sealane.hazmat, name) for name in sealane.hazmat.__all__)
-    for thing in sealane.Aead, sealane.Buffer, sealane.keys.Key, *raw:
+    kept = sealane.keys.Key, sealane.keys.PublicKey, sealane.keys.TinkKeyset
+    for thing in sealane.Aead, sealane.Buffer, *kept, *raw:
         for name, member in vars(thing).items():
             assert name.startswith("_") or member.__doc__, f"{thing.__name__}.{name} has no documentation"
 
@@ -41,18 +42,32 @@ def test_the_stubs_are_those_of_the_binary(tmp_path: Path) -> None:
 def test_the_package_is_typed(tmp_path: Path) -> None:
     user = tmp_path / "user.py"
     user.write_text(
-        "import mmap, sealane\n"
+        "import mmap, pathlib, sealane\n"
         "a = sealane.Aead('aes-256-gcm', b'', provider=None)\n"
         "n: int = a.seal_into(mmap.mmap(-1, 10), bytearray(100), aad=None)\n"
         "with sealane.open('path', 'rb', key=b'') as f: data: bytes = f.read()\n"
         "with sealane.open(f, 'wb', key=sealane.keys.load('k')) as g: g.discard()\n"
         "rows: list[str] = [row.reason for row in sealane.providers()]\n"
         "sealane.encrypt_file('a', open('b', 'wb'), key=b'', progress=lambda done, total: None)\n"
+        "k = sealane.keys.generate('age')\n"
+        "assert k.public is not None\n"
+        "c: bytes = sealane.encrypt(b'', recipients=[k.public, 'age1'], armor=True)\n"
+        "sealane.decrypt_file('a', 'b', identities=[k, 'AGE-SECRET-KEY-1', pathlib.Path('key')])\n"
+        "with sealane.open('path', 'wb', passphrase='words') as h: h.write(c)\n"
+        "sealane.verify_file('a', key=sealane.keys.TinkKeyset('{}'), context=b'')\n"
+        "d: bytes = sealane.hybrid.open(k, sealane.hybrid.seal('02ab', b''), suite='aes-128-gcm')\n"
     )
     done = run(sys.executable, "-m", "mypy", "--strict", str(user), cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    user.write_text("import sealane\nsealane.encrypt('text', key=b'')\nsealane.open('p', 'r', key=b'')\n")
-    assert run(sys.executable, "-m", "mypy", "--strict", str(user), cwd=tmp_path).stdout.count("error:") == 2
+    user.write_text(
+        "import sealane\n"
+        "sealane.encrypt('text', key=b'')\n"
+        "sealane.open('p', 'r', key=b'')\n"
+        "sealane.open('p', 'rb', recipients=['age1'])\n"
+        "sealane.encrypt(b'', recipients=sealane.keys.generate('age').public)\n"
+        "sealane.hybrid.seal('', b'', suite='rot13')\n"
+    )
+    assert run(sys.executable, "-m", "mypy", "--strict", str(user), cwd=tmp_path).stdout.count("error:") == 5
 
 
 @pytest.mark.parametrize("program", [SCRIPT, MODULE])

@@ -153,7 +153,6 @@ def test_kinds_of_keys(
     assert reads(tmp_path, ours, person) == data
 
 
-@pytest.mark.xfail(reason="sealane.keys.load knows no private key of OpenSSH yet", raises=sealane.FormatError)
 @pytest.mark.parametrize("kind", [("ed25519",), ("rsa", "-b", "2048")], ids=["ssh-ed25519", "ssh-rsa"])
 def test_locked_keys_of_ssh(tmp_path: Path, kind: tuple[str, ...]) -> None:
     """With a passphrase of their own, for which the program asks."""

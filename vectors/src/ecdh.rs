@@ -258,3 +258,33 @@ fn read_rfc7748(file: &File) -> Result<Vec<Rfc7748Case>, Why> {
     };
     Ok(converted::tests(file)?.into_iter().map(case).collect())
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn changed(name: &str, from: &str, to: &str) -> File {
+        let text = std::fs::read_to_string(folder::root().join(name)).unwrap();
+        assert!(text.contains(from), "{name} has no {from}");
+        File { name: name.into(), text: text.replacen(from, to, 1) }
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        let of = |name| if name == X25519 { "XDH" } else { "ECDH" };
+        for (name, from, to) in [
+            (X25519, "\"result\": \"valid\"", "\"result\": \"fine\""),
+            (X25519, "\"Twist\"", "\"Twisted\""),
+            (X25519, "\"curve\": \"curve25519\"", "\"curve\": \"secp256r1\""),
+            (X25519, "\"numberOfTests\": 518", "\"numberOfTests\": 519"),
+            (P256, "\"encoding\": \"ecpoint\"", "\"encoding\": \"asn\""),
+            (P256, "\"type\": \"EcdhEcpointTest\"", "\"type\": \"EcdhTest\""),
+            (P256, "\"algorithm\": \"ECDH\"", "\"algorithm\": \"XDH\""),
+        ] {
+            assert!(read(&changed(name, from, to), of(name)).is_err(), "{name}: {to} was taken");
+            assert!(read(&changed(name, from, from), of(name)).is_ok(), "{name}: refused as it is");
+        }
+        assert!(read_rfc7748(&changed(RFC7748, "\"kind\": \"dh\"", "\"kind\": \"ecdh\"")).is_err());
+        assert!(read_rfc7748(&changed(RFC7748, "\"privateA\"", "\"private\"")).is_err());
+    }
+}

@@ -229,3 +229,33 @@ fn read_xwing(file: &File) -> Result<Vec<XWingCase>, Why> {
     };
     entries.into_iter().enumerate().map(case).collect()
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn changed(name: &str, from: &str, to: &str) -> File {
+        let text = std::fs::read_to_string(folder::root().join(name)).unwrap();
+        assert!(text.contains(from), "{name} has no {from}");
+        File { name: name.into(), text: text.replacen(from, to, 1) }
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        let (draft, rfc) = (HPKE[0].0, HPKE[1].0);
+        for (name, from, to) in [
+            (draft, "\"aead_id\"", "\"aead\""),
+            (draft, "\"L\": 32", "\"L\": 31"),
+            (draft, "\"mode\": 0", "\"mode\": 1"),
+            (rfc, "\"mode\":0", "\"mode\":4"),
+            (rfc, "\"L\":32", "\"L\":33"),
+            (rfc, "\"psk_id\"", "\"psk_name\""),
+        ] {
+            assert!(read(&changed(name, from, to)).is_err(), "{name}: {to} was taken");
+            assert!(read(&changed(name, from, from)).is_ok(), "{name}: refused as it is");
+        }
+        assert!(read_xwing(&changed(XWING, "\"seed\": \"7f", "\"seed\": \"7e")).is_err());
+        assert!(read_xwing(&changed(XWING, "\"eseed\": \"3c", "\"eseed\": \"")).is_err());
+        assert!(read_xwing(&changed(XWING, "\"ss\"", "\"sss\"")).is_err());
+    }
+}

@@ -216,3 +216,33 @@ fn values<const N: usize>(text: &str, names: [&str; N]) -> Result<[Vec<u8>; N], 
     let bytes = bytes.map_err(|_| Why::UnknownEntry("no hex".into()))?;
     bytes.try_into().map_err(|_| Why::UnknownEntry("another number of values".into()))
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn changed(name: &str, from: &str, to: &str) -> File {
+        let text = std::fs::read_to_string(folder::root().join(name)).unwrap();
+        assert!(text.contains(from), "{name} has no {from}");
+        File { name: name.into(), text: text.replacen(from, to, 1) }
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for ((name, read), from, to) in [
+            (RSA[0], "\"hash\": \"SHA512\"", "\"hash\": \"SHA513\""),
+            (RSA[0], "\"label\"", "\"lable\""),
+            (RSA[1], "# Prime 2:", "# Prime 3:"),
+            (RSA[1], "# Seed:", "# Salt:"),
+            (RSA[1], "# OAEP Example 1.2", "# Example of OAEP 1.2"),
+            (RSA[1], "a8 b3 b2 84", "a8 b3 b2 8"),
+            (RSA[2], "\"mgfSha\": \"SHA-256\"", "\"mgfSha\": \"SHA-1\""),
+            (RSA[2], "\"result\": \"valid\"", "\"result\": \"acceptable\""),
+            (RSA[2], "\"Constructed\"", "\"Built\""),
+            (RSA[2], "\"numberOfTests\": 37", "\"numberOfTests\": 38"),
+        ] {
+            assert!(read(&changed(name, from, to)).is_err(), "{name}: {to} was taken");
+            assert!(read(&changed(name, from, from)).is_ok(), "{name}: refused as it is");
+        }
+    }
+}

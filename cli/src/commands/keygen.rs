@@ -57,7 +57,8 @@ fn report(key: &Secret, kind: Kind, path: &Path, console: &Console) -> Result<()
     match (console.json(), public) {
         (true, public) => console
             .result(|| json!({"key": path.to_string_lossy(), "type": kind.name(), "public": public}), ""),
-        (false, Some(public)) => console.result(|| json!(null), public.trim_end()),
+        (false, Some(public)) if !console.quiet() => console.print(&public),
+        (false, Some(_)) => Ok(()),
         (false, None) => Ok(()),
     }
 }
@@ -68,7 +69,7 @@ fn show(public: &Public, args: &Keygen, console: &Console) -> Result<(), Failure
         Some(path) if path != Path::new("-") => {
             public.save(path, Existing::Refuse).map_err(|e| Failure::about(&name(path), e))
         }
-        _ => console.print(&format!("{}\n", text(public)?.trim_end())),
+        _ => console.print(&text(public)?),
     }
 }
 

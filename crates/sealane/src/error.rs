@@ -185,7 +185,7 @@ impl fmt::Display for Error {
             Self::WorkFactor { asked, most } => write!(
                 f,
                 "the passphrase asks for 2^{asked} rounds of scrypt, which takes {} of memory; at most 2^{most} are \
-                 done unless you allow more",
+                 done",
                 memory(*asked)
             ),
             Self::ProviderUnavailable(why) => why.fmt(f),

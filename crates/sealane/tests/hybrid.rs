@@ -1,5 +1,6 @@
 //! Messages of RSA and HPKE, whole: sizes, buffers of the caller's, every kind of wrong input.
 
+use proptest::prelude::*;
 use sealane::asymmetric::rsa::Oaep;
 use sealane::asymmetric::{p256, rsa, x25519, xwing};
 use sealane::hybrid::{self, hpke};
@@ -207,5 +208,34 @@ fn buffers_of_the_callers() {
         let short = hpke::open_into(aead, &key, &out[..need], b"", b"", &mut opened[..99]);
         assert!(matches!(short, Err(Error::Misuse(Misuse::OutputTooShort { .. }))));
         assert!(matches!(hpke::sealed_len(&public, usize::MAX), Err(Error::LimitExceeded(_))));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_was_sealed_is_opened(
+        plaintext in proptest::collection::vec(any::<u8>(), 0..2000),
+        aad in proptest::collection::vec(any::<u8>(), 0..50),
+        info in proptest::collection::vec(any::<u8>(), 0..50),
+        aead in proptest::sample::select(&AEADS[..]),
+    ) {
+        let message = hybrid::rsa::seal(&rsa_key().public(), &plaintext, &aad).unwrap();
+        prop_assert_eq!(&hybrid::rsa::open(rsa_key(), &message, &aad).unwrap(), &plaintext);
+        for key in hpke_keys() {
+            let message = hpke::seal(aead, &key.public(), &plaintext, &aad, &info).unwrap();
+            prop_assert_eq!(&hpke::open(aead, &key, &message, &aad, &info).unwrap(), &plaintext);
+        }
+    }
+
+    #[test]
+    fn nothing_else_panics(bytes in proptest::collection::vec(any::<u8>(), 0..1500)) {
+        prop_assert!(hybrid::rsa::open(rsa_key(), &bytes, b"").is_err());
+        prop_assert!(rsa::PrivateKey::from_pkcs8(&bytes).is_err());
+        prop_assert!(rsa::PublicKey::from_spki(&bytes).is_err());
+        for key in hpke_keys() {
+            prop_assert!(hpke::open(hpke::Aead::Aes256Gcm, &key, &bytes, b"", b"").is_err());
+        }
     }
 }

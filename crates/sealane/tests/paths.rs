@@ -84,7 +84,7 @@ fn there_and_back_at_every_border() {
             assert_eq!(fs::read(folder.at("back")).unwrap(), plain);
         }
         file::verify_file(&folder.at("sealed"), &Unlock::key(&key(), b"c"), Options::default()).unwrap();
-        assert_eq!(file::inspect(&folder.at("sealed")).unwrap().plaintext_len, len as u64);
+        assert_eq!(file::inspect(&folder.at("sealed"), None).unwrap().plaintext_len, len as u64);
     }
     assert_eq!(folder.names(), ["back", "plain", "sealed"]);
 }
@@ -193,7 +193,7 @@ fn devices_and_pipes_are_written_not_replaced() {
     decrypt(&pipe, &folder.at("back")).unwrap();
     writing.join().unwrap().unwrap();
     assert_eq!(fs::read(folder.at("back")).unwrap(), plain);
-    assert!(matches!(file::inspect(Path::new("/dev/null")), Err(Error::Misuse(_))));
+    assert!(matches!(file::inspect(Path::new("/dev/null"), None), Err(Error::Misuse(_))));
 }
 
 /// `/proc` files say that they are empty.

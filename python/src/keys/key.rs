@@ -5,7 +5,7 @@ use crate::error::{raise, raise_about};
 use crate::{people, text};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 use sealane::keys::{Existing, Secret};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -82,16 +82,20 @@ impl Key {
 
     /// The key as a file has it, for those who keep it elsewhere: the secret itself, unless ``passphrase`` encrypts it.
     #[pyo3(signature = (passphrase = None))]
-    fn to_text(&self, py: Python<'_>, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+    fn to_text<'py>(
+        &self,
+        py: Python<'py>,
+        passphrase: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyString>> {
         let passphrase = text::passphrase(passphrase)?;
         let text = py.detach(|| self.0.to_text(passphrase.as_ref().map(|text| text.as_str())));
-        text.map(|mut text| std::mem::take(&mut *text)).map_err(raise)
+        Ok(PyString::new(py, &text.map_err(raise)?))
     }
 
     /// The secret number as 64 hexadecimal digits. Of secp256k1 only; otherwise TypeError is raised.
-    fn to_hex(&self) -> PyResult<String> {
+    fn to_hex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         match &self.0 {
-            Secret::Secp256k1(key) => Ok(super::hex(key.as_bytes())),
+            Secret::Secp256k1(key) => Ok(super::hex(py, key.as_bytes())),
             _ => Err(super::no_hex(&self.kind_name())),
         }
     }

@@ -5,6 +5,7 @@ use crate::error::{raise, raise_name};
 use crate::text;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use sealane::file::{Format, Keyset, Lock};
 
 /// Keys of Tink's AES-GCM-HKDF streaming: one encrypts, each of them may decrypt. Never shown, never pickled.
@@ -38,8 +39,8 @@ impl TinkKeyset {
     }
 
     /// The keyset in clear, as Tink reads it: the secret itself.
-    fn to_json(&self) -> String {
-        std::mem::take(&mut *self.0.to_json())
+    fn to_json<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        PyString::new(py, &self.0.to_json())
     }
 
     fn __repr__(&self) -> String {

@@ -13,9 +13,10 @@ use crate::error::{raise, raise_about};
 use crate::{people, text};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 use sealane::keys::{self, Cost, Kind, Secret};
 use std::path::PathBuf;
+use zeroize::Zeroizing;
 
 /// The kinds of key that ``generate`` makes.
 #[pyfunction]
@@ -130,9 +131,9 @@ pub(crate) fn never_pickled() -> PyErr {
     PyTypeError::new_err("secrets are never pickled or copied: load the key where it is needed")
 }
 
-/// The digits of a key, secret or not: without tables.
-fn hex(bytes: &[u8]) -> String {
-    base16ct::lower::encode_string(bytes)
+/// The digits of a key, secret or not: without tables, and wiped but for those that Python gets.
+fn hex<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyString> {
+    PyString::new(py, &Zeroizing::new(base16ct::lower::encode_string(bytes)))
 }
 
 #[cold]

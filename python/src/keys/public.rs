@@ -50,10 +50,10 @@ impl PublicKey {
 
     /// The point as hexadecimal digits of 65 or 33 bytes. Of secp256k1 only; otherwise TypeError is raised.
     #[pyo3(signature = (compressed = false))]
-    fn to_hex(&self, compressed: bool) -> PyResult<String> {
+    fn to_hex<'py>(&self, py: Python<'py>, compressed: bool) -> PyResult<Bound<'py, PyString>> {
         let encoding = if compressed { Encoding::Compressed } else { Encoding::Uncompressed };
         match &self.0 {
-            Public::Secp256k1(key) => Ok(super::hex(&key.to_bytes(encoding))),
+            Public::Secp256k1(key) => Ok(super::hex(py, &key.to_bytes(encoding))),
             _ => Err(super::no_hex(&self.kind_name())),
         }
     }

@@ -28,7 +28,8 @@ pub mod rsa;
 use crate::keys::{Public, Secret};
 use crate::{Error, Misuse};
 
-const FOR_FILES: Error = Error::Misuse(Misuse::Key("this is a key of age, which is for files and not for messages"));
+const FOR_FILES: Error =
+    Error::Misuse(Misuse::Key("this is a key of age, which is for files and not for messages"));
 const SYMMETRIC: Error =
     Error::Misuse(Misuse::Key("this is a symmetric key, and messages are opened by private ones"));
 const NOT_HPKE: Error = Error::Misuse(Misuse::Key(
@@ -92,7 +93,7 @@ impl TryFrom<&Public> for hpke::PublicKey {
     /// [`Misuse::Key`] for a key of RSA, secp256k1 or age.
     fn try_from(public: &Public) -> Result<Self, Error> {
         match public {
-            Public::X25519(key) => Ok(key.clone().into()),
+            Public::X25519(key) => Ok((*key).into()),
             Public::P256(key) => Ok(key.clone().into()),
             Public::XWing(key) => Ok(key.clone().into()),
             _ => Err(NO_MODES),
@@ -186,17 +187,10 @@ pub fn open(secret: &Secret, message: &[u8], terms: &Terms<'_>) -> Result<Vec<u8
 ///
 /// # Errors
 /// Those of [`open`]: what would have been the plaintext is zero then. [`Misuse::OutputTooShort`].
-pub fn open_into(
-    secret: &Secret,
-    message: &[u8],
-    terms: &Terms<'_>,
-    out: &mut [u8],
-) -> Result<usize, Error> {
+pub fn open_into(secret: &Secret, message: &[u8], terms: &Terms<'_>, out: &mut [u8]) -> Result<usize, Error> {
     match By::of(secret)? {
         By::Rsa(key) => rsa::open_into(key, message, terms.aad_alone()?, out),
-        By::Ecies(key) => {
-            ecies::open_into(&ecies::Config::default(), &key, message, terms.aad_alone()?, out)
-        }
+        By::Ecies(key) => ecies::open_into(&ecies::Config::default(), &key, message, terms.aad_alone()?, out),
         By::Hpke(key) => hpke::open_into(terms.aead(), &key, message, terms.aad, terms.info, out),
     }
 }

@@ -6,9 +6,8 @@
 //! | age | `AGE-SECRET-KEY-…`, as age-keygen has it | age file | age file |
 //! | RSA, P-256, secp256k1, X25519, X-Wing | PKCS#8 in PEM | encrypted PKCS#8 | age file |
 //!
-//! Public keys are `age1…` or SPKI in PEM. Also read: PKCS#1 and SEC 1 in PEM, secp256k1 in hexadecimal, and
-//! private keys of OpenSSH, which are identities for age files. Why these:
-//! `docs/decisions/013-key-files.md`.
+//! Public keys are `age1…` or SPKI in PEM. Also read: PKCS#1 and SEC 1 in PEM, secp256k1 in hexadecimal, and private
+//! keys of OpenSSH, which are identities for age files. Why these: `docs/decisions/013-key-files.md`.
 //!
 //! ```
 //! use sealane::keys::{Kind, Secret};

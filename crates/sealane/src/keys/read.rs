@@ -28,15 +28,12 @@ pub(super) enum Unlock<'a> {
 pub(super) fn secret(content: &[u8], unlock: Unlock<'_>) -> Result<Secret, Error> {
     let plainly = match Shape::of(content)? {
         Shape::Wrapped(file) => return plain(Shape::of(&unwrapped(file, unlock)?)?),
-        Shape::Pem(text) if is_openssh(text) => {
-            let identity = age::Identity::from_ssh(text, None);
-            match (identity, &unlock) {
-                (Err(Error::Misuse(Misuse::PassphraseMissing)), Unlock::Passphrase(passphrase)) => {
-                    return age::Identity::from_ssh(text, Some(passphrase)).map(Secret::Age);
-                }
-                (identity, _) => Secret::Age(identity?),
+        Shape::Pem(text) if is_openssh(text) => match (age::Identity::from_ssh(text, None), &unlock) {
+            (Err(Error::Misuse(Misuse::PassphraseMissing)), Unlock::Passphrase(passphrase)) => {
+                return age::Identity::from_ssh(text, Some(passphrase)).map(Secret::Age);
             }
-        }
+            (identity, _) => Secret::Age(identity?),
+        },
         Shape::Pem(text) => {
             let block = pem::read(text)?;
             if block.label == ENCRYPTED {
@@ -50,6 +47,11 @@ pub(super) fn secret(content: &[u8], unlock: Unlock<'_>) -> Result<Secret, Error
         Unlock::Nothing => Ok(plainly),
         Unlock::Passphrase(_) | Unlock::Identities(_) => Err(Misuse::NotEncrypted.into()),
     }
+}
+
+/// An identity that opens age files, and nothing else. Its encryption is OpenSSH's.
+fn is_openssh(text: &str) -> bool {
+    text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----")
 }
 
 fn decrypted(der: &[u8], unlock: Unlock<'_>) -> Result<Secret, Error> {
@@ -98,11 +100,6 @@ fn plain(shape: Shape<'_>) -> Result<Secret, Error> {
         Shape::Recipient(_) | Shape::PublicHex(_) => Err(NOT_PRIVATE),
         Shape::Wrapped(_) => Err(Error::Format("a key: there is another age file in this one")),
     }
-}
-
-/// An identity that opens age files, and nothing else.
-fn is_openssh(text: &str) -> bool {
-    text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----")
 }
 
 fn from_block(block: &pem::Block) -> Result<Secret, Error> {

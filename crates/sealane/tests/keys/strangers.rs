@@ -81,7 +81,7 @@ fn what_is_not_read_says_why() {
         (RSA_OLD_ENCRYPTION, "openssl pkcs8 -topk8"),
         (X25519_PUBLIC, "this is a public one"),
         (RSA_PUBLIC_PKCS1, "this is a public one"),
-        ("-----BEGIN OPENSSH PRIVATE KEY-----\nMAA=\n-----END OPENSSH PRIVATE KEY-----\n", "OpenSSH"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nMAA=\n-----END OPENSSH PRIVATE KEY-----\n", "SSH"),
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
             "expected -----BEGIN PRIVATE KEY-----",
@@ -145,4 +145,20 @@ fn secp256k1_in_hexadecimal() {
     ] {
         assert!(matches!(Public::from_text(&text), Err(Error::Format(_))), "{text}");
     }
+}
+
+/// They are identities for age files. They keep the files that they came in.
+#[test]
+fn keys_of_openssh() {
+    let theirs = public(OPENSSH_ED25519_PUBLIC);
+    for (text, passphrase) in [(OPENSSH_ED25519, None), (OPENSSH_ED25519_ENCRYPTED, Some("hunter2"))] {
+        let key = Secret::from_text(text, passphrase).unwrap();
+        assert_eq!((key.kind(), key.public().as_ref()), (None, Some(&theirs)));
+        assert_eq!(format!("{key:?}"), "Secret(age)");
+        assert!(matches!(key.to_text(None), Err(Error::Misuse(Misuse::Key(_)))));
+    }
+    let refused = |text, passphrase| Secret::from_text(text, passphrase).unwrap_err();
+    assert!(matches!(refused(OPENSSH_ED25519, Some("hunter2")), Error::Misuse(Misuse::NotEncrypted)));
+    assert!(matches!(refused(OPENSSH_ED25519_ENCRYPTED, None), Error::Misuse(Misuse::PassphraseMissing)));
+    assert!(matches!(refused(OPENSSH_ED25519_ENCRYPTED, Some("hunter3")), Error::Passphrase));
 }

@@ -1,7 +1,8 @@
 //! The KEMs of HPKE over this project's key pairs, as the library wants them.
 
-use super::{Kem, p256, x25519, xwing};
+use super::Kem;
 use crate::Error;
+use crate::asymmetric::{p256, x25519, xwing};
 use hpke::kdf::{HkdfSha256, Kdf};
 use hpke::kem::SharedSecret;
 use hpke::rand_core::{CryptoRng, TryCryptoRng, TryRng};

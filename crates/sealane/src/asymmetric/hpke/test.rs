@@ -1,6 +1,8 @@
 //! Published vectors, sealed with the published randomness as well as opened.
 
 use super::*;
+use crate::Algorithm;
+use crate::asymmetric::{p256, x25519, xwing};
 use std::collections::BTreeMap;
 use vectors::HpkeCase;
 
@@ -187,6 +189,10 @@ fn messages_are_numbered_and_forgeries_do_not_count() {
 
 #[test]
 fn mistakes_are_named() {
+    for aead in AEADS {
+        assert_eq!(Aead::try_from(aead.algorithm()).unwrap(), aead);
+    }
+    assert!(matches!(Aead::try_from(Algorithm::Aes256GcmSiv), Err(Error::Misuse(Misuse::Key(_)))));
     let (x, p, w) = (fresh(Kem::X25519), fresh(Kem::P256), fresh(Kem::XWing));
     let misuse = |recipient: &PublicKey, mode| match Sender::new(recipient, Aead::Aes256Gcm, mode, b"") {
         Err(Error::Misuse(misuse)) => misuse.to_string(),

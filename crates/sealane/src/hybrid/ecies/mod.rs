@@ -140,6 +140,14 @@ pub fn sealed_len(config: &Config, plaintext_len: usize) -> Result<usize, Error>
         .ok_or(Error::LimitExceeded("no memory holds a message of this length"))
 }
 
+/// Bytes of the plaintext of a message of `message_len` bytes.
+///
+/// # Errors
+/// [`Error::Truncated`]; [`Misuse::NonceLength`] for a configuration that cannot be.
+pub fn opened_len(config: &Config, message_len: usize) -> Result<usize, Error> {
+    message_len.checked_sub(sealed_len(config, 0)?).ok_or(Error::Truncated)
+}
+
 /// Encrypts `plaintext` for whoever has the private key.
 ///
 /// # Errors
@@ -163,7 +171,7 @@ pub fn seal_into(
 ) -> Result<usize, Error> {
     let len = sealed_len(config, plaintext.len())?;
     check(config, public.curve())?;
-    let (ephemeral, rest) = first(out, len)?.split_at_mut(config.ephemeral_len());
+    let (ephemeral, rest) = super::first(out, len)?.split_at_mut(config.ephemeral_len());
     let (nonce, rest) = rest.split_at_mut(config.nonce_len()?);
     let (tag, ciphertext) = rest.split_at_mut(TAG_LEN);
     let key = public.encapsulate(config, ephemeral)?;
@@ -184,8 +192,7 @@ pub fn seal_into(
 /// [`Error::Format`] where it begins with no key of the configuration's curve and encoding; [`Misuse::Key`] for a
 /// private key of another curve.
 pub fn open(config: &Config, private: &PrivateKey, message: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-    let overhead = sealed_len(config, 0)?;
-    let mut plaintext = vec![0; message.len().checked_sub(overhead).ok_or(Error::Truncated)?];
+    let mut plaintext = vec![0; opened_len(config, message.len())?];
     open_into(config, private, message, aad, &mut plaintext)?;
     Ok(plaintext)
 }
@@ -193,7 +200,7 @@ pub fn open(config: &Config, private: &PrivateKey, message: &[u8], aad: &[u8]) -
 /// The same into the start of `out`; returns the number of bytes written.
 ///
 /// # Errors
-/// Those of [`open`], where `out` holds none of the plaintext; [`Misuse::OutputTooShort`].
+/// Those of [`open`]: `out` is zero where the plaintext would be. [`Misuse::OutputTooShort`].
 pub fn open_into(
     config: &Config,
     private: &PrivateKey,
@@ -202,17 +209,19 @@ pub fn open_into(
     out: &mut [u8],
 ) -> Result<usize, Error> {
     check(config, private.curve())?;
-    let (ephemeral, rest) = message.split_at_checked(config.ephemeral_len()).ok_or(Error::Truncated)?;
-    let (nonce, rest) = rest.split_at_checked(config.nonce_len()?).ok_or(Error::Truncated)?;
-    let (tag, ciphertext) = rest.split_at_checked(TAG_LEN).ok_or(Error::Truncated)?;
-    let plaintext = first(out, ciphertext.len())?;
-    let key = private.decapsulate(config, ephemeral)?;
-    let data = InOut::apart(ciphertext, plaintext);
-    match config.symmetric {
-        Symmetric::Aes256Gcm => gcm(&key)?.open(nonce, aad, data, tag)?,
-        Symmetric::XChaCha20 => xchacha20(&key)?.decrypt_parts(nonce, aad, data, tag)?,
-    }
-    Ok(ciphertext.len())
+    let plaintext = super::first(out, opened_len(config, message.len())?)?;
+    let (ephemeral, rest) = message.split_at(config.ephemeral_len());
+    let (nonce, rest) = rest.split_at(config.nonce_len()?);
+    let (tag, ciphertext) = rest.split_at(TAG_LEN);
+    super::or_zero(plaintext, |plaintext| {
+        let key = private.decapsulate(config, ephemeral)?;
+        let data = InOut::apart(ciphertext, plaintext);
+        match config.symmetric {
+            Symmetric::Aes256Gcm => gcm(&key)?.open(nonce, aad, data, tag)?,
+            Symmetric::XChaCha20 => xchacha20(&key)?.decrypt_parts(nonce, aad, data, tag)?,
+        }
+        Ok(ciphertext.len())
+    })
 }
 
 /// eciespy's `encrypt`: the public key is hex, with or without `0x`, of secp256k1 33, 65 or 64 bytes.
@@ -237,11 +246,6 @@ fn check(config: &Config, curve: Curve) -> Result<(), Misuse> {
         true => Ok(()),
         false => Err(Misuse::Key("the key is on another curve than the configuration says")),
     }
-}
-
-fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
-    let got = out.len();
-    out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })
 }
 
 /// The kernel itself: nobody else's takes nonces of other lengths than 12.
