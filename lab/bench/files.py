@@ -3,7 +3,7 @@
 Every round times each way once, in turn, as a whole process; the table shows medians of the rounds. The file
 is in the page cache, the target is new each time. Before each run as much memory is touched and freed again,
 because the host of a virtual machine takes free memory back, and whoever comes first would pay for it.
-Peak memory is what the kernel counted for the process.
+Peak memory is what the kernel counted for the process, looked at a hundred times a second.
 """
 
 import argparse
@@ -11,24 +11,46 @@ import filecmp
 import os
 import pathlib
 import random
+import select
 import shutil
 import statistics
 import sys
 import tempfile
 import time
+from typing import NamedTuple
 
 import sealane
 
 
-def timed(command: list[str]) -> tuple[float, int]:
-    """Seconds and peak memory (KiB) of a process."""
+class Cost(NamedTuple):
+    """What a process took: seconds, KiB at its peak, and seconds of all processors together."""
+
+    seconds: float
+    peak: int
+    cpu: float
+
+
+def timed(command: list[str]) -> Cost:
+    """Runs a process and waits for its end."""
     began = time.perf_counter()
     child = os.posix_spawnp(command[0], command, os.environ)
-    _, status, usage = os.wait4(child, 0)
+    peak, ended, watched = 0, select.poll(), os.pidfd_open(child)
+    ended.register(watched, select.POLLIN)
+    # Looked up meanwhile: `ru_maxrss` begins at what the parent had, more than some of them ever need.
+    while not ended.poll(10):
+        peak = max(peak, peak_of(child))
     seconds = time.perf_counter() - began
+    os.close(watched)
+    _, status, usage = os.wait4(child, 0)
     if status != 0:
         sys.exit(f"failed: {' '.join(command)}")
-    return seconds, usage.ru_maxrss
+    return Cost(seconds, peak, usage.ru_utime + usage.ru_stime)
+
+
+def peak_of(child: int) -> int:
+    """`VmHWM` in KiB; 0 when it has just ended."""
+    lines = pathlib.Path(f"/proc/{child}/status").read_text().splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def touch_memory(folder: pathlib.Path, size: int) -> None:
@@ -70,7 +92,7 @@ def whole_files(folder: pathlib.Path, size: int, rounds: int) -> None:
     for round_number in range(rounds + 1):
         for way, command in ways.items():
             touch_memory(folder, size)
-            took, peak = timed(command)
+            took, peak, _ = timed(command)
             if round_number == 0:  # The first one warms the caches, and is looked at.
                 check(pathlib.Path(out), plain if "encrypt" not in way else None)
             else:
