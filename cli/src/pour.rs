@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::places::{self, Source};
 use crate::tui::Bar;
 use sealane::Error;
-use sealane::file::{Decryptor, Encryptor, Lock, Reader, Unlock};
+use sealane::file::{Decryptor, Encryptor, Lock, ReadAt, Reader, Unlock};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -32,8 +32,12 @@ pub(crate) fn decrypt(source: &Source, unlock: &Unlock, bar: &mut Bar) -> Result
     let file = source.open()?;
     let out = places::stdout_apart_from(&file)?;
     if places::plain_from_start(&file).is_some() {
-        let reader = Reader::new(file, unlock).map_err(|e| Failure::about(&source.name(), e))?;
-        return range(&reader, 0..u64::MAX, source, out, bar);
+        match Reader::new(&file, unlock) {
+            Ok(reader) => return range(&reader, 0..u64::MAX, source, out, bar),
+            // Armor whose lines end in different ways can still be read in order, and broken armor be told better.
+            Err(Error::Armor(_)) => {}
+            Err(e) => return Err(Failure::about(&source.name(), e)),
+        }
     }
     let warned = |error| match on_stdout(source, error) {
         said if matches!(said.kind(), Kind::Authentication | Kind::Truncated) => {
@@ -49,7 +53,7 @@ pub(crate) fn decrypt(source: &Source, unlock: &Unlock, bar: &mut Bar) -> Result
 
 /// A range of the plaintext, clipped to what there is.
 pub(crate) fn range(
-    reader: &Reader<File>,
+    reader: &Reader<impl ReadAt>,
     range: Range<u64>,
     source: &Source,
     mut out: File,

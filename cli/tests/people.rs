@@ -103,6 +103,10 @@ fn for_people_and_back() {
             room.run(&format!("verify -q -i {from} sealed")).worked();
         }
     }
+    let mixed = String::from_utf8(room.read("sealed")).unwrap().replacen('\n', "\r\n", 2);
+    room.write("mixed", mixed.as_bytes());
+    assert!(room.run("decrypt -i me mixed").worked() == data(200_000));
+    room.refuses("cat -i me --range 0:5 mixed", 1, "decode it from its beginning");
     let told = room.run("inspect sealed").text();
     for line in [
         "format      age v1",
