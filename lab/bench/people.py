@@ -1,9 +1,9 @@
 """How fast files for people are: age against the program age, rage and pyrage; Tink's streams against Tink.
 
 Every round times each way once, in an order of its own, as a whole process; the tables show medians of the
-rounds, and the medians of the rounds' ratios. The file is in the page cache, the target is new each time. `cp`
-says what reading and writing alone takes. Peak memory is what the kernel counted for the process, looked at a
-hundred times a second; CPU is the time of all processors.
+rounds, and the medians of the rounds' ratios. The file is in the page cache, the target is new each time.
+`cp` says what reading and writing alone takes. Peak memory is what the kernel counted for the process, looked
+at a hundred times a second; CPU is the time of all processors.
 """
 
 import argparse
