@@ -35,7 +35,8 @@ fn every_case_is_read() {
     counts.extend(count(&ecies, |case| &case.file));
     counts.extend(count(&tink, |case| &case.file));
     counts.extend(count(&secp256k1, |case| &case.file));
-    let kdf = vectors::kdf();
+    let (kdf, ml_kem) = (vectors::kdf(), vectors::ml_kem());
+    counts.extend(count(&ml_kem, |case| &case.file));
     counts.extend(count(&kdf, |case| &case.file));
     // Each block of Speck's paper is two cases, one in either byte order.
     // Of the mixed files, only the messages: of RFC 8439 two, of the XChaCha draft one, of AEGIS no states.
@@ -72,6 +73,17 @@ fn every_case_is_read() {
         ("hpke/hpke_pq_test-vectors_part.json", 7),
         ("hpke/rfc9180_test-vectors_part.json", 64),
         ("hybrid/rsa_pycryptodome.json", 12),
+        ("kem/cctv_mlkem/strcmp_ML-KEM-1024.txt", 1),
+        ("kem/cctv_mlkem/strcmp_ML-KEM-512.txt", 1),
+        ("kem/cctv_mlkem/strcmp_ML-KEM-768.txt", 1),
+        ("kem/cctv_mlkem_draft_keygen/intermediate_ML-KEM-1024.txt", 2),
+        ("kem/cctv_mlkem_draft_keygen/intermediate_ML-KEM-512.txt", 2),
+        ("kem/cctv_mlkem_draft_keygen/intermediate_ML-KEM-768.txt", 2),
+        ("kem/cctv_mlkem_draft_keygen/unluckysample_ML-KEM-1024.txt", 2),
+        ("kem/cctv_mlkem_draft_keygen/unluckysample_ML-KEM-512.txt", 2),
+        ("kem/cctv_mlkem_draft_keygen/unluckysample_ML-KEM-768.txt", 2),
+        ("kem/nist_acvp/mlkem768_nist_decap_tests.txt", 10),
+        ("kem/nist_acvp/mlkem768_nist_keygen_tests.txt", 25),
         ("kem/xwing_draft_test-vectors.json", 3),
         ("rsa/oaep_label.json", 1),
         ("rsa/pkcs1_v2_1_oaep_vect.txt", 60),
@@ -131,6 +143,7 @@ fn every_file_has_a_sum_and_a_row() {
         .chain(vectors::rsa_parts().into_iter().map(|case| case.file))
         .chain(vectors::ecdh_secp256k1().into_iter().map(|case| case.file))
         .chain(vectors::kdf().into_iter().map(|case| case.file))
+        .chain(vectors::ml_kem().into_iter().map(|case| case.file))
         .collect();
     for line in sums.lines() {
         let (sum, file) = line.split_once("  ").unwrap();

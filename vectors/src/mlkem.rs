@@ -1,0 +1,155 @@
+//! ML-KEM (FIPS 203): NIST's own answers and CCTV's, one value of each after its name.
+
+use crate::folder::{self, File};
+use crate::wycheproof::counted;
+use crate::{Reader, Why};
+
+const ML_KEM: [(&str, Reader<MlKemCase>); 11] = [
+    ("kem/cctv_mlkem/strcmp_ML-KEM-1024.txt", cctv),
+    ("kem/cctv_mlkem/strcmp_ML-KEM-512.txt", cctv),
+    ("kem/cctv_mlkem/strcmp_ML-KEM-768.txt", cctv),
+    ("kem/cctv_mlkem_draft_keygen/intermediate_ML-KEM-1024.txt", cctv),
+    ("kem/cctv_mlkem_draft_keygen/intermediate_ML-KEM-512.txt", cctv),
+    ("kem/cctv_mlkem_draft_keygen/intermediate_ML-KEM-768.txt", cctv),
+    ("kem/cctv_mlkem_draft_keygen/unluckysample_ML-KEM-1024.txt", cctv),
+    ("kem/cctv_mlkem_draft_keygen/unluckysample_ML-KEM-512.txt", cctv),
+    ("kem/cctv_mlkem_draft_keygen/unluckysample_ML-KEM-768.txt", cctv),
+    ("kem/nist_acvp/mlkem768_nist_decap_tests.txt", decap),
+    ("kem/nist_acvp/mlkem768_nist_keygen_tests.txt", keygen),
+];
+
+/// One computation.
+#[derive(Clone, Debug)]
+pub struct MlKemCase {
+    /// The file, relative to this folder.
+    pub file: String,
+    /// The number of the case within the file.
+    pub id: String,
+    /// 512, 768 or 1024.
+    pub parameters: u16,
+    /// What is computed.
+    pub part: MlKemPart,
+}
+
+/// What is computed.
+#[derive(Clone, Debug)]
+pub enum MlKemPart {
+    /// A key from its seed.
+    Keygen {
+        /// 32 bytes.
+        d: Vec<u8>,
+        /// 32 bytes.
+        z: Vec<u8>,
+        /// The public key.
+        ek: Vec<u8>,
+        /// The private key, expanded.
+        dk: Vec<u8>,
+    },
+    /// What a ciphertext holds, or what stands in for it where it was changed.
+    Decapsulation {
+        /// The private key, expanded.
+        dk: Vec<u8>,
+        /// The ciphertext.
+        c: Vec<u8>,
+        /// 32 bytes.
+        k: Vec<u8>,
+    },
+    /// Encapsulation with given randomness.
+    Encapsulation {
+        /// The public key.
+        ek: Vec<u8>,
+        /// 32 bytes.
+        m: Vec<u8>,
+        /// The ciphertext.
+        c: Vec<u8>,
+        /// 32 bytes.
+        k: Vec<u8>,
+    },
+}
+
+/// Every case.
+///
+/// # Panics
+/// Where a file is not understood or missing.
+pub fn ml_kem() -> Vec<MlKemCase> {
+    let read = |(name, reader): &(&str, Reader<MlKemCase>)| folder::read_one(name, *reader);
+    let cases: Result<Vec<_>, _> = ML_KEM.iter().map(read).collect();
+    cases.unwrap_or_else(|error| panic!("{error}")).concat()
+}
+
+fn bytes(hex: &str) -> Result<Vec<u8>, Why> {
+    hex::decode(hex).map_err(|_| Why::UnknownEntry("no hex".into()))
+}
+
+fn case(file: &File, id: usize, parameters: u16, part: MlKemPart) -> MlKemCase {
+    MlKemCase { file: file.name.clone(), id: id.to_string(), parameters, part }
+}
+
+/// `name = hex` on each line. Of the intermediate values, which have no counterpart in a library, only the results; of
+/// the draft's seeds nothing, since FIPS 203 makes other keys of them.
+fn cctv(file: &File) -> Result<Vec<MlKemCase>, Why> {
+    let parameters = match file.name.rsplit('-').next() {
+        Some("512.txt") => 512,
+        Some("768.txt") => 768,
+        Some("1024.txt") => 1024,
+        _ => return Err(Why::UnknownFile),
+    };
+    let value = |name: &str| {
+        let mut found =
+            file.text.lines().filter_map(|line| line.split_once(" = ").filter(|(n, _)| *n == name));
+        match (found.next(), found.next()) {
+            (Some((_, hex)), None) => bytes(hex).map(Some),
+            (None, _) => Ok(None),
+            (Some(_), Some(_)) => Err(Why::UnknownEntry(format!("{name} twice"))),
+        }
+    };
+    let wanted = |name: &str| value(name)?.ok_or_else(|| Why::UnknownEntry(format!("no {name}")));
+    let (dk, c, k) = (wanted("dk")?, wanted("c")?, wanted("K")?);
+    let mut cases = Vec::new();
+    if let (Some(ek), Some(m)) = (value("ek")?, value("m")?) {
+        let part = MlKemPart::Encapsulation { ek, m, c: c.clone(), k: k.clone() };
+        cases.push(case(file, 1, parameters, part));
+    }
+    cases.push(case(file, cases.len() + 1, parameters, MlKemPart::Decapsulation { dk, c, k }));
+    Ok(cases)
+}
+
+/// `[dk: hex]`, and then pairs of `c: hex` and `k: hex`.
+fn decap(file: &File) -> Result<Vec<MlKemCase>, Why> {
+    let (mut dk, mut c, mut cases) = (None, None, Vec::new());
+    for line in file.text.lines().filter(|line| !line.is_empty()) {
+        let line = line.trim_start_matches('[').trim_end_matches(']');
+        match line.split_once(": ") {
+            Some(("dk", hex)) => dk = Some(bytes(hex)?),
+            Some(("c", hex)) if c.is_none() => c = Some(bytes(hex)?),
+            Some(("k", hex)) => {
+                let (Some(dk), Some(c)) = (dk.clone(), c.take()) else {
+                    return Err(Why::UnknownEntry("k before dk and c".into()));
+                };
+                let part = MlKemPart::Decapsulation { dk, c, k: bytes(hex)? };
+                cases.push(case(file, cases.len() + 1, 768, part));
+            }
+            _ => return Err(Why::UnknownEntry(line.chars().take(20).collect())),
+        }
+    }
+    counted(10, cases)
+}
+
+/// `z: hex`, `d: hex`, `ek: hex` and `dk: hex`, with an empty line between.
+fn keygen(file: &File) -> Result<Vec<MlKemCase>, Why> {
+    let mut cases = Vec::new();
+    for record in file.text.split("\n\n").map(str::trim).filter(|record| !record.is_empty()) {
+        let mut values = Vec::new();
+        for line in record.lines() {
+            values.push(line.split_once(": ").ok_or_else(|| Why::UnknownEntry("no name".into()))?);
+        }
+        match values[..] {
+            [("z", z), ("d", d), ("ek", ek), ("dk", dk)] => {
+                let [d, z, ek, dk] = [bytes(d)?, bytes(z)?, bytes(ek)?, bytes(dk)?];
+                cases.push(case(file, cases.len() + 1, 768, MlKemPart::Keygen { d, z, ek, dk }));
+            }
+            _ => return Err(Why::UnknownEntry(values.iter().map(|(name, _)| *name).collect())),
+        }
+    }
+    counted(25, cases)
+}
