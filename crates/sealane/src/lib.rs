@@ -1,7 +1,8 @@
 //! Encryption at the speed of the hardware.
 //!
-//! THE MEANING floor: what users call. A message is sealed by an [`Aead`]; a file or a stream is encrypted by
-//! [`mod@file`]; keys live in [`keys`]; raw parts, with the danger in the path, in [`hazmat`].
+//! THE MEANING floor: what users call. A message is sealed by an [`Aead`], or by [`hybrid`] for the holder of a private
+//! key; a file or a stream is encrypted by [`mod@file`], with a key, for people or under a passphrase ([`age`]); keys
+//! live in [`keys`], and what key pairs compute in [`asymmetric`]; raw parts, with the danger in the path, in [`hazmat`].
 //!
 //! ```
 //! use sealane::{Aead, Algorithm, Key};
