@@ -1,6 +1,8 @@
 //! What a file tells without a key. Nothing of it is verified.
 
+use super::lock::{Begun, look_at};
 use super::paths::Source;
+use super::tink::Segment;
 use super::{Format, chunked, tink};
 use crate::age::armor::View;
 use crate::age::{self, Armor, Header, Parsed};
@@ -62,30 +64,21 @@ pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
 fn unmarked(beginning: &[u8], file_len: u64, format: Format) -> Result<Info, Error> {
     let (name, layout) = match format {
         Format::Chunked => ("chunked-encryption@v1", chunked::LAYOUT),
-        Format::Tink4Kb => ("Tink AES-GCM-HKDF, 4 KiB", tink::layout(1 << 12, beginning)?),
-        Format::Tink1Mb => ("Tink AES-GCM-HKDF, 1 MiB", tink::layout(1 << 20, beginning)?),
+        Format::Tink4Kb => ("Tink AES-GCM-HKDF, 4 KiB", tink::layout(Segment::Kb4, beginning)?),
+        Format::Tink1Mb => ("Tink AES-GCM-HKDF, 1 MiB", tink::layout(Segment::Mb1, beginning)?),
         Format::Age => return Err(Error::Format("an age file: its first line is another")),
     };
     info(name, layout, file_len, file_len)
 }
 
 fn people(source: &dyn ReadAt, size: u64, file_len: u64, armor: Armor) -> Result<Info, Error> {
-    let mut prefix = Vec::new();
-    loop {
-        match Header::parse(&prefix)? {
-            Parsed::Whole(header, len) => {
-                let recipients = header.stanzas().map(|stanza| stanza.kind().to_owned()).collect();
-                let info = info("age v1", age::layout((len + age::NONCE_LEN) as u64), size, file_len)?;
-                return Ok(Info { armor, recipients, ..info });
-            }
-            Parsed::More { .. } if prefix.len() as u64 == size => return Err(Error::Truncated),
-            Parsed::More { want } => {
-                let len = want.max(prefix.len() + 1);
-                prefix.resize(usize::try_from(size).unwrap_or(usize::MAX).min(len), 0);
-                source.read_exact_at(0, &mut prefix)?;
-            }
-        }
-    }
+    let (header, len) = look_at(source, size, |prefix, _| match Header::parse(prefix)? {
+        Parsed::Whole(header, len) => Ok(Begun::Ready((header, len))),
+        Parsed::More { want } => Ok(Begun::More(want)),
+    })?;
+    let recipients = header.stanzas().map(|stanza| stanza.kind().to_owned()).collect();
+    let info = info("age v1", age::layout((len + age::NONCE_LEN) as u64), size, file_len)?;
+    Ok(Info { armor, recipients, ..info })
 }
 
 fn info(format: &'static str, layout: Layout, size: u64, file_len: u64) -> Result<Info, Error> {

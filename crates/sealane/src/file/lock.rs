@@ -64,8 +64,8 @@ pub enum Unlock {
 pub(super) type Keys = Box<dyn Chunks>;
 
 /// How far a look at the beginning of a file got.
-pub(super) enum Begun {
-    Ready(Keys),
+pub(super) enum Begun<T = Keys> {
+    Ready(T),
     /// As many bytes have to be seen, or the whole file.
     More(usize),
 }
@@ -191,18 +191,30 @@ impl Unlock {
 
     /// The keys of a file that can be read anywhere.
     pub(super) fn begin_at(&self, source: &dyn ReadAt, size: u64) -> Result<Keys, Error> {
-        let mut prefix = Vec::new();
-        loop {
-            let seen = if prefix.len() as u64 == size { Seen::Whole } else { Seen::Beginning };
-            match self.begin(&prefix, seen)? {
-                Begun::Ready(keys) => return Ok(keys),
-                // What is wanted may be more than there is, and still what there is enough.
-                Begun::More(_) if seen == Seen::Whole => return Err(Error::Truncated),
-                Begun::More(len) => {
-                    let len = len.max(prefix.len() + 1);
-                    prefix.resize(usize::try_from(size).unwrap_or(usize::MAX).min(len), 0);
-                    source.read_exact_at(0, &mut prefix)?;
-                }
+        look_at(source, size, |prefix, seen| self.begin(prefix, seen))
+    }
+}
+
+/// Shows `look` more and more of the beginning of a file of `size` bytes, until it has seen enough.
+///
+/// # Errors
+/// [`Error::Truncated`] where the whole file is not enough; the source's, and those of `look`.
+pub(super) fn look_at<T>(
+    source: &dyn ReadAt,
+    size: u64,
+    mut look: impl FnMut(&[u8], Seen) -> Result<Begun<T>, Error>,
+) -> Result<T, Error> {
+    let mut prefix = Vec::new();
+    loop {
+        let seen = if prefix.len() as u64 == size { Seen::Whole } else { Seen::Beginning };
+        match look(&prefix, seen)? {
+            Begun::Ready(found) => return Ok(found),
+            // What is wanted may be more than there is, and still what there is enough.
+            Begun::More(_) if seen == Seen::Whole => return Err(Error::Truncated),
+            Begun::More(len) => {
+                let len = len.max(prefix.len() + 1);
+                prefix.resize(usize::try_from(size).unwrap_or(usize::MAX).min(len), 0);
+                source.read_exact_at(0, &mut prefix)?;
             }
         }
     }

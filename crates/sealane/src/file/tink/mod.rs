@@ -132,17 +132,17 @@ pub struct Template {
 
 /// All four.
 pub static TEMPLATES: [Template; 4] = [
-    template("AES128_GCM_HKDF_4KB", 16, 1 << 12),
-    template("AES256_GCM_HKDF_4KB", 32, 1 << 12),
-    template("AES128_GCM_HKDF_1MB", 16, 1 << 20),
-    template("AES256_GCM_HKDF_1MB", 32, 1 << 20),
+    template("AES128_GCM_HKDF_4KB", 16, Segment::Kb4),
+    template("AES256_GCM_HKDF_4KB", 32, Segment::Kb4),
+    template("AES128_GCM_HKDF_1MB", 16, Segment::Mb1),
+    template("AES256_GCM_HKDF_1MB", 32, Segment::Mb1),
 ];
 
-const fn template(name: &'static str, key_len: usize, segment_len: usize) -> Template {
+const fn template(name: &'static str, key_len: usize, segment: Segment) -> Template {
     Template {
         name,
         key_len,
-        parameters: Parameters { hash: Hash::Sha256, derived_len: key_len, segment_len },
+        parameters: Parameters { hash: Hash::Sha256, derived_len: key_len, segment_len: segment.len() },
     }
 }
 
@@ -155,19 +155,22 @@ pub enum Segment {
     Mb1,
 }
 
+impl Segment {
+    const fn len(self) -> usize {
+        match self {
+            Self::Kb4 => 1 << 12,
+            Self::Mb1 => 1 << 20,
+        }
+    }
+}
+
 impl Template {
     /// The one for a key of this length.
     ///
     /// # Errors
     /// [`Misuse::KeyLength`].
     pub fn of(segment: Segment, key: &Key) -> Result<&'static Self, Error> {
-        let (got, segment_len) = (
-            key.as_bytes().len(),
-            match segment {
-                Segment::Kb4 => 1 << 12,
-                Segment::Mb1 => 1 << 20,
-            },
-        );
+        let (got, segment_len) = (key.as_bytes().len(), segment.len());
         TEMPLATES
             .iter()
             .find(|template| template.key_len == got && template.parameters.segment_len == segment_len)
@@ -179,7 +182,8 @@ impl Template {
 ///
 /// # Errors
 /// [`Error::Format`] for a header of another length.
-pub(crate) fn layout(segment_len: usize, beginning: &[u8]) -> Result<Layout, Error> {
+pub(crate) fn layout(segment: Segment, beginning: &[u8]) -> Result<Layout, Error> {
+    let segment_len = segment.len();
     let header_len = beginning.first().map_or(0, |len| usize::from(*len));
     let all =
         SEGMENTS.iter().map(|(len, _)| Parameters { hash: Hash::Sha256, derived_len: *len, segment_len });
