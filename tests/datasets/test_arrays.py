@@ -26,7 +26,11 @@ def assert_encrypted(place: Place) -> None:
 @pytest.mark.parametrize("format", [2, 3])
 def test_zarr_by_url(place: Place, format: int) -> None:
     group = zarr.open_group(
-        place.url("store"), mode="w", storage_options=place.options, zarr_format=format, attributes={"of": MARKER}
+        place.url("store"),
+        mode="w",
+        storage_options=place.options,
+        zarr_format=format,
+        attributes={"of": MARKER},
     )
     group.create_array("a", shape=ARRAY.shape, chunks=(100, 50), dtype="float64")[:] = ARRAY
     stored = place.stored()

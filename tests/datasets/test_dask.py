@@ -76,14 +76,18 @@ def test_parquet_gives_the_answer_of_the_plain_dataset(
     assert data.known_divisions
     assert_frame_equal(answer(data).compute().sort_index(), plain.sort_index())
     assert_frame_equal(answer(frame).sort_index(), plain.sort_index())
-    arrow = dd.read_parquet(shared.url("d"), storage_options=shared.options, columns=["sum"], filters=[("group", "==", 3)])
+    arrow = dd.read_parquet(
+        shared.url("d"), storage_options=shared.options, columns=["sum"], filters=[("group", "==", 3)]
+    )
     assert arrow["sum"].sum().compute() == frame.loc[frame["group"] == 3, "sum"].sum()
 
 
 def test_both_workers_read(cluster: Client, bucket: Place, frame: pd.DataFrame) -> None:
     dd.from_pandas(frame, npartitions=2).to_parquet(bucket.url("d"), storage_options=bucket.options)
     read = cluster.run(
-        lambda url, options: len(pd.read_parquet(url, storage_options=options)), bucket.url("d"), bucket.options
+        lambda url, options: len(pd.read_parquet(url, storage_options=options)),
+        bucket.url("d"),
+        bucket.options,
     )
     assert list(read.values()) == [ROWS, ROWS]
 
@@ -95,7 +99,9 @@ def test_a_filesystem_as_an_argument(cluster: Client, shared: Place, frame: pd.D
     assert_frame_equal(data.compute(), frame, check_dtype=False)
 
 
-def test_the_dataset_key_outlives_an_overwrite(cluster: Client, shared: Place, frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_the_dataset_key_outlives_an_overwrite(
+    cluster: Client, shared: Place, frame: pd.DataFrame, tmp_path: Path
+) -> None:
     from sealane.fs import create_dataset_key
 
     reader = sealane.keys.generate("age")
@@ -128,7 +134,12 @@ def test_csv_text_and_json(cluster: Client, shared: Place, frame: pd.DataFrame) 
     bag.to_textfiles(shared.url("text/*.txt"), storage_options=shared.options)
     lines = db.read_text(shared.url("text/*.txt"), storage_options=shared.options)
     assert lines.map(lambda line: int(line.split()[1])).sum().compute() == 499_500
-    assert db.read_text(shared.url("text/*.txt"), blocksize=10_000, storage_options=shared.options).count().compute() == 1000
+    assert (
+        db.read_text(shared.url("text/*.txt"), blocksize=10_000, storage_options=shared.options)
+        .count()
+        .compute()
+        == 1000
+    )
     assert_encrypted(shared)
 
 

@@ -105,14 +105,29 @@ def test_an_age_dataset_key(place: Place, tmp_path: Path) -> None:
     text = sealane.decrypt(place.stored()["key.age"], identities=[reader]).decode()
     raw = bytes(sealane.keys.Key.from_text(text))
     for seen in pickle.dumps(fs), fs.to_json().encode(), repr(fs).encode(), repr(fs.storage_options).encode():
-        for secret in raw, raw.hex().encode(), json.loads(text)["k"].encode(), reader.to_text().strip().encode():
+        for secret in (
+            raw,
+            raw.hex().encode(),
+            json.loads(text)["k"].encode(),
+            reader.to_text().strip().encode(),
+        ):
             assert secret not in seen
     assert sealane.decrypt(place.stored()["file"], key=raw) == MARKER.encode()
 
 
 @pytest.fixture
 def everything_logged(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
-    names = ["", "fsspec", "s3fs", "distributed", "sealane", "asyncio", "zarr", "fsspec.local", "fsspec.memory"]
+    names = [
+        "",
+        "fsspec",
+        "s3fs",
+        "distributed",
+        "sealane",
+        "asyncio",
+        "zarr",
+        "fsspec.local",
+        "fsspec.memory",
+    ]
     before = {name: logging.getLogger(name).level for name in names}
     for name in names:
         caplog.set_level(logging.DEBUG, name)
@@ -131,7 +146,9 @@ def test_logs_at_debug(place: Place, everything_logged: pytest.LogCaptureFixture
         place.sealed("env:NOT_SET").cat_file(place.path("file"))
     with pytest.raises(sealane.SealaneError):
         place.sealed(KEY, context="other").cat_file(place.path("file"))
-    said = "\n".join(f"{record.getMessage()} {record.args!r} {record.exc_text}" for record in everything_logged.records)
+    said = "\n".join(
+        f"{record.getMessage()} {record.args!r} {record.exc_text}" for record in everything_logged.records
+    )
     assert not secrets_in(said)
     if place.protocol == "s3":
         # botocore shows a sample of the body that it sends: what it shows was encrypted.
@@ -231,7 +248,9 @@ def test_key_bytes_as_an_option_are_refused_before_they_are_kept(folder: Place) 
         assert not secrets_in([token, kept.storage_options])
 
 
-def test_the_environment_is_asked_when_a_key_is_needed(folder: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_asked_when_a_key_is_needed(
+    folder: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """So a filesystem can be made, sent and listed where there is no key."""
     fs = used(folder)
     sent = pickle.dumps(fs)
