@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import dataclasses
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -163,3 +164,13 @@ class Place:
         target = self.target
         assert isinstance(target, s3fs.S3FileSystem)
         return target.call_s3("list_multipart_uploads", Bucket=self.root.split("/")[0]).get("Uploads", [])
+
+
+def key_of(path: str) -> bytes:
+    """A key for each file, by the last part of its path: what ``each:parts:key_of`` calls."""
+    return hashlib.sha256(RAW + path.rpartition("/")[2].encode()).digest()
+
+
+def called() -> bytes:
+    """What ``call:parts:called`` calls."""
+    return RAW

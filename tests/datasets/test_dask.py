@@ -107,16 +107,16 @@ def test_the_dataset_key_outlives_an_overwrite(
     reader = sealane.keys.generate("age")
     reader.save(tmp_path / "reader.key")
     shared.target.makedirs(shared.path("d"), exist_ok=True)
-    create_dataset_key(shared.below("d/key.age"), recipients=[reader.public], **shared.target_options)
+    create_dataset_key(shared.below("d/_key.age"), recipients=[reader.public], **shared.target_options)
     options = {
-        "sealane": {"key": f"age:{shared.path('d/key.age')}", "identity": f"file:{tmp_path / 'reader.key'}"},
+        "sealane": {"key": f"age:{shared.path('d/_key.age')}", "identity": f"file:{tmp_path / 'reader.key'}"},
         shared.protocol: shared.target_options,
     }
-    before = shared.stored()["d/key.age"]
+    before = shared.stored()["d/_key.age"]
     for half in 1, 2:
         data = dd.from_pandas(frame.head(ROWS // half), npartitions=4)
         data.to_parquet(shared.url("d"), overwrite=True, storage_options=options)
-        assert shared.stored()["d/key.age"] == before
+        assert shared.stored()["d/_key.age"] == before
         back = dd.read_parquet(shared.url("d"), storage_options=options)
         assert len(back) == ROWS // half
     assert len(shared.stored()) == 5
