@@ -24,7 +24,7 @@ from typing import Any, Final
 from sealane._native import Key, load
 from sealane.exceptions import FormatError, KeyNotFoundError
 
-__all__ = ["identity", "is_reference", "resolve", "target"]
+__all__ = ["call", "check", "check_function", "identity", "is_reference", "resolve"]
 
 
 def resolve(reference: str) -> Key:
@@ -57,7 +57,7 @@ def identity(reference: str) -> str | Key | pathlib.Path:
     if scheme == "file":
         return pathlib.Path(rest).expanduser()
     if scheme == "call":
-        found = target(reference, rest)()
+        found = _function(reference, rest)()
         if not isinstance(found, str | Key | os.PathLike):
             raise TypeError(f"{reference}: returned {type(found).__name__}, which is no identity")
         return found if isinstance(found, str | Key) else pathlib.Path(found)
@@ -69,11 +69,20 @@ def is_reference(value: object) -> bool:
     return isinstance(value, str) and value.partition(":")[0] in _FIND
 
 
-def target(reference: str, name: str) -> Callable[..., Any]:
+def check(reference: str) -> None:
+    """Raises TypeError or ValueError for what is no reference; nothing is looked up."""
+    _parts(reference)
+
+
+def call(reference: str, name: str, *arguments: object) -> Key:
+    """What the function ``package.module:function`` returns, which must be a key."""
+    return _as_key(reference, _function(reference, name)(*arguments))
+
+
+def _function(reference: str, name: str) -> Callable[..., Any]:
     """The function ``package.module:function``."""
+    check_function(reference, name)
     module, _, path = name.partition(":")
-    if not (module and path):
-        raise ValueError(f"{reference}: a function is written package.module:function")
     try:
         found: Any = importlib.import_module(module)
         for part in path.split("."):
@@ -83,6 +92,12 @@ def target(reference: str, name: str) -> Callable[..., Any]:
     if not callable(found):
         raise ValueError(f"{reference}: is no function")
     return found  # type: ignore[no-any-return]
+
+
+def check_function(reference: str, name: str) -> None:
+    """Raises ValueError for what is not written like ``package.module:function``."""
+    if not all(name.partition(":")):
+        raise ValueError(f"{reference}: a function is written package.module:function")
 
 
 def _parts(reference: str) -> tuple[str, str]:
@@ -143,7 +158,7 @@ def _file(reference: str, name: str) -> Key:
 
 
 def _call(reference: str, name: str) -> Key:
-    return _as_key(reference, target(reference, name)())
+    return call(reference, name)
 
 
 def _as_key(reference: str, found: object) -> Key:
