@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import fsspec
 import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 import sealane
@@ -123,11 +126,24 @@ def test_a_file_that_was_cut(folder: Place, way: str, length: int) -> None:
 
 
 def test_an_object_that_was_cut(bucket: Place) -> None:
+    """A range of it may still be read, of whole chunks that are there; what is missing is never empty or short."""
     for length in HEADER + 3 * SEALED_CHUNK, HEADER + 3 * SEALED_CHUNK + 5000:
         replace(bucket, SEALED[:length])
-        for way in READS:
-            with refused(bucket.path("file"), TruncatedError, AuthenticationError):
+        fs, path = bucket.fs, bucket.path("file")
+        for way in "cat_file", "cat", "open", "the end", "get":
+            with refused(path, TruncatedError, AuthenticationError):
                 read(bucket, way)
+        assert fs.cat_file(path, start=5, end=CHUNK) == DATA[5:CHUNK]
+        for start, end in (
+            (3 * CHUNK - 5, 3 * CHUNK + 5),
+            (3 * CHUNK, 3 * CHUNK + 5),
+            (10 * CHUNK, None),
+            (-5, None),
+        ):
+            with refused(path, TruncatedError, AuthenticationError):
+                fs.cat_file(path, start=start, end=end)
+            with refused(path, TruncatedError, AuthenticationError):
+                fs.cat_ranges([path, path], [0, start], [5, end], on_error="raise")
 
 
 def test_a_changed_byte(stored: Place) -> None:
@@ -219,14 +235,14 @@ def test_a_file_that_is_forgotten_is_not_written(place: Place) -> None:
 def test_an_upload_that_is_refused(bucket: Place, server: Server, which: str) -> None:
     """S3 says no: an error that names the object, no object, and no parts that cost money for ever."""
     replace(bucket, SEALED)
-    refused = {
+    refusal = {
         "a part": lambda e: e["REQUEST_METHOD"] == "PUT" and "partNumber=2" in e["QUERY_STRING"],
         "the first": lambda e: e["REQUEST_METHOD"] == "POST" and "uploads" in e["QUERY_STRING"],
         "the end": lambda e: e["REQUEST_METHOD"] == "POST" and "uploadId" in e["QUERY_STRING"],
         "all": lambda e: e["REQUEST_METHOD"] in ("PUT", "POST"),
     }[which]
     for name in "new", "file":
-        with server.refusing(refused):
+        with server.refusing(refusal):
             with refused(bucket.path(name), PermissionError), bucket.fs.open(bucket.path(name), "wb") as file:
                 for _ in range(60):
                     file.write(bytes(1 << 20))
@@ -294,12 +310,81 @@ TOOLS: dict[str, Callable[[Place, str], object]] = {
 @pytest.mark.parametrize("tool", TOOLS)
 def test_tools_pass_errors_on(folder: Place, tool: str) -> None:
     frame = pd.DataFrame({"a": range(1000)})
-    for name, below in ("plain", folder.below), ("sealed", folder.url):
-        options = {} if name == "plain" else {"storage_options": folder.options}
+    for where, options in (folder.path("plain"), None), (folder.url("sealed"), folder.options):
         if tool == "zarr":
-            zarr.create_array(below(name), shape=10, dtype="i4", **options)[:] = 3
+            zarr.create_array(where, shape=10, dtype="i4", storage_options=options)[:] = 3
         else:
-            (frame.to_csv if tool == "pandas csv" else frame.to_parquet)(below(name), **options)
+            write = frame.to_csv if tool == "pandas csv" else frame.to_parquet
+            write(where, storage_options=options)
     TOOLS[tool](folder, "sealed")
     with refused(folder.path("plain"), SealaneError, OSError):
         TOOLS[tool](folder, "plain")
+
+
+class Unprintable:
+    """A cell of a table that fails when its turn comes."""
+
+    def __str__(self) -> str:
+        raise Stop
+
+
+def batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    for _ in range(30):
+        yield from table.to_batches()
+    raise Stop
+
+
+def a_csv(place: Place) -> None:
+    frame = pd.DataFrame({"a": [bytes(100)] * 100_000 + [Unprintable()]})
+    frame.to_csv(place.url("new"), storage_options=place.options)
+
+
+def a_dataset(place: Place) -> None:
+    table = pa.table({"a": range(50_000)})
+    reader = pa.RecordBatchReader.from_batches(table.schema, batches(table))
+    pa.dataset.write_dataset(reader, place.path("new"), filesystem=place.fs, format="parquet")
+
+
+def a_parquet_file(place: Place) -> None:
+    table = pa.table({"a": range(50_000)})
+    with place.fs.open(place.path("new"), "wb") as file, pq.ParquetWriter(file, table.schema) as writer:
+        for batch in batches(table):
+            writer.write_batch(batch)
+
+
+def text(place: Place) -> None:
+    with fsspec.open(place.url("new"), "wt", compression="gzip", **place.options) as file:
+        for _ in range(1000):
+            file.write("line\n" * 1000)
+        raise Stop
+
+
+@pytest.mark.parametrize("write", [a_csv, a_dataset, a_parquet_file, text], ids=lambda write: write.__name__)
+def test_a_tool_that_fails_while_it_writes(place: Place, write: Callable[[Place], None]) -> None:
+    place.target.makedirs(place.root, exist_ok=True)
+    with pytest.raises(Stop):
+        write(place)
+    gc.collect()
+    assert place.stored() == {}
+    if place.protocol == "s3":
+        assert place.uploads() == []
+
+
+def test_closing_after_a_handled_error_is_not_silent(place: Place) -> None:
+    """Either the file is there, or there is an error."""
+    place.target.makedirs(place.root, exist_ok=True)
+    file = place.fs.open(place.path("new"), "wb")
+    try:
+        raise Stop
+    except Stop:
+        file.write(b"what is written instead")
+        with contextlib.suppress(Stop, SealaneError, OSError):
+            file.close()
+            assert place.fs.cat_file(place.path("new")) == b"what is written instead"
+
+
+def test_what_a_folder_takes_with_a_plain_file_in_it(place: Place) -> None:
+    replace(place, SEALED)
+    replace(place, b"too short to be encrypted", "plain")
+    assert place.fs.du(place.root) >= len(DATA)
+    assert len(place.fs.find(place.root)) == 2

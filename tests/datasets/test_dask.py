@@ -107,7 +107,9 @@ def test_the_dataset_key_outlives_an_overwrite(
     reader = sealane.keys.generate("age")
     reader.save(tmp_path / "reader.key")
     shared.target.makedirs(shared.path("d"), exist_ok=True)
-    create_dataset_key(shared.below("d/_key.age"), recipients=[reader.public], **shared.target_options)
+    create_dataset_key(
+        shared.below("d/_key.age"), recipients=[reader.public], storage_options=shared.target_options
+    )
     options = {
         "sealane": {"key": f"age:{shared.path('d/_key.age')}", "identity": f"file:{tmp_path / 'reader.key'}"},
         shared.protocol: shared.target_options,

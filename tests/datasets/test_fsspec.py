@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import http.server
 import pickle
 import random
@@ -145,9 +146,19 @@ def test_chains(place: Place, tmp_path: Path) -> None:
         with fsspec.open(url, **place.options, **{cache: {"cache_storage": str(above)}}) as file:
             assert file.read() == data
         assert data in [path.read_bytes() for path in above.iterdir()]
-    with fsspec.open(f"blockcache::{place.url('file')}", **place.options) as file:
-        file.seek(CHUNK - 3)
-        assert file.read(6) == data[CHUNK - 3 : CHUNK + 3]
+
+
+# fsspec/caching.py leaves the file behind its memory map open.
+@pytest.mark.filterwarnings("ignore:unclosed file <_io.BufferedRandom:ResourceWarning")
+def test_a_cache_of_blocks(bucket: Place) -> None:
+    data = pattern(20 * CHUNK)
+    put(bucket, "file", data)
+    with fsspec.open(f"blockcache::{bucket.url('file')}", **bucket.options) as file:
+        for at in CHUNK - 3, 7 * CHUNK, len(data) - 6:
+            file.seek(at)
+            assert file.read(6) == data[at : at + 6]
+    del file
+    gc.collect()
 
 
 def test_a_cache_below_writes_too(place: Place) -> None:
@@ -223,7 +234,7 @@ class Seen(Callback):
 
 
 def test_put_and_get(place: Place, tmp_path: Path) -> None:
-    length = 5 << 20 | 77
+    length = 20 << 20 | 77
     (tmp_path / "here").write_bytes(pattern(length))
     fs, seen = place.fs, Seen()
     fs.put_file(str(tmp_path / "here"), place.path("there"), callback=seen)
@@ -232,7 +243,7 @@ def test_put_and_get(place: Place, tmp_path: Path) -> None:
     seen = Seen()
     fs.get_file(place.path("there"), str(tmp_path / "back"), callback=seen)
     assert (seen.size, seen.value) == (length, length)
-    assert len(seen.values) > 2, "more than one call for 5 MiB"
+    assert len(seen.values) > 2, "more than one call for 20 MiB"
     assert (tmp_path / "back").read_bytes() == pattern(length)
 
 
@@ -318,7 +329,7 @@ def test_reading_in_order_takes_few_requests(
         counts[name] = len(requests)
     with capsys.disabled():
         print(f"\nrequests for 20 MiB in order from S3: {counts}")
-    assert counts["sealed"] <= counts["plain"] + 5
+    assert counts["sealed"] <= 8
 
 
 def test_ranges_of_several_files(place: Place) -> None:

@@ -63,13 +63,11 @@ def test_a_key_for_each_file(place: Place) -> None:
         fs.cat_file(place.path("a"))
 
 
-@pytest.mark.parametrize("deed", ["mv", "cp_file", "copy", "mv_file", "rename"])
+@pytest.mark.parametrize("deed", ["mv", "cp_file", "copy", "rename"])
 def test_a_file_with_a_key_of_its_own_can_be_moved(place: Place, deed: str) -> None:
     """To be read under the new name it is encrypted again; or it is refused. It is not lost."""
     fs = place.sealed(EACH)
     fs.pipe_file(place.path("old"), pattern(50_000))
-    if not hasattr(fs, deed):
-        pytest.skip(f"{deed} is not in this fsspec")
     try:
         getattr(fs, deed)(place.path("old"), place.path("new"))
     except (NotImplementedError, ValueError, SealaneError):
@@ -106,9 +104,9 @@ def test_readers_come_and_go(place: Place, people: dict[str, sealane.keys.Key], 
         type(place.fs).clear_instance_cache()
         return place.sealed(f"age:{place.path('data/_key.age')}", identity=identity[name])
 
-    create_dataset_key(where, recipients=[publics["alice"]], **place.target_options)
+    create_dataset_key(where, recipients=[publics["alice"]], storage_options=place.target_options)
     first = place.stored()["data/_key.age"]
-    assert first.startswith(b"age-encryption.org/v1\n")
+    assert first.startswith(b"-----BEGIN AGE ENCRYPTED FILE-----\n")
     assert len(first) < 1000
     opened("alice").pipe_file(place.path("data/file"), b"content")
     with pytest.raises(NoMatchingKeyError, match=r"_key\.age"):
@@ -118,11 +116,13 @@ def test_readers_come_and_go(place: Place, people: dict[str, sealane.keys.Key], 
         where,
         identity=identity["alice"],
         recipients=[publics["alice"], publics["bob"]],
-        **place.target_options,
+        storage_options=place.target_options,
     )
     for name in people:
         assert opened(name).cat_file(place.path("data/file")) == b"content"
-    rewrap_dataset_key(where, identity=identity["bob"], recipients=[publics["bob"]], **place.target_options)
+    rewrap_dataset_key(
+        where, identity=identity["bob"], recipients=[publics["bob"]], storage_options=place.target_options
+    )
     assert opened("bob").cat_file(place.path("data/file")) == b"content"
     with pytest.raises(NoMatchingKeyError, match=r"_key\.age"):
         opened("alice").cat_file(place.path("data/file"))
@@ -131,22 +131,29 @@ def test_readers_come_and_go(place: Place, people: dict[str, sealane.keys.Key], 
     before = place.stored()
     with pytest.raises(NoMatchingKeyError, match=r"_key\.age"):
         rewrap_dataset_key(
-            where, identity=identity["alice"], recipients=[publics["alice"]], **place.target_options
+            where,
+            identity=identity["alice"],
+            recipients=[publics["alice"]],
+            storage_options=place.target_options,
         )
     for recipients in [], ["age1nobody"]:
         with pytest.raises((ValueError, TypeError, FormatError)):
-            rewrap_dataset_key(where, identity=identity["bob"], recipients=recipients, **place.target_options)
+            rewrap_dataset_key(
+                where, identity=identity["bob"], recipients=recipients, storage_options=place.target_options
+            )
     assert place.stored() == before
 
 
 def test_a_dataset_key_is_not_overwritten(place: Place, people: dict[str, sealane.keys.Key]) -> None:
     """It would be the end of all data under it."""
     place.target.makedirs(place.root, exist_ok=True)
-    create_dataset_key(place.below("_key.age"), recipients=[people["alice"].public], **place.target_options)
+    create_dataset_key(
+        place.below("_key.age"), recipients=[people["alice"].public], storage_options=place.target_options
+    )
     before = place.stored()
     with pytest.raises(FileExistsError, match=r"_key\.age"):
         create_dataset_key(
-            place.below("_key.age"), recipients=[people["alice"].public], **place.target_options
+            place.below("_key.age"), recipients=[people["alice"].public], storage_options=place.target_options
         )
     assert place.stored() == before
 
@@ -176,7 +183,9 @@ def test_tables_lie_beside_their_key(
 ) -> None:
     """The key file does not disturb those who read the folder."""
     place.target.makedirs(place.path("d"), exist_ok=True)
-    create_dataset_key(place.below("d/_key.age"), recipients=[people["alice"].public], **place.target_options)
+    create_dataset_key(
+        place.below("d/_key.age"), recipients=[people["alice"].public], storage_options=place.target_options
+    )
     fs = place.sealed(f"age:{place.path('d/_key.age')}", identity=f"file:{tmp_path / 'alice.key'}")
     table = pa.table({"year": [1, 2] * 50, "sum": range(100)})
     pa.dataset.write_dataset(
@@ -201,7 +210,7 @@ def test_one_identity_many_recipients(
     create_dataset_key(
         place.below("_key.age"),
         recipients=[str(key.public) for key in people.values()],
-        **place.target_options,
+        storage_options=place.target_options,
     )
     fs = place.sealed(f"age:{place.path('_key.age')}", identity="env:BOB")
     fs.pipe_file(place.path("file"), RAW)

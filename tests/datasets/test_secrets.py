@@ -99,7 +99,9 @@ def test_an_age_dataset_key(place: Place, tmp_path: Path) -> None:
     reader = sealane.keys.generate("age")
     reader.save(tmp_path / "reader.key")
     place.target.makedirs(place.root, exist_ok=True)
-    create_dataset_key(place.below("_key.age"), recipients=[reader.public], **place.target_options)
+    create_dataset_key(
+        place.below("_key.age"), recipients=[reader.public], storage_options=place.target_options
+    )
     fs = place.sealed(f"age:{place.path('_key.age')}", identity=f"file:{tmp_path / 'reader.key'}")
     fs.pipe_file(place.path("file"), MARKER.encode())
     text = sealane.decrypt(place.stored()["_key.age"], identities=[reader]).decode()
