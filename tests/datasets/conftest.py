@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import gc
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dask
+import fsspec
+import pytest
+import s3fs
+from distributed import Client, LocalCluster
+from parts import JWK, VARIABLE, Place, Server, forget_filesystems
+
+NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def key() -> Iterator[None]:
+    """The key is in the environment, also in that of every process that is started from here on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, JWK)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def no_old_filesystems() -> Iterator[None]:
+    """A client of S3 takes a quarter of a second to make, and is shared."""
+    yield
+    forget_filesystems(but=s3fs.S3FileSystem)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    forget_filesystems()
+    gc.collect()
+    server.close()
+
+
+def place_of(kind: str, request: Any) -> Place:
+    if kind == "s3":
+        server = request.getfixturevalue("server")
+        place = Place(
+            "s3",
+            f"bucket-{next(NUMBERS)}",
+            {
+                "key": "testing",
+                "secret": "testing",
+                "endpoint_url": server.url,
+                "client_kwargs": {"region_name": "eu-west-1"},
+            },
+        )
+        place.target.mkdir(place.root)
+        place.target.invalidate_cache()
+        return place
+    if kind == "memory":
+        fsspec.filesystem("memory").mkdir(root := f"/memory-{next(NUMBERS)}")
+        return Place("memory", root, {})
+    return Place("file", str(request.getfixturevalue("tmp_path") / "data"), {"auto_mkdir": True})
+
+
+@pytest.fixture(params=["file", "memory", "s3"])
+def place(request: Any) -> Place:
+    """An empty folder on disk, in memory and on S3, in turn."""
+    return place_of(request.param, request)
+
+
+@pytest.fixture
+def bucket(request: Any) -> Place:
+    return place_of("s3", request)
+
+
+@pytest.fixture
+def folder(request: Any, tmp_path: Path) -> Place:
+    (tmp_path / "data").mkdir()
+    return place_of("file", request)
+
+
+@pytest.fixture(scope="session")
+def cluster(key: None) -> Iterator[Client]:
+    """Two worker processes."""
+    with (
+        dask.config.set({"distributed.worker.memory.terminate": False}),
+        LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client

@@ -1,0 +1,176 @@
+"""Real parts that the tests of datasets stand on: a server of S3, places for data, what a key looks like."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import fsspec
+import s3fs
+from moto.server import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from support import CHUNK, HEADER, SEALED_CHUNK
+from werkzeug.serving import make_server
+
+VARIABLE = "SEALANE_TEST_DATASET_KEY"
+"""The environment variable that the key of every dataset here is in."""
+KEY = f"env:{VARIABLE}"
+RAW = bytes((i * 37 + 11) % 256 for i in range(32))
+JWK = json.dumps({"kty": "oct", "k": base64.urlsafe_b64encode(RAW).decode().rstrip("=")})
+MARKER = "a-marker-that-only-the-plaintext-holds"
+
+SHAPES = {
+    "raw": RAW,
+    "hex": RAW.hex().encode(),
+    "HEX": RAW.hex().upper().encode(),
+    "base64": base64.b64encode(RAW).rstrip(b"="),
+    "base64url": base64.urlsafe_b64encode(RAW).rstrip(b"="),
+    "repr": repr(RAW)[2:-1].encode(),
+    "list": repr(list(RAW))[1:-1].encode(),
+}
+"""What the key would look like, wherever it stood."""
+
+
+def secrets_in(data: object) -> list[str]:
+    """The shapes of the key that stand in these bytes, or in the text or the repr of an object."""
+    seen = data if isinstance(data, bytes) else f"{data!s}\n{data!r}".encode()
+    return [name for name, shape in SHAPES.items() if shape in seen]
+
+
+def sealed_len(length: int) -> int:
+    """Bytes of the object that holds this many bytes of plaintext."""
+    return HEADER + length + (SEALED_CHUNK - CHUNK) * (length // CHUNK + 1)
+
+
+class Quiet(MotoRequestHandler):
+    """Writes no line for each request."""
+
+    def log_request(self, *_: Any) -> None:
+        pass
+
+
+class Server:
+    """moto's server of S3 on a port of the loopback, which counts and, where told to, refuses requests."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, str]] = []
+        self.refuse: Callable[[dict[str, Any]], bool] = lambda environ: False
+        self._app = DomainDispatcherApplication(create_backend_app)
+        # moto's own ThreadedMotoServer leaves its socket open.
+        self._server = make_server("127.0.0.1", 0, self, threaded=True, request_handler=Quiet)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=[0.05])
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        self.requests.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+        if self.refuse(environ):
+            start_response("403 Forbidden", [("Content-Type", "application/xml")])
+            return [b"<Error><Code>AccessDenied</Code><Message>refused by the test</Message></Error>"]
+        return self._app(environ, start_response)
+
+    @contextlib.contextmanager
+    def counting(self) -> Iterator[list[tuple[str, str]]]:
+        """The requests that come while the block runs."""
+        counted: list[tuple[str, str]] = []
+        before = len(self.requests)
+        yield counted
+        counted += self.requests[before:]
+
+    @contextlib.contextmanager
+    def refusing(self, what: Callable[[dict[str, Any]], bool]) -> Iterator[None]:
+        self.refuse, before = what, self.refuse
+        try:
+            yield
+        finally:
+            self.refuse = before
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+def forget_filesystems(but: type[fsspec.AbstractFileSystem] | None = None) -> None:
+    """Drops every cached filesystem; those of S3 close their connections."""
+    classes = [fsspec.AbstractFileSystem]
+    while classes:
+        cls = classes.pop()
+        if cls is not but:
+            cls.clear_instance_cache()
+        classes += cls.__subclasses__()
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """An empty folder somewhere, under a filesystem of fsspec."""
+
+    protocol: str
+    root: str
+    target_options: dict[str, Any]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The ``storage_options`` of an encrypted URL."""
+        return {"sealane": {"key": KEY}, self.protocol: self.target_options}
+
+    @property
+    def target(self) -> Any:
+        """The filesystem below."""
+        return fsspec.filesystem(self.protocol, **self.target_options)
+
+    @property
+    def fs(self) -> Any:
+        """The encrypted one."""
+        return self.sealed(KEY)
+
+    def sealed(self, key: str, **options: Any) -> Any:
+        """The encrypted filesystem with another key."""
+        return fsspec.filesystem(
+            "sealane",
+            target_protocol=self.protocol,
+            target_options=self.target_options,
+            key=key,
+            **options,
+        )
+
+    def path(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def below(self, name: str) -> str:
+        """The URL of what is stored."""
+        return f"{self.protocol}://{self.root}/{name}"
+
+    def url(self, name: str) -> str:
+        """The URL of the plaintext."""
+        return f"sealane::{self.below(name)}"
+
+    def stored(self) -> dict[str, bytes]:
+        """Everything that is stored here, by its name."""
+        target = self.target
+        target.invalidate_cache()
+        return {
+            path[len(self.root) :].lstrip("/"): target.cat_file(path)
+            for path in (target._strip_protocol(found) for found in target.find(self.root))
+        }
+
+    def uploads(self) -> list[Any]:
+        """Uploads in parts that nobody finished."""
+        target = self.target
+        assert isinstance(target, s3fs.S3FileSystem)
+        return target.call_s3("list_multipart_uploads", Bucket=self.root.split("/")[0]).get("Uploads", [])
+
+
+def key_of(path: str) -> bytes:
+    """A key for each file, by the last part of its path: what ``each:parts:key_of`` calls."""
+    return hashlib.sha256(RAW + path.rpartition("/")[2].encode()).digest()
+
+
+def called() -> bytes:
+    """What ``call:parts:called`` calls."""
+    return RAW

@@ -1,0 +1,256 @@
+"""Two worker processes of Dask read and write one encrypted dataset."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import dask
+import dask.array as da
+import dask.bag as db
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+import sealane
+from dask.base import tokenize
+from distributed import Client, KilledWorker
+from pandas.testing import assert_frame_equal
+from parts import KEY, MARKER, RAW, Place, secrets_in
+
+pytestmark = pytest.mark.filterwarnings(
+    # dask/dataframe/io/parquet/arrow.py, by itself.
+    "ignore:The inplace keyword in DataFrame:pandas.errors.Pandas4Warning",
+)
+
+ROWS = 12_000
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    chance = np.random.default_rng(6)
+    return pd.DataFrame(
+        {
+            "group": chance.integers(0, 7, ROWS),
+            "sum": chance.integers(-1000, 1000, ROWS) / 8,
+            "name": [f"{MARKER}-{n % 100}" for n in range(ROWS)],
+        }
+    )
+
+
+@pytest.fixture(params=["file", "s3"])
+def shared(request: Any) -> Place:
+    """A folder that other processes see."""
+    return request.getfixturevalue("folder" if request.param == "file" else "bucket")
+
+
+def assert_encrypted(place: Place) -> None:
+    stored = place.stored()
+    assert stored
+    for data in stored.values():
+        sealane.decrypt(data, key=RAW)
+        assert MARKER.encode() not in data
+
+
+def answer(data: Any) -> Any:
+    return data.groupby("group")["sum"].agg(["sum", "count", "min", "max"])
+
+
+def test_parquet_gives_the_answer_of_the_plain_dataset(
+    cluster: Client, shared: Place, frame: pd.DataFrame
+) -> None:
+    whole = dd.from_pandas(frame, npartitions=8)
+    whole.to_parquet(shared.below("plain"), storage_options=shared.target_options)
+    plain = answer(dd.read_parquet(shared.below("plain"), storage_options=shared.target_options)).compute()
+    shared.target.rm(shared.path("plain"), recursive=True)
+
+    whole.to_parquet(shared.url("d"), storage_options=shared.options, write_metadata_file=True)
+    assert len([name for name in shared.stored() if name.endswith(".parquet")]) == 8
+    assert_encrypted(shared)
+    data = dd.read_parquet(shared.url("d"), storage_options=shared.options, calculate_divisions=True)
+    assert data.npartitions == 8
+    assert data.known_divisions
+    assert_frame_equal(answer(data).compute().sort_index(), plain.sort_index())
+    assert_frame_equal(answer(frame).sort_index(), plain.sort_index())
+    arrow = dd.read_parquet(
+        shared.url("d"), storage_options=shared.options, columns=["sum"], filters=[("group", "==", 3)]
+    )
+    assert arrow["sum"].sum().compute() == frame.loc[frame["group"] == 3, "sum"].sum()
+
+
+def test_both_workers_read(cluster: Client, bucket: Place, frame: pd.DataFrame) -> None:
+    dd.from_pandas(frame, npartitions=2).to_parquet(bucket.url("d"), storage_options=bucket.options)
+    read = cluster.run(
+        lambda url, options: len(pd.read_parquet(url, storage_options=options)),
+        bucket.url("d"),
+        bucket.options,
+    )
+    assert list(read.values()) == [ROWS, ROWS]
+
+
+def test_a_filesystem_as_an_argument(cluster: Client, shared: Place, frame: pd.DataFrame) -> None:
+    dd.from_pandas(frame, npartitions=3).to_parquet(shared.path("d"), filesystem=shared.fs)
+    assert_encrypted(shared)
+    data = dd.read_parquet(shared.path("d"), filesystem=shared.fs)
+    assert_frame_equal(data.compute(), frame, check_dtype=False)
+
+
+def test_the_dataset_key_outlives_an_overwrite(
+    cluster: Client, shared: Place, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    from sealane.fs import create_dataset_key
+
+    reader = sealane.keys.generate("age")
+    reader.save(tmp_path / "reader.key")
+    shared.target.makedirs(shared.path("d"), exist_ok=True)
+    create_dataset_key(
+        shared.below("d/_key.age"), recipients=[reader.public], storage_options=shared.target_options
+    )
+    options = {
+        "sealane": {"key": f"age:{shared.path('d/_key.age')}", "identity": f"file:{tmp_path / 'reader.key'}"},
+        shared.protocol: shared.target_options,
+    }
+    before = shared.stored()["d/_key.age"]
+    for half in 1, 2:
+        data = dd.from_pandas(frame.head(ROWS // half), npartitions=4)
+        data.to_parquet(shared.url("d"), overwrite=True, storage_options=options)
+        assert shared.stored()["d/_key.age"] == before
+        back = dd.read_parquet(shared.url("d"), storage_options=options)
+        assert len(back) == ROWS // half
+    assert len(shared.stored()) == 5
+    assert all(MARKER.encode() not in data for data in shared.stored().values())
+
+
+def test_csv_text_and_json(cluster: Client, shared: Place, frame: pd.DataFrame) -> None:
+    data = dd.from_pandas(frame, npartitions=3)
+    data.to_csv(shared.url("csv/*.csv"), index=False, storage_options=shared.options)
+    assert_encrypted(shared)
+    back = dd.read_csv(shared.url("csv/*.csv"), blocksize=100_000, storage_options=shared.options)
+    assert back.npartitions > 3, "one file was read in blocks"
+    assert_frame_equal(back.compute().reset_index(drop=True), frame, check_dtype=False)
+    bag = db.from_sequence([f"{MARKER} {n}" for n in range(1000)], npartitions=4)
+    bag.to_textfiles(shared.url("text/*.txt"), storage_options=shared.options)
+    lines = db.read_text(shared.url("text/*.txt"), storage_options=shared.options)
+    assert lines.map(lambda line: int(line.split()[1])).sum().compute() == 499_500
+    assert (
+        db.read_text(shared.url("text/*.txt"), blocksize=10_000, storage_options=shared.options)
+        .count()
+        .compute()
+        == 1000
+    )
+    assert_encrypted(shared)
+
+
+def test_arrays(cluster: Client, shared: Place) -> None:
+    array = da.arange(40_000, chunks=5000).reshape(200, 200).rechunk((50, 100))
+    array.to_zarr(shared.url("z"), storage_options=shared.options)
+    for data in shared.stored().values():
+        sealane.decrypt(data, key=RAW)
+    back = da.from_zarr(shared.url("z"), storage_options=shared.options)
+    assert back.chunks == array.chunks
+    assert (back == array).all().compute()
+    assert int(back[150:, 3].sum().compute()) == int(np.arange(40_000).reshape(200, 200)[150:, 3].sum())
+
+
+def test_xarray_on_the_cluster(cluster: Client, shared: Place) -> None:
+    import xarray as xr
+
+    values = np.arange(1200.0).reshape(40, 30)
+    dataset = xr.Dataset({"t": (("x", "y"), values)}).chunk(x=10)
+    dataset.to_zarr(shared.url("z"), storage_options=shared.options, consolidated=False)
+    with xr.open_zarr(shared.url("z"), storage_options=shared.options, consolidated=False) as back:
+        assert back["t"].data.npartitions == 4
+        np.testing.assert_array_equal(back["t"].mean("y").compute(), values.mean(axis=1))
+
+
+def test_graphs_carry_no_key(cluster: Client, bucket: Place, frame: pd.DataFrame) -> None:
+    """What goes over the wire, what the scheduler keeps, and what names tasks."""
+    assert secrets_in(cloudpickle.dumps(RAW)), "the search finds what is there"
+    dd.from_pandas(frame, npartitions=2).to_parquet(bucket.url("d"), storage_options=bucket.options)
+    data = dd.read_parquet(bucket.url("d"), storage_options=bucket.options)
+    array = da.arange(100, chunks=50)
+    array.to_zarr(bucket.url("z"), storage_options=bucket.options)
+    lines = db.read_text(bucket.url("d/*"), storage_options=bucket.options, encoding="latin1")
+    arrow = dd.read_parquet(bucket.path("d"), filesystem=bucket.fs)
+    for collection in data, arrow, da.from_zarr(bucket.url("z"), storage_options=bucket.options), lines:
+        graph = collection.__dask_graph__()
+        assert KEY in str(cloudpickle.dumps(graph)), "the reference travels"
+        for seen in (
+            cloudpickle.dumps(graph),
+            cloudpickle.dumps(collection),
+            repr(collection),
+            repr(dict(graph)),
+            tokenize(collection),
+        ):
+            assert not secrets_in(seen)
+    kept = cluster.persist(data)
+    assert len(kept) == ROWS
+    state = cluster.run_on_scheduler(
+        lambda dask_scheduler: cloudpickle.dumps(
+            [[repr(task), cloudpickle.dumps(task.run_spec)] for task in dask_scheduler.tasks.values()]
+        )
+    )
+    assert len(state) > 1000
+    assert not secrets_in(state)
+    assert not secrets_in(cluster.get_worker_logs())
+    assert not secrets_in(cluster.get_scheduler_logs())
+    assert not secrets_in(cluster.scheduler_info())
+
+
+def once(path: str) -> Callable[[], None]:
+    """Kills the process that calls it, the first time."""
+
+    def vanish() -> None:
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return vanish
+
+
+def test_a_vanished_worker_is_made_up_for(
+    cluster: Client, shared: Place, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    dd.from_pandas(frame, npartitions=6).to_parquet(shared.url("d"), storage_options=shared.options)
+    vanish = once(str(tmp_path / "vanished"))
+
+    def with_an_accident(part: pd.DataFrame, number: int) -> pd.DataFrame:
+        if number == 3:
+            vanish()
+        return part
+
+    data = dd.read_parquet(shared.url("d"), storage_options=shared.options)
+    parts = [dask.delayed(with_an_accident)(part, number) for number, part in enumerate(data.to_delayed())]
+    back = pd.concat(cluster.gather(cluster.compute(parts)))
+    assert (tmp_path / "vanished").exists()
+    assert_frame_equal(back, frame, check_dtype=False)
+    cluster.wait_for_workers(2)
+
+
+def test_a_worker_that_vanishes_while_it_writes(cluster: Client, shared: Place) -> None:
+    """Nothing stands under the final name, and the work is done again."""
+    fs, path = shared.fs, shared.path("written")
+    shared.target.makedirs(shared.root, exist_ok=True)
+
+    def write(name: str, kill: bool) -> None:
+        with fs.open(name, "wb") as file:
+            for _ in range(12):
+                file.write(bytes(1 << 20))
+            if kill:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        cluster.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
+        with pytest.raises(KilledWorker):
+            cluster.submit(write, path, True).result()
+        cluster.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3))
+    assert "written" not in shared.stored()
+    cluster.wait_for_workers(2)
+    cluster.submit(write, path, False).result()
+    assert sealane.decrypt(shared.stored()["written"], key=RAW) == bytes(12 << 20)
