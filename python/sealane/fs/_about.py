@@ -19,6 +19,12 @@ def about(path: str) -> Iterator[None]:
         raise type(error)(f"{path}: {error}") from None
     except OSError as error:
         # What a server answers seldom says about which file.
-        if error.filename is None and error.errno is not None:
+        if error.filename is not None or path in str(error):
+            raise
+        if error.errno is not None:
             error.filename = path
+            raise
+        if type(error).__module__ == "builtins":
+            raise type(error)(f"{path}: {error}") from error
+        error.add_note(path)
         raise

@@ -99,8 +99,8 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return entries if detail else sorted(entry["name"] for entry in entries)
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
-        """What is known of a file. ``size`` is that of its plaintext, if it is whole: None for a size that no
-        encrypted file has. ``sealed_size`` is what lies on the other filesystem.
+        """What is known of a file. ``size`` is that of its plaintext, if it is an encrypted one, and whole.
+        ``sealed_size`` is what lies on the other filesystem.
         """
         return _plain(self.fs.info(self._strip_protocol(path), **kwargs))
 
@@ -170,6 +170,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         unlock = self.keys.unlock(path)
         if self.local:
             return LocalFile(self, path, unlock)
+        block_size = block_size or getattr(self.fs, "default_block_size", None)
         return RemoteFile(self, path, unlock, block_size=block_size, cache_options=cache_options, **kwargs)
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
@@ -289,15 +290,17 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     def _pieces(self, path: str, callback: Callback) -> Iterable[bytes]:
         """The sealed bytes of a file, in order; four requests at a time."""
-        size = self.fs.info(path)["size"]
+        size, done = self.fs.info(path)["size"], 0
         callback.set_size(plain_len(size))
         step, at = MAX_BLOCK // 2, 0
         while at < size:
             starts = [start for start in range(at, at + 4 * step, step) if start < size]
             ends = [min(start + step, size) for start in starts]
-            yield from self.fs.cat_ranges([path] * len(starts), starts, ends, on_error="raise")
+            for piece in self.fs.cat_ranges([path] * len(starts), starts, ends, on_error="raise"):
+                yield piece
+                done += len(piece)
+                callback.absolute_update(plain_len(size) * done // size)
             at = ends[-1]
-            callback.absolute_update(plain_len(size) * at // size)
 
     # Writing
 
@@ -432,13 +435,13 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
 
 def _plain(entry: dict[str, Any]) -> dict[str, Any]:
-    """What is known of a file, with the size of the plaintext."""
+    """What is known of a file, with the size of the plaintext, unless it can be no encrypted one."""
     if entry.get("type") != "file" or entry.get("size") is None:
         return entry
     try:
         size = plain_len(entry["size"])
     except TruncatedError:
-        size = None
+        size = entry["size"]
     return {**entry, "size": size, "sealed_size": entry["size"]}
 
 

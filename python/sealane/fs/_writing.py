@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import logging
 import secrets
 import sys
 import tempfile
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
     from sealane.fs._filesystem import SealaneFileSystem
 
-logger = logging.getLogger("sealane.fs")
-
 IN_MEMORY = 8 << 20
 """Sealed bytes that are kept until the file is whole and then sent in one request."""
 PART = 16 << 20
@@ -35,8 +32,9 @@ OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl
 class WrittenFile(EncryptedWriter):
     """A file in the making. It gets its name when it is closed, or when its transaction ends.
 
-    Closed while an exception is on its way that was not there when it was opened, it is discarded: fsspec's
-    own context managers, and many a library's, do not tell a file that its block failed.
+    Closed while an exception is on its way that was not there when it was opened, it is discarded, and raises
+    that exception: fsspec's own context managers, and many a library's, do not tell a file that its block
+    failed.
     """
 
     def __init__(
@@ -72,9 +70,11 @@ class WrittenFile(EncryptedWriter):
                 return
             flying = sys.exception()
             if flying is not None and flying is not self._before:
-                logger.warning("%s: discarded, since %s was on its way", self.path, type(flying).__name__)
                 self.discard()
-            elif self._autocommit:
+                # To whoever is being told of it anyway, this changes nothing. Somebody else, who caught it and
+                # went on to close the file, is told that there is none.
+                raise flying
+            if self._autocommit:
                 self.commit()
             else:
                 # Only marks it: what was written so far waits for the transaction's end.

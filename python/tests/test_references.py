@@ -1,0 +1,108 @@
+"""Key references: where a key is found, and what is said where it is not."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import types
+
+import keyring
+import keyring.backend
+import pytest
+import sealane
+from sealane import KeyNotFoundError, keys
+
+
+class Ring(keyring.backend.KeyringBackend):
+    """A keyring in memory."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.entries.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.entries[service, username] = password
+
+
+@pytest.fixture
+def ring() -> Ring:
+    before, ring = keyring.get_keyring(), Ring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    module = types.ModuleType("some_keys")
+    monkeypatch.setitem(sys.modules, "some_keys", module)
+    return module
+
+
+def test_every_reference_finds_its_key(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, ring: Ring, module: types.ModuleType
+) -> None:
+    key = keys.generate("aes-256")
+    monkeypatch.setenv("SOME_KEY", key.to_text())
+    monkeypatch.setenv("HOME", str(tmp_path))
+    key.save(tmp_path / "key.jwk")
+    ring.set_password("sealane", "me", key.to_text())
+    module.a_key = lambda: key
+    module.inner = types.SimpleNamespace(some_bytes=lambda: bytearray(bytes(key)))
+    for reference in [
+        "env:SOME_KEY",
+        f"file:{tmp_path}/key.jwk",
+        "file:~/key.jwk",
+        "keyring:sealane/me",
+        "call:some_keys:a_key",
+        "call:some_keys:inner.some_bytes",
+    ]:
+        assert bytes(keys.resolve(reference)) == bytes(key), reference
+
+
+@pytest.mark.parametrize(
+    ("reference", "error"),
+    [
+        ("env:NO_SUCH_KEY", KeyNotFoundError),
+        ("env:NO_KEY", sealane.FormatError),
+        ("file:/no/such/key", FileNotFoundError),
+        ("keyring:sealane/nobody", KeyNotFoundError),
+        ("keyring:sealane", ValueError),
+        ("call:no_such_module:key", KeyNotFoundError),
+        ("call:some_keys:nothing", KeyNotFoundError),
+        ("call:some_keys:number", ValueError),
+        ("call:some_keys:a_word", TypeError),
+        ("call:some_keys", ValueError),
+        ("env:", ValueError),
+        ("key", ValueError),
+        ("", ValueError),
+        (bytes(32), TypeError),
+        (None, TypeError),
+    ],
+)
+def test_what_leads_to_no_key(
+    reference: str,
+    error: type[Exception],
+    monkeypatch: pytest.MonkeyPatch,
+    ring: Ring,
+    module: types.ModuleType,
+) -> None:
+    monkeypatch.setenv("NO_KEY", "secret words")
+    module.number = 3
+    module.a_word = lambda: "secret words"
+    with pytest.raises(error) as raised:
+        keys.resolve(reference)
+    assert "secret words" not in str(raised.value), "what was found may be a secret"
+    if issubclass(error, sealane.SealaneError | OSError):
+        assert reference.partition(":")[2] in str(raised.value)
+
+
+def test_a_key_of_bytes() -> None:
+    assert bytes(keys.Key.from_bytes(bytearray(range(32)))) == bytes(range(32))
+    with pytest.raises(TypeError):
+        keys.Key.from_bytes("a password")  # type: ignore[arg-type]
