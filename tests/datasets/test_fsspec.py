@@ -299,7 +299,7 @@ def test_a_transaction_that_is_rolled_back(place: Place) -> None:
 def test_many_ranges_take_few_requests(
     bucket: Place, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = pattern(8 << 20)
+    data = pattern(4 << 20)
     put(bucket, "sealed", data)
     bucket.target.pipe_file(bucket.path("plain"), data)
     chance = random.Random(6)
@@ -312,7 +312,7 @@ def test_many_ranges_take_few_requests(
         assert parts == [data[start:end] for start, end in zip(starts, ends, strict=True)]
         counts[name] = len(requests)
     with capsys.disabled():
-        print(f"\nrequests for 100 ranges of 8 MiB on S3: {counts}")
+        print(f"\nrequests for 100 ranges of 4 MiB on S3: {counts}")
     assert counts["sealed"] <= counts["plain"] + 5
 
 
