@@ -57,9 +57,8 @@ def row(what: str, goal: str, plain: Callable[[], object], sealed: Callable[[], 
     ratios = [a / b if goal.startswith(">") else b / a for a, b in pairs[1:]]
     ratio, spread = statistics.median(ratios), f"{min(ratios):.2f}-{max(ratios):.2f}"
     unit = "x speed" if goal.startswith(">") else "x time"
-    print(
-        f"{what:<44} {theirs * 1e3:9.1f} {ours * 1e3:9.1f} {ratio:6.2f} {unit:8} {spread:>10}   {judged(goal, ratio)}"
-    )
+    figures = f"{theirs * 1e3:9.1f} {ours * 1e3:9.1f} {ratio:6.2f} {unit:8} {spread:>10}"
+    print(f"{what:<44} {figures}   {judged(goal, ratio)}")
 
 
 def judged(goal: str, ratio: float) -> str:
@@ -71,9 +70,8 @@ def judged(goal: str, ratio: float) -> str:
 
 
 def head(title: str) -> None:
-    print(
-        f"\n{title}\n\n{'what':<44} {'plain ms':>9} {'sealed ms':>9} {'ratio':>6} {'':8} {'spread':>10}   goal"
-    )
+    figures = f"{'plain ms':>9} {'sealed ms':>9} {'ratio':>6} {'':8} {'spread':>10}"
+    print(f"\n{title}\n\n{'what':<44} {figures}   goal")
 
 
 def one_file(folder: pathlib.Path, size: int, rounds: int, plain: Any, sealed: Any) -> None:
