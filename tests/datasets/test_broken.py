@@ -16,7 +16,13 @@ import pytest
 import sealane
 import zarr
 from parts import KEY, RAW, Place, Server
-from sealane.exceptions import AuthenticationError, FormatError, SealaneError, TruncatedError
+from sealane.exceptions import (
+    AuthenticationError,
+    FormatError,
+    KeyNotFoundError,
+    SealaneError,
+    TruncatedError,
+)
 from support import CHUNK, HEADER, SEALED_CHUNK, pattern
 
 DATA = pattern(70 * CHUNK + 77)
@@ -56,21 +62,19 @@ READS: dict[str, Callable[[Any, str], object]] = {
     "get": lambda fs, path: fs.get_file(path, "/dev/null"),
 }
 """Ways to read, each of which has to notice."""
-everywhere = pytest.mark.parametrize("way", READS)
 
 
 def read(place: Place, way: str, key: str = KEY, name: str = "file", **options: Any) -> object:
     return READS[way](place.sealed(key, **options), place.path(name))
 
 
-@everywhere
-def test_a_reference_that_leads_nowhere(stored: Place, way: str) -> None:
-    with pytest.raises(SealaneError, match="SEALANE_NOT_SET") as caught:
-        read(stored, way, "env:SEALANE_NOT_SET")
-    assert isinstance(caught.value, LookupError)
-    with pytest.raises(OSError, match="no-such-key") as missing:
-        read(stored, way, "file:/no-such-key")
-    assert missing.value.filename == "/no-such-key"
+def test_a_reference_that_leads_nowhere(stored: Place) -> None:
+    for way in READS:
+        with pytest.raises(KeyNotFoundError, match="SEALANE_NOT_SET"):
+            read(stored, way, "env:SEALANE_NOT_SET")
+        with pytest.raises(OSError, match="no-such-key") as missing:
+            read(stored, way, "file:/no-such-key")
+        assert missing.value.filename == "/no-such-key"
 
 
 @pytest.mark.parametrize(
@@ -82,19 +86,19 @@ def test_a_bad_reference(folder: Place, key: str) -> None:
         read(folder, "cat_file", key)
 
 
-@everywhere
-def test_another_key(stored: Place, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_key(stored: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEALANE_OTHER", OTHER.to_text())
-    with refused(stored.path("file"), AuthenticationError):
-        read(stored, way, "env:SEALANE_OTHER")
+    for way in READS:
+        with refused(stored.path("file"), AuthenticationError):
+            read(stored, way, "env:SEALANE_OTHER")
 
 
-@everywhere
 @pytest.mark.parametrize("length", [0, 1, 55, 71, 72, 500, HEADER + 2 * SEALED_CHUNK, 100_000])
-def test_a_plain_file_among_encrypted_ones(folder: Place, way: str, length: int) -> None:
-    replace(folder, pattern(length), "plain")
-    with refused(folder.path("plain"), FormatError, AuthenticationError):
-        read(folder, way, name="plain")
+def test_a_plain_file_among_encrypted_ones(place: Place, length: int) -> None:
+    replace(place, pattern(length), "plain")
+    for way in READS:
+        with refused(place.path("plain"), FormatError, AuthenticationError):
+            read(place, way, name="plain")
 
 
 def test_listing_goes_on_past_a_plain_file(place: Place) -> None:
@@ -106,7 +110,6 @@ def test_listing_goes_on_past_a_plain_file(place: Place) -> None:
     assert len(sizes) == 7
 
 
-@everywhere
 @pytest.mark.parametrize(
     "length",
     [
@@ -118,15 +121,16 @@ def test_listing_goes_on_past_a_plain_file(place: Place) -> None:
         len(SEALED) - 1,
     ],
 )
-def test_a_file_that_was_cut(folder: Place, way: str, length: int) -> None:
+def test_a_file_that_was_cut(folder: Place, length: int) -> None:
     """At the border of a chunk, in the middle of one, in the header: no size is believed before the end."""
     replace(folder, SEALED[:length])
-    with refused(folder.path("file"), TruncatedError, AuthenticationError):
-        read(folder, way)
+    for way in READS:
+        with refused(folder.path("file"), TruncatedError, AuthenticationError):
+            read(folder, way)
 
 
 def test_an_object_that_was_cut(bucket: Place) -> None:
-    """A range of it may still be read, of whole chunks that are there; what is missing is never empty or short."""
+    """Ranges of chunks that are there may still be read; what is missing is never empty or short."""
     for length in HEADER + 3 * SEALED_CHUNK, HEADER + 3 * SEALED_CHUNK + 5000:
         replace(bucket, SEALED[:length])
         fs, path = bucket.fs, bucket.path("file")
@@ -244,10 +248,10 @@ def test_an_upload_that_is_refused(bucket: Place, server: Server, which: str) ->
     for name in "new", "file":
         with server.refusing(refusal):
             with refused(bucket.path(name), PermissionError), bucket.fs.open(bucket.path(name), "wb") as file:
-                for _ in range(60):
+                for _ in range(40):
                     file.write(bytes(1 << 20))
             with refused(bucket.path(name), PermissionError):
-                bucket.fs.pipe_file(bucket.path(name), bytes(60 << 20))
+                bucket.fs.pipe_file(bucket.path(name), bytes(40 << 20))
         assert bucket.stored() == {"file": SEALED}
         assert bucket.uploads() == []
     bucket.fs.pipe_file(bucket.path("new"), b"and again")
@@ -335,7 +339,7 @@ def batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
 
 
 def a_csv(place: Place) -> None:
-    frame = pd.DataFrame({"a": [bytes(100)] * 100_000 + [Unprintable()]})
+    frame = pd.DataFrame({"a": ["a long line " * 40] * 20_000 + [Unprintable()]})
     frame.to_csv(place.url("new"), storage_options=place.options)
 
 
@@ -378,8 +382,11 @@ def test_closing_after_a_handled_error_is_not_silent(place: Place) -> None:
         raise Stop
     except Stop:
         file.write(b"what is written instead")
-        with contextlib.suppress(Stop, SealaneError, OSError):
+        try:
             file.close()
+        except (Stop, SealaneError, OSError):
+            assert place.stored() == {}
+        else:
             assert place.fs.cat_file(place.path("new")) == b"what is written instead"
 
 
