@@ -17,7 +17,7 @@ from fsspec.utils import isfilelike
 
 from sealane import _native
 from sealane._native import plain_len
-from sealane.exceptions import TruncatedError
+from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._about import about
 from sealane.fs._keys import Keys
 from sealane.fs._reading import MAX_BLOCK, LocalFile, RemoteFile, Wanted, open_ranges
@@ -248,6 +248,8 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         try:
             with self._open(one.path) as file:
                 return b"" if one.start >= file.size else error
+        except SealaneError as truth:
+            return truth
         except Exception:
             return error
 
@@ -263,9 +265,10 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         rpath = self._strip_protocol(rpath)
         self._not_the_key(rpath)
         out = outfile if outfile is not None else lpath if isfilelike(lpath) else None
-        if out is None and self.fs.isdir(rpath):
-            os.makedirs(lpath, exist_ok=True)
-            return
+        with about(rpath):
+            if out is None and self.fs.isdir(rpath):
+                os.makedirs(lpath, exist_ok=True)
+                return
         unlock = self.keys.unlock(rpath)
         if out is None:
             lpath = os.fspath(lpath)
