@@ -17,7 +17,7 @@ from fsspec.utils import isfilelike
 
 from sealane import _native
 from sealane._native import plain_len
-from sealane.exceptions import TruncatedError
+from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._about import about
 from sealane.fs._keys import Keys
 from sealane.fs._reading import MAX_BLOCK, LocalFile, RemoteFile, Wanted, open_ranges
@@ -207,19 +207,17 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
     ) -> list[bytes | Exception]:
         if not len(paths) == len(starts) == len(ends):
             raise ValueError("paths, starts and ends must have one length")
-        out: list[Any] = [None] * len(paths)
+        out: list[Any] = [b""] * len(paths)
         wanted: dict[int, Wanted] = {}
-        sizes: dict[str, int] = {}
         for at, (path, start, end) in enumerate(zip(paths, starts, ends, strict=True)):
             try:
                 self._not_the_key(path)
                 if end is None and not start:
                     out[at] = self._whole(path)
-                else:
-                    wanted[at] = one = self._counted(path, start or 0, end, sizes)
-                    if one.start >= one.end:
-                        out[at] = b""
-                        del wanted[at]
+                elif end is None or end < 0 or (start or 0) < 0:
+                    out[at] = self._from_the_end(path, start or 0, end)
+                elif (start or 0) < end:
+                    wanted[at] = Wanted(path, start or 0, end)
             except Exception as error:
                 out[at] = error
         for at, data in zip(wanted, open_ranges(self, list(wanted.values())) if wanted else [], strict=True):
@@ -234,16 +232,12 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
                     return file.read()
             return _native.decrypt_bytes(self.fs.cat_file(path), unlock)
 
-    def _counted(self, path: str, start: int, end: int | None, sizes: dict[str, int]) -> Wanted:
-        """Ends that are counted from the end of the file need its size."""
-        if start >= 0 and end is not None and end >= 0:
-            return Wanted(path, start, end)
-        if path not in sizes:
-            with about(path):
-                sizes[path] = plain_len(self.fs.info(path)["size"])
-        size = sizes[path]
-        start = start if start >= 0 else max(0, size + start)
-        return Wanted(path, start, size if end is None else end if end >= 0 else size + end)
+    def _from_the_end(self, path: str, start: int, end: int | None) -> bytes:
+        """A range that is counted from the end of the file, which is verified therefore."""
+        with self._open(path, cache_type="none") as file:
+            begin, stop, _ = slice(start, end).indices(file.size)
+            file.seek(begin)
+            return bytes(file.read(max(0, stop - begin)))
 
     def _past_the_end(self, one: Wanted, error: Exception) -> bytes | Exception:
         """Nothing, where a range lies behind the end of the file, which is verified for once."""
@@ -254,6 +248,8 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         try:
             with self._open(one.path) as file:
                 return b"" if one.start >= file.size else error
+        except SealaneError as truth:
+            return truth
         except Exception:
             return error
 
@@ -269,9 +265,10 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         rpath = self._strip_protocol(rpath)
         self._not_the_key(rpath)
         out = outfile if outfile is not None else lpath if isfilelike(lpath) else None
-        if out is None and self.fs.isdir(rpath):
-            os.makedirs(lpath, exist_ok=True)
-            return
+        with about(rpath):
+            if out is None and self.fs.isdir(rpath):
+                os.makedirs(lpath, exist_ok=True)
+                return
         unlock = self.keys.unlock(rpath)
         if out is None:
             lpath = os.fspath(lpath)

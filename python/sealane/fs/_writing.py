@@ -71,7 +71,7 @@ class WrittenFile(EncryptedWriter):
             flying = sys.exception()
             if flying is not None and flying is not self._before:
                 self.discard()
-                # To whoever is being told of it anyway, this changes nothing. Somebody else, who caught it and
+                # Whoever is being told of it anyway sees no difference. Somebody else, who caught it and
                 # went on to close the file, is told that there is none.
                 raise flying
             if self._autocommit:
