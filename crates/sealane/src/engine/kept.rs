@@ -92,23 +92,92 @@ impl Drop for Hand {
     }
 }
 
-/// More than this is given back to the system after each use.
+/// Bytes of a thread's room, which is used from one end to the other before it begins again. Linux copies to where
+/// nothing was for a while 5 to 30 % faster than into what is still in L2 (Zen 4, measured).
+const ROOM_LEN: usize = 1 << 20;
+/// More than this is not kept.
 const MOST_ROOM: usize = 2 << 20;
+/// It copies two to six times slower to an address that lies less than half of this after that of the source, both
+/// counted from the start of their pages (Zen 4, measured).
+const NEAR: usize = 64;
+const PAGE: usize = 4096;
 
-thread_local! {
-    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+struct Room {
+    bytes: Vec<u8>,
+    used: usize,
 }
 
-/// Shows `len` bytes in which anything may stand, the thread's own. For what is no secret: nobody wipes them.
-pub(crate) fn with_room<T>(len: usize, see: impl FnOnce(&mut [u8]) -> T) -> T {
+impl Room {
+    const EMPTY: Self = Self { bytes: Vec::new(), used: 0 };
+}
+
+thread_local! {
+    static ROOM: Cell<Room> = const { Cell::new(Room::EMPTY) };
+}
+
+/// Shows `len` bytes of the thread's own, for what lies at `offset` in a file. Anything may stand in them, and what is
+/// written stays: no secret.
+pub(crate) fn with_room<T>(len: usize, offset: u64, see: impl FnOnce(&mut [u8]) -> T) -> T {
     // Taken, not borrowed: what is called may come here again. Nothing is there in a thread that is about to end.
-    let mut room = ROOM.try_with(Cell::take).unwrap_or_default();
-    if room.len() < len {
-        room.resize(len, 0);
+    let mut room = ROOM.try_with(|kept| kept.replace(Room::EMPTY)).unwrap_or(Room::EMPTY);
+    let need = len + NEAR;
+    if room.bytes.len() < need.max(ROOM_LEN) {
+        room.bytes.resize(need.max(ROOM_LEN), 0);
     }
-    let seen = see(&mut room[..len]);
-    if room.len() <= MOST_ROOM {
+    let mut start = if room.used + need <= room.bytes.len() { room.used } else { 0 };
+    let address = room.bytes.as_ptr().addr() + start;
+    if address.wrapping_sub(offset as usize) % PAGE < NEAR {
+        start += NEAR;
+    }
+    let seen = see(&mut room.bytes[start..start + len]);
+    room.used = start + len;
+    if room.bytes.len() <= MOST_ROOM {
         let _ = ROOM.try_with(|kept| kept.set(room));
     }
     seen
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[test]
+    fn those_who_help_see_what_the_caller_lends() {
+        for _ in 0..100 {
+            let (left, done) = (AtomicUsize::new(1000), Mutex::new(0));
+            let run = || {
+                while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok() {
+                    *done.lock().unwrap() += 1;
+                }
+            };
+            beside(3, run, run);
+            assert_eq!(done.into_inner().unwrap(), 1000);
+        }
+    }
+
+    /// Whoever helps and asks for help does without: it would wait among those it waits for.
+    #[test]
+    fn help_within_help() {
+        let ran = AtomicUsize::new(0);
+        let count = || drop(ran.fetch_add(1, Ordering::Relaxed));
+        beside(1, || beside(1, || (), count), count);
+        assert!((1..=2).contains(&ran.into_inner()));
+    }
+
+    #[test]
+    fn rooms_within_rooms_share_no_byte() {
+        for len in [0, 1, 4096, ROOM_LEN, MOST_ROOM + 1] {
+            for offset in [0, 1, 56, 4095, u64::MAX] {
+                with_room(len, offset, |outer| {
+                    assert_eq!(outer.len(), len);
+                    let near = outer.as_ptr().addr().wrapping_sub(offset as usize) % PAGE;
+                    assert!(near >= NEAR, "{near}");
+                    outer.fill(1);
+                    with_room(len, 0, |inner| inner.fill(2));
+                    assert!(outer.iter().all(|&byte| byte == 1));
+                });
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::coat::Bytes;
 use super::lock::{Keys, Unlock};
 use crate::Error;
-use crate::engine::io::ReadAt;
+use crate::engine::io::{Crowd, ReadAt};
 use crate::engine::join::{Threads, join};
 use crate::engine::kept::with_room;
 use crate::engine::pipeline::Chunks;
@@ -17,9 +17,15 @@ use zeroize::Zeroizing;
 const JOB_LEN: (usize, usize) = (1 << 17, 1 << 19);
 /// Jobs that a read is cut into, where they are not too short or too long: two threads get done together.
 const JOBS: usize = 8;
-/// From this many bytes on, a second thread brings as much as it costs, if it sleeps, and a third of the time if the
-/// last read was just now.
-const WORTH_THREADS: usize = 1 << 19;
+
+/// From this many bytes on, other threads bring more than they cost. With 512 KiB, a second one that has to be woken
+/// costs as much as it brings, and one that was just at work saves a third of the time; with 256 KiB waking costs more.
+fn worth_threads(crowd: Crowd) -> usize {
+    match crowd {
+        Crowd::SideBySide => 1 << 19,
+        Crowd::InTurn => 4 << 20,
+    }
+}
 
 /// An encrypted file that can be read anywhere. May be shared between threads.
 ///
@@ -53,7 +59,7 @@ impl<S: ReadAt> Reader<S> {
         let recent = Mutex::new(Recent { index: None, plain: Zeroizing::default() });
         let reader = Self { source, keys, plan, recent, position: 0 };
         let last = plan.span(plan.chunks() - 1..plan.chunks());
-        with_room(last.sealed_len(), |sealed| {
+        with_room(last.sealed_len(), last.sealed.start, |sealed| {
             reader.source.read_exact_at(last.sealed.start, sealed)?;
             let place = Place { index: last.chunks.start, last: true };
             reader.recent().open(&*reader.keys, place, sealed, last.plain_len()).map(drop)
@@ -93,7 +99,7 @@ impl<S: ReadAt> Reader<S> {
         let len = usize::try_from(rest).unwrap_or(usize::MAX).min(into.len());
         let known = self.recall(offset, &mut into[..len]);
         let (mut at, mut into) = (offset + known as u64, &mut into[known..len]);
-        if into.len() < WORTH_THREADS {
+        if into.len() < worth_threads(self.source.crowd()) {
             while !into.is_empty() {
                 let piece = self.piece(at, JOB_LEN.1).min(into.len());
                 self.read_piece(at, &mut into[..piece])?;
@@ -154,7 +160,7 @@ impl<S: ReadAt> Reader<S> {
         let layout = self.plan.layout;
         let end = at + into.len() as u64;
         let job = self.plan.span(layout.chunk_of(at)..layout.chunk_of(end - 1) + 1);
-        with_room(job.sealed_len(), |mut sealed| {
+        with_room(job.sealed_len(), job.sealed.start, |mut sealed| {
             self.source.read_exact_at(job.sealed.start, sealed)?;
             let mut into = into;
             for (place, len) in job.each(layout) {
