@@ -1,7 +1,7 @@
 //! One file to another: read a job, seal or open it, write it where it belongs; all threads at once.
 
 use super::io::{Named, WriteAt};
-use super::join::{join, threads};
+use super::join::{Threads, join, threads};
 use super::options::Options;
 use super::plan::{Job, Layout, Place, Plan};
 use crate::Error;
@@ -108,7 +108,7 @@ fn each_job(
         (plain, vec![0; plan.most_sealed()])
     };
     let done = AtomicU64::new(0);
-    let threads = threads(options.threads);
+    let threads = Threads::Made(threads(options.threads));
     let mut progress = options.progress(Some(plan.plain_len));
     join(
         threads,

@@ -35,7 +35,7 @@ mod stream;
 pub mod tink;
 mod writer;
 
-pub use crate::engine::io::ReadAt;
+pub use crate::engine::io::{Crowd, ReadAt};
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
 pub use format::Format;
