@@ -25,6 +25,7 @@ from sealane._open import EncryptedReader, EncryptedWriter, open
 from sealane.exceptions import (
     AuthenticationError,
     FormatError,
+    KeyNotFoundError,
     LimitExceededError,
     NoMatchingKeyError,
     ProviderUnavailableError,
@@ -43,6 +44,7 @@ __all__ = [
     "EncryptedWriter",
     "FileInfo",
     "FormatError",
+    "KeyNotFoundError",
     "LimitExceededError",
     "NoMatchingKeyError",
     "ProviderInfo",

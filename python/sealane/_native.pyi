@@ -13,14 +13,17 @@ __all__ = [
     "AesCtr",
     "AlgorithmInfo",
     "Buffer",
+    "CHUNK_LEN",
     "ChaCha20",
     "Decryptor",
     "FileInfo",
+    "HEADER_LEN",
     "Key",
     "Lock",
     "Poly1305",
     "ProviderInfo",
     "PublicKey",
+    "Ranges",
     "Reader",
     "Speck",
     "SpeckAead",
@@ -47,9 +50,12 @@ __all__ = [
     "inspect_path",
     "kinds",
     "load",
+    "plain_len",
     "providers",
     "rsa_open_parts",
     "run_cli",
+    "sealed_len",
+    "sealed_range",
     "verify_path",
 ]
 
@@ -64,6 +70,8 @@ _Identities: TypeAlias = Iterable[str | Key | PathLike[str]]
 _Progress: TypeAlias = Callable[[int, int | None], object] | None
 
 __version__: Final[str]
+HEADER_LEN: Final[int]
+CHUNK_LEN: Final[int]
 
 @final
 class Aead:
@@ -209,6 +217,8 @@ class SpeckAead:
 @final
 class Key:
     @staticmethod
+    def from_bytes(data: _Buffer) -> Key: ...
+    @staticmethod
     def from_text(text: _Text, passphrase: _Text | None = None) -> Key: ...
     def save(
         self,
@@ -329,6 +339,11 @@ class Reader:
     def size(self) -> int: ...
 
 @final
+class Ranges:
+    def __new__(cls, header: _Buffer, unlock: Unlock) -> Ranges: ...
+    def open(self, start: int, end: int, sealed: _Buffer) -> bytes: ...
+
+@final
 class Writer:
     def __new__(cls, dst: str | IO[bytes], lock: Lock) -> Writer: ...
     def write(self, piece: _Buffer) -> int: ...
@@ -419,5 +434,8 @@ def decrypt_path(
     src: str, dst: str, unlock: Unlock, threads: int | None, progress: _Progress, durable: bool
 ) -> None: ...
 def verify_path(src: str, unlock: Unlock, threads: int | None, progress: _Progress) -> None: ...
+def sealed_len(plain_len: int) -> int: ...
+def plain_len(sealed_len: int) -> int: ...
+def sealed_range(start: int, end: int) -> tuple[int, int]: ...
 def inspect_path(src: str, format: str | None) -> FileInfo: ...
 def run_cli(args: list[str]) -> int: ...
