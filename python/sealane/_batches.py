@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from sealane import _native
 from sealane._native import Lock, Unlock
-from sealane._reference import resolve
+from sealane._reference import identity, resolve
 from sealane.exceptions import SealaneError
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _resolved(task: Task) -> Keys:
     key = None if task.key is None else resolve(task.key)
     if task.identities is None:
         return task.keys(key, task.recipients, None)
-    return task.keys(key, None, [resolve(i) if isinstance(i, str) else i for i in task.identities])
+    return task.keys(key, None, [identity(i) if isinstance(i, str) else i for i in task.identities])
 
 
 def prepare(task: Task, opens: str | None) -> Exception | None:

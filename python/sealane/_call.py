@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sealane import _crew, _native
 from sealane._batches import LARGE, Keys, Task, calling
 from sealane._bulk import BulkReport
-from sealane._reference import is_reference, resolve
+from sealane._reference import identity, is_reference
 from sealane.exceptions import AuthenticationError, SealaneError
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _travelling(identities: Sequence[One]) -> tuple[str | pathlib.Path, ...] | N
 
 
 def _here(identities: Sequence[One]) -> list[One]:
-    return [resolve(one) if isinstance(one, str) and is_reference(one) else one for one in identities]
+    return [identity(one) if isinstance(one, str) and is_reference(one) else one for one in identities]
 
 
 def _cores() -> int:
