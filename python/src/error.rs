@@ -144,6 +144,7 @@ fn errno(kind: ErrorKind) -> i32 {
         ErrorKind::NotADirectory => libc::ENOTDIR,
         ErrorKind::StorageFull => libc::ENOSPC,
         ErrorKind::BrokenPipe => libc::EPIPE,
+        ErrorKind::ResourceBusy => libc::EBUSY,
         ErrorKind::WouldBlock => libc::EAGAIN,
         ErrorKind::Unsupported => libc::ENOSYS,
         _ => libc::EIO,

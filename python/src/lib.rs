@@ -13,6 +13,7 @@ mod hazmat;
 mod hybrid;
 mod keys;
 mod lock;
+mod manifest;
 mod number;
 mod people;
 mod place;
@@ -48,6 +49,7 @@ mod _native {
         },
         keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load},
         lock::{Lock, Unlock},
+        manifest::Manifest,
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
         run_cli,
