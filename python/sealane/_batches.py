@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import os
 import pathlib
 import pickle
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from sealane import _native
 from sealane._native import Lock, Unlock
+from sealane._places import is_stream
 from sealane._reference import identity, resolve
 from sealane.exceptions import SealaneError
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 Verb: TypeAlias = Literal["encrypt", "decrypt", "verify"]
 
 Files: TypeAlias = Sequence[tuple[str, str]]
-"""Sources and targets, absolute."""
+"""Sources and targets, absolute. To be verified: sources, and ""."""
 
 LARGE = 4 << 20
 """Bytes of a file that is a batch by itself, and of a batch of smaller ones."""
@@ -147,7 +149,12 @@ def run(task: Task, files: Files) -> dict[int, Exception]:
     except Exception as missing:
         return {place: _portable(missing, source) for place, (source, _) in enumerate(files)}
     failed: dict[int, Exception] = {}
-    for place, error in enumerate(_DO[task.verb](task, keys, files)):
+    for place, (_, target) in enumerate(files):
+        if target and is_stream(target):
+            # To open a pipe is to wait for whoever reads it.
+            failed[place] = OSError(errno.EINVAL, "not a plain file", target)
+    places = [place for place in range(len(files)) if place not in failed]
+    for place, error in zip(places, _DO[task.verb](task, keys, [files[p] for p in places]), strict=True):
         source, target = files[place]
         if error is not None:
             failed[place] = _portable(error, source)
@@ -160,14 +167,14 @@ def run(task: Task, files: Files) -> dict[int, Exception]:
 
 def _encrypt(task: Task, keys: Keys, files: Files) -> list[BaseException | None]:
     assert keys.lock is not None
-    if len(files) > 1:
+    if len(files) != 1:
         return _native.encrypt_paths(files, keys.lock, task.durable)
     return [_tried(_native.encrypt_path, *files[0], keys.lock, task.threads, None, task.durable)]
 
 
 def _decrypt(task: Task, keys: Keys, files: Files) -> list[BaseException | None]:
     assert keys.unlock is not None
-    if len(files) > 1:
+    if len(files) != 1:
         return _native.decrypt_paths(files, keys.unlock, task.durable)
     return [_tried(_native.decrypt_path, *files[0], keys.unlock, task.threads, None, task.durable)]
 

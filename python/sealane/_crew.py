@@ -82,7 +82,7 @@ def work(
                 collect()
                 tell()
             try:
-                files = [(os.path.join(here, p.source), os.path.join(here, p.target)) for p in batch]
+                files = [(os.path.join(here, p.source), p.target and os.path.join(here, p.target)) for p in batch]
                 future = executor.submit(run, task, files)
             except (RuntimeError, OSError) as error:
                 # A broken pool, or one that was shut down, says so here.
