@@ -14,6 +14,7 @@ mod hybrid;
 mod keys;
 mod lock;
 mod manifest;
+mod many;
 mod number;
 mod people;
 mod place;
@@ -49,6 +50,7 @@ mod _native {
         keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load},
         lock::{Lock, Unlock},
         manifest::Manifest,
+        many::{decrypt_paths, encrypt_paths},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         run_cli,
     };
