@@ -17,6 +17,7 @@ from sealane._open import EncryptedReader, EncryptedWriter, open
 from sealane.exceptions import (
     AuthenticationError,
     FormatError,
+    KeyNotFoundError,
     LimitExceededError,
     NoMatchingKeyError,
     ProviderUnavailableError,
@@ -34,6 +35,7 @@ __all__ = [
     "EncryptedWriter",
     "FileInfo",
     "FormatError",
+    "KeyNotFoundError",
     "LimitExceededError",
     "NoMatchingKeyError",
     "ProviderInfo",

@@ -13,15 +13,18 @@ __all__ = [
     "AesCtr",
     "AlgorithmInfo",
     "Buffer",
+    "CHUNK_LEN",
     "ChaCha20",
     "Decryptor",
     "FileInfo",
+    "HEADER_LEN",
     "Key",
     "Lock",
     "Manifest",
     "Poly1305",
     "ProviderInfo",
     "PublicKey",
+    "Ranges",
     "Reader",
     "Speck",
     "SpeckAead",
@@ -50,9 +53,12 @@ __all__ = [
     "inspect_path",
     "kinds",
     "load",
+    "plain_len",
     "providers",
     "rsa_open_parts",
     "run_cli",
+    "sealed_len",
+    "sealed_range",
     "verify_path",
 ]
 
@@ -67,6 +73,8 @@ _Identities: TypeAlias = Iterable[str | Key | PathLike[str]]
 _Progress: TypeAlias = Callable[[int, int | None], object] | None
 
 __version__: Final[str]
+HEADER_LEN: Final[int]
+CHUNK_LEN: Final[int]
 
 @final
 class Aead:
@@ -212,6 +220,8 @@ class SpeckAead:
 @final
 class Key:
     @staticmethod
+    def from_bytes(data: _Buffer) -> Key: ...
+    @staticmethod
     def from_text(text: _Text, passphrase: _Text | None = None) -> Key: ...
     def save(
         self,
@@ -332,6 +342,11 @@ class Reader:
     def size(self) -> int: ...
 
 @final
+class Ranges:
+    def __new__(cls, header: _Buffer, unlock: Unlock) -> Ranges: ...
+    def open(self, start: int, end: int, sealed: _Buffer) -> bytes: ...
+
+@final
 class Writer:
     def __new__(cls, dst: str | IO[bytes], lock: Lock) -> Writer: ...
     def write(self, piece: _Buffer) -> int: ...
@@ -436,5 +451,8 @@ def decrypt_paths(
     pairs: list[tuple[str, str]], unlock: Unlock, durable: bool
 ) -> list[BaseException | None]: ...
 def verify_path(src: str, unlock: Unlock, threads: int | None, progress: _Progress) -> None: ...
+def sealed_len(plain_len: int) -> int: ...
+def plain_len(sealed_len: int) -> int: ...
+def sealed_range(start: int, end: int) -> tuple[int, int]: ...
 def inspect_path(src: str, format: str | None) -> FileInfo: ...
 def run_cli(args: list[str]) -> int: ...

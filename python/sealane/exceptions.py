@@ -7,6 +7,7 @@ SealaneError.
 __all__ = [
     "AuthenticationError",
     "FormatError",
+    "KeyNotFoundError",
     "LimitExceededError",
     "NoMatchingKeyError",
     "ProviderUnavailableError",
@@ -38,6 +39,10 @@ class UnsupportedVersionError(FormatError):
 
 class NoMatchingKeyError(SealaneError):
     """None of the given keys is one that the data was encrypted for, or the passphrase is another one."""
+
+
+class KeyNotFoundError(SealaneError, LookupError):
+    """A key reference leads to nothing here; the message has the reference."""
 
 
 class ProviderUnavailableError(SealaneError):

@@ -19,6 +19,7 @@ mod number;
 mod people;
 mod place;
 mod providers;
+mod ranges;
 mod sealer;
 mod text;
 
@@ -52,10 +53,19 @@ mod _native {
         manifest::Manifest,
         many::{decrypt_paths, encrypt_paths},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
+        ranges::{Ranges, plain_len, sealed_len, sealed_range},
         run_cli,
     };
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "its name in Python")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// Bytes before the first chunk of a file in the format chunked-encryption@v1.
+    #[pymodule_export]
+    const HEADER_LEN: usize = sealane::file::HEADER_LEN;
+
+    /// Bytes of plaintext in a full chunk of it.
+    #[pymodule_export]
+    const CHUNK_LEN: usize = sealane::file::CHUNK_LEN;
 }

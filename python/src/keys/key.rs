@@ -16,6 +16,12 @@ pub(crate) struct Key(Secret);
 
 #[pymethods]
 impl Key {
+    /// A symmetric key of these bytes: uniformly random ones, never a password.
+    #[staticmethod]
+    fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<Self> {
+        super::extract(data).map(Secret::Symmetric).map(Self)
+    }
+
     /// The key that is written so: a JSON Web Key, PEM, an age identity, 64 hexadecimal digits of secp256k1, or one
     /// of these in an age file as text.
     ///

@@ -18,6 +18,7 @@
 //! | pieces to a writer | [`Encryptor`], [`Decryptor`] |
 //! | pieces to a path | [`Writer`]; [`Decryptor`] to an [`Output`] |
 //! | a range out of the middle | [`Reader`] |
+//! | a range whose bytes somebody else fetches | [`Ranges`] |
 //! | bytes to bytes | [`encrypt`], [`decrypt`] |
 
 mod chunked;
@@ -29,6 +30,7 @@ mod manifest;
 mod memory;
 mod output;
 mod paths;
+mod ranges;
 mod reader;
 mod stream;
 pub mod tink;
@@ -44,6 +46,7 @@ pub use manifest::{Manifest, Stamp};
 pub use memory::{Opening, Sealing, decrypt, encrypt};
 pub use output::Output;
 pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened};
+pub use ranges::{Fetched, Ranges, plain_len, sealed_len, sealed_range};
 pub use reader::Reader;
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
 pub use tink::Keyset;
