@@ -37,11 +37,13 @@ __all__ = [
     "algorithms",
     "decrypt_bytes",
     "decrypt_path",
+    "decrypt_paths",
     "derive",
     "ecies_decrypt",
     "ecies_encrypt",
     "encrypt_bytes",
     "encrypt_path",
+    "encrypt_paths",
     "generate",
     "generate_key",
     "hpke_open",
@@ -442,6 +444,12 @@ def encrypt_path(
 def decrypt_path(
     src: str, dst: str, unlock: Unlock, threads: int | None, progress: _Progress, durable: bool
 ) -> None: ...
+def encrypt_paths(
+    pairs: list[tuple[str, str]], lock: Lock, durable: bool
+) -> list[BaseException | None]: ...
+def decrypt_paths(
+    pairs: list[tuple[str, str]], unlock: Unlock, durable: bool
+) -> list[BaseException | None]: ...
 def verify_path(src: str, unlock: Unlock, threads: int | None, progress: _Progress) -> None: ...
 def sealed_len(plain_len: int) -> int: ...
 def plain_len(sealed_len: int) -> int: ...

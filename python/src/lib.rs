@@ -14,6 +14,7 @@ mod hybrid;
 mod keys;
 mod lock;
 mod manifest;
+mod many;
 mod number;
 mod people;
 mod place;
@@ -50,6 +51,7 @@ mod _native {
         keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load},
         lock::{Lock, Unlock},
         manifest::Manifest,
+        many::{decrypt_paths, encrypt_paths},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
         run_cli,
