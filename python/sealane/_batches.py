@@ -63,9 +63,11 @@ class Task:
     def keys(self, key: FileKey | None, recipients: Recipients | None, identities: Identities | None) -> Keys:
         """Raises TypeError and ValueError as ``encrypt_file`` and ``decrypt_file`` do."""
         lock = unlock = None
-        if self.verb == "encrypt":
+        if identities is None:
             lock = Lock(key, recipients, None, self.context, self.format, False)
-        if self.verb != "encrypt" or key is not None:
+            # A key of a wrong length shows where it is used. Here, and not at every file.
+            _native.encrypt_bytes(b"", lock)
+        if recipients is None:
             unlock = Unlock(key, identities, None, self.context, self.format, None)
         return Keys(lock, unlock)
 
@@ -215,11 +217,14 @@ def _portable(error: BaseException, path: str | None) -> Exception:
 
 
 def _about(error: Exception, path: str | None) -> Exception:
-    if path is None or path in str(error):
+    if path is None:
         return error
     if isinstance(error, OSError) and error.errno is not None:
         if error.filename is None:
             error.filename = path
         return error
+    name = os.fsencode(path).decode(errors="replace")
+    if name in str(error):
+        return error
     # Another one for each path: those of a batch may share what they failed with, a missing key.
-    return type(error)(f"{error}: {path!r}").with_traceback(error.__traceback__)
+    return type(error)(f"{name}: {error}").with_traceback(error.__traceback__)

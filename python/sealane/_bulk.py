@@ -99,7 +99,7 @@ def encrypt_many(
     ------
     ExceptionGroup
         At the end, with the error of each file that failed: an OSError with the name, or a SealaneError that
-        ends with it. Of a file whose worker vanished it is a ChildProcessError.
+        begins with it. Of a file whose worker vanished it is a ChildProcessError.
     ValueError
         Before anything is touched: two pairs have one target, a target is also a source, a key that is a str
         is no reference.

@@ -133,7 +133,9 @@ def test_there_and_back(pairs: Pairs, tmp_path: Path, kind: str, reference: str)
 
 
 @pytest.mark.parametrize("kind", EXECUTORS)
-@pytest.mark.parametrize("key", [KEY, bytes(KEY), sealane.keys.TinkKeyset.from_key(KEY, "tink-4kb")])
+@pytest.mark.parametrize(
+    "key", [KEY, bytes(KEY), sealane.keys.TinkKeyset.from_key(KEY, "tink-4kb")], ids=["Key", "bytes", "Tink"]
+)
 def test_keys_that_are_no_references(pairs: Pairs, tmp_path: Path, kind: str, key: Any) -> None:
     with EXECUTORS[kind]() as executor:
         if kind in ELSEWHERE:
@@ -170,7 +172,9 @@ def test_people(pairs: Pairs, tmp_path: Path, kind: str, monkeypatch: pytest.Mon
     assert (tmp_path / "back" / "file 6").read_bytes() == pairs[6][0].read_bytes()
 
 
-@pytest.mark.parametrize("key", ["env:SEALANE_TEST_KEY", KEY, bytes(KEY), bytearray(bytes(KEY))])
+@pytest.mark.parametrize(
+    "key", ["env:SEALANE_TEST_KEY", KEY, bytes(KEY), bytearray(bytes(KEY))], ids=type
+)
 def test_no_secret_travels(pairs: Pairs, tmp_path: Path, key: Any, caplog: pytest.LogCaptureFixture) -> None:
     secrets = [bytes(KEY), bytes(KEY).hex().encode(), json.loads(KEY.to_text())["k"].encode()]
     caplog.set_level(logging.DEBUG)
@@ -332,15 +336,16 @@ def test_large_files_are_batches_of_their_own(tmp_path: Path) -> None:
 
 
 def test_errors_of_some_files(pairs: Pairs, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "folder").mkdir()
+    for name in "1", "2":
+        os.mkfifo(tmp_path / f"pipe {name}")
+        (tmp_path / f"folder {name}").mkdir()
     (tmp_path / "in the way").touch()
     bad = [
         (tmp_path / "missing", tmp_path / "out" / "1", FileNotFoundError, "missing"),
-        (tmp_path / "folder", tmp_path / "out" / "2", IsADirectoryError, "folder"),
-        (tmp_path / "pipe", tmp_path / "out" / "3", OSError, "pipe"),
-        (pairs[0][0], tmp_path / "pipe", OSError, "pipe"),
-        (pairs[1][0], tmp_path / "folder", IsADirectoryError, "folder"),
+        (tmp_path / "folder 1", tmp_path / "out" / "2", IsADirectoryError, "folder 1"),
+        (tmp_path / "pipe 1", tmp_path / "out" / "3", OSError, "pipe 1"),
+        (pairs[0][0], tmp_path / "pipe 2", OSError, "pipe 2"),
+        (pairs[1][0], tmp_path / "folder 2", IsADirectoryError, "folder 2"),
         (pairs[2][0], tmp_path / "in the way" / "out", OSError, "in the way"),
         (pairs[3][0], Path("/dev/full"), OSError, "/dev/full"),
     ]
