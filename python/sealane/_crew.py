@@ -82,7 +82,7 @@ def work(
                 collect()
                 tell()
             try:
-                files = [(os.path.join(here, p.source), p.target and os.path.join(here, p.target)) for p in batch]
+                files = [(_absolute(here, pair.source), _absolute(here, pair.target)) for pair in batch]
                 future = executor.submit(run, task, files)
             except (RuntimeError, OSError) as error:
                 # A broken pool, or one that was shut down, says so here.
@@ -103,6 +103,11 @@ def work(
         while pending:
             collect()
         raise
+
+
+def _absolute(here: str, path: str) -> str:
+    # Most are, and to join them takes longer than to look.
+    return path if not path or os.path.isabs(path) else os.path.join(here, path)
 
 
 def _outcome(future: Future[Failures], batch: Batch) -> Failures:

@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import pickle
 import resource
+import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -302,6 +303,23 @@ def test_what_progress_raises_cancels(
         report = sealane.encrypt_many(pairs, key=reference, executor=executor, manifest=manifest)
     assert (report.skipped, report.done) == (len(done), 150 - len(done))
     check(pairs)
+
+
+def test_ctrl_c(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_crew, "MANY", 1)
+    manifest = tmp_path / "manifest"
+    for _ in range(20):
+        with contextlib.suppress(FileNotFoundError):
+            manifest.unlink()
+        timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                sealane.encrypt_many(pairs, key=KEY, manifest=manifest)
+        timer.join()
+        report = sealane.encrypt_many(pairs, key=KEY, manifest=manifest)
+        assert report.done + report.skipped == 150
+        check(pairs)
 
 
 class Counting(concurrent.futures.ThreadPoolExecutor):

@@ -120,7 +120,7 @@ def cluster(pairs: Pairs, tmp_path: Path) -> Iterator[distributed.LocalCluster]:
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=str(tmp_path / "dask"),
         ) as cluster,
     ):
