@@ -80,6 +80,16 @@ impl Failure {
         Self { kind: Kind::Interrupted, text: "interrupted; no file was left behind".into() }
     }
 
+    /// The user asked to stop, with `done` of `all` files done. A job that keeps a list of them `goes_on`.
+    pub(crate) fn interrupted_among(done: usize, all: usize, goes_on: bool) -> Self {
+        let then = match goes_on {
+            true => "the same command goes on from here",
+            false => "the same command begins again; with --manifest FILE it would go on",
+        };
+        let text = format!("interrupted; {done} of {all} files are done, and none is half-written; {then}");
+        Self { kind: Kind::Interrupted, text }
+    }
+
     /// What sealane says about `subject`, unless it names another file itself.
     pub(crate) fn about(subject: &str, error: Error) -> Self {
         let (kind, text) = match error {
@@ -91,6 +101,18 @@ impl Failure {
             }
             Error::Misuse(Misuse::SameFile(path)) => {
                 return Self::same_file(&name(&path));
+            }
+            Error::Misuse(Misuse::Nested(path)) => {
+                return Self::misuse(format!(
+                    "{}: results would go into a folder that is read; choose another with -o",
+                    name(&path)
+                ));
+            }
+            Error::Misuse(Misuse::SameTarget(path)) => {
+                return Self::misuse(format!(
+                    "{}: two inputs would become this file; give them one at a time, each with its own -o",
+                    name(&path)
+                ));
             }
             Error::Cancelled => return Self::interrupted(),
             Error::Authentication => (

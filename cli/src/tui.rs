@@ -110,6 +110,16 @@ impl Bar {
         self
     }
 
+    /// What the bar is called from now on.
+    pub(crate) fn rename(&self, name: String) {
+        self.bar.set_prefix(name);
+    }
+
+    /// Steps aside for lines that are to stay.
+    pub(crate) fn aside<T>(&self, say: impl FnOnce() -> T) -> T {
+        self.bar.suspend(say)
+    }
+
     /// `done` bytes are done. Says whether to go on.
     pub(crate) fn at(&mut self, done: u64) -> ControlFlow<()> {
         self.done = done;

@@ -109,6 +109,9 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
         | Misuse::BufferTooShort { .. }
         | Misuse::Overlap
         | Misuse::SameFile(_)
+        | Misuse::Nested(_)
+        | Misuse::SameTarget(_)
+        | Misuse::Suffix
         | Misuse::Lost
         | Misuse::SecretLength { .. }
         | Misuse::Key(_)

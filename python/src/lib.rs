@@ -22,6 +22,7 @@ mod providers;
 mod ranges;
 mod sealer;
 mod text;
+mod tree;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -55,6 +56,7 @@ mod _native {
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
         run_cli,
+        tree::walk,
     };
 
     #[pymodule_export]

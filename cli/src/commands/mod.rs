@@ -8,6 +8,7 @@ mod inspect;
 mod keygen;
 mod providers;
 mod transfer;
+mod tree;
 mod verify;
 
 pub(crate) use cat::cat;

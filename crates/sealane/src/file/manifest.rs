@@ -187,6 +187,12 @@ impl Stamp {
         let found = path.metadata().map_err(|e| Error::io(path, e))?;
         Ok(Self { len: found.len(), mtime_ns: mtime_ns(&found).map_err(|e| Error::io(path, e))? })
     }
+
+    /// Bytes of the file.
+    #[expect(clippy::len_without_is_empty, reason = "of a file, not of a collection")]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
 }
 
 fn mtime_ns(found: &Metadata) -> io::Result<i128> {

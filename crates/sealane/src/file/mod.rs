@@ -20,6 +20,7 @@
 //! | a range out of the middle | [`Reader`] |
 //! | a range whose bytes somebody else fetches | [`Ranges`] |
 //! | bytes to bytes | [`encrypt`], [`decrypt`] |
+//! | folders to folders | [`Tree`] says what goes where, [`Manifest`] what is done |
 
 mod chunked;
 mod coat;
@@ -34,6 +35,7 @@ mod ranges;
 mod reader;
 mod stream;
 pub mod tink;
+mod tree;
 mod writer;
 
 pub use crate::engine::io::ReadAt;
@@ -50,4 +52,5 @@ pub use ranges::{Fetched, Ranges, plain_len, sealed_len, sealed_range};
 pub use reader::Reader;
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
 pub use tink::Keyset;
+pub use tree::{Suffix, Tree};
 pub use writer::Writer;
