@@ -1,10 +1,11 @@
-"""How fast a folder of many small files is encrypted and decrypted, as a ratio to `cp -r` of it in the same run.
+"""How fast a folder of many small files is encrypted and decrypted, as a ratio to `cp -r` of it in the same
+run.
 
-Every round times each way once, in turn and each round in another order, with as many workers as asked for; the
-table shows medians of the rounds, and of the ratios within a round. The files are in the page cache, the target
-folder is new each time, and what was written before is on the disk before a way begins: an ext4 that is still
-writing makes the next one slower, whichever it is. `cp` is a whole process. Calls from Python are timed in a
-process that has imported sealane, with the executor's workers started, and once as whole processes.
+Every round times each way once, in turn and each round in another order, with as many workers as asked for;
+the table shows medians of the rounds, and of the ratios within a round. The files are in the page cache, the
+target folder is new each time, and what was written before is on the disk before a way begins: an ext4 that
+is still writing makes the next one slower, whichever it is. `cp` is a whole process. Calls from Python are
+timed in a process that has imported sealane, with the workers started, and once as whole processes.
 """
 
 import argparse

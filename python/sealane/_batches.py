@@ -18,7 +18,7 @@ import os
 import pathlib
 import pickle
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from sealane import _native
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Verb: TypeAlias = Literal["encrypt", "decrypt", "verify"]
 
-Files: TypeAlias = Sequence[tuple[str, str]]
+Files: TypeAlias = list[tuple[str, str]]
 """Sources and targets, absolute. To be verified: sources, and ""."""
 
 LARGE = 4 << 20

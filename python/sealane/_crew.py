@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from queue import SimpleQueue
 from typing import TypeAlias
 
@@ -73,8 +73,8 @@ def work(
 
     def collect() -> None:
         future = ended.get()
-        batch = pending.pop(future)
-        note(batch, _outcome(future, batch))
+        note(pending[future], _outcome(future, pending[future]))
+        del pending[future]
 
     try:
         for batch in batches:
@@ -100,8 +100,10 @@ def work(
         if any(future.running() for future in pending):
             for future in list(pending):
                 future.cancel()
-        while pending:
-            collect()
+        # Not by `ended`: Ctrl-C may have come when an end was taken from it and not yet noted.
+        wait(pending)
+        for future, batch in pending.items():
+            note(batch, _outcome(future, batch))
         raise
 
 

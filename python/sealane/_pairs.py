@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from sealane import _native
 from sealane._places import path_of
 
 if TYPE_CHECKING:
@@ -32,22 +33,47 @@ class Found(NamedTuple):
     failed: dict[str, Exception]
     """What cannot be done, by source."""
 
+    def add(self, pairs: Iterable[tuple[str, str]]) -> None:
+        for source, target in pairs:
+            try:
+                self.pairs.append(Pair(source, target, _size(source)))
+            except OSError as error:
+                self.failed[source] = error
+
 
 def many(pairs: Iterable[tuple[Path, Path]], manifest: str | None) -> Found:
     """Raises TypeError for what is no pair of paths, ValueError as ``refuse_collisions``."""
     named = [(name_of(source), name_of(target)) for source, target in pairs]
     refuse_collisions(named, manifest)
     found = Found([], [], {})
-    for source, target in named:
-        try:
-            found.pairs.append(Pair(source, target, _size(source)))
-        except OSError as error:
-            found.failed[source] = error
+    found.add(named)
     return found
 
 
 def tree(src: str, dst: str | None, suffix: str, take_off: bool, manifest: str | None) -> Found:
-    raise NotImplementedError
+    """The files of a folder; without ``dst`` they are only read. The manifest is none of them.
+
+    Raises OSError for what is no folder, ValueError where results would meet each other or a source.
+    """
+    folders, pairs, problems = _native.walk(src, dst, suffix, take_off)
+    if not os.path.isdir(src):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), src)
+    failed = {source: error for source, error in problems if isinstance(error, Exception)}
+    if manifest is not None:
+        names, name = _Names(), os.path.basename(manifest)
+        place = names.of(manifest)
+
+        def is_manifest(path: str) -> bool:
+            return path.endswith(name) and names.of(path) == place
+
+        for source, target in pairs:
+            if is_manifest(target):
+                raise ValueError(f"the manifest is the target of {source!r}: {target!r}")
+        pairs = [pair for pair in pairs if not is_manifest(pair[0])]
+        failed = {source: error for source, error in failed.items() if not is_manifest(source)}
+    found = Found([], folders, failed)
+    found.add(pairs)
+    return found
 
 
 def name_of(place: Path) -> str:
