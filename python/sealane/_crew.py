@@ -97,11 +97,9 @@ def work(
     except BaseException:
         # Where no future says that it runs, the executor does not tell (Dask's): to cancel would be to forget
         # those that run as well, and they would finish behind the caller's back.
-        if any(future.running() for future in pending):
-            for future in list(pending):
-                future.cancel()
+        tells = any(future.running() for future in pending)
         # Not by `ended`: Ctrl-C may have come when an end was taken from it and not yet noted.
-        wait(pending)
+        wait([future for future in pending if not (tells and future.cancel())])
         for future, batch in pending.items():
             note(batch, _outcome(future, batch))
         raise

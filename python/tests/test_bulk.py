@@ -11,6 +11,7 @@ import logging
 import multiprocessing
 import os
 import pickle
+import random
 import resource
 import signal
 import threading
@@ -308,12 +309,12 @@ def test_what_progress_raises_cancels(
 def test_ctrl_c(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_crew, "MANY", 1)
     manifest = tmp_path / "manifest"
-    for _ in range(20):
+    for _ in range(8):
         with contextlib.suppress(FileNotFoundError):
             manifest.unlink()
-        timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
+        timer = threading.Timer(random.uniform(0, 0.03), os.kill, (os.getpid(), signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
+            timer.start()
             while True:
                 sealane.encrypt_many(pairs, key=KEY, manifest=manifest)
         timer.join()
