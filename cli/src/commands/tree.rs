@@ -77,7 +77,8 @@ pub(super) fn verify(args: &Verify, console: &Console) -> Result<(), Failure> {
     let suffix = args.folders.suffix.clone().unwrap_or_default();
     let tree = walk(&args.inputs, None, Suffix::TakeOff(&suffix))?;
     let unlock = keys::unlock(&args.unlock, console)?;
-    let crew = Crew { threads: args.effort.threads, durability: Durability::Cached, goes_on: false, console };
+    let advice = "the same command begins again";
+    let crew = Crew { threads: args.effort.threads, durability: Durability::Cached, advice, console };
     let list = List::new(tree, None, console)?;
     let work = |job: &Job, options: Options<'_>| file::verify_file(&job.source, &unlock, options);
     crew.all(&list.jobs, work, |job, Done { bytes, .. }| {
