@@ -7,17 +7,17 @@ from typing import IO, Final, TypeAlias, final
 from typing_extensions import Buffer as _Buffer
 
 __all__ = [
+    "CHUNK_LEN",
+    "HEADER_LEN",
     "Aead",
     "AeadDecryptor",
     "AeadEncryptor",
     "AesCtr",
     "AlgorithmInfo",
     "Buffer",
-    "CHUNK_LEN",
     "ChaCha20",
     "Decryptor",
     "FileInfo",
-    "HEADER_LEN",
     "Key",
     "Lock",
     "Manifest",
@@ -445,9 +445,7 @@ def encrypt_path(
 def decrypt_path(
     src: str, dst: str, unlock: Unlock, threads: int | None, progress: _Progress, durable: bool
 ) -> None: ...
-def encrypt_paths(
-    pairs: list[tuple[str, str]], lock: Lock, durable: bool
-) -> list[BaseException | None]: ...
+def encrypt_paths(pairs: list[tuple[str, str]], lock: Lock, durable: bool) -> list[BaseException | None]: ...
 def decrypt_paths(
     pairs: list[tuple[str, str]], unlock: Unlock, durable: bool
 ) -> list[BaseException | None]: ...
