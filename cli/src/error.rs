@@ -77,16 +77,12 @@ impl Failure {
 
     /// The user asked to stop.
     pub(crate) fn interrupted() -> Self {
-        Self { kind: Kind::Interrupted, text: "interrupted; no file was left behind".into() }
+        Self { kind: Kind::Interrupted, text: "interrupted; no half-written file was left behind".into() }
     }
 
-    /// The user asked to stop, with `done` of `all` files done. A job that keeps a list of them `goes_on`.
-    pub(crate) fn interrupted_among(done: usize, all: usize, goes_on: bool) -> Self {
-        let then = match goes_on {
-            true => "the same command goes on from here",
-            false => "the same command begins again; with --manifest FILE it would go on",
-        };
-        let text = format!("interrupted; {done} of {all} files are done, and none is half-written; {then}");
+    /// The user asked to stop, with `done` of `all` files done.
+    pub(crate) fn interrupted_among(done: usize, all: usize, advice: &str) -> Self {
+        let text = format!("interrupted; {done} of {all} files are done, and none is half-written; {advice}");
         Self { kind: Kind::Interrupted, text }
     }
 

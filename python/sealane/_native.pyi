@@ -7,17 +7,17 @@ from typing import IO, Final, TypeAlias, final
 from typing_extensions import Buffer as _Buffer
 
 __all__ = [
+    "CHUNK_LEN",
+    "HEADER_LEN",
     "Aead",
     "AeadDecryptor",
     "AeadEncryptor",
     "AesCtr",
     "AlgorithmInfo",
     "Buffer",
-    "CHUNK_LEN",
     "ChaCha20",
     "Decryptor",
     "FileInfo",
-    "HEADER_LEN",
     "Key",
     "Lock",
     "Manifest",

@@ -2,6 +2,7 @@
 
 mod cat;
 mod completions;
+mod crew;
 mod decrypt;
 mod encrypt;
 mod inspect;

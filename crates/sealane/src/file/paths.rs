@@ -4,7 +4,7 @@ use super::lock::{Lock, Unlock};
 use super::stream::{Decryptor, Encryptor, pump};
 use super::{Options, Output, Reader};
 use crate::age::Armor;
-use crate::engine::io::{Named, Nowhere, WriteAt};
+use crate::engine::io::{Named, Nowhere};
 use crate::engine::pipeline::{open_all, seal_all};
 use crate::engine::plan::Plan;
 use crate::engine::staged::Staged;
@@ -45,8 +45,8 @@ fn encrypt(source: &Source, to: &Path, lock: &Lock, mut options: Options<'_>) ->
         let (keys, header) = lock.begin()?;
         let plan = keys.layout().plan_plain(len)?;
         allocate(staged, plan, plan.sealed_len())?;
-        staged.file().write_all_at(0, &header).map_err(|e| Error::io(to, e))?;
-        seal_all(&*keys, plan, source.plain(), staged.file(), &mut options).map_err(|e| e.about(to))?;
+        seal_all(&*keys, &header, plan, source.plain(), staged.file(), &mut options)
+            .map_err(|e| e.about(to))?;
     } else {
         Encryptor::new(sink.file(), lock)
             .and_then(|mut encryptor| {

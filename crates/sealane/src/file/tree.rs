@@ -3,7 +3,7 @@
 use crate::{Error, Misuse};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, FileType};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -60,10 +60,10 @@ impl Tree {
         let own =
             |real: &PathBuf| roots.len() == 1 && place.as_ref().is_some_and(|place| place.real == *real);
         for (source, real) in &roots {
-            let found = source.metadata().map_err(about(source))?;
-            match found.is_dir() {
+            let found = source.symlink_metadata().map_err(about(source))?;
+            match real.is_dir() {
                 true => walk.folder(source, place.as_ref(), own(real)),
-                false => walk.file(source, place.as_ref()),
+                false => walk.file(source, found.file_type(), place.as_ref()),
             }
         }
         if let Some(place) = place {
@@ -118,7 +118,7 @@ impl Walk<'_> {
                             Error::Format("to be encrypted again: it has the suffix"),
                         );
                     }
-                    Ok(_) => self.file(&entry.path(), place.as_ref()),
+                    Ok(kind) => self.file(&entry.path(), kind, place.as_ref()),
                     Err(e) => self.problem(&entry.path(), Error::io(&entry.path(), e)),
                 }
             }
@@ -143,19 +143,18 @@ impl Walk<'_> {
     }
 
     /// One that is no folder.
-    fn file(&mut self, source: &Path, place: Option<&Place>) {
-        if let Err(error) = self.try_file(source, place) {
+    fn file(&mut self, source: &Path, kind: FileType, place: Option<&Place>) {
+        if let Err(error) = self.try_file(source, kind, place) {
             self.problem(source, error);
         }
     }
 
-    fn try_file(&mut self, source: &Path, place: Option<&Place>) -> Result<(), Error> {
+    fn try_file(&mut self, source: &Path, kind: FileType, place: Option<&Place>) -> Result<(), Error> {
         let about = |e| Error::io(source, e);
-        let found = source.symlink_metadata().map_err(about)?;
-        let link = found.is_symlink();
-        let found = if link { source.metadata().map_err(about)? } else { found };
-        if !found.is_file() {
-            return Err(about(io::Error::new(ErrorKind::Unsupported, what_it_is(found.is_dir()))));
+        let link = kind.is_symlink();
+        let kind = if link { source.metadata().map_err(about)?.file_type() } else { kind };
+        if !kind.is_file() {
+            return Err(about(io::Error::new(ErrorKind::Unsupported, what_it_is(kind.is_dir()))));
         }
         let name = self.suffix.applied(source.file_name().unwrap_or_default())?;
         let Some(place) = place else {
