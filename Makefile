@@ -37,6 +37,8 @@ bench: install tools ## the figures of README, as ratios in one run
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
 	test -x target/tools/bin/rage || cargo install --quiet --locked --root target/tools rage@0.12.1
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/people.py --size $$(( $(SIZE) << 20 ))
+	$(BIN)/python lab/bench/bulk.py
+	$(BIN)/python lab/bench/datasets.py --size $$(( $(SIZE) << 20 ))
 
 test-age: install tools ## files for age1pq… and all others against the program age 1.3, which is built here; needs Go
 	test -x target/tools/bin/age || GOBIN="$(CURDIR)/target/tools/bin" go install filippo.io/age/cmd/age@v1.3.2 filippo.io/age/cmd/age-keygen@v1.3.2

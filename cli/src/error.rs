@@ -77,7 +77,13 @@ impl Failure {
 
     /// The user asked to stop.
     pub(crate) fn interrupted() -> Self {
-        Self { kind: Kind::Interrupted, text: "interrupted; no file was left behind".into() }
+        Self { kind: Kind::Interrupted, text: "interrupted; no half-written file was left behind".into() }
+    }
+
+    /// The user asked to stop, with `done` of `all` files done.
+    pub(crate) fn interrupted_among(done: usize, all: usize, advice: &str) -> Self {
+        let text = format!("interrupted; {done} of {all} files are done, and none is half-written; {advice}");
+        Self { kind: Kind::Interrupted, text }
     }
 
     /// What sealane says about `subject`, unless it names another file itself.
@@ -91,6 +97,18 @@ impl Failure {
             }
             Error::Misuse(Misuse::SameFile(path)) => {
                 return Self::same_file(&name(&path));
+            }
+            Error::Misuse(Misuse::Nested(path)) => {
+                return Self::misuse(format!(
+                    "{}: results would go into a folder that is read; choose another with -o",
+                    name(&path)
+                ));
+            }
+            Error::Misuse(Misuse::SameTarget(path)) => {
+                return Self::misuse(format!(
+                    "{}: two inputs would become this file; give them one at a time, each with its own -o",
+                    name(&path)
+                ));
             }
             Error::Cancelled => return Self::interrupted(),
             Error::Authentication => (

@@ -6,14 +6,15 @@
 
 use crate::error::Kind;
 use crate::tui::{self, Console};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 static ANNOUNCED: AtomicBool = AtomicBool::new(false);
 static JSON: AtomicBool = AtomicBool::new(false);
+static ADVICE: Mutex<Option<&str>> = Mutex::new(None);
 static WATCHES: AtomicUsize = AtomicUsize::new(0);
 
 /// How long work may take to look at the flag.
@@ -30,6 +31,7 @@ impl Watch {
             REQUESTED.store(false, Ordering::SeqCst);
             ANNOUNCED.store(false, Ordering::SeqCst);
             JSON.store(console.json(), Ordering::SeqCst);
+            advise(None);
         }
         INSTALL.call_once(|| {
             if !told_to_ignore() {
@@ -50,6 +52,11 @@ impl Drop for Watch {
 /// Whether to stop.
 pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
+}
+
+/// What to say besides, where the end comes from here.
+pub(crate) fn advise(advice: Option<&'static str>) {
+    *ADVICE.lock().unwrap_or_else(PoisonError::into_inner) = advice;
 }
 
 /// Called where a pipe has ended, before that is believed. Ctrl-C goes to a whole pipeline: its writer may die of it,
@@ -76,7 +83,8 @@ fn on_signal() {
             }
         }
         if announce() {
-            tui::announce_interrupt(JSON.load(Ordering::SeqCst));
+            let advice = *ADVICE.lock().unwrap_or_else(PoisonError::into_inner);
+            tui::announce_interrupt(JSON.load(Ordering::SeqCst), advice);
         }
     }
     std::process::exit(Kind::Interrupted.status().into());

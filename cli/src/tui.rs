@@ -110,6 +110,16 @@ impl Bar {
         self
     }
 
+    /// What the bar is called from now on.
+    pub(crate) fn rename(&self, name: String) {
+        self.bar.set_prefix(name);
+    }
+
+    /// Steps aside for lines that are to stay.
+    pub(crate) fn aside<T>(&self, say: impl FnOnce() -> T) -> T {
+        self.bar.suspend(say)
+    }
+
     /// `done` bytes are done. Says whether to go on.
     pub(crate) fn at(&mut self, done: u64) -> ControlFlow<()> {
         self.done = done;
@@ -139,11 +149,15 @@ impl Drop for Bar {
 }
 
 /// For the signal's thread, which has no console: takes the bar away, where there may be one, and says it.
-pub(crate) fn announce_interrupt(json: bool) {
+pub(crate) fn announce_interrupt(json: bool, advice: Option<&str>) {
     if io::stderr().is_terminal() {
         let _ = io::stderr().write_all(b"\r\x1b[2K");
     }
-    say(&worded(&Failure::interrupted(), json));
+    let failure = match advice {
+        Some(advice) => Failure::interrupted().and(advice),
+        None => Failure::interrupted(),
+    };
+    say(&worded(&failure, json));
 }
 
 fn worded(failure: &Failure, json: bool) -> String {

@@ -1,6 +1,14 @@
 """Encryption at the speed of the hardware: messages, streams and files in formats that others read."""
 
 from sealane import exceptions, hazmat, hybrid, keys
+from sealane._bulk import (
+    BulkReport,
+    decrypt_many,
+    decrypt_tree,
+    encrypt_many,
+    encrypt_tree,
+    verify_tree,
+)
 from sealane._file import decrypt, decrypt_file, encrypt, encrypt_file, inspect, verify_file
 from sealane._native import (
     Aead,
@@ -31,6 +39,7 @@ __all__ = [
     "AlgorithmInfo",
     "AuthenticationError",
     "Buffer",
+    "BulkReport",
     "EncryptedReader",
     "EncryptedWriter",
     "FileInfo",
@@ -47,8 +56,12 @@ __all__ = [
     "algorithms",
     "decrypt",
     "decrypt_file",
+    "decrypt_many",
+    "decrypt_tree",
     "encrypt",
     "encrypt_file",
+    "encrypt_many",
+    "encrypt_tree",
     "exceptions",
     "generate_key",
     "hazmat",
@@ -58,4 +71,5 @@ __all__ = [
     "open",
     "providers",
     "verify_file",
+    "verify_tree",
 ]

@@ -26,6 +26,22 @@ mod named {
 #[cold]
 pub(crate) fn raise(error: Error) -> PyErr {
     let text = error.to_string();
+    worded(error, text)
+}
+
+/// The same as one of many: its words begin with the file, where they do not name it.
+#[cold]
+pub(crate) fn raise_among(path: &Path, error: Error) -> PyErr {
+    match error {
+        Error::Io { .. } | Error::Misuse(Misuse::SameFile(_)) => raise_about(path, error),
+        other => {
+            let text = format!("{}: {other}", path.display());
+            worded(other, text)
+        }
+    }
+}
+
+fn worded(error: Error, text: String) -> PyErr {
     match error {
         Error::Authentication => named::AuthenticationError::new_err(text),
         Error::Format(_) => named::FormatError::new_err(text),
@@ -41,7 +57,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
         // Whoever cancels raises an exception of their own; this one stands in where there is none.
         Error::Cancelled => named::SealaneError::new_err(text),
         Error::Environment(_) => PyValueError::new_err(text),
-        Error::Misuse(misuse) => raise_misuse(&misuse),
+        Error::Misuse(misuse) => raise_misuse(&misuse, text),
         Error::Io { path, source } => raise_io(path.as_deref(), source),
         _ => PySystemError::new_err(format!("sealane: an error without a Python name: {text}")),
     }
@@ -78,8 +94,7 @@ pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
     }
 }
 
-fn raise_misuse(misuse: &Misuse) -> PyErr {
-    let text = misuse.to_string();
+fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
     match misuse {
         Misuse::KeyLength { .. }
         | Misuse::NonceLength { .. }
@@ -94,6 +109,9 @@ fn raise_misuse(misuse: &Misuse) -> PyErr {
         | Misuse::BufferTooShort { .. }
         | Misuse::Overlap
         | Misuse::SameFile(_)
+        | Misuse::Nested(_)
+        | Misuse::SameTarget(_)
+        | Misuse::Suffix
         | Misuse::Lost
         | Misuse::SecretLength { .. }
         | Misuse::Key(_)
@@ -144,6 +162,7 @@ fn errno(kind: ErrorKind) -> i32 {
         ErrorKind::NotADirectory => libc::ENOTDIR,
         ErrorKind::StorageFull => libc::ENOSPC,
         ErrorKind::BrokenPipe => libc::EPIPE,
+        ErrorKind::ResourceBusy => libc::EBUSY,
         ErrorKind::WouldBlock => libc::EAGAIN,
         ErrorKind::Unsupported => libc::ENOSYS,
         _ => libc::EIO,

@@ -339,7 +339,7 @@ fn with_options(
     }
 }
 
-fn durability(durable: bool) -> Durability {
+pub(crate) fn durability(durable: bool) -> Durability {
     if durable { Durability::Synced } else { Durability::Cached }
 }
 

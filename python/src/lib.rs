@@ -13,6 +13,8 @@ mod hazmat;
 mod hybrid;
 mod keys;
 mod lock;
+mod manifest;
+mod many;
 mod number;
 mod people;
 mod place;
@@ -20,6 +22,7 @@ mod providers;
 mod ranges;
 mod sealer;
 mod text;
+mod tree;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -48,9 +51,12 @@ mod _native {
         },
         keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load},
         lock::{Lock, Unlock},
+        manifest::Manifest,
+        many::{decrypt_paths, encrypt_paths},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
         run_cli,
+        tree::walk,
     };
 
     #[pymodule_export]

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyBlockingIOError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use sealane::Error;
-use sealane::file::{Durability, Output, ReadAt};
+use sealane::file::{Crowd, Durability, Output, ReadAt};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -66,6 +66,13 @@ impl ReadAt for Place {
                 let _together = lock.lock().unwrap_or_else(PoisonError::into_inner);
                 object.size()
             }
+        }
+    }
+
+    fn crowd(&self) -> Crowd {
+        match self {
+            Self::Path(..) => Crowd::SideBySide,
+            Self::Object(..) => Crowd::InTurn,
         }
     }
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import multiprocessing
 import os
+import signal
 import threading
 
 import pytest
@@ -117,3 +119,44 @@ def test_an_open_file_in_both(tmp_path: os.PathLike[str]) -> None:
             os._exit(0 if f.read(50_000) == pattern(100_000)[10:50_010] else 1)
         assert os.waitpid(pid, 0)[1] == 0
         assert f.read(5) == pattern(100_000)[10:15]
+
+
+def test_helping_threads_are_not_inherited(tmp_path: os.PathLike[str]) -> None:
+    """A read of a megabyte has help from threads that stay, and a child has none of its parent's."""
+    path, data = os.path.join(tmp_path, "sealed"), pattern(3 << 20)
+    sealane.encrypt_file(io.BytesIO(data), path, key=bytes(32))
+    stop = threading.Event()
+
+    def read(f: sealane.EncryptedReader, at: int) -> bool:
+        f.seek(at)
+        return f.read(2 << 20) == data[at : at + (2 << 20)]
+
+    def keep_reading() -> None:
+        with sealane.open(path, key=bytes(32)) as f:
+            while not stop.is_set():
+                assert read(f, 4321)
+
+    def fork(generations: int) -> None:
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                signal.alarm(60)
+                with sealane.open(path, key=bytes(32)) as f:
+                    status = 0 if all(read(f, at) for at in (0, 1, 1 << 20, 12345)) else 2
+                if generations > 1:
+                    fork(generations - 1)
+            finally:
+                os._exit(status)
+        assert os.waitpid(pid, 0)[1] == 0
+
+    threads = [threading.Thread(target=keep_reading) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(10):
+            fork(2)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()

@@ -10,6 +10,7 @@ use sealane::file::Format;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args as Group, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -74,8 +75,14 @@ pub(crate) struct Transfer {
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
     pub(crate) output: Option<PathBuf>,
     /// Files to read; '-' is standard input, the default
-    #[arg(value_name = "IN", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "IN", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) folders: Folders,
+    /// With --recursive: keep a list of the files that are done in this file. After an interruption the same command
+    /// goes on; files that changed since are done again
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "recursive")]
+    pub(crate) manifest: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) effort: Effort,
     /// Wait for the disk before the file gets its name
@@ -83,6 +90,18 @@ pub(crate) struct Transfer {
     pub(crate) sync: bool,
     #[command(flatten)]
     pub(crate) talk: Talk,
+}
+
+#[derive(Group)]
+pub(crate) struct Folders {
+    /// Work on whole folders: what each IN contains, folders and all, goes to the folder OUT under the same names. Links
+    /// to files are those files; what is neither file nor folder is an error, and the rest is done
+    #[arg(long)]
+    pub(crate) recursive: bool,
+    /// With --recursive: what the names of encrypted files end with, such as .sealed: put behind by encrypt, taken off by
+    /// decrypt. Default: names stay
+    #[arg(long, value_name = "SUFFIX", requires = "recursive")]
+    pub(crate) suffix: Option<OsString>,
 }
 
 /// Print a range out of the middle of an encrypted file
@@ -121,8 +140,10 @@ pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) unlock: Unlock,
     /// Encrypted files; '-' is standard input
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) folders: Folders,
     #[command(flatten)]
     pub(crate) effort: Effort,
     #[command(flatten)]
@@ -150,7 +171,7 @@ pub(crate) struct Completions {
 
 #[derive(Group)]
 pub(crate) struct Effort {
-    /// Threads for a file. Default: one a core, at most 8
+    /// Threads, for a file or, with --recursive, for as many small files at once. Default: one a core, at most 8
     #[arg(long, value_name = "N", value_parser = threads())]
     pub(crate) threads: Option<NonZeroUsize>,
 }

@@ -2,12 +2,14 @@
 
 mod cat;
 mod completions;
+mod crew;
 mod decrypt;
 mod encrypt;
 mod inspect;
 mod keygen;
 mod providers;
 mod transfer;
+mod tree;
 mod verify;
 
 pub(crate) use cat::cat;

@@ -1,5 +1,6 @@
 //! `sealane verify`
 
+use super::tree;
 use crate::args::Verify;
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
@@ -13,6 +14,9 @@ use std::path::Path;
 /// Verifies every file; one that fails does not keep the others from being verified.
 pub(crate) fn verify(args: &Verify, console: &Console) -> Result<(), Failure> {
     let _watch = Watch::begin(console);
+    if args.folders.recursive {
+        return tree::verify(args, console);
+    }
     let unlock = keys::unlock(&args.unlock, console)?;
     for input in &args.inputs {
         match one(args, &Source::new(input), &unlock, console) {

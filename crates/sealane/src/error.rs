@@ -124,6 +124,12 @@ pub enum Misuse {
     Overlap,
     /// Source and destination are the same file.
     SameFile(PathBuf),
+    /// A target lies in a folder that is a source.
+    Nested(PathBuf),
+    /// Two sources have this one target.
+    SameTarget(PathBuf),
+    /// A suffix of names that no name can end with.
+    Suffix,
     /// A stream is used again after it failed.
     Lost,
     /// A secret that is too long to be wrapped by this key.
@@ -262,6 +268,11 @@ impl fmt::Display for Misuse {
             Self::SameFile(path) => {
                 write!(f, "source and destination are the same file: {}", path.display())
             }
+            Self::Nested(path) => {
+                write!(f, "the target lies in a source: {}", path.display())
+            }
+            Self::SameTarget(path) => write!(f, "two sources have the same target: {}", path.display()),
+            Self::Suffix => f.write_str("no name can end with this suffix"),
             Self::Lost => f.write_str("an earlier failure lost what was in the making: begin again"),
             Self::SecretLength { got, most } => {
                 write!(f, "this key wraps secrets of up to {most} bytes, not {got}")

@@ -1,10 +1,13 @@
 //! chunked-encryption@v1: published vectors, every small damage, every way in.
 
 use proptest::prelude::*;
-use sealane::file::{self, Decryptor, Encryptor, Lock, Opening, Options, Reader, Sealing, Unlock};
+use sealane::file::{
+    self, Crowd, Decryptor, Encryptor, Lock, Opening, Options, ReadAt, Reader, Sealing, Unlock,
+};
 use sealane::{Error, Key, Misuse};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use vectors::{ChunkedFlag, Outcome};
 
 fn key() -> Key {
@@ -205,6 +208,136 @@ fn read_and_seek() {
     assert_eq!(ten, plain[16_380..16_390]);
 }
 
+/// A source that ends where it is told to, and whose readers may have to wait for each other.
+struct Source<'a> {
+    bytes: &'a [u8],
+    end: AtomicUsize,
+    crowd: Crowd,
+}
+
+impl ReadAt for Source<'_> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        self.bytes[..self.end.load(Relaxed)].read_at(offset, into)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.bytes.size()
+    }
+
+    fn crowd(&self) -> Crowd {
+        self.crowd
+    }
+}
+
+const BIG: usize = 5 << 20;
+
+fn source(bytes: &[u8], crowd: Crowd) -> Source<'_> {
+    Source { bytes, end: AtomicUsize::new(bytes.len()), crowd }
+}
+
+#[test]
+fn long_reads_begin_and_end_anywhere() {
+    let (key, plain) = (key(), plain(BIG + 1234));
+    let sealed = file::encrypt(&plain, &Lock::key(&key, b"")).unwrap();
+    for crowd in [Crowd::SideBySide, Crowd::InTurn] {
+        let reader = Reader::new(source(&sealed, crowd), &Unlock::key(&key, b"")).unwrap();
+        let mut read = vec![0; plain.len()];
+        for from in [0, 1, 16_383, 16_384, 16_385, 524_287, 1 << 20] {
+            for len in [0, 1, 16_384, 65_536, 81_920, 524_287, 524_288, 600_001, 1 << 20, 4 << 20, BIG] {
+                let to = (from + len).min(plain.len());
+                let read = &mut read[..len];
+                assert_eq!(reader.read_at(from as u64, read).unwrap(), to - from, "{from} {len}");
+                assert!(read[..to - from] == plain[from..to], "{from} {len}");
+                // What was read in part last is at hand.
+                let next = (to + 100).min(plain.len());
+                let n = reader.read_at(to as u64, &mut read[..len.min(100)]).unwrap();
+                assert!(read[..n] == plain[to..next][..n], "{from} {len}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_forged_chunk_in_a_long_read_leaves_no_forgery() {
+    let (key, plain) = (key(), plain(BIG));
+    let sealed = file::encrypt(&plain, &Lock::key(&key, b"")).unwrap();
+    for chunk in [0, 1, 77, 200, 318] {
+        let mut forged = sealed.clone();
+        forged[56 + chunk * 16_400 + 5000] ^= 1;
+        let reader = Reader::new(&forged[..], &Unlock::key(&key, b"")).unwrap();
+        for from in [0, 9000] {
+            let mut read = vec![0xee; BIG - from];
+            let result = reader.read_at(from as u64, &mut read);
+            assert!(matches!(result, Err(Error::Authentication)), "{chunk}");
+            for (at, (&read, &plain)) in read.iter().zip(&plain[from..]).enumerate() {
+                assert!(read == plain || read == 0 || read == 0xee, "{chunk} {at}");
+            }
+            let bad = (chunk * 16_384).saturating_sub(from)..((chunk + 1) * 16_384).saturating_sub(from);
+            // One that is read in part is opened elsewhere.
+            let untouched = if chunk == 0 && from > 0 { 0xee } else { 0 };
+            assert!(read[bad].iter().all(|&byte| byte == untouched), "{chunk}");
+        }
+    }
+}
+
+#[test]
+fn a_source_that_shrinks_while_it_is_read() {
+    let (key, plain) = (key(), plain(BIG));
+    let sealed = file::encrypt(&plain, &Lock::key(&key, b"")).unwrap();
+    let reader = Reader::new(source(&sealed, Crowd::SideBySide), &Unlock::key(&key, b"")).unwrap();
+    reader.source().end.store(BIG / 2, Relaxed);
+    for len in [100, 65_536, 1 << 20, BIG] {
+        let result = reader.read_at((BIG / 2) as u64, &mut vec![0; len]);
+        let Err(Error::Io { source, .. }) = result else { panic!("{result:?}") };
+        assert_eq!(source.kind(), io::ErrorKind::UnexpectedEof);
+    }
+    assert_eq!(reader.read_at(0, &mut vec![0; 1 << 20]).unwrap(), 1 << 20);
+}
+
+/// The threads that help one reader come to ask for help of their own.
+#[test]
+fn a_file_within_a_file() {
+    struct Outer<'a>(Reader<&'a [u8]>);
+    impl ReadAt for Outer<'_> {
+        fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+            self.0.read_at(offset, into).map_err(io::Error::other)
+        }
+        fn size(&self) -> io::Result<u64> {
+            Ok(self.0.size())
+        }
+    }
+    let (key, plain) = (key(), plain(2 * BIG));
+    let inner = file::encrypt(&plain, &Lock::key(&key, b"inner")).unwrap();
+    let outer = file::encrypt(&inner, &Lock::key(&key, b"outer")).unwrap();
+    let outer = Outer(Reader::new(&outer[..], &Unlock::key(&key, b"outer")).unwrap());
+    let reader = Reader::new(outer, &Unlock::key(&key, b"inner")).unwrap();
+    let mut read = vec![0; plain.len()];
+    for from in [0, 5] {
+        let n = reader.read_at(from, &mut read).unwrap();
+        assert!(read[..n] == plain[from as usize..]);
+    }
+}
+
+#[test]
+fn long_reads_of_many_threads() {
+    let (key, plain) = (key(), plain(BIG));
+    let sealed = file::encrypt(&plain, &Lock::key(&key, b"")).unwrap();
+    let reader = Reader::new(&sealed[..], &Unlock::key(&key, b"")).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (reader, plain) = (&reader, &plain);
+            scope.spawn(move || {
+                let mut some = vec![0; 1 << 20];
+                for i in 0..20 {
+                    let at = (i * 79_190 + thread * 104_729) % (BIG - (1 << 20));
+                    let n = reader.read_at(at as u64, &mut some[..(i + 1) * 52_428]).unwrap();
+                    assert!(some[..n] == plain[at..at + n]);
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn one_reader_serves_many_threads() {
     let (key, plain) = (key(), plain(300_000));
@@ -291,12 +424,12 @@ fn a_progress_callback_hears_the_end_and_may_stop() {
 #[test]
 fn a_stream_that_failed_stays_failed() {
     struct Full(usize);
-    impl std::io::Write for Full {
-        fn write(&mut self, from: &[u8]) -> std::io::Result<usize> {
-            self.0 = self.0.checked_sub(from.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+    impl io::Write for Full {
+        fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(from.len()).ok_or(io::ErrorKind::StorageFull)?;
             Ok(from.len())
         }
-        fn flush(&mut self) -> std::io::Result<()> {
+        fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
     }

@@ -13,6 +13,11 @@ pub trait ReadAt: Send + Sync {
     /// Bytes there are.
     fn size(&self) -> io::Result<u64>;
 
+    /// What becomes of several threads that read at once.
+    fn crowd(&self) -> Crowd {
+        Crowd::SideBySide
+    }
+
     /// Fills `into` from `offset`.
     ///
     /// # Errors
@@ -36,6 +41,15 @@ pub trait ReadAt: Send + Sync {
         }
         Ok(())
     }
+}
+
+/// Several threads that read from one source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crowd {
+    /// They do not disturb each other.
+    SideBySide,
+    /// They wait for each other, so that a second one brings little.
+    InTurn,
 }
 
 /// A source and what it is called in errors.
@@ -93,6 +107,10 @@ impl<R: ReadAt + ?Sized> ReadAt for Box<R> {
     fn size(&self) -> io::Result<u64> {
         (**self).size()
     }
+
+    fn crowd(&self) -> Crowd {
+        (**self).crowd()
+    }
 }
 
 impl<R: ReadAt + ?Sized> ReadAt for &R {
@@ -102,6 +120,10 @@ impl<R: ReadAt + ?Sized> ReadAt for &R {
 
     fn size(&self) -> io::Result<u64> {
         (**self).size()
+    }
+
+    fn crowd(&self) -> Crowd {
+        (**self).crowd()
     }
 }
 

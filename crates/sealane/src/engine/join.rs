@@ -1,5 +1,6 @@
 //! Many jobs, some threads, one answer.
 
+use super::kept;
 use crate::Error;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -19,21 +20,32 @@ pub(crate) fn threads(asked: Option<NonZeroUsize>) -> usize {
     }
 }
 
-/// Runs jobs `0..jobs` on up to `threads` threads, the calling one included.
+/// Who works beside the calling thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Threads {
+    /// So many, the calling one included, are made for the call (62 µs each, measured) and end with it.
+    Made(usize),
+    /// Those of the process that are free. For what takes less than a millisecond.
+    Kept,
+}
+
+/// Looks for the last job of another thread's, each of about 40 ns, before the calling thread is put to sleep: to be
+/// woken takes longer than most of a job of 128 KiB (measured).
+const LOOKS: u32 = 1000;
+
+/// Runs jobs `0..jobs` on several threads, the calling one included.
 ///
 /// `room` makes what one thread reuses from job to job. `after` runs on the calling thread only, after each of its
 /// jobs. The first error stops all; jobs that were begun are finished.
-///
-/// Threads are made for the call (62 µs each, measured) and not kept: a pool would have to survive `fork`, and a file
-/// worth two threads takes longer than that.
 pub(crate) fn join<R>(
-    threads: usize,
+    threads: Threads,
     jobs: u64,
     room: impl Fn() -> R + Sync,
     work: impl Fn(u64, &mut R) -> Result<(), Error> + Sync,
     mut after: impl FnMut() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let next = AtomicU64::new(0);
+    let done = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
     let first_error = Mutex::new(None);
     let run = |after: &mut dyn FnMut() -> Result<(), Error>| {
@@ -43,7 +55,9 @@ pub(crate) fn join<R>(
             if job >= jobs {
                 return;
             }
-            if let Err(error) = work(job, &mut reused).and_then(|()| after()) {
+            let result = work(job, &mut reused).and_then(|()| after());
+            done.fetch_add(1, Ordering::Relaxed);
+            if let Err(error) = result {
                 stop.store(true, Ordering::Relaxed);
                 let mut first = first_error.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 first.get_or_insert(error);
@@ -51,16 +65,27 @@ pub(crate) fn join<R>(
             }
         }
     };
-    let helpers = threads.min(usize::try_from(jobs).unwrap_or(usize::MAX)).saturating_sub(1);
-    std::thread::scope(|scope| {
-        for _ in 0..helpers {
-            // Where the system gives no thread, the others do its jobs.
-            let _ = std::thread::Builder::new()
-                .name("sealane".into())
-                .spawn_scoped(scope, || run(&mut || Ok(())));
-        }
-        run(&mut after);
-    });
+    let most = usize::try_from(jobs).unwrap_or(usize::MAX);
+    match threads {
+        Threads::Made(threads) => std::thread::scope(|scope| {
+            for _ in 1..threads.min(most) {
+                // Where the system gives no thread, the others do its jobs.
+                let _ = std::thread::Builder::new()
+                    .name("sealane".into())
+                    .spawn_scoped(scope, || run(&mut || Ok(())));
+            }
+            run(&mut after);
+        }),
+        Threads::Kept => kept::beside(
+            most.saturating_sub(1),
+            || run(&mut || Ok(())),
+            || {
+                run(&mut after);
+                let all = || done.load(Ordering::Relaxed) >= jobs || stop.load(Ordering::Relaxed);
+                (0..LOOKS).take_while(|_| !all()).for_each(|_| std::hint::spin_loop());
+            },
+        ),
+    }
     match first_error.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
         Some(error) => Err(error),
         None => Ok(()),
@@ -73,7 +98,7 @@ mod test {
 
     #[test]
     fn every_job_runs_once() {
-        for threads in [1, 2, 7] {
+        for threads in [Threads::Made(1), Threads::Made(2), Threads::Made(7), Threads::Kept] {
             let seen: Vec<_> = (0..100).map(|_| AtomicU64::new(0)).collect();
             join(
                 threads,
@@ -92,18 +117,20 @@ mod test {
 
     #[test]
     fn an_error_stops_the_rest() {
-        let ran = AtomicU64::new(0);
-        let result = join(
-            2,
-            1_000_000,
-            || (),
-            |job, ()| {
-                ran.fetch_add(1, Ordering::Relaxed);
-                if job == 10 { Err(Error::Authentication) } else { Ok(()) }
-            },
-            || Ok(()),
-        );
-        assert!(matches!(result, Err(Error::Authentication)));
-        assert!(ran.load(Ordering::Relaxed) < 1_000_000);
+        for threads in [Threads::Made(2), Threads::Kept] {
+            let ran = AtomicU64::new(0);
+            let result = join(
+                threads,
+                1_000_000,
+                || (),
+                |job, ()| {
+                    ran.fetch_add(1, Ordering::Relaxed);
+                    if job == 10 { Err(Error::Authentication) } else { Ok(()) }
+                },
+                || Ok(()),
+            );
+            assert!(matches!(result, Err(Error::Authentication)));
+            assert!(ran.load(Ordering::Relaxed) < 1_000_000);
+        }
     }
 }

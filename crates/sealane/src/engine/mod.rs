@@ -2,6 +2,7 @@
 
 pub(crate) mod io;
 pub(crate) mod join;
+pub(crate) mod kept;
 pub(crate) mod options;
 pub(crate) mod pipeline;
 pub(crate) mod plan;

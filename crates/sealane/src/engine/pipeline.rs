@@ -1,7 +1,7 @@
 //! One file to another: read a job, seal or open it, write it where it belongs; all threads at once.
 
 use super::io::{Named, WriteAt};
-use super::join::{join, threads};
+use super::join::{Threads, join, threads};
 use super::options::Options;
 use super::plan::{Job, Layout, Place, Plan};
 use crate::Error;
@@ -54,19 +54,24 @@ pub(crate) fn open_chunks(
     Ok(())
 }
 
-/// Seals all of `source` into `sink`, but for the header.
+/// Seals all of `source` into `sink`, behind the `header`.
 pub(crate) fn seal_all(
     chunks: &dyn Chunks,
+    header: &[u8],
     plan: Plan,
     source: Named<'_>,
     sink: &dyn WriteAt,
     options: &mut Options<'_>,
 ) -> Result<(), Error> {
-    each_job(plan, options, |job, plain, sealed| {
-        let (plain, sealed) = (&mut plain[..job.plain_len()], &mut sealed[..job.sealed_len()]);
+    each_job(plan, header.len(), options, |job, plain, sealed| {
+        // In one write with the first chunks: most files are small.
+        let head = if job.chunks.start == 0 { header } else { &[] };
+        let (plain, sealed) = (&mut plain[..job.plain_len()], &mut sealed[..head.len() + job.sealed_len()]);
         source.read_exact_at(job.plain.start, plain)?;
-        seal_chunks(chunks, job, plain, sealed)?;
-        write(sink, job.sealed.start, sealed)
+        let (front, body) = sealed.split_at_mut(head.len());
+        front.copy_from_slice(head);
+        seal_chunks(chunks, job, plain, body)?;
+        write(sink, job.sealed.start - head.len() as u64, sealed)
     })
 }
 
@@ -78,7 +83,7 @@ pub(crate) fn open_all(
     sink: &dyn WriteAt,
     options: &mut Options<'_>,
 ) -> Result<(), Error> {
-    each_job(plan, options, |job, plain, sealed| {
+    each_job(plan, 0, options, |job, plain, sealed| {
         let (plain, sealed) = (&mut plain[..job.plain_len()], &mut sealed[..job.sealed_len()]);
         source.read_exact_at(job.sealed.start, sealed)?;
         open_chunks(chunks, job, sealed, plain)?;
@@ -97,18 +102,20 @@ fn write(sink: &dyn WriteAt, offset: u64, bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives each job of the plan a buffer for its plaintext and one for its sealed bytes, and reports progress.
+/// Gives each job of the plan a buffer for its plaintext and one for its sealed bytes with a header of `head` bytes, and
+/// reports progress.
 fn each_job(
     plan: Plan,
+    head: usize,
     options: &mut Options<'_>,
     work: impl Fn(&Job, &mut [u8], &mut [u8]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let room = || {
         let plain = Zeroizing::new(vec![0; plan.most_plain()]);
-        (plain, vec![0; plan.most_sealed()])
+        (plain, vec![0; head + plan.most_sealed()])
     };
     let done = AtomicU64::new(0);
-    let threads = threads(options.threads);
+    let threads = Threads::Made(threads(options.threads));
     let mut progress = options.progress(Some(plan.plain_len));
     join(
         threads,

@@ -168,12 +168,12 @@ impl Plan {
 
     /// Plaintext bytes of the largest job.
     pub(crate) fn most_plain(self) -> usize {
-        (self.chunks_per_job() * self.layout.chunk) as usize
+        (self.chunks_per_job() * self.layout.chunk).min(self.plain_len) as usize
     }
 
     /// Sealed bytes of the largest job.
     pub(crate) fn most_sealed(self) -> usize {
-        (self.chunks_per_job() * self.layout.sealed_chunk()) as usize
+        (self.chunks_per_job() * self.layout.sealed_chunk()).min(self.sealed_len()) as usize
     }
 
     /// The chunks of a range that exist, as one job.

@@ -8,6 +8,8 @@ use crate::engine::options::Durability;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use std::sync::OnceLock;
 
 /// Who may read the new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,10 +40,15 @@ pub(crate) struct Staged {
 impl Staged {
     /// An empty file that may become `target`. Where `target` is a symbolic link, what it points to is meant.
     pub(crate) fn new(target: &Path, access: Access) -> Result<Self, Error> {
+        Self::over(target, target.symlink_metadata().ok().as_ref(), access)
+    }
+
+    /// The same where it is known what has the name `target`, the link itself where it is one; `None`: nothing.
+    pub(crate) fn over(target: &Path, found: Option<&Metadata>, access: Access) -> Result<Self, Error> {
         let about = |e| Error::io(target, e);
-        let link = target.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        let link = found.is_some_and(Metadata::is_symlink);
         let target = if link { fs::canonicalize(target).map_err(about)? } else { target.to_owned() };
-        let replaced = target.metadata().ok();
+        let replaced = found.and_then(|_| target.metadata().ok());
         if replaced.is_some() {
             writable(&target).map_err(about)?;
         }
@@ -143,7 +150,8 @@ fn create_unnamed(target: &Path, access: Access) -> io::Result<Option<File>> {
     use rustix::fs::{Mode, OFlags};
     use rustix::io::Errno;
     // A name is given through this folder later.
-    if !Path::new("/proc/self/fd").exists() {
+    static NAMES: OnceLock<bool> = OnceLock::new();
+    if !NAMES.get_or_init(|| Path::new("/proc/self/fd").exists()) {
         return Ok(None);
     }
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;

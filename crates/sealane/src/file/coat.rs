@@ -4,7 +4,7 @@ use super::lock::Unlock;
 use crate::Error;
 use crate::age::Armor;
 use crate::age::armor::{Decoder, Encoder, View};
-use crate::engine::io::ReadAt;
+use crate::engine::io::{Crowd, ReadAt};
 use std::io::{self, Write};
 
 /// Bytes of a file to which armor is put, or not, on their way to a writer.
@@ -140,5 +140,9 @@ impl<S: ReadAt> ReadAt for Bytes<S> {
             Self::Binary(source) => source.size(),
             Self::Ascii(view) => view.size(),
         }
+    }
+
+    fn crowd(&self) -> Crowd {
+        self.source().crowd()
     }
 }

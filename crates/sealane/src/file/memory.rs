@@ -1,11 +1,10 @@
 //! The file formats, in memory.
 
-use super::Options;
 use super::coat::Coated;
 use super::lock::{Keys, Lock, Unlock};
 use crate::age::Armor;
 use crate::age::armor::{self, Decoder};
-use crate::engine::join::{join, threads};
+use crate::engine::join::{Threads, join, threads};
 use crate::engine::pipeline::{open_chunks, seal_chunks};
 use crate::engine::plan::{Job, Plan};
 use crate::{Error, Misuse};
@@ -176,7 +175,7 @@ fn each_job(
     output_len: fn(&Job) -> usize,
     work: impl Fn(&Job, &[u8], &mut [u8]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
-    let threads = if input.len() < WORTH_THREADS { 1 } else { threads(Options::default().threads) };
+    let threads = if input.len() < WORTH_THREADS { 1 } else { threads(None) };
     let mut parts = Vec::new();
     for job in (0..plan.jobs()).map(|at| plan.job(at)) {
         let (from, rest) = input.split_at(input_len(&job));
@@ -186,7 +185,7 @@ fn each_job(
         parts.push(Mutex::new((job, from, to)));
     }
     join(
-        threads,
+        Threads::Made(threads),
         plan.jobs(),
         || (),
         |at, ()| {

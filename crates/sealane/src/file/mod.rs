@@ -20,12 +20,14 @@
 //! | a range out of the middle | [`Reader`] |
 //! | a range whose bytes somebody else fetches | [`Ranges`] |
 //! | bytes to bytes | [`encrypt`], [`decrypt`] |
+//! | folders to folders | [`Tree`] says what goes where, [`Manifest`] what is done |
 
 mod chunked;
 mod coat;
 mod format;
 mod inspect;
 mod lock;
+mod manifest;
 mod memory;
 mod output;
 mod paths;
@@ -33,14 +35,16 @@ mod ranges;
 mod reader;
 mod stream;
 pub mod tink;
+mod tree;
 mod writer;
 
-pub use crate::engine::io::ReadAt;
+pub use crate::engine::io::{Crowd, ReadAt};
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
 pub use format::Format;
 pub use inspect::{Info, inspect};
 pub use lock::{Lock, Unlock};
+pub use manifest::{Manifest, Stamp};
 pub use memory::{Opening, Sealing, decrypt, encrypt};
 pub use output::Output;
 pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened};
@@ -48,4 +52,5 @@ pub use ranges::{Fetched, Ranges, plain_len, sealed_len, sealed_range};
 pub use reader::Reader;
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
 pub use tink::Keyset;
+pub use tree::{Suffix, Tree};
 pub use writer::Writer;

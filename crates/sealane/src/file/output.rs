@@ -32,7 +32,14 @@ impl Output {
         refuse: impl FnOnce(&Metadata) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
-        match path.metadata() {
+        // Most names are new, and one question tells.
+        let own = path.symlink_metadata().ok();
+        let found = match &own {
+            Some(own) if own.is_symlink() => path.metadata(),
+            Some(own) => Ok(own.clone()),
+            None => Err(io::ErrorKind::NotFound.into()),
+        };
+        match found {
             Ok(found) if found.is_dir() => return Err(about(io::ErrorKind::IsADirectory.into())),
             Ok(found) if !found.is_file() => {
                 return Ok(Self(Sink::Stream(OpenOptions::new().write(true).open(path).map_err(about)?)));
@@ -41,7 +48,7 @@ impl Output {
             // No such file, or another answer that making it gives again.
             Err(_) => {}
         }
-        Ok(Self(Sink::Staged(Staged::new(path, Access::Usual)?)))
+        Ok(Self(Sink::Staged(Staged::over(path, own.as_ref(), Access::Usual)?)))
     }
 
     /// Gives the file its name.

@@ -4,8 +4,10 @@ use super::lock::{Lock, Unlock};
 use super::stream::{Decryptor, Encryptor, pump};
 use super::{Options, Output, Reader};
 use crate::age::Armor;
-use crate::engine::io::{Named, Nowhere, WriteAt};
+use crate::engine::io::{Named, Nowhere};
 use crate::engine::pipeline::{open_all, seal_all};
+use crate::engine::plan::Plan;
+use crate::engine::staged::Staged;
 use crate::{Error, Misuse};
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
@@ -42,9 +44,9 @@ fn encrypt(source: &Source, to: &Path, lock: &Lock, mut options: Options<'_>) ->
     if let (Some(len), Some(staged), Armor::Binary) = (source.size(), sink.staged(), lock.armor()) {
         let (keys, header) = lock.begin()?;
         let plan = keys.layout().plan_plain(len)?;
-        staged.allocate(plan.sealed_len())?;
-        staged.file().write_all_at(0, &header).map_err(|e| Error::io(to, e))?;
-        seal_all(&*keys, plan, source.plain(), staged.file(), &mut options).map_err(|e| e.about(to))?;
+        allocate(staged, plan, plan.sealed_len())?;
+        seal_all(&*keys, &header, plan, source.plain(), staged.file(), &mut options)
+            .map_err(|e| e.about(to))?;
     } else {
         Encryptor::new(sink.file(), lock)
             .and_then(|mut encryptor| {
@@ -86,7 +88,7 @@ fn decrypt(source: &Source, to: &Path, unlock: &Unlock, mut options: Options<'_>
     let sink = output(source, to)?;
     match (reader, sink.staged()) {
         (Some(reader), Some(staged)) => {
-            staged.allocate(reader.size())?;
+            allocate(staged, reader.plan(), reader.size())?;
             open_all(reader.keys(), reader.plan(), source.named(&reader), staged.file(), &mut options)
         }
         (Some(reader), None) => copy_out(&reader, sink.file(), &mut options),
@@ -98,6 +100,14 @@ fn decrypt(source: &Source, to: &Path, unlock: &Unlock, mut options: Options<'_>
     }
     .map_err(|e| e.about(to))?;
     sink.finish(options.durability)
+}
+
+/// One job is one write, which finds a full disk as early, and no thread waits for it.
+fn allocate(staged: &Staged, plan: Plan, len: u64) -> Result<(), Error> {
+    match plan.jobs() {
+        ..=1 => Ok(()),
+        _ => staged.allocate(len),
+    }
 }
 
 /// Verifies every byte of an encrypted file and keeps none.
@@ -137,17 +147,21 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        Self::opened(File::open(path).map_err(|e| Error::io(path, e))?, path)
+        Self::standing(File::open(path).map_err(|e| Error::io(path, e))?, path, |_| true)
     }
 
-    fn opened(mut file: File, path: &Path) -> Result<Self, Error> {
+    fn opened(file: File, path: &Path) -> Result<Self, Error> {
+        Self::standing(file, path, |mut file| file.stream_position().is_ok_and(|at| at == 0))
+    }
+
+    fn standing(file: File, path: &Path, at_start: impl FnOnce(&File) -> bool) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
         let found = file.metadata().map_err(about)?;
         if found.is_dir() {
             return Err(about(io::ErrorKind::IsADirectory.into()));
         }
         // One that claims to be empty may be one whose content is made as it is read (`/proc`).
-        let whole = found.is_file() && found.len() > 0 && file.stream_position().is_ok_and(|at| at == 0);
+        let whole = found.is_file() && found.len() > 0 && at_start(&file);
         Ok(Self { path: path.to_owned(), file, found, whole })
     }
 

@@ -165,7 +165,8 @@ mod test {
             assert_eq!(sealed_len(len).unwrap(), file.len() as u64);
             assert_eq!(plain_len(file.len() as u64).unwrap(), len);
             let ranges = Ranges::new(&file, &unlock).unwrap();
-            let places = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK, len, len + 1, 9 * CHUNK, u64::MAX];
+            let places =
+                [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK, len, len + 1, 9 * CHUNK, u64::MAX];
             for start in places {
                 for end in places.into_iter().filter(|&end| end >= start) {
                     let at = |n: u64| n.min(len) as usize;

@@ -3,19 +3,29 @@
 use super::coat::Bytes;
 use super::lock::{Keys, Unlock};
 use crate::Error;
-use crate::engine::io::ReadAt;
-use crate::engine::join::{join, threads};
-use crate::engine::pipeline::{Chunks, open_chunks};
-use crate::engine::plan::Plan;
+use crate::engine::io::{Crowd, ReadAt};
+use crate::engine::join::{Threads, join};
+use crate::engine::kept::with_room;
+use crate::engine::pipeline::Chunks;
+use crate::engine::plan::{Place, Plan};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroizing;
 
-/// Bytes of plaintext that one thread works on at a time.
-const JOB_LEN: u64 = 1 << 18;
-/// Below this many bytes a second thread costs more than it brings.
-const WORTH_THREADS: usize = 4 << 20;
+/// Fewest and most bytes of plaintext, about, that are read from the source at once. Short calls cost the system more
+/// (16 KiB at a time twice as much as 256 KiB), longer ones leave L2.
+const JOB_LEN: (usize, usize) = (1 << 17, 1 << 19);
+/// Jobs that a read is cut into, where they are not too short or too long: two threads get done together.
+const JOBS: usize = 8;
+
+/// From this many bytes on, other threads bring more than they cost. With 512 KiB, a second one that has to be woken
+/// costs as much as it brings, and one that was just at work saves a third of the time; with 256 KiB waking costs more.
+fn worth_threads(crowd: Crowd) -> usize {
+    match crowd {
+        Crowd::SideBySide => 1 << 19,
+        Crowd::InTurn => 4 << 20,
+    }
+}
 
 /// An encrypted file that can be read anywhere. May be shared between threads.
 ///
@@ -29,11 +39,10 @@ pub struct Reader<S> {
     position: u64,
 }
 
-/// The chunk that was read in part last, and room for what is read.
+/// The chunk that was read in part last.
 struct Recent {
     index: Option<u64>,
     plain: Zeroizing<Vec<u8>>,
-    sealed: Vec<u8>,
 }
 
 impl<S: ReadAt> Reader<S> {
@@ -47,9 +56,14 @@ impl<S: ReadAt> Reader<S> {
         let size = source.size()?;
         let keys = unlock.begin_at(&source, size)?;
         let plan = keys.layout().plan_sealed(size)?;
-        let recent = Recent { index: None, plain: Zeroizing::default(), sealed: Vec::new() };
-        let reader = Self { source, keys, plan, recent: Mutex::new(recent), position: 0 };
-        reader.with_chunk(plan.chunks() - 1, |_| ())?;
+        let recent = Mutex::new(Recent { index: None, plain: Zeroizing::default() });
+        let reader = Self { source, keys, plan, recent, position: 0 };
+        let last = plan.span(plan.chunks() - 1..plan.chunks());
+        with_room(last.sealed_len(), last.sealed.start, |sealed| {
+            reader.source.read_exact_at(last.sealed.start, sealed)?;
+            let place = Place { index: last.chunks.start, last: true };
+            reader.recent().open(&*reader.keys, place, sealed, last.plain_len()).map(drop)
+        })?;
         Ok(reader)
     }
 
@@ -83,71 +97,99 @@ impl<S: ReadAt> Reader<S> {
     pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
         let rest = self.size().saturating_sub(offset);
         let len = usize::try_from(rest).unwrap_or(usize::MAX).min(into.len());
-        let mut into = &mut into[..len];
-        let mut at = offset;
-        while !into.is_empty() {
-            let chunk = self.plan.layout.chunk_of(at);
-            // What is left of it, or whole ones where there is room for them.
-            let whole = self.plan.layout.chunk_of(at + into.len() as u64);
-            let n = if at == self.plan.layout.plain_start(chunk) && whole > chunk {
-                let n = (self.plan.layout.plain_start(whole) - at) as usize;
-                self.read_chunks(chunk..whole, &mut into[..n])?;
-                n
-            } else {
-                let next = self.plan.layout.plain_start(chunk + 1);
-                let n = usize::try_from(next - at).unwrap_or(usize::MAX).min(into.len());
-                let skip = (at - self.plan.layout.plain_start(chunk)) as usize;
-                self.with_chunk(chunk, |plain| into[..n].copy_from_slice(&plain[skip..][..n]))?;
-                n
-            };
-            into = &mut into[n..];
-            at += n as u64;
+        let known = self.recall(offset, &mut into[..len]);
+        let (mut at, mut into) = (offset + known as u64, &mut into[known..len]);
+        if into.len() < worth_threads(self.source.crowd()) {
+            while !into.is_empty() {
+                let piece = self.piece(at, JOB_LEN.1).min(into.len());
+                self.read_piece(at, &mut into[..piece])?;
+                (at, into) = (at + piece as u64, &mut into[piece..]);
+            }
+            return Ok(len);
         }
+        let job_len = (into.len() / JOBS).clamp(JOB_LEN.0, JOB_LEN.1);
+        let mut pieces = Vec::with_capacity(into.len() / job_len + 2);
+        while !into.is_empty() {
+            let (piece, rest) = into.split_at_mut(self.piece(at, job_len).min(into.len()));
+            let len = piece.len() as u64;
+            pieces.push(Mutex::new((at, piece)));
+            (at, into) = (at + len, rest);
+        }
+        join(
+            Threads::Kept,
+            pieces.len() as u64,
+            || (),
+            |job, ()| {
+                let mut piece = pieces[job as usize].lock().unwrap_or_else(PoisonError::into_inner);
+                let (at, into) = &mut *piece;
+                self.read_piece(*at, into)
+            },
+            || Ok(()),
+        )?;
         Ok(len)
     }
 
-    /// Opens one chunk, if it is not at hand, and shows it.
-    fn with_chunk<T>(&self, index: u64, see: impl FnOnce(&[u8]) -> T) -> Result<T, Error> {
-        // A panic under the lock leaves a buffer that is only trusted where `index` names it.
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let Recent { index: held, plain, sealed } = &mut *recent;
-        if *held != Some(index) {
-            *held = None;
-            let span = self.plan.span(index..index + 1);
-            sealed.resize(span.sealed_len(), 0);
-            plain.resize(span.plain_len(), 0);
-            self.source.read_exact_at(span.sealed.start, sealed)?;
-            open_chunks(&*self.keys, &span, sealed, plain)?;
-            *held = Some(index);
-        }
-        Ok(see(plain))
+    /// Bytes from `at` to the end of a chunk that are about `len`.
+    fn piece(&self, at: u64, len: usize) -> usize {
+        let layout = self.plan.layout;
+        let next = layout.chunk_of(at) + layout.chunks_in(len as u64);
+        usize::try_from(layout.plain_start(next) - at).unwrap_or(usize::MAX)
     }
 
-    /// Opens whole chunks straight into `into`.
-    fn read_chunks(&self, chunks: Range<u64>, into: &mut [u8]) -> Result<(), Error> {
-        let threads = if into.len() < WORTH_THREADS { 1 } else { threads(None) };
-        let step = self.plan.layout.chunks_in(JOB_LEN);
-        let mut rest = into;
-        let mut parts = Vec::new();
-        for first in chunks.clone().step_by(step as usize) {
-            let job = self.plan.span(first..chunks.end.min(first + step));
-            let (part, after) = rest.split_at_mut(job.plain_len());
-            parts.push(Mutex::new((job, part)));
-            rest = after;
+    fn recent(&self) -> MutexGuard<'_, Recent> {
+        // A panic under the lock leaves a buffer that is only trusted where `index` names it.
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Copies what is at hand of the bytes from `at` on; returns how many.
+    fn recall(&self, at: u64, into: &mut [u8]) -> usize {
+        let layout = self.plan.layout;
+        let recent = self.recent();
+        let chunk = layout.chunk_of(at);
+        if into.is_empty() || recent.index != Some(chunk) {
+            return 0;
         }
-        join(
-            threads,
-            parts.len() as u64,
-            Vec::new,
-            |at, sealed: &mut Vec<u8>| {
-                let mut part = parts[at as usize].lock().unwrap_or_else(PoisonError::into_inner);
-                let (job, plain) = &mut *part;
-                sealed.resize(job.sealed_len(), 0);
-                self.source.read_exact_at(job.sealed.start, sealed)?;
-                open_chunks(&*self.keys, job, sealed, plain)
-            },
-            || Ok(()),
-        )
+        let plain = &recent.plain[(at - layout.plain_start(chunk)) as usize..];
+        let len = plain.len().min(into.len());
+        into[..len].copy_from_slice(&plain[..len]);
+        len
+    }
+
+    /// Reads all the chunks that `into` needs at once and opens them: those that it has room for in place.
+    fn read_piece(&self, at: u64, into: &mut [u8]) -> Result<(), Error> {
+        let layout = self.plan.layout;
+        let end = at + into.len() as u64;
+        let job = self.plan.span(layout.chunk_of(at)..layout.chunk_of(end - 1) + 1);
+        with_room(job.sealed_len(), job.sealed.start, |mut sealed| {
+            self.source.read_exact_at(job.sealed.start, sealed)?;
+            let mut into = into;
+            for (place, len) in job.each(layout) {
+                let (from, sealed_rest) = sealed.split_at_mut(len + layout.overhead as usize);
+                let start = layout.plain_start(place.index);
+                let (from_byte, to_byte) = (at.max(start) - start, end.min(start + len as u64) - start);
+                let (to, into_rest) = into.split_at_mut((to_byte - from_byte) as usize);
+                if to.len() == len {
+                    self.keys.open(place, from, to)?;
+                } else {
+                    let mut recent = self.recent();
+                    let plain = recent.open(&*self.keys, place, from, len)?;
+                    to.copy_from_slice(&plain[from_byte as usize..to_byte as usize]);
+                }
+                (sealed, into) = (sealed_rest, into_rest);
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Recent {
+    /// Opens a chunk, keeps and shows it.
+    fn open(&mut self, keys: &dyn Chunks, place: Place, sealed: &[u8], len: usize) -> Result<&[u8], Error> {
+        self.index = None;
+        self.plain.resize(len, 0);
+        keys.open(place, sealed, &mut self.plain)?;
+        self.index = Some(place.index);
+        Ok(&self.plain)
     }
 }
 

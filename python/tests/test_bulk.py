@@ -1,0 +1,699 @@
+"""Many files in one call: on any executor, resumed, refused, failing here and there."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import errno
+import json
+import logging
+import multiprocessing
+import os
+import pickle
+import random
+import resource
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sealane
+from sealane import _crew
+from support import CHUNK, pattern
+
+# A worker is forked beside the threads of the pool and of other tests; what it needs is made anew there.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
+KEY = sealane.keys.generate("aes-256")
+LENGTHS = [0, 1, 100, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5]
+
+Pairs = list[tuple[Path, Path]]
+
+
+@pytest.fixture(autouse=True)
+def reference(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("SEALANE_TEST_KEY", KEY.to_text())
+    return "env:SEALANE_TEST_KEY"
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Pairs:
+    (tmp_path / "plain").mkdir()
+    made = []
+    for i in range(150):
+        source = tmp_path / "plain" / f"file {i}"
+        source.write_bytes(bytes([i]) + pattern(LENGTHS[i % len(LENGTHS)]))
+        made.append((source, tmp_path / "sealed" / f"folder {i % 3}" / source.name))
+    return made
+
+
+def opened(path: Path, **how: Any) -> bytes:
+    return sealane.decrypt(path.read_bytes(), **(how or {"key": KEY}))
+
+
+def check(pairs: Pairs) -> None:
+    assert [opened(target) == source.read_bytes() for source, target in pairs] == [True] * len(pairs)
+
+
+def stamps(pairs: Pairs) -> list[tuple[int, int]]:
+    """What changes when a target is written again."""
+    return [(found.st_ino, found.st_mtime_ns) for found in (target.stat() for _, target in pairs)]
+
+
+class Here(concurrent.futures.Executor):
+    """Does it at once, on the calling thread."""
+
+    def submit(self, work: Any, /, *given: Any, **named: Any) -> concurrent.futures.Future[Any]:
+        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        try:
+            future.set_result(work(*given, **named))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class Pickling(concurrent.futures.ThreadPoolExecutor):
+    """Keeps the pickle of everything that goes in and out."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.seen: list[bytes] = []
+
+    def submit(self, work: Any, /, *given: Any, **named: Any) -> concurrent.futures.Future[Any]:
+        told = pickle.dumps((work, given, named))
+        self.seen.append(told)
+
+        def unpickled() -> Any:
+            again, given, named = pickle.loads(told)
+            came = pickle.dumps(again(*given, **named))
+            self.seen.append(came)
+            return pickle.loads(came)
+
+        return super().submit(unpickled)
+
+
+EXECUTORS: dict[str, Callable[[], Any]] = {
+    "its own threads": contextlib.nullcontext,
+    "threads": lambda: concurrent.futures.ThreadPoolExecutor(2),
+    "here": Here,
+    "pickling": Pickling,
+    "forked": lambda: concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("fork")),
+    "spawned": lambda: concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn")),
+}
+ELSEWHERE = ["forked", "spawned"]
+
+
+@pytest.mark.parametrize("kind", EXECUTORS)
+def test_there_and_back(pairs: Pairs, tmp_path: Path, kind: str, reference: str) -> None:
+    told: list[tuple[int, int]] = []
+    threads: set[int] = set()
+
+    def progress(done: int, total: int) -> None:
+        told.append((done, total))
+        threads.add(threading.get_ident())
+
+    size = sum(source.stat().st_size for source, _ in pairs)
+    with EXECUTORS[kind]() as executor:
+        report = sealane.encrypt_many(
+            pairs, key=reference, context=b"c", executor=executor, progress=progress, verify=True
+        )
+        assert report == sealane.BulkReport(done=150, skipped=0, bytes=size, failed={})
+        assert threads == {threading.get_ident()}
+        assert [done for done, _ in told] == sorted(done for done, _ in told)
+        assert len(told) >= 3
+        assert told[-1] == (size, size)
+        back = [(target, tmp_path / "back" / source.name) for source, target in pairs]
+        report = sealane.decrypt_many(back, key=reference, context=b"c", executor=executor)
+        assert (report.done, report.failed) == (150, {})
+    for source, target in pairs:
+        assert (tmp_path / "back" / source.name).read_bytes() == source.read_bytes()
+        assert opened(target, key=KEY, context=b"c") == source.read_bytes()
+
+
+@pytest.mark.parametrize("kind", EXECUTORS)
+@pytest.mark.parametrize(
+    "key", [KEY, bytes(KEY), sealane.keys.TinkKeyset.from_key(KEY, "tink-4kb")], ids=["Key", "bytes", "Tink"]
+)
+def test_keys_that_are_no_references(pairs: Pairs, tmp_path: Path, kind: str, key: Any) -> None:
+    with EXECUTORS[kind]() as executor:
+        if kind in ELSEWHERE:
+            with pytest.raises(TypeError, match=r'keys do not travel.*key="env:NAME"') as caught:
+                sealane.encrypt_many(pairs, key=key, executor=executor, manifest=tmp_path / "manifest")
+            text = "".join(traceback.format_exception(caught.value))
+            assert repr(bytes(KEY))[2:-1] not in text
+            assert [path.name for path in tmp_path.iterdir()] == ["plain"]
+        else:
+            assert sealane.encrypt_many(pairs, key=key, executor=executor).done == 150
+            assert opened(pairs[7][1], key=key) == pairs[7][0].read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["threads", "pickling", *ELSEWHERE])
+def test_people(pairs: Pairs, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recipients are public. Of identities, paths and references travel."""
+    alice, bob = sealane.keys.generate("age"), sealane.keys.generate("age")
+    assert alice.public is not None
+    assert bob.public is not None
+    alice.save(tmp_path / "alice.key")
+    monkeypatch.setenv("SEALANE_TEST_BOB", bob.to_text())
+    monkeypatch.chdir(tmp_path)
+    with EXECUTORS[kind]() as executor:
+        sealane.encrypt_many(pairs, recipients=[str(alice.public), bob.public], executor=executor)
+        for identities in [Path("alice.key")], ["env:SEALANE_TEST_BOB", tmp_path / "alice.key"]:
+            back = [(target, tmp_path / "back" / source.name) for source, target in pairs]
+            assert sealane.decrypt_many(back, identities=identities, executor=executor).done == 150
+        for identities in [alice], [bob.to_text()], ["env:SEALANE_TEST_BOB", alice]:
+            if kind in ELSEWHERE:
+                with pytest.raises(TypeError, match="keys do not travel"):
+                    sealane.decrypt_many(back, identities=identities, executor=executor)
+            else:
+                assert sealane.decrypt_many(back, identities=identities, executor=executor).done == 150
+    assert (tmp_path / "back" / "file 6").read_bytes() == pairs[6][0].read_bytes()
+
+
+@pytest.mark.parametrize("key", ["env:SEALANE_TEST_KEY", KEY, bytes(KEY), bytearray(bytes(KEY))], ids=type)
+def test_no_secret_travels(pairs: Pairs, tmp_path: Path, key: Any, caplog: pytest.LogCaptureFixture) -> None:
+    secrets = [bytes(KEY), bytes(KEY).hex().encode(), json.loads(KEY.to_text())["k"].encode()]
+    caplog.set_level(logging.DEBUG)
+    with Pickling() as executor:
+        sealane.encrypt_many(pairs, key=key, executor=executor, manifest=tmp_path / "manifest")
+        pairs[0][1].write_bytes(b"damaged")
+        back = [(target, tmp_path / "back" / target.name) for _, target in pairs]
+        report = sealane.decrypt_many(back, key=key, executor=executor, errors="return")
+    assert len(report.failed) == 1
+    assert len(executor.seen) > 10
+    everything = b"".join(executor.seen) + repr(report).encode() + caplog.text.encode()
+    everything += (tmp_path / "manifest").read_bytes()
+    assert [secret in everything for secret in secrets] == [False] * 3
+
+
+def test_a_key_is_found_once_a_call_and_forgotten(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sealane import _batches
+
+    found = []
+    monkeypatch.setattr(_batches, "resolve", lambda reference: found.append(reference) or KEY)
+    for _ in range(2):
+        sealane.encrypt_many(pairs, key="call:some.where:key")
+    assert found == ["call:some.where:key"] * 2
+    assert _batches._kept == {}
+    with pytest.raises(ExceptionGroup):
+        sealane.encrypt_many([(pairs[0][0] / "none", pairs[0][1])], key=KEY)
+    assert _batches._kept == {}
+
+
+@pytest.mark.parametrize("kind", ["its own threads", "forked"])
+def test_a_key_that_is_not_there(pairs: Pairs, tmp_path: Path, kind: str) -> None:
+    with EXECUTORS[kind]() as executor:
+        for key, error in (
+            ("env:SEALANE_NO_SUCH_KEY", sealane.KeyNotFoundError),
+            ("call:no.such:function", sealane.KeyNotFoundError),
+            (f"file:{tmp_path}/none", FileNotFoundError),
+            ("env:", ValueError),
+        ):
+            with pytest.raises(error, match=r"NO_SUCH_KEY|no\.such|none|reference"):
+                sealane.encrypt_many(pairs, key=key, executor=executor, manifest=tmp_path / "manifest")
+    assert [path.name for path in tmp_path.iterdir()] == ["plain"]
+
+
+def test_resuming(pairs: Pairs, tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest"
+    sealane.encrypt_many(pairs[:100], key=KEY, manifest=manifest)
+    before = stamps(pairs[:100])
+    # Another content of the same size and time: whoever reads it makes another target.
+    for source, _ in pairs[:100]:
+        found = source.stat()
+        source.write_bytes(bytes(found.st_size))
+        os.utime(source, ns=(found.st_atime_ns, found.st_mtime_ns))
+    pairs[5][0].write_bytes(b"changed")
+    pairs[6][1].unlink()
+    report = sealane.encrypt_many(pairs, key=KEY, manifest=manifest)
+    assert (report.done, report.skipped) == (52, 98)
+    after = stamps(pairs[:100])
+    assert [i for i in range(100) if before[i] != after[i]] == [5, 6]
+    assert opened(pairs[5][1]) == b"changed"
+    check(pairs[100:])
+    report = sealane.encrypt_many(pairs, key=KEY, manifest=manifest)
+    assert (report.done, report.skipped, report.bytes) == (0, 150, 0)
+    back = [(target, tmp_path / "back" / target.name) for _, target in pairs]
+    for skipped in 0, 150:
+        report = sealane.decrypt_many(back, key=KEY, manifest=tmp_path / "back.manifest")
+        assert report.skipped == skipped
+
+
+def test_a_source_that_changes_meanwhile_is_not_finished(pairs: Pairs, tmp_path: Path) -> None:
+    def progress(done: int, total: int) -> None:
+        pairs[-1][0].write_bytes(b"later")
+
+    for progress_, skipped in (progress, 0), (None, 149), (None, 150):
+        report = sealane.encrypt_many(pairs, key=KEY, manifest=tmp_path / "m", progress=progress_)
+        assert report.skipped == skipped
+    assert opened(pairs[-1][1]) == b"later"
+
+
+@pytest.mark.parametrize(
+    "how", [{"key": bytes(32)}, {"key": KEY, "context": b"other"}, {"format": "tink-4kb"}]
+)
+def test_another_key_does_not_go_on(pairs: Pairs, tmp_path: Path, how: dict[str, Any]) -> None:
+    manifest = tmp_path / "manifest"
+    sealane.encrypt_many(pairs[:100], key=KEY, manifest=manifest)
+    for executor in None, Pickling():
+        with pytest.raises(sealane.AuthenticationError, match=str(manifest)):
+            sealane.encrypt_many(pairs, **{"key": KEY, **how}, manifest=manifest, executor=executor)
+    assert not pairs[100][1].exists()
+    assert sealane.encrypt_many(pairs, key=KEY, manifest=manifest).skipped == 100
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("kind", EXECUTORS)
+@pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, SystemExit, StopIteration])
+def test_what_progress_raises_cancels(
+    pairs: Pairs,
+    tmp_path: Path,
+    kind: str,
+    error: type[BaseException],
+    reference: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_crew, "MANY", 2)
+    monkeypatch.setattr(_crew, "IN_FLIGHT", 4)
+    calls = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal calls
+        calls += 1
+        raise error("stop")
+
+    manifest = tmp_path / "manifest"
+    with EXECUTORS[kind]() as executor:
+        with pytest.raises(error, match="stop"):
+            sealane.encrypt_many(
+                pairs, key=reference, executor=executor, manifest=manifest, progress=progress
+            )
+        assert calls == 1
+        done = [pair for pair in pairs if pair[1].exists()]
+        assert 0 < len(done) < 20
+        # Awaited: nothing comes later, and all that was done was noted.
+        assert len(manifest.read_text().splitlines()) == 1 + len(done)
+        check(done)
+        report = sealane.encrypt_many(pairs, key=reference, executor=executor, manifest=manifest)
+    assert (report.skipped, report.done) == (len(done), 150 - len(done))
+    check(pairs)
+
+
+def test_ctrl_c(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_crew, "MANY", 1)
+    manifest = tmp_path / "manifest"
+    for _ in range(8):
+        with contextlib.suppress(FileNotFoundError):
+            manifest.unlink()
+        timer = threading.Timer(random.uniform(0, 0.03), os.kill, (os.getpid(), signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            while True:
+                sealane.encrypt_many(pairs, key=KEY, manifest=manifest)
+        timer.join()
+        report = sealane.encrypt_many(pairs, key=KEY, manifest=manifest)
+        assert report.done + report.skipped == 150
+        check(pairs)
+
+
+class Counting(concurrent.futures.ThreadPoolExecutor):
+    most = now = 0
+
+    def submit(self, *given: Any, **named: Any) -> concurrent.futures.Future[Any]:
+        future = super().submit(*given, **named)
+        self.now += 1
+        self.most = max(self.most, self.now)
+        future.add_done_callback(lambda _: setattr(self, "now", self.now - 1))
+        return future
+
+
+def test_few_batches_are_handed_over_at_once(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_crew, "MANY", 1)
+    monkeypatch.setattr(_crew, "IN_FLIGHT", 5)
+    with Counting(1) as executor:
+        assert sealane.encrypt_many(pairs, key=KEY, executor=executor).done == 150
+    assert executor.most <= 5
+
+
+def test_large_files_are_batches_of_their_own(tmp_path: Path) -> None:
+    lengths = [10, 5_000_000, 20, 4_194_304, 3_000_000, 3_000_000, 30]
+    pairs = [(tmp_path / str(i), tmp_path / f"{i}.sealed") for i in range(len(lengths))]
+    for (source, _), length in zip(pairs, lengths, strict=True):
+        source.write_bytes(pattern(length))
+    steps = []
+    sealane.encrypt_many(pairs, key=KEY, progress=lambda done, _: steps.append(done), executor=Here())
+    small = 10 + 20 + 3_000_000
+    assert steps == [5_000_000, 9_194_304, 9_194_304 + small, sum(lengths)]
+    check(pairs)
+
+
+def test_errors_of_some_files(pairs: Pairs, tmp_path: Path) -> None:
+    for name in "1", "2":
+        os.mkfifo(tmp_path / f"pipe {name}")
+        (tmp_path / f"folder {name}").mkdir()
+    (tmp_path / "in the way").touch()
+    bad = [
+        (tmp_path / "missing", tmp_path / "out" / "1", FileNotFoundError, "missing"),
+        (tmp_path / "folder 1", tmp_path / "out" / "2", IsADirectoryError, "folder 1"),
+        (tmp_path / "pipe 1", tmp_path / "out" / "3", OSError, "pipe 1"),
+        (pairs[0][0], tmp_path / "pipe 2", OSError, "pipe 2"),
+        (pairs[1][0], tmp_path / "folder 2", IsADirectoryError, "folder 2"),
+        (pairs[2][0], tmp_path / "in the way" / "out", OSError, "in the way"),
+        (pairs[3][0], Path("/dev/full"), OSError, "/dev/full"),
+    ]
+    given = [pair[:2] for pair in bad] + pairs[10:]
+    report = sealane.encrypt_many(given, key=KEY, errors="return")
+    assert (report.done, set(report.failed)) == (140, {str(source) for source, *_ in bad})
+    for source, _, kind, name in bad:
+        error = report.failed[str(source)]
+        assert isinstance(error, kind)
+        assert str(error.filename).endswith(name)
+        assert name in str(error)
+    check(pairs[10:])
+    assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []
+    with pytest.raises(ExceptionGroup, match=r"^7 of 147 files failed") as caught:
+        sealane.encrypt_many(given, key=KEY)
+    assert len(caught.value.exceptions) == 7
+
+
+@pytest.mark.parametrize("kind", EXECUTORS)
+def test_errors_of_files_that_are_not_what_they_should_be(
+    pairs: Pairs, tmp_path: Path, kind: str, reference: str
+) -> None:
+    sealane.encrypt_many(pairs, key=KEY)
+    for place, error, data in (
+        (3, sealane.AuthenticationError, bytes([1]) + pairs[3][1].read_bytes()[1:]),
+        (9, sealane.AuthenticationError, b"a plain file" * 20),
+        (5, sealane.TruncatedError, pairs[5][1].read_bytes()[:50]),
+        (6, sealane.AuthenticationError, pairs[6][1].read_bytes()[:-100]),
+        (7, sealane.TruncatedError, b""),
+    ):
+        pairs[place][1].write_bytes(data)
+        (tmp_path / "expected").mkdir(exist_ok=True)
+        (tmp_path / "expected" / str(place)).write_text(error.__name__)
+    expected = {int(path.name): path.read_text() for path in (tmp_path / "expected").iterdir()}
+    back = [(target, tmp_path / "back" / source.name) for source, target in pairs]
+    with EXECUTORS[kind]() as executor:
+        report = sealane.decrypt_many(back, key=reference, executor=executor, errors="return")
+        verified = sealane.verify_tree(tmp_path / "sealed", key=reference, executor=executor, errors="return")
+        with pytest.raises(ExceptionGroup, match=r"^5 of 150 files failed"):
+            sealane.verify_tree(tmp_path / "sealed", key=reference, executor=executor)
+    assert verified.done == report.done == 145
+    for failed in report.failed, verified.failed:
+        assert {path: type(error).__name__ for path, error in failed.items()} == {
+            str(pairs[place][1]): name for place, name in expected.items()
+        }
+        assert [path in str(error) for path, error in failed.items()] == [True] * 5
+    assert not [place for place in expected if back[place][1].exists()]
+    assert len(list((tmp_path / "back").iterdir())) == 145
+
+
+def test_a_target_that_does_not_verify(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that forgets: what was written is not what is there."""
+    from sealane import _native
+
+    real = _native.encrypt_paths
+
+    def forgetful(files: Any, *how: Any) -> Any:
+        answer = real(files, *how)
+        for _, target in files:
+            if target.endswith("file 11"):
+                Path(target).write_bytes(Path(target).read_bytes()[:-1])
+        return answer
+
+    monkeypatch.setattr(_native, "encrypt_paths", forgetful)
+    with pytest.raises(ExceptionGroup, match="1 of 150 files failed") as caught:
+        sealane.encrypt_many(pairs, key=KEY, verify=True, manifest=tmp_path / "manifest")
+    (error,) = caught.value.exceptions
+    assert isinstance(error, sealane.SealaneError)
+    assert str(pairs[11][1]) in str(error)
+    monkeypatch.undo()
+    report = sealane.encrypt_many(pairs, key=KEY, verify=True, manifest=tmp_path / "manifest")
+    assert (report.done, report.skipped) == (1, 149)
+    with pytest.raises(TypeError, match="verify=True needs a key"):
+        sealane.encrypt_many(pairs, recipients=[str(sealane.keys.generate("age").public)], verify=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of a megabyte; for those who may not mount one, files of 20 kB at most."""
+    import subprocess
+
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)]
+    if os.geteuid() == 0 and subprocess.run(mount, check=False).returncode == 0:
+        yield disk
+        subprocess.run(["umount", str(disk)], check=True)
+        return
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    yield disk
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk(pairs: Pairs, small_disk: Path) -> None:
+    onto = [(source, small_disk / source.name) for source, _ in pairs]
+    with pytest.raises(ExceptionGroup, match=r"^\d+ of 150 files failed") as caught:
+        sealane.encrypt_many(onto, key=KEY)
+    for error in caught.value.exceptions:
+        assert isinstance(error, OSError)
+        assert error.errno in (errno.ENOSPC, errno.EFBIG)
+        assert "file " in str(error.filename)
+    done = [pair for pair in onto if pair[1].exists()]
+    assert len(done) == 150 - len(caught.value.exceptions) > 10
+    assert len(list(small_disk.iterdir())) == len(done)
+    check(done)
+
+
+def collisions(folder: Path) -> dict[str, tuple[Pairs, dict[str, Any], str]]:
+    a, b, plain = folder / "plain" / "file 1", folder / "plain" / "file 2", folder / "plain"
+    (folder / "link").symlink_to(plain, target_is_directory=True)
+    (folder / "to file 2").symlink_to(b)
+    (folder / "hard").hardlink_to(b)
+    x, manifest = folder / "x", {"manifest": folder / "manifest"}
+    return {
+        "one target": ([(a, x), (b, x)], {}, "'.*file 1' and '.*file 2' have one target"),
+        "in other words": ([(a, x), (b, plain / ".." / "x")], {}, "have one target"),
+        "through a link to a folder": ([(a, plain / "x"), (b, folder / "link" / "x")], {}, "have one target"),
+        "itself": ([(a, x), (b, b)], {}, "is a target and.*a source"),
+        "another's source": ([(a, b), (b, x)], {}, "is a target and.*a source"),
+        "one that is not there": ([(a, x), (x, folder / "y")], {}, "is a target and.*a source"),
+        "a source by a link": ([(a, folder / "to file 2"), (b, x)], {}, "is a target and.*a source"),
+        "a source by its other name": ([(a, folder / "hard"), (b, x)], {}, "is a target and.*a source"),
+        "links to one file": ([(a, folder / "to file 2"), (plain / "file 3", b)], {}, "have one target"),
+        "the manifest a target": ([(a, folder / "manifest")], manifest, "have one target"),
+        "the manifest a source": ([(folder / "manifest", x)], manifest, "is the manifest and a source"),
+    }
+
+
+def test_collisions_are_refused_before_anything_is_touched(pairs: Pairs, tmp_path: Path) -> None:
+    cases = collisions(tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    for given, more, message in cases.values():
+        for do in sealane.encrypt_many, sealane.decrypt_many:
+            with pytest.raises(ValueError, match=message):
+                do(given, key=KEY, **more)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_misuse(pairs: Pairs, tmp_path: Path) -> None:
+    age = sealane.keys.generate("age")
+    for error, how in (
+        (TypeError, {}),
+        (TypeError, {"key": KEY, "recipients": [str(age.public)]}),
+        (TypeError, {"recipients": str(age.public)}),
+        (TypeError, {"recipients": [3]}),
+        (TypeError, {"key": 3}),
+        (TypeError, {"key": KEY, "context": "text"}),
+        (TypeError, {"key": KEY, "context": 5}),
+        (ValueError, {"key": bytes(31)}),
+        (ValueError, {"key": "correct horse"}),
+        (ValueError, {"key": KEY, "format": "zip"}),
+        (ValueError, {"key": "env:SEALANE_TEST_KEY", "format": "zip"}),
+        (ValueError, {"key": KEY, "errors": "ignore"}),
+        (sealane.FormatError, {"recipients": ["nobody"]}),
+    ):
+        with pytest.raises(error) as caught:
+            sealane.encrypt_many(pairs, manifest=tmp_path / "manifest", **how)
+        assert not isinstance(caught.value, ExceptionGroup)
+        assert "horse" not in str(caught.value)
+    for given in [3], [("a",)], [(pairs[0][0], 3)], [(b"bytes", "b")], 3:
+        with pytest.raises((TypeError, ValueError)):
+            sealane.encrypt_many(given, key=KEY)
+    with pytest.raises(TypeError):
+        sealane.decrypt_many(pairs, identities=age.to_text())
+    with pytest.raises(TypeError):
+        sealane.decrypt_many(pairs, key=KEY, identities=[age])
+    assert [path.name for path in tmp_path.iterdir()] == ["plain"]
+    shut = concurrent.futures.ThreadPoolExecutor(1)
+    shut.shutdown()
+    with pytest.raises(RuntimeError, match="shutdown"):
+        sealane.encrypt_many(pairs, key=KEY, executor=shut)
+    (tmp_path / "text").write_text("no manifest\n")
+    with pytest.raises(sealane.FormatError):
+        sealane.encrypt_many(pairs, key=KEY, manifest=tmp_path / "text")
+
+
+def test_nothing_to_do(tmp_path: Path) -> None:
+    assert sealane.encrypt_many([], key=KEY) == sealane.BulkReport(0, 0, 0, {})
+    with pytest.raises(sealane.KeyNotFoundError):
+        sealane.encrypt_many([], key="env:SEALANE_NO_SUCH_KEY")
+
+
+def test_a_report() -> None:
+    report = sealane.BulkReport(97, 3, 12345, {"a": OSError()})
+    assert repr(report) == "<BulkReport: 97 done, 3 skipped, 1 failed, 12345 bytes>"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        report.done = 3  # type: ignore[misc]
+
+
+def test_relative_paths(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = [("plain/file 1", "1.sealed"), (os.path.join("plain", "none"), "2.sealed")]
+    report = sealane.encrypt_many(given, key=KEY, manifest="manifest", errors="return")
+    assert set(report.failed) == {"plain/none"}
+    assert opened(tmp_path / "1.sealed") == pairs[1][0].read_bytes()
+    assert sealane.encrypt_many(given[:1], key=KEY, manifest="manifest").skipped == 1
+
+
+TREE = {
+    "a.csv": 10,
+    "deep/er/b": CHUNK,
+    "deep/er/empty file": 0,
+    "deep/c.sealed": 5,
+    "other/\udcff\udcfe": 7,
+}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "source"
+    for name, length in TREE.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pattern(length))
+    (folder / "empty" / "folder").mkdir(parents=True)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Files and folders below ``folder``; None for a folder."""
+    return {
+        str(path.relative_to(folder)): None if path.is_dir() else path.read_bytes()
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("kind", ["its own threads", "forked"])
+@pytest.mark.parametrize("suffix", ["", ".sealed"])
+def test_a_tree(source: Path, tmp_path: Path, suffix: str, kind: str, reference: str) -> None:
+    sealed, back = tmp_path / "to" / "sealed", tmp_path / "back"
+    with EXECUTORS[kind]() as executor:
+        report = sealane.encrypt_tree(
+            source, str(sealed), suffix=suffix, key=reference, verify=True, executor=executor
+        )
+        assert (report.done, report.failed) == (len(TREE), {})
+        assert {name for name, data in contents(sealed).items() if data is not None} == {
+            name + suffix for name in TREE
+        }
+        for name in TREE:
+            assert opened(sealed / (name + suffix)) == (source / name).read_bytes()
+        assert sealane.verify_tree(sealed, suffix=suffix, key=reference, executor=executor).done == len(TREE)
+        sealane.decrypt_tree(sealed, back, suffix=suffix, key=reference, executor=executor)
+    assert contents(back) == contents(source)
+
+
+def test_a_tree_in_place(source: Path) -> None:
+    before = contents(source)
+    del before["deep/c.sealed"]
+    (source / "deep" / "c.sealed").unlink()
+    for _ in range(2):
+        assert sealane.encrypt_tree(source, source, suffix=".sealed", key=KEY).done == len(TREE) - 1
+    for name, data in before.items():
+        if data is not None:
+            (source / name).unlink()
+    assert sealane.verify_tree(source, suffix=".sealed", key=KEY).done == len(TREE) - 1
+    sealane.decrypt_tree(source, source, suffix=".sealed", key=KEY)
+    for path in source.rglob("*.sealed"):
+        path.unlink()
+    assert contents(source) == before
+
+
+def test_what_is_no_file_in_a_tree(source: Path, tmp_path: Path) -> None:
+    (source / "link to a file").symlink_to("a.csv")
+    (source / "link to a folder").symlink_to("deep", target_is_directory=True)
+    (source / "link to nothing").symlink_to("nothing")
+    os.mkfifo(source / "pipe")
+    report = sealane.encrypt_tree(source, tmp_path / "sealed", key=KEY, errors="return")
+    assert report.done == len(TREE) + 1
+    assert {Path(path).name: type(error) for path, error in report.failed.items()} == {
+        "link to a folder": OSError,
+        "link to nothing": FileNotFoundError,
+        "pipe": OSError,
+    }
+    for path, error in report.failed.items():
+        assert path in str(error)
+    assert opened(tmp_path / "sealed" / "link to a file") == pattern(10)
+    with pytest.raises(ExceptionGroup, match=r"^3 of 9 files failed"):
+        sealane.encrypt_tree(source, tmp_path / "sealed", key=KEY)
+    report = sealane.decrypt_tree(source, tmp_path / "out", suffix=".sealed", key=KEY, errors="return")
+    assert (report.done, len(report.failed)) == (0, len(TREE) + 4)
+
+
+def test_trees_that_are_refused(source: Path, tmp_path: Path) -> None:
+    before = contents(tmp_path)
+    (tmp_path / "link").symlink_to(source)
+    for error, src, dst, suffix in (
+        (ValueError, source, source / "sealed", ""),
+        (ValueError, source, tmp_path / "link" / "sealed", ""),
+        (ValueError, source, source, ""),
+        (ValueError, source, tmp_path / "link", ""),
+        (ValueError, source, tmp_path / "out", "/up"),
+        (FileNotFoundError, tmp_path / "none", tmp_path / "out", ""),
+        (NotADirectoryError, source / "a.csv", tmp_path / "out", ""),
+        (NotADirectoryError, source, tmp_path / "source" / "a.csv", ""),
+    ):
+        with pytest.raises(error):
+            sealane.encrypt_tree(src, dst, suffix=suffix, key=KEY)
+    (tmp_path / "link").unlink()
+    with pytest.raises(NotADirectoryError):
+        sealane.verify_tree(source / "a.csv", key=KEY)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("where", ["source", "sealed", "."])
+def test_the_manifest_is_left_alone(source: Path, tmp_path: Path, where: str) -> None:
+    manifest = tmp_path / where / "manifest"
+    (tmp_path / "sealed").mkdir()
+    again = {"key": KEY, "suffix": ".sealed", "manifest": manifest}
+    for skipped in 0, len(TREE):
+        report = sealane.encrypt_tree(source, tmp_path / "sealed", **again)
+        assert (report.skipped, report.done) == (skipped, len(TREE) - skipped)
+    assert not (tmp_path / "sealed" / "manifest.sealed").exists()
+    (source / "a.csv").write_bytes(b"changed")
+    report = sealane.encrypt_tree(source, tmp_path / "sealed", **again)
+    assert (report.skipped, report.done) == (len(TREE) - 1, 1)
+    if where == "sealed":
+        with pytest.raises(ExceptionGroup, match=r"^1 of 6 files failed"):
+            sealane.decrypt_tree(tmp_path / "sealed", tmp_path / "back", key=KEY, suffix=".sealed")
+        report = sealane.decrypt_tree(tmp_path / "sealed", tmp_path / "back", **again)
+        assert report.done == len(TREE)
+
+
+def test_a_folder_that_cannot_be_made(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "sealed").mkdir()
+    (tmp_path / "sealed" / "deep").touch()
+    report = sealane.encrypt_tree(source, tmp_path / "sealed", key=KEY, errors="return")
+    assert report.done == 2
+    for name in "deep/er/b", "deep/er/empty file", "deep/c.sealed":
+        error = report.failed[str(source / name)]
+        assert isinstance(error, FileExistsError | NotADirectoryError)
+        assert str(tmp_path / "sealed" / "deep") in str(error)
