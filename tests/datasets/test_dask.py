@@ -100,6 +100,22 @@ def test_a_filesystem_as_an_argument(cluster: Client, shared: Place, frame: pd.D
     assert_frame_equal(data.compute(), frame, check_dtype=False)
 
 
+def test_parquet_is_appended_to_and_partitioned(cluster: Client, shared: Place, frame: pd.DataFrame) -> None:
+    data = dd.from_pandas(frame, npartitions=2)
+    for append in False, True:
+        data.to_parquet(
+            shared.url("d"), append=append, ignore_divisions=append, storage_options=shared.options
+        )
+    assert len(dd.read_parquet(shared.url("d"), storage_options=shared.options)) == 2 * ROWS
+    data.to_parquet(shared.url("p"), partition_on="group", storage_options=shared.options)
+    assert_encrypted(shared)
+    one = dd.read_parquet(shared.url("p"), filters=[("group", "==", 3)], storage_options=shared.options)
+    assert one["sum"].sum().compute() == frame.loc[frame["group"] == 3, "sum"].sum()
+    # One file to which each worker appends: what a counter in the nonce forbids.
+    with pytest.raises(ValueError, match="written whole"):
+        data.to_csv(shared.url("one.csv"), single_file=True, storage_options=shared.options)
+
+
 def test_the_dataset_key_outlives_an_overwrite(
     cluster: Client, shared: Place, frame: pd.DataFrame, tmp_path: Path
 ) -> None:
