@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroizing;
 
 /// Fewest and most bytes of plaintext, about, that are read from the source at once. Short calls cost the system more
-/// (16 KiB at a time twice as much as 256 KiB), longer ones leave L2.
+/// (16 KiB at a time twice as much as 256 KiB), longer ones bring no more.
 const JOB_LEN: (usize, usize) = (1 << 17, 1 << 19);
 /// Jobs that a read is cut into, where they are not too short or too long: two threads get done together.
 const JOBS: usize = 8;
