@@ -63,16 +63,16 @@ def answer(data: Any) -> Any:
 def test_parquet_gives_the_answer_of_the_plain_dataset(
     cluster: Client, shared: Place, frame: pd.DataFrame
 ) -> None:
-    whole = dd.from_pandas(frame, npartitions=8)
+    whole = dd.from_pandas(frame, npartitions=4)
     whole.to_parquet(shared.below("plain"), storage_options=shared.target_options)
     plain = answer(dd.read_parquet(shared.below("plain"), storage_options=shared.target_options)).compute()
     shared.target.rm(shared.path("plain"), recursive=True)
 
     whole.to_parquet(shared.url("d"), storage_options=shared.options, write_metadata_file=True)
-    assert len([name for name in shared.stored() if name.endswith(".parquet")]) == 8
+    assert len([name for name in shared.stored() if name.endswith(".parquet")]) == 4
     assert_encrypted(shared)
     data = dd.read_parquet(shared.url("d"), storage_options=shared.options, calculate_divisions=True)
-    assert data.npartitions == 8
+    assert data.npartitions == 4
     assert data.known_divisions
     assert_frame_equal(answer(data).compute().sort_index(), plain.sort_index())
     assert_frame_equal(answer(frame).sort_index(), plain.sort_index())
@@ -116,12 +116,12 @@ def test_the_dataset_key_outlives_an_overwrite(
     }
     before = shared.stored()["d/_key.age"]
     for half in 1, 2:
-        data = dd.from_pandas(frame.head(ROWS // half), npartitions=4)
+        data = dd.from_pandas(frame.head(ROWS // half), npartitions=2)
         data.to_parquet(shared.url("d"), overwrite=True, storage_options=options)
         assert shared.stored()["d/_key.age"] == before
         back = dd.read_parquet(shared.url("d"), storage_options=options)
         assert len(back) == ROWS // half
-    assert len(shared.stored()) == 5
+    assert len(shared.stored()) == 3
     assert all(MARKER.encode() not in data for data in shared.stored().values())
 
 

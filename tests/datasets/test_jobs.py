@@ -83,24 +83,3 @@ def test_a_job_whose_worker_vanishes(cluster: Client, tree: Path) -> None:
     assert (second.done, second.skipped) == (len(first.failed), first.done)
     assert_all_there(tree)
     assert sealane.verify_tree(tree / "dst", suffix=".sealed", key=KEY).done == len(FILES)
-
-
-def test_a_job_that_is_interrupted_is_resumed(cluster: Client, tree: Path) -> None:
-    def stop(done: int, total: int) -> None:
-        if done > total // 3:
-            raise KeyboardInterrupt
-
-    again = {
-        "suffix": ".sealed",
-        "key": KEY,
-        "executor": cluster.get_executor(),
-        "manifest": tree / "manifest",
-    }
-    with pytest.raises(KeyboardInterrupt):
-        sealane.encrypt_tree(tree / "src", tree / "dst", progress=stop, **again)
-    before = {path: path.stat().st_mtime_ns for path in (tree / "dst").rglob("*.sealed")}
-    report = sealane.encrypt_tree(tree / "src", tree / "dst", **again)
-    assert report.done + report.skipped == len(FILES)
-    assert report.skipped == len(before) > 0
-    assert {path: path.stat().st_mtime_ns for path in before} == before, "finished files were left alone"
-    assert_all_there(tree)
