@@ -35,7 +35,6 @@ bench: install tools ## the figures of README, as ratios in one run
 	$(BIN)/python python/bench/hybrid.py
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
-	$(BIN)/python lab/bench/bulk.py
 	test -x target/tools/bin/rage || cargo install --quiet --locked --root target/tools rage@0.12.1
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/people.py --size $$(( $(SIZE) << 20 ))
 
