@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sealane._native import _Identities as Identities
     from sealane._native import _Recipients as Recipients
 
-Verb: TypeAlias = Literal["encrypt", "decrypt", "verify"]
+    _Verb: TypeAlias = Literal["encrypt", "decrypt", "verify"]
 
 Files: TypeAlias = list[tuple[str, str]]
 """Sources and targets, absolute. To be verified: sources, and ""."""
@@ -47,7 +47,7 @@ class Task:
 
     call: str
     """A name by which workers know the call again."""
-    verb: Verb
+    verb: _Verb
     key: str | None
     """A reference."""
     recipients: tuple[str, ...] | None
@@ -152,7 +152,8 @@ def run(task: Task, files: Files) -> dict[int, Exception]:
         return {place: _portable(missing, source) for place, (source, _) in enumerate(files)}
     failed: dict[int, Exception] = {}
     for place, (_, target) in enumerate(files):
-        if target and is_stream(target):
+        # To ask first whether anything is there takes a quarter of the time, and mostly nothing is.
+        if os.access(target, os.F_OK) and is_stream(target):
             # To open a pipe is to wait for whoever reads it.
             failed[place] = OSError(errno.EINVAL, "not a plain file", target)
     places = [place for place in range(len(files)) if place not in failed]
@@ -187,7 +188,7 @@ def _verify(task: Task, keys: Keys, files: Files) -> list[BaseException | None]:
     return [_tried(_native.verify_path, source, keys.unlock, threads, None) for source, _ in files]
 
 
-_DO: dict[Verb, Callable[[Task, Keys, Files], list[BaseException | None]]] = {
+_DO: dict[_Verb, Callable[[Task, Keys, Files], list[BaseException | None]]] = {
     "encrypt": _encrypt,
     "decrypt": _decrypt,
     "verify": _verify,

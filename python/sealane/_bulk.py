@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from sealane._native import _FileKey as FileKey
     from sealane._native import _Recipients as Recipients
 
+    _Errors: TypeAlias = Literal["raise", "return"]
+
 Pairs: TypeAlias = Iterable[tuple[Path, Path]]
 Identities: TypeAlias = Iterable[str | Key | os.PathLike[str]]
 Progress: TypeAlias = Callable[[int, int], object]
-Errors: TypeAlias = Literal["raise", "return"]
 
 __all__ = ["BulkReport", "decrypt_many", "decrypt_tree", "encrypt_many", "encrypt_tree", "verify_tree"]
 
@@ -63,7 +64,7 @@ def encrypt_many(
     progress: Progress | None = None,
     verify: bool = False,
     durable: bool = False,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
 ) -> BulkReport:
     """Encrypts the first file of each pair to the second, with either ``key`` or ``recipients``.
 
@@ -129,7 +130,7 @@ def decrypt_many(
     manifest: Path | None = None,
     progress: Progress | None = None,
     durable: bool = False,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
 ) -> BulkReport:
     """Decrypts the first file of each pair to the second, with either ``key`` or ``identities``.
 
@@ -161,7 +162,7 @@ def encrypt_tree(
     progress: Progress | None = None,
     verify: bool = False,
     durable: bool = False,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
 ) -> BulkReport:
     """Encrypts every file of a folder and of the folders in it to the same place in another one.
 
@@ -198,7 +199,7 @@ def decrypt_tree(
     manifest: Path | None = None,
     progress: Progress | None = None,
     durable: bool = False,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
 ) -> BulkReport:
     """Decrypts every file of a folder and of the folders in it to the same place in another one.
 
@@ -227,7 +228,7 @@ def verify_tree(
     format: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
 ) -> BulkReport:
     """Verifies every byte of every file of a folder and of the folders in it, and keeps none.
 

@@ -17,7 +17,7 @@ Failures: TypeAlias = dict[int, Exception]
 """By the places of the files in their batch."""
 
 MANY = 64
-"""Files of a batch. A process pool takes 0.2 ms for a batch, small files 0.1 ms each."""
+"""Files of a batch, among which it divides what an executor takes to hand one over."""
 IN_FLIGHT = 256
 """Batches that are handed over at once: enough for every thread of a large cluster, few for a scheduler."""
 

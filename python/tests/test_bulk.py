@@ -14,6 +14,8 @@ import pickle
 import random
 import resource
 import signal
+import subprocess
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -235,8 +237,10 @@ def test_resuming(pairs: Pairs, tmp_path: Path) -> None:
     assert [i for i in range(100) if before[i] != after[i]] == [5, 6]
     assert opened(pairs[5][1]) == b"changed"
     check(pairs[100:])
-    report = sealane.encrypt_many(pairs, key=KEY, manifest=manifest)
+    told: list[tuple[int, int]] = []
+    report = sealane.encrypt_many(pairs, key=KEY, manifest=manifest, progress=lambda *far: told.append(far))
     assert (report.done, report.skipped, report.bytes) == (0, 150, 0)
+    assert told == [(sum(source.stat().st_size for source, _ in pairs),) * 2]
     back = [(target, tmp_path / "back" / target.name) for _, target in pairs]
     for skipped in 0, 150:
         report = sealane.decrypt_many(back, key=KEY, manifest=tmp_path / "back.manifest")
@@ -444,8 +448,6 @@ def test_a_target_that_does_not_verify(pairs: Pairs, tmp_path: Path, monkeypatch
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of a megabyte; for those who may not mount one, files of 20 kB at most."""
-    import subprocess
-
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)]
@@ -553,6 +555,13 @@ def test_a_report() -> None:
     assert repr(report) == "<BulkReport: 97 done, 3 skipped, 1 failed, 12345 bytes>"
     with pytest.raises(dataclasses.FrozenInstanceError):
         report.done = 3  # type: ignore[misc]
+
+
+def test_who_has_one_file_waits_for_no_executor() -> None:
+    """Executors and pickles take longer to import than the rest."""
+    script = "import sealane, sys; print([name for name in sys.modules if name in ('pickle', 'logging')])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_relative_paths(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
