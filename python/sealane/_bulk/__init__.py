@@ -13,8 +13,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from sealane._bulk.pairs import many, name_of, tree
 from sealane._native import Key
-from sealane._pairs import many, name_of, tree
 from sealane._places import Path
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def encrypt_many(
     OSError
         For the manifest. Whatever else the key or its reference is refused with comes out as well.
     """
-    from sealane._call import Call
+    from sealane._bulk.call import Call
 
     call = Call("encrypt", key, recipients, None, context, format, verify, durable)
     notes = None if manifest is None else name_of(manifest)
@@ -141,7 +141,7 @@ def decrypt_many(
 
     See ``encrypt_many`` for the others, ``decrypt_file`` for what files fail with.
     """
-    from sealane._call import Call
+    from sealane._bulk.call import Call
 
     call = Call("decrypt", key, None, identities, context, format, durable=durable)
     notes = None if manifest is None else name_of(manifest)
@@ -178,7 +178,7 @@ def encrypt_tree(
 
     See ``encrypt_many`` for the others.
     """
-    from sealane._call import Call
+    from sealane._bulk.call import Call
 
     call = Call("encrypt", key, recipients, None, context, format, verify, durable)
     notes = None if manifest is None else name_of(manifest)
@@ -210,7 +210,7 @@ def decrypt_tree(
 
     See ``encrypt_tree``, ``encrypt_many`` and ``decrypt_many`` for the others.
     """
-    from sealane._call import Call
+    from sealane._bulk.call import Call
 
     call = Call("decrypt", key, None, identities, context, format, durable=durable)
     notes = None if manifest is None else name_of(manifest)
@@ -234,7 +234,7 @@ def verify_tree(
 
     A file without the suffix is an error of its path. See ``decrypt_tree`` for the parameters.
     """
-    from sealane._call import Call
+    from sealane._bulk.call import Call
 
     call = Call("verify", key, None, identities, context, format)
     return call.run(tree(name_of(src_dir), None, suffix, True, None), executor, None, progress, errors)

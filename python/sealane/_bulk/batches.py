@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from sealane import _native
+from sealane._about import named
 from sealane._native import Lock, Unlock
 from sealane._places import is_stream
 from sealane._reference import identity, resolve
@@ -210,22 +211,9 @@ def _portable(error: BaseException, path: str | None) -> Exception:
     if not isinstance(error, Exception):
         error = SealaneError(f"stopped by {type(error).__name__}")
     try:
-        error = _about(error, path)
+        error = error if path is None else named(error, path)
         pickle.loads(pickle.dumps(error))
     except Exception:
-        return _about(SealaneError(f"{type(error).__name__}: {error}"), path)
+        told = SealaneError(f"{type(error).__name__}: {error}")
+        return told if path is None else named(told, path)
     return error
-
-
-def _about(error: Exception, path: str | None) -> Exception:
-    if path is None:
-        return error
-    if isinstance(error, OSError) and error.errno is not None:
-        if error.filename is None:
-            error.filename = path
-        return error
-    name = os.fsencode(path).decode(errors="replace")
-    if name in str(error):
-        return error
-    # Another one for each path: those of a batch may share what they failed with, a missing key.
-    return type(error)(f"{name}: {error}").with_traceback(error.__traceback__)

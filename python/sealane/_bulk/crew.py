@@ -9,8 +9,8 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from queue import SimpleQueue
 from typing import TypeAlias
 
-from sealane._batches import LARGE, Task, prepare, run
-from sealane._pairs import Pair
+from sealane._bulk.batches import LARGE, Task, prepare, run
+from sealane._bulk.pairs import Pair
 
 Batch: TypeAlias = Sequence[Pair]
 Failures: TypeAlias = dict[int, Exception]

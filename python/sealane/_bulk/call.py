@@ -1,4 +1,4 @@
-"""_One bulk call: its files, its keys, its report."""
+"""One bulk call: its files, its keys, its report."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeAlias
 
-from sealane import _crew, _native
-from sealane._batches import LARGE, Keys, Task, calling
-from sealane._bulk import BulkReport
+from sealane import _native
+from sealane._bulk import BulkReport, crew
+from sealane._bulk.batches import LARGE, Keys, Task, calling
 from sealane._reference import identity, is_reference
 from sealane.exceptions import AuthenticationError, SealaneError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from sealane._batches import _Verb
-    from sealane._crew import Batch, Failures
+    from sealane._bulk.batches import _Verb
+    from sealane._bulk.crew import Batch, Failures
+    from sealane._bulk.pairs import Found, Pair
     from sealane._native import Key
     from sealane._native import _FileKey as FileKey
     from sealane._native import _Identities as Identities
     from sealane._native import _Recipients as Recipients
-    from sealane._pairs import Found, Pair
 
     _One: TypeAlias = str | Key | os.PathLike[str]
 
@@ -94,7 +94,7 @@ class Call:
                 executor = stack.enter_context(ThreadPoolExecutor(threads, "sealane"))
                 large = sum(pair.size >= LARGE for pair in found.pairs)
                 task = dataclasses.replace(task, threads=max(1, threads // max(1, large)))
-            _crew.ready(executor, task, None)
+            crew.ready(executor, task, None)
             notes = None
             if manifest is not None:
                 notes = stack.enter_context(contextlib.closing(_native.Manifest(manifest)))
@@ -102,7 +102,7 @@ class Call:
             if task.verb == "encrypt" and tally.finished is not None:
                 _same_key(executor, task, str(manifest), tally.finished)
             tally.make(found.folders)
-            _crew.work(executor, task, _crew.cut(tally.placed()), tally.note, tally.tell)
+            crew.work(executor, task, crew.cut(tally.placed()), tally.note, tally.tell)
             report = tally.report()
         if report.failed and errors == "raise":
             files = report.done + report.skipped + len(report.failed)
@@ -200,7 +200,7 @@ class _Tally:
 def _same_key(executor: Executor, task: Task, manifest: str, finished: str) -> None:
     """_One tree has one key: whoever finds two in it can read only a part."""
     try:
-        _crew.ready(executor, task, finished)
+        crew.ready(executor, task, finished)
     except SealaneError as error:
         raise AuthenticationError(
             f"{manifest!r} has {finished!r} as finished: it opens with another key, context or format"
