@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Callable
@@ -20,7 +21,7 @@ import sealane
 from dask.base import tokenize
 from distributed import Client, KilledWorker
 from pandas.testing import assert_frame_equal
-from parts import KEY, MARKER, RAW, Place, secrets_in
+from parts import KEY, MARKER, RAW, VARIABLE, Place, secrets_in
 
 pytestmark = pytest.mark.filterwarnings(
     # dask/dataframe/io/parquet/arrow.py, by itself.
@@ -99,6 +100,22 @@ def test_a_filesystem_as_an_argument(cluster: Client, shared: Place, frame: pd.D
     assert_frame_equal(data.compute(), frame, check_dtype=False)
 
 
+def test_parquet_is_appended_to_and_partitioned(cluster: Client, shared: Place, frame: pd.DataFrame) -> None:
+    data = dd.from_pandas(frame, npartitions=2)
+    for append in False, True:
+        data.to_parquet(
+            shared.url("d"), append=append, ignore_divisions=append, storage_options=shared.options
+        )
+    assert len(dd.read_parquet(shared.url("d"), storage_options=shared.options)) == 2 * ROWS
+    data.to_parquet(shared.url("p"), partition_on="group", storage_options=shared.options)
+    assert_encrypted(shared)
+    one = dd.read_parquet(shared.url("p"), filters=[("group", "==", 3)], storage_options=shared.options)
+    assert one["sum"].sum().compute() == frame.loc[frame["group"] == 3, "sum"].sum()
+    # One file to which each worker appends: what a counter in the nonce forbids.
+    with pytest.raises(ValueError, match="written whole"):
+        data.to_csv(shared.url("one.csv"), single_file=True, storage_options=shared.options)
+
+
 def test_the_dataset_key_outlives_an_overwrite(
     cluster: Client, shared: Place, frame: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -167,8 +184,11 @@ def test_xarray_on_the_cluster(cluster: Client, shared: Place) -> None:
         np.testing.assert_array_equal(back["t"].mean("y").compute(), values.mean(axis=1))
 
 
-def test_graphs_carry_no_key(cluster: Client, bucket: Place, frame: pd.DataFrame) -> None:
-    """What goes over the wire, what the scheduler keeps, and what names tasks."""
+def test_graphs_carry_no_key(
+    cluster: Client, bucket: Place, frame: pd.DataFrame, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What goes over the wire, what the scheduler keeps, what names tasks, and what is logged."""
+    caplog.set_level(logging.DEBUG, "distributed")
     assert secrets_in(cloudpickle.dumps(RAW)), "the search finds what is there"
     dd.from_pandas(frame, npartitions=2).to_parquet(bucket.url("d"), storage_options=bucket.options)
     data = dd.read_parquet(bucket.url("d"), storage_options=bucket.options)
@@ -196,9 +216,34 @@ def test_graphs_carry_no_key(cluster: Client, bucket: Place, frame: pd.DataFrame
     )
     assert len(state) > 1000
     assert not secrets_in(state)
+    assert not secrets_in("\n".join(f"{record.getMessage()} {record.args!r}" for record in caplog.records))
     assert not secrets_in(cluster.get_worker_logs())
     assert not secrets_in(cluster.get_scheduler_logs())
     assert not secrets_in(cluster.scheduler_info())
+
+
+def test_errors_come_back_from_workers(
+    cluster: Client, shared: Place, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Typed, with the path, whatever process they come from."""
+    dd.from_pandas(frame, npartitions=2).to_parquet(shared.url("d"), storage_options=shared.options)
+    data = dd.read_parquet(shared.url("d"), storage_options=shared.options)
+    name = max(shared.stored())
+    # As long as before, so that what Dask remembers of the file fits.
+    shared.target.pipe_file(shared.path(name), bytes(len(shared.stored()[name])))
+    for look in (
+        lambda: data.compute(),
+        lambda: cluster.run(lambda: data["sum"].sum().compute(scheduler="sync")),
+    ):
+        with pytest.raises(sealane.AuthenticationError) as caught:
+            look()
+        assert name in str(caught.value)
+    # A key that only this process has.
+    monkeypatch.setenv("ONLY_HERE", os.environ[VARIABLE])
+    options = shared.options | {"sealane": {"key": "env:ONLY_HERE"}}
+    lines = db.read_text(shared.url("d/*0*"), storage_options=options, encoding="latin1")
+    with pytest.raises(sealane.exceptions.KeyNotFoundError, match="ONLY_HERE"):
+        lines.count().compute()
 
 
 def once(path: str) -> Callable[[], None]:

@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -223,3 +224,41 @@ def test_a_file_that_is_written_again_is_read_anew(place: Place) -> None:
     fs.pipe_file(path, bytes(CHUNK))
     assert fs.checksum(path) != before[0], "Dask names its tasks by it"
     assert fs.ukey(path) != before[1], "caches know a file by it"
+
+
+def test_two_who_write_one_file(place: Place) -> None:
+    """Each of them whole; the later one stays."""
+    place.target.makedirs(place.root, exist_ok=True)
+    path = place.path("file")
+    with place.fs.open(path, "wb") as one:
+        one.write(b"1" * (9 << 20))
+        with place.fs.open(path, "wb") as two:
+            two.write(b"2" * (10 << 20))
+        assert place.fs.cat_file(path) == b"2" * (10 << 20)
+    assert place.fs.cat_file(path) == b"1" * (9 << 20)
+    if place.protocol == "s3":
+        assert place.uploads() == []
+
+
+def test_a_transaction_of_many_kinds(place: Place, tmp_path: Path) -> None:
+    """Short and long files, files that are put, empty ones: all of them or none."""
+    place.target.makedirs(place.root, exist_ok=True)
+    (here := tmp_path / "here").write_bytes(b"here")
+    fs = place.fs
+
+    def write(names: str) -> None:
+        with fs.open(place.path(names[0]), "wb") as file:
+            file.write(bytes(20 << 20))
+        fs.put_file(str(here), place.path(names[1]))
+        fs.touch(place.path(names[2]))
+        assert not any(fs.exists(place.path(name)) for name in names)
+
+    with fs.transaction:
+        write("abc")
+    assert fs.du(place.root) == (20 << 20) + 4
+    with pytest.raises(KeyboardInterrupt), fs.transaction:
+        write("def")
+        raise KeyboardInterrupt
+    assert sorted(place.stored()) == ["a", "b", "c"]
+    if place.protocol == "s3":
+        assert place.uploads() == []

@@ -198,3 +198,23 @@ def test_polars_scans_a_dataset(place: Place, frame: pd.DataFrame, table: pa.Tab
     dataset = pa.dataset.dataset(place.path("d"), filesystem=place.fs, format="parquet")
     lazy = pl.scan_pyarrow_dataset(dataset).filter(pl.col("year") > 2021).select(pl.col("sum").sum())
     assert lazy.collect().item() == pytest.approx(frame[frame["year"] > 2021]["sum"].sum())
+
+
+def test_a_plain_file_in_a_dataset(place: Place, table: pa.Table) -> None:
+    """It is named, and nothing of it is taken for data."""
+    for number in range(3):
+        pq.write_table(table.slice(number * 10, 10), place.path(f"d/{number}.parquet"), filesystem=place.fs)
+    place.target.invalidate_cache()
+    dataset = pa.dataset.dataset(place.path("d"), filesystem=place.fs, format="parquet")
+    assert dataset.to_table() == table.slice(0, 30)
+    place.target.makedirs(place.root, exist_ok=True)
+    with place.target.open(place.path("d/1.parquet"), "wb") as file:
+        pq.write_table(table, file)
+    place.fs.invalidate_cache()
+    for read in (
+        lambda: pa.dataset.dataset(place.path("d"), filesystem=place.fs, format="parquet").to_table(),
+        lambda: pd.read_parquet(place.url("d"), storage_options=place.options),
+        lambda: pl.scan_pyarrow_dataset(dataset).collect(),
+    ):
+        with pytest.raises((sealane.SealaneError, OSError, pl.exceptions.ComputeError), match=r"1\.parquet"):
+            read()
