@@ -93,6 +93,14 @@ impl Source {
         }
     }
 
+    /// The same, for commands that can work on folders.
+    pub(crate) fn open_file(&self) -> Result<File, Failure> {
+        self.open().map_err(|failure| match self {
+            Self::File(path) if path.is_dir() => failure.and("or add --recursive"),
+            _ => failure,
+        })
+    }
+
     /// Bytes there are, where that is known before reading.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {

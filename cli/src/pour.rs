@@ -17,7 +17,7 @@ const SIP: usize = 1 << 20;
 
 /// Encrypts `source` to standard output, which is handed back.
 pub(crate) fn encrypt(source: &Source, lock: &Lock, bar: &mut Bar) -> Result<File, Failure> {
-    let file = source.open()?;
+    let file = source.open_file()?;
     let out = places::stdout_apart_from(&file)?;
     let mut encryptor = Encryptor::new(out, lock).map_err(|e| on_stdout(source, e))?;
     let read = |piece: &mut [u8]| sip(&file, source, piece);
@@ -29,7 +29,7 @@ pub(crate) fn encrypt(source: &Source, lock: &Lock, bar: &mut Bar) -> Result<Fil
 ///
 /// Of a plain file the end is verified before the first byte goes out. Of a pipe it cannot be.
 pub(crate) fn decrypt(source: &Source, unlock: &Unlock, bar: &mut Bar) -> Result<File, Failure> {
-    let file = source.open()?;
+    let file = source.open_file()?;
     let out = places::stdout_apart_from(&file)?;
     if places::plain_from_start(&file).is_some() {
         match Reader::new(&file, unlock) {

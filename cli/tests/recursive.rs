@@ -201,6 +201,9 @@ fn refused_before_anything_is_touched() {
     for (line, words) in [
         ("encrypt -k k --recursive -o out missing", "missing: no such file"),
         ("encrypt -k k --recursive -o file in", "file: a part of the name is not a folder"),
+        ("encrypt -k k -o out in", "in: is a folder; name a file; or add --recursive"),
+        ("verify -k k in", "or add --recursive"),
+        ("decrypt -k k in", "or add --recursive"),
         ("encrypt -k nokey --recursive -o out --manifest m in", "nokey: no such file"),
         ("encrypt -k k --recursive -o out --manifest file2 in", "not a manifest"),
     ] {

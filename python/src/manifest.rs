@@ -1,4 +1,4 @@
-//! What a bulk job has finished, for `sealane/_bulk.py`.
+//! What a bulk job has finished, for `sealane/_bulk`.
 
 use crate::error::raise_about;
 use pyo3::exceptions::PyValueError;
@@ -52,7 +52,8 @@ impl Manifest {
     /// Notes that ``target`` was made of ``source``.
     fn add(&self, py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<()> {
         self.with(py, |open| {
-            let seen = open.seen.remove(&source).map_or_else(|| Stamp::of(&source), Ok)?;
+            // Kept: there may be another target.
+            let seen = open.seen.get(&source).map_or_else(|| Stamp::of(&source), |seen| Ok(*seen))?;
             open.core.add(&source, seen, &target)
         })
     }

@@ -1,4 +1,4 @@
-//! Which file of a folder goes where, for `sealane/_bulk.py`.
+//! Which file of a folder goes where, for `sealane/_bulk`.
 
 use crate::error::{raise, raise_among};
 use pyo3::exceptions::PyBaseException;

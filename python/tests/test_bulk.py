@@ -14,6 +14,8 @@ import pickle
 import random
 import resource
 import signal
+import subprocess
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -22,7 +24,7 @@ from typing import Any
 
 import pytest
 import sealane
-from sealane import _crew
+from sealane._bulk import crew
 from support import CHUNK, pattern
 
 # A worker is forked beside the threads of the pool and of other tests; what it needs is made anew there.
@@ -191,17 +193,17 @@ def test_no_secret_travels(pairs: Pairs, tmp_path: Path, key: Any, caplog: pytes
 
 
 def test_a_key_is_found_once_a_call_and_forgotten(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sealane import _batches
+    from sealane._bulk import batches
 
     found = []
-    monkeypatch.setattr(_batches, "resolve", lambda reference: found.append(reference) or KEY)
+    monkeypatch.setattr(batches, "resolve", lambda reference: found.append(reference) or KEY)
     for _ in range(2):
         sealane.encrypt_many(pairs, key="call:some.where:key")
     assert found == ["call:some.where:key"] * 2
-    assert _batches._kept == {}
+    assert batches._kept == {}
     with pytest.raises(ExceptionGroup):
         sealane.encrypt_many([(pairs[0][0] / "none", pairs[0][1])], key=KEY)
-    assert _batches._kept == {}
+    assert batches._kept == {}
 
 
 @pytest.mark.parametrize("kind", ["its own threads", "forked"])
@@ -235,8 +237,10 @@ def test_resuming(pairs: Pairs, tmp_path: Path) -> None:
     assert [i for i in range(100) if before[i] != after[i]] == [5, 6]
     assert opened(pairs[5][1]) == b"changed"
     check(pairs[100:])
-    report = sealane.encrypt_many(pairs, key=KEY, manifest=manifest)
+    told: list[tuple[int, int]] = []
+    report = sealane.encrypt_many(pairs, key=KEY, manifest=manifest, progress=lambda *far: told.append(far))
     assert (report.done, report.skipped, report.bytes) == (0, 150, 0)
+    assert told == [(sum(source.stat().st_size for source, _ in pairs),) * 2]
     back = [(target, tmp_path / "back" / target.name) for _, target in pairs]
     for skipped in 0, 150:
         report = sealane.decrypt_many(back, key=KEY, manifest=tmp_path / "back.manifest")
@@ -280,8 +284,8 @@ def test_what_progress_raises_cancels(
     reference: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_crew, "MANY", 2)
-    monkeypatch.setattr(_crew, "IN_FLIGHT", 4)
+    monkeypatch.setattr(crew, "MANY", 2)
+    monkeypatch.setattr(crew, "IN_FLIGHT", 4)
     calls = 0
 
     def progress(done: int, total: int) -> None:
@@ -307,7 +311,7 @@ def test_what_progress_raises_cancels(
 
 
 def test_ctrl_c(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_crew, "MANY", 1)
+    monkeypatch.setattr(crew, "MANY", 1)
     manifest = tmp_path / "manifest"
     for _ in range(8):
         with contextlib.suppress(FileNotFoundError):
@@ -334,15 +338,15 @@ class Counting(concurrent.futures.ThreadPoolExecutor):
         return future
 
 
-def test_few_batches_are_handed_over_at_once(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_crew, "MANY", 1)
-    monkeypatch.setattr(_crew, "IN_FLIGHT", 5)
+def test_fewbatches_are_handed_over_at_once(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "MANY", 1)
+    monkeypatch.setattr(crew, "IN_FLIGHT", 5)
     with Counting(1) as executor:
         assert sealane.encrypt_many(pairs, key=KEY, executor=executor).done == 150
     assert executor.most <= 5
 
 
-def test_large_files_are_batches_of_their_own(tmp_path: Path) -> None:
+def test_large_files_arebatches_of_their_own(tmp_path: Path) -> None:
     lengths = [10, 5_000_000, 20, 4_194_304, 3_000_000, 3_000_000, 30]
     pairs = [(tmp_path / str(i), tmp_path / f"{i}.sealed") for i in range(len(lengths))]
     for (source, _), length in zip(pairs, lengths, strict=True):
@@ -444,8 +448,6 @@ def test_a_target_that_does_not_verify(pairs: Pairs, tmp_path: Path, monkeypatch
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of a megabyte; for those who may not mount one, files of 20 kB at most."""
-    import subprocess
-
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)]
@@ -553,6 +555,13 @@ def test_a_report() -> None:
     assert repr(report) == "<BulkReport: 97 done, 3 skipped, 1 failed, 12345 bytes>"
     with pytest.raises(dataclasses.FrozenInstanceError):
         report.done = 3  # type: ignore[misc]
+
+
+def test_who_has_one_file_waits_for_no_executor() -> None:
+    """Executors and pickles take longer to import than the rest."""
+    script = "import sealane, sys; print([name for name in sys.modules if name in ('pickle', 'logging')])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_relative_paths(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ fn one<L>(args: &Transfer, pair: &Pair, lock: &L, ways: &Ways<L>, console: &Cons
         durability: if args.sync { Durability::Synced } else { Durability::Cached },
     };
     let name = pair.from.name();
-    (ways.to_file)(pair.from.open()?, Path::new(&name), to, lock, options)
+    (ways.to_file)(pair.from.open_file()?, Path::new(&name), to, lock, options)
         .map_err(|error| Failure::about(&name, error))?;
     match console.json() {
         true => {

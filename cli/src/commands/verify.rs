@@ -38,7 +38,7 @@ fn one(args: &Verify, source: &Source, unlock: &Unlock, console: &Console) -> Re
         progress: Some(&mut |done, _| bar.at(done)),
         ..Options::default()
     };
-    file::verify_opened(source.open()?, Path::new(&name), unlock, options)
+    file::verify_opened(source.open_file()?, Path::new(&name), unlock, options)
         .map_err(|error| Failure::about(&name, error))?;
     let bytes = bar.done();
     drop(bar);

@@ -8,8 +8,8 @@
 //! snapshots wants an algorithm that survives a repeated nonce (AES-GCM-SIV), or explicit nonces.
 
 use crate::Error;
+use crate::random::process_mark;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
 const BUFFER: usize = 4096;
@@ -59,30 +59,6 @@ impl Generator {
         (self.used, self.mark) = (0, mark);
         Ok(())
     }
-}
-
-/// A number that is the same within one process and different after a fork; never zero.
-#[inline]
-fn process_mark() -> Result<u64, Error> {
-    match providers::fork_mark() {
-        Some(mark) => match mark.load(Ordering::Relaxed) {
-            0 => new_mark(mark),
-            known => Ok(known),
-        },
-        None => Ok(u64::from(std::process::id())),
-    }
-}
-
-/// The first use in this process, or the first after a fork. Random, so that no ancestor's mark comes back.
-#[cold]
-fn new_mark(mark: &AtomicU64) -> Result<u64, Error> {
-    let mut bytes = [0; 8];
-    crate::random::fill(&mut bytes)?;
-    let fresh = u64::from_le_bytes(bytes) | 1;
-    Ok(match mark.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
-        Ok(_) => fresh,
-        Err(another_thread) => another_thread,
-    })
 }
 
 #[cfg(test)]

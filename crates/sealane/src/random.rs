@@ -1,11 +1,36 @@
-//! Bytes from the operating system.
+//! Bytes from the operating system, and what tells a forked child from its parent.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Fills `out` with bytes fit for keys.
 pub(crate) fn fill(out: &mut [u8]) -> io::Result<()> {
     getrandom::fill(out).map_err(|e| match e.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::other("the operating system gave no random bytes"),
+    })
+}
+
+/// A number that is the same within one process and different after a fork; never zero.
+#[inline]
+pub(crate) fn process_mark() -> io::Result<u64> {
+    match providers::fork_mark() {
+        Some(mark) => match mark.load(Ordering::Relaxed) {
+            0 => new_mark(mark),
+            known => Ok(known),
+        },
+        None => Ok(u64::from(std::process::id())),
+    }
+}
+
+/// The first use in this process, or the first after a fork. Random, so that no ancestor's mark comes back.
+#[cold]
+fn new_mark(mark: &AtomicU64) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    fill(&mut bytes)?;
+    let fresh = u64::from_le_bytes(bytes) | 1;
+    Ok(match mark.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => fresh,
+        Err(another_thread) => another_thread,
     })
 }

@@ -202,6 +202,7 @@ fn read_and_seek() {
     assert_eq!(reader.read(&mut ten).unwrap(), 0);
     assert_eq!(reader.seek(SeekFrom::Start(1 << 40)).unwrap(), 1 << 40);
     assert_eq!(reader.read(&mut ten).unwrap(), 0);
+    assert_eq!(reader.read_at(u64::MAX, &mut ten).unwrap(), 0);
     assert!(reader.seek(SeekFrom::Current(i64::MIN)).is_err());
     assert_eq!(reader.seek(SeekFrom::Start(16_380)).unwrap(), 16_380);
     reader.read_exact(&mut ten).unwrap();

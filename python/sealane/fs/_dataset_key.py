@@ -18,9 +18,9 @@ from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from sealane import _reference
+from sealane._about import about
 from sealane._file import decrypt, encrypt
 from sealane._native import Key, generate
-from sealane.fs._about import about
 
 if TYPE_CHECKING:
     from sealane._native import _Recipients as Recipients

@@ -16,9 +16,9 @@ from fsspec.implementations.local import LocalFileSystem
 from fsspec.utils import isfilelike
 
 from sealane import _native
+from sealane._about import about
 from sealane._native import plain_len
 from sealane.exceptions import SealaneError, TruncatedError
-from sealane.fs._about import about
 from sealane.fs._keys import Keys
 from sealane.fs._reading import MAX_BLOCK, LocalFile, RemoteFile, Wanted, open_ranges
 from sealane.fs._writing import Upload, WrittenFile

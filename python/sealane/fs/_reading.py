@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import merge_offset_ranges
 
+from sealane._about import about
 from sealane._native import CHUNK_LEN, HEADER_LEN, Ranges, Unlock, plain_len, sealed_range
 from sealane._open import EncryptedReader
 from sealane.exceptions import SealaneError
-from sealane.fs._about import about
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

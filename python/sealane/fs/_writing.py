@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from fsspec.implementations.memory import MemoryFileSystem
 
+from sealane._about import about
 from sealane._native import Lock
 from sealane._open import EncryptedWriter
-from sealane.fs._about import about
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -1,6 +1,7 @@
 //! What stays from call to call, for work too short to make it anew: threads and a buffer.
 
 use super::join::threads;
+use crate::random::process_mark;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +9,8 @@ use std::sync::{RwLock, TryLockError};
 
 /// The threads of this process, none of which keeps it from ending.
 struct Crew {
-    process: u32,
+    /// The mark of its process: its number may be that of an ancestor that is gone.
+    process: u64,
     /// `None` where there is one core, or the system gives no threads.
     pool: Option<ThreadPool>,
     /// Threads that nobody asked for. Whoever finds none works alone, and so never waits for somebody else's work.
@@ -43,7 +45,7 @@ pub(crate) fn beside(most: usize, help: impl Fn() + Sync, own: impl FnOnce()) {
 impl Crew {
     /// That of this process, which is made when first asked for: threads do not survive `fork`.
     fn here() -> Option<&'static Self> {
-        let process = std::process::id();
+        let process = process_mark().ok()?;
         let found = match CREW.try_read() {
             Ok(crew) => *crew,
             Err(TryLockError::Poisoned(poisoned)) => *poisoned.into_inner(),
@@ -64,7 +66,7 @@ impl Crew {
         }
     }
 
-    fn new(process: u32) -> Self {
+    fn new(process: u64) -> Self {
         // The calling thread is one of them.
         let helpers = threads(None) - 1;
         let builder = ThreadPoolBuilder::new().num_threads(helpers).thread_name(|_| "sealane".into());

@@ -13,8 +13,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from sealane._bulk.pairs import many, name_of, tree
 from sealane._native import Key
-from sealane._pairs import many, name_of, tree
 from sealane._places import Path
 
 if TYPE_CHECKING:
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from sealane._native import _FileKey as FileKey
     from sealane._native import _Recipients as Recipients
 
+    _Errors: TypeAlias = Literal["raise", "return"]
+
 Pairs: TypeAlias = Iterable[tuple[Path, Path]]
 Identities: TypeAlias = Iterable[str | Key | os.PathLike[str]]
 Progress: TypeAlias = Callable[[int, int], object]
-Errors: TypeAlias = Literal["raise", "return"]
 
 __all__ = ["BulkReport", "decrypt_many", "decrypt_tree", "encrypt_many", "encrypt_tree", "verify_tree"]
 
@@ -63,7 +64,7 @@ def encrypt_many(
     progress: Progress | None = None,
     verify: bool = False,
     durable: bool = False,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
 ) -> BulkReport:
     """Encrypts the first file of each pair to the second, with either ``key`` or ``recipients``.
 
@@ -111,7 +112,7 @@ def encrypt_many(
     OSError
         For the manifest. Whatever else the key or its reference is refused with comes out as well.
     """
-    from sealane._call import Call
+    from sealane._bulk.call import Call
 
     call = Call("encrypt", key, recipients, None, context, format, verify, durable)
     notes = None if manifest is None else name_of(manifest)
@@ -129,7 +130,7 @@ def decrypt_many(
     manifest: Path | None = None,
     progress: Progress | None = None,
     durable: bool = False,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
 ) -> BulkReport:
     """Decrypts the first file of each pair to the second, with either ``key`` or ``identities``.
 
@@ -140,7 +141,7 @@ def decrypt_many(
 
     See ``encrypt_many`` for the others, ``decrypt_file`` for what files fail with.
     """
-    from sealane._call import Call
+    from sealane._bulk.call import Call
 
     call = Call("decrypt", key, None, identities, context, format, durable=durable)
     notes = None if manifest is None else name_of(manifest)
@@ -161,7 +162,7 @@ def encrypt_tree(
     progress: Progress | None = None,
     verify: bool = False,
     durable: bool = False,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
 ) -> BulkReport:
     """Encrypts every file of a folder and of the folders in it to the same place in another one.
 
@@ -177,7 +178,7 @@ def encrypt_tree(
 
     See ``encrypt_many`` for the others.
     """
-    from sealane._call import Call
+    from sealane._bulk.call import Call
 
     call = Call("encrypt", key, recipients, None, context, format, verify, durable)
     notes = None if manifest is None else name_of(manifest)
@@ -198,7 +199,7 @@ def decrypt_tree(
     manifest: Path | None = None,
     progress: Progress | None = None,
     durable: bool = False,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
 ) -> BulkReport:
     """Decrypts every file of a folder and of the folders in it to the same place in another one.
 
@@ -209,7 +210,7 @@ def decrypt_tree(
 
     See ``encrypt_tree``, ``encrypt_many`` and ``decrypt_many`` for the others.
     """
-    from sealane._call import Call
+    from sealane._bulk.call import Call
 
     call = Call("decrypt", key, None, identities, context, format, durable=durable)
     notes = None if manifest is None else name_of(manifest)
@@ -227,13 +228,13 @@ def verify_tree(
     format: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
 ) -> BulkReport:
     """Verifies every byte of every file of a folder and of the folders in it, and keeps none.
 
     A file without the suffix is an error of its path. See ``decrypt_tree`` for the parameters.
     """
-    from sealane._call import Call
+    from sealane._bulk.call import Call
 
     call = Call("verify", key, None, identities, context, format)
     return call.run(tree(name_of(src_dir), None, suffix, True, None), executor, None, progress, errors)

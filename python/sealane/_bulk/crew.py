@@ -9,15 +9,15 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from queue import SimpleQueue
 from typing import TypeAlias
 
-from sealane._batches import LARGE, Task, prepare, run
-from sealane._pairs import Pair
+from sealane._bulk.batches import LARGE, Task, prepare, run
+from sealane._bulk.pairs import Pair
 
 Batch: TypeAlias = Sequence[Pair]
 Failures: TypeAlias = dict[int, Exception]
 """By the places of the files in their batch."""
 
 MANY = 64
-"""Files of a batch. A process pool takes 0.2 ms for a batch, small files 0.1 ms each."""
+"""Files of a batch, among which it divides what an executor takes to hand one over."""
 IN_FLIGHT = 256
 """Batches that are handed over at once: enough for every thread of a large cluster, few for a scheduler."""
 

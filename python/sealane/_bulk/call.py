@@ -10,24 +10,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeAlias
 
-from sealane import _crew, _native
-from sealane._batches import LARGE, Keys, Task, calling
-from sealane._bulk import BulkReport
+from sealane import _native
+from sealane._bulk import BulkReport, crew
+from sealane._bulk.batches import LARGE, Keys, Task, calling
 from sealane._reference import identity, is_reference
 from sealane.exceptions import AuthenticationError, SealaneError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from sealane._batches import Verb
-    from sealane._crew import Batch, Failures
+    from sealane._bulk.batches import _Verb
+    from sealane._bulk.crew import Batch, Failures
+    from sealane._bulk.pairs import Found, Pair
     from sealane._native import Key
     from sealane._native import _FileKey as FileKey
     from sealane._native import _Identities as Identities
     from sealane._native import _Recipients as Recipients
-    from sealane._pairs import Found, Pair
 
-    One: TypeAlias = str | Key | os.PathLike[str]
+    _One: TypeAlias = str | Key | os.PathLike[str]
 
 MOST_THREADS = 8
 """Without an executor; as many as one large file takes."""
@@ -38,7 +38,7 @@ class Call:
 
     def __init__(
         self,
-        verb: Verb,
+        verb: _Verb,
         key: FileKey | str | None,
         recipients: Recipients | None,
         identities: Identities | None,
@@ -94,7 +94,7 @@ class Call:
                 executor = stack.enter_context(ThreadPoolExecutor(threads, "sealane"))
                 large = sum(pair.size >= LARGE for pair in found.pairs)
                 task = dataclasses.replace(task, threads=max(1, threads // max(1, large)))
-            _crew.ready(executor, task, None)
+            crew.ready(executor, task, None)
             notes = None
             if manifest is not None:
                 notes = stack.enter_context(contextlib.closing(_native.Manifest(manifest)))
@@ -102,7 +102,7 @@ class Call:
             if task.verb == "encrypt" and tally.finished is not None:
                 _same_key(executor, task, str(manifest), tally.finished)
             tally.make(found.folders)
-            _crew.work(executor, task, _crew.cut(tally.placed()), tally.note, tally.tell)
+            crew.work(executor, task, crew.cut(tally.placed()), tally.note, tally.tell)
             report = tally.report()
         if report.failed and errors == "raise":
             files = report.done + report.skipped + len(report.failed)
@@ -126,7 +126,7 @@ class _Tally:
         self._progress = progress
         self._total = sum(pair.size for pair in found.pairs)
         self._failed = dict(found.failed)
-        self._done = self._bytes = 0
+        self._done = self._bytes = self._told = 0
         self._todo = found.pairs
         self.finished: str | None = None
         """The target of a file that was finished by an earlier call."""
@@ -185,24 +185,29 @@ class _Tally:
                 raise
 
     def tell(self) -> None:
+        """How far it is."""
+        self._told = self._passed
         if self._progress is not None:
             self._progress(self._passed, self._total)
 
     def report(self) -> BulkReport:
+        """At the end, of which progress is told as well if nothing came of the last files."""
+        if self._told != self._passed:
+            self.tell()
         return BulkReport(self._done, self._skipped, self._bytes, self._failed)
 
 
 def _same_key(executor: Executor, task: Task, manifest: str, finished: str) -> None:
-    """One tree has one key: whoever finds two in it can read only a part."""
+    """_One tree has one key: whoever finds two in it can read only a part."""
     try:
-        _crew.ready(executor, task, finished)
+        crew.ready(executor, task, finished)
     except SealaneError as error:
         raise AuthenticationError(
             f"{manifest!r} has {finished!r} as finished: it opens with another key, context or format"
         ) from error
 
 
-def _travelling(identities: Sequence[One]) -> tuple[str | pathlib.Path, ...] | None:
+def _travelling(identities: Sequence[_One]) -> tuple[str | pathlib.Path, ...] | None:
     """What may go to other processes: references, paths. None if there is anything else, a key itself."""
     travelling: list[str | pathlib.Path] = []
     for one in identities:
@@ -215,7 +220,7 @@ def _travelling(identities: Sequence[One]) -> tuple[str | pathlib.Path, ...] | N
     return tuple(travelling)
 
 
-def _here(identities: Sequence[One]) -> list[One]:
+def _here(identities: Sequence[_One]) -> list[_One]:
     return [identity(one) if isinstance(one, str) and is_reference(one) else one for one in identities]
 
 
