@@ -8,6 +8,11 @@ Every file is C2SP chunked-encryption@v1, what ``sealane.encrypt_file`` writes w
 holds and pickles a key *reference*; each process that reads finds the key for itself. Needs fsspec.
 """
 
+try:
+    import fsspec as _fsspec  # noqa: F401
+except ImportError as error:
+    raise ImportError("sealane.fs needs fsspec: pip install 'sealane[fs]'") from error
+
 from sealane.fs._dataset_key import create_dataset_key, rewrap_dataset_key
 from sealane.fs._filesystem import SealaneFileSystem
 
