@@ -1,11 +1,12 @@
 //! What stays from call to call, for work too short to make it anew: threads and a buffer.
 
+use super::cores::Cores;
 use super::join::threads;
 use crate::random::process_mark;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{RwLock, TryLockError};
+use std::sync::{Arc, RwLock, TryLockError};
 
 /// The threads of this process, none of which keeps it from ending.
 struct Crew {
@@ -15,6 +16,7 @@ struct Crew {
     pool: Option<ThreadPool>,
     /// Threads that nobody asked for. Whoever finds none works alone, and so never waits for somebody else's work.
     free: AtomicUsize,
+    cores: Arc<Cores>,
 }
 
 /// Only ever tried: in a forked child, a lock that another thread of the parent held is held for good.
@@ -30,6 +32,7 @@ pub(crate) fn beside(most: usize, help: impl Fn() + Sync, own: impl FnOnce()) {
     if hands.is_empty() {
         return own();
     }
+    crew.cores.keep_off_the_callers();
     let help = &help;
     pool.in_place_scope(|scope| {
         for hand in hands {
@@ -69,10 +72,15 @@ impl Crew {
     fn new(process: u64) -> Self {
         // The calling thread is one of them.
         let helpers = threads(None) - 1;
-        let builder = ThreadPoolBuilder::new().num_threads(helpers).thread_name(|_| "sealane".into());
+        let cores = Arc::new(Cores::default());
+        let own = Arc::clone(&cores);
+        let builder = ThreadPoolBuilder::new()
+            .num_threads(helpers)
+            .thread_name(|_| "sealane".into())
+            .start_handler(move |_| own.helper_begins());
         // Zero would mean as many as there are cores.
         let pool = (helpers > 0).then(|| builder.build().ok()).flatten();
-        Self { process, free: AtomicUsize::new(pool.as_ref().map_or(0, |_| helpers)), pool }
+        Self { process, free: AtomicUsize::new(pool.as_ref().map_or(0, |_| helpers)), pool, cores }
     }
 }
 

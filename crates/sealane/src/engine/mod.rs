@@ -1,5 +1,6 @@
 //! The shape of the work: how it is cut, spread over threads, and brought to disk. Knows chunks, not ciphers.
 
+mod cores;
 pub(crate) mod io;
 pub(crate) mod join;
 pub(crate) mod kept;
