@@ -1,0 +1,155 @@
+"""Whole folders in one call."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import sealane
+from executors import EXECUTORS, KEY, opened
+from support import CHUNK, pattern
+
+# As in test_bulk.py.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
+
+@pytest.fixture(autouse=True)
+def reference(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("SEALANE_TEST_KEY", KEY.to_text())
+    return "env:SEALANE_TEST_KEY"
+
+
+TREE = {
+    "a.csv": 10,
+    "deep/er/b": CHUNK,
+    "deep/er/empty file": 0,
+    "deep/c.sealed": 5,
+    "other/\udcff\udcfe": 7,
+}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "source"
+    for name, length in TREE.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pattern(length))
+    (folder / "empty" / "folder").mkdir(parents=True)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Files and folders below ``folder``; None for a folder."""
+    return {
+        str(path.relative_to(folder)): None if path.is_dir() else path.read_bytes()
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("kind", ["its own threads", "forked"])
+@pytest.mark.parametrize("suffix", ["", ".sealed"])
+def test_a_tree(source: Path, tmp_path: Path, suffix: str, kind: str, reference: str) -> None:
+    sealed, back = tmp_path / "to" / "sealed", tmp_path / "back"
+    with EXECUTORS[kind]() as executor:
+        report = sealane.encrypt_tree(
+            source, str(sealed), suffix=suffix, key=reference, verify=True, executor=executor
+        )
+        assert (report.done, report.failed) == (len(TREE), {})
+        assert {name for name, data in contents(sealed).items() if data is not None} == {
+            name + suffix for name in TREE
+        }
+        for name in TREE:
+            assert opened(sealed / (name + suffix)) == (source / name).read_bytes()
+        assert sealane.verify_tree(sealed, suffix=suffix, key=reference, executor=executor).done == len(TREE)
+        sealane.decrypt_tree(sealed, back, suffix=suffix, key=reference, executor=executor)
+    assert contents(back) == contents(source)
+
+
+def test_a_tree_in_place(source: Path) -> None:
+    before = contents(source)
+    del before["deep/c.sealed"]
+    (source / "deep" / "c.sealed").unlink()
+    for _ in range(2):
+        assert sealane.encrypt_tree(source, source, suffix=".sealed", key=KEY).done == len(TREE) - 1
+    for name, data in before.items():
+        if data is not None:
+            (source / name).unlink()
+    assert sealane.verify_tree(source, suffix=".sealed", key=KEY).done == len(TREE) - 1
+    sealane.decrypt_tree(source, source, suffix=".sealed", key=KEY)
+    for path in source.rglob("*.sealed"):
+        path.unlink()
+    assert contents(source) == before
+
+
+def test_what_is_no_file_in_a_tree(source: Path, tmp_path: Path) -> None:
+    (source / "link to a file").symlink_to("a.csv")
+    (source / "link to a folder").symlink_to("deep", target_is_directory=True)
+    (source / "link to nothing").symlink_to("nothing")
+    os.mkfifo(source / "pipe")
+    report = sealane.encrypt_tree(source, tmp_path / "sealed", key=KEY, errors="return")
+    assert report.done == len(TREE) + 1
+    assert {Path(path).name: type(error) for path, error in report.failed.items()} == {
+        "link to a folder": OSError,
+        "link to nothing": FileNotFoundError,
+        "pipe": OSError,
+    }
+    for path, error in report.failed.items():
+        assert path in str(error)
+    assert opened(tmp_path / "sealed" / "link to a file") == pattern(10)
+    with pytest.raises(ExceptionGroup, match=r"^3 of 9 files failed"):
+        sealane.encrypt_tree(source, tmp_path / "sealed", key=KEY)
+    report = sealane.decrypt_tree(source, tmp_path / "out", suffix=".sealed", key=KEY, errors="return")
+    assert (report.done, len(report.failed)) == (0, len(TREE) + 4)
+
+
+def test_trees_that_are_refused(source: Path, tmp_path: Path) -> None:
+    before = contents(tmp_path)
+    (tmp_path / "link").symlink_to(source)
+    for error, src, dst, suffix in (
+        (ValueError, source, source / "sealed", ""),
+        (ValueError, source, tmp_path / "link" / "sealed", ""),
+        (ValueError, source, source, ""),
+        (ValueError, source, tmp_path / "link", ""),
+        (ValueError, source, tmp_path / "out", "/up"),
+        (FileNotFoundError, tmp_path / "none", tmp_path / "out", ""),
+        (NotADirectoryError, source / "a.csv", tmp_path / "out", ""),
+        (NotADirectoryError, source, tmp_path / "source" / "a.csv", ""),
+    ):
+        with pytest.raises(error):
+            sealane.encrypt_tree(src, dst, suffix=suffix, key=KEY)
+    (tmp_path / "link").unlink()
+    with pytest.raises(NotADirectoryError):
+        sealane.verify_tree(source / "a.csv", key=KEY)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("where", ["source", "sealed", "."])
+def test_the_manifest_is_left_alone(source: Path, tmp_path: Path, where: str) -> None:
+    manifest = tmp_path / where / "manifest"
+    (tmp_path / "sealed").mkdir()
+    again = {"key": KEY, "suffix": ".sealed", "manifest": manifest}
+    for skipped in 0, len(TREE):
+        report = sealane.encrypt_tree(source, tmp_path / "sealed", **again)
+        assert (report.skipped, report.done) == (skipped, len(TREE) - skipped)
+    assert not (tmp_path / "sealed" / "manifest.sealed").exists()
+    (source / "a.csv").write_bytes(b"changed")
+    report = sealane.encrypt_tree(source, tmp_path / "sealed", **again)
+    assert (report.skipped, report.done) == (len(TREE) - 1, 1)
+    if where == "sealed":
+        with pytest.raises(ExceptionGroup, match=r"^1 of 6 files failed"):
+            sealane.decrypt_tree(tmp_path / "sealed", tmp_path / "back", key=KEY, suffix=".sealed")
+        report = sealane.decrypt_tree(tmp_path / "sealed", tmp_path / "back", **again)
+        assert report.done == len(TREE)
+
+
+def test_a_folder_that_cannot_be_made(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "sealed").mkdir()
+    (tmp_path / "sealed" / "deep").touch()
+    report = sealane.encrypt_tree(source, tmp_path / "sealed", key=KEY, errors="return")
+    assert report.done == 2
+    for name in "deep/er/b", "deep/er/empty file", "deep/c.sealed":
+        error = report.failed[str(source / name)]
+        assert isinstance(error, FileExistsError | NotADirectoryError)
+        assert str(tmp_path / "sealed" / "deep") in str(error)
