@@ -262,7 +262,7 @@ def test_what_progress_raises_cancels(
 
 
 def press(first: float, heard: threading.Event) -> None:
-    """Ctrl-C. Python loses one that comes while it runs the callback of a weak reference, as executors have."""
+    """Ctrl-C. Python loses one that comes in the callback of a weak reference, as executors have."""
     wait = first
     while not heard.wait(wait):
         os.kill(os.getpid(), signal.SIGINT)
