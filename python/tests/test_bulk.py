@@ -262,13 +262,14 @@ def test_what_progress_raises_cancels(
 
 
 def press(first: float, heard: threading.Event) -> None:
-    """Ctrl-C. Python loses one that comes in the callback of a weak reference, as executors have."""
+    """Ctrl-C. Python loses one that comes in a callback of its collector, as executors and Dask have."""
     wait = first
     while not heard.wait(wait):
         os.kill(os.getpid(), signal.SIGINT)
         wait = 1
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crew, "MANY", 1)
     manifest = tmp_path / "manifest"
