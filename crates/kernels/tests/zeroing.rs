@@ -10,13 +10,17 @@ use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
 use kernels::speck::{self, ByteOrder, Size, Speck};
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The system's allocator, but it looks at what is given back while the memory is still ours to look at.
 struct Watch;
 
-static WATCHING: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    /// Of this thread: another one may at any time give back memory of one of these layouts, so does the harness.
+    static WATCHING: Cell<bool> = const { Cell::new(false) };
+}
 /// Given back while watching: pieces as large as a schedule, and how many of those were not all zero.
 static LARGE: AtomicUsize = AtomicUsize::new(0);
 static DIRTY: AtomicUsize = AtomicUsize::new(0);
@@ -62,7 +66,7 @@ unsafe impl GlobalAlloc for Watch {
             SPECK,
         ]
         .contains(&(layout.size(), layout.align()));
-        if WATCHING.load(Ordering::Relaxed) && ours {
+        if ours && WATCHING.get() {
             // SAFETY: still allocated, and the test drops nothing of these layouts but what its keys own, all of
             // which was written when it was made.
             let bytes = unsafe { std::slice::from_raw_parts(at, layout.size()) };
@@ -94,9 +98,9 @@ fn a_dropped_key_leaves_zeros() {
             let moved = Box::new(aes);
             assert_ne!(moved.encrypt_block(&[0; 16]), [0; 16]);
             let before = LARGE.load(Ordering::Relaxed);
-            WATCHING.store(true, Ordering::Relaxed);
+            WATCHING.set(true);
             drop(moved);
-            WATCHING.store(false, Ordering::Relaxed);
+            WATCHING.set(false);
             assert_eq!(
                 LARGE.load(Ordering::Relaxed),
                 before + 1,
@@ -120,14 +124,14 @@ fn a_dropped_chacha20_key_leaves_zeros() {
         let moved = Box::new((short.unwrap(), long.unwrap()));
         let mut data = [0; 3000];
         let before = LARGE.load(Ordering::Relaxed);
-        WATCHING.store(true, Ordering::Relaxed);
+        WATCHING.set(true);
         // What a call derives is not on the heap.
         moved.0.xor_at(&[1; 12], 0, 0, InOut::in_place(&mut data)).unwrap();
         moved.1.xor_at(&[1; 24], 0, 0, InOut::in_place(&mut data)).unwrap();
         assert_eq!(LARGE.load(Ordering::Relaxed), before, "a message used the heap");
         drop(moved.1.subkey(&[1; 16]));
         drop(moved);
-        WATCHING.store(false, Ordering::Relaxed);
+        WATCHING.set(false);
         let seen = LARGE.load(Ordering::Relaxed) - before;
         assert_eq!(seen, 3, "the keys were not where this test looks");
     }
@@ -149,9 +153,9 @@ fn a_dropped_gcm_key_leaves_zeros() {
             let (mut data, mut tag) = (vec![0; len], [0; 16]);
             moved.seal(&[1; 12], &[], InOut::in_place(&mut data), &mut tag).unwrap();
             let before = LARGE.load(Ordering::Relaxed);
-            WATCHING.store(true, Ordering::Relaxed);
+            WATCHING.set(true);
             drop(moved);
-            WATCHING.store(false, Ordering::Relaxed);
+            WATCHING.set(false);
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, pieces, "the key was not where this test looks");
         }
@@ -168,13 +172,13 @@ fn a_message_in_pieces_leaves_zeros() {
         stream.aad(&[7; 21]).unwrap();
         stream.encrypt(InOut::in_place(&mut [3; 100])).unwrap();
         let before = LARGE.load(Ordering::Relaxed);
-        WATCHING.store(true, Ordering::Relaxed);
+        WATCHING.set(true);
         if finish {
             assert_ne!(stream.finish(), [0; 16]);
         } else {
             drop(stream);
         }
-        WATCHING.store(false, Ordering::Relaxed);
+        WATCHING.set(false);
         assert_eq!(LARGE.load(Ordering::Relaxed), before + 1, "the state was not where this test looks");
     }
     assert_eq!(DIRTY.load(Ordering::Relaxed), 0);
@@ -195,13 +199,13 @@ fn a_dropped_mac_leaves_zeros() {
                 mac.update(&vec![0x5a; len]);
                 let moved = Box::new(mac);
                 let before = LARGE.load(Ordering::Relaxed);
-                WATCHING.store(true, Ordering::Relaxed);
+                WATCHING.set(true);
                 if finish {
                     _ = moved.finalize()
                 } else {
                     drop(moved)
                 }
-                WATCHING.store(false, Ordering::Relaxed);
+                WATCHING.set(false);
                 let seen = LARGE.load(Ordering::Relaxed) - before;
                 assert_eq!(seen, pieces, "{}: the key was not where this test looks", row.name);
             }
@@ -222,13 +226,13 @@ fn a_dropped_gcm_siv_key_leaves_zeros() {
             let siv = GcmSiv::new(&[0xa5; 32][..len], Features::detect().only(row.needs)).unwrap();
             let moved = Box::new(siv);
             let before = LARGE.load(Ordering::Relaxed);
-            WATCHING.store(true, Ordering::Relaxed);
+            WATCHING.set(true);
             // What a long message derives is not on the heap.
             let (mut data, mut tag) = ([0; 1000], [0; 16]);
             moved.seal(&[1; 12], &[], InOut::in_place(&mut data), &mut tag).unwrap();
             assert_eq!(LARGE.load(Ordering::Relaxed), before, "a message used the heap");
             drop(moved);
-            WATCHING.store(false, Ordering::Relaxed);
+            WATCHING.set(false);
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, 1, "the schedule was not where this test looks");
         }
@@ -249,12 +253,12 @@ fn a_dropped_aegis_key_leaves_zeros() {
             let features = Features::detect().only(row.needs);
             let moved = Box::new(Aegis::new(kind, &key[..kind.key_len()], features).unwrap());
             let before = LARGE.load(Ordering::Relaxed);
-            WATCHING.store(true, Ordering::Relaxed);
+            WATCHING.set(true);
             let (mut data, mut tag) = ([0; 1000], [0; 16]);
             moved.seal(&key[..kind.nonce_len()], &[], InOut::in_place(&mut data), &mut tag).unwrap();
             assert_eq!(LARGE.load(Ordering::Relaxed), before, "a message used the heap");
             drop(moved);
-            WATCHING.store(false, Ordering::Relaxed);
+            WATCHING.set(false);
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, 1, "the key was not where this test looks");
         }
@@ -274,11 +278,11 @@ fn a_dropped_speck_key_leaves_zeros() {
             let (key, features) = (&[0xa5; 32][..size.key_len()], Features::detect().only(row.needs));
             let moved = Box::new(Speck::new(size, key, ByteOrder::Big, features).unwrap());
             let before = LARGE.load(Ordering::Relaxed);
-            WATCHING.store(true, Ordering::Relaxed);
+            WATCHING.set(true);
             moved.encrypt_blocks(InOut::in_place(&mut [0; 48 * 20])).unwrap();
             assert_eq!(LARGE.load(Ordering::Relaxed), before, "blocks used the heap");
             drop(moved);
-            WATCHING.store(false, Ordering::Relaxed);
+            WATCHING.set(false);
             let seen = LARGE.load(Ordering::Relaxed) - before;
             assert_eq!(seen, 1, "the round keys were not where this test looks");
         }
