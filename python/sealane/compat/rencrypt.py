@@ -139,7 +139,7 @@ class REncrypt:
         associated = _associated(aad, block_index)
         with _writable(buf) as out:
             n = _part(plaintext_len, out, _OVERHEAD)
-            # Nothing is kept from one message to the next, so parent and child of a fork have nothing in common.
+            # Nothing is kept between messages, so parent and child of a fork have nothing in common.
             nonce = os.urandom(_NONCE)
             end = self._aead.encrypt_into(nonce, out[:n], associated, out)
             out[end : end + _NONCE] = nonce
