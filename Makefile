@@ -21,7 +21,7 @@ lint: install tools ## formatting, warnings, types, stubs against the binary
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict python/sealane
-	$(BIN)/python -m mypy.stubtest sealane --ignore-disjoint-bases
+	$(BIN)/python -m mypy.stubtest sealane._native --ignore-disjoint-bases
 	@$(MAKE) --no-print-directory docs
 
 bench: install tools ## the figures of README, as ratios in one run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 
@@ -11,11 +12,13 @@ from sealane.exceptions import SealaneError
 
 def named(error: Exception, path: str) -> Exception:
     """``error`` with the path, or another one of its type."""
+    name = os.fsencode(path).decode(errors="replace")
     if isinstance(error, OSError) and error.errno is not None:
         if error.filename is None:
             error.filename = path
-        return error
-    name = os.fsencode(path).decode(errors="replace")
+        # Some have words of their own, in which the name does not come.
+        shown = error.filename != path or repr(path) in str(error) or name in str(error)
+        return error if shown else OSError(error.errno, str(error), path)
     if name in str(error):
         return error
     # Python's and ours are made of one text; others may have parameters of their own.
@@ -28,11 +31,19 @@ def named(error: Exception, path: str) -> Exception:
 
 @contextlib.contextmanager
 def about(path: str) -> Iterator[None]:
-    """Names the path in what files go wrong with. What a server answers seldom says which file it means."""
+    """Names the path in what files go wrong with. What a server answers seldom says which file it means, and
+    what its client says is often no OSError: then it becomes one.
+    """
     try:
         yield
-    except (SealaneError, OSError) as error:
-        if (other := named(error, path)) is error:
+    except Exception as error:
+        if isinstance(error, SealaneError | OSError):
+            other = named(error, path)
+        elif type(error).__module__ == "builtins":
+            raise
+        else:
+            other = OSError(errno.EIO, f"{type(error).__name__}: {error}", path)
+        if other is error:
             raise
         raise other from error
 

@@ -129,7 +129,7 @@ def _keyring(reference: str, name: str) -> str:
     except ImportError as error:
         raise KeyNotFoundError(f"{reference}: the package keyring is not installed") from error
     try:
-        found = keyring.get_password(service, user)
+        found: str | None = keyring.get_password(service, user)
     except keyring.errors.KeyringError as error:
         raise KeyNotFoundError(f"{reference}: {error}") from error
     if found is None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from sealane import _reference
 from sealane._about import about
 from sealane._file import decrypt, encrypt
 from sealane._native import Key, generate
+from sealane.fs._writing import neighbour
 
 if TYPE_CHECKING:
     from sealane._native import _Recipients as Recipients
@@ -105,7 +105,7 @@ def _write(fs: Any, path: str, data: bytes, mode: str) -> None:
 def _write_local(path: Path, data: bytes, put: Callable[[Path, Path], object]) -> None:
     """Whole or not at all. Only with the disk behind it does the key count: data will depend on it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    interim = path.with_name(f".{path.name[:48]}.{secrets.token_hex(8)}.part")
+    interim = Path(neighbour(str(path)))
     try:
         with open(interim, "xb") as file:
             file.write(data)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import secrets
 import shutil
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from sealane._native import plain_len
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._keys import Keys
 from sealane.fs._reading import MAX_BLOCK, LocalFile, RemoteFile, Wanted, open_ranges
-from sealane.fs._writing import Upload, WrittenFile
+from sealane.fs._writing import NewFile, Upload, WrittenFile, neighbour
 
 
 class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
@@ -288,6 +288,9 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
     def _pieces(self, path: str, callback: Callback) -> Iterable[bytes]:
         """The sealed bytes of a file, in order; four requests at a time."""
         size, done = self.fs.info(path)["size"], 0
+        if size is None:
+            yield self.fs.cat_file(path)
+            return
         callback.set_size(plain_len(size))
         step, at = MAX_BLOCK // 2, 0
         while at < size:
@@ -309,9 +312,9 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
             upload = Upload(self.fs, path, block_size, exclusive=exclusive, **options)
             return WrittenFile(self, path, lock, upload, autocommit=autocommit)
         if exclusive and os.path.lexists(path):
-            raise FileExistsError(f"{path}: is there already")
+            raise FileExistsError(errno.EEXIST, "is there already", path)
         self._make_folder(path)
-        return WrittenFile(self, path, lock, None, autocommit=autocommit)
+        return WrittenFile(self, path, lock, NewFile(path) if exclusive else None, autocommit=autocommit)
 
     def _make_folder(self, path: str) -> None:
         """Object stores have no folders to be made first; here it is done for the writer."""
@@ -452,8 +455,7 @@ def _progress(callback: Callback) -> Any:
 
 
 def _copy_local(source: str, target: str) -> None:
-    folder, name = os.path.split(target)
-    interim = os.path.join(folder, f".{name[:48]}.{secrets.token_hex(8)}.part")
+    interim = neighbour(target)
     try:
         shutil.copyfile(source, interim)
         os.replace(interim, target)

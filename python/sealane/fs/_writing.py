@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
+import os
 import secrets
 import sys
 import tempfile
@@ -38,13 +40,20 @@ class WrittenFile(EncryptedWriter):
     """
 
     def __init__(
-        self, fs: SealaneFileSystem, path: str, lock: Lock, upload: Upload | None, *, autocommit: bool
+        self,
+        fs: SealaneFileSystem,
+        path: str,
+        lock: Lock,
+        upload: Upload | NewFile | None,
+        *,
+        autocommit: bool,
     ) -> None:
         self._upload = upload
         self._autocommit = autocommit
         self._before = sys.exception()
         with about(path):
-            super().__init__(path if upload is None else upload, lock)  # type: ignore[arg-type]
+            target = upload.place if isinstance(upload, NewFile) else upload or path
+            super().__init__(target, lock)  # type: ignore[arg-type]
         self.fs, self.path, self.name = fs, path, path
 
     @property
@@ -106,6 +115,33 @@ class WrittenFile(EncryptedWriter):
                         self._upload.discard()
             finally:
                 self._forget()
+
+
+class NewFile:
+    """A file on this machine's disk that must not replace another: no second name is given that is taken."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.place = neighbour(path)
+        """Where it is written."""
+
+    def commit(self) -> None:
+        """It is there, whole."""
+        try:
+            os.link(self.place, self._path)
+        except FileExistsError:
+            raise FileExistsError(errno.EEXIST, "is there already", self._path) from None
+        finally:
+            os.unlink(self.place)
+
+    def discard(self) -> None:
+        """It never was: without ``commit`` the core does not give it its first name either."""
+
+
+def neighbour(path: str) -> str:
+    """A name beside ``path`` that nobody has."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
 
 
 class Upload:
@@ -186,8 +222,7 @@ class Upload:
     def _commit_renamed(self) -> None:
         if self._exclusive and self._fs.exists(self._path):
             raise FileExistsError(f"{self._path}: is there already")
-        folder, slash, name = self._path.rpartition("/")
-        interim = f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
+        interim = neighbour(self._path)
         try:
             if self._rest is None:
                 self._fs.pipe_file(interim, bytes(self._buffer))
