@@ -141,9 +141,10 @@ class REncrypt:
             n = _part(plaintext_len, out, _OVERHEAD)
             # Nothing is kept between messages, so parent and child of a fork have nothing in common.
             nonce = os.urandom(_NONCE)
-            end = self._aead.encrypt_into(nonce, out[:n], associated, out)
-            out[end : end + _NONCE] = nonce
-        return end + _NONCE
+            # Before the plaintext is gone: an interrupt (Ctrl-C) may come between any two lines.
+            out[n + _OVERHEAD - _NONCE : n + _OVERHEAD] = nonce
+            self._aead.encrypt_into(nonce, out[:n], associated, out)
+        return n + _OVERHEAD
 
     def decrypt(self, buf: Buffer, ciphertext_len: int, block_index: int, aad: Buffer) -> int:
         """Decrypts the message ``buf[:ciphertext_len]`` where it lies; returns the plaintext's length, 28
