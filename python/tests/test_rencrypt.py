@@ -114,6 +114,7 @@ def test_lengths(cipher: Cipher) -> None:
     assert cipher.max_plaintext_len() == limit[cipher]
     enc = REncrypt(cipher, key)
     assert (enc.overhead(), enc.get_nonce_len(), enc.get_tag_len()) == (28, 12, 16)
+    assert enc.ciphertext_len(5) == 33
     assert enc.create_buf(5) == (5, 33, bytearray(33))
     assert enc.create_buf(0) == (0, 28, bytearray(28))
     with pytest.raises(ValueError, match="negative"):

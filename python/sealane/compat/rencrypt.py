@@ -101,6 +101,10 @@ class REncrypt:
         """Bytes of a tag: 16."""
         return self._aead.tag_len
 
+    def ciphertext_len(self, plaintext_len: int) -> int:
+        """Bytes of a message with so much plaintext."""
+        return operator.index(plaintext_len) + _OVERHEAD
+
     def create_buf(self, block_len: int) -> tuple[int, int, bytearray]:
         """``block_len``, the length of a message with so much plaintext, and a buffer of that length."""
         n = operator.index(block_len)
