@@ -7,6 +7,7 @@ import importlib
 import importlib.metadata
 import shutil
 import subprocess
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,12 +74,11 @@ def presence(peer: Peer) -> Presence:
         return _program(peer.name, peer.program)
     assert peer.module is not None
     try:
-        importlib.import_module(peer.module)
+        _imported(peer.module)
         return Presence(peer.name, importlib.metadata.version(peer.name))
     except importlib.metadata.PackageNotFoundError:
         # Imported from a source tree, or as part of something else.
-        module = importlib.import_module(peer.module)
-        return Presence(peer.name, str(getattr(module, "__version__", "unknown")))
+        return Presence(peer.name, str(getattr(_imported(peer.module), "__version__", "unknown")))
     except ModuleNotFoundError as error:
         missing = error.name or peer.module
         why = "not installed" if missing.partition(".")[0] == peer.module else f"needs the module {missing}"
@@ -95,9 +95,16 @@ def here(name: str, table: Sequence[Peer] = PEERS) -> Presence:
 def need(module: str) -> Any:
     """A peer's module. Raises Absent."""
     try:
-        return importlib.import_module(module)
+        return _imported(module)
     except ImportError as error:
         raise Absent(f"this version has no {module}: {error}") from error
+
+
+def _imported(module: str) -> Any:
+    with warnings.catch_warnings():
+        # What a peer is warned of by those it is built on is not the lab's.
+        warnings.simplefilter("ignore")
+        return importlib.import_module(module)
 
 
 def _program(name: str, command: tuple[str, ...]) -> Presence:
