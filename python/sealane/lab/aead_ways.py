@@ -119,9 +119,7 @@ def _sealane_open_in_place(room: Room, algorithm: str) -> Ready:
 def _sealane_into(room: Room, algorithm: str) -> Ready:
     encrypt = sealane.Aead(algorithm, key_of(algorithm)).encrypt_into
     plain, out = room.plain, room.out
-    return _seals(
-        room, OURS, algorithm, lambda: encrypt(NONCE, plain, None, out), lambda: (NONCE, out)
-    )
+    return _seals(room, OURS, algorithm, lambda: encrypt(NONCE, plain, None, out), lambda: (NONCE, out))
 
 
 def _sealane_open_into(room: Room, algorithm: str) -> Ready:
@@ -315,9 +313,7 @@ def _rencrypt_open_in_place(room: Room, algorithm: str) -> Ready:
 def _rencrypt_into(room: Room, algorithm: str) -> Ready:
     seal, plain = _rencrypt(algorithm).seal_in_place_from, room.plain
     place = room.once("rencrypt", lambda: bytearray(room.size + 28))
-    return _seals(
-        room, "rencrypt", algorithm, lambda: seal(plain, place), lambda: (place[-12:], place[:-12])
-    )
+    return _seals(room, "rencrypt", algorithm, lambda: seal(plain, place), lambda: (place[-12:], place[:-12]))
 
 
 def _rencrypt_open_into(room: Room, algorithm: str) -> Ready:

@@ -137,7 +137,9 @@ def _compare(options: argparse.Namespace) -> int:
         print(f"the machine itself (median of {len(limits)} limits): {drift[len(drift) // 2]:.2f}x the time")
     others = [change for change in changes if change.new.peer != LIMIT]
     told = [change for change in others if options.all or change.beyond_noise]
-    print(f"{sum(change.beyond_noise for change in others)} of {len(others)} figures differ beyond the noise\n")
+    print(
+        f"{sum(change.beyond_noise for change in others)} of {len(others)} figures differ beyond the noise\n"
+    )
     if told:
         print(f"{'':<58} {'old':>9} {'new':>9}  time")
     for change in told:

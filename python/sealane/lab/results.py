@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from sealane.lab.model import LIMIT
 from sealane.lab.timing import Summary
 
 CSV_NAME = "results.csv"
@@ -114,11 +116,12 @@ class Change:
     """The same measurement in two runs.
 
     ``ratio`` is new time through old, so above 1 is slower; ``low`` and ``high`` are what it may be by the
-    quartiles of both.
+    quartiles of both. ``noise`` is what the runs differ by anyway.
     """
 
     old: Sample
     new: Sample
+    noise: float
 
     @property
     def ratio(self) -> float:
@@ -134,16 +137,33 @@ class Change:
 
     @property
     def beyond_noise(self) -> bool:
-        """The quartiles of both do not overlap, and it is more than 3 %: what two runs of one build differ
-        by on a quiet machine.
+        """The quartiles of both do not overlap, each is of enough rounds to have some, and the difference is
+        larger than the noise.
         """
-        return not self.low <= 1 <= self.high and abs(self.ratio - 1) > 0.03
+        enough = min(self.old.n, self.new.n) >= ENOUGH
+        apart = not self.low <= 1 <= self.high
+        return enough and apart and abs(math.log(self.ratio)) > math.log1p(self.noise)
+
+
+ENOUGH = 5
+"""Rounds whose quartiles mean anything."""
+
+LEAST_NOISE = 0.03
+"""What two runs of one build differ by on a quiet machine."""
 
 
 def compare(old: Results, new: Results) -> list[Change]:
     """Every measurement that both have, in the order of the new one."""
     before = {sample.key: sample for sample in old.samples}
-    return [Change(before[sample.key], sample) for sample in new.samples if sample.key in before]
+    pairs = [(before[sample.key], sample) for sample in new.samples if sample.key in before]
+    noise = _noise(pairs)
+    return [Change(*pair, noise) for pair in pairs]
+
+
+def _noise(pairs: Iterable[tuple[Sample, Sample]]) -> float:
+    """By how much nine of ten limits changed at most: they run nobody's code, so the machine did that."""
+    moved = sorted(abs(math.log(b.median / a.median)) for a, b in pairs if b.peer == LIMIT)
+    return max(LEAST_NOISE, math.expm1(moved[int(len(moved) * 0.9)]) if moved else 0.0)
 
 
 def only_in(these: Results, others: Results) -> list[Sample]:
@@ -176,7 +196,7 @@ class _whole:
         self._path, self._part = path, path.with_name(path.name + ".part")
 
     def __enter__(self) -> Any:
-        self._file = open(self._part, "w", newline="", encoding="utf-8")  # noqa: SIM115
+        self._file = open(self._part, "w", newline="", encoding="utf-8")
         return self._file
 
     def __exit__(self, error: object, *_: object) -> None:

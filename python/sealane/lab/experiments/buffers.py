@@ -33,8 +33,8 @@ def rows() -> list[Row]:
 EXPERIMENT = Experiment(
     name="buffers",
     title="A message in memory",
-    about="AES-256-GCM from Python by the size of the message, one thread. In place: the message lies where its "
-    "ciphertext goes. Into: from one buffer to another. New bytes: the call returns a new object.",
+    about="AES-256-GCM from Python by the size of the message, one thread. In place: the message lies where "
+    "its ciphertext goes. Into: from one buffer to another. New bytes: the call returns a new object.",
     cells=cells,
     rows=rows,
     plots=(Plot("Speed by size of the message", TASKS, "rate"),),

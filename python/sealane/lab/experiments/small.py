@@ -28,8 +28,8 @@ def rows() -> list[Row]:
 EXPERIMENT = Experiment(
     name="small",
     title="Small messages",
-    about="AES-256-GCM from Python, one thread: the time of one call, which for small messages is that of the "
-    "call itself. In place, a fresh nonce is drawn each time; into and new bytes are given one.",
+    about="AES-256-GCM from Python, one thread: the time of one call, which for small messages is that of "
+    "the call itself. In place, a fresh nonce is drawn each time; into and new bytes are given one.",
     cells=cells,
     rows=rows,
     plots=(Plot("Time of one call by size of the message", TASKS, "time"),),
