@@ -13,10 +13,17 @@ Found = Callable[[Sequence[Sample]], list[str]]
 
 def below(plot: Plot, samples: Sequence[Sample]) -> list[str]:
     """What a picture shows: who is ahead where and by how much, and how close that is to what is possible."""
-    mine = [sample for sample in samples if sample.task in plot.tasks]
-    if plot.size is not None:
-        mine = [sample for sample in mine if sample.size == plot.size]
+    mine = shown(plot, samples)
     return [line for task in plot.tasks for line in _task(task, plot, [s for s in mine if s.task == task])]
+
+
+def shown(plot: Plot, samples: Sequence[Sample]) -> list[Sample]:
+    """The samples of a picture's tasks, and of its size if it has one."""
+    mine = [sample for sample in samples if sample.task in plot.tasks]
+    if plot.over != "way" or not mine:
+        return mine
+    size = plot.size if plot.size is not None else max(sample.size for sample in mine)
+    return [sample for sample in mine if sample.size == size]
 
 
 def of(experiment: Experiment, samples: Sequence[Sample]) -> list[str]:
@@ -109,7 +116,8 @@ def _headroom(task: str, ours: Sequence[Sample], samples: Sequence[Sample]) -> s
     ]
     if not shares:
         return None
-    share, sample, limit = max(shares, key=lambda one: (one[1].size, one[1].threads, one[0]))
+    # The fastest limit is the one that bounds: who reads more than it writes may pass the others.
+    share, sample, limit = max(shares, key=lambda one: (one[1].size, one[1].threads, -one[2].median))
     where = f"{size_text(sample.size)}" + (f" and {sample.threads} threads" if sample.threads > 1 else "")
     return f"{task}: at {where} {sample.way} reaches {share:.0%} of «{limit.way}» ({rate_text(limit.rate)})."
 

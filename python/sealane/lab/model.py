@@ -95,7 +95,8 @@ class Plot:
     tasks: tuple[str, ...]
     value: Literal["rate", "time", "calls"]
     over: Literal["size", "threads", "way"] = "size"
-    size: int | None = None  # of bars: which one
+    size: int | None = None
+    """Of rows of dots: which one; None is the largest that was measured."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sealane.lab import style
-from sealane.lab.findings import value_text
+from sealane.lab.findings import shown, value_text
 from sealane.lab.model import LIMIT, OURS, Experiment, Plot
 from sealane.lab.results import Sample, ways_of
 from sealane.lab.text import calls_text, digits, size_text, time_text
@@ -29,7 +29,7 @@ def chosen(plot: Plot, samples: Sequence[Sample]) -> list[Sample]:
     """What is drawn: all ways of sealane and all limits, and the fastest way of every peer that has several
     of one kind: the others are in the tables.
     """
-    mine = [s for s in samples if s.task in plot.tasks and plot.size in (None, s.size)]
+    mine = shown(plot, samples)
     if plot.over == "way":
         return mine
     keep: set[str] = set()
@@ -101,14 +101,14 @@ def _spread(plot: Plot, sample: Sample) -> tuple[float, float]:
     return amount / sample.high, amount / sample.low
 
 
-def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[float], _: float) -> None:
+def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[float], width: float) -> None:
     along: Callable[[Sample], int] = (lambda s: s.threads) if plot.over == "threads" else (lambda s: s.size)
     places = sorted({along(sample) for sample in samples})
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     _ticks(axes.yaxis, plot, min(values), max(values))
-    step = max(1, math.ceil(len(places) / 5))
-    ticks = places[:: -step or 1][::-1]
+    step = max(1, math.ceil(len(places) / (3 if width < 3.8 else 5)))
+    ticks = places[::-step][::-1]  # The last one has to be among them.
     text = (lambda place: f"{place}") if plot.over == "threads" else size_text
     axes.set_xticks(ticks, [text(place) for place in ticks])
     axes.xaxis.set_minor_locator(_nothing())
@@ -120,11 +120,10 @@ def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[fl
         if peer == LIMIT:
             colour, line = style.INK["limit"][0], {"linewidth": 0.8}
         else:
-            how = way.partition(" ")[2]
             colour = style.colour(peer)
-            line = {
+            line: dict[str, Any] = {
                 "linewidth": 2.0 if peer == OURS else 1.2,
-                "linestyle": style.DASHES.get(how, (0, ())),
+                "linestyle": style.dash(way),
             }
             low, high = zip(*(_spread(plot, s) for s in mine), strict=True)
             axes.fill_between(x, low, high, color=colour, alpha=0.13, linewidth=0)
@@ -269,9 +268,9 @@ def _nothing() -> Any:
     return NullLocator()
 
 
-_RC = {
+_RC: Any = {
     "svg.fonttype": "none",
-    "font.family": style.FONTS,
+    "font.family": style.FONT,
     "font.size": 8.5,
     "text.color": style.INK["ink"][0],
     "axes.titlesize": 9.5,

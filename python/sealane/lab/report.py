@@ -63,7 +63,8 @@ def _lead(results: Results) -> str:
 
 def _contents(measured: Sequence[Experiment]) -> str:
     links = [f'<a href="#{one.name}">{escape(one.title)}</a>' for one in measured]
-    return f"<nav>{' '.join([*links, '<a href="#machine">The machine</a>'])}</nav>"
+    links.append('<a href="#machine">The machine</a>')
+    return f"<nav>{' '.join(links)}</nav>"
 
 
 def _experiment(one: Experiment, results: Results) -> str:
@@ -114,7 +115,7 @@ def _table(one: Experiment, task: str, samples: Sequence[Sample]) -> str:
         for place in places:
             sample = found.get((way, *place))
             if sample is None:
-                cells.append('<td class="none">–</td>')
+                cells.append('<td class="none">-</td>')
                 continue
             best = ' class="best"' if sample is fastest[place] else ""
             cells.append(f"<td{best}>{_cell(plot, sample)}</td>")
@@ -145,7 +146,7 @@ def _cell(plot: Plot, sample: Sample) -> str:
         middle, low, high = (calls_text(1 / t) for t in (sample.median, sample.high, sample.low))
     else:
         middle, low, high = (time_text(t) for t in (sample.median, sample.low, sample.high))
-    return f"{escape(middle)}<small>{escape(low)} – {escape(high)}</small>"
+    return f"{escape(middle)}<small>{escape(low)} to {escape(high)}</small>"
 
 
 def _skipped(skipped: Sequence[Skipped]) -> str:
@@ -158,7 +159,7 @@ def _skipped(skipped: Sequence[Skipped]) -> str:
 def _machine(results: Results) -> str:
     about = results.machine
     peers = "".join(
-        f'<tr><th scope="row">{escape(peer["name"])}</th><td>{escape(peer["version"] or "–")}</td>'
+        f'<tr><th scope="row">{escape(peer["name"])}</th><td>{escape(peer["version"] or "-")}</td>'
         f"<td>{escape(peer['reason'])}</td></tr>"
         for peer in about.get("peers", [])
     )
@@ -183,15 +184,16 @@ def _machine(results: Results) -> str:
         limits = f"<p>Memory copies {size_text(most.size)} at {rate_text(most.rate)}.</p>" + limits
     return (
         f'<section id="machine"><h2>The machine</h2><dl>{lines}</dl>{limits}'
-        f'<div class="scroll"><table><caption>Who was there</caption><tbody>{peers}</tbody></table></div></section>'
+        f'<div class="scroll"><table><caption>Who was there</caption><tbody>{peers}</tbody></table></div>'
+        "</section>"
     )
 
 
 def _method(results: Results) -> str:
     unchecked = ways_of(s for s in results.samples if s.peer != LIMIT and not s.checked)
     lines = [
-        "All ways of a row take turns: each once a round, in an order that changes. A figure is the median of "
-        "its rounds; where the quartiles of two overlap, no one is called faster.",
+        "All ways of a row take turns: each once a round, in an order that changes. A figure is the median "
+        "of its rounds; where the quartiles of two overlap, no one is called faster.",
         "Before anything is timed, another library has to undo what it does. What it cannot is not timed.",
         "Every call is made by an empty function of Python's, whose cost is part of all figures.",
         "GB is 10^9 bytes, KiB is 1024.",

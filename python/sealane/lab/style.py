@@ -43,14 +43,26 @@ DASHES: Final[dict[str, tuple[float, tuple[float, ...]]]] = {
     "in place": (0, ()),
     "into": (0, (4, 1.5)),
     "new bytes": (0, (1, 1.2)),
+    "192": (0, (4, 1.5)),
+    "256": (0, (1, 1.2)),
+    "RSA-3072": (0, (4, 1.5)),
+    "ECIES": (0, (1, 1.2)),
+    "HPKE": (0, (6, 1.5, 1, 1.5)),
+    "X-Wing": (0, (6, 1.2, 1, 1.2, 1, 1.2)),
 }
 
-FONTS: Final = ["Helvetica Neue", "Arial", "DejaVu Sans", "sans-serif"]
+FONT: Final = "DejaVu Sans"
+"""What matplotlib brings along: the same pictures everywhere. The report has the page's font instead."""
 
 
 def colour(peer: str) -> str:
     """The light one. Grey for who is not in the table."""
     return PEERS.get(peer, INK["soft"])[0]
+
+
+def dash(way: str) -> tuple[float, tuple[float, ...]]:
+    """By a word of the way's name; whole for the others."""
+    return next((dashes for word, dashes in DASHES.items() if word in way), (0, ()))
 
 
 def css() -> str:

@@ -81,7 +81,8 @@ def timed(work: Work, reset: Work | None = None, clock: Clock = time.perf_counte
 
 def calls_for(way: Timed, least: float) -> int:
     """How often to repeat it, so that a round takes ``least`` seconds. Warms up as well."""
-    way(1)
+    if way(1) >= 10 * least:
+        return 1  # Too long for the first call to mean much; a second one to find out would be waste.
     calls = 1
     while (seconds := way(calls)) < least:
         # Never more than tenfold: the first calls are slow, and a guess from them would be far off.

@@ -6,7 +6,7 @@ import importlib
 
 from sealane.lab.model import Experiment
 
-NAMES = ("buffers", "small")
+NAMES = ("buffers", "small", "files", "aes-keys", "hybrid")
 """As the command line has them; the module has an underscore for the hyphen."""
 
 
