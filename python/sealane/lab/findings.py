@@ -49,6 +49,8 @@ def best(samples: Iterable[Sample], ours: bool) -> Sample | None:
 
 
 def _task(task: str, plot: Plot, samples: Sequence[Sample]) -> list[str]:
+    if plot.families:
+        return _families(task, plot, samples)
     places = sorted({(sample.size, sample.threads) for sample in samples})
     duels = []
     for place in places:
@@ -65,6 +67,37 @@ def _task(task: str, plot: Plot, samples: Sequence[Sample]) -> list[str]:
     if plot.value == "time" and (line := _floor(task, [ours for ours, _ in duels], samples)):
         lines.append(line)
     return lines
+
+
+def family(sample: Sample) -> str:
+    """What is left of a way's name without the peer's."""
+    return " ".join(sample.way.replace(sample.peer, "").split())
+
+
+def _families(task: str, plot: Plot, samples: Sequence[Sample]) -> list[str]:
+    """Who is faster at the same thing, each at its largest size."""
+    parts = []
+    for name in dict.fromkeys(family(s) for s in samples if s.peer != LIMIT):
+        mine = [s for s in samples if s.peer != LIMIT and family(s) == name]
+        size = max(s.size for s in mine)
+        ours = best([s for s in mine if s.size == size], True)
+        theirs = best([s for s in mine if s.size == size], False)
+        if ours is not None and theirs is not None:
+            parts.append(f"{name}: {_versus(plot, ours, theirs)}")
+    if not parts:
+        return [f"{task}: no one to compare with was measured."]
+    where = f" at {size_text(max(s.size for s in samples))}" if plot.over == "size" else ""
+    return [f"{task}{where}. {'; '.join(parts)}."]
+
+
+def _versus(plot: Plot, ours: Sample, theirs: Sample) -> str:
+    mine, other = value_text(plot, ours), value_text(plot, theirs)
+    if tied(ours, theirs):
+        return f"sealane ({mine}) and {theirs.peer} ({other}) cannot be told apart"
+    ratio = times_text(max(ours.median, theirs.median) / min(ours.median, theirs.median))
+    if ours.median < theirs.median:
+        return f"sealane ({mine}) is {ratio} as fast as {theirs.peer} ({other})"
+    return f"{theirs.peer} ({other}) is {ratio} as fast as sealane ({mine})"
 
 
 def _score(task: str, plot: Plot, duels: Sequence[tuple[Sample, Sample]]) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from sealane.lab.timing import Work
+from sealane.lab.timing import Timed, Work
 
 LIMIT: Final = "limit"
 """The peer of rows that are no library, but what the machine can do at best: drawn as thin lines."""
@@ -53,12 +54,15 @@ class Ready:
         Done before each run; not timed.
     count : int
         How many messages one run is.
+    timed : callable, optional
+        Takes the place of ``run`` where it is done elsewhere: so many calls to seconds.
     """
 
     run: Work
     check: Callable[[], str]
     reset: Work | None = None
     count: int = 1
+    timed: Timed | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,9 @@ class Plot:
     tasks: tuple[str, ...]
     value: Literal["rate", "time", "calls"]
     over: Literal["size", "threads", "way"] = "size"
+    families: bool = False
+    """Whether peers are only compared where the rest of the way's name is the same."""
+
     size: int | None = None
     """Of rows of dots: which one; None is the largest that was measured."""
 
@@ -136,12 +143,23 @@ class Room:
         self.size = cell.size
         self._folder = folder
         self._kept: dict[Hashable, Any] = {}
+        self._later: list[Work] = []
 
     def once(self, name: Hashable, make: Callable[[], Any]) -> Any:
         """What ``make`` returned the first time that someone asked for this name."""
         if name not in self._kept:
             self._kept[name] = make()
         return self._kept[name]
+
+    def later(self, close: Work) -> None:
+        """Called when the cell is done: for processes and threads."""
+        self._later.append(close)
+
+    def close(self) -> None:
+        while self._later:
+            self._later.pop()()
+        if "folder" in vars(self):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     @functools.cached_property
     def plain(self) -> bytes:
@@ -161,5 +179,5 @@ class Room:
 
     @functools.cached_property
     def folder(self) -> Path:
-        """For files. It goes with the run."""
+        """For files. It goes with the cell."""
         return Path(tempfile.mkdtemp(dir=self._folder))

@@ -48,7 +48,15 @@ def _cell(
         why = f"needs {cell.size * MEMORY_PER_BYTE >> 20} MiB of memory, more than there is"
         results.skipped.append(Skipped(name, cell.task, "all", cell.size, why))
         return
-    room, began = Room(cell, folder), time.perf_counter()
+    room = Room(cell, folder)
+    try:
+        _measured(name, rows, room, effort, results)
+    finally:
+        room.close()
+
+
+def _measured(name: str, rows: Iterable[Row], room: Room, effort: Effort, results: Results) -> None:
+    cell, began = room.cell, time.perf_counter()
     ready: dict[str, tuple[Row, Ready, str]] = {}
     for row in rows:
         try:
@@ -59,7 +67,7 @@ def _cell(
             results.skipped.append(Skipped(name, cell.task, row.way, cell.size, why))
     # The checks are part of the time that a run takes.
     left = max(effort.budget - (time.perf_counter() - began), 0)
-    ways = {way: timed(one.run, one.reset) for way, (_, one, _) in ready.items()}
+    ways = {way: one.timed or timed(one.run, one.reset) for way, (_, one, _) in ready.items()}
     for way, seconds in measure(ways, Effort(left, effort.least, effort.rounds)).items():
         row, one, checked = ready[way]
         figures = summary([s / one.count for s in seconds])

@@ -6,7 +6,7 @@ import importlib
 
 from sealane.lab.model import Experiment
 
-NAMES = ("buffers", "small", "files", "aes-keys", "hybrid")
+NAMES = ("buffers", "small", "files", "aes-keys", "hybrid", "backends", "ctr", "speck", "threads")
 """As the command line has them; the module has an underscore for the hyphen."""
 
 

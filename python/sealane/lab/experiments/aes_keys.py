@@ -128,7 +128,10 @@ EXPERIMENT = Experiment(
     "and decrypts; beside it encryption alone, into a buffer, with a key that is ready.",
     cells=cells,
     rows=rows,
-    plots=(Plot("Encryption alone", (ALONE,), "rate"), Plot("As the notebook measured", (WHOLE,), "time")),
+    plots=(
+        Plot("Encryption alone", (ALONE,), "rate", families=True),
+        Plot("As the notebook measured", (WHOLE,), "time", families=True),
+    ),
     budget={"full": 150, "quick": 7, "tiny": 0.2},
     findings=findings,
 )

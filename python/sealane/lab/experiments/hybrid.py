@@ -1,8 +1,8 @@
 """The notebook's main question: RSA with AES against ECIES, and what has come since.
 
 It timed RSA's key generation as encryption, and its "140 B" messages were 113 times as long, because of a
-loop variable that was left over. Here making a key, wrapping one, and a whole message are apart, 140 B are 140 B,
-and the keys were made before.
+loop variable that was left over. Here making a key, wrapping one, and a whole message are apart, 140 B are
+140 B, and the keys were made before.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def findings(samples: Sequence[Sample]) -> list[str]:
         share = made.median / (made.median + sent.median)
         lines.append(
             f"{way}: making a key takes {time_text(made.median)}, sending {size_text(140)} with one that "
-            f"exists {time_text(sent.median)}. Of both together, as the notebook timed it, {share:.1%} is the key."
+            f"exists {time_text(sent.median)}. Of both together, as the notebook timed it, "
+            f"{share:.1%} is the key."
         )
     slow = next((s for s in samples if (s.task, s.way, s.size) == (SEAL, "RSA-3072 pycryptodome", 140)), None)
     fast = next((s for s in samples if (s.task, s.way, s.size) == (SEAL, "ECIES eciespy", 140)), None)
@@ -56,15 +57,15 @@ def findings(samples: Sequence[Sample]) -> list[str]:
 EXPERIMENT = Experiment(
     name="hybrid",
     title="Messages for a public key",
-    about="Making a key, wrapping a fresh AES key of 32 bytes, and whole messages: RSA-OAEP with AES-256-GCM, "
-    "ECIES on secp256k1, HPKE on X25519, and X-Wing, which also withstands quantum computers.",
+    about="Making a key, wrapping a fresh AES key of 32 bytes, and whole messages: RSA-OAEP with "
+    "AES-256-GCM, ECIES on secp256k1, HPKE on X25519, and X-Wing, which also withstands quantum computers.",
     cells=cells,
     rows=hybrid_ways.rows,
     plots=(
-        Plot("Making a key", (KEYGEN,), "time", over="way"),
-        Plot("Wrapping a key of 32 bytes", (WRAP,), "time", over="way"),
-        Plot("A message of 140 bytes", (SEAL, OPEN), "time", over="way", size=140),
-        Plot("Messages by size", (SEAL, OPEN), "time"),
+        Plot("Making a key", (KEYGEN,), "time", over="way", families=True),
+        Plot("Wrapping a key of 32 bytes", (WRAP,), "time", over="way", families=True),
+        Plot("A message of 140 bytes", (SEAL, OPEN), "time", over="way", families=True, size=140),
+        Plot("Messages by size", (SEAL, OPEN), "time", families=True),
     ),
     budget={"full": 600, "quick": 22, "tiny": 0.5},
     findings=findings,
