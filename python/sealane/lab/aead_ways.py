@@ -150,7 +150,7 @@ def _aesgcm(algorithm: str) -> Any:
 
 def _cryptography_into(room: Room, algorithm: str) -> Ready:
     encrypt, plain, out = _aesgcm(algorithm).encrypt_into, room.plain, room.out
-    run = lambda: encrypt(NONCE, plain, None, out)  # noqa: E731 - called a million times: no frame more
+    run: Callable[[], Any] = lambda: encrypt(NONCE, plain, None, out)  # noqa: E731 - called a million times: no frame more
     return _seals(room, "cryptography", algorithm, run, lambda: (NONCE, out))
 
 
@@ -259,21 +259,21 @@ def _pycryptodome_open_into(room: Room, algorithm: str) -> Ready:
     aes, key, wire, size = need("Crypto.Cipher.AES"), key_of(algorithm), sealed(room, algorithm), room.size
     new, gcm, out = aes.new, aes.MODE_GCM, room.back
     text, tag = memoryview(wire)[:size], wire[size:]
-    run = lambda: new(key, gcm, nonce=NONCE).decrypt_and_verify(text, tag, output=out)  # noqa: E731
+    run: Callable[[], Any] = lambda: new(key, gcm, nonce=NONCE).decrypt_and_verify(text, tag, output=out)  # noqa: E731
     return _opens(room, run, lambda: out)
 
 
 def _pycryptodome_new(room: Room, algorithm: str) -> Ready:
     aes, key, plain = need("Crypto.Cipher.AES"), key_of(algorithm), room.plain
     new, gcm = aes.new, aes.MODE_GCM
-    run = lambda: new(key, gcm, nonce=NONCE).encrypt_and_digest(plain)  # noqa: E731
+    run: Callable[[], Any] = lambda: new(key, gcm, nonce=NONCE).encrypt_and_digest(plain)  # noqa: E731
     return _seals(room, "pycryptodome", algorithm, run, lambda: (NONCE, b"".join(run())))
 
 
 def _pycryptodome_open_new(room: Room, algorithm: str) -> Ready:
     aes, key, wire, size = need("Crypto.Cipher.AES"), key_of(algorithm), sealed(room, algorithm), room.size
     new, gcm, text, tag = aes.new, aes.MODE_GCM, memoryview(wire)[:size], wire[size:]
-    run = lambda: new(key, gcm, nonce=NONCE).decrypt_and_verify(text, tag)  # noqa: E731
+    run: Callable[[], Any] = lambda: new(key, gcm, nonce=NONCE).decrypt_and_verify(text, tag)  # noqa: E731
     return _opens(room, run, run)
 
 
@@ -366,14 +366,14 @@ def _tink_open_new(room: Room, algorithm: str) -> Ready:
 
 def _pynacl_new(room: Room, algorithm: str) -> Ready:
     encrypt, key, plain = need("nacl.bindings").crypto_aead_aes256gcm_encrypt, key_of(algorithm), room.plain
-    run = lambda: encrypt(plain, b"", NONCE, key)  # noqa: E731
+    run: Callable[[], Any] = lambda: encrypt(plain, b"", NONCE, key)  # noqa: E731
     return _seals(room, "PyNaCl", algorithm, run, lambda: (NONCE, run()))
 
 
 def _pynacl_open_new(room: Room, algorithm: str) -> Ready:
     decrypt, key = need("nacl.bindings").crypto_aead_aes256gcm_decrypt, key_of(algorithm)
     wire = sealed(room, algorithm)
-    run = lambda: decrypt(wire, b"", NONCE, key)  # noqa: E731
+    run: Callable[[], Any] = lambda: decrypt(wire, b"", NONCE, key)  # noqa: E731
     return _opens(room, run, run)
 
 

@@ -30,7 +30,7 @@ def chosen(plot: Plot, samples: Sequence[Sample]) -> list[Sample]:
     of one kind: the others are in the tables.
     """
     mine = shown(plot, samples)
-    if plot.over == "way":
+    if plot.over == "way" or plot.families:
         return mine
     keep: set[str] = set()
     peers = dict.fromkeys(sample.peer for sample in mine)
@@ -107,7 +107,7 @@ def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[fl
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     _ticks(axes.yaxis, plot, min(values), max(values))
-    step = max(1, math.ceil(len(places) / (3 if width < 3.8 else 5)))
+    step = max(1, math.ceil(len(places) / (3 if width < 3.8 else 4 if width < 5 else 6)))
     ticks = places[::-step][::-1]  # The last one has to be among them.
     text = (lambda place: f"{place}") if plot.over == "threads" else size_text
     axes.set_xticks(ticks, [text(place) for place in ticks])
@@ -118,10 +118,11 @@ def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[fl
         x, y = [along(s) for s in mine], _values(plot, mine)
         peer = mine[0].peer
         if peer == LIMIT:
-            colour, line = style.INK["limit"][0], {"linewidth": 0.8}
+            colour = style.INK["limit"][0]
+            line: dict[str, Any] = {"linewidth": 0.8}
         else:
             colour = style.colour(peer)
-            line: dict[str, Any] = {
+            line = {
                 "linewidth": 2.0 if peer == OURS else 1.2,
                 "linestyle": style.dash(way),
             }
@@ -227,22 +228,18 @@ def _name_ends(axes: Any) -> None:
 
 def spread(wanted: Sequence[float], apart: float, low: float, high: float) -> list[float]:
     """Places near the wanted ones, which are in order, but so far apart; within low and high if they fit."""
-    groups: list[list[float]] = []  # Each: the sum of what its members want their first to be, and how many.
-    for place in wanted:
-        groups.append([place, 1])
-        while len(groups) > 1:
-            (first, many), (second, more) = groups[-2:]
-            if second / more >= first / many + many * apart:
-                break
-            groups[-2:] = [[first + second - more * many * apart, many + more]]
-    places = [start / many + index * apart for start, many in groups for index in range(int(many))]
-    over = max(0.0, places[-1] - high)
-    for index in reversed(range(len(places))):
-        limit = high - (len(places) - 1 - index) * apart
-        places[index] = min(places[index], limit) if over else places[index]
-    for index in range(len(places)):
-        places[index] = max(places[index], low + index * apart) if places[0] < low else places[index]
-    return places
+    last = max(low, high - (len(wanted) - 1) * apart)
+    # With the distances taken away, all that is left to do is that none comes before another: whoever would
+    # shares the middle of both.
+    groups: list[tuple[float, int]] = []
+    for index, place in enumerate(wanted):
+        sum_, many = min(max(place - index * apart, low), last), 1
+        while groups and groups[-1][0] / groups[-1][1] > sum_ / many:
+            before = groups.pop()
+            sum_, many = sum_ + before[0], many + before[1]
+        groups.append((sum_, many))
+    middles = [sum_ / many for sum_, many in groups for _ in range(many)]
+    return [middle + index * apart for index, middle in enumerate(middles)]
 
 
 def _ticks(axis: Any, plot: Plot, low: float, high: float) -> None:
@@ -250,7 +247,7 @@ def _ticks(axis: Any, plot: Plot, low: float, high: float) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter
 
     decades = math.log10(high / low)
-    steps = (1, 2, 5) if decades < 2.2 else (1,)
+    steps = (1, 2, 5) if decades < 3.2 else (1,)
     first, last = math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1
     axis.set_major_locator(FixedLocator([step * 10.0**e for e in range(first, last) for step in steps]))
     axis.set_minor_locator(_nothing())
@@ -321,6 +318,7 @@ def svg(plot: Plot, samples: Sequence[Sample], width: float, salt: str, themed: 
     text = re.sub(r'font-family="[^"]*"|font-family: [^;"]*', lambda m: "", text)
     text = re.sub(r"(font: (?:bold )?[\d.]+px) [^;\"]*", r"\1 sans-serif", text)
     text = re.sub(r'<svg ([^>]*?)width="([\d.]+)pt" height="[\d.]+pt"', r"<svg \1", text, count=1)
+    text = re.sub(r'<g id="[^"]*"', "<g", text)  # Nobody refers to them, and every picture has the same.
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
     return text.replace("<svg ", f'<svg role="img" data-salt="{salt}" ', 1)
 

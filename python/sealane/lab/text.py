@@ -34,11 +34,13 @@ def calls_text(calls: float) -> str:
 
 
 def times_text(ratio: float) -> str:
-    return f"{ratio:.2f}x" if ratio < 10 else f"{ratio:,.0f}x"
+    return f"{digits(ratio)}x"
 
 
 def digits(value: float) -> str:
     """Three of them."""
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.3g}"
+    if value < 0.0995:
+        return f"{value:.3g}"
+    # As it will be after rounding: 9.999 is 10.0.
+    places = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:,.{places}f}"

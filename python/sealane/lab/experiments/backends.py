@@ -109,13 +109,13 @@ def _poly1305_cryptography(room: Room) -> Ready:
 def _aead_cryptography(name: str, room: Room) -> Ready:
     aead = getattr(need("cryptography.hazmat.primitives.ciphers.aead"), name)(KEY)
     encrypt, plain, out = aead.encrypt_into, room.plain, room.out
-    run = lambda: encrypt(NONCE, plain, None, out)  # noqa: E731
+    run: Callable[[], Any] = lambda: encrypt(NONCE, plain, None, out)  # noqa: E731
     return _sealed(room, "cryptography", run, lambda: (run(), bytes(out))[1])
 
 
 def _aead_pynacl(name: str, room: Room) -> Ready:
     encrypt, plain = getattr(need("nacl.bindings"), name), room.plain
-    run = lambda: encrypt(plain, b"", NONCE, KEY)  # noqa: E731
+    run: Callable[[], Any] = lambda: encrypt(plain, b"", NONCE, KEY)  # noqa: E731
     return _sealed(room, "PyNaCl", run, run)
 
 

@@ -157,7 +157,7 @@ IV = bytes(range(16))
 
 def _speck_ctr(room: Room) -> Ready:
     new, plain = hazmat.SpeckCtr, room.plain
-    run = lambda: new("speck128-256", KEY, IV).xor_at(0, plain)  # noqa: E731
+    run: Callable[[], Any] = lambda: new("speck128-256", KEY, IV).xor_at(0, plain)  # noqa: E731
 
     def check() -> str:
         """Block by block: the counter is big-endian, the cipher's own blocks are checked by the paper."""
@@ -172,7 +172,7 @@ def _speck_ctr(room: Room) -> Ready:
 
 def _aes_ctr(room: Room) -> Ready:
     new, plain = hazmat.AesCtr, room.plain
-    run = lambda: new(KEY, IV).xor_at(0, plain)  # noqa: E731
+    run: Callable[[], Any] = lambda: new(KEY, IV).xor_at(0, plain)  # noqa: E731
 
     def check() -> str:
         if here("cryptography").version is None:
@@ -191,13 +191,13 @@ def _pyca_ctr(plain: bytes) -> bytes:
 
 def _aes_ctr_cryptography(room: Room) -> Ready:
     plain = room.plain
-    run = lambda: _pyca_ctr(plain)  # noqa: E731
+    run: Callable[[], Any] = lambda: _pyca_ctr(plain)  # noqa: E731
     return Ready(run, lambda: same(hazmat.AesCtr(KEY, IV).xor_at(0, plain), run(), OURS))
 
 
 def _speck_aead(room: Room) -> Ready:
     new, plain = hazmat.Aead, room.plain
-    run = lambda: new("speck128-256-poly1305", KEY).encrypt(NONCE, plain)  # noqa: E731
+    run: Callable[[], Any] = lambda: new("speck128-256-poly1305", KEY).encrypt(NONCE, plain)  # noqa: E731
 
     def check() -> str:
         same(plain, new("speck128-256-poly1305", KEY).decrypt(NONCE, run()), "it")
@@ -208,13 +208,13 @@ def _speck_aead(room: Room) -> Ready:
 
 def _gcm(room: Room) -> Ready:
     new, plain = sealane.Aead, room.plain
-    run = lambda: new("aes-256-gcm", KEY).encrypt(NONCE, plain)  # noqa: E731
+    run: Callable[[], Any] = lambda: new("aes-256-gcm", KEY).encrypt(NONCE, plain)  # noqa: E731
     return Ready(run, lambda: opened(room, "aes-256-gcm", run(), by_other_than=OURS))
 
 
 def _gcm_cryptography(room: Room) -> Ready:
     new, plain = need("cryptography.hazmat.primitives.ciphers.aead").AESGCM, room.plain
-    run = lambda: new(KEY).encrypt(NONCE, plain, None)  # noqa: E731
+    run: Callable[[], Any] = lambda: new(KEY).encrypt(NONCE, plain, None)  # noqa: E731
     return Ready(run, lambda: opened(room, "aes-256-gcm", run(), by_other_than="cryptography"))
 
 
