@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import itertools
 import re
 import subprocess
@@ -18,6 +19,7 @@ from sealane.lab.cli import main
 from sealane.lab.experiments import NAMES, experiment
 from sealane.lab.model import LIMIT, OURS, Absent, Cell, Experiment, Plot, Ready, Room, Row, Wrong
 from sealane.lab.progress import Bar
+from sealane.lab.report import write
 from sealane.lab.results import Change, Results, Sample, Skipped, compare, load, only_in
 from sealane.lab.text import digits, rate_text, size_text, time_text, times_text
 
@@ -91,6 +93,27 @@ def test_a_reset_is_not_timed() -> None:
         it.now += 2.0
 
     assert timing.timed(work, reset, it.clock)(3) == 6.0
+
+
+# ---- the bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_tells_time_left_on_a_terminal_and_nothing_elsewhere() -> None:
+    it, terminal, pipe = Machine(), Terminal(), io.StringIO()
+    for stream in terminal, pipe:
+        it.now = 0.0
+        bar = Bar(100.0, stream, it.clock)
+        it.now = 30.0
+        bar.step(25.0, "buffers")
+        bar.close()
+    assert pipe.getvalue() == ""
+    assert " 25%" in terminal.getvalue()
+    assert "90 s left  buffers" in terminal.getvalue()
 
 
 # ---- text
@@ -448,9 +471,6 @@ class Page(HTMLParser):
 
 
 def test_the_report(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from sealane.lab.report import write
-
     samples = [
         dataclasses.replace(
             sample(way, size * slow * 1e-10 + 1e-7), size=size, task=task, experiment="buffers"
@@ -497,7 +517,8 @@ def test_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["compare", old, str(tmp_path / "nowhere")]) == 1
     assert "nowhere" in capsys.readouterr().err
     assert main(["run", "--list"]) == 0
-    assert all(name in capsys.readouterr().out or name for name in NAMES)
+    told = capsys.readouterr()
+    assert all(word in told.out for word in (*NAMES, *(peer.name for peer in peers.PEERS)))
 
 
 def test_the_word_lab_reaches_it() -> None:

@@ -301,7 +301,7 @@ def _rencrypt_in_place(room: Room, algorithm: str) -> Ready:
 
 def _rencrypt_open_in_place(room: Room, algorithm: str) -> Ready:
     open_, size = _rencrypt(algorithm).open_in_place, room.size
-    wire = sealed(room, algorithm) + NONCE
+    wire = room.once("rencrypt wire", lambda: sealed(room, algorithm) + NONCE)
     place, whole = room.once("rencrypt", lambda: bytearray(room.size + 28)), len(wire)
 
     def reset() -> None:
@@ -318,7 +318,7 @@ def _rencrypt_into(room: Room, algorithm: str) -> Ready:
 
 def _rencrypt_open_into(room: Room, algorithm: str) -> Ready:
     open_, size = _rencrypt(algorithm).open_in_place_from, room.size
-    wire = sealed(room, algorithm) + NONCE
+    wire = room.once("rencrypt wire", lambda: sealed(room, algorithm) + NONCE)
     place = room.once("rencrypt", lambda: bytearray(room.size + 28))
     return _opens(room, lambda: open_(wire, place), lambda: place[:size])
 

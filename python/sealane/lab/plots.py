@@ -197,6 +197,8 @@ def _fit(
     )
     whole.canvas.draw_idle()
     for axes in whole.axes:
+        # At the picture's edge: a long title would not fit over a narrow panel.
+        axes.title.set_x(0.03 / width - left / (axes.get_position().width * width))
         _name_ends(axes)
 
 

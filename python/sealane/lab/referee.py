@@ -24,6 +24,12 @@ def key_of(algorithm: str) -> bytes:
     return KEY[: next(row.key_len for row in sealane.algorithms() if row.name == algorithm)]
 
 
+def nonce_of(algorithm: str) -> bytes:
+    """NONCE where that is long enough."""
+    length = next(row.nonce_len for row in sealane.algorithms() if row.name == algorithm)
+    return (NONCE * 3)[:length]
+
+
 def _ours(algorithm: str, nonce: Bytes, sealed: Bytes) -> bytes:
     return sealane.Aead(algorithm, key_of(algorithm)).decrypt(nonce, sealed, None)
 
@@ -79,7 +85,9 @@ _REFEREES: tuple[tuple[str, frozenset[str] | None, _Open], ...] = (
 )
 
 
-def opened(room: Room, algorithm: str, sealed: Bytes, *, by_other_than: str, nonce: Bytes = NONCE) -> str:
+def opened(
+    room: Room, algorithm: str, sealed: Bytes, *, by_other_than: str, nonce: Bytes | None = None
+) -> str:
     """Who confirmed that ``sealed`` (ciphertext and tag) is the room's message; "" if nobody here can.
 
     Raises Wrong.
@@ -90,7 +98,7 @@ def opened(room: Room, algorithm: str, sealed: Bytes, *, by_other_than: str, non
         if here(name).version is None:
             continue
         try:
-            message = open_(algorithm, nonce, sealed)
+            message = open_(algorithm, nonce_of(algorithm) if nonce is None else nonce, sealed)
         except Exception as error:
             raise Wrong(f"{name} cannot open what {by_other_than} sealed: {error}") from error
         return same(room.plain, message, name)

@@ -17,8 +17,8 @@ from sealane.lab.timing import Clock, Effort, measure, summary, timed
 LEAST: dict[Scale, float] = {"full": 0.005, "quick": 0.001, "tiny": 0.00002}
 """Seconds that one way takes in a round."""
 
-MEMORY_PER_BYTE = 8
-"""What a message takes in memory, with everybody's copies of it."""
+MEMORY_PER_BYTE = 16
+"""What a message takes in memory at most, with everybody's copies of it: those of ``buffers``, counted."""
 
 
 def run(

@@ -19,10 +19,10 @@ from pathlib import Path
 import sealane
 from sealane import hazmat
 from sealane.lab.model import OURS, Absent, Ready, Room, Row, Wrong
-from sealane.lab.referee import KEY, NONCE
+from sealane.lab.referee import KEY, NONCE, key_of, nonce_of
 from sealane.lab.timing import Work, timed
 
-AEADS = ("aes-256-gcm", "chacha20-poly1305")
+AEADS = ("aes-256-gcm", "chacha20-poly1305", "aegis-128l", "aegis-128x4")
 TASKS = (*AEADS, "chacha20", "poly1305")
 
 WITHOUT = {
@@ -45,9 +45,9 @@ class Job:
 
 def job(task: str, data: bytes, provider: str | None = "native") -> Job:
     if task in AEADS:
-        aead = sealane.Aead(task, KEY, provider)
+        aead, nonce = sealane.Aead(task, key_of(task), provider), nonce_of(task)
         sealed, encrypt = bytearray(len(data) + 16), aead.encrypt_into
-        return Job(lambda: encrypt(NONCE, data, None, sealed), aead.variant, lambda: sealed)
+        return Job(lambda: encrypt(nonce, data, None, sealed), aead.variant, lambda: sealed)
     if task == "chacha20":
         cipher = hazmat.ChaCha20(KEY, NONCE)
         text, xor = bytearray(len(data)), cipher.xor_into

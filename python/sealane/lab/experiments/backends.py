@@ -13,7 +13,7 @@ import sealane
 from sealane.lab import machine, variant_ways
 from sealane.lab.model import OURS, Cell, Experiment, Plot, Ready, Room, Row, Scale
 from sealane.lab.peers import here, need
-from sealane.lab.referee import KEY, NONCE, opened, same
+from sealane.lab.referee import KEY, NONCE, key_of, nonce_of, opened, same
 from sealane.lab.timing import Work
 from sealane.lab.variant_ways import AEADS, TASKS, job
 
@@ -140,6 +140,14 @@ def _sealed(room: Room, peer: str, run: Work, out: Callable[[], bytes]) -> Ready
     return Ready(run, check)
 
 
+def _aegis(name: str, room: Room) -> Ready:
+    task = room.cell.task
+    cipher, key, nonce = getattr(need("pyaegis"), name)(tag_size=16), key_of(task), nonce_of(task)
+    encrypt, plain, out = cipher.encrypt, room.plain, room.out
+    run: Callable[[], Any] = lambda: encrypt(key, nonce, plain, None, out)  # noqa: E731
+    return _sealed(room, "pyaegis", run, lambda: (run(), bytes(out))[1])
+
+
 PEERS: dict[tuple[str, str], Callable[[Room], Ready]] = {
     ("cryptography", "chacha20"): _chacha20_cryptography,
     ("pycryptodome", "chacha20"): _chacha20_pycryptodome,
@@ -148,6 +156,8 @@ PEERS: dict[tuple[str, str], Callable[[Room], Ready]] = {
     ("PyNaCl", "chacha20-poly1305"): partial(_aead_pynacl, "crypto_aead_chacha20poly1305_ietf_encrypt"),
     ("pycryptodome", "chacha20-poly1305"): _aead_pycryptodome,
     ("cryptography", "aes-256-gcm"): partial(_aead_cryptography, "AESGCM"),
+    ("pyaegis", "aegis-128l"): lambda room: _aegis("Aegis128L", room),
+    ("pyaegis", "aegis-128x4"): lambda room: _aegis("Aegis128X4", room),
     ("PyNaCl", "aes-256-gcm"): partial(_aead_pynacl, "crypto_aead_aes256gcm_encrypt"),
 }
 

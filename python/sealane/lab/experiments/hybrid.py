@@ -40,7 +40,7 @@ def findings(samples: Sequence[Sample]) -> list[str]:
         lines.append(
             f"{way}: making a key takes {time_text(made.median)}, sending {size_text(140)} with one that "
             f"exists {time_text(sent.median)}. Of both together, as the notebook timed it, "
-            f"{share:.1%} is the key."
+            f"{share:.2%} is the key."
         )
     slow = next((s for s in samples if (s.task, s.way, s.size) == (SEAL, "RSA-3072 pycryptodome", 140)), None)
     fast = next((s for s in samples if (s.task, s.way, s.size) == (SEAL, "ECIES eciespy", 140)), None)
