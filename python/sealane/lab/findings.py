@@ -18,12 +18,12 @@ def below(plot: Plot, samples: Sequence[Sample]) -> list[str]:
 
 
 def shown(plot: Plot, samples: Sequence[Sample]) -> list[Sample]:
-    """The samples of a picture's tasks, and of its size if it has one."""
+    """The samples of a picture's tasks; of dots those of its size, or of each task's largest."""
     mine = [sample for sample in samples if sample.task in plot.tasks]
     if plot.over != "way" or not mine:
         return mine
-    size = plot.size if plot.size is not None else max(sample.size for sample in mine)
-    return [sample for sample in mine if sample.size == size]
+    largest = {task: max((s.size for s in mine if s.task == task), default=0) for task in plot.tasks}
+    return [sample for sample in mine if sample.size == (plot.size or largest[sample.task])]
 
 
 def of(experiment: Experiment, samples: Sequence[Sample]) -> list[str]:

@@ -66,8 +66,8 @@ def figure(plot: Plot, samples: Sequence[Sample], width: float) -> Any:
         grid = whole.add_gridspec(down, columns, height_ratios=heights)
         values = [value for _, mine in panels for value in _values(plot, mine)]
         for index, (task, mine) in enumerate(panels):
-            axes = whole.add_subplot(grid[index // columns, index % columns])
-            axes.set_title(_title(plot, task))
+            axes: Any = whole.add_subplot(grid[index // columns, index % columns])
+            axes.lab_title = axes.set_title(_title(plot, task))
             draw(axes, plot, mine, values, width / columns)
         _fit(whole, plot, columns, down, width, heights, panels)
     return whole
@@ -198,7 +198,7 @@ def _fit(
     whole.canvas.draw_idle()
     for axes in whole.axes:
         # At the picture's edge: a long title would not fit over a narrow panel.
-        axes.title.set_x(0.03 / width - left / (axes.get_position().width * width))
+        axes.lab_title.set_x(0.03 / width - left / (axes.get_position().width * width))
         _name_ends(axes)
 
 

@@ -117,15 +117,19 @@ def _table(one: Experiment, task: str, samples: Sequence[Sample]) -> str:
             if sample is None:
                 cells.append('<td class="none">-</td>')
                 continue
-            best = ' class="best"' if sample is fastest[place] else ""
+            first = fastest[place]
+            ahead = first is not None and sample.peer != LIMIT and findings.tied(sample, first)
+            best = ' class="best"' if ahead else ""
             cells.append(f"<td{best}>{_cell(plot, sample)}</td>")
-        first = next(sample for sample in mine if sample.way == way)
-        kind = ' class="limit"' if first.peer == LIMIT else ""
-        checked = first.checked or ("" if first.peer == LIMIT else "nobody")
+        some = next(sample for sample in mine if sample.way == way)
+        kind = ' class="limit"' if some.peer == LIMIT else ""
+        checked = some.checked or ("" if some.peer == LIMIT else "nobody")
         rows.append(
             f'<tr{kind}><th scope="row">{escape(way)}</th>{"".join(cells)}<td>{escape(checked)}</td></tr>'
         )
-    caption = f"{task}, {unit}: median, and quartiles below"
+    caption = (
+        f"{task}, {unit}: median, and quartiles below; the fastest, and who cannot be told from it, bold"
+    )
     return (
         f'<div class="scroll"><table><caption>{escape(caption)}</caption>'
         f'<thead><tr><th></th>{head}<th scope="col">checked by</th></tr></thead>'
