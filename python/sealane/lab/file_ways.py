@@ -41,6 +41,7 @@ class Way:
     peer: str
     how: str
     tool: Callable[[], Tool]
+    format: str
 
 
 def rows() -> list[Row]:
@@ -75,8 +76,7 @@ def _ready(room: Room, way: Way, task: str) -> Ready:
     if task == "encrypt":
         run, source = tool.encrypt, plain
     else:
-        run, source = tool.decrypt, room.folder / f"sealed-{way.peer}-{way.how}".replace(" ", "-")
-        tool.encrypt(plain, source)
+        run, source = tool.decrypt, _sealed(room, way, tool)
 
     def check() -> str:
         reset()
@@ -91,6 +91,18 @@ def _ready(room: Room, way: Way, task: str) -> Ready:
         return who
 
     return Ready(lambda: run(source, target), check, reset)
+
+
+def _sealed(room: Room, way: Way, tool: Tool) -> Path:
+    """One file for all who read the same format: ten of a gigabyte would push each other out of memory."""
+
+    def make() -> Path:
+        path = room.folder / f"sealed-{way.format}"
+        tool.encrypt(_plain(room), path)
+        return path
+
+    path: Path = room.once(("sealed", way.format), make)
+    return path
 
 
 def _read_by_another(tool: Tool, peer: str, sealed: Path, back: Path) -> str:
@@ -302,15 +314,15 @@ def _openssl() -> Tool:
 
 
 WAYS: tuple[Way, ...] = (
-    Way(OURS, "", _ours(None)),
-    Way(OURS, "1 thread", _ours(1)),
-    Way(OURS, "age", _our_age),
-    Way("cryptography", "Cobblestone", _their_cobblestone),
-    Way("cryptography", "loop", _cryptography_loop),
-    Way("PyFLocker", "loop", _pyflocker_loop),
-    Way("rencrypt", "loop", _rencrypt_loop),
-    Way("pyrage", "", _pyrage),
-    Way("age", "", lambda: _program("age")),
-    Way("rage", "", lambda: _program("rage")),
-    Way("openssl", "enc, no tag", _openssl),
+    Way(OURS, "", _ours(None), "cobblestone"),
+    Way(OURS, "1 thread", _ours(1), "cobblestone"),
+    Way(OURS, "age", _our_age, "age"),
+    Way("cryptography", "Cobblestone", _their_cobblestone, "cobblestone"),
+    Way("cryptography", "loop", _cryptography_loop, "pieces"),
+    Way("PyFLocker", "loop", _pyflocker_loop, "whole"),
+    Way("rencrypt", "loop", _rencrypt_loop, "rencrypt"),
+    Way("pyrage", "", _pyrage, "age"),
+    Way("age", "", lambda: _program("age"), "age"),
+    Way("rage", "", lambda: _program("rage"), "age"),
+    Way("openssl", "enc, no tag", _openssl, "ctr"),
 )

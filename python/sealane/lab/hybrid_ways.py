@@ -151,9 +151,8 @@ def _confirmed(way: Way, scheme: Scheme, plain: bytes, blob: Any = None) -> Call
 # ---- RSA: capsule || nonce[12] || ciphertext || tag[16]
 
 
-@functools.cache
 def _rsa(bits: int) -> keys.Key:
-    return keys.generate(f"rsa-{bits}")
+    return _made(f"rsa-{bits}")
 
 
 def _theirs(text: str) -> Any:
@@ -265,9 +264,13 @@ def _new(kind: str) -> keys.Key:
     return key
 
 
-@functools.cache
+_MADE: dict[str, keys.Key] = {}
+
+
 def _made(kind: str) -> keys.Key:
-    return keys.generate(kind)
+    if kind not in _MADE:
+        _MADE[kind] = _new(kind)
+    return _MADE[kind]
 
 
 def _to(kind: str) -> keys.PublicKey:

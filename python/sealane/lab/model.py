@@ -18,7 +18,8 @@ LIMIT: Final = "limit"
 
 OURS: Final = "sealane"
 
-Scale = Literal["full", "quick", "tiny"]
+# Not one Literal of three, which stubtest does not know again.
+Scale = Literal["full"] | Literal["quick"] | Literal["tiny"]
 """The seeds' sizes; under two minutes in all; seconds, for tests."""
 
 
@@ -118,6 +119,9 @@ class Experiment:
         Who takes part. Called once a run: it may ask what is there.
     budget : mapping of Scale to float
         Seconds in all.
+    memory : int
+        How many times as much as the message has to be there in memory, at most: everybody's copies, and what
+        the system keeps of files. Larger messages are left out.
     findings : callable, optional
         Sentences that are computed from the samples, besides those that every experiment has.
     """
@@ -130,6 +134,7 @@ class Experiment:
     plots: tuple[Plot, ...]
     budget: Mapping[Scale, float]
     findings: Callable[[Any], list[str]] | None = None
+    memory: int = 16
     rounds: Mapping[Scale, tuple[int, int]] = field(
         default_factory=lambda: {"full": (7, 101), "quick": (3, 31), "tiny": (2, 2)}
     )

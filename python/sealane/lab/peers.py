@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.metadata
 import shutil
@@ -67,9 +66,17 @@ def presences(table: Sequence[Peer] = PEERS) -> list[Presence]:
     return [presence(peer) for peer in table]
 
 
-@functools.cache
+_PRESENT: dict[Peer, Presence] = {}
+
+
 def presence(peer: Peer) -> Presence:
     """Looked up once a process."""
+    if peer not in _PRESENT:
+        _PRESENT[peer] = _looked_up(peer)
+    return _PRESENT[peer]
+
+
+def _looked_up(peer: Peer) -> Presence:
     if peer.program is not None:
         return _program(peer.name, peer.program)
     assert peer.module is not None

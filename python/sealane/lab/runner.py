@@ -17,9 +17,6 @@ from sealane.lab.timing import Clock, Effort, measure, summary, timed
 LEAST: dict[Scale, float] = {"full": 0.005, "quick": 0.001, "tiny": 0.00002}
 """Seconds that one way takes in a round."""
 
-MEMORY_PER_BYTE = 16
-"""What a message takes in memory at most, with everybody's copies of it: those of ``buffers``, counted."""
-
 
 def run(
     experiment: Experiment,
@@ -37,20 +34,21 @@ def run(
         bar.step(0, f"{experiment.name}: {cell.task} {_size(cell)}")
         share = (ends - clock()) / (len(cells) - index)
         effort = Effort(max(share, 0), LEAST[scale], experiment.rounds[scale])
-        _cell(experiment.name, cell, [row for row in rows if row.task == cell.task], effort, results, folder)
+        _cell(experiment, cell, [row for row in rows if row.task == cell.task], effort, results, folder)
         bar.step(budget / len(cells), experiment.name)
 
 
 def _cell(
-    name: str, cell: Cell, rows: Iterable[Row], effort: Effort, results: Results, folder: Path | None
+    one: Experiment, cell: Cell, rows: Iterable[Row], effort: Effort, results: Results, folder: Path | None
 ) -> None:
-    if (total := machine.memory()) is not None and cell.size * MEMORY_PER_BYTE > total:
-        why = f"needs {cell.size * MEMORY_PER_BYTE >> 20} MiB of memory, more than there is"
-        results.skipped.append(Skipped(name, cell.task, "all", cell.size, why))
+    needed = cell.size * one.memory
+    if (total := machine.memory()) is not None and needed > total:
+        why = f"needs {needed >> 20} MiB of memory, more than there is"
+        results.skipped.append(Skipped(one.name, cell.task, "all", cell.size, why))
         return
     room = Room(cell, folder)
     try:
-        _measured(name, rows, room, effort, results)
+        _measured(one.name, rows, room, effort, results)
     finally:
         room.close()
 

@@ -29,4 +29,5 @@ EXPERIMENT = Experiment(
     rows=file_ways.rows,
     plots=(Plot("Speed of the largest file", TASKS, "rate", over="way"),),
     budget={"full": 420, "quick": 18, "tiny": 0.5},
+    memory=10,
 )
