@@ -347,6 +347,23 @@ def test_who_is_wrong_or_missing_is_not_timed_and_the_others_are(monkeypatch: py
 HERE = peers.Presence("here", "1")
 
 
+def test_who_breaks_down_later_is_left_out() -> None:
+    calls = iter(range(7))
+
+    def run() -> None:
+        if next(calls, None) is None:
+            raise Broken("after a while")
+
+    results = ran(
+        Row(OURS, "breaks", "encrypt", lambda _: Ready(run, lambda: "somebody")),
+        Row(OURS, "fine", "encrypt", fine),
+    )
+    assert [one.way for one in results.samples] == ["fine"]
+    assert [(one.way, one.why) for one in results.skipped] == [("breaks", "Broken: after a while")]
+    with pytest.raises(Broken):
+        timing.measure({"breaks": timing.timed(run)}, timing.Effort(0.0))
+
+
 def test_what_does_not_fit_into_memory_is_not_tried() -> None:
     results = ran(Row(OURS, "fine", "encrypt", fine), cell=Cell("encrypt", 1 << 50))
     assert results.samples == []

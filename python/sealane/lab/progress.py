@@ -38,11 +38,6 @@ class Bar:
             self._stream.write(f"\r\x1b[K{bar} {part:4.0%}  {self._left(part):>10}  {what}"[:160])
             self._stream.flush()
 
-    def say(self, line: str) -> None:
-        """A line that stays, above the bar."""
-        if self._shown:
-            self._stream.write(f"\r\x1b[K{line}\n")
-
     def close(self) -> None:
         if self._shown:
             self._stream.write("\r\x1b[K")

@@ -56,17 +56,22 @@ def _cell(
 def _measured(name: str, rows: Iterable[Row], room: Room, effort: Effort, results: Results) -> None:
     cell, began = room.cell, time.perf_counter()
     ready: dict[str, tuple[Row, Ready, str]] = {}
+
+    def failed(way: str, error: Exception) -> None:
+        """Whatever a peer raises: the others are measured nevertheless."""
+        told = isinstance(error, Absent | Wrong)
+        why = str(error) if told else f"{type(error).__name__}: {error}"
+        results.skipped.append(Skipped(name, cell.task, way, cell.size, why))
+
     for row in rows:
         try:
             ready[row.way] = (row, *_prepared(row, room))
-        except Exception as error:  # Whatever a peer raises: the others are measured nevertheless.
-            told = isinstance(error, Absent | Wrong)
-            why = str(error) if told else f"{type(error).__name__}: {error}"
-            results.skipped.append(Skipped(name, cell.task, row.way, cell.size, why))
+        except Exception as error:
+            failed(row.way, error)
     # The checks are part of the time that a run takes.
-    left = max(effort.budget - (time.perf_counter() - began), 0)
+    left = Effort(max(effort.budget - (time.perf_counter() - began), 0), effort.least, effort.rounds)
     ways = {way: one.timed or timed(one.run, one.reset) for way, (_, one, _) in ready.items()}
-    for way, seconds in measure(ways, Effort(left, effort.least, effort.rounds)).items():
+    for way, seconds in measure(ways, left, failed=failed).items():
         row, one, checked = ready[way]
         figures = summary([s / one.count for s in seconds])
         key = (name, cell.task, way, row.peer, cell.size, cell.threads)

@@ -6,6 +6,7 @@ once a round, in an order that changes. What is told of a way is the median of i
 
 from __future__ import annotations
 
+import functools
 import gc
 import statistics
 import time
@@ -101,27 +102,50 @@ def order(names: Sequence[str], turn: int) -> list[str]:
 
 
 def measure(
-    ways: Mapping[str, Timed], effort: Effort, clock: Clock = time.perf_counter
+    ways: Mapping[str, Timed],
+    effort: Effort,
+    clock: Clock = time.perf_counter,
+    failed: Callable[[str, Exception], object] | None = None,
 ) -> dict[str, list[float]]:
-    """Seconds of one call, a sample a round, of every way."""
-    names = list(ways)
-    samples: dict[str, list[float]] = {name: [] for name in names}
-    if not names:
-        return samples
-    fewest, most = effort.rounds
+    """Seconds of one call, a sample a round, of every way.
+
+    A way that raises is given to ``failed`` and has no samples; without ``failed`` it raises here.
+    """
+    samples: dict[str, list[float]] = {}
     began = clock()
     collecting = gc.isenabled()
     gc.disable()
     try:
-        calls = {name: calls_for(ways[name], effort.least) for name in names}
+        calls: dict[str, int] = {}
+
+        def attempt(name: str, work: Work) -> None:
+            try:
+                work()
+            except Exception as error:
+                if failed is None:
+                    raise
+                failed(name, error)
+                calls.pop(name, None)
+                samples.pop(name, None)
+
+        def warm(name: str) -> None:
+            calls[name] = calls_for(ways[name], effort.least)
+            samples[name] = []
+
+        def sample(name: str) -> None:
+            samples[name].append(ways[name](calls[name]) / calls[name])
+
+        for name in ways:
+            attempt(name, functools.partial(warm, name))
+        fewest, most = effort.rounds
         rounds_began = clock()
         for turn in range(most):
             now = clock()
             a_round = (now - rounds_began) / turn if turn else 0.0
-            if turn >= fewest and now + a_round - began > effort.budget:
+            if not calls or (turn >= fewest and now + a_round - began > effort.budget):
                 break
-            for name in order(names, turn):
-                samples[name].append(ways[name](calls[name]) / calls[name])
+            for name in order(list(calls), turn):
+                attempt(name, functools.partial(sample, name))
     finally:
         if collecting:
             gc.enable()
