@@ -139,7 +139,7 @@ def _table(one: Experiment, task: str, samples: Sequence[Sample]) -> str:
 
 def _place(size: int, threads: int) -> str:
     many = f"{threads} threads" if threads > 1 else ""
-    return ", ".join(part for part in (size_text(size) if size else "", many) if part) or "once"
+    return ", ".join(part for part in (size_text(size) if size else "", many) if part) or "a call"
 
 
 def _cell(plot: Plot, sample: Sample) -> str:
