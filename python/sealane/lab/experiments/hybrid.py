@@ -67,6 +67,6 @@ EXPERIMENT = Experiment(
         Plot("A message of 140 bytes", (SEAL, OPEN), "time", over="way", families=True, size=140),
         Plot("Messages by size", (SEAL, OPEN), "time", families=True),
     ),
-    budget={"full": 600, "quick": 22, "tiny": 0.5},
+    budget={"full": 600, "quick": 20, "tiny": 0.5},
     findings=findings,
 )
