@@ -20,6 +20,7 @@ mod people;
 mod place;
 mod providers;
 mod ranges;
+mod rencrypt;
 mod sealer;
 mod text;
 mod tree;
@@ -55,6 +56,7 @@ mod _native {
         many::{decrypt_paths, encrypt_paths},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
+        rencrypt::REncrypt,
         run_cli,
         tree::walk,
     };
