@@ -77,7 +77,7 @@ def test_known_answers(test: dict[str, str]) -> None:
     def answer(nonce: bytes) -> bytes:
         return stranger.encrypt(nonce, plain, bound(aad, index)) + nonce
 
-    # No call takes a nonce, so what is written is compared with one who gives the known answer, under its own nonce.
+    # No call takes a nonce: what is written is compared with one who gives the known answer, under its nonce.
     assert answer(nonce) == message
 
     ours = enc.encrypt_from(plain, *rest)

@@ -69,7 +69,7 @@ class REncrypt(_native.REncrypt):
     Raises TypeError, and ValueError for a key of another length.
     """
 
-    # Whatever a message needs is in the class above, which is native: here it would take longer than the message.
+    # What a message needs is in the class above, which is native: here it would take longer than the message.
 
     __slots__ = ("_cipher", "_key")
 
