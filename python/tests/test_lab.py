@@ -398,13 +398,13 @@ def test_a_referee_sees_a_changed_byte() -> None:
 
 def test_limits_that_cannot_be_measured_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "here", lambda _: peers.Presence("numpy", None, "not installed"))
-    monkeypatch.setattr(machine._native, "aes_bound", lambda key_len, size: None)
+    monkeypatch.setattr(_native, "aes_bound", lambda key_len, size: None)
     assert {limit.name for limit in machine.absent_limits()} >= {"xor in place", machine.AES_BOUND}
     (row,) = machine.aes_limits("encrypt")
     assert row.peer == LIMIT
     with pytest.raises(Absent, match="no AES instructions"):
         row.prepare(Room(Cell("encrypt", 1 << 20)))
-    monkeypatch.setattr(machine._native, "aes_bound", lambda key_len, size: size / 4e10)
+    monkeypatch.setattr(_native, "aes_bound", lambda key_len, size: size / 4e10)
     assert machine.AES_BOUND not in {limit.name for limit in machine.absent_limits()}
     ready = row.prepare(Room(Cell("encrypt", 1 << 20)))
     assert ready.timed is not None
@@ -422,7 +422,7 @@ def test_the_bound_of_aes() -> None:
         assert machine.AES_BOUND not in {limit.name for limit in machine.absent_limits()}
         # The least of some runs: whatever else runs here only adds to it.
         few, many = (min(bound(32, size) or 0.0 for _ in range(15)) for size in (1 << 20, 1 << 23))
-        assert 0 < few
+        assert few > 0
         assert 4 < many / few < 16
         assert 0.5 < min(bound(16, 1 << 23) or 0.0 for _ in range(15)) / many < 0.95
         tiny = bound(24, 1)

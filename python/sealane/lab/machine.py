@@ -114,7 +114,7 @@ def xor_limit(room: Room) -> Ready:
 
 
 def aes_limit(key_len: int) -> Callable[[Room], Ready]:
-    """The processor's AES instructions alone, with nothing to load or store: no call from Python is part of it."""
+    """The AES instructions alone, with nothing to load or store, and without the call from Python."""
 
     def seconds(size: int) -> float:
         found = _native.aes_bound(key_len, size)
