@@ -12,6 +12,7 @@ mod file;
 mod hazmat;
 mod hybrid;
 mod keys;
+mod lab;
 mod lock;
 mod manifest;
 mod many;
@@ -51,6 +52,7 @@ mod _native {
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
         keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load},
+        lab::aes_bound,
         lock::{Lock, Unlock},
         manifest::Manifest,
         many::{decrypt_paths, encrypt_paths},

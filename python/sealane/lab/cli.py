@@ -1,7 +1,7 @@
 """``sealane lab``: measure, report, compare.
 
-The program ``sealane`` is Rust and knows nothing of the lab; the package's entry point looks for this word
-first (``sealane.__main__``).
+The program ``sealane`` is Rust and only knows what to say of the lab in its help; the package's entry point
+looks for this word first (``sealane.__main__``).
 """
 
 from __future__ import annotations

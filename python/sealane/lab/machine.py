@@ -76,31 +76,19 @@ class MissingLimit:
 
 
 AES_BOUND = "AES in registers"
+NO_AES = "this processor has no AES instructions"
 
 
 def absent_limits() -> list[MissingLimit]:
     """Limits that cannot be drawn here."""
     missing = []
-    if aes_seconds_per_byte() is None:
-        missing.append(MissingLimit(AES_BOUND, "this build has no native function that measures it"))
+    if _native.aes_bound(32, 0) is None:
+        missing.append(MissingLimit(AES_BOUND, NO_AES))
     if here("numpy").version is None:
         missing.append(MissingLimit("xor in place", "NumPy is not installed"))
     if shutil.which("cp") is None:
         missing.append(MissingLimit("cp", "no such program"))
     return missing
-
-
-def aes_seconds_per_byte(key_len: int = 32) -> float | None:
-    """The seam for the bound by the processor's AES instructions alone, with nothing to load or store.
-
-    The native module will measure it: ``_native.aes_bound(key_len, bytes) -> seconds``, as
-    ``crates/kernels/examples/ctr_bound.rs`` does. None as long as it does not.
-    """
-    bound = getattr(_native, "aes_bound", None)
-    if bound is None:
-        return None
-    enough = 1 << 26
-    return float(bound(key_len, enough)) / enough
 
 
 def copy_limit(room: Room) -> Ready:
@@ -126,11 +114,19 @@ def xor_limit(room: Room) -> Ready:
 
 
 def aes_limit(key_len: int) -> Callable[[Room], Ready]:
+    """The AES instructions alone, with nothing to load or store, and without the call from Python."""
+
+    def seconds(size: int) -> float:
+        found = _native.aes_bound(key_len, size)
+        if found is None:
+            raise Absent(NO_AES)
+        return found
+
     def prepare(room: Room) -> Ready:
-        if aes_seconds_per_byte(key_len) is None:
-            raise Absent("this build has no native function that measures it")
-        bound = getattr(_native, "aes_bound")  # noqa: B009 - mypy knows that it is not there yet
-        return Ready(lambda: bound(key_len, room.size), _nothing_to_undo)
+        seconds(0)  # So that who is absent is so before the first round.
+        return Ready(
+            lambda: seconds(room.size), _nothing_to_undo, timed=lambda calls: seconds(calls * room.size)
+        )
 
     return prepare
 
@@ -163,5 +159,5 @@ def call_limits(*tasks: str) -> list[Row]:
 
 
 def aes_limits(*tasks: str, key_len: int = 32) -> list[Row]:
-    """The rows are listed as absent until the native module measures them."""
+    """For plots of the rate of AES, whatever the mode: most take a little more than its rounds."""
     return [Row(LIMIT, AES_BOUND, task, aes_limit(key_len)) for task in tasks]
