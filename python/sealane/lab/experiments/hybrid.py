@@ -60,7 +60,7 @@ def findings(samples: Sequence[Sample]) -> list[str]:
     ):
         if factor := _factor(samples, task, size):
             lines.append(
-                f"{what}, RSA-3072 by pycryptodome is {factor} of ECIES by eciespy for {size_text(size)}; "
+                f"{what}, RSA-3072 by pycryptodome is {factor} ECIES by eciespy for {size_text(size)}; "
                 "the notebook said 1,800 times."
             )
     return lines
@@ -72,15 +72,15 @@ def _factor(samples: Sequence[Sample], task: str, size: int) -> str:
     if slow is None or fast is None:
         return ""
     ratio = slow / fast
-    return f"{times_text(ratio)} the time" if ratio >= 1 else f"{times_text(1 / ratio)} as fast"
+    return f"{times_text(ratio)} the time of" if ratio >= 1 else f"{times_text(1 / ratio)} as fast as"
 
 
 EXPERIMENT = Experiment(
     name="hybrid",
     title="Messages for a public key",
     about="Making a key, wrapping a fresh AES key of 32 bytes, the AES part alone, and whole messages: "
-    "RSA-OAEP with AES-256-GCM, ECIES on secp256k1, HPKE on X25519, libsodium's sealed box, and X-Wing, which "
-    "also withstands quantum computers.",
+    "RSA-OAEP with AES-256-GCM, ECIES on secp256k1, HPKE on X25519, libsodium's sealed box, and X-Wing, "
+    "which also withstands quantum computers.",
     cells=cells,
     rows=hybrid_ways.rows,
     plots=(
