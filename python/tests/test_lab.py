@@ -456,6 +456,15 @@ def test_names_are_pushed_apart() -> None:
         assert places[-1] <= 10
 
 
+def test_names_of_an_axis_do_not_touch() -> None:
+    assert plots._apart([140, 15_820, 121 << 10, 1 << 20], 4) == [140, 15_820, 1 << 20]
+    assert plots._apart([1 << shift for shift in range(15, 31)], 6) == [
+        1 << s for s in (15, 18, 21, 24, 27, 30)
+    ]
+    assert plots._apart([1, 2], 3) == [1, 2]
+    assert plots._apart([64], 3) == [64]
+
+
 class Page(HTMLParser):
     """Whether every tag is closed in its turn, and what is loaded from where."""
 
