@@ -1,6 +1,6 @@
 """How each library and program encrypts a file, from path to path.
 
-sealane and the age family write a format. The others have none: for them a loop is measured that their users
+sealane, tink and the age family write a format. The others have none: for them a loop is measured that users
 write, over pieces of 256 KiB with a nonce counted up, or one long message for PyFLocker; it checks less.
 Nobody waits for the disk. The target is removed before each run, which is not timed.
 """
@@ -202,6 +202,39 @@ def _program(name: str) -> Tool:
     return Tool(lambda src, dst: _call([name, "-r", to, "-o", str(dst), str(src)]), decrypt, _age_readers())
 
 
+_TINK = "tink-1mb"
+
+
+def _tink_primitive() -> Any:
+    streaming, parse = need("tink.streaming_aead"), need("tink").json_proto_keyset_format.parse
+    streaming.register()
+    keyset = sealane.keys.TinkKeyset.from_key(KEY, _TINK).to_json()
+    return parse(keyset, need("tink.secret_key_access").TOKEN).primitive(streaming.StreamingAead)
+
+
+def _tink() -> Tool:
+    streaming = _tink_primitive()
+
+    def encrypt(src: Path, dst: Path) -> None:
+        with open(src, "rb") as source, streaming.new_encrypting_stream(open(dst, "wb"), b"") as sink:
+            shutil.copyfileobj(source, sink, 1 << 20)
+
+    def decrypt(src: Path, dst: Path) -> None:
+        with streaming.new_decrypting_stream(open(src, "rb"), b"") as source, open(dst, "wb") as sink:
+            shutil.copyfileobj(source, sink, 1 << 20)
+
+    read = lambda: lambda src, dst: sealane.decrypt_file(src, dst, key=KEY, format=_TINK)  # noqa: E731
+    return Tool(encrypt, decrypt, ((OURS, read),))
+
+
+def _our_tink() -> Tool:
+    return Tool(
+        lambda src, dst: sealane.encrypt_file(src, dst, key=KEY, format=_TINK),
+        lambda src, dst: sealane.decrypt_file(src, dst, key=KEY, format=_TINK),
+        (("tink", lambda: _tink().decrypt),),
+    )
+
+
 # ---- loops
 
 
@@ -317,6 +350,7 @@ WAYS: tuple[Way, ...] = (
     Way(OURS, "", _ours(None), "cobblestone"),
     Way(OURS, "1 thread", _ours(1), "cobblestone"),
     Way(OURS, "age", _our_age, "age"),
+    Way(OURS, "Tink streaming", _our_tink, "tink"),
     Way("cryptography", "Cobblestone", _their_cobblestone, "cobblestone"),
     Way("cryptography", "loop", _cryptography_loop, "pieces"),
     Way("PyFLocker", "loop", _pyflocker_loop, "whole"),
@@ -324,5 +358,6 @@ WAYS: tuple[Way, ...] = (
     Way("pyrage", "", _pyrage, "age"),
     Way("age", "", lambda: _program("age"), "age"),
     Way("rage", "", lambda: _program("rage"), "age"),
+    Way("tink", "streaming", _tink, "tink"),
     Way("openssl", "enc, no tag", _openssl, "ctr"),
 )

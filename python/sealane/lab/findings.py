@@ -19,7 +19,7 @@ def below(plot: Plot, samples: Sequence[Sample]) -> list[str]:
 
 def shown(plot: Plot, samples: Sequence[Sample]) -> list[Sample]:
     """The samples of a picture's tasks; of dots those of its size, or of each task's largest."""
-    mine = [sample for sample in samples if sample.task in plot.tasks]
+    mine = [sample for sample in samples if sample.task in plot.tasks and sample.way not in plot.undrawn]
     if plot.over != "way" or not mine:
         return mine
     largest = {task: max((s.size for s in mine if s.task == task), default=0) for task in plot.tasks}

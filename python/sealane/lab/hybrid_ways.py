@@ -1,58 +1,27 @@
-"""How each library makes a key pair, and writes and reads a message for it.
-
-Keys of the lab are made once a process. RSA's are shared by all who use them, so that nobody has the luckier
-one.
-"""
+"""How each library makes a key pair, and writes and reads a message for it: the tasks and who takes part."""
 
 from __future__ import annotations
 
-import base64
 import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import sealane
 from sealane import hybrid, keys
+from sealane.lab import hpke_ways, rsa_ways
+from sealane.lab.hybrid_schemes import Scheme
 from sealane.lab.model import OURS, Ready, Room, Row, Wrong
 from sealane.lab.peers import here, need
 from sealane.lab.referee import KEY, NONCE, same
+from sealane.lab.rsa_ways import Wrap
 
 KEYGEN, WRAP, SEAL, OPEN = "making a key", "wrapping a key", "sealing", "opening"
+BULK, WHOLE = "the AES part alone", "a new key and a message"
 
-
-@dataclass(frozen=True)
-class Scheme:
-    """One library's way with one kind of key, ready to be called.
-
-    Parameters
-    ----------
-    make : callable() -> text
-        A new private key in a form that sealane reads.
-    seal, open : callable
-        Message to blob and back. What a blob is, is the library's affair.
-    other : str
-        Who reads and writes the same blobs,
-    read : callable
-        and how.
-    """
-
-    make: Callable[[], Any]
-    text: Callable[[Any], str]
-    seal: Callable[[bytes], Any]
-    open: Callable[[Any], bytes]
-    other: str
-    read: Callable[[Any], bytes]
-
-
-@dataclass(frozen=True)
-class Wrap:
-    """OAEP alone, by a library that has it so."""
-
-    bits: int
-    oaep: Literal["sha1", "sha256"]
-    ready: Callable[[], Callable[[bytes], Any]]
+NOTEBOOKS = ("RSA-2048", "RSA-3072", "ECIES")
+"""Whose time the notebook told, with a key that was made for each message."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +36,16 @@ def rows() -> list[Row]:
     found = []
     for way in WAYS:
         name = f"{way.name} {way.peer}"
-        for task, prepare in ((KEYGEN, _keygen), (WRAP, _wrap), (SEAL, _seal), (OPEN, _open)):
+        tasks = [(KEYGEN, _keygen), (WRAP, _wrap), (SEAL, _seal), (OPEN, _open)]
+        if way.name in NOTEBOOKS:
+            tasks.append((WHOLE, _whole))
+        for task, prepare in tasks:
             found.append(Row(way.peer, name, task, functools.partial(prepare, way)))
-    return found
+    bulk = [
+        Row(peer, f"AES-256-GCM {peer}", BULK, functools.partial(_bulk, peer, ready))
+        for peer, ready in BULKS.items()
+    ]
+    return [*found, *bulk]
 
 
 def _keygen(way: Way, room: Room) -> Ready:
@@ -113,7 +89,7 @@ def _wrap(way: Way, room: Room) -> Ready:
         assert way.wrap is not None
         sealed = sealane.Aead("aes-256-gcm", secret).encrypt(NONCE, KEY)
         parts = wrap(secret), sealed[:-16], NONCE, sealed[-16:]
-        opened = hybrid.rsa_open_parts(_rsa(way.wrap.bits), *parts, oaep=way.wrap.oaep)
+        opened = hybrid.rsa_open_parts(rsa_ways.lab_key(way.wrap.bits), *parts, oaep=way.wrap.oaep)
         return same(KEY, opened, OURS)
 
     return Ready(lambda: wrap(secret), check)
@@ -143,242 +119,95 @@ def _confirmed(way: Way, scheme: Scheme, plain: bytes, blob: Any = None) -> Call
         if here(scheme.other).version is None:
             same(plain, scheme.open(made), way.peer)
             return ""
-        return same(plain, scheme.read(made), scheme.other)
+        return same(plain, scheme.read(scheme.key, made), scheme.other)
 
     return check
 
 
-# ---- RSA: capsule || nonce[12] || ciphertext || tag[16]
+# ---- a new key and a message, as the notebook timed it
 
 
-def _rsa(bits: int) -> keys.Key:
-    return _made(f"rsa-{bits}")
+def _whole(way: Way, room: Room) -> Ready:
+    scheme, plain = way.scheme(), room.plain
+    make, send = scheme.make, scheme.send
+    assert send is not None
+
+    def check() -> str:
+        fresh = make()
+        blob, text = send(fresh, plain), scheme.text(fresh)
+        if here(scheme.other).version is None:
+            return ""
+        return same(plain, scheme.read(keys.Key.from_text(text), blob), scheme.other)
+
+    return Ready(lambda: send(make(), plain), check)
 
 
-def _theirs(text: str) -> Any:
-    return need("cryptography.hazmat.primitives.serialization").load_pem_private_key(text.encode(), None)
+# ---- the AES part of it: a new key of 32 bytes each time, a nonce, the message
+
+Bulk = Callable[[bytes, bytes], tuple[bytes, bytes, bytes]]
+"""Key and message to the nonce, the ciphertext, and the tag where that is apart."""
 
 
-def _oaep() -> Any:
-    padding = need("cryptography.hazmat.primitives.asymmetric.padding")
-    sha256 = need("cryptography.hazmat.primitives.hashes").SHA256
-    return padding.OAEP(padding.MGF1(sha256()), sha256(), None)
+def _bulk(peer: str, ready: Callable[[], Bulk], room: Room) -> Ready:
+    plain, seal = room.plain, ready()
+
+    def check() -> str:
+        nonce, text, tag = seal(KEY, plain)
+        for name, (lengths, open_) in _READERS.items():
+            if name != peer and len(nonce) in lengths and here(name).version is not None:
+                return same(plain, open_(nonce, text + tag), name)
+        return ""
+
+    return Ready(lambda: seal(os.urandom(32), plain), check)
 
 
-def _pem(key: Any) -> str:
-    """Of a key of cryptography's."""
-    form = need("cryptography.hazmat.primitives.serialization")
-    done: bytes = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
-    return done.decode()
+def _aesgcm(key: bytes) -> Any:
+    return need("cryptography.hazmat.primitives.ciphers.aead").AESGCM(key)
 
 
-def _rsa_cryptography(bits: int) -> Scheme:
-    private = _theirs(_rsa(bits).to_text())
-    public, oaep, capsule = private.public_key(), _oaep(), bits // 8
+_READERS: dict[str, tuple[tuple[int, ...], Callable[[bytes, bytes], bytes]]] = {
+    "cryptography": ((12, 16), lambda nonce, text: bytes(_aesgcm(KEY).decrypt(nonce, text, None))),
+    OURS: ((12,), lambda nonce, text: sealane.Aead("aes-256-gcm", KEY).decrypt(nonce, text)),
+}
+"""Lengths of nonces that they take, and how they open."""
+
+
+def _bulk_ours() -> Bulk:
+    aead = sealane.Aead
+
+    def seal(key: bytes, plain: bytes) -> tuple[bytes, bytes, bytes]:
+        nonce = os.urandom(12)
+        return nonce, aead("aes-256-gcm", key).encrypt(nonce, plain), b""
+
+    return seal
+
+
+def _bulk_cryptography() -> Bulk:
     aesgcm = need("cryptography.hazmat.primitives.ciphers.aead").AESGCM
-    generate = need("cryptography.hazmat.primitives.asymmetric.rsa").generate_private_key
 
-    def seal(plain: bytes) -> bytes:
-        secret, nonce = aesgcm.generate_key(256), os.urandom(12)
-        sealed: bytes = public.encrypt(secret, oaep) + nonce + aesgcm(secret).encrypt(nonce, plain, None)
-        return sealed
+    def seal(key: bytes, plain: bytes) -> tuple[bytes, bytes, bytes]:
+        nonce = os.urandom(12)
+        return nonce, aesgcm(key).encrypt(nonce, plain, None), b""
 
-    def open_(blob: bytes) -> bytes:
-        secret = private.decrypt(blob[:capsule], oaep)
-        plain: bytes = aesgcm(secret).decrypt(blob[capsule : capsule + 12], blob[capsule + 12 :], None)
-        return plain
-
-    key = _rsa(bits)
-    return Scheme(lambda: generate(65537, bits), _pem, seal, open_, OURS, lambda blob: hybrid.open(key, blob))
+    return seal
 
 
-def _rsa_ours(bits: int) -> Scheme:
-    key = _rsa(bits)
-    to = key.public
-    assert to is not None
-    return Scheme(
-        lambda: _new(f"rsa-{bits}"),
-        keys.Key.to_text,
-        lambda plain: hybrid.seal(to, plain),
-        lambda blob: hybrid.open(key, blob),
-        "cryptography",
-        lambda blob: _rsa_cryptography(bits).open(blob),
-    )
+def _bulk_pycryptodome() -> Bulk:
+    """As the notebook has it: a nonce of 16 bytes."""
+    aes = need("Crypto.Cipher.AES")
+
+    def seal(key: bytes, plain: bytes) -> tuple[bytes, bytes, bytes]:
+        cipher = aes.new(key, aes.MODE_GCM)
+        return cipher.nonce, *cipher.encrypt_and_digest(plain)
+
+    return seal
 
 
-def _rsa_pycryptodome(bits: int) -> Scheme:
-    """As the notebook has it: SHA-1 inside OAEP, a nonce of 16 bytes, the parts apart."""
-    rsa, aes, oaep = need("Crypto.PublicKey.RSA"), need("Crypto.Cipher.AES"), need("Crypto.Cipher.PKCS1_OAEP")
-    key = _rsa(bits)
-    private = rsa.import_key(key.to_text())
-    public = private.public_key()
-
-    def seal(plain: bytes) -> tuple[bytes, bytes, bytes, bytes]:
-        secret = os.urandom(32)
-        capsule = oaep.new(public).encrypt(secret)
-        cipher = aes.new(secret, aes.MODE_GCM)
-        text, tag = cipher.encrypt_and_digest(plain)
-        return capsule, text, cipher.nonce, tag
-
-    def open_(parts: tuple[bytes, bytes, bytes, bytes]) -> bytes:
-        capsule, text, nonce, tag = parts
-        secret = oaep.new(private).decrypt(capsule)
-        plain: bytes = aes.new(secret, aes.MODE_GCM, nonce).decrypt_and_verify(text, tag)
-        return plain
-
-    return Scheme(
-        lambda: rsa.generate(bits),
-        lambda made: str(made.export_key(pkcs=8).decode()),
-        seal,
-        open_,
-        OURS,
-        lambda parts: hybrid.rsa_open_parts(key, *parts),
-    )
-
-
-def _wrap_cryptography(bits: int) -> Wrap:
-    def ready() -> Callable[[bytes], Any]:
-        public, oaep = _theirs(_rsa(bits).to_text()).public_key(), _oaep()
-        encrypt = public.encrypt
-        return lambda secret: encrypt(secret, oaep)
-
-    return Wrap(bits, "sha256", ready)
-
-
-def _wrap_pycryptodome(bits: int) -> Wrap:
-    def ready() -> Callable[[bytes], Any]:
-        public = need("Crypto.PublicKey.RSA").import_key(_rsa(bits).to_text()).public_key()
-        new = need("Crypto.Cipher.PKCS1_OAEP").new
-        return lambda secret: new(public).encrypt(secret)
-
-    return Wrap(bits, "sha1", ready)
-
-
-# ---- ECIES on secp256k1, as eciespy has it
-
-
-def _new(kind: str) -> keys.Key:
-    """With the public side, which sealane would compute when it is asked for."""
-    key = keys.generate(kind)
-    assert key.public is not None
-    return key
-
-
-_MADE: dict[str, keys.Key] = {}
-
-
-def _made(kind: str) -> keys.Key:
-    if kind not in _MADE:
-        _MADE[kind] = _new(kind)
-    return _MADE[kind]
-
-
-def _to(kind: str) -> keys.PublicKey:
-    public = _made(kind).public
-    assert public is not None
-    return public
-
-
-def _ecies_ours() -> Scheme:
-    key, to = _made("secp256k1"), _to("secp256k1")
-    return Scheme(
-        lambda: _new("secp256k1"),
-        keys.Key.to_text,
-        lambda plain: hybrid.seal(to, plain),
-        lambda blob: hybrid.open(key, blob),
-        "eciespy",
-        lambda blob: bytes(need("ecies").decrypt(key.to_hex(), blob)),
-    )
-
-
-def _eciespy() -> Scheme:
-    ecies, key = need("ecies"), _made("secp256k1")
-    private, public = key.to_hex(), _to("secp256k1").to_hex()
-    new = need("coincurve").PrivateKey
-    return Scheme(
-        new,
-        lambda made: str(made.to_pem().decode()),
-        lambda plain: ecies.encrypt(public, plain),
-        lambda blob: bytes(ecies.decrypt(private, blob)),
-        OURS,
-        lambda blob: hybrid.open(key, blob),
-    )
-
-
-# ---- HPKE
-
-
-def _suite(kem: str) -> Any:
-    hpke = need("cryptography.hazmat.primitives.hpke")
-    return hpke.Suite(getattr(hpke.KEM, kem), hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_256_GCM)
-
-
-def _hpke_ours(kind: str) -> Scheme:
-    key, to = _made(kind), _to(kind)
-    return Scheme(
-        lambda: _new(kind),
-        keys.Key.to_text,
-        lambda plain: hybrid.seal(to, plain),
-        lambda blob: hybrid.open(key, blob),
-        "cryptography",
-        lambda blob: (_x25519() if kind == "x25519" else _x_wing()).open(blob),
-    )
-
-
-def _x25519() -> Scheme:
-    suite, private = _suite("X25519"), _theirs(_made("x25519").to_text())
-    public = private.public_key()
-    generate = need("cryptography.hazmat.primitives.asymmetric.x25519").X25519PrivateKey.generate
-    key = _made("x25519")
-    return Scheme(
-        generate,
-        _pem,
-        lambda plain: suite.encrypt(plain, public),
-        lambda blob: bytes(suite.decrypt(blob, private)),
-        OURS,
-        lambda blob: hybrid.open(key, blob),
-    )
-
-
-_X_WING_HEAD = bytes.fromhex("3034020100300d060b2b0601040183e62d81c87a0420")
-"""PKCS#8 up to the seed."""
-
-
-def _x_wing() -> Scheme:
-    hpke, suite = need("cryptography.hazmat.primitives.hpke"), _suite("MLKEM768_X25519")
-    ml_kem = need("cryptography.hazmat.primitives.asymmetric.mlkem").MLKEM768PrivateKey
-    x25519 = need("cryptography.hazmat.primitives.asymmetric.x25519").X25519PrivateKey
-    hashes, key = need("cryptography.hazmat.primitives.hashes"), _made("x-wing")
-
-    def from_seed(seed: bytes) -> Any:
-        shake = hashes.Hash(hashes.SHAKE256(96))
-        shake.update(seed)
-        wide = shake.finalize()
-        halves = ml_kem.from_seed_bytes(wide[:64]), x25519.from_private_bytes(wide[64:])
-        return hpke.MLKEM768X25519PrivateKey(*halves)
-
-    def make() -> bytes:
-        seed = os.urandom(32)
-        from_seed(seed).public_key()
-        return seed
-
-    der = base64.b64decode("".join(key.to_text().strip().splitlines()[1:-1]))
-    private = from_seed(der[len(_X_WING_HEAD) :])
-    public = private.public_key()
-    return Scheme(
-        make,
-        lambda seed: _armoured(_X_WING_HEAD + seed),
-        lambda plain: suite.encrypt(plain, public),
-        lambda blob: bytes(suite.decrypt(blob, private)),
-        OURS,
-        lambda blob: hybrid.open(key, blob),
-    )
-
-
-def _armoured(der: bytes) -> str:
-    text = base64.b64encode(der).decode()
-    lines = [text[at : at + 64] for at in range(0, len(text), 64)]
-    return "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----", ""])
+BULKS: dict[str, Callable[[], Bulk]] = {
+    OURS: _bulk_ours,
+    "cryptography": _bulk_cryptography,
+    "pycryptodome": _bulk_pycryptodome,
+}
 
 
 def _of(scheme: Callable[[Any], Scheme], what: Any) -> Callable[[], Scheme]:
@@ -390,15 +219,27 @@ WAYS: tuple[Way, ...] = (
         way
         for bits in (2048, 3072)
         for way in (
-            Way(f"RSA-{bits}", OURS, _of(_rsa_ours, bits)),
-            Way(f"RSA-{bits}", "cryptography", _of(_rsa_cryptography, bits), _wrap_cryptography(bits)),
-            Way(f"RSA-{bits}", "pycryptodome", _of(_rsa_pycryptodome, bits), _wrap_pycryptodome(bits)),
+            Way(f"RSA-{bits}", OURS, _of(rsa_ways.rsa_ours, bits)),
+            Way(
+                f"RSA-{bits}",
+                "cryptography",
+                _of(rsa_ways.rsa_cryptography, bits),
+                rsa_ways.wrap_cryptography(bits),
+            ),
+            Way(
+                f"RSA-{bits}",
+                "pycryptodome",
+                _of(rsa_ways.rsa_pycryptodome, bits),
+                rsa_ways.wrap_pycryptodome(bits),
+            ),
         )
     ),
-    Way("ECIES", OURS, _ecies_ours),
-    Way("ECIES", "eciespy", _eciespy),
-    Way("HPKE X25519", OURS, _of(_hpke_ours, "x25519")),
-    Way("HPKE X25519", "cryptography", _x25519),
-    Way("X-Wing", OURS, _of(_hpke_ours, "x-wing")),
-    Way("X-Wing", "cryptography", _x_wing),
+    Way("ECIES", OURS, rsa_ways.ecies_ours),
+    Way("ECIES", "eciespy", rsa_ways.eciespy),
+    Way("HPKE X25519", OURS, _of(hpke_ways.hpke_ours, "x25519")),
+    Way("HPKE X25519", "cryptography", hpke_ways.x25519_cryptography),
+    Way("HPKE X25519", "tink", hpke_ways.x25519_tink),
+    Way("sealed box", "PyNaCl", hpke_ways.sealed_box_pynacl),
+    Way("X-Wing", OURS, _of(hpke_ways.hpke_ours, "x-wing")),
+    Way("X-Wing", "cryptography", hpke_ways.x_wing_cryptography),
 )

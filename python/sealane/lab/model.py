@@ -106,6 +106,9 @@ class Plot:
     size: int | None = None
     """Of rows of dots: which one; None is the largest that was measured."""
 
+    undrawn: tuple[str, ...] = ()
+    """Ways that only the tables have: their lines would lie upon others."""
+
 
 @dataclass(frozen=True)
 class Experiment:

@@ -107,8 +107,7 @@ def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[fl
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     _ticks(axes.yaxis, plot, min(values), max(values))
-    step = max(1, math.ceil(len(places) / (3 if width < 3.8 else 4 if width < 5 else 6)))
-    ticks = places[::-step][::-1]  # The last one has to be among them.
+    ticks = _apart(places, 3 if width < 3.8 else 4 if width < 5 else 6)
     text = (lambda place: f"{place}") if plot.over == "threads" else size_text
     axes.set_xticks(ticks, [text(place) for place in ticks])
     axes.xaxis.set_minor_locator(_nothing())
@@ -138,6 +137,16 @@ def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[fl
     if plot.over == "threads":
         axes.set_xlabel("threads")
     axes.lab_ends = ends
+
+
+def _apart(places: Sequence[int], most: int) -> list[int]:
+    """Those whose names do not touch each other on an axis for so many, the last one among them."""
+    least = math.log2(places[-1] / places[0]) / most - 1e-9
+    kept = [places[-1]]
+    for place in reversed(places[:-1]):
+        if math.log2(kept[-1] / place) >= least:
+            kept.append(place)
+    return kept[::-1]
 
 
 def _dots(axes: Any, plot: Plot, samples: Sequence[Sample], _: Sequence[float], width: float) -> None:
@@ -183,7 +192,9 @@ def _fit(
     panels: Sequence[tuple[str, Sequence[Sample]]],
 ) -> None:
     """Margins in inches, so that text has its room whatever the picture's size; then the names."""
-    names = max(len(way) for _, mine in panels for way in ways_of(mine)) * 0.068 + 0.15
+    # Ours are bold.
+    letters = {sample.way: 0.077 if sample.peer == OURS else 0.068 for _, mine in panels for sample in mine}
+    names = max(len(way) * letter for way, letter in letters.items()) + 0.15
     total = sum(heights) + 0.1
     left, right = (names, 0.1) if plot.over == "way" else (0.5, names)
     tall = 0.5 if plot.over == "threads" else 0.36

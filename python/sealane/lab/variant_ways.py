@@ -12,7 +12,7 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from sealane.lab.timing import Work, timed
 
 AEADS = ("aes-256-gcm", "chacha20-poly1305", "aegis-128l", "aegis-128x4")
 TASKS = (*AEADS, "chacha20", "poly1305")
+AES_CTR = "aes-ctr"
+"""With a key of 128 bits, from the middle of a block, as aesctrat's figures are."""
 
 WITHOUT = {
     "vaes256": "-avx512f",
@@ -52,6 +54,10 @@ def job(task: str, data: bytes, provider: str | None = "native") -> Job:
         cipher = hazmat.ChaCha20(KEY, NONCE)
         text, xor = bytearray(len(data)), cipher.xor_into
         return Job(lambda: xor(0, data, text), cipher.variant, lambda: text)
+    if task == AES_CTR:
+        stream = hazmat.AesCtr(KEY[:16], bytes(range(16)))
+        text, at = bytearray(len(data)), stream.xor_into
+        return Job(lambda: at(5, data, text), stream.variant, lambda: text)
     mac = hazmat.Poly1305
     return Job(
         lambda: mac(KEY).update(data).finalize(),
@@ -66,14 +72,17 @@ def message(size: int) -> bytes:
     return (piece * (size // 251 + 1))[:size]
 
 
-def rows() -> list[Row]:
-    """Of every variant that this processor can run and that is not the chosen one."""
+def rows(tasks: Mapping[str, str]) -> list[Row]:
+    """Of every variant that this processor can run and that is not the chosen one.
+
+    ``tasks``: what is computed (of TASKS, or AES_CTR) to what an experiment calls that task.
+    """
     found = []
     for row in sealane.providers():
-        if row.provider != "native" or row.algorithm not in TASKS or not row.available or row.chosen:
+        if row.provider != "native" or row.algorithm not in tasks or not row.available or row.chosen:
             continue
         prepare = functools.partial(_elsewhere, row.algorithm, row.variant)
-        found.append(Row(OURS, f"sealane native {row.variant}", row.algorithm, prepare))
+        found.append(Row(OURS, f"sealane native {row.variant}", tasks[row.algorithm], prepare))
     return found
 
 
