@@ -156,7 +156,7 @@ def sample(way: str = "sealane into", median: float = 1e-3, **other: object) -> 
 
 def test_there_and_back(tmp_path: Path) -> None:
     made = Results(
-        {"cpu": "made up", "peers": []},
+        {"cpu": "made up", "peers": [{"name": "cryptography,", "version": "50.0", "reason": ""}]},
         [sample(), sample("cryptography, with «signs»", 1.5e-3), sample(size=0, threads=8, checked="")],
         [Skipped("buffers", "encrypt", "tink new bytes", 32, "tink: not installed")],
     )
@@ -164,8 +164,11 @@ def test_there_and_back(tmp_path: Path) -> None:
     again = load(tmp_path / "out")
     assert again == made
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["machine.json", "results.csv"]
-    head = (tmp_path / "out" / "results.csv").read_text().splitlines()[0]
-    assert head == "experiment,task,way,peer,size,threads,median,low,high,n,unit,checked"
+    head, _, line, _ = (tmp_path / "out" / "results.csv").read_text().splitlines()
+    assert head == (
+        "experiment,task,way,peer,size,threads,median,low,high,n,unit,checked,version,cpu,cores,os,python"
+    )
+    assert line.endswith(",cryptography,50.0,made up,,,"), "a line tells the peer's version and the machine"
 
 
 def test_what_is_no_result(tmp_path: Path) -> None:
@@ -443,6 +446,17 @@ def test_names_are_pushed_apart() -> None:
         assert all(b - a >= 1 - 1e-9 for a, b in itertools.pairwise(places))
         assert places[0] >= 0
         assert places[-1] <= 10
+
+
+def test_the_figure_beside_the_last_dot_is_in_the_picture() -> None:
+    """Text beside a place outside of the axes would be left out without a word."""
+    plot = Plot("made up", ("encrypt",), "rate", over="way")
+    far = sample("cryptography new bytes", 1.1e-3, low=0.2e-3)
+    drawn = plots.figure(plot, [sample(), far, sample("copy in memory", 2e-3)], plots.WIDE)
+    (axes,) = drawn.axes
+    ends = [text.xy[0] for text in axes.texts]
+    assert len(ends) == 3
+    assert max(ends) < axes.get_xlim()[1]
 
 
 def test_names_of_an_axis_do_not_touch() -> None:

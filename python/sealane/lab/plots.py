@@ -173,9 +173,11 @@ def _dots(axes: Any, plot: Plot, samples: Sequence[Sample], _: Sequence[float], 
         label.set_color(style.INK["limit"][0] if sample.peer == LIMIT else style.colour(sample.peer))
         label.set_fontweight("bold" if sample.peer == OURS else "normal")
     axes.set_ylim(-0.7, len(ordered) - 0.3)
-    # Room for the figure beside the last dot, which is text and not to scale.
-    reach = max(values) / min(values)
-    axes.set_xlim(min(values) / max(reach, 2) ** 0.04, max(values) * max(reach, 3) ** (1.5 / width))
+    # Room for the figure beside the last quartile, which is text and not to scale.
+    spreads = [_spread(plot, sample) for sample in ordered]
+    least, most = min(low for low, _ in spreads), max(high for _, high in spreads)
+    reach = most / least
+    axes.set_xlim(least / max(reach, 2) ** 0.04, most * max(reach, 3) ** (1.5 / width))
     axes.grid(False)
     axes.xaxis.set_visible(False)
     axes.spines["bottom"].set_visible(False)

@@ -83,14 +83,24 @@ class Results:
     def save(self, folder: Path) -> None:
         """Writes both files; each appears whole or not at all."""
         folder.mkdir(parents=True, exist_ok=True)
-        head = [column.name for column in fields(Sample)]
         with _whole(folder / CSV_NAME) as file:
-            writer = csv.DictWriter(file, head, lineterminator="\n")
+            writer = csv.DictWriter(file, _HEAD, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(_row(sample) for sample in self.samples)
+            writer.writerows({**_row(sample), **self._told(sample)} for sample in self.samples)
         with _whole(folder / JSON_NAME) as file:
             json.dump({**self.machine, "skipped": [asdict(one) for one in self.skipped]}, file, indent=2)
             file.write("\n")
+
+    def _told(self, sample: Sample) -> dict[str, Any]:
+        """The version of the sample's peer and the machine: a line says all of itself without the JSON."""
+        versions = {peer["name"]: peer["version"] for peer in self.machine.get("peers", [])}
+        about = {name: self.machine.get(name, "") for name in _MACHINE}
+        return {"version": versions.get(sample.peer) or "", **about}
+
+
+_MACHINE = ("cpu", "cores", "os", "python")
+_COLUMNS = [column.name for column in fields(Sample)]
+_HEAD = [*_COLUMNS, "version", *_MACHINE]
 
 
 def load(folder: Path) -> Results:
@@ -105,7 +115,7 @@ def load(folder: Path) -> Results:
     skipped = [Skipped(**one) for one in machine.pop("skipped", [])]
     with open(folder / CSV_NAME, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
-        if set(reader.fieldnames or ()) != {column.name for column in fields(Sample)}:
+        if not set(_COLUMNS) <= set(reader.fieldnames or ()):
             raise ValueError(f"{folder / CSV_NAME} does not have the lab's columns")
         samples = [_sample(row) for row in reader]
     return Results(machine, samples, skipped)
@@ -185,7 +195,7 @@ _KINDS = {"size": int, "threads": int, "n": int, "median": float, "low": float, 
 
 
 def _sample(row: dict[str, str]) -> Sample:
-    values: dict[str, Any] = {name: _KINDS.get(name, str)(text) for name, text in row.items()}
+    values: dict[str, Any] = {name: _KINDS.get(name, str)(row[name]) for name in _COLUMNS}
     return Sample(**values)
 
 
