@@ -234,6 +234,9 @@ def test_a_tie_is_called_one() -> None:
     text = told(sample(), sample("cryptography into", 1.01e-3))
     assert "cannot be told apart" in text
     assert "as fast as" not in text
+    both = [sample(size=size) for size in (1 << 10, 1 << 20)]
+    text = told(*both, *(sample("cryptography into", 1.01e-3, size=one.size) for one in both))
+    assert text == "encrypt: sealane and the best peer cannot be told apart at any of 2 points."
 
 
 def test_several_sizes() -> None:
@@ -250,6 +253,9 @@ def test_several_sizes() -> None:
 def test_how_close_it_is_to_what_is_possible() -> None:
     text = told(sample(), sample("cryptography into", 2e-3), sample("copy in memory", 0.25e-3))
     assert "sealane into reaches 25% of «copy in memory» (4.19 GB/s)." in text
+    limits = [sample(way, s, peer=LIMIT) for way, s in (("far", 0.1e-3), ("near", 0.9e-3), ("passed", 2e-3))]
+    text = told(sample(), sample("cryptography into", 2e-3), *limits)
+    assert "sealane into reaches 90% of «near» (1.17 GB/s)." in text
 
 
 def test_families_are_not_mixed() -> None:
@@ -432,7 +438,8 @@ def test_an_experiment_says_what_it_is(name: str) -> None:
 
 
 def test_quick_is_under_two_minutes() -> None:
-    assert sum(experiment(name).budget["quick"] for name in NAMES) < 100
+    # The pictures come on top, and the fewest rounds where they take longer.
+    assert sum(experiment(name).budget["quick"] for name in NAMES) < 85
 
 
 # ---- pictures, the report, the program

@@ -107,12 +107,15 @@ def _score(task: str, plot: Plot, duels: Sequence[tuple[Sample, Sample]]) -> str
     if len(duels) == 1:
         head = f"{task}{_at(plot, duels[0][0])}: "
         return head + _duel(plot, *duels[0]) + "."
+    if not won and not lost:
+        return f"{task}: sealane and the best peer cannot be told apart at any of {len(duels)} points."
     parts = []
     unknown = len(duels) - len(won) - len(lost)
     if won:
         parts.append(f"sealane is ahead of every peer at {len(won)} of {len(duels)} points")
     if unknown:
-        parts.append(f"{'level' if won or lost else 'sealane is level'} with the best of them at {unknown}")
+        level = "level with the best of them" if won else "sealane is level with the best peer"
+        parts.append(f"{level} at {unknown}")
     if lost:
         parts.append(f"{'behind' if won or unknown else 'sealane is behind the best peer'} at {len(lost)}")
     text = f"{task}: {', '.join(parts)}; most{_at(plot, widest[0])}, where {_duel(plot, *widest)}"
@@ -140,17 +143,16 @@ def _at(plot: Plot, sample: Sample) -> str:
 
 
 def _headroom(task: str, ours: Sequence[Sample], samples: Sequence[Sample]) -> str | None:
-    """How much of what memory gives, where that is least far away."""
-    shares = [
-        (limit.median / sample.median, sample, limit)
-        for sample in ours
-        for limit in samples
-        if limit.peer == LIMIT and (limit.size, limit.threads) == (sample.size, sample.threads)
-    ]
-    if not shares:
+    """How much of what is possible, at the largest."""
+    sample = max(ours, key=lambda one: (one.size, one.threads))
+    place = (sample.size, sample.threads)
+    limits = [s for s in samples if s.peer == LIMIT and (s.size, s.threads) == place]
+    if not limits:
         return None
-    # The fastest limit is the one that bounds: who reads more than it writes may pass the others.
-    share, sample, limit = max(shares, key=lambda one: (one[1].size, one[1].threads, -one[2].median))
+    # The next one above is what bounds: who works in place, or reads more than it writes, may pass others.
+    above = [limit for limit in limits if limit.median <= sample.median]
+    limit = max(above, key=lambda one: one.median) if above else min(limits, key=lambda one: one.median)
+    share = limit.median / sample.median
     where = f"{size_text(sample.size)}" + (f" and {sample.threads} threads" if sample.threads > 1 else "")
     return f"{task}: at {where} {sample.way} reaches {share:.0%} of «{limit.way}» ({rate_text(limit.rate)})."
 

@@ -199,14 +199,15 @@ def _fit(
     names = max(len(way) * letter for way, letter in letters.items()) + 0.15
     total = sum(heights) + 0.1
     left, right = (names, 0.1) if plot.over == "way" else (0.5, names)
-    tall = 0.5 if plot.over == "threads" else 0.36
+    # An axis with a name needs more below it.
+    tall, between = (0.5, 0.8) if plot.over == "threads" else (0.36, 0.62)
     whole.subplots_adjust(
         left=left / width,
         right=1 - right / width,
         top=1 - 0.3 / total,
         bottom=(0.1 if plot.over == "way" else tall) / total,
         wspace=(left + right) / ((width - columns * (left + right)) / columns),
-        hspace=0.62 / (total / down - 0.62),
+        hspace=between / (total / down - between),
     )
     whole.canvas.draw_idle()
     for axes in whole.axes:

@@ -49,6 +49,7 @@ DASHES: Final[dict[str, tuple[float, tuple[float, ...]]]] = {
     "ECIES": (0, (1, 1.2)),
     "HPKE": (0, (6, 1.5, 1, 1.5)),
     "X-Wing": (0, (6, 1.2, 1, 1.2, 1, 1.2)),
+    "GCM": (0, (6, 1.5, 1, 1.5)),  # Beside CTR; of AES-256-GCM the key's length has it.
 }
 
 FONT: Final = "DejaVu Sans"

@@ -133,6 +133,6 @@ EXPERIMENT = Experiment(
         Plot("Encryption alone", (ALONE,), "rate", families=True),
         Plot("As the notebook measured", (WHOLE,), "time", families=True),
     ),
-    budget={"full": 150, "quick": 7, "tiny": 0.2},
+    budget={"full": 150, "quick": 6, "tiny": 0.2},
     findings=findings,
 )

@@ -214,5 +214,5 @@ EXPERIMENT = Experiment(
         Plot("Messages of 16 KiB", TASKS, "rate", over="way", size=SMALL),
         Plot("Long messages", TASKS, "rate", over="way"),
     ),
-    budget={"full": 180, "quick": 9, "tiny": 0.2},
+    budget={"full": 180, "quick": 8, "tiny": 0.2},
 )

@@ -41,6 +41,6 @@ EXPERIMENT = Experiment(
     cells=cells,
     rows=rows,
     plots=(Plot("Speed by size of the message", TASKS, "rate", undrawn=door_ways.WAYS),),
-    budget={"full": 900, "quick": 16, "tiny": 0.2},
+    budget={"full": 900, "quick": 12, "tiny": 0.2},
     memory=18,
 )

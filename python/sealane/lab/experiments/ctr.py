@@ -199,5 +199,5 @@ EXPERIMENT = Experiment(
         Plot("aesctrat's table", (COLUMNS,), "rate", over="way"),
         Plot("A place", (SEEK,), "time", over="way"),
     ),
-    budget={"full": 150, "quick": 8, "tiny": 0.2},
+    budget={"full": 150, "quick": 7, "tiny": 0.2},
 )

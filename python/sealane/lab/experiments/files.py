@@ -28,6 +28,6 @@ EXPERIMENT = Experiment(
     cells=cells,
     rows=file_ways.rows,
     plots=(Plot("Speed of the largest file", TASKS, "rate", over="way"),),
-    budget={"full": 420, "quick": 16, "tiny": 0.5},
+    budget={"full": 420, "quick": 13, "tiny": 0.5},
     memory=10,
 )

@@ -91,7 +91,7 @@ EXPERIMENT = Experiment(
         Plot("The AES part of it", (BULK,), "time", families=True),
         Plot("What the notebook timed", (WHOLE,), "time", over="way", families=True, size=AS_SENT),
     ),
-    budget={"full": 600, "quick": 26, "tiny": 0.5},
+    budget={"full": 600, "quick": 20, "tiny": 0.5},
     # Making a key of RSA-3072 takes a second.
     rounds={"full": (7, 101), "quick": (3, 31), "tiny": (1, 1)},
     findings=findings,

@@ -33,5 +33,5 @@ EXPERIMENT = Experiment(
     cells=cells,
     rows=rows,
     plots=(Plot("Time of one call by size of the message", TASKS, "time"),),
-    budget={"full": 180, "quick": 8, "tiny": 0.2},
+    budget={"full": 180, "quick": 7, "tiny": 0.2},
 )

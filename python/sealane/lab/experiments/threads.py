@@ -160,6 +160,6 @@ EXPERIMENT = Experiment(
     cells=cells,
     rows=rows,
     plots=(Plot("Speed by threads", TASKS, "rate", over="threads"),),
-    budget={"full": 60, "quick": 5, "tiny": 0.2},
+    budget={"full": 60, "quick": 4, "tiny": 0.2},
     findings=findings,
 )
