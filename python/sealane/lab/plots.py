@@ -283,7 +283,8 @@ def _nothing() -> Any:
 
 _RC: Any = {
     "svg.fonttype": "none",
-    "font.family": style.FONT,
+    "font.family": "sans-serif",
+    "font.sans-serif": style.FONTS,
     "font.size": 8.5,
     "text.color": style.INK["ink"][0],
     "axes.titlesize": 9.5,
@@ -313,19 +314,13 @@ _RC: Any = {
 
 
 def svg(plot: Plot, samples: Sequence[Sample], width: float, salt: str, themed: bool = True) -> str | None:
-    """The picture as text of an ``<svg>``. ``salt`` keeps its names apart from others in one page; themed,
-    its colours are the page's.
+    """The picture as text of an ``<svg>``, the same for the same samples. ``salt`` keeps its names apart from
+    others in one page; themed, its colours are the page's, else it is on white.
     """
-    from matplotlib import rc_context
-
     drawn = figure(plot, samples, width)
     if drawn is None:
         return None
-    out = io.StringIO()
-    with rc_context({**_RC, "svg.hashsalt": salt}):
-        drawn.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    text = out.getvalue()
-    text = text[text.index("<svg") :]
+    text = _svg(drawn, salt, "none" if themed else "white")
     if not themed:
         return text
     for light, name in style.NAMES.items():
@@ -339,6 +334,16 @@ def svg(plot: Plot, samples: Sequence[Sample], width: float, salt: str, themed: 
     return text.replace("<svg ", f'<svg role="img" data-salt="{salt}" ', 1)
 
 
+def _svg(drawn: Any, salt: str, page: str) -> str:
+    from matplotlib import rc_context
+
+    out = io.StringIO()
+    with rc_context({**_RC, "svg.hashsalt": salt}):
+        drawn.savefig(out, format="svg", facecolor=page, metadata={"Date": None, "Creator": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]
+
+
 def save(experiment: Experiment, samples: Sequence[Sample], folder: Path) -> list[Path]:
     """Every picture of an experiment as PNG and SVG, on white. Returns what was written."""
     from matplotlib import rc_context
@@ -349,9 +354,10 @@ def save(experiment: Experiment, samples: Sequence[Sample], folder: Path) -> lis
         if drawn is None:
             continue
         folder.mkdir(parents=True, exist_ok=True)
-        for kind in ("png", "svg"):
-            path = folder / f"{experiment.name}-{index + 1}.{kind}"
-            with rc_context(_RC):
-                drawn.savefig(path, dpi=160, facecolor="white")
-            written.append(path)
+        name = f"{experiment.name}-{index + 1}"
+        lines, pixels = folder / f"{name}.svg", folder / f"{name}.png"
+        lines.write_text(_svg(drawn, name, "white"), encoding="utf-8")
+        with rc_context(_RC):
+            drawn.savefig(pixels, dpi=160, facecolor="white")
+        written += [lines, pixels]
     return written

@@ -52,8 +52,10 @@ DASHES: Final[dict[str, tuple[float, tuple[float, ...]]]] = {
     "GCM": (0, (6, 1.5, 1, 1.5)),  # Beside CTR; of AES-256-GCM the key's length has it.
 }
 
-FONT: Final = "DejaVu Sans"
-"""What matplotlib brings along: the same pictures everywhere. The report has the page's font instead."""
+FONTS: Final = ["DejaVu Sans", "Verdana", "Arial"]
+"""What matplotlib brings along: the same pictures everywhere. An SVG asks for the next where the reader lacks
+that one; Verdana is as wide. The report has the page's font instead.
+"""
 
 
 def colour(peer: str) -> str:
