@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -93,12 +94,10 @@ def calls_for(way: Timed, least: float) -> int:
 
 
 def order(names: Sequence[str], turn: int) -> list[str]:
-    """Who comes when: everyone is first once in so many rounds as there are ways, and every second time
-    round they go backwards, so that nobody always finds the caches as the same other one left them.
+    """Who comes when: shuffled anew every round, the same in every run, so that nobody always finds caches
+    and memory as the same other one left them. (Turning the list round did not do: neighbours stay so.)
     """
-    start = turn % len(names)
-    turned = [*names[start:], *names[:start]]
-    return turned[::-1] if turn // len(names) % 2 else turned
+    return random.Random(turn).sample(names, len(names))
 
 
 def measure(
