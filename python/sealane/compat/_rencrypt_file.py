@@ -34,9 +34,8 @@ def decrypt_old_file(
     """``open_chunk(buffer, message_len, index)`` decrypts in place and returns the plaintext's length."""
     source, target = os.fsdecode(src), os.path.realpath(os.fsdecode(dst))
     with about(source):
-        if not stat.S_ISREG(
-            os.stat(source).st_mode
-        ):  # Before it is opened: a pipe would wait for its writer.
+        # Before it is opened: a pipe would wait for its writer.
+        if not stat.S_ISREG(os.stat(source).st_mode):
             raise ValueError(f"not a regular file: {source}")
         with open(source, "rb", buffering=0) as file:
             known = os.fstat(file.fileno())
