@@ -251,6 +251,14 @@ def test_several_sizes() -> None:
     assert "least at 1 KiB" in text
 
 
+def test_the_widest_lead_is_a_lead() -> None:
+    """A peer whose median is far behind and whose quartiles are not is no one to be most ahead of."""
+    loose = dataclasses.replace(sample("cryptography into", 9e-3, size=1 << 10), low=0.5e-3)
+    text = told(sample(), sample("cryptography into", 2e-3), sample(size=1 << 10), loose)
+    assert "ahead of every peer at 1 of 2 points, level with the best of them at 1; most at 1 MiB" in text
+    assert "cannot be told apart" not in text
+
+
 def test_how_close_it_is_to_what_is_possible() -> None:
     text = told(sample(), sample("cryptography into", 2e-3), sample("copy in memory", 0.25e-3))
     assert "sealane into reaches 25% of «copy in memory» (4.19 GB/s)." in text

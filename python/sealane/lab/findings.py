@@ -103,7 +103,7 @@ def _versus(plot: Plot, ours: Sample, theirs: Sample) -> str:
 def _score(task: str, plot: Plot, duels: Sequence[tuple[Sample, Sample]]) -> str:
     won = [d for d in duels if not tied(*d) and d[0].median < d[1].median]
     lost = [d for d in duels if not tied(*d) and d[0].median > d[1].median]
-    widest = max(duels, key=lambda duel: duel[1].median / duel[0].median)
+    widest = max(won or duels, key=lambda duel: duel[1].median / duel[0].median)
     if len(duels) == 1:
         head = f"{task}{_at(plot, duels[0][0])}: "
         return head + _duel(plot, *duels[0]) + "."
