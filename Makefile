@@ -33,6 +33,7 @@ bench: install tools ## the figures of README, as ratios in one run
 	$(BIN)/python python/bench/boundary.py
 	$(BIN)/python python/bench/raw.py
 	$(BIN)/python python/bench/hybrid.py
+	$(BIN)/python python/bench/door.py
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
 	test -x target/tools/bin/rage || cargo install --quiet --locked --root target/tools rage@0.12.1

@@ -32,6 +32,7 @@ fn modules_depend_downwards() {
         ("error", 0),
         ("random", 0),
         ("engine", 1),
+        ("lab", 1),
         ("key", 1),
         ("nonce", 1),
         ("aead", 2),

@@ -53,6 +53,7 @@ fn obey(command: Command) -> u8 {
         Command::Inspect(args) => commands::inspect(&args, &console),
         Command::Verify(args) => commands::verify(&args, &console),
         Command::Providers(args) => commands::providers(&args, &console),
+        Command::Lab(args) => commands::lab(&args),
         Command::Completions(args) => commands::completions(&args, &console),
     };
     if let Err(failure) = result {

@@ -210,7 +210,10 @@ fn completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = room.run(&format!("completions {shell}")).text();
         assert!(script.contains("sealane") && script.contains("encrypt"), "{shell}");
+        assert!(script.contains("lab"), "{shell}");
     }
+    let verbs = room.run("completions bash").text();
+    assert!(verbs.contains("run report compare"), "{verbs}");
     room.refuses("completions cmd", 2, "possible values: bash");
 }
 
@@ -226,6 +229,23 @@ fn help_and_version() {
     room.refuses("encrypt", 2, "not provided: <--key <KEYFILE>|--recipient <RECIPIENT>|--recipients-file <FILE>|--passphrase>; usage: ");
     room.refuses("encrypt -k k --threads 0 k", 2, "--threads");
     room.refuses("encrypt -k k --threads 1000000 k", 2, "--threads");
+}
+
+/// It is in the Python package, and the program says so.
+#[test]
+fn the_lab_is_elsewhere() {
+    let room = Room::new();
+    assert!(room.run("--help").text().lines().any(|line| line.trim_start().starts_with("lab  ")));
+    for line in ["help lab", "lab --help", "lab run --help"] {
+        let help = room.run(line).text();
+        for word in ["sealane[lab]", "- run:", "- report:", "- compare:"] {
+            assert!(help.contains(word), "{line}: {word}");
+        }
+    }
+    for line in ["lab", "lab run", "lab run small --quick --out x", "lab report x", "lab compare --all x y"] {
+        room.refuses(line, 2, "pip install 'sealane[lab]'");
+    }
+    room.refuses("lab frobnicate", 2, "possible values: run, report, compare");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import IO, Final, TypeAlias, final
+from typing import IO, Final, Self, SupportsIndex, TypeAlias, final
 
 from typing_extensions import Buffer as _Buffer
 
@@ -24,6 +24,7 @@ __all__ = [
     "Poly1305",
     "ProviderInfo",
     "PublicKey",
+    "REncrypt",
     "Ranges",
     "Reader",
     "Speck",
@@ -34,6 +35,7 @@ __all__ = [
     "Writer",
     "XChaCha20",
     "__version__",
+    "aes_bound",
     "algorithms",
     "decrypt_bytes",
     "decrypt_path",
@@ -285,6 +287,27 @@ class Unlock:
         max_work_factor: int | None,
     ) -> Unlock: ...
 
+class REncrypt:
+    def __new__(cls, algorithm: str, key: _KeyLike) -> Self: ...
+    def encrypt(
+        self, buf: _Buffer, plaintext_len: SupportsIndex, block_index: SupportsIndex, aad: _Buffer
+    ) -> int: ...
+    def decrypt(
+        self, buf: _Buffer, ciphertext_len: SupportsIndex, block_index: SupportsIndex, aad: _Buffer
+    ) -> int: ...
+    def encrypt_into_buf(
+        self, plaintext: _Buffer, buf: _Buffer, block_index: SupportsIndex, aad: _Buffer
+    ) -> int: ...
+    def decrypt_into_buf(
+        self, ciphertext: _Buffer, buf: _Buffer, block_index: SupportsIndex, aad: _Buffer
+    ) -> int: ...
+    def encrypt_from(self, plaintext: _Buffer, block_index: SupportsIndex, aad: _Buffer) -> bytearray: ...
+    def decrypt_from(self, ciphertext: _Buffer, block_index: SupportsIndex, aad: _Buffer) -> bytearray: ...
+    @staticmethod
+    def copy_slice(src: _Buffer, buf: _Buffer) -> None: ...
+    @staticmethod
+    def zeroize(arr: _Buffer) -> None: ...
+
 @final
 class AlgorithmInfo:
     @property
@@ -369,6 +392,7 @@ class Manifest:
     def sync(self) -> None: ...
     def close(self) -> None: ...
 
+def aes_bound(key_len: int, bytes: int) -> float | None: ...
 def algorithms() -> list[AlgorithmInfo]: ...
 def providers() -> list[ProviderInfo]: ...
 def generate_key(algorithm: str) -> bytes: ...

@@ -282,6 +282,37 @@ impl<'a> Target<'a> {
     }
 }
 
+impl<'a> Target<'a> {
+    /// A copy of `source` to the start of the target, of which it may be a part.
+    ///
+    /// # Errors
+    /// As [`Self::first`].
+    #[inline]
+    pub(crate) fn copy_of(self, source: Source<'a>) -> PyResult<Copying<'a>> {
+        let len = source.len;
+        Ok(Copying { from: source.start, to: self.first(len)?.start, len, life: PhantomData })
+    }
+}
+
+/// A copy that is still to be made, with or without the interpreter.
+pub(crate) struct Copying<'a> {
+    from: *const u8,
+    to: *mut u8,
+    len: usize,
+    life: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: what is held for `'a` is memory like any other, on whatever thread.
+unsafe impl Send for Copying<'_> {}
+
+impl Copying<'_> {
+    #[inline]
+    pub(crate) fn run(self) {
+        // SAFETY: `copy_of` found both to hold `len` bytes, by the invariant of `Source`; they may overlap here.
+        unsafe { std::ptr::copy(self.from, self.to, self.len) }
+    }
+}
+
 #[inline]
 fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     !a.is_empty() && !b.is_empty() && a.start < b.end && b.start < a.end

@@ -12,6 +12,7 @@ mod file;
 mod hazmat;
 mod hybrid;
 mod keys;
+mod lab;
 mod lock;
 mod manifest;
 mod many;
@@ -20,6 +21,7 @@ mod people;
 mod place;
 mod providers;
 mod ranges;
+mod rencrypt;
 mod sealer;
 mod text;
 mod tree;
@@ -50,11 +52,13 @@ mod _native {
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
         keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load},
+        lab::aes_bound,
         lock::{Lock, Unlock},
         manifest::Manifest,
         many::{decrypt_paths, encrypt_paths},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
+        rencrypt::REncrypt,
         run_cli,
         tree::walk,
     };

@@ -25,6 +25,29 @@ pub(crate) fn bytes_in_memory(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     fits(bytes(value)?).ok_or_else(|| raise(Error::LimitExceeded("more than this machine can address")))
 }
 
+/// How much of a buffer is meant. A number beyond all memory is one that no buffer has, and left to whoever looks.
+///
+/// # Errors
+/// `TypeError` for what is no integer, `ValueError` below zero.
+pub(crate) fn part(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    value.extract::<usize>().or_else(|error| match value.lt(0) {
+        Ok(true) => Err(PyValueError::new_err("a length must not be negative")),
+        Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => Ok(usize::MAX),
+        _ => Err(error),
+    })
+}
+
+/// The number that REncrypt binds a message to.
+///
+/// # Errors
+/// `TypeError` for what is no integer, `ValueError` where it has no place in 64 bits.
+pub(crate) fn block_index(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    value.extract::<u64>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
+        true => PyValueError::new_err("block_index must be from 0 to 2^64 - 1"),
+        false => error,
+    })
+}
+
 /// The number of a block of ChaCha20.
 ///
 /// # Errors

@@ -282,6 +282,6 @@ fn open_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_, 3>) -> PyR
 }
 
 #[cold]
-fn forged() -> PyErr {
+pub(crate) fn forged() -> PyErr {
     raise(Error::Authentication)
 }

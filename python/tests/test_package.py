@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import sealane
+from sealane.compat import rencrypt
 from support import ROOT, leftovers
 
 SCRIPT = [str(Path(sysconfig.get_path("scripts")) / "sealane")]
@@ -22,14 +23,15 @@ def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 def test_names() -> None:
     assert sealane.__version__ == importlib.metadata.version("sealane")
-    for module in sealane, sealane.hazmat, sealane.hybrid, sealane.keys, sealane.exceptions:
+    rooms = sealane.hazmat, sealane.hybrid, sealane.keys, sealane.exceptions, rencrypt
+    for module in sealane, *rooms:
         assert module.__doc__
         assert module.__all__ == sorted(module.__all__)
         for name in module.__all__:
             assert getattr(module, name) is not None
     raw = (getattr(sealane.hazmat, name) for name in sealane.hazmat.__all__)
     kept = sealane.keys.Key, sealane.keys.PublicKey, sealane.keys.TinkKeyset
-    for thing in sealane.Aead, sealane.Buffer, *kept, *raw:
+    for thing in sealane.Aead, sealane.Buffer, *kept, *raw, rencrypt.Cipher, rencrypt.REncrypt:
         for name, member in vars(thing).items():
             assert name.startswith("_") or member.__doc__, f"{thing.__name__}.{name} has no documentation"
 
@@ -58,6 +60,10 @@ def test_the_package_is_typed(tmp_path: Path) -> None:
         "with sealane.open('path', 'wb', passphrase='words') as h: h.write(c)\n"
         "sealane.verify_file('a', key=sealane.keys.TinkKeyset('{}'), context=b'')\n"
         "d: bytes = sealane.hybrid.open(k, sealane.hybrid.seal('02ab', b''), suite='aes-128-gcm')\n"
+        "from sealane.compat.rencrypt import Cipher, REncrypt\n"
+        "e = REncrypt(Cipher.AES256GCM, Cipher.AES256GCM.generate_key())\n"
+        "m: int = e.encrypt_into_buf(memoryview(b''), bytearray(28), 0, aad=bytearray())\n"
+        "e.decrypt_old_file(pathlib.Path('a'), 'b', b'', plaintext_len=m)\n"
     )
     done = run(sys.executable, "-m", "mypy", "--strict", str(user), cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -68,8 +74,10 @@ def test_the_package_is_typed(tmp_path: Path) -> None:
         "sealane.open('p', 'rb', recipients=['age1'])\n"
         "sealane.encrypt(b'', recipients=sealane.keys.generate('age').public)\n"
         "sealane.hybrid.seal('', b'', suite='rot13')\n"
+        "from sealane.compat.rencrypt import REncrypt\n"
+        "REncrypt('aes-256-gcm', b'')\n"
     )
-    assert run(sys.executable, "-m", "mypy", "--strict", str(user), cwd=tmp_path).stdout.count("error:") == 5
+    assert run(sys.executable, "-m", "mypy", "--strict", str(user), cwd=tmp_path).stdout.count("error:") == 6
 
 
 @pytest.mark.parametrize("program", [SCRIPT, MODULE])

@@ -20,6 +20,7 @@ mod kdf;
 mod mlkem;
 mod oaep;
 mod parts;
+mod rencrypt;
 mod secp256k1;
 mod speck;
 mod tink;
@@ -280,6 +281,7 @@ const AEAD: &[(&str, Reader<AeadCase>)] = &[
     ("aead/aegis_draft/aegis-256x2-test-vectors.json", aegis::read),
     ("aead/aegis_draft/aegis-256x4-test-vectors.json", aegis::read),
     ("aead/aes_gcm_spec.json", converted::aes_gcm),
+    ("aead/rencrypt.json", rencrypt::read),
     ("aead/rfc8439.json", converted::chacha),
     ("aead/rfc8452.json", converted::aes_gcm_siv),
     ("aead/speck_poly1305.json", speck::checked),

@@ -48,6 +48,7 @@ fn every_case_is_read() {
         ("aead/aegis_draft/aegis-256x2-test-vectors.json", 2),
         ("aead/aegis_draft/aegis-256x4-test-vectors.json", 2),
         ("aead/aes_gcm_spec.json", 20),
+        ("aead/rencrypt.json", 4),
         ("aead/rfc8439.json", 2),
         ("aead/rfc8452.json", 50),
         ("aead/speck_poly1305.json", 8),

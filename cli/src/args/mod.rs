@@ -8,7 +8,7 @@ use locks::formats;
 use sealane::file::Format;
 
 use clap::builder::RangedU64ValueParser;
-use clap::{Args as Group, Parser, Subcommand, ValueHint};
+use clap::{Args as Group, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -44,6 +44,7 @@ pub(crate) enum Command {
     Inspect(Inspect),
     Verify(Verify),
     Providers(Providers),
+    Lab(Lab),
     Completions(Completions),
 }
 
@@ -162,6 +163,30 @@ pub(crate) struct Providers {
     pub(crate) talk: Talk,
 }
 
+/// Measure sealane beside the libraries that are installed (with the Python package)
+///
+/// It comes with the Python package: pip install 'sealane[lab]'. Each verb has a --help there.
+#[derive(Group)]
+pub(crate) struct Lab {
+    /// What to do
+    #[arg(value_name = "VERB", value_enum)]
+    pub(crate) verb: Option<LabVerb>,
+    /// What the verb takes
+    #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) rest: Vec<OsString>,
+}
+
+/// The verbs of the lab, which is not in this program.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum LabVerb {
+    /// Measure, and write tables, plots and a report: lab run [NAME]... [--quick] [--out DIR] [--list]
+    Run,
+    /// Write the report of a run again: lab report DIR
+    Report,
+    /// What became faster or slower from one run to another, beyond the noise: lab compare OLD NEW [--all]
+    Compare,
+}
+
 /// Print a completion script for a shell
 #[derive(Group)]
 pub(crate) struct Completions {
@@ -197,7 +222,7 @@ impl Command {
             Self::Inspect(args) => args.talk,
             Self::Verify(args) => args.talk,
             Self::Providers(args) => args.talk,
-            Self::Completions(_) => Talk::default(),
+            Self::Lab(_) | Self::Completions(_) => Talk::default(),
         }
     }
 }

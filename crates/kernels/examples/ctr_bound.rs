@@ -12,25 +12,30 @@ mod lines;
 
 use clock::{best_time, nanoseconds_per_cycle};
 use kernels::cpu::Features;
-use kernels::{InOut, aes, aes::Aes};
+use kernels::{InOut, aes, aes::Aes, aes::bound::Bound};
 use lines::Lines;
 use std::hint::black_box;
 
 const SIZES: [usize; 5] = [64, 256, 1 << 10, 16 << 10, 1 << 20];
 
-/// Registers only: the row that it bounds, how, bytes per call, and the call.
-type Bound = (&'static str, &'static str, usize, Box<dyn Fn()>);
+/// Bytes of which the bound is measured: microseconds.
+const BOUNDED: u64 = 1 << 16;
 
 fn main() {
     let only = std::env::args().nth(1).unwrap_or_default();
     let cycle = nanoseconds_per_cycle();
     println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
-    for (bits, rounds) in [(256, 14), (128, 10)] {
+    for bits in [256, 128] {
         println!("\nAES-{bits}: registers only");
-        let bounds = bounds(rounds);
-        for (row, what, bytes, run) in &bounds {
-            let ns = best_time(run) / *bytes as f64;
-            println!("  {row:9} {what:6} {:6.2} B/cycle {:7.2} GB/s", cycle / ns, 1.0 / ns);
+        let bounds: Vec<_> = aes::variants()
+            .filter(|row| row.check(Features::detect()).is_ok())
+            .filter_map(|row| {
+                Bound::new(bits / 8, Features::detect().only(row.needs)).expect("a good length")
+            })
+            .collect();
+        for bound in &bounds {
+            let ns = per_byte(bound);
+            println!("  {:9} {:6.2} B/cycle {:7.2} GB/s", bound.variant(), cycle / ns, 1.0 / ns);
         }
         println!("{:28}{}", "", SIZES.map(|n| format!("{n:>10} B                       ")).concat());
         for row in aes::variants().filter(|row| row.name.contains(&only)) {
@@ -60,8 +65,8 @@ fn main() {
                             true => run(black_box(InOut::apart(from.bytes(), to.bytes_mut()))),
                             false => run(black_box(InOut::in_place(to.bytes_mut()))),
                         }));
-                        for (_, _, bytes, run) in bounds.iter().filter(|bound| bound.0 == row.name) {
-                            bound = bound.min(best_time(run) / *bytes as f64);
+                        for of_row in bounds.iter().filter(|bound| bound.variant() == row.name) {
+                            bound = bound.min(per_byte(of_row));
                         }
                     }
                     let per_byte = ns / n as f64;
@@ -81,56 +86,7 @@ fn main() {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn bounds(rounds: usize) -> Vec<Bound> {
-    use core::arch::x86_64::*;
-
-    const TURNS: usize = 64;
-    /// A function that takes `$n` vectors through `TURNS` times `rounds` rounds.
-    macro_rules! bound {
-        ($name:ident, $n:literal, $features:literal, $round:ident, $set:ident) => {
-            #[target_feature(enable = $features)]
-            fn $name(rounds: usize) {
-                let key = $set(black_box(0x1234));
-                let mut s = [key; $n];
-                for (i, s) in s.iter_mut().enumerate() {
-                    *s = $round(*s, $set(i as i32 as _));
-                }
-                for _ in 0..TURNS * rounds / 2 {
-                    for s in &mut s {
-                        *s = $round(*s, key);
-                    }
-                    for s in &mut s {
-                        *s = $round(*s, key);
-                    }
-                }
-                black_box(s);
-            }
-        };
-    }
-    bound!(zmm8, 8, "vaes,avx512f", _mm512_aesenc_epi128, _mm512_set1_epi64);
-    bound!(zmm12, 12, "vaes,avx512f", _mm512_aesenc_epi128, _mm512_set1_epi64);
-    bound!(ymm8, 8, "vaes,aes,avx2", _mm256_aesenc_epi128, _mm256_set1_epi64x);
-    bound!(ymm12, 12, "vaes,aes,avx2", _mm256_aesenc_epi128, _mm256_set1_epi64x);
-    bound!(xmm8, 8, "aes,avx", _mm_aesenc_si128, _mm_set1_epi32);
-    bound!(xmm12, 12, "aes,avx", _mm_aesenc_si128, _mm_set1_epi32);
-
-    let mut all: Vec<Bound> = Vec::new();
-    macro_rules! add {
-        ($row:literal $width:literal: $($name:ident $n:literal),* if $($feature:tt)*) => {
-            if true $(&& std::arch::is_x86_feature_detected!($feature))* {
-                // SAFETY: the features that these functions enable were just detected.
-                $( all.push(($row, stringify!($name), $n * $width * TURNS, Box::new(move || unsafe { $name(rounds) }))); )*
-            }
-        };
-    }
-    add!("vaes512" 64: zmm8 8, zmm12 12 if "vaes" "avx512f");
-    add!("vaes256" 32: ymm8 8, ymm12 12 if "vaes" "aes" "avx2");
-    add!("aesni" 16: xmm8 8, xmm12 12 if "aes" "avx");
-    all
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn bounds(_rounds: usize) -> Vec<Bound> {
-    Vec::new()
+/// Nanoseconds.
+fn per_byte(bound: &Bound) -> f64 {
+    best_time(|| bound.run(BOUNDED)) / BOUNDED as f64
 }

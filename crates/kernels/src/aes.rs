@@ -8,6 +8,7 @@ use crate::vector::{Blocks, Schedule, unroll};
 use core::fmt;
 
 pub(crate) mod answers;
+pub mod bound;
 
 /// An AES key, expanded, and the row that computes with it.
 ///
@@ -28,11 +29,24 @@ pub(crate) enum Size {
 
 impl Size {
     pub(crate) fn of(key: &[u8]) -> Result<Self, NoKey> {
-        match key.len() {
+        Self::of_len(key.len())
+    }
+
+    /// The same by the bytes of a key.
+    fn of_len(len: usize) -> Result<Self, NoKey> {
+        match len {
             16 => Ok(Self::Bits128),
             24 => Ok(Self::Bits192),
             32 => Ok(Self::Bits256),
             other => Err(NoKey::Length(other)),
+        }
+    }
+
+    fn rounds(self) -> usize {
+        match self {
+            Self::Bits128 => 10,
+            Self::Bits192 => 12,
+            Self::Bits256 => 14,
         }
     }
 }
@@ -277,10 +291,10 @@ fn grow(counter: u128, blocks: usize) -> u128 {
 }
 
 /// Little-endian blocks 0, 1, 2, … for as many as are ever in flight.
-pub(crate) const NUMBERS: [[u8; 16]; 32] = {
-    let mut numbers = [[0; 16]; 32];
+pub(crate) const NUMBERS: [[u8; 16]; 48] = {
+    let mut numbers = [[0; 16]; 48];
     let mut i = 0;
-    while i < 32 {
+    while i < numbers.len() {
         numbers[i][0] = i as u8;
         i += 1;
     }

@@ -193,6 +193,7 @@ macro_rules! blocks {
                 4 => pin!($reg (s 0 1 2 3)),
                 6 => pin!($reg (s 0 1 2 3 4 5)),
                 8 => pin!($reg (s 0 1 2 3 4 5 6 7)),
+                12 => pin!($reg (s 0 1 2 3 4 5 6 7 8 9 10 11)),
                 _ => {}
             }
         }

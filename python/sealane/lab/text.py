@@ -1,0 +1,46 @@
+"""Figures for people: three digits and a unit."""
+
+from __future__ import annotations
+
+
+def size_text(size: int) -> str:
+    """1024 is "1 KiB"; what is no whole number of a unit is told in the unit below."""
+    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >> shift and not size % (1 << shift):
+            return f"{size >> shift} {unit}"
+    if size >= 10 << 20:
+        return f"{size / (1 << 20):.1f} MiB"
+    return f"{size} B"
+
+
+def time_text(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= scale:
+            return f"{digits(seconds / scale)} {unit}"
+    return f"{digits(seconds / 1e-9)} ns"
+
+
+def rate_text(gigabytes: float) -> str:
+    """Of 10^9 bytes a second."""
+    return f"{digits(gigabytes)} GB/s" if gigabytes >= 1 else f"{digits(gigabytes * 1000)} MB/s"
+
+
+def calls_text(calls: float) -> str:
+    """A second."""
+    for unit, scale in (("M", 1e6), ("k", 1e3)):
+        if calls >= scale:
+            return f"{digits(calls / scale)} {unit}/s"
+    return f"{digits(calls)} /s"
+
+
+def times_text(ratio: float) -> str:
+    return f"{digits(ratio)}x"
+
+
+def digits(value: float) -> str:
+    """Three of them."""
+    if value < 0.0995:
+        return f"{value:.3g}"
+    # As it will be after rounding: 9.999 is 10.0.
+    places = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:,.{places}f}"
