@@ -127,6 +127,7 @@ impl Bar {
         if self.hidden && self.began.elapsed() >= Self::PATIENCE {
             self.hidden = false;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.tick(); // The next report may be long in coming.
         }
         if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
