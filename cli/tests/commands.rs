@@ -280,7 +280,8 @@ fn a_terminal() {
     let room = Room::new();
     room.write("plain", b"data");
     let script = |line: &str| {
-        let line = format!("script -qec '{line}' /dev/null");
+        // Without a name of the terminal, as CI may run, nothing is drawn on it.
+        let line = format!("TERM=xterm script -qec '{line}' /dev/null");
         String::from_utf8_lossy(&room.shell(&line).out).into_owned()
     };
     if !works("script", &["-qec".as_ref(), "true".as_ref(), "/dev/null".as_ref()]) {
