@@ -10,36 +10,8 @@ from cryptography.hazmat.primitives.poly1305 import Poly1305 as TheirPoly1305
 from hypothesis import given
 from hypothesis import strategies as st
 from sealane.hazmat import Aead, Speck, SpeckCtr
+from sealane.lab.speck_ways import SPECKS as BLOCKS
 from support import SPECKS, pattern
-
-BLOCKS = {
-    "speck32-64": ("1918111009080100", "6574694c", "a86842f2"),
-    "speck48-72": ("1211100a0908020100", "20796c6c6172", "c049a5385adc"),
-    "speck48-96": ("1a19181211100a0908020100", "6d2073696874", "735e10b6445d"),
-    "speck64-96": ("131211100b0a090803020100", "74614620736e6165", "9f7952ec4175946c"),
-    "speck64-128": ("1b1a1918131211100b0a090803020100", "3b7265747475432d", "8c6fa548454e028b"),
-    "speck96-96": ("0d0c0b0a0908050403020100", "65776f68202c656761737520", "9e4d09ab717862bdde8f79aa"),
-    "speck96-144": (
-        "1514131211100d0c0b0a0908050403020100",
-        "656d6974206e69202c726576",
-        "2bf31072228a7ae440252ee6",
-    ),
-    "speck128-128": (
-        "0f0e0d0c0b0a09080706050403020100",
-        "6c617669757165207469206564616d20",
-        "a65d9851797832657860fedf5c570d18",
-    ),
-    "speck128-192": (
-        "17161514131211100f0e0d0c0b0a09080706050403020100",
-        "726148206665696843206f7420746e65",
-        "1be4cf3a13135566f9bc185de03c1886",
-    ),
-    "speck128-256": (
-        "1f1e1d1c1b1a191817161514131211100f0e0d0c0b0a09080706050403020100",
-        "65736f6874206e49202e72656e6f6f70",
-        "4109010405c0f53e4eeeb48d9c188f43",
-    ),
-}
 
 SEALED = {
     "speck32-64": (
