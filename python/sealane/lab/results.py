@@ -83,19 +83,17 @@ class Results:
     def save(self, folder: Path) -> None:
         """Writes both files; each appears whole or not at all."""
         folder.mkdir(parents=True, exist_ok=True)
+        # So that a line says all of itself without the JSON.
+        about = {name: self.machine.get(name, "") for name in _MACHINE}
+        versions = {peer["name"]: peer["version"] or "" for peer in self.machine.get("peers", [])}
         with _whole(folder / CSV_NAME) as file:
             writer = csv.DictWriter(file, _HEAD, lineterminator="\n")
             writer.writeheader()
-            writer.writerows({**_row(sample), **self._told(sample)} for sample in self.samples)
+            for sample in self.samples:
+                writer.writerow({**_row(sample), "version": versions.get(sample.peer, ""), **about})
         with _whole(folder / JSON_NAME) as file:
             json.dump({**self.machine, "skipped": [asdict(one) for one in self.skipped]}, file, indent=2)
             file.write("\n")
-
-    def _told(self, sample: Sample) -> dict[str, Any]:
-        """The version of the sample's peer and the machine: a line says all of itself without the JSON."""
-        versions = {peer["name"]: peer["version"] for peer in self.machine.get("peers", [])}
-        about = {name: self.machine.get(name, "") for name in _MACHINE}
-        return {"version": versions.get(sample.peer) or "", **about}
 
 
 _MACHINE = ("cpu", "cores", "os", "python")
