@@ -13,14 +13,14 @@ demo: install ## everything from nothing: build, install, encrypt a 1 GiB file (
 
 test: install tools ## all tests: Rust, Python, formats, strangers, the five laws
 	cargo test --locked
-	$(BIN)/python -m pytest -q python/tests tests
+	$(BIN)/python -m pytest -q bindings/python/tests lab/tests tests
 
 lint: install tools ## formatting, warnings, types, stubs against the binary
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict python/sealane
+	$(BIN)/mypy --strict bindings/python/sealane
 	$(BIN)/python -m mypy.stubtest sealane._native --ignore-disjoint-bases
 	@$(MAKE) --no-print-directory docs
 
@@ -30,10 +30,10 @@ bench: install tools ## the figures of README, as ratios in one run
 	cargo bench --locked -p sealane-providers --bench ctr
 	cargo bench --locked -p sealane-providers --bench raw
 	cargo bench --locked -p sealane-providers --bench aead
-	$(BIN)/python python/bench/boundary.py
-	$(BIN)/python python/bench/raw.py
-	$(BIN)/python python/bench/hybrid.py
-	$(BIN)/python python/bench/door.py
+	$(BIN)/python lab/bench/boundary.py
+	$(BIN)/python lab/bench/raw.py
+	$(BIN)/python lab/bench/hybrid.py
+	$(BIN)/python lab/bench/door.py
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
 	test -x target/tools/bin/rage || cargo install --quiet --locked --root target/tools rage@0.12.1
@@ -49,7 +49,7 @@ test-ct: ## no branch and no address depends on a secret: the kernels under valg
 	@for tool in valgrind objdump; do command -v $$tool >/dev/null || { echo "test-ct needs $$tool"; exit 1; }; done
 	RUSTFLAGS="-C symbol-mangling-version=v0" cargo build --locked --release -p sealane-kernels --example constant_time
 	$(PYTHON) tests/constant_time/check.py $${CARGO_TARGET_DIR:-target}/release/examples/constant_time
-	RUSTFLAGS="-C symbol-mangling-version=v0" cargo test --locked --release -p sealane-kernels --test stack
+	RUSTFLAGS="-C symbol-mangling-version=v0" cargo test --locked --release -p sealane-kernels --test it stack::
 
 test-arch: ## the kernels on other processors, emulated; needs what .ci/run installs for it
 	$(call elsewhere,aarch64,AARCH64,qemu-aarch64-static -L /usr/aarch64-linux-gnu,neon-aes$(comma)neon$(comma)portable)
@@ -88,10 +88,10 @@ clean: ## all that was built
 # ---- what the verbs above need --------------------------------------------------------------------------------
 
 venv: $(BIN)/maturin
-$(BIN)/maturin: python/build-requirements.txt
+$(BIN)/maturin: bindings/python/build-requirements.txt
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/build-requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bindings/python/build-requirements.txt
 	@touch $@
 
 # Cargo knows what has to be built again, so this runs always.
@@ -99,8 +99,8 @@ install: venv
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
 
 tools: $(BIN)/.tools
-$(BIN)/.tools: python/tests/requirements.txt | venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
+$(BIN)/.tools: bindings/python/tests/requirements.txt | venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bindings/python/tests/requirements.txt
 	@touch $@
 
 .PHONY: help demo test test-age test-arch test-ct test-miri lint bench fuzz docs wheel clean venv install tools

@@ -10,7 +10,7 @@ fn crates_depend_downwards() {
         ("crates/providers", &["kernels"]),
         ("crates/sealane", &["providers"]),
         ("cli", &["sealane"]),
-        ("python", &["sealane", "cli"]),
+        ("bindings/python", &["sealane", "cli"]),
         ("reference", &[]),
         ("vectors", &[]),
     ];
@@ -73,8 +73,12 @@ fn modules_depend_downwards() {
 fn unsafe_lives_in_a_closed_list() {
     let may = |path: &str| {
         path.starts_with("crates/kernels/src/vector/")
-            || ["crates/kernels/src/variant.rs", "crates/kernels/src/zero.rs", "python/src/buffer.rs"]
-                .contains(&path)
+            || [
+                "crates/kernels/src/variant.rs",
+                "crates/kernels/src/zero.rs",
+                "bindings/python/src/buffer.rs",
+            ]
+            .contains(&path)
     };
     for page in pages(".", ".rs").into_iter().filter(|page| page.is_house() && !may(&page.path)) {
         for (line, code) in page.code() {
@@ -128,7 +132,10 @@ fn tests_loop_over_the_tables() {
 /// 5. Errors are born typed and translated once, at the door.
 #[test]
 fn errors_are_translated_once() {
-    for page in pages("python/src", ".rs").into_iter().filter(|page| page.path != "python/src/error.rs") {
+    for page in pages("bindings/python/src", ".rs")
+        .into_iter()
+        .filter(|page| page.path != "bindings/python/src/error.rs")
+    {
         for (line, code) in page.code() {
             let translates = code.contains("sealane::Error::") || code.contains("for PyErr");
             assert!(!translates, "{}:{line}: {code}", page.path);
@@ -147,7 +154,7 @@ fn errors_are_translated_once() {
 #[test]
 fn files_are_split_by_600_lines() {
     for ending in [".rs", ".py"] {
-        for page in ["crates", "cli", "python", "reference", "vectors", "tests"]
+        for page in ["crates", "cli", "bindings", "lab", "reference", "vectors", "tests"]
             .iter()
             .flat_map(|f| try_pages(f, ending))
         {
@@ -158,6 +165,6 @@ fn files_are_split_by_600_lines() {
 }
 
 fn try_pages(folder: &str, ending: &str) -> Vec<house::Page> {
-    let has_some = ending == ".rs" || matches!(folder, "python" | "tests");
+    let has_some = ending == ".rs" || matches!(folder, "bindings" | "lab" | "tests");
     if has_some { pages(folder, ending) } else { Vec::new() }
 }

@@ -36,7 +36,7 @@ fn every_dependency_has_a_reason() {
         let name = line.split([' ', '=']).next().unwrap();
         assert!(reasons.contains(&format!("`{name}`")), "docs/decisions says nothing of {name}");
     }
-    let [tests, build] = ["python/tests/requirements.txt", "python/build-requirements.txt"]
+    let [tests, build] = ["bindings/python/tests/requirements.txt", "bindings/python/build-requirements.txt"]
         .map(|path| fs::read_to_string(root().join(path)).unwrap());
     for package in tests.lines().chain(build.lines()) {
         let name = package.split("==").next().unwrap().trim();

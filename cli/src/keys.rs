@@ -5,17 +5,17 @@ use crate::error::{Failure, name};
 use crate::passphrase;
 use crate::tui::Console;
 use sealane::age::{Armor, Identity, Recipient, parse_recipients};
-use sealane::file::{Format, Keyset, Lock, Unlock};
+use sealane::file::{DecryptWith, EncryptWith, Format, Keyset};
 use sealane::keys::{self, Secret};
 use sealane::{Error, Key, Misuse};
 use std::ffi::OsStr;
 use std::path::Path;
 
 /// What files are encrypted with. Whatever can be wrong with it is found here, before any file is touched.
-pub(crate) fn lock(args: &args::Lock, console: &Console) -> Result<Lock, Failure> {
+pub(crate) fn lock(args: &args::EncryptWith, console: &Console) -> Result<EncryptWith, Failure> {
     if let Some(path) = &args.key {
         let key = symmetric(path, &args.identities, args.asked, console)?;
-        return keyed(&key, path, args.format, &args.context, Lock::of_key, Lock::tink);
+        return keyed(&key, path, args.format, &args.context, EncryptWith::of_key, EncryptWith::tink);
     }
     plainly_age(args.format, &args.context)?;
     let recipients = match args.passphrase {
@@ -26,7 +26,7 @@ pub(crate) fn lock(args: &args::Lock, console: &Console) -> Result<Lock, Failure
         false => recipients(&args.recipients, &args.recipients_files)?,
     };
     let armor = if args.armor { Armor::Ascii } else { Armor::Binary };
-    let lock = Lock::age(&recipients, armor);
+    let lock = EncryptWith::age(&recipients, armor);
     if !args.passphrase {
         // Some recipients cannot be together. (A passphrase would take its second; it can be alone.)
         sealane::file::encrypt(b"", &lock).map_err(|e| Failure::about("the recipients", e))?;
@@ -35,23 +35,23 @@ pub(crate) fn lock(args: &args::Lock, console: &Console) -> Result<Lock, Failure
 }
 
 /// What opens files.
-pub(crate) fn unlock(args: &args::Unlock, console: &Console) -> Result<Unlock, Failure> {
+pub(crate) fn unlock(args: &args::DecryptWith, console: &Console) -> Result<DecryptWith, Failure> {
     if let Some(path) = &args.key {
         let key = symmetric(path, &args.identities, args.asked, console)?;
-        return keyed(&key, path, args.format, &args.context, Unlock::of_key, Unlock::tink);
+        return keyed(&key, path, args.format, &args.context, DecryptWith::of_key, DecryptWith::tink);
     }
     plainly_age(args.format, &args.context)?;
     let identities = match args.passphrase {
         true => {
             let text = passphrase::ask(args.asked, "the file")?;
             vec![match args.max_work_factor {
-                Some(most) => Identity::passphrase_with_most_work(&text, most),
+                Some(most) => Identity::passphrase_with_max_work_factor(&text, most),
                 None => Identity::passphrase(&text),
             }]
         }
         false => identities(&args.identities, args.asked, console)?,
     };
-    Ok(Unlock::age(&identities))
+    Ok(DecryptWith::age(&identities))
 }
 
 /// Those that were named, and those in files.
@@ -154,7 +154,7 @@ fn keyed<L>(
         (Symmetric::Key(key), format) => {
             let format = format.unwrap_or(Format::Chunked);
             // The format knows which keys it takes: ask it to encrypt nothing.
-            Lock::of_key(key, format, context)
+            EncryptWith::of_key(key, format, context)
                 .and_then(|lock| sealane::file::encrypt(b"", &lock))
                 .and_then(|_| plain(key, format, context))
                 .map_err(about)

@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::places::{self, Source};
 use crate::tui::Bar;
 use sealane::Error;
-use sealane::file::{Decryptor, Encryptor, Lock, ReadAt, Reader, Unlock};
+use sealane::file::{DecryptWith, Decryptor, EncryptWith, Encryptor, ReadAt, Reader};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -16,7 +16,7 @@ const PIECE: usize = 8 << 20;
 const SIP: usize = 1 << 20;
 
 /// Encrypts `source` to standard output, which is handed back.
-pub(crate) fn encrypt(source: &Source, lock: &Lock, bar: &mut Bar) -> Result<File, Failure> {
+pub(crate) fn encrypt(source: &Source, lock: &EncryptWith, bar: &mut Bar) -> Result<File, Failure> {
     let file = source.open_file()?;
     let out = places::stdout_apart_from(&file)?;
     let mut encryptor = Encryptor::new(out, lock).map_err(|e| on_stdout(source, e))?;
@@ -28,7 +28,7 @@ pub(crate) fn encrypt(source: &Source, lock: &Lock, bar: &mut Bar) -> Result<Fil
 /// Decrypts `source` to standard output, which is handed back.
 ///
 /// Of a plain file the end is verified before the first byte goes out. Of a pipe it cannot be.
-pub(crate) fn decrypt(source: &Source, unlock: &Unlock, bar: &mut Bar) -> Result<File, Failure> {
+pub(crate) fn decrypt(source: &Source, unlock: &DecryptWith, bar: &mut Bar) -> Result<File, Failure> {
     let file = source.open_file()?;
     let out = places::stdout_apart_from(&file)?;
     if places::plain_from_start(&file).is_some() {

@@ -29,7 +29,7 @@ from pyarrow.fs import FSSpecHandler, PyFileSystem
 from zarr.storage import FsspecStore
 
 sys.path[:0] = [
-    str(pathlib.Path(__file__).parents[2] / place) for place in ("tests/datasets", "python/tests")
+    str(pathlib.Path(__file__).parents[2] / place) for place in ("tests/datasets", "bindings/python/tests")
 ]
 
 from parts import Server  # noqa: E402

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from sealane.lab import findings, plots
-from sealane.lab.experiments import experiment
-from sealane.lab.results import load
+from sealane_lab import findings, plots
+from sealane_lab.experiments import experiment
+from sealane_lab.results import load
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

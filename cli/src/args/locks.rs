@@ -44,7 +44,7 @@ pub(crate) struct Keygen {
 /// What a file is encrypted with.
 #[derive(Group)]
 #[group(required = true, multiple = true, args = ["key", "recipients", "recipients_files", "passphrase"])]
-pub(crate) struct Lock {
+pub(crate) struct EncryptWith {
     /// A symmetric key: a file that 'sealane keygen' made, any JWK of type "oct", or a keyset of Tink's in JSON
     #[arg(
         short,
@@ -94,7 +94,7 @@ pub(crate) struct Lock {
 /// What opens an encrypted file.
 #[derive(Group)]
 #[group(required = true, multiple = true, args = ["key", "identities", "passphrase"])]
-pub(crate) struct Unlock {
+pub(crate) struct DecryptWith {
     /// The symmetric key: a file that 'sealane keygen' made, any JWK of type "oct", or a keyset of Tink's in JSON
     #[arg(
         short,

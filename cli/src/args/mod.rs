@@ -2,7 +2,7 @@
 
 mod locks;
 
-pub(crate) use locks::{Keygen, Lock, Passphrase, Unlock};
+pub(crate) use locks::{DecryptWith, EncryptWith, Keygen, Passphrase};
 
 use locks::formats;
 use sealane::file::Format;
@@ -52,7 +52,7 @@ pub(crate) enum Command {
 #[derive(Group)]
 pub(crate) struct Encrypt {
     #[command(flatten)]
-    pub(crate) lock: Lock,
+    pub(crate) lock: EncryptWith,
     #[command(flatten)]
     pub(crate) transfer: Transfer,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Encrypt {
 #[derive(Group)]
 pub(crate) struct Decrypt {
     #[command(flatten)]
-    pub(crate) unlock: Unlock,
+    pub(crate) unlock: DecryptWith,
     #[command(flatten)]
     pub(crate) transfer: Transfer,
 }
@@ -111,7 +111,7 @@ pub(crate) struct Folders {
 #[derive(Group)]
 pub(crate) struct Cat {
     #[command(flatten)]
-    pub(crate) unlock: Unlock,
+    pub(crate) unlock: DecryptWith,
     /// Bytes of plaintext, END exclusive; either may be left out. What lies past the end is not there
     #[arg(long, value_name = "START:END", value_parser = range)]
     pub(crate) range: Range<u64>,
@@ -139,7 +139,7 @@ pub(crate) struct Inspect {
 #[derive(Group)]
 pub(crate) struct Verify {
     #[command(flatten)]
-    pub(crate) unlock: Unlock,
+    pub(crate) unlock: DecryptWith,
     /// Encrypted files; '-' is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<PathBuf>,

@@ -4,7 +4,7 @@ use crate::error::{Failure, Kind, name};
 use crate::interrupt;
 use crate::tui::{Bar, Console};
 use sealane::Error;
-use sealane::file::{Durability, Options, Stamp};
+use sealane::file::{Durability, FileFingerprint, Options};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(super) struct Job {
     pub(super) source: PathBuf,
     pub(super) target: PathBuf,
     /// As it was before it was read.
-    pub(super) seen: Stamp,
+    pub(super) seen: FileFingerprint,
 }
 
 /// What came of it.

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::fs::File;
 use std::path::Path;
 
-/// A call of [`sealane::file`] with a `Lock` or an `Unlock`.
+/// A call of [`sealane::file`] with a `EncryptWith` or an `DecryptWith`.
 type ToFile<L> = fn(File, &Path, &Path, &L, Options<'_>) -> Result<(), Error>;
 
 /// The two ways of doing a job.

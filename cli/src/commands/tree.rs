@@ -7,7 +7,7 @@ use crate::interrupt::Watch;
 use crate::keys;
 use crate::tui::Console;
 use sealane::Error;
-use sealane::file::{self, Durability, Manifest, Options, Stamp, Suffix, Tree};
+use sealane::file::{self, Durability, FileFingerprint, Manifest, Options, Suffix, Tree};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fs;
@@ -150,7 +150,7 @@ impl List {
         }
         let mut jobs = Vec::new();
         for (source, target) in tree.pairs {
-            let seen = match Stamp::of(&source) {
+            let seen = match FileFingerprint::of(&source) {
                 Ok(seen) => seen,
                 Err(error) => {
                     console.fail(&Failure::about(&name(&source), error));

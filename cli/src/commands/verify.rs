@@ -7,7 +7,7 @@ use crate::interrupt::Watch;
 use crate::keys;
 use crate::places::Source;
 use crate::tui::Console;
-use sealane::file::{self, Options, Unlock};
+use sealane::file::{self, DecryptWith, Options};
 use serde_json::json;
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(crate) fn verify(args: &Verify, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
-fn one(args: &Verify, source: &Source, unlock: &Unlock, console: &Console) -> Result<(), Failure> {
+fn one(args: &Verify, source: &Source, unlock: &DecryptWith, console: &Console) -> Result<(), Failure> {
     let name = source.name();
     let mut bar = console.bar(&name, source.size());
     let options = Options {

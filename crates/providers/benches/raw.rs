@@ -4,7 +4,7 @@
 //! cargo bench -p sealane-providers --bench raw [part of a name]
 //! ```
 //!
-//! OpenSSL is a peer of these too: `python/bench/raw.py` measures it where both are called from Python.
+//! OpenSSL is a peer of these too: `lab/bench/raw.py` measures it where both are called from Python.
 
 use chacha20::ChaCha20 as TheirChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};

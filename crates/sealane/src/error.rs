@@ -131,7 +131,7 @@ pub enum Misuse {
     /// A suffix of names that no name can end with.
     Suffix,
     /// A stream is used again after it failed.
-    Lost,
+    Poisoned,
     /// A secret that is too long to be wrapped by this key.
     SecretLength {
         /// Bytes given.
@@ -182,7 +182,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Authentication => f.write_str("authentication failed"),
-            Self::Format(expected) => write!(f, "not {expected}"),
+            Self::Format(what) => f.write_str(what),
             Self::Truncated => f.write_str("truncated: the data ends too early"),
             Self::Header(what) => write!(f, "damaged header: {what}"),
             Self::Armor(what) => write!(f, "damaged armor: {what}"),
@@ -273,7 +273,7 @@ impl fmt::Display for Misuse {
             }
             Self::SameTarget(path) => write!(f, "two sources have the same target: {}", path.display()),
             Self::Suffix => f.write_str("no name can end with this suffix"),
-            Self::Lost => f.write_str("an earlier failure lost what was in the making: begin again"),
+            Self::Poisoned => f.write_str("an earlier failure lost what was in the making: begin again"),
             Self::SecretLength { got, most } => {
                 write!(f, "this key wraps secrets of up to {most} bytes, not {got}")
             }

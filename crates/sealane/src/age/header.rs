@@ -130,7 +130,7 @@ fn check_intro(prefix: &[u8]) -> Result<(), Error> {
         return Ok(());
     }
     let Some(version) = prefix.strip_prefix(ORIGIN) else {
-        return Err(Error::Format("an age file"));
+        return Err(Error::Format("not an age file"));
     };
     let version = version.split(|&byte| byte == b'\n').next().unwrap_or_default();
     Err(match version {

@@ -42,13 +42,13 @@ impl Wrapped {
 
 pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
     PublicKey::from_bytes(bytes)
-        .map_err(|_| Error::Format("a post-quantum age recipient: its bytes are no key of X-Wing"))
+        .map_err(|_| Error::Format("not a post-quantum age recipient: its bytes are no key of X-Wing"))
 }
 
 pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
     let seed = bytes.try_into();
     Ok(PrivateKey::from_seed(
-        seed.map_err(|_| Error::Format("a post-quantum age identity: it has not 32 bytes"))?,
+        seed.map_err(|_| Error::Format("not a post-quantum age identity: it has not 32 bytes"))?,
     ))
 }
 

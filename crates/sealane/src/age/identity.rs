@@ -50,11 +50,11 @@ impl Identity {
 
     /// The passphrase. A file that asks for more than 2^20 of work, 1 GiB of memory and some seconds, is refused.
     pub fn passphrase(text: &str) -> Self {
-        Self::passphrase_with_most_work(text, MOST_WORK)
+        Self::passphrase_with_max_work_factor(text, MOST_WORK)
     }
 
     /// The same with another limit: 2^`most` KiB of memory, about 2^(`most` - 18) seconds; 30 at most.
-    pub fn passphrase_with_most_work(text: &str, most: u8) -> Self {
+    pub fn passphrase_with_max_work_factor(text: &str, most: u8) -> Self {
         Self(Private::Passphrase(Passphrase::new(text, most)))
     }
 
@@ -114,17 +114,17 @@ impl FromStr for Identity {
             return Self::from_ssh(text, None);
         }
         const EXPECTED: Error = Error::Format(
-            "an age identity: expected AGE-SECRET-KEY-1... in capitals, without a typing error",
+            "not an age identity: expected AGE-SECRET-KEY-1... in capitals, without a typing error",
         );
         let (prefix, bytes) = text::decode(text).ok_or(EXPECTED)?;
         match prefix {
             x25519::IDENTITY => Ok(Self(Private::X25519(x25519::identity_from_bytes(&bytes)?))),
             hybrid::IDENTITY => Ok(Self(Private::Hybrid(hybrid::identity_from_bytes(&bytes)?))),
             x25519::RECIPIENT | hybrid::RECIPIENT => Err(Error::Format(
-                "an age identity but a recipient, which cannot decrypt: give the AGE-SECRET-KEY-... it belongs to",
+                "not an age identity but a recipient, which cannot decrypt: give the AGE-SECRET-KEY-... it belongs to",
             )),
             _ if prefix.starts_with("AGE-PLUGIN-") => {
-                Err(Error::Format("an age identity that is known: those of plugins are not"))
+                Err(Error::Format("not an age identity that is known: those of plugins are not"))
             }
             _ => Err(EXPECTED),
         }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// # Errors
 /// [`Error::Line`]; [`Error::Format`] where there are none.
 pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
-    lines(text, "a list of recipients: there is none in it")
+    lines(text, "not a list of recipients: there is none in it")
 }
 
 /// The identities in a text. It may be one OpenSSH private key as a whole; if that is protected by a passphrase, use
@@ -20,7 +20,7 @@ pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
 pub fn parse_identities(text: &str) -> Result<Vec<Identity>, Error> {
     match text.trim_ascii_start().starts_with("-----BEGIN") {
         true => Ok(vec![text.trim_ascii_start().parse()?]),
-        false => lines(text, "a list of identities: there is none in it"),
+        false => lines(text, "not a list of identities: there is none in it"),
     }
 }
 

@@ -57,18 +57,18 @@ impl FromStr for Recipient {
             return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
         }
         let (prefix, bytes) = text::decode(text).ok_or(Error::Format(
-            "a recipient: expected age1... or an SSH public key, without a typing error",
+            "not a recipient: expected age1... or an SSH public key, without a typing error",
         ))?;
         match prefix {
             x25519::RECIPIENT => Ok(Self(Public::X25519(x25519::recipient_from_bytes(&bytes)?))),
             hybrid::RECIPIENT => Ok(Self(Public::Hybrid(Box::new(hybrid::recipient_from_bytes(&bytes)?)))),
             _ if prefix.starts_with("AGE-SECRET-KEY-") => Err(Error::Format(
-                "a recipient but an identity, which is secret: give the recipient that belongs to it",
+                "not a recipient but an identity, which is secret: give the recipient that belongs to it",
             )),
-            _ if prefix.starts_with("age1") => {
-                Err(Error::Format("a recipient that is known: those of plugins and of hardware keys are not"))
-            }
-            _ => Err(Error::Format("a recipient: expected age1... or an SSH public key")),
+            _ if prefix.starts_with("age1") => Err(Error::Format(
+                "not a recipient that is known: those of plugins and of hardware keys are not",
+            )),
+            _ => Err(Error::Format("not a recipient: expected age1... or an SSH public key")),
         }
     }
 }

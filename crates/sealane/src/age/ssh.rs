@@ -39,8 +39,8 @@ const MOST_CAPSULE: usize = 1024;
 /// otherwise.
 const MOST_ROUNDS: u32 = 1024;
 
-const NO_RECIPIENT: Error = Error::Format("an SSH public key of type ssh-ed25519 or ssh-rsa");
-const NO_IDENTITY: Error = Error::Format("an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
+const NO_RECIPIENT: Error = Error::Format("not an SSH public key of type ssh-ed25519 or ssh-rsa");
+const NO_IDENTITY: Error = Error::Format("not an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
 
 /// A public key, and the four bytes by which stanzas name it.
 #[derive(Clone)]
@@ -167,7 +167,7 @@ impl Identity {
         let text = text.trim_ascii();
         if !text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
             return Err(Error::Format(
-                "an OpenSSH private key but one in another format; to rewrite it: ssh-keygen -p -f FILE",
+                "not an OpenSSH private key but one in another format; to rewrite it: ssh-keygen -p -f FILE",
             ));
         }
         let key = PrivateKey::from_openssh(text).map_err(|_| NO_IDENTITY)?;
@@ -188,7 +188,7 @@ impl Identity {
                 hash.zeroize();
                 let key = curve::PrivateKey::from_bytes(&scalar)?;
                 if key.public() != *point {
-                    return Err(Error::Format("an OpenSSH private key: its public key is another's"));
+                    return Err(Error::Format("not an OpenSSH private key: its public key is another's"));
                 }
                 Private::Ed25519(key)
             }

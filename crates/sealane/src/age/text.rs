@@ -43,7 +43,7 @@ pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
 
 /// The text of a key.
 pub(super) fn encode(hrp: &'static str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>, Error> {
-    let parsed = Hrp::parse(hrp).map_err(|_| Error::Format("the beginning of a key's text"))?;
+    let parsed = Hrp::parse(hrp).map_err(|_| Error::Format("not the beginning of a key's text"))?;
     // Room for all of it: a string that grows leaves copies behind.
     let mut text = Zeroizing::new(String::with_capacity(hrp.len() + 8 + bytes.len().div_ceil(5) * 8));
     let encoded = match case {

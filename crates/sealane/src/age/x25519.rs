@@ -42,12 +42,12 @@ impl Wrapped {
 
 pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
     let bytes: &[u8; 32] =
-        bytes.try_into().map_err(|_| Error::Format("an age recipient: it has not 32 bytes"))?;
+        bytes.try_into().map_err(|_| Error::Format("not an age recipient: it has not 32 bytes"))?;
     Ok(PublicKey::from_bytes(bytes))
 }
 
 pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
-    let bytes = bytes.try_into().map_err(|_| Error::Format("an age identity: it has not 32 bytes"))?;
+    let bytes = bytes.try_into().map_err(|_| Error::Format("not an age identity: it has not 32 bytes"))?;
     PrivateKey::from_bytes(bytes)
 }
 

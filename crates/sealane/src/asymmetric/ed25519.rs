@@ -90,7 +90,9 @@ impl PublicKey {
             .decompress()
             .filter(|point| point.compress().0 == *bytes && !point.is_small_order())
             .map(|point| Self { point, bytes: *bytes })
-            .ok_or(Error::Format("a public key of ed25519: a point in its one encoding, not of low order"))
+            .ok_or(Error::Format(
+                "not a public key of ed25519: a point in its one encoding, not of low order",
+            ))
     }
 
     /// The point, written.

@@ -21,7 +21,7 @@ pub const PRIVATE_LEN: usize = 32;
 pub const PUBLIC_LEN: usize = 65;
 
 const NO_PUBLIC_KEY: Error =
-    Error::Format("a public key of P-256: 65 bytes that begin with 04, of a point on the curve");
+    Error::Format("not a public key of P-256: 65 bytes that begin with 04, of a point on the curve");
 
 const FAILED: Error = Error::LimitExceeded("P-256 could not be computed: there is no memory left");
 

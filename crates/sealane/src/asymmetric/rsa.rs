@@ -85,7 +85,7 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::Format`]; [`Misuse::Key`] for a size that is not read.
     pub fn from_pkcs8(der: &[u8]) -> Result<Self, Error> {
-        const NONE: Error = Error::Format("an RSA private key in PKCS#8");
+        const NONE: Error = Error::Format("not an RSA private key in PKCS#8");
         // AWS-LC does not look at what comes after it.
         pkcs8::PrivateKeyInfoRef::try_from(der).map_err(|_| NONE)?;
         Self::of(PrivateDecryptingKey::from_pkcs8(der).map_err(|why| rejected(why, NONE))?)
@@ -159,7 +159,7 @@ impl PublicKey {
     /// # Errors
     /// [`Error::Format`]; [`Misuse::Key`] for a size that is not read.
     pub fn from_spki(der: &[u8]) -> Result<Self, Error> {
-        const NONE: Error = Error::Format("an RSA public key in a SubjectPublicKeyInfo");
+        const NONE: Error = Error::Format("not an RSA public key in a SubjectPublicKeyInfo");
         pkcs8::spki::SubjectPublicKeyInfoRef::try_from(der).map_err(|_| NONE)?;
         let key = PublicEncryptingKey::from_der(der).map_err(|why| rejected(why, NONE))?;
         // As the library writes it, so that equal keys are equal bytes.

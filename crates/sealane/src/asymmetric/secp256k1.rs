@@ -24,7 +24,7 @@ pub const COMPRESSED_LEN: usize = 33;
 pub const UNCOMPRESSED_LEN: usize = 65;
 
 const NO_PUBLIC_KEY: Error = Error::Format(
-    "a public key of secp256k1: 33 bytes that begin with 02 or 03, 65 that begin with 04, or 64 as Ethereum has them, \
+    "not a public key of secp256k1: 33 bytes that begin with 02 or 03, 65 that begin with 04, or 64 as Ethereum has them, \
      of a point on the curve",
 );
 

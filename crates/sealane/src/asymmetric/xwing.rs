@@ -28,7 +28,7 @@ pub const SHARED_LEN: usize = 32;
 pub(super) const RANDOMNESS_LEN: usize = 64;
 
 const NO_PUBLIC_KEY: Error =
-    Error::Format("a public key of X-Wing: 1216 bytes, of an ML-KEM-768 key and an X25519 key");
+    Error::Format("not a public key of X-Wing: 1216 bytes, of an ML-KEM-768 key and an X25519 key");
 
 /// A private key. The library wipes it on drop; never shown.
 #[derive(Clone)]

@@ -14,8 +14,8 @@ pub trait ReadAt: Send + Sync {
     fn size(&self) -> io::Result<u64>;
 
     /// What becomes of several threads that read at once.
-    fn crowd(&self) -> Crowd {
-        Crowd::SideBySide
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Parallel
     }
 
     /// Fills `into` from `offset`.
@@ -45,11 +45,11 @@ pub trait ReadAt: Send + Sync {
 
 /// Several threads that read from one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Crowd {
+pub enum Concurrency {
     /// They do not disturb each other.
-    SideBySide,
+    Parallel,
     /// They wait for each other, so that a second one brings little.
-    InTurn,
+    Serialized,
 }
 
 /// A source and what it is called in errors.
@@ -108,8 +108,8 @@ impl<R: ReadAt + ?Sized> ReadAt for Box<R> {
         (**self).size()
     }
 
-    fn crowd(&self) -> Crowd {
-        (**self).crowd()
+    fn concurrency(&self) -> Concurrency {
+        (**self).concurrency()
     }
 }
 
@@ -122,8 +122,8 @@ impl<R: ReadAt + ?Sized> ReadAt for &R {
         (**self).size()
     }
 
-    fn crowd(&self) -> Crowd {
-        (**self).crowd()
+    fn concurrency(&self) -> Concurrency {
+        (**self).concurrency()
     }
 }
 

@@ -1,10 +1,10 @@
 //! What lies around the bytes of a file: nothing, or armor.
 
-use super::lock::Unlock;
+use super::lock::DecryptWith;
 use crate::Error;
 use crate::age::Armor;
 use crate::age::armor::{Decoder, Encoder, View};
-use crate::engine::io::{Crowd, ReadAt};
+use crate::engine::io::{Concurrency, ReadAt};
 use std::io::{self, Write};
 
 /// Bytes of a file to which armor is put, or not, on their way to a writer.
@@ -50,7 +50,7 @@ impl Uncoat {
     /// say.
     pub(super) fn push<'a>(
         &mut self,
-        unlock: &Unlock,
+        unlock: &DecryptWith,
         piece: &'a [u8],
         room: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], Error> {
@@ -70,7 +70,11 @@ impl Uncoat {
     }
 
     /// What is left.
-    pub(super) fn finish<'a>(&mut self, unlock: &Unlock, room: &'a mut Vec<u8>) -> Result<&'a [u8], Error> {
+    pub(super) fn finish<'a>(
+        &mut self,
+        unlock: &DecryptWith,
+        room: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], Error> {
         room.clear();
         match std::mem::replace(self, Self::Binary) {
             Self::Unknown(prefix) => self.know(unlock, prefix, room),
@@ -81,7 +85,7 @@ impl Uncoat {
 
     fn know<'a>(
         &mut self,
-        unlock: &Unlock,
+        unlock: &DecryptWith,
         prefix: Vec<u8>,
         room: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], Error> {
@@ -108,7 +112,7 @@ pub(super) enum Bytes<S> {
 }
 
 impl<S: ReadAt> Bytes<S> {
-    pub(super) fn new(source: S, unlock: &Unlock) -> Result<Self, Error> {
+    pub(super) fn new(source: S, unlock: &DecryptWith) -> Result<Self, Error> {
         // More than the white space that may come before armor.
         let mut prefix = vec![0; source.size()?.min(2048) as usize];
         source.read_exact_at(0, &mut prefix)?;
@@ -142,7 +146,7 @@ impl<S: ReadAt> ReadAt for Bytes<S> {
         }
     }
 
-    fn crowd(&self) -> Crowd {
-        self.source().crowd()
+    fn concurrency(&self) -> Concurrency {
+        self.source().concurrency()
     }
 }

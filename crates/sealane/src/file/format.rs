@@ -39,6 +39,6 @@ impl FromStr for Format {
     /// [`Error::Format`], which lists the names.
     fn from_str(name: &str) -> Result<Self, Error> {
         let found = Self::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or(Error::Format("the name of a format: known are chunked, age, tink-4kb and tink-1mb"))
+        found.ok_or(Error::Format("not the name of a format: known are chunked, age, tink-4kb and tink-1mb"))
     }
 }

@@ -66,7 +66,7 @@ fn unmarked(beginning: &[u8], file_len: u64, format: Format) -> Result<Info, Err
         Format::Chunked => ("chunked-encryption@v1", chunked::LAYOUT),
         Format::Tink4Kb => ("Tink AES-GCM-HKDF, 4 KiB", tink::layout(Segment::Kb4, beginning)?),
         Format::Tink1Mb => ("Tink AES-GCM-HKDF, 1 MiB", tink::layout(Segment::Mb1, beginning)?),
-        Format::Age => return Err(Error::Format("an age file: its first line is another")),
+        Format::Age => return Err(Error::Format("not an age file: its first line is another")),
     };
     info(name, layout, file_len, file_len)
 }

@@ -11,7 +11,7 @@ use crate::{Error, Key, Misuse};
 /// What a file is encrypted with.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Lock {
+pub enum EncryptWith {
     /// A symmetric key: C2SP chunked-encryption@v1.
     Key {
         /// 16 or 32 bytes.
@@ -38,7 +38,7 @@ pub enum Lock {
 /// What opens an encrypted file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Unlock {
+pub enum DecryptWith {
     /// The symmetric key of a file in the format C2SP chunked-encryption@v1.
     Key {
         /// 16 or 32 bytes.
@@ -78,7 +78,7 @@ pub(super) enum Seen {
     Whole,
 }
 
-impl Lock {
+impl EncryptWith {
     /// A symmetric key, for the format C2SP chunked-encryption@v1.
     pub fn key(key: &Key, context: &[u8]) -> Self {
         Self::Key { key: key.clone(), context: context.to_vec() }
@@ -132,7 +132,7 @@ impl Lock {
     }
 }
 
-impl Unlock {
+impl DecryptWith {
     /// The symmetric key of a file in the format C2SP chunked-encryption@v1.
     pub fn key(key: &Key, context: &[u8]) -> Self {
         Self::Key { key: key.clone(), context: context.to_vec() }
@@ -151,7 +151,7 @@ impl Unlock {
     /// A symmetric key, for one of the formats that take such keys.
     ///
     /// # Errors
-    /// As [`Lock::of_key`].
+    /// As [`EncryptWith::of_key`].
     pub fn of_key(key: &Key, format: Format, context: &[u8]) -> Result<Self, Error> {
         Ok(match segment(format)? {
             None => Self::key(key, context),
@@ -173,7 +173,7 @@ impl Unlock {
         let marks = [&b"age-encryption.org/v1\n"[..], b"-----BEGIN AGE ENCRYPTED FILE-----"];
         if !matches!(self, Self::Age { .. }) && marks.iter().any(|mark| prefix.starts_with(mark)) {
             return Err(Error::Format(
-                "a file for a symmetric key but an age file: it takes an identity or a passphrase",
+                "not a file for a symmetric key but an age file: it takes an identity or a passphrase",
             ));
         }
         match self {

@@ -21,7 +21,7 @@ const HEADER: &str = "{\"sealane\":\"manifest\",\"version\":1}\n";
 /// A header that some later release may write is not longer.
 const MOST_HEADER: u64 = 4096;
 const EXPECTED: Error =
-    Error::Format("a manifest, which begins with {\"sealane\":\"manifest\",\"version\":1}");
+    Error::Format("not a manifest, which begins with {\"sealane\":\"manifest\",\"version\":1}");
 
 /// The list of the files that a job has finished, on disk.
 ///
@@ -43,7 +43,7 @@ pub struct Manifest {
 
 /// What the system says of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileFingerprint {
     len: u64,
     mtime_ns: i128,
 }
@@ -106,7 +106,7 @@ impl Manifest {
                 break;
             }
             if let Some(number) = bad {
-                return Err(Error::Line { number, why: Box::new(Error::Format("a line of a manifest")) });
+                return Err(Error::Line { number, why: Box::new(Error::Format("not a line of a manifest")) });
             }
             match serde_json::from_slice::<Line>(&line) {
                 Ok(read) if line.ends_with(b"\n") => {
@@ -123,8 +123,8 @@ impl Manifest {
     pub fn finished(&self, source: &Path, target: &Path) -> bool {
         let Some(line) = self.finished.get(&Name::of(target)) else { return false };
         line.source == Name::of(source)
-            && Stamp::of(source).is_ok_and(|now| now == line.source_stamp())
-            && Stamp::of(target).is_ok_and(|now| now == line.target_stamp())
+            && FileFingerprint::of(source).is_ok_and(|now| now == line.source_stamp())
+            && FileFingerprint::of(target).is_ok_and(|now| now == line.target_stamp())
     }
 
     /// Notes that `target` was made of `source`, as that was `seen` before it was read: one that changed since then is
@@ -132,8 +132,8 @@ impl Manifest {
     ///
     /// # Errors
     /// [`Error::Io`] with the path, of the target or of the manifest. What was noted before stays.
-    pub fn add(&mut self, source: &Path, seen: Stamp, target: &Path) -> Result<(), Error> {
-        let made = Stamp::of(target)?;
+    pub fn add(&mut self, source: &Path, seen: FileFingerprint, target: &Path) -> Result<(), Error> {
+        let made = FileFingerprint::of(target)?;
         let line = Line {
             source: Name::of(source),
             source_len: seen.len,
@@ -178,7 +178,7 @@ impl Manifest {
     }
 }
 
-impl Stamp {
+impl FileFingerprint {
     /// Of the file at `path`, through links.
     ///
     /// # Errors
@@ -223,12 +223,12 @@ fn header(line: &[u8]) -> Result<(), Error> {
 }
 
 impl Line {
-    fn source_stamp(&self) -> Stamp {
-        Stamp { len: self.source_len, mtime_ns: self.source_mtime_ns }
+    fn source_stamp(&self) -> FileFingerprint {
+        FileFingerprint { len: self.source_len, mtime_ns: self.source_mtime_ns }
     }
 
-    fn target_stamp(&self) -> Stamp {
-        Stamp { len: self.target_len, mtime_ns: self.target_mtime_ns }
+    fn target_stamp(&self) -> FileFingerprint {
+        FileFingerprint { len: self.target_len, mtime_ns: self.target_mtime_ns }
     }
 
     fn text(&self, source: &Path, target: &Path) -> String {
@@ -323,7 +323,7 @@ mod test {
         }
 
         fn note(&self) {
-            let seen = Stamp::of(&self.source()).unwrap();
+            let seen = FileFingerprint::of(&self.source()).unwrap();
             self.open().add(&self.source(), seen, &self.target()).unwrap();
         }
 
@@ -384,7 +384,7 @@ mod test {
     #[test]
     fn a_source_that_changed_while_it_was_read_is_not_finished() {
         let room = Room::new("while");
-        let seen = Stamp::of(&room.source()).unwrap();
+        let seen = FileFingerprint::of(&room.source()).unwrap();
         room.change(&room.source(), b"more than before");
         room.open().add(&room.source(), seen, &room.target()).unwrap();
         assert!(!room.finished());
@@ -396,7 +396,7 @@ mod test {
         room.note();
         let other = room.0.join("other");
         fs::write(&other, b"").unwrap();
-        let seen = Stamp::of(&room.source()).unwrap();
+        let seen = FileFingerprint::of(&room.source()).unwrap();
         room.open().add(&room.source(), seen, &other).unwrap();
         let whole = fs::read(room.path()).unwrap();
         let second = whole[..whole.len() - 1].iter().rposition(|&b| b == b'\n').unwrap() + 1;
@@ -464,7 +464,7 @@ mod test {
         ];
         for path in &names {
             fs::write(path, b"").unwrap();
-            room.open().add(path, Stamp::of(path).unwrap(), path).unwrap();
+            room.open().add(path, FileFingerprint::of(path).unwrap(), path).unwrap();
         }
         let manifest = room.open();
         for a in &names {

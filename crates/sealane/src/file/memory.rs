@@ -1,7 +1,7 @@
 //! The file formats, in memory.
 
 use super::coat::Coated;
-use super::lock::{Keys, Lock, Unlock};
+use super::lock::{DecryptWith, EncryptWith, Keys};
 use crate::age::Armor;
 use crate::age::armor::{self, Decoder};
 use crate::engine::join::{Threads, join, threads};
@@ -18,7 +18,7 @@ const WORTH_THREADS: usize = 4 << 20;
 ///
 /// # Errors
 /// [`Misuse::KeyLength`] and what else the lock may say.
-pub fn encrypt(plaintext: &[u8], lock: &Lock) -> Result<Vec<u8>, Error> {
+pub fn encrypt(plaintext: &[u8], lock: &EncryptWith) -> Result<Vec<u8>, Error> {
     let sealing = Sealing::new(plaintext, lock)?;
     let mut out = vec![0; sealing.len()];
     sealing.write_into(&mut out)?;
@@ -29,7 +29,7 @@ pub fn encrypt(plaintext: &[u8], lock: &Lock) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 /// [`Error::Authentication`], [`Error::Truncated`] and what else the format may say.
-pub fn decrypt(file: &[u8], unlock: &Unlock) -> Result<Vec<u8>, Error> {
+pub fn decrypt(file: &[u8], unlock: &DecryptWith) -> Result<Vec<u8>, Error> {
     let opening = Opening::new(file, unlock)?;
     let mut out = vec![0; opening.len()];
     opening.read_into(&mut out)?;
@@ -52,7 +52,7 @@ impl<'a> Sealing<'a> {
     ///
     /// # Errors
     /// Those of [`encrypt`].
-    pub fn new(plaintext: &'a [u8], lock: &Lock) -> Result<Self, Error> {
+    pub fn new(plaintext: &'a [u8], lock: &EncryptWith) -> Result<Self, Error> {
         let (keys, header) = lock.begin()?;
         let plan = keys.layout().plan_plain(plaintext.len() as u64)?;
         let bare = length(plan.sealed_len())?;
@@ -108,7 +108,7 @@ impl<'a> Opening<'a> {
     ///
     /// # Errors
     /// Those of [`decrypt`].
-    pub fn new(file: &'a [u8], unlock: &Unlock) -> Result<Self, Error> {
+    pub fn new(file: &'a [u8], unlock: &DecryptWith) -> Result<Self, Error> {
         let file = match unlock.armor(file) {
             Some(Armor::Ascii) => Cow::Owned(bare(file)?),
             _ => Cow::Borrowed(file),

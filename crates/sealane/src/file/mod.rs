@@ -1,6 +1,6 @@
 //! Files, objects and streams, in formats that others read.
 //!
-//! What a file is locked with says which ([`Lock`], [`Unlock`]):
+//! What a file is locked with says which ([`EncryptWith`], [`DecryptWith`]):
 //!
 //! | locked with | format |
 //! |---|---|
@@ -38,13 +38,13 @@ pub mod tink;
 mod tree;
 mod writer;
 
-pub use crate::engine::io::{Crowd, ReadAt};
+pub use crate::engine::io::{Concurrency, ReadAt};
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
 pub use format::Format;
 pub use inspect::{Info, inspect};
-pub use lock::{Lock, Unlock};
-pub use manifest::{Manifest, Stamp};
+pub use lock::{DecryptWith, EncryptWith};
+pub use manifest::{FileFingerprint, Manifest};
 pub use memory::{Opening, Sealing, decrypt, encrypt};
 pub use output::Output;
 pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened};

@@ -1,6 +1,6 @@
 //! From a path to a path.
 
-use super::lock::{Lock, Unlock};
+use super::lock::{DecryptWith, EncryptWith};
 use super::stream::{Decryptor, Encryptor, pump};
 use super::{Options, Output, Reader};
 use crate::age::Armor;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// [`Error::Io`] with the path, [`Misuse::SameFile`], [`Misuse::KeyLength`], [`Error::Cancelled`]. Nothing is left
 /// behind, and `from` is never touched.
-pub fn encrypt_file(from: &Path, to: &Path, lock: &Lock, options: Options<'_>) -> Result<(), Error> {
+pub fn encrypt_file(from: &Path, to: &Path, lock: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
     encrypt(&Source::open(from)?, to, lock, options)
 }
 
@@ -33,13 +33,13 @@ pub fn encrypt_opened(
     from: File,
     name: &Path,
     to: &Path,
-    lock: &Lock,
+    lock: &EncryptWith,
     options: Options<'_>,
 ) -> Result<(), Error> {
     encrypt(&Source::opened(from, name)?, to, lock, options)
 }
 
-fn encrypt(source: &Source, to: &Path, lock: &Lock, mut options: Options<'_>) -> Result<(), Error> {
+fn encrypt(source: &Source, to: &Path, lock: &EncryptWith, mut options: Options<'_>) -> Result<(), Error> {
     let sink = output(source, to)?;
     if let (Some(len), Some(staged), Armor::Binary) = (source.size(), sink.staged(), lock.armor()) {
         let (keys, header) = lock.begin()?;
@@ -65,7 +65,7 @@ fn encrypt(source: &Source, to: &Path, lock: &Lock, mut options: Options<'_>) ->
 ///
 /// # Errors
 /// [`Error::Authentication`], [`Error::Truncated`] and those of [`encrypt_file`].
-pub fn decrypt_file(from: &Path, to: &Path, unlock: &Unlock, options: Options<'_>) -> Result<(), Error> {
+pub fn decrypt_file(from: &Path, to: &Path, unlock: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
     decrypt(&Source::open(from)?, to, unlock, options)
 }
 
@@ -77,13 +77,13 @@ pub fn decrypt_opened(
     from: File,
     name: &Path,
     to: &Path,
-    unlock: &Unlock,
+    unlock: &DecryptWith,
     options: Options<'_>,
 ) -> Result<(), Error> {
     decrypt(&Source::opened(from, name)?, to, unlock, options)
 }
 
-fn decrypt(source: &Source, to: &Path, unlock: &Unlock, mut options: Options<'_>) -> Result<(), Error> {
+fn decrypt(source: &Source, to: &Path, unlock: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
     let reader = source.reader(unlock)?;
     let sink = output(source, to)?;
     match (reader, sink.staged()) {
@@ -114,7 +114,7 @@ fn allocate(staged: &Staged, plan: Plan, len: u64) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Misuse::KeyLength`].
-pub fn verify_file(from: &Path, unlock: &Unlock, options: Options<'_>) -> Result<(), Error> {
+pub fn verify_file(from: &Path, unlock: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
     verify(&Source::open(from)?, unlock, options)
 }
 
@@ -122,11 +122,16 @@ pub fn verify_file(from: &Path, unlock: &Unlock, options: Options<'_>) -> Result
 ///
 /// # Errors
 /// Those of [`verify_file`].
-pub fn verify_opened(from: File, name: &Path, unlock: &Unlock, options: Options<'_>) -> Result<(), Error> {
+pub fn verify_opened(
+    from: File,
+    name: &Path,
+    unlock: &DecryptWith,
+    options: Options<'_>,
+) -> Result<(), Error> {
     verify(&Source::opened(from, name)?, unlock, options)
 }
 
-fn verify(source: &Source, unlock: &Unlock, mut options: Options<'_>) -> Result<(), Error> {
+fn verify(source: &Source, unlock: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
     match source.reader(unlock)? {
         Some(reader) => open_all(reader.keys(), reader.plan(), source.named(&reader), &Nowhere, &mut options),
         None => {
@@ -171,7 +176,7 @@ impl Source {
     }
 
     /// `None` where it has to be read from its beginning to its end.
-    fn reader(&self, unlock: &Unlock) -> Result<Option<Reader<&File>>, Error> {
+    fn reader(&self, unlock: &DecryptWith) -> Result<Option<Reader<&File>>, Error> {
         if self.size().is_none() {
             return Ok(None);
         }

@@ -1,7 +1,7 @@
 //! Ranges of an encrypted file whose bytes somebody else fetches: from a server that is asked for as little as possible.
 
 use super::chunked::{Chunked, HEADER_LEN, LAYOUT};
-use super::lock::Unlock;
+use super::lock::DecryptWith;
 use crate::Error;
 use crate::engine::pipeline::Chunks;
 use crate::engine::plan::{Job, Plan};
@@ -60,9 +60,11 @@ impl Ranges {
     /// # Errors
     /// [`Error::Truncated`] where there are fewer; [`Error::Authentication`] for another key, another context or a
     /// changed header; [`Error::Format`] for what opens another format.
-    pub fn new(header: &[u8], unlock: &Unlock) -> Result<Self, Error> {
-        let Unlock::Key { key, context } = unlock else {
-            return Err(Error::Format("for the format chunked-encryption@v1, which alone is read by ranges"));
+    pub fn new(header: &[u8], unlock: &DecryptWith) -> Result<Self, Error> {
+        let DecryptWith::Key { key, context } = unlock else {
+            return Err(Error::Format(
+                "not for the format chunked-encryption@v1, which alone is read by ranges",
+            ));
         };
         let header = header.get(..HEADER_LEN).and_then(|header| header.try_into().ok());
         Ok(Self { keys: Chunked::open(key, context, header.ok_or(Error::Truncated)?)? })
@@ -76,7 +78,7 @@ impl Ranges {
     pub fn fetched<'a>(&'a self, plain: Range<u64>, sealed: &'a [u8]) -> Result<Fetched<'a>, Error> {
         let wanted = whole(&plain);
         let chunks = match sealed.len().cmp(&wanted.sealed_len()) {
-            std::cmp::Ordering::Greater => return Err(Error::Format("what was asked for but more")),
+            std::cmp::Ordering::Greater => return Err(Error::Format("not what was asked for but more")),
             std::cmp::Ordering::Equal => wanted,
             std::cmp::Ordering::Less => {
                 // So the file ends here, and its last chunk is the one that is not full.
@@ -144,7 +146,7 @@ impl Fetched<'_> {
 mod test {
     use super::*;
     use crate::Key;
-    use crate::file::{CHUNK_LEN, Lock, encrypt};
+    use crate::file::{CHUNK_LEN, EncryptWith, encrypt};
 
     fn open(ranges: &Ranges, file: &[u8], plain: Range<u64>) -> Result<Vec<u8>, Error> {
         let sealed = sealed_range(plain.clone());
@@ -157,7 +159,7 @@ mod test {
     #[test]
     fn every_range_is_that_of_the_plaintext() {
         let key = Key::from_bytes(&[7; 32]);
-        let (lock, unlock) = (Lock::key(&key, b"c"), Unlock::key(&key, b"c"));
+        let (lock, unlock) = (EncryptWith::key(&key, b"c"), DecryptWith::key(&key, b"c"));
         const CHUNK: u64 = CHUNK_LEN as u64;
         for len in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 3 * CHUNK + 5] {
             let plain: Vec<u8> = (0..len).map(|n| (n % 251) as u8).collect();
@@ -186,7 +188,7 @@ mod test {
     #[test]
     fn what_is_not_so_is_told() {
         let key = Key::from_bytes(&[7; 32]);
-        let (lock, unlock) = (Lock::key(&key, b""), Unlock::key(&key, b""));
+        let (lock, unlock) = (EncryptWith::key(&key, b""), DecryptWith::key(&key, b""));
         let file = encrypt(&[1; 3 * CHUNK_LEN], &lock).unwrap();
         let ranges = Ranges::new(&file, &unlock).unwrap();
         let sealed = sealed_range(5..9);
@@ -207,7 +209,7 @@ mod test {
         assert!(open(&ranges, &file[16_400..], 5..9).is_err());
         let other = encrypt(&[1; 3 * CHUNK_LEN], &lock).unwrap();
         assert!(matches!(open(&ranges, &other, 5..9), Err(Error::Authentication)));
-        let another = Unlock::key(&Key::from_bytes(&[8; 32]), b"");
+        let another = DecryptWith::key(&Key::from_bytes(&[8; 32]), b"");
         assert!(matches!(Ranges::new(&file, &another), Err(Error::Authentication)));
         assert!(matches!(Ranges::new(&file[..55], &unlock), Err(Error::Truncated)));
     }

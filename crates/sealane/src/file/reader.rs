@@ -1,9 +1,9 @@
 //! Random access: any range out of the middle of an encrypted file.
 
 use super::coat::Bytes;
-use super::lock::{Keys, Unlock};
+use super::lock::{DecryptWith, Keys};
 use crate::Error;
-use crate::engine::io::{Crowd, ReadAt};
+use crate::engine::io::{Concurrency, ReadAt};
 use crate::engine::join::{Threads, join};
 use crate::engine::kept::with_room;
 use crate::engine::pipeline::Chunks;
@@ -20,10 +20,10 @@ const JOBS: usize = 8;
 
 /// From this many bytes on, other threads bring more than they cost. With 512 KiB, a second one that has to be woken
 /// costs as much as it brings, and one that was just at work saves a third of the time; with 256 KiB waking costs more.
-fn worth_threads(crowd: Crowd) -> usize {
+fn worth_threads(crowd: Concurrency) -> usize {
     match crowd {
-        Crowd::SideBySide => 1 << 19,
-        Crowd::InTurn => 4 << 20,
+        Concurrency::Parallel => 1 << 19,
+        Concurrency::Serialized => 4 << 20,
     }
 }
 
@@ -51,7 +51,7 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`crate::Misuse::KeyLength`] and what else the
     /// format may say.
-    pub fn new(source: S, unlock: &Unlock) -> Result<Self, Error> {
+    pub fn new(source: S, unlock: &DecryptWith) -> Result<Self, Error> {
         let source = Bytes::new(source, unlock)?;
         let size = source.size()?;
         let keys = unlock.begin_at(&source, size)?;
@@ -101,7 +101,7 @@ impl<S: ReadAt> Reader<S> {
         let len = usize::try_from(rest).unwrap_or(usize::MAX).min(into.len());
         let known = self.recall(offset, &mut into[..len]);
         let (mut at, mut into) = (offset + known as u64, &mut into[known..len]);
-        if into.len() < worth_threads(self.source.crowd()) {
+        if into.len() < worth_threads(self.source.concurrency()) {
             while !into.is_empty() {
                 let piece = self.piece(at, JOB_LEN.1).min(into.len());
                 self.read_piece(at, &mut into[..piece])?;

@@ -2,7 +2,7 @@
 
 use super::Options;
 use super::coat::{Coated, Uncoat};
-use super::lock::{Begun, Keys, Lock, Seen, Unlock};
+use super::lock::{Begun, DecryptWith, EncryptWith, Keys, Seen};
 use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
 use crate::engine::plan::Job;
 use crate::{Error, Misuse};
@@ -32,7 +32,7 @@ impl<W: Write> Encryptor<W> {
     ///
     /// # Errors
     /// [`Misuse::KeyLength`] and what else the lock may say, [`Error::Io`].
-    pub fn new(inner: W, lock: &Lock) -> Result<Self, Error> {
+    pub fn new(inner: W, lock: &EncryptWith) -> Result<Self, Error> {
         let (keys, header) = lock.begin()?;
         let mut inner = Coated::new(inner, lock.armor())?;
         inner.write_all(&header)?;
@@ -43,10 +43,10 @@ impl<W: Write> Encryptor<W> {
     /// Encrypts a piece.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::LimitExceeded`]; from then on [`Misuse::Lost`].
+    /// [`Error::Io`], [`Error::LimitExceeded`]; from then on [`Misuse::Poisoned`].
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
         loop {
-            let job = batch(&*self.keys, self.index.ok_or(Misuse::Lost)?);
+            let job = batch(&*self.keys, self.index.ok_or(Misuse::Poisoned)?);
             let room = job.plain_len() - self.plain.len();
             if piece.len() <= room {
                 self.plain.extend_from_slice(piece);
@@ -64,7 +64,7 @@ impl<W: Write> Encryptor<W> {
     /// # Errors
     /// As [`Self::push`].
     pub fn finish(mut self) -> Result<W, Error> {
-        let index = self.index.ok_or(Misuse::Lost)?;
+        let index = self.index.ok_or(Misuse::Poisoned)?;
         let layout = self.keys.layout();
         let plan = layout.plan_plain(layout.plain_start(index) + self.plain.len() as u64)?;
         self.seal(&plan.span(index..u64::MAX))?;
@@ -90,7 +90,7 @@ impl<W: Write> Encryptor<W> {
 /// it returns, what was written may be the beginning of a truncated file. Where that matters, write to a place that
 /// can be thrown away, as [`super::decrypt_file`] does.
 pub struct Decryptor<W> {
-    unlock: Unlock,
+    unlock: DecryptWith,
     armor: Uncoat,
     /// What the armor held.
     bare: Vec<u8>,
@@ -108,7 +108,7 @@ pub struct Decryptor<W> {
 
 impl<W: Write> Decryptor<W> {
     /// Begins a file.
-    pub fn new(inner: W, unlock: &Unlock) -> Self {
+    pub fn new(inner: W, unlock: &DecryptWith) -> Self {
         Self {
             unlock: unlock.clone(),
             armor: Uncoat::Unknown(Vec::new()),
@@ -126,9 +126,9 @@ impl<W: Write> Decryptor<W> {
     ///
     /// # Errors
     /// [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`] and what else the format may say; from then on
-    /// [`Misuse::Lost`].
+    /// [`Misuse::Poisoned`].
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
-        let index = self.index.take().ok_or(Misuse::Lost)?;
+        let index = self.index.take().ok_or(Misuse::Poisoned)?;
         let mut bare = std::mem::take(&mut self.bare);
         let piece = self.armor.push(&self.unlock, piece, &mut bare)?;
         self.index = Some(index);
@@ -167,7 +167,7 @@ impl<W: Write> Decryptor<W> {
 
     fn open_batches(&mut self, mut index: u64, mut piece: &[u8]) -> Result<(), Error> {
         loop {
-            let job = batch(&**self.keys.as_ref().ok_or(Misuse::Lost)?, index);
+            let job = batch(&**self.keys.as_ref().ok_or(Misuse::Poisoned)?, index);
             let all = self.sealed.len() + piece.len();
             if all <= job.sealed_len() {
                 self.sealed.extend_from_slice(piece);
@@ -188,7 +188,7 @@ impl<W: Write> Decryptor<W> {
     /// # Errors
     /// [`Error::Truncated`] and those of [`Self::push`]; nothing more was written then.
     pub fn finish(mut self) -> Result<W, Error> {
-        let index = self.index.ok_or(Misuse::Lost)?;
+        let index = self.index.ok_or(Misuse::Poisoned)?;
         let mut bare = std::mem::take(&mut self.bare);
         let piece = self.armor.finish(&self.unlock, &mut bare)?;
         self.push_bare(index, piece)?;
@@ -196,7 +196,7 @@ impl<W: Write> Decryptor<W> {
             // More was wanted, but this is all there is.
             self.begin(index, Seen::Whole)?;
         }
-        let index = self.index.ok_or(Misuse::Lost)?;
+        let index = self.index.ok_or(Misuse::Poisoned)?;
         let layout = self.keys.as_ref().ok_or(Error::Truncated)?.layout();
         let plan = layout.plan_sealed(layout.sealed_start(index) + self.sealed.len() as u64)?;
         self.open(&plan.span(index..u64::MAX))?;
@@ -242,7 +242,7 @@ impl<W> std::fmt::Debug for Decryptor<W> {
 pub fn encrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
-    lock: &Lock,
+    lock: &EncryptWith,
     mut options: Options<'_>,
 ) -> Result<W, Error> {
     let mut encryptor = Encryptor::new(sink, lock)?;
@@ -257,7 +257,7 @@ pub fn encrypt_stream<W: Write>(
 pub fn decrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
-    unlock: &Unlock,
+    unlock: &DecryptWith,
     mut options: Options<'_>,
 ) -> Result<W, Error> {
     let mut decryptor = Decryptor::new(sink, unlock);

@@ -115,7 +115,7 @@ impl Walk<'_> {
                     Ok(_) if in_place && self.suffix.is_added_to(&name) => {
                         self.problem(
                             &entry.path(),
-                            Error::Format("to be encrypted again: it has the suffix"),
+                            Error::Format("not to be encrypted again: it has the suffix"),
                         );
                     }
                     Ok(kind) => self.file(&entry.path(), kind, place.as_ref()),
@@ -282,7 +282,7 @@ impl Suffix<'_> {
             Self::Add(suffix) => Ok([name, suffix].into_iter().collect()),
             Self::TakeOff(suffix) => taken_off(name, suffix)
                 .filter(|rest| !["", ".", ".."].iter().any(|none| rest == none))
-                .ok_or(Error::Format("a file whose name ends with the suffix")),
+                .ok_or(Error::Format("not a file whose name ends with the suffix")),
         }
     }
 }

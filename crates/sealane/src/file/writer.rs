@@ -1,6 +1,6 @@
 //! An encrypted file that is written in pieces and appears whole.
 
-use super::{Durability, Encryptor, Lock, Output};
+use super::{Durability, EncryptWith, Encryptor, Output};
 use crate::Error;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Io`], [`crate::Misuse::KeyLength`].
-    pub fn create(path: &Path, lock: &Lock) -> Result<Self, Error> {
+    pub fn create(path: &Path, lock: &EncryptWith) -> Result<Self, Error> {
         let encryptor = Encryptor::new(Output::create(path)?, lock).map_err(|e| e.about(path))?;
         Ok(Self { encryptor, path: path.to_owned() })
     }

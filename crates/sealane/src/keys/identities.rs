@@ -16,7 +16,7 @@ pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Iden
 }
 
 fn identities(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
-    const NO_TEXT: Error = Error::Format("a file of identities: it is not text");
+    const NO_TEXT: Error = Error::Format("not a file of identities: it is not text");
     if is_age_file(content) {
         let passphrase = passphrase.ok_or(Misuse::PassphraseMissing)?;
         let inside = age::open(content, &[Identity::passphrase(passphrase)])?;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 const EXPECTED: Error =
-    Error::Format("a key file: expected a JSON Web Key like {\"kty\":\"oct\",\"k\":\"...\"}");
+    Error::Format("not a key file: expected a JSON Web Key like {\"kty\":\"oct\",\"k\":\"...\"}");
 
 /// Members that are not named here are ignored, as RFC 7517 section 4 demands. The secret is borrowed: no copy of it is
 /// left behind, and base64url never needs the escapes that would want one.
@@ -35,7 +35,7 @@ pub fn to_jwk(key: &Key) -> Zeroizing<String> {
 pub fn from_jwk(text: &str) -> Result<Key, Error> {
     let jwk: Jwk<'_> = serde_json::from_str(text).map_err(|_| EXPECTED)?;
     if jwk.kty != "oct" {
-        return Err(Error::Format("a symmetric key: the JSON Web Key has another type than \"oct\""));
+        return Err(Error::Format("not a symmetric key: the JSON Web Key has another type than \"oct\""));
     }
     let bytes = Zeroizing::new(Base64UrlUnpadded::decode_vec(jwk.k).map_err(|_| EXPECTED)?);
     match bytes.is_empty() {

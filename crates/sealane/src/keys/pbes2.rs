@@ -52,9 +52,9 @@ const MOST_SCRYPT_BYTES: u64 = 1 << 30;
 const MOST_SCRYPT_WORK: u64 = 4 << 30;
 const MOST_ROUNDS: u32 = 10_000_000;
 
-const EXPECTED: Error = Error::Format("an encrypted private key in PKCS#8 (RFC 5958)");
+const EXPECTED: Error = Error::Format("not an encrypted private key in PKCS#8 (RFC 5958)");
 const UNKNOWN: Error = Error::Format(
-    "a private key with an encryption that is read here: PBES2 with scrypt or PBKDF2 and AES-CBC; \
+    "not a private key with an encryption that is read here: PBES2 with scrypt or PBKDF2 and AES-CBC; \
      'openssl pkcs8 -topk8 -v2 aes-256-cbc -in OLD -out NEW' makes one",
 );
 const TOO_DEAR: Error = Error::LimitExceeded(

@@ -11,7 +11,8 @@ const DASHES: &str = "-----";
 /// `openssl ecparam -genkey` writes it before the key, which names its curve itself.
 const EXPLANATION: &str = "EC PARAMETERS";
 
-const EXPECTED: Error = Error::Format("a PEM file (RFC 7468): base64 between -----BEGIN and -----END lines");
+const EXPECTED: Error =
+    Error::Format("not a PEM file (RFC 7468): base64 between -----BEGIN and -----END lines");
 
 /// What stands between two lines of dashes.
 pub(super) struct Block {
@@ -32,12 +33,12 @@ pub(super) fn read(text: &str) -> Result<Block, Error> {
     let mut blocks = Blocks(text).filter(|block| !matches!(block, Ok((EXPLANATION, _))));
     let (label, block) = blocks.next().ok_or(EXPECTED)??;
     if blocks.next().is_some() {
-        return Err(Error::Format("a file of one key: it holds several PEM blocks; split it"));
+        return Err(Error::Format("not a file of one key: it holds several PEM blocks; split it"));
     }
     // OpenSSL's own encryption of RFC 1421, with one round of MD5 for a key derivation.
     if block.contains("\nProc-Type:") {
         return Err(Error::Format(
-            "an encrypted key of this century: 'openssl pkcs8 -topk8 -in OLD -out NEW' makes one",
+            "not an encrypted key of this century: 'openssl pkcs8 -topk8 -in OLD -out NEW' makes one",
         ));
     }
     // Base64 without tables: it is a secret, mostly.

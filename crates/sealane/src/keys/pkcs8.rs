@@ -49,10 +49,11 @@ static ROWS: [(Algorithm, ObjectIdentifier, Parameters); 5] = [
     (Algorithm::XWing, X_WING, Parameters::Absent),
 ];
 
-const UNKNOWN: Error = Error::Format("a key that is used here: RSA, P-256, secp256k1, X25519 and X-Wing are");
-const NO_PRIVATE: Error = Error::Format("a private key in PKCS#8 (RFC 5958): its DER is damaged");
-pub(super) const NO_PUBLIC: Error = Error::Format("a public key in SPKI (RFC 5280): its DER is damaged");
-const NO_EC: Error = Error::Format("a private key of a named curve (RFC 5915): its DER is damaged");
+const UNKNOWN: Error =
+    Error::Format("not a key that is used here: RSA, P-256, secp256k1, X25519 and X-Wing are");
+const NO_PRIVATE: Error = Error::Format("not a private key in PKCS#8 (RFC 5958): its DER is damaged");
+pub(super) const NO_PUBLIC: Error = Error::Format("not a public key in SPKI (RFC 5280): its DER is damaged");
+const NO_EC: Error = Error::Format("not a private key of a named curve (RFC 5915): its DER is damaged");
 const TOO_LONG: Error = Error::LimitExceeded("a key of this length");
 
 impl Algorithm {
@@ -100,9 +101,9 @@ impl Private<'_> {
         let same = |written: &[u8]| written == public || compressed(public).as_deref() == Some(written);
         match self.publics.into_iter().flatten().all(same) {
             true => Ok(()),
-            false => {
-                Err(Error::Format("a key pair: the public key in the file belongs to another private key"))
-            }
+            false => Err(Error::Format(
+                "not a key pair: the public key in the file belongs to another private key",
+            )),
         }
     }
 }
@@ -132,7 +133,9 @@ pub(super) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
     Ok(match algorithm {
         Algorithm::Rsa => match beside {
             None => Private { algorithm, secret: der, publics: [None; 2] },
-            Some(_) => return Err(Error::Format("a private key of RSA in PKCS#8 of version 1 (RFC 5208)")),
+            Some(_) => {
+                return Err(Error::Format("not a private key of RSA in PKCS#8 of version 1 (RFC 5208)"));
+            }
         },
         Algorithm::P256 | Algorithm::Secp256k1 => {
             let key = sec1(inside)?;

@@ -9,9 +9,9 @@ use crate::{Error, age};
 use std::fmt;
 use std::path::Path;
 
-const NOT_PUBLIC: Error = Error::Format("a public key: this file holds a private one");
+const NOT_PUBLIC: Error = Error::Format("not a public key: this file holds a private one");
 const NO_HEX: Error =
-    Error::Format("a public key of secp256k1: it has other characters than hexadecimal digits");
+    Error::Format("not a public key of secp256k1: it has other characters than hexadecimal digits");
 
 /// The public side of a key.
 #[derive(Clone, Debug)]
@@ -81,18 +81,18 @@ impl Public {
                     "PUBLIC KEY" => Self::from_spki(&block.der),
                     "RSA PUBLIC KEY" => Self::from_spki(&pkcs8::to_public(Algorithm::Rsa, &block.der)?),
                     label if label.ends_with("PRIVATE KEY") => Err(NOT_PUBLIC),
-                    _ => Err(Error::Format("a public key in PEM: expected -----BEGIN PUBLIC KEY-----")),
+                    _ => Err(Error::Format("not a public key in PEM: expected -----BEGIN PUBLIC KEY-----")),
                 }
             }
             Shape::PublicHex(digits) => {
                 let bytes = base16ct::mixed::decode_vec(digits).map_err(|_| NO_HEX)?;
                 secp256k1::PublicKey::from_bytes(&bytes).map(Self::Secp256k1)
             }
-            Shape::Jwk(_) => {
-                Err(Error::Format("a public key: this is a JSON Web Key, of which only secret ones are read"))
-            }
+            Shape::Jwk(_) => Err(Error::Format(
+                "not a public key: this is a JSON Web Key, of which only secret ones are read",
+            )),
             Shape::Identity(_) | Shape::PrivateHex(_) => Err(NOT_PUBLIC),
-            Shape::Wrapped(_) => Err(Error::Format("a public key: this is an age file")),
+            Shape::Wrapped(_) => Err(Error::Format("not a public key: this is an age file")),
         }
     }
 

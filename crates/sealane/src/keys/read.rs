@@ -8,28 +8,28 @@ use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::{Error, Misuse, age};
 use zeroize::Zeroizing;
 
-const NOT_PRIVATE: Error = Error::Format("a private key: this is a public one");
+const NOT_PRIVATE: Error = Error::Format("not a private key: this is a public one");
 const NO_NUMBER: Error =
-    Error::Format("a private key of its curve: it must have 32 bytes, from 1 to the order less 1");
-const NO_HEX: Error = Error::Format("a private key of 64 hexadecimal digits: it has other characters");
-const NO_X25519: Error = Error::Format("a private key of X25519: it must have 32 bytes");
-const NO_SEED: Error = Error::Format("a seed of X-Wing: it must have 32 bytes");
+    Error::Format("not a private key of its curve: it must have 32 bytes, from 1 to the order less 1");
+const NO_HEX: Error = Error::Format("not a private key of 64 hexadecimal digits: it has other characters");
+const NO_X25519: Error = Error::Format("not a private key of X25519: it must have 32 bytes");
+const NO_SEED: Error = Error::Format("not a seed of X-Wing: it must have 32 bytes");
 
 const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
 
 /// What opens a text.
-pub(super) enum Unlock<'a> {
+pub(super) enum DecryptWith<'a> {
     Nothing,
     Passphrase(&'a str),
     Identities(&'a [age::Identity]),
 }
 
 /// The key in a file.
-pub(super) fn secret(content: &[u8], unlock: Unlock<'_>) -> Result<Secret, Error> {
+pub(super) fn secret(content: &[u8], unlock: DecryptWith<'_>) -> Result<Secret, Error> {
     let plainly = match Shape::of(content)? {
         Shape::Wrapped(file) => return plain(Shape::of(&unwrapped(file, unlock)?)?),
         Shape::Pem(text) if is_openssh(text) => match (age::Identity::from_ssh(text, None), &unlock) {
-            (Err(Error::Misuse(Misuse::PassphraseMissing)), Unlock::Passphrase(passphrase)) => {
+            (Err(Error::Misuse(Misuse::PassphraseMissing)), DecryptWith::Passphrase(passphrase)) => {
                 return age::Identity::from_ssh(text, Some(passphrase)).map(Secret::Age);
             }
             (identity, _) => Secret::Age(identity?),
@@ -44,8 +44,8 @@ pub(super) fn secret(content: &[u8], unlock: Unlock<'_>) -> Result<Secret, Error
         shape => plain(shape)?,
     };
     match unlock {
-        Unlock::Nothing => Ok(plainly),
-        Unlock::Passphrase(_) | Unlock::Identities(_) => Err(Misuse::NotEncrypted.into()),
+        DecryptWith::Nothing => Ok(plainly),
+        DecryptWith::Passphrase(_) | DecryptWith::Identities(_) => Err(Misuse::NotEncrypted.into()),
     }
 }
 
@@ -54,8 +54,8 @@ fn is_openssh(text: &str) -> bool {
     text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----")
 }
 
-fn decrypted(der: &[u8], unlock: Unlock<'_>) -> Result<Secret, Error> {
-    let Unlock::Passphrase(passphrase) = unlock else { return Err(Misuse::PassphraseMissing.into()) };
+fn decrypted(der: &[u8], unlock: DecryptWith<'_>) -> Result<Secret, Error> {
+    let DecryptWith::Passphrase(passphrase) = unlock else { return Err(Misuse::PassphraseMissing.into()) };
     let der = pbes2::open(der, passphrase)?;
     // One wrong passphrase in 256 leaves what looks like padding.
     match pkcs8::is_private(&der) {
@@ -65,7 +65,7 @@ fn decrypted(der: &[u8], unlock: Unlock<'_>) -> Result<Secret, Error> {
 }
 
 /// The text in an age file.
-fn unwrapped(file: &[u8], unlock: Unlock<'_>) -> Result<Zeroizing<Vec<u8>>, Error> {
+fn unwrapped(file: &[u8], unlock: DecryptWith<'_>) -> Result<Zeroizing<Vec<u8>>, Error> {
     let mut binary = Vec::new();
     let file = match age::Armor::detect(file) {
         Some(age::Armor::Ascii) => {
@@ -78,8 +78,10 @@ fn unwrapped(file: &[u8], unlock: Unlock<'_>) -> Result<Zeroizing<Vec<u8>>, Erro
     };
     let (header, _) = age::Header::parse_whole(file)?;
     match (unlock, header.wants_passphrase()) {
-        (Unlock::Passphrase(passphrase), true) => age::open(file, &[age::Identity::passphrase(passphrase)]),
-        (Unlock::Identities(identities), false) => age::open(file, identities),
+        (DecryptWith::Passphrase(passphrase), true) => {
+            age::open(file, &[age::Identity::passphrase(passphrase)])
+        }
+        (DecryptWith::Identities(identities), false) => age::open(file, identities),
         (_, true) => Err(Misuse::PassphraseMissing.into()),
         (_, false) => Err(Misuse::IdentityMissing.into()),
     }
@@ -98,7 +100,7 @@ fn plain(shape: Shape<'_>) -> Result<Secret, Error> {
             secp256k1::PrivateKey::from_bytes(&bytes).map(Secret::Secp256k1).map_err(|_| NO_NUMBER)
         }
         Shape::Recipient(_) | Shape::PublicHex(_) => Err(NOT_PRIVATE),
-        Shape::Wrapped(_) => Err(Error::Format("a key: there is another age file in this one")),
+        Shape::Wrapped(_) => Err(Error::Format("not a key: there is another age file in this one")),
     }
 }
 
@@ -110,9 +112,9 @@ fn from_block(block: &pem::Block) -> Result<Secret, Error> {
             let pkcs8 = pkcs8::to_private(Algorithm::Rsa, &block.der, &[])?;
             from_private(pkcs8::private(&pkcs8)?)
         }
-        ENCRYPTED => Err(Error::Format("a key: what the age file holds is encrypted once more")),
+        ENCRYPTED => Err(Error::Format("not a key: what the age file holds is encrypted once more")),
         label if label.ends_with("PUBLIC KEY") => Err(NOT_PRIVATE),
-        _ => Err(Error::Format("a private key in PEM: expected -----BEGIN PRIVATE KEY-----")),
+        _ => Err(Error::Format("not a private key in PEM: expected -----BEGIN PRIVATE KEY-----")),
     }
 }
 

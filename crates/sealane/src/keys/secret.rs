@@ -1,7 +1,7 @@
 //! A private or symmetric key.
 
-use super::read::{self, Unlock};
-use super::write::{self, Lock};
+use super::read::{self, DecryptWith};
+use super::write::{self, Protection};
 use super::{Existing, Kind, Public, store};
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::{Error, Key, Misuse, age};
@@ -82,7 +82,7 @@ impl Secret {
     /// [`Misuse::Key`] for an empty passphrase and for a key that has no text; [`Error::Io`] where the operating
     /// system has no random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
-        write::text(self, passphrase.map_or(Lock::Open, Lock::Passphrase))
+        write::text(self, passphrase.map_or(Protection::Open, Protection::Passphrase))
     }
 
     /// The same in an age file that every one of `recipients` can open.
@@ -90,7 +90,7 @@ impl Secret {
     /// # Errors
     /// [`Misuse::Key`] for a key that has no text, [`Misuse::Recipient`]; [`Error::Io`].
     pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
-        write::text(self, Lock::Recipients(recipients))
+        write::text(self, Protection::Recipients(recipients))
     }
 
     /// The key that is written so: see [the table](crate::keys). A passphrase is for encrypted texts alone: whoever
@@ -101,7 +101,7 @@ impl Secret {
     /// [`Misuse::PassphraseMissing`], [`Misuse::IdentityMissing`], [`Misuse::NotEncrypted`]; [`Error::LimitExceeded`]
     /// and [`Error::WorkFactor`] for a passphrase that would keep the machine busy.
     pub fn from_text(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
-        read::secret(text.as_bytes(), passphrase.map_or(Unlock::Nothing, Unlock::Passphrase))
+        read::secret(text.as_bytes(), passphrase.map_or(DecryptWith::Nothing, DecryptWith::Passphrase))
     }
 
     /// The key in an age file that one of `identities` opens.
@@ -109,7 +109,7 @@ impl Secret {
     /// # Errors
     /// As [`Self::from_text`]; [`Error::NoMatchingKey`].
     pub fn from_text_with(text: &str, identities: &[age::Identity]) -> Result<Self, Error> {
-        read::secret(text.as_bytes(), Unlock::Identities(identities))
+        read::secret(text.as_bytes(), DecryptWith::Identities(identities))
     }
 
     /// Writes the key to a file that only its owner can read, encrypted where there is a passphrase.
@@ -138,7 +138,7 @@ impl Secret {
     /// # Errors
     /// [`Error::Io`], and [`Self::from_text`]'s.
     pub fn load(path: &Path, passphrase: Option<&str>) -> Result<Self, Error> {
-        read::secret(&store::read(path)?, passphrase.map_or(Unlock::Nothing, Unlock::Passphrase))
+        read::secret(&store::read(path)?, passphrase.map_or(DecryptWith::Nothing, DecryptWith::Passphrase))
     }
 
     /// The key in an age file that one of `identities` opens.
@@ -146,7 +146,7 @@ impl Secret {
     /// # Errors
     /// [`Error::Io`], and [`Self::from_text_with`]'s.
     pub fn load_with(path: &Path, identities: &[age::Identity]) -> Result<Self, Error> {
-        read::secret(&store::read(path)?, Unlock::Identities(identities))
+        read::secret(&store::read(path)?, DecryptWith::Identities(identities))
     }
 }
 

@@ -4,7 +4,7 @@ use super::pem;
 use crate::Error;
 
 const EXPECTED: Error = Error::Format(
-    "a key file: expected a JSON Web Key, PEM, AGE-SECRET-KEY-… or age1…, hexadecimal digits, or one of these in an \
+    "not a key file: expected a JSON Web Key, PEM, AGE-SECRET-KEY-… or age1…, hexadecimal digits, or one of these in an \
      age file",
 );
 
@@ -31,7 +31,8 @@ impl<'a> Shape<'a> {
         if content.starts_with(b"age-encryption.org/v1") {
             return Ok(Self::Wrapped(content));
         }
-        let text = std::str::from_utf8(content).map_err(|_| Error::Format("a key file: it is not text"))?;
+        let text =
+            std::str::from_utf8(content).map_err(|_| Error::Format("not a key file: it is not text"))?;
         let text = text.trim();
         if text.starts_with('{') {
             return Ok(Self::Jwk(text));
@@ -47,7 +48,7 @@ impl<'a> Shape<'a> {
         let shape = Self::of_line(line).ok_or(EXPECTED)?;
         match lines.next() {
             None => Ok(shape),
-            Some(_) => Err(Error::Format("a file of one key: it holds several lines; split it")),
+            Some(_) => Err(Error::Format("not a file of one key: it holds several lines; split it")),
         }
     }
 

@@ -46,7 +46,7 @@ pub(crate) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
         }
     }
     if len > LONGEST {
-        return Err(Error::Format("a key file: it is longer than any"));
+        return Err(Error::Format("not a key file: it is longer than any"));
     }
     content.truncate(len);
     Ok(content)

@@ -7,24 +7,24 @@ use crate::{Error, Misuse, age};
 use zeroize::Zeroizing;
 
 /// What a text is encrypted with.
-pub(super) enum Lock<'a> {
+pub(super) enum Protection<'a> {
     Open,
     Passphrase(&'a str),
     Recipients(&'a [age::Recipient]),
 }
 
 /// The text of a key, encrypted or not.
-pub(super) fn text(key: &Secret, lock: Lock<'_>) -> Result<Zeroizing<String>, Error> {
+pub(super) fn text(key: &Secret, lock: Protection<'_>) -> Result<Zeroizing<String>, Error> {
     let file = match lock {
-        Lock::Open => return plain(key),
-        Lock::Passphrase("") => return Err(pbes2::EMPTY_PASSPHRASE),
-        Lock::Passphrase(passphrase) => match to_pkcs8(key)? {
+        Protection::Open => return plain(key),
+        Protection::Passphrase("") => return Err(pbes2::EMPTY_PASSPHRASE),
+        Protection::Passphrase(passphrase) => match to_pkcs8(key)? {
             Some(der) => return pem::write("ENCRYPTED PRIVATE KEY", &pbes2::seal(&der, passphrase)?),
             None => sealed(key, &[age::Recipient::passphrase(passphrase)?])?,
         },
-        Lock::Recipients(recipients) => sealed(key, recipients)?,
+        Protection::Recipients(recipients) => sealed(key, recipients)?,
     };
-    String::from_utf8(file).map(Zeroizing::new).map_err(|_| Error::Format("an armored age file"))
+    String::from_utf8(file).map(Zeroizing::new).map_err(|_| Error::Format("not an armored age file"))
 }
 
 fn sealed(key: &Secret, recipients: &[age::Recipient]) -> Result<Vec<u8>, Error> {

@@ -45,7 +45,7 @@ impl Decoder {
     /// Decodes a piece and appends what it is to `out`.
     ///
     /// # Errors
-    /// [`Error::Armor`]; from then on [`Misuse::Lost`].
+    /// [`Error::Armor`]; from then on [`Misuse::Poisoned`].
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let state = std::mem::replace(&mut self.state, State::Lost);
         self.state = self.pieces(state, piece, out)?;
@@ -55,7 +55,7 @@ impl Decoder {
     /// Nothing follows: decodes the rest.
     ///
     /// # Errors
-    /// [`Error::Truncated`], [`Error::Armor`], [`Misuse::Lost`].
+    /// [`Error::Truncated`], [`Error::Armor`], [`Misuse::Poisoned`].
     pub fn finish(mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         let line = std::mem::take(&mut self.line);
         let state = match (self.state, line.is_empty()) {
@@ -68,14 +68,14 @@ impl Decoder {
         };
         match state {
             State::After(_) => Ok(()),
-            State::Lost => Err(Misuse::Lost.into()),
+            State::Lost => Err(Misuse::Poisoned.into()),
             State::Before(_) | State::Within | State::Short => Err(Error::Truncated),
         }
     }
 
     fn pieces(&mut self, mut state: State, mut piece: &[u8], out: &mut Vec<u8>) -> Result<State, Error> {
         if state == State::Lost {
-            return Err(Misuse::Lost.into());
+            return Err(Misuse::Poisoned.into());
         }
         while let Some(end) = piece.iter().position(|&byte| byte == b'\n') {
             let (now, later) = (&piece[..end], &piece[end + 1..]);
@@ -125,6 +125,6 @@ fn step(state: State, line: &[u8], out: &mut Vec<u8>) -> Result<State, Error> {
             _ => Err(TOO_BLANK),
         },
         State::After(_) => Err(TRAILING),
-        State::Lost => Err(Misuse::Lost.into()),
+        State::Lost => Err(Misuse::Poisoned.into()),
     }
 }

@@ -24,9 +24,11 @@ use std::path::Path;
 use zeroize::Zeroizing;
 
 const TYPE_URL: &str = "type.googleapis.com/google.crypto.tink.AesGcmHkdfStreamingKey";
-const KEYSET: Error = Error::Format("a keyset of Tink's in clear: expected JSON with primaryKeyId and key");
-const KEY: Error =
-    Error::Format("a key of Tink's AES-GCM-HKDF streaming: expected an AesGcmHkdfStreamingKey, version 0");
+const KEYSET: Error =
+    Error::Format("not a keyset of Tink's in clear: expected JSON with primaryKeyId and key");
+const KEY: Error = Error::Format(
+    "not a key of Tink's AES-GCM-HKDF streaming: expected an AesGcmHkdfStreamingKey, version 0",
+);
 
 /// Keys of Tink's AES-GCM-HKDF streaming: one encrypts, each of them may decrypt.
 #[derive(Clone)]
@@ -66,7 +68,9 @@ impl Keyset {
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let document: Document = serde_json::from_str(text).map_err(|_| KEYSET)?;
         if document.encrypted_keyset.is_some() {
-            return Err(Error::Format("a keyset in clear: it is encrypted; decrypt it with tinkey first"));
+            return Err(Error::Format(
+                "not a keyset in clear: it is encrypted; decrypt it with tinkey first",
+            ));
         }
         let (primary_id, mut keys) = (document.primary_key_id.ok_or(KEYSET)?, Vec::new());
         for listed in document.key {
@@ -77,11 +81,11 @@ impl Keyset {
         let mut primaries = keys.iter().enumerate().filter(|(_, entry)| entry.id == primary_id);
         match (primaries.next(), primaries.next()) {
             (Some((primary, _)), None) => Ok(Self { primary, keys }),
-            (None, _) => {
-                Err(Error::Format("a keyset that can be used: its primary key is not there, or not enabled"))
-            }
+            (None, _) => Err(Error::Format(
+                "not a keyset that can be used: its primary key is not there, or not enabled",
+            )),
             (Some(_), Some(_)) => {
-                Err(Error::Format("a keyset that can be used: two keys are its primary one"))
+                Err(Error::Format("not a keyset that can be used: two keys are its primary one"))
             }
         }
     }
@@ -247,11 +251,13 @@ impl Entry {
     fn read(listed: Listed) -> Result<Self, Error> {
         let data = listed.key_data.ok_or(KEYSET)?;
         if data.type_url != TYPE_URL || data.key_material_type != "SYMMETRIC" {
-            return Err(Error::Format("a keyset of AesGcmHkdfStreamingKey: an enabled key has another type"));
+            return Err(Error::Format(
+                "not a keyset of AesGcmHkdfStreamingKey: an enabled key has another type",
+            ));
         }
         if listed.output_prefix_type != "RAW" {
             return Err(Error::Format(
-                "a keyset for streaming: an enabled key has another outputPrefixType than RAW",
+                "not a keyset for streaming: an enabled key has another outputPrefixType than RAW",
             ));
         }
         let value = Zeroizing::new(Base64::decode_vec(&data.value).map_err(|_| KEY)?);

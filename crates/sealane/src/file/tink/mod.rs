@@ -190,7 +190,9 @@ pub(crate) fn layout(segment: Segment, beginning: &[u8]) -> Result<Layout, Error
     all.into_iter()
         .find(|parameters| parameters.header_len() == header_len)
         .map(|parameters| parameters.layout())
-        .ok_or(Error::Format("a file in Tink's AES-GCM-HKDF streaming format: its header has another length"))
+        .ok_or(Error::Format(
+            "not a file in Tink's AES-GCM-HKDF streaming format: its header has another length",
+        ))
 }
 
 /// The keys of one file.
@@ -216,7 +218,7 @@ impl Tink {
     pub(crate) fn open(parameters: &Parameters, key: &Key, aad: &[u8], header: &[u8]) -> Result<Self, Error> {
         parameters.check(key)?;
         let (salt, prefix) = parameters.split(header).ok_or(Error::Format(
-            "a file in Tink's AES-GCM-HKDF streaming format under a key of this size: its header has another length",
+            "not a file in Tink's AES-GCM-HKDF streaming format under a key of this size: its header has another length",
         ))?;
         let (_, algorithm) =
             SEGMENTS.into_iter().find(|(len, _)| *len == salt.len()).expect("new checks the derived length");

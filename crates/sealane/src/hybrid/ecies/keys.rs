@@ -8,7 +8,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 const NO_EPHEMERAL_KEY: Error = Error::Format(
-    "a message of this configuration: it begins with no public key of its curve, or with an encoding that is not allowed",
+    "not a message of this configuration: it begins with no public key of its curve, or with an encoding that is not allowed",
 );
 
 /// Who can read a message.
@@ -199,12 +199,12 @@ impl From<ed25519::PrivateKey> for PrivateKey {
 
 fn x25519_public(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
     let bytes = bytes.try_into().ok().filter(is_reduced);
-    let expected = "a public key of x25519: 32 bytes, little-endian, of a number below 2^255 - 19";
+    let expected = "not a public key of x25519: 32 bytes, little-endian, of a number below 2^255 - 19";
     Ok(x25519::PublicKey::from_bytes(&bytes.ok_or(Error::Format(expected))?))
 }
 
 fn ed25519_public(bytes: &[u8]) -> Result<ed25519::PublicKey, Error> {
-    let bytes = bytes.try_into().map_err(|_| Error::Format("a public key of ed25519: 32 bytes"))?;
+    let bytes = bytes.try_into().map_err(|_| Error::Format("not a public key of ed25519: 32 bytes"))?;
     ed25519::PublicKey::from_bytes(bytes)
 }
 

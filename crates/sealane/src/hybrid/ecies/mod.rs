@@ -67,7 +67,7 @@ impl FromStr for Curve {
 
     /// By eciespy's name.
     fn from_str(text: &str) -> Result<Self, Error> {
-        named(&CURVES, text).ok_or(Error::Format("a curve of ECIES: secp256k1, x25519 or ed25519"))
+        named(&CURVES, text).ok_or(Error::Format("not a curve of ECIES: secp256k1, x25519 or ed25519"))
     }
 }
 
@@ -76,7 +76,7 @@ impl FromStr for Symmetric {
 
     /// By eciespy's name.
     fn from_str(text: &str) -> Result<Self, Error> {
-        named(&SYMMETRICS, text).ok_or(Error::Format("a cipher of ECIES: aes-256-gcm or xchacha20"))
+        named(&SYMMETRICS, text).ok_or(Error::Format("not a cipher of ECIES: aes-256-gcm or xchacha20"))
     }
 }
 

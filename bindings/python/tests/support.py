@@ -1,0 +1,96 @@
+"""What several test files share."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import zlib
+from pathlib import Path
+
+import sealane
+
+ROOT = Path(__file__).parents[3]
+VECTORS = ROOT / "vectors"
+
+ALGORITHMS = [row.name for row in sealane.algorithms()]
+
+PAIRS = [
+    (row.algorithm, row.provider)
+    for row in sealane.providers()
+    if row.available and row.algorithm in ALGORITHMS
+]
+"""Every algorithm with every provider that computes it here."""
+
+SPECKS = {
+    "speck32-64": (4, 8),
+    "speck48-72": (6, 9),
+    "speck48-96": (6, 12),
+    "speck64-96": (8, 12),
+    "speck64-128": (8, 16),
+    "speck96-96": (12, 12),
+    "speck96-144": (12, 18),
+    "speck128-128": (16, 16),
+    "speck128-192": (16, 24),
+    "speck128-256": (16, 32),
+}
+"""Bytes of a block and of a key."""
+
+CHUNK = 16384
+SEALED_CHUNK = CHUNK + 16
+HEADER = 56
+
+BORDERS = [0, 1, 15, 16, *(n * CHUNK + d for n in (1, 2) for d in (-1, 0, 1)), 262143, 262144, 262145]
+"""Lengths around the borders of chunks (16 KiB) and of jobs (256 KiB)."""
+
+
+@functools.cache
+def pattern(length: int) -> bytes:
+    """Bytes without two equal blocks side by side: 251 is prime, so no power of two is a period."""
+    return (bytes(range(251)) * (length // 251 + 1))[:length]
+
+
+def aead(algorithm: str = "aes-256-gcm", provider: str | None = None) -> sealane.Aead:
+    """One with a key that is always the same."""
+    lengths = {row.name: row.key_len for row in sealane.algorithms()}
+    return sealane.Aead(algorithm, pattern(lengths[algorithm]), provider)
+
+
+def leftovers(folder: Path, *known: str) -> list[str]:
+    """What is in the folder besides the files that are known to be there."""
+    return sorted(path.name for path in folder.iterdir() if path.name not in known)
+
+
+@dataclasses.dataclass(frozen=True)
+class AgeCase:
+    """A file of the age testkit (C2SP/CCTV) and what must come of it."""
+
+    name: str
+    expect: str
+    payload: str
+    identities: list[str]
+    passphrases: list[str]
+    file: bytes
+
+
+def age_testkit() -> list[AgeCase]:
+    cases = []
+    for path in sorted((VECTORS / "age" / "testkit").iterdir()):
+        head, file = path.read_bytes().split(b"\n\n", 1)
+        lines = [line.split(": ", 1) for line in head.decode().split("\n")]
+        of = {key: [value for known, value in lines if known == key] for key, _ in lines}
+        assert of.keys() <= {
+            *("expect", "payload", "file key", "identity", "passphrase", "armored", "compressed", "comment")
+        }
+        if "compressed" in of:
+            file = zlib.decompress(file)
+        cases.append(
+            AgeCase(
+                path.name,
+                of["expect"][0],
+                of.get("payload", [""])[0],
+                of.get("identity", []),
+                of.get("passphrase", []),
+                file,
+            )
+        )
+    return cases

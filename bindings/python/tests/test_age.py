@@ -1,0 +1,465 @@
+"""Files for people and passphrases: every way in and out, every way to be wrong."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sealane
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+from support import ROOT, AgeCase, age_testkit, leftovers, pattern
+
+AGE, PQ = sealane.keys.generate("age"), sealane.keys.generate("age-pq")
+OTHER = sealane.keys.generate("age")
+CHUNK = 65536
+LENGTH = 2 * CHUNK + 100
+DATA = pattern(LENGTH)
+SEALED = sealane.encrypt(DATA, recipients=[str(AGE.public)])
+TESTKIT = {case.name: case for case in age_testkit()}
+QUICK = TESTKIT["scrypt_no_match"]
+"""Its passphrase takes 2^10 of work, where ours takes 2^18, a second."""
+SSH = ROOT / "crates" / "sealane" / "tests" / "age"
+
+
+def ways_out(tmp_path: Path, file: bytes) -> list[Callable[..., bytes]]:
+    """Every way to decrypt."""
+    path, out = tmp_path / "sealed", tmp_path / "out"
+    path.write_bytes(file)
+
+    def to_path(**how: object) -> bytes:
+        sealane.decrypt_file(path, out, **how)
+        data = out.read_bytes()
+        out.unlink()
+        return data
+
+    def from_object(**how: object) -> bytes:
+        sealane.decrypt_file(io.BytesIO(file), out, **how)
+        data = out.read_bytes()
+        out.unlink()
+        return data
+
+    def to_object(**how: object) -> bytes:
+        memory = io.BytesIO()
+        sealane.decrypt_file(path, memory, **how)
+        return memory.getvalue()
+
+    def opened(**how: object) -> bytes:
+        with sealane.open(path, "rb", **how) as f:
+            return f.read()
+
+    def opened_object(**how: object) -> bytes:
+        with sealane.open(io.BytesIO(file), **how) as f:
+            return f.read()
+
+    def verified(**how: object) -> bytes:
+        sealane.verify_file(path, **how)
+        sealane.verify_file(io.BytesIO(file), **how)
+        return sealane.decrypt(memoryview(file), **how)
+
+    return [to_path, from_object, to_object, opened, opened_object, verified]
+
+
+@pytest.mark.parametrize("armor", [False, True])
+@pytest.mark.parametrize("key", [AGE, PQ], ids=lambda key: key.kind)
+@pytest.mark.parametrize("length", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 1_500_001])
+def test_there_and_back(tmp_path: Path, length: int, key: sealane.keys.Key, armor: bool) -> None:
+    data = pattern(length)
+    (tmp_path / "plain").write_bytes(data)
+    sealane.encrypt_file(tmp_path / "plain", tmp_path / "one", recipients=[key.public], armor=armor)
+    memory = io.BytesIO()
+    sealane.encrypt_file(io.BytesIO(data), memory, recipients=(str(key.public),), armor=armor)
+    with sealane.open(tmp_path / "two", "wb", recipients=[key.public], armor=armor) as f:
+        f.write(data[:1000])
+        f.write(data[1000:])
+    files = [(tmp_path / "one").read_bytes(), memory.getvalue(), (tmp_path / "two").read_bytes()]
+    files.append(sealane.encrypt(data, recipients=[key.public], format="age", armor=armor))
+    assert len({len(file) for file in files}) == 1
+    for file in files:
+        assert file.startswith(
+            b"-----BEGIN AGE ENCRYPTED FILE-----\n" if armor else b"age-encryption.org/v1\n"
+        )
+        assert sealane.decrypt(file, identities=[key]) == data
+    for way in ways_out(tmp_path, files[0]):
+        assert way(identities=[key.to_text()]) == data
+    info = sealane.inspect(tmp_path / "one")
+    assert (info.format, info.armor, info.file_len) == ("age v1", armor, len(files[0]))
+    assert info.recipients == [{"age": "X25519", "age-pq": "mlkem768x25519"}[key.kind]]
+    assert (info.plaintext_len, info.chunk_len) == (length, CHUNK)
+
+
+@pytest.mark.parametrize("armor", [False, True])
+def test_random_access(tmp_path: Path, armor: bool) -> None:
+    path = tmp_path / "sealed"
+    path.write_bytes(sealane.encrypt(DATA, recipients=[AGE.public], armor=armor))
+    with sealane.open(path, identities=[AGE]) as f:
+        assert f.size == LENGTH
+        for start, count in [(LENGTH - 5, 10), (CHUNK - 1, 2), (0, 1), (CHUNK, CHUNK), (77, 100_000)]:
+            assert f.seek(start) == start
+            assert f.read(count) == DATA[start : start + count]
+
+
+def test_anybody_of_several_can_read() -> None:
+    file = sealane.encrypt(DATA, recipients=[OTHER.public, str(AGE.public)])
+    for identities in [[AGE], [OTHER], [sealane.keys.generate("age"), PQ, AGE], (key for key in [AGE])]:
+        assert sealane.decrypt(file, identities=identities) == DATA
+
+
+def ssh(private: ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey) -> tuple[str, str]:
+    """The public and the private text."""
+    public = private.public_key().public_bytes(
+        serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+    )
+    secret = private.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
+    )
+    return public.decode(), secret.decode()
+
+
+@pytest.mark.parametrize("kind", ["ssh-ed25519", "ssh-rsa"])
+def test_keys_of_ssh(tmp_path: Path, kind: str) -> None:
+    make = {
+        "ssh-ed25519": ed25519.Ed25519PrivateKey.generate,
+        "ssh-rsa": lambda: rsa.generate_private_key(65537, 2048),
+    }
+    public, secret = ssh(make[kind]())
+    path = tmp_path / "id"
+    path.write_text(secret)
+    key = sealane.keys.PublicKey(public)
+    assert key.kind == kind
+    for recipient in [public, public + " me@here\n", key, str(key)]:
+        file = sealane.encrypt(DATA, recipients=[recipient])
+        for identity in [secret, path, sealane.keys.load(path), sealane.keys.Key.from_text(secret)]:
+            assert sealane.decrypt(file, identities=[identity]) == DATA
+        with pytest.raises(sealane.NoMatchingKeyError):
+            sealane.decrypt(file, identities=[AGE])
+    loaded = sealane.keys.load(path)
+    assert (loaded.kind, loaded.public) == (kind, key)
+    with pytest.raises(ValueError, match="SSH"):
+        loaded.save(tmp_path / "again")
+
+
+def test_protected_keys_of_ssh() -> None:
+    path = SSH / "ed25519_protected"
+    for identity in [path, path.read_text()]:
+        with pytest.raises(ValueError, match=r"passphrase: give sealane\.keys\.") as caught:
+            sealane.decrypt(SEALED, identities=[identity])
+        assert str(path) in str(caught.value) or isinstance(identity, str)
+    with pytest.raises(sealane.NoMatchingKeyError, match="wrong passphrase"):
+        sealane.keys.load(path, "guess")
+    key = sealane.keys.load(path, "open sesame")
+    file = sealane.encrypt(DATA, recipients=[key.public])
+    assert sealane.decrypt(file, identities=[key]) == DATA
+
+
+def test_identity_files(tmp_path: Path) -> None:
+    path = tmp_path / "identities"
+    path.write_text(f"# mine\n{OTHER.to_text()}\n\n{AGE.to_text()}")
+    assert sealane.decrypt(SEALED, identities=[path]) == DATA
+    assert sealane.decrypt(SEALED, identities=[path.read_text()]) == DATA
+    path.write_text("# nothing\n")
+    with pytest.raises(sealane.FormatError, match="none in it"):
+        sealane.decrypt(SEALED, identities=[path])
+    path.write_text("# a slip\nAGE-SECRET-KEY-1QQ\n")
+    with pytest.raises(sealane.FormatError, match="line 2") as caught:
+        sealane.decrypt(SEALED, identities=[path])
+    assert "1QQ" not in str(caught.value)
+    with pytest.raises(FileNotFoundError) as missing:
+        sealane.decrypt(SEALED, identities=[tmp_path / "missing"])
+    assert missing.value.filename == str(tmp_path / "missing")
+
+
+def test_an_identity_file_under_a_passphrase(tmp_path: Path) -> None:
+    AGE.save(tmp_path / "key", "sesame")
+    with pytest.raises(ValueError, match="passphrase") as caught:
+        sealane.decrypt(SEALED, identities=[tmp_path / "key"])
+    assert f'sealane.keys.load("{tmp_path / "key"}", passphrase)' in str(caught.value)
+    assert sealane.decrypt(SEALED, identities=[sealane.keys.load(tmp_path / "key", "sesame")]) == DATA
+
+
+def test_passphrases(tmp_path: Path) -> None:
+    words = "Grüße, correct horse"
+    (tmp_path / "plain").write_bytes(DATA)
+    sealane.encrypt_file(tmp_path / "plain", tmp_path / "sealed", passphrase=words)
+    assert sealane.inspect(tmp_path / "sealed").recipients == ["scrypt"]
+    given = [words, words.encode(), bytearray(words.encode()), memoryview(words.encode())]
+    for way, passphrase in zip(ways_out(tmp_path, (tmp_path / "sealed").read_bytes()), given, strict=False):
+        assert way(passphrase=passphrase) == DATA
+    with sealane.open(tmp_path / "sealed", "wb", passphrase=words.encode(), armor=True) as f:
+        f.write(DATA)
+    with sealane.open(tmp_path / "sealed", passphrase=words, max_work_factor=18) as f:
+        assert f.read() == DATA
+    with pytest.raises(sealane.LimitExceededError, match=r"2\^18"):
+        sealane.open(tmp_path / "sealed", passphrase=words, max_work_factor=17)
+
+
+def test_waiting_for_a_passphrase_lets_others_run() -> None:
+    ticks, done = 0, threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    before = ticks
+    sealane.encrypt(b"", passphrase="x")
+    during = ticks - before
+    done.set()
+    thread.join()
+    assert during > 20
+
+
+# ---- mistakes -------------------------------------------------------------------------------------------
+
+SECRET = AGE.to_text().split()[-1]
+LISTED = r"must be a list, as in (recipients=\[\"age1\.\.\.\"\]|identities=\[\"AGE-SECRET-KEY-1.*\])"
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "says"),
+    [
+        ({}, TypeError, "exactly one of key, recipients and passphrase is needed: none is given"),
+        ({"key": bytes(32), "passphrase": "x"}, TypeError, "exactly one of .* given are key and passphrase"),
+        ({"recipients": [], "passphrase": "x"}, TypeError, "given are recipients and passphrase"),
+        ({"recipients": "age1abc"}, TypeError, LISTED + ", not str"),
+        ({"recipients": b"age1abc"}, TypeError, LISTED + ", not bytes"),
+        ({"recipients": AGE.public}, TypeError, LISTED + ", not PublicKey"),
+        ({"recipients": 7}, TypeError, LISTED + ", not int"),
+        ({"recipients": []}, ValueError, "there is no recipient"),
+        ({"recipients": [AGE]}, TypeError, r"give key\.public"),
+        ({"recipients": [7]}, TypeError, r"str or sealane\.keys\.PublicKey, not int"),
+        (
+            {"recipients": [sealane.keys.generate("x25519").public]},
+            TypeError,
+            "x25519: that is for sealane.hybrid",
+        ),
+        ({"recipients": ["age1typo"]}, sealane.FormatError, "recipient"),
+        ({"recipients": [SECRET]}, sealane.FormatError, "which is secret"),
+        ({"recipients": [AGE.public, PQ.public]}, ValueError, "post-quantum"),
+        ({"recipients": [AGE.public], "context": b"c"}, ValueError, "no context"),
+        ({"recipients": [AGE.public], "format": "chunked"}, ValueError, "chunked needs a key"),
+        ({"recipients": [AGE.public], "format": "zip"}, ValueError, "known are chunked, age"),
+        ({"passphrase": "x", "context": b"c"}, ValueError, "no context"),
+        ({"passphrase": "x", "format": "tink-1mb"}, ValueError, "tink-1mb needs a key"),
+        ({"passphrase": ""}, ValueError, "passphrase"),
+        ({"passphrase": 7}, TypeError, "must be str or bytes in UTF-8, not int"),
+        ({"passphrase": b"\xff"}, ValueError, "not UTF-8"),
+        ({"passphrase": "\udcff"}, ValueError, "surrogate"),
+        ({"key": bytes(32), "armor": True}, ValueError, "armor is for recipients"),
+        ({"key": bytes(32), "format": "age"}, ValueError, "age files have no key"),
+        ({"key": AGE}, TypeError, r"identities=\[key\]"),
+        ({"key": sealane.keys.generate("p-256")}, TypeError, "symmetric key is needed"),
+    ],
+)
+def test_mistakes_of_encrypting(
+    tmp_path: Path, how: dict[str, object], error: type[Exception], says: str
+) -> None:
+    (tmp_path / "plain").write_bytes(DATA)
+    for attempt in [
+        lambda: sealane.encrypt(DATA, **how),
+        lambda: sealane.encrypt_file(tmp_path / "plain", tmp_path / "out", **how),
+        lambda: sealane.encrypt_file(io.BytesIO(DATA), tmp_path / "out", **how),
+        lambda: sealane.open(tmp_path / "out", "wb", **how),
+    ]:
+        with pytest.raises(error, match=says) as caught:
+            attempt()
+        assert SECRET not in str(caught.value)
+    assert leftovers(tmp_path, "plain") == []
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "says"),
+    [
+        ({}, TypeError, "exactly one of key, identities and passphrase is needed: none is given"),
+        ({"identities": [AGE], "passphrase": "x"}, TypeError, "given are identities and passphrase"),
+        ({"identities": SECRET}, TypeError, LISTED + ", not str"),
+        ({"identities": SECRET.encode()}, TypeError, LISTED + ", not bytes"),
+        ({"identities": AGE}, TypeError, LISTED + ", not Key"),
+        ({"identities": Path("key")}, TypeError, LISTED + ", not PosixPath"),
+        ({"identities": []}, ValueError, "no identity"),
+        ({"identities": [AGE.public]}, TypeError, "not PublicKey"),
+        ({"identities": [sealane.keys.generate("aes-256")]}, TypeError, "not one of the kind aes-256"),
+        ({"identities": ["AGE-SECRET-KEY-1TYPO"]}, sealane.FormatError, "line 1: not an age identity"),
+        ({"identities": [str(AGE.public)]}, sealane.FormatError, "cannot decrypt"),
+        ({"identities": [AGE], "context": b"c"}, ValueError, "no context"),
+        ({"identities": [AGE], "format": "chunked"}, ValueError, "chunked needs a key"),
+        ({"identities": [AGE], "max_work_factor": 10}, ValueError, "max_work_factor is for passphrases"),
+        ({"key": bytes(32), "max_work_factor": 10}, ValueError, "max_work_factor is for passphrases"),
+        ({"passphrase": "x", "max_work_factor": 0}, ValueError, "1 to 30"),
+        ({"passphrase": "x", "max_work_factor": 1 << 70}, ValueError, "1 to 30"),
+        ({"passphrase": "x", "max_work_factor": "18"}, TypeError, "int"),
+    ],
+)
+def test_mistakes_of_decrypting(
+    tmp_path: Path, how: dict[str, object], error: type[Exception], says: str
+) -> None:
+    for way in ways_out(tmp_path, SEALED):
+        with pytest.raises(error, match=says) as caught:
+            way(**how)
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert leftovers(tmp_path, "sealed") == []
+
+
+def test_reading_and_writing_have_their_own_keywords(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="for writing"):
+        sealane.open(tmp_path / "f", "rb", recipients=[AGE.public])  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="for reading"):
+        sealane.open(tmp_path / "f", "wb", identities=[AGE])  # type: ignore[call-overload]
+
+
+def test_nothing_secret_is_shown_or_pickled(tmp_path: Path) -> None:
+    with sealane.open(io.BytesIO(SEALED), identities=[AGE]) as f:
+        held = [AGE, f, sealane._native.DecryptWith(None, [SECRET], None, b"", None, None)]
+        held.append(sealane._native.EncryptWith(None, None, "open sesame", b"", None, False))
+        for thing in held:
+            assert SECRET not in repr(thing)
+            assert "sesame" not in repr(thing)
+            with pytest.raises(TypeError, match="never pickled"):
+                pickle.dumps(thing)
+
+
+# ---- what is wrong with a file --------------------------------------------------------------------------
+
+
+def attempt(way: Callable[..., bytes], how: dict[str, object]) -> type[BaseException] | None:
+    try:
+        way(**how)
+    except sealane.SealaneError as error:
+        return type(error)
+    return None
+
+
+WORDS = "wrong passphrase"
+
+
+@pytest.mark.parametrize(
+    ("file", "how", "error"),
+    [
+        (SEALED, {"identities": [OTHER]}, sealane.NoMatchingKeyError),
+        (SEALED, {"passphrase": WORDS}, sealane.NoMatchingKeyError),
+        (QUICK.file, {"passphrase": WORDS}, sealane.NoMatchingKeyError),
+        (QUICK.file, {"identities": [AGE]}, sealane.NoMatchingKeyError),
+        (b"PK\x03\x04 a foreign file" + bytes(100), {"identities": [AGE]}, sealane.FormatError),
+        (pattern(300), {"identities": [AGE]}, sealane.FormatError),
+        (SEALED.replace(b"-> X25519", b"-> X25518", 1), {"identities": [AGE]}, sealane.NoMatchingKeyError),
+        (SEALED.replace(b"\n---", b"\n--", 1), {"identities": [AGE]}, sealane.FormatError),
+        (SEALED.replace(b"/v1", b"/v2", 1), {"identities": [AGE]}, sealane.UnsupportedVersionError),
+        (SEALED[:-1], {"identities": [AGE]}, sealane.AuthenticationError),
+        (SEALED[: -100 - 16], {"identities": [AGE]}, sealane.AuthenticationError),
+        (SEALED[:50], {"identities": [AGE]}, sealane.TruncatedError),
+        (SEALED[:-1] + bytes([SEALED[-1] ^ 1]), {"identities": [AGE]}, sealane.AuthenticationError),
+        (TESTKIT["scrypt_work_factor_23"].file, {"passphrase": WORDS}, sealane.LimitExceededError),
+        (SEALED, {"key": bytes(32)}, sealane.FormatError),
+        (b"", {"identities": [AGE]}, sealane.TruncatedError),
+    ],
+)
+def test_what_is_wrong_has_a_class_of_its_own(
+    tmp_path: Path, file: bytes, how: dict[str, object], error: type[Exception]
+) -> None:
+    assert {attempt(way, how) for way in ways_out(tmp_path, file)} == {error}
+    assert leftovers(tmp_path, "sealed") == []
+
+
+@pytest.mark.parametrize("armor", [False, True])
+def test_every_changed_byte_and_every_cut(armor: bool) -> None:
+    file = sealane.encrypt(b"plaintext", recipients=[AGE.public], armor=armor)
+    for at, byte in enumerate(file):
+        changed = file[:at] + bytes([byte ^ 1 << at % 8]) + file[at + 1 :]
+        with pytest.raises(sealane.SealaneError):
+            sealane.decrypt(changed, identities=[AGE])
+    # The last line of armor may end without a line feed.
+    for length in range(len(file) - armor):
+        with pytest.raises(sealane.SealaneError):
+            sealane.decrypt(file[:length], identities=[AGE])
+
+
+OUTCOMES: dict[str, tuple[type[Exception], ...]] = {
+    "header failure": (sealane.FormatError, sealane.LimitExceededError),
+    "armor failure": (sealane.FormatError,),
+    "no match": (sealane.NoMatchingKeyError,),
+    "payload failure": (sealane.AuthenticationError, sealane.TruncatedError),
+}
+
+
+@pytest.mark.parametrize("case", TESTKIT.values(), ids=lambda case: case.name)
+def test_testkit(tmp_path: Path, case: AgeCase) -> None:
+    # Exactly one of the two is given. Where a file names both, or several, its header is what is wrong.
+    how: dict[str, object] = {"passphrase": "none"}
+    if case.identities:
+        how = {"identities": case.identities}
+    elif case.passphrases:
+        how = {"passphrase": case.passphrases[0]}
+    for way in ways_out(tmp_path, case.file):
+        if case.expect == "success":
+            assert hashlib.sha256(way(**how)).hexdigest() == case.payload
+        else:
+            with pytest.raises(OUTCOMES[case.expect]):
+                way(**how)
+    assert leftovers(tmp_path, "sealed") == []
+
+
+def test_the_testkit_is_whole() -> None:
+    found = {expect: sum(case.expect == expect for case in TESTKIT.values()) for expect in OUTCOMES}
+    assert found == {"header failure": 49, "armor failure": 16, "no match": 8, "payload failure": 16}
+    assert len(TESTKIT) == 107
+
+
+@pytest.mark.parametrize("armor", [False, True])
+def test_a_long_file_takes_little_memory(tmp_path: Path, armor: bool) -> None:
+    script = """
+import resource, sys, sealane
+folder, armor, identity, recipient = sys.argv[1], sys.argv[2] == "True", sys.argv[3], sys.argv[4]
+most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+sealane.decrypt(sealane.encrypt(b"", recipients=[recipient]), identities=[identity])
+before = most()
+sealane.encrypt_file(f"{folder}/plain", f"{folder}/sealed", recipients=[recipient], armor=armor)
+sealane.decrypt_file(f"{folder}/sealed", f"{folder}/again", identities=[identity])
+sealane.verify_file(f"{folder}/sealed", identities=[identity])
+print(most() - before)
+"""
+    plain, again = tmp_path / "plain", tmp_path / "again"
+    with plain.open("wb") as file:
+        for _ in range(80):
+            file.write(os.urandom(1 << 20))
+    command = [sys.executable, "-c", script, str(tmp_path), str(armor), SECRET, str(AGE.public)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert again.read_bytes() == plain.read_bytes()
+    assert int(done.stdout) < 64 << 10
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_fork() -> None:
+    """Parent and child make other keys, other files and other messages."""
+    pairs = [sealane.keys.generate(kind) for kind in ("rsa-2048", "secp256k1", "x25519", "p-256", "x-wing")]
+
+    def made() -> list[bytes]:
+        keys = [sealane.keys.generate(kind) for kind in ("age", "age-pq", "x25519", "p-256", "secp256k1")]
+        files = [sealane.encrypt(b"", recipients=[key.public]).split(b"\n")[1] for key in (AGE, PQ)]
+        messages = [sealane.hybrid.seal(key.public, b"")[:40] for key in pairs if key.public is not None]
+        return [*(key.to_text().encode() for key in keys), *files, *messages]
+
+    mine = made()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, pickle.dumps(made()))
+        os._exit(0)
+    mine += made()
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        theirs = pickle.loads(pipe.read())
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(set(mine + theirs)) == len(mine) + len(theirs) == 3 * 12

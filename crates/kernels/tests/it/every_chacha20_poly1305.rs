@@ -1,0 +1,96 @@
+//! Every pair of rows of ChaCha20 and Poly1305 against the slow twin, in every way that a call can be laid out.
+//!
+//! `SEALANE_ROWS=avx512,avx2,portable` makes it a failure if one of these rows cannot run here.
+
+use crate::layout::Aead;
+use kernels::InOut;
+use kernels::chacha20;
+use kernels::chacha20_poly1305::{self, ChaCha20Poly1305, XChaCha20Poly1305};
+use kernels::cpu::Features;
+use kernels::gcm::{OpenError, TooLong};
+use kernels::poly1305;
+use kernels::variant::Row;
+use reference::chacha20_poly1305 as twin;
+
+macro_rules! aead {
+    ($cipher:ident $nonce:literal) => {
+        impl Aead for $cipher {
+            type Twin = [u8; 32];
+
+            const KEY_BITS: &'static [usize] = &[256];
+            const NONCES: &'static [usize] = &[$nonce];
+            const LONGEST: u64 = (1 << 38) - 64;
+            const LONGEST_AAD: Option<u64> = None;
+
+            fn variants() -> impl Iterator<Item = Row> {
+                chacha20_poly1305::variants()
+            }
+            fn new(key: &[u8], features: Features) -> Self {
+                Self::new(key.try_into().unwrap(), features).unwrap()
+            }
+            fn variant(&self) -> &'static str {
+                self.variant()
+            }
+            fn seal(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                data: InOut<'_>,
+                tag: &mut [u8; 16],
+            ) -> Result<(), TooLong> {
+                self.seal(nonce.try_into().unwrap(), aad, data, tag)
+            }
+            fn open(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                data: InOut<'_>,
+                tag: &[u8; 16],
+            ) -> Result<(), OpenError> {
+                self.open(nonce.try_into().unwrap(), aad, data, tag)
+            }
+            fn twin(key: &[u8]) -> [u8; 32] {
+                key.try_into().unwrap()
+            }
+            fn seal_vartime(key: &[u8; 32], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+                twin::seal_vartime(key, nonce, aad, plain)
+            }
+            /// The counter begins at 1 and never wraps.
+            fn wrapping(_: &[u8; 32], _: u32, _: usize) -> Option<[Vec<u8>; 3]> {
+                None
+            }
+        }
+    };
+}
+
+aead! { ChaCha20Poly1305 12 }
+aead! { XChaCha20Poly1305 24 }
+
+mod short_nonces {
+    use super::*;
+    in_every_layout!(ChaCha20Poly1305);
+}
+
+mod long_nonces {
+    use super::*;
+    in_every_layout!(XChaCha20Poly1305);
+}
+
+/// Every row of either table that runs here is in some pair.
+#[test]
+#[cfg_attr(miri, ignore = "has one row only")]
+fn every_row_is_tried() {
+    let pairs = crate::rows::rows(chacha20_poly1305::variants()).into_iter();
+    let tried: Vec<_> = pairs
+        .map(|(_, features)| ChaCha20Poly1305::new(&[0; 32], features).unwrap())
+        .map(|key| [key.variant(), key.mac_variant()])
+        .collect();
+    for (i, table) in [crate::rows::rows(chacha20::variants()), crate::rows::rows(poly1305::variants())]
+        .into_iter()
+        .enumerate()
+    {
+        for (name, _) in table {
+            assert!(tried.iter().any(|pair| pair[i] == name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Integration tests of the kernels: every variant against its reference implementation.
+
+#[macro_use]
+mod layout;
+
+mod every_aegis;
+mod every_aes;
+mod every_chacha20;
+mod every_chacha20_poly1305;
+mod every_gcm;
+mod every_gcm_siv;
+mod every_gcm_stream;
+mod every_poly1305;
+mod every_speck;
+mod known_answers;
+mod pen;
+mod rows;
+mod stack;
+mod zeroing;
+
+pub(crate) use known_answers::aes;

@@ -1,0 +1,523 @@
+//! What calls leave on the stack below them: no round keys, no powers of H, no derived keys, but for [`KNOWN`].
+//!
+//! The stack is painted, a call is made, and what lies below it afterwards is searched for what the slow twins say that
+//! the call knew. Registers are not looked at, nor plaintext and keystream.
+//!
+//! How vectors are kept in registers is up to the optimiser, so this runs in the release profile only: `make test-ct`.
+//! Reading dead memory is nothing that Rust promises anything about; Miri does not get to see it.
+#![cfg(not(miri))]
+
+use kernels::InOut;
+use kernels::aegis;
+use kernels::aes::{self, Aes};
+use kernels::chacha20::{self, ChaCha20, XChaCha20};
+use kernels::chacha20_poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
+use kernels::cpu::Features;
+use kernels::gcm::{self, Gcm};
+use kernels::gcm_siv::{self, GcmSiv};
+use kernels::poly1305::{self, Poly1305};
+use kernels::speck::{self, ByteOrder, Size, Speck};
+use kernels::variant::Row;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hint::black_box;
+
+#[path = "../../examples/sealing/mod.rs"]
+mod sealing;
+
+use self::sealing::{OneAegis, Sealing};
+use crate::rows::rows;
+
+/// How far down.
+const DEPTH: usize = 1 << 17;
+const LENGTHS: [usize; 5] = [0, 64, 300, 2000, 5000];
+/// As many bytes of it as are wanted.
+const NONCE: [u8; 32] = [0x5a; 32];
+/// Data and additional data consist of these.
+const PLAIN: u8 = 0x77;
+const AAD: u8 = 0x3c;
+/// Bytes of additional data. With the longer a short GCM message makes powers too.
+const AAD_LENGTHS: [usize; 2] = [40, 700];
+
+/// What is known to be left.
+struct Known {
+    table: &'static str,
+    row: &'static str,
+    /// With messages of this length and more; `None` is when the key is set up.
+    from: Option<usize>,
+    /// So many different ones.
+    most: usize,
+    what: &'static str,
+}
+
+/// A surprise is what is not in this table, with shorter messages than it says, or more.
+///
+/// The portable rows are made of calls, and what they exchange are arrays.
+#[rustfmt::skip]
+const KNOWN: &[Known] = &[
+    Known { table: "AES", row: "portable", from: None, most: 15, what: "round key" },
+    Known { table: "AES", row: "portable", from: Some(0), most: 15, what: "sliced round key" },
+    Known { table: "GCM", row: "portable", from: None, most: 15, what: "round key" },
+    Known { table: "GCM", row: "portable", from: None, most: 1, what: "H" },
+    Known { table: "GCM", row: "portable", from: None, most: 36, what: "power" },
+    Known { table: "GCM", row: "portable", from: None, most: 36, what: "halves of power" },
+    Known { table: "GCM", row: "portable", from: None, most: 15, what: "sliced round key" },
+    Known { table: "GCM", row: "portable", from: Some(0), most: 1, what: "mask of the tag" },
+    Known { table: "GCM", row: "portable", from: Some(0), most: 1, what: "right tag" },
+    Known { table: "SIV", row: "portable", from: Some(0), most: 1, what: "right tag" },
+    Known { table: "SIV", row: "portable", from: None, most: 15, what: "round key" },
+    Known { table: "SIV", row: "portable", from: Some(0), most: 36, what: "power" },
+    Known { table: "SIV", row: "portable", from: Some(0), most: 36, what: "halves of power" },
+    Known { table: "SIV", row: "portable", from: Some(0), most: 2, what: "derived round key" },
+    Known { table: "SIV", row: "portable", from: Some(0), most: 15, what: "sliced derived round key" },
+];
+
+/// What a secret is, and which of them.
+type Name = (&'static str, usize);
+
+/// Parts of secrets, by the first bytes of each.
+#[derive(Default)]
+struct Secrets(HashMap<[u8; 8], Vec<(Vec<u8>, Name)>>);
+
+impl Secrets {
+    /// A block, either half of which counts: registers without vectors hold halves.
+    fn block(&mut self, name: Name, block: [u8; 16]) {
+        for half in block.chunks(8) {
+            self.part(name, half);
+        }
+    }
+
+    fn part(&mut self, name: Name, part: &[u8]) {
+        let start = *part.first_chunk().unwrap();
+        self.0.entry(start).or_default().push((part.to_vec(), name));
+    }
+
+    /// Round keys, also as the portable rows have them: in every plane of bits, a word for every row.
+    fn schedule(&mut self, [name, sliced]: [&'static str; 2], key: &[u8]) {
+        for (r, key) in reference::aes::Aes::new_vartime(key).round_keys().into_iter().enumerate() {
+            self.block((name, r), key);
+            let word = |bit: usize, row: usize| {
+                let bits = (0..4)
+                    .map(|column| (u64::from(key[4 * column + row] >> bit & 1) * 0xffff) << (16 * column));
+                bits.sum::<u64>().to_ne_bytes()
+            };
+            let planes: Vec<u8> = (0..32).flat_map(|i| word(i / 4, i % 4)).collect();
+            for part in planes.chunks(64) {
+                self.part((sliced, r), part);
+            }
+        }
+    }
+
+    /// Powers of POLYVAL's H, and the sums of their halves.
+    fn powers(&mut self, h: u128) {
+        let mut power = h;
+        for n in 1..=36 {
+            self.block(("power", n), power.to_le_bytes());
+            let halves = (power as u64 ^ (power >> 64) as u64).to_le_bytes();
+            self.part(("halves of power", n), &halves);
+            power = reference::gcm_siv::dot_vartime(power, h);
+        }
+    }
+
+    fn of_aes(key: &[u8]) -> Self {
+        let mut secrets = Self::default();
+        secrets.schedule(["round key", "sliced round key"], key);
+        secrets
+    }
+
+    fn of_gcm(key: &[u8]) -> Self {
+        let mut secrets = Self::of_aes(key);
+        let aes = reference::aes::Aes::new_vartime(key);
+        let h = aes.encrypt_block_vartime(&[0; 16]);
+        secrets.block(("H", 0), h);
+        let h = u128::from_be_bytes(h);
+        secrets.powers(h << 1 ^ if h >> 127 == 0 { 0 } else { 0xc2 << 120 | 1 });
+        let mut first = [0; 16];
+        first[..12].copy_from_slice(&NONCE[..12]);
+        first[15] = 1;
+        secrets.block(("mask of the tag", 0), aes.encrypt_block_vartime(&first));
+        secrets
+    }
+
+    fn of_gcm_siv(key: &[u8]) -> Self {
+        let mut secrets = Self::of_aes(key);
+        let aes = reference::aes::Aes::new_vartime(key);
+        let half = |i: u8| {
+            let mut block = [i, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            block[4..].copy_from_slice(&NONCE[..12]);
+            aes.encrypt_block_vartime(&block)
+        };
+        let blocks: Vec<[u8; 16]> = (0..2 + key.len() as u8 / 8).map(half).collect();
+        let halves: Vec<u8> = blocks.iter().flat_map(|block| block[..8].to_vec()).collect();
+        secrets.schedule(["derived round key", "sliced derived round key"], &halves[16..]);
+        secrets.powers(u128::from_le_bytes(*halves.first_chunk().unwrap()));
+        secrets
+    }
+
+    /// The key, and every state of every message that the test seals.
+    fn of_aegis<const DEGREE: usize>(key: &[u8]) -> Self {
+        let mut secrets = Self::default();
+        for (i, block) in key.as_chunks().0.iter().enumerate() {
+            secrets.block(("key", i), *block);
+        }
+        let twin = reference::aegis::Aegis::new(key, DEGREE);
+        for (len, aad) in LENGTHS.into_iter().flat_map(|len| AAD_LENGTHS.map(|aad| (len, aad))) {
+            let states = twin.states_vartime(&NONCE[..key.len()], &vec![AAD; aad], &vec![PLAIN; len]);
+            for (step, words) in states.into_iter().enumerate() {
+                words.into_iter().for_each(|word| secrets.block(("state", step), word));
+            }
+        }
+        secrets
+    }
+
+    /// Round keys as words, and as vectors have them: again and again. Of 16 bits there have to be four.
+    fn of_speck(size: Size, key: &[u8]) -> Self {
+        let mut secrets = Self::default();
+        let twin = reference::speck::Speck::new_vartime(
+            8 * size.block_len() as u32,
+            key,
+            reference::speck::Order::Big,
+        );
+        for (r, key) in twin.round_keys().iter().enumerate() {
+            let lane = (size.word_bits() / 8).next_power_of_two() as usize;
+            let lanes: Vec<u8> = key.to_le_bytes()[..lane].iter().copied().cycle().take(8).collect();
+            secrets.part(("round key", r), &lanes);
+            // The schedule itself, copied.
+            if lane < 8 {
+                let next = twin.round_keys().get(r + 1).copied().unwrap_or_default();
+                secrets.part(("round key", r), &[key.to_le_bytes(), next.to_le_bytes()].concat());
+            }
+        }
+        secrets
+    }
+
+    /// Poly1305's key, and powers of r in limbs of 44 and of 26 bits, as words.
+    fn of_poly1305(key: &[u8; 32]) -> Self {
+        let mut secrets = Self::default();
+        let powers = reference::poly1305::powers_vartime(key, 256);
+        secrets.block(("r", 0), *powers[0].first_chunk().unwrap());
+        secrets.block(("s", 0), *key.last_chunk().unwrap());
+        for (n, power) in powers.iter().enumerate() {
+            // Bit by bit, since a number has more than 128.
+            let limb = |at: usize, bits: usize| {
+                let bit = |i: usize| power.get(i / 8).map_or(0, |byte| u64::from(byte >> (i % 8) & 1));
+                (0..bits).map(|i| bit(at + i) << i).sum::<u64>()
+            };
+            for at in [0, 44, 88] {
+                secrets.part(("limb of power", n + 1), &limb(at, 44).to_ne_bytes());
+            }
+            for at in [0, 26, 52, 78, 104] {
+                secrets.part(("limb of power", n + 1), &limb(at, 26).to_ne_bytes());
+            }
+        }
+        secrets
+    }
+
+    /// The key, and what XChaCha20 derives from it.
+    fn of_chacha20(key: &[u8]) -> Self {
+        let mut secrets = Self::default();
+        for (name, key) in [("key", key), ("derived key", &derived(key))] {
+            for (i, half) in key.as_chunks().0.iter().enumerate() {
+                secrets.block((name, i), *half);
+            }
+        }
+        secrets
+    }
+
+    /// These, and the keys of the tags of all messages.
+    fn of_chacha20_poly1305(key: &[u8]) -> Self {
+        let mut secrets = Self::of_chacha20(key);
+        let mut rest = [0; 12];
+        rest[4..].copy_from_slice(&NONCE[16..24]);
+        for (key, nonce) in [(key, NONCE.first_chunk().unwrap()), (&derived(key), &rest)] {
+            let first = reference::chacha20::block_vartime(key.try_into().unwrap(), 0, nonce);
+            let one_time = first.first_chunk().unwrap();
+            secrets.block(("half of block 0", 0), *one_time.first_chunk().unwrap());
+            secrets.0.extend(Self::of_poly1305(one_time).0);
+        }
+        secrets
+    }
+
+    /// What is in `bytes`: how many copies of parts, and of which secrets.
+    fn find(&self, bytes: &[u8]) -> BTreeMap<&'static str, (usize, BTreeSet<usize>)> {
+        let mut found = BTreeMap::<_, (usize, BTreeSet<usize>)>::new();
+        for at in 0..bytes.len() - 8 {
+            for (part, (what, n)) in self.0.get(&bytes[at..at + 8]).into_iter().flatten() {
+                if bytes[at..].starts_with(part) {
+                    let (copies, which) = found.entry(*what).or_default();
+                    *copies += 1;
+                    which.insert(*n);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// What a call leaves below this frame.
+#[inline(never)]
+fn left_by(call: &mut dyn FnMut(), seen: &mut [u8]) {
+    paint();
+    call();
+    let mut here = 0u8;
+    // The compiler shall not know what this points to.
+    let below = black_box(&raw mut here).wrapping_sub(seen.len());
+    for (i, seen) in seen.iter_mut().enumerate() {
+        // SAFETY: this memory belongs to the thread's stack, since `paint` has just written to it. Nobody else does.
+        *seen = unsafe { below.wrapping_add(i).read_volatile() };
+    }
+}
+
+#[inline(never)]
+fn paint() {
+    black_box(&mut [0xc3u8; DEPTH + 4096]);
+}
+
+/// Everything that one row of a table left, and how much of it is a surprise.
+struct Report {
+    table: &'static str,
+    row: &'static str,
+    seen: Vec<u8>,
+    found: Vec<bool>,
+    surprises: usize,
+}
+
+impl Report {
+    /// Looks at what a call leaves, with a message of `len` bytes if there is one.
+    fn look(&mut self, secrets: &Secrets, what: &str, len: Option<usize>, mut call: impl FnMut()) {
+        // Here too, since the frame of `left_by` has gaps in which the search would find what the twins left there.
+        paint();
+        left_by(&mut call, &mut self.seen);
+        self.search(secrets, what, len);
+    }
+
+    fn search(&mut self, secrets: &Secrets, what: &str, len: Option<usize>) {
+        for (kind, (copies, which)) in secrets.find(&self.seen) {
+            let known = KNOWN.iter().position(|known| {
+                (known.table, known.row, known.what) == (self.table, self.row, kind)
+                    && known.from <= len
+                    && which.len() <= known.most
+            });
+            if let Some(known) = known {
+                self.found[known] = true;
+            } else {
+                self.surprises += 1;
+            }
+            let (new, len) = (
+                if known.is_some() { "" } else { "NEW: " },
+                len.map_or(String::new(), |len| len.to_string()),
+            );
+            let (table, row, n) = (self.table, self.row, which.len());
+            println!("{new}{table} {row} {what} {len}: {n} of {kind} {which:?}, {copies} parts");
+        }
+    }
+
+    fn stream(&mut self, features: Features) {
+        for key in [16, 24, 32].map(key) {
+            let secrets = Secrets::of_aes(&key);
+            let what = |verb| format!("{} {verb}", 8 * key.len());
+            let mut aes = None;
+            self.look(&secrets, &what("new"), None, || aes = Some(Aes::new(&key, features).unwrap()));
+            let aes = aes.unwrap();
+            assert_eq!(aes.variant(), self.row);
+            for len in LENGTHS {
+                let mut data = vec![0x77; len];
+                self.look(&secrets, &what("xor"), Some(len), || {
+                    aes.xor_at(&[9; 16], 3, InOut::in_place(&mut data)).unwrap();
+                });
+            }
+        }
+    }
+
+    fn macs(&mut self, features: Features) {
+        let key: [u8; 32] = key(32)[..].try_into().unwrap();
+        let secrets = Secrets::of_poly1305(&key);
+        // The last has all powers made.
+        for len in LENGTHS.into_iter().chain([9000]) {
+            // The tag of an empty message is s.
+            let message = vec![0x77; len.max(1)];
+            let mut mac = None;
+            self.look(&secrets, "new", Some(len), || mac = Some(Poly1305::new(&key, features).unwrap()));
+            let mut mac = mac.unwrap();
+            assert_eq!(mac.variant(), self.row);
+            // The first that is long also makes powers.
+            for what in ["update", "update again"] {
+                self.look(&secrets, what, Some(len), || mac.update(&message));
+            }
+            let mut mac = Some(mac);
+            self.look(&secrets, "finalize", Some(len), || _ = mac.take().unwrap().finalize());
+        }
+    }
+
+    fn chacha20(&mut self, features: Features) {
+        let key: [u8; 32] = *key(32).first_chunk().unwrap();
+        let secrets = Secrets::of_chacha20(&key);
+        let (mut short, mut long) = (None, None);
+        self.look(&secrets, "new", None, || short = Some(ChaCha20::new(&key, features).unwrap()));
+        self.look(&secrets, "new", None, || long = Some(XChaCha20::new(&key, features).unwrap()));
+        let (short, long) = (short.unwrap(), long.unwrap());
+        assert_eq!(short.variant(), self.row);
+        let nonce: &[u8; 24] = NONCE.first_chunk().unwrap();
+        for len in LENGTHS {
+            for offset in [0, 3] {
+                let mut data = vec![0x77; len];
+                self.look(&secrets, "xor", Some(len), || {
+                    short
+                        .xor_at(NONCE.first_chunk().unwrap(), 1, offset, InOut::in_place(&mut data))
+                        .unwrap();
+                });
+                self.look(&secrets, "xor, long nonce", Some(len), || {
+                    long.xor_at(nonce, 1, offset, InOut::in_place(&mut data)).unwrap();
+                });
+            }
+        }
+        self.look(&secrets, "subkey", None, || drop(long.subkey(nonce.first_chunk().unwrap())));
+    }
+
+    fn speck(&mut self, features: Features) {
+        for size in Size::ALL {
+            let key = key(size.key_len());
+            let secrets = Secrets::of_speck(size, &key);
+            let what = |verb| format!("{} {verb}", size.name());
+            let mut speck = None;
+            self.look(&secrets, &what("new"), None, || {
+                speck = Some(Speck::new(size, &key, ByteOrder::Big, features).unwrap());
+            });
+            let speck = speck.unwrap();
+            assert_eq!(speck.variant(), self.row);
+            let iv = vec![9; size.block_len()];
+            for len in LENGTHS {
+                let mut data = vec![0x77; len.next_multiple_of(48)];
+                self.look(&secrets, &what("xor"), Some(len), || {
+                    speck.xor_at(&iv, 3, InOut::in_place(&mut data[..len])).unwrap();
+                });
+                self.look(&secrets, &what("encrypt"), Some(len), || {
+                    speck.encrypt_blocks(InOut::in_place(&mut data)).unwrap();
+                });
+                self.look(&secrets, &what("decrypt"), Some(len), || {
+                    speck.decrypt_blocks(InOut::in_place(&mut data)).unwrap();
+                });
+            }
+        }
+    }
+
+    fn messages<A: Sealing>(&mut self, secrets: fn(&[u8]) -> Secrets, features: Features) {
+        for key in A::KEY_LENGTHS.iter().map(|len| key(*len)) {
+            let secrets = secrets(&key);
+            let what = |verb| format!("{} {verb}", 8 * key.len());
+            let mut a = None;
+            self.look(&secrets, &what("new"), None, || a = Some(A::new(&key, features)));
+            let a = a.unwrap();
+            assert_eq!(a.variant(), self.row);
+            for (len, aad) in LENGTHS.into_iter().flat_map(|len| AAD_LENGTHS.map(|aad| (len, aad))) {
+                let (plain, mut sealed, mut opened, mut tag) =
+                    (vec![PLAIN; len], vec![0; len], vec![0; len], [0; 16]);
+                let (aad, other) = (vec![AAD; aad], vec![!AAD; aad]);
+                let nonce = &NONCE[..A::NONCE_LENGTHS[0]];
+                // The first one that is long also makes powers.
+                self.look(&secrets, &what("seal"), Some(len), || {
+                    a.seal(nonce, &aad, InOut::apart(&plain, &mut sealed), &mut tag);
+                });
+                let (mut cut, mut cut_tag) = (plain.clone(), [0; 16]);
+                self.look(&secrets, &what("seal in pieces"), Some(len), || {
+                    a.seal_in_pieces(&NONCE, &aad, &mut cut, &mut cut_tag);
+                });
+                self.look(&secrets, &what("open"), Some(len), || {
+                    assert!(a.open(nonce, &aad, InOut::apart(&sealed, &mut opened), &tag));
+                });
+                assert_eq!(opened, plain);
+                // Other additional data, so that the right tag is that of the same plaintext.
+                let mut right = [0; 16];
+                a.seal(nonce, &other, InOut::apart(&plain, &mut opened), &mut right);
+                self.look(&secrets, &what("open forged"), Some(len), || {
+                    assert!(!a.open(nonce, &other, InOut::apart(&sealed, &mut opened), &tag));
+                });
+                let mut wanted = Secrets::default();
+                wanted.block(("right tag", 0), right);
+                self.search(&wanted, &what("open forged"), Some(len));
+            }
+        }
+    }
+}
+
+/// All six.
+fn every_aegis(report: &mut Report, here: Features) {
+    report.messages::<OneAegis<16, 1>>(Secrets::of_aegis::<1>, here);
+    report.messages::<OneAegis<16, 2>>(Secrets::of_aegis::<2>, here);
+    report.messages::<OneAegis<16, 4>>(Secrets::of_aegis::<4>, here);
+    report.messages::<OneAegis<32, 1>>(Secrets::of_aegis::<1>, here);
+    report.messages::<OneAegis<32, 2>>(Secrets::of_aegis::<2>, here);
+    report.messages::<OneAegis<32, 4>>(Secrets::of_aegis::<4>, here);
+}
+
+/// The stream, and messages of either kind.
+fn every_chacha20(report: &mut Report, here: Features) {
+    report.chacha20(here);
+    report.messages::<ChaCha20Poly1305>(Secrets::of_chacha20_poly1305, here);
+    report.messages::<XChaCha20Poly1305>(Secrets::of_chacha20_poly1305, here);
+}
+
+/// What XChaCha20 derives.
+fn derived(key: &[u8]) -> [u8; 32] {
+    reference::chacha20::subkey_vartime(key.try_into().unwrap(), NONCE.first_chunk().unwrap())
+}
+
+fn key(len: usize) -> Vec<u8> {
+    (0..len as u8).map(|i| i.wrapping_mul(37) ^ 11).collect()
+}
+
+#[test]
+fn nothing_secret_is_left() {
+    if cfg!(debug_assertions) {
+        eprintln!("NOT RUN: what calls leave on the stack (only what is released can tell)");
+        return;
+    }
+    type Run = fn(&mut Report, Features);
+    let tables: [(&str, Vec<Row>, Run); 7] = [
+        ("AEGIS", aegis::variants().collect(), every_aegis),
+        ("AES", aes::variants().collect(), Report::stream),
+        ("CHACHA20", chacha20::variants().collect(), every_chacha20),
+        ("GCM", gcm::variants().collect(), |report, here| report.messages::<Gcm>(Secrets::of_gcm, here)),
+        ("SIV", gcm_siv::variants().collect(), |report, here| {
+            report.messages::<GcmSiv>(Secrets::of_gcm_siv, here)
+        }),
+        ("POLY1305", poly1305::variants().collect(), Report::macs),
+        ("SPECK", speck::variants().collect(), Report::speck),
+    ];
+    let mut found = vec![false; KNOWN.len()];
+    let mut surprises = 0;
+    for (table, rows_of_table, run) in tables {
+        for (row, features) in rows(rows_of_table.into_iter()) {
+            let mut report = Report { table, row, seen: vec![0; DEPTH], found, surprises };
+            run(&mut report, features);
+            Report { found, surprises, .. } = report;
+        }
+    }
+    for (known, found) in KNOWN.iter().zip(found) {
+        if !found {
+            println!(
+                "no {} found on row {} of {}: KNOWN could be shorter",
+                known.what, known.row, known.table
+            );
+        }
+    }
+    assert_eq!(surprises, 0, "secrets on the stack that are not in KNOWN");
+}
+
+/// What has to be found.
+#[test]
+fn what_is_left_is_found() {
+    let key = key(32);
+    let secrets = Secrets::of_gcm_siv(&key);
+    let mut seen = vec![0; DEPTH];
+    left_by(&mut || _ = black_box([0u8; 64]), &mut seen);
+    assert!(secrets.find(&seen).is_empty());
+    left_by(
+        &mut || {
+            let keys = reference::aes::Aes::new_vartime(black_box(&key)).round_keys();
+            black_box(&mut <[[u8; 16]; 15]>::try_from(keys).unwrap());
+        },
+        &mut seen,
+    );
+    let found = secrets.find(&seen);
+    assert_eq!(found.get("round key").map(|(_, which)| which.len()), Some(15), "{found:?}");
+}

@@ -1,0 +1,405 @@
+//! age files: every kind of recipient, what strangers wrote, every way to be wrong.
+//!
+//! `age/` has keys made by ssh-keygen (OpenSSH 9.2) and a file that the program age 1.1.1 encrypted for them.
+
+use proptest::prelude::*;
+use sealane::age::armor::{Decoder, Encoder, View};
+use sealane::age::{self, Armor, Header, Identity, Kind, Parsed, Recipient};
+use sealane::file::ReadAt;
+use sealane::{Error, Misuse};
+use sha2::{Digest, Sha256};
+use std::io::Write;
+
+const ED25519: &str = include_str!("age/ed25519");
+const ED25519_PUB: &str = include_str!("age/ed25519.pub");
+const ED25519_PROTECTED: &str = include_str!("age/ed25519_protected");
+const RSA2048: &str = include_str!("age/rsa2048");
+const RSA2048_PUB: &str = include_str!("age/rsa2048.pub");
+const RSA3072_PROTECTED: &str = include_str!("age/rsa3072_protected");
+/// c2sp.org/age, "The X25519 recipient type".
+const SPEC: &str = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
+const SPEC_RECIPIENT: &str = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj";
+/// c2sp.org/age, "The MLKEM768-X25519 (i.e. X-Wing) hybrid post-quantum recipient type".
+const SPEC_HYBRID: &str = "AGE-SECRET-KEY-PQ-1XX76JRALNLXDMEW0CRK45QMCCH4X06SE84UN3VPM33W6HWDX0H3SK3ZQFR";
+const SPEC_HYBRID_RECIPIENT_SHA256: &str = "a091dd7e0ee9d62b75173dcc98441a0424baa941e66a8776e570a4ae60ff61ea";
+
+/// One of every kind that has a key.
+fn everybody() -> Vec<Identity> {
+    vec![
+        Identity::generate(Kind::X25519).unwrap(),
+        Identity::generate(Kind::Hybrid).unwrap(),
+        ED25519.parse().unwrap(),
+        RSA2048.parse().unwrap(),
+        Identity::from_ssh(ED25519_PROTECTED, Some("open sesame")).unwrap(),
+        Identity::from_ssh(RSA3072_PROTECTED, Some("open sesame")).unwrap(),
+    ]
+}
+
+#[test]
+fn the_examples_of_the_specification() {
+    let identity: Identity = SPEC.parse().unwrap();
+    assert_eq!(identity.recipient().to_string(), SPEC_RECIPIENT);
+    assert_eq!(*identity.to_text().unwrap(), SPEC);
+    let hybrid: Identity = SPEC_HYBRID.parse().unwrap();
+    let recipient = hybrid.recipient().to_string();
+    assert_eq!(recipient.len(), 1959);
+    assert_eq!(hex::encode(Sha256::digest(&recipient)), SPEC_HYBRID_RECIPIENT_SHA256);
+    assert_eq!(recipient.parse::<Recipient>().unwrap().to_string(), recipient);
+    assert_eq!(*hybrid.to_text().unwrap(), SPEC_HYBRID);
+    assert_eq!(identity.recipient().to_string().parse::<Recipient>().unwrap().to_string(), SPEC_RECIPIENT);
+}
+
+#[test]
+fn each_kind_opens_what_was_sealed_for_it_and_nothing_else() {
+    let everybody = everybody();
+    for (at, identity) in everybody.iter().enumerate() {
+        let text = identity.recipient().to_string();
+        let recipient: Recipient = text.parse().unwrap();
+        assert_eq!(recipient.to_string(), text);
+        for armor in [Armor::Binary, Armor::Ascii] {
+            let file = age::seal(b"hello", std::slice::from_ref(&recipient), armor).unwrap();
+            assert_eq!(*age::open(&file, std::slice::from_ref(identity)).unwrap(), b"hello", "{text}");
+            let mut others = everybody.clone();
+            assert_eq!(*age::open(&file, &others).unwrap(), b"hello");
+            others.remove(at);
+            assert!(matches!(age::open(&file, &others), Err(Error::NoMatchingKey)), "{text}");
+        }
+    }
+}
+
+#[test]
+fn several_recipients_open_the_same_file() {
+    let mut everybody = everybody();
+    let hybrids = [everybody.remove(1), Identity::generate(Kind::Hybrid).unwrap()];
+    for group in [&everybody[..], &hybrids] {
+        let recipients: Vec<_> = group.iter().map(Identity::recipient).collect();
+        let file = age::seal(b"hello", &recipients, Armor::Binary).unwrap();
+        for identity in group {
+            assert_eq!(*age::open(&file, std::slice::from_ref(identity)).unwrap(), b"hello");
+        }
+        let (header, _) = Header::parse_whole(&file).unwrap();
+        assert_eq!(header.stanzas().len(), group.len());
+        assert!(!header.wants_passphrase());
+    }
+}
+
+#[test]
+fn a_file_of_the_program_age_opens() {
+    let file = include_bytes!("age/everybody.age");
+    let mut identities = everybody().split_off(2);
+    identities.push(SPEC.parse().unwrap());
+    for identity in identities {
+        assert_eq!(*age::open(file, &[identity]).unwrap(), b"a file for everybody\n");
+    }
+}
+
+#[test]
+fn passphrases() {
+    let recipient = Recipient::passphrase_with_work("correct horse", 10).unwrap();
+    let file = age::seal(b"hello", &[recipient], Armor::Binary).unwrap();
+    let (right, wrong) = (Identity::passphrase("correct horse"), Identity::passphrase("battery staple"));
+    assert_eq!(*age::open(&file, &[wrong.clone(), right.clone()]).unwrap(), b"hello");
+    assert!(matches!(age::open(&file, &[wrong]), Err(Error::Passphrase)));
+    let careful = Identity::passphrase_with_max_work_factor("correct horse", 9);
+    assert!(matches!(age::open(&file, &[careful]), Err(Error::WorkFactor { asked: 10, most: 9 })));
+    assert!(Header::parse_whole(&file).unwrap().0.wants_passphrase());
+    assert!(matches!(right.to_text(), Err(Error::Misuse(Misuse::Key(_)))));
+
+    let refused = |text, work| Recipient::passphrase_with_work(text, work).unwrap_err();
+    assert!(matches!(refused("", 10), Error::Misuse(Misuse::Recipient(_))));
+    assert!(matches!(refused("a", 0), Error::Misuse(Misuse::Recipient(_))));
+    assert!(matches!(refused("a", 23), Error::WorkFactor { asked: 23, most: 22 }));
+    let empty = Identity::passphrase("").recipient();
+    assert!(matches!(age::seal(b"", &[empty], Armor::Binary), Err(Error::Misuse(Misuse::Recipient(_)))));
+}
+
+#[test]
+fn who_cannot_be_together() {
+    let [x25519, hybrid] =
+        [Kind::X25519, Kind::Hybrid].map(|kind| Identity::generate(kind).unwrap().recipient());
+    let passphrase = Recipient::passphrase_with_work("a", 1).unwrap();
+    let ssh: Recipient = ED25519_PUB.parse().unwrap();
+    for together in [
+        vec![],
+        vec![passphrase.clone(), passphrase.clone()],
+        vec![passphrase, x25519.clone()],
+        vec![hybrid.clone(), x25519],
+        vec![ssh, hybrid],
+    ] {
+        let refused = age::seal(b"", &together, Armor::Binary);
+        assert!(matches!(refused, Err(Error::Misuse(Misuse::Recipient(_)))), "{together:?}");
+    }
+}
+
+#[test]
+fn ssh_keys_that_cannot_be_used_say_why() {
+    let open = |text: &str, passphrase| Identity::from_ssh(text, passphrase).unwrap_err();
+    assert!(matches!(open(ED25519_PROTECTED, None), Error::Misuse(Misuse::PassphraseMissing)));
+    for protected in [ED25519_PROTECTED, RSA3072_PROTECTED] {
+        assert!(matches!(open(protected, Some("sesame open")), Error::Passphrase));
+    }
+    assert!(matches!(open(include_str!("age/slow"), Some("open sesame")), Error::LimitExceeded(_)));
+    assert!(matches!(open(include_str!("age/ecdsa"), None), Error::Format(_)));
+    let pem = open(include_str!("age/pem"), None).to_string();
+    assert!(pem.contains("ssh-keygen -p"), "{pem}");
+    assert!(matches!(open(include_str!("age/rsa1024"), None), Error::Misuse(Misuse::Key(_))));
+    let recipient = |text: &str| text.parse::<Recipient>().unwrap_err();
+    assert!(matches!(recipient(include_str!("age/rsa1024.pub")), Error::Misuse(Misuse::Key(_))));
+    assert!(matches!(recipient("ssh-ed25519 AAAA"), Error::Format(_)));
+    assert!(matches!(recipient(&ED25519_PUB.replacen("ssh-ed25519", "ssh-rsa", 1)), Error::Format(_)));
+    // A passphrase for a key that has none is ignored, and so are a comment and the kind of line ends.
+    assert!(Identity::from_ssh(ED25519, Some("unneeded")).is_ok());
+    assert!(ED25519.replace('\n', "\r\n").parse::<Identity>().is_ok());
+    let bare: Vec<_> = RSA2048_PUB.split(' ').take(2).collect();
+    assert_eq!(RSA2048_PUB.parse::<Recipient>().unwrap().to_string(), bare.join(" "));
+    // Every change of a private key's text fails, or changes what nothing depends on, without a panic.
+    for at in 40..ED25519.len() - 40 {
+        let mut changed = ED25519.as_bytes().to_vec();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        let _ = Identity::from_ssh(std::str::from_utf8(&changed).unwrap(), None);
+    }
+}
+
+#[test]
+fn what_is_no_recipient_or_identity_says_what_it_is() {
+    let recipient = |text: &str| text.parse::<Recipient>().unwrap_err().to_string();
+    let identity = |text: &str| text.parse::<Identity>().unwrap_err().to_string();
+    assert!(recipient(SPEC).contains("an identity, which is secret"));
+    assert!(!recipient(SPEC).contains(SPEC));
+    assert!(identity(SPEC_RECIPIENT).contains("a recipient, which cannot decrypt"));
+    // Hardware keys, of the specification.
+    let tagged = "age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e";
+    assert!(recipient(tagged).contains("plugins"));
+    // All of one case, and the right one; no typing errors; nothing around it.
+    for wrong in [
+        SPEC_RECIPIENT.to_uppercase(),
+        SPEC_RECIPIENT.replacen("age1z", "age1Z", 1),
+        SPEC_RECIPIENT.replacen("zvky", "zvkz", 1),
+        format!(" {SPEC_RECIPIENT}"),
+        format!("{SPEC_RECIPIENT}\n"),
+        String::new(),
+        "age1".into(),
+        "a".repeat(5000),
+    ] {
+        assert!(matches!(wrong.parse::<Recipient>(), Err(Error::Format(_))), "{wrong}");
+    }
+    for wrong in
+        [SPEC.to_lowercase(), SPEC.replacen("GF", "FG", 1), format!("{SPEC} "), "AGE-SECRET-KEY-1".into()]
+    {
+        assert!(matches!(wrong.parse::<Identity>(), Err(Error::Format(_))), "{wrong}");
+    }
+}
+
+#[test]
+fn lists_name_the_line() {
+    let text = format!("# people\n\n{SPEC_RECIPIENT}\r\n#{SPEC}\n{ED25519_PUB}{RSA2048_PUB}");
+    assert_eq!(age::parse_recipients(&text).unwrap().len(), 3);
+    let wrong = age::parse_recipients(&format!("{text}\nage1nobody\n")).unwrap_err();
+    assert!(matches!(wrong, Error::Line { number: 8, .. }), "{wrong}");
+    assert!(wrong.to_string().starts_with("line 8: not a recipient"), "{wrong}");
+    for none in ["", "\n", "# nobody\n"] {
+        assert!(matches!(age::parse_recipients(none), Err(Error::Format(_))));
+        assert!(matches!(age::parse_identities(none), Err(Error::Format(_))));
+    }
+    let keys = format!("# created\n# public key: {SPEC_RECIPIENT}\n{SPEC}\n{SPEC_HYBRID}\n");
+    assert_eq!(age::parse_identities(&keys).unwrap().len(), 2);
+    assert_eq!(age::parse_identities(ED25519).unwrap().len(), 1);
+    assert!(matches!(age::parse_identities(&format!("{SPEC}\n{SPEC}x")), Err(Error::Line { number: 2, .. })));
+}
+
+#[test]
+fn nothing_secret_is_shown() {
+    for identity in everybody() {
+        let shown = format!("{identity:?}");
+        assert!(shown.len() < 24, "{shown}");
+    }
+    let passphrase = Recipient::passphrase("correct horse").unwrap();
+    assert_eq!(format!("{passphrase:?} {passphrase}"), "Recipient((a passphrase)) (a passphrase)");
+    let identity: Identity = SPEC.parse().unwrap();
+    assert_eq!(format!("{:?}", identity.recipient()), format!("Recipient({SPEC_RECIPIENT})"));
+}
+
+/// Around the ends of chunks.
+#[test]
+fn every_length_comes_back() {
+    let identity: Identity = SPEC.parse().unwrap();
+    for len in [0_usize, 1, 65_535, 65_536, 65_537, 131_072, 200_000] {
+        let plain: Vec<u8> = (0..len).map(|at| ((at * 31) >> 3) as u8).collect();
+        let file = age::seal(&plain, &[identity.recipient()], Armor::Binary).unwrap();
+        let chunks = len.div_ceil(65_536).max(1);
+        let (_, header) = Header::parse_whole(&file).unwrap();
+        assert_eq!(file.len(), header + 16 + len + 16 * chunks);
+        assert_eq!(*age::open(&file, std::slice::from_ref(&identity)).unwrap(), plain);
+    }
+}
+
+#[test]
+fn a_header_that_grows_is_parsed_when_it_is_whole() {
+    let recipients: Vec<_> = everybody().iter().map(Identity::recipient).collect();
+    let file = age::seal(b"", &[&recipients[..1], &recipients[2..]].concat(), Armor::Binary).unwrap();
+    let (_, whole) = Header::parse_whole(&file).unwrap();
+    for len in 0..=file.len() {
+        match Header::parse(&file[..len]).unwrap() {
+            Parsed::More { want } => assert!(len < whole && want > len),
+            Parsed::Whole(_, found) => assert!(found == whole && len >= whole),
+        }
+    }
+    assert!(matches!(Header::parse_whole(&file[..whole - 1]), Err(Error::Truncated)));
+}
+
+/// What can no more become a header is refused before all of a long file was read, and 16 MiB are the most.
+#[test]
+fn what_never_ends_is_refused() {
+    let intro = "age-encryption.org/v1\n";
+    for wrong in ["x", "-> X25519  ", "-> X25519 \u{e9}", "--x", "->x"] {
+        let text = format!("{intro}{wrong}");
+        assert!(matches!(Header::parse(text.as_bytes()), Err(Error::Header(_))), "{text}");
+    }
+    for (line, times) in [("A", 65), ("-", 2), ("\r", 1)] {
+        let text = format!("{intro}-> a\n{}", line.repeat(times));
+        let refused = Header::parse(text.as_bytes());
+        assert!(matches!(refused, Err(Error::Header(_)) | Ok(Parsed::More { .. })), "{text}: {refused:?}");
+    }
+    let long = format!("{intro}{}", "-> a\n\n".repeat((age::MOST + 10) / 6));
+    assert!(matches!(Header::parse(long.as_bytes()), Err(Error::Header("it is longer than 16 MiB"))));
+    assert!(
+        matches!(Header::parse(&long.as_bytes()[..1 << 20]), Ok(Parsed::More { want }) if want == 2 << 20)
+    );
+    let words = format!("{intro}->{}", " a".repeat(age::MOST / 2));
+    assert!(matches!(Header::parse(words.as_bytes()), Err(Error::Header(_))));
+}
+
+fn armored(bytes: &[u8], piece: usize) -> Vec<u8> {
+    let mut encoder = Encoder::new(Vec::new()).unwrap();
+    bytes.chunks(piece).for_each(|piece| encoder.write_all(piece).unwrap());
+    encoder.finish().unwrap()
+}
+
+fn decoded(text: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
+    let (mut decoder, mut bytes) = (Decoder::new(), Vec::new());
+    text.chunks(piece).try_for_each(|piece| decoder.push(piece, &mut bytes))?;
+    decoder.finish(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[test]
+fn armor_as_openssl_would_write_it() {
+    for len in (0..200).chain([12_287, 12_288, 12_289, 20_000]) {
+        let bytes: Vec<u8> = (0..len).map(|at| (at * 7) as u8).collect();
+        let text = armored(&bytes, usize::MAX);
+        assert!(text.split(|&byte| byte == b'\n').all(|line| line.len() <= 64));
+        for piece in [1, 47, 48, 49] {
+            assert_eq!(armored(&bytes, piece), text);
+        }
+        assert_eq!(decoded(&text, 50).unwrap(), bytes);
+    }
+}
+
+/// Some lines with the other end: in sequence that is right, by arithmetic it is not, and both say so.
+#[test]
+fn mixed_line_ends_cannot_be_read_at_any_position() {
+    let bytes = vec![7; 480];
+    let text = String::from_utf8(armored(&bytes, 480)).unwrap();
+    let crlf = text.replace('\n', "\r\n");
+    let mut buffer = vec![0; 480];
+    for even in [&text, &crlf] {
+        View::new(even.as_bytes()).unwrap().read_exact_at(0, &mut buffer).unwrap();
+        assert_eq!(buffer, bytes);
+    }
+    let half = text.len() / 2;
+    for mixed in [
+        format!("{}{}", &text[..half], text[half..].replace('\n', "\r\n")),
+        format!("{}{}", text[..half].replace('\n', "\r\n"), &text[half..]),
+        text.replacen("\n", "\r\n", 1),
+    ] {
+        assert_eq!(decoded(mixed.as_bytes(), 7).unwrap(), bytes);
+        let read = View::new(mixed.as_bytes()).and_then(|view| Ok(view.read_exact_at(0, &mut buffer)?));
+        assert!(matches!(read, Err(Error::Armor(_))), "{read:?}");
+    }
+}
+
+#[test]
+fn white_space_around_armor_has_an_end() {
+    let text = String::from_utf8(armored(b"abc", 3)).unwrap();
+    for (before, after, right) in
+        [("\n \t\r\n", "\n\n  \n", true), (" ", "", false), ("", " \nx", false), ("\n", "x", false)]
+    {
+        let text = format!("{before}{text}{after}");
+        assert_eq!(decoded(text.as_bytes(), 3).is_ok(), right, "{text:?}");
+        assert_eq!(View::new(text.as_bytes()).is_ok(), right, "{text:?}");
+    }
+    for blank in [1000, 1100, 5000] {
+        for text in [format!("{}{text}", "\n".repeat(blank)), format!("{text}{}", "\n".repeat(blank))] {
+            assert_eq!(decoded(text.as_bytes(), 64).is_ok(), blank < 1024);
+            assert_eq!(View::new(text.as_bytes()).is_ok(), blank < 1024);
+        }
+    }
+    for (prefix, is) in [
+        ("", None),
+        ("\n\n", None),
+        ("\n-----BEG", None),
+        ("-----BEGIN AGE", Some(Armor::Ascii)),
+        ("-----BEGIN PGP MESSAGE-----", Some(Armor::Binary)),
+        ("age-", Some(Armor::Binary)),
+        ("----x", Some(Armor::Binary)),
+    ] {
+        assert_eq!(Armor::detect(prefix.as_bytes()), is, "{prefix:?}");
+    }
+    assert_eq!(Armor::detect(" ".repeat(1024).as_bytes()), Some(Armor::Binary));
+}
+
+proptest! {
+    /// No bytes make the parser panic, however they are cut, and a cut is parsed as the whole is.
+    #[test]
+    fn any_bytes_are_a_header_or_are_not(
+        lines in prop::collection::vec("(-> |--- |->|)[ -~]{0,6}( [A-Za-z0-9+/=]{0,44})?[\r\u{e9}]?|[A-Za-z0-9+/]{0,66}", 0..8),
+        cut in 0..400usize,
+    ) {
+        let text = format!("age-encryption.org/v1\n{}", lines.join("\n"));
+        let bytes = text.as_bytes();
+        let whole = Header::parse(bytes);
+        match (Header::parse(&bytes[..cut.min(bytes.len())]), whole) {
+            (Ok(Parsed::Whole(_, a)), Ok(Parsed::Whole(_, b))) => prop_assert_eq!(a, b),
+            (Ok(Parsed::Whole(..)), other) => prop_assert!(false, "{:?}", other),
+            (Err(_), Ok(other)) => prop_assert!(false, "{:?}", other),
+            _ => {}
+        }
+    }
+
+    /// The same of a header that is right but for a change.
+    #[test]
+    fn a_changed_file_never_opens(at in 0..10_000usize, byte: u8, piece in 1..70usize) {
+        let identity: Identity = SPEC.parse().unwrap();
+        let mut file = age::seal(b"hello", &[identity.recipient()], Armor::Ascii).unwrap();
+        let at = at % (file.len() - 1);
+        prop_assume!(file[at] != byte);
+        file[at] = byte;
+        prop_assert!(age::open(&file, &[identity]).is_err());
+        // Whatever decodes decodes alike, however it is read.
+        let whole = decoded(&file, usize::MAX).ok();
+        prop_assert_eq!(&decoded(&file, piece).ok(), &whole);
+        let view = View::new(&file[..]).and_then(|view| {
+            let mut bytes = vec![0; view.size()? as usize];
+            view.read_exact_at(0, &mut bytes)?;
+            Ok(bytes)
+        });
+        // By arithmetic, fewer things are right.
+        if let Ok(bytes) = view {
+            prop_assert_eq!(Some(bytes), whole);
+        }
+    }
+
+    #[test]
+    fn any_range_of_armor_can_be_read(len in 0..3000usize, start in 0..3000u64, count in 0..3000usize, crlf: bool) {
+        let bytes: Vec<u8> = (0..len).map(|at| ((at * 13) >> 2) as u8).collect();
+        let text = String::from_utf8(armored(&bytes, 100)).unwrap();
+        let text = if crlf { text.replace('\n', "\r\n") } else { text };
+        let view = View::new(text.as_bytes()).unwrap();
+        prop_assert_eq!(view.size().unwrap(), len as u64);
+        let mut into = vec![0; count];
+        let n = view.read_at(start, &mut into).unwrap();
+        let expected = bytes.get(start as usize..).unwrap_or_default();
+        prop_assert_eq!(n, expected.len().min(count));
+        prop_assert_eq!(&into[..n], &expected[..n]);
+    }
+}

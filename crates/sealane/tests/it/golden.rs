@@ -1,0 +1,74 @@
+//! Files that strangers wrote long ago open today: tests/golden/README.md says who wrote which.
+
+use sealane::age::Identity;
+use sealane::file::{self, DecryptWith, Keyset, Reader};
+use sealane::{Key, keys};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
+}
+
+/// Every file in a folder of the golden ones, but for what is no encrypted file.
+fn files(folder: &Path, beside: &[&str]) -> Vec<PathBuf> {
+    let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries
+        .filter(|path| path.is_file() && !beside.iter().any(|end| path.to_str().unwrap().ends_with(end)))
+        .collect();
+    files.sort();
+    files
+}
+
+fn stem(path: &Path) -> &str {
+    path.file_stem().unwrap().to_str().unwrap()
+}
+
+/// By each way that there is.
+fn opens(path: &Path, len: &str, unlock: &DecryptWith) {
+    let plain: Vec<u8> = (0..len.parse::<usize>().unwrap()).map(|i| (i % 251) as u8).collect();
+    let sealed = fs::read(path).unwrap();
+    let name = path.display();
+    assert!(file::decrypt(&sealed, unlock).unwrap() == plain, "{name}");
+    assert_eq!(Reader::new(&sealed[..], unlock).unwrap().size(), plain.len() as u64, "{name}");
+    let streamed = file::decrypt_stream(&sealed[..], Vec::new(), unlock, file::Options::default());
+    assert!(streamed.unwrap() == plain, "{name}");
+}
+
+#[test]
+fn chunked_files() {
+    let files = files(&folder(), &["README.md"]);
+    assert_eq!(files.len(), 8);
+    for path in files {
+        let [_, bits, len] = stem(&path).split('-').collect::<Vec<_>>()[..] else { panic!("{path:?}") };
+        let key: Vec<u8> = (0..bits.parse::<u16>().unwrap() / 8).map(|i| i as u8).collect();
+        opens(&path, len, &DecryptWith::key(&Key::from_bytes(&key), b"golden"));
+    }
+}
+
+#[test]
+fn age_files() {
+    let files = files(&folder().join("age"), &[".key"]);
+    assert_eq!(files.len(), 19);
+    for path in files {
+        // KIND-N-WRITER, where a kind may have hyphens.
+        let mut parts = stem(&path).rsplitn(3, '-');
+        let [_, len, kind] = [(); 3].map(|()| parts.next().unwrap());
+        let identities = match kind {
+            "passphrase" => vec![Identity::passphrase("golden")],
+            kind => keys::load_identities(&folder().join(format!("age/{kind}.key")), None).unwrap(),
+        };
+        opens(&path, len, &DecryptWith::age(&identities));
+    }
+}
+
+#[test]
+fn tink_files() {
+    let files = files(&folder().join("tink"), &[".json"]);
+    assert_eq!(files.len(), 14);
+    for path in files {
+        let (template, len) = stem(&path).split_once('-').unwrap();
+        let keyset = Keyset::load(&folder().join(format!("tink/{template}.json"))).unwrap().unwrap();
+        opens(&path, len, &DecryptWith::tink(&keyset, b"golden"));
+    }
+}

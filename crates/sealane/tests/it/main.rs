@@ -1,0 +1,18 @@
+//! Integration tests of the crate `sealane`: messages, files, keys and hybrid encryption, with published vectors.
+
+mod age;
+mod age_testkit;
+mod asymmetric;
+mod formats;
+mod golden;
+mod hazmat;
+mod hkdf;
+mod hybrid;
+mod hybrid_by_key;
+mod keys;
+mod messages;
+mod ml_kem;
+mod paths;
+mod recipients;
+mod secp256k1;
+mod tink;

@@ -1,0 +1,183 @@
+//! Tink's AES-GCM-HKDF streaming: every way in, keysets of several keys, every damage.
+
+use sealane::file::tink::{Hash, Keyset, Parameters, TEMPLATES};
+use sealane::file::{self, DecryptWith, Decryptor, EncryptWith, Encryptor, Format, Options, Reader};
+use sealane::{Error, Key, Misuse};
+
+/// Period 251: no two segments look alike.
+fn plain(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i % 251) as u8).collect()
+}
+
+fn keyset(derived_len: usize, segment_len: usize) -> Keyset {
+    let parameters = Parameters::new(Hash::Sha256, derived_len, segment_len).unwrap();
+    Keyset::of_key(parameters, &Key::generate(derived_len).unwrap()).unwrap()
+}
+
+/// One keyset of them all, the primary key first.
+fn together(keysets: &[Keyset]) -> Keyset {
+    let documents = keysets.iter().map(|one| serde_json::from_str(&one.to_json()).unwrap());
+    let documents: Vec<serde_json::Value> = documents.collect();
+    let mut all = documents[0].clone();
+    all["key"] = documents.iter().map(|document| document["key"][0].clone()).collect();
+    Keyset::from_json(&all.to_string()).unwrap()
+}
+
+fn lock(keyset: &Keyset) -> EncryptWith {
+    EncryptWith::tink(keyset, b"context")
+}
+
+fn unlock(keyset: &Keyset) -> DecryptWith {
+    DecryptWith::tink(keyset, b"context")
+}
+
+fn decrypt_pieces(sealed: &[u8], piece: usize, unlock: &DecryptWith) -> Result<Vec<u8>, Error> {
+    let mut decryptor = Decryptor::new(Vec::new(), unlock);
+    for piece in sealed.chunks(piece) {
+        decryptor.push(piece)?;
+    }
+    decryptor.finish()
+}
+
+fn every_way(lock: &EncryptWith, unlock: &DecryptWith, plain: &[u8], pieces: usize) {
+    let sealed = file::encrypt(plain, lock).unwrap();
+    assert!(file::decrypt(&sealed, unlock).unwrap() == plain);
+    assert!(decrypt_pieces(&sealed, pieces, unlock).unwrap() == plain);
+    let reader = Reader::new(&sealed[..], unlock).unwrap();
+    assert_eq!(reader.size(), plain.len() as u64);
+    for (from, len) in [(0, plain.len() + 10), (plain.len() / 2, 100), (plain.len().saturating_sub(1), 2)] {
+        let mut read = vec![0; len];
+        let got = reader.read_at(from as u64, &mut read).unwrap();
+        assert!(read[..got] == plain[from..][..len.min(plain.len() - from)]);
+    }
+    let mut encryptor = Encryptor::new(Vec::new(), lock).unwrap();
+    for piece in plain.chunks(pieces) {
+        encryptor.push(piece).unwrap();
+    }
+    let streamed = encryptor.finish().unwrap();
+    assert_eq!(streamed.len(), sealed.len());
+    assert!(file::decrypt(&streamed, unlock).unwrap() == plain);
+}
+
+#[test]
+fn every_way_in_and_out_agrees() {
+    for template in &TEMPLATES {
+        let key = Key::generate(template.key_len).unwrap();
+        let segment_len = template.parameters.segment_len();
+        let format = if segment_len == 4096 { Format::Tink4Kb } else { Format::Tink1Mb };
+        let lock = EncryptWith::of_key(&key, format, b"context").unwrap();
+        let unlock = DecryptWith::of_key(&key, format, b"context").unwrap();
+        let (first, chunk) = (segment_len - 24 - template.key_len, segment_len - 16);
+        for len in [0, 1, first - 1, first, first + 1, first + chunk, first + chunk + 1, 3_000_000] {
+            every_way(&lock, &unlock, &plain(len), 99_991);
+        }
+    }
+}
+
+#[test]
+fn segments_of_any_size() {
+    for (derived_len, segment_len) in [(16, 41), (32, 57), (16, 100), (32, 70_001)] {
+        let keyset = keyset(derived_len, segment_len);
+        for len in [0, 1, 2, 40, 41, 57, 100, 1000, 70_000, 140_003] {
+            every_way(&lock(&keyset), &unlock(&keyset), &plain(len), 37);
+        }
+    }
+}
+
+/// Those that are tried first have longer segments, shorter ones, another length of header.
+#[test]
+fn each_key_of_a_keyset_decrypts() {
+    let keysets = [keyset(16, 4096), keyset(16, 100), keyset(32, 8192), keyset(16, 4096), keyset(32, 57)];
+    let all = together(&keysets);
+    assert_eq!(all.len(), 5);
+    let stranger = keyset(16, 4096);
+    for one in &keysets {
+        for len in [0, 1, 60, 61, 100, 4055, 4056, 4057, 8136, 8137, 20_000] {
+            let plain = plain(len);
+            let sealed = file::encrypt(&plain, &lock(one)).unwrap();
+            for unlock in [unlock(one), unlock(&all)] {
+                assert!(file::decrypt(&sealed, &unlock).unwrap() == plain);
+                for pieces in [1, 1000, 1 << 20] {
+                    assert!(decrypt_pieces(&sealed, pieces, &unlock).unwrap() == plain, "{len} {pieces}");
+                }
+                assert_eq!(Reader::new(&sealed[..], &unlock).unwrap().size(), len as u64);
+            }
+            let others: Vec<_> = keysets.iter().filter(|other| !std::ptr::eq(*other, one)).cloned().collect();
+            for result in [
+                file::decrypt(&sealed, &unlock(&together(&others))),
+                decrypt_pieces(&sealed, 1000, &unlock(&together(&others))),
+            ] {
+                assert!(matches!(result, Err(Error::NoMatchingKey)), "{len} {result:?}");
+            }
+            match file::decrypt(&sealed, &unlock(&stranger)) {
+                Err(Error::Authentication | Error::Truncated | Error::Format(_)) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    // The primary key is the first.
+    let sealed = file::encrypt(b"hello", &lock(&all)).unwrap();
+    assert_eq!(file::decrypt(&sealed, &unlock(&keysets[0])).unwrap(), b"hello");
+}
+
+#[test]
+fn every_cut_and_change_is_noticed() {
+    let one = keyset(16, 64);
+    let all = together(&[keyset(32, 100), one.clone(), keyset(16, 41)]);
+    for len in [0, 24, 25, 72, 73, 120] {
+        let sealed = file::encrypt(&plain(len), &lock(&one)).unwrap();
+        for unlock in [unlock(&one), unlock(&all)] {
+            for cut in 0..sealed.len() {
+                for result in
+                    [file::decrypt(&sealed[..cut], &unlock), decrypt_pieces(&sealed[..cut], 10, &unlock)]
+                {
+                    let refused = matches!(
+                        result,
+                        Err(Error::Truncated | Error::Authentication | Error::NoMatchingKey)
+                    );
+                    assert!(refused, "{len} {cut}: {result:?}");
+                }
+                assert!(Reader::new(&sealed[..cut], &unlock).is_err());
+            }
+            for at in 0..sealed.len() {
+                let mut other = sealed.clone();
+                other[at] ^= 1;
+                assert!(file::decrypt(&other, &unlock).is_err());
+                assert!(decrypt_pieces(&other, 10, &unlock).is_err());
+            }
+            assert!(file::decrypt(&[&sealed[..], &[0]].concat(), &unlock).is_err());
+        }
+        let other = DecryptWith::Tink { keyset: one.clone(), context: b"other".to_vec() };
+        assert!(matches!(file::decrypt(&sealed, &other), Err(Error::Authentication)));
+    }
+}
+
+#[test]
+fn from_a_path_to_a_path() {
+    let folder = std::env::temp_dir().join(format!("sealane-tink-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let [from, sealed, back] = ["from", "sealed", "back"].map(|name| folder.join(name));
+    let keyset = together(&[keyset(32, 1 << 20), keyset(16, 4096)]);
+    for len in [0, 1, 4056, (1 << 20) - 56, (1 << 20) - 55, 5_000_000] {
+        std::fs::write(&from, plain(len)).unwrap();
+        file::encrypt_file(&from, &sealed, &lock(&keyset), Options::default()).unwrap();
+        file::decrypt_file(&sealed, &back, &unlock(&keyset), Options::default()).unwrap();
+        assert!(std::fs::read(&back).unwrap() == plain(len), "{len}");
+    }
+    let other = DecryptWith::Tink { keyset, context: Vec::new() };
+    std::fs::remove_file(&back).unwrap();
+    let refused = file::decrypt_file(&sealed, &back, &other, Options::default());
+    assert!(matches!(refused, Err(Error::NoMatchingKey)));
+    assert!(!back.exists());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn keys_have_16_or_32_bytes() {
+    for len in [0, 15, 24, 33] {
+        let key = Key::from_bytes(&vec![7; len]);
+        let refused = EncryptWith::of_key(&key, Format::Tink1Mb, b"");
+        assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyLength { got, .. })) if got == len));
+        assert!(DecryptWith::of_key(&key, Format::Tink1Mb, b"").is_err());
+    }
+}

@@ -1,7 +1,0 @@
-//! Key files of other software, of ours, and of nobody.
-
-mod damage;
-mod files;
-mod fixtures;
-mod openssl;
-mod strangers;

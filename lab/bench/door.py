@@ -1,0 +1,93 @@
+"""What ``sealane.compat.rencrypt`` takes beside REncrypt 1.2.2 itself, as ratios of turns in one process.
+
+    python lab/bench/door.py [--quick]
+
+Each is compared with REncrypt's fastest provider of the same cipher, ``ring``, on buffers of the same kind.
+In place is a message there and back, as the way back alone would need the ciphertext copied back each time.
+Before anything is timed, each side reads what the other one wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sealane.compat.rencrypt import Cipher, REncrypt
+from turns import Work, faster, row
+
+KEY, INDEX, AAD = bytes(range(32)), 42, b"AAD"
+RING = {Cipher.AES256GCM: "Aes256Gcm", Cipher.ChaCha20Poly1305: "ChaCha20Poly1305"}
+BUFFERS: dict[str, Callable[[int], Any]] = {
+    "numpy": lambda length: np.zeros(length, np.uint8),
+    "bytearray": bytearray,
+}
+SIZES = {"64 B": 64, "4 KiB": 4 << 10, "128 KiB": 128 << 10, "1 MiB": 1 << 20}
+
+
+def ways(
+    theirs: Any, ours: REncrypt, size: int, buffer: Callable[[int], Any]
+) -> dict[str, tuple[Work, Work]]:
+    """Their call and ours, by what it does."""
+    index, aad = INDEX, AAD  # Nothing in the loops below but the calls.
+    plain, a, b = buffer(size), buffer(size + 28), buffer(size + 28)
+    sealed = buffer(size + 28)
+    ours.encrypt_into_buf(plain, sealed, index, aad)
+    assert theirs.open_in_place_from(sealed, a, index, aad) == size
+    assert theirs.seal_in_place(a, size, index, aad) == size + 28
+    assert ours.decrypt_from(a, index, aad) == bytes(size)
+
+    def there_and_back() -> None:
+        theirs.seal_in_place(a, size, index, aad)
+        theirs.open_in_place(a, size + 28, index, aad)
+
+    def and_ours() -> None:
+        ours.encrypt(b, size, index, aad)
+        ours.decrypt(b, size + 28, index, aad)
+
+    return {
+        "encrypt": (
+            lambda: theirs.seal_in_place(a, size, index, aad),
+            lambda: ours.encrypt(b, size, index, aad),
+        ),
+        "encrypt into": (
+            lambda: theirs.seal_in_place_from(plain, a, index, aad),
+            lambda: ours.encrypt_into_buf(plain, b, index, aad),
+        ),
+        "decrypt into": (
+            lambda: theirs.open_in_place_from(sealed, a, index, aad),
+            lambda: ours.decrypt_into_buf(sealed, b, index, aad),
+        ),
+        "in place and back": (there_and_back, and_ours),
+        "copy_slice": (lambda: theirs.copy_slice(plain, a), lambda: ours.copy_slice(plain, b)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    rounds = 11 if parser.parse_args().quick else 101
+    try:
+        rencrypt = importlib.import_module("rencrypt")
+    except ImportError:
+        print("rencrypt is not installed: nothing to compare with")
+        return
+    print(f"{'':<46} {'rencrypt':>10} {'sealane':>10} {'ratio':>8}")
+    for cipher, ring in RING.items():
+        meta = rencrypt.CipherMeta.Ring(getattr(rencrypt.RingAlgorithm, ring))
+        # It wipes the key that it is given.
+        theirs, ours = rencrypt.Cipher(meta, bytearray(KEY)), REncrypt(cipher, KEY)
+        for size_name, size in SIZES.items():
+            for kind, buffer in BUFFERS.items():
+                for what, (base, mine) in ways(theirs, ours, size, buffer).items():
+                    if what == "copy_slice" and cipher is not Cipher.AES256GCM:
+                        continue
+                    calls = max(1, min(2_000, (4 << 20) // size))
+                    name = f"{cipher.name}, {size_name}, {kind}, {what}"
+                    row(name, "", *faster(base, mine, calls, rounds))
+
+
+if __name__ == "__main__":
+    main()

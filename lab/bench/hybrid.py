@@ -1,0 +1,137 @@
+"""Messages for people from Python, as ratios to eciespy and ``cryptography``.
+
+scrypt and Argon2id are computed by the crates `scrypt` and `argon2`, so there is nothing to compare with
+those: here they stand beside OpenSSL's.
+
+    python lab/bench/hybrid.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import statistics
+from time import perf_counter
+
+import ecies
+import sealane
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+from turns import Work, faster, judged, row
+
+OAEP = padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), None)
+GOLDEN = pathlib.Path(__file__).parents[2] / "tests" / "golden" / "age" / "passphrase-5-age1.1.1.age"
+
+
+def ecies_messages(quick: bool) -> None:
+    large = (8 if quick else 64) << 20
+    ecies_message("140 B", 140, 50, 20 if quick else 100, 2)
+    ecies_message(f"{large >> 20} MiB", large, 1, 3 if quick else 9, 10)
+
+
+def ecies_message(what: str, size: int, calls: int, rounds: int, least: float) -> None:
+    key, data = sealane.keys.generate("secp256k1"), os.urandom(size)
+    private, public, to = key.to_hex(), key.public.to_hex(), key.public
+    sealed = ecies.encrypt(public, data)
+    assert sealane.hybrid.ecies_decrypt(private, sealed) == data
+    encrypt, decrypt, seal = sealane.hybrid.ecies_encrypt, sealane.hybrid.ecies_decrypt, sealane.hybrid.seal
+    ways: dict[str, tuple[Work, Work]] = {
+        "encrypt": (lambda: ecies.encrypt(public, data), lambda: encrypt(public, data)),
+        "decrypt": (lambda: ecies.decrypt(private, sealed), lambda: decrypt(private, sealed)),
+        # With a key that was read before, as a program with many messages has it.
+        "seal": (lambda: ecies.encrypt(public, data), lambda: seal(to, data)),
+    }
+    for name, (theirs, ours) in ways.items():
+        judged(f"ECIES {name}, {what}", least, "eciespy", faster(theirs, ours, calls, rounds))
+
+
+def rsa_keys(quick: bool) -> None:
+    """How long one takes is chance, so there are many, and what is compared is their medians."""
+
+    def once(work: Work) -> float:
+        began = perf_counter()
+        work()
+        return perf_counter() - began
+
+    theirs, ours = [], []
+    for _ in range(15 if quick else 101):
+        theirs.append(once(lambda: rsa.generate_private_key(65537, 3072)))
+        ours.append(once(lambda: sealane.keys.generate("rsa-3072")))
+    medians = statistics.median(theirs), statistics.median(ours)
+    judged(f"RSA-3072 key, median of {len(ours)}", 1, "cryptography", (*medians, medians[0] / medians[1]))
+
+
+def rsa_messages(quick: bool) -> None:
+    """A fresh key for AES, wrapped, and a message of 32 bytes under it: the same on both sides."""
+    key = sealane.keys.generate("rsa-3072")
+    private = serialization.load_pem_private_key(key.to_text().encode(), None)
+    public, data, rounds = private.public_key(), os.urandom(32), 20 if quick else 100
+
+    def wrap() -> bytes:
+        secret, nonce = AESGCM.generate_key(256), os.urandom(12)
+        return public.encrypt(secret, OAEP) + nonce + AESGCM(secret).encrypt(nonce, data, None)
+
+    def unwrap() -> bytes:
+        secret = private.decrypt(message[:384], OAEP)
+        return AESGCM(secret).decrypt(message[384:396], message[396:], None)
+
+    message = wrap()
+    assert unwrap() == sealane.hybrid.open(key, message) == data
+    seal, opened, to = sealane.hybrid.seal, sealane.hybrid.open, key.public
+    judged(
+        "RSA-3072 OAEP wrap, seal 32 B", 1, "cryptography", faster(wrap, lambda: seal(to, data), 20, rounds)
+    )
+    result = faster(unwrap, lambda: opened(key, message), 5, rounds)
+    judged("RSA-3072 OAEP unwrap, open 32 B", 1, "cryptography", result)
+
+
+def hpke_messages(quick: bool) -> None:
+    key, data = sealane.keys.generate("x25519"), os.urandom(1024)
+    suite = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
+    private = serialization.load_pem_private_key(key.to_text().encode(), None)
+    public, to, rounds = private.public_key(), key.public, 20 if quick else 100
+    message = suite.encrypt(data, public)
+    assert sealane.hybrid.open(key, message) == data
+    seal, opened = sealane.hybrid.seal, sealane.hybrid.open
+    result = faster(lambda: suite.encrypt(data, public), lambda: seal(to, data), 50, rounds)
+    judged("HPKE X25519 seal, 1 KiB", 1, "cryptography", result)
+    result = faster(lambda: suite.decrypt(message, private), lambda: opened(key, message), 50, rounds)
+    judged("HPKE X25519 open, 1 KiB", 1, "cryptography", result)
+
+
+def passphrases(quick: bool) -> None:
+    rounds, salt = 3 if quick else 9, os.urandom(16)
+    sealed = GOLDEN.read_bytes()
+    work = 1 << int(sealed.split(b"\n")[1].split()[-1])
+    result = faster(
+        lambda: Scrypt(salt, 32, work, 8, 1).derive(b"golden"),
+        lambda: sealane.decrypt(sealed, passphrase="golden"),
+        1,
+        rounds,
+    )
+    row(f"scrypt, N = 2^{work.bit_length() - 1}, r = 8: open an age file", "(OpenSSL's)", *result)
+    result = faster(
+        lambda: Argon2id(salt=salt, length=32, iterations=3, lanes=4, memory_cost=65536).derive(b"golden"),
+        lambda: sealane.keys.derive("golden", salt),
+        1,
+        rounds,
+    )
+    row("Argon2id, 64 MiB, 3 passes, 4 lanes", "(OpenSSL's)", *result)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer rounds")
+    quick = parser.parse_args().quick
+    print(f"{'':<46} {'peer':>10} {'sealane':>10} {'faster':>8}   target")
+    for work in (ecies_messages, rsa_keys, rsa_messages, hpke_messages, passphrases):
+        work(quick)
+
+
+if __name__ == "__main__":
+    main()

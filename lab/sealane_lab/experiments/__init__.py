@@ -1,0 +1,19 @@
+"""Every experiment of the lab, in the order of the report."""
+
+from __future__ import annotations
+
+import importlib
+
+from sealane_lab.model import Experiment
+
+NAMES = ("buffers", "small", "files", "aes-keys", "hybrid", "backends", "ctr", "speck", "threads")
+"""As the command line has them; the module has an underscore for the hyphen."""
+
+
+def experiment(name: str) -> Experiment:
+    """Raises KeyError for a name that is not in NAMES."""
+    if name not in NAMES:
+        raise KeyError(name)
+    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    found: Experiment = module.EXPERIMENT
+    return found

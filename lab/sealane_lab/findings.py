@@ -1,0 +1,170 @@
+"""Sentences about the figures, computed from them: nothing here is known in advance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from sealane_lab.model import LIMIT, OURS, Experiment, Plot
+from sealane_lab.results import Sample
+from sealane_lab.text import calls_text, rate_text, size_text, time_text, times_text
+
+Found = Callable[[Sequence[Sample]], list[str]]
+
+
+def below(plot: Plot, samples: Sequence[Sample]) -> list[str]:
+    """What a picture shows: who is ahead where and by how much, and how close that is to what is possible."""
+    mine = shown(plot, samples)
+    return [line for task in plot.tasks for line in _task(task, plot, [s for s in mine if s.task == task])]
+
+
+def shown(plot: Plot, samples: Sequence[Sample]) -> list[Sample]:
+    """The samples of a picture's tasks; of dots those of its size, or of each task's largest."""
+    mine = [sample for sample in samples if sample.task in plot.tasks and sample.way not in plot.undrawn]
+    if plot.over != "way" or not mine:
+        return mine
+    largest = {task: max((s.size for s in mine if s.task == task), default=0) for task in plot.tasks}
+    return [sample for sample in mine if sample.size == (plot.size or largest[sample.task])]
+
+
+def of(experiment: Experiment, samples: Sequence[Sample]) -> list[str]:
+    """What an experiment asks beside that."""
+    return experiment.findings(samples) if experiment.findings is not None and samples else []
+
+
+def tied(first: Sample, second: Sample) -> bool:
+    """Their quartiles overlap: who is faster is not known."""
+    return first.low <= second.high and second.low <= first.high
+
+
+def value_text(plot: Plot, sample: Sample) -> str:
+    if plot.value == "rate":
+        return rate_text(sample.rate)
+    return calls_text(sample.calls) if plot.value == "calls" else time_text(sample.median)
+
+
+def best(samples: Iterable[Sample], ours: bool) -> Sample | None:
+    """The fastest of sealane, or of its peers; None if there is none."""
+    them = [s for s in samples if s.peer != LIMIT and (s.peer == OURS) == ours]
+    return min(them, key=lambda sample: sample.median, default=None)
+
+
+def _task(task: str, plot: Plot, samples: Sequence[Sample]) -> list[str]:
+    if plot.families:
+        return _families(task, plot, samples)
+    places = sorted({(sample.size, sample.threads) for sample in samples})
+    duels = []
+    for place in places:
+        here = [s for s in samples if (s.size, s.threads) == place]
+        ours, theirs = best(here, True), best(here, False)
+        if ours is not None and theirs is not None:
+            duels.append((ours, theirs))
+    if not duels:
+        fastest = best(samples, True) or best(samples, False)
+        return [f"{task}: no one to compare with was measured."] if fastest is not None else []
+    lines = [_score(task, plot, duels)]
+    if plot.value == "rate" and (line := _headroom(task, [ours for ours, _ in duels], samples)):
+        lines.append(line)
+    if plot.value == "time" and (line := _floor(task, [ours for ours, _ in duels], samples)):
+        lines.append(line)
+    return lines
+
+
+def family(sample: Sample) -> str:
+    """What is left of a way's name without the peer's."""
+    return " ".join(sample.way.replace(sample.peer, "").split())
+
+
+def _families(task: str, plot: Plot, samples: Sequence[Sample]) -> list[str]:
+    """Who is faster at the same thing, each at its largest size."""
+    parts = []
+    for name in dict.fromkeys(family(s) for s in samples if s.peer != LIMIT):
+        mine = [s for s in samples if s.peer != LIMIT and family(s) == name]
+        size = max(s.size for s in mine)
+        ours = best([s for s in mine if s.size == size], True)
+        theirs = best([s for s in mine if s.size == size], False)
+        if ours is not None and theirs is not None:
+            parts.append(f"{name}: {_versus(plot, ours, theirs)}")
+    if not parts:
+        return [f"{task}: no one to compare with was measured."]
+    where = f" at {size_text(max(s.size for s in samples))}" if plot.over == "size" else ""
+    return [f"{task}{where}. {'; '.join(parts)}."]
+
+
+def _versus(plot: Plot, ours: Sample, theirs: Sample) -> str:
+    mine, other = value_text(plot, ours), value_text(plot, theirs)
+    if tied(ours, theirs):
+        return f"sealane ({mine}) and {theirs.peer} ({other}) cannot be told apart"
+    ratio = times_text(max(ours.median, theirs.median) / min(ours.median, theirs.median))
+    if ours.median < theirs.median:
+        return f"sealane ({mine}) is {ratio} as fast as {theirs.peer} ({other})"
+    return f"{theirs.peer} ({other}) is {ratio} as fast as sealane ({mine})"
+
+
+def _score(task: str, plot: Plot, duels: Sequence[tuple[Sample, Sample]]) -> str:
+    won = [d for d in duels if not tied(*d) and d[0].median < d[1].median]
+    lost = [d for d in duels if not tied(*d) and d[0].median > d[1].median]
+    widest = max(won or duels, key=lambda duel: duel[1].median / duel[0].median)
+    if len(duels) == 1:
+        head = f"{task}{_at(plot, duels[0][0])}: "
+        return head + _duel(plot, *duels[0]) + "."
+    if not won and not lost:
+        return f"{task}: sealane and the best peer cannot be told apart at any of {len(duels)} points."
+    parts = []
+    unknown = len(duels) - len(won) - len(lost)
+    if won:
+        parts.append(f"sealane is ahead of every peer at {len(won)} of {len(duels)} points")
+    if unknown:
+        level = "level with the best of them" if won else "sealane is level with the best peer"
+        parts.append(f"{level} at {unknown}")
+    if lost:
+        parts.append(f"{'behind' if won or unknown else 'sealane is behind the best peer'} at {len(lost)}")
+    text = f"{task}: {', '.join(parts)}; most{_at(plot, widest[0])}, where {_duel(plot, *widest)}"
+    if lost:
+        worst = max(lost, key=lambda duel: duel[0].median / duel[1].median)
+        text += f"; least{_at(plot, worst[0])}, where {_duel(plot, *worst)}"
+    return text + "."
+
+
+def _duel(plot: Plot, ours: Sample, theirs: Sample) -> str:
+    mine, other = value_text(plot, ours), value_text(plot, theirs)
+    if tied(ours, theirs):
+        return f"{ours.way} ({mine}) and {theirs.way} ({other}) cannot be told apart"
+    first, second = (ours, theirs) if ours.median < theirs.median else (theirs, ours)
+    ratio = times_text(second.median / first.median)
+    # 1.00x would say that it is none.
+    how = f"{ratio} as fast as" if ratio != "1.00x" else "faster by less than 1 % than"
+    return f"{first.way} ({value_text(plot, first)}) is {how} {second.way} ({value_text(plot, second)})"
+
+
+def _at(plot: Plot, sample: Sample) -> str:
+    if plot.over == "threads":
+        return f" with {sample.threads} thread{'s' * (sample.threads != 1)}"
+    return f" at {size_text(sample.size)}" if sample.size else ""
+
+
+def _headroom(task: str, ours: Sequence[Sample], samples: Sequence[Sample]) -> str | None:
+    """How much of what is possible, at the largest."""
+    sample = max(ours, key=lambda one: (one.size, one.threads))
+    place = (sample.size, sample.threads)
+    limits = [s for s in samples if s.peer == LIMIT and (s.size, s.threads) == place]
+    if not limits:
+        return None
+    # The next one above is what bounds: who works in place, or reads more than it writes, may pass others.
+    above = [limit for limit in limits if limit.median <= sample.median]
+    limit = max(above, key=lambda one: one.median) if above else min(limits, key=lambda one: one.median)
+    share = limit.median / sample.median
+    where = f"{size_text(sample.size)}" + (f" and {sample.threads} threads" if sample.threads > 1 else "")
+    return f"{task}: at {where} {sample.way} reaches {share:.0%} of «{limit.way}» ({rate_text(limit.rate)})."
+
+
+def _floor(task: str, ours: Sequence[Sample], samples: Sequence[Sample]) -> str | None:
+    smallest = min(ours, key=lambda sample: sample.size)
+    floors = [s for s in samples if s.peer == LIMIT and s.size == smallest.size]
+    if not floors:
+        return None
+    floor = max(floors, key=lambda sample: sample.median)
+    beyond = smallest.median - floor.median
+    return (
+        f"{task}: of the {time_text(smallest.median)} of {smallest.way} at {size_text(smallest.size)}, "
+        f"{time_text(floor.median)} are «{floor.way}»; {time_text(max(beyond, 0))} are the work."
+    )

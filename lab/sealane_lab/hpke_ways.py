@@ -1,0 +1,151 @@
+"""What has come since ECIES: HPKE on X25519 and as X-Wing, and libsodium's sealed box."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from typing import Any
+
+from sealane import hybrid, keys
+
+from sealane_lab import sealed_box
+from sealane_lab.hybrid_schemes import Scheme, armoured, der, made, new, pem, public_of, theirs
+from sealane_lab.model import OURS
+from sealane_lab.peers import here, need
+
+
+def _suite(kem: str) -> Any:
+    hpke = need("cryptography.hazmat.primitives.hpke")
+    return hpke.Suite(getattr(hpke.KEM, kem), hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_256_GCM)
+
+
+def hpke_ours(kind: str) -> Scheme:
+    key = made(kind)
+    to, reader = public_of(key), x25519_cryptography if kind == "x25519" else x_wing_cryptography
+    return Scheme(
+        key,
+        lambda: new(kind),
+        keys.Key.to_text,
+        lambda plain: hybrid.seal(to, plain),
+        lambda blob: hybrid.open(key, blob),
+        "cryptography",
+        lambda key, blob: reader(key).open(blob),
+    )
+
+
+def x25519_cryptography(key: keys.Key | None = None) -> Scheme:
+    """For the lab's key, or another one."""
+    key = made("x25519") if key is None else key
+    suite, private = _suite("X25519"), theirs(key.to_text())
+    public = private.public_key()
+    return Scheme(
+        key,
+        need("cryptography.hazmat.primitives.asymmetric.x25519").X25519PrivateKey.generate,
+        pem,
+        lambda plain: suite.encrypt(plain, public),
+        lambda blob: bytes(suite.decrypt(blob, private)),
+        OURS,
+        hybrid.open,
+    )
+
+
+# PKCS#8 up to the seed, or the scalar.
+_X_WING_HEAD = bytes.fromhex("3034020100300d060b2b0601040183e62d81c87a0420")
+_X25519_HEAD = bytes.fromhex("302e020100300506032b656e04220420")
+
+
+def x_wing_cryptography(key: keys.Key | None = None) -> Scheme:
+    """For the lab's key, or another one."""
+    key = made("x-wing") if key is None else key
+    hpke, suite = need("cryptography.hazmat.primitives.hpke"), _suite("MLKEM768_X25519")
+    ml_kem = need("cryptography.hazmat.primitives.asymmetric.mlkem").MLKEM768PrivateKey
+    x25519 = need("cryptography.hazmat.primitives.asymmetric.x25519").X25519PrivateKey
+    hashes = need("cryptography.hazmat.primitives.hashes")
+
+    def from_seed(seed: bytes) -> Any:
+        shake = hashes.Hash(hashes.SHAKE256(96))
+        shake.update(seed)
+        wide = shake.finalize()
+        halves = ml_kem.from_seed_bytes(wide[:64]), x25519.from_private_bytes(wide[64:])
+        return hpke.MLKEM768X25519PrivateKey(*halves)
+
+    def make() -> bytes:
+        seed = os.urandom(32)
+        from_seed(seed).public_key()
+        return seed
+
+    private = from_seed(der(key.to_text())[len(_X_WING_HEAD) :])
+    public = private.public_key()
+    return Scheme(
+        key,
+        make,
+        lambda seed: armoured(_X_WING_HEAD + seed),
+        lambda plain: suite.encrypt(plain, public),
+        lambda blob: bytes(suite.decrypt(blob, private)),
+        OURS,
+        hybrid.open,
+    )
+
+
+# ---- tink
+
+_HPKE = "type.googleapis.com/google.crypto.tink.Hpke"
+_PARAMS = bytes.fromhex("1206080110011802")
+"""A message of protocol buffers: X25519, HKDF-SHA256, AES-256-GCM."""
+
+
+def _keyset(kind: str, value: bytes, material: str) -> str:
+    data = {"typeUrl": _HPKE + kind, "value": base64.b64encode(value).decode(), "keyMaterialType": material}
+    one = {"keyData": data, "status": "ENABLED", "keyId": 1, "outputPrefixType": "RAW"}
+    return json.dumps({"primaryKeyId": 1, "key": [one]})
+
+
+def x25519_tink() -> Scheme:
+    """HPKE without a prefix and with an empty context: the bytes are those of the others."""
+    key, tink, api = made("x25519"), need("tink"), need("tink.hybrid")
+    token, form = need("tink.secret_key_access").TOKEN, tink.json_proto_keyset_format
+    api.register()
+    template = api.hybrid_key_templates.DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM_RAW
+    scalar, point = der(key.to_text())[-32:], der(str(key.public))[-32:]
+    public = _PARAMS + b"\x1a\x20" + point
+    private = b"\x12" + bytes([len(public)]) + public + b"\x1a\x20" + scalar
+    to = form.parse_without_secret(_keyset("PublicKey", public, "ASYMMETRIC_PUBLIC"))
+    who = form.parse(_keyset("PrivateKey", private, "ASYMMETRIC_PRIVATE"), token)
+    encrypt, decrypt = to.primitive(api.HybridEncrypt).encrypt, who.primitive(api.HybridDecrypt).decrypt
+
+    def text(handle: Any) -> str:
+        """The scalar is the last field of its key."""
+        kept = json.loads(form.serialize(handle, token))["key"][0]["keyData"]["value"]
+        return armoured(_X25519_HEAD + base64.b64decode(kept)[-32:])
+
+    return Scheme(
+        key,
+        lambda: tink.new_keyset_handle(template),
+        text,
+        lambda plain: encrypt(plain, b""),
+        lambda blob: decrypt(blob, b""),
+        OURS,
+        hybrid.open,
+    )
+
+
+# ---- PyNaCl
+
+
+def sealed_box_pynacl() -> Scheme:
+    """crypto_box_seal: nobody else in Python has it, but all its parts."""
+    key, public = made("x25519"), need("nacl.public")
+    private = public.PrivateKey(der(key.to_text())[-32:])
+    # Both are needed to read it: the one that is missing is told.
+    other = "pycryptodome" if here("cryptography").version is not None else "cryptography"
+    seal, open_ = public.SealedBox(private.public_key).encrypt, public.SealedBox(private).decrypt
+    return Scheme(
+        key,
+        public.PrivateKey.generate,
+        lambda fresh: armoured(_X25519_HEAD + bytes(fresh)),
+        seal,
+        open_,
+        other,
+        lambda key, blob: sealed_box.opened(key, blob),
+    )

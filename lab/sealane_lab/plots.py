@@ -1,0 +1,363 @@
+"""Pictures: lines with their names at their ends, or dots in a row; limits as thin lines.
+
+Everything is drawn twice, wide and narrow, because a picture that is made smaller cannot be read.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sealane_lab import style
+from sealane_lab.findings import shown, value_text
+from sealane_lab.model import LIMIT, OURS, Experiment, Plot
+from sealane_lab.results import Sample, ways_of
+from sealane_lab.text import calls_text, digits, size_text, time_text
+
+WIDE, NARROW = 8.0, 3.6
+"""Inches."""
+
+_LABEL = 0.155
+"""Inches that a line of text takes."""
+
+
+def chosen(plot: Plot, samples: Sequence[Sample]) -> list[Sample]:
+    """What is drawn: all ways of sealane and all limits, and the fastest way of every peer that has several
+    of one kind: the others are in the tables.
+    """
+    mine = shown(plot, samples)
+    if plot.over == "way" or plot.families:
+        return mine
+    keep: set[str] = set()
+    peers = dict.fromkeys(sample.peer for sample in mine)
+    for peer in peers:
+        ways = ways_of(sample for sample in mine if sample.peer == peer)
+        if peer in (OURS, LIMIT):
+            keep.update(ways)
+        else:
+            keep.add(min(ways, key=lambda way: _mean_log([s for s in mine if s.way == way])))
+    return [sample for sample in mine if sample.way in keep]
+
+
+def _mean_log(samples: Sequence[Sample]) -> float:
+    return math.fsum(math.log(s.median) for s in samples) / len(samples)
+
+
+def figure(plot: Plot, samples: Sequence[Sample], width: float) -> Any:
+    """A matplotlib figure of so many inches; None if there is nothing to draw."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    drawn = chosen(plot, samples)
+    panels = [(task, [s for s in drawn if s.task == task]) for task in plot.tasks]
+    panels = [(task, mine) for task, mine in panels if mine]
+    if not panels:
+        return None
+    draw = _dots if plot.over == "way" else _lines
+    columns = len(panels) if width > 5 and plot.over != "way" and len(panels) <= 2 else 1
+    down = math.ceil(len(panels) / columns)
+    heights = [_height(plot, mine) for _, mine in panels][::columns]
+    with rc_context(_RC):
+        whole = Figure(figsize=(width, sum(heights) + 0.1))
+        grid = whole.add_gridspec(down, columns, height_ratios=heights)
+        values = [value for _, mine in panels for value in _values(plot, mine)]
+        for index, (task, mine) in enumerate(panels):
+            axes: Any = whole.add_subplot(grid[index // columns, index % columns])
+            axes.lab_title = axes.set_title(_title(plot, task))
+            draw(axes, plot, mine, values, width / columns)
+        _fit(whole, plot, columns, down, width, heights, panels)
+    return whole
+
+
+def _height(plot: Plot, samples: Sequence[Sample]) -> float:
+    lines = len(ways_of(samples))
+    return 0.75 + lines * 0.2 if plot.over == "way" else max(3.0, 1.0 + (lines + 1) * _LABEL)
+
+
+def _title(plot: Plot, task: str) -> str:
+    unit = {"rate": "GB/s", "time": "time of one call", "calls": "calls a second"}[plot.value]
+    return f"{task}, {unit}"
+
+
+def _values(plot: Plot, samples: Sequence[Sample]) -> list[float]:
+    return [_value(plot, sample) for sample in samples]
+
+
+def _value(plot: Plot, sample: Sample) -> float:
+    return {"rate": sample.rate if sample.size else 0.0, "time": sample.median, "calls": sample.calls}[
+        plot.value
+    ]
+
+
+def _spread(plot: Plot, sample: Sample) -> tuple[float, float]:
+    """The quartiles as the picture has them."""
+    if plot.value == "time":
+        return sample.low, sample.high
+    amount = sample.size / 1e9 if plot.value == "rate" else 1.0
+    return amount / sample.high, amount / sample.low
+
+
+def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[float], width: float) -> None:
+    along: Callable[[Sample], int] = (lambda s: s.threads) if plot.over == "threads" else (lambda s: s.size)
+    places = sorted({along(sample) for sample in samples})
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    _ticks(axes.yaxis, plot, min(values), max(values))
+    ticks = _apart(places, 3 if width < 3.8 else 4 if width < 5 else 6)
+    text = (lambda place: f"{place}") if plot.over == "threads" else size_text
+    axes.set_xticks(ticks, [text(place) for place in ticks])
+    axes.xaxis.set_minor_locator(_nothing())
+    ends = []
+    for way in ways_of(samples):
+        mine = sorted((s for s in samples if s.way == way), key=along)
+        x, y = [along(s) for s in mine], _values(plot, mine)
+        peer = mine[0].peer
+        if peer == LIMIT:
+            colour = style.INK["limit"][0]
+            line: dict[str, Any] = {"linewidth": 0.8}
+        else:
+            colour = style.colour(peer)
+            line = {
+                "linewidth": 2.0 if peer == OURS else 1.2,
+                "linestyle": style.dash(way),
+            }
+            low, high = zip(*(_spread(plot, s) for s in mine), strict=True)
+            axes.fill_between(x, low, high, color=colour, alpha=0.13, linewidth=0)
+        axes.plot(x, y, color=colour, zorder=3 if peer == OURS else 2, **line)
+        if len(x) == 1:
+            axes.plot(x, y, "o", color=colour, markersize=3)
+        ends.append((way, colour, x[-1], y[-1], peer == OURS))
+    axes.margins(x=0.02)
+    bottom, top = min(values), max(values)
+    axes.set_ylim(bottom / 1.25, top * 1.25)
+    if plot.over == "threads":
+        axes.set_xlabel("threads")
+    axes.lab_ends = ends
+
+
+def _apart(places: Sequence[int], most: int) -> list[int]:
+    """Those whose names do not touch each other on an axis for so many, the last one among them."""
+    least = math.log2(places[-1] / places[0]) / most - 1e-9
+    kept = [places[-1]]
+    for place in reversed(places[:-1]):
+        if math.log2(kept[-1] / place) >= least:
+            kept.append(place)
+    return kept[::-1]
+
+
+def _dots(axes: Any, plot: Plot, samples: Sequence[Sample], _: Sequence[float], width: float) -> None:
+    up = plot.value != "time"
+    ordered = sorted(samples, key=lambda s: _value(plot, s), reverse=not up)
+    values = _values(plot, ordered)
+    axes.set_xscale("log")
+    for row, sample in enumerate(ordered):
+        value, ours = values[row], sample.peer == OURS
+        colour = style.INK["limit"][0] if sample.peer == LIMIT else style.colour(sample.peer)
+        axes.plot(_spread(plot, sample), (row, row), color=colour, linewidth=1.2, solid_capstyle="butt")
+        marker = {"marker": "|", "markersize": 8} if sample.peer == LIMIT else {"marker": "o"}
+        axes.plot([value], [row], color=colour, **{"markersize": 5.5 if ours else 4.5, **marker})
+        axes.annotate(
+            value_text(plot, sample),
+            (_spread(plot, sample)[1], row),
+            xytext=(7, 0),
+            textcoords="offset points",
+            va="center",
+            color=style.INK["ink" if ours else "soft"][0],
+        )
+    axes.set_yticks(range(len(ordered)), [sample.way for sample in ordered])
+    for label, sample in zip(axes.get_yticklabels(), ordered, strict=True):
+        label.set_color(style.INK["limit"][0] if sample.peer == LIMIT else style.colour(sample.peer))
+        label.set_fontweight("bold" if sample.peer == OURS else "normal")
+    axes.set_ylim(-0.7, len(ordered) - 0.3)
+    # Room for the figure beside the last quartile, which is text and not to scale.
+    spreads = [_spread(plot, sample) for sample in ordered]
+    least, most = min(low for low, _ in spreads), max(high for _, high in spreads)
+    reach = most / least
+    axes.set_xlim(least / max(reach, 2) ** 0.04, most * max(reach, 3) ** (1.5 / width))
+    axes.grid(False)
+    axes.xaxis.set_visible(False)
+    axes.spines["bottom"].set_visible(False)
+    axes.lab_ends = []
+
+
+def _fit(
+    whole: Any,
+    plot: Plot,
+    columns: int,
+    down: int,
+    width: float,
+    heights: Sequence[float],
+    panels: Sequence[tuple[str, Sequence[Sample]]],
+) -> None:
+    """Margins in inches, so that text has its room whatever the picture's size; then the names."""
+    # Ours are bold.
+    letters = {sample.way: 0.077 if sample.peer == OURS else 0.068 for _, mine in panels for sample in mine}
+    names = max(len(way) * letter for way, letter in letters.items()) + 0.15
+    total = sum(heights) + 0.1
+    left, right = (names, 0.1) if plot.over == "way" else (0.5, names)
+    # An axis with a name needs more below it.
+    tall, between = (0.5, 0.8) if plot.over == "threads" else (0.36, 0.62)
+    whole.subplots_adjust(
+        left=left / width,
+        right=1 - right / width,
+        top=1 - 0.3 / total,
+        bottom=(0.1 if plot.over == "way" else tall) / total,
+        wspace=(left + right) / ((width - columns * (left + right)) / columns),
+        hspace=between / (total / down - between),
+    )
+    whole.canvas.draw_idle()
+    for axes in whole.axes:
+        # At the picture's edge: a long title would not fit over a narrow panel.
+        axes.lab_title.set_x(0.03 / width - left / (axes.get_position().width * width))
+        _name_ends(axes)
+
+
+def _name_ends(axes: Any) -> None:
+    """The names of the lines at their ends, pushed apart, with a hair to the line where that was needed."""
+    ends = axes.lab_ends
+    if not ends:
+        return
+    figure = axes.figure
+    inches = axes.get_position().height * figure.get_figheight()
+    low, high = (math.log(limit) for limit in axes.get_ylim())
+    last = max(end[2] for end in ends)
+    ends = sorted(ends, key=lambda end: end[3])
+    wanted = [(math.log(end[3]) - low) / (high - low) * inches for end in ends]
+    placed = spread(wanted, _LABEL, 0.0, inches)
+    for (way, colour, x, y, ours), to, was in zip(ends, placed, wanted, strict=True):
+        if x < last:  # It ends early: its name stands right there.
+            axes.annotate(way, (x, y), xytext=(4, 4), textcoords="offset points", color=colour)
+            continue
+        beside = (9, (to - was) * 72)
+        weight = "bold" if ours else "normal"
+        axes.annotate(
+            way, (x, y), beside, textcoords="offset points", va="center", color=colour, fontweight=weight
+        )
+        if abs(to - was) > 0.05:
+            hair = {"arrowstyle": "-", "linewidth": 0.5, "color": colour, "shrinkA": 0, "shrinkB": 0}
+            axes.annotate("", (x, y), (8, beside[1]), textcoords="offset points", arrowprops=hair)
+
+
+def spread(wanted: Sequence[float], apart: float, low: float, high: float) -> list[float]:
+    """Places near the wanted ones, which are in order, but so far apart; within low and high if they fit."""
+    last = max(low, high - (len(wanted) - 1) * apart)
+    # With the distances taken away, all that is left to do is that none comes before another: whoever would
+    # shares the middle of both.
+    groups: list[tuple[float, int]] = []
+    for index, place in enumerate(wanted):
+        sum_, many = min(max(place - index * apart, low), last), 1
+        while groups and groups[-1][0] / groups[-1][1] > sum_ / many:
+            before = groups.pop()
+            sum_, many = sum_ + before[0], many + before[1]
+        groups.append((sum_, many))
+    middles = [sum_ / many for sum_, many in groups for _ in range(many)]
+    return [middle + index * apart for index, middle in enumerate(middles)]
+
+
+def _ticks(axis: Any, plot: Plot, low: float, high: float) -> None:
+    """1, 2 and 5 of every decade, or only 1 where that would be too many."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    decades = math.log10(high / low)
+    steps = (1, 2, 5) if decades < 3.2 else (1,)
+    first, last = math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1
+    axis.set_major_locator(FixedLocator([step * 10.0**e for e in range(first, last) for step in steps]))
+    axis.set_minor_locator(_nothing())
+    texts = {"time": time_text, "calls": calls_text, "rate": digits}
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _short(texts[plot.value](value))))
+
+
+def _short(text: str) -> str:
+    return re.sub(r"\.0+(?=\D|$)", "", re.sub(r"(\.\d*?[1-9])0+(?=\D|$)", r"\1", text))
+
+
+def _nothing() -> Any:
+    from matplotlib.ticker import NullLocator
+
+    return NullLocator()
+
+
+_RC: Any = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": style.FONTS,
+    "font.size": 8.5,
+    "text.color": style.INK["ink"][0],
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 8,
+    "axes.edgecolor": style.INK["faint"][0],
+    "axes.labelcolor": style.INK["soft"][0],
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": style.INK["faint"][0],
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "xtick.color": style.INK["faint"][0],
+    "xtick.labelcolor": style.INK["soft"][0],
+    "ytick.color": style.INK["faint"][0],
+    "ytick.labelcolor": style.INK["soft"][0],
+    "ytick.major.size": 0,
+    "xtick.major.size": 3,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+}
+
+
+def svg(plot: Plot, samples: Sequence[Sample], width: float, salt: str, themed: bool = True) -> str | None:
+    """The picture as text of an ``<svg>``, the same for the same samples. ``salt`` keeps its names apart from
+    others in one page; themed, its colours are the page's, else it is on white.
+    """
+    drawn = figure(plot, samples, width)
+    if drawn is None:
+        return None
+    text = _svg(drawn, salt, "none" if themed else "white")
+    if not themed:
+        return text
+    for light, name in style.NAMES.items():
+        text = text.replace(light, f"var({name})")
+    # The page's own fonts, and a width that follows the page.
+    text = re.sub(r'font-family="[^"]*"|font-family: [^;"]*', lambda m: "", text)
+    text = re.sub(r"(font: (?:bold )?[\d.]+px) [^;\"]*", r"\1 sans-serif", text)
+    text = re.sub(r'<svg ([^>]*?)width="([\d.]+)pt" height="[\d.]+pt"', r"<svg \1", text, count=1)
+    text = re.sub(r'<g id="[^"]*"', "<g", text)  # Nobody refers to them, and every picture has the same.
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    return text.replace("<svg ", f'<svg role="img" data-salt="{salt}" ', 1)
+
+
+def _svg(drawn: Any, salt: str, page: str) -> str:
+    from matplotlib import rc_context
+
+    out = io.StringIO()
+    with rc_context({**_RC, "svg.hashsalt": salt}):
+        drawn.savefig(out, format="svg", facecolor=page, metadata={"Date": None, "Creator": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]
+
+
+def save(experiment: Experiment, samples: Sequence[Sample], folder: Path) -> list[Path]:
+    """Every picture of an experiment as PNG and SVG, on white. Returns what was written."""
+    from matplotlib import rc_context
+
+    written = []
+    for index, plot in enumerate(experiment.plots):
+        drawn = figure(plot, samples, WIDE)
+        if drawn is None:
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"{experiment.name}-{index + 1}"
+        lines, pixels = folder / f"{name}.svg", folder / f"{name}.png"
+        lines.write_text(_svg(drawn, name, "white"), encoding="utf-8")
+        with rc_context(_RC):
+            drawn.savefig(pixels, dpi=160, facecolor="white")
+        written += [lines, pixels]
+    return written

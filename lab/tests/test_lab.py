@@ -1,0 +1,587 @@
+"""The lab: its arithmetic, its files, its sentences, and every experiment once, tiny."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import itertools
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from sealane_lab import findings, machine, peers, plots, referee, runner, timing
+from sealane_lab.cli import main
+from sealane_lab.experiments import NAMES, experiment
+from sealane_lab.model import LIMIT, OURS, Absent, Cell, Experiment, Plot, Ready, Room, Row, Wrong
+from sealane_lab.progress import Bar
+from sealane_lab.report import write
+from sealane_lab.results import Change, Results, Sample, Skipped, compare, load, only_in
+from sealane_lab.text import digits, rate_text, size_text, time_text, times_text
+
+# ---- timing
+
+
+class Machine:
+    """A clock that only work moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.done: list[str] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    def way(self, name: str, seconds: float) -> timing.Timed:
+        def work() -> None:
+            self.now += seconds
+            self.done.append(name)
+
+        return timing.timed(work, clock=self.clock)
+
+
+def test_medians_and_quartiles() -> None:
+    assert timing.summary([3.0, 1.0, 2.0, 5.0, 4.0]) == timing.Summary(3.0, 2.0, 4.0, 5)
+    assert timing.summary([7.0]) == timing.Summary(7.0, 7.0, 7.0, 1)
+
+
+def test_a_round_is_made_long_enough() -> None:
+    it = Machine()
+    assert timing.calls_for(it.way("slow", 0.5), 0.002) == 1
+    assert len(it.done) == 1
+    calls = timing.calls_for(it.way("fast", 1e-6), 0.002)
+    assert 2000 <= calls <= 3000
+
+
+def test_one_call_is_told_whatever_the_repetition() -> None:
+    it = Machine()
+    ways = {"a": it.way("a", 1e-6), "b": it.way("b", 3e-4), "c": it.way("c", 0.1)}
+    samples = timing.measure(ways, timing.Effort(100.0, 0.002, (5, 9)), it.clock)
+    assert {name: len(them) for name, them in samples.items()} == {"a": 9, "b": 9, "c": 9}
+    for name, seconds in (("a", 1e-6), ("b", 3e-4), ("c", 0.1)):
+        assert samples[name] == pytest.approx([seconds] * 9)
+
+
+def test_the_budget_ends_a_measurement_but_not_before_the_fewest_rounds() -> None:
+    it = Machine()
+    samples = timing.measure({"a": it.way("a", 1.0)}, timing.Effort(10.0, 0.001, (3, 100)), it.clock)
+    assert 7 <= len(samples["a"]) <= 9
+    samples = timing.measure({"a": it.way("a", 1.0)}, timing.Effort(0.0, 0.001, (3, 100)), it.clock)
+    assert len(samples["a"]) == 3
+
+
+def test_nobody_always_comes_after_the_same_one() -> None:
+    names = [*"abcdefgh"]
+    turns = [timing.order(names, turn) for turn in range(5)]
+    assert turns == [timing.order(names, turn) for turn in range(5)]
+    assert all(sorted(turn) == names for turn in turns)
+    for name in names:
+        before = {turn[turn.index(name) - 1] for turn in turns if turn[0] != name}
+        assert len(before) > 2
+
+
+def test_a_reset_is_not_timed() -> None:
+    it = Machine()
+
+    def reset() -> None:
+        it.now += 100.0
+
+    def work() -> None:
+        it.now += 2.0
+
+    assert timing.timed(work, reset, it.clock)(3) == 6.0
+
+
+# ---- the bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_tells_time_left_on_a_terminal_and_nothing_elsewhere() -> None:
+    it, terminal, pipe = Machine(), Terminal(), io.StringIO()
+    for stream in terminal, pipe:
+        it.now = 0.0
+        bar = Bar(100.0, stream, it.clock)
+        it.now = 30.0
+        bar.step(25.0, "buffers")
+        bar.close()
+    assert pipe.getvalue() == ""
+    assert " 25%" in terminal.getvalue()
+    assert "90 s left  buffers" in terminal.getvalue()
+
+
+# ---- text
+
+
+def test_figures_for_people() -> None:
+    assert [digits(v) for v in (0.0123, 0.5, 9.999, 12.34, 99.99, 123456.0)] == [
+        *("0.0123", "0.50", "10.0", "12.3", "100", "123,456")
+    ]
+    assert [size_text(n) for n in (16, 1024, 1 << 20, 3 << 30, 1500)] == [
+        *("16 B", "1 KiB", "1 MiB", "3 GiB", "1500 B")
+    ]
+    assert [time_text(t) for t in (2.0, 0.5, 3e-6, 2e-8)] == ["2.00 s", "500 ms", "3.00 µs", "20.0 ns"]
+    assert [rate_text(21.6), rate_text(0.8)] == ["21.6 GB/s", "800 MB/s"]
+    assert [times_text(1.4), times_text(1800)] == ["1.40x", "1,800x"]
+
+
+# ---- results
+
+
+def sample(way: str = "sealane into", median: float = 1e-3, **other: object) -> Sample:
+    """A made-up one, whose quartiles are 2 % away."""
+    peer = way.split()[0] if way != "copy in memory" else LIMIT
+    made = Sample(
+        "buffers",
+        "encrypt",
+        way,
+        peer,
+        1 << 20,
+        1,
+        median,
+        round(median * 0.98, 12),
+        round(median * 1.02, 12),
+        9,
+        "s",
+        "cryptography",
+    )
+    return dataclasses.replace(made, **other)  # type: ignore[arg-type]
+
+
+def test_there_and_back(tmp_path: Path) -> None:
+    made = Results(
+        {"cpu": "made up", "peers": [{"name": "cryptography,", "version": "50.0", "reason": ""}]},
+        [sample(), sample("cryptography, with «signs»", 1.5e-3), sample(size=0, threads=8, checked="")],
+        [Skipped("buffers", "encrypt", "tink new bytes", 32, "tink: not installed")],
+    )
+    made.save(tmp_path / "out")
+    again = load(tmp_path / "out")
+    assert again == made
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["machine.json", "results.csv"]
+    head, _, line, _ = (tmp_path / "out" / "results.csv").read_text().splitlines()
+    assert head == (
+        "experiment,task,way,peer,size,threads,median,low,high,n,unit,checked,version,cpu,cores,os,python"
+    )
+    assert line.endswith(",cryptography,50.0,made up,,,"), "a line tells the peer's version and the machine"
+
+
+def test_what_is_no_result(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"machine\.json"):
+        load(tmp_path)
+    (tmp_path / "machine.json").write_text("{}")
+    (tmp_path / "results.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="columns"):
+        load(tmp_path)
+
+
+def test_rates() -> None:
+    assert sample(median=1e-3).rate == pytest.approx(1.048576)
+    assert sample(median=1e-3).calls == pytest.approx(1000)
+
+
+def changes(old: Sequence[Sample], new: Sequence[Sample]) -> list[Change]:
+    return compare(Results({}, list(old)), Results({}, list(new)))
+
+
+def test_comparing() -> None:
+    (change,) = changes([sample()], [sample(median=1.3e-3)])
+    assert change.ratio == pytest.approx(1.3)
+    assert change.low == pytest.approx(1.3 * 0.98 / 1.02)
+    assert change.high == pytest.approx(1.3 * 1.02 / 0.98)
+    assert change.beyond_noise
+    assert not changes([sample()], [sample(median=1.01e-3)])[0].beyond_noise, "less than the noise"
+    wide = sample(median=1.3e-3, low=0.9e-3)
+    assert not changes([sample()], [wide])[0].beyond_noise, "the quartiles overlap"
+    few = sample(median=1.3e-3, n=3)
+    assert not changes([sample()], [few])[0].beyond_noise, "too few rounds for quartiles"
+    assert changes([sample()], [sample("another")]) == []
+    assert only_in(Results({}, [sample()]), Results({}, [sample("another")])) == [sample()]
+
+
+def test_a_machine_that_became_slower_is_noise() -> None:
+    limit = sample("copy in memory", 1e-4)
+    slower = dataclasses.replace(limit, median=1.4e-4)
+    change, _ = changes([sample(), limit], [sample(median=1.3e-3), slower])
+    assert change.noise == pytest.approx(0.4)
+    assert not change.beyond_noise
+
+
+# ---- findings
+
+RATE = Plot("made up", ("encrypt",), "rate")
+
+
+def told(*samples: Sample, plot: Plot = RATE) -> str:
+    return " ".join(findings.below(plot, samples))
+
+
+def test_who_is_ahead_and_by_how_much() -> None:
+    text = told(sample(), sample("cryptography into", 2e-3))
+    assert text == (
+        "encrypt at 1 MiB: sealane into (1.05 GB/s) is 2.00x as fast as cryptography into (524 MB/s)."
+    )
+    text = told(sample(), sample("cryptography into", 0.5e-3))
+    assert "cryptography into (2.10 GB/s) is 2.00x as fast as sealane into" in text
+
+
+def test_a_tie_is_called_one() -> None:
+    text = told(sample(), sample("cryptography into", 1.01e-3))
+    assert "cannot be told apart" in text
+    assert "as fast as" not in text
+    both = [sample(size=size) for size in (1 << 10, 1 << 20)]
+    text = told(*both, *(sample("cryptography into", 1.01e-3, size=one.size) for one in both))
+    assert text == "encrypt: sealane and the best peer cannot be told apart at any of 2 points."
+
+
+def test_several_sizes() -> None:
+    small = {"size": 1 << 10}
+    text = told(
+        *(sample(), sample("cryptography into", 2e-3)),
+        *(sample(median=1e-6, **small), sample("cryptography into", 0.5e-6, **small)),
+    )
+    assert "ahead of every peer at 1 of 2 points" in text
+    assert "behind at 1" in text
+    assert "least at 1 KiB" in text
+
+
+def test_the_widest_lead_is_a_lead() -> None:
+    """A peer whose median is far behind and whose quartiles are not is no one to be most ahead of."""
+    loose = dataclasses.replace(sample("cryptography into", 9e-3, size=1 << 10), low=0.5e-3)
+    text = told(sample(), sample("cryptography into", 2e-3), sample(size=1 << 10), loose)
+    assert "ahead of every peer at 1 of 2 points, level with the best of them at 1; most at 1 MiB" in text
+    assert "cannot be told apart" not in text
+
+
+def test_how_close_it_is_to_what_is_possible() -> None:
+    text = told(sample(), sample("cryptography into", 2e-3), sample("copy in memory", 0.25e-3))
+    assert "sealane into reaches 25% of «copy in memory» (4.19 GB/s)." in text
+    limits = [sample(way, s, peer=LIMIT) for way, s in (("far", 0.1e-3), ("near", 0.9e-3), ("passed", 2e-3))]
+    text = told(sample(), sample("cryptography into", 2e-3), *limits)
+    assert "sealane into reaches 90% of «near» (1.17 GB/s)." in text
+
+
+def test_families_are_not_mixed() -> None:
+    plot = Plot("made up", ("encrypt",), "time", over="way", families=True)
+    rows = [("RSA sealane", 2.0), ("RSA cryptography", 1.0), ("ECIES sealane", 0.1), ("ECIES eciespy", 0.3)]
+    text = told(*(sample(way, s, peer=way.split()[1]) for way, s in rows), plot=plot)
+    assert "RSA: cryptography (1.00 s) is 2.00x as fast as sealane (2.00 s)" in text
+    assert "ECIES: sealane (100 ms) is 3.00x as fast as eciespy (300 ms)" in text
+
+
+def test_nobody_to_compare_with() -> None:
+    assert "no one to compare with" in told(sample())
+    assert told() == ""
+
+
+def test_the_notebook_is_answered() -> None:
+    rows = [("making a key", 0, 0.9), ("sealing", 140, 150e-6)]
+    made = [
+        sample("RSA-3072 pycryptodome", t, peer="pycryptodome", task=task, size=size)
+        for task, size, t in rows
+    ]
+    made.append(sample("ECIES eciespy", 140e-6, peer="eciespy", task="sealing", size=140))
+    text = " ".join(findings.of(experiment("hybrid"), made))
+    assert "making a key takes 900 ms, sending 140 B with one that exists 150 µs" in text
+    assert "1.07x the time of ECIES" in text
+
+
+# ---- who takes part
+
+
+def test_who_is_not_installed_is_listed() -> None:
+    nobody = peers.Peer("nobody", "made up", module="sealane_nobody")
+    program = peers.Peer("no-such-program", "made up", program=("sealane-no-such-program", "--version"))
+    assert [(one.version, one.reason) for one in peers.presences((nobody, program))] == [
+        (None, "not installed"),
+        (None, "no such program"),
+    ]
+
+
+class Broken(Exception):
+    pass
+
+
+def made_up(*rows: Row, cell: Cell | None = None) -> Experiment:
+    return Experiment(
+        name="buffers",
+        title="",
+        about="",
+        cells=lambda _: [cell or Cell("encrypt", 64)],
+        rows=lambda: list(rows),
+        plots=(RATE,),
+        budget={"full": 0.1, "quick": 0.1, "tiny": 0.01},
+    )
+
+
+def ran(*rows: Row, cell: Cell | None = None) -> Results:
+    results = Results()
+    runner.run(made_up(*rows, cell=cell), "tiny", results, Bar(1.0))
+    return results
+
+
+def fine(_: Room) -> Ready:
+    return Ready(lambda: None, lambda: "somebody")
+
+
+def raising(error: Exception) -> Callable[[Room], Ready]:
+    def prepare(_: Room) -> Ready:
+        raise error
+
+    return prepare
+
+
+def test_who_is_wrong_or_missing_is_not_timed_and_the_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong() -> str:
+        raise Wrong("other bytes")
+
+    gone = peers.Peer("gone", "made up", module="sealane_gone")
+    monkeypatch.setattr(peers, "here", lambda name: peers.presence(gone) if name == "gone" else HERE)
+    results = ran(
+        Row(OURS, "fine", "encrypt", fine),
+        Row(OURS, "wrong", "encrypt", lambda _: Ready(lambda: None, wrong)),
+        Row(OURS, "absent", "encrypt", raising(Absent("not today"))),
+        Row(OURS, "broken", "encrypt", raising(Broken("down"))),
+        Row(OURS, "too large", "encrypt", fine, largest=63),
+        Row("gone", "gone", "encrypt", fine),
+        Row(OURS, "of another task", "decrypt", fine),
+    )
+    assert [(one.way, one.checked, one.n) for one in results.samples] == [("fine", "somebody", 2)]
+    assert {one.way: one.why for one in results.skipped} == {
+        "wrong": "other bytes",
+        "absent": "not today",
+        "broken": "Broken: down",
+        "too large": "not above 0 MiB",
+        "gone": "gone: not installed",
+    }
+
+
+HERE = peers.Presence("here", "1")
+
+
+def test_who_breaks_down_later_is_left_out() -> None:
+    calls = iter(range(7))
+
+    def run() -> None:
+        if next(calls, None) is None:
+            raise Broken("after a while")
+
+    results = ran(
+        Row(OURS, "breaks", "encrypt", lambda _: Ready(run, lambda: "somebody")),
+        Row(OURS, "fine", "encrypt", fine),
+    )
+    assert [one.way for one in results.samples] == ["fine"]
+    assert [(one.way, one.why) for one in results.skipped] == [("breaks", "Broken: after a while")]
+    with pytest.raises(Broken):
+        timing.measure({"breaks": timing.timed(run)}, timing.Effort(0.0))
+
+
+def test_what_does_not_fit_into_memory_is_not_tried() -> None:
+    results = ran(Row(OURS, "fine", "encrypt", fine), cell=Cell("encrypt", 1 << 50))
+    assert results.samples == []
+    assert "memory" in results.skipped[0].why
+
+
+def test_a_room_is_left_clean(tmp_path: Path) -> None:
+    closed: list[int] = []
+    room = Room(Cell("encrypt", 16), tmp_path)
+    assert room.folder.is_dir()
+    room.later(lambda: closed.append(1))
+    room.later(lambda: closed.append(2))
+    room.close()
+    assert closed == [2, 1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_referee_sees_a_changed_byte() -> None:
+    room = Room(Cell("encrypt", 100))
+    wire = bytearray(referee.sealed(room, "aes-256-gcm"))
+    assert referee.opened(room, "aes-256-gcm", wire, by_other_than="nobody") == OURS
+    assert referee.opened(room, "aes-256-gcm", wire, by_other_than=OURS) == "cryptography"
+    wire[5] ^= 1
+    for other in OURS, "nobody":
+        with pytest.raises(Wrong, match="cannot open"):
+            referee.opened(room, "aes-256-gcm", wire, by_other_than=other)
+    with pytest.raises(Wrong, match="other bytes"):
+        referee.same(b"this", b"that", "somebody")
+
+
+# ---- experiments
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_experiment(name: str, tmp_path: Path) -> None:
+    """Nobody who is installed is left out but for a reason that says so, and all is checked by another."""
+    results = Results()
+    runner.run(experiment(name), "tiny", results, Bar(1.0), tmp_path)
+    reasons = re.compile(r"not installed|no such program|no AES instructions|not above|no reset_nonce")
+    assert [one for one in results.skipped if not reasons.search(one.why)] == []
+    assert {one.task for one in results.samples} == {cell.task for cell in experiment(name).cells("tiny")}
+    assert {one.peer for one in results.samples} >= {OURS, "cryptography"}
+    others = peers.here("pyaegis").version is not None  # The one other library with AEGIS.
+    unchecked = {
+        one.way
+        for one in results.samples
+        if one.peer != LIMIT and not one.checked and (others or not one.task.startswith("aegis"))
+    }
+    assert unchecked <= {"ECIES sealane", "X-Wing sealane"}
+    assert all(0 < one.low <= one.median <= one.high for one in results.samples)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_experiment_says_what_it_is(name: str) -> None:
+    one = experiment(name)
+    tasks = {cell.task for cell in one.cells("full")}
+    assert one.name == name
+    assert one.about.endswith(".")
+    assert {cell.task for cell in one.cells("quick")} == tasks
+    drawn = {task for plot in one.plots for task in plot.tasks}
+    assert drawn == tasks
+    assert {row.task for row in one.rows()} == tasks
+    known = {peer.name for peer in peers.PEERS} | {LIMIT}
+    assert {row.peer for row in one.rows()} <= known
+    ways = [(row.task, row.way) for row in one.rows()]
+    assert len(ways) == len(set(ways)), "two rows of one name"
+
+
+def test_quick_is_under_two_minutes() -> None:
+    # The pictures come on top, and the fewest rounds where they take longer.
+    assert sum(experiment(name).budget["quick"] for name in NAMES) < 85
+
+
+# ---- pictures, the report, the program
+
+
+def test_names_are_pushed_apart() -> None:
+    assert plots.spread([1.0, 5.0], 1.0, 0.0, 10.0) == [1.0, 5.0]
+    assert plots.spread([5.0, 5.0, 5.0], 1.0, 0.0, 10.0) == [4.0, 5.0, 6.0]
+    for wanted in ([0.0, 0.1, 0.2], [9.8, 9.9, 10.0], [0.0, 5.0, 5.1, 10.0]):
+        places = plots.spread(wanted, 1.0, 0.0, 10.0)
+        assert all(b - a >= 1 - 1e-9 for a, b in itertools.pairwise(places))
+        assert places[0] >= 0
+        assert places[-1] <= 10
+
+
+def test_the_figure_beside_the_last_dot_is_in_the_picture() -> None:
+    """Text beside a place outside of the axes would be left out without a word."""
+    plot = Plot("made up", ("encrypt",), "rate", over="way")
+    far = sample("cryptography new bytes", 1.1e-3, low=0.2e-3)
+    drawn = plots.figure(plot, [sample(), far, sample("copy in memory", 2e-3)], plots.WIDE)
+    (axes,) = drawn.axes
+    ends = [text.xy[0] for text in axes.texts]
+    assert len(ends) == 3
+    assert max(ends) < axes.get_xlim()[1]
+
+
+def test_names_of_an_axis_do_not_touch() -> None:
+    assert plots._apart([140, 15_820, 121 << 10, 1 << 20], 4) == [140, 15_820, 1 << 20]
+    assert plots._apart([1 << shift for shift in range(15, 31)], 6) == [
+        1 << s for s in (15, 18, 21, 24, 27, 30)
+    ]
+    assert plots._apart([1, 2], 3) == [1, 2]
+    assert plots._apart([64], 3) == [64]
+
+
+class Page(HTMLParser):
+    """Whether every tag is closed in its turn, and what is loaded from where."""
+
+    VOID = frozenset({"meta", "br", "path", "use", "rect", "line", "circle"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loads: list[str] = []
+        self.ids: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.open.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href", "srcset", "data"):
+                self.loads.append(value or "")
+            if name == "id":
+                self.ids.append(value or "")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_report(tmp_path: Path) -> None:
+    samples = [
+        dataclasses.replace(
+            sample(way, size * slow * 1e-10 + 1e-7), size=size, task=task, experiment="buffers"
+        )
+        for way, slow in (("sealane into", 1), ("cryptography into", 1.5), ("copy in memory", 0.7))
+        for size in (1 << 15, 1 << 20, 1 << 25)
+        for task in ("encrypt", "decrypt")
+    ]
+    evil = '<script>alert("1")</script>'
+    results = Results(
+        {**machine.describe(), "cpu": evil},
+        samples,
+        [Skipped("buffers", "encrypt", evil, 1, "not installed")],
+    )
+    page = write(tmp_path, results).read_text()
+    seen = Page(page)
+    assert seen.open == []
+    assert not seen.tags & {"script", "link", "img", "iframe", "object"}
+    assert all(target.startswith("#") for target in seen.loads), "loads something"
+    assert not re.search(r"url\((?!#)|@import", page)
+    assert len(seen.ids) == len(set(seen.ids)), "two pictures share a name"
+    assert {target[1:] for target in seen.loads} <= set(seen.ids)
+    assert "sealane is ahead of every peer at 3 of 3 points" in page
+    assert "Not measured: 1" in page
+    assert "prefers-color-scheme:dark" in page
+    for light in ("#0069ab", "#1b1b1a"):
+        assert light not in page.split("</style>", 1)[1], "a colour that the dark page cannot change"
+    for kind in ("png", "svg"):
+        assert (tmp_path / "plots" / f"buffers-1.{kind}").stat().st_size > 1000
+    ElementTree.parse(tmp_path / "plots" / "buffers-1.svg")
+
+
+def test_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = str(tmp_path / "old"), str(tmp_path / "new")
+    for out in old, new:
+        assert main(["run", "small", "--scale", "tiny", "--out", out]) == 0
+    told = capsys.readouterr()
+    assert told.err == "", "a bar without a terminal"
+    assert sorted(path.name for path in (tmp_path / "old").iterdir() if path.is_file())[-1] == "results.csv"
+    assert main(["compare", old, new, "--all"]) == 0
+    assert "beyond the noise" in capsys.readouterr().out
+    assert main(["run", "nonsense"]) == 2
+    assert "no experiment nonsense" in capsys.readouterr().err
+    assert main(["compare", old, str(tmp_path / "nowhere")]) == 1
+    assert "nowhere" in capsys.readouterr().err
+    assert main(["run", "--list"]) == 0
+    told = capsys.readouterr()
+    assert all(word in told.out for word in (*NAMES, *(peer.name for peer in peers.PEERS)))
+
+
+def test_the_word_lab_reaches_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "sealane", "lab", "run", "--list", "small"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Small messages" in done.stdout
+
+
+def test_importing_sealane_stays_light() -> None:
+    code = (
+        "import sealane, sys; print([m for m in ('matplotlib', 'numpy', 'sealane.lab') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
