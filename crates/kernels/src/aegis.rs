@@ -126,9 +126,9 @@ impl Aegis {
         }
         let mut copy = Box::new(Key([0; 32]));
         copy.0[..key.len()].copy_from_slice(key);
-        let mut room = 0;
-        row.room(&mut room);
-        Ok(Self { key: copy, kind, row, spills: kind.degree() > room })
+        let mut register_degree = 0;
+        row.register_degree(&mut register_degree);
+        Ok(Self { key: copy, kind, row, spills: kind.degree() > register_degree })
     }
 
     /// Which of the algorithms it is for.

@@ -162,9 +162,9 @@ fn computes(row: Picked<AesFunctions>, answer: &answers::Answer) -> bool {
 pub(crate) fn expand<B: Blocks>(b: B, key: &[u8], schedule: &mut Schedule) {
     let b = b.one();
     let (first, rest) = key.split_first_chunk().expect("16, 24 or 32 bytes");
-    let first = b.only(first);
+    let first = b.zero_extend(first);
     if let Some(second) = rest.first_chunk() {
-        expand_256(b, first, b.only(second), schedule);
+        expand_256(b, first, b.zero_extend(second), schedule);
     } else if let Some(second) = rest.first_chunk() {
         expand_192(b, first, second, schedule);
     } else {
@@ -201,7 +201,7 @@ pub(crate) fn expand_256<B: Blocks>(b: B, mut even: B::V, mut odd: B::V, schedul
 fn expand_192<B: Blocks>(b: B, mut four: B::V, rest: &[u8; 8], schedule: &mut Schedule) {
     let mut block = [0; 16];
     block[..8].copy_from_slice(rest);
-    let mut rest = b.only(&block);
+    let mut rest = b.zero_extend(&block);
     let keys = schedule.0.as_flattened_mut();
     keys[..16].copy_from_slice(&b.first_lane(four));
     unroll!(i < 8 => {
@@ -240,7 +240,7 @@ fn begin<B: Blocks>(b: B, key: B::V, i: usize) -> B::V {
 #[inline(always)]
 pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block: [u8; 16]) -> [u8; 16] {
     let b = b.one();
-    let mut s = b.aes_first(b.only(&block), keys);
+    let mut s = b.aes_first(b.zero_extend(&block), keys);
     unroll!(r < 14 => {
         if r > 0 && r < R {
             s = b.aes_round(s, keys, r);

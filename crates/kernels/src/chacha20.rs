@@ -30,9 +30,9 @@ pub struct PastEnd;
 /// Bytes of all blocks that have a number.
 const END: u128 = 64 << 32;
 /// Bytes for which there are enough registers.
-pub(crate) const ROOM: usize = 256;
+pub(crate) const MAX_UNSPILLED_LEN: usize = 256;
 /// Words of 64 bits that a row's frame has at most.
-pub(crate) const PARKED: usize = 256;
+pub(crate) const SPILLED_WORDS: usize = 256;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
 pub fn variants() -> impl Iterator<Item = Row> {
@@ -100,8 +100,8 @@ fn xor_at(
 /// After the row has computed, and from where it was called: what it may have parked on the stack.
 #[inline(always)]
 fn clean(row: Picked<ChaCha20Functions>, len: usize) {
-    if len > ROOM || row.parks() {
-        wipe_dead_stack::<PARKED>();
+    if len > MAX_UNSPILLED_LEN || row.spills() {
+        wipe_dead_stack::<SPILLED_WORDS>();
     }
 }
 
@@ -160,7 +160,7 @@ impl XChaCha20 {
 pub(crate) fn derive(row: Picked<ChaCha20Functions>, key: &Key, nonce: &[u8; 24], to: &mut Key) -> [u8; 12] {
     let (head, tail) = nonce.split_first_chunk().expect("16 of 24 bytes");
     row.subkey(key, head, to);
-    // Few words, and so on every row: the portable one parks some here.
+    // Few words, and so on every row: the portable one spills some here.
     wipe_dead_stack::<96>();
     let mut rest = [0; 12];
     rest[4..].copy_from_slice(tail);

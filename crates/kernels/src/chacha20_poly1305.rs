@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 use crate::aes::NoKey;
-use crate::chacha20::{self, Key, ROOM};
+use crate::chacha20::{self, Key, MAX_UNSPILLED_LEN};
 use crate::cpu::Features;
 use crate::ct;
 use crate::gcm::{OpenError, TooLong};
@@ -251,9 +251,9 @@ impl Rows {
     fn clean(self, len: usize, aad: usize) {
         if len.max(aad) >= LONG {
             // The powers have been wiped, but not what was at hand.
-            wipe_dead_stack::<{ chacha20::PARKED + size_of::<Mac>() / 8 + 64 }>();
-        } else if len > ROOM || self.stream.parks() {
-            wipe_dead_stack::<{ chacha20::PARKED }>();
+            wipe_dead_stack::<{ chacha20::SPILLED_WORDS + size_of::<Mac>() / 8 + 64 }>();
+        } else if len > MAX_UNSPILLED_LEN || self.stream.spills() {
+            wipe_dead_stack::<{ chacha20::SPILLED_WORDS }>();
         } else {
             wipe_dead_stack::<48>();
         }

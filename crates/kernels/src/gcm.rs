@@ -211,7 +211,7 @@ impl Gcm {
     /// After the row has computed, and from where it was called: what it may have parked on the stack.
     #[inline(always)]
     fn clean(&self, len: usize) {
-        if len > SHORT || self.row.parks() {
+        if len > SHORT || self.row.spills() {
             wipe_dead_stack::<128>();
         }
     }

@@ -49,7 +49,7 @@ impl<const N: usize> Powers<N> {
     /// H in lane 0.
     #[inline(always)]
     pub(crate) fn one<B: Products>(&self, b: B) -> (B::V, B::V) {
-        (b.only(&self.whole[Self::COUNT - 1]), b.only(&self.halves[Self::COUNT - 1]))
+        (b.zero_extend(&self.whole[Self::COUNT - 1]), b.zero_extend(&self.halves[Self::COUNT - 1]))
     }
 
     /// Powers from H^n down, as many as a vector has but none below H^1.
@@ -234,10 +234,10 @@ pub(crate) fn absorb_group<B: Products, O: Order, const W: usize, const N: usize
         let i = (k + 1) % W;
         let x = O::turn(b, b.load(&group[i * B::BYTES..]));
         let x = if i == 0 { b.xor(x, state) } else { x };
-        let (h, halves) = b.afresh(powers).down_from(b, (W - i) * B::LANES);
+        let (h, halves) = b.opaque_ref(powers).down_from(b, (W - i) * B::LANES);
         sum.add(b, x, h, halves);
     });
-    b.fold(sum.reduce(b))
+    b.xor_lanes(sum.reduce(b))
 }
 
 /// Goes on hashing with `bytes`, with zeros up to whole blocks, and then the block `last`. `state` is in lane 0.
@@ -289,9 +289,9 @@ fn absorb_end<B: Products, O: Order, const N: usize>(
     }
     if let Some(last) = last {
         let (h, halves) = powers.one(b);
-        sum.add(b, b.xor(b.only(last), state), h, halves);
+        sum.add(b, b.xor(b.zero_extend(last), state), h, halves);
     }
-    b.fold(sum.reduce(b))
+    b.xor_lanes(sum.reduce(b))
 }
 
 /// [`absorb`] between calls: `hash` is an integer in POLYVAL's order.
@@ -302,6 +302,6 @@ pub(crate) fn absorb_into<B: Products, const W: usize, const N: usize>(
     bytes: &[u8],
     hash: &mut u128,
 ) {
-    let state = absorb::<B, BigEndian, W, N>(b, powers, b.only(&hash.to_le_bytes()), bytes, None);
+    let state = absorb::<B, BigEndian, W, N>(b, powers, b.zero_extend(&hash.to_le_bytes()), bytes, None);
     *hash = u128::from_le_bytes(b.first_lane(state));
 }

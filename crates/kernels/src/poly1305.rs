@@ -120,7 +120,7 @@ impl Poly1305 {
         }
         self.row.padded(state, powers, blocks);
         // What there were no registers for: some powers on the way to others, and some sums.
-        if too_few || self.row.parks() {
+        if too_few || self.row.spills() {
             wipe_dead_stack::<128>();
         }
     }

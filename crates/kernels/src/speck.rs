@@ -46,7 +46,7 @@ pub enum NoKeystream {
 }
 
 /// Bytes for which there are enough registers, in rows that do not park.
-const ROOM: usize = 256;
+const MAX_UNSPILLED_LEN: usize = 256;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
 pub fn variants() -> impl Iterator<Item = Row> {
@@ -220,7 +220,7 @@ impl Speck {
 /// After the row has computed, and from where it was called: what it may have parked on the stack.
 #[inline(always)]
 fn clean(row: Picked<SpeckFunctions>, len: usize) {
-    if row.parks() || len > ROOM {
+    if row.spills() || len > MAX_UNSPILLED_LEN {
         wipe_dead_stack::<160>();
     }
 }

@@ -107,7 +107,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
             if r > 1 && r < R {
                 unroll!(i < W => { s[i] = b.aes_round(s[i], &self.keys, r); });
                 // Else LLVM does all of the hashing first, and then the chains of AES two at a time.
-                b.fence_beside(&mut s, &mut sum.0);
+                b.fence_with_sums(&mut s, &mut sum.0);
                 if let Some(hashed) = hashed && r >= skipped {
                     let from = steps * (r - skipped) / (R - skipped);
                     let to = steps * (r + 1 - skipped) / (R - skipped);
@@ -140,7 +140,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         } else if k == pairs + 1 {
             self.state = sum.reduce_high(b);
         } else {
-            self.state = b.fold(self.state);
+            self.state = b.xor_lanes(self.state);
         }
     }
 
@@ -150,7 +150,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         let b = self.b;
         let x = O::turn(b, b.load(&hashed[i * B::BYTES..]));
         let x = if i == 0 { b.xor(x, self.state) } else { x };
-        let (h, halves) = b.afresh(self.powers).down_from(b, (W - i) * B::LANES);
+        let (h, halves) = b.opaque_ref(self.powers).down_from(b, (W - i) * B::LANES);
         Sum::product(b, x, h, halves)
     }
 
@@ -243,7 +243,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         });
         let mut sum = Sum::new(b);
         let (h, halves) = self.powers.one(b);
-        sum.add(b, b.only(&self.lengths), h, halves);
+        sum.add(b, b.zero_extend(&self.lengths), h, halves);
         let len = data.len();
         let blocks = len.div_ceil(16);
         // What is left after whole vectors is read ahead and written afterwards, so that the code for it is here once.
@@ -267,7 +267,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
                 let x = match hashed {
                     Hashed::Source => from,
                     Hashed::Target if whole => to,
-                    Hashed::Target => b.keep(to, rest),
+                    Hashed::Target => b.truncate(to, rest),
                 };
                 let x = O::turn(b, x);
                 let x = if i == 0 { b.xor(x, self.state) } else { x };
@@ -278,7 +278,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         if rest > 0 {
             b.store_part(last, data.part(len - rest, rest).target(), 0);
         }
-        b.fold(sum.reduce(b))
+        b.xor_lanes(sum.reduce(b))
     }
 
     /// The last round for what went beside.

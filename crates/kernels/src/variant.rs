@@ -46,8 +46,8 @@ pub enum Refusal {
 pub(crate) struct Variant<F: 'static> {
     row: Row,
     functions: F,
-    /// [`Token::PARKS`].
-    parks: bool,
+    /// [`Token::SPILLS`].
+    spills: bool,
     /// Whether it computes the known answer. It gets the row and not a key, which would have to pick one.
     proof: fn(Picked<F>) -> bool,
     /// What came of it: the largest of these numbers that anybody found.
@@ -93,8 +93,8 @@ impl<F> Picked<F> {
     }
 
     /// Whether a short message leaves keys on the stack.
-    pub(crate) fn parks(self) -> bool {
-        self.0.parks
+    pub(crate) fn spills(self) -> bool {
+        self.0.spills
     }
 
     /// Threads that come at the same time may each do it. If they disagree, the row is wrong.
@@ -139,7 +139,7 @@ macro_rules! variants {
             $( $(#[$cfg])* Variant {
                 row: Row { name: $name, needs: Needs::of(&$features) },
                 functions: wrappers!($functions $bodies $token $width $features),
-                parks: <$token as Token>::PARKS,
+                spills: <$token as Token>::SPILLS,
                 proof: $proof,
                 proved: {
                     static PROVED: AtomicU8 = AtomicU8::new(UNPROVED);

@@ -106,7 +106,7 @@ impl<B: Rounds> State<B, 2> for Eight<B::V> {
         }
         let [s0, s1, s2, s3, s4, s5, s6, _] = self.0;
         let sum = [b.xor(s0, s1), b.xor(s2, s3), b.xor(s4, s5)];
-        b.fold(b.xor(b.xor(sum[0], sum[1]), b.xor(sum[2], s6)))
+        b.xor_lanes(b.xor(b.xor(sum[0], sum[1]), b.xor(sum[2], s6)))
     }
     #[inline(always)]
     fn fence(&mut self, b: B) {
@@ -170,7 +170,7 @@ impl<B: Rounds> State<B, 1> for Six<B::V> {
             self.absorb(b, [t]);
         }
         let [s0, s1, s2, s3, s4, s5] = self.0;
-        b.fold(b.xor(b.xor(b.xor(s0, s1), b.xor(s2, s3)), b.xor(s4, s5)))
+        b.xor_lanes(b.xor(b.xor(b.xor(s0, s1), b.xor(s2, s3)), b.xor(s4, s5)))
     }
     #[inline(always)]
     fn fence(&mut self, b: B) {
@@ -205,10 +205,10 @@ fn context<B: Rounds>(b: B) -> B::V {
     b.load(lanes.as_flattened())
 }
 
-/// [`Degrees::ROOM`].
+/// [`Degrees::REGISTER_DEGREE`].
 #[inline(always)]
-pub(crate) fn room<B: Degrees>(_: B, degree: &mut usize) {
-    *degree = B::ROOM;
+pub(crate) fn register_degree<B: Degrees>(_: B, degree: &mut usize) {
+    *degree = B::REGISTER_DEGREE;
 }
 
 /// AEGIS-128L, X2 or X4, by the degree `D`: seals (`SEAL`) or opens. The tag is made; when opening, it is
@@ -223,9 +223,9 @@ pub(crate) fn eight<B: Degrees, const D: usize, const SEAL: bool>(
     tag: &mut [u8; 16],
 ) {
     match D {
-        1 => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_1(), B::PARKS, key, nonce, aad, data),
-        2 => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_2(), B::PARKS, key, nonce, aad, data),
-        _ => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_4(), B::PARKS, key, nonce, aad, data),
+        1 => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_1(), B::SPILLS, key, nonce, aad, data),
+        2 => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_2(), B::SPILLS, key, nonce, aad, data),
+        _ => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_4(), B::SPILLS, key, nonce, aad, data),
     }
 }
 
@@ -240,18 +240,18 @@ pub(crate) fn six<B: Degrees, const D: usize, const SEAL: bool>(
     tag: &mut [u8; 16],
 ) {
     match D {
-        1 => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_1(), B::PARKS, key, nonce, aad, data),
-        2 => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_2(), B::PARKS, key, nonce, aad, data),
-        _ => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_4(), B::PARKS, key, nonce, aad, data),
+        1 => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_1(), B::SPILLS, key, nonce, aad, data),
+        2 => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_2(), B::SPILLS, key, nonce, aad, data),
+        _ => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_4(), B::SPILLS, key, nonce, aad, data),
     }
 }
 
-/// Encrypt, or Decrypt up to the comparison. `parks` is [`Token::PARKS`] of the row, whose degree `b` may be
+/// Encrypt, or Decrypt up to the comparison. `spills` is [`Token::SPILLS`] of the row, whose degree `b` may be
 /// a narrow one.
 #[inline(always)]
 fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,
-    parks: bool,
+    spills: bool,
     key: &Key,
     nonce: &[u8],
     aad: &[u8],
@@ -282,7 +282,7 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
                         let from = i * rate + p * <B::Part as Rounds>::BYTES;
                         let data = group.part(from, steps * rate - from);
                         crypt::<_, _, N, SEAL>(b.part(), &mut part, data, B::BYTES);
-                        if parks {
+                        if spills {
                             part.fence(b.part());
                         }
                     }

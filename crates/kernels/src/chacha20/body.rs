@@ -326,7 +326,7 @@ impl<Q: Quads> Stream<'_, Q> {
     #[inline(always)]
     fn after_first_round<const N: usize>(&self, first: &Buffer, counters: [Q::V; 2]) -> State<Q, N> {
         let q = self.q;
-        let (key, first) = (q.afresh(self.key), q.afresh(first));
+        let (key, first) = (q.opaque_ref(self.key), q.opaque_ref(first));
         let mut column = State::<Q, 2> {
             a: [q.splat(word(&CONSTANTS, 0)); 2],
             b: [q.splat(word(&key.0[0], 0)); 2],
@@ -356,7 +356,7 @@ impl<Q: Quads> Stream<'_, Q> {
     #[inline(always)]
     fn xor_words(&self, mut s: State<Q, 4>, counters: Q::V, mut data: InOut<'_>) {
         let q = self.q;
-        let key = q.afresh(self.key);
+        let key = q.opaque_ref(self.key);
         unroll!(i < 4 => {
             s.a[i] = q.add(s.a[i], q.splat(word(&CONSTANTS, i)));
             s.b[i] = q.add(s.b[i], q.splat(word(&key.0[0], i)));

@@ -119,9 +119,9 @@ impl<Q: Quads, const N: usize> State<Q, N> {
     fn turn_rows(&mut self, q: Q) {
         unroll!(i < 8 => {
             if i < N {
-                self.a[i] = q.turn::<3>(self.a[i]);
-                self.c[i] = q.turn::<1>(self.c[i]);
-                self.d[i] = q.turn::<2>(self.d[i]);
+                self.a[i] = q.rotate_lanes::<3>(self.a[i]);
+                self.c[i] = q.rotate_lanes::<1>(self.c[i]);
+                self.d[i] = q.rotate_lanes::<2>(self.d[i]);
             }
         });
     }
@@ -130,9 +130,9 @@ impl<Q: Quads, const N: usize> State<Q, N> {
     fn turn_rows_back(&mut self, q: Q) {
         unroll!(i < 8 => {
             if i < N {
-                self.a[i] = q.turn::<1>(self.a[i]);
-                self.c[i] = q.turn::<3>(self.c[i]);
-                self.d[i] = q.turn::<2>(self.d[i]);
+                self.a[i] = q.rotate_lanes::<1>(self.a[i]);
+                self.c[i] = q.rotate_lanes::<3>(self.c[i]);
+                self.d[i] = q.rotate_lanes::<2>(self.d[i]);
             }
         });
     }

@@ -102,7 +102,7 @@ impl<'a, B: Products, const W: usize, const N: usize> Message<'a, B, W, N> {
         let first = b.splat(&text.first.to_le_bytes());
         let counter = b.add32(first, b.splat(&1u128.to_le_bytes()));
         let lengths = u128::from(8 * len as u64) | u128::from(8 * text.aad) << 64;
-        let state = b.only(&text.hash.to_le_bytes());
+        let state = b.zero_extend(&text.hash.to_le_bytes());
         Self {
             b,
             call: Call::new(b, schedule, powers, counter, state, lengths.to_le_bytes()),

@@ -124,11 +124,11 @@ fn derive<B: Products, const R: usize>(b: B, root: &Schedule, nonce: u128, key: 
         }
     });
     let one = b.one();
-    let first = one.only(&derived.key(2));
+    let first = one.zero_extend(&derived.key(2));
     if R == 10 {
         aes::expand_128(one, first, &mut key.schedule);
     } else {
-        aes::expand_256(one, first, one.only(&derived.key(4)), &mut key.schedule);
+        aes::expand_256(one, first, one.zero_extend(&derived.key(4)), &mut key.schedule);
     }
     key.few.set_up_polyval(b, derived.key(0));
 }

@@ -127,7 +127,7 @@ impl<P: Limbs52> Radix<P> for Radix44 {
     #[inline(always)]
     fn enter(p: P, h: [u64; 3]) -> Self::Numbers {
         let Number(l) = Number::of(h);
-        [p.only(l[0]), p.only(l[1]), p.only(l[2])]
+        [p.zero_extend(l[0]), p.zero_extend(l[1]), p.zero_extend(l[2])]
     }
 
     #[inline(always)]
@@ -274,11 +274,11 @@ impl<P: Limbs32> Radix<P> for Radix26 {
     #[inline(always)]
     fn enter(p: P, [h0, h1, h2]: [u64; 3]) -> Self::Numbers {
         [
-            p.only(h0 & M26),
-            p.only(h0 >> 26 & M26),
-            p.only((h0 >> 52 | h1 << 12) & M26),
-            p.only(h1 >> 14 & M26),
-            p.only(h1 >> 40 | h2 << 24),
+            p.zero_extend(h0 & M26),
+            p.zero_extend(h0 >> 26 & M26),
+            p.zero_extend((h0 >> 52 | h1 << 12) & M26),
+            p.zero_extend(h1 >> 14 & M26),
+            p.zero_extend(h1 >> 40 | h2 << 24),
         ]
     }
 
@@ -389,7 +389,7 @@ mod test {
         fn splat(self, x: u64) -> i64 {
             x as i64
         }
-        fn only(self, x: u64) -> i64 {
+        fn zero_extend(self, x: u64) -> i64 {
             x as i64
         }
         fn sum(self, v: i64) -> u64 {

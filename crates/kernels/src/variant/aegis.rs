@@ -13,7 +13,7 @@ variants! {
     /// AEGIS: messages, with 16-byte tags.
     AEGIS: AegisFunctions {
         /// The largest degree whose state does not lie on the stack.
-        fn room(degree: &mut usize) = aegis::room;
+        fn register_degree(degree: &mut usize) = aegis::register_degree;
         /// AEGIS-128L, sealing.
         fn seal_128l(key: &Key, nonce: &[u8], aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) = aegis::eight::<_, 1, true>;
         /// AEGIS-128X2, sealing.

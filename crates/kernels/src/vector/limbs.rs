@@ -23,7 +23,7 @@ pub(crate) trait Limbs: Token {
     /// The same word in every lane.
     fn splat(self, x: u64) -> Self::V;
     /// `x` in lane 0, zero in the others.
-    fn only(self, x: u64) -> Self::V;
+    fn zero_extend(self, x: u64) -> Self::V;
     /// The sum of all lanes modulo 2^64.
     fn sum(self, v: Self::V) -> u64;
 

@@ -70,8 +70,8 @@ impl Drop for Schedule {
 
 /// A value that exists only where the instructions that it stands for may run.
 pub(crate) trait Token: Copy {
-    /// Whether there are so few registers that LLVM parks keys on the stack in short messages too.
-    const PARKS: bool = false;
+    /// Whether there are so few registers that LLVM spills keys on the stack in short messages too.
+    const SPILLS: bool = false;
 }
 
 /// Vectors of `LANES` blocks of 128 bits.
@@ -107,7 +107,7 @@ pub(crate) trait Blocks: Token {
     /// The same block in every lane.
     fn splat(self, block: &[u8; 16]) -> Self::V;
     /// `block` in lane 0, zero in the others.
-    fn only(self, block: &[u8; 16]) -> Self::V;
+    fn zero_extend(self, block: &[u8; 16]) -> Self::V;
     /// Lane 0.
     fn first_lane(self, v: Self::V) -> [u8; 16];
 
@@ -137,7 +137,7 @@ pub(crate) trait Blocks: Token {
     fn keys(self, schedule: &Schedule) -> Self::Keys<'_>;
     /// Has the keys read from memory again in this turn of a loop.
     ///
-    /// Where there are 16 registers, LLVM else loads all round keys ahead of the loop and parks them on the stack,
+    /// Where there are 16 registers, LLVM else loads all round keys ahead of the loop and spills them on the stack,
     /// where they stay after the call. With 32 registers they fit, and this does nothing.
     #[inline(always)]
     fn reread(self, _keys: &mut Self::Keys<'_>) {}
@@ -167,11 +167,11 @@ pub(crate) trait Products: Blocks {
     // ---- bytes ------------------------------------------------------------------------------
 
     /// The first `n` bytes of `v`, zero after them.
-    fn keep(self, v: Self::V, n: usize) -> Self::V;
+    fn truncate(self, v: Self::V, n: usize) -> Self::V;
     /// Exchanges the 64-bit halves of every block.
     fn swap_halves(self, v: Self::V) -> Self::V;
     /// The xor of all lanes in lane 0, zero in the others.
-    fn fold(self, v: Self::V) -> Self::V;
+    fn xor_lanes(self, v: Self::V) -> Self::V;
     /// `N` lanes of `a`, then `N` of `b`, and so on; each lane stays where it is. `N` is a power of two below `LANES`.
     fn alternate<const N: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
@@ -198,12 +198,12 @@ pub(crate) trait Products: Blocks {
 
     /// [`Blocks::fence`] where hashing goes on beside AES.
     #[inline(always)]
-    fn fence_beside<const N: usize>(self, _states: &mut [Self::S; N], _sums: &mut [Self::V; 3]) {}
+    fn fence_with_sums<const N: usize>(self, _states: &mut [Self::S; N], _sums: &mut [Self::V; 3]) {}
     /// The same reference, but the compiler does not know that it is.
     ///
-    /// What is behind it is then loaded where it is used, not once ahead of a loop and parked on the stack.
+    /// What is behind it is then loaded where it is used, not once ahead of a loop and spilled to the stack.
     #[inline(always)]
-    fn afresh<T>(self, x: &T) -> &T {
+    fn opaque_ref<T>(self, x: &T) -> &T {
         x
     }
 }

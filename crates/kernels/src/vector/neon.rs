@@ -83,7 +83,7 @@ impl Blocks for Neon {
         self.load(block)
     }
     #[inline(always)]
-    fn only(self, block: &[u8; 16]) -> uint8x16_t {
+    fn zero_extend(self, block: &[u8; 16]) -> uint8x16_t {
         self.load(block)
     }
     #[inline(always)]
@@ -160,15 +160,15 @@ impl Blocks for Neon {
 
 impl Products for Neon {
     #[inline(always)]
-    fn keep(self, v: uint8x16_t, n: usize) -> uint8x16_t {
-        op!(and(v, self.load(&KEEP[16 - n.min(16)..])))
+    fn truncate(self, v: uint8x16_t, n: usize) -> uint8x16_t {
+        op!(and(v, self.load(&PREFIX_MASK[16 - n.min(16)..])))
     }
     #[inline(always)]
     fn swap_halves(self, v: uint8x16_t) -> uint8x16_t {
         op!(swap_halves(v))
     }
     #[inline(always)]
-    fn fold(self, v: uint8x16_t) -> uint8x16_t {
+    fn xor_lanes(self, v: uint8x16_t) -> uint8x16_t {
         v
     }
     #[inline(always)]
@@ -193,11 +193,11 @@ impl Products for Neon {
     }
 
     #[inline(always)]
-    fn fence_beside<const N: usize>(self, s: &mut [uint8x16_t; N], sums: &mut [uint8x16_t; 3]) {
-        op!(fence_beside(s, sums))
+    fn fence_with_sums<const N: usize>(self, s: &mut [uint8x16_t; N], sums: &mut [uint8x16_t; 3]) {
+        op!(fence_with_sums(s, sums))
     }
     #[inline(always)]
-    fn afresh<T>(self, x: &T) -> &T {
+    fn opaque_ref<T>(self, x: &T) -> &T {
         let mut p: *const T = x;
         #[expect(
             clippy::pointers_in_nomem_asm_block,
@@ -215,7 +215,7 @@ impl Products for Neon {
 const FIELD: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// 16 bytes of ones and as many of zeros: whichever 16 of them one needs stand together.
-static KEEP: [u8; 32] = {
+static PREFIX_MASK: [u8; 32] = {
     let mut bytes = [0; 32];
     let mut i = 0;
     while i < 16 {
@@ -323,7 +323,7 @@ fn high_product(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn fence_beside<const N: usize>(s: &mut [uint8x16_t; N], sums: &mut [uint8x16_t; 3]) {
+fn fence_with_sums<const N: usize>(s: &mut [uint8x16_t; N], sums: &mut [uint8x16_t; 3]) {
     if N == 8 {
         pin!((s 0 1 2 3 4 5 6 7) (sums 0 1 2));
     }

@@ -25,7 +25,7 @@ impl NeonLimbs {
 /// A call of a helper below. They exist because NEON's intrinsics are `inline(always)` *with* features, and
 impl Token for NeonLimbs {
     // Two for each vector, and sums with blocks and factors take more than there are.
-    const PARKS: bool = true;
+    const SPILLS: bool = true;
 }
 
 /// Words 0 and 1, words 2 and 3.
@@ -66,8 +66,8 @@ impl Limbs for NeonLimbs {
         [v, v]
     }
     #[inline(always)]
-    fn only(self, x: u64) -> V {
-        [op!(only(x)), op!(splat(0))]
+    fn zero_extend(self, x: u64) -> V {
+        [op!(zero_extend(x)), op!(splat(0))]
     }
     #[inline(always)]
     fn sum(self, v: V) -> u64 {
@@ -143,7 +143,7 @@ fn splat_half(x: u32) -> uint32x4_t {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn only(x: u64) -> uint64x2_t {
+fn zero_extend(x: u64) -> uint64x2_t {
     vcombine_u64(vcreate_u64(x), vcreate_u64(0))
 }
 

@@ -63,7 +63,7 @@ macro_rules! pairs {
                 Words::<$lane>::load(self, &NUMBERS)
             }
             #[inline(always)]
-            fn turn_left<const N: i32, const M: i32>(self, v: $v) -> $v {
+            fn rotate_words<const N: i32, const M: i32>(self, v: $v) -> $v {
                 if $bits::SPARE == 0 {
                     Words::<$lane>::rotate_left::<N>(self, v)
                 } else if N % 8 == 0 {

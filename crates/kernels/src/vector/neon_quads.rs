@@ -30,7 +30,7 @@ impl Quads for NeonWords {
         Words::<u32>::load(self, quad)
     }
     #[inline(always)]
-    fn turn<const N: usize>(self, v: uint32x4_t) -> uint32x4_t {
+    fn rotate_lanes<const N: usize>(self, v: uint32x4_t) -> uint32x4_t {
         match N {
             1 => op!(vextq_u32::<1>(v, v)),
             2 => op!(vextq_u32::<2>(v, v)),
@@ -64,7 +64,7 @@ impl Quads for NeonWords {
         store_block(u128::from_le_bytes(block), to, 0, 0);
     }
     #[inline(always)]
-    fn afresh<T>(self, x: &T) -> &T {
+    fn opaque_ref<T>(self, x: &T) -> &T {
         let mut p: *const T = x;
         #[expect(
             clippy::pointers_in_nomem_asm_block,

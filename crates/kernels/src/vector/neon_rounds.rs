@@ -31,7 +31,7 @@ impl Rounds for Neon {
         Blocks::splat(self, block)
     }
     #[inline(always)]
-    fn fold(self, v: uint8x16_t) -> [u8; 16] {
+    fn xor_lanes(self, v: uint8x16_t) -> [u8; 16] {
         self.first_lane(v)
     }
 
@@ -65,7 +65,7 @@ impl Degrees for Neon {
     type Two = Pair<Self>;
     type Four = Pair<Pair<Self>>;
     // There are 32 registers.
-    const ROOM: usize = 2;
+    const REGISTER_DEGREE: usize = 2;
 
     #[inline(always)]
     fn degree_1(self) -> Self {

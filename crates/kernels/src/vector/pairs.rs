@@ -64,7 +64,7 @@ pub(crate) trait Pairs<W: Word>: Token {
     /// In every lane, the number of the block that it belongs to: of 0, 1, …, `BLOCKS - 1`.
     fn numbers(self) -> V<Self, W>;
     /// Rotates every word left by `N` bits. `M` is what `N` lacks to the bits of a lane. (Rust cannot subtract here.)
-    fn turn_left<const N: i32, const M: i32>(self, v: V<Self, W>) -> V<Self, W>;
+    fn rotate_words<const N: i32, const M: i32>(self, v: V<Self, W>) -> V<Self, W>;
     /// Reverses the bytes of every word.
     fn reverse_words(self, v: V<Self, W>) -> V<Self, W>;
     /// x and y of the blocks in the first `PAIR` bytes of `from`.
@@ -115,7 +115,7 @@ macro_rules! sizes {
 /// A vector of words, rotated.
 macro_rules! turn {
     ($b:ident [$n:literal $m:literal] $v:ident) => {
-        $b.turn_left::<$n, $m>($v)
+        $b.rotate_words::<$n, $m>($v)
     };
 }
 

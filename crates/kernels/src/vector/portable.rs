@@ -68,7 +68,7 @@ impl Blocks for Portable {
     fn splat(self, block: &[u8; 16]) -> V {
         [u128::from_le_bytes(*block); 16]
     }
-    fn only(self, block: &[u8; 16]) -> V {
+    fn zero_extend(self, block: &[u8; 16]) -> V {
         lane_0(u128::from_le_bytes(*block))
     }
     fn first_lane(self, v: V) -> [u8; 16] {
@@ -429,7 +429,7 @@ mod test {
             assert_eq!(unslice(&s), [u128::from_le_bytes([s_box_defined(x); 16]); 16]);
             let word = [x, !x, 0, x ^ 0x5a];
             let (b, columns) = (Portable::new(), [word; 4]);
-            let v = b.sub_word(b.only(columns.as_flattened().first_chunk().unwrap()));
+            let v = b.sub_word(b.zero_extend(columns.as_flattened().first_chunk().unwrap()));
             assert_eq!(b.first_lane(v).as_chunks().0, [word.map(s_box_defined); 4]);
         }
     }

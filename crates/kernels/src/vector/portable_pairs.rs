@@ -22,7 +22,7 @@ macro_rules! pairs {
                 v
             }
             #[inline(always)]
-            fn turn_left<const N: i32, const M: i32>(self, mut v: [$lane; $lanes]) -> [$lane; $lanes] {
+            fn rotate_words<const N: i32, const M: i32>(self, mut v: [$lane; $lanes]) -> [$lane; $lanes] {
                 for i in 0..$lanes {
                     v[i] = v[i] << N | v[i] << $bits::SPARE >> M;
                 }
@@ -86,7 +86,7 @@ mod test {
     #[test]
     fn full_words_rotate_like_words() {
         let v = [0x0123_4567, 0x89ab_cdef, 3, !7];
-        let turned = Pairs::<Bits32>::turn_left::<3, 29>(Portable::new(), v);
+        let turned = Pairs::<Bits32>::rotate_words::<3, 29>(Portable::new(), v);
         assert_eq!(turned, Words::<u32>::rotate_left::<3>(Portable::new(), v));
     }
 }

@@ -8,7 +8,7 @@ use super::portable::{Portable, V};
 
 impl Products for Portable {
     #[inline(never)]
-    fn keep(self, v: V, n: usize) -> V {
+    fn truncate(self, v: V, n: usize) -> V {
         core::array::from_fn(|i| match n.saturating_sub(16 * i) {
             left @ 0..16 => v[i] & ((1 << (8 * left)) - 1),
             _ => v[i],
@@ -19,7 +19,7 @@ impl Products for Portable {
         v.map(|x| x.rotate_left(64))
     }
     #[inline(never)]
-    fn fold(self, v: V) -> V {
+    fn xor_lanes(self, v: V) -> V {
         let mut sum = [0; 16];
         sum[0] = v.into_iter().fold(0, |sum, x| sum ^ x);
         sum

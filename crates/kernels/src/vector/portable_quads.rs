@@ -13,7 +13,7 @@ impl Quads for Portable {
         Words::<u32>::load(self, quad)
     }
     #[inline(always)]
-    fn turn<const N: usize>(self, v: [u32; 4]) -> [u32; 4] {
+    fn rotate_lanes<const N: usize>(self, v: [u32; 4]) -> [u32; 4] {
         [v[N % 4], v[(N + 1) % 4], v[(N + 2) % 4], v[(N + 3) % 4]]
     }
     #[inline(always)]

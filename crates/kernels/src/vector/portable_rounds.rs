@@ -33,7 +33,7 @@ impl<const D: usize> Rounds for Lanes<D> {
     fn splat(self, block: &[u8; 16]) -> [u128; D] {
         [u128::from_le_bytes(*block); D]
     }
-    fn fold(self, v: [u128; D]) -> [u8; 16] {
+    fn xor_lanes(self, v: [u128; D]) -> [u8; 16] {
         v.into_iter().fold(0, |sum, block| sum ^ block).to_le_bytes()
     }
 
@@ -60,7 +60,7 @@ impl Degrees for Portable {
     type One = Lanes<1>;
     type Two = Lanes<2>;
     type Four = Lanes<4>;
-    const ROOM: usize = 0;
+    const REGISTER_DEGREE: usize = 0;
 
     fn degree_1(self) -> Lanes<1> {
         Lanes(())

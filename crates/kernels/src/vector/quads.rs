@@ -7,7 +7,7 @@ pub(crate) trait Quads: Words<u32> {
     /// The same quad in every lane.
     fn repeat(self, quad: &[u8; 16]) -> Self::V;
     /// In every quad, word `i` becomes what word `i + N` modulo 4 was. `N` is 1, 2 or 3.
-    fn turn<const N: usize>(self, v: Self::V) -> Self::V;
+    fn rotate_lanes<const N: usize>(self, v: Self::V) -> Self::V;
     /// In every lane, word `i` of quad `j` becomes word `j` of quad `i`.
     fn transpose(self, v: [Self::V; 4]) -> [Self::V; 4];
     /// The quads of lane 0, then those of lane 1, and so on.
@@ -26,9 +26,9 @@ pub(crate) trait Quads: Words<u32> {
 
     /// The same reference, but the compiler does not know that it is.
     ///
-    /// What is behind it is then loaded where it is used, not once ahead of a loop and parked on the stack.
+    /// What is behind it is then loaded where it is used, not once ahead of a loop and spilled to the stack.
     #[inline(always)]
-    fn afresh<T>(self, x: &T) -> &T {
+    fn opaque_ref<T>(self, x: &T) -> &T {
         x
     }
 }

@@ -35,7 +35,7 @@ pub(crate) trait Rounds: Token {
     /// The same block in every lane.
     fn splat(self, block: &[u8; 16]) -> Self::V;
     /// The xor of all lanes.
-    fn fold(self, v: Self::V) -> [u8; 16];
+    fn xor_lanes(self, v: Self::V) -> [u8; 16];
 
     /// a ^ b.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
@@ -59,7 +59,7 @@ pub(crate) trait Degrees: Token {
     type Four: Rounds;
     /// The largest degree for which LLVM keeps eight words, and what a step makes of them, in registers. The
     /// states of larger ones lie on the stack.
-    const ROOM: usize;
+    const REGISTER_DEGREE: usize;
 
     /// For one block.
     fn degree_1(self) -> Self::One;
@@ -141,8 +141,8 @@ impl<B: Rounds> Rounds for Pair<B> {
         [self.0.splat(block); 2]
     }
     #[inline(always)]
-    fn fold(self, v: Self::V) -> [u8; 16] {
-        self.0.fold(self.0.xor(v[0], v[1]))
+    fn xor_lanes(self, v: Self::V) -> [u8; 16] {
+        self.0.xor_lanes(self.0.xor(v[0], v[1]))
     }
 
     #[inline(always)]

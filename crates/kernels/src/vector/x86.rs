@@ -44,9 +44,9 @@ macro_rules! pin {
 }
 pub(super) use pin;
 
-/// Tokens for vocabularies without AES: features, and [`Token::PARKS`].
+/// Tokens for vocabularies without AES: features, and [`Token::SPILLS`].
 macro_rules! tokens {
-    ($($(#[$doc:meta])* $name:ident $features:literal parks $parks:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $features:literal spills $spills:literal;)*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ macro_rules! tokens {
             }
 
             impl Token for $name {
-                const PARKS: bool = $parks;
+                const SPILLS: bool = $spills;
             }
         )*
     };
@@ -112,7 +112,7 @@ macro_rules! blocks {
 
         impl<const PRODUCTS: bool> Token for $name<PRODUCTS> {
             // With AVX-512 there are 32 registers.
-            const PARKS: bool = $lanes < 4;
+            const SPILLS: bool = $lanes < 4;
         }
 
         impl<const PRODUCTS: bool> Blocks for $name<PRODUCTS> {
@@ -253,7 +253,7 @@ blocks! {
     #[inline(always)]
     fn splat(self, block: &[u8; 16]) -> __m128i { self.load(block) }
     #[inline(always)]
-    fn only(self, block: &[u8; 16]) -> __m128i { self.load(block) }
+    fn zero_extend(self, block: &[u8; 16]) -> __m128i { self.load(block) }
     #[inline(always)]
     fn first_lane(self, v: __m128i) -> [u8; 16] {
         let mut block = [0; 16];
@@ -277,7 +277,7 @@ blocks! {
         op!(_mm256_broadcastsi128_si256(one))
     }
     #[inline(always)]
-    fn only(self, block: &[u8; 16]) -> __m256i {
+    fn zero_extend(self, block: &[u8; 16]) -> __m256i {
         // SAFETY: reads the 16 bytes of the array; needs no alignment.
         let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
         op!(_mm256_zextsi128_si256(one))
@@ -317,7 +317,7 @@ blocks! {
         op!(_mm512_broadcast_i32x4(one))
     }
     #[inline(always)]
-    fn only(self, block: &[u8; 16]) -> __m512i {
+    fn zero_extend(self, block: &[u8; 16]) -> __m512i {
         // SAFETY: reads the 16 bytes of the array; needs no alignment.
         let one = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
         op!(_mm512_zextsi128_si512(one))

@@ -8,9 +8,9 @@ use core::arch::x86_64::*;
 
 tokens! {
     /// AVX-512 IFMA: eight words.
-    Ifma512 "avx512f,avx512ifma" parks false;
+    Ifma512 "avx512f,avx512ifma" spills false;
     /// AVX2: four words.
-    Avx2Limbs "avx2" parks true;
+    Avx2Limbs "avx2" spills true;
 }
 
 /// `Limbs` of a token, by the names of its instructions.
@@ -49,7 +49,7 @@ macro_rules! limbs {
             #[inline(always)]
             fn splat(self, x: u64) -> $v { op!($splat(x as i64)) }
             #[inline(always)]
-            fn only(self, x: u64) -> $v { op!($zext(_mm_cvtsi64_si128(x as i64))) }
+            fn zero_extend(self, x: u64) -> $v { op!($zext(_mm_cvtsi64_si128(x as i64))) }
 
             #[inline(always)]
             fn add(self, a: $v, b: $v) -> $v { op!($add(a, b)) }

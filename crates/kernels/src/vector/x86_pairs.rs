@@ -140,7 +140,7 @@ where
         self.table(const { &numbers(W::LANE) })
     }
     #[inline(always)]
-    fn turn_left<const N: i32, const M: i32>(self, v: __m512i) -> __m512i {
+    fn rotate_words<const N: i32, const M: i32>(self, v: __m512i) -> __m512i {
         match W::BITS {
             16 => op!(_mm512_shldi_epi16::<N>(v, v)),
             24.. if N % 8 == 0 => op!(turn_bytes(v, const { &rotated(W::BYTES, W::LANE, N as usize / 8) })),
@@ -234,7 +234,7 @@ where
         Words::<W::Lane>::load(self, const { &halved_numbers(W::LANE) })
     }
     #[inline(always)]
-    fn turn_left<const N: i32, const M: i32>(self, v: __m256i) -> __m256i {
+    fn rotate_words<const N: i32, const M: i32>(self, v: __m256i) -> __m256i {
         match W::SPARE {
             0 => Words::<W::Lane>::rotate_left::<N>(self, v),
             _ if N % 8 == 0 => self.shuffle(v, const { &rotated(W::BYTES, W::LANE, N as usize / 8) }),

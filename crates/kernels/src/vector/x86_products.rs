@@ -44,10 +44,10 @@ macro_rules! products {
             fn clmul_field(self, v: $v) -> $v { op!($clmul::<0x00>(v, self.splat(&FIELD))) }
 
             #[inline(always)]
-            fn fence_beside<const N: usize>(self, s: &mut [$v; N], sums: &mut [$v; 3]) { op!($fence(s, sums)) }
+            fn fence_with_sums<const N: usize>(self, s: &mut [$v; N], sums: &mut [$v; 3]) { op!($fence(s, sums)) }
 
             #[inline(always)]
-            fn afresh<T>(self, x: &T) -> &T {
+            fn opaque_ref<T>(self, x: &T) -> &T {
                 let mut p: *const T = x;
                 #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
                 // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
@@ -75,9 +75,9 @@ products! {
     _mm_add_epi32 _mm_shuffle_epi32 _mm_clmulepi64_si128;
 
     #[inline(always)]
-    fn keep(self, v: __m128i, n: usize) -> __m128i { op!(_mm_and_si128(v, self.load(&KEEP[32 - n.min(16)..]))) }
+    fn truncate(self, v: __m128i, n: usize) -> __m128i { op!(_mm_and_si128(v, self.load(&PREFIX_MASK[32 - n.min(16)..]))) }
     #[inline(always)]
-    fn fold(self, v: __m128i) -> __m128i { v }
+    fn xor_lanes(self, v: __m128i) -> __m128i { v }
     #[inline(always)]
     fn alternate<const N: usize>(self, a: __m128i, _: __m128i) -> __m128i { a }
 }
@@ -87,9 +87,9 @@ products! {
     _mm256_add_epi32 _mm256_shuffle_epi32 _mm256_clmulepi64_epi128;
 
     #[inline(always)]
-    fn keep(self, v: __m256i, n: usize) -> __m256i { op!(_mm256_and_si256(v, self.load(&KEEP[32 - n.min(32)..]))) }
+    fn truncate(self, v: __m256i, n: usize) -> __m256i { op!(_mm256_and_si256(v, self.load(&PREFIX_MASK[32 - n.min(32)..]))) }
     #[inline(always)]
-    fn fold(self, v: __m256i) -> __m256i {
+    fn xor_lanes(self, v: __m256i) -> __m256i {
         let high = op!(_mm256_extracti128_si256::<1>(v));
         let sum = op!(_mm_xor_si128(high, _mm256_castsi256_si128(v)));
         op!(_mm256_zextsi128_si256(sum))
@@ -105,11 +105,11 @@ products! {
     #[inline(always)]
     fn xor3(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i { op!(_mm512_ternarylogic_epi64::<0x96>(a, b, c)) }
     #[inline(always)]
-    fn keep(self, v: __m512i, n: usize) -> __m512i {
+    fn truncate(self, v: __m512i, n: usize) -> __m512i {
         op!(_mm512_maskz_mov_epi8(_bzhi_u64(!0, n.min(64) as u32), v))
     }
     #[inline(always)]
-    fn fold(self, v: __m512i) -> __m512i {
+    fn xor_lanes(self, v: __m512i) -> __m512i {
         let v = op!(_mm256_xor_si256(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64::<1>(v)));
         let v = op!(_mm_xor_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)));
         op!(_mm512_zextsi128_si512(v))
@@ -121,7 +121,7 @@ products! {
 }
 
 /// 32 bytes of ones and as many of zeros: whichever 16 or 32 of them one needs stand together.
-static KEEP: [u8; 64] = {
+static PREFIX_MASK: [u8; 64] = {
     let mut bytes = [0; 64];
     let mut i = 0;
     while i < 32 {

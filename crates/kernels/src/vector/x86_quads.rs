@@ -24,7 +24,7 @@ macro_rules! quads {
                 op!($repeat(one))
             }
             #[inline(always)]
-            fn turn<const N: usize>(self, v: $v) -> $v {
+            fn rotate_lanes<const N: usize>(self, v: $v) -> $v {
                 match N {
                     1 => op!($turn::<0b00_11_10_01>(v)),
                     2 => op!($turn::<0b01_00_11_10>(v)),
@@ -43,7 +43,7 @@ macro_rules! quads {
                 ]
             }
             #[inline(always)]
-            fn afresh<T>(self, x: &T) -> &T {
+            fn opaque_ref<T>(self, x: &T) -> &T {
                 let mut p: *const T = x;
                 #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
                 // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
@@ -65,8 +65,8 @@ quads! {
     #[inline(always)]
     fn rotate<const N: i32>(self, v: __m256i) -> __m256i {
         match N {
-            8 => op!(_mm256_shuffle_epi8(v, self.repeat(self.afresh(&BYTE)))),
-            16 => op!(_mm256_shuffle_epi8(v, self.repeat(self.afresh(&TWO_BYTES)))),
+            8 => op!(_mm256_shuffle_epi8(v, self.repeat(self.opaque_ref(&BYTE)))),
+            16 => op!(_mm256_shuffle_epi8(v, self.repeat(self.opaque_ref(&TWO_BYTES)))),
             _ => Words::<u32>::rotate_left::<N>(self, v),
         }
     }

@@ -46,16 +46,16 @@ rounds! {
     Aesni, __m128i, 1; _mm_and_si128 _mm_aesenc_si128;
 
     #[inline(always)]
-    fn fold(self, v: __m128i) -> [u8; 16] { self.first_lane(v) }
+    fn xor_lanes(self, v: __m128i) -> [u8; 16] { self.first_lane(v) }
 }
 
 rounds! {
     Vaes256, __m256i, 2; _mm256_and_si256 _mm256_aesenc_epi128;
 
     #[inline(always)]
-    fn fold(self, v: __m256i) -> [u8; 16] {
+    fn xor_lanes(self, v: __m256i) -> [u8; 16] {
         let halves = (op!(_mm256_castsi256_si128(v)), op!(_mm256_extracti128_si256::<1>(v)));
-        self.one().fold(op!(_mm_xor_si128(halves.0, halves.1)))
+        self.one().xor_lanes(op!(_mm_xor_si128(halves.0, halves.1)))
     }
 }
 
@@ -63,9 +63,9 @@ rounds! {
     Vaes512, __m512i, 4; _mm512_and_si512 _mm512_aesenc_epi128;
 
     #[inline(always)]
-    fn fold(self, v: __m512i) -> [u8; 16] {
+    fn xor_lanes(self, v: __m512i) -> [u8; 16] {
         let halves = (op!(_mm512_castsi512_si256(v)), op!(_mm512_extracti64x4_epi64::<1>(v)));
-        self.two().fold(op!(_mm256_xor_si256(halves.0, halves.1)))
+        self.two().xor_lanes(op!(_mm256_xor_si256(halves.0, halves.1)))
     }
 }
 
@@ -73,7 +73,7 @@ impl Degrees for Aesni {
     type One = Self;
     type Two = Pair<Self>;
     type Four = Pair<Pair<Self>>;
-    const ROOM: usize = 1;
+    const REGISTER_DEGREE: usize = 1;
 
     #[inline(always)]
     fn degree_1(self) -> Self {
@@ -93,7 +93,7 @@ impl Degrees for Vaes256 {
     type One = Aesni;
     type Two = Self;
     type Four = Pair<Self>;
-    const ROOM: usize = 2;
+    const REGISTER_DEGREE: usize = 2;
 
     #[inline(always)]
     fn degree_1(self) -> Aesni {
@@ -113,7 +113,7 @@ impl Degrees for Vaes512 {
     type One = Aesni;
     type Two = Vaes256;
     type Four = Self;
-    const ROOM: usize = 4;
+    const REGISTER_DEGREE: usize = 4;
 
     #[inline(always)]
     fn degree_1(self) -> Aesni {

@@ -8,9 +8,9 @@ use core::arch::x86_64::*;
 
 tokens! {
     /// Vectors of 256 bits, 16 of them.
-    Avx2 "avx2" parks true;
+    Avx2 "avx2" spills true;
     /// Vectors of 512 bits, 32 of them, with masks.
-    Avx512 "avx512f,avx512bw,avx512vl,bmi2" parks false;
+    Avx512 "avx512f,avx512bw,avx512vl,bmi2" spills false;
 }
 
 /// `Words<$word>` of a token, by the names of its instructions.
