@@ -98,13 +98,13 @@ impl Failure {
             Error::Misuse(Misuse::SameFile(path)) => {
                 return Self::same_file(&name(&path));
             }
-            Error::Misuse(Misuse::Nested(path)) => {
+            Error::Misuse(Misuse::TargetInsideSource(path)) => {
                 return Self::misuse(format!(
                     "{}: results would go into a folder that is read; choose another with -o",
                     name(&path)
                 ));
             }
-            Error::Misuse(Misuse::SameTarget(path)) => {
+            Error::Misuse(Misuse::DuplicateTarget(path)) => {
                 return Self::misuse(format!(
                     "{}: two inputs would become this file; give them one at a time, each with its own -o",
                     name(&path)
@@ -127,9 +127,9 @@ impl Failure {
             | Error::Line { .. }
             | Error::UnsupportedVersion(_)) => (Kind::Format, error.to_string()),
             error @ Error::NoMatchingKey => (Kind::NoMatch, format!("{error}; name another file with -i")),
-            error @ Error::PassphraseWanted => (Kind::NoMatch, format!("{error}; use -p")),
-            error @ Error::IdentityWanted => (Kind::NoMatch, format!("{error}; use -i")),
-            error @ Error::Passphrase => (Kind::NoMatch, error.to_string()),
+            error @ Error::PassphraseRequired => (Kind::NoMatch, format!("{error}; use -p")),
+            error @ Error::IdentityRequired => (Kind::NoMatch, format!("{error}; use -i")),
+            error @ Error::WrongPassphrase => (Kind::NoMatch, error.to_string()),
             error @ Error::WorkFactor { .. } => {
                 (Kind::Limit, format!("{error}; allow it with --max-work-factor if you trust its sender"))
             }

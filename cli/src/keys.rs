@@ -98,7 +98,7 @@ pub(crate) fn secret(path: &Path, asked: args::Passphrase, console: &Console) ->
     not_stdin(path, "the key")?;
     let about = |error| Failure::about(&name(path), error);
     let secret = match Secret::load(path, None) {
-        Err(Error::Misuse(Misuse::PassphraseMissing)) => {
+        Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
             let text = passphrase::ask(asked, &name(path))?;
             return Secret::load(path, Some(&text)).map_err(about);
         }
@@ -119,7 +119,7 @@ fn identities(
         not_stdin(path, "the identities")?;
         let about = |error| Failure::about(&name(path), error);
         all.extend(match keys::load_identities(path, None) {
-            Err(Error::Misuse(Misuse::PassphraseMissing)) => {
+            Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
                 let text = passphrase::ask(asked, &name(path))?;
                 keys::load_identities(path, Some(&text)).map_err(about)?
             }

@@ -19,7 +19,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], Vec<u8>, u16, u8, u8, Vec<u16
     nonce.resize(algorithm.nonce_len(), 0);
     let begin = || AeadEncryptor::new(algorithm, key, &nonce);
     let mut encryptor = match begin() {
-        Err(Error::Misuse(Misuse::NotStreamed(_))) => return,
+        Err(Error::Misuse(Misuse::StreamingUnsupported(_))) => return,
         begun => begun.expect("a good key and nonce"),
     };
     let Message { aad, plain, cuts } = message;
@@ -34,7 +34,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], Vec<u8>, u16, u8, u8, Vec<u16
     for piece in pieces(&plain, &cuts) {
         found.extend(encryptor.update(piece).expect("not too long"));
         let late = encryptor.aad(&[1][..usize::from(!found.is_empty())]);
-        assert!(late.is_ok() || matches!(late, Err(Error::Misuse(Misuse::LateAad))));
+        assert!(late.is_ok() || matches!(late, Err(Error::Misuse(Misuse::AadAfterData))));
         assert_eq!(late.is_ok(), found.is_empty(), "{algorithm:?}: additional data after data");
     }
     assert!(found == ciphertext, "{algorithm:?}: another ciphertext");

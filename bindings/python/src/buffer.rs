@@ -257,7 +257,7 @@ impl<'a> Target<'a> {
         if (!in_place && overlap(&written, &data.span()))
             || others.iter().any(|other| overlap(&written, &other.span()))
         {
-            return Err(raise(Misuse::Overlap.into()));
+            return Err(raise(Misuse::PartialOverlap.into()));
         }
         // Unique from here on: what else is read was found to lie elsewhere, and `data`, where it lies here, is not
         // made into a slice of its own.

@@ -47,9 +47,10 @@ fn worded(error: Error, text: String) -> PyErr {
         Error::Format(_) => named::FormatError::new_err(text),
         Error::Header(_) | Error::Armor(_) | Error::Line { .. } => named::FormatError::new_err(text),
         Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
-        Error::NoMatchingKey | Error::Passphrase | Error::PassphraseWanted | Error::IdentityWanted => {
-            named::NoMatchingKeyError::new_err(text)
-        }
+        Error::NoMatchingKey
+        | Error::WrongPassphrase
+        | Error::PassphraseRequired
+        | Error::IdentityRequired => named::NoMatchingKeyError::new_err(text),
         Error::WorkFactor { .. } => named::LimitExceededError::new_err(text),
         Error::Truncated => named::TruncatedError::new_err(text),
         Error::ProviderUnavailable(_) | Error::SelfTest(_) => named::ProviderUnavailableError::new_err(text),
@@ -82,11 +83,11 @@ pub(crate) fn raise_name(error: Error) -> PyErr {
 #[cold]
 pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
     move |error| match (error, path) {
-        (Error::Misuse(Misuse::PassphraseMissing), Some(path)) => PyValueError::new_err(format!(
+        (Error::Misuse(Misuse::KeyPassphraseRequired), Some(path)) => PyValueError::new_err(format!(
             "the key is encrypted with a passphrase: give sealane.keys.load({:?}, passphrase) in its place",
             path.display().to_string()
         )),
-        (Error::Misuse(Misuse::PassphraseMissing), None) => PyValueError::new_err(
+        (Error::Misuse(Misuse::KeyPassphraseRequired), None) => PyValueError::new_err(
             "the key is encrypted with a passphrase: give sealane.keys.Key.from_text(text, passphrase) in its place",
         ),
         (error, Some(path)) => raise_about(path, error),
@@ -100,27 +101,28 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
         | Misuse::NonceLength { .. }
         | Misuse::TagLength { .. }
         | Misuse::BlockLength { .. }
-        | Misuse::LateAad
-        | Misuse::Finished
-        | Misuse::NotStreamed(_)
+        | Misuse::AadAfterData
+        | Misuse::AlreadyFinalized
+        | Misuse::StreamingUnsupported(_)
         | Misuse::SmallBlock(_)
-        | Misuse::ShortNonce
+        | Misuse::LargeBlock
+        | Misuse::NonceTooShortForRandom
         | Misuse::OutputTooShort { .. }
         | Misuse::BufferTooShort { .. }
-        | Misuse::Overlap
+        | Misuse::PartialOverlap
         | Misuse::SameFile(_)
-        | Misuse::Nested(_)
-        | Misuse::SameTarget(_)
-        | Misuse::Suffix
+        | Misuse::TargetInsideSource(_)
+        | Misuse::DuplicateTarget(_)
+        | Misuse::InvalidSuffix
         | Misuse::Poisoned
         | Misuse::SecretLength { .. }
-        | Misuse::Key(_)
-        | Misuse::PassphraseMissing
-        | Misuse::IdentityMissing
-        | Misuse::NotEncrypted
-        | Misuse::Derivation(_)
-        | Misuse::Recipient(_)
-        | Misuse::Source(_) => PyValueError::new_err(text),
+        | Misuse::UnsuitableKey(_)
+        | Misuse::KeyPassphraseRequired
+        | Misuse::KeyIdentityRequired
+        | Misuse::KeyNotEncrypted
+        | Misuse::DerivationParameters(_)
+        | Misuse::InvalidRecipients(_)
+        | Misuse::UnsupportedSource(_) => PyValueError::new_err(text),
         _ => PySystemError::new_err(format!("sealane: a misuse without a Python name: {text}")),
     }
 }

@@ -247,7 +247,7 @@ def test_the_buffer() -> None:
         wire = buffer.seal(n, aad=b"header")
         assert len(wire) == n + 28
         assert AEAD.open(wire, b"header") == pattern(n)
-    with pytest.raises(ValueError, match="4096 bytes of plaintext, 4097 were announced"):
+    with pytest.raises(ValueError, match="4096 bytes of plaintext, 4097 were requested"):
         buffer.seal(4097)
     for wrong in -1, -(1 << 70):
         with pytest.raises(ValueError, match="negative"):

@@ -139,7 +139,7 @@ def test_walk(tmp_path: pathlib.Path) -> None:
     _, files, problems = _native.walk(src, None, ".sealed", take_off=True)
     assert (files, len(problems)) == ([], 2)
     assert isinstance(dict(problems)[f"{src}/{odd}"], sealane.FormatError)
-    with pytest.raises(ValueError, match="lies in a source"):
+    with pytest.raises(ValueError, match="lies inside a source"):
         _native.walk(src, f"{src}/out", "", take_off=False)
     with pytest.raises(ValueError, match="same file"):
         _native.walk(src, src, "", take_off=False)

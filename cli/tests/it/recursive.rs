@@ -187,7 +187,7 @@ fn refused_before_anything_is_touched() {
         ("verify -k k --recursive -", "standard input is none"),
         ("encrypt -k k --recursive -o in/out in", "in/out: results would go into a folder that is read"),
         ("encrypt -k k --recursive -o out in other", "out/large: two inputs would become this file"),
-        ("encrypt -k k --recursive -o out --suffix a/b in", "no name can end with this suffix"),
+        ("encrypt -k k --recursive -o out --suffix a/b in", "the suffix cannot end a file name"),
         ("encrypt -k k --suffix .sealed -o out in/large", "--recursive"),
         ("encrypt -k k --manifest m -o out in/large", "--recursive"),
         ("encrypt -k k --recursive -o out --manifest in/m in", "in/m: lies among the data"),

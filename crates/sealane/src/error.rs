@@ -1,167 +1,176 @@
-//! Every way to fail, and whose fault it is.
+//! Errors returned by this crate.
 //!
-//! What an attacker can influence says one opaque word; what the caller can fix says everything.
+//! Failures that depend on secret data are opaque: a wrong key, a wrong nonce and a changed byte are all
+//! [`Error::Authentication`]. Every other error names the thing, the value that was found and the value that was
+//! expected. No error contains a key, a passphrase or plaintext.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// Why a call failed.
+/// The error type of this crate.
+///
+/// Three groups of variants need different reactions. [`Error::Misuse`] is a bug in the calling code.
+/// [`Error::Authentication`], [`Error::Truncated`] and the variants about formats and keys describe the input.
+/// [`Error::Io`], [`Error::ProviderUnavailable`], [`Error::SelfTest`] and [`Error::Environment`] describe the machine.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Wrong key, wrong nonce, wrong context, or data that was changed. Which one is not known, and would not be said.
+    /// The tag does not match: the key, the nonce or the associated data differs, or the data was changed. The cases
+    /// are not distinguished.
     Authentication,
-    /// Not what it should be: the text says what was expected.
+    /// The input is not in the expected format. The text names the format, for example "expected an age file".
     Format(&'static str),
-    /// It ends too early.
+    /// The input ends before the format allows it to end.
     Truncated,
-    /// The header of a file is damaged, or was changed: the text says where.
+    /// The header of a file is damaged or was changed. The text names the part of the header.
     Header(&'static str),
-    /// The ASCII armor around a file is damaged, or was changed: the text says how.
+    /// The ASCII armor around a file is damaged or was changed. The text describes the damage.
     Armor(&'static str),
-    /// A line of a list of recipients or identities cannot be used.
+    /// A line of a list cannot be used, for example a line of a recipients file.
     Line {
-        /// Its number, from 1.
+        /// Line number, counted from 1.
         number: usize,
-        /// Why not.
-        why: Box<Self>,
+        /// The error in this line.
+        source: Box<Self>,
     },
-    /// Of a version that this release does not know: the text says which ones it does.
+    /// The version of the format is not supported. The text names the supported versions.
     UnsupportedVersion(&'static str),
-    /// None of the keys that were given is one that the data was encrypted for.
+    /// No given key matches any recipient of the data.
     NoMatchingKey,
-    /// The data was encrypted with a passphrase, and keys were given.
-    PassphraseWanted,
-    /// The data was encrypted for people, and a passphrase was given.
-    IdentityWanted,
-    /// The passphrase is another one, or the data was changed.
-    Passphrase,
-    /// The passphrase asks for more work than was allowed.
+    /// The data is encrypted with a passphrase, and keys were given.
+    PassphraseRequired,
+    /// The data is encrypted for recipients, and a passphrase was given.
+    IdentityRequired,
+    /// The passphrase is wrong, or the data was changed.
+    WrongPassphrase,
+    /// The scrypt work factor of the data is above the limit of the caller.
     WorkFactor {
-        /// Base-2 logarithm of what it asks for.
-        asked: u8,
-        /// Base-2 logarithm of what is allowed.
-        most: u8,
+        /// Base-2 logarithm of the work factor in the data.
+        requested: u8,
+        /// Base-2 logarithm of the highest work factor that is allowed.
+        max: u8,
     },
-    /// The provider that was asked for is not there.
+    /// The requested provider cannot compute the algorithm on this machine.
     ProviderUnavailable(providers::Unavailable),
-    /// There is no native cipher of this name: no build of it that may run here passes its self-test.
+    /// Every native implementation of the named cipher that this machine can run failed its self-test.
     SelfTest(&'static str),
-    /// An environment variable of sealane's that cannot be understood.
+    /// An environment variable that sealane reads has an invalid value.
     Environment(providers::BadVariable),
-    /// More than the algorithm or the format can carry.
+    /// The input is longer than the algorithm or the format allows. The text names the limit.
     LimitExceeded(&'static str),
-    /// The caller's mistake, to be fixed by reading the message.
+    /// A mistake in the calling code.
     Misuse(Misuse),
-    /// The operating system's answer, with the file it was about.
+    /// An error of the operating system.
     Io {
-        /// The file, where there is one.
+        /// The file that the operation was about, if any.
         path: Option<PathBuf>,
-        /// The answer.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The progress callback asked to stop.
+    /// The progress callback requested cancellation.
     Cancelled,
 }
 
-/// A mistake of the caller.
+/// A mistake in the calling code, for example a key of the wrong length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misuse {
-    /// A key of a length that the algorithm does not have.
+    /// The key has a length that the algorithm does not accept.
     KeyLength {
-        /// Bytes given.
+        /// Length of the given key in bytes.
         got: usize,
-        /// Bytes that would do.
+        /// Accepted lengths in bytes.
         want: &'static [usize],
     },
-    /// A nonce or counter block of another length.
+    /// The nonce or initial counter block has the wrong length.
     NonceLength {
-        /// Bytes given.
+        /// Length of the given nonce in bytes.
         got: usize,
-        /// Bytes wanted.
+        /// Expected length in bytes.
         want: usize,
     },
-    /// A tag of another length.
+    /// The tag has the wrong length.
     TagLength {
-        /// Bytes given.
+        /// Length of the given tag in bytes.
         got: usize,
-        /// Bytes wanted.
+        /// Expected length in bytes.
         want: usize,
     },
-    /// Data that is no whole number of blocks.
+    /// The data is not a whole number of blocks.
     BlockLength {
-        /// Bytes given.
+        /// Length of the given data in bytes.
         got: usize,
-        /// Bytes of a block.
+        /// Length of a block in bytes.
         block: usize,
     },
-    /// Associated data after data.
-    LateAad,
-    /// A message or a tag that was finished is used again.
-    Finished,
-    /// An algorithm that cannot be computed in pieces.
-    NotStreamed(providers::Algorithm),
-    /// A cipher with small blocks, by a call that does not say so. Bits of a block.
+    /// Associated data was passed after data.
+    AadAfterData,
+    /// An object that was finalized is used again.
+    AlreadyFinalized,
+    /// The algorithm has no streaming interface.
+    StreamingUnsupported(providers::Algorithm),
+    /// A block size of so many bits is below 128 and needs the constructor for small blocks.
     SmallBlock(usize),
-    /// A random nonce for a cipher whose nonces are too short to be random.
-    ShortNonce,
+    /// A block size of 128 bits was passed to the constructor for small blocks.
+    LargeBlock,
+    /// A random nonce was requested for a cipher whose nonces are too short to be random.
+    NonceTooShortForRandom,
     /// The output buffer is too short.
     OutputTooShort {
-        /// Bytes there.
+        /// Length of the given buffer in bytes.
         got: usize,
-        /// Bytes needed.
+        /// Required length in bytes.
         need: usize,
     },
-    /// More plaintext was announced than the buffer holds.
+    /// The plaintext length exceeds the capacity of the message buffer.
     BufferTooShort {
-        /// Bytes there.
+        /// Capacity of the buffer in bytes of plaintext.
         got: usize,
-        /// Bytes announced.
+        /// The requested plaintext length in bytes.
         need: usize,
     },
-    /// Source and destination share some bytes without being the same ones.
-    Overlap,
+    /// Source and destination overlap but are not the same bytes.
+    PartialOverlap,
     /// Source and destination are the same file.
     SameFile(PathBuf),
-    /// A target lies in a folder that is a source.
-    Nested(PathBuf),
-    /// Two sources have this one target.
-    SameTarget(PathBuf),
-    /// A suffix of names that no name can end with.
-    Suffix,
-    /// A stream is used again after it failed.
+    /// The target lies inside a source folder.
+    TargetInsideSource(PathBuf),
+    /// Two sources have the same target.
+    DuplicateTarget(PathBuf),
+    /// The suffix cannot end a file name, for example because it contains a slash.
+    InvalidSuffix,
+    /// A stream is used after it failed.
     Poisoned,
-    /// A secret that is too long to be wrapped by this key.
+    /// The secret is too long for this key to wrap.
     SecretLength {
-        /// Bytes given.
+        /// Length of the given secret in bytes.
         got: usize,
-        /// Bytes that would do.
-        most: usize,
+        /// Maximum length in bytes.
+        max: usize,
     },
-    /// A key that cannot do what is asked of it.
-    Key(&'static str),
-    /// A key file is encrypted with a passphrase, and none was given.
-    PassphraseMissing,
-    /// A key file is encrypted for recipients, and no identity was given.
-    IdentityMissing,
+    /// The key does not support the operation. The text gives the reason.
+    UnsuitableKey(&'static str),
+    /// The key file is encrypted with a passphrase, and no passphrase was given.
+    KeyPassphraseRequired,
+    /// The key file is encrypted for recipients, and no identity was given.
+    KeyIdentityRequired,
     /// A passphrase or identities were given for a key file that is not encrypted.
-    NotEncrypted,
-    /// No key is derived from a passphrase like this.
-    Derivation(&'static str),
-    /// Recipients that cannot be, or cannot be together.
-    Recipient(&'static str),
-    /// The source names something that is no file or stream.
-    Source(&'static str),
+    KeyNotEncrypted,
+    /// The parameters of a key derivation are out of range. The text names the limit.
+    DerivationParameters(&'static str),
+    /// A recipient or a combination of recipients cannot be used. The text gives the reason.
+    InvalidRecipients(&'static str),
+    /// The source is neither a file nor a stream that the operation supports.
+    UnsupportedSource(&'static str),
 }
 
 impl Error {
-    /// The operating system's answer about `path`.
+    /// Converts an error of the operating system about `path`.
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
         Self::from(source).about(path)
     }
 
-    /// For an interface that speaks of [`io::Error`] only; [`Self::from`] brings it out again.
+    /// Wraps the error for an interface that requires [`io::Error`]. [`Self::from`] unwraps it again.
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::Io { path: None, source } => source,
@@ -169,7 +178,7 @@ impl Error {
         }
     }
 
-    /// Names the file that an answer of the operating system is about, where it was not named yet.
+    /// Adds the path to an error of the operating system that has none.
     pub(crate) fn about(self, path: &Path) -> Self {
         match self {
             Self::Io { path: None, source } => Self::Io { path: Some(path.to_owned()), source },
@@ -186,21 +195,22 @@ impl fmt::Display for Error {
             Self::Truncated => f.write_str("truncated: the data ends too early"),
             Self::Header(what) => write!(f, "damaged header: {what}"),
             Self::Armor(what) => write!(f, "damaged armor: {what}"),
-            Self::Line { number, why } => write!(f, "line {number}: {why}"),
+            Self::Line { number, source } => write!(f, "line {number}: {source}"),
             Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
-            Self::PassphraseWanted => f.write_str("no matching key: it was encrypted with a passphrase"),
-            Self::IdentityWanted => {
-                f.write_str("no matching key: it was encrypted for people, not with a passphrase")
-            }
             Self::NoMatchingKey => {
-                f.write_str("no matching key: none of those given is one that the data was encrypted for")
+                f.write_str("no matching key: none of the given keys matches a recipient of the data")
             }
-            Self::Passphrase => f.write_str("wrong passphrase"),
-            Self::WorkFactor { asked, most } => write!(
+            Self::PassphraseRequired => {
+                f.write_str("no matching key: the data is encrypted with a passphrase")
+            }
+            Self::IdentityRequired => {
+                f.write_str("no matching key: the data is encrypted for recipients, not with a passphrase")
+            }
+            Self::WrongPassphrase => f.write_str("wrong passphrase"),
+            Self::WorkFactor { requested, max } => write!(
                 f,
-                "the passphrase asks for 2^{asked} rounds of scrypt, which takes {} of memory; at most 2^{most} are \
-                 done",
-                memory(*asked)
+                "the passphrase requires 2^{requested} rounds of scrypt and {} of memory; the limit is 2^{max} rounds",
+                scrypt_memory(*requested)
             ),
             Self::ProviderUnavailable(why) => why.fmt(f),
             Self::SelfTest(name) => write!(f, "native {name}: {}", providers::Reason::WrongAnswer),
@@ -214,13 +224,13 @@ impl fmt::Display for Error {
     }
 }
 
-/// What scrypt with blocks of 1 KiB takes.
-fn memory(log_n: u8) -> String {
+/// Returns the memory that scrypt with r = 8 (blocks of 1 KiB) needs, for example "256 MiB" for N = 2^18.
+fn scrypt_memory(log_n: u8) -> String {
     match log_n {
         ..10 => format!("{} KiB", 1u64 << log_n),
         10..20 => format!("{} MiB", 1u64 << (log_n - 10)),
         20..64 => format!("{} GiB", 1u64 << (log_n - 20)),
-        _ => "all the world's".into(),
+        _ => "more than 2^44 GiB".into(),
     }
 }
 
@@ -239,52 +249,61 @@ impl fmt::Display for Misuse {
             Self::BlockLength { got, block } => {
                 write!(f, "the data must be whole blocks of {block} bytes; it has {got}")
             }
-            Self::LateAad => f.write_str("associated data comes before data: there has been data"),
-            Self::Finished => f.write_str("already finalized"),
-            Self::NotStreamed(algorithm) => {
-                write!(
-                    f,
-                    "{} cannot be computed in pieces; AES-GCM, ChaCha20-Poly1305 and XChaCha20-Poly1305 can",
-                    algorithm.name()
-                )
+            Self::AadAfterData => {
+                f.write_str("associated data comes before data: pass all of it before the first data")
             }
+            Self::AlreadyFinalized => {
+                f.write_str("already finalized: create a new object for the next message")
+            }
+            Self::StreamingUnsupported(algorithm) => write!(
+                f,
+                "{} cannot be computed in pieces; AES-GCM, ChaCha20-Poly1305 and XChaCha20-Poly1305 can",
+                algorithm.name()
+            ),
             Self::SmallBlock(bits) => write!(
                 f,
-                "a block of {bits} bits is too small for most uses: if you know why it is not for yours, \
-                 call new_small_block"
+                "a block of {bits} bits is too small for general use; new_small_block accepts it for existing formats"
             ),
-            Self::ShortNonce => {
-                f.write_str("the nonces of small blocks are too short to be random: count them, and call encrypt")
+            Self::LargeBlock => {
+                f.write_str("new_small_block expects a block of at most 96 bits, found 128; use new")
+            }
+            Self::NonceTooShortForRandom => {
+                f.write_str("nonces of small blocks are too short to be random; count them and call encrypt")
             }
             Self::OutputTooShort { got, need } => {
                 write!(f, "the output buffer has {got} bytes, {need} are needed")
             }
             Self::BufferTooShort { got, need } => {
-                write!(f, "the buffer holds {got} bytes of plaintext, {need} were announced")
+                write!(f, "the buffer has room for {got} bytes of plaintext, {need} were requested")
             }
-            Self::Overlap => f.write_str(
-                "source and destination overlap without being the same bytes: use separate buffers, or the same start",
+            Self::PartialOverlap => f.write_str(
+                "source and destination overlap partially; use separate buffers, or the same buffer for both",
             ),
             Self::SameFile(path) => {
                 write!(f, "source and destination are the same file: {}", path.display())
             }
-            Self::Nested(path) => {
-                write!(f, "the target lies in a source: {}", path.display())
+            Self::TargetInsideSource(path) => {
+                write!(f, "the target lies inside a source folder: {}", path.display())
             }
-            Self::SameTarget(path) => write!(f, "two sources have the same target: {}", path.display()),
-            Self::Suffix => f.write_str("no name can end with this suffix"),
-            Self::Poisoned => f.write_str("an earlier failure lost what was in the making: begin again"),
-            Self::SecretLength { got, most } => {
-                write!(f, "this key wraps secrets of up to {most} bytes, not {got}")
+            Self::DuplicateTarget(path) => write!(f, "two sources have the same target: {}", path.display()),
+            Self::InvalidSuffix => f.write_str("the suffix cannot end a file name"),
+            Self::Poisoned => f.write_str("the stream failed earlier and cannot continue; start again"),
+            Self::SecretLength { got, max } => {
+                write!(f, "this key wraps secrets of at most {max} bytes, found {got}")
             }
-            Self::PassphraseMissing => f.write_str("the key is encrypted with a passphrase: give it"),
-            Self::IdentityMissing => f.write_str("the key is encrypted for recipients: give an identity"),
-            Self::NotEncrypted => {
-                f.write_str("the key is not encrypted: leave out the passphrase, and the identities")
+            Self::KeyPassphraseRequired => {
+                f.write_str("the key is encrypted with a passphrase; the passphrase is required")
             }
-            Self::Key(what) | Self::Recipient(what) | Self::Source(what) | Self::Derivation(what) => {
-                f.write_str(what)
+            Self::KeyIdentityRequired => {
+                f.write_str("the key is encrypted for recipients; an identity is required")
             }
+            Self::KeyNotEncrypted => {
+                f.write_str("the key is not encrypted; omit the passphrase or the identities")
+            }
+            Self::UnsuitableKey(text)
+            | Self::DerivationParameters(text)
+            | Self::InvalidRecipients(text)
+            | Self::UnsupportedSource(text) => f.write_str(text),
         }
     }
 }
@@ -293,7 +312,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
-            Self::Line { why, .. } => Some(why),
+            Self::Line { source, .. } => Some(source),
             _ => None,
         }
     }
@@ -307,7 +326,7 @@ impl From<Misuse> for Error {
     }
 }
 
-/// An error of ours that went through an interface which speaks of [`io::Error`] only comes out as it was.
+/// Restores an [`Error`] that [`Error::into_io`] wrapped.
 impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
         source.downcast().unwrap_or_else(|source| Self::Io { path: None, source })

@@ -54,7 +54,7 @@ impl<T: Send> Shared<T> {
         len: usize,
         work: impl FnOnce(&mut T) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
-        let run = |value: &mut Option<T>| work(value.as_mut().ok_or(Misuse::Finished)?);
+        let run = |value: &mut Option<T>| work(value.as_mut().ok_or(Misuse::AlreadyFinalized)?);
         if len < WORTH_DETACHING {
             match self.0.try_lock() {
                 Ok(mut value) => return run(&mut value).map_err(raise),
@@ -71,7 +71,7 @@ impl<T: Send> Shared<T> {
     /// `ValueError` where it is not the first last one.
     fn take(&self, py: Python<'_>) -> PyResult<T> {
         let value = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
-        value.ok_or_else(|| raise(Misuse::Finished.into()))
+        value.ok_or_else(|| raise(Misuse::AlreadyFinalized.into()))
     }
 }
 

@@ -61,7 +61,7 @@ impl Identity {
     /// The key in the text of an OpenSSH private key, and the passphrase where it is protected by one.
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Misuse::Key`] where a passphrase is missing, [`Error::Passphrase`] where it is another one;
+    /// [`Error::Format`]; [`Misuse::UnsuitableKey`] where a passphrase is missing, [`Error::WrongPassphrase`] where it is another one;
     /// [`Error::LimitExceeded`] where that would take minutes.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
@@ -80,13 +80,14 @@ impl Identity {
     /// The secret as one line of text, without a line feed.
     ///
     /// # Errors
-    /// [`Misuse::Key`]: an SSH key keeps its own file, a passphrase none.
+    /// [`Misuse::UnsuitableKey`]: an SSH key keeps its own file, a passphrase none.
     pub fn to_text(&self) -> Result<Zeroizing<String>, Error> {
         match &self.0 {
             Private::X25519(key) => x25519::identity_text(key),
             Private::Hybrid(key) => hybrid::identity_text(key),
             Private::Ssh(_) | Private::Passphrase(_) => {
-                Err(Misuse::Key("SSH keys and passphrases are not written as age identities").into())
+                Err(Misuse::UnsuitableKey("SSH keys and passphrases are not written as age identities")
+                    .into())
             }
         }
     }
@@ -186,9 +187,9 @@ pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileK
     let passphrases =
         identities.iter().filter(|identity| matches!(identity.0, Private::Passphrase(_))).count();
     Err(match header.wants_passphrase() {
-        true if passphrases > 0 => Error::Passphrase,
-        true => Error::PassphraseWanted,
-        false if passphrases > 0 && passphrases == identities.len() => Error::IdentityWanted,
+        true if passphrases > 0 => Error::WrongPassphrase,
+        true => Error::PassphraseRequired,
+        false if passphrases > 0 && passphrases == identities.len() => Error::IdentityRequired,
         false => Error::NoMatchingKey,
     })
 }

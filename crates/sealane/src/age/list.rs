@@ -28,7 +28,7 @@ fn lines<T: FromStr<Err = Error>>(text: &str, none: &'static str) -> Result<Vec<
     let mut found = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
     {
-        found.push(line.parse().map_err(|why| Error::Line { number: at + 1, why: Box::new(why) })?);
+        found.push(line.parse().map_err(|why| Error::Line { number: at + 1, source: Box::new(why) })?);
     }
     match found.is_empty() {
         true => Err(Error::Format(none)),

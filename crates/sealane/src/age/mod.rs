@@ -51,7 +51,7 @@ use zeroize::Zeroizing;
 /// An age file with this plaintext.
 ///
 /// # Errors
-/// [`crate::Misuse::Recipient`] for recipients that cannot be together.
+/// [`crate::Misuse::InvalidRecipients`] for recipients that cannot be together.
 pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<Vec<u8>, Error> {
     let (payload, mut file) = Payload::create(recipients)?;
     let plan = payload.layout().plan_plain(plaintext.len() as u64)?;
@@ -72,7 +72,7 @@ pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<
 ///
 /// # Errors
 /// [`Error::Format`], [`Error::UnsupportedVersion`], [`Error::Armor`] or [`Error::Header`] for what is no whole age
-/// file, [`Error::NoMatchingKey`], [`Error::Passphrase`], [`Error::WorkFactor`]; [`Error::Truncated`] or
+/// file, [`Error::NoMatchingKey`], [`Error::WrongPassphrase`], [`Error::WorkFactor`]; [`Error::Truncated`] or
 /// [`Error::Authentication`] for a changed payload.
 pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, Error> {
     if Armor::detect(file) != Some(Armor::Ascii) {

@@ -41,7 +41,7 @@ impl Payload {
     /// A new file for `recipients`: its key, and all that comes before its first chunk.
     ///
     /// # Errors
-    /// [`crate::Misuse::Recipient`].
+    /// [`crate::Misuse::InvalidRecipients`].
     pub(crate) fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>), Error> {
         let file_key = FileKey::generate()?;
         let header = recipient::header(recipients, &file_key)?;
@@ -54,7 +54,7 @@ impl Payload {
     /// The key of the file with this header, of so many bytes, and this nonce after it.
     ///
     /// # Errors
-    /// [`Error::NoMatchingKey`], [`Error::Passphrase`], [`Error::WorkFactor`], [`Error::Header`].
+    /// [`Error::NoMatchingKey`], [`Error::WrongPassphrase`], [`Error::WorkFactor`], [`Error::Header`].
     pub(crate) fn open(
         header: &Header,
         header_len: usize,

@@ -27,7 +27,7 @@ impl Recipient {
     /// Whoever knows the passphrase. Work: 2^18, as in the program `age`.
     ///
     /// # Errors
-    /// [`Misuse::Recipient`] where it is empty.
+    /// [`Misuse::InvalidRecipients`] where it is empty.
     pub fn passphrase(text: &str) -> Result<Self, Error> {
         Self::passphrase_with_work(text, WORK)
     }
@@ -36,7 +36,7 @@ impl Recipient {
     /// 2^(`work` - 18) seconds.
     ///
     /// # Errors
-    /// [`Misuse::Recipient`] for an empty passphrase and for no work; [`Error::WorkFactor`] past 22.
+    /// [`Misuse::InvalidRecipients`] for an empty passphrase and for no work; [`Error::WorkFactor`] past 22.
     pub fn passphrase_with_work(text: &str, work: u8) -> Result<Self, Error> {
         Ok(Self(Public::Passphrase(Passphrase::checked(text, work)?)))
     }
@@ -51,7 +51,7 @@ impl FromStr for Recipient {
     type Err = Error;
 
     /// # Errors
-    /// [`Error::Format`] says what it is instead; [`Misuse::Key`] for an SSH key that is too short.
+    /// [`Error::Format`] says what it is instead; [`Misuse::UnsuitableKey`] for an SSH key that is too short.
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("ssh-") {
             return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
@@ -125,5 +125,5 @@ fn check_together(recipients: &[Recipient]) -> Result<(), Error> {
         }
         _ => return Ok(()),
     };
-    Err(Misuse::Recipient(wrong).into())
+    Err(Misuse::InvalidRecipients(wrong).into())
 }

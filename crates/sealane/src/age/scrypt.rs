@@ -25,7 +25,7 @@ const MOST_NEW_WORK: u8 = 22;
 const MOST_EVER: u8 = 30;
 
 const LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
-const EMPTY: Misuse = Misuse::Recipient("the passphrase is empty");
+const EMPTY: Misuse = Misuse::InvalidRecipients("the passphrase is empty");
 const WRONG: &str =
     "a passphrase's stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
 
@@ -46,9 +46,9 @@ impl Passphrase {
     pub(super) fn checked(text: &str, work: u8) -> Result<Self, Error> {
         match work {
             _ if text.is_empty() => Err(EMPTY.into()),
-            0 => Err(Misuse::Recipient("a passphrase needs a work factor of at least 1").into()),
+            0 => Err(Misuse::InvalidRecipients("a passphrase needs a work factor of at least 1").into()),
             1..=MOST_NEW_WORK => Ok(Self::new(text, work)),
-            _ => Err(Error::WorkFactor { asked: work, most: MOST_NEW_WORK }),
+            _ => Err(Error::WorkFactor { requested: work, max: MOST_NEW_WORK }),
         }
     }
 
@@ -108,7 +108,7 @@ pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Wri
 
 pub(super) fn unwrap(passphrase: &Passphrase, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
     if wrapped.work > passphrase.work {
-        return Err(Error::WorkFactor { asked: wrapped.work, most: passphrase.work });
+        return Err(Error::WorkFactor { requested: wrapped.work, max: passphrase.work });
     }
     FileKey::unwrap(&*passphrase.wrap_key(&wrapped.salt, wrapped.work)?, &wrapped.body)
 }

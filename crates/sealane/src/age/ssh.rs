@@ -141,7 +141,8 @@ impl Recipient {
             Public::Ed25519 { point, tweak } => {
                 let low = |why| match why {
                     Error::Misuse(_) => {
-                        Misuse::Recipient("a recipient's key is of low order: anybody could read").into()
+                        Misuse::InvalidRecipients("a recipient's key is of low order: anybody could read")
+                            .into()
                     }
                     other => other,
                 };
@@ -236,9 +237,9 @@ fn twist(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Err
 
 /// Opens a key that is protected by a passphrase.
 fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Error> {
-    let passphrase = passphrase.ok_or(Misuse::PassphraseMissing)?;
+    let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
     if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MOST_ROUNDS) {
         return Err(Error::LimitExceeded("the SSH key asks for more than 1024 rounds of bcrypt"));
     }
-    key.decrypt(passphrase).map_err(|_| Error::Passphrase)
+    key.decrypt(passphrase).map_err(|_| Error::WrongPassphrase)
 }

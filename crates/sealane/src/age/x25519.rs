@@ -62,7 +62,9 @@ pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error
 pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
     let ephemeral = PrivateKey::generate()?;
     let secret = ephemeral.agree(recipient).map_err(|why| match why {
-        Error::Misuse(_) => Misuse::Recipient("a recipient's key is of low order: anybody could read").into(),
+        Error::Misuse(_) => {
+            Misuse::InvalidRecipients("a recipient's key is of low order: anybody could read").into()
+        }
         other => other,
     })?;
     let share = ephemeral.public();

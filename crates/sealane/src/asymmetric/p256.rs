@@ -54,10 +54,10 @@ impl PrivateKey {
     /// The key with these bytes, big-endian.
     ///
     /// # Errors
-    /// [`Misuse::Key`] for zero, and from the order of the group on: no number has two keys.
+    /// [`Misuse::UnsuitableKey`] for zero, and from the order of the group on: no number has two keys.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         let key = library::PrivateKey::from_private_key(&library::ECDH_P256, bytes).map_err(|_| {
-            Misuse::Key("no private key of P-256: it is zero, or not below the order of the group")
+            Misuse::UnsuitableKey("no private key of P-256: it is zero, or not below the order of the group")
         })?;
         let public = key.compute_public_key().map_err(|_| FAILED)?;
         let public = PublicKey::from_bytes(public.as_ref())?;
@@ -148,7 +148,7 @@ mod test {
     fn private_keys_are_below_the_order() {
         let mut order: [u8; 32] = hex::decode(ORDER).unwrap().try_into().unwrap();
         for bad in [[0; 32], order, [0xff; 32]] {
-            assert!(matches!(PrivateKey::from_bytes(&bad), Err(Error::Misuse(Misuse::Key(_)))));
+            assert!(matches!(PrivateKey::from_bytes(&bad), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
         }
         order[31] -= 1;
         let (mut first, last) = ([0; 32], PrivateKey::from_bytes(&order).unwrap());

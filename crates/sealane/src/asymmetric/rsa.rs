@@ -69,13 +69,13 @@ impl PrivateKey {
     /// A fresh key of 2048, 3072 or 4096 bits; takes up to seconds.
     ///
     /// # Errors
-    /// [`Misuse::Key`] for another size.
+    /// [`Misuse::UnsuitableKey`] for another size.
     pub fn generate(bits: usize) -> Result<Self, Error> {
         let size = match bits {
             2048 => KeySize::Rsa2048,
             3072 => KeySize::Rsa3072,
             4096 => KeySize::Rsa4096,
-            _ => return Err(Misuse::Key("RSA keys are made with 2048, 3072 or 4096 bits").into()),
+            _ => return Err(Misuse::UnsuitableKey("RSA keys are made with 2048, 3072 or 4096 bits").into()),
         };
         Self::of(PrivateDecryptingKey::generate(size).map_err(|_| FAILED)?)
     }
@@ -83,7 +83,7 @@ impl PrivateKey {
     /// The key in this PKCS#8 (DER). Its numbers are checked against each other.
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Misuse::Key`] for a size that is not read.
+    /// [`Error::Format`]; [`Misuse::UnsuitableKey`] for a size that is not read.
     pub fn from_pkcs8(der: &[u8]) -> Result<Self, Error> {
         const NONE: Error = Error::Format("not an RSA private key in PKCS#8");
         // AWS-LC does not look at what comes after it.
@@ -157,7 +157,7 @@ impl PublicKey {
     /// The key in this SubjectPublicKeyInfo (DER).
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Misuse::Key`] for a size that is not read.
+    /// [`Error::Format`]; [`Misuse::UnsuitableKey`] for a size that is not read.
     pub fn from_spki(der: &[u8]) -> Result<Self, Error> {
         const NONE: Error = Error::Format("not an RSA public key in a SubjectPublicKeyInfo");
         pkcs8::spki::SubjectPublicKeyInfoRef::try_from(der).map_err(|_| NONE)?;
@@ -196,7 +196,7 @@ impl PublicKey {
     pub fn wrap(&self, oaep: Oaep, label: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
         let most = self.max_secret_len(oaep);
         if secret.len() > most {
-            return Err(Misuse::SecretLength { got: secret.len(), most }.into());
+            return Err(Misuse::SecretLength { got: secret.len(), max: most }.into());
         }
         let mut capsule = vec![0; self.oaep.ciphertext_size()];
         let written = self.oaep.encrypt(oaep.algorithm(), secret, &mut capsule, Some(label));
@@ -223,8 +223,8 @@ impl fmt::Debug for PublicKey {
 /// The library's reason, as far as it is one that a caller can mend.
 fn rejected(why: KeyRejected, otherwise: Error) -> Error {
     match why.description_() {
-        "TooSmall" => Misuse::Key("the RSA key has less than 2048 bits: it can be broken").into(),
-        "TooLarge" => Misuse::Key("the RSA key has more than 8192 bits").into(),
+        "TooSmall" => Misuse::UnsuitableKey("the RSA key has less than 2048 bits: it can be broken").into(),
+        "TooLarge" => Misuse::UnsuitableKey("the RSA key has more than 8192 bits").into(),
         _ => otherwise,
     }
 }
@@ -263,7 +263,7 @@ mod test {
             assert_eq!(public.max_secret_len(oaep), most);
             let refused = public.wrap(oaep, b"", &vec![0; most + 1]).unwrap_err();
             assert!(
-                matches!(refused, Error::Misuse(Misuse::SecretLength { got, most: m }) if (got, m) == (most + 1, most))
+                matches!(refused, Error::Misuse(Misuse::SecretLength { got, max: m }) if (got, m) == (most + 1, most))
             );
             assert!(refused.to_string().contains(&most.to_string()));
         }
@@ -312,7 +312,7 @@ mod test {
     #[test]
     fn other_sizes_are_not_made() {
         for bits in [0, 512, 1024, 2047, 2049, 8192, usize::MAX] {
-            assert!(matches!(PrivateKey::generate(bits), Err(Error::Misuse(Misuse::Key(_)))));
+            assert!(matches!(PrivateKey::generate(bits), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
         }
     }
 

@@ -70,10 +70,13 @@ impl PrivateKey {
     /// The key with these bytes, big-endian.
     ///
     /// # Errors
-    /// [`Misuse::Key`] for zero, and from the order of the group on: no number has two keys.
+    /// [`Misuse::UnsuitableKey`] for zero, and from the order of the group on: no number has two keys.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         library::SecretKey::from_secret_bytes(*bytes).map(Self).map_err(|_| {
-            Misuse::Key("no private key of secp256k1: it is zero, or not below the order of the group").into()
+            Misuse::UnsuitableKey(
+                "no private key of secp256k1: it is zero, or not below the order of the group",
+            )
+            .into()
         })
     }
 
@@ -222,7 +225,7 @@ mod test {
     fn private_keys_are_below_the_order() {
         let mut order: [u8; 32] = bytes(ORDER).try_into().unwrap();
         for bad in [[0; 32], order, [0xff; 32]] {
-            assert!(matches!(PrivateKey::from_bytes(&bad), Err(Error::Misuse(Misuse::Key(_)))));
+            assert!(matches!(PrivateKey::from_bytes(&bad), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
         }
         order[31] -= 1;
         let last = PrivateKey::from_bytes(&order).unwrap();

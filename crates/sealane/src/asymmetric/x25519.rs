@@ -17,8 +17,9 @@ use zeroize::Zeroizing;
 pub const LEN: usize = 32;
 
 /// Whoever sends such a key knows the secret before anybody has agreed on it.
-const LOW_ORDER: Error =
-    Error::Misuse(Misuse::Key("a public key of X25519 of low order: with it, everybody has the same secret"));
+const LOW_ORDER: Error = Error::Misuse(Misuse::UnsuitableKey(
+    "a public key of X25519 of low order: with it, everybody has the same secret",
+));
 
 const FAILED: Error = Error::LimitExceeded("X25519 could not be computed: there is no memory left");
 
@@ -66,7 +67,7 @@ impl PrivateKey {
     /// What both sides arrive at; in constant time. It is no key yet: hash it, with both public keys.
     ///
     /// # Errors
-    /// [`Misuse::Key`] where `public` is of low order: the result would be zero whoever computes it (RFC 7748,
+    /// [`Misuse::UnsuitableKey`] where `public` is of low order: the result would be zero whoever computes it (RFC 7748,
     /// section 6.1).
     pub fn agree(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>, Error> {
         let peer = library::UnparsedPublicKey::new(&library::X25519, public.0);
@@ -134,7 +135,7 @@ mod test {
         one[0] = 1;
         for low in [[0; LEN], one] {
             let refused = key.agree(&PublicKey::from_bytes(&low));
-            assert!(matches!(refused, Err(Error::Misuse(Misuse::Key(_)))), "{refused:?}");
+            assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{refused:?}");
         }
     }
 

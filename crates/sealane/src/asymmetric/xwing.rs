@@ -94,7 +94,7 @@ impl PublicKey {
     /// The key with these bytes.
     ///
     /// # Errors
-    /// [`Error::Format`] for another length, and an ML-KEM part that is none (FIPS 203, section 7.2); [`crate::Misuse::Key`]
+    /// [`Error::Format`] for another length, and an ML-KEM part that is none (FIPS 203, section 7.2); [`crate::Misuse::UnsuitableKey`]
     /// for an X25519 part of low order.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let key = EncapsulationKey::try_from(bytes).map_err(|_| NO_PUBLIC_KEY)?;
@@ -177,7 +177,7 @@ mod test {
         assert!(matches!(key.decapsulate(&sent), Err(Error::Authentication)));
         let mut public = key.public().as_bytes().to_vec();
         public[PUBLIC_LEN - x25519::LEN..].fill(0);
-        assert!(matches!(PublicKey::from_bytes(&public), Err(Error::Misuse(Misuse::Key(_)))));
+        assert!(matches!(PublicKey::from_bytes(&public), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
     }
 
     #[test]

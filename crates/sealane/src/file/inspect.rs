@@ -37,12 +37,12 @@ pub struct Info {
 /// chunked-encryption@v1: the others have no mark of their own, and any file of a fitting size looks like one.
 ///
 /// # Errors
-/// [`Error::Truncated`] for a size that no whole file has; [`Error::Header`]; [`Error::Io`]; [`Misuse::Source`] for a
+/// [`Error::Truncated`] for a size that no whole file has; [`Error::Header`]; [`Error::Io`]; [`Misuse::UnsupportedSource`] for a
 /// pipe.
 pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
     let source = Source::open(from)?;
     if !source.found.is_file() {
-        return Err(Misuse::Source("only a plain file can be inspected").into());
+        return Err(Misuse::UnsupportedSource("only a plain file can be inspected").into());
     }
     let about = |e: Error| e.about(from);
     let file_len = source.found.len();

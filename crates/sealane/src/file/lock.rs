@@ -97,7 +97,7 @@ impl EncryptWith {
     /// A symmetric key, for one of the formats that take such keys.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`] for Tink's; [`Misuse::Key`] for age's.
+    /// [`Misuse::KeyLength`] for Tink's; [`Misuse::UnsuitableKey`] for age's.
     pub fn of_key(key: &Key, format: Format, context: &[u8]) -> Result<Self, Error> {
         Ok(match segment(format)? {
             None => Self::key(key, context),
@@ -226,9 +226,10 @@ fn segment(format: Format) -> Result<Option<Segment>, Error> {
         Format::Chunked => Ok(None),
         Format::Tink4Kb => Ok(Some(Segment::Kb4)),
         Format::Tink1Mb => Ok(Some(Segment::Mb1)),
-        Format::Age => {
-            Err(Misuse::Key("age files are for recipients or a passphrase, not for a symmetric key").into())
-        }
+        Format::Age => Err(Misuse::UnsuitableKey(
+            "age files are for recipients or a passphrase, not for a symmetric key",
+        )
+        .into()),
     }
 }
 

@@ -106,7 +106,10 @@ impl Manifest {
                 break;
             }
             if let Some(number) = bad {
-                return Err(Error::Line { number, why: Box::new(Error::Format("not a line of a manifest")) });
+                return Err(Error::Line {
+                    number,
+                    source: Box::new(Error::Format("not a line of a manifest")),
+                });
             }
             match serde_json::from_slice::<Line>(&line) {
                 Ok(read) if line.ends_with(b"\n") => {

@@ -36,9 +36,9 @@ impl Tree {
     /// made of others here are no sources.
     ///
     /// # Errors
-    /// [`Error::Io`] for a source that is not there, and a target that is no folder; [`Misuse::Nested`] where a target
-    /// would lie in a source, [`Misuse::SameTarget`] for two sources with one target, [`Misuse::SameFile`] for one that
-    /// is another's target, [`Misuse::Suffix`].
+    /// [`Error::Io`] for a source that is not there, and a target that is no folder; [`Misuse::TargetInsideSource`] where a target
+    /// would lie in a source, [`Misuse::DuplicateTarget`] for two sources with one target, [`Misuse::SameFile`] for one that
+    /// is another's target, [`Misuse::InvalidSuffix`].
     pub fn walk(
         sources: &[impl AsRef<Path>],
         target: Option<&Path>,
@@ -182,7 +182,7 @@ impl Walk<'_> {
         let mut taken = HashSet::new();
         for (real, (_, target)) in self.targets.iter().zip(&self.tree.pairs) {
             if !taken.insert(real.as_path()) {
-                return Err(Misuse::SameTarget(target.clone()).into());
+                return Err(Misuse::DuplicateTarget(target.clone()).into());
             }
         }
         for (source, real) in roots {
@@ -195,7 +195,7 @@ impl Walk<'_> {
             }
             let inside = |target: &Path| !in_place && target.starts_with(real);
             if inside(&place.real) || taken.iter().any(|target| inside(target)) {
-                return Err(Misuse::Nested(place.path.clone()).into());
+                return Err(Misuse::TargetInsideSource(place.path.clone()).into());
             }
         }
         match self.links.iter().find(|link| taken.contains(link.as_path())) {
@@ -271,7 +271,7 @@ impl Suffix<'_> {
     fn check(&self) -> Result<(), Error> {
         let bad = |byte: &u8| *byte == 0 || std::path::is_separator(char::from(*byte));
         match self.text().as_encoded_bytes().iter().any(bad) {
-            true => Err(Misuse::Suffix.into()),
+            true => Err(Misuse::InvalidSuffix.into()),
             false => Ok(()),
         }
     }
@@ -381,7 +381,7 @@ mod test {
         let tree = room.walk(&["s"], "t", add("")).unwrap();
         assert_eq!(tree.pairs.len(), 5);
         for bad in ["a/b", "\0", "/"] {
-            assert!(matches!(room.walk(&["s"], "t", add(bad)), Err(Error::Misuse(Misuse::Suffix))));
+            assert!(matches!(room.walk(&["s"], "t", add(bad)), Err(Error::Misuse(Misuse::InvalidSuffix))));
         }
         // Files that are only read.
         let tree = Tree::walk(&[room.0.join("s")], None, take_off(".e")).unwrap();
@@ -415,7 +415,7 @@ mod test {
             Err(Error::Misuse(why)) => why,
             other => panic!("not refused: {other:?}"),
         };
-        let nested = |it| assert!(matches!(refused(it), Misuse::Nested(_)));
+        let nested = |it| assert!(matches!(refused(it), Misuse::TargetInsideSource(_)));
         let same = |it| assert!(matches!(refused(it), Misuse::SameFile(_)));
         nested(room.walk(&["s"], "s/t", add("")));
         nested(room.walk(&["s"], "s/t/u", add(".e")));
@@ -437,7 +437,7 @@ mod test {
         same(room.walk(&["s"], "link", add("")));
         nested(room.walk(&["link"], "s/new", add("")));
         let both = room.walk(&["s", "r"], "t", add(""));
-        assert!(matches!(both, Err(Error::Misuse(Misuse::SameTarget(it))) if it.ends_with("t/x")));
+        assert!(matches!(both, Err(Error::Misuse(Misuse::DuplicateTarget(it))) if it.ends_with("t/x")));
         // A link's file is a source too.
         fs::create_dir(room.0.join("t")).unwrap();
         fs::write(room.0.join("t/x"), b"").unwrap();

@@ -42,7 +42,7 @@ impl AeadEncryptor {
     /// Begins a message.
     ///
     /// # Errors
-    /// [`Misuse::NotStreamed`], [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// [`Misuse::StreamingUnsupported`], [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
     pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
         Message::new(algorithm, key, nonce).map(Self)
     }
@@ -55,7 +55,7 @@ impl AeadEncryptor {
     /// A piece of associated data.
     ///
     /// # Errors
-    /// [`Misuse::LateAad`] after data, [`Error::LimitExceeded`].
+    /// [`Misuse::AadAfterData`] after data, [`Error::LimitExceeded`].
     pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
         self.0.aad(piece)?;
         Ok(self)
@@ -168,7 +168,7 @@ impl Message {
                 key_of_32(key)?;
                 chacha(XChaCha20::new(key, nonce, 0)?.0)
             }
-            _ => Err(Misuse::NotStreamed(algorithm).into()),
+            _ => Err(Misuse::StreamingUnsupported(algorithm).into()),
         };
         Ok(Self { algorithm, construction: construction? })
     }
@@ -176,7 +176,7 @@ impl Message {
     fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
         match &mut self.construction {
             Construction::Gcm(stream) => stream.aad(piece).map_err(|refused| match refused {
-                Refused::Late => Misuse::LateAad.into(),
+                Refused::Late => Misuse::AadAfterData.into(),
                 Refused::TooLong => TOO_LONG_AAD,
             }),
             Construction::ChaCha(message) => message.aad(piece),
@@ -232,7 +232,7 @@ fn chacha(keystream: ChaCha20) -> Result<Construction, Error> {
 impl ChaCha {
     fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
         if self.data > 0 {
-            return Err(Misuse::LateAad.into());
+            return Err(Misuse::AadAfterData.into());
         }
         self.aad = self.aad.checked_add(piece.len() as u64).ok_or(TOO_LONG_AAD)?;
         self.mac.update(piece);

@@ -64,10 +64,10 @@ impl Aead {
     /// here: [`Aead::seal`] refuses, and [`Aead::encrypt`] does not.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`], [`Error::SelfTest`]; [`Misuse::SmallBlock`] for 128 bits, which are not small.
+    /// [`Misuse::KeyLength`], [`Error::SelfTest`]; [`Misuse::LargeBlock`] for blocks of 128 bits.
     pub fn new_small_block(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
         if size.block_len() == BLOCK {
-            return Err(Misuse::SmallBlock(8 * BLOCK).into());
+            return Err(Misuse::LargeBlock.into());
         }
         Self::on(size, key, size.block_len())
     }
@@ -120,7 +120,7 @@ impl Aead {
     /// Seals `plaintext` under a fresh random nonce.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`]; [`Misuse::ShortNonce`] with small blocks.
+    /// [`Error::LimitExceeded`]; [`Misuse::NonceTooShortForRandom`] with small blocks.
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; plaintext.len() + self.overhead()];
         let (nonce, body) = sealed.split_at_mut(self.nonce_len);
@@ -174,7 +174,7 @@ impl Aead {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         if self.is_small() {
-            return Err(Misuse::ShortNonce.into());
+            return Err(Misuse::NonceTooShortForRandom.into());
         }
         let mut fresh = [0; BLOCK];
         let fresh = &mut fresh[..self.nonce_len];
@@ -349,7 +349,7 @@ mod test {
         for before in [8, 1] {
             assert!(matches!(a.encrypt(&nonce(before), &[0; 4], b""), Err(Error::LimitExceeded(_))));
         }
-        assert!(matches!(a.seal(b"", b""), Err(Error::Misuse(Misuse::ShortNonce))));
+        assert!(matches!(a.seal(b"", b""), Err(Error::Misuse(Misuse::NonceTooShortForRandom))));
         let small = Aead::new(SpeckSize::from_name("speck64-96").unwrap(), &[0; 12]);
         assert!(matches!(small, Err(Error::Misuse(Misuse::SmallBlock(64)))));
     }

@@ -37,7 +37,7 @@ pub fn opened_len(private: &PrivateKey, sealed_len: usize) -> Result<usize, Erro
 /// Encrypts `plaintext` for whoever has the private key.
 ///
 /// # Errors
-/// [`crate::Misuse::Recipient`] for a key of low order; [`Error::LimitExceeded`] past what the AEAD can carry;
+/// [`crate::Misuse::InvalidRecipients`] for a key of low order; [`Error::LimitExceeded`] past what the AEAD can carry;
 /// [`Error::Io`].
 pub fn seal(
     aead: Aead,
@@ -69,7 +69,7 @@ pub fn seal_into(
 /// The same in a mode that tells who the sender is.
 ///
 /// # Errors
-/// Those of [`seal_into`]; [`crate::Misuse::Key`] where the sender's key is of another KEM, or of X-Wing.
+/// Those of [`seal_into`]; [`crate::Misuse::UnsuitableKey`] where the sender's key is of another KEM, or of X-Wing.
 pub fn seal_as_into(
     aead: Aead,
     public: &PublicKey,
@@ -122,7 +122,7 @@ pub fn open_into(
 /// The same in a mode that tells who the sender is.
 ///
 /// # Errors
-/// Those of [`open_into`], also for another sender; [`crate::Misuse::Key`] as [`seal_as_into`].
+/// Those of [`open_into`], also for another sender; [`crate::Misuse::UnsuitableKey`] as [`seal_as_into`].
 pub fn open_as_into(
     aead: Aead,
     private: &PrivateKey,

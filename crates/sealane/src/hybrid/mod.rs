@@ -29,14 +29,14 @@ use crate::keys::{Public, Secret};
 use crate::{Error, Misuse};
 
 const FOR_FILES: Error =
-    Error::Misuse(Misuse::Key("this is a key of age, which is for files and not for messages"));
+    Error::Misuse(Misuse::UnsuitableKey("this is a key of age, which is for files and not for messages"));
 const SYMMETRIC: Error =
-    Error::Misuse(Misuse::Key("this is a symmetric key, and messages are opened by private ones"));
-const NOT_HPKE: Error = Error::Misuse(Misuse::Key(
+    Error::Misuse(Misuse::UnsuitableKey("this is a symmetric key, and messages are opened by private ones"));
+const NOT_HPKE: Error = Error::Misuse(Misuse::UnsuitableKey(
     "this key has no info and no choice of suites, which are HPKE's: say it in the associated data",
 ));
 const NO_MODES: Error =
-    Error::Misuse(Misuse::Key("HPKE has keys of X25519, P-256 and X-Wing; this is another one"));
+    Error::Misuse(Misuse::UnsuitableKey("HPKE has keys of X25519, P-256 and X-Wing; this is another one"));
 
 /// What both sides say beside the message; it is not in there.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,7 +90,7 @@ impl TryFrom<&Public> for hpke::PublicKey {
     type Error = Error;
 
     /// # Errors
-    /// [`Misuse::Key`] for a key of RSA, secp256k1 or age.
+    /// [`Misuse::UnsuitableKey`] for a key of RSA, secp256k1 or age.
     fn try_from(public: &Public) -> Result<Self, Error> {
         match public {
             Public::X25519(key) => Ok((*key).into()),
@@ -105,7 +105,7 @@ impl TryFrom<&Secret> for hpke::PrivateKey {
     type Error = Error;
 
     /// # Errors
-    /// [`Misuse::Key`] for a symmetric key and one of RSA, secp256k1 or age.
+    /// [`Misuse::UnsuitableKey`] for a symmetric key and one of RSA, secp256k1 or age.
     fn try_from(secret: &Secret) -> Result<Self, Error> {
         match secret {
             Secret::X25519(key) => Ok(key.clone().into()),
@@ -119,7 +119,7 @@ impl TryFrom<&Secret> for hpke::PrivateKey {
 /// Bytes of a message with a plaintext of `plaintext_len` bytes.
 ///
 /// # Errors
-/// [`Misuse::Key`] for a key that is not for messages; [`Error::LimitExceeded`].
+/// [`Misuse::UnsuitableKey`] for a key that is not for messages; [`Error::LimitExceeded`].
 pub fn sealed_len(public: &Public, plaintext_len: usize) -> Result<usize, Error> {
     match To::of(public)? {
         To::Rsa(key) => rsa::sealed_len(key, plaintext_len),
@@ -131,7 +131,7 @@ pub fn sealed_len(public: &Public, plaintext_len: usize) -> Result<usize, Error>
 /// Encrypts `plaintext` for whoever has the private key.
 ///
 /// # Errors
-/// [`Misuse::Key`] for a key that is not for messages, and for terms that it does not know; those of the suite.
+/// [`Misuse::UnsuitableKey`] for a key that is not for messages, and for terms that it does not know; those of the suite.
 pub fn seal(public: &Public, plaintext: &[u8], terms: &Terms<'_>) -> Result<Vec<u8>, Error> {
     let mut message = vec![0; sealed_len(public, plaintext.len())?];
     seal_into(public, plaintext, terms, &mut message)?;
@@ -160,7 +160,7 @@ pub fn seal_into(
 /// Bytes of the plaintext of a message of `sealed_len` bytes.
 ///
 /// # Errors
-/// [`Misuse::Key`] for a key that is not for messages; [`Error::Truncated`] where no message is so short.
+/// [`Misuse::UnsuitableKey`] for a key that is not for messages; [`Error::Truncated`] where no message is so short.
 pub fn opened_len(secret: &Secret, sealed_len: usize) -> Result<usize, Error> {
     match By::of(secret)? {
         By::Rsa(key) => rsa::opened_len(key, sealed_len),
@@ -176,7 +176,7 @@ pub fn opened_len(secret: &Secret, sealed_len: usize) -> Result<usize, Error> {
 ///
 /// # Errors
 /// [`Error::Authentication`] for another key, other terms or a changed message; [`Error::Truncated`]; of secp256k1
-/// [`Error::Format`] where it begins with no point of the curve; [`Misuse::Key`] as [`seal`].
+/// [`Error::Format`] where it begins with no point of the curve; [`Misuse::UnsuitableKey`] as [`seal`].
 pub fn open(secret: &Secret, message: &[u8], terms: &Terms<'_>) -> Result<Vec<u8>, Error> {
     let mut plaintext = vec![0; opened_len(secret, message.len())?];
     open_into(secret, message, terms, &mut plaintext)?;

@@ -36,7 +36,7 @@ const SHORTEST_SALT: usize = 8;
 /// The salt is no secret; it should be random, and another one for each passphrase: 16 bytes.
 ///
 /// # Errors
-/// [`Misuse::Derivation`]: a salt shorter than 8 bytes, a length outside 4 … 65536, less than one pass, one lane or
+/// [`Misuse::DerivationParameters`]: a salt shorter than 8 bytes, a length outside 4 … 65536, less than one pass, one lane or
 /// 8 KiB a lane, more than 4 GiB of memory or 64 GiB to be passed over in all. [`Error::LimitExceeded`] where the
 /// system does not have the memory.
 pub fn derive(
@@ -71,7 +71,7 @@ fn check(salt: &[u8], length: usize, cost: Cost) -> Result<(), Misuse> {
         (work <= MOST_WORK_KIB, "memory times passes must be at most 64 GiB; memory is counted in KiB"),
     ] {
         if !holds {
-            return Err(Misuse::Derivation(otherwise));
+            return Err(Misuse::DerivationParameters(otherwise));
         }
     }
     Ok(())
@@ -156,7 +156,7 @@ mod test {
             (8, 32, cost(64, u32::MAX, 4), "64 GiB"),
         ] {
             let refused = derive(b"", &vec![0; salt], length, cost);
-            let Err(Error::Misuse(misuse @ Misuse::Derivation(_))) = refused else {
+            let Err(Error::Misuse(misuse @ Misuse::DerivationParameters(_))) = refused else {
                 panic!("{salt} {length}")
             };
             assert!(misuse.to_string().contains(says), "{misuse}");

@@ -9,7 +9,7 @@ use std::path::Path;
 /// private key.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Misuse::PassphraseMissing`], [`Misuse::NotEncrypted`], [`Error::Passphrase`]; [`Error::Line`] and
+/// [`Error::Io`]; [`Misuse::KeyPassphraseRequired`], [`Misuse::KeyNotEncrypted`], [`Error::WrongPassphrase`]; [`Error::Line`] and
 /// [`Error::Format`] for what is no such file.
 pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
     identities(&store::read(path)?, passphrase)
@@ -18,7 +18,7 @@ pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Iden
 fn identities(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
     const NO_TEXT: Error = Error::Format("not a file of identities: it is not text");
     if is_age_file(content) {
-        let passphrase = passphrase.ok_or(Misuse::PassphraseMissing)?;
+        let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
         let inside = age::open(content, &[Identity::passphrase(passphrase)])?;
         return parse_identities(std::str::from_utf8(&inside).map_err(|_| NO_TEXT)?);
     }
@@ -27,7 +27,7 @@ fn identities(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>,
         return Ok(vec![Identity::from_ssh(text, passphrase)?]);
     }
     match passphrase {
-        Some(_) => Err(Misuse::NotEncrypted.into()),
+        Some(_) => Err(Misuse::KeyNotEncrypted.into()),
         None => parse_identities(text),
     }
 }
@@ -53,13 +53,13 @@ mod test {
         let wanted = keys.map(|key| key.to_text().unwrap().to_string());
         assert_eq!(opened(identities(text.as_bytes(), None).unwrap()), wanted);
         let refused = identities(text.as_bytes(), Some("x"));
-        assert!(matches!(refused, Err(Error::Misuse(Misuse::NotEncrypted))));
+        assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyNotEncrypted))));
         for armor in [Armor::Binary, Armor::Ascii] {
             let recipient = Recipient::passphrase_with_work("right", 10).unwrap();
             let file = age::seal(text.as_bytes(), &[recipient], armor).unwrap();
             assert_eq!(opened(identities(&file, Some("right")).unwrap()), wanted);
-            assert!(matches!(identities(&file, None), Err(Error::Misuse(Misuse::PassphraseMissing))));
-            assert!(matches!(identities(&file, Some("wrong")), Err(Error::Passphrase)));
+            assert!(matches!(identities(&file, None), Err(Error::Misuse(Misuse::KeyPassphraseRequired))));
+            assert!(matches!(identities(&file, Some("wrong")), Err(Error::WrongPassphrase)));
         }
     }
 }

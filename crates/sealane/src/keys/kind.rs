@@ -104,7 +104,7 @@ impl FromStr for Kind {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let row = ROWS.iter().find(|row| row.name == name);
-        row.map(|row| row.kind).ok_or(Error::Misuse(Misuse::Key(
+        row.map(|row| row.kind).ok_or(Error::Misuse(Misuse::UnsuitableKey(
             "no such kind of key: there are aes-128, aes-192, aes-256, age, age-pq, rsa-2048, rsa-3072, rsa-4096, \
              secp256k1, x25519, p-256 and x-wing",
         )))

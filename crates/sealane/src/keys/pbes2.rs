@@ -62,12 +62,12 @@ const TOO_DEAR: Error = Error::LimitExceeded(
 );
 
 pub(super) const EMPTY_PASSPHRASE: Error =
-    Error::Misuse(Misuse::Key("an empty passphrase protects nothing: choose one, or leave it out"));
+    Error::Misuse(Misuse::UnsuitableKey("an empty passphrase protects nothing: choose one, or leave it out"));
 
 /// The PKCS#8 inside.
 ///
 /// # Errors
-/// [`Error::Passphrase`], also where the ciphertext was changed. [`Error::Format`]; [`Error::LimitExceeded`] for
+/// [`Error::WrongPassphrase`], also where the ciphertext was changed. [`Error::Format`]; [`Error::LimitExceeded`] for
 /// parameters that would keep the machine busy.
 pub(super) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let locked = Locked::read(der)?;
@@ -79,7 +79,7 @@ pub(super) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, E
     let key = cipher::PaddedBlockDecryptingKey::cbc_pkcs7(key).map_err(|_| UNKNOWN)?;
     let iv = DecryptionContext::Iv128(FixedLength::from(locked.iv));
     let mut data = Zeroizing::new(locked.ciphertext.to_vec());
-    let len = key.decrypt(&mut data, iv).map_err(|_| Error::Passphrase)?.len();
+    let len = key.decrypt(&mut data, iv).map_err(|_| Error::WrongPassphrase)?.len();
     data.truncate(len);
     Ok(data)
 }
@@ -87,7 +87,7 @@ pub(super) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, E
 /// An encrypted PKCS#8.
 ///
 /// # Errors
-/// [`Error::Io`] where the operating system has no random bytes; [`Misuse::Key`] for an empty passphrase.
+/// [`Error::Io`] where the operating system has no random bytes; [`Misuse::UnsuitableKey`] for an empty passphrase.
 pub(super) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     if passphrase.is_empty() {
         return Err(EMPTY_PASSPHRASE);
@@ -358,8 +358,8 @@ mod test {
         assert!(matches!(open(&pbkdf2_of(b"salt", 0), "x"), Err(Error::Format(_))));
         // Salts of any length; what is wrong is the passphrase.
         for salt in [&[][..], &[7; 33], &[7; 1000]] {
-            assert!(matches!(open(&scrypt_of(salt, [2, 1, 1]), "x"), Err(Error::Passphrase)));
-            assert!(matches!(open(&pbkdf2_of(salt, 1), "x"), Err(Error::Passphrase)));
+            assert!(matches!(open(&scrypt_of(salt, [2, 1, 1]), "x"), Err(Error::WrongPassphrase)));
+            assert!(matches!(open(&pbkdf2_of(salt, 1), "x"), Err(Error::WrongPassphrase)));
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) fn secret(content: &[u8], unlock: DecryptWith<'_>) -> Result<Secret, 
     let plainly = match Shape::of(content)? {
         Shape::Wrapped(file) => return plain(Shape::of(&unwrapped(file, unlock)?)?),
         Shape::Pem(text) if is_openssh(text) => match (age::Identity::from_ssh(text, None), &unlock) {
-            (Err(Error::Misuse(Misuse::PassphraseMissing)), DecryptWith::Passphrase(passphrase)) => {
+            (Err(Error::Misuse(Misuse::KeyPassphraseRequired)), DecryptWith::Passphrase(passphrase)) => {
                 return age::Identity::from_ssh(text, Some(passphrase)).map(Secret::Age);
             }
             (identity, _) => Secret::Age(identity?),
@@ -45,7 +45,7 @@ pub(super) fn secret(content: &[u8], unlock: DecryptWith<'_>) -> Result<Secret, 
     };
     match unlock {
         DecryptWith::Nothing => Ok(plainly),
-        DecryptWith::Passphrase(_) | DecryptWith::Identities(_) => Err(Misuse::NotEncrypted.into()),
+        DecryptWith::Passphrase(_) | DecryptWith::Identities(_) => Err(Misuse::KeyNotEncrypted.into()),
     }
 }
 
@@ -55,12 +55,14 @@ fn is_openssh(text: &str) -> bool {
 }
 
 fn decrypted(der: &[u8], unlock: DecryptWith<'_>) -> Result<Secret, Error> {
-    let DecryptWith::Passphrase(passphrase) = unlock else { return Err(Misuse::PassphraseMissing.into()) };
+    let DecryptWith::Passphrase(passphrase) = unlock else {
+        return Err(Misuse::KeyPassphraseRequired.into());
+    };
     let der = pbes2::open(der, passphrase)?;
     // One wrong passphrase in 256 leaves what looks like padding.
     match pkcs8::is_private(&der) {
         true => from_private(pkcs8::private(&der)?),
-        false => Err(Error::Passphrase),
+        false => Err(Error::WrongPassphrase),
     }
 }
 
@@ -82,8 +84,8 @@ fn unwrapped(file: &[u8], unlock: DecryptWith<'_>) -> Result<Zeroizing<Vec<u8>>,
             age::open(file, &[age::Identity::passphrase(passphrase)])
         }
         (DecryptWith::Identities(identities), false) => age::open(file, identities),
-        (_, true) => Err(Misuse::PassphraseMissing.into()),
-        (_, false) => Err(Misuse::IdentityMissing.into()),
+        (_, true) => Err(Misuse::KeyPassphraseRequired.into()),
+        (_, false) => Err(Misuse::KeyIdentityRequired.into()),
     }
 }
 

@@ -68,18 +68,18 @@ impl Secret {
     /// The symmetric key.
     ///
     /// # Errors
-    /// [`Misuse::Key`] of a private key.
+    /// [`Misuse::UnsuitableKey`] of a private key.
     pub fn into_symmetric(self) -> Result<Key, Error> {
         match self {
             Self::Symmetric(key) => Ok(key),
-            _ => Err(Misuse::Key("a symmetric key is needed, and this is a private one").into()),
+            _ => Err(Misuse::UnsuitableKey("a symmetric key is needed, and this is a private one").into()),
         }
     }
 
     /// As a file has it; encrypted where there is a passphrase.
     ///
     /// # Errors
-    /// [`Misuse::Key`] for an empty passphrase and for a key that has no text; [`Error::Io`] where the operating
+    /// [`Misuse::UnsuitableKey`] for an empty passphrase and for a key that has no text; [`Error::Io`] where the operating
     /// system has no random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
         write::text(self, passphrase.map_or(Protection::Open, Protection::Passphrase))
@@ -88,7 +88,7 @@ impl Secret {
     /// The same in an age file that every one of `recipients` can open.
     ///
     /// # Errors
-    /// [`Misuse::Key`] for a key that has no text, [`Misuse::Recipient`]; [`Error::Io`].
+    /// [`Misuse::UnsuitableKey`] for a key that has no text, [`Misuse::InvalidRecipients`]; [`Error::Io`].
     pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
         write::text(self, Protection::Recipients(recipients))
     }
@@ -97,8 +97,8 @@ impl Secret {
     /// gives one believes that the text is encrypted, and should learn that it is not.
     ///
     /// # Errors
-    /// [`Error::Format`], [`Error::Truncated`]; [`Error::Passphrase`] for another passphrase;
-    /// [`Misuse::PassphraseMissing`], [`Misuse::IdentityMissing`], [`Misuse::NotEncrypted`]; [`Error::LimitExceeded`]
+    /// [`Error::Format`], [`Error::Truncated`]; [`Error::WrongPassphrase`] for another passphrase;
+    /// [`Misuse::KeyPassphraseRequired`], [`Misuse::KeyIdentityRequired`], [`Misuse::KeyNotEncrypted`]; [`Error::LimitExceeded`]
     /// and [`Error::WorkFactor`] for a passphrase that would keep the machine busy.
     pub fn from_text(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         read::secret(text.as_bytes(), passphrase.map_or(DecryptWith::Nothing, DecryptWith::Passphrase))

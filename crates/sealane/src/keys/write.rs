@@ -45,7 +45,7 @@ fn plain(key: &Secret) -> Result<Zeroizing<String>, Error> {
             }
             Ok(text)
         }
-        _ => Err(Misuse::Key("this key has no text, and cannot be kept in a file").into()),
+        _ => Err(Misuse::UnsuitableKey("this key has no text, and cannot be kept in a file").into()),
     }
 }
 

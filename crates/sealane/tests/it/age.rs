@@ -99,18 +99,21 @@ fn passphrases() {
     let file = age::seal(b"hello", &[recipient], Armor::Binary).unwrap();
     let (right, wrong) = (Identity::passphrase("correct horse"), Identity::passphrase("battery staple"));
     assert_eq!(*age::open(&file, &[wrong.clone(), right.clone()]).unwrap(), b"hello");
-    assert!(matches!(age::open(&file, &[wrong]), Err(Error::Passphrase)));
+    assert!(matches!(age::open(&file, &[wrong]), Err(Error::WrongPassphrase)));
     let careful = Identity::passphrase_with_max_work_factor("correct horse", 9);
-    assert!(matches!(age::open(&file, &[careful]), Err(Error::WorkFactor { asked: 10, most: 9 })));
+    assert!(matches!(age::open(&file, &[careful]), Err(Error::WorkFactor { requested: 10, max: 9 })));
     assert!(Header::parse_whole(&file).unwrap().0.wants_passphrase());
-    assert!(matches!(right.to_text(), Err(Error::Misuse(Misuse::Key(_)))));
+    assert!(matches!(right.to_text(), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
 
     let refused = |text, work| Recipient::passphrase_with_work(text, work).unwrap_err();
-    assert!(matches!(refused("", 10), Error::Misuse(Misuse::Recipient(_))));
-    assert!(matches!(refused("a", 0), Error::Misuse(Misuse::Recipient(_))));
-    assert!(matches!(refused("a", 23), Error::WorkFactor { asked: 23, most: 22 }));
+    assert!(matches!(refused("", 10), Error::Misuse(Misuse::InvalidRecipients(_))));
+    assert!(matches!(refused("a", 0), Error::Misuse(Misuse::InvalidRecipients(_))));
+    assert!(matches!(refused("a", 23), Error::WorkFactor { requested: 23, max: 22 }));
     let empty = Identity::passphrase("").recipient();
-    assert!(matches!(age::seal(b"", &[empty], Armor::Binary), Err(Error::Misuse(Misuse::Recipient(_)))));
+    assert!(matches!(
+        age::seal(b"", &[empty], Armor::Binary),
+        Err(Error::Misuse(Misuse::InvalidRecipients(_)))
+    ));
 }
 
 #[test]
@@ -127,24 +130,24 @@ fn who_cannot_be_together() {
         vec![ssh, hybrid],
     ] {
         let refused = age::seal(b"", &together, Armor::Binary);
-        assert!(matches!(refused, Err(Error::Misuse(Misuse::Recipient(_)))), "{together:?}");
+        assert!(matches!(refused, Err(Error::Misuse(Misuse::InvalidRecipients(_)))), "{together:?}");
     }
 }
 
 #[test]
 fn ssh_keys_that_cannot_be_used_say_why() {
     let open = |text: &str, passphrase| Identity::from_ssh(text, passphrase).unwrap_err();
-    assert!(matches!(open(ED25519_PROTECTED, None), Error::Misuse(Misuse::PassphraseMissing)));
+    assert!(matches!(open(ED25519_PROTECTED, None), Error::Misuse(Misuse::KeyPassphraseRequired)));
     for protected in [ED25519_PROTECTED, RSA3072_PROTECTED] {
-        assert!(matches!(open(protected, Some("sesame open")), Error::Passphrase));
+        assert!(matches!(open(protected, Some("sesame open")), Error::WrongPassphrase));
     }
     assert!(matches!(open(include_str!("age/slow"), Some("open sesame")), Error::LimitExceeded(_)));
     assert!(matches!(open(include_str!("age/ecdsa"), None), Error::Format(_)));
     let pem = open(include_str!("age/pem"), None).to_string();
     assert!(pem.contains("ssh-keygen -p"), "{pem}");
-    assert!(matches!(open(include_str!("age/rsa1024"), None), Error::Misuse(Misuse::Key(_))));
+    assert!(matches!(open(include_str!("age/rsa1024"), None), Error::Misuse(Misuse::UnsuitableKey(_))));
     let recipient = |text: &str| text.parse::<Recipient>().unwrap_err();
-    assert!(matches!(recipient(include_str!("age/rsa1024.pub")), Error::Misuse(Misuse::Key(_))));
+    assert!(matches!(recipient(include_str!("age/rsa1024.pub")), Error::Misuse(Misuse::UnsuitableKey(_))));
     assert!(matches!(recipient("ssh-ed25519 AAAA"), Error::Format(_)));
     assert!(matches!(recipient(&ED25519_PUB.replacen("ssh-ed25519", "ssh-rsa", 1)), Error::Format(_)));
     // A passphrase for a key that has none is ignored, and so are a comment and the kind of line ends.

@@ -11,7 +11,7 @@ use vectors::{AgeCase, AgeOutcome};
 /// What an error is in the words of the testkit, for a file in which `armored` says whether there is armor.
 fn outcome(error: &Error, armored: bool) -> AgeOutcome {
     match error {
-        Error::NoMatchingKey | Error::Passphrase | Error::PassphraseWanted => AgeOutcome::NoMatch,
+        Error::NoMatchingKey | Error::WrongPassphrase | Error::PassphraseRequired => AgeOutcome::NoMatch,
         Error::Armor(_) => AgeOutcome::ArmorFailure,
         // Where armor is no armor, the file is something else.
         Error::Format(_) if armored => AgeOutcome::ArmorFailure,
@@ -103,19 +103,19 @@ fn what_went_wrong_is_told_apart() {
     let cases = vectors::age();
     let case = |name: &str| cases.iter().find(|case| case.file.ends_with(name)).unwrap();
     let open = |name: &str| age::open(&case(name).age, &identities(case(name))).unwrap_err();
-    assert!(matches!(open("/scrypt_no_match"), Error::Passphrase));
+    assert!(matches!(open("/scrypt_no_match"), Error::WrongPassphrase));
     assert!(matches!(open("/x25519_no_match"), Error::NoMatchingKey));
     assert!(matches!(open("/version_unsupported"), Error::UnsupportedVersion(_)));
     assert!(matches!(open("/stanza_bad_start"), Error::Header(_)));
-    assert!(matches!(open("/scrypt_work_factor_23"), Error::WorkFactor { asked: 23, most: 20 }));
+    assert!(matches!(open("/scrypt_work_factor_23"), Error::WorkFactor { requested: 23, max: 20 }));
     for foreign in [&b"PK\x03\x04 a zip archive"[..], b"-", b"a", b"{\"kty\":\"oct\"}"] {
         assert!(matches!(age::open(foreign, &[]), Err(Error::Format(_) | Error::Truncated)), "{foreign:?}");
     }
     assert!(matches!(age::open(b"", &[]), Err(Error::Truncated)));
     // A key where a passphrase is wanted, and the other way round.
     let (key, passphrase) = (identities(case("/x25519")), identities(case("/scrypt_no_match")));
-    assert!(matches!(age::open(&case("/scrypt_no_match").age, &key), Err(Error::PassphraseWanted)));
-    assert!(matches!(age::open(&case("/x25519").age, &passphrase), Err(Error::IdentityWanted)));
+    assert!(matches!(age::open(&case("/scrypt_no_match").age, &key), Err(Error::PassphraseRequired)));
+    assert!(matches!(age::open(&case("/x25519").age, &passphrase), Err(Error::IdentityRequired)));
     assert!(matches!(age::open(&case("/x25519").age, &[]), Err(Error::NoMatchingKey)));
 }
 

@@ -20,7 +20,7 @@ fn x25519_agrees_as_published() {
         let agreed = x25519_of(&case.private, &case.public);
         if case.flags.contains(&EcdhFlag::ZeroSharedSecret) {
             assert!(case.shared.iter().all(|&byte| byte == 0) && case.result == Agreement::Acceptable);
-            assert!(matches!(agreed, Err(Error::Misuse(Misuse::Key(_)))), "{name}: {agreed:?}");
+            assert!(matches!(agreed, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{name}: {agreed:?}");
             zero += 1;
         } else {
             assert_eq!(agreed.unwrap()[..], case.shared, "{name}");
@@ -132,7 +132,7 @@ fn rsa_unwraps_as_published() {
                     assert_eq!(rsa::PublicKey::from_spki(key.public().to_spki()).unwrap(), key.public());
                     keys.insert(der.clone(), key);
                 }
-                Err(Error::Misuse(Misuse::Key(text))) => {
+                Err(Error::Misuse(Misuse::UnsuitableKey(text))) => {
                     assert!(text.contains("less than 2048 bits"), "{name}: {text}");
                     short += 1;
                     continue;

@@ -98,10 +98,10 @@ fn info_and_suite_are_those_of_hpke() {
             if matches!(kind, Kind::Rsa2048 | Kind::Secp256k1) {
                 for terms in [Terms { suite: None, ..terms }, Terms { info: b"", ..terms }] {
                     let refused = hybrid::seal(&public, b"", &terms);
-                    assert!(matches!(refused, Err(Error::Misuse(Misuse::Key(_)))), "{kind}");
+                    assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{kind}");
                     let message = hybrid::seal(&public, b"", &Terms::default()).unwrap();
                     let refused = hybrid::open(&secret, &message, &terms);
-                    assert!(matches!(refused, Err(Error::Misuse(Misuse::Key(_)))), "{kind}");
+                    assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{kind}");
                 }
                 continue;
             }
@@ -116,7 +116,8 @@ fn info_and_suite_are_those_of_hpke() {
 
 #[test]
 fn keys_that_are_not_for_messages() {
-    let misuse = |result: Result<Vec<u8>, Error>| matches!(result, Err(Error::Misuse(Misuse::Key(_))));
+    let misuse =
+        |result: Result<Vec<u8>, Error>| matches!(result, Err(Error::Misuse(Misuse::UnsuitableKey(_))));
     for kind in [Kind::Age, Kind::AgePq] {
         let (secret, public) = pair(kind);
         assert!(misuse(hybrid::seal(&public, b"", &Terms::default())));

@@ -134,10 +134,10 @@ fn what_is_wrong_has_its_own_name() {
     let right = DecryptWith::age(&[Identity::passphrase("right")]);
     assert_eq!(file::decrypt(&sealed, &right).unwrap(), b"some");
     every_way(&sealed, &DecryptWith::age(&[Identity::passphrase("wrong")]), |e| {
-        matches!(e, Error::Passphrase)
+        matches!(e, Error::WrongPassphrase)
     });
     let meek = DecryptWith::age(&[Identity::passphrase_with_max_work_factor("right", 9)]);
-    every_way(&sealed, &meek, |e| matches!(e, Error::WorkFactor { asked: 10, most: 9 }));
+    every_way(&sealed, &meek, |e| matches!(e, Error::WorkFactor { requested: 10, max: 9 }));
 }
 
 /// Armor of which every second line ends in another way has no arithmetic; read in order it is what it was.

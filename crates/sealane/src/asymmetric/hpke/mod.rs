@@ -51,10 +51,12 @@ impl<'a> Psk<'a> {
     /// A secret of at least 32 bytes, uniformly random (RFC 9180, section 9.5), and a name that is not secret.
     ///
     /// # Errors
-    /// [`Misuse::Key`] where the secret is shorter or the name is empty.
+    /// [`Misuse::UnsuitableKey`] where the secret is shorter or the name is empty.
     pub fn new(secret: &'a [u8], id: &'a [u8]) -> Result<Self, Error> {
         if secret.len() < 32 || id.is_empty() {
-            return Err(Misuse::Key("a pre-shared key of HPKE has at least 32 bytes, and a name").into());
+            return Err(
+                Misuse::UnsuitableKey("a pre-shared key of HPKE has at least 32 bytes, and a name").into()
+            );
         }
         Ok(Self { secret, id })
     }
@@ -99,7 +101,7 @@ impl Sender {
     /// Encapsulates a fresh secret for `recipient`. Both sides must say the same `info`.
     ///
     /// # Errors
-    /// [`Misuse::Recipient`] where the recipient's key is of low order; [`Misuse::Key`] where the sender's is of
+    /// [`Misuse::InvalidRecipients`] where the recipient's key is of low order; [`Misuse::UnsuitableKey`] where the sender's is of
     /// another KEM, or of one that has no senders; [`Error::Io`].
     pub fn new(
         recipient: &PublicKey,
@@ -176,7 +178,7 @@ impl Receiver {
     /// Gets at the secret that was encapsulated for `recipient`.
     ///
     /// # Errors
-    /// [`Error::Authentication`] where there is none in `encapsulation`; [`Misuse::Key`] where the sender's key is of
+    /// [`Error::Authentication`] where there is none in `encapsulation`; [`Misuse::UnsuitableKey`] where the sender's key is of
     /// another KEM, or of one that has no senders. A secret that is another one is noticed by [`Self::open`].
     pub fn new(
         recipient: &PrivateKey,

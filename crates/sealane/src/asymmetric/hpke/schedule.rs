@@ -29,11 +29,11 @@ pub(super) trait Export: Send + Sync {
 }
 
 const LOW_ORDER: Error =
-    Error::Misuse(Misuse::Recipient("a key of low order: with it, everybody has the same secret"));
+    Error::Misuse(Misuse::InvalidRecipients("a key of low order: with it, everybody has the same secret"));
 const OTHER_KEM: Error =
-    Error::Misuse(Misuse::Key("the sender's key and the recipient's are of different kinds"));
+    Error::Misuse(Misuse::UnsuitableKey("the sender's key and the recipient's are of different kinds"));
 const NO_SENDERS: Error =
-    Error::Misuse(Misuse::Key("X-Wing has no senders: only base mode, or a pre-shared key"));
+    Error::Misuse(Misuse::UnsuitableKey("X-Wing has no senders: only base mode, or a pre-shared key"));
 
 /// The sender's side: encapsulation and schedule.
 pub(super) fn sender(
@@ -100,7 +100,7 @@ impl<'a, K> Mode<'a, K> {
 impl<'a> Psk<'a> {
     fn bundle(self) -> Result<PskBundle<'a>, Error> {
         PskBundle::new(self.secret, self.id)
-            .map_err(|_| Misuse::Key("a pre-shared key without a name").into())
+            .map_err(|_| Misuse::UnsuitableKey("a pre-shared key without a name").into())
     }
 }
 

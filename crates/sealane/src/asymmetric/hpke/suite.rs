@@ -70,12 +70,12 @@ impl TryFrom<Algorithm> for Aead {
     type Error = Error;
 
     /// # Errors
-    /// [`Misuse::Key`] for what the register of HPKE does not have.
+    /// [`Misuse::UnsuitableKey`] for what the register of HPKE does not have.
     fn try_from(algorithm: Algorithm) -> Result<Self, Error> {
         let all = [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305];
-        all.into_iter()
-            .find(|aead| aead.algorithm() == algorithm)
-            .ok_or_else(|| Misuse::Key("HPKE has aes-128-gcm, aes-256-gcm and chacha20-poly1305").into())
+        all.into_iter().find(|aead| aead.algorithm() == algorithm).ok_or_else(|| {
+            Misuse::UnsuitableKey("HPKE has aes-128-gcm, aes-256-gcm and chacha20-poly1305").into()
+        })
     }
 }
 

@@ -192,7 +192,7 @@ fn mistakes_are_named() {
     for aead in AEADS {
         assert_eq!(Aead::try_from(aead.algorithm()).unwrap(), aead);
     }
-    assert!(matches!(Aead::try_from(Algorithm::Aes256GcmSiv), Err(Error::Misuse(Misuse::Key(_)))));
+    assert!(matches!(Aead::try_from(Algorithm::Aes256GcmSiv), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
     let (x, p, w) = (fresh(Kem::X25519), fresh(Kem::P256), fresh(Kem::XWing));
     let misuse = |recipient: &PublicKey, mode| match Sender::new(recipient, Aead::Aes256Gcm, mode, b"") {
         Err(Error::Misuse(misuse)) => misuse.to_string(),
@@ -204,11 +204,11 @@ fn mistakes_are_named() {
     let low: PublicKey = x25519::PublicKey::from_bytes(&[0; 32]).into();
     assert!(misuse(&low, Mode::Base).contains("low order"));
     for (secret, id) in [(&[7; 31][..], &b"name"[..]), (&[7; 32], b""), (b"", b"")] {
-        assert!(matches!(Psk::new(secret, id), Err(Error::Misuse(Misuse::Key(_)))));
+        assert!(matches!(Psk::new(secret, id), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
     }
     let sent = p.public();
     let PublicKey::P256(sent) = &sent else { unreachable!() };
     let wrong = Receiver::new(&x, Aead::Aes256Gcm, Mode::Auth(&p.public()), &sent.as_bytes()[..32], b"");
-    assert!(matches!(wrong, Err(Error::Misuse(Misuse::Key(_)))));
+    assert!(matches!(wrong, Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
     assert_eq!(format!("{:?}", Psk::new(&[7; 32], b"name").unwrap()), "Psk(32 bytes)");
 }

@@ -63,7 +63,7 @@ impl Keyset {
     /// Reads a keyset. Keys that are disabled or destroyed are left out.
     ///
     /// # Errors
-    /// [`Error::Format`] for what is no keyset in clear, or has an enabled key of another type; [`Misuse::Key`] for
+    /// [`Error::Format`] for what is no keyset in clear, or has an enabled key of another type; [`Misuse::UnsuitableKey`] for
     /// parameters that Tink would refuse too, [`Error::LimitExceeded`] for segments above 16 MiB.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let document: Document = serde_json::from_str(text).map_err(|_| KEYSET)?;
@@ -329,10 +329,9 @@ fn parameters(mut bytes: &[u8]) -> Result<Parameters, Error> {
         }
     }
     let [segment_len, derived_len, hash] = values.map(|value| value.unwrap_or(0));
-    let (hash, _, _) = HASHES
-        .iter()
-        .find(|(_, number, _)| *number == hash)
-        .ok_or(Misuse::Key("a key of Tink's streaming with another hash than SHA1, SHA256 and SHA512"))?;
+    let (hash, _, _) = HASHES.iter().find(|(_, number, _)| *number == hash).ok_or(Misuse::UnsuitableKey(
+        "a key of Tink's streaming with another hash than SHA1, SHA256 and SHA512",
+    ))?;
     // What no usize holds is too long in any case.
     let len = |value| usize::try_from(value).unwrap_or(usize::MAX);
     Parameters::new(*hash, len(derived_len), len(segment_len))

@@ -64,14 +64,16 @@ impl Parameters {
     /// `derived_len` bytes of key for segments of `segment_len` bytes, the tag included.
     ///
     /// # Errors
-    /// [`Misuse::Key`] for parameters that Tink refuses too; [`Error::LimitExceeded`] for segments above 16 MiB.
+    /// [`Misuse::UnsuitableKey`] for parameters that Tink refuses too; [`Error::LimitExceeded`] for segments above 16 MiB.
     pub fn new(hash: Hash, derived_len: usize, segment_len: usize) -> Result<Self, Error> {
         if !SEGMENTS.iter().any(|(len, _)| *len == derived_len) {
-            return Err(Misuse::Key("the derived key of Tink's segments has 16 or 32 bytes").into());
+            return Err(Misuse::UnsuitableKey("the derived key of Tink's segments has 16 or 32 bytes").into());
         }
         let parameters = Self { hash, derived_len, segment_len };
         if segment_len <= parameters.header_len() + TAG_LEN {
-            return Err(Misuse::Key("a segment of Tink's is longer than the header and a tag").into());
+            return Err(
+                Misuse::UnsuitableKey("a segment of Tink's is longer than the header and a tag").into()
+            );
         }
         if segment_len > LONGEST_SEGMENT {
             return Err(Error::LimitExceeded("segments of Tink's are handled up to 16 MiB"));

@@ -166,7 +166,10 @@ fn segments_stay_where_they_are() {
 fn parameters_that_cannot_be() {
     for (derived_len, segment_len) in [(16, 40), (32, 56), (24, 4096), (0, 4096), (16, 0)] {
         let refused = Parameters::new(Hash::Sha256, derived_len, segment_len);
-        assert!(matches!(refused, Err(Error::Misuse(Misuse::Key(_)))), "{derived_len} {segment_len}");
+        assert!(
+            matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))),
+            "{derived_len} {segment_len}"
+        );
     }
     for segment_len in [(1 << 24) + 1, usize::MAX] {
         assert!(matches!(Parameters::new(Hash::Sha256, 16, segment_len), Err(Error::LimitExceeded(_))));
@@ -382,7 +385,11 @@ fn messages_that_are_not_exactly_one_are_refused() {
         (format!("120708802010181803{key}"), "a derived key of 24 bytes"),
         (format!("12060828 10101803{key}").replace(' ', ""), "segments of 40 bytes"),
     ] {
-        assert!(matches!(with(&message), Err(Error::Misuse(Misuse::Key(_)))), "{why}: {:?}", with(&message));
+        assert!(
+            matches!(with(&message), Err(Error::Misuse(Misuse::UnsuitableKey(_)))),
+            "{why}: {:?}",
+            with(&message)
+        );
     }
     let long = with(&format!("120908ffffffff0710101803{key}").replace("1209", "120a"));
     assert!(matches!(long, Err(Error::LimitExceeded(_))), "{long:?}");

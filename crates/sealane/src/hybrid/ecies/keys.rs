@@ -49,14 +49,14 @@ impl PublicKey {
     /// The same from hex, with or without `0x`.
     ///
     /// # Errors
-    /// Those of [`Self::from_bytes`]; [`Misuse::Key`] for what is not hex.
+    /// Those of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] for what is not hex.
     pub fn from_hex(curve: Curve, text: &str) -> Result<Self, Error> {
         let digits = digits(text);
         // One byte more than the longest: what is too long is refused below, whatever is cut off.
         let mut room = [0; secp256k1::UNCOMPRESSED_LEN + 1];
         let digits = digits.as_bytes().get(..2 * room.len()).unwrap_or(digits.as_bytes());
         let bytes = base16ct::mixed::decode(digits, &mut room).map_err(|_| {
-            Misuse::Key("the public key is not hex: two digits for each byte, after 0x or nothing")
+            Misuse::UnsuitableKey("the public key is not hex: two digits for each byte, after 0x or nothing")
         })?;
         Self::from_bytes(curve, bytes)
     }
@@ -98,7 +98,7 @@ impl PrivateKey {
     /// The private key with these 32 bytes, as eciespy writes it.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`]; [`Misuse::Key`] for what is no key of secp256k1.
+    /// [`Misuse::KeyLength`]; [`Misuse::UnsuitableKey`] for what is no key of secp256k1.
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
         let bytes = bytes.try_into().map_err(|_| Misuse::KeyLength { got: bytes.len(), want: &[32] })?;
         Ok(match curve {
@@ -111,7 +111,7 @@ impl PrivateKey {
     /// The same from hex, with or without `0x`; without tables, since it is the secret.
     ///
     /// # Errors
-    /// Those of [`Self::from_bytes`]; [`Misuse::Key`] for what is not hex.
+    /// Those of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] for what is not hex.
     pub fn from_hex(curve: Curve, text: &str) -> Result<Self, Error> {
         let digits = digits(text);
         let mut room = Zeroizing::new([0; 32]);
@@ -119,7 +119,7 @@ impl PrivateKey {
             return Err(Misuse::KeyLength { got: digits.len() / 2, want: &[32] }.into());
         }
         let bytes = base16ct::mixed::decode(digits, &mut *room).map_err(|_| {
-            Misuse::Key("the private key is not hex: two digits for each byte, after 0x or nothing")
+            Misuse::UnsuitableKey("the private key is not hex: two digits for each byte, after 0x or nothing")
         })?;
         Self::from_bytes(curve, bytes)
     }

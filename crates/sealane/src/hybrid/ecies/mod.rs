@@ -151,7 +151,7 @@ pub fn opened_len(config: &Config, message_len: usize) -> Result<usize, Error> {
 /// Encrypts `plaintext` for whoever has the private key.
 ///
 /// # Errors
-/// [`Misuse::Key`] for a key of another curve than the configuration's or of low order; those of [`sealed_len`].
+/// [`Misuse::UnsuitableKey`] for a key of another curve than the configuration's or of low order; those of [`sealed_len`].
 pub fn seal(config: &Config, public: &PublicKey, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
     let mut message = vec![0; sealed_len(config, plaintext.len())?];
     seal_into(config, public, plaintext, aad, &mut message)?;
@@ -189,7 +189,7 @@ pub fn seal_into(
 ///
 /// # Errors
 /// [`Error::Authentication`] for another key, another configuration or a changed message; [`Error::Truncated`];
-/// [`Error::Format`] where it begins with no key of the configuration's curve and encoding; [`Misuse::Key`] for a
+/// [`Error::Format`] where it begins with no key of the configuration's curve and encoding; [`Misuse::UnsuitableKey`] for a
 /// private key of another curve.
 pub fn open(config: &Config, private: &PrivateKey, message: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
     let mut plaintext = vec![0; opened_len(config, message.len())?];
@@ -227,7 +227,7 @@ pub fn open_into(
 /// eciespy's `encrypt`: the public key is hex, with or without `0x`, of secp256k1 33, 65 or 64 bytes.
 ///
 /// # Errors
-/// Those of [`seal`]; [`Misuse::Key`] for what is not hex; [`Error::Format`] for no public key.
+/// Those of [`seal`]; [`Misuse::UnsuitableKey`] for what is not hex; [`Error::Format`] for no public key.
 pub fn ecies_encrypt(public_hex: &str, data: &[u8], config: &Config) -> Result<Vec<u8>, Error> {
     seal(config, &PublicKey::from_hex(config.curve, public_hex)?, data, b"")
 }
@@ -236,7 +236,7 @@ pub fn ecies_encrypt(public_hex: &str, data: &[u8], config: &Config) -> Result<V
 /// with a random one.
 ///
 /// # Errors
-/// Those of [`open`]; [`Misuse::Key`] and [`Misuse::KeyLength`] for no private key.
+/// Those of [`open`]; [`Misuse::UnsuitableKey`] and [`Misuse::KeyLength`] for no private key.
 pub fn ecies_decrypt(private_hex: &str, message: &[u8], config: &Config) -> Result<Vec<u8>, Error> {
     open(config, &PrivateKey::from_hex(config.curve, private_hex)?, message, b"")
 }
@@ -244,7 +244,7 @@ pub fn ecies_decrypt(private_hex: &str, message: &[u8], config: &Config) -> Resu
 fn check(config: &Config, curve: Curve) -> Result<(), Misuse> {
     match curve == config.curve {
         true => Ok(()),
-        false => Err(Misuse::Key("the key is on another curve than the configuration says")),
+        false => Err(Misuse::UnsuitableKey("the key is on another curve than the configuration says")),
     }
 }
 

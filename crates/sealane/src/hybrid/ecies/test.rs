@@ -258,7 +258,7 @@ fn keys_of_x25519_are_reduced_and_not_of_low_order() {
     one[0] = 1;
     for low in [[0; 32], one, big] {
         let public = PublicKey::from_bytes(Curve::X25519, &low).unwrap();
-        assert!(matches!(seal(&config, &public, b"", b""), Err(Error::Misuse(Misuse::Key(_)))));
+        assert!(matches!(seal(&config, &public, b"", b""), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
         let message = [&low[..], &[0; 32]].concat();
         assert!(matches!(open(&config, &private, &message, b""), Err(Error::Format(_))));
     }
@@ -281,8 +281,11 @@ fn the_key_is_of_the_configurations_curve() {
         for other in CURVES.into_iter().filter(|other| *other != curve) {
             let (config, private) = (Config { curve, ..Config::default() }, generate(other));
             let sealed = seal(&config, &private.public(), b"", b"");
-            assert!(matches!(sealed, Err(Error::Misuse(Misuse::Key(_)))));
-            assert!(matches!(open(&config, &private, &[0; 200], b""), Err(Error::Misuse(Misuse::Key(_)))));
+            assert!(matches!(sealed, Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
+            assert!(matches!(
+                open(&config, &private, &[0; 200], b""),
+                Err(Error::Misuse(Misuse::UnsuitableKey(_)))
+            ));
         }
     }
 }
@@ -342,20 +345,23 @@ fn what_is_no_key_is_refused() {
         }
         for text in [&*"0g".repeat(32), &*format!("0x0x{}", "0".repeat(62)), &*"é".repeat(32)] {
             let refused = ecies_decrypt(text, &message, &config);
-            assert!(matches!(refused, Err(Error::Misuse(Misuse::Key(_)))), "{text}: {refused:?}");
+            assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{text}: {refused:?}");
         }
         for text in ["", "0x", "00", &*"00".repeat(500), &*"04".repeat(66)] {
             assert!(matches!(ecies_encrypt(text, b"", &config), Err(Error::Format(_))), "{curve:?} {text}");
         }
         for text in ["0", "zz", "0x 4", &*"0".repeat(65), "é"] {
             let refused = ecies_encrypt(text, b"", &config);
-            assert!(matches!(refused, Err(Error::Misuse(Misuse::Key(_)))), "{curve:?} {text}: {refused:?}");
+            assert!(
+                matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))),
+                "{curve:?} {text}: {refused:?}"
+            );
         }
     }
     let zero = "00".repeat(32);
     assert!(matches!(
         ecies_decrypt(&zero, &[0; 200], &Config::default()),
-        Err(Error::Misuse(Misuse::Key(_)))
+        Err(Error::Misuse(Misuse::UnsuitableKey(_)))
     ));
 }
 

@@ -29,11 +29,14 @@ fn every_kind_there_and_back() {
             assert_eq!(again.public(), key.public());
             let other = Secret::load(&path, Some("naive passphrase"));
             match passphrase {
-                None => assert!(matches!(other, Err(Error::Misuse(Misuse::NotEncrypted))), "{other:?}"),
+                None => assert!(matches!(other, Err(Error::Misuse(Misuse::KeyNotEncrypted))), "{other:?}"),
                 Some(_) => {
-                    assert!(matches!(other, Err(Error::Passphrase)), "{kind}: {other:?}");
+                    assert!(matches!(other, Err(Error::WrongPassphrase)), "{kind}: {other:?}");
                     let without = Secret::load(&path, None);
-                    assert!(matches!(without, Err(Error::Misuse(Misuse::PassphraseMissing))), "{without:?}");
+                    assert!(
+                        matches!(without, Err(Error::Misuse(Misuse::KeyPassphraseRequired))),
+                        "{without:?}"
+                    );
                     let content = fs::read_to_string(&path).unwrap();
                     assert!(!content.contains(text.lines().nth(1).unwrap_or(&text)), "{kind}");
                 }
@@ -75,10 +78,13 @@ fn keys_for_recipients() {
         let again = Secret::load_with(&path, &identity(0)).unwrap();
         assert_eq!(*again.to_text(None).unwrap(), *key.to_text(None).unwrap());
         assert!(matches!(Secret::load_with(&path, &identity(1)), Err(Error::NoMatchingKey)));
-        assert!(matches!(Secret::load(&path, None), Err(Error::Misuse(Misuse::IdentityMissing))));
-        assert!(matches!(Secret::load(&path, Some("x")), Err(Error::Misuse(Misuse::IdentityMissing))));
+        assert!(matches!(Secret::load(&path, None), Err(Error::Misuse(Misuse::KeyIdentityRequired))));
+        assert!(matches!(Secret::load(&path, Some("x")), Err(Error::Misuse(Misuse::KeyIdentityRequired))));
         key.save(&path, None, Existing::Replace).unwrap();
-        assert!(matches!(Secret::load_with(&path, &identity(0)), Err(Error::Misuse(Misuse::NotEncrypted))));
+        assert!(matches!(
+            Secret::load_with(&path, &identity(0)),
+            Err(Error::Misuse(Misuse::KeyNotEncrypted))
+        ));
     }
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -135,7 +141,7 @@ fn what_is_no_key_file_is_refused() {
 fn an_empty_passphrase_is_refused() {
     for kind in [Kind::Aes256, Kind::X25519, Kind::Age] {
         let refused = Secret::generate(kind).unwrap().to_text(Some(""));
-        assert!(matches!(refused, Err(Error::Misuse(Misuse::Key(_)))), "{kind}");
+        assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{kind}");
     }
 }
 

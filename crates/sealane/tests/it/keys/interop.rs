@@ -47,14 +47,14 @@ fn encrypted_keys_are_the_same_keys() {
         for text in encrypted {
             assert_eq!(*locked(text).to_text(None).unwrap(), *plain.to_text(None).unwrap(), "{text}");
             let wrong = Secret::from_text(text, Some("hunter3"));
-            assert!(matches!(wrong, Err(Error::Passphrase)), "{wrong:?}");
-            assert!(matches!(Secret::from_text(text, Some("")), Err(Error::Passphrase)));
+            assert!(matches!(wrong, Err(Error::WrongPassphrase)), "{wrong:?}");
+            assert!(matches!(Secret::from_text(text, Some("")), Err(Error::WrongPassphrase)));
             let without = Secret::from_text(text, None);
-            assert!(matches!(without, Err(Error::Misuse(Misuse::PassphraseMissing))), "{without:?}");
+            assert!(matches!(without, Err(Error::Misuse(Misuse::KeyPassphraseRequired))), "{without:?}");
         }
         assert!(matches!(
             Secret::from_text(&plain.to_text(None).unwrap(), Some("hunter2")),
-            Err(Error::Misuse(Misuse::NotEncrypted))
+            Err(Error::Misuse(Misuse::KeyNotEncrypted))
         ));
     }
 }
@@ -155,10 +155,10 @@ fn keys_of_openssh() {
         let key = Secret::from_text(text, passphrase).unwrap();
         assert_eq!((key.kind(), key.public().as_ref()), (None, Some(&theirs)));
         assert_eq!(format!("{key:?}"), "Secret(age)");
-        assert!(matches!(key.to_text(None), Err(Error::Misuse(Misuse::Key(_)))));
+        assert!(matches!(key.to_text(None), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
     }
     let refused = |text, passphrase| Secret::from_text(text, passphrase).unwrap_err();
-    assert!(matches!(refused(OPENSSH_ED25519, Some("hunter2")), Error::Misuse(Misuse::NotEncrypted)));
-    assert!(matches!(refused(OPENSSH_ED25519_ENCRYPTED, None), Error::Misuse(Misuse::PassphraseMissing)));
-    assert!(matches!(refused(OPENSSH_ED25519_ENCRYPTED, Some("hunter3")), Error::Passphrase));
+    assert!(matches!(refused(OPENSSH_ED25519, Some("hunter2")), Error::Misuse(Misuse::KeyNotEncrypted)));
+    assert!(matches!(refused(OPENSSH_ED25519_ENCRYPTED, None), Error::Misuse(Misuse::KeyPassphraseRequired)));
+    assert!(matches!(refused(OPENSSH_ED25519_ENCRYPTED, Some("hunter3")), Error::WrongPassphrase));
 }
