@@ -2,23 +2,8 @@
 
 use super::kept;
 use crate::Error;
-use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-/// More threads than this do not make a file faster: the kernel's page cache is the limit by then.
-const MOST_THREADS: usize = 8;
-
-/// More than these are not made, whatever is asked for: each has its buffers.
-const MOST_ASKED: usize = 256;
-
-/// Threads to use where the caller does not say.
-pub(crate) fn threads(asked: Option<NonZeroUsize>) -> usize {
-    match asked {
-        Some(n) => n.get().min(MOST_ASKED),
-        None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST_THREADS),
-    }
-}
 
 /// Who works beside the calling thread.
 #[derive(Clone, Copy, Debug)]

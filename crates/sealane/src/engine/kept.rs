@@ -1,7 +1,7 @@
 //! What stays from call to call, for work too short to make it anew: threads and a buffer.
 
 use super::cores::Cores;
-use super::join::threads;
+use super::threads::default_threads;
 use crate::random::process_mark;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
@@ -71,7 +71,7 @@ impl Crew {
 
     fn new(process: u64) -> Self {
         // The calling thread is one of them.
-        let helpers = threads(None) - 1;
+        let helpers = default_threads() - 1;
         let cores = Arc::new(Cores::default());
         let own = Arc::clone(&cores);
         let builder = ThreadPoolBuilder::new()

@@ -8,3 +8,4 @@ pub(crate) mod options;
 pub(crate) mod pipeline;
 pub(crate) mod plan;
 pub(crate) mod staged;
+pub(crate) mod threads;

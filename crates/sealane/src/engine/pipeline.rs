@@ -1,9 +1,10 @@
 //! One file to another: read a job, seal or open it, write it where it belongs; all threads at once.
 
 use super::io::{Named, WriteAt};
-use super::join::{Threads, join, threads};
+use super::join::{Threads, join};
 use super::options::Options;
 use super::plan::{Job, Layout, Place, Plan};
+use super::threads::thread_count;
 use crate::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
@@ -115,7 +116,7 @@ fn each_job(
         (plain, vec![0; head + plan.most_sealed()])
     };
     let done = AtomicU64::new(0);
-    let threads = Threads::Made(threads(options.threads));
+    let threads = Threads::Made(thread_count(options.threads));
     let mut progress = options.progress(Some(plan.plain_len));
     join(
         threads,

@@ -4,9 +4,10 @@ use super::coat::Coated;
 use super::lock::{DecryptWith, EncryptWith, Keys};
 use crate::age::Armor;
 use crate::age::armor::{self, Decoder};
-use crate::engine::join::{Threads, join, threads};
+use crate::engine::join::{Threads, join};
 use crate::engine::pipeline::{open_chunks, seal_chunks};
 use crate::engine::plan::{Job, Plan};
+use crate::engine::threads::default_threads;
 use crate::{Error, Misuse};
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -175,7 +176,7 @@ fn each_job(
     output_len: fn(&Job) -> usize,
     work: impl Fn(&Job, &[u8], &mut [u8]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
-    let threads = if input.len() < WORTH_THREADS { 1 } else { threads(None) };
+    let threads = if input.len() < WORTH_THREADS { 1 } else { default_threads() };
     let mut parts = Vec::new();
     for job in (0..plan.jobs()).map(|at| plan.job(at)) {
         let (from, rest) = input.split_at(input_len(&job));

@@ -40,6 +40,7 @@ mod writer;
 
 pub use crate::engine::io::{Concurrency, ReadAt};
 pub use crate::engine::options::{Callback, Durability, Options};
+pub use crate::engine::threads::{PARALLEL_FILE_LEN, default_threads};
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
 pub use format::Format;
 pub use inspect::{Info, inspect};
