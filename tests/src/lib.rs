@@ -1,23 +1,27 @@
-//! The house seen from outside: its files, as the tests of the five laws read them.
+//! The sources and documents of the project, as the tests of its architecture rules read them.
 #![forbid(unsafe_code)]
+
+pub mod modules;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file of the project that git would track.
+/// A text file of the project.
 pub struct Page {
-    /// Where it lies, from the root, with forward slashes.
+    /// The path from the root of the project, with forward slashes.
     pub path: String,
-    /// Its text.
+    /// The whole content.
     pub text: String,
 }
 
-/// The root of the project.
+/// Returns the root folder of the project.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests live one folder down").to_owned()
 }
 
-/// All pages below `folder` whose name ends with `ending`, in a fixed order.
+/// Returns all files below `folder` whose name ends with `ending`, sorted by path.
+///
+/// Build folders and hidden folders are left out, for example `target` and `.venv`.
 pub fn pages(folder: &str, ending: &str) -> Vec<Page> {
     let mut found = Vec::new();
     walk(&root().join(folder), ending, &mut found);
@@ -36,29 +40,30 @@ fn walk(folder: &Path, ending: &str, found: &mut Vec<Page>) {
             let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             let path =
                 path.strip_prefix(root()).expect("below the root").to_string_lossy().replace('\\', "/");
-            found.push(Page { path, text });
+            found.push(Page { path: path.trim_start_matches("./").to_owned(), text });
         }
     }
 }
 
 impl Page {
-    /// Lines of code: without comments, with their numbers.
+    /// The lines that are not comments, with their numbers from 1.
     pub fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = self.text.lines().enumerate();
         lines.filter(|(_, line)| !line.trim_start().starts_with("//")).map(|(i, line)| (i + 1, line))
     }
 
-    /// Whether it is part of the house, and not of its tests, benches or examples.
-    pub fn is_house(&self) -> bool {
-        !self.path.split('/').any(|part| matches!(part, "tests" | "examples" | "benches" | "fuzz"))
+    /// Whether the file is part of the product: no test, benchmark, example or fuzz target, and not of the lab.
+    pub fn is_product(&self) -> bool {
+        !self.path.starts_with("lab/")
+            && !self.path.split('/').any(|part| matches!(part, "tests" | "examples" | "benches" | "fuzz"))
     }
 }
 
-/// The house crates that a manifest names as dependencies.
-pub fn house_dependencies(manifest: &str) -> Vec<String> {
+/// The crates of this workspace that a manifest names under `[dependencies]`.
+pub fn own_dependencies(manifest: &str) -> Vec<String> {
     let from = manifest.split("[dependencies]").nth(1).unwrap_or_default();
     let until = from.split("\n[").next().unwrap_or_default();
     let names = until.lines().filter_map(|line| line.split(['.', '=', ' ']).next());
-    let house = ["kernels", "providers", "sealane", "cli", "reference", "vectors"];
-    names.filter(|name| house.contains(name)).map(str::to_owned).collect()
+    let own = ["kernels", "providers", "sealane", "cli", "reference", "vectors"];
+    names.filter(|name| own.contains(name)).map(str::to_owned).collect()
 }

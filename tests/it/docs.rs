@@ -1,6 +1,6 @@
 //! What the papers say is what the code has.
 
-use house::{pages, root};
+use project::{pages, root};
 use providers::{Algorithm, Provider, ROWS, listing};
 use std::fs;
 

@@ -1,0 +1,181 @@
+//! The architecture rules of ARCHITECTURE.md, checked on the sources.
+
+use project::modules::{Graph, cycles, graph};
+use project::{Page, own_dependencies, pages, root};
+
+/// The crates of the product and the helper crates of its tests, with the crates of this workspace that each may use.
+const CRATES: [(&str, &[&str]); 7] = [
+    ("crates/kernels", &[]),
+    ("crates/providers", &["kernels"]),
+    ("crates/sealane", &["providers"]),
+    ("cli", &["sealane"]),
+    ("bindings/python", &["sealane", "cli"]),
+    ("reference", &[]),
+    ("vectors", &[]),
+];
+
+fn module_graph(folder: &str) -> Graph {
+    graph(&root().join(folder).join("src/lib.rs"))
+}
+
+/// Rule 1: dependencies point down, between crates.
+#[test]
+fn crates_depend_downwards() {
+    for (folder, may) in CRATES {
+        let manifest = std::fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+        for dependency in own_dependencies(&manifest) {
+            assert!(may.contains(&dependency.as_str()), "{folder} depends on {dependency}");
+        }
+    }
+    let kernels = std::fs::read_to_string(root().join("crates/kernels/Cargo.toml")).unwrap();
+    let own = kernels.split("[dependencies]").nth(1).unwrap().split("\n[").next().unwrap();
+    assert!(!own.contains('='), "crates/kernels has no dependencies");
+}
+
+/// Rule 1: no two source files need each other, in any crate.
+#[test]
+fn no_cycles_between_files() {
+    let mut found = Vec::new();
+    for (folder, _) in CRATES {
+        let graph = module_graph(folder);
+        let edges: usize = graph.values().map(|to| to.len()).sum();
+        assert!(edges > graph.len() / 2, "{folder}: {edges} edges are too few to be the real graph");
+        found.extend(cycles(&graph).into_iter().map(|cycle| (folder, cycle)));
+    }
+    assert!(found.is_empty(), "files that need each other: {found:#?}");
+}
+
+/// Rule 1: dependencies point down, between the modules of the crate `sealane`.
+#[test]
+fn modules_depend_downwards() {
+    // A module may use modules with a smaller number.
+    let layers = [
+        ("error", 0),
+        ("random", 0),
+        ("engine", 1),
+        ("key", 1),
+        ("nonce", 1),
+        ("aead", 2),
+        ("asymmetric", 3),
+        ("hazmat", 3),
+        ("age", 4),
+        ("keys", 5),
+        ("file", 6),
+        ("hybrid", 6),
+    ];
+    let module = |file: &str| file.split(['/', '.']).next().unwrap_or_default().to_owned();
+    let layer = |file: &str| {
+        let found = layers.iter().find(|(name, _)| *name == module(file));
+        found.unwrap_or_else(|| panic!("{file}: add the new module to the layers of this test")).1
+    };
+    for (file, uses) in module_graph("crates/sealane") {
+        for (used, path) in uses.iter().filter(|(used, _)| file != "lib.rs" && *used != "lib.rs") {
+            let down = module(&file) == module(used) || layer(used) < layer(&file);
+            assert!(down, "{file} uses {used} by {path}, which is not in a lower layer");
+        }
+    }
+}
+
+/// Rule 2: `unsafe` lives in a closed list of files.
+#[test]
+fn unsafe_code_is_in_a_closed_list() {
+    const MAY: [&str; 4] = [
+        "crates/kernels/src/fork.rs",
+        "crates/kernels/src/variant.rs",
+        "crates/kernels/src/zero.rs",
+        "bindings/python/src/buffer.rs",
+    ];
+    let may = |path: &str| path.starts_with("crates/kernels/src/vector/") || MAY.contains(&path);
+    for page in pages(".", ".rs").into_iter().filter(|page| page.is_product() && !may(&page.path)) {
+        for (line, code) in page.code() {
+            let word = code.replace("unsafe_code", "").replace("unsafe_op_in_unsafe_fn", "");
+            assert!(!word.contains("unsafe"), "{}:{line}: {code}", page.path);
+        }
+    }
+    for library in ["crates/providers", "crates/sealane", "cli", "reference", "vectors", "tests"] {
+        let text = std::fs::read_to_string(root().join(library).join("src/lib.rs")).unwrap();
+        assert!(text.contains("#![forbid(unsafe_code)]"), "{library} does not forbid unsafe code");
+    }
+}
+
+/// Rule 3: a choice is an entry in a table, so that one file detects processor features and one reads the environment.
+#[test]
+fn features_and_environment_are_read_in_one_file() {
+    const DETECTS: &str = "crates/kernels/src/cpu.rs";
+    const READS: &[&str] = &["crates/providers/src/environment.rs", "crates/sealane/src/keys/reference.rs"];
+    for page in pages(".", ".rs").into_iter().filter(Page::is_product) {
+        for (line, code) in page.code() {
+            let detects = code.contains("feature_detected!") || code.contains("cfg!(target_feature");
+            assert!(!detects || page.path == DETECTS, "{}:{line}: {code}", page.path);
+            let reads = code.contains("env::var");
+            assert!(!reads || READS.contains(&page.path.as_str()), "{}:{line}: {code}", page.path);
+        }
+    }
+}
+
+/// Rule 4: every variant has a reference implementation, and tests loop over the tables.
+#[test]
+fn tests_loop_over_the_tables() {
+    let tests: String = pages("crates/kernels/tests", ".rs").into_iter().map(|page| page.text).collect();
+    assert!(tests.contains("reference::"), "the kernels are compared with the reference implementations");
+    for page in pages("crates/kernels/src", ".rs") {
+        let tables = page.text.split("pub static ").skip(1);
+        for table in tables.filter_map(|rest| rest.split(':').next()).filter(|name| !name.contains(' ')) {
+            let listed = page.text.contains("pub fn variants()") || tests.contains(table);
+            assert!(listed, "{}: no test loops over the table {table}", page.path);
+        }
+    }
+    let contract: String = pages("crates/providers", ".rs")
+        .into_iter()
+        .filter(|page| page.path.contains("/tests/") || page.path.ends_with("contract.rs"))
+        .map(|page| page.text)
+        .collect();
+    assert!(
+        contract.contains("entries()") || contract.contains("ENTRIES"),
+        "the contract tests loop over the registry"
+    );
+}
+
+/// Rule 5: errors are typed where they arise and translated once, at the binding.
+#[test]
+fn errors_are_translated_once() {
+    const TRANSLATES: &str = "bindings/python/src/error.rs";
+    for page in pages("bindings/python/src", ".rs").into_iter().filter(|page| page.path != TRANSLATES) {
+        for (line, code) in page.code() {
+            let translates = code.contains("sealane::Error::") || code.contains("for PyErr");
+            assert!(!translates, "{}:{line}: {code}", page.path);
+        }
+    }
+    for page in pages("crates", ".rs").into_iter().filter(Page::is_product) {
+        for (line, code) in page.code() {
+            let prints = ["process::exit", "eprintln!", "println!"].iter().any(|call| code.contains(call));
+            assert!(!prints, "{}:{line}: a library neither prints nor ends the process: {code}", page.path);
+        }
+    }
+}
+
+/// Rule 5: an error that is dropped is dropped for a reason, which stands beside it.
+#[test]
+fn discarded_errors_have_a_reason() {
+    for folder in ["crates", "cli", "bindings"] {
+        for page in pages(folder, ".rs").into_iter().filter(Page::is_product) {
+            let lines: Vec<_> = page.text.lines().collect();
+            let tests = lines.iter().position(|line| line.trim() == "#[cfg(test)]").unwrap_or(lines.len());
+            for (at, line) in
+                lines[..tests].iter().enumerate().filter(|(_, line)| line.contains("map_err(|_|"))
+            {
+                let reason = lines[at.saturating_sub(4)..=at].iter().any(|line| line.contains("//"));
+                assert!(reason, "{}:{}: {line}: why is the error dropped?", page.path, at + 1);
+            }
+        }
+    }
+}
+
+/// A file can be read in one sitting.
+#[test]
+fn files_have_at_most_600_lines() {
+    for page in [".rs", ".py"].iter().flat_map(|ending| pages(".", ending)) {
+        let lines = page.text.lines().count();
+        assert!(lines <= 600, "{} has {lines} lines", page.path);
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of the project as a whole.
+
+mod architecture;
+mod docs;
