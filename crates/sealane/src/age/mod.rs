@@ -41,10 +41,11 @@ pub use recipient::Recipient;
 pub use scrypt::{MOST_WORK, WORK};
 pub use stanza::Stanza;
 
-pub(crate) use payload::{Begun, NONCE_LEN, Payload, layout};
+pub(crate) use payload::{NONCE_LEN, Payload, layout};
 
 use crate::Error;
-use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
+use crate::engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
+use crate::engine::prefix;
 use std::io::Write;
 use zeroize::Zeroizing;
 
@@ -86,7 +87,9 @@ pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, 
 }
 
 fn open_binary(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let Begun::Ready(payload) = Payload::begin(file, identities)? else { return Err(Error::Truncated) };
+    let prefix::Parsed::Ready(payload) = Payload::begin(file, identities)? else {
+        return Err(Error::Truncated);
+    };
     let plan = payload.layout().plan_sealed(file.len() as u64)?;
     let len =
         usize::try_from(plan.plain_len).map_err(|_| Error::LimitExceeded("more than memory can hold"))?;

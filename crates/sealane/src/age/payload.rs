@@ -12,8 +12,9 @@
 use super::file_key::FileKey;
 use super::header::{Header, Parsed};
 use super::{Identity, Recipient, identity, recipient};
-use crate::engine::pipeline::Chunks;
-use crate::engine::plan::{End, Layout, Place};
+use crate::engine::pipeline::ChunkCipher;
+use crate::engine::plan::{ChunkPosition, End, Layout};
+use crate::engine::prefix;
 use crate::{Aead, Error, InOut};
 use std::fmt;
 
@@ -27,14 +28,6 @@ const TAG_LEN: usize = 16;
 pub(crate) struct Payload {
     aead: Aead,
     layout: Layout,
-}
-
-/// How far a look at the beginning of a file got.
-#[derive(Debug)]
-pub(crate) enum Begun {
-    Ready(Payload),
-    /// It is not worth to look again with less than so many bytes, unless the file has no more: then it is truncated.
-    More(usize),
 }
 
 impl Payload {
@@ -69,12 +62,12 @@ impl Payload {
     ///
     /// # Errors
     /// Those of [`Header::parse`] and [`Self::open`].
-    pub(crate) fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Begun, Error> {
+    pub(crate) fn begin(prefix: &[u8], identities: &[Identity]) -> Result<prefix::Parsed<Self>, Error> {
         match Header::parse(prefix)? {
-            Parsed::More { want } => Ok(Begun::More(want)),
+            Parsed::More { want } => Ok(prefix::Parsed::NeedsMore(want)),
             Parsed::Whole(header, len) => match prefix[len..].first_chunk() {
-                None => Ok(Begun::More(len + NONCE_LEN)),
-                Some(nonce) => Ok(Begun::Ready(Self::open(&header, len, nonce, identities)?)),
+                None => Ok(prefix::Parsed::NeedsMore(len + NONCE_LEN)),
+                Some(nonce) => Ok(prefix::Parsed::Ready(Self::open(&header, len, nonce, identities)?)),
             },
         }
     }
@@ -97,30 +90,30 @@ pub(crate) const fn layout(before: u64) -> Layout {
     }
 }
 
-fn nonce(place: Place) -> [u8; 12] {
+fn nonce(position: ChunkPosition) -> [u8; 12] {
     let mut nonce = [0; 12];
-    nonce[3..11].copy_from_slice(&place.index.to_be_bytes());
-    nonce[11] = place.last.into();
+    nonce[3..11].copy_from_slice(&position.index.to_be_bytes());
+    nonce[11] = position.last.into();
     nonce
 }
 
-impl Chunks for Payload {
+impl ChunkCipher for Payload {
     fn layout(&self) -> Layout {
         self.layout
     }
 
-    fn seal(&self, place: Place, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         let (data, tag) = sealed.split_at_mut(plain.len());
-        self.aead.encrypt_parts(&nonce(place), &[], InOut::apart(plain, data), tag)
+        self.aead.encrypt_parts(&nonce(position), &[], InOut::apart(plain, data), tag)
     }
 
-    fn open(&self, place: Place, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         // Or one plaintext would have two files that are both right.
-        if plain.is_empty() && place.index > 0 {
+        if plain.is_empty() && position.index > 0 {
             return Err(Error::Authentication);
         }
         let (data, tag) = sealed.split_at(plain.len());
-        self.aead.decrypt_parts(&nonce(place), &[], InOut::apart(data, plain), tag)
+        self.aead.decrypt_parts(&nonce(position), &[], InOut::apart(data, plain), tag)
     }
 }
 

@@ -1,9 +1,10 @@
 //! What the testkit says of plaintext that is released before a payload fails, chunk by chunk.
 
-use super::payload::{Begun, CHUNK_LEN, Payload};
+use super::payload::{CHUNK_LEN, Payload};
 use super::{Armor, Identity, armor};
-use crate::engine::pipeline::Chunks;
-use crate::engine::plan::Place;
+use crate::engine::pipeline::ChunkCipher;
+use crate::engine::plan::ChunkPosition;
+use crate::engine::prefix::Parsed;
 use sha2::{Digest, Sha256};
 use vectors::{AgeCase, AgeOutcome};
 
@@ -28,9 +29,9 @@ fn release(payload: &Payload, mut sealed: &[u8], out: &mut Sha256) -> bool {
         let Some(plain_len) = len.checked_sub(16) else { return false };
         let mut plain = vec![0; plain_len];
         let full = plain_len == CHUNK_LEN;
-        if full && payload.open(Place { index, last: false }, chunk, &mut plain).is_ok() {
+        if full && payload.open(ChunkPosition { index, last: false }, chunk, &mut plain).is_ok() {
             out.update(&plain);
-        } else if payload.open(Place { index, last: true }, chunk, &mut plain).is_ok() {
+        } else if payload.open(ChunkPosition { index, last: true }, chunk, &mut plain).is_ok() {
             out.update(&plain);
             return rest.is_empty();
         } else {
@@ -49,7 +50,7 @@ fn what_is_released_before_a_failure_is_what_it_should_be() {
         let passphrases = case.passphrases.iter().map(|text| Identity::passphrase(text));
         let identities: Vec<_> = identities.into_iter().chain(passphrases).collect();
         let binary = binary(&case);
-        let Begun::Ready(payload) = Payload::begin(&binary, &identities).unwrap() else {
+        let Parsed::Ready(payload) = Payload::begin(&binary, &identities).unwrap() else {
             panic!("{}: no header", case.file)
         };
         let mut sum = Sha256::new();

@@ -1,27 +1,33 @@
-//! Reading and writing at a position, by several threads at once.
+//! Positional reads and writes, safe to call from several threads at once.
 
 use crate::Error;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Something that can be read at any position.
+/// A source that can be read at any position, for example a file or a byte slice.
 pub trait ReadAt: Send + Sync {
-    /// Reads at most `into.len()` bytes from `offset`; 0 at the end.
+    /// Reads up to `into.len()` bytes from `offset` and returns their number, which is 0 at the end of the source.
+    ///
+    /// # Errors
+    /// The errors of the source. [`io::ErrorKind::Interrupted`] is retried.
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
 
-    /// Bytes there are.
+    /// Returns the size of the source in bytes.
+    ///
+    /// # Errors
+    /// The errors of the source.
     fn size(&self) -> io::Result<u64>;
 
-    /// What becomes of several threads that read at once.
+    /// Returns whether concurrent reads run in parallel.
     fn concurrency(&self) -> Concurrency {
         Concurrency::Parallel
     }
 
-    /// Fills `into` from `offset`.
+    /// Fills `into` with the bytes from `offset`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] where it ends before.
+    /// [`io::ErrorKind::UnexpectedEof`] if the source ends earlier, and the errors of [`Self::read_at`].
     fn read_exact_at(&self, mut offset: u64, mut into: &mut [u8]) -> io::Result<()> {
         while !into.is_empty() {
             match self.read_at(offset, into) {
@@ -43,29 +49,29 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// Several threads that read from one source.
+/// Whether concurrent reads of a source run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concurrency {
-    /// They do not disturb each other.
+    /// Reads run in parallel.
     Parallel,
-    /// They wait for each other, so that a second one brings little.
+    /// Reads wait for each other, so a second thread gains little.
     Serialized,
 }
 
-/// A source and what it is called in errors.
+/// A source with the path that errors report.
 #[derive(Clone, Copy)]
-pub(crate) struct Named<'a> {
+pub(crate) struct NamedSource<'a> {
     pub(crate) path: &'a Path,
     pub(crate) source: &'a dyn ReadAt,
 }
 
-impl Named<'_> {
+impl NamedSource<'_> {
     pub(crate) fn read_exact_at(self, offset: u64, into: &mut [u8]) -> Result<(), Error> {
         self.source.read_exact_at(offset, into).map_err(|e| Error::io(self.path, e))
     }
 }
 
-/// Something that can be written at any position.
+/// A sink that can be written at any position.
 pub(crate) trait WriteAt: Sync {
     fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()>;
 }
@@ -144,10 +150,10 @@ impl WriteAt for File {
     }
 }
 
-/// Where verified plaintext goes when nobody wants it.
-pub(crate) struct Nowhere;
+/// A sink that discards all bytes, for verification without output.
+pub(crate) struct Discard;
 
-impl WriteAt for Nowhere {
+impl WriteAt for Discard {
     fn write_all_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
         Ok(())
     }

@@ -1,11 +1,16 @@
-//! The shape of the work: how it is cut, spread over threads, and brought to disk. Knows chunks, not ciphers.
+//! The file engine: cuts files into jobs, runs jobs on several threads, and stages output on disk.
+//!
+//! The engine knows chunks but no ciphers and no formats. A format implements [`pipeline::ChunkCipher`] and describes
+//! the positions of its chunks in a [`plan::Layout`]; everything else is shared by all formats.
 
-mod cores;
+mod affinity;
 pub(crate) mod io;
-pub(crate) mod join;
-pub(crate) mod kept;
 pub(crate) mod options;
+pub(crate) mod parallel;
 pub(crate) mod pipeline;
 pub(crate) mod plan;
+mod pool;
+pub(crate) mod prefix;
+pub(crate) mod scratch;
 pub(crate) mod staged;
 pub(crate) mod threads;

@@ -1,38 +1,38 @@
-//! What a caller may choose about a long piece of work, and how they hear of it.
+//! Options of a file operation and its progress reports.
 
 use crate::Error;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-/// Hears of progress: bytes done and, where it is known, the total.
+/// A progress callback. It receives the number of bytes done and the total, if the total is known.
 pub type Callback<'a> = dyn FnMut(u64, Option<u64>) -> ControlFlow<()> + 'a;
 
-/// What may be chosen about a whole file. The default chooses for you.
+/// Options of a file operation.
 #[derive(Default)]
 pub struct Options<'a> {
-    /// Threads, the calling one included; at most 256. Default: one a core, at most 8.
+    /// Number of threads, the calling one included; at most 256. The default is one per core, at most 8.
     pub threads: Option<NonZeroUsize>,
-    /// Called on the calling thread with the bytes of plaintext done and, where it is known, the total; the last call
-    /// says that all is done. `Break` cancels, and nothing is left behind.
+    /// Called on the calling thread with the number of plaintext bytes done and the total, if the total is known. The
+    /// last call reports that all bytes are done. `Break` cancels the operation, and no output remains.
     pub progress: Option<&'a mut Callback<'a>>,
-    /// Whether to wait for the disk before the file gets its name.
+    /// Whether the operation waits for the disk before the file gets its name.
     pub durability: Durability,
 }
 
-/// When a written file counts as written.
+/// The guarantee for a written file if the machine crashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// When the system has it, as `cp` does. A crash of the machine within seconds may lose the new file.
+    /// The operating system has the bytes, as after `cp`. A crash within seconds may lose the new file.
     #[default]
     Cached,
-    /// When the disk has it. Slower.
+    /// The disk has the bytes. This is slower.
     Synced,
 }
 
 impl Options<'_> {
-    /// Reports to the callback.
+    /// Returns a progress reporter for an operation of `total` bytes.
     pub(crate) fn progress(&mut self, total: Option<u64>) -> Progress<'_> {
-        // A report costs its caller about a microsecond, and a user wants to stop a job within a moment.
+        // A report costs about a microsecond, and cancelling should take effect within a moment.
         let step = total.map_or(1 << 22, |total| (total / 100).clamp(1 << 18, 1 << 24));
         let callback = self.progress.as_mut().map(|callback| &mut **callback as &mut Callback<'_>);
         Progress { callback, total, step, next: step }
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Options<'_> {
     }
 }
 
-/// How often the callback hears.
+/// Calls the progress callback after every `step` bytes.
 pub(crate) struct Progress<'a> {
     callback: Option<&'a mut Callback<'a>>,
     total: Option<u64>,
@@ -57,8 +57,8 @@ pub(crate) struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// `done` bytes are done.
-    pub(crate) fn at(&mut self, done: u64) -> Result<(), Error> {
+    /// Reports `done` bytes if a step is complete.
+    pub(crate) fn update(&mut self, done: u64) -> Result<(), Error> {
         if done < self.next || Some(done) == self.total {
             return Ok(());
         }
@@ -66,13 +66,13 @@ impl Progress<'_> {
         self.report(done)
     }
 
-    /// All `done` bytes are done, so the total is known now.
-    pub(crate) fn end(&mut self, done: u64) -> Result<(), Error> {
+    /// Reports that the operation is complete after `done` bytes, which are the total.
+    pub(crate) fn finish(&mut self, done: u64) -> Result<(), Error> {
         self.total = Some(done);
         self.report(done)
     }
 
-    /// Reports whether it is time or not.
+    /// Reports `done` bytes at once.
     pub(crate) fn report(&mut self, done: u64) -> Result<(), Error> {
         match self.callback.as_mut().map(|callback| callback(done, self.total)) {
             Some(ControlFlow::Break(())) => Err(Error::Cancelled),

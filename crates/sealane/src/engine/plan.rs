@@ -1,111 +1,114 @@
-//! Arithmetic of files that are a header and sealed chunks of one size, the last one shorter.
+//! Positions and sizes in a file that is a header and sealed chunks of equal size, of which the last may be shorter.
+//!
+//! For example, with a header of 56 bytes and chunks of 16,384 bytes that seal to 16,400, 40,000 bytes of plaintext are
+//! three chunks, of which the last has 7,232 bytes, and the file has 40,104 bytes.
 
 use crate::Error;
 use std::ops::Range;
 
-/// Plaintext bytes in one job, about. 256 KiB measured best for positional writes and stay in L2.
+/// Approximate number of plaintext bytes in a job. 256 KiB was fastest for positional writes and stays in L2 (measured).
 const JOB_LEN: u64 = 1 << 18;
 
-/// Where the chunks of a format lie.
+/// The positions of the chunks in a format.
 ///
 /// ```text
 /// sealed = header || chunk 0 || … || chunk n       every chunk but the last is full, and chunk 0 is shorter by `lead`
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
-    /// Bytes before chunk 0.
+    /// Number of bytes before chunk 0.
     pub(crate) header: u64,
-    /// Bytes of plaintext by which chunk 0 is shorter, where the header takes their place.
+    /// Number of plaintext bytes by which chunk 0 is shorter, because the header takes their place; 0 in most formats.
     pub(crate) lead: u64,
-    /// Plaintext bytes of a full chunk.
+    /// Number of plaintext bytes in a full chunk.
     pub(crate) chunk: u64,
-    /// Bytes by which a sealed chunk is longer.
+    /// Number of bytes by which a sealed chunk is longer than its plaintext.
     pub(crate) overhead: u64,
-    /// How the end is known.
+    /// The difference between the last chunk and the others.
     pub(crate) end: End,
-    /// Chunks that one key may seal.
+    /// Maximum number of chunks under one key.
     pub(crate) max_chunks: u64,
 }
 
-/// How the last chunk of a format differs.
+/// The difference between the last chunk and the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It is never full, perhaps empty. So a file that ends with a full chunk was cut.
+    /// The last chunk is never full and may be empty. A file that ends with a full chunk is truncated.
     Short,
-    /// It is sealed as the last one. It may be full, and is empty only where the whole file is.
+    /// The last chunk is sealed with a mark. It may be full, and it is empty only if the whole plaintext is.
     Marked,
 }
 
-/// A file of a known size.
+/// The chunks of a file of known size, grouped into jobs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) layout: Layout,
-    /// Bytes of plaintext in the whole file.
+    /// Number of plaintext bytes in the file.
     pub(crate) plain_len: u64,
 }
 
-/// One thread's work: some consecutive chunks.
+/// A unit of work for one thread: consecutive chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Job {
-    /// Their numbers.
+    /// Chunk indexes.
     pub(crate) chunks: Range<u64>,
-    /// Whether the last of them is the last of all.
-    pub(crate) ends: bool,
-    /// Its bytes in the plaintext.
+    /// Whether the job includes the last chunk of the file.
+    pub(crate) is_last: bool,
+    /// Byte range in the plaintext.
     pub(crate) plain: Range<u64>,
-    /// Its bytes in the sealed file.
+    /// Byte range in the sealed file.
     pub(crate) sealed: Range<u64>,
 }
 
-/// Which chunk.
+/// The position of a chunk in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// Its number, from 0.
+pub(crate) struct ChunkPosition {
+    /// Index of the chunk, counted from 0.
     pub(crate) index: u64,
-    /// Whether it is the last of all.
+    /// Whether the chunk is the last of the file.
     pub(crate) last: bool,
 }
 
 impl Layout {
-    /// Bytes of a full sealed chunk.
-    pub(crate) fn sealed_chunk(self) -> u64 {
+    /// Returns the length of a full sealed chunk in bytes.
+    pub(crate) fn sealed_chunk_len(self) -> u64 {
         self.chunk + self.overhead
     }
 
-    /// Where chunk `index` begins in the plaintext.
+    /// Returns the offset of chunk `index` in the plaintext.
     pub(crate) fn plain_start(self, index: u64) -> u64 {
         (index * self.chunk).saturating_sub(self.lead)
     }
 
-    /// Where chunk `index` begins in the sealed file.
+    /// Returns the offset of chunk `index` in the sealed file.
     pub(crate) fn sealed_start(self, index: u64) -> u64 {
-        self.header + (index * self.sealed_chunk()).saturating_sub(self.lead)
+        self.header + (index * self.sealed_chunk_len()).saturating_sub(self.lead)
     }
 
-    /// The chunk in which a byte of the plaintext lies.
+    /// Returns the index of the chunk that contains the plaintext byte at `offset`.
     pub(crate) fn chunk_of(self, offset: u64) -> u64 {
         (offset + self.lead) / self.chunk
     }
 
-    /// Full chunks, none of them the last.
-    pub(crate) fn inner(self, chunks: Range<u64>) -> Job {
+    /// Returns the job of full chunks that does not include the last chunk.
+    pub(crate) fn full_chunks(self, chunks: Range<u64>) -> Job {
         Job {
             plain: self.plain_start(chunks.start)..self.plain_start(chunks.end),
             sealed: self.sealed_start(chunks.start)..self.sealed_start(chunks.end),
             chunks,
-            ends: false,
+            is_last: false,
         }
     }
 
-    /// Chunks that have about `len` bytes of plaintext together.
+    /// Returns the number of chunks that hold about `len` plaintext bytes together, at least 1.
     pub(crate) fn chunks_in(self, len: u64) -> u64 {
         (len / self.chunk).max(1)
     }
 
-    /// The plan for `plain_len` bytes to be sealed.
+    /// Returns the plan for a plaintext of `plain_len` bytes.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`].
+    /// [`Error::LimitExceeded`] if the format has no files of this length.
     pub(crate) fn plan_plain(self, plain_len: u64) -> Result<Plan, Error> {
         let plan = Plan { layout: self, plain_len };
         if plain_len > 1 << 62 || plan.chunks() > self.max_chunks {
@@ -114,15 +117,15 @@ impl Layout {
         Ok(plan)
     }
 
-    /// The plan for a sealed file of `sealed_len` bytes.
+    /// Returns the plan for a sealed file of `sealed_len` bytes.
     ///
     /// # Errors
-    /// [`Error::Truncated`] for a size that no whole file has; [`Error::LimitExceeded`].
+    /// [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`] if the file is too long.
     pub(crate) fn plan_sealed(self, sealed_len: u64) -> Result<Plan, Error> {
         let body = sealed_len.checked_sub(self.header).ok_or(Error::Truncated)?;
-        // As if the header had not taken the place of plaintext.
+        // Restores the plaintext bytes whose place the header takes.
         let body = body.saturating_add(self.lead);
-        let (full, rest) = (body / self.sealed_chunk(), body % self.sealed_chunk());
+        let (full, rest) = (body / self.sealed_chunk_len(), body % self.sealed_chunk_len());
         let last = match (rest.checked_sub(self.overhead), self.end) {
             (Some(last), End::Short) => last,
             (Some(last), End::Marked) if last > 0 || full == 0 => last,
@@ -135,7 +138,7 @@ impl Layout {
 }
 
 impl Plan {
-    /// Chunks, the last one included.
+    /// Returns the number of chunks, the last one included.
     pub(crate) fn chunks(self) -> u64 {
         let Layout { lead, chunk, end, .. } = self.layout;
         let len = self.plain_len + lead;
@@ -145,71 +148,71 @@ impl Plan {
         }
     }
 
-    /// Bytes of the sealed file.
+    /// Returns the size of the sealed file in bytes.
     pub(crate) fn sealed_len(self) -> u64 {
         self.layout.header + self.plain_len + self.chunks() * self.layout.overhead
     }
 
-    /// Chunks in a job.
+    /// Returns the number of chunks in a job.
     fn chunks_per_job(self) -> u64 {
         self.layout.chunks_in(JOB_LEN).min(self.chunks())
     }
 
-    /// Jobs.
+    /// Returns the number of jobs.
     pub(crate) fn jobs(self) -> u64 {
         self.chunks().div_ceil(self.chunks_per_job())
     }
 
-    /// Job number `at`.
-    pub(crate) fn job(self, at: u64) -> Job {
+    /// Returns the job with this index.
+    pub(crate) fn job(self, index: u64) -> Job {
         let chunks = self.chunks_per_job();
-        self.span(at * chunks..(at + 1) * chunks)
+        self.span(index * chunks..(index + 1) * chunks)
     }
 
-    /// Plaintext bytes of the largest job.
-    pub(crate) fn most_plain(self) -> usize {
+    /// Returns the number of plaintext bytes in the largest job.
+    pub(crate) fn max_plain_len(self) -> usize {
         (self.chunks_per_job() * self.layout.chunk).min(self.plain_len) as usize
     }
 
-    /// Sealed bytes of the largest job.
-    pub(crate) fn most_sealed(self) -> usize {
-        (self.chunks_per_job() * self.layout.sealed_chunk()).min(self.sealed_len()) as usize
+    /// Returns the number of sealed bytes in the largest job.
+    pub(crate) fn max_sealed_len(self) -> usize {
+        (self.chunks_per_job() * self.layout.sealed_chunk_len()).min(self.sealed_len()) as usize
     }
 
-    /// The chunks of a range that exist, as one job.
+    /// Returns the existing chunks of a range as one job.
     pub(crate) fn span(self, chunks: Range<u64>) -> Job {
-        let ends = chunks.end >= self.chunks();
-        let inner = self.layout.inner(chunks.start..chunks.end.min(self.chunks()));
-        match ends {
+        let is_last = chunks.end >= self.chunks();
+        let full = self.layout.full_chunks(chunks.start..chunks.end.min(self.chunks()));
+        match is_last {
             true => Job {
-                plain: inner.plain.start..self.plain_len,
-                sealed: inner.sealed.start..self.sealed_len(),
-                ends,
-                ..inner
+                plain: full.plain.start..self.plain_len,
+                sealed: full.sealed.start..self.sealed_len(),
+                is_last,
+                ..full
             },
-            false => inner,
+            false => full,
         }
     }
 }
 
 impl Job {
-    /// Plaintext bytes.
+    /// Returns the number of plaintext bytes.
     pub(crate) fn plain_len(&self) -> usize {
         (self.plain.end - self.plain.start) as usize
     }
 
-    /// Sealed bytes.
+    /// Returns the number of sealed bytes.
     pub(crate) fn sealed_len(&self) -> usize {
         (self.sealed.end - self.sealed.start) as usize
     }
 
-    /// Its chunks and the bytes of plaintext in each.
-    pub(crate) fn each(&self, layout: Layout) -> impl Iterator<Item = (Place, usize)> {
-        let (Range { end, .. }, plain_end, ends) = (self.chunks.clone(), self.plain.end, self.ends);
+    /// Iterates over the chunks of the job, each with the length of its plaintext.
+    pub(crate) fn positions(&self, layout: Layout) -> impl Iterator<Item = (ChunkPosition, usize)> {
+        let (end, plain_end, is_last) = (self.chunks.end, self.plain.end, self.is_last);
         self.chunks.clone().map(move |index| {
             let last = index + 1 == end;
             let until = if last { plain_end } else { layout.plain_start(index + 1) };
-            (Place { index, last: last && ends }, (until - layout.plain_start(index)) as usize)
+            (ChunkPosition { index, last: last && is_last }, (until - layout.plain_start(index)) as usize)
         })
     }
 }
@@ -221,11 +224,11 @@ mod test {
     const LAYOUT: Layout =
         Layout { header: 56, lead: 0, chunk: 16384, overhead: 16, end: End::Short, max_chunks: 1 << 38 };
     const MARKED: Layout = Layout { header: 200, chunk: 65_536, end: End::Marked, ..LAYOUT };
-    const LED: Layout = Layout { header: 40, lead: 40, chunk: 4080, end: End::Marked, ..LAYOUT };
+    const WITH_LEAD: Layout = Layout { header: 40, lead: 40, chunk: 4080, end: End::Marked, ..LAYOUT };
 
     #[test]
-    fn sizes_go_there_and_back() {
-        for layout in [LAYOUT, MARKED, LED] {
+    fn sizes_round_trip() {
+        for layout in [LAYOUT, MARKED, WITH_LEAD] {
             for chunks in [0, 1, 2, 15, 16, 17, 32, 65_536] {
                 for around in [0, 1, 15, 16, 17, 39, 40, 41, layout.chunk - 16, layout.chunk - 1] {
                     let plan = layout.plan_plain(chunks * layout.chunk + around).unwrap();
@@ -235,10 +238,10 @@ mod test {
         }
     }
 
-    /// Every size is that of exactly one plaintext, or of none.
+    /// Each sealed size belongs to exactly one plaintext length or to none.
     #[test]
-    fn sizes_that_exist_are_the_sizes_of_plaintexts() {
-        let small = Layout { chunk: 64, ..LED };
+    fn plan_sealed_accepts_the_sizes_of_complete_files_alone() {
+        let small = Layout { chunk: 64, ..WITH_LEAD };
         for layout in [small, Layout { lead: 0, ..small }, Layout { lead: 0, end: End::Short, ..small }] {
             let sizes: Vec<_> = (0..1000).map(|n| layout.plan_plain(n).unwrap().sealed_len()).collect();
             assert!(sizes.is_sorted());
@@ -250,22 +253,22 @@ mod test {
     }
 
     #[test]
-    fn no_whole_file_has_these_sizes() {
+    fn rejects_sizes_of_truncated_files() {
         for sealed in (0..72).chain((0..16).map(|n| 56 + 16_400 + n)).chain([56 + 2 * 16_400]) {
             assert!(matches!(LAYOUT.plan_sealed(sealed), Err(Error::Truncated)), "{sealed}");
         }
     }
 
     #[test]
-    fn the_limit_is_the_formats() {
+    fn rejects_lengths_above_the_limit_of_the_format() {
         assert!(LAYOUT.plan_plain((1 << 52) - 1).is_ok());
         assert!(matches!(LAYOUT.plan_plain(1 << 52), Err(Error::LimitExceeded(_))));
         assert!(matches!(LAYOUT.plan_sealed(u64::MAX), Err(Error::LimitExceeded(_) | Error::Truncated)));
     }
 
     #[test]
-    fn jobs_cover_every_byte_once() {
-        for layout in [LAYOUT, MARKED, LED] {
+    fn jobs_contain_every_byte_once() {
+        for layout in [LAYOUT, MARKED, WITH_LEAD] {
             for len in [0, 1, 4039, 4040, 4041, 16_383, 16_384, 262_143, 262_144, 262_145, 5_000_000] {
                 let plan = layout.plan_plain(len).unwrap();
                 let (mut plain, mut sealed, mut chunks) = (0, layout.header, 0);
@@ -275,12 +278,12 @@ mod test {
                         (plain, sealed, chunks)
                     );
                     (plain, sealed, chunks) = (job.plain.end, job.sealed.end, job.chunks.end);
-                    let parts: Vec<_> = job.each(layout).collect();
+                    let parts: Vec<_> = job.positions(layout).collect();
                     assert_eq!(parts.iter().map(|(_, len)| len).sum::<usize>(), job.plain_len());
-                    assert!(job.plain_len() <= plan.most_plain());
+                    assert!(job.plain_len() <= plan.max_plain_len());
                     assert_eq!(
                         parts.last().unwrap().0,
-                        Place { index: chunks - 1, last: chunks == plan.chunks() }
+                        ChunkPosition { index: chunks - 1, last: chunks == plan.chunks() }
                     );
                     assert!(job.plain.is_empty() || layout.chunk_of(job.plain.start) == job.chunks.start);
                 }

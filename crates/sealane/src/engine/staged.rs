@@ -1,7 +1,8 @@
-//! A file that appears under its name whole, or not at all.
+//! Output files that appear under their name complete or not at all.
 //!
-//! On Linux the bytes first go to a file without a name, so that even a killed process leaves nothing behind.
-//! Elsewhere, and on file systems that know no such files, they go to a hidden neighbour that is removed on failure.
+//! On Linux the bytes first go to an unnamed file (`O_TMPFILE`), so that even a killed process leaves nothing behind.
+//! On other systems, and on file systems without unnamed files, they go to a hidden temporary file in the same folder,
+//! for example `.report.pdf.0123456789abcdef.part`, which is removed on failure.
 
 use crate::Error;
 use crate::engine::options::Durability;
@@ -11,61 +12,67 @@ use std::path::{Path, PathBuf};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::sync::OnceLock;
 
-/// Who may read the new file.
+/// Read access to the new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Whoever the process lets read its new files; where a file is replaced, whoever could read that one.
-    Usual,
-    /// Its owner alone.
-    Owner,
+    /// The mode and owner of the replaced file, or the defaults of the process for a new file.
+    Inherited,
+    /// Access for the owner of the file alone.
+    OwnerOnly,
 }
 
-/// What becomes of a file that already has the name.
+/// The treatment of a file that already has the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// It is gone once the new file is whole.
+    /// The complete new file replaces it.
     Replace,
-    /// It stays, and the new file is an error.
+    /// It stays, and writing the new file fails.
     Refuse,
 }
 
-/// The new file, not yet under its name.
-pub(crate) struct Staged {
+/// A new file that does not have its name yet.
+pub(crate) struct StagedFile {
     file: File,
-    /// The name it has for now, where it has one.
-    interim: Option<PathBuf>,
+    /// Path of the temporary file; `None` for an unnamed file.
+    temporary: Option<PathBuf>,
     target: PathBuf,
 }
 
-impl Staged {
-    /// An empty file that may become `target`. Where `target` is a symbolic link, what it points to is meant.
+impl StagedFile {
+    /// Creates an empty file that can become `target`. If `target` is a symbolic link, the file that it points to is
+    /// replaced.
     pub(crate) fn new(target: &Path, access: Access) -> Result<Self, Error> {
-        Self::over(target, target.symlink_metadata().ok().as_ref(), access)
+        Self::with_metadata(target, target.symlink_metadata().ok().as_ref(), access)
     }
 
-    /// The same where it is known what has the name `target`, the link itself where it is one; `None`: nothing.
-    pub(crate) fn over(target: &Path, found: Option<&Metadata>, access: Access) -> Result<Self, Error> {
+    /// Does the same as [`Self::new`] with the known metadata of `target`, which is that of the link if it is one;
+    /// `None` if no such file exists.
+    pub(crate) fn with_metadata(
+        target: &Path,
+        found: Option<&Metadata>,
+        access: Access,
+    ) -> Result<Self, Error> {
         let about = |e| Error::io(target, e);
         let link = found.is_some_and(Metadata::is_symlink);
         let target = if link { fs::canonicalize(target).map_err(about)? } else { target.to_owned() };
         let replaced = found.and_then(|_| target.metadata().ok());
         if replaced.is_some() {
-            writable(&target).map_err(about)?;
+            check_writable(&target).map_err(about)?;
         }
-        let (file, interim) = create(&target, access).map_err(about)?;
-        if let (Some(replaced), Access::Usual) = (replaced, access) {
+        let (file, temporary) = create(&target, access).map_err(about)?;
+        if let (Some(replaced), Access::Inherited) = (replaced, access) {
             inherit(&file, &replaced).map_err(about)?;
         }
-        Ok(Self { file, interim, target })
+        Ok(Self { file, temporary, target })
     }
 
-    /// Where the bytes go.
+    /// Returns the file for the bytes.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Takes `len` bytes on the disk now: a full disk is found before work is done, and several threads can write
-    /// at once (without it each write extends the file under the inode's lock: 5 instead of 11 GB/s, measured).
+    /// Allocates `len` bytes on the disk. A full disk is found before any work is done, and several threads can write at
+    /// once. Without allocation each write extends the file under the lock of the inode: 5 instead of 11 GB/s (measured).
     pub(crate) fn allocate(&self, len: u64) -> Result<(), Error> {
         allocate(&self.file, len).map_err(|e| Error::io(&self.target, e))
     }
@@ -75,16 +82,16 @@ impl Staged {
         if durability == Durability::Synced {
             self.file.sync_all().map_err(|e| Error::io(&self.target, e))?;
         }
-        let result = match (&self.interim, existing) {
+        let result = match (&self.temporary, existing) {
             (None, _) => link_unnamed(&self.file, &self.target, existing),
-            (Some(interim), Existing::Replace) => fs::rename(interim, &self.target),
-            (Some(interim), Existing::Refuse) => rename_to_new(interim, &self.target),
+            (Some(temporary), Existing::Replace) => fs::rename(temporary, &self.target),
+            (Some(temporary), Existing::Refuse) => rename_to_new(temporary, &self.target),
         };
         result.map_err(|e| Error::io(&self.target, e))?;
-        self.interim = None;
+        self.temporary = None;
         #[cfg(unix)]
         if durability == Durability::Synced {
-            // The name is on the disk when its folder is.
+            // The name is on the disk once its folder is.
             let folder = directory(&self.target);
             File::open(folder).and_then(|folder| folder.sync_all()).map_err(|e| Error::io(folder, e))?;
         }
@@ -92,20 +99,20 @@ impl Staged {
     }
 }
 
-impl Drop for Staged {
+impl Drop for StagedFile {
     fn drop(&mut self) {
-        if let Some(interim) = &self.interim {
-            let _ = fs::remove_file(interim);
+        if let Some(temporary) = &self.temporary {
+            let _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// A name beside `target` that nobody has.
-fn neighbour(target: &Path) -> io::Result<PathBuf> {
+/// Returns an unused path in the folder of `target`.
+fn temporary_path(target: &Path) -> io::Result<PathBuf> {
     let mut random = [0; 8];
     crate::random::fill(&mut random)?;
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    // File names end at 255 bytes on most systems.
+    // Most systems limit file names to 255 bytes.
     let name: String = name.chars().take(48).collect();
     Ok(directory(target).join(format!(".{name}.{:016x}.part", u64::from_le_bytes(random))))
 }
@@ -123,35 +130,35 @@ fn create(target: &Path, access: Access) -> io::Result<(File, Option<PathBuf>)> 
     }
     match create_unnamed(target, access)? {
         Some(unnamed) => Ok((unnamed, None)),
-        None => create_neighbour(target, access).map(|(file, interim)| (file, Some(interim))),
+        None => create_temporary(target, access).map(|(file, path)| (file, Some(path))),
     }
 }
 
-fn create_neighbour(target: &Path, access: Access) -> io::Result<(File, PathBuf)> {
-    let interim = neighbour(target)?;
+fn create_temporary(target: &Path, access: Access) -> io::Result<(File, PathBuf)> {
+    let path = temporary_path(target)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode(access));
-    Ok((options.open(&interim)?, interim))
+    Ok((options.open(&path)?, path))
 }
 
 #[cfg(unix)]
 fn mode(access: Access) -> u32 {
     match access {
-        Access::Usual => 0o666,
-        Access::Owner => 0o600,
+        Access::Inherited => 0o666,
+        Access::OwnerOnly => 0o600,
     }
 }
 
-/// `None` where the system or the file system knows no unnamed files.
+/// Creates an unnamed file. Returns `None` if the file system has no unnamed files.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn create_unnamed(target: &Path, access: Access) -> io::Result<Option<File>> {
     use rustix::fs::{Mode, OFlags};
     use rustix::io::Errno;
-    // A name is given through this folder later.
-    static NAMES: OnceLock<bool> = OnceLock::new();
-    if !NAMES.get_or_init(|| Path::new("/proc/self/fd").exists()) {
+    // `link_unnamed` needs this folder later.
+    static PROC_MOUNTED: OnceLock<bool> = OnceLock::new();
+    if !PROC_MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists()) {
         return Ok(None);
     }
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
@@ -167,6 +174,7 @@ fn create_unnamed(_: &Path, _: Access) -> io::Result<Option<File>> {
     Ok(None)
 }
 
+/// Gives an unnamed file its name.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn link_unnamed(file: &File, target: &Path, existing: Existing) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD};
@@ -175,10 +183,10 @@ fn link_unnamed(file: &File, target: &Path, existing: Existing) -> io::Result<()
     let link = |to: &Path| rustix::fs::linkat(CWD, path.as_str(), CWD, to, AtFlags::SYMLINK_FOLLOW);
     match (link(target), existing) {
         (Err(rustix::io::Errno::EXIST), Existing::Replace) => {
-            let interim = neighbour(target)?;
-            link(&interim)?;
-            fs::rename(&interim, target).inspect_err(|_| {
-                let _ = fs::remove_file(&interim);
+            let temporary = temporary_path(target)?;
+            link(&temporary)?;
+            fs::rename(&temporary, target).inspect_err(|_| {
+                let _ = fs::remove_file(&temporary);
             })
         }
         (result, _) => Ok(result?),
@@ -190,24 +198,24 @@ fn link_unnamed(_: &File, _: &Path, _: Existing) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Renames, unless the new name is taken.
-fn rename_to_new(interim: &Path, target: &Path) -> io::Result<()> {
+/// Renames a file unless the new name is taken.
+fn rename_to_new(temporary: &Path, target: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
         use rustix::io::Errno;
-        match renameat_with(CWD, interim, CWD, target, RenameFlags::NOREPLACE) {
+        match renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS) => {}
             other => return Ok(other?),
         }
     }
-    // A second name for the file fails where the name is taken, and everywhere on file systems without hard links.
-    fs::hard_link(interim, target).and_then(|()| fs::remove_file(interim))
+    // A hard link fails if the name is taken, and always on file systems without hard links.
+    fs::hard_link(temporary, target).and_then(|()| fs::remove_file(temporary))
 }
 
-/// Renaming over a file needs no right to write it, so that right is asked for here. A file whose mode lets nobody
-/// write is left alone even where the user, being root, could.
-fn writable(target: &Path) -> io::Result<()> {
+/// Checks write permission for the target, because renaming over a file does not need that permission. A read-only file
+/// is refused even to root.
+fn check_writable(target: &Path) -> io::Result<()> {
     let found = target.metadata()?;
     if found.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -220,16 +228,16 @@ fn writable(target: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Mode and owner of the file that is replaced.
+/// Copies mode and owner of the replaced file.
 #[cfg(unix)]
 fn inherit(file: &File, replaced: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let own = file.metadata()?;
     if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
-        // Only root may; for anybody else the file becomes theirs, as a new file would.
+        // Only root may do this. For any other user the file belongs to the user, as a new file does.
         let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
     }
-    // Without set-uid and its kin: they were given to the old content.
+    // Without the set-uid, set-gid and sticky bits, which were granted to the old content.
     file.set_permissions(PermissionsExt::from_mode(replaced.mode() & 0o777))
 }
 
@@ -245,7 +253,7 @@ fn allocate(file: &File, len: u64) -> io::Result<()> {
         return Ok(());
     }
     match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, len) {
-        // Some file systems cannot; there the size alone is set.
+        // On file systems without allocation, set the size only.
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => file.set_len(len),
         other => Ok(other?),
     }
@@ -268,28 +276,28 @@ mod test {
         folder
     }
 
-    /// As on file systems without unnamed files.
-    fn neighbouring(target: &Path) -> Staged {
-        let (file, interim) = create_neighbour(target, Access::Owner).unwrap();
-        Staged { file, interim: Some(interim), target: target.to_owned() }
+    /// Stages a file as on file systems without unnamed files.
+    fn staged_in_temporary(target: &Path) -> StagedFile {
+        let (file, path) = create_temporary(target, Access::OwnerOnly).unwrap();
+        StagedFile { file, temporary: Some(path), target: target.to_owned() }
     }
 
     #[test]
-    fn a_neighbour_is_renamed_or_removed() {
-        let folder = folder("neighbour");
+    fn temporary_file_is_renamed_or_removed() {
+        let folder = folder("temporary");
         let target = folder.join("target");
         let count = || fs::read_dir(&folder).unwrap().count();
 
-        drop(neighbouring(&target));
+        drop(staged_in_temporary(&target));
         assert_eq!(count(), 0);
 
-        let staged = neighbouring(&target);
+        let staged = staged_in_temporary(&target);
         staged.file().write_all(b"first").unwrap();
         assert_eq!(count(), 1);
         staged.commit(Existing::Refuse, Durability::Synced).unwrap();
         assert_eq!((count(), fs::read(&target).unwrap()), (1, b"first".to_vec()));
 
-        let staged = neighbouring(&target);
+        let staged = staged_in_temporary(&target);
         staged.file().write_all(b"second").unwrap();
         let taken = staged.commit(Existing::Refuse, Durability::Cached);
         assert!(
@@ -297,7 +305,7 @@ mod test {
         );
         assert_eq!((count(), fs::read(&target).unwrap()), (1, b"first".to_vec()));
 
-        let staged = neighbouring(&target);
+        let staged = staged_in_temporary(&target);
         staged.file().write_all(b"third").unwrap();
         staged.commit(Existing::Replace, Durability::Cached).unwrap();
         assert_eq!((count(), fs::read(&target).unwrap()), (1, b"third".to_vec()));
@@ -305,14 +313,14 @@ mod test {
     }
 
     #[test]
-    fn long_and_strange_names() {
+    fn accepts_long_and_unusual_names() {
         let folder = folder("names");
         for name in ["x".repeat(255), "é".repeat(127), " ".into(), "-".into()] {
             for existing in [Existing::Refuse, Existing::Replace] {
-                let staged = Staged::new(&folder.join(&name), Access::Usual).unwrap();
+                let staged = StagedFile::new(&folder.join(&name), Access::Inherited).unwrap();
                 staged.commit(existing, Durability::Cached).unwrap();
             }
-            let staged = neighbouring(&folder.join(&name));
+            let staged = staged_in_temporary(&folder.join(&name));
             staged.commit(Existing::Replace, Durability::Cached).unwrap();
         }
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 4);

@@ -11,8 +11,8 @@
 //! The commitment is checked before any chunk, so a file opens under one key and context only. Nothing may be
 //! appended and nothing written over in place: either would use a nonce twice.
 
-use crate::engine::pipeline::Chunks;
-use crate::engine::plan::{End, Layout, Place};
+use crate::engine::pipeline::ChunkCipher;
+use crate::engine::plan::{ChunkPosition, End, Layout};
 use crate::{Aead, Algorithm, Error, Key, Misuse};
 use hkdf::Hkdf;
 use providers::InOut;
@@ -109,19 +109,19 @@ impl Chunked {
     }
 }
 
-impl Chunks for Chunked {
+impl ChunkCipher for Chunked {
     fn layout(&self) -> Layout {
         LAYOUT
     }
 
-    fn seal(&self, place: Place, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         let (data, tag) = sealed.split_at_mut(plain.len());
-        self.aead.encrypt_parts(&self.nonce(place.index), &[], InOut::apart(plain, data), tag)
+        self.aead.encrypt_parts(&self.nonce(position.index), &[], InOut::apart(plain, data), tag)
     }
 
-    fn open(&self, place: Place, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         let (data, tag) = sealed.split_at(plain.len());
-        self.aead.decrypt_parts(&self.nonce(place.index), &[], InOut::apart(data, plain), tag)
+        self.aead.decrypt_parts(&self.nonce(position.index), &[], InOut::apart(data, plain), tag)
     }
 }
 

@@ -1,13 +1,13 @@
 //! What a file tells without a key. Nothing of it is verified.
 
-use super::lock::{Begun, look_at};
 use super::paths::Source;
 use super::tink::Segment;
 use super::{Format, chunked, tink};
 use crate::age::armor::View;
-use crate::age::{self, Armor, Header, Parsed};
+use crate::age::{self, Armor, Header};
 use crate::engine::io::ReadAt;
 use crate::engine::plan::Layout;
+use crate::engine::prefix::{Parsed, parse_prefix};
 use crate::{Error, Misuse};
 use std::path::Path;
 
@@ -72,9 +72,9 @@ fn unmarked(beginning: &[u8], file_len: u64, format: Format) -> Result<Info, Err
 }
 
 fn people(source: &dyn ReadAt, size: u64, file_len: u64, armor: Armor) -> Result<Info, Error> {
-    let (header, len) = look_at(source, size, |prefix, _| match Header::parse(prefix)? {
-        Parsed::Whole(header, len) => Ok(Begun::Ready((header, len))),
-        Parsed::More { want } => Ok(Begun::More(want)),
+    let (header, len) = parse_prefix(source, size, |prefix, _| match Header::parse(prefix)? {
+        age::Parsed::Whole(header, len) => Ok(Parsed::Ready((header, len))),
+        age::Parsed::More { want } => Ok(Parsed::NeedsMore(want)),
     })?;
     let recipients = header.stanzas().map(|stanza| stanza.kind().to_owned()).collect();
     let info = info("age v1", age::layout((len + age::NONCE_LEN) as u64), size, file_len)?;

@@ -3,9 +3,10 @@
 use super::Format;
 use super::chunked::{self, Chunked};
 use super::tink::{Keyset, Segment, Template};
-use crate::age::{self, Armor, Identity, Payload, Recipient};
+use crate::age::{Armor, Identity, Payload, Recipient};
 use crate::engine::io::ReadAt;
-use crate::engine::pipeline::Chunks;
+use crate::engine::pipeline::ChunkCipher;
+use crate::engine::prefix::{Parsed, Prefix, parse_prefix};
 use crate::{Error, Key, Misuse};
 
 /// What a file is encrypted with.
@@ -61,22 +62,7 @@ pub enum DecryptWith {
 }
 
 /// The keys of one file and where its chunks lie.
-pub(super) type Keys = Box<dyn Chunks>;
-
-/// How far a look at the beginning of a file got.
-pub(super) enum Begun<T = Keys> {
-    Ready(T),
-    /// As many bytes have to be seen, or the whole file.
-    More(usize),
-}
-
-/// How much of a file there is to see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
-    /// Its beginning: more may follow.
-    Beginning,
-    Whole,
-}
+pub(super) type Keys = Box<dyn ChunkCipher>;
 
 impl EncryptWith {
     /// A symmetric key, for the format C2SP chunked-encryption@v1.
@@ -168,7 +154,7 @@ impl DecryptWith {
     }
 
     /// The keys of the file that begins with `prefix`.
-    pub(super) fn begin(&self, prefix: &[u8], seen: Seen) -> Result<Begun, Error> {
+    pub(super) fn begin(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<Keys>, Error> {
         // The other formats have no mark, but no salt of theirs looks like this one's either.
         let marks = [&b"age-encryption.org/v1\n"[..], b"-----BEGIN AGE ENCRYPTED FILE-----"];
         if !matches!(self, Self::Age { .. }) && marks.iter().any(|mark| prefix.starts_with(mark)) {
@@ -178,45 +164,19 @@ impl DecryptWith {
         }
         match self {
             Self::Key { key, context } => match prefix.first_chunk() {
-                Some(header) => Ok(Begun::Ready(Box::new(Chunked::open(key, context, header)?))),
-                None => Ok(Begun::More(chunked::HEADER_LEN)),
+                Some(header) => Ok(Parsed::Ready(Box::new(Chunked::open(key, context, header)?))),
+                None => Ok(Parsed::NeedsMore(chunked::HEADER_LEN)),
             },
-            Self::Age { identities } => match Payload::begin(prefix, identities)? {
-                age::Begun::Ready(payload) => Ok(Begun::Ready(Box::new(payload))),
-                age::Begun::More(len) => Ok(Begun::More(len)),
-            },
-            Self::Tink { keyset, context } => keyset.find(context, prefix, seen),
+            Self::Age { identities } => {
+                Ok(Payload::begin(prefix, identities)?.map(|payload| Box::new(payload) as Keys))
+            }
+            Self::Tink { keyset, context } => keyset.find(context, prefix, extent),
         }
     }
 
     /// The keys of a file that can be read anywhere.
     pub(super) fn begin_at(&self, source: &dyn ReadAt, size: u64) -> Result<Keys, Error> {
-        look_at(source, size, |prefix, seen| self.begin(prefix, seen))
-    }
-}
-
-/// Shows `look` more and more of the beginning of a file of `size` bytes, until it has seen enough.
-///
-/// # Errors
-/// [`Error::Truncated`] where the whole file is not enough; the source's, and those of `look`.
-pub(super) fn look_at<T>(
-    source: &dyn ReadAt,
-    size: u64,
-    mut look: impl FnMut(&[u8], Seen) -> Result<Begun<T>, Error>,
-) -> Result<T, Error> {
-    let mut prefix = Vec::new();
-    loop {
-        let seen = if prefix.len() as u64 == size { Seen::Whole } else { Seen::Beginning };
-        match look(&prefix, seen)? {
-            Begun::Ready(found) => return Ok(found),
-            // What is wanted may be more than there is, and still what there is enough.
-            Begun::More(_) if seen == Seen::Whole => return Err(Error::Truncated),
-            Begun::More(len) => {
-                let len = len.max(prefix.len() + 1);
-                prefix.resize(usize::try_from(size).unwrap_or(usize::MAX).min(len), 0);
-                source.read_exact_at(0, &mut prefix)?;
-            }
-        }
+        parse_prefix(source, size, |prefix, extent| self.begin(prefix, extent))
     }
 }
 

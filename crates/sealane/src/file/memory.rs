@@ -4,7 +4,7 @@ use super::coat::Coated;
 use super::lock::{DecryptWith, EncryptWith, Keys};
 use crate::age::Armor;
 use crate::age::armor::{self, Decoder};
-use crate::engine::join::{Threads, join};
+use crate::engine::parallel::{Workers, run_jobs};
 use crate::engine::pipeline::{open_chunks, seal_chunks};
 use crate::engine::plan::{Job, Plan};
 use crate::engine::threads::default_threads;
@@ -185,8 +185,8 @@ fn each_job(
         output = rest;
         parts.push(Mutex::new((job, from, to)));
     }
-    join(
-        Threads::Made(threads),
+    run_jobs(
+        Workers::Spawned(threads),
         plan.jobs(),
         || (),
         |at, ()| {

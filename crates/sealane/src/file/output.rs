@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::engine::options::Durability;
-use crate::engine::staged::{Access, Existing, Staged};
+use crate::engine::staged::{Access, Existing, StagedFile};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::path::Path;
 pub struct Output(Sink);
 
 enum Sink {
-    Staged(Staged),
+    Staged(StagedFile),
     Stream(File),
 }
 
@@ -48,7 +48,7 @@ impl Output {
             // No such file, or another answer that making it gives again.
             Err(_) => {}
         }
-        Ok(Self(Sink::Staged(Staged::over(path, own.as_ref(), Access::Usual)?)))
+        Ok(Self(Sink::Staged(StagedFile::with_metadata(path, own.as_ref(), Access::Inherited)?)))
     }
 
     /// Gives the file its name.
@@ -63,7 +63,7 @@ impl Output {
     }
 
     /// What can be written at any position.
-    pub(crate) fn staged(&self) -> Option<&Staged> {
+    pub(crate) fn staged(&self) -> Option<&StagedFile> {
         match &self.0 {
             Sink::Staged(staged) => Some(staged),
             Sink::Stream(_) => None,

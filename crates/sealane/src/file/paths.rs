@@ -4,10 +4,10 @@ use super::lock::{DecryptWith, EncryptWith};
 use super::stream::{Decryptor, Encryptor, pump};
 use super::{Options, Output, Reader};
 use crate::age::Armor;
-use crate::engine::io::{Named, Nowhere};
+use crate::engine::io::{Discard, NamedSource};
 use crate::engine::pipeline::{open_all, seal_all};
 use crate::engine::plan::Plan;
-use crate::engine::staged::Staged;
+use crate::engine::staged::StagedFile;
 use crate::{Error, Misuse};
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
@@ -103,7 +103,7 @@ fn decrypt(source: &Source, to: &Path, unlock: &DecryptWith, mut options: Option
 }
 
 /// One job is one write, which finds a full disk as early, and no thread waits for it.
-fn allocate(staged: &Staged, plan: Plan, len: u64) -> Result<(), Error> {
+fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), Error> {
     match plan.jobs() {
         ..=1 => Ok(()),
         _ => staged.allocate(len),
@@ -133,7 +133,7 @@ pub fn verify_opened(
 
 fn verify(source: &Source, unlock: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
     match source.reader(unlock)? {
-        Some(reader) => open_all(reader.keys(), reader.plan(), source.named(&reader), &Nowhere, &mut options),
+        Some(reader) => open_all(reader.keys(), reader.plan(), source.named(&reader), &Discard, &mut options),
         None => {
             let mut decryptor = Decryptor::new(io::sink(), unlock);
             pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))?;
@@ -188,12 +188,12 @@ impl Source {
         }
     }
 
-    fn plain(&self) -> Named<'_> {
-        Named { path: &self.path, source: &self.file }
+    fn plain(&self) -> NamedSource<'_> {
+        NamedSource { path: &self.path, source: &self.file }
     }
 
-    fn named<'a>(&'a self, reader: &'a Reader<&File>) -> Named<'a> {
-        Named { path: &self.path, source: reader.bytes() }
+    fn named<'a>(&'a self, reader: &'a Reader<&File>) -> NamedSource<'a> {
+        NamedSource { path: &self.path, source: reader.bytes() }
     }
 
     fn read(&self, piece: &mut [u8]) -> Result<usize, Error> {

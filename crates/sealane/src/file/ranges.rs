@@ -3,7 +3,7 @@
 use super::chunked::{Chunked, HEADER_LEN, LAYOUT};
 use super::lock::DecryptWith;
 use crate::Error;
-use crate::engine::pipeline::Chunks;
+use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{Job, Plan};
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -34,7 +34,7 @@ fn whole(plain: &Range<u64>) -> Job {
     let most = LAYOUT.plain_start(LAYOUT.max_chunks);
     let (start, end) = (plain.start.min(most), plain.end.min(most));
     let last = if start < end { LAYOUT.chunk_of(end - 1) + 1 } else { LAYOUT.chunk_of(start) };
-    LAYOUT.inner(LAYOUT.chunk_of(start)..last)
+    LAYOUT.full_chunks(LAYOUT.chunk_of(start)..last)
 }
 
 /// Opens ranges of a file in the format C2SP chunked-encryption@v1. Of the file it knows the header alone.
@@ -122,18 +122,18 @@ impl Fetched<'_> {
     fn open_chunks(&self, mut out: &mut [u8]) -> Result<(), Error> {
         let mut sealed = self.sealed;
         let mut scratch = Zeroizing::new(Vec::new());
-        for (place, len) in self.chunks.each(LAYOUT) {
+        for (position, len) in self.chunks.positions(LAYOUT) {
             let (from, sealed_rest) = sealed.split_at(len + LAYOUT.overhead as usize);
-            let start = LAYOUT.plain_start(place.index);
+            let start = LAYOUT.plain_start(position.index);
             // Of this chunk, what is wanted.
             let skip = self.plain.start.saturating_sub(start).min(len as u64) as usize;
             let until = self.plain.end.saturating_sub(start).min(len as u64) as usize;
             let (to, out_rest) = out.split_at_mut(until.saturating_sub(skip));
             if to.len() == len {
-                self.ranges.keys.open(place, from, to)?;
+                self.ranges.keys.open(position, from, to)?;
             } else {
                 scratch.resize(len, 0);
-                self.ranges.keys.open(place, from, &mut scratch)?;
+                self.ranges.keys.open(position, from, &mut scratch)?;
                 to.copy_from_slice(&scratch[skip..][..to.len()]);
             }
             (sealed, out) = (sealed_rest, out_rest);

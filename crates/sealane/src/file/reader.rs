@@ -4,10 +4,10 @@ use super::coat::Bytes;
 use super::lock::{DecryptWith, Keys};
 use crate::Error;
 use crate::engine::io::{Concurrency, ReadAt};
-use crate::engine::join::{Threads, join};
-use crate::engine::kept::with_room;
-use crate::engine::pipeline::Chunks;
-use crate::engine::plan::{Place, Plan};
+use crate::engine::parallel::{Workers, run_jobs};
+use crate::engine::pipeline::ChunkCipher;
+use crate::engine::plan::{ChunkPosition, Plan};
+use crate::engine::scratch::with_scratch;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroizing;
@@ -61,10 +61,10 @@ impl<S: ReadAt> Reader<S> {
         let recent = Mutex::new(Recent { index: None, plain: Zeroizing::new(Vec::with_capacity(most)) });
         let reader = Self { source, keys, plan, recent, position: 0 };
         let last = plan.span(plan.chunks() - 1..plan.chunks());
-        with_room(last.sealed_len(), last.sealed.start, |sealed| {
+        with_scratch(last.sealed_len(), last.sealed.start, |sealed| {
             reader.source.read_exact_at(last.sealed.start, sealed)?;
-            let place = Place { index: last.chunks.start, last: true };
-            reader.recent().open(&*reader.keys, place, sealed, last.plain_len()).map(drop)
+            let position = ChunkPosition { index: last.chunks.start, last: true };
+            reader.recent().open(&*reader.keys, position, sealed, last.plain_len()).map(drop)
         })?;
         Ok(reader)
     }
@@ -84,7 +84,7 @@ impl<S: ReadAt> Reader<S> {
         &self.source
     }
 
-    pub(super) fn keys(&self) -> &dyn Chunks {
+    pub(super) fn keys(&self) -> &dyn ChunkCipher {
         &*self.keys
     }
 
@@ -117,8 +117,8 @@ impl<S: ReadAt> Reader<S> {
             pieces.push(Mutex::new((at, piece)));
             (at, into) = (at + len, rest);
         }
-        join(
-            Threads::Kept,
+        run_jobs(
+            Workers::Pooled,
             pieces.len() as u64,
             || (),
             |job, ()| {
@@ -166,19 +166,19 @@ impl<S: ReadAt> Reader<S> {
         let layout = self.plan.layout;
         let end = at + into.len() as u64;
         let job = self.plan.span(layout.chunk_of(at)..layout.chunk_of(end - 1) + 1);
-        with_room(job.sealed_len(), job.sealed.start, |mut sealed| {
+        with_scratch(job.sealed_len(), job.sealed.start, |mut sealed| {
             self.source.read_exact_at(job.sealed.start, sealed)?;
             let mut into = into;
-            for (place, len) in job.each(layout) {
+            for (position, len) in job.positions(layout) {
                 let (from, sealed_rest) = sealed.split_at_mut(len + layout.overhead as usize);
-                let start = layout.plain_start(place.index);
+                let start = layout.plain_start(position.index);
                 let (from_byte, to_byte) = (at.max(start) - start, end.min(start + len as u64) - start);
                 let (to, into_rest) = into.split_at_mut((to_byte - from_byte) as usize);
                 if to.len() == len {
-                    self.keys.open(place, from, to)?;
+                    self.keys.open(position, from, to)?;
                 } else {
                     let mut recent = self.recent();
-                    let plain = recent.open(&*self.keys, place, from, len)?;
+                    let plain = recent.open(&*self.keys, position, from, len)?;
                     to.copy_from_slice(&plain[from_byte as usize..to_byte as usize]);
                 }
                 (sealed, into) = (sealed_rest, into_rest);
@@ -190,11 +190,17 @@ impl<S: ReadAt> Reader<S> {
 
 impl Recent {
     /// Opens a chunk, keeps and shows it.
-    fn open(&mut self, keys: &dyn Chunks, place: Place, sealed: &[u8], len: usize) -> Result<&[u8], Error> {
+    fn open(
+        &mut self,
+        keys: &dyn ChunkCipher,
+        position: ChunkPosition,
+        sealed: &[u8],
+        len: usize,
+    ) -> Result<&[u8], Error> {
         self.index = None;
         self.plain.resize(len, 0);
-        keys.open(place, sealed, &mut self.plain)?;
-        self.index = Some(place.index);
+        keys.open(position, sealed, &mut self.plain)?;
+        self.index = Some(position.index);
         Ok(&self.plain)
     }
 }

@@ -2,9 +2,10 @@
 
 use super::Options;
 use super::coat::{Coated, Uncoat};
-use super::lock::{Begun, DecryptWith, EncryptWith, Keys, Seen};
-use crate::engine::pipeline::{Chunks, open_chunks, seal_chunks};
+use super::lock::{DecryptWith, EncryptWith, Keys};
+use crate::engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
 use crate::engine::plan::Job;
+use crate::engine::prefix::{Parsed, Prefix};
 use crate::{Error, Misuse};
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
@@ -145,21 +146,21 @@ impl<W: Write> Decryptor<W> {
             if self.sealed.len() < self.wanted {
                 return Ok(());
             }
-            self.begin(index, Seen::Beginning)?;
+            self.begin(index, Prefix::Partial)?;
         }
         self.open_batches(index, piece)
     }
 
     /// Looks at the beginning of the file.
-    fn begin(&mut self, index: u64, seen: Seen) -> Result<(), Error> {
+    fn begin(&mut self, index: u64, extent: Prefix) -> Result<(), Error> {
         // Lost until the header is found good.
         self.index = None;
-        match self.unlock.begin(&self.sealed, seen)? {
-            Begun::Ready(keys) => {
+        match self.unlock.begin(&self.sealed, extent)? {
+            Parsed::Ready(keys) => {
                 self.sealed.drain(..keys.layout().header as usize);
                 self.keys = Some(keys);
             }
-            Begun::More(len) => self.wanted = len.max(self.sealed.len() + 1),
+            Parsed::NeedsMore(len) => self.wanted = len.max(self.sealed.len() + 1),
         }
         self.index = Some(index);
         Ok(())
@@ -194,7 +195,7 @@ impl<W: Write> Decryptor<W> {
         self.push_bare(index, piece)?;
         if self.keys.is_none() {
             // More was wanted, but this is all there is.
-            self.begin(index, Seen::Whole)?;
+            self.begin(index, Prefix::Whole)?;
         }
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let layout = self.keys.as_ref().ok_or(Error::Truncated)?.layout();
@@ -218,9 +219,9 @@ impl<W: Write> Decryptor<W> {
 }
 
 /// The chunks that are worked on together, from `index` on.
-fn batch(keys: &dyn Chunks, index: u64) -> Job {
+fn batch(keys: &dyn ChunkCipher, index: u64) -> Job {
     let layout = keys.layout();
-    layout.inner(index..index + layout.chunks_in(BATCH_LEN))
+    layout.full_chunks(index..index + layout.chunks_in(BATCH_LEN))
 }
 
 impl<W: Write> std::fmt::Debug for Encryptor<W> {
@@ -276,11 +277,11 @@ pub(super) fn pump(
     let mut done = 0;
     loop {
         match read(&mut piece) {
-            Ok(0) => return progress.end(done),
+            Ok(0) => return progress.finish(done),
             Ok(n) => {
                 push(&piece[..n])?;
                 done += n as u64;
-                progress.at(done)?;
+                progress.update(done)?;
             }
             // A signal came while we waited: the callback may want to stop for it.
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::Interrupted => {

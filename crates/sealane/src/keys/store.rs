@@ -3,7 +3,7 @@
 use super::Existing;
 use crate::Error;
 use crate::engine::options::Durability;
-use crate::engine::staged::{Access, Staged};
+use crate::engine::staged::{Access, StagedFile};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -14,15 +14,15 @@ const LONGEST: usize = 1 << 18;
 
 /// Writes a file that only its owner can read, also where it replaces one that others could.
 pub(super) fn write_secret(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
-    write(path, content, Access::Owner, existing)
+    write(path, content, Access::OwnerOnly, existing)
 }
 
 pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
-    write(path, content, Access::Usual, existing)
+    write(path, content, Access::Inherited, existing)
 }
 
 fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Result<(), Error> {
-    let staged = Staged::new(path, access)?;
+    let staged = StagedFile::new(path, access)?;
     staged.file().write_all(content).map_err(|e| Error::io(path, e))?;
     // A key that is lost takes its files along.
     staged.commit(existing, Durability::Synced)

@@ -11,10 +11,10 @@
 //!                                     HashType hkdf_hash_type = 3; }
 //! ```
 
-use super::super::lock::{Begun, Seen};
 use super::{HASHES, Parameters, TAG_LEN, Tink};
-use crate::engine::pipeline::Chunks;
-use crate::engine::plan::Place;
+use crate::engine::pipeline::ChunkCipher;
+use crate::engine::plan::ChunkPosition;
+use crate::engine::prefix::{Parsed, Prefix};
 use crate::{Error, Key, Misuse};
 use base64ct::{Base64, Encoding};
 use serde::{Deserialize, Deserializer};
@@ -148,7 +148,12 @@ impl Keyset {
     ///
     /// # Errors
     /// [`Error::NoMatchingKey`], [`Error::Truncated`], those of [`Tink::open`].
-    pub(in crate::file) fn find(&self, aad: &[u8], beginning: &[u8], seen: Seen) -> Result<Begun, Error> {
+    pub(in crate::file) fn find(
+        &self,
+        aad: &[u8],
+        beginning: &[u8],
+        extent: Prefix,
+    ) -> Result<Parsed<Box<dyn ChunkCipher>>, Error> {
         let mut more = 0;
         for entry in &self.keys {
             let header_len = entry.parameters.header_len();
@@ -157,30 +162,30 @@ impl Keyset {
                 continue;
             };
             if let [only] = &self.keys[..] {
-                return Ok(Begun::Ready(Box::new(Tink::open(&only.parameters, &only.key, aad, header)?)));
+                return Ok(Parsed::Ready(Box::new(Tink::open(&only.parameters, &only.key, aad, header)?)));
             }
             // Of another size: not this key's, which needs no trial.
             if entry.parameters.split(header).is_none() {
                 continue;
             }
             let (segment_len, len) = (entry.parameters.segment_len(), beginning.len());
-            let (segment, last) = match seen {
+            let (segment, last) = match extent {
                 _ if len > segment_len => (&beginning[header_len..segment_len], false),
-                Seen::Whole => (&beginning[header_len..], true),
-                Seen::Beginning => {
+                Prefix::Whole => (&beginning[header_len..], true),
+                Prefix::Partial => {
                     more = more.max(segment_len + 1);
                     continue;
                 }
             };
             let tink = Tink::open(&entry.parameters, &entry.key, aad, header)?;
             if tink.opens(segment, last)? {
-                return Ok(Begun::Ready(Box::new(tink)));
+                return Ok(Parsed::Ready(Box::new(tink)));
             }
         }
-        match (seen, more) {
+        match (extent, more) {
             (_, 0) => Err(Error::NoMatchingKey),
-            (Seen::Whole, _) => Err(Error::Truncated),
-            (Seen::Beginning, more) => Ok(Begun::More(more)),
+            (Prefix::Whole, _) => Err(Error::Truncated),
+            (Prefix::Partial, more) => Ok(Parsed::NeedsMore(more)),
         }
     }
 }
@@ -196,7 +201,7 @@ impl Tink {
     fn opens(&self, segment: &[u8], last: bool) -> Result<bool, Error> {
         let Some(len) = segment.len().checked_sub(TAG_LEN) else { return Ok(false) };
         let mut plain = Zeroizing::new(vec![0; len]);
-        match self.open(Place { index: 0, last }, segment, &mut plain) {
+        match self.open(ChunkPosition { index: 0, last }, segment, &mut plain) {
             Ok(()) => Ok(true),
             Err(Error::Authentication) => Ok(false),
             Err(other) => Err(other),

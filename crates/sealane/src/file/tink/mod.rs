@@ -18,8 +18,8 @@ mod test;
 
 pub use keyset::Keyset;
 
-use crate::engine::pipeline::Chunks;
-use crate::engine::plan::{End, Layout, Place};
+use crate::engine::pipeline::ChunkCipher;
+use crate::engine::plan::{ChunkPosition, End, Layout};
 use crate::{Aead, Algorithm, Error, Key, Misuse};
 use aws_lc_rs::hkdf;
 use providers::InOut;
@@ -234,13 +234,13 @@ impl Tink {
         })
     }
 
-    fn nonce(&self, place: Place) -> Result<[u8; NONCE_LEN], Error> {
+    fn nonce(&self, position: ChunkPosition) -> Result<[u8; NONCE_LEN], Error> {
         let index =
-            u32::try_from(place.index).map_err(|_| Error::LimitExceeded("a file has 2^32 segments"))?;
+            u32::try_from(position.index).map_err(|_| Error::LimitExceeded("a file has 2^32 segments"))?;
         let mut nonce = [0; NONCE_LEN];
         nonce[..PREFIX_LEN].copy_from_slice(&self.prefix);
         nonce[PREFIX_LEN..NONCE_LEN - 1].copy_from_slice(&index.to_be_bytes());
-        nonce[NONCE_LEN - 1] = place.last.into();
+        nonce[NONCE_LEN - 1] = position.last.into();
         Ok(nonce)
     }
 }
@@ -255,19 +255,19 @@ impl Parameters {
     }
 }
 
-impl Chunks for Tink {
+impl ChunkCipher for Tink {
     fn layout(&self) -> Layout {
         self.layout
     }
 
-    fn seal(&self, place: Place, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+    fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         let (data, tag) = sealed.split_at_mut(plain.len());
-        self.aead.encrypt_parts(&self.nonce(place)?, &[], InOut::apart(plain, data), tag)
+        self.aead.encrypt_parts(&self.nonce(position)?, &[], InOut::apart(plain, data), tag)
     }
 
-    fn open(&self, place: Place, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         let (data, tag) = sealed.split_at(plain.len());
-        self.aead.decrypt_parts(&self.nonce(place)?, &[], InOut::apart(data, plain), tag)
+        self.aead.decrypt_parts(&self.nonce(position)?, &[], InOut::apart(data, plain), tag)
     }
 }
 

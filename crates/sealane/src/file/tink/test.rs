@@ -1,8 +1,8 @@
 //! The format against published messages, and whatever is not one of its files or keysets.
 
-use super::super::lock::{Begun, Seen};
 use super::*;
 use crate::engine::pipeline::{open_chunks, seal_chunks};
+use crate::engine::prefix::{Parsed, Prefix};
 use proptest::prelude::*;
 use vectors::TinkHash;
 
@@ -26,7 +26,7 @@ fn seal(tink: &Tink, header: &[u8], plain: &[u8]) -> Vec<u8> {
     file
 }
 
-fn open_with(tink: &dyn Chunks, file: &[u8]) -> Result<Vec<u8>, Error> {
+fn open_with(tink: &dyn ChunkCipher, file: &[u8]) -> Result<Vec<u8>, Error> {
     let plan = tink.layout().plan_sealed(file.len() as u64)?;
     let mut plain = vec![0; plan.plain_len as usize];
     for job in (0..plan.jobs()).map(|at| plan.job(at)) {
@@ -47,9 +47,9 @@ fn decrypt(parameters: &Parameters, key: &Key, aad: &[u8], file: &[u8]) -> Resul
 }
 
 fn decrypt_keyset(keyset: &Keyset, aad: &[u8], file: &[u8]) -> Result<Vec<u8>, Error> {
-    match keyset.find(aad, file, Seen::Whole)? {
-        Begun::Ready(keys) => open_with(&*keys, file),
-        Begun::More(_) => panic!("there is no more"),
+    match keyset.find(aad, file, Prefix::Whole)? {
+        Parsed::Ready(keys) => open_with(&*keys, file),
+        Parsed::NeedsMore(_) => panic!("there is no more"),
     }
 }
 
@@ -269,13 +269,13 @@ fn the_primary_key_encrypts_and_every_enabled_one_decrypts() {
 fn asks_for_enough(keyset: &Keyset, file: &[u8]) {
     let mut len = 0;
     loop {
-        let seen = if len < file.len() { Seen::Beginning } else { Seen::Whole };
+        let seen = if len < file.len() { Prefix::Partial } else { Prefix::Whole };
         match keyset.find(b"aad", &file[..len.min(file.len())], seen).unwrap() {
-            Begun::Ready(keys) => {
+            Parsed::Ready(keys) => {
                 open_with(&*keys, file).unwrap();
                 return;
             }
-            Begun::More(more) => {
+            Parsed::NeedsMore(more) => {
                 assert!(more > len && len < file.len(), "{len} {more}");
                 len = more;
             }
@@ -291,11 +291,11 @@ fn the_end_of_the_first_segment_may_be_the_end_of_the_file() {
     let (tink, header) = keyset.create(b"aad").unwrap();
     let (whole, longer) = (seal(&tink, &header, &vec![1; first]), seal(&tink, &header, &vec![1; first + 1]));
     // 4096 bytes of the one and of the other: a key can be chosen only when it is known whether more follows.
-    assert!(matches!(keyset.find(b"aad", &longer[..4096], Seen::Beginning), Ok(Begun::More(_))));
-    assert!(matches!(keyset.find(b"aad", &longer[..4097], Seen::Beginning), Ok(Begun::Ready(_))));
-    assert!(matches!(keyset.find(b"aad", &whole, Seen::Whole), Ok(Begun::Ready(_))));
-    assert!(matches!(keyset.find(b"aad", &longer[..4096], Seen::Whole), Err(Error::NoMatchingKey)));
-    assert!(matches!(keyset.find(b"aad", &whole[..10], Seen::Whole), Err(Error::Truncated)));
+    assert!(matches!(keyset.find(b"aad", &longer[..4096], Prefix::Partial), Ok(Parsed::NeedsMore(_))));
+    assert!(matches!(keyset.find(b"aad", &longer[..4097], Prefix::Partial), Ok(Parsed::Ready(_))));
+    assert!(matches!(keyset.find(b"aad", &whole, Prefix::Whole), Ok(Parsed::Ready(_))));
+    assert!(matches!(keyset.find(b"aad", &longer[..4096], Prefix::Whole), Err(Error::NoMatchingKey)));
+    assert!(matches!(keyset.find(b"aad", &whole[..10], Prefix::Whole), Err(Error::Truncated)));
 }
 
 #[test]

@@ -1,32 +1,32 @@
-//! Many jobs, some threads, one answer.
+//! Numbered jobs on several threads.
 
-use super::kept;
+use super::pool::run_with_helpers;
 use crate::Error;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Who works beside the calling thread.
+/// The threads that run jobs together with the calling thread.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Threads {
-    /// So many, the calling one included, are made for the call (62 µs each, measured) and end with it.
-    Made(usize),
-    /// Those of the process that are free. For what takes less than a millisecond.
-    Kept,
+pub(crate) enum Workers {
+    /// This many threads, the calling one included, spawned for the call (62 µs each, measured).
+    Spawned(usize),
+    /// The free threads of the persistent pool, for work of less than a millisecond.
+    Pooled,
 }
 
-/// Looks for the last job of another thread's, each of about 40 ns, before the calling thread is put to sleep: to be
-/// woken takes longer than most of a job of 128 KiB (measured).
-const LOOKS: u32 = 1000;
+/// Number of times, about 40 ns each, that the calling thread polls for the last job of other threads before it goes to
+/// sleep. Waking up takes longer than most of a job of 128 KiB (measured).
+const POLLS: u32 = 1000;
 
 /// Runs jobs `0..jobs` on several threads, the calling one included.
 ///
-/// `room` makes what one thread reuses from job to job. `after` runs on the calling thread only, after each of its
-/// jobs. The first error stops all; jobs that were begun are finished.
-pub(crate) fn join<R>(
-    threads: Threads,
+/// `buffers` makes the buffers that one thread reuses from job to job. `after` runs on the calling thread only, after
+/// each of its jobs. The first error stops the run; jobs that have started are finished.
+pub(crate) fn run_jobs<B>(
+    workers: Workers,
     jobs: u64,
-    room: impl Fn() -> R + Sync,
-    work: impl Fn(u64, &mut R) -> Result<(), Error> + Sync,
+    buffers: impl Fn() -> B + Sync,
+    work: impl Fn(u64, &mut B) -> Result<(), Error> + Sync,
     mut after: impl FnMut() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let next = AtomicU64::new(0);
@@ -34,13 +34,13 @@ pub(crate) fn join<R>(
     let stop = AtomicBool::new(false);
     let first_error = Mutex::new(None);
     let run = |after: &mut dyn FnMut() -> Result<(), Error>| {
-        let mut reused = room();
+        let mut buffers = buffers();
         while !stop.load(Ordering::Relaxed) {
             let job = next.fetch_add(1, Ordering::Relaxed);
             if job >= jobs {
                 return;
             }
-            let result = work(job, &mut reused).and_then(|()| after());
+            let result = work(job, &mut buffers).and_then(|()| after());
             done.fetch_add(1, Ordering::Relaxed);
             if let Err(error) = result {
                 stop.store(true, Ordering::Relaxed);
@@ -50,24 +50,24 @@ pub(crate) fn join<R>(
             }
         }
     };
-    let most = usize::try_from(jobs).unwrap_or(usize::MAX);
-    match threads {
-        Threads::Made(threads) => std::thread::scope(|scope| {
-            for _ in 1..threads.min(most) {
-                // Where the system gives no thread, the others do its jobs.
+    let max_threads = usize::try_from(jobs).unwrap_or(usize::MAX);
+    match workers {
+        Workers::Spawned(threads) => std::thread::scope(|scope| {
+            for _ in 1..threads.min(max_threads) {
+                // If the system refuses a thread, the other threads run its jobs.
                 let _ = std::thread::Builder::new()
                     .name("sealane".into())
                     .spawn_scoped(scope, || run(&mut || Ok(())));
             }
             run(&mut after);
         }),
-        Threads::Kept => kept::beside(
-            most.saturating_sub(1),
+        Workers::Pooled => run_with_helpers(
+            max_threads.saturating_sub(1),
             || run(&mut || Ok(())),
             || {
                 run(&mut after);
-                let all = || done.load(Ordering::Relaxed) >= jobs || stop.load(Ordering::Relaxed);
-                (0..LOOKS).take_while(|_| !all()).for_each(|_| std::hint::spin_loop());
+                let finished = || done.load(Ordering::Relaxed) >= jobs || stop.load(Ordering::Relaxed);
+                (0..POLLS).take_while(|_| !finished()).for_each(|_| std::hint::spin_loop());
             },
         ),
     }
@@ -83,29 +83,29 @@ mod test {
 
     #[test]
     fn every_job_runs_once() {
-        for threads in [Threads::Made(1), Threads::Made(2), Threads::Made(7), Threads::Kept] {
-            let seen: Vec<_> = (0..100).map(|_| AtomicU64::new(0)).collect();
-            join(
-                threads,
+        for workers in [Workers::Spawned(1), Workers::Spawned(2), Workers::Spawned(7), Workers::Pooled] {
+            let runs: Vec<_> = (0..100).map(|_| AtomicU64::new(0)).collect();
+            run_jobs(
+                workers,
                 100,
                 || (),
                 |job, ()| {
-                    seen[job as usize].fetch_add(1, Ordering::Relaxed);
+                    runs[job as usize].fetch_add(1, Ordering::Relaxed);
                     Ok(())
                 },
                 || Ok(()),
             )
             .unwrap();
-            assert!(seen.iter().all(|n| n.load(Ordering::Relaxed) == 1));
+            assert!(runs.iter().all(|n| n.load(Ordering::Relaxed) == 1));
         }
     }
 
     #[test]
-    fn an_error_stops_the_rest() {
-        for threads in [Threads::Made(2), Threads::Kept] {
+    fn error_stops_the_remaining_jobs() {
+        for workers in [Workers::Spawned(2), Workers::Pooled] {
             let ran = AtomicU64::new(0);
-            let result = join(
-                threads,
+            let result = run_jobs(
+                workers,
                 1_000_000,
                 || (),
                 |job, ()| {
