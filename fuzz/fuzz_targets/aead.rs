@@ -2,7 +2,7 @@
 #![no_main]
 
 use kernels::aegis::{self, Aegis, Kind};
-use kernels::aes::NoKey;
+use kernels::error::KeyError;
 use kernels::chacha20_poly1305::{self, ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
@@ -133,7 +133,7 @@ own_keys!(Gcm, GcmSiv, ChaCha20Poly1305, XChaCha20Poly1305, Aegis);
 /// A key for each variant that runs here.
 fn variants<K: Key + 'static>(
     table: impl Iterator<Item = variant::Row>,
-    new: impl Fn(Features) -> Result<K, NoKey>,
+    new: impl Fn(Features) -> Result<K, KeyError>,
     name: impl Fn(&K) -> &'static str,
 ) -> Keys {
     let key = |(row, features)| {

@@ -2,7 +2,8 @@
 //! algorithm that is streamed, and of every row of AES-GCM.
 #![no_main]
 
-use kernels::gcm::{self, Gcm, Refused, Stream};
+use kernels::error::MessageError;
+use kernels::gcm::{self, Gcm, Stream};
 use sealane::hazmat::{AeadDecryptor, AeadEncryptor};
 use sealane::{Aead, Algorithm, Error, InOut, Key, Misuse};
 use sealane_fuzz::{pieces, repeated, rows};
@@ -102,7 +103,7 @@ impl Message {
                 at = all.end;
             }
             if at > 0 {
-                assert_eq!(sealing.aad(&[1]), Err(Refused::Late), "{name}");
+                assert_eq!(sealing.aad(&[1]), Err(MessageError::LateAssociatedData), "{name}");
             }
             assert!(sealed == data && opened == self.plain, "{name}: other bytes");
             assert!(sealing.finish() == tag && opening.finish() == tag, "{name}: another tag");

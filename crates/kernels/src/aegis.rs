@@ -6,10 +6,10 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::aes::NoKey;
 use crate::aes::answers::{TEXT, digest};
 use crate::cpu::Features;
 use crate::ct;
+use crate::error::{KeyError, MessageError, OpenError, Part};
 use crate::variant::{self, AEGIS, AegisFunctions, Picked, Refusal, Row};
 use crate::zero::{wipe, wipe_dead_stack};
 use body::Key;
@@ -80,27 +80,9 @@ pub struct Aegis {
     spills: bool,
 }
 
-/// Why there is no such message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unfit {
-    /// The nonce has another length than [`Kind::nonce_len`]: this one.
-    Nonce(usize),
-    /// More than 2^61 - 1 bytes of data or of additional data.
-    TooLong,
-}
-
-/// Why there is no plaintext.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenError {
-    /// No message is like this; nothing was written.
-    Unfit(Unfit),
-    /// The tag is not that of this message under this key and nonce; the destination is zero.
-    Forged,
-}
-
 /// The longest data, and the longest additional data (RFC 10032, sections 3 and 4): its length in bits
 /// has 64 of them.
-const LONGEST: u64 = (1 << 61) - 1;
+const LONGEST: u128 = (1 << 61) - 1;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
 pub fn variants() -> impl Iterator<Item = Row> {
@@ -116,13 +98,13 @@ pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusa
 impl Aegis {
     /// Copies a key of [`Kind::key_len`] bytes for the widest row that `features` allow and that passes its
     /// self-test.
-    pub fn new(kind: Kind, key: &[u8], features: Features) -> Result<Self, NoKey> {
+    pub fn new(kind: Kind, key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::on(variant::pick(AEGIS, features)?, kind, key)
     }
 
-    fn on(row: Picked<AegisFunctions>, kind: Kind, key: &[u8]) -> Result<Self, NoKey> {
+    fn on(row: Picked<AegisFunctions>, kind: Kind, key: &[u8]) -> Result<Self, KeyError> {
         if key.len() != kind.key_len() {
-            return Err(NoKey::Length(key.len()));
+            return Err(KeyError::InvalidLength(key.len()));
         }
         let mut copy = Box::new(Key([0; 32]));
         copy.0[..key.len()].copy_from_slice(key);
@@ -148,8 +130,8 @@ impl Aegis {
         aad: &[u8],
         mut data: InOut<'_>,
         tag: &mut [u8; 16],
-    ) -> Result<(), Unfit> {
-        fits(self.kind, nonce, aad.len() as u64, data.len() as u64)?;
+    ) -> Result<(), MessageError> {
+        check_lengths(self.kind, nonce, aad.len(), data.len())?;
         let (key, row, data) = (&self.key, self.row, &mut data);
         match self.kind {
             Kind::Aegis128L => row.seal_128l(key, nonce, aad, data, tag),
@@ -174,7 +156,7 @@ impl Aegis {
         mut data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
-        fits(self.kind, nonce, aad.len() as u64, data.len() as u64).map_err(OpenError::Unfit)?;
+        check_lengths(self.kind, nonce, aad.len(), data.len())?;
         let (key, row, mut right) = (&self.key, self.row, [0; 16]);
         match self.kind {
             Kind::Aegis128L => row.open_128l(key, nonce, aad, &mut data, &mut right),
@@ -191,7 +173,7 @@ impl Aegis {
         data.target().fill(0);
         // It would be the tag of that ciphertext.
         wipe(&mut right);
-        Err(OpenError::Forged)
+        Err(OpenError::AuthenticationFailed)
     }
 
     /// After the row has computed, and from where it was called: what it may have parked on the stack.
@@ -203,15 +185,13 @@ impl Aegis {
     }
 }
 
-/// Whether there is such a message, of which the last two are bytes of additional data and of data.
-fn fits(kind: Kind, nonce: &[u8], aad: u64, data: u64) -> Result<(), Unfit> {
+/// Checks the lengths of a message; `aad` and `data` are numbers of bytes.
+fn check_lengths(kind: Kind, nonce: &[u8], aad: usize, data: usize) -> Result<(), MessageError> {
     if nonce.len() != kind.nonce_len() {
-        return Err(Unfit::Nonce(nonce.len()));
+        return Err(MessageError::InvalidNonceLength { found: nonce.len(), expected: kind.nonce_len() });
     }
-    if data.max(aad) > LONGEST {
-        return Err(Unfit::TooLong);
-    }
-    Ok(())
+    Part::Data.check_len(data as u128, LONGEST)?;
+    Part::AssociatedData.check_len(aad as u128, LONGEST)
 }
 
 impl fmt::Debug for Aegis {
@@ -266,16 +246,18 @@ mod test {
     }
 
     #[test]
-    fn what_does_not_fit_is_said() {
+    fn rejects_other_nonce_lengths_and_longer_messages() {
         for kind in Kind::ALL {
-            let nonce = [0; 100];
-            for len in 0..100 {
-                let fits = fits(kind, &nonce[..len], LONGEST, LONGEST);
-                assert_eq!(fits, if len == kind.nonce_len() { Ok(()) } else { Err(Unfit::Nonce(len)) });
+            let (nonce, expected, limit) = ([0; 100], kind.nonce_len(), LONGEST as usize);
+            for found in 0..100 {
+                let checked = check_lengths(kind, &nonce[..found], limit, limit);
+                let wrong = Err(MessageError::InvalidNonceLength { found, expected });
+                assert_eq!(checked, if found == expected { Ok(()) } else { wrong });
             }
-            let nonce = &nonce[..kind.nonce_len()];
-            assert_eq!(fits(kind, nonce, LONGEST + 1, 0), Err(Unfit::TooLong));
-            assert_eq!(fits(kind, nonce, 0, LONGEST + 1), Err(Unfit::TooLong));
+            let nonce = &nonce[..expected];
+            let too_long = |part| Err(MessageError::TooLong { part, found: LONGEST + 1, limit: LONGEST });
+            assert_eq!(check_lengths(kind, nonce, limit + 1, 0), too_long(Part::AssociatedData));
+            assert_eq!(check_lengths(kind, nonce, 0, limit + 1), too_long(Part::Data));
         }
     }
 }

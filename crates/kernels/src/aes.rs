@@ -3,6 +3,7 @@
 
 use crate::InOut;
 use crate::cpu::Features;
+use crate::error::{KeyError, MessageError, Part};
 use crate::variant::{self, AES, AesFunctions, Picked, Refusal, Row};
 use crate::vector::{Blocks, Schedule, unroll};
 use core::fmt;
@@ -28,17 +29,17 @@ pub(crate) enum Size {
 }
 
 impl Size {
-    pub(crate) fn of(key: &[u8]) -> Result<Self, NoKey> {
+    pub(crate) fn of(key: &[u8]) -> Result<Self, KeyError> {
         Self::of_len(key.len())
     }
 
     /// The same by the bytes of a key.
-    fn of_len(len: usize) -> Result<Self, NoKey> {
+    fn of_len(len: usize) -> Result<Self, KeyError> {
         match len {
             16 => Ok(Self::Bits128),
             24 => Ok(Self::Bits192),
             32 => Ok(Self::Bits256),
-            other => Err(NoKey::Length(other)),
+            other => Err(KeyError::InvalidLength(other)),
         }
     }
 
@@ -50,19 +51,6 @@ impl Size {
         }
     }
 }
-
-/// Why there is no key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoKey {
-    /// It has another length than the cipher takes: this one. AES takes 16, 24 and 32 bytes.
-    Length(usize),
-    /// Every row that the features allow, down to the portable one, computed a wrong answer to its self-test.
-    NoRow,
-}
-
-/// Offset + length passes 2^64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PastEnd;
 
 /// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
 pub fn variants() -> impl Iterator<Item = Row> {
@@ -76,11 +64,11 @@ pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusa
 
 impl Aes {
     /// Expands a key of 16, 24 or 32 bytes for the widest row that `features` allow and that passes its self-test.
-    pub fn new(key: &[u8], features: Features) -> Result<Self, NoKey> {
+    pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::on(variant::pick(AES, features)?, key)
     }
 
-    fn on(row: Picked<AesFunctions>, key: &[u8]) -> Result<Self, NoKey> {
+    fn on(row: Picked<AesFunctions>, key: &[u8]) -> Result<Self, KeyError> {
         let size = Size::of(key)?;
         let mut schedule = Box::new(Schedule::EMPTY);
         row.expand(key, &mut schedule);
@@ -103,10 +91,8 @@ impl Aes {
     ///
     /// The counter wraps modulo 2^128. The keystream has 2^64 bytes: nothing is written where `data` passes its end.
     #[inline]
-    pub fn xor_at(&self, iv: &[u8; 16], offset: u64, mut data: InOut<'_>) -> Result<(), PastEnd> {
-        if u128::from(offset) + data.len() as u128 > 1 << 64 {
-            return Err(PastEnd);
-        }
+    pub fn xor_at(&self, iv: &[u8; 16], offset: u64, mut data: InOut<'_>) -> Result<(), MessageError> {
+        Part::Keystream.check_len(u128::from(offset) + data.len() as u128, 1 << 64)?;
         let counter = u128::from_be_bytes(*iv).wrapping_add(u128::from(offset / 16));
         let skip = (offset % 16) as usize;
         // Lanes count in 64 bits (see `xor_blocks`). A keystream has 2^60 blocks, so they overflow once at most.

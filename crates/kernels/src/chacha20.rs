@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::aes::NoKey;
 use crate::aes::answers::digest;
 use crate::cpu::Features;
+use crate::error::{KeyError, MessageError, Part};
 use crate::variant::{self, CHACHA20, ChaCha20Functions, Picked, Refusal, Row};
 use crate::zero::wipe_dead_stack;
 pub(crate) use body::Key;
@@ -23,11 +23,7 @@ pub struct ChaCha20 {
     row: Picked<ChaCha20Functions>,
 }
 
-/// The keystream ends before: there is no block 2^32 (RFC 8439, section 2.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PastEnd;
-
-/// Bytes of all blocks that have a number.
+/// Bytes of all blocks that have a number: there is no block 2^32 (RFC 8439, section 2.4).
 const END: u128 = 64 << 32;
 /// Bytes for which there are enough registers.
 pub(crate) const MAX_UNSPILLED_LEN: usize = 256;
@@ -46,7 +42,7 @@ pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusa
 
 impl ChaCha20 {
     /// Takes a key of 256 bits for the widest row that `features` allow and that passes its self-test.
-    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, NoKey> {
+    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         Ok(Self::on(variant::pick(CHACHA20, features)?, key))
     }
 
@@ -69,7 +65,7 @@ impl ChaCha20 {
         counter: u32,
         offset: u64,
         data: InOut<'_>,
-    ) -> Result<(), PastEnd> {
+    ) -> Result<(), MessageError> {
         xor_at(self.row, &self.key, nonce, counter, offset, data)
     }
 }
@@ -83,15 +79,13 @@ fn xor_at(
     counter: u32,
     offset: u64,
     data: InOut<'_>,
-) -> Result<(), PastEnd> {
+) -> Result<(), MessageError> {
     let len = data.len();
     let start = 64 * u128::from(counter) + u128::from(offset);
     if len == 0 {
         return Ok(());
     }
-    if start + len as u128 > END {
-        return Err(PastEnd);
-    }
+    Part::Keystream.check_len(start + len as u128, END)?;
     row.xor(key, nonce, (start / 64) as u32, (start % 64) as usize, data);
     clean(row, len);
     Ok(())
@@ -118,7 +112,7 @@ pub struct XChaCha20(ChaCha20);
 
 impl XChaCha20 {
     /// Takes a key of 256 bits for the widest row that `features` allow and that passes its self-test.
-    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, NoKey> {
+    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         ChaCha20::new(key, features).map(Self)
     }
 
@@ -148,7 +142,7 @@ impl XChaCha20 {
         counter: u32,
         offset: u64,
         data: InOut<'_>,
-    ) -> Result<(), PastEnd> {
+    ) -> Result<(), MessageError> {
         let mut key = Key::EMPTY;
         let nonce = derive(self.0.row, &self.0.key, nonce, &mut key);
         xor_at(self.0.row, &key, &nonce, counter, offset, data)

@@ -5,11 +5,10 @@
 //! they take turns on pieces that stay in the first cache.
 #![forbid(unsafe_code)]
 
-use crate::aes::NoKey;
 use crate::chacha20::{self, Key, MAX_UNSPILLED_LEN};
 use crate::cpu::Features;
 use crate::ct;
-use crate::gcm::{OpenError, TooLong};
+use crate::error::{KeyError, MessageError, OpenError, Part};
 use crate::poly1305::{Powers, State};
 use crate::variant::{self, CHACHA20, ChaCha20Functions, POLY1305, Picked, Poly1305Functions, Refusal, Row};
 use crate::zero::{wipe, wipe_dead_stack};
@@ -17,7 +16,7 @@ use crate::{InOut, Parts};
 use core::fmt;
 
 /// The longest data: block 0 makes the key of the tag, and there is no block 2^32.
-const LONGEST: u64 = (1 << 38) - 64;
+const LONGEST: u128 = (1 << 38) - 64;
 /// Bytes that are encrypted and then authenticated before the next: source and destination stay in the first cache.
 const PIECE: usize = 8 << 10;
 /// Bytes from which on the vectors of Poly1305 are worth their powers, which serve for one message only.
@@ -60,8 +59,8 @@ pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusa
 impl ChaCha20Poly1305 {
     /// Takes a key of 256 bits for the widest rows that `features` allow and that pass their self-tests.
     ///
-    /// The error is always [`NoKey::NoRow`].
-    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, NoKey> {
+    /// The error is always [`KeyError::SelfTestFailed`].
+    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         let rows =
             Rows { stream: variant::pick(CHACHA20, features)?, mac: variant::pick(POLY1305, features)? };
         Ok(Self { key: Key::of(key), rows })
@@ -85,7 +84,7 @@ impl ChaCha20Poly1305 {
         aad: &[u8],
         data: InOut<'_>,
         tag: &mut [u8; 16],
-    ) -> Result<(), TooLong> {
+    ) -> Result<(), MessageError> {
         self.rows.seal(&self.key, nonce, aad, data, tag)
     }
 
@@ -107,8 +106,8 @@ impl ChaCha20Poly1305 {
 impl XChaCha20Poly1305 {
     /// Takes a key of 256 bits for the widest rows that `features` allow and that pass their self-tests.
     ///
-    /// The error is always [`NoKey::NoRow`].
-    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, NoKey> {
+    /// The error is always [`KeyError::SelfTestFailed`].
+    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         ChaCha20Poly1305::new(key, features).map(Self)
     }
 
@@ -124,7 +123,7 @@ impl XChaCha20Poly1305 {
         aad: &[u8],
         data: InOut<'_>,
         tag: &mut [u8; 16],
-    ) -> Result<(), TooLong> {
+    ) -> Result<(), MessageError> {
         let mut subkey = Key::EMPTY;
         let nonce = self.derive(nonce, &mut subkey);
         self.0.rows.seal(&subkey, &nonce, aad, data, tag)
@@ -168,11 +167,9 @@ impl Rows {
         aad: &[u8],
         mut data: InOut<'_>,
         tag: &mut [u8; 16],
-    ) -> Result<(), TooLong> {
+    ) -> Result<(), MessageError> {
         let len = data.len();
-        if len as u64 > LONGEST {
-            return Err(TooLong);
-        }
+        Part::Data.check_len(len as u128, LONGEST)?;
         let mut first = Block::EMPTY;
         let piece = len.min(PIECE);
         self.stream.begin(key, nonce, &mut first.0, data.part(0, piece));
@@ -220,9 +217,7 @@ impl Rows {
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
         let len = data.len();
-        if len as u64 > LONGEST {
-            return Err(OpenError::TooLong);
-        }
+        Part::Data.check_len(len as u128, LONGEST)?;
         let (mut first, mut keystream) = (Block::EMPTY, Keystream::EMPTY);
         let at_once = len <= AT_ONCE;
         let ahead = if at_once { &mut keystream.0[..len] } else { &mut [] };
@@ -243,7 +238,7 @@ impl Rows {
             wipe(&mut right);
         }
         self.clean(len, aad.len());
-        if good { Ok(()) } else { Err(OpenError::Forged) }
+        if good { Ok(()) } else { Err(OpenError::AuthenticationFailed) }
     }
 
     /// After all was computed, and from where it was called: what may be parked on the stack.

@@ -2,10 +2,11 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
+use crate::aes::Size;
 use crate::aes::answers::TEXT;
-use crate::aes::{NoKey, Size};
 use crate::cpu::Features;
 use crate::ct;
+use crate::error::{KeyError, MessageError, OpenError, Part};
 use crate::first_round::FirstRound;
 use crate::ghash::{FEW, Few, Many};
 use crate::variant::{self, GCM, GcmFunctions, Picked, Refusal, Row};
@@ -19,7 +20,7 @@ pub(crate) mod answers;
 pub(crate) mod body;
 mod stream;
 
-pub use stream::{Refused, Stream};
+pub use stream::Stream;
 
 /// An AES-GCM key, and the row that computes with it.
 ///
@@ -55,24 +56,10 @@ impl Lines {
     pub(crate) const EMPTY: Self = Self(Many::EMPTY);
 }
 
-/// More bytes of data, additional data or nonce than the algorithm has room for: with AES-GCM 2^36 - 32 of data and 2^61 - 1
-/// of the others, with AES-GCM-SIV 2^36 of data and of additional data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLong;
-
-/// Why there is no plaintext.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenError {
-    /// No message is as long as this; nothing was written.
-    TooLong,
-    /// The tag is not that of this message under this key and nonce; the destination is zero.
-    Forged,
-}
-
 /// The longest data: all counters but the two that never encrypt any.
-const LONGEST: u64 = (1 << 36) - 32;
+const LONGEST: u128 = (1 << 36) - 32;
 /// The longest of anything that is only hashed: its length in bits has 64 bits.
-const LONGEST_HASHED: u64 = (1 << 61) - 1;
+const LONGEST_HASHED: u128 = (1 << 61) - 1;
 /// Bytes of data for which few powers are enough, beside the block of lengths.
 const SHORT: usize = 64;
 /// Bytes of data for which a first round, to be made ahead, would save something.
@@ -92,11 +79,11 @@ pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusa
 
 impl Gcm {
     /// Sets up a key of 16, 24 or 32 bytes for the widest row that `features` allow and that passes its self-test.
-    pub fn new(key: &[u8], features: Features) -> Result<Self, NoKey> {
+    pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::on(variant::pick(GCM, features)?, key)
     }
 
-    fn on(row: Picked<GcmFunctions>, key: &[u8]) -> Result<Self, NoKey> {
+    fn on(row: Picked<GcmFunctions>, key: &[u8]) -> Result<Self, KeyError> {
         let size = Size::of(key)?;
         let mut expanded = Box::new(Key::EMPTY);
         match size {
@@ -128,7 +115,7 @@ impl Gcm {
         aad: &[u8],
         mut data: InOut<'_>,
         tag: &mut [u8; 16],
-    ) -> Result<(), TooLong> {
+    ) -> Result<(), MessageError> {
         let Text { first, hash, aad } = self.begin(nonce, aad, data.len())?;
         let (key, row) = (&self.key, self.row);
         let ahead = self.ahead(nonce, data.len());
@@ -154,8 +141,7 @@ impl Gcm {
         mut data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
-        let begun = self.begin(nonce, aad, data.len());
-        let Text { first, hash, aad } = begun.map_err(|TooLong| OpenError::TooLong)?;
+        let Text { first, hash, aad } = self.begin(nonce, aad, data.len())?;
         let (key, row) = (&self.key, self.row);
         let len = data.len();
         let ahead = self.ahead(nonce, len);
@@ -181,15 +167,15 @@ impl Gcm {
         data.target().fill(0);
         // Whoever reads it from the stack could send the forgery again.
         wipe(&mut right);
-        Err(OpenError::Forged)
+        Err(OpenError::AuthenticationFailed)
     }
 
     /// What comes before the data.
     #[inline]
-    fn begin(&self, nonce: &[u8], aad: &[u8], len: usize) -> Result<Text, TooLong> {
-        if len as u64 > LONGEST || aad.len().max(nonce.len()) as u64 > LONGEST_HASHED {
-            return Err(TooLong);
-        }
+    fn begin(&self, nonce: &[u8], aad: &[u8], len: usize) -> Result<Text, MessageError> {
+        Part::Data.check_len(len as u128, LONGEST)?;
+        Part::AssociatedData.check_len(aad.len() as u128, LONGEST_HASHED)?;
+        Part::Nonce.check_len(nonce.len() as u128, LONGEST_HASHED)?;
         let first = if let Ok(nonce) = <[u8; 12]>::try_from(nonce) {
             let mut block = [0; 16];
             block[..12].copy_from_slice(&nonce);

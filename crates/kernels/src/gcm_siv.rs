@@ -3,11 +3,11 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
+use crate::aes::Size;
 use crate::aes::answers::{TEXT, digest};
-use crate::aes::{NoKey, Size};
 use crate::cpu::Features;
 use crate::ct;
-use crate::gcm::{OpenError, TooLong};
+use crate::error::{KeyError, MessageError, OpenError, Part};
 use crate::variant::{self, Picked, Refusal, Row, SIV, SivFunctions};
 use crate::vector::Schedule;
 use crate::zero::{wipe, wipe_dead_stack};
@@ -27,7 +27,7 @@ pub struct GcmSiv {
 }
 
 /// The longest data, and the longest additional data (RFC 8452, section 6).
-const LONGEST: u64 = 1 << 36;
+const LONGEST: u128 = 1 << 36;
 /// Bytes for which there are enough registers.
 const ROOM: usize = 64;
 
@@ -43,13 +43,13 @@ pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusa
 
 impl GcmSiv {
     /// Sets up a key of 16 or 32 bytes for the widest row that `features` allow and that passes its self-test.
-    pub fn new(key: &[u8], features: Features) -> Result<Self, NoKey> {
+    pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::on(variant::pick(SIV, features)?, key)
     }
 
-    fn on(row: Picked<SivFunctions>, key: &[u8]) -> Result<Self, NoKey> {
+    fn on(row: Picked<SivFunctions>, key: &[u8]) -> Result<Self, KeyError> {
         let size = match Size::of(key)? {
-            Size::Bits192 => return Err(NoKey::Length(key.len())),
+            Size::Bits192 => return Err(KeyError::InvalidLength(key.len())),
             size => size,
         };
         let mut schedule = Box::new(Schedule::EMPTY);
@@ -69,7 +69,7 @@ impl GcmSiv {
         aad: &[u8],
         mut data: InOut<'_>,
         tag: &mut [u8; 16],
-    ) -> Result<(), TooLong> {
+    ) -> Result<(), MessageError> {
         let nonce = begin(nonce, aad, data.len())?;
         let (schedule, row) = (&self.schedule, self.row);
         match self.size {
@@ -90,7 +90,7 @@ impl GcmSiv {
         mut data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
-        let nonce = begin(nonce, aad, data.len()).map_err(|TooLong| OpenError::TooLong)?;
+        let nonce = begin(nonce, aad, data.len())?;
         let (schedule, row) = (&self.schedule, self.row);
         let mut right = *tag;
         match self.size {
@@ -104,7 +104,7 @@ impl GcmSiv {
         data.target().fill(0);
         // It would be the tag of that plaintext.
         wipe(&mut right);
-        Err(OpenError::Forged)
+        Err(OpenError::AuthenticationFailed)
     }
 }
 
@@ -117,10 +117,9 @@ fn clean(len: usize) {
 }
 
 /// The nonce as a little-endian integer.
-fn begin(nonce: &[u8; 12], aad: &[u8], len: usize) -> Result<u128, TooLong> {
-    if len.max(aad.len()) as u64 > LONGEST {
-        return Err(TooLong);
-    }
+fn begin(nonce: &[u8; 12], aad: &[u8], len: usize) -> Result<u128, MessageError> {
+    Part::Data.check_len(len as u128, LONGEST)?;
+    Part::AssociatedData.check_len(aad.len() as u128, LONGEST)?;
     let mut block = [0; 16];
     block[..12].copy_from_slice(nonce);
     Ok(u128::from_le_bytes(block))

@@ -22,6 +22,7 @@ pub mod chacha20;
 pub mod chacha20_poly1305;
 pub mod cpu;
 pub mod ct;
+pub mod error;
 mod first_round;
 pub mod gcm;
 pub mod gcm_siv;

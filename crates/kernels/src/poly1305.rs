@@ -1,8 +1,8 @@
 //! Poly1305 (RFC 8439, section 2.5): a message as a polynomial modulo 2^130 - 5, at a secret point.
 #![forbid(unsafe_code)]
 
-use crate::aes::NoKey;
 use crate::cpu::Features;
+use crate::error::KeyError;
 use crate::variant::{self, POLY1305, Picked, Poly1305Functions, Refusal, Row};
 use crate::zero::{wipe, wipe_dead_stack};
 use core::fmt;
@@ -66,8 +66,8 @@ impl Poly1305 {
     /// Begins a message under a key of 32 bytes, with the widest row that `features` allow and that passes
     /// its self-test.
     ///
-    /// The error is always [`NoKey::NoRow`].
-    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, NoKey> {
+    /// The error is always [`KeyError::SelfTestFailed`].
+    pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         Ok(Self::on(variant::pick(POLY1305, features)?, key))
     }
 

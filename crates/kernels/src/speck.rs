@@ -3,9 +3,9 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::aes::NoKey;
 use crate::aes::answers::digest;
 use crate::cpu::Features;
+use crate::error::{KeyError, MessageError, Part};
 use crate::variant::{self, Picked, Refusal, Row, SPECK, SpeckFunctions};
 use crate::vector::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, Word, join, split};
 use crate::vector::{load16, store16};
@@ -30,19 +30,6 @@ pub struct Speck {
     size: Size,
     order: ByteOrder,
     row: Picked<SpeckFunctions>,
-}
-
-/// The data is not a whole number of blocks. Nothing was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotWhole;
-
-/// Why there is no such piece of a keystream. Nothing was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoKeystream {
-    /// The iv has another length than a block: this one.
-    Iv(usize),
-    /// Offset + length passes 2^64, or the last of the blocks: after 2^32 or 2^48 of them a keystream would repeat.
-    PastEnd,
 }
 
 /// Bytes for which there are enough registers, in rows that do not park.
@@ -73,13 +60,13 @@ macro_rules! by_word {
 
 impl Speck {
     /// Expands a key of [`Size::key_len`] bytes for the widest row that `features` allow and that passes its self-test.
-    pub fn new(size: Size, key: &[u8], order: ByteOrder, features: Features) -> Result<Self, NoKey> {
+    pub fn new(size: Size, key: &[u8], order: ByteOrder, features: Features) -> Result<Self, KeyError> {
         Self::on(variant::pick(SPECK, features)?, size, key, order)
     }
 
-    fn on(row: Picked<SpeckFunctions>, size: Size, key: &[u8], order: ByteOrder) -> Result<Self, NoKey> {
+    fn on(row: Picked<SpeckFunctions>, size: Size, key: &[u8], order: ByteOrder) -> Result<Self, KeyError> {
         if key.len() != size.key_len() {
-            return Err(NoKey::Length(key.len()));
+            return Err(KeyError::InvalidLength(key.len()));
         }
         let mut schedule = Box::new(Schedule::EMPTY);
         let rounds = size.rounds();
@@ -112,19 +99,20 @@ impl Speck {
     /// Encrypts each block, of which there may be any number, by itself (ECB).
     ///
     /// Whoever sees two equal blocks knows that they are equal: this is a part to make modes of.
-    pub fn encrypt_blocks(&self, data: InOut<'_>) -> Result<(), NotWhole> {
+    pub fn encrypt_blocks(&self, data: InOut<'_>) -> Result<(), MessageError> {
         by_word!(self.each_block::<false>(data))
     }
 
     /// [`Speck::encrypt_blocks`] undone.
-    pub fn decrypt_blocks(&self, data: InOut<'_>) -> Result<(), NotWhole> {
+    pub fn decrypt_blocks(&self, data: InOut<'_>) -> Result<(), MessageError> {
         by_word!(self.each_block::<true>(data))
     }
 
     /// XORs the keystream of the big-endian counter that is as wide as a block and starts at `iv`, from byte `offset` on.
     ///
-    /// The counter wraps modulo 2^(bits of a block). It is big-endian in either order of bytes.
-    pub fn xor_at(&self, iv: &[u8], offset: u64, data: InOut<'_>) -> Result<(), NoKeystream> {
+    /// The counter wraps modulo 2^(bits of a block). It is big-endian in either order of bytes. The keystream has 2^64
+    /// bytes, or with blocks of 32 or 48 bits as many blocks as have a counter, after which it would repeat.
+    pub fn xor_at(&self, iv: &[u8], offset: u64, data: InOut<'_>) -> Result<(), MessageError> {
         by_word!(self.xor(iv, offset, data))
     }
 
@@ -134,10 +122,10 @@ impl Speck {
     }
 
     #[inline(always)]
-    fn each_block<W: Word, const BACK: bool>(&self, mut data: InOut<'_>) -> Result<(), NotWhole> {
+    fn each_block<W: Word, const BACK: bool>(&self, mut data: InOut<'_>) -> Result<(), MessageError> {
         let (row, keys, order, block, len) = (self.row, self.keys(), self.order, 2 * W::BYTES, data.len());
         if !len.is_multiple_of(block) {
-            return Err(NotWhole);
+            return Err(MessageError::PartialBlock { found: len, block_len: block });
         }
         if len == block {
             let words = split::<W>(order, data.source());
@@ -162,15 +150,13 @@ impl Speck {
     }
 
     #[inline(always)]
-    fn xor<W: Word>(&self, iv: &[u8], offset: u64, mut data: InOut<'_>) -> Result<(), NoKeystream> {
+    fn xor<W: Word>(&self, iv: &[u8], offset: u64, mut data: InOut<'_>) -> Result<(), MessageError> {
         let (block, len) = (2 * W::BYTES, data.len());
         if iv.len() != block {
-            return Err(NoKeystream::Iv(iv.len()));
+            return Err(MessageError::InvalidNonceLength { found: iv.len(), expected: block });
         }
         let end = if W::BITS < 32 { (block as u128) << (2 * W::BITS) } else { 1 << 64 };
-        if u128::from(offset) + len as u128 > end {
-            return Err(NoKeystream::PastEnd);
-        }
+        Part::Keystream.check_len(u128::from(offset) + len as u128, end)?;
         let skip = (offset % block as u64) as usize;
         let iv = load16(iv).swap_bytes() >> (128 - 2 * W::BITS);
         let mut counter = iv.wrapping_add(u128::from(offset / block as u64)) & (!0 >> (128 - 2 * W::BITS));

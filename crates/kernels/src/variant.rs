@@ -9,8 +9,8 @@
 //! is used only after it has computed a known answer, once in a process, when it is first wanted. One that does not is
 //! passed over.
 
-use crate::aes::NoKey;
 use crate::cpu::{Features, Needs};
+use crate::error::KeyError;
 use crate::vector::Token;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -106,8 +106,8 @@ impl<F> Picked<F> {
 }
 
 /// The first row of the table that these features allow and that computes its known answer.
-pub(crate) fn pick<F>(table: &'static [Variant<F>], features: Features) -> Result<Picked<F>, NoKey> {
-    table.iter().find_map(|variant| variant.check(features).ok()).ok_or(NoKey::NoRow)
+pub(crate) fn pick<F>(table: &'static [Variant<F>], features: Features) -> Result<Picked<F>, KeyError> {
+    table.iter().find_map(|variant| variant.check(features).ok()).ok_or(KeyError::SelfTestFailed)
 }
 
 /// All rows of a table, with what speaks against using them.
@@ -297,7 +297,7 @@ mod test {
     #[test]
     fn no_row_is_an_error() {
         let picked = pick(none::NONE, Features::detect()).map(Picked::name);
-        assert_eq!(picked, Err(NoKey::NoRow));
+        assert_eq!(picked, Err(KeyError::SelfTestFailed));
         let mut checked = check(none::NONE, Features::detect());
         assert!(checked.all(|(_, check)| check == Err(Refusal::WrongAnswer)));
     }

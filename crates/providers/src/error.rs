@@ -3,7 +3,7 @@
 //! A message fails without a reason. Everything else is the caller's or the environment's to fix, and says so.
 
 use crate::{Algorithm, Provider};
-use kernels::{aes::NoKey, cpu::Needs, variant::Refusal};
+use kernels::{cpu::Needs, error::KeyError, variant::Refusal};
 use std::fmt;
 
 /// The provider refused: a key, nonce or tag of a wrong length, or a message past a limit.
@@ -204,11 +204,11 @@ impl From<BadVariable> for NoAes {
     }
 }
 
-impl From<NoKey> for NoAes {
-    fn from(why: NoKey) -> Self {
+impl From<KeyError> for NoAes {
+    fn from(why: KeyError) -> Self {
         match why {
-            NoKey::Length(got) => Self::KeyLength(got),
-            NoKey::NoRow => Self::NoRow,
+            KeyError::InvalidLength(got) => Self::KeyLength(got),
+            KeyError::SelfTestFailed => Self::NoRow,
         }
     }
 }

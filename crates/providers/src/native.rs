@@ -7,6 +7,7 @@ use kernels::aes::{self, Aes};
 use kernels::chacha20;
 use kernels::chacha20_poly1305::{self, ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
+use kernels::error::KeyError;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305;
@@ -94,7 +95,7 @@ pub(crate) fn aegis_256x4(key: &[u8]) -> Result<Aegis, Failed> {
 
 fn expand<const LEN: usize, K>(
     key: &[u8],
-    new: fn(&[u8; LEN], Features) -> Result<K, aes::NoKey>,
+    new: fn(&[u8; LEN], Features) -> Result<K, KeyError>,
 ) -> Result<K, Failed> {
     let key: &[u8; LEN] = key.try_into().map_err(|_| Failed)?;
     let features = environment::features().map_err(|_| Failed)?;

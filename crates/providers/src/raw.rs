@@ -5,13 +5,14 @@
 
 use crate::key::forged;
 use crate::{AeadKey, BadVariable, Failed, Forged, InOut, NoAes, environment};
-use kernels::aes::NoKey;
 use kernels::cpu::Features;
+use kernels::error::KeyError;
 
 pub use kernels::aes::bound::Bound as AesBound;
 pub use kernels::chacha20::{ChaCha20, XChaCha20};
 pub use kernels::ct::equal;
-pub use kernels::gcm::{Gcm, Refused, Stream as GcmStream};
+pub use kernels::error::MessageError;
+pub use kernels::gcm::{Gcm, Stream as GcmStream};
 pub use kernels::poly1305::Poly1305;
 pub use kernels::speck::{ByteOrder, Size as SpeckSize, Speck};
 
@@ -107,9 +108,9 @@ impl AeadKey for GcmAnyNonce {
     }
 }
 
-fn make<K>(name: &'static str, new: impl FnOnce(Features) -> Result<K, NoKey>) -> Result<K, NoRaw> {
+fn make<K>(name: &'static str, new: impl FnOnce(Features) -> Result<K, KeyError>) -> Result<K, NoRaw> {
     new(environment::features().map_err(NoRaw::Variable)?).map_err(|why| match why {
-        NoKey::Length(got) => NoRaw::KeyLength(got),
-        NoKey::NoRow => NoRaw::NoRow(name),
+        KeyError::InvalidLength(got) => NoRaw::KeyLength(got),
+        KeyError::SelfTestFailed => NoRaw::NoRow(name),
     })
 }

@@ -4,8 +4,9 @@
 //! processor's AES instructions can do becomes keystream.
 #![forbid(unsafe_code)]
 
-use super::{NUMBERS, NoKey, Size};
+use super::{NUMBERS, Size};
 use crate::cpu::Features;
+use crate::error::KeyError;
 use crate::variant::{self, AES, AesFunctions, Picked};
 use crate::vector::{Blocks, Schedule, unroll};
 use core::fmt;
@@ -40,8 +41,8 @@ impl Bound {
     /// no instructions for AES bound it.
     ///
     /// # Errors
-    /// [`NoKey::Length`] unless `key_len` is 16, 24 or 32 bytes; [`NoKey::NoRow`] where no row passes.
-    pub fn new(key_len: usize, features: Features) -> Result<Option<Self>, NoKey> {
+    /// [`KeyError::InvalidLength`] unless `key_len` is 16, 24 or 32 bytes; [`KeyError::SelfTestFailed`] where no row passes.
+    pub fn new(key_len: usize, features: Features) -> Result<Option<Self>, KeyError> {
         let (row, size) = (variant::pick(AES, features)?, Size::of_len(key_len)?);
         Ok((!row.needs().is_empty()).then(|| Self::on(row, size)))
     }
@@ -137,7 +138,7 @@ mod test {
     #[test]
     fn only_instructions_have_one() {
         assert!(Bound::new(16, Features::NONE).unwrap().is_none());
-        assert_eq!(Bound::new(17, Features::detect()).unwrap_err(), NoKey::Length(17));
+        assert_eq!(Bound::new(17, Features::detect()).unwrap_err(), KeyError::InvalidLength(17));
         for row in variants().filter(|row| row.check(Features::detect()).is_ok() && !row.needs.is_empty()) {
             let bound = Bound::new(32, Features::detect().only(row.needs)).unwrap().unwrap();
             assert_eq!(bound.variant(), row.name);

@@ -1,9 +1,10 @@
 //! AES-GCM in pieces of any length: the same bytes as one call over the whole.
 #![forbid(unsafe_code)]
 
-use super::{Gcm, LONGEST, LONGEST_HASHED, Text, TooLong};
+use super::{Gcm, LONGEST, LONGEST_HASHED, Text};
 use crate::InOut;
 use crate::aes::Size;
+use crate::error::{MessageError, Part};
 use crate::stitch::Hashed;
 use crate::zero::wipe;
 use core::borrow::Borrow;
@@ -35,15 +36,6 @@ pub struct Stream<G: Borrow<Gcm>> {
     state: Box<State>,
 }
 
-/// Why a piece was refused. Nothing was written or hashed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// With it there would be more than 2^61 - 1 bytes of additional data.
-    TooLong,
-    /// Additional data after data.
-    Late,
-}
-
 /// Wiped on drop.
 struct State {
     /// The counter block that masks the tag, as an integer. The data's counters follow.
@@ -68,8 +60,8 @@ impl<G: Borrow<Gcm>> Stream<G> {
     /// twice with one key.
     ///
     /// # Errors
-    /// [`TooLong`] for a nonce of more than 2^61 - 1 bytes.
-    pub fn begin(gcm: G, nonce: &[u8]) -> Result<Self, TooLong> {
+    /// [`MessageError::TooLong`] for a nonce of more than 2^61 - 1 bytes.
+    pub fn begin(gcm: G, nonce: &[u8]) -> Result<Self, MessageError> {
         let Text { first, .. } = gcm.borrow().begin(nonce, &[], 0)?;
         gcm.borrow().clean(nonce.len());
         let state = Box::new(State { first, hash: 0, block: [0; 16], aad: 0, data: 0 });
@@ -84,24 +76,25 @@ impl<G: Borrow<Gcm>> Stream<G> {
     /// A piece of additional data.
     ///
     /// # Errors
-    /// [`Refused::Late`] after the first byte of data; [`Refused::TooLong`].
-    pub fn aad(&mut self, piece: &[u8]) -> Result<(), Refused> {
+    /// [`MessageError::LateAssociatedData`] after the first byte of data; [`MessageError::TooLong`] for more than
+    /// 2^61 - 1 bytes of associated data.
+    pub fn aad(&mut self, piece: &[u8]) -> Result<(), MessageError> {
         if self.state.data > 0 {
-            return Err(Refused::Late);
+            return Err(MessageError::LateAssociatedData);
         }
         let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
-        let total = state.aad.checked_add(piece.len() as u64).filter(|total| *total <= LONGEST_HASHED);
-        let total = total.ok_or(Refused::TooLong)?;
+        let total = u128::from(state.aad) + piece.len() as u128;
+        Part::AssociatedData.check_len(total, LONGEST_HASHED)?;
         state.absorb(gcm, rest(state.aad), piece);
-        state.aad = total;
+        state.aad = total as u64;
         Ok(())
     }
 
     /// A piece of plaintext becomes a piece of ciphertext.
     ///
     /// # Errors
-    /// [`TooLong`] where the data of the message would have more than 2^36 - 32 bytes.
-    pub fn encrypt(&mut self, piece: InOut<'_>) -> Result<(), TooLong> {
+    /// [`MessageError::TooLong`] where the data of the message would have more than 2^36 - 32 bytes.
+    pub fn encrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
         self.cover(Hashed::Target, piece)
     }
 
@@ -109,14 +102,14 @@ impl<G: Borrow<Gcm>> Stream<G> {
     ///
     /// # Errors
     /// As [`Self::encrypt`].
-    pub fn decrypt(&mut self, piece: InOut<'_>) -> Result<(), TooLong> {
+    pub fn decrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
         self.cover(Hashed::Source, piece)
     }
 
-    fn cover(&mut self, hashed: Hashed, mut data: InOut<'_>) -> Result<(), TooLong> {
+    fn cover(&mut self, hashed: Hashed, mut data: InOut<'_>) -> Result<(), MessageError> {
         let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
         let len = data.len();
-        state.data.checked_add(len as u64).filter(|total| *total <= LONGEST).ok_or(TooLong)?;
+        Part::Data.check_len(u128::from(state.data) + len as u128, LONGEST)?;
         if state.data == 0 && len > 0 {
             state.fill_up(gcm, rest(state.aad));
         }
@@ -251,27 +244,33 @@ mod test {
         stream
     }
 
+    /// One byte more than the limit.
+    fn too_long(part: Part, limit: u128) -> Result<(), MessageError> {
+        Err(MessageError::TooLong { part, found: limit + 1, limit })
+    }
+
     #[test]
     fn limits() {
         let mut data = [0xee; 64];
         for at_once in [Stream::encrypt, Stream::decrypt] {
-            let mut stream = at(LONGEST - 32, 0);
-            assert_eq!(at_once(&mut stream, InOut::in_place(&mut data[..33])), Err(TooLong));
+            let mut stream = at(LONGEST as u64 - 32, 0);
+            assert_eq!(at_once(&mut stream, InOut::in_place(&mut data[..33])), too_long(Part::Data, LONGEST));
             assert_eq!(data, [0xee; 64], "written");
             assert_eq!(at_once(&mut stream, InOut::in_place(&mut [0; 32])), Ok(()));
-            assert_eq!(at_once(&mut stream, InOut::in_place(&mut data[..1])), Err(TooLong));
+            assert_eq!(at_once(&mut stream, InOut::in_place(&mut data[..1])), too_long(Part::Data, LONGEST));
             assert_eq!(at_once(&mut stream, InOut::in_place(&mut [])), Ok(()));
         }
-        assert_eq!(at(0, LONGEST_HASHED - 1).aad(&[0; 2]), Err(Refused::TooLong));
-        assert_eq!(at(0, LONGEST_HASHED - 1).aad(&[0]), Ok(()));
+        let mut stream = at(0, LONGEST_HASHED as u64 - 1);
+        assert_eq!(stream.aad(&[0; 2]), too_long(Part::AssociatedData, LONGEST_HASHED));
+        assert_eq!(stream.aad(&[0]), Ok(()));
     }
 
     /// The last counter of the longest message is the one before that of the tag.
     #[test]
     fn the_last_block() {
-        let stream = at(LONGEST - 16, 0);
+        let stream = at(LONGEST as u64 - 16, 0);
         let (mut last, mut tag) = ([0; 16], [0; 16]);
-        stream.gcm.xor(stream.state.first, LONGEST - 16, InOut::in_place(&mut last));
+        stream.gcm.xor(stream.state.first, LONGEST as u64 - 16, InOut::in_place(&mut last));
         let counter = stream.state.first >> 32 << 32 | 0xffff_ffff;
         stream.gcm.cover(counter, InOut::in_place(&mut tag));
         assert_eq!(last, tag);

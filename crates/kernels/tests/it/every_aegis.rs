@@ -5,10 +5,9 @@
 
 use crate::layout::Aead;
 use kernels::InOut;
-use kernels::aegis::{self, Aegis, Kind, OpenError, Unfit};
-use kernels::aes::NoKey;
+use kernels::aegis::{self, Aegis, Kind};
 use kernels::cpu::Features;
-use kernels::gcm;
+use kernels::error::{KeyError, MessageError, OpenError};
 use kernels::variant::Row;
 use reference::aegis::Aegis as Twin;
 
@@ -43,21 +42,12 @@ impl<const BITS: usize, const DEGREE: usize> Aead for One<BITS, DEGREE> {
         aad: &[u8],
         data: InOut<'_>,
         tag: &mut [u8; 16],
-    ) -> Result<(), gcm::TooLong> {
-        self.0.seal(nonce, aad, data, tag).map_err(|unfit| {
-            assert_eq!(unfit, Unfit::TooLong);
-            gcm::TooLong
-        })
+    ) -> Result<(), MessageError> {
+        self.0.seal(nonce, aad, data, tag)
     }
 
-    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), gcm::OpenError> {
-        self.0.open(nonce, aad, data, tag).map_err(|error| match error {
-            OpenError::Forged => gcm::OpenError::Forged,
-            OpenError::Unfit(unfit) => {
-                assert_eq!(unfit, Unfit::TooLong);
-                gcm::OpenError::TooLong
-            }
-        })
+    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError> {
+        self.0.open(nonce, aad, data, tag)
     }
 
     fn twin(key: &[u8]) -> Twin {
@@ -130,16 +120,21 @@ fn other_lengths_are_errors_and_nothing_is_written() {
         for len in 0..100 {
             let bytes = vec![1; len];
             let made = Aegis::new(kind, &bytes, Features::detect());
-            assert_eq!(made.err(), (len != kind.key_len()).then_some(NoKey::Length(len)), "{kind:?}");
+            assert_eq!(
+                made.err(),
+                (len != kind.key_len()).then_some(KeyError::InvalidLength(len)),
+                "{kind:?}"
+            );
             if len == kind.nonce_len() {
                 continue;
             }
             let key = Aegis::new(kind, &vec![1; kind.key_len()], Features::detect()).unwrap();
             let (mut data, mut tag) = ([0xcd; 20], [0xab; 16]);
             let sealed = key.seal(&bytes, &[], InOut::in_place(&mut data), &mut tag);
-            assert_eq!(sealed, Err(Unfit::Nonce(len)));
+            let wrong = MessageError::InvalidNonceLength { found: len, expected: kind.nonce_len() };
+            assert_eq!(sealed, Err(wrong));
             let opened = key.open(&bytes, &[], InOut::in_place(&mut data), &tag);
-            assert_eq!(opened, Err(OpenError::Unfit(Unfit::Nonce(len))));
+            assert_eq!(opened, Err(OpenError::Message(wrong)));
             assert_eq!((data, tag), ([0xcd; 20], [0xab; 16]));
         }
     }

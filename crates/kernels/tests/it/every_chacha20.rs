@@ -5,8 +5,9 @@
 use crate::pen::{Edge, Pen};
 use crate::rows::rows;
 use kernels::InOut;
-use kernels::chacha20::{self, ChaCha20, PastEnd, XChaCha20};
+use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
+use kernels::error::{MessageError, Part};
 use reference::chacha20 as twin;
 
 const KEY: [u8; 32] = {
@@ -140,6 +141,7 @@ fn an_offset_is_a_later_counter() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn the_counter_never_wraps() {
+    let past_end = |found| Err(MessageError::TooLong { part: Part::Keystream, found, limit: 64 << 32 });
     each_row(|name, key| {
         for before in (1..=80).chain([127, 128, 129, 200]) {
             let counter = 0u32.wrapping_sub(before);
@@ -161,7 +163,7 @@ fn the_counter_never_wraps() {
                     let got = key.xor_at(&NONCE, counter, offset as u64, InOut::apart(&from, &mut data));
                     assert_eq!(
                         got,
-                        Err(PastEnd),
+                        past_end((64 << 32) + (len - fits) as u128),
                         "{name} {before} blocks before the end, offset {offset} len {len}"
                     );
                     assert!(data.iter().all(|b| *b == 0xab), "{name} wrote past the end");
@@ -176,7 +178,7 @@ fn the_counter_never_wraps() {
             for counter in [0, 1, u32::MAX] {
                 let mut data = vec![0xab; 1000];
                 let got = key.xor_at(&NONCE, counter, offset, InOut::in_place(&mut data));
-                assert_eq!(got, Err(PastEnd), "{name}");
+                assert_eq!(got, past_end(64 * u128::from(counter) + u128::from(offset) + 1000), "{name}");
                 assert!(data.iter().all(|b| *b == 0xab), "{name} wrote past the end");
                 // Nothing needs no block.
                 assert_eq!(key.xor_at(&NONCE, counter, offset, InOut::in_place(&mut [])), Ok(()));
@@ -305,7 +307,8 @@ fn long_nonces() {
             derived.xor_at(&rest, counter, offset, InOut::in_place(&mut data)).unwrap();
             assert!(data.iter().all(|b| *b == 0x77), "{name} {turn}");
             let past = x.xor_at(&nonce, u32::MAX, 1, InOut::in_place(&mut [0; 64]));
-            assert_eq!(past, Err(PastEnd));
+            let limit = 64 << 32;
+            assert_eq!(past, Err(MessageError::TooLong { part: Part::Keystream, found: limit + 1, limit }));
         }
     });
 }

@@ -7,7 +7,7 @@ use kernels::InOut;
 use kernels::chacha20;
 use kernels::chacha20_poly1305::{self, ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
-use kernels::gcm::{OpenError, TooLong};
+use kernels::error::{MessageError, OpenError};
 use kernels::poly1305;
 use kernels::variant::Row;
 use reference::chacha20_poly1305 as twin;
@@ -37,7 +37,7 @@ macro_rules! aead {
                 aad: &[u8],
                 data: InOut<'_>,
                 tag: &mut [u8; 16],
-            ) -> Result<(), TooLong> {
+            ) -> Result<(), MessageError> {
                 self.seal(nonce.try_into().unwrap(), aad, data, tag)
             }
             fn open(

@@ -5,9 +5,9 @@
 use crate::layout::{Aead, Case, each_size, hex, pattern};
 use crate::rows::rows;
 use kernels::InOut;
-use kernels::aes::NoKey;
 use kernels::cpu::Features;
-use kernels::gcm::{self, Gcm, OpenError, TooLong};
+use kernels::error::{KeyError, MessageError, OpenError};
+use kernels::gcm::{self, Gcm};
 use kernels::variant::Row;
 use reference::gcm::Gcm as Twin;
 
@@ -31,7 +31,13 @@ impl Aead for Gcm {
         self.variant()
     }
 
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), TooLong> {
+    fn seal(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), MessageError> {
         self.seal(nonce, aad, data, tag)
     }
 
@@ -84,7 +90,13 @@ mod ahead {
         fn variant(&self) -> &'static str {
             self.0.variant()
         }
-        fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), TooLong> {
+        fn seal(
+            &self,
+            nonce: &[u8],
+            aad: &[u8],
+            data: InOut<'_>,
+            tag: &mut [u8; 16],
+        ) -> Result<(), MessageError> {
             self.0.seal(nonce, aad, data, tag)
         }
         fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError> {
@@ -186,7 +198,7 @@ fn only_three_key_lengths() {
         let made = Gcm::new(&vec![1; len], Features::detect());
         match len {
             16 | 24 | 32 => assert!(made.is_ok()),
-            _ => assert_eq!(made.err(), Some(NoKey::Length(len))),
+            _ => assert_eq!(made.err(), Some(KeyError::InvalidLength(len))),
         }
     }
 }

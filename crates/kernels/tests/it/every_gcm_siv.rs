@@ -6,7 +6,7 @@ use crate::layout::{Aead, hex, pattern};
 use crate::rows::rows;
 use kernels::InOut;
 use kernels::cpu::Features;
-use kernels::gcm::{OpenError, TooLong};
+use kernels::error::{MessageError, OpenError};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::variant::Row;
 use reference::gcm_siv::GcmSiv as Twin;
@@ -31,7 +31,13 @@ impl Aead for GcmSiv {
         self.variant()
     }
 
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), TooLong> {
+    fn seal(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), MessageError> {
         self.seal(nonce.try_into().unwrap(), aad, data, tag)
     }
 

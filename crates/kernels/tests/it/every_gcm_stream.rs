@@ -3,7 +3,8 @@
 use crate::rows::rows;
 use kernels::InOut;
 use kernels::cpu::Features;
-use kernels::gcm::{self, Gcm, Refused, Stream};
+use kernels::error::MessageError;
+use kernels::gcm::{self, Gcm, Stream};
 use reference::gcm::Gcm as Twin;
 use std::sync::Once;
 
@@ -149,7 +150,7 @@ fn additional_data_comes_first() {
     stream.encrypt(InOut::in_place(&mut [])).unwrap();
     stream.aad(b"still").unwrap();
     stream.encrypt(InOut::in_place(&mut [0])).unwrap();
-    assert_eq!(stream.aad(b"late"), Err(Refused::Late));
+    assert_eq!(stream.aad(b"late"), Err(MessageError::LateAssociatedData));
     let once = Stream::begin(Gcm::new(&KEY, Features::detect()).unwrap(), &[1; 12]);
     let mut once = once.unwrap();
     once.aad(b"still").unwrap();

@@ -5,9 +5,9 @@
 use crate::pen::{Edge, Pen};
 use crate::rows::rows;
 use kernels::InOut;
-use kernels::aes::NoKey;
 use kernels::cpu::Features;
-use kernels::speck::{self, ByteOrder, NoKeystream, NotWhole, Size, Speck};
+use kernels::error::{KeyError, MessageError, Part};
+use kernels::speck::{self, ByteOrder, Size, Speck};
 use reference::speck::{Order, Speck as Twin};
 use vectors::{SpeckMode, SpeckOrder};
 
@@ -228,6 +228,8 @@ fn a_keystream_ends_where_it_would_repeat() {
         for speck in keys {
             let name = format!("{} {name}", speck.variant());
             let xor = |offset, data: &mut [u8]| speck.xor_at(&iv, offset, InOut::in_place(data));
+            let past_end =
+                |found| Err(MessageError::TooLong { part: Part::Keystream, found, limit: whole(size) });
             for len in LENGTHS.step_by(9).filter(|len| *len > 0) {
                 let last = (whole(size) - len as u128) as u64;
                 let mut data = vec![0; len];
@@ -235,14 +237,14 @@ fn a_keystream_ends_where_it_would_repeat() {
                 assert!(data == keystream(twin, &iv, last, len), "{name} len {len}");
                 // One more byte does not fit, and nothing may have been written when that is said.
                 let mut data = vec![0xab; len + 1];
-                assert_eq!(xor(last, &mut data), Err(NoKeystream::PastEnd), "{name} len {len}");
+                assert_eq!(xor(last, &mut data), past_end(whole(size) + 1), "{name} len {len}");
                 assert!(data.iter().all(|b| *b == 0xab), "{name} len {len}");
             }
             let end = (whole(size) - 1) as u64;
             assert_eq!(xor(end, &mut []), Ok(()));
             assert_eq!(xor(end, &mut [0]), Ok(()));
-            assert_eq!(xor(end, &mut [0; 2]), Err(NoKeystream::PastEnd));
-            assert_eq!(xor(u64::MAX, &mut [0; 2]), Err(NoKeystream::PastEnd));
+            assert_eq!(xor(end, &mut [0; 2]), past_end(whole(size) + 1));
+            assert_eq!(xor(u64::MAX, &mut [0; 2]), past_end((1 << 64) + 1));
         }
     });
 }
@@ -254,7 +256,10 @@ fn an_iv_is_a_block() {
         for len in (0..40).filter(|len| *len != size.block_len()) {
             let mut data = [0xab; 20];
             let wrong = speck.xor_at(&vec![0; len], 0, InOut::in_place(&mut data));
-            assert_eq!(wrong, Err(NoKeystream::Iv(len)));
+            assert_eq!(
+                wrong,
+                Err(MessageError::InvalidNonceLength { found: len, expected: size.block_len() })
+            );
             assert_eq!(data, [0xab; 20]);
         }
     }
@@ -346,8 +351,9 @@ fn every_number_of_blocks() {
         for speck in keys {
             for len in (0..600).filter(|len| len % block > 0) {
                 let mut data = vec![0xab; len];
-                assert_eq!(speck.encrypt_blocks(InOut::in_place(&mut data)), Err(NotWhole));
-                assert_eq!(speck.decrypt_blocks(InOut::in_place(&mut data)), Err(NotWhole));
+                let partial = Err(MessageError::PartialBlock { found: len, block_len: block });
+                assert_eq!(speck.encrypt_blocks(InOut::in_place(&mut data)), partial);
+                assert_eq!(speck.decrypt_blocks(InOut::in_place(&mut data)), partial);
                 assert!(data.iter().all(|byte| *byte == 0xab), "{name} {len}");
             }
         }
@@ -417,7 +423,7 @@ fn only_the_key_lengths_of_the_paper() {
             if len == size.key_len() {
                 assert!(made.is_ok());
             } else {
-                assert_eq!(made.err(), Some(NoKey::Length(len)));
+                assert_eq!(made.err(), Some(KeyError::InvalidLength(len)));
             }
         }
     }

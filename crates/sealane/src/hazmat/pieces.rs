@@ -2,7 +2,7 @@
 
 use super::{ChaCha20, PIECE, Poly1305, XChaCha20, key_of_32, nonce_of, tag_of};
 use crate::{Algorithm, Error, InOut, Misuse};
-use providers::raw::{self, Gcm, GcmStream, Refused};
+use providers::raw::{self, Gcm, GcmStream, MessageError};
 use std::fmt;
 use zeroize::Zeroizing;
 
@@ -175,9 +175,9 @@ impl Message {
 
     fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
         match &mut self.construction {
-            Construction::Gcm(stream) => stream.aad(piece).map_err(|refused| match refused {
-                Refused::Late => Misuse::AadAfterData.into(),
-                Refused::TooLong => TOO_LONG_AAD,
+            Construction::Gcm(stream) => stream.aad(piece).map_err(|error| match error {
+                MessageError::LateAssociatedData => Misuse::AadAfterData.into(),
+                _ => TOO_LONG_AAD,
             }),
             Construction::ChaCha(message) => message.aad(piece),
         }

@@ -6,7 +6,7 @@ use crate::pen::{Edge, Pen};
 use crate::rows::rows;
 use kernels::InOut;
 use kernels::cpu::Features;
-use kernels::gcm::{OpenError, TooLong};
+use kernels::error::{MessageError, OpenError, Part};
 use kernels::variant::Row;
 use std::sync::Once;
 
@@ -31,7 +31,8 @@ pub(crate) trait Aead: Sized {
     fn variants() -> impl Iterator<Item = Row>;
     fn new(key: &[u8], features: Features) -> Self;
     fn variant(&self) -> &'static str;
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), TooLong>;
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16])
+    -> Result<(), MessageError>;
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError>;
 
     fn twin(key: &[u8]) -> Self::Twin;
@@ -302,9 +303,9 @@ pub(crate) fn a_forgery_leaves_zeros<A: Aead>() {
                     let what = format!("{} AES-{bits} len {len}", key.variant());
                     let (mut here, mut there) = (sealed.to_vec(), vec![0xee; sealed.len()]);
                     let answer = key.open(nonce, aad, InOut::in_place(&mut here), tag);
-                    assert_eq!(answer, Err(OpenError::Forged), "{what}");
+                    assert_eq!(answer, Err(OpenError::AuthenticationFailed), "{what}");
                     let answer = key.open(nonce, aad, InOut::apart(sealed, &mut there), tag);
-                    assert_eq!(answer, Err(OpenError::Forged), "{what}");
+                    assert_eq!(answer, Err(OpenError::AuthenticationFailed), "{what}");
                     assert!(here.iter().chain(&there).all(|b| *b == 0), "{what}");
                 };
                 let flipped = |bytes: &[u8], bit: usize| {
@@ -359,13 +360,19 @@ pub(crate) fn too_long_is_said_first<A: Aead>() {
         let (key, mut tag) = (A::new(&vec![1; largest::<A>() / 8], features), [0xab; 16]);
         let nonce = vec![0; A::NONCE];
         let data = &mut bytes[..A::LONGEST as usize + 1];
-        assert_eq!(key.seal(&nonce, &[], InOut::in_place(data), &mut tag), Err(TooLong));
-        assert_eq!(key.open(&nonce, &[], InOut::in_place(data), &tag), Err(OpenError::TooLong));
+        let too_long = |part, limit: u64| {
+            let limit = u128::from(limit);
+            MessageError::TooLong { part, found: limit + 1, limit }
+        };
+        let refused = too_long(Part::Data, A::LONGEST);
+        assert_eq!(key.seal(&nonce, &[], InOut::in_place(data), &mut tag), Err(refused));
+        assert_eq!(key.open(&nonce, &[], InOut::in_place(data), &tag), Err(OpenError::Message(refused)));
         if let Some(longest) = A::LONGEST_AAD {
             let (aad, mut data) = (&bytes[..longest as usize + 1], [0xcd; 20]);
-            assert_eq!(key.seal(&nonce, aad, InOut::in_place(&mut data), &mut tag), Err(TooLong));
+            let refused = too_long(Part::AssociatedData, longest);
+            assert_eq!(key.seal(&nonce, aad, InOut::in_place(&mut data), &mut tag), Err(refused));
             let answer = key.open(&nonce, aad, InOut::in_place(&mut data), &tag);
-            assert_eq!(answer, Err(OpenError::TooLong));
+            assert_eq!(answer, Err(OpenError::Message(refused)));
             assert_eq!(data, [0xcd; 20]);
         }
         assert_eq!(tag, [0xab; 16]);
