@@ -1,35 +1,35 @@
-//! The one translation: from what went wrong to a line of text, a word for machines and an exit status.
+//! Translation of errors into one line of text, a kind for `--json` and an exit status.
 
 use sealane::{Error, Misuse};
 use std::io;
 use std::path::Path;
 
-/// What is told to the user, once.
+/// A failure, as it is reported to the user.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: Kind,
     text: String,
 }
 
-/// The kinds that a program may want to tell apart.
+/// The kind of a failure, for programs that use `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Authentication,
     Truncated,
     Format,
-    /// The keys or the passphrase are others.
+    /// The keys or the passphrase do not match.
     NoMatch,
     Io,
     Limit,
     Provider,
     Misuse,
     Interrupted,
-    /// Whoever read our output has left, as `head` does. Nobody is there to be told.
-    ReaderLeft,
+    /// The reader of the output has closed it, for example `head`. Nothing is printed.
+    OutputClosed,
 }
 
 impl Kind {
-    /// The word in `--json`.
+    /// The name in `--json`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Authentication => "authentication",
@@ -41,7 +41,7 @@ impl Kind {
             Self::Provider => "provider",
             Self::Misuse => "misuse",
             Self::Interrupted => "interrupted",
-            Self::ReaderLeft => "reader-left",
+            Self::OutputClosed => "output-closed",
         }
     }
 
@@ -50,24 +50,24 @@ impl Kind {
         match self {
             Self::Misuse => 2,
             Self::Interrupted => 130,
-            // What a shell reports of a process that SIGPIPE (13) ended.
-            Self::ReaderLeft => 128 + 13,
+            // The status that a shell reports for a process ended by SIGPIPE (13).
+            Self::OutputClosed => 128 + 13,
             _ => 1,
         }
     }
 }
 
 impl Failure {
-    /// A mistake on the command line; `text` says what to do.
+    /// A mistake on the command line. The text says what to do.
     pub(crate) fn misuse(text: impl Into<String>) -> Self {
         Self { kind: Kind::Misuse, text: text.into() }
     }
 
-    /// The parser's answer, a paragraph, as one line.
+    /// A parse error, whose paragraphs are joined to one line.
     pub(crate) fn usage(rendered: &str) -> Self {
-        let said = rendered.split("\n\nFor more information").next().unwrap_or(rendered);
-        let said = said.strip_prefix("error: ").unwrap_or(said);
-        let parts: Vec<_> = said
+        let text = rendered.split("\n\nFor more information").next().unwrap_or(rendered);
+        let text = text.strip_prefix("error: ").unwrap_or(text);
+        let parts: Vec<_> = text
             .split("\n\n")
             .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "))
             .filter(|part| !part.is_empty())
@@ -75,18 +75,18 @@ impl Failure {
         Self::misuse(parts.join("; ").replace("Usage: ", "usage: "))
     }
 
-    /// The user asked to stop.
+    /// An interruption by a signal.
     pub(crate) fn interrupted() -> Self {
-        Self { kind: Kind::Interrupted, text: "interrupted; no half-written file was left behind".into() }
+        Self { kind: Kind::Interrupted, text: "interrupted; no incomplete file is left".into() }
     }
 
-    /// The user asked to stop, with `done` of `all` files done.
+    /// An interruption of a bulk job after `done` of `all` files.
     pub(crate) fn interrupted_among(done: usize, all: usize, advice: &str) -> Self {
-        let text = format!("interrupted; {done} of {all} files are done, and none is half-written; {advice}");
+        let text = format!("interrupted; {done} of {all} files are done, and no incomplete file is left; {advice}");
         Self { kind: Kind::Interrupted, text }
     }
 
-    /// What sealane says about `subject`, unless it names another file itself.
+    /// An error of the library about `subject`, or about the path that the error names.
     pub(crate) fn about(subject: &str, error: Error) -> Self {
         let (kind, text) = match error {
             Error::Io { path, source } => {
@@ -100,13 +100,13 @@ impl Failure {
             }
             Error::Misuse(Misuse::TargetInsideSource(path)) => {
                 return Self::misuse(format!(
-                    "{}: results would go into a folder that is read; choose another with -o",
+                    "{}: the output folder is inside an input folder; choose another with -o",
                     name(&path)
                 ));
             }
             Error::Misuse(Misuse::DuplicateTarget(path)) => {
                 return Self::misuse(format!(
-                    "{}: two inputs would become this file; give them one at a time, each with its own -o",
+                    "{}: two inputs have this output file; process them one at a time, each with its own -o",
                     name(&path)
                 ));
             }
@@ -117,21 +117,33 @@ impl Failure {
                  check -k and -c, or take another copy"
                     .into(),
             ),
+            error @ Error::DamagedChunk { .. } => {
+                (Kind::Authentication, format!("{error}; the key is right, so take another copy of the file"))
+            }
+            error @ Error::KeyMismatch { .. } => {
+                return Self {
+                    kind: Kind::Authentication,
+                    text: format!("{error}; use the same key, context and format, or another manifest"),
+                };
+            }
             Error::Truncated => (
                 Kind::Truncated,
-                "truncated: the data ends too early, or was never encrypted; take another copy".into(),
+                "truncated: the data ends too early, or is not encrypted; take another copy".into(),
             ),
-            error @ (Error::Format(_)
-            | Error::Header(_)
-            | Error::Armor(_)
-            | Error::Line { .. }
-            | Error::UnsupportedVersion(_)) => (Kind::Format, error.to_string()),
-            error @ Error::NoMatchingKey => (Kind::NoMatch, format!("{error}; name another file with -i")),
+            error @ (Error::Header(_) | Error::Armor(_)) => {
+                (Kind::Format, format!("{error}; take another copy of the file"))
+            }
+            error @ (Error::Format(_) | Error::Line { .. } | Error::UnsupportedVersion(_)) => {
+                (Kind::Format, error.to_string())
+            }
+            error @ Error::NoMatchingKey => {
+                (Kind::NoMatch, format!("{error}; check the files given with -i or -k"))
+            }
             error @ Error::PassphraseRequired => (Kind::NoMatch, format!("{error}; use -p")),
             error @ Error::IdentityRequired => (Kind::NoMatch, format!("{error}; use -i")),
-            error @ Error::WrongPassphrase => (Kind::NoMatch, error.to_string()),
+            error @ Error::WrongPassphrase => (Kind::NoMatch, format!("{error}; try again")),
             error @ Error::WorkFactor { .. } => {
-                (Kind::Limit, format!("{error}; allow it with --max-work-factor if you trust its sender"))
+                (Kind::Limit, format!("{error}; if you trust the sender, raise --max-work-factor"))
             }
             error @ Error::LimitExceeded(_) => (Kind::Limit, error.to_string()),
             error @ (Error::ProviderUnavailable(_) | Error::SelfTest(_)) => {
@@ -143,46 +155,46 @@ impl Failure {
         Self { kind, text: format!("{subject}: {text}") }
     }
 
-    /// What the operating system says about `subject`.
+    /// An error of the operating system about `subject`.
     pub(crate) fn io(subject: &str, error: &io::Error) -> Self {
         let text = match error.kind() {
             io::ErrorKind::NotFound => "no such file or folder; check the name".into(),
-            io::ErrorKind::PermissionDenied => "permission denied; check who may read or write it".into(),
+            io::ErrorKind::PermissionDenied => "permission denied; check the permissions of the file and its folder".into(),
             io::ErrorKind::IsADirectory => "is a folder; name a file".into(),
-            io::ErrorKind::NotADirectory => "a part of the name is not a folder; check the name".into(),
-            io::ErrorKind::StorageFull => "the disk is full; free some space or choose another place".into(),
-            io::ErrorKind::QuotaExceeded => "your share of the disk is used up; free some space".into(),
-            io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another place".into(),
+            io::ErrorKind::NotADirectory => "a part of the path is not a folder; check the name".into(),
+            io::ErrorKind::StorageFull => "the disk is full; free some space or choose another disk".into(),
+            io::ErrorKind::QuotaExceeded => "the disk quota is exceeded; free some space".into(),
+            io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another folder".into(),
             io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
-                "not a name that a file can have".into()
+                "not a valid file name; check the name".into()
             }
-            _ => plain(error),
+            _ => without_number(error),
         };
         Self { kind: Kind::Io, text: format!("{subject}: {text}") }
     }
 
-    /// An answer of the operating system about our standard output.
+    /// An error of the operating system about standard output.
     pub(crate) fn stdout(error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Self { kind: Kind::ReaderLeft, text: String::new() },
+            io::ErrorKind::BrokenPipe => Self { kind: Kind::OutputClosed, text: String::new() },
             _ => Self::io(STDOUT, error),
         }
     }
 
-    /// Source and destination are one.
+    /// A source that is its own destination.
     pub(crate) fn same_file(subject: &str) -> Self {
         Self::misuse(format!("{subject}: source and destination are the same file; choose another with -o"))
     }
 
-    /// The key file is there, and is not written over.
+    /// A key file that exists already.
     pub(crate) fn key_exists(subject: &str) -> Self {
         Self {
             kind: Kind::Io,
-            text: format!("{subject}: exists, and a key is never overwritten; choose another name"),
+            text: format!("{subject}: the file exists, and a key file is never overwritten; choose another name"),
         }
     }
 
-    /// The same, with more to be said.
+    /// Appends more text.
     pub(crate) fn and(mut self, more: &str) -> Self {
         self.text = format!("{}; {more}", self.text);
         self
@@ -197,18 +209,18 @@ impl Failure {
     }
 }
 
-/// How standard input is called in messages.
+/// The name of standard input in messages.
 pub(crate) const STDIN: &str = "standard input";
-/// How standard output is called in messages.
+/// The name of standard output in messages.
 pub(crate) const STDOUT: &str = "standard output";
 
-/// How a file is called in messages.
+/// The name of a file in messages.
 pub(crate) fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The system's words without Rust's number.
-fn plain(error: &io::Error) -> String {
+/// Returns the message of the operating system without the error number that Rust appends.
+fn without_number(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
         Some((words, _)) => words.to_lowercase(),
@@ -222,10 +234,10 @@ mod test {
 
     #[test]
     fn a_paragraph_becomes_a_line() {
-        let said = "error: the following required arguments were not provided:\n  --key <KEYFILE>\n\n\
+        let rendered = "error: the following required arguments were not provided:\n  --key <KEYFILE>\n\n\
                     Usage: sealane cat --key <KEYFILE> <FILE>\n\nFor more information, try '--help'.\n";
         assert_eq!(
-            Failure::usage(said).text(),
+            Failure::usage(rendered).text(),
             "the following required arguments were not provided: --key <KEYFILE>; \
              usage: sealane cat --key <KEYFILE> <FILE>"
         );

@@ -1,79 +1,102 @@
-//! The shell door of sealane.
+//! The command line of sealane.
 //!
-//! What was typed (`args`) becomes what is meant (`places`, `key`), is done by a command, and whatever goes wrong is
-//! translated once (`error`) into a line and an exit status. The rules of what is shown are on top of `tui`.
+//! `commands` has one file for each command, with its arguments and its code. `args` has the options that several
+//! commands share, `keys` loads the keys that they name, and `endpoints` opens the files. `error` translates every
+//! error into one line of text and an exit status; `tui` prints it.
 //!
-//! A library, because the Python package calls the same function from inside its own process. So nothing here ends the
-//! process, but for a signal that finds it stuck (`interrupt`).
+//! This is a library because the Python package runs the same function inside its own process. Only `interrupt` ends
+//! the process, if a signal finds it blocked.
 //!
 //! | status | meaning |
 //! |---|---|
-//! | 0 | done |
-//! | 1 | failed: authentication, format, the operating system |
-//! | 2 | misuse: to be fixed on the command line |
-//! | 130 | stopped by Ctrl-C or another request to end |
-//! | 141 | whoever read the output left |
+//! | 0 | success |
+//! | 1 | failure, for example of authentication, of a format or of the operating system |
+//! | 2 | misuse of the command line |
+//! | 130 | interrupted by Ctrl-C or another signal |
+//! | 141 | the reader of the output has closed it |
 #![forbid(unsafe_code)]
 
 mod args;
 mod commands;
+mod endpoints;
 mod error;
 mod interrupt;
 mod keys;
 mod passphrase;
-mod places;
-mod pour;
+mod signal;
+mod stream;
 mod tui;
 
-use args::{Args, Command};
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+use commands::{Command, Context};
 use error::Failure;
 use std::ffi::OsString;
 use tui::Console;
 
-/// Runs one command line and says how it ended. `args[0]` is the name of the program.
+/// Encrypts files at hardware speed, in standard formats.
+///
+/// With a key, files are C2SP chunked-encryption@v1 (Cobblestone-128 or Cobblestone-256, by the key length): AES-GCM in
+/// chunks of 16 KiB, with random access, committing to the key and a context. With recipients or a passphrase, files
+/// are age v1.
+///
+/// Exit status: 0 success, 1 failure, 2 misuse, 130 interrupted.
+#[derive(Parser)]
+#[command(
+    name = "sealane",
+    bin_name = "sealane",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Runs one command line and returns the exit status. `args[0]` is the name of the program.
 pub fn run(args: Vec<OsString>) -> u8 {
-    // Asked before parsing, because parsing is what may fail.
+    // Parsing may fail, and its errors are printed as JSON too.
     let json = args.iter().any(|arg| arg == "--json");
-    match Args::try_parse_from(args) {
-        Ok(args) => obey(args.command),
-        Err(error) => answer(&error, &Console::new(json, false)),
+    match Program::try_parse_from(args) {
+        Ok(program) => dispatch(&program.command),
+        Err(error) => report_parse_error(&error, &Console::new(json, false)),
     }
 }
 
-fn obey(command: Command) -> u8 {
-    let talk = command.talk();
-    let console = Console::new(talk.json, talk.quiet);
-    let result = match command {
-        Command::Keygen(args) => commands::keygen(&args, &console),
-        Command::Encrypt(args) => commands::encrypt(&args, &console),
-        Command::Decrypt(args) => commands::decrypt(&args, &console),
-        Command::Cat(args) => commands::cat(&args, &console),
-        Command::Inspect(args) => commands::inspect(&args, &console),
-        Command::Verify(args) => commands::verify(&args, &console),
-        Command::Providers(args) => commands::providers(&args, &console),
-        Command::Lab(args) => commands::lab(&args),
-        Command::Completions(args) => commands::completions(&args, &console),
-    };
-    if let Err(failure) = result {
+fn dispatch(command: &Command) -> u8 {
+    let command = command.get();
+    let options = command.output_options();
+    let console = Console::new(options.json, options.quiet);
+    if let Err(failure) = command.run(&Context { console: &console, program: Program::command }) {
         console.fail(&failure);
     }
     console.status()
 }
 
-/// What the parser has to say: help that was asked for, or a mistake.
-fn answer(said: &clap::Error, console: &Console) -> u8 {
-    match said.kind() {
+/// Prints the help text that was requested, or reports a mistake in the arguments.
+fn report_parse_error(error: &clap::Error, console: &Console) -> u8 {
+    match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            if let Err(failure) = console.print(&said.render().to_string()) {
+            if let Err(failure) = console.print(&error.render().to_string()) {
                 console.fail(&failure);
             }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            console.fail(&Failure::misuse("no command; 'sealane --help' lists them"));
+            console.fail(&Failure::misuse("expected a command; 'sealane --help' lists them"));
         }
-        _ => console.fail(&Failure::usage(&said.render().to_string())),
+        _ => console.fail(&Failure::usage(&error.render().to_string())),
     }
     console.status()
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn the_parser_is_consistent() {
+        Program::command().debug_assert();
+    }
 }

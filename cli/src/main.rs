@@ -1,4 +1,4 @@
-//! The program `sealane`: the library, with a process around it.
+//! The program `sealane`.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Passphrases: typed where nobody sees them, or read from a file descriptor.
+//! Passphrases, typed without echo or read from a file descriptor.
 
 use crate::args;
 use crate::error::Failure;
@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use zeroize::Zeroizing;
 
-/// Nobody types more.
-const LONGEST: usize = 1 << 12;
+/// Limit of a passphrase in bytes.
+const MAX_LEN: usize = 1 << 12;
 
-/// The passphrase of something that has one.
+/// Asks for the passphrase of `what`.
 pub(crate) fn ask(given: args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
     match given.descriptor {
         Some(descriptor) => from_descriptor(descriptor),
@@ -17,20 +17,20 @@ pub(crate) fn ask(given: args::Passphrase, what: &str) -> Result<Zeroizing<Strin
     }
 }
 
-/// A new passphrase. It is asked for twice: a slip of the finger would lock its owner out.
+/// Asks for a new passphrase for `what`, twice: a typing mistake would make the data unreadable.
 pub(crate) fn choose(given: args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
     let first = match given.descriptor {
         Some(descriptor) => from_descriptor(descriptor)?,
         None => {
             let first = prompt(&format!("new passphrase for {what}: "))?;
-            if *prompt("the same again: ")? != *first {
-                return Err(Failure::misuse("the two passphrases differ; nothing was done"));
+            if *prompt("repeat the passphrase: ")? != *first {
+                return Err(Failure::misuse("the two passphrases differ; nothing was written; try again"));
             }
             first
         }
     };
     match first.is_empty() {
-        true => Err(Failure::misuse("an empty passphrase protects nothing")),
+        true => Err(Failure::misuse("expected a passphrase, found an empty one")),
         false => Ok(first),
     }
 }
@@ -38,28 +38,28 @@ pub(crate) fn choose(given: args::Passphrase, what: &str) -> Result<Zeroizing<St
 fn prompt(text: &str) -> Result<Zeroizing<String>, Failure> {
     rpassword::prompt_password(text).map(Zeroizing::new).map_err(|e| match e.kind() {
         io::ErrorKind::Interrupted | io::ErrorKind::UnexpectedEof => Failure::interrupted(),
-        _ => Failure::misuse("there is no terminal to ask for a passphrase; use --passphrase-fd"),
+        _ => Failure::misuse("no terminal to read a passphrase from; use --passphrase-fd"),
     })
 }
 
-/// The first line.
+/// Reads the first line.
 fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
     let name = format!("--passphrase-fd {descriptor}");
     let about = |e: &io::Error| match e.kind() {
-        io::ErrorKind::NotFound => Failure::misuse(format!("{name}: no such file descriptor is open")),
+        io::ErrorKind::NotFound => Failure::misuse(format!("{name}: the file descriptor is not open")),
         _ => Failure::io(&name, e),
     };
     let file = File::open(format!("/dev/fd/{descriptor}")).map_err(|e| about(&e))?;
-    let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
+    let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN));
     #[expect(
         clippy::unbuffered_bytes,
-        reason = "what follows the line belongs to somebody else, perhaps it is the data"
+        reason = "the bytes after the line may be the data to encrypt, and must stay unread"
     )]
     for byte in file.bytes() {
         match byte.map_err(|e| about(&e))? {
             b'\n' => break,
-            byte if line.len() < LONGEST => line.push(byte),
-            _ => return Err(Failure::misuse(format!("{name}: a passphrase has at most {LONGEST} bytes"))),
+            byte if line.len() < MAX_LEN => line.push(byte),
+            _ => return Err(Failure::misuse(format!("{name}: expected a passphrase of at most {MAX_LEN} bytes, found a longer line"))),
         }
     }
     if line.last() == Some(&b'\r') {
@@ -67,6 +67,7 @@ fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
     }
     match std::str::from_utf8(&line) {
         Ok(text) => Ok(Zeroizing::new(text.to_owned())),
-        Err(_) => Err(Failure::misuse(format!("{name}: a passphrase is text in UTF-8"))),
+        // The position of the invalid byte would tell about the passphrase.
+        Err(_) => Err(Failure::misuse(format!("{name}: expected a passphrase in UTF-8, found other bytes"))),
     }
 }

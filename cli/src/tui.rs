@@ -1,12 +1,12 @@
-//! What the user sees.
+//! The output of the program.
 //!
-//! The rules: standard output carries results and data, nothing else. Standard error carries at most one line for each
-//! thing that went wrong, `sealane: FILE: what happened; what to do`, and a bar while a terminal watches and a job takes
-//! long enough to wonder about. A job that went well says nothing. With `--json` each of these lines is a JSON object.
-//! Names of files are shown with their control characters escaped: a name is data, and a terminal obeys it.
+//! Standard output carries data and results only. Standard error carries one line for each failure,
+//! `sealane: FILE: what happened; what to do`, and a progress bar if it is a terminal and the job takes longer than
+//! 300 ms. A successful job prints nothing. With `--json` each line is a JSON object. Control characters in file names
+//! are escaped, because a terminal would execute them.
 
 use crate::error::{Failure, Kind};
-use crate::interrupt;
+use crate::signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// Where results, warnings and errors go. The first failure decides the exit status.
+/// The destination of results, warnings and errors. The first failure determines the exit status.
 pub(crate) struct Console {
     json: bool,
     quiet: bool,
@@ -26,12 +26,12 @@ impl Console {
         Self { json, quiet, status: Cell::new(0) }
     }
 
-    /// Whether a machine listens.
+    /// Returns whether the output is JSON.
     pub(crate) fn json(&self) -> bool {
         self.json
     }
 
-    /// Whether silence was asked for.
+    /// Returns whether only errors are printed.
     pub(crate) fn quiet(&self) -> bool {
         self.quiet
     }
@@ -40,28 +40,28 @@ impl Console {
         self.status.get()
     }
 
-    /// Tells what went wrong.
+    /// Prints a failure.
     pub(crate) fn fail(&self, failure: &Failure) {
         if self.status.get() == 0 {
             self.status.set(failure.kind().status());
         }
         match failure.kind() {
-            Kind::ReaderLeft => {}
-            Kind::Interrupted if !interrupt::announce() => {}
-            _ => say(&worded(failure, self.json)),
+            Kind::OutputClosed => {}
+            Kind::Interrupted if !signal::announce() => {}
+            _ => print_error(&line(failure, self.json)),
         }
     }
 
-    /// Tells what is not good, though it works.
+    /// Prints a warning.
     pub(crate) fn warn(&self, text: &str) {
         match (self.quiet, self.json) {
             (true, _) => {}
-            (_, true) => say(&json!({ "warning": text }).to_string()),
-            _ => say(&format!("sealane: warning: {text}")),
+            (_, true) => print_error(&json!({ "warning": text }).to_string()),
+            _ => print_error(&format!("sealane: warning: {text}")),
         }
     }
 
-    /// A result: a document for machines, text for people, who may have asked for silence.
+    /// Prints a result: the document with `--json`, the text otherwise, unless `--quiet` is given.
     pub(crate) fn result(&self, document: impl FnOnce() -> Value, text: &str) -> Result<(), Failure> {
         match (self.json, self.quiet) {
             (true, _) => self.print(&format!("{}\n", document())),
@@ -70,13 +70,13 @@ impl Console {
         }
     }
 
-    /// Text on standard output. Unlike `print!`, it survives a reader that left.
+    /// Prints text on standard output. A closed output is an error, where `print!` panics.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::stdout(&e))
     }
 
-    /// A bar for one job. Of a job without a known `total` it shows how much was done.
+    /// Returns a progress bar for one job. Without a `total` it shows the number of bytes processed.
     pub(crate) fn bar(&self, name: &str, total: Option<u64>) -> Bar {
         let wanted = !self.quiet && !self.json && io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
@@ -86,58 +86,58 @@ impl Console {
         };
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("=> ").tick_chars("|/-\\ "));
-        bar.set_prefix(fitting(name));
-        Bar { bar, began: Instant::now(), hidden: wanted, done: 0 }
+        bar.set_prefix(shortened(name));
+        Bar { bar, began: Instant::now(), pending: wanted, done: 0 }
     }
 }
 
-/// The progress of one job. Cleared away when dropped.
+/// The progress bar of one job. Dropping it removes it from the terminal.
 pub(crate) struct Bar {
     bar: ProgressBar,
     began: Instant,
-    /// It is to be shown, but it is not yet time.
-    hidden: bool,
+    /// Whether the bar is still to be shown.
+    pending: bool,
     done: u64,
 }
 
 impl Bar {
-    /// A shorter job is over before anybody wonders.
-    const PATIENCE: Duration = Duration::from_millis(300);
+    /// Duration of jobs that show no bar.
+    const DELAY: Duration = Duration::from_millis(300);
 
-    /// Stays away where `taken`: the terminal shows the data itself.
-    pub(crate) fn unless(mut self, taken: bool) -> Self {
-        self.hidden &= !taken;
+    /// Shows no bar if the terminal shows the data itself.
+    pub(crate) fn unless(mut self, data_on_terminal: bool) -> Self {
+        self.pending &= !data_on_terminal;
         self
     }
 
-    /// What the bar is called from now on.
+    /// Replaces the name of the bar.
     pub(crate) fn rename(&self, name: String) {
         self.bar.set_prefix(name);
     }
 
-    /// Steps aside for lines that are to stay.
-    pub(crate) fn aside<T>(&self, say: impl FnOnce() -> T) -> T {
-        self.bar.suspend(say)
+    /// Removes the bar while `print` prints lines.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
     }
 
-    /// `done` bytes are done. Says whether to go on.
+    /// Sets the number of bytes processed. Returns whether to continue.
     pub(crate) fn at(&mut self, done: u64) -> ControlFlow<()> {
         self.done = done;
         self.bar.set_position(done);
-        if self.hidden && self.began.elapsed() >= Self::PATIENCE {
-            self.hidden = false;
+        if self.pending && self.began.elapsed() >= Self::DELAY {
+            self.pending = false;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
-            self.bar.tick(); // The next report may be long in coming.
+            self.bar.tick(); // The next call may come much later.
         }
-        if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if signal::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Bytes done so far.
+    /// Number of bytes processed so far.
     pub(crate) fn done(&self) -> u64 {
         self.done
     }
 
-    /// Seconds since the job began.
+    /// Seconds since the start of the job.
     pub(crate) fn seconds(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
     }
@@ -149,7 +149,7 @@ impl Drop for Bar {
     }
 }
 
-/// For the signal's thread, which has no console: takes the bar away, where there may be one, and says it.
+/// Reports an interruption from the thread of the signal handler, which has no console. Removes a progress bar first.
 pub(crate) fn announce_interrupt(json: bool, advice: Option<&str>) {
     if io::stderr().is_terminal() {
         let _ = io::stderr().write_all(b"\r\x1b[2K");
@@ -158,18 +158,18 @@ pub(crate) fn announce_interrupt(json: bool, advice: Option<&str>) {
         Some(advice) => Failure::interrupted().and(advice),
         None => Failure::interrupted(),
     };
-    say(&worded(&failure, json));
+    print_error(&line(&failure, json));
 }
 
-fn worded(failure: &Failure, json: bool) -> String {
+fn line(failure: &Failure, json: bool) -> String {
     match json {
         true => json!({"error": failure.text(), "kind": failure.kind().name()}).to_string(),
         false => format!("sealane: {}", failure.text()),
     }
 }
 
-/// One line on standard error; `eprintln!` would panic where nobody listens.
-fn say(text: &str) {
+/// Prints one line on standard error. `eprintln!` would panic if standard error is closed.
+fn print_error(text: &str) {
     let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
 }
 
@@ -178,11 +178,11 @@ fn escaped(text: &str) -> String {
     text.chars().map(|c| if keep(c) { c.to_string() } else { c.escape_default().to_string() }).collect()
 }
 
-/// The end of a name, which tells most about it, short enough to leave room for the bar.
-fn fitting(name: &str) -> String {
-    const MOST: usize = 24;
+/// Returns the last 24 characters of a file name, so that the bar has space.
+fn shortened(name: &str) -> String {
+    const MAX_LEN: usize = 24;
     let name = escaped(name.rsplit('/').next().unwrap_or(name));
-    match name.chars().count().checked_sub(MOST) {
+    match name.chars().count().checked_sub(MAX_LEN) {
         Some(over @ 1..) => format!("…{}", name.chars().skip(over + 1).collect::<String>()),
         _ => name,
     }

@@ -43,7 +43,9 @@ pub(crate) fn raise_among(path: &Path, error: Error) -> PyErr {
 
 fn worded(error: Error, text: String) -> PyErr {
     match error {
-        Error::Authentication => named::AuthenticationError::new_err(text),
+        Error::Authentication | Error::DamagedChunk { .. } | Error::KeyMismatch { .. } => {
+            named::AuthenticationError::new_err(text)
+        }
         Error::Format(_) => named::FormatError::new_err(text),
         Error::Header(_) | Error::Armor(_) | Error::Line { .. } => named::FormatError::new_err(text),
         Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),

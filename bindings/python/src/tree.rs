@@ -20,7 +20,7 @@ pub(crate) fn walk(
     suffix: OsString,
     take_off: bool,
 ) -> PyResult<Walked> {
-    let suffix = if take_off { Suffix::TakeOff(&suffix) } else { Suffix::Add(&suffix) };
+    let suffix = if take_off { Suffix::Remove(&suffix) } else { Suffix::Add(&suffix) };
     let tree = py.detach(|| Tree::walk(&[src], dst.as_deref(), suffix)).map_err(raise)?;
     let name = PathBuf::into_os_string;
     Ok((

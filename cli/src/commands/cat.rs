@@ -1,36 +1,94 @@
 //! `sealane cat`
 
-use crate::args::Cat;
+use super::run::{Context, Run};
+use crate::args::{DecryptWith, OutputOptions};
+use crate::endpoints::{self, Source, Target};
 use crate::error::Failure;
 use crate::interrupt::Watch;
-use crate::places::{self, Source, Target};
-use crate::tui::Console;
-use crate::{keys, pour};
+use crate::{keys, stream};
+use clap::{Args, ValueHint};
 use sealane::file::Reader;
+use std::ops::Range;
+use std::path::PathBuf;
 
-pub(crate) fn cat(args: &Cat, console: &Console) -> Result<(), Failure> {
-    let _watch = Watch::begin(console);
-    let source = Source::new(&args.input);
-    let about = |error| Failure::about(&source.name(), error);
-    let unlock = keys::unlock(&args.unlock, console)?;
-    // Asked of the name, because opening a pipe waits for its writer.
-    let plain =
-        matches!(&source, Source::File(path) if path.metadata().map_or(true, |found| !is_stream(&found)));
-    if !plain {
-        return Err(Failure::misuse(format!(
-            "{}: a range can be read of a plain file only; use 'sealane decrypt'",
-            source.name()
-        )));
-    }
-    let file = source.open()?;
-    let out = places::stdout_apart_from(&file)?;
-    let reader = Reader::new(file, &unlock).map_err(about)?;
-    let total = args.range.end.min(reader.size()).saturating_sub(args.range.start);
-    let mut bar = console.bar(&source.name(), Some(total)).unless(Target::Stdout.is_terminal());
-    pour::range(&reader, args.range.clone(), &source, out, &mut bar).map(drop)
+/// Print a range of bytes from an encrypted file
+///
+/// The end of the file is verified first, then every chunk before its bytes are printed.
+#[derive(Args)]
+pub(crate) struct Cat {
+    #[command(flatten)]
+    with: DecryptWith,
+    /// Range of plaintext bytes, for example 0:100. END is exclusive; START and END may be omitted. Bytes after the
+    /// end of the file are ignored
+    #[arg(long, value_name = "START:END", value_parser = range)]
+    range: Range<u64>,
+    /// Encrypted file
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    input: PathBuf,
+    #[command(flatten)]
+    output_options: OutputOptions,
 }
 
-/// A folder is left to [`Source::open`], which has better words for it.
-fn is_stream(found: &std::fs::Metadata) -> bool {
-    !found.is_file() && !found.is_dir()
+impl Run for Cat {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let _watch = Watch::begin(console);
+        let source = Source::new(&self.input);
+        let with = keys::unlock(&self.with, console)?;
+        // Checked by name, because opening a pipe waits for its writer.
+        let is_stream = match &source {
+            Source::Stdin => true,
+            // The errors of a missing file and of a folder come from `Source::open`.
+            Source::File(path) => path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()),
+        };
+        if is_stream {
+            return Err(Failure::misuse(format!(
+                "{}: expected a regular file, from which a range can be read; use 'sealane decrypt'",
+                source.name()
+            )));
+        }
+        let file = source.open()?;
+        let out = endpoints::stdout_apart_from(&file)?;
+        let reader = Reader::new(file, &with).map_err(|error| Failure::about(&source.name(), error))?;
+        let total = self.range.end.min(reader.size()).saturating_sub(self.range.start);
+        let mut bar = console.bar(&source.name(), Some(total)).unless(Target::Stdout.is_terminal());
+        stream::range(&reader, self.range.clone(), &source, out, &mut bar).map(drop)
+    }
+}
+
+fn range(text: &str) -> Result<Range<u64>, String> {
+    let (start, end) = text.split_once(':').ok_or("expected START:END, START: or :END")?;
+    let number = |text: &str, missing| match text {
+        "" => Ok(missing),
+        digits if digits.bytes().all(|b| b.is_ascii_digit()) => {
+            // Digits can only fail by overflow.
+            digits.parse().map_err(|_| format!("{digits} is larger than any file"))
+        }
+        other => Err(format!("expected a number of bytes, found {other:?}")),
+    };
+    let range = number(start, 0)?..number(end, u64::MAX)?;
+    if range.start > range.end {
+        return Err(format!("START {} is larger than END {}", range.start, range.end));
+    }
+    Ok(range)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        assert_eq!(range("3:5"), Ok(3..5));
+        assert_eq!(range("5:5"), Ok(5..5));
+        assert_eq!(range("3:"), Ok(3..u64::MAX));
+        assert_eq!(range(":5"), Ok(0..5));
+        assert_eq!(range(":"), Ok(0..u64::MAX));
+        for bad in ["", "3", "5:3", "-1:3", "+1:3", "1:2:3", "a:b", " 1:2", "1:99999999999999999999"] {
+            assert!(range(bad).is_err(), "{bad}");
+        }
+    }
 }

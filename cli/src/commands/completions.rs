@@ -1,13 +1,22 @@
 //! `sealane completions`
 
-use crate::args::{Args, Completions};
+use super::run::{Context, Run};
 use crate::error::Failure;
-use crate::tui::Console;
-use clap::CommandFactory;
+use clap::Args;
+use clap_complete::Shell;
 
-pub(crate) fn completions(args: &Completions, console: &Console) -> Result<(), Failure> {
-    // Collected first: the generator panics where it cannot write.
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "sealane", &mut script);
-    console.print(&String::from_utf8_lossy(&script))
+/// Print a completion script for a shell
+#[derive(Args)]
+pub(crate) struct Completions {
+    #[arg(value_name = "SHELL", value_enum)]
+    shell: Shell,
+}
+
+impl Run for Completions {
+    fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
+        // Collected in memory, because the generator panics if it cannot write.
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut (context.program)(), "sealane", &mut script);
+        context.console.print(&String::from_utf8_lossy(&script))
+    }
 }

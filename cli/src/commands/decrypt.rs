@@ -1,20 +1,42 @@
 //! `sealane decrypt`
 
-use super::transfer::{self, Ways};
-use super::tree;
-use crate::args::Decrypt;
+use super::recursive::Recursive;
+use super::run::{Context, Run};
+use super::transfer::{self, Functions};
+use crate::args::{DecryptWith, OutputOptions, Transfer};
 use crate::error::Failure;
-use crate::tui::Console;
-use crate::{keys, pour};
+use crate::{keys, stream};
+use clap::Args;
 use sealane::file::Suffix;
+use sealane::file::bulk::Operation;
 
-pub(crate) fn decrypt(args: &Decrypt, console: &Console) -> Result<(), Failure> {
-    if args.transfer.folders.recursive {
-        let ways = tree::Ways { suffix: |suffix| Suffix::TakeOff(suffix), work: sealane::file::decrypt_file };
-        let unlock = || keys::unlock(&args.unlock, console);
-        return tree::transfer(&args.transfer, &ways, unlock, args.unlock.passphrase, console);
+/// Decrypt files, or standard input
+///
+/// An output file appears complete and verified, or not at all. To standard output, a regular file is written after
+/// its end was verified. The end of a pipe cannot be verified in advance: only exit status 0 means that the output is
+/// complete.
+#[derive(Args)]
+pub(crate) struct Decrypt {
+    #[command(flatten)]
+    with: DecryptWith,
+    #[command(flatten)]
+    transfer: Transfer,
+}
+
+impl Run for Decrypt {
+    fn output_options(&self) -> OutputOptions {
+        self.transfer.output_options
     }
-    let pairs = transfer::pairs(&args.transfer)?;
-    let ways = Ways { to_file: sealane::file::decrypt_opened, to_stdout: pour::decrypt };
-    transfer::transfer(&args.transfer, pairs, &ways, || keys::unlock(&args.unlock, console), console)
+
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let with = || keys::unlock(&self.with, console);
+        if self.transfer.folders.recursive {
+            let suffix = Suffix::Remove(self.transfer.folders.suffix());
+            let operation = || with().map(Operation::Decrypt);
+            return Recursive::transfer(&self.transfer, suffix, console)?.run(operation, self.with.passphrase);
+        }
+        let pairs = transfer::pairs(&self.transfer)?;
+        let functions = Functions { to_file: sealane::file::decrypt_opened, to_stdout: stream::decrypt };
+        transfer::transfer(&self.transfer, pairs, &functions, with, console)
+    }
 }

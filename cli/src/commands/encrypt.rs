@@ -1,25 +1,44 @@
 //! `sealane encrypt`
 
-use super::transfer::{self, Ways};
-use super::tree;
-use crate::args::Encrypt;
+use super::recursive::Recursive;
+use super::run::{Context, Run};
+use super::transfer::{self, Functions};
+use crate::args::{EncryptWith, OutputOptions, Transfer};
 use crate::error::Failure;
-use crate::tui::Console;
-use crate::{keys, pour};
+use crate::{keys, stream};
+use clap::Args;
 use sealane::file::Suffix;
+use sealane::file::bulk::Operation;
 
-pub(crate) fn encrypt(args: &Encrypt, console: &Console) -> Result<(), Failure> {
-    if args.transfer.folders.recursive {
-        let ways = tree::Ways { suffix: |suffix| Suffix::Add(suffix), work: sealane::file::encrypt_file };
-        let lock = || keys::lock(&args.lock, console);
-        return tree::transfer(&args.transfer, &ways, lock, args.lock.passphrase, console);
+/// Encrypt files, or standard input
+#[derive(Args)]
+pub(crate) struct Encrypt {
+    #[command(flatten)]
+    with: EncryptWith,
+    #[command(flatten)]
+    transfer: Transfer,
+}
+
+impl Run for Encrypt {
+    fn output_options(&self) -> OutputOptions {
+        self.transfer.output_options
     }
-    let pairs = transfer::pairs(&args.transfer)?;
-    if !args.lock.armor && args.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal()) {
-        return Err(Failure::misuse(
-            "ciphertext is not for a terminal; name a file with -o, or insist with -o -",
-        ));
+
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let with = || keys::lock(&self.with, console);
+        if self.transfer.folders.recursive {
+            let suffix = Suffix::Add(self.transfer.folders.suffix());
+            let operation = || with().map(Operation::Encrypt);
+            return Recursive::transfer(&self.transfer, suffix, console)?.run(operation, self.with.passphrase);
+        }
+        let pairs = transfer::pairs(&self.transfer)?;
+        let to_terminal = self.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal());
+        if to_terminal && !self.with.armor {
+            return Err(Failure::misuse(
+                "refusing to print ciphertext to a terminal; name a file with -o, or use -o - to print it",
+            ));
+        }
+        let functions = Functions { to_file: sealane::file::encrypt_opened, to_stdout: stream::encrypt };
+        transfer::transfer(&self.transfer, pairs, &functions, with, console)
     }
-    let ways = Ways { to_file: sealane::file::encrypt_opened, to_stdout: pour::encrypt };
-    transfer::transfer(&args.transfer, pairs, &ways, || keys::lock(&args.lock, console), console)
 }

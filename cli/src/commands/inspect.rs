@@ -1,38 +1,61 @@
 //! `sealane inspect`
 
-use crate::args::Inspect;
+use super::run::{Context, Run};
+use crate::args::{OutputOptions, formats};
 use crate::error::{Failure, name};
-use crate::tui::Console;
+use clap::{Args, ValueHint};
 use sealane::age::Armor;
-use sealane::file;
+use sealane::file::{self, Format};
 use serde_json::json;
+use std::path::PathBuf;
 
-pub(crate) fn inspect(args: &Inspect, console: &Console) -> Result<(), Failure> {
-    let name = name(&args.input);
-    let info = file::inspect(&args.input, args.format).map_err(|error| Failure::about(&name, error))?;
-    if console.json() {
-        let document = json!({
-            "file": name,
-            "format": info.format,
-            "armor": info.armor == Armor::Ascii,
-            "recipients": info.recipients,
-            "file_bytes": info.file_len,
-            "plaintext_bytes": info.plaintext_len,
-            "chunks": info.chunks,
-            "chunk_bytes": info.chunk_len,
-            "verified": false,
-        });
-        return console.result(|| document, "");
+/// Show format, recipients and size of an encrypted file, without a key
+///
+/// Nothing is verified. Only age files name their format and recipients.
+#[derive(Args)]
+pub(crate) struct Inspect {
+    /// Format of the file. Default: age if the file is one, else chunked
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    format: Option<Format>,
+    /// Encrypted file
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    input: PathBuf,
+    #[command(flatten)]
+    output_options: OutputOptions,
+}
+
+impl Run for Inspect {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
     }
-    let mut lines = vec![format!("format      {}", info.format)];
-    if info.armor == Armor::Ascii {
-        lines.push("armor       yes: it is text".into());
+
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let name = name(&self.input);
+        let info = file::inspect(&self.input, self.format).map_err(|error| Failure::about(&name, error))?;
+        if console.json() {
+            let document = json!({
+                "file": name,
+                "format": info.format,
+                "armor": info.armor == Armor::Ascii,
+                "recipients": info.recipients,
+                "file_bytes": info.file_len,
+                "plaintext_bytes": info.plaintext_len,
+                "chunks": info.chunks,
+                "chunk_bytes": info.chunk_len,
+                "verified": false,
+            });
+            return console.result(|| document, "");
+        }
+        let mut lines = vec![format!("format      {}", info.format)];
+        if info.armor == Armor::Ascii {
+            lines.push("armor       yes".into());
+        }
+        if !info.recipients.is_empty() {
+            lines.push(format!("recipients  {}", info.recipients.join(", ")));
+        }
+        lines.push(format!("plaintext   {} bytes", info.plaintext_len));
+        lines.push(format!("chunks      {} of up to {} bytes", info.chunks, info.chunk_len));
+        lines.push("verified    no; 'sealane verify' does that with the key".into());
+        console.print(&(lines.join("\n") + "\n"))
     }
-    if !info.recipients.is_empty() {
-        lines.push(format!("recipients  {}", info.recipients.join(", ")));
-    }
-    lines.push(format!("plaintext   {} bytes", info.plaintext_len));
-    lines.push(format!("chunks      {} of up to {} bytes", info.chunks, info.chunk_len));
-    lines.push("verified    nothing: that needs the key; use 'sealane verify'".into());
-    console.print(&(lines.join("\n") + "\n"))
 }

@@ -1,78 +1,134 @@
 //! `sealane keygen`
 
-use crate::args::Keygen;
+use super::run::{Context, Run};
+use crate::args::{OutputOptions, Passphrase};
 use crate::error::{Failure, name};
 use crate::interrupt::Watch;
 use crate::tui::Console;
 use crate::{keys, passphrase};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
 use sealane::Error;
 use sealane::keys::{Existing, Kind, Public, Secret};
 use serde_json::json;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub(crate) fn keygen(args: &Keygen, console: &Console) -> Result<(), Failure> {
-    let _watch = Watch::begin(console);
-    if let Some(path) = &args.public_of {
-        let public = keys::secret(path, args.asked, console)?.public();
-        let none = || Failure::misuse(format!("{}: a symmetric key has no public side", name(path)));
-        return show(&public.ok_or_else(none)?, args, console);
+/// Generate a key
+///
+/// A symmetric key is one line of JSON (JWK "oct", RFC 7517), an age key is one line of text, and other keys are PEM
+/// (PKCS #8). If a key pair is saved to a file, its public key is printed.
+#[derive(Args)]
+pub(crate) struct Keygen {
+    /// Type of the key
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = kinds(), default_value = "aes-256")]
+    kind: Kind,
+    /// New file for the key, readable only by its owner. An existing file is not overwritten. Default: standard output
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Encrypt the key with a passphrase
+    #[arg(short = 'p', long)]
+    passphrase: bool,
+    /// Encrypt the key for a recipient (see 'sealane encrypt --help'); may be repeated
+    #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
+    recipients: Vec<String>,
+    /// Generate no key, but print the public key of the private key in FILE
+    #[arg(
+        short = 'y',
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["kind", "passphrase", "recipients"]
+    )]
+    public_of: Option<PathBuf>,
+    #[command(flatten)]
+    asked: Passphrase,
+    #[command(flatten)]
+    output_options: OutputOptions,
+}
+
+impl Run for Keygen {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
     }
-    let recipients = keys::recipients(&args.recipients, &[] as &[&Path])?;
-    let chosen = match args.passphrase || args.asked.descriptor.is_some() {
-        true => Some(passphrase::choose(args.asked, "the key")?),
-        false => None,
-    };
-    let chosen = chosen.as_ref().map(|text| text.as_str());
-    let failed = |e| Failure::about("a new key", e);
-    let key = Secret::generate(args.kind).map_err(failed)?;
-    match args.output.as_deref() {
-        Some(path) if path != Path::new("-") => {
-            let saved = match &recipients[..] {
-                [] => key.save(path, chosen, Existing::Refuse),
-                recipients => key.save_for(path, recipients, Existing::Refuse),
+
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let _watch = Watch::begin(console);
+        if let Some(path) = &self.public_of {
+            let public = keys::secret(path, self.asked, console)?.public();
+            let none = || {
+                Failure::misuse(format!("{}: expected a private key, found a symmetric key", name(path)))
             };
-            saved.map_err(|error| match error {
-                Error::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
-                    Failure::key_exists(&name(path))
-                }
-                other => Failure::about(&name(path), other),
-            })?;
-            report(&key, args.kind, path, console)
+            return self.show(&public.ok_or_else(none)?, console);
         }
-        // A document for machines already.
-        _ => {
-            let text = match &recipients[..] {
-                [] => key.to_text(chosen),
-                recipients => key.to_text_for(recipients),
-            };
-            console.print(&text.map_err(failed)?)
+        let recipients = keys::recipients(&self.recipients, &[] as &[&Path])?;
+        let chosen = match self.passphrase || self.asked.descriptor.is_some() {
+            true => Some(passphrase::choose(self.asked, "the key")?),
+            false => None,
+        };
+        let chosen = chosen.as_ref().map(|text| text.as_str());
+        let failed = |e| Failure::about("a new key", e);
+        let key = Secret::generate(self.kind).map_err(failed)?;
+        match self.output() {
+            Some(path) => {
+                let saved = match &recipients[..] {
+                    [] => key.save(path, chosen, Existing::Refuse),
+                    recipients => key.save_for(path, recipients, Existing::Refuse),
+                };
+                saved.map_err(|error| save_failure(path, error))?;
+                report(&key, self.kind, path, console)
+            }
+            // The key itself is the output, with --json too.
+            None => {
+                let text = match &recipients[..] {
+                    [] => key.to_text(chosen),
+                    recipients => key.to_text_for(recipients),
+                };
+                console.print(&text.map_err(failed)?)
+            }
         }
     }
 }
 
-/// The secret lies in its file; what others need of it is the result.
+impl Keygen {
+    /// The output file; `None` for standard output.
+    fn output(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
+    /// Prints a public key, or saves it to the output file.
+    fn show(&self, public: &Public, console: &Console) -> Result<(), Failure> {
+        match self.output() {
+            Some(path) => public.save(path, Existing::Refuse).map_err(|error| save_failure(path, error)),
+            None => console.print(&text(public)?),
+        }
+    }
+}
+
+fn save_failure(path: &Path, error: Error) -> Failure {
+    match error {
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
+            Failure::key_exists(&name(path))
+        }
+        other => Failure::about(&name(path), other),
+    }
+}
+
+/// Reports a key that was saved: its public key, if it has one.
 fn report(key: &Secret, kind: Kind, path: &Path, console: &Console) -> Result<(), Failure> {
     let public = key.public().map(|public| text(&public)).transpose()?;
-    match (console.json(), public) {
-        (true, public) => console
+    match public {
+        public if console.json() => console
             .result(|| json!({"key": path.to_string_lossy(), "type": kind.name(), "public": public}), ""),
-        (false, Some(public)) if !console.quiet() => console.print(&public),
-        (false, Some(_)) => Ok(()),
-        (false, None) => Ok(()),
-    }
-}
-
-/// On standard output, or in a file that is no secret.
-fn show(public: &Public, args: &Keygen, console: &Console) -> Result<(), Failure> {
-    match args.output.as_deref() {
-        Some(path) if path != Path::new("-") => {
-            public.save(path, Existing::Refuse).map_err(|e| Failure::about(&name(path), e))
-        }
-        _ => console.print(&text(public)?),
+        Some(public) if !console.quiet() => console.print(&public),
+        _ => Ok(()),
     }
 }
 
 fn text(public: &Public) -> Result<String, Failure> {
     public.to_text().map_err(|e| Failure::about("the public key", e))
+}
+
+fn kinds() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.name())).try_map(|name| name.parse::<Kind>())
 }

@@ -1,24 +1,48 @@
-//! One file a command.
+//! The commands, one file each.
+//!
+//! To add a command, write `commands/NAME.rs` with its arguments and an implementation of [`Run`], and list it here:
+//! as a module, and in the table below.
 
 mod cat;
 mod completions;
-mod crew;
 mod decrypt;
 mod encrypt;
 mod inspect;
 mod keygen;
-mod lab;
 mod providers;
+mod recursive;
+mod run;
 mod transfer;
-mod tree;
 mod verify;
 
-pub(crate) use cat::cat;
-pub(crate) use completions::completions;
-pub(crate) use decrypt::decrypt;
-pub(crate) use encrypt::encrypt;
-pub(crate) use inspect::inspect;
-pub(crate) use keygen::keygen;
-pub(crate) use lab::lab;
-pub(crate) use providers::providers;
-pub(crate) use verify::verify;
+pub(crate) use run::{Context, Run};
+
+macro_rules! commands {
+    ($($Name:ident: $module:ident),* $(,)?) => {
+        /// A command with its arguments.
+        #[derive(clap::Subcommand)]
+        pub(crate) enum Command {
+            $($Name($module::$Name)),*
+        }
+
+        impl Command {
+            pub(crate) fn get(&self) -> &dyn Run {
+                match self {
+                    $(Self::$Name(arguments) => arguments),*
+                }
+            }
+        }
+    };
+}
+
+// In the order of the help text.
+commands! {
+    Keygen: keygen,
+    Encrypt: encrypt,
+    Decrypt: decrypt,
+    Cat: cat,
+    Inspect: inspect,
+    Verify: verify,
+    Providers: providers,
+    Completions: completions,
+}

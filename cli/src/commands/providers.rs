@@ -1,35 +1,57 @@
 //! `sealane providers`
 
-use crate::args::Providers;
+use super::run::{Context, Run};
+use crate::args::OutputOptions;
 use crate::error::Failure;
-use crate::tui::Console;
+use clap::Args;
 use sealane::hazmat::AesCtr;
 use sealane::{Aead, Algorithm, Error, Key, Listed};
 use serde_json::{Value, json};
 
-pub(crate) fn providers(args: &Providers, console: &Console) -> Result<(), Failure> {
-    environment()?;
-    let mut rows = sealane::listing();
-    if let Some(name) = &args.algorithm {
-        let mut known: Vec<_> = rows.iter().map(|row| row.algorithm).collect();
-        known.dedup();
-        if !known.contains(&name.as_str()) {
-            return Err(Failure::misuse(format!(
-                "no algorithm is named {name:?}; known: {}",
-                known.join(", ")
-            )));
-        }
-        rows.retain(|row| row.algorithm == name);
-    }
-    if console.json() {
-        return console.result(|| rows.iter().map(document).collect(), "");
-    }
-    console.print(&table(&rows))
+/// List the implementations of each algorithm on this machine
+///
+/// For each algorithm, provider and variant: whether it is available, why not, and which one is chosen.
+///
+/// The environment variable SEALANE_PROVIDER requests a provider, for example ring. SEALANE_CPU disables processor
+/// features, for example -avx512f,-vaes.
+#[derive(Args)]
+pub(crate) struct Providers {
+    /// List only this algorithm
+    #[arg(value_name = "ALGORITHM")]
+    algorithm: Option<String>,
+    #[command(flatten)]
+    output_options: OutputOptions,
 }
 
-/// A variable that cannot be understood is a mistake to be fixed, and would leave a table in which nobody is chosen. The
-/// first who needs one of them says so.
-fn environment() -> Result<(), Failure> {
+impl Run for Providers {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        check_environment()?;
+        let mut entries = sealane::listing();
+        if let Some(name) = &self.algorithm {
+            let mut known: Vec<_> = entries.iter().map(|entry| entry.algorithm).collect();
+            known.dedup();
+            if !known.contains(&name.as_str()) {
+                return Err(Failure::misuse(format!(
+                    "unknown algorithm {name:?}; expected one of: {}",
+                    known.join(", ")
+                )));
+            }
+            entries.retain(|entry| entry.algorithm == name);
+        }
+        if console.json() {
+            return console.result(|| entries.iter().map(document).collect(), "");
+        }
+        console.print(&table(&entries))
+    }
+}
+
+/// Reports an environment variable with an invalid value. The listing would show a table without a chosen entry; the
+/// first use of an algorithm reports the variable.
+fn check_environment() -> Result<(), Failure> {
     let key = Key::from_bytes(&[0; 16]);
     let aead = Aead::new(Algorithm::Aes128Gcm, &key).map(drop);
     let stream = AesCtr::new(key.as_bytes(), &[0; 16]).map(drop);
@@ -41,36 +63,36 @@ fn environment() -> Result<(), Failure> {
     Ok(())
 }
 
-fn document(row: &Listed) -> Value {
+fn document(entry: &Listed) -> Value {
     json!({
-        "algorithm": row.algorithm,
-        "provider": row.provider,
-        "variant": row.variant,
-        "available": row.available,
-        "reason": row.reason,
-        "chosen": row.chosen,
+        "algorithm": entry.algorithm,
+        "provider": entry.provider,
+        "variant": entry.variant,
+        "available": entry.available,
+        "reason": entry.reason,
+        "chosen": entry.chosen,
     })
 }
 
-/// Aligned by spaces, so that it can be read, and searched with `grep`.
-fn table(rows: &[Listed]) -> String {
+/// Returns a table aligned with spaces, which can be read and searched with `grep`.
+fn table(entries: &[Listed]) -> String {
     const HEADS: [&str; 4] = ["ALGORITHM", "PROVIDER", "VARIANT", "AVAILABLE"];
     let width = |head: usize, cell: fn(&Listed) -> &str| {
-        rows.iter().map(|row| cell(row).len()).chain([HEADS[head].len()]).max().unwrap_or(0)
+        entries.iter().map(|entry| cell(entry).len()).chain([HEADS[head].len()]).max().unwrap_or(0)
     };
     let (first, second, third) =
-        (width(0, |row| row.algorithm), width(1, |row| row.provider), width(2, |row| row.variant));
+        (width(0, |entry| entry.algorithm), width(1, |entry| entry.provider), width(2, |entry| entry.variant));
     let line = |a: &str, b: &str, c: &str, d: &str| {
         format!("{a:first$}  {b:second$}  {c:third$}  {d}").trim_end().to_owned() + "\n"
     };
     let mut text = line(HEADS[0], HEADS[1], HEADS[2], HEADS[3]);
-    for row in rows {
-        let available = match (row.available, row.chosen) {
+    for entry in entries {
+        let available = match (entry.available, entry.chosen) {
             (true, true) => "yes, chosen".into(),
             (true, false) => "yes".into(),
-            (false, _) => format!("no: {}", row.reason),
+            (false, _) => format!("no: {}", entry.reason),
         };
-        text += &line(row.algorithm, row.provider, row.variant, &available);
+        text += &line(entry.algorithm, entry.provider, entry.variant, &available);
     }
     text
 }

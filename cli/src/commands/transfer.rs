@@ -1,39 +1,40 @@
-//! What `encrypt` and `decrypt` share: one job after the other, each with its bar and its result.
+//! `encrypt` and `decrypt` of single files and streams.
 
 use crate::args::Transfer;
+use crate::endpoints::{self, Pair, Source, Target};
 use crate::error::{Failure, Kind, STDOUT};
-use crate::interrupt::{self, Watch};
-use crate::places::{self, Pair, Source, Target};
+use crate::interrupt::Watch;
+use crate::signal;
 use crate::tui::{Bar, Console};
 use sealane::Error;
-use sealane::file::{Durability, Options};
+use sealane::file::Options;
 use serde_json::json;
 use std::fs::File;
 use std::path::Path;
 
-/// A call of [`sealane::file`] with a `EncryptWith` or an `DecryptWith`.
-type ToFile<L> = fn(File, &Path, &Path, &L, Options<'_>) -> Result<(), Error>;
+/// A function of [`sealane::file`] that reads an open file and writes a path.
+type ToFile<W> = fn(File, &Path, &Path, &W, Options<'_>) -> Result<(), Error>;
 
-/// The two ways of doing a job.
-pub(super) struct Ways<L> {
-    /// To a file that appears whole or not at all.
-    pub(super) to_file: ToFile<L>,
-    /// To standard output.
-    pub(super) to_stdout: fn(&Source, &L, &mut Bar) -> Result<File, Failure>,
+/// The functions that process one file with an `EncryptWith` or a `DecryptWith`.
+pub(super) struct Functions<W> {
+    /// Writes a file that appears complete or not at all.
+    pub(super) to_file: ToFile<W>,
+    /// Writes standard output and returns it.
+    pub(super) to_stdout: fn(&Source, &W, &mut Bar) -> Result<File, Failure>,
 }
 
-/// Does every job; one that fails does not keep the others from being done.
-pub(super) fn transfer<L>(
+/// Processes every pair, also after one has failed.
+pub(super) fn transfer<W>(
     args: &Transfer,
     pairs: Vec<Pair>,
-    ways: &Ways<L>,
-    lock: impl FnOnce() -> Result<L, Failure>,
+    functions: &Functions<W>,
+    with: impl FnOnce() -> Result<W, Failure>,
     console: &Console,
 ) -> Result<(), Failure> {
     let _watch = Watch::begin(console);
-    let lock = lock()?;
+    let with = with()?;
     for pair in pairs {
-        match one(args, &pair, &lock, ways, console) {
+        match transfer_one(args, &pair, &with, functions, console) {
             Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),
             Err(failure) => console.fail(&failure),
             Ok(()) => {}
@@ -42,40 +43,40 @@ pub(super) fn transfer<L>(
     Ok(())
 }
 
-fn one<L>(args: &Transfer, pair: &Pair, lock: &L, ways: &Ways<L>, console: &Console) -> Result<(), Failure> {
+fn transfer_one<W>(
+    args: &Transfer,
+    pair: &Pair,
+    with: &W,
+    functions: &Functions<W>,
+    console: &Console,
+) -> Result<(), Failure> {
     let size = pair.from.size();
-    let mut bar = console.bar(&pair.from.name(), size).unless(pair.to.is_terminal());
+    let name = pair.from.name();
+    let mut bar = console.bar(&name, size).unless(pair.to.is_terminal());
     let Target::File(to) = &pair.to else {
-        let out = (ways.to_stdout)(&pair.from, lock, &mut bar)?;
+        let out = (functions.to_stdout)(&pair.from, with, &mut bar)?;
         return if args.sync { sync(&out) } else { Ok(()) };
     };
     let options = Options {
         threads: args.effort.threads,
         progress: Some(&mut |done, total| {
             if size.is_none() && total == Some(done) {
-                interrupt::settle();
+                signal::wait_for_pending_signal();
             }
             bar.at(done)
         }),
-        durability: if args.sync { Durability::Synced } else { Durability::Cached },
+        durability: args.durability(),
     };
-    let name = pair.from.name();
-    (ways.to_file)(pair.from.open_file()?, Path::new(&name), to, lock, options)
+    (functions.to_file)(pair.from.open_file()?, Path::new(&name), to, with, options)
         .map_err(|error| Failure::about(&name, error))?;
-    match console.json() {
-        true => {
-            let (bytes, seconds) = (bar.done(), bar.seconds());
-            let (source, target) = (pair.from.name(), pair.to.name());
-            console.result(
-                || json!({"source": source, "target": target, "bytes": bytes, "seconds": seconds}),
-                "",
-            )
-        }
-        false => Ok(()),
+    if !console.json() {
+        return Ok(());
     }
+    let (target, bytes, seconds) = (pair.to.name(), bar.done(), bar.seconds());
+    console.result(|| json!({"source": name, "target": target, "bytes": bytes, "seconds": seconds}), "")
 }
 
-/// Waits for the disk, where standard output leads to one.
+/// Waits for the disk if standard output is a file.
 fn sync(out: &File) -> Result<(), Failure> {
     let result = match out.metadata() {
         Ok(found) if found.is_file() => out.sync_all(),
@@ -84,7 +85,7 @@ fn sync(out: &File) -> Result<(), Failure> {
     result.map_err(|e| Failure::io(STDOUT, &e))
 }
 
-/// The jobs that were meant.
+/// Returns the sources and targets that the arguments name.
 pub(super) fn pairs(args: &Transfer) -> Result<Vec<Pair>, Failure> {
-    places::pairs(&args.inputs, args.output.as_deref())
+    endpoints::pairs(&args.inputs, args.output.as_deref())
 }

@@ -1,49 +1,79 @@
 //! `sealane verify`
 
-use super::tree;
-use crate::args::Verify;
+use super::recursive::{self, Recursive};
+use super::run::{Context, Run};
+use crate::args::{DecryptWith, Effort, Folders, OutputOptions};
+use crate::endpoints::Source;
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
 use crate::keys;
-use crate::places::Source;
 use crate::tui::Console;
-use sealane::file::{self, DecryptWith, Options};
-use serde_json::json;
-use std::path::Path;
+use clap::{Args, ValueHint};
+use sealane::file::bulk::Operation;
+use sealane::file::{self, Options};
+use std::path::{Path, PathBuf};
 
-/// Verifies every file; one that fails does not keep the others from being verified.
-pub(crate) fn verify(args: &Verify, console: &Console) -> Result<(), Failure> {
-    let _watch = Watch::begin(console);
-    if args.folders.recursive {
-        return tree::verify(args, console);
-    }
-    let unlock = keys::unlock(&args.unlock, console)?;
-    for input in &args.inputs {
-        match one(args, &Source::new(input), &unlock, console) {
-            Err(failure) if matches!(failure.kind(), Kind::Interrupted | Kind::ReaderLeft) => {
-                return Err(failure);
-            }
-            Err(failure) => console.fail(&failure),
-            Ok(()) => {}
-        }
-    }
-    Ok(())
+/// Verify every byte of encrypted files, without writing the plaintext
+#[derive(Args)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    with: DecryptWith,
+    /// Encrypted files; '-' is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    folders: Folders,
+    #[command(flatten)]
+    effort: Effort,
+    #[command(flatten)]
+    output_options: OutputOptions,
 }
 
-fn one(args: &Verify, source: &Source, unlock: &DecryptWith, console: &Console) -> Result<(), Failure> {
-    let name = source.name();
-    let mut bar = console.bar(&name, source.size());
-    let options = Options {
-        threads: args.effort.threads,
-        progress: Some(&mut |done, _| bar.at(done)),
-        ..Options::default()
-    };
-    file::verify_opened(source.open_file()?, Path::new(&name), unlock, options)
-        .map_err(|error| Failure::about(&name, error))?;
-    let bytes = bar.done();
-    drop(bar);
-    console.result(
-        || json!({"file": name, "verified": true, "bytes": bytes}),
-        &format!("{name}: verified, {bytes} bytes"),
-    )
+impl Run for Verify {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
+    /// Verifies every file, also after one has failed.
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let with = || keys::unlock(&self.with, console);
+        if self.folders.recursive {
+            let recursive = Recursive::verify(&self.inputs, &self.folders, &self.effort, console);
+            return recursive.run(|| with().map(Operation::Verify), false);
+        }
+        let _watch = Watch::begin(console);
+        let with = with()?;
+        for input in &self.inputs {
+            match self.verify_one(&Source::new(input), &with, console) {
+                Err(failure) if matches!(failure.kind(), Kind::Interrupted | Kind::OutputClosed) => {
+                    return Err(failure);
+                }
+                Err(failure) => console.fail(&failure),
+                Ok(()) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Verify {
+    fn verify_one(
+        &self,
+        source: &Source,
+        with: &file::DecryptWith,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let name = source.name();
+        let mut bar = console.bar(&name, source.size());
+        let options = Options {
+            threads: self.effort.threads,
+            progress: Some(&mut |done, _| bar.at(done)),
+            ..Options::default()
+        };
+        file::verify_opened(source.open_file()?, Path::new(&name), with, options)
+            .map_err(|error| Failure::about(&name, error))?;
+        let bytes = bar.done();
+        drop(bar);
+        recursive::report_verified(console, &name, bytes)
+    }
 }

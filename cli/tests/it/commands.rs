@@ -29,7 +29,7 @@ fn keygen() {
 fn keygen_never_overwrites() {
     let room = Room::new();
     room.write("other", b"something else");
-    room.refuses("keygen -o k", 1, "k: exists, and a key is never overwritten");
+    room.refuses("keygen -o k", 1, "k: the file exists, and a key file is never overwritten");
     room.refuses("keygen -o other", 1, "never overwritten");
     std::os::unix::fs::symlink("nowhere", room.path("dangling")).unwrap();
     room.refuses("keygen -o dangling", 1, "dangling");
@@ -104,12 +104,12 @@ fn cat_is_a_slice() {
         let out = room.run(&format!("cat -k k -c ctx --range {range} sealed")).worked();
         assert!(out == expected, "{range}");
     }
-    room.refuses("cat -k k -c ctx --range 5:3 sealed", 2, "START 5 lies after END 3");
+    room.refuses("cat -k k -c ctx --range 5:3 sealed", 2, "START 5 is larger than END 3");
     for bad in ["5", "a:b", "-1:3", "1:2:3", "0:18446744073709551616"] {
         room.refuses(&format!("cat -k k -c ctx --range={bad} sealed"), 2, "for '--range <START:END>'");
     }
-    room.refuses("cat -k k -c ctx --range : -", 2, "a plain file only");
-    room.refuses("cat -k k -c ctx --range : /dev/null", 2, "a plain file only");
+    room.refuses("cat -k k -c ctx --range : -", 2, "expected a regular file");
+    room.refuses("cat -k k -c ctx --range : /dev/null", 2, "expected a regular file");
     room.refuses("cat -k k -c other --range : sealed", 1, "authentication failed");
 }
 
@@ -119,7 +119,7 @@ fn inspect() {
     room.write("plain", &data(40_000));
     room.run("encrypt -k k -o sealed plain").worked();
     let text = room.run("inspect sealed").text();
-    for words in ["chunked-encryption@v1", "40000 bytes", "3 of up to 16384 bytes", "verified    nothing"] {
+    for words in ["chunked-encryption@v1", "40000 bytes", "3 of up to 16384 bytes", "verified    no"] {
         assert!(text.contains(words), "{words:?} in {text}");
     }
     let said = json(&room.run("inspect --json sealed").worked());
@@ -177,7 +177,7 @@ fn providers() {
     let raw = room.run("providers speck").text();
     let column = raw.find("PROVIDER").unwrap();
     assert!(raw.lines().skip(1).all(|line| line[column..].starts_with("native ")), "{raw}");
-    room.refuses("providers rot13", 2, "no algorithm is named \"rot13\"; known: aes-128-gcm, ");
+    room.refuses("providers rot13", 2, "unknown algorithm \"rot13\"; expected one of: aes-128-gcm, ");
 }
 
 #[test]
@@ -208,10 +208,7 @@ fn completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = room.run(&format!("completions {shell}")).text();
         assert!(script.contains("sealane") && script.contains("encrypt"), "{shell}");
-        assert!(script.contains("lab"), "{shell}");
     }
-    let verbs = room.run("completions bash").text();
-    assert!(verbs.contains("run report compare"), "{verbs}");
     room.refuses("completions cmd", 2, "possible values: bash");
 }
 
@@ -227,23 +224,6 @@ fn help_and_version() {
     room.refuses("encrypt", 2, "not provided: <--key <KEYFILE>|--recipient <RECIPIENT>|--recipients-file <FILE>|--passphrase>; usage: ");
     room.refuses("encrypt -k k --threads 0 k", 2, "--threads");
     room.refuses("encrypt -k k --threads 1000000 k", 2, "--threads");
-}
-
-/// It is in the Python package, and the program says so.
-#[test]
-fn the_lab_is_elsewhere() {
-    let room = Room::new();
-    assert!(room.run("--help").text().lines().any(|line| line.trim_start().starts_with("lab  ")));
-    for line in ["help lab", "lab --help", "lab run --help"] {
-        let help = room.run(line).text();
-        for word in ["sealane[lab]", "- run:", "- report:", "- compare:"] {
-            assert!(help.contains(word), "{line}: {word}");
-        }
-    }
-    for line in ["lab", "lab run", "lab run small --quick --out x", "lab report x", "lab compare --all x y"] {
-        room.refuses(line, 2, "pip install 'sealane[lab]'");
-    }
-    room.refuses("lab frobnicate", 2, "possible values: run, report, compare");
 }
 
 #[test]
@@ -286,7 +266,7 @@ fn a_terminal() {
         eprintln!("NOT TESTED: what a terminal gets; there is no program `script` here");
         return;
     }
-    assert!(script("$SEALANE encrypt -k k plain").contains("ciphertext is not for a terminal"));
+    assert!(script("$SEALANE encrypt -k k plain").contains("refusing to print ciphertext to a terminal"));
     assert!(!script("$SEALANE encrypt -k k -o - plain").contains("terminal"));
     assert!(script("$SEALANE encrypt -k k -o sealed plain").is_empty());
     assert_eq!(script("$SEALANE decrypt -k k sealed"), "data");

@@ -32,7 +32,7 @@ fn keys_of_every_kind() {
         match kind.starts_with("aes") {
             true => {
                 assert_eq!(public, "");
-                room.refuses(&format!("keygen -y {kind}"), 2, "a symmetric key has no public side");
+                room.refuses(&format!("keygen -y {kind}"), 2, "expected a private key, found a symmetric key");
             }
             false => {
                 assert_eq!(room.run(&format!("keygen --public-of {kind}")).text(), public);
@@ -41,7 +41,7 @@ fn keys_of_every_kind() {
                 assert_eq!(room.read(format!("{kind}.pub")), public.as_bytes());
             }
         }
-        room.refuses(&format!("keygen -t {kind} -o {kind}"), 1, "exists, and a key is never overwritten");
+        room.refuses(&format!("keygen -t {kind} -o {kind}"), 1, "exists, and a key file is never overwritten");
     }
     room.refuses("keygen -t dsa", 2, "dsa");
     let said = room.run("keygen -t age -o j --json").text();
@@ -65,8 +65,8 @@ fn keys_under_a_passphrase_and_for_people() {
         .failed(1, "aes-256: wrong passphrase");
     room.shell("$SEALANE keygen -y age --passphrase-fd 3 3<pass").worked();
     room.shell("printf '' | $SEALANE keygen -p --passphrase-fd 0 -o x")
-        .failed(2, "an empty passphrase protects nothing");
-    room.shell("$SEALANE keygen -p --passphrase-fd 77 -o x").failed(2, "--passphrase-fd 77: no such");
+        .failed(2, "expected a passphrase, found an empty one");
+    room.shell("$SEALANE keygen -p --passphrase-fd 77 -o x").failed(2, "--passphrase-fd 77: the file descriptor is not open");
 
     room.shell("$SEALANE keygen -r $(cat me.pub) -o for-me").worked();
     room.run("encrypt -k for-me -i me -o sealed plain").worked();

@@ -106,7 +106,7 @@ fn for_people_and_passphrases() {
     room.shell("$SEALANE decrypt --recursive --passphrase-fd 3 -p -o few2 fewer 3<words").worked();
     assert!(below(&room, "few2") == below(&room, "few"));
     let said = room.shell("timeout 2 $SEALANE encrypt --recursive -p --passphrase-fd 3 -o slow in 3<words");
-    assert!(said.err.contains("warning: a passphrase costs each of the 12 files about a second"), "{said:?}");
+    assert!(said.err.contains("warning: a passphrase takes about one second for each of the 12 files"), "{said:?}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn what_cannot_be_done_is_told_and_the_rest_is_done() {
     room.shell("mkfifo in/pipe").worked();
     let said = room.run("encrypt -k k --recursive -o out in");
     assert_eq!(said.status, Some(1));
-    for line in ["in/folder link: is a link to a folder", "in/broken: no such file", "in/pipe: is a pipe"] {
+    for line in ["in/folder link: is a link to a folder", "in/broken: no such file", "in/pipe: expected a regular file, found a pipe"] {
         assert!(said.err.contains(&format!("sealane: {line}")), "{}", said.err);
     }
     assert_eq!(said.err.lines().count(), 3, "{}", said.err);
@@ -168,7 +168,7 @@ fn what_cannot_be_done_is_told_and_the_rest_is_done() {
     );
     let said = room.run("decrypt -k k --recursive --suffix .sealed -o none out");
     assert_eq!((said.status, said.err.lines().count()), (Some(1), 8), "{said:?}");
-    assert!(said.err.contains("out/cut: not a file whose name ends with the suffix"));
+    assert!(said.err.contains("out/cut: expected a name that ends with the suffix"));
     assert!(below(&room, "none").values().all(Option::is_none));
 }
 
@@ -180,30 +180,30 @@ fn refused_before_anything_is_touched() {
     room.write("other/large", b"another");
     room.write("file", b"");
     for (line, words) in [
-        ("encrypt -k k --recursive in", "needs a folder for the results: -o"),
-        ("encrypt -k k --recursive -o - in", "needs a folder for the results: -o"),
-        ("encrypt -k k --recursive -o out", "needs folders to read"),
-        ("encrypt -k k --recursive -o out -", "standard input is none"),
-        ("verify -k k --recursive -", "standard input is none"),
-        ("encrypt -k k --recursive -o in/out in", "in/out: results would go into a folder that is read"),
-        ("encrypt -k k --recursive -o out in other", "out/large: two inputs would become this file"),
+        ("encrypt -k k --recursive in", "--recursive writes to a folder; name it with -o"),
+        ("encrypt -k k --recursive -o - in", "--recursive writes to a folder; name it with -o"),
+        ("encrypt -k k --recursive -o out", "--recursive reads folders; name one as IN"),
+        ("encrypt -k k --recursive -o out -", "not standard input"),
+        ("verify -k k --recursive -", "not standard input"),
+        ("encrypt -k k --recursive -o in/out in", "in/out: the output folder is inside an input folder"),
+        ("encrypt -k k --recursive -o out in other", "out/large: two inputs have this output file"),
         ("encrypt -k k --recursive -o out --suffix a/b in", "the suffix cannot end a file name"),
         ("encrypt -k k --suffix .sealed -o out in/large", "--recursive"),
         ("encrypt -k k --manifest m -o out in/large", "--recursive"),
-        ("encrypt -k k --recursive -o out --manifest in/m in", "in/m: lies among the data"),
-        ("encrypt -k k --recursive -o out --manifest in/large in", "lies among the data"),
-        ("encrypt -k k --recursive -o other --manifest other/large in", "lies among the data"),
+        ("encrypt -k k --recursive -o out --manifest in/m in", "in/m: the manifest is among the sources"),
+        ("encrypt -k k --recursive -o out --manifest in/large in", "the manifest is among the sources or the targets"),
+        ("encrypt -k k --recursive -o other --manifest other/large in", "the manifest is among the sources or the targets"),
     ] {
         room.refuses(line, 2, words);
     }
     for (line, words) in [
         ("encrypt -k k --recursive -o out missing", "missing: no such file"),
-        ("encrypt -k k --recursive -o file in", "file: a part of the name is not a folder"),
+        ("encrypt -k k --recursive -o file in", "file: a part of the path is not a folder"),
         ("encrypt -k k -o out in", "in: is a folder; name a file; or add --recursive"),
         ("verify -k k in", "or add --recursive"),
         ("decrypt -k k in", "or add --recursive"),
         ("encrypt -k nokey --recursive -o out --manifest m in", "nokey: no such file"),
-        ("encrypt -k k --recursive -o out --manifest file2 in", "not a manifest"),
+        ("encrypt -k k --recursive -o out --manifest file2 in", "expected a manifest"),
     ] {
         room.write("file2", b"my thesis\n");
         room.refuses(line, 1, words);
@@ -241,6 +241,14 @@ fn a_manifest_goes_on() {
     assert_eq!(done(room.run(line)), 0);
     room.run("decrypt -k k --recursive -o back out").worked();
     assert!(below(&room, "back") == below(&room, "in"));
+    // Another key or context would leave a tree with two keys.
+    room.run("keygen -o other").worked();
+    let before = room.content();
+    for with in ["-k other", "-k k -c other", "-k k --format tink-4kb"] {
+        let said = room.run(&line.replace("-k k", with).replace("--json ", ""));
+        said.failed(1, "was encrypted with another key, context or format; use the same key, context and format");
+        assert!(room.content() == before, "{with}");
+    }
     // Two jobs with one manifest.
     let lock = fs::File::open(room.path("m")).unwrap();
     lock.lock().unwrap();
@@ -293,13 +301,13 @@ fn signal_if_there(child: &std::process::Child, name: &str) {
 fn interrupted() {
     let room = Room::new();
     many(&room, 3000, 20_000);
-    for (flags, then) in [("", "with --manifest FILE"), ("--manifest m", "goes on from here")] {
+    for (flags, then) in [("", "with --manifest FILE"), ("--manifest m", "run the same command again to continue")] {
         let child = room.start(&format!("encrypt -k k --recursive --threads 2 {flags} -o out in"));
         until(|| room.path("out/0").is_dir() && fs::read_dir(room.path("out/0")).unwrap().count() > 10);
         signal(&child, "INT");
         let said = Said::from(child.wait_with_output().unwrap());
         said.failed(130, then);
-        said.failed(130, "of 3000 files are done, and none is half-written");
+        said.failed(130, "of 3000 files are done, and no incomplete file is left");
         for (name, content) in below(&room, "out") {
             assert!(content.is_none_or(|it| it.len() == 56 + 20_000 + 32), "{name:?}");
         }
@@ -318,7 +326,7 @@ fn interrupted() {
     until(|| fs::read_dir(room.path("out")).is_ok_and(|it| it.count() == 429));
     std::thread::sleep(std::time::Duration::from_millis(200));
     signal(&child, "TERM");
-    Said::from(child.wait_with_output().unwrap()).failed(130, "; the same command begins again");
+    Said::from(child.wait_with_output().unwrap()).failed(130, "; run the same command again to start over");
     assert!(!room.path("out/large").exists());
 }
 

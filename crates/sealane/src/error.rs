@@ -18,6 +18,20 @@ pub enum Error {
     /// The tag does not match: the key, the nonce or the associated data differs, or the data was changed. The cases
     /// are not distinguished.
     Authentication,
+    /// A chunk of a file does not authenticate although the key is verified, for example by the header.
+    DamagedChunk {
+        /// Number of the chunk, counted from 0.
+        index: u64,
+        /// First byte of the chunk in the file; in an armored file, in the decoded data.
+        offset: u64,
+    },
+    /// A target that a manifest lists as finished does not open with the key of the new job.
+    KeyMismatch {
+        /// The manifest.
+        manifest: PathBuf,
+        /// The finished target that was tried.
+        target: PathBuf,
+    },
     /// The input is not in the expected format. The text names the format, for example "expected an age file".
     Format(&'static str),
     /// The input ends before the format allows it to end.
@@ -191,6 +205,16 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Authentication => f.write_str("authentication failed"),
+            Self::DamagedChunk { index, offset } => write!(
+                f,
+                "authentication failed: chunk {index} at byte {offset} was changed, or the file was cut off there"
+            ),
+            Self::KeyMismatch { manifest, target } => write!(
+                f,
+                "{}: the finished file {} was encrypted with another key, context or format",
+                manifest.display(),
+                target.display()
+            ),
             Self::Format(what) => f.write_str(what),
             Self::Truncated => f.write_str("truncated: the data ends too early"),
             Self::Header(what) => write!(f, "damaged header: {what}"),

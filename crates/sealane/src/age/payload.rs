@@ -107,7 +107,7 @@ impl ChunkCipher for Payload {
         self.aead.encrypt_parts(&nonce(position), &[], InOut::apart(plain, data), tag)
     }
 
-    fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         // Or one plaintext would have two files that are both right.
         if plain.is_empty() && position.index > 0 {
             return Err(Error::Authentication);

@@ -5,6 +5,7 @@
 
 mod affinity;
 pub(crate) mod io;
+pub(crate) mod jobs;
 pub(crate) mod options;
 pub(crate) mod parallel;
 pub(crate) mod pipeline;

@@ -18,8 +18,30 @@ pub(crate) trait ChunkCipher: Send + Sync {
     /// Seals a chunk into `sealed`, which is longer than `plain` by the overhead of the layout.
     fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error>;
 
-    /// Opens a chunk into `plain`. On failure `plain` is filled with zeros.
-    fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error>;
+    /// Decrypts a chunk into `plain`. On failure `plain` is zero.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] whatever the cause.
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error>;
+
+    /// Returns whether the key is known to be the right one, for example because the header commits to it.
+    fn key_is_verified(&self) -> bool {
+        true
+    }
+
+    /// Opens a chunk into `plain`. On failure `plain` is zero.
+    ///
+    /// # Errors
+    /// [`Error::DamagedChunk`] once the key is verified, [`Error::Authentication`] before.
+    fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+        match self.decrypt(position, sealed, plain) {
+            Err(Error::Authentication) if self.key_is_verified() => {
+                let offset = self.layout().sealed_start(position.index);
+                Err(Error::DamagedChunk { index: position.index, offset })
+            }
+            result => result,
+        }
+    }
 }
 
 /// Seals the chunks of a job.

@@ -9,13 +9,13 @@ const MAX_DEFAULT_THREADS: usize = 8;
 /// Limit of a requested number of threads. Each thread allocates buffers of its own.
 const MAX_THREADS: usize = 256;
 
-/// Number of plaintext bytes from which a bulk job gives one file all threads. A shorter file gets one thread, and
-/// several of them are processed at once: making threads costs 62 µs each (measured), and opening and renaming a file
-/// is not parallel.
-pub const PARALLEL_FILE_LEN: u64 = 8 << 20;
+/// Length in bytes from which a bulk job gives one source file all threads. A shorter file gets one thread, and several
+/// of them are processed at once: making threads costs 62 µs each (measured), and opening and renaming a file is not
+/// parallel.
+pub const PARALLEL_FILE_LEN: u64 = 4 << 20;
 
 /// Returns the number of threads used where the caller requests none: one per core, at most 8.
-pub fn default_threads() -> usize {
+pub(crate) fn default_threads() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_DEFAULT_THREADS)
 }
 

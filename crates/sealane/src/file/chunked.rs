@@ -119,7 +119,7 @@ impl ChunkCipher for Chunked {
         self.aead.encrypt_parts(&self.nonce(position.index), &[], InOut::apart(plain, data), tag)
     }
 
-    fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         let (data, tag) = sealed.split_at(plain.len());
         self.aead.decrypt_parts(&self.nonce(position.index), &[], InOut::apart(data, plain), tag)
     }

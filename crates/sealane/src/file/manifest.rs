@@ -1,12 +1,13 @@
-//! What a long job has finished, so that it can be interrupted and go on.
+//! The manifest of a bulk job: the list of its finished files, with which an interrupted job continues.
 //!
 //! ```text
 //! {"sealane":"manifest","version":1}
-//! {"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_len":77,"target_mtime_ns":2}     one a file
+//! {"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_len":77,"target_mtime_ns":2}
 //! ```
 //!
-//! Paths are as they were given. A byte that is no UTF-8 is written as `\udc80` to `\udcff`, as Python's
-//! `surrogateescape` does (PEP 383): `json.loads` there gives the name that `open` takes.
+//! The first line is the header; each further line is one finished file. Paths are written as they were given. A byte
+//! that is not valid UTF-8 is written as `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP 383), so that
+//! `json.loads` in Python returns the name that `open` takes.
 
 use crate::Error;
 use serde::de::{Deserializer, Visitor};
@@ -18,37 +19,37 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 const HEADER: &str = "{\"sealane\":\"manifest\",\"version\":1}\n";
-/// A header that some later release may write is not longer.
-const MOST_HEADER: u64 = 4096;
+/// Limit of the header, with space for fields that a later release may add.
+const MAX_HEADER_LEN: u64 = 4096;
 const EXPECTED: Error =
-    Error::Format("not a manifest, which begins with {\"sealane\":\"manifest\",\"version\":1}");
+    Error::Format("expected a manifest, which begins with {\"sealane\":\"manifest\",\"version\":1}");
 
-/// The list of the files that a job has finished, on disk.
+/// The list of the files that a bulk job has finished, in a file.
 ///
-/// A file is finished if its line fits what the system says of its source and its target now: length and time of the
-/// last change. No data is read.
+/// A file is finished if the length and the modification time of its source and its target are still those in its
+/// line. No data is read.
 ///
-/// It outlives a process that is killed. It is no witness after a machine lost its power, unless files were made with
-/// [`Durability::Synced`](super::Durability): then a target may have the right length and none of its bytes.
+/// A manifest stays correct when the process is killed. After a power failure it is only correct for targets that were
+/// written with [`Durability::Synced`](super::Durability): another target may have the right length and wrong content.
 #[derive(Debug)]
 pub struct Manifest {
     path: PathBuf,
-    /// Locked as long as it is open.
+    /// Locked while it is open.
     file: File,
-    /// Bytes of whole lines. What lies behind them is a line that failed.
+    /// Number of bytes in complete lines. Bytes after them are a line that could not be written.
     len: u64,
     /// By target.
     finished: HashMap<Name, Line>,
 }
 
-/// What the system says of a file.
+/// Length and modification time of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFingerprint {
     len: u64,
     mtime_ns: i128,
 }
 
-/// A path, with a surrogate for each byte that is no UTF-8, in WTF-8.
+/// A path in WTF-8, with a surrogate for each byte that is not valid UTF-8.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Name(Vec<u8>);
 
@@ -69,13 +70,13 @@ struct Header {
 }
 
 impl Manifest {
-    /// Begins a manifest, or goes on with the one that is there. A last line that is torn is cut off: its file is done
+    /// Opens the manifest at `path`, or creates it. An incomplete last line is removed, so that its file is processed
     /// again.
     ///
     /// # Errors
-    /// [`Error::Format`] for a file that is something else, which is left as it was; [`Error::UnsupportedVersion`];
-    /// [`Error::Line`]; [`Error::Io`] with the path, of the kind [`io::ErrorKind::ResourceBusy`] where another job has
-    /// it open.
+    /// [`Error::Format`] for a file that is not a manifest, which is left unchanged; [`Error::UnsupportedVersion`];
+    /// [`Error::Line`]; [`Error::Io`] with the path, of the kind [`io::ErrorKind::ResourceBusy`] if another job has the
+    /// manifest open.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
         let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(about)?;
@@ -91,10 +92,10 @@ impl Manifest {
     fn load(&mut self) -> Result<(), Error> {
         let mut lines = BufReader::new(self.file.try_clone()?);
         let mut line = Vec::new();
-        // A file that is something else may be one line of any length.
-        lines.by_ref().take(MOST_HEADER).read_until(b'\n', &mut line)?;
+        // A file that is not a manifest may be one line of any length.
+        lines.by_ref().take(MAX_HEADER_LEN).read_until(b'\n', &mut line)?;
         if HEADER.as_bytes().starts_with(&line) && line.len() < HEADER.len() {
-            // A new file, or one whose maker was stopped at once.
+            // The file is new, or the process that created it was killed at once.
             return self.append(HEADER.as_bytes());
         }
         header(&line)?;
@@ -108,49 +109,54 @@ impl Manifest {
             if let Some(number) = bad {
                 return Err(Error::Line {
                     number,
-                    source: Box::new(Error::Format("not a line of a manifest")),
+                    source: Box::new(Error::Format("expected a line of a manifest")),
                 });
             }
             match serde_json::from_slice::<Line>(&line) {
                 Ok(read) if line.ends_with(b"\n") => {
                     self.len += line.len() as u64;
-                    self.keep(read);
+                    self.remember(read);
                 }
                 _ => bad = Some(number),
             }
         }
-        self.cut()
+        self.remove_incomplete_line()
     }
 
-    /// Whether the line of this pair fits both files as they are now.
+    /// The path of the manifest, as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns whether the manifest lists this pair as finished and neither file has changed since.
     pub fn finished(&self, source: &Path, target: &Path) -> bool {
         let Some(line) = self.finished.get(&Name::of(target)) else { return false };
         line.source == Name::of(source)
-            && FileFingerprint::of(source).is_ok_and(|now| now == line.source_stamp())
-            && FileFingerprint::of(target).is_ok_and(|now| now == line.target_stamp())
+            && FileFingerprint::of(source).is_ok_and(|now| now == line.source_fingerprint())
+            && FileFingerprint::of(target).is_ok_and(|now| now == line.target_fingerprint())
     }
 
-    /// Notes that `target` was made of `source`, as that was `seen` before it was read: one that changed since then is
-    /// not finished.
+    /// Adds `target` as finished. `before` is the fingerprint of `source` from before it was read: a source that has
+    /// changed since then does not count as finished.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path, of the target or of the manifest. What was noted before stays.
-    pub fn add(&mut self, source: &Path, seen: FileFingerprint, target: &Path) -> Result<(), Error> {
-        let made = FileFingerprint::of(target)?;
+    /// [`Error::Io`] with the path of the target or of the manifest. Earlier lines stay.
+    pub fn add(&mut self, source: &Path, before: FileFingerprint, target: &Path) -> Result<(), Error> {
+        let written = FileFingerprint::of(target)?;
         let line = Line {
             source: Name::of(source),
-            source_len: seen.len,
-            source_mtime_ns: seen.mtime_ns,
+            source_len: before.len,
+            source_mtime_ns: before.mtime_ns,
             target: Name::of(target),
-            target_len: made.len,
-            target_mtime_ns: made.mtime_ns,
+            target_len: written.len,
+            target_mtime_ns: written.mtime_ns,
         };
         self.append(line.text(source, target).as_bytes()).map_err(|e| e.about(&self.path))?;
-        self.keep(line);
+        self.remember(line);
         Ok(())
     }
 
-    /// Waits until the disk has it.
+    /// Waits until the manifest is on the disk.
     ///
     /// # Errors
     /// [`Error::Io`] with the path.
@@ -158,13 +164,13 @@ impl Manifest {
         self.file.sync_data().map_err(|e| Error::io(&self.path, e))
     }
 
-    fn keep(&mut self, line: Line) {
+    fn remember(&mut self, line: Line) {
         self.finished.insert(Name(line.target.0.clone()), line);
     }
 
-    /// In one write, so that whoever is killed leaves a whole line, and a machine that stops tears the last one only.
+    /// Appends a line in one write: a killed process leaves complete lines, and a power failure can only tear the last.
     fn append(&mut self, line: &[u8]) -> Result<(), Error> {
-        self.cut()?;
+        self.remove_incomplete_line()?;
         match self.file.write(line)? {
             n if n == line.len() => self.len += n as u64,
             _ => return Err(io::Error::from(io::ErrorKind::StorageFull).into()),
@@ -172,8 +178,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Removes what an earlier failure left of a line.
-    fn cut(&self) -> Result<(), Error> {
+    fn remove_incomplete_line(&self) -> Result<(), Error> {
         if self.file.metadata()?.len() != self.len {
             self.file.set_len(self.len)?;
         }
@@ -182,7 +187,7 @@ impl Manifest {
 }
 
 impl FileFingerprint {
-    /// Of the file at `path`, through links.
+    /// Returns the fingerprint of the file at `path`; links are followed.
     ///
     /// # Errors
     /// [`Error::Io`] with the path.
@@ -191,8 +196,8 @@ impl FileFingerprint {
         Ok(Self { len: found.len(), mtime_ns: mtime_ns(&found).map_err(|e| Error::io(path, e))? })
     }
 
-    /// Bytes of the file.
-    #[expect(clippy::len_without_is_empty, reason = "of a file, not of a collection")]
+    /// The length of the file in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "the length of a file, not of a collection")]
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -203,13 +208,13 @@ fn mtime_ns(found: &Metadata) -> io::Result<i128> {
     Ok(found.modified()?.duration_since(UNIX_EPOCH).map_or_else(|before| -ns(before.duration()), ns))
 }
 
-/// Two jobs at once would each miss what the other did.
+/// Locks the manifest: of two jobs at once, each would miss the files that the other finished.
 fn lock(file: &File) -> io::Result<()> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             Err(io::Error::new(io::ErrorKind::ResourceBusy, "another job is using this manifest"))
         }
-        // Some network file systems know no locks.
+        // Some network file systems do not support locks.
         Err(TryLockError::Error(e)) if e.kind() != io::ErrorKind::Unsupported => Err(e),
         _ => Ok(()),
     }
@@ -219,18 +224,18 @@ fn header(line: &[u8]) -> Result<(), Error> {
     match serde_json::from_slice::<Header>(line) {
         Ok(Header { sealane, version: 1 }) if sealane == "manifest" && line.ends_with(b"\n") => Ok(()),
         Ok(Header { sealane, version: 2.. }) if sealane == "manifest" => {
-            Err(Error::UnsupportedVersion("manifests of version 1 are known"))
+            Err(Error::UnsupportedVersion("expected a manifest of version 1"))
         }
         _ => Err(EXPECTED),
     }
 }
 
 impl Line {
-    fn source_stamp(&self) -> FileFingerprint {
+    fn source_fingerprint(&self) -> FileFingerprint {
         FileFingerprint { len: self.source_len, mtime_ns: self.source_mtime_ns }
     }
 
-    fn target_stamp(&self) -> FileFingerprint {
+    fn target_fingerprint(&self) -> FileFingerprint {
         FileFingerprint { len: self.target_len, mtime_ns: self.target_mtime_ns }
     }
 
@@ -258,7 +263,7 @@ impl Name {
     }
 }
 
-/// serde_json gives a lone surrogate to whoever asks for bytes, in WTF-8.
+/// A visitor that asks for bytes gets a lone surrogate from serde_json in WTF-8; as text it would be an error.
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Text;
@@ -277,7 +282,7 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// As text of JSON.
+/// Returns a path as a JSON string.
 fn quoted(path: &Path) -> String {
     let mut text = String::from("\"");
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -295,18 +300,18 @@ mod test {
     use super::*;
     use std::fs;
 
-    /// A folder with a source and a target, and where the manifest goes.
-    struct Room(PathBuf);
+    /// A folder with a source and a target, removed on drop.
+    struct Folder(PathBuf);
 
-    impl Room {
+    impl Folder {
         fn new(name: &str) -> Self {
-            let room =
+            let folder =
                 Self(std::env::temp_dir().join(format!("sealane-manifest-{name}-{}", std::process::id())));
-            let _ = fs::remove_dir_all(&room.0);
-            fs::create_dir_all(&room.0).unwrap();
-            fs::write(room.source(), b"source").unwrap();
-            fs::write(room.target(), b"the target").unwrap();
-            room
+            let _ = fs::remove_dir_all(&folder.0);
+            fs::create_dir_all(&folder.0).unwrap();
+            fs::write(folder.source(), b"source").unwrap();
+            fs::write(folder.target(), b"the target").unwrap();
+            folder
         }
 
         fn path(&self) -> PathBuf {
@@ -325,16 +330,16 @@ mod test {
             Manifest::open(&self.path()).unwrap()
         }
 
-        fn note(&self) {
-            let seen = FileFingerprint::of(&self.source()).unwrap();
-            self.open().add(&self.source(), seen, &self.target()).unwrap();
+        fn add(&self) {
+            let before = FileFingerprint::of(&self.source()).unwrap();
+            self.open().add(&self.source(), before, &self.target()).unwrap();
         }
 
         fn finished(&self) -> bool {
             self.open().finished(&self.source(), &self.target())
         }
 
-        /// Gives a file another content and its old time of change.
+        /// Replaces the content of a file and restores its modification time.
         fn change(&self, path: &Path, content: &[u8]) {
             let before = path.metadata().unwrap().modified().unwrap();
             fs::write(path, content).unwrap();
@@ -342,7 +347,7 @@ mod test {
         }
     }
 
-    impl Drop for Room {
+    impl Drop for Folder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -350,114 +355,113 @@ mod test {
 
     #[test]
     fn a_finished_file_stays_finished() {
-        let room = Room::new("stays");
-        assert!(!room.finished());
-        room.note();
-        assert!(room.finished() && room.finished());
-        assert!(!room.open().finished(&room.target(), &room.source()));
-        assert!(!room.open().finished(&room.target(), &room.target()));
-        let text = fs::read_to_string(room.path()).unwrap();
+        let folder = Folder::new("stays");
+        assert!(!folder.finished());
+        folder.add();
+        assert!(folder.finished() && folder.finished());
+        assert!(!folder.open().finished(&folder.target(), &folder.source()));
+        assert!(!folder.open().finished(&folder.target(), &folder.target()));
+        let text = fs::read_to_string(folder.path()).unwrap();
         assert!(text.starts_with(HEADER) && text.lines().count() == 2, "{text}");
-        room.note();
-        assert!(room.finished());
+        folder.add();
+        assert!(folder.finished());
     }
 
     #[test]
-    fn a_file_that_changed_is_not() {
-        let room = Room::new("changed");
-        for path in [room.source(), room.target()] {
+    fn a_changed_file_is_not_finished() {
+        let folder = Folder::new("changed");
+        for path in [folder.source(), folder.target()] {
             let content = fs::read(&path).unwrap();
-            room.note();
-            assert!(room.finished());
-            room.change(&path, b"another length");
-            assert!(!room.finished(), "length of {path:?}");
-            room.change(&path, &content);
-            assert!(room.finished());
+            folder.add();
+            assert!(folder.finished());
+            folder.change(&path, b"another length");
+            assert!(!folder.finished(), "length of {path:?}");
+            folder.change(&path, &content);
+            assert!(folder.finished());
             let later = path.metadata().unwrap().modified().unwrap() + std::time::Duration::from_nanos(100);
             File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
-            assert!(!room.finished(), "time of {path:?}");
-            room.note();
+            assert!(!folder.finished(), "time of {path:?}");
+            folder.add();
             fs::remove_file(&path).unwrap();
-            assert!(!room.finished(), "no {path:?}");
+            assert!(!folder.finished(), "no {path:?}");
             fs::write(&path, &content).unwrap();
         }
     }
 
-    /// What counts is what the source was before it was read.
     #[test]
     fn a_source_that_changed_while_it_was_read_is_not_finished() {
-        let room = Room::new("while");
-        let seen = FileFingerprint::of(&room.source()).unwrap();
-        room.change(&room.source(), b"more than before");
-        room.open().add(&room.source(), seen, &room.target()).unwrap();
-        assert!(!room.finished());
+        let folder = Folder::new("while");
+        let before = FileFingerprint::of(&folder.source()).unwrap();
+        folder.change(&folder.source(), b"more than before");
+        folder.open().add(&folder.source(), before, &folder.target()).unwrap();
+        assert!(!folder.finished());
     }
 
     #[test]
-    fn torn_at_any_byte() {
-        let room = Room::new("torn");
-        room.note();
-        let other = room.0.join("other");
+    fn an_incomplete_last_line_is_removed() {
+        let folder = Folder::new("torn");
+        folder.add();
+        let other = folder.0.join("other");
         fs::write(&other, b"").unwrap();
-        let seen = FileFingerprint::of(&room.source()).unwrap();
-        room.open().add(&room.source(), seen, &other).unwrap();
-        let whole = fs::read(room.path()).unwrap();
+        let before = FileFingerprint::of(&folder.source()).unwrap();
+        folder.open().add(&folder.source(), before, &other).unwrap();
+        let whole = fs::read(folder.path()).unwrap();
         let second = whole[..whole.len() - 1].iter().rposition(|&b| b == b'\n').unwrap() + 1;
         for len in 0..whole.len() {
-            fs::write(room.path(), &whole[..len]).unwrap();
-            let manifest = room.open();
-            assert_eq!(manifest.finished(&room.source(), &room.target()), len >= second, "{len}");
-            assert!(!manifest.finished(&room.source(), &other), "{len}");
+            fs::write(folder.path(), &whole[..len]).unwrap();
+            let manifest = folder.open();
+            assert_eq!(manifest.finished(&folder.source(), &folder.target()), len >= second, "{len}");
+            assert!(!manifest.finished(&folder.source(), &other), "{len}");
             drop(manifest);
-            // What is added now is read again.
-            room.open().add(&room.source(), seen, &other).unwrap();
-            assert!(room.open().finished(&room.source(), &other), "{len}");
+            // A line that is added now is read again.
+            folder.open().add(&folder.source(), before, &other).unwrap();
+            assert!(folder.open().finished(&folder.source(), &other), "{len}");
         }
         for rest in [&b"\0\0\0\0"[..], b"nonsense\n", b"{}\n", b"\n"] {
-            fs::write(room.path(), [&whole, rest].concat()).unwrap();
-            assert!(room.finished());
-            assert_eq!(fs::read(room.path()).unwrap(), whole);
+            fs::write(folder.path(), [&whole, rest].concat()).unwrap();
+            assert!(folder.finished());
+            assert_eq!(fs::read(folder.path()).unwrap(), whole);
         }
     }
 
     #[test]
-    fn what_is_no_manifest_is_left_alone() {
-        let room = Room::new("none");
+    fn rejects_other_files_and_leaves_them_unchanged() {
+        let folder = Folder::new("none");
         let long = vec![b'x'; 100_000];
         let nested = [b"[".repeat(100_000), b"\n".to_vec()].concat();
         for content in
             [&b"day,sum\n"[..], b"{}\n", b"\0", &long, &nested, b"{\"sealane\":\"manifest\"}\n", b"\n"]
         {
-            fs::write(room.path(), content).unwrap();
-            assert!(matches!(Manifest::open(&room.path()), Err(Error::Format(_))));
-            assert_eq!(fs::read(room.path()).unwrap(), content);
+            fs::write(folder.path(), content).unwrap();
+            assert!(matches!(Manifest::open(&folder.path()), Err(Error::Format(_))));
+            assert_eq!(fs::read(folder.path()).unwrap(), content);
         }
-        fs::write(room.path(), HEADER.replace('1', "2")).unwrap();
-        assert!(matches!(Manifest::open(&room.path()), Err(Error::UnsupportedVersion(_))));
-        fs::write(room.path(), [HEADER, "nonsense\n", "nonsense\n"].concat()).unwrap();
-        assert!(matches!(Manifest::open(&room.path()), Err(Error::Line { number: 2, .. })));
-        assert!(matches!(Manifest::open(&room.0), Err(Error::Io { path: Some(_), .. })));
-        let missing = room.0.join("missing/m");
+        fs::write(folder.path(), HEADER.replace('1', "2")).unwrap();
+        assert!(matches!(Manifest::open(&folder.path()), Err(Error::UnsupportedVersion(_))));
+        fs::write(folder.path(), [HEADER, "nonsense\n", "nonsense\n"].concat()).unwrap();
+        assert!(matches!(Manifest::open(&folder.path()), Err(Error::Line { number: 2, .. })));
+        assert!(matches!(Manifest::open(&folder.0), Err(Error::Io { path: Some(_), .. })));
+        let missing = folder.0.join("missing/m");
         assert!(matches!(Manifest::open(&missing), Err(Error::Io { path: Some(_), .. })));
     }
 
     #[test]
-    fn one_job_at_a_time() {
-        let room = Room::new("lock");
-        let first = room.open();
-        let busy = Manifest::open(&room.path()).unwrap_err();
+    fn rejects_a_second_job_at_the_same_time() {
+        let folder = Folder::new("lock");
+        let first = folder.open();
+        let busy = Manifest::open(&folder.path()).unwrap_err();
         assert!(busy.to_string().contains("another job"), "{busy}");
         drop(first);
-        room.open();
+        folder.open();
     }
 
     #[cfg(unix)]
     #[test]
-    fn names_of_any_bytes() {
+    fn names_of_any_bytes_are_told_apart() {
         use std::os::unix::ffi::OsStrExt;
-        let room = Room::new("bytes");
-        let name = |bytes: &[u8]| room.0.join(std::ffi::OsStr::from_bytes(bytes));
-        // Half of a character, all that is none, a character that a careless writer would give for a byte.
+        let folder = Folder::new("bytes");
+        let name = |bytes: &[u8]| folder.0.join(std::ffi::OsStr::from_bytes(bytes));
+        // Half of a character, bytes that are never valid, and characters that a careless writer gives for a byte.
         let names = [
             name(b"\xc3"),
             name(b"\xff\xfe\x80"),
@@ -467,15 +471,15 @@ mod test {
         ];
         for path in &names {
             fs::write(path, b"").unwrap();
-            room.open().add(path, FileFingerprint::of(path).unwrap(), path).unwrap();
+            folder.open().add(path, FileFingerprint::of(path).unwrap(), path).unwrap();
         }
-        let manifest = room.open();
+        let manifest = folder.open();
         for a in &names {
             for b in &names {
                 assert_eq!(manifest.finished(a, b), a == b, "{a:?} {b:?}");
             }
         }
-        let text = fs::read_to_string(room.path()).unwrap();
+        let text = fs::read_to_string(folder.path()).unwrap();
         assert!(text.contains("/\\udcc3\"") && text.contains("/\\udcff\\udcfe\\udc80\""), "{text}");
     }
 }

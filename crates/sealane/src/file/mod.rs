@@ -20,8 +20,9 @@
 //! | a range out of the middle | [`Reader`] |
 //! | a range whose bytes somebody else fetches | [`Ranges`] |
 //! | bytes to bytes | [`encrypt`], [`decrypt`] |
-//! | folders to folders | [`Tree`] says what goes where, [`Manifest`] what is done |
+//! | folders to folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
 
+pub mod bulk;
 mod chunked;
 mod coat;
 mod format;
@@ -40,7 +41,7 @@ mod writer;
 
 pub use crate::engine::io::{Concurrency, ReadAt};
 pub use crate::engine::options::{Callback, Durability, Options};
-pub use crate::engine::threads::{PARALLEL_FILE_LEN, default_threads};
+pub use crate::engine::threads::PARALLEL_FILE_LEN;
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
 pub use format::Format;
 pub use inspect::{Info, inspect};

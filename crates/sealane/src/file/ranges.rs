@@ -198,17 +198,17 @@ mod test {
         assert!(matches!(ranges.fetched(0..40_000, &file[56..][..2 * 16_400]), Err(Error::Truncated)));
         let cut = ranges.fetched(0..40_000, &file[56..][..2 * 16_400 + 100]).unwrap();
         let mut out = vec![1; cut.len()];
-        assert!(matches!(cut.open_into(&mut out), Err(Error::Authentication)));
+        assert!(matches!(cut.open_into(&mut out), Err(Error::DamagedChunk { index: 2, .. })));
         assert!(out.iter().all(|&byte| byte == 0));
         chunk[3] ^= 1;
         let changed = ranges.fetched(5..9, &chunk).unwrap();
         let mut out = [1; 4];
-        assert!(matches!(changed.open_into(&mut out), Err(Error::Authentication)));
+        assert!(matches!(changed.open_into(&mut out), Err(Error::DamagedChunk { index: 0, .. })));
         assert_eq!(out, [0; 4]);
         // Another chunk of the same file, another file, another key, too little of a header.
         assert!(open(&ranges, &file[16_400..], 5..9).is_err());
         let other = encrypt(&[1; 3 * CHUNK_LEN], &lock).unwrap();
-        assert!(matches!(open(&ranges, &other, 5..9), Err(Error::Authentication)));
+        assert!(matches!(open(&ranges, &other, 5..9), Err(Error::DamagedChunk { index: 0, .. })));
         let another = DecryptWith::key(&Key::from_bytes(&[8; 32]), b"");
         assert!(matches!(Ranges::new(&file, &another), Err(Error::Authentication)));
         assert!(matches!(Ranges::new(&file[..55], &unlock), Err(Error::Truncated)));

@@ -18,7 +18,7 @@ fn outcome(error: &Error, armored: bool) -> AgeOutcome {
         Error::Format(_) | Error::Header(_) | Error::UnsupportedVersion(_) | Error::WorkFactor { .. } => {
             AgeOutcome::HeaderFailure
         }
-        Error::Authentication | Error::Truncated => AgeOutcome::PayloadFailure,
+        Error::DamagedChunk { .. } | Error::Truncated => AgeOutcome::PayloadFailure,
         other => panic!("{other:?}"),
     }
 }

@@ -201,7 +201,7 @@ impl Tink {
     fn opens(&self, segment: &[u8], last: bool) -> Result<bool, Error> {
         let Some(len) = segment.len().checked_sub(TAG_LEN) else { return Ok(false) };
         let mut plain = Zeroizing::new(vec![0; len]);
-        match self.open(ChunkPosition { index: 0, last }, segment, &mut plain) {
+        match self.decrypt(ChunkPosition { index: 0, last }, segment, &mut plain) {
             Ok(()) => Ok(true),
             Err(Error::Authentication) => Ok(false),
             Err(other) => Err(other),

@@ -24,6 +24,7 @@ use crate::{Aead, Algorithm, Error, Key, Misuse};
 use aws_lc_rs::hkdf;
 use providers::InOut;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use zeroize::Zeroizing;
 
 const TAG_LEN: usize = 16;
@@ -202,6 +203,8 @@ pub(crate) struct Tink {
     aead: Aead,
     prefix: [u8; PREFIX_LEN],
     layout: Layout,
+    /// Set by the first segment that opens: the header does not commit to the key.
+    key_is_verified: AtomicBool,
 }
 
 impl Tink {
@@ -231,6 +234,7 @@ impl Tink {
             aead: Aead::new(algorithm, &Key::from_bytes(derived))?,
             prefix,
             layout: parameters.layout(),
+            key_is_verified: AtomicBool::new(false),
         })
     }
 
@@ -265,9 +269,15 @@ impl ChunkCipher for Tink {
         self.aead.encrypt_parts(&self.nonce(position)?, &[], InOut::apart(plain, data), tag)
     }
 
-    fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
+    fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         let (data, tag) = sealed.split_at(plain.len());
-        self.aead.decrypt_parts(&self.nonce(position)?, &[], InOut::apart(data, plain), tag)
+        self.aead.decrypt_parts(&self.nonce(position)?, &[], InOut::apart(data, plain), tag)?;
+        self.key_is_verified.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn key_is_verified(&self) -> bool {
+        self.key_is_verified.load(Ordering::Relaxed)
     }
 }
 

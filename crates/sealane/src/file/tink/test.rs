@@ -120,7 +120,7 @@ fn every_truncation_and_change_is_noticed() {
         for cut in 0..file.len() {
             let result = decrypt(&small(), &key(16), b"", &file[..cut]);
             assert!(
-                matches!(result, Err(Error::Truncated | Error::Authentication)),
+                matches!(result, Err(Error::Truncated | Error::Authentication | Error::DamagedChunk { .. })),
                 "{len} {cut}: {result:?}"
             );
         }
@@ -130,6 +130,8 @@ fn every_truncation_and_change_is_noticed() {
             match decrypt(&small(), &key(16), b"", &other) {
                 Err(Error::Format(_)) => assert_eq!(at, 0),
                 Err(Error::Authentication) => assert_ne!(at, 0),
+                // The first segment is good, so the key is.
+                Err(Error::DamagedChunk { index, .. }) => assert_eq!(index as usize, at / 64),
                 other => panic!("{len} {at}: {other:?}"),
             }
         }

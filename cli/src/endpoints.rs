@@ -1,4 +1,4 @@
-//! Where data comes from and goes to.
+//! Sources and destinations of file operations.
 
 use crate::error::{Failure, STDIN, STDOUT, name};
 use std::collections::HashSet;
@@ -6,28 +6,28 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 
-/// Where data comes from.
+/// The source of data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Stdin,
     File(PathBuf),
 }
 
-/// Where data goes.
+/// The destination of data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Stdout,
     File(PathBuf),
 }
 
-/// One job.
+/// A source and its destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) from: Source,
     pub(crate) to: Target,
 }
 
-/// What was meant by the inputs and the output that were typed.
+/// Returns the pairs that the inputs and the output of a command line stand for.
 pub(crate) fn pairs(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Pair>, Failure> {
     let folder = output.filter(|output| output.is_dir());
     match (inputs, folder) {
@@ -37,13 +37,13 @@ pub(crate) fn pairs(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Pai
         }
         (_, Some(folder)) => into_folder(inputs, folder),
         (_, None) => Err(Failure::misuse(match output {
-            Some(output) => format!("{}: several inputs need a folder that exists", name(output)),
-            None => "several inputs need a folder that exists: name it with -o".into(),
+            Some(output) => format!("{}: expected an existing folder for several inputs", name(output)),
+            None => "expected an existing folder for several inputs; name it with -o".into(),
         })),
     }
 }
 
-/// Files keep their names, which must differ: a later one would replace an earlier.
+/// Files keep their names in the folder. The names must differ, or a later file would replace an earlier one.
 fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Vec<Pair>, Failure> {
     let mut taken = HashSet::new();
     let one = |input: &PathBuf| match (Source::new(input), input.file_name()) {
@@ -51,13 +51,13 @@ fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Vec<Pair>, Failure> 
             Ok(Pair { from: Source::File(from), to: Target::File(folder.join(file)) })
         }
         (Source::File(_), Some(_)) => Err(Failure::misuse(format!(
-            "{}: another input has the same name; files in {} keep their names",
+            "{}: another input has the same name, and files keep their names in {}; process it separately",
             name(input),
             name(folder)
         ))),
         (Source::File(from), None) => Err(Failure::io(&name(&from), &io::ErrorKind::IsADirectory.into())),
         (Source::Stdin, _) => Err(Failure::misuse(format!(
-            "{}: is a folder, and standard input has no name to keep; name a file",
+            "{}: is a folder, and standard input has no name for a file in it; name a file",
             name(folder)
         ))),
     };
@@ -72,7 +72,7 @@ impl Source {
         if path == Path::new("-") { Self::Stdin } else { Self::File(path.to_owned()) }
     }
 
-    /// How it is called in messages.
+    /// The name in messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => STDIN.into(),
@@ -80,7 +80,7 @@ impl Source {
         }
     }
 
-    /// Opens it for reading in one go.
+    /// Opens the source for reading from its beginning to its end.
     pub(crate) fn open(&self) -> Result<File, Failure> {
         let about = |e: io::Error| Failure::io(&self.name(), &e);
         let file = match self {
@@ -93,7 +93,7 @@ impl Source {
         }
     }
 
-    /// The same, for commands that can work on folders.
+    /// Opens the source as [`Self::open`], for commands that have the option `--recursive`.
     pub(crate) fn open_file(&self) -> Result<File, Failure> {
         self.open().map_err(|failure| match self {
             Self::File(path) if path.is_dir() => failure.and("or add --recursive"),
@@ -101,10 +101,10 @@ impl Source {
         })
     }
 
-    /// Bytes there are, where that is known before reading.
+    /// The length in bytes, if it is known before reading.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
-            Self::Stdin => stdin().ok().and_then(|file| plain_from_start(&file)),
+            Self::Stdin => stdin().ok().and_then(|file| regular_len(&file)),
             Self::File(path) => path.metadata().ok().filter(|found| found.is_file()).map(|found| found.len()),
         }
     }
@@ -112,12 +112,12 @@ impl Source {
 
 impl Target {
     fn new(path: &Path) -> Self {
-        // By its other name too: what the shell redirected is to be written to, never replaced.
+        // A file to which the shell redirected the output is written to, not replaced, also under this name.
         let stdout = ["-", "/dev/stdout"].map(Path::new).contains(&path);
         if stdout { Self::Stdout } else { Self::File(path.to_owned()) }
     }
 
-    /// How it is called in messages.
+    /// The name in messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdout => STDOUT.into(),
@@ -125,20 +125,20 @@ impl Target {
         }
     }
 
-    /// Whether it is standard output, and that a terminal.
+    /// Returns whether this is standard output and a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         *self == Self::Stdout && io::stdout().is_terminal()
     }
 }
 
-/// Bytes of a plain file that nobody read from yet. A file that claims to be empty may be one whose content is made as
-/// it is read (`/proc`), so it counts as a pipe.
-pub(crate) fn plain_from_start(mut file: &File) -> Option<u64> {
+/// Returns the length of a regular file that stands at its beginning. A file of length 0 counts as a pipe, because the
+/// content of some files is generated as they are read, for example in `/proc`.
+pub(crate) fn regular_len(mut file: &File) -> Option<u64> {
     let found = file.metadata().ok()?;
     (found.is_file() && found.len() > 0 && file.stream_position().ok()? == 0).then_some(found.len())
 }
 
-/// Standard output as a file, without the line buffer that [`io::Stdout`] has. Refuses to be what is read from: data
+/// Returns standard output as a file, without the line buffer of [`io::Stdout`]. Fails if it is the source itself: data
 /// that is appended to its own source never ends.
 pub(crate) fn stdout_apart_from(source: &File) -> Result<File, Failure> {
     let about = |e: io::Error| Failure::stdout(&e);

@@ -1,0 +1,209 @@
+//! `--recursive`: whole folders, as a bulk job of the core.
+
+use crate::args::{Effort, Folders, Transfer};
+use crate::error::{Failure, name};
+use crate::interrupt::{self, Watch};
+use crate::signal;
+use crate::tui::Console;
+use sealane::file::bulk::{self, Done, Job, Operation, Plan, Schedule};
+use sealane::file::{Durability, Manifest, Suffix, Tree};
+use serde_json::json;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// Number of files from which a passphrase, with about one second for each file, is warned of.
+const MANY_PASSPHRASE_FILES: usize = 10;
+
+/// Number of results that are printed at once.
+const BATCH: usize = 64;
+
+/// A bulk job as it was requested.
+pub(super) struct Recursive<'a> {
+    inputs: &'a [PathBuf],
+    /// The target folder; `None` for files that are verified.
+    output: Option<&'a Path>,
+    suffix: Suffix<'a>,
+    manifest: Option<&'a Path>,
+    threads: Option<NonZeroUsize>,
+    durability: Durability,
+    console: &'a Console,
+}
+
+impl<'a> Recursive<'a> {
+    /// The job of `encrypt` and `decrypt`.
+    pub(super) fn transfer(
+        args: &'a Transfer,
+        suffix: Suffix<'a>,
+        console: &'a Console,
+    ) -> Result<Self, Failure> {
+        let output = args.output.as_deref().filter(|output| *output != Path::new("-"));
+        let missing = || Failure::misuse("--recursive writes to a folder; name it with -o");
+        Ok(Self {
+            inputs: &args.inputs,
+            output: Some(output.ok_or_else(missing)?),
+            suffix,
+            manifest: args.manifest.as_deref(),
+            threads: args.effort.threads,
+            durability: args.durability(),
+            console,
+        })
+    }
+
+    /// The job of `verify`.
+    pub(super) fn verify(
+        inputs: &'a [PathBuf],
+        folders: &'a Folders,
+        effort: &Effort,
+        console: &'a Console,
+    ) -> Self {
+        Self {
+            inputs,
+            output: None,
+            suffix: Suffix::Remove(folders.suffix()),
+            manifest: None,
+            threads: effort.threads,
+            durability: Durability::Cached,
+            console,
+        }
+    }
+
+    /// Processes every file below the inputs, also after one has failed.
+    pub(super) fn run(
+        &self,
+        operation: impl FnOnce() -> Result<Operation, Failure>,
+        passphrase: bool,
+    ) -> Result<(), Failure> {
+        let _watch = Watch::begin(self.console);
+        if self.inputs.is_empty() || self.inputs.iter().any(|input| input == Path::new("-")) {
+            return Err(Failure::misuse("--recursive reads folders; name one as IN, not standard input"));
+        }
+        let about = |error| Failure::about("--recursive", error);
+        let tree = Tree::walk(self.inputs, self.output, self.suffix).map_err(about)?;
+        let operation = operation()?;
+        let mut manifest = self.manifest.map(|path| self.open_manifest(path, &tree)).transpose()?;
+        let plan = Plan::new(tree.pairs, &operation, manifest.as_ref()).map_err(about)?;
+        for folder in &tree.folders {
+            if let Err(e) = fs::create_dir_all(folder) {
+                self.console.fail(&Failure::io(&name(folder), &e));
+            }
+        }
+        for (path, error) in tree.problems.into_iter().chain(plan.problems) {
+            self.console.fail(&Failure::about(&name(&path), error));
+        }
+        if self.console.json() {
+            for (source, target) in &plan.finished {
+                let (source, target) = (name(source), name(target));
+                self.console
+                    .result(|| json!({"source": source, "target": target, "skipped": true}), "")?;
+            }
+        }
+        if passphrase && plan.jobs.len() >= MANY_PASSPHRASE_FILES {
+            self.console.warn(&format!(
+                "a passphrase takes about one second for each of the {} files; a key (-k) or recipients (-r) do not",
+                plan.jobs.len()
+            ));
+        }
+        self.process(&plan.jobs, &operation, manifest.as_mut())?;
+        match manifest {
+            Some(manifest) => manifest.sync().map_err(|e| Failure::about(&name(manifest.path()), e)),
+            None => Ok(()),
+        }
+    }
+
+    fn process(
+        &self,
+        jobs: &[Job],
+        operation: &Operation,
+        manifest: Option<&mut Manifest>,
+    ) -> Result<(), Failure> {
+        let advice = match (self.manifest, self.output) {
+            (Some(_), _) => "run the same command again to continue",
+            (None, Some(_)) => {
+                "run the same command again to start over; with --manifest FILE it would continue"
+            }
+            (None, None) => "run the same command again to start over",
+        };
+        interrupt::advise(Some(advice));
+        let mut bar = self.console.bar("", Some(jobs.iter().map(|job| job.fingerprint.len()).sum()));
+        let mut done = 0;
+        let schedule = Schedule {
+            threads: self.threads,
+            durability: self.durability,
+            batch: BATCH,
+            cancelled: &signal::requested,
+        };
+        bulk::run(jobs, operation, manifest, &schedule, |report| {
+            if !report.ended.is_empty() {
+                bar.suspend(|| {
+                    report.ended.into_iter().try_for_each(|(at, result)| match result {
+                        Ok(result) => {
+                            done += 1;
+                            self.report(operation, &jobs[at], result)
+                        }
+                        Err(error) => {
+                            self.console.fail(&Failure::about(&name(&jobs[at].source), error));
+                            Ok(())
+                        }
+                    })
+                })?;
+            }
+            bar.rename(format!("{done} of {} files", jobs.len()));
+            // Its answer, whether to stop, is that of `signal::requested`.
+            let _ = bar.at(report.bytes);
+            Ok(())
+        })?;
+        match signal::requested() {
+            true => Err(Failure::interrupted_among(done, jobs.len(), advice)),
+            false => Ok(()),
+        }
+    }
+
+    fn report(&self, operation: &Operation, job: &Job, done: Done) -> Result<(), Failure> {
+        let source = name(&job.source);
+        let Done { bytes, seconds } = done;
+        match operation {
+            Operation::Verify(_) => report_verified(self.console, &source, bytes),
+            _ if !self.console.json() => Ok(()),
+            _ => {
+                let target = name(&job.target);
+                let document =
+                    || json!({"source": source, "target": target, "bytes": bytes, "seconds": seconds});
+                self.console.result(document, "")
+            }
+        }
+    }
+
+    /// Opens the manifest. Refuses one among the sources, where it would change while it is read, and one that is a
+    /// target.
+    fn open_manifest(&self, path: &Path, tree: &Tree) -> Result<Manifest, Failure> {
+        let real = |path: &Path| {
+            let folder = match path.parent() {
+                Some(parent) if parent != Path::new("") => parent,
+                _ => Path::new("."),
+            };
+            Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+        };
+        if let Some(own) = real(path) {
+            let mut roots = self.inputs.iter().filter_map(|input| fs::canonicalize(input).ok());
+            let named = |target: &Path| target.file_name() == path.file_name();
+            if roots.any(|root| own.starts_with(root))
+                || tree.pairs.iter().any(|(_, to)| named(to) && real(to).as_ref() == Some(&own))
+            {
+                return Err(Failure::misuse(format!(
+                    "{}: the manifest is among the sources or the targets; choose another place for it",
+                    name(path)
+                )));
+            }
+        }
+        Manifest::open(path).map_err(|error| Failure::about(&name(path), error))
+    }
+}
+
+/// Reports a file that was verified.
+pub(super) fn report_verified(console: &Console, name: &str, bytes: u64) -> Result<(), Failure> {
+    console.result(
+        || json!({"file": name, "verified": true, "bytes": bytes}),
+        &format!("{name}: verified, {bytes} bytes"),
+    )
+}

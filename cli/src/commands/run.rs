@@ -1,0 +1,24 @@
+//! The interface of a command.
+
+use crate::args::OutputOptions;
+use crate::error::Failure;
+use crate::tui::Console;
+
+/// What a command gets besides its arguments.
+pub(crate) struct Context<'a> {
+    /// The output of the command.
+    pub(crate) console: &'a Console,
+    /// Returns the definition of the whole command line, for completion scripts.
+    pub(crate) program: fn() -> clap::Command,
+}
+
+/// A command, implemented by its parsed arguments.
+pub(crate) trait Run {
+    /// The options `--quiet` and `--json`, if the command has them.
+    fn output_options(&self) -> OutputOptions {
+        OutputOptions::default()
+    }
+
+    /// Runs the command.
+    fn run(&self, context: &Context<'_>) -> Result<(), Failure>;
+}

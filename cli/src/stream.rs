@@ -1,0 +1,116 @@
+//! Encryption and decryption to standard output, in pieces.
+
+use crate::endpoints::{self, Source};
+use crate::error::{Failure, Kind};
+use crate::signal;
+use crate::tui::Bar;
+use sealane::Error;
+use sealane::file::{DecryptWith, Decryptor, EncryptWith, Encryptor, ReadAt, Reader};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+
+/// Bytes read from a [`Reader`] at once: enough for it to use several threads.
+const PIECE_LEN: usize = 8 << 20;
+/// Bytes read from a pipe at once: the largest buffer that Linux gives a pipe by default.
+const PIPE_LEN: usize = 1 << 20;
+
+/// Encrypts `source` to standard output, and returns that.
+pub(crate) fn encrypt(source: &Source, with: &EncryptWith, bar: &mut Bar) -> Result<File, Failure> {
+    let file = source.open_file()?;
+    let out = endpoints::stdout_apart_from(&file)?;
+    let mut encryptor = Encryptor::new(out, with).map_err(|e| on_stdout(source, e))?;
+    let read = |piece: &mut [u8]| read_some(&file, source, piece);
+    copy(PIPE_LEN, read, |piece| encryptor.push(piece).map_err(|e| on_stdout(source, e)), bar)?;
+    encryptor.finish().map_err(|e| on_stdout(source, e))
+}
+
+/// Decrypts `source` to standard output, and returns that.
+///
+/// The end of a regular file is verified before the first byte is written. The end of a pipe cannot be.
+pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Result<File, Failure> {
+    let file = source.open_file()?;
+    let out = endpoints::stdout_apart_from(&file)?;
+    if endpoints::regular_len(&file).is_some() {
+        match Reader::new(&file, with) {
+            Ok(reader) => return range(&reader, 0..u64::MAX, source, out, bar),
+            // Armor with mixed line ends can only be read in order, which also describes damaged armor better.
+            Err(Error::Armor(_)) => {}
+            Err(e) => return Err(Failure::about(&source.name(), e)),
+        }
+    }
+    let warned = |error| match on_stdout(source, error) {
+        failure if matches!(failure.kind(), Kind::Authentication | Kind::Truncated) => {
+            failure.and("do not use the incomplete output")
+        }
+        failure => failure,
+    };
+    let mut decryptor = Decryptor::new(out, with);
+    let read = |piece: &mut [u8]| read_some(&file, source, piece);
+    copy(PIPE_LEN, read, |piece| decryptor.push(piece).map_err(warned), bar)?;
+    decryptor.finish().map_err(warned)
+}
+
+/// Writes a range of the plaintext; bytes after its end are left out.
+pub(crate) fn range(
+    reader: &Reader<impl ReadAt>,
+    range: Range<u64>,
+    source: &Source,
+    mut out: File,
+    bar: &mut Bar,
+) -> Result<File, Failure> {
+    let end = range.end.min(reader.size());
+    let mut at = range.start;
+    let len = end.saturating_sub(at).min(PIECE_LEN as u64) as usize;
+    let read = |piece: &mut [u8]| {
+        let len = end.saturating_sub(at).min(piece.len() as u64) as usize;
+        let n = reader.read_at(at, &mut piece[..len]).map_err(|e| Failure::about(&source.name(), e))?;
+        at += n as u64;
+        Ok(n)
+    };
+    copy(len, read, |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)), bar)?;
+    Ok(out)
+}
+
+/// Copies pieces of up to `len` bytes until `read` returns none.
+fn copy(
+    len: usize,
+    mut read: impl FnMut(&mut [u8]) -> Result<usize, Failure>,
+    mut write: impl FnMut(&[u8]) -> Result<(), Failure>,
+    bar: &mut Bar,
+) -> Result<(), Failure> {
+    let mut piece = vec![0; len];
+    let mut done = 0;
+    loop {
+        let n = read(&mut piece)?;
+        if n == 0 {
+            return Ok(());
+        }
+        write(&piece[..n])?;
+        done += n as u64;
+        if bar.at(done).is_break() {
+            return Err(Failure::interrupted());
+        }
+    }
+}
+
+fn read_some(mut file: &File, source: &Source, piece: &mut [u8]) -> Result<usize, Failure> {
+    loop {
+        match file.read(piece) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) => {
+                signal::wait_for_pending_signal();
+                return if signal::requested() { Err(Failure::interrupted()) } else { Ok(0) };
+            }
+            result => return result.map_err(|e| Failure::io(&source.name(), &e)),
+        }
+    }
+}
+
+/// Returns the failure for an error that is about the source or, if it is a system error without a path, the output.
+fn on_stdout(source: &Source, error: Error) -> Failure {
+    match error {
+        Error::Io { path: None, source } => Failure::stdout(&source),
+        other => Failure::about(&source.name(), other),
+    }
+}

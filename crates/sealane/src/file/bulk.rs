@@ -1,0 +1,261 @@
+//! Bulk jobs: many files in one call, with progress and a manifest.
+//!
+//! [`Tree::walk`](super::Tree::walk) finds the files, [`Plan::new`] leaves out those that a [`Manifest`] lists as
+//! finished, and [`run`] processes the rest over threads.
+
+use super::lock::{DecryptWith, EncryptWith};
+use super::manifest::{FileFingerprint, Manifest};
+use super::paths::{decrypt_file, encrypt_file, verify_file};
+use super::reader::Reader;
+use crate::Error;
+pub use crate::engine::jobs::{Done, Report, Schedule};
+use crate::engine::options::Options;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// What a bulk job does with each file.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// Encrypts the source to the target.
+    Encrypt(EncryptWith),
+    /// Decrypts the source to the target.
+    Decrypt(DecryptWith),
+    /// Verifies the source. The target is ignored.
+    Verify(DecryptWith),
+}
+
+impl Operation {
+    /// Processes one file.
+    ///
+    /// # Errors
+    /// Those of [`encrypt_file`], [`decrypt_file`] and [`verify_file`]; [`Error::Io`] for a target that is a pipe, a
+    /// socket or a device: opening a pipe would wait for its reader.
+    pub fn run(&self, source: &Path, target: &Path, options: Options<'_>) -> Result<(), Error> {
+        if let Self::Verify(with) = self {
+            return verify_file(source, with, options);
+        }
+        if target.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            let why = "expected a regular file or none, found a pipe, a socket or a device";
+            return Err(Error::io(target, io::Error::new(ErrorKind::Unsupported, why)));
+        }
+        match self {
+            Self::Encrypt(with) => encrypt_file(source, target, with, options),
+            Self::Decrypt(with) | Self::Verify(with) => decrypt_file(source, target, with, options),
+        }
+    }
+
+    /// Reads a target of [`Self::Encrypt`] back and verifies it. The targets of other operations are not checked.
+    ///
+    /// # Errors
+    /// Those of [`verify_file`]; [`Error::IdentityRequired`] for files that are encrypted for recipients.
+    pub fn read_back(&self, target: &Path, options: Options<'_>) -> Result<(), Error> {
+        match self {
+            Self::Encrypt(with) => {
+                verify_file(target, &inverse(with).ok_or(Error::IdentityRequired)?, options)
+            }
+            Self::Decrypt(_) | Self::Verify(_) => Ok(()),
+        }
+    }
+
+    /// Checks that the key of [`Self::Encrypt`] opens `target`, which `manifest` lists as finished: one tree has one
+    /// key. Reads the header and the last chunk. Nothing is checked for recipients and for other operations.
+    ///
+    /// # Errors
+    /// [`Error::KeyMismatch`], [`Error::Io`].
+    pub fn check_finished(&self, manifest: &Path, target: &Path) -> Result<(), Error> {
+        let Self::Encrypt(with) = self else { return Ok(()) };
+        let Some(with) = inverse(with) else { return Ok(()) };
+        let file = File::open(target).map_err(|e| Error::io(target, e))?;
+        match Reader::new(file, &with) {
+            Ok(_) => Ok(()),
+            Err(error @ Error::Io { .. }) => Err(error.about(target)),
+            Err(_) => Err(Error::KeyMismatch { manifest: manifest.into(), target: target.into() }),
+        }
+    }
+}
+
+/// Returns what decrypts the files that `with` encrypts: `None` for recipients and passphrases.
+fn inverse(with: &EncryptWith) -> Option<DecryptWith> {
+    match with {
+        EncryptWith::Key { key, context } => Some(DecryptWith::key(key, context)),
+        EncryptWith::Tink { keyset, context } => Some(DecryptWith::tink(keyset, context)),
+        EncryptWith::Age { .. } => None,
+    }
+}
+
+/// One file of a bulk job.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The file to read.
+    pub source: PathBuf,
+    /// The file to write; empty for [`Operation::Verify`].
+    pub target: PathBuf,
+    /// The source before it is read.
+    pub fingerprint: FileFingerprint,
+}
+
+/// The files of a bulk job, sorted by what is to be done about them.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// To be processed.
+    pub jobs: Vec<Job>,
+    /// Source and target of each file that the manifest lists as finished.
+    pub finished: Vec<(PathBuf, PathBuf)>,
+    /// Sources that cannot be read.
+    pub problems: Vec<(PathBuf, Error)>,
+}
+
+impl Plan {
+    /// Looks at the sources of `pairs` and leaves out finished files.
+    ///
+    /// # Errors
+    /// Those of [`Operation::check_finished`] for one of the finished files.
+    pub fn new(
+        pairs: Vec<(PathBuf, PathBuf)>,
+        operation: &Operation,
+        manifest: Option<&Manifest>,
+    ) -> Result<Self, Error> {
+        let mut plan = Self::default();
+        for (source, target) in pairs {
+            match FileFingerprint::of(&source) {
+                Err(error) => plan.problems.push((source, error)),
+                Ok(_) if manifest.is_some_and(|manifest| manifest.finished(&source, &target)) => {
+                    plan.finished.push((source, target));
+                }
+                Ok(fingerprint) => plan.jobs.push(Job { source, target, fingerprint }),
+            }
+        }
+        if let (Some(manifest), Some((_, target))) = (manifest, plan.finished.last()) {
+            operation.check_finished(manifest.path(), target)?;
+        }
+        Ok(plan)
+    }
+}
+
+/// Processes `jobs` over threads and adds each finished file to the manifest before it is reported.
+///
+/// # Errors
+/// The first error of `listen`; see [`Schedule::run`].
+pub fn run<E>(
+    jobs: &[Job],
+    operation: &Operation,
+    mut manifest: Option<&mut Manifest>,
+    schedule: &Schedule<'_>,
+    mut listen: impl FnMut(Report) -> Result<(), E>,
+) -> Result<(), E> {
+    let sizes: Vec<_> = jobs.iter().map(|job| job.fingerprint.len()).collect();
+    let work = |at: usize, options: Options<'_>| operation.run(&jobs[at].source, &jobs[at].target, options);
+    schedule.run(&sizes, work, |mut report| {
+        if let Some(manifest) = &mut manifest {
+            for (at, result) in report.ended.iter_mut().filter(|(_, result)| result.is_ok()) {
+                let Job { source, target, fingerprint } = &jobs[*at];
+                if let Err(error) = manifest.add(source, *fingerprint, target) {
+                    *result = Err(error);
+                }
+            }
+        }
+        listen(report)
+    })
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::Key;
+    use crate::file::Durability;
+    use std::fs;
+
+    /// A folder with the files `0` to `9`, removed on drop.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let folder = Self(std::env::temp_dir().join(format!("sealane-bulk-{name}-{}", std::process::id())));
+            let _ = fs::remove_dir_all(&folder.0);
+            fs::create_dir_all(&folder.0).unwrap();
+            for n in 0..10 {
+                fs::write(folder.0.join(n.to_string()), vec![n; 20_000]).unwrap();
+            }
+            folder
+        }
+
+        fn pairs(&self) -> Vec<(PathBuf, PathBuf)> {
+            (0..10).map(|n| (self.0.join(n.to_string()), self.0.join(format!("{n}.sealed")))).collect()
+        }
+
+        /// Runs a job with a manifest; returns the numbers of finished, processed and failed files.
+        fn run(&self, operation: &Operation) -> Result<(usize, usize, usize), Error> {
+            let mut manifest = Manifest::open(&self.0.join("manifest")).unwrap();
+            let plan = Plan::new(self.pairs(), operation, Some(&manifest))?;
+            assert!(plan.problems.is_empty());
+            let schedule =
+                Schedule { threads: None, durability: Durability::Cached, batch: 3, cancelled: &|| false };
+            let (mut done, mut failed) = (0, 0);
+            let result: Result<(), ()> = run(&plan.jobs, operation, Some(&mut manifest), &schedule, |report| {
+                for (_, result) in report.ended {
+                    *if result.is_ok() { &mut done } else { &mut failed } += 1;
+                }
+                Ok(())
+            });
+            result.unwrap();
+            Ok((plan.finished.len(), done, failed))
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn encrypt(key: u8, context: &[u8]) -> Operation {
+        Operation::Encrypt(EncryptWith::key(&Key::from_bytes(&[key; 32]), context))
+    }
+
+    #[test]
+    fn a_second_run_skips_finished_files() {
+        let folder = Folder::new("twice");
+        fs::create_dir(folder.0.join("5.sealed")).unwrap();
+        let operation = encrypt(1, b"c");
+        assert_eq!(folder.run(&operation).unwrap(), (0, 9, 1));
+        fs::remove_dir(folder.0.join("5.sealed")).unwrap();
+        assert_eq!(folder.run(&operation).unwrap(), (9, 1, 0));
+        assert_eq!(folder.run(&operation).unwrap(), (10, 0, 0));
+        for (_, target) in folder.pairs() {
+            operation.read_back(&target, Options::default()).unwrap();
+        }
+    }
+
+    #[test]
+    fn another_key_or_context_does_not_continue_a_manifest() {
+        let folder = Folder::new("key");
+        folder.run(&encrypt(1, b"c")).unwrap();
+        for other in [encrypt(2, b"c"), encrypt(1, b"other")] {
+            let error = folder.run(&other).unwrap_err();
+            assert!(matches!(&error, Error::KeyMismatch { manifest, .. } if manifest.ends_with("manifest")));
+        }
+        assert_eq!(folder.run(&encrypt(1, b"c")).unwrap(), (10, 0, 0));
+    }
+
+    #[test]
+    fn reading_back_finds_a_target_that_was_not_stored() {
+        let folder = Folder::new("back");
+        let (source, target) = &folder.pairs()[3];
+        let operation = encrypt(1, b"");
+        operation.run(source, target, Options::default()).unwrap();
+        let stored = fs::read(target).unwrap();
+        fs::write(target, &stored[..stored.len() - 1]).unwrap();
+        let result = operation.read_back(target, Options::default());
+        assert!(matches!(result, Err(Error::DamagedChunk { index: 1, .. })), "{result:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_not_a_target() {
+        let folder = Folder::new("device");
+        let source = &folder.pairs()[0].0;
+        let result = encrypt(1, b"").run(source, Path::new("/dev/null"), Options::default());
+        assert!(matches!(result, Err(Error::Io { path: Some(path), .. }) if path == Path::new("/dev/null")));
+    }
+}
