@@ -25,11 +25,11 @@ lint: install tools ## formatting, warnings, types, stubs against the binary
 	@$(MAKE) --no-print-directory docs
 
 bench: install tools ## the figures of README, as ratios in one run
-	cargo run --locked --release -p sealane-kernels --example ctr_bound
-	cargo run --locked --release -p sealane-kernels --example gcm_bound
-	cargo bench --locked -p sealane-providers --bench ctr
-	cargo bench --locked -p sealane-providers --bench raw
-	cargo bench --locked -p sealane-providers --bench aead
+	cargo bench --locked -p sealane-lab-bench --bench ctr_bound
+	cargo bench --locked -p sealane-lab-bench --bench gcm_bound
+	cargo bench --locked -p sealane-lab-bench --bench ctr
+	cargo bench --locked -p sealane-lab-bench --bench raw
+	cargo bench --locked -p sealane-lab-bench --bench aead
 	$(BIN)/python lab/bench/boundary.py
 	$(BIN)/python lab/bench/raw.py
 	$(BIN)/python lab/bench/hybrid.py

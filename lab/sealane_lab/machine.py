@@ -17,10 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import sealane
-from sealane import _native
 
 from sealane_lab.model import LIMIT, Absent, Ready, Room, Row
 from sealane_lab.peers import here, presences
+
+try:
+    from sealane_lab._native import aes_limit as measure_aes
+except ImportError as error:
+    measure_aes = None
+    NO_NATIVE = f"the native module of sealane-lab is not built ({error}); pip install ./lab"
 
 
 def describe() -> dict[str, Any]:
@@ -83,8 +88,10 @@ NO_AES = "this processor has no AES instructions"
 def absent_limits() -> list[MissingLimit]:
     """Limits that cannot be drawn here."""
     missing = []
-    if _native.aes_bound(32, 0) is None:
-        missing.append(MissingLimit(AES_BOUND, NO_AES))
+    try:
+        aes_seconds(32, 0)
+    except Absent as error:
+        missing.append(MissingLimit(AES_BOUND, str(error)))
     if here("numpy").version is None:
         missing.append(MissingLimit("xor in place", "NumPy is not installed"))
     if shutil.which("cp") is None:
@@ -117,19 +124,24 @@ def xor_limit(room: Room) -> Ready:
 def aes_limit(key_len: int) -> Callable[[Room], Ready]:
     """The AES instructions alone, with nothing to load or store, and without the call from Python."""
 
-    def seconds(size: int) -> float:
-        found = _native.aes_bound(key_len, size)
-        if found is None:
-            raise Absent(NO_AES)
-        return found
-
     def prepare(room: Room) -> Ready:
-        seconds(0)  # So that who is absent is so before the first round.
+        aes_seconds(key_len, 0)  # Raises Absent before the first round.
         return Ready(
-            lambda: seconds(room.size), _nothing_to_undo, timed=lambda calls: seconds(calls * room.size)
+            lambda: aes_seconds(key_len, room.size),
+            _nothing_to_undo,
+            timed=lambda calls: aes_seconds(key_len, calls * room.size),
         )
 
     return prepare
+
+
+def aes_seconds(key_len: int, size: int) -> float:
+    """Returns the seconds that the AES instructions take for ``size`` bytes of keystream. Raises Absent."""
+    if measure_aes is None:
+        raise Absent(NO_NATIVE)
+    if (seconds := measure_aes(key_len, size)) is None:
+        raise Absent(NO_AES)
+    return seconds
 
 
 def python_call(room: Room) -> Ready:

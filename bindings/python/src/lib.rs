@@ -12,7 +12,6 @@ mod file;
 mod hazmat;
 mod hybrid;
 mod keys;
-mod lab;
 mod lock;
 mod manifest;
 mod many;
@@ -52,7 +51,6 @@ mod _native {
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
         keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load},
-        lab::aes_bound,
         lock::{DecryptWith, EncryptWith},
         manifest::Manifest,
         many::{decrypt_paths, encrypt_paths},

@@ -9,7 +9,6 @@ use crate::vector::{Blocks, Schedule, unroll};
 use core::fmt;
 
 pub(crate) mod answers;
-pub mod bound;
 
 /// An AES key, expanded, and the row that computes with it.
 ///
@@ -40,14 +39,6 @@ impl Size {
             24 => Ok(Self::Bits192),
             32 => Ok(Self::Bits256),
             other => Err(KeyError::InvalidLength(other)),
-        }
-    }
-
-    fn rounds(self) -> usize {
-        match self {
-            Self::Bits128 => 10,
-            Self::Bits192 => 12,
-            Self::Bits256 => 14,
         }
     }
 }

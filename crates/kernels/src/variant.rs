@@ -87,11 +87,6 @@ impl<F> Picked<F> {
         self.0.row.name
     }
 
-    /// What the processor must have for it.
-    pub(crate) fn needs(self) -> Needs {
-        self.0.row.needs
-    }
-
     /// Whether a short message leaves keys on the stack.
     pub(crate) fn spills(self) -> bool {
         self.0.spills

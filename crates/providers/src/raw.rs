@@ -4,11 +4,10 @@
 //! is no choice between providers here: raw parts are ours only.
 
 use crate::key::forged;
-use crate::{AeadKey, BadVariable, Failed, Forged, InOut, NoAes, environment};
+use crate::{AeadKey, BadVariable, Failed, Forged, InOut, environment};
 use kernels::cpu::Features;
 use kernels::error::KeyError;
 
-pub use kernels::aes::bound::Bound as AesBound;
 pub use kernels::chacha20::{ChaCha20, XChaCha20};
 pub use kernels::ct::equal;
 pub use kernels::error::MessageError;
@@ -25,16 +24,6 @@ pub enum NoRaw {
     NoRow(&'static str),
     /// `SEALANE_CPU` cannot be understood.
     Variable(BadVariable),
-}
-
-/// What bounds AES on this processor; `None` where it has no instructions for it.
-///
-/// Of the widest row that there is, whatever `SEALANE_CPU` says.
-///
-/// # Errors
-/// [`NoAes::KeyLength`], [`NoAes::NoRow`].
-pub fn aes_bound(key_len: usize) -> Result<Option<AesBound>, NoAes> {
-    Ok(AesBound::new(key_len, Features::detect())?)
 }
 
 /// ChaCha20 (RFC 8439).

@@ -28,8 +28,6 @@ pub mod hazmat;
 pub mod hybrid;
 mod key;
 pub mod keys;
-#[doc(hidden)]
-pub mod lab;
 mod nonce;
 mod random;
 

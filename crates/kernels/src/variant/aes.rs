@@ -1,7 +1,7 @@
 //! The rows of AES.
 
 use super::*;
-use crate::aes::{self, bound::Flight};
+use crate::aes;
 use crate::vector::Schedule;
 use crate::vector::inout::InOut;
 #[cfg(target_arch = "aarch64")]
@@ -21,8 +21,6 @@ variants! {
         fn xor_192(schedule: &Schedule, counter: u128, skip: usize, data: InOut<'_>) = aes::xor_blocks::<_, W, 12>;
         /// [`aes::xor_blocks`] for a key of 256 bits.
         fn xor_256(schedule: &Schedule, counter: u128, skip: usize, data: InOut<'_>) = aes::xor_blocks::<_, W, 14>;
-        /// [`aes::bound`], with half as many vectors again in flight.
-        fn bound(schedule: &Schedule, rounds: usize, flight: &mut Flight) = aes::bound::bound::<_, { W + W / 2 }>;
     }
     proof = aes::proof;
     #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! AEGIS of every row: what one message takes.
 //!
 //! ```text
-//! cargo run --release -p sealane-kernels --example aegis_speed [row [algorithm]]
+//! cargo bench -p sealane-lab-bench --bench aegis_speed -- [row [algorithm]]
 //! ```
 //!
 //! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short
@@ -9,18 +9,15 @@
 //! of its own says how many cycles a step takes where only additional data goes in: that is the ring of AES
 //! rounds alone.
 
-mod clock;
-mod lines;
-
-use clock::{best_time, nanoseconds_per_cycle};
 use kernels::InOut;
 use kernels::aegis::{self, Aegis, Kind};
 use kernels::cpu::Features;
-use lines::Lines;
+use lab_bench::buffer::PageBuffer;
+use lab_bench::clock::{best_time, nanoseconds_per_cycle};
 use std::hint::black_box;
 
 fn main() {
-    let mut words = std::env::args().skip(1);
+    let mut words = lab_bench::words();
     let (only, algorithm) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let cycle = nanoseconds_per_cycle();
     println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
@@ -53,7 +50,7 @@ fn main() {
 /// Nanoseconds of a message of `n` bytes.
 fn message(key: &Aegis, what: &str, n: usize) -> f64 {
     // Not at the same place in a page, where loads and stores would seem to meet.
-    let (mut data, mut other) = (Lines::new(n, 0), Lines::new(n, 1088));
+    let (mut data, mut other) = (PageBuffer::new(n, 0), PageBuffer::new(n, 1088));
     let (nonce, mut tag) = ([0x42; 32], [0; 16]);
     let nonce = black_box(&nonce[..key.kind().nonce_len()]);
     let fits = "not too long";
@@ -80,7 +77,7 @@ fn message(key: &Aegis, what: &str, n: usize) -> f64 {
 fn step(key: &Aegis) -> f64 {
     let rate = 16 * key.kind().degree() * if key.kind().key_len() == 16 { 2 } else { 1 };
     let nonce = &[0x42; 32][..key.kind().nonce_len()];
-    let (aad, mut tag) = (Lines::new(300 * rate, 0), [0; 16]);
+    let (aad, mut tag) = (PageBuffer::new(300 * rate, 0), [0; 16]);
     let mut time = |steps: usize| {
         best_time(|| {
             let aad = black_box(&aad.bytes()[..steps * rate]);

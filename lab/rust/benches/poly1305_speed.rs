@@ -1,21 +1,19 @@
 //! Poly1305 of every row: what one message takes, its key included, since that serves for no other.
 //!
 //! ```text
-//! cargo run --release -p sealane-kernels --example poly1305_speed [row]
+//! cargo bench -p sealane-lab-bench --bench poly1305_speed -- [row]
 //! ```
 //!
 //! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short
 //! messages are timed back to back, so that one overlaps the next as far as the processor lets it.
 
-mod clock;
-
-use clock::{best_time, nanoseconds_per_cycle};
 use kernels::cpu::Features;
 use kernels::poly1305::{self, Poly1305};
+use lab_bench::clock::{best_time, nanoseconds_per_cycle};
 use std::hint::black_box;
 
 fn main() {
-    let only = std::env::args().nth(1).unwrap_or_default();
+    let only = lab_bench::words().next().unwrap_or_default();
     let cycle = nanoseconds_per_cycle();
     println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
     let data = vec![0x5a; 1 << 20];

@@ -1,25 +1,17 @@
 //! Native AEADs against every other row of the registry, in one process, in turns: medians, ratios and their targets.
 //!
 //! ```text
-//! cargo bench -p sealane-providers --bench aead [part of an algorithm's name]
+//! cargo bench -p sealane-lab-bench --bench aead -- [part of an algorithm's name]
 //! ```
 //!
 //! In each cell the native row is compared with the fastest of the others there. What it prints are tables in Markdown.
 
-use clock::nanoseconds_per_cycle;
-use lines::Lines;
+use lab_bench::buffer::PageBuffer;
+use lab_bench::clock::{medians, nanoseconds_per_cycle, time};
 use providers::Algorithm::{self, *};
 use providers::{AeadKey, InOut, Provider, ROWS, Row};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
-
-#[path = "../../kernels/examples/clock/mod.rs"]
-mod clock;
-#[path = "../../kernels/examples/lines/mod.rs"]
-mod lines;
-#[cfg(target_arch = "x86_64")]
-#[path = "../../kernels/examples/mix/mod.rs"]
-mod mix;
+use std::time::Duration;
 
 const ROUNDS: usize = 401;
 /// Long against the clock, short against a time slice.
@@ -80,9 +72,8 @@ impl Target {
 }
 
 fn main() {
-    // Cargo passes `--bench`.
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    println!("Core clock {:.2} GHz; medians of {ROUNDS} rounds in turns.", 1.0 / cycle());
+    let only = lab_bench::words().next().unwrap_or_default();
+    println!("Core clock {:.2} GHz; medians of {ROUNDS} rounds in turns.", 1.0 / nanoseconds_per_cycle());
     print_bounds();
     for target in TARGETS.iter().filter(|target| target.algorithm.name().contains(&only)) {
         print_algorithm(target);
@@ -92,17 +83,17 @@ fn main() {
 /// What AES rounds and carry-less products on registers alone allow, in bytes per cycle.
 #[cfg(target_arch = "x86_64")]
 fn print_bounds() {
-    let mut bare = mix::mixes();
+    let mut bare = lab_bench::mix::mixes();
     bare.retain(|mix| mix.others == 0);
-    let mut figures = mix::bytes_per_cycle(&bare).into_iter();
+    let mut figures = lab_bench::mix::bytes_per_cycle(&bare).into_iter();
     println!("\nRegisters only, bytes per cycle by AES rounds + carry-less products of each vector:\n");
-    for (i, line) in bare.chunk_by(|a, b| a.row == b.row).enumerate() {
+    for (i, line) in bare.chunk_by(|a, b| a.variant == b.variant).enumerate() {
         if i == 0 {
             let heads = line.iter().map(|mix| format!(" {} + {} |", mix.rounds, mix.products));
             println!("| row |{}\n|---|{}", heads.collect::<String>(), "--:|".repeat(line.len()));
         }
         let figures = figures.by_ref().take(line.len()).map(|figure| format!(" {figure:.2} |"));
-        println!("| {} |{}", line[0].row, figures.collect::<String>());
+        println!("| {} |{}", line[0].variant, figures.collect::<String>());
     }
 }
 
@@ -124,7 +115,7 @@ fn print_algorithm(target: &Target) {
             if operation == NewKeyAndSeal && len > 64 {
                 continue;
             }
-            let cycle = cycle();
+            let cycle = nanoseconds_per_cycle();
             let times = cell.medians(operation);
             let best = (1..rows.len()).min_by(|a, b| times[*a].total_cmp(&times[*b])).expect("others");
             let ratio = times[best] / times[0];
@@ -148,11 +139,6 @@ fn print_algorithm(target: &Target) {
     }
 }
 
-/// Nanoseconds of a cycle; the best of some, since a busy neighbour makes it look longer.
-fn cycle() -> f64 {
-    (0..5).map(|_| nanoseconds_per_cycle()).fold(f64::MAX, f64::min)
-}
-
 fn names(rows: &[&Row]) -> String {
     rows.iter().map(|row| row.provider.name()).collect::<Vec<_>>().join(", ")
 }
@@ -172,10 +158,10 @@ impl Operation {
 struct Cell<'a> {
     rows: Vec<(&'a Row, Box<dyn AeadKey>)>,
     nonce: Vec<u8>,
-    plaintext: Lines,
-    sealed: Lines,
+    plaintext: PageBuffer,
+    sealed: PageBuffer,
     tag: [u8; 16],
-    target: Lines,
+    target: PageBuffer,
 }
 
 const KEY: [u8; 32] = [7; 32];
@@ -186,10 +172,10 @@ impl<'a> Cell<'a> {
         let mut cell = Self {
             rows: rows.iter().map(|row| (*row, key(row))).collect(),
             nonce: vec![5; rows[0].algorithm.nonce_len()],
-            plaintext: Lines::new(len, 0),
-            sealed: Lines::new(len, 0),
+            plaintext: PageBuffer::new(len, 0),
+            sealed: PageBuffer::new(len, 0),
             tag: [0; 16],
-            target: Lines::new(len, 1088),
+            target: PageBuffer::new(len, 1088),
         };
         for (i, (row, key)) in cell.rows.iter().enumerate() {
             let mut tag = [0; 16];
@@ -205,29 +191,11 @@ impl<'a> Cell<'a> {
         cell
     }
 
-    /// Nanoseconds that a call of each row takes.
+    /// Median nanoseconds of one call of each provider.
     fn medians(&mut self, operation: Operation) -> Vec<f64> {
-        let calls: Vec<u32> = (0..self.rows.len()).map(|row| self.calls_per_sample(row, operation)).collect();
-        let mut samples = vec![Vec::with_capacity(ROUNDS); calls.len()];
-        for round in 0..ROUNDS {
-            for (row, &calls) in calls.iter().enumerate() {
-                let time = deeper(round % 16, &mut || self.time(row, operation, calls));
-                samples[row].push(time.as_nanos() as f64 / f64::from(calls));
-            }
-        }
-        let median = |mut samples: Vec<f64>| {
-            samples.sort_by(f64::total_cmp);
-            samples[ROUNDS / 2]
-        };
-        samples.into_iter().map(median).collect()
-    }
-
-    fn calls_per_sample(&mut self, row: usize, operation: Operation) -> u32 {
-        let mut calls = 1;
-        while self.time(row, operation, calls) < SAMPLE {
-            calls *= 2;
-        }
-        calls
+        medians(self.rows.len(), ROUNDS, SAMPLE, |row, calls, round| {
+            deeper(round % 16, &mut || self.time(row, operation, calls))
+        })
     }
 
     /// So many calls. Nothing of a call is known to the compiler, and of what it makes nothing is thrown away.
@@ -235,21 +203,21 @@ impl<'a> Cell<'a> {
         let (row, key) = &self.rows[row];
         let (nonce, target, mut tag) = (&self.nonce[..], &mut self.target, self.tag);
         match operation {
-            SealInPlace => timed(calls, || {
+            SealInPlace => time(calls, || {
                 let data = InOut::in_place(black_box(target.bytes_mut()));
                 key.seal(black_box(nonce), b"", data, &mut tag).expect("seals");
                 black_box(&tag);
             }),
-            SealApart => timed(calls, || {
+            SealApart => time(calls, || {
                 let data = InOut::apart(black_box(self.plaintext.bytes()), black_box(target.bytes_mut()));
                 key.seal(black_box(nonce), b"", data, &mut tag).expect("seals");
                 black_box(&tag);
             }),
-            OpenApart => timed(calls, || {
+            OpenApart => time(calls, || {
                 let data = InOut::apart(black_box(self.sealed.bytes()), black_box(target.bytes_mut()));
                 key.open(black_box(nonce), b"", data, black_box(&tag)).expect("the right tag");
             }),
-            NewKeyAndSeal => timed(calls, || {
+            NewKeyAndSeal => time(calls, || {
                 let key = row.key(black_box(&KEY[..row.algorithm.key_len()])).expect("a key of its length");
                 let data = InOut::in_place(black_box(target.bytes_mut()));
                 key.seal(black_box(nonce), b"", data, &mut tag).expect("seals");
@@ -268,10 +236,4 @@ fn deeper(frames: usize, call: &mut dyn FnMut() -> Duration) -> Duration {
     let time = if frames == 0 { call() } else { deeper(frames - 1, call) };
     black_box(&frame);
     time
-}
-
-fn timed(calls: u32, mut call: impl FnMut()) -> Duration {
-    let start = Instant::now();
-    (0..calls).for_each(|_| call());
-    start.elapsed()
 }

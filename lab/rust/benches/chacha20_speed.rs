@@ -1,22 +1,20 @@
 //! ChaCha20 and XChaCha20 of every row: what one call takes.
 //!
 //! ```text
-//! cargo run --release -p sealane-kernels --example chacha20_speed [row]
+//! cargo bench -p sealane-lab-bench --bench chacha20_speed -- [row]
 //! ```
 //!
 //! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short calls are timed
 //! back to back, so that one overlaps the next as far as the processor lets it.
 
-mod clock;
-
-use clock::{best_time, nanoseconds_per_cycle};
 use kernels::InOut;
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
+use lab_bench::clock::{best_time, nanoseconds_per_cycle};
 use std::hint::black_box;
 
 fn main() {
-    let only = std::env::args().nth(1).unwrap_or_default();
+    let only = lab_bench::words().next().unwrap_or_default();
     let cycle = nanoseconds_per_cycle();
     println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
     println!("{:.2} B/c are possible where each cycle has two instructions on 512 bits (Zen 4)\n", bound());

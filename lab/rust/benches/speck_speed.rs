@@ -1,25 +1,22 @@
 //! Speck of every size and row: what long data takes, and what a block and a new key take.
 //!
 //! ```text
-//! cargo run --release -p sealane-kernels --example speck_speed [row or size]
+//! cargo bench -p sealane-lab-bench --bench speck_speed -- [row or size]
 //! ```
 //!
 //! Each figure is the best of many short runs, since whatever else runs here only makes it worse.
 
-mod clock;
-mod lines;
-
-use clock::{best_time, nanoseconds_per_cycle};
 use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::speck::{self, ByteOrder, Size, Speck};
-use lines::Lines;
+use lab_bench::buffer::PageBuffer;
+use lab_bench::clock::{best_time, nanoseconds_per_cycle};
 use std::hint::black_box;
 
 const ORDER: ByteOrder = ByteOrder::Big;
 
 fn main() {
-    let only = std::env::args().nth(1).unwrap_or_default();
+    let only = lab_bench::words().next().unwrap_or_default();
     let (cycle, here) = (nanoseconds_per_cycle(), Features::detect());
     println!("core clock {:.2} GHz, {here}", 1.0 / cycle);
     for row in speck::variants() {
@@ -34,7 +31,7 @@ fn main() {
             let iv = black_box(vec![1; size.block_len()]);
             print!("{:8} {:13}", row.name, size.name());
             for len in [256, 1 << 10, 16 << 10, 1 << 20] {
-                let mut data = Lines::new(len, 0);
+                let mut data = PageBuffer::new(len, 0);
                 let ns = best_time(|| {
                     let data = black_box(InOut::in_place(data.bytes_mut()));
                     speck.xor_at(&iv, 0, data).expect("not at the end");
@@ -43,7 +40,7 @@ fn main() {
             }
             // Whole blocks of every size.
             let len = 48 * 341;
-            let (from, mut to) = (Lines::new(len, 0), Lines::new(len, 1088));
+            let (from, mut to) = (PageBuffer::new(len, 0), PageBuffer::new(len, 1088));
             let mut both = |blocks: fn(&Speck, InOut<'_>)| {
                 best_time(|| blocks(&speck, black_box(InOut::apart(from.bytes(), to.bytes_mut()))))
             };

@@ -1,14 +1,15 @@
 //! Times every row of the registry, and prints the table that its ranks rest on.
 //!
-//! `cargo run --release -p sealane-providers --example rank`
+//! `cargo bench -p sealane-lab-bench --bench rank`
 //!
 //! All rows of an algorithm are timed in turn, many times over, so that a slow moment of the machine hits all of them;
 //! each number is a median. Rows are printed in the order of the geometric mean of all their times.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use lab_bench::clock::{medians, time};
 use providers::{Algorithm, InOut, ROWS, Row};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SIZES: [(&str, usize); 3] = [("64 B", 64), ("16 KiB", 16 << 10), ("1 MiB", 1 << 20)];
 const OPERATIONS: [&str; 3] = ["seal in place", "seal apart", "open apart"];
@@ -30,7 +31,7 @@ fn main() {
         print_algorithm(algorithm);
     }
     let seal: Timed = Box::new(through_the_box());
-    let [through, direct] = medians(vec![seal, Box::new(direct())])[..] else { unreachable!() };
+    let [through, direct] = medians_of(vec![seal, Box::new(direct())])[..] else { unreachable!() };
     println!(
         "\naes-256-gcm from aws-lc, 64 B in place: {through:.1} ns through the trait, {direct:.1} ns without"
     );
@@ -41,7 +42,7 @@ fn print_algorithm(algorithm: Algorithm) {
     let mut times: Vec<(&Row, Vec<f64>)> = rows.iter().map(|row| (*row, Vec::new())).collect();
     for (_, len) in SIZES {
         let all = rows.iter().flat_map(|row| operations(row, len)).collect();
-        for (i, time) in medians(all).into_iter().enumerate() {
+        for (i, time) in medians_of(all).into_iter().enumerate() {
             times[i / OPERATIONS.len()].1.push(time);
         }
     }
@@ -104,34 +105,7 @@ fn direct() -> impl FnMut() {
     }
 }
 
-/// Nanoseconds per call.
-fn medians(mut timed: Vec<Timed>) -> Vec<f64> {
-    let calls: Vec<u32> = timed.iter_mut().map(calls_per_sample).collect();
-    let mut samples = vec![Vec::with_capacity(ROUNDS); timed.len()];
-    for _ in 0..ROUNDS {
-        for (i, run) in timed.iter_mut().enumerate() {
-            samples[i].push(time(run, calls[i]).as_nanos() as f64 / f64::from(calls[i]));
-        }
-    }
-    let median = |mut samples: Vec<f64>| {
-        samples.sort_by(f64::total_cmp);
-        samples[ROUNDS / 2]
-    };
-    samples.into_iter().map(median).collect()
-}
-
-fn calls_per_sample(run: &mut Timed) -> u32 {
-    let mut calls = 1;
-    while time(run, calls) < SAMPLE {
-        calls *= 2;
-    }
-    calls
-}
-
-fn time(run: &mut Timed, calls: u32) -> Duration {
-    let start = Instant::now();
-    for _ in 0..calls {
-        run();
-    }
-    start.elapsed()
+/// Median nanoseconds of one call of each.
+fn medians_of(mut timed: Vec<Timed>) -> Vec<f64> {
+    medians(timed.len(), ROUNDS, SAMPLE, |contender, calls, _| time(calls, &mut timed[contender]))
 }

@@ -1,34 +1,30 @@
 //! What bounds AES-GCM on this machine: instructions on registers alone, one kind at a time and mixed as GCM mixes them.
 //!
 //! ```text
-//! cargo run --release -p sealane-kernels --example gcm_bound
+//! cargo bench -p sealane-lab-bench --bench gcm_bound --
 //! ```
 //!
 //! Each figure is the best of many short runs, since whatever else runs here only makes it worse.
-
-mod clock;
-#[cfg(target_arch = "x86_64")]
-mod mix;
 
 #[cfg(not(target_arch = "x86_64"))]
 fn main() {
     println!(
         "GCM's bound is not written for this processor; {:.2} GHz",
-        1.0 / clock::nanoseconds_per_cycle()
+        1.0 / lab_bench::clock::nanoseconds_per_cycle()
     );
 }
 
 #[cfg(target_arch = "x86_64")]
 fn main() {
-    use clock::nanoseconds_per_cycle;
+    use lab_bench::clock::nanoseconds_per_cycle;
     println!("core clock {:.2} GHz, {}\n", 1.0 / nanoseconds_per_cycle(), kernels::cpu::Features::detect());
     instructions::print();
 
     println!(
         "\nBytes per cycle, by what each vector takes: AES rounds, carry-less products, and plain xors beside them.\n"
     );
-    let mixes = mix::mixes();
-    let mut figures = mix::bytes_per_cycle(&mixes).into_iter();
+    let mixes = lab_bench::mix::mixes();
+    let mut figures = lab_bench::mix::bytes_per_cycle(&mixes).into_iter();
     let lines: Vec<_> = mixes.chunk_by(|a, b| (a.rounds, a.products) == (b.rounds, b.products)).collect();
     let Some(first) = lines.first() else { return };
     println!(
@@ -37,7 +33,7 @@ fn main() {
     );
     println!("|---|---|{}", "--:|".repeat(first.len()));
     for line in lines {
-        print!("| {} | {} + {} |", line[0].row, line[0].rounds, line[0].products);
+        print!("| {} | {} + {} |", line[0].variant, line[0].rounds, line[0].products);
         figures.by_ref().take(line.len()).for_each(|figure| print!(" {figure:.2} |"));
         println!();
     }
@@ -45,8 +41,8 @@ fn main() {
 
 #[cfg(target_arch = "x86_64")]
 mod instructions {
-    use super::mix::{cycles, runs};
     use core::arch::asm;
+    use lab_bench::mix::{available, cycles};
 
     /// Turns of a loop in one run, and instructions in one turn.
     const TURNS: u64 = 200;
@@ -123,7 +119,7 @@ mod instructions {
             print!("| {name} |");
             for (row, pair) in ["vaes512", "vaes256", "aesni"].iter().zip(widths) {
                 // At every width vpternlogd is one of AVX-512's.
-                if !runs(row) || name == "vpternlogd" && !runs("vaes512") {
+                if !available(row) || name == "vpternlogd" && !available("vaes512") {
                     print!(" | |");
                     continue;
                 }

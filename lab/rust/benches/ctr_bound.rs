@@ -1,19 +1,17 @@
 //! AES-CTR of every row, beside the bound that AES instructions on registers alone set on this machine.
 //!
 //! ```text
-//! cargo run --release -p sealane-kernels --example ctr_bound [row]
+//! cargo bench -p sealane-lab-bench --bench ctr_bound -- [row]
 //! ```
 //!
 //! Bytes per cycle depend on a clock that moves; the fraction of the bound does not, because the two are measured in
 //! turns. Each figure is the best of many short runs, since whatever else runs here only makes it worse.
 
-mod clock;
-mod lines;
-
-use clock::{best_time, nanoseconds_per_cycle};
 use kernels::cpu::Features;
-use kernels::{InOut, aes, aes::Aes, aes::bound::Bound};
-use lines::Lines;
+use kernels::{InOut, aes, aes::Aes};
+use lab_bench::aes_limit::AesLimit;
+use lab_bench::buffer::PageBuffer;
+use lab_bench::clock::{best_time, nanoseconds_per_cycle};
 use std::hint::black_box;
 
 const SIZES: [usize; 5] = [64, 256, 1 << 10, 16 << 10, 1 << 20];
@@ -22,20 +20,15 @@ const SIZES: [usize; 5] = [64, 256, 1 << 10, 16 << 10, 1 << 20];
 const BOUNDED: u64 = 1 << 16;
 
 fn main() {
-    let only = std::env::args().nth(1).unwrap_or_default();
+    let only = lab_bench::words().next().unwrap_or_default();
     let cycle = nanoseconds_per_cycle();
     println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
     for bits in [256, 128] {
         println!("\nAES-{bits}: registers only");
-        let bounds: Vec<_> = aes::variants()
-            .filter(|row| row.check(Features::detect()).is_ok())
-            .filter_map(|row| {
-                Bound::new(bits / 8, Features::detect().only(row.needs)).expect("a good length")
-            })
-            .collect();
+        let bounds = AesLimit::all();
         for bound in &bounds {
-            let ns = per_byte(bound);
-            println!("  {:9} {:6.2} B/cycle {:7.2} GB/s", bound.variant(), cycle / ns, 1.0 / ns);
+            let ns = per_byte(bound, bits / 8);
+            println!("  {:9} {:6.2} B/cycle {:7.2} GB/s", bound.variant, cycle / ns, 1.0 / ns);
         }
         println!("{:28}{}", "", SIZES.map(|n| format!("{n:>10} B                       ")).concat());
         for row in aes::variants().filter(|row| row.name.contains(&only)) {
@@ -57,7 +50,7 @@ fn main() {
             for apart in [false, true] {
                 print!("AES-{bits} {:9} {:8}", row.name, if apart { "apart" } else { "in place" });
                 for n in SIZES {
-                    let (from, mut to) = (Lines::new(n, 0), Lines::new(n, 1088));
+                    let (from, mut to) = (PageBuffer::new(n, 0), PageBuffer::new(n, 1088));
                     let run = |data: InOut<'_>| aes.xor_at(&[0x42; 16], 0, data).expect("not at the end");
                     let (mut ns, mut bound) = (f64::MAX, f64::MAX);
                     for _ in 0..5 {
@@ -65,8 +58,8 @@ fn main() {
                             true => run(black_box(InOut::apart(from.bytes(), to.bytes_mut()))),
                             false => run(black_box(InOut::in_place(to.bytes_mut()))),
                         }));
-                        for of_row in bounds.iter().filter(|bound| bound.variant() == row.name) {
-                            bound = bound.min(per_byte(of_row));
+                        for of_row in bounds.iter().filter(|bound| bound.variant == row.name) {
+                            bound = bound.min(per_byte(of_row, bits / 8));
                         }
                     }
                     let per_byte = ns / n as f64;
@@ -87,6 +80,6 @@ fn main() {
 }
 
 /// Nanoseconds.
-fn per_byte(bound: &Bound) -> f64 {
-    best_time(|| bound.run(BOUNDED)) / BOUNDED as f64
+fn per_byte(bound: &AesLimit, key_len: usize) -> f64 {
+    best_time(|| bound.run(key_len, BOUNDED)) / BOUNDED as f64
 }

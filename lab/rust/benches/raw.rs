@@ -1,27 +1,22 @@
 //! Native raw ciphers against RustCrypto's, in one process, in turns: medians, ratios and their targets.
 //!
 //! ```text
-//! cargo bench -p sealane-providers --bench raw [part of a name]
+//! cargo bench -p sealane-lab-bench --bench raw -- [part of a name]
 //! ```
 //!
 //! OpenSSL is a peer of these too: `lab/bench/raw.py` measures it where both are called from Python.
 
 use chacha20::ChaCha20 as TheirChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};
-use clock::nanoseconds_per_cycle;
 use kernels::InOut;
 use kernels::chacha20::ChaCha20;
 use kernels::cpu::Features;
 use kernels::poly1305::Poly1305;
 use kernels::speck::{ByteOrder, Size, Speck};
-use lines::Lines;
+use lab_bench::buffer::PageBuffer;
+use lab_bench::clock::{medians, nanoseconds_per_cycle, time};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
-
-#[path = "../../kernels/examples/clock/mod.rs"]
-mod clock;
-#[path = "../../kernels/examples/lines/mod.rs"]
-mod lines;
+use std::time::Duration;
 
 const ROUNDS: usize = 201;
 /// Long against the clock, short against a time slice.
@@ -44,9 +39,11 @@ struct Contest {
 }
 
 fn main() {
-    // Cargo passes `--bench`.
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    println!("Core clock {:.2} GHz; medians of {ROUNDS} rounds in turns, in place.\n", 1.0 / cycle());
+    let only = lab_bench::words().next().unwrap_or_default();
+    println!(
+        "Core clock {:.2} GHz; medians of {ROUNDS} rounds in turns, in place.\n",
+        1.0 / nanoseconds_per_cycle()
+    );
     println!("| | variant | bytes | native | B/cycle | RustCrypto | times as fast | target | |");
     println!("|---|---|--:|--:|--:|--:|--:|--:|---|");
     for mut contest in contests().into_iter().filter(|contest| contest.name.contains(&only)) {
@@ -125,19 +122,16 @@ where
 
 impl Contest {
     fn print(&mut self, label: &str, len: usize, target: Option<f64>) {
-        let (mut a, mut b) = (Lines::new(len, 0), Lines::new(len, 0));
+        let (mut a, mut b) = (PageBuffer::new(len, 0), PageBuffer::new(len, 0));
         (self.ours)(a.bytes_mut());
         (self.theirs)(b.bytes_mut());
         assert!(a.bytes() == b.bytes(), "{}: they disagree", self.name);
         let buffer = a.bytes_mut();
-        let calls = [calls_per_sample(&mut self.ours, buffer), calls_per_sample(&mut self.theirs, buffer)];
-        let mut samples = [const { Vec::new() }; 2];
-        for _ in 0..ROUNDS {
-            for (i, call) in [&mut self.ours, &mut self.theirs].into_iter().enumerate() {
-                samples[i].push(time(call, buffer, calls[i]).as_nanos() as f64 / f64::from(calls[i]));
-            }
-        }
-        let [ours, theirs] = samples.map(median);
+        let contenders = [&mut self.ours, &mut self.theirs];
+        let medians = medians(2, ROUNDS, SAMPLE, |contender, calls, _| {
+            time(calls, || contenders[contender](black_box(&mut *buffer)))
+        });
+        let [ours, theirs] = medians[..] else { unreachable!("of two") };
         let figure = |ns: f64| match len {
             ..=1024 => format!("{ns:.1} ns"),
             _ => format!("{:.2} GB/s", len as f64 / ns),
@@ -152,32 +146,8 @@ impl Contest {
             self.name,
             self.variant,
             figure(ours),
-            len as f64 * cycle() / ours,
+            len as f64 * nanoseconds_per_cycle() / ours,
             figure(theirs),
         );
     }
-}
-
-fn calls_per_sample(call: &mut Call, buffer: &mut [u8]) -> u32 {
-    let mut calls = 1;
-    while time(call, buffer, calls) < SAMPLE {
-        calls *= 2;
-    }
-    calls
-}
-
-fn time(call: &mut Call, buffer: &mut [u8], calls: u32) -> Duration {
-    let start = Instant::now();
-    (0..calls).for_each(|_| call(black_box(&mut *buffer)));
-    start.elapsed()
-}
-
-fn median(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[samples.len() / 2]
-}
-
-/// Nanoseconds of a cycle; the best of some, since a busy neighbour makes it look longer.
-fn cycle() -> f64 {
-    (0..5).map(|_| nanoseconds_per_cycle()).fold(f64::MAX, f64::min)
 }
