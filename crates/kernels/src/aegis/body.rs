@@ -44,9 +44,9 @@ trait State<B: Rounds, const N: usize>: Sized {
     /// processor does so anyway.
     fn fence(&mut self, b: B);
     /// The lanes that are part `i` of every word.
-    fn cut(&self, b: B, i: usize) -> Self::Part;
+    fn get_part(&self, b: B, i: usize) -> Self::Part;
     /// Puts them back.
-    fn join(&mut self, b: B, i: usize, part: Self::Part);
+    fn set_part(&mut self, b: B, i: usize, part: Self::Part);
 
     /// Takes in data that is not encrypted.
     #[inline(always)]
@@ -113,17 +113,17 @@ impl<B: Rounds> State<B, 2> for Eight<B::V> {
         b.fence(&mut self.0);
     }
     #[inline(always)]
-    fn cut(&self, b: B, i: usize) -> Self::Part {
-        let mut part = Eight([b.cut(self.0[0], i); 8]);
+    fn get_part(&self, b: B, i: usize) -> Self::Part {
+        let mut part = Eight([b.get_part(self.0[0], i); 8]);
         unroll!(w < 8 => {
-            part.0[w] = b.cut(self.0[w], i);
+            part.0[w] = b.get_part(self.0[w], i);
         });
         part
     }
     #[inline(always)]
-    fn join(&mut self, b: B, i: usize, part: Self::Part) {
+    fn set_part(&mut self, b: B, i: usize, part: Self::Part) {
         unroll!(w < 8 => {
-            self.0[w] = b.join(self.0[w], i, part.0[w]);
+            self.0[w] = b.set_part(self.0[w], i, part.0[w]);
         });
     }
 }
@@ -177,17 +177,17 @@ impl<B: Rounds> State<B, 1> for Six<B::V> {
         b.fence(&mut self.0);
     }
     #[inline(always)]
-    fn cut(&self, b: B, i: usize) -> Self::Part {
-        let mut part = Six([b.cut(self.0[0], i); 6]);
+    fn get_part(&self, b: B, i: usize) -> Self::Part {
+        let mut part = Six([b.get_part(self.0[0], i); 6]);
         unroll!(w < 6 => {
-            part.0[w] = b.cut(self.0[w], i);
+            part.0[w] = b.get_part(self.0[w], i);
         });
         part
     }
     #[inline(always)]
-    fn join(&mut self, b: B, i: usize, part: Self::Part) {
+    fn set_part(&mut self, b: B, i: usize, part: Self::Part) {
         unroll!(w < 6 => {
-            self.0[w] = b.join(self.0[w], i, part.0[w]);
+            self.0[w] = b.set_part(self.0[w], i, part.0[w]);
         });
     }
 }
@@ -276,7 +276,7 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
         let mut group = data.part(at, steps * rate);
         unroll!(p < 4 => {
             if p < B::PARTS {
-                let mut part = state.cut(b, p);
+                let mut part = state.get_part(b, p);
                 unroll!(i < 4 => {
                     if i < steps {
                         let from = i * rate + p * <B::Part as Rounds>::BYTES;
@@ -287,7 +287,7 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
                         }
                     }
                 });
-                state.join(b, p, part);
+                state.set_part(b, p, part);
             }
         });
         at += steps * rate;

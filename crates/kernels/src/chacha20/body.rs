@@ -114,10 +114,10 @@ pub(crate) fn begin<Q: Quads, const N: usize>(
 #[inline(always)]
 pub(crate) fn subkey<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 16], to: &mut Key) {
     let mut s = State::<Q, 1> {
-        a: [q.repeat(&CONSTANTS)],
-        b: [q.repeat(&key.0[0])],
-        c: [q.repeat(&key.0[1])],
-        d: [q.repeat(nonce)],
+        a: [q.splat_quad(&CONSTANTS)],
+        b: [q.splat_quad(&key.0[0])],
+        c: [q.splat_quad(&key.0[1])],
+        d: [q.splat_quad(nonce)],
     };
     s.rounds_in_rows(q);
     let mut rows = Buffer::EMPTY;
@@ -250,13 +250,14 @@ impl<Q: Quads> Stream<'_, Q> {
     #[inline(always)]
     fn rows<const N: usize, const HEAD: usize>(&self, mut data: InOut<'_>, head: &mut [u8]) {
         let q = self.q;
-        let [a, b, c] = [q.repeat(&CONSTANTS), q.repeat(&self.key.0[0]), q.repeat(&self.key.0[1])];
+        let [a, b, c] =
+            [q.splat_quad(&CONSTANTS), q.splat_quad(&self.key.0[0]), q.splat_quad(&self.key.0[1])];
         let numbers = q.load(&Numbers::<Q>::ROWS);
         let mut d = [numbers; N];
         unroll!(i < 8 => {
             if i < N {
                 let counter = self.counter.wrapping_add((i * Numbers::<Q>::QUADS) as u32);
-                d[i] = q.add(q.repeat(&self.last_row(counter)), numbers);
+                d[i] = q.add(q.splat_quad(&self.last_row(counter)), numbers);
             }
         });
         let mut s = State::<Q, N> { a: [a; N], b: [b; N], c: [c; N], d };
@@ -291,10 +292,10 @@ impl<Q: Quads> Stream<'_, Q> {
     fn first_round(&self, to: &mut Buffer) {
         let q = self.q;
         let mut s = State::<Q, 1> {
-            a: [q.repeat(&CONSTANTS)],
-            b: [q.repeat(&self.key.0[0])],
-            c: [q.repeat(&self.key.0[1])],
-            d: [q.repeat(&self.last_row(0))],
+            a: [q.splat_quad(&CONSTANTS)],
+            b: [q.splat_quad(&self.key.0[0])],
+            c: [q.splat_quad(&self.key.0[1])],
+            d: [q.splat_quad(&self.last_row(0))],
         };
         s.quarters(q);
         q.store(s.a[0], &mut to.0[..Q::BYTES]);

@@ -152,7 +152,7 @@ impl<Q: Quads, const N: usize> State<Q, N> {
     /// The vectors of quarter `i` in the order of the keystream, from a state in rows.
     #[inline(always)]
     pub(super) fn group(&self, q: Q, i: usize) -> [Q::V; 4] {
-        q.weave([self.a[i], self.b[i], self.c[i], self.d[i]])
+        q.transpose_quads([self.a[i], self.b[i], self.c[i], self.d[i]])
     }
 }
 

@@ -207,7 +207,7 @@ fn choose<P: Limbs, R: Radix<P>>(
             other[lane] = !mask[lane];
         }
     });
-    R::choose(p, p.words(&mask), a, p.words(&other), b)
+    R::choose(p, p.load_words(&mask), a, p.load_words(&other), b)
 }
 
 /// Products.

@@ -97,7 +97,7 @@ impl<P: Limbs52> Radix<P> for Radix44 {
     fn restore(p: P, from: &[u64]) -> Self::Factors {
         let mut factors = [p.splat(0); 6];
         unroll!(i < 6 => {
-            factors[i] = p.words(&from[i * P::LANES..]);
+            factors[i] = p.load_words(&from[i * P::LANES..]);
         });
         factors
     }
@@ -133,7 +133,7 @@ impl<P: Limbs52> Radix<P> for Radix44 {
     #[inline(always)]
     fn leave(p: P, n: Self::Numbers) -> [u64; 3] {
         // Eight lanes: below 2^48.
-        Number([p.sum(n[0]), p.sum(n[1]), p.sum(n[2])]).words()
+        Number([p.sum_lanes(n[0]), p.sum_lanes(n[1]), p.sum_lanes(n[2])]).words()
     }
 
     #[inline(always)]
@@ -199,7 +199,7 @@ impl<P: Limbs32> Radix<P> for Radix26 {
     const WORDS: usize = 9;
     type Numbers = [P::V; 5];
     type Sums = [P::V; 5];
-    type Factors = [P::Half; 9];
+    type Factors = [P::Narrow; 9];
 
     #[inline(always)]
     fn splat(p: P, Number([l0, l1, l2]): Number) -> Self::Numbers {
@@ -224,9 +224,9 @@ impl<P: Limbs32> Radix<P> for Radix26 {
     #[inline(always)]
     fn factors(p: P, numbers: Self::Numbers) -> Self::Factors {
         let words = multiples(p, numbers);
-        let mut factors = [p.half(words[0]); 9];
+        let mut factors = [p.narrow(words[0]); 9];
         unroll!(i < 9 => {
-            factors[i] = p.half(words[i]);
+            factors[i] = p.narrow(words[i]);
         });
         factors
     }
@@ -241,9 +241,9 @@ impl<P: Limbs32> Radix<P> for Radix26 {
 
     #[inline(always)]
     fn restore(p: P, from: &[u64]) -> Self::Factors {
-        let mut factors = [p.splat_half(0); 9];
+        let mut factors = [p.splat_narrow(0); 9];
         unroll!(i < 9 => {
-            factors[i] = p.half(p.words(&from[i * P::LANES..]));
+            factors[i] = p.narrow(p.load_words(&from[i * P::LANES..]));
         });
         factors
     }
@@ -251,9 +251,9 @@ impl<P: Limbs32> Radix<P> for Radix26 {
     #[inline(always)]
     fn every(p: P, from: &[u64], stride: usize) -> Self::Factors {
         let from = &from[..=8 * stride];
-        let mut factors = [p.splat_half(0); 9];
+        let mut factors = [p.splat_narrow(0); 9];
         unroll!(i < 9 => {
-            factors[i] = p.splat_half(from[i * stride] as u32);
+            factors[i] = p.splat_narrow(from[i * stride] as u32);
         });
         factors
     }
@@ -285,10 +285,10 @@ impl<P: Limbs32> Radix<P> for Radix26 {
     #[inline(always)]
     fn leave(p: P, n: Self::Numbers) -> [u64; 3] {
         // Four lanes: below 2^29. In limbs of 52 bits and what is above, below 2^56; then of 44.
-        let a = p.sum(n[0]) + (p.sum(n[1]) << 26);
-        let b = p.sum(n[2]) + (p.sum(n[3]) << 26);
+        let a = p.sum_lanes(n[0]) + (p.sum_lanes(n[1]) << 26);
+        let b = p.sum_lanes(n[2]) + (p.sum_lanes(n[3]) << 26);
         let low = u128::from(a) + (u128::from(b) << 52);
-        let l2 = (low >> 88) as u64 + (p.sum(n[4]) << 16);
+        let l2 = (low >> 88) as u64 + (p.sum_lanes(n[4]) << 16);
         Number([low as u64 & M44, (low >> 44) as u64 & M44, l2]).words()
     }
 
@@ -304,7 +304,7 @@ impl<P: Limbs32> Radix<P> for Radix26 {
 
     #[inline(always)]
     fn add_products(p: P, mut sums: Self::Sums, n: Self::Numbers, factors: Self::Factors) -> Self::Sums {
-        let n = [p.half(n[0]), p.half(n[1]), p.half(n[2]), p.half(n[3]), p.half(n[4])];
+        let n = [p.narrow(n[0]), p.narrow(n[1]), p.narrow(n[2]), p.narrow(n[3]), p.narrow(n[4])];
         macro_rules! add {
             ($($word:literal: $($to:literal = $a:literal),*;)*) => {
                 $( $( sums[$to] = p.add_product(sums[$to], n[$a], factors[$word]); )* )*
@@ -380,7 +380,7 @@ mod test {
             let words = from.as_chunks().0;
             [i64::from_le_bytes(words[0]), i64::from_le_bytes(words[1])]
         }
-        fn words(self, from: &[u64]) -> i64 {
+        fn load_words(self, from: &[u64]) -> i64 {
             from[0] as i64
         }
         fn store_words(self, v: i64, to: &mut [u64]) {
@@ -392,7 +392,7 @@ mod test {
         fn zero_extend(self, x: u64) -> i64 {
             x as i64
         }
-        fn sum(self, v: i64) -> u64 {
+        fn sum_lanes(self, v: i64) -> u64 {
             v as u64
         }
         fn add(self, a: i64, b: i64) -> i64 {

@@ -26,24 +26,24 @@ pub(crate) fn xor_blocks<W: Word, B: Pairs<W>, const N: usize>(
 ) {
     let (mut counter, mut done, len) = ([high, low], 0, data.len());
     if skip > 0 {
-        done = len.min(B::PAIR - skip);
+        done = len.min(B::PAIR_BYTES - skip);
         xor_part::<W, B>(b, keys, order, &mut counter, skip, data.part(0, done));
     }
-    while len - done >= N * B::PAIR {
-        xor_group::<W, B, N>(b, keys, order, &mut counter, data.part(done, N * B::PAIR));
-        done += N * B::PAIR;
+    while len - done >= N * B::PAIR_BYTES {
+        xor_group::<W, B, N>(b, keys, order, &mut counter, data.part(done, N * B::PAIR_BYTES));
+        done += N * B::PAIR_BYTES;
     }
-    while N > 4 && len - done >= 4 * B::PAIR {
-        xor_group::<W, B, 4>(b, keys, order, &mut counter, data.part(done, 4 * B::PAIR));
-        done += 4 * B::PAIR;
+    while N > 4 && len - done >= 4 * B::PAIR_BYTES {
+        xor_group::<W, B, 4>(b, keys, order, &mut counter, data.part(done, 4 * B::PAIR_BYTES));
+        done += 4 * B::PAIR_BYTES;
     }
-    while N > 2 && len - done >= 2 * B::PAIR {
-        xor_group::<W, B, 2>(b, keys, order, &mut counter, data.part(done, 2 * B::PAIR));
-        done += 2 * B::PAIR;
+    while N > 2 && len - done >= 2 * B::PAIR_BYTES {
+        xor_group::<W, B, 2>(b, keys, order, &mut counter, data.part(done, 2 * B::PAIR_BYTES));
+        done += 2 * B::PAIR_BYTES;
     }
-    while N > 1 && len - done >= B::PAIR {
-        xor_group::<W, B, 1>(b, keys, order, &mut counter, data.part(done, B::PAIR));
-        done += B::PAIR;
+    while N > 1 && len - done >= B::PAIR_BYTES {
+        xor_group::<W, B, 1>(b, keys, order, &mut counter, data.part(done, B::PAIR_BYTES));
+        done += B::PAIR_BYTES;
     }
     if done < len {
         xor_part::<W, B>(b, keys, order, &mut counter, 0, data.part(done, len - done));
@@ -61,7 +61,7 @@ fn xor_group<W: Word, B: Pairs<W>, const N: usize>(
 ) {
     let (mut x, mut y) = counters::<W, B, N>(b, order, counter);
     encrypt::<W, B, N>(b, keys, &mut x, &mut y);
-    unroll!(i < N => { b.xor_blocks(order, [x[i], y[i]], data.part(i * B::PAIR, B::PAIR)); });
+    unroll!(i < N => { b.xor_blocks(order, [x[i], y[i]], data.part(i * B::PAIR_BYTES, B::PAIR_BYTES)); });
 }
 
 /// A part of one pair, from byte `skip` on.
@@ -96,7 +96,7 @@ fn counters<W: Word, B: Pairs<W>, const N: usize>(
     [high, low]: &mut [u64; 2],
 ) -> ([V<B, W>; N], [V<B, W>; N]) {
     let w = b.words();
-    let (high, base) = (w.splat(W::lane(*high)), w.add(w.splat(W::lane(*low)), b.numbers()));
+    let (high, base) = (w.splat(W::lane(*high)), w.add(w.splat(W::lane(*low)), b.block_indices()));
     *low = low.wrapping_add((N * B::BLOCKS) as u64);
     let (mut x, mut y) = ([high; N], [base; N]);
     unroll!(i < N => { y[i] = w.add(base, w.splat(W::lane((i * B::BLOCKS) as u64))); });
@@ -120,26 +120,26 @@ pub(crate) fn each_block<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>
     mut data: InOut<'_>,
 ) {
     let (mut done, len) = (0, data.len());
-    while len - done >= N * B::PAIR {
-        group::<W, B, N, BACK>(b, keys, order, data.part(done, N * B::PAIR));
-        done += N * B::PAIR;
+    while len - done >= N * B::PAIR_BYTES {
+        group::<W, B, N, BACK>(b, keys, order, data.part(done, N * B::PAIR_BYTES));
+        done += N * B::PAIR_BYTES;
     }
-    while N > 4 && len - done >= 4 * B::PAIR {
-        group::<W, B, 4, BACK>(b, keys, order, data.part(done, 4 * B::PAIR));
-        done += 4 * B::PAIR;
+    while N > 4 && len - done >= 4 * B::PAIR_BYTES {
+        group::<W, B, 4, BACK>(b, keys, order, data.part(done, 4 * B::PAIR_BYTES));
+        done += 4 * B::PAIR_BYTES;
     }
-    while N > 2 && len - done >= 2 * B::PAIR {
-        group::<W, B, 2, BACK>(b, keys, order, data.part(done, 2 * B::PAIR));
-        done += 2 * B::PAIR;
+    while N > 2 && len - done >= 2 * B::PAIR_BYTES {
+        group::<W, B, 2, BACK>(b, keys, order, data.part(done, 2 * B::PAIR_BYTES));
+        done += 2 * B::PAIR_BYTES;
     }
-    while N > 1 && len - done >= B::PAIR {
-        group::<W, B, 1, BACK>(b, keys, order, data.part(done, B::PAIR));
-        done += B::PAIR;
+    while N > 1 && len - done >= B::PAIR_BYTES {
+        group::<W, B, 1, BACK>(b, keys, order, data.part(done, B::PAIR_BYTES));
+        done += B::PAIR_BYTES;
     }
     if done < len {
         let (mut whole, mut part) = (Scratch::ZERO, data.part(done, len - done));
         copy(part.source(), &mut whole.0);
-        group::<W, B, 1, BACK>(b, keys, order, InOut::in_place(&mut whole.0[..B::PAIR]));
+        group::<W, B, 1, BACK>(b, keys, order, InOut::in_place(&mut whole.0[..B::PAIR_BYTES]));
         copy(&whole.0[..part.len()], part.target());
     }
 }
@@ -154,13 +154,13 @@ fn group<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>(
 ) {
     let [first, second] = b.load_blocks(order, data.source());
     let (mut x, mut y) = ([first; N], [second; N]);
-    unroll!(i < N => { [x[i], y[i]] = b.load_blocks(order, &data.source()[i * B::PAIR..]); });
+    unroll!(i < N => { [x[i], y[i]] = b.load_blocks(order, &data.source()[i * B::PAIR_BYTES..]); });
     if BACK {
         decrypt::<W, B, N>(b, keys, &mut x, &mut y);
     } else {
         encrypt::<W, B, N>(b, keys, &mut x, &mut y);
     }
-    unroll!(i < N => { b.store_blocks(order, [x[i], y[i]], &mut data.target()[i * B::PAIR..]); });
+    unroll!(i < N => { b.store_blocks(order, [x[i], y[i]], &mut data.target()[i * B::PAIR_BYTES..]); });
 }
 
 /// All rounds (4.1 of the paper).

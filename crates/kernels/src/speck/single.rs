@@ -54,7 +54,7 @@ pub(crate) fn encrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
 #[inline(always)]
 pub(crate) fn decrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
     for key in keys.iter().rev() {
-        block = W::round_back(block[0], block[1], *key);
+        block = W::inverse_round(block[0], block[1], *key);
     }
     block
 }

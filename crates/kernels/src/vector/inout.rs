@@ -1,10 +1,11 @@
-//! Bytes that are read and bytes that are written: the same ones, or two buffers apart.
+//! Source and destination of an operation: one buffer in place, or two disjoint buffers.
 
 use core::marker::PhantomData;
 
-/// A source and a destination of one length, either identical or disjoint.
+/// A source and a destination of the same length, either identical or disjoint.
 ///
-/// Views of the two are never alive at the same time, because each borrows the whole.
+/// A view of the source and a view of the destination never exist at the same time, because each of them borrows the
+/// whole value.
 #[derive(Debug)]
 pub struct InOut<'a> {
     from: *const u8,
@@ -13,74 +14,74 @@ pub struct InOut<'a> {
     life: PhantomData<&'a mut [u8]>,
 }
 
-/// An [`InOut`] taken apart into ordinary slices.
+/// The ordinary slices of an [`InOut`].
 #[derive(Debug)]
 pub enum Parts<'a> {
-    /// The source is the destination.
+    /// One buffer, which is the source and the destination.
     InPlace(&'a mut [u8]),
-    /// Source and destination, which share no byte.
+    /// The source and the destination, which do not overlap.
     Apart(&'a [u8], &'a mut [u8]),
 }
 
 impl<'a> InOut<'a> {
-    /// Reads and writes the same bytes.
+    /// Reads from `data` and writes to it.
     pub fn in_place(data: &'a mut [u8]) -> Self {
         let to = data.as_mut_ptr();
         Self { from: to, to, len: data.len(), life: PhantomData }
     }
 
-    /// Reads `from` and writes `to`.
+    /// Reads from `from` and writes to `to`.
     ///
     /// # Panics
-    /// Where the lengths differ.
+    /// If the lengths differ.
     pub fn apart(from: &'a [u8], to: &'a mut [u8]) -> Self {
         assert_eq!(from.len(), to.len(), "source and destination differ in length");
         Self { from: from.as_ptr(), to: to.as_mut_ptr(), len: to.len(), life: PhantomData }
     }
 
-    /// Bytes on either side.
+    /// Number of bytes in the source, which is also that of the destination.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is nothing to do.
+    /// Whether the length is zero.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether both sides are the same bytes.
+    /// Whether source and destination are the same buffer.
     #[inline(always)]
     pub fn is_in_place(&self) -> bool {
         core::ptr::eq(self.from, self.to)
     }
 
-    /// What is read.
+    /// Returns the source.
     #[inline(always)]
     pub fn source(&self) -> &[u8] {
         // SAFETY: made from a slice of this length and lifetime; `to` is not lent while `self` is borrowed here.
         unsafe { core::slice::from_raw_parts(self.from, self.len) }
     }
 
-    /// What is written.
+    /// Returns the destination.
     #[inline(always)]
     pub fn target(&mut self) -> &mut [u8] {
         // SAFETY: made from a unique slice; `self` is borrowed uniquely here, so no other view is alive.
         unsafe { core::slice::from_raw_parts_mut(self.to, self.len) }
     }
 
-    /// What is written, for as long as it was lent.
+    /// Returns the destination for the lifetime of the buffer.
     #[inline(always)]
     pub fn into_target(self) -> &'a mut [u8] {
         // SAFETY: made from a unique slice of this length and lifetime, and `self` is gone.
         unsafe { core::slice::from_raw_parts_mut(self.to, self.len) }
     }
 
-    /// `len` bytes from `at`.
+    /// Returns the part of source and destination from byte `at` to byte `at + len`.
     ///
     /// # Panics
-    /// Past the end.
+    /// If the part ends past the end of the buffers.
     #[inline(always)]
     pub fn part(&mut self, at: usize, len: usize) -> InOut<'_> {
         assert!(at <= self.len && len <= self.len - at, "part past the end");
@@ -89,7 +90,7 @@ impl<'a> InOut<'a> {
         InOut { from, to, len, life: PhantomData }
     }
 
-    /// Ordinary slices, for callers that handle the two cases differently.
+    /// Returns ordinary slices, for callers that handle the two cases differently.
     pub fn into_parts(self) -> Parts<'a> {
         if self.is_in_place() {
             // SAFETY: made from one unique slice of this length and lifetime, and `self` is gone.
@@ -111,7 +112,7 @@ mod test {
     use super::{InOut, Parts};
 
     #[test]
-    fn parts_are_where_they_should_be() {
+    fn parts_of_disjoint_buffers() {
         let (from, mut to) = ([1, 2, 3, 4, 5], [0; 5]);
         let mut both = InOut::apart(&from, &mut to);
         assert!(!both.is_in_place() && !both.is_empty() && both.len() == 5);
@@ -124,7 +125,7 @@ mod test {
     }
 
     #[test]
-    fn one_buffer_is_both_sides() {
+    fn in_place_reads_and_writes_one_buffer() {
         let mut data = [1, 2, 3];
         let mut both = InOut::in_place(&mut data);
         both.part(1, 1).target()[0] = 7;
@@ -134,12 +135,12 @@ mod test {
 
     #[test]
     #[should_panic(expected = "differ in length")]
-    fn lengths_must_agree() {
+    fn different_lengths_panic() {
         InOut::apart(&[1], &mut []);
     }
 
     #[test]
-    fn no_part_leaves_the_whole() {
+    fn parts_out_of_bounds_panic() {
         for (at, len) in [(4, 0), (0, 4), (3, 1), (usize::MAX, 2), (2, usize::MAX)] {
             let cut = std::panic::catch_unwind(|| InOut::in_place(&mut [0; 3]).part(at, len).len());
             assert!(cut.is_err(), "{at} {len}");

@@ -1,35 +1,35 @@
-//! What arithmetic on long numbers needs: 64-bit words side by side, each with a limb of another number.
+//! Vectors of 64-bit words for arithmetic on long numbers. Each lane holds a limb of a different number.
 
 use super::Token;
 
 /// Vectors of `LANES` words of 64 bits.
 pub(crate) trait Limbs: Token {
-    /// Words per vector.
+    /// Number of words in a vector.
     const LANES: usize;
-    /// Which of the blocks that [`Limbs::load`] reads each lane gets. The first is in lane 0.
+    /// For each lane, the index of the block that [`Limbs::load`] puts there. Block 0 is in lane 0.
     const ORDER: [usize; 8];
 
-    /// `LANES` words.
+    /// A vector of `LANES` words.
     type V: Copy;
 
-    // ---- words in and out -------------------------------------------------------------------
+    // ---- loads and stores -------------------------------------------------------------------
 
-    /// The low and the high halves of `LANES` blocks of 128 bits, which are little-endian integers.
+    /// Loads `LANES` blocks of 128 bits, which are little-endian integers, as their low and their high halves.
     fn load(self, from: &[u8]) -> [Self::V; 2];
-    /// The first `LANES` words of `from`.
-    fn words(self, from: &[u64]) -> Self::V;
-    /// To the first `LANES` words of `to`.
+    /// Loads the first `LANES` words of `from`.
+    fn load_words(self, from: &[u64]) -> Self::V;
+    /// Stores `v` to the first `LANES` words of `to`.
     fn store_words(self, v: Self::V, to: &mut [u64]);
-    /// The same word in every lane.
+    /// Copies `x` to every lane.
     fn splat(self, x: u64) -> Self::V;
-    /// `x` in lane 0, zero in the others.
+    /// Copies `x` to lane 0 and sets the other lanes to zero.
     fn zero_extend(self, x: u64) -> Self::V;
-    /// The sum of all lanes modulo 2^64.
-    fn sum(self, v: Self::V) -> u64;
+    /// Returns the sum of all lanes modulo 2^64.
+    fn sum_lanes(self, v: Self::V) -> u64;
 
     // ---- arithmetic -------------------------------------------------------------------------
 
-    /// a + b, each modulo 2^64.
+    /// a + b modulo 2^64.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// a & b.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
@@ -40,37 +40,37 @@ pub(crate) trait Limbs: Token {
     fn or_and(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         self.and(self.or(a, b), c)
     }
-    /// Every word times 2^N. `N` is below 64.
+    /// Shifts every word left by `N` bits. `N` is below 64.
     fn shl<const N: u32>(self, v: Self::V) -> Self::V;
-    /// Every word divided by 2^N. `N` is below 64.
+    /// Shifts every word right by `N` bits and fills with zeros. `N` is below 64.
     fn shr<const N: u32>(self, v: Self::V) -> Self::V;
 }
 
-/// With products of 52 bits by 52.
+/// Instruction sets that multiply 52 bits by 52 bits.
 pub(crate) trait Limbs52: Limbs {
-    /// a - b, each modulo 2^64.
+    /// a - b modulo 2^64.
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Every word, which has a sign, divided by 2^N and rounded down. `N` is below 64.
+    /// Arithmetic shift: every word is signed, divided by 2^N and rounded down. `N` is below 64.
     fn shr_signed<const N: u32>(self, v: Self::V) -> Self::V;
-    /// Every word times 20, modulo 2^64.
+    /// Multiplies every word by 20, modulo 2^64.
     fn times_20(self, v: Self::V) -> Self::V;
     /// `sum` + the low 52 bits of the product of the low 52 bits of `a` and `b`.
     fn add_low(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
-    /// `sum` + the high 52 bits of that product.
+    /// `sum` + the high 52 bits of the same product.
     fn add_high(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
 }
 
-/// With products of 32 bits by 32.
+/// Instruction sets that multiply 32 bits by 32 bits.
 pub(crate) trait Limbs32: Limbs {
-    /// `LANES` words below 2^32 in the form that is multiplied.
-    type Half: Copy;
+    /// `LANES` words below 2^32 in the form that the multiplication takes.
+    type Narrow: Copy;
 
-    /// Words below 2^32.
-    fn half(self, v: Self::V) -> Self::Half;
-    /// The same word in every lane.
-    fn splat_half(self, x: u32) -> Self::Half;
+    /// Converts words, which must be below 2^32.
+    fn narrow(self, v: Self::V) -> Self::Narrow;
+    /// Copies `x` to every lane.
+    fn splat_narrow(self, x: u32) -> Self::Narrow;
     /// a * b.
-    fn product(self, a: Self::Half, b: Self::Half) -> Self::V;
+    fn product(self, a: Self::Narrow, b: Self::Narrow) -> Self::V;
     /// sum + a * b.
-    fn add_product(self, sum: Self::V, a: Self::Half, b: Self::Half) -> Self::V;
+    fn add_product(self, sum: Self::V, a: Self::Narrow, b: Self::Narrow) -> Self::V;
 }

@@ -1,8 +1,11 @@
-//! The unsafe room: what ciphers need from an instruction set.
+//! Vectors: the operations that ciphers need, on every instruction set.
 //!
-//! Each instruction set has a *token*, a value that exists only where its instructions may run. The vocabularies,
-//! `Blocks` for AES, `Rounds` for AEGIS and `Words` for what adds, rotates and xors, are made of methods of tokens, so
-//! whoever can name an operation may perform it.
+//! Each instruction set has a *token*, a value that can only be made inside a function that enables its instructions.
+//! The operations are methods of tokens, grouped in traits by the kind of algorithm that uses them. For example,
+//! [`Blocks`] serves AES, [`Products`] GHASH and POLYVAL, `Rounds` AEGIS, `Words` the ciphers of additions, rotations
+//! and xors, and `Limbs` Poly1305. Because an operation needs a token, code that calls one is safe.
+//!
+//! Intrinsics are unsafe to call, so the `unsafe` of all kernels is in this module.
 
 use crate::zero::wipe;
 
@@ -47,9 +50,10 @@ mod x86_rounds;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_words;
 
-/// Round keys of AES, the same for every row; those past the last round are zero. Wiped on drop.
+/// The round keys of AES, in the same format for every variant. Keys past the last round are zero. Wiped on drop.
 ///
-/// Aligned no further than a block: that is all that a round key needs, and glibc takes 60 ns more for a larger one.
+/// It is aligned to 16 bytes, which is sufficient for loading a round key. With a larger alignment glibc needs 60 ns
+/// more to allocate it.
 #[repr(C, align(16))]
 pub(crate) struct Schedule(pub(crate) [[u8; 16]; 15]);
 
@@ -68,47 +72,47 @@ impl Drop for Schedule {
     }
 }
 
-/// A value that exists only where the instructions that it stands for may run.
+/// A value that can only be made where the instructions of its instruction set may run.
 pub(crate) trait Token: Copy {
-    /// Whether there are so few registers that LLVM spills keys on the stack in short messages too.
+    /// Whether the instruction set has so few registers that LLVM spills keys to the stack in short messages too.
     const SPILLS: bool = false;
 }
 
-/// Vectors of `LANES` blocks of 128 bits.
+/// Operations of AES on vectors of `LANES` blocks of 128 bits.
 pub(crate) trait Blocks: Token {
-    /// Blocks per vector.
+    /// Number of blocks in a vector.
     const LANES: usize;
-    /// Bytes per vector.
+    /// Number of bytes in a vector.
     const BYTES: usize = 16 * Self::LANES;
 
-    /// `LANES` blocks, as bytes.
+    /// A vector of `LANES` blocks, as bytes.
     type V: Copy;
-    /// `LANES` blocks on their way through AES. The same as `V` where AES is an instruction.
+    /// The states of AES for `LANES` blocks. The same type as `V` where the instruction set has AES.
     type S: Copy;
-    /// Round keys in the form that the rounds want; a plain reference where AES is an instruction.
+    /// The round keys in the form that the rounds use. A plain reference where the instruction set has AES.
     type Keys<'a>;
-    /// The same instruction set with one block per vector: less work where only one is wanted. (Plain integers have only
-    /// the width that they have.)
+    /// The same instruction set with one block in a vector, which is less work for a single block. The portable
+    /// implementation has only one width.
     type One: for<'a> Blocks<Keys<'a> = Self::Keys<'a>>;
 
-    /// For one block.
+    /// Returns the token for one block in a vector.
     fn one(self) -> Self::One;
 
-    // ---- bytes in and out -------------------------------------------------------------------
+    // ---- loads and stores -------------------------------------------------------------------
 
-    /// The first `BYTES` bytes of `from`.
+    /// Loads the first `BYTES` bytes of `from`.
     fn load(self, from: &[u8]) -> Self::V;
-    /// All bytes of `from`, from byte `skip` of the vector on; the others are zero. `skip` is below 16.
+    /// Loads all bytes of `from` to the vector, beginning at its byte `skip`. The other bytes are zero. `skip` is below 16.
     fn load_part(self, from: &[u8], skip: usize) -> Self::V;
-    /// To the first `BYTES` bytes of `to`.
+    /// Stores `v` to the first `BYTES` bytes of `to`.
     fn store(self, v: Self::V, to: &mut [u8]);
-    /// To all bytes of `to`, from byte `skip` of the vector on. `skip` is below 16.
+    /// Fills `to` with the bytes of `v`, beginning at byte `skip` of the vector. `skip` is below 16.
     fn store_part(self, v: Self::V, to: &mut [u8], skip: usize);
-    /// The same block in every lane.
+    /// Copies `block` to every lane.
     fn splat(self, block: &[u8; 16]) -> Self::V;
-    /// `block` in lane 0, zero in the others.
+    /// Copies `block` to lane 0 and sets the other lanes to zero.
     fn zero_extend(self, block: &[u8; 16]) -> Self::V;
-    /// Lane 0.
+    /// Returns lane 0.
     fn first_lane(self, v: Self::V) -> [u8; 16];
 
     // ---- bits and counters ------------------------------------------------------------------
@@ -117,62 +121,65 @@ pub(crate) trait Blocks: Token {
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     /// Reverses the bytes of every block.
     fn swap_bytes(self, v: Self::V) -> Self::V;
-    /// Sums of little-endian 64-bit words, each modulo 2^64.
+    /// Adds little-endian 64-bit words, modulo 2^64.
     fn add64(self, a: Self::V, b: Self::V) -> Self::V;
 
     // ---- the key schedule of AES: four columns of 32 bits in lane 0 -------------------------
 
-    /// Column `I`, 1 or 3, in all columns.
+    /// Copies column `I`, which is 1 or 3, to all columns.
     fn column<const I: usize>(self, v: Self::V) -> Self::V;
-    /// RotWord on every column.
+    /// Applies RotWord (FIPS 197, 5.2) to every column.
     fn rot_word(self, v: Self::V) -> Self::V;
-    /// SubWord on every column, in constant time. All columns are equal.
+    /// Applies SubWord (FIPS 197, 5.2) to every column, in constant time. All columns must be equal.
     fn sub_word(self, v: Self::V) -> Self::V;
-    /// To every column, the sum of those before it.
+    /// XORs to every column all columns before it.
     fn running_sum(self, v: Self::V) -> Self::V;
 
     // ---- AES --------------------------------------------------------------------------------
 
-    /// The round keys for this instruction set.
+    /// Converts the round keys to the form that the rounds use.
     fn keys(self, schedule: &Schedule) -> Self::Keys<'_>;
-    /// Has the keys read from memory again in this turn of a loop.
+    /// Makes the compiler load the keys from memory again, once in each iteration of a loop.
     ///
-    /// Where there are 16 registers, LLVM else loads all round keys ahead of the loop and spills them on the stack,
-    /// where they stay after the call. With 32 registers they fit, and this does nothing.
+    /// With 16 registers LLVM would load all round keys before the loop and spill them to the stack, where they would
+    /// stay after the call. With 32 registers the keys fit, and this does nothing.
     #[inline(always)]
     fn reread(self, _keys: &mut Self::Keys<'_>) {}
-    /// Before the rounds: key 0.
+    /// The AddRoundKey before the first round, with round key 0.
     fn aes_first(self, v: Self::V, keys: &Self::Keys<'_>) -> Self::S;
-    /// Round `r`, 1 and up. It takes the number and not the key because Arm adds key `r - 1` and x86 key `r`.
+    /// Round `r`, counted from 1. The parameter is the number of the round and not its key, because Arm adds key
+    /// `r - 1` in this round and x86 key `r`.
     fn aes_round(self, s: Self::S, keys: &Self::Keys<'_>, r: usize) -> Self::S;
-    /// A state as bytes.
+    /// Converts states to bytes.
     fn aes_bytes(self, s: Self::S) -> Self::V;
-    /// A state plus another one, which is given as bytes.
+    /// XORs bytes to states.
     fn aes_add(self, s: Self::S, bytes: Self::V) -> Self::S;
-    /// The last round, and then xor `data`.
+    /// The last round, followed by an xor with `data`.
     fn aes_last(self, s: Self::S, keys: &Self::Keys<'_>, r: usize, data: Self::V) -> Self::V;
 
     // ---- scheduling -------------------------------------------------------------------------
 
-    /// Tells the compiler that all of these change here, so that it keeps the order of what is written around it.
-    /// Computes nothing.
+    /// A scheduling fence, which computes nothing. The compiler must assume that all states change here, so it keeps
+    /// the order of the code before and after it.
     #[inline(always)]
     fn fence<const N: usize>(self, _states: &mut [Self::S; N]) {}
 }
 
-/// What GHASH and the counters of GCM need besides.
+/// Operations of GHASH and of GCM's counters on the vectors of [`Blocks`].
 ///
-/// A field element is a block: its first bit is that of x^0, in the order of POLYVAL.
+/// A block holds a field element in the bit order of POLYVAL (RFC 8452, section 3): its first bit is the coefficient
+/// of x^0.
 pub(crate) trait Products: Blocks {
     // ---- bytes ------------------------------------------------------------------------------
 
-    /// The first `n` bytes of `v`, zero after them.
+    /// Sets all bytes after the first `n` to zero.
     fn truncate(self, v: Self::V, n: usize) -> Self::V;
     /// Exchanges the 64-bit halves of every block.
     fn swap_halves(self, v: Self::V) -> Self::V;
-    /// The xor of all lanes in lane 0, zero in the others.
+    /// Returns the xor of all lanes in lane 0, and zero in the others.
     fn xor_lanes(self, v: Self::V) -> Self::V;
-    /// `N` lanes of `a`, then `N` of `b`, and so on; each lane stays where it is. `N` is a power of two below `LANES`.
+    /// Takes `N` lanes from `a`, the next `N` from `b`, and so on. Each lane stays at its index. `N` is a power of two
+    /// below `LANES`.
     fn alternate<const N: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
     // ---- bits and counters ------------------------------------------------------------------
@@ -182,26 +189,27 @@ pub(crate) trait Products: Blocks {
     fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         self.xor(self.xor(a, b), c)
     }
-    /// Sums of little-endian 32-bit words, each modulo 2^32.
+    /// Adds little-endian 32-bit words, modulo 2^32.
     fn add32(self, a: Self::V, b: Self::V) -> Self::V;
 
     // ---- polynomials over GF(2) -------------------------------------------------------------
 
-    /// Products of the low halves.
+    /// Multiplies the low halves of the lanes.
     fn clmul_low(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Products of the high halves.
+    /// Multiplies the high halves of the lanes.
     fn clmul_high(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Products of the low halves and x^63 + x^62 + x^57, with which one reduces.
+    /// Multiplies the low halves by x^63 + x^62 + x^57, the constant of the reduction.
     fn clmul_field(self, v: Self::V) -> Self::V;
 
     // ---- scheduling -------------------------------------------------------------------------
 
-    /// [`Blocks::fence`] where hashing goes on beside AES.
+    /// [`Blocks::fence`] for loops that hash between the rounds of AES: `_sums` are fenced too.
     #[inline(always)]
     fn fence_with_sums<const N: usize>(self, _states: &mut [Self::S; N], _sums: &mut [Self::V; 3]) {}
-    /// The same reference, but the compiler does not know that it is.
+    /// Returns `x`, but the compiler cannot see that it is the same reference.
     ///
-    /// What is behind it is then loaded where it is used, not once ahead of a loop and spilled to the stack.
+    /// The data behind the reference is then loaded where it is used. Otherwise the compiler would load it before a
+    /// loop and spill it to the stack.
     #[inline(always)]
     fn opaque_ref<T>(self, x: &T) -> &T {
         x
@@ -211,7 +219,7 @@ pub(crate) trait Products: Blocks {
 /// Expands to `body` for `i` = 0, 1, … below a constant of at most 16.
 ///
 /// The loop is written out before LLVM sees it, so an array that it indexes is always split into registers. With
-/// `for` it costs a third of the speed; a closure loses the target features and costs all of it.
+/// `for`, a third of the speed is lost. A closure does not inherit the target features, and all of it is lost.
 macro_rules! unroll {
     ($i:ident < $n:expr => $body:block) => {
         unroll!(@ $i, $n, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -229,27 +237,43 @@ macro_rules! unroll {
 }
 pub(crate) use unroll;
 
-/// Block `i` of a vector, of which `from` are the bytes from `skip` on, as a little-endian integer.
+/// Returns `x`, but the compiler cannot see that it is the same reference, see [`Products::opaque_ref`].
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+fn opaque_ref<T>(x: &T) -> &T {
+    let mut p: *const T = x;
+    #[expect(
+        clippy::pointers_in_nomem_asm_block,
+        reason = "the pointer is an operand, the memory is not accessed"
+    )]
+    // SAFETY: there is no instruction, so `p` is the same reference after it; the memory is not accessed.
+    unsafe {
+        core::arch::asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
+        &*p
+    }
+}
+
+/// Returns block `i` of a vector as a little-endian integer. `from` holds the bytes of the vector from byte `skip` on.
 #[inline(always)]
 fn load_block(from: &[u8], skip: usize, i: usize) -> u128 {
-    let x = load16(&from[share(from.len(), skip, i)]);
+    let x = load16(&from[block_range(from.len(), skip, i)]);
     if i == 0 { x << (8 * skip) } else { x }
 }
 
-/// The counterpart of [`load_block`].
+/// Stores what [`load_block`] loads.
 #[inline(always)]
 fn store_block(x: u128, to: &mut [u8], skip: usize, i: usize) {
-    let share = share(to.len(), skip, i);
-    store16(if i == 0 { x >> (8 * skip) } else { x }, &mut to[share]);
+    let range = block_range(to.len(), skip, i);
+    store16(if i == 0 { x >> (8 * skip) } else { x }, &mut to[range]);
 }
 
-/// Which of `len` bytes, the first of which is byte `skip` of a vector, lie in block `i`.
+/// Returns which of `len` bytes belong to block `i` of a vector, if the first of them is byte `skip` of the vector.
 #[inline(always)]
-fn share(len: usize, skip: usize, i: usize) -> core::ops::Range<usize> {
+fn block_range(len: usize, skip: usize, i: usize) -> core::ops::Range<usize> {
     (16 * i).saturating_sub(skip).min(len)..(16 * (i + 1) - skip).min(len)
 }
 
-/// Up to 16 bytes as a little-endian integer; the rest is zero. Overlapping loads, so no byte by byte.
+/// Returns up to 16 bytes as a little-endian integer. Overlapping loads replace a loop over bytes.
 #[inline(always)]
 pub(crate) fn load16(from: &[u8]) -> u128 {
     let n = from.len();
@@ -268,7 +292,7 @@ pub(crate) fn load16(from: &[u8]) -> u128 {
     }
 }
 
-/// The first bytes of `x`, at most 16.
+/// Fills `to`, of at most 16 bytes, with the low bytes of `x`.
 #[inline(always)]
 pub(crate) fn store16(x: u128, to: &mut [u8]) {
     let n = to.len();
@@ -292,7 +316,7 @@ mod test {
     use super::{load_block, store_block};
 
     #[test]
-    fn parts_of_a_vector() {
+    fn partial_blocks_round_trip() {
         let bytes: [u8; 64] = core::array::from_fn(|i| i as u8 + 1);
         for skip in 0..16 {
             for n in 0..=64 - skip {

@@ -1,20 +1,20 @@
-//! aarch64 with the AES instructions: one block per vector.
+//! [`Blocks`] and [`Products`] on aarch64 with the AES instructions, with one block in a vector.
 //!
-//! `AESE` adds its key *before* the substitution. So round `r` takes key `r - 1`, and the last one takes two.
+//! `AESE` adds its key *before* the substitution. So round `r` uses key `r - 1`, and the last round uses two keys.
 
-use super::{Blocks, Products, Schedule, Token, load_block, store_block};
+use super::{Blocks, Products, Schedule, Token, load_block, opaque_ref, store_block};
 use core::arch::aarch64::*;
 use core::arch::asm;
 
-/// NEON and the AES instructions.
+/// The token for NEON and the AES instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Neon(());
 
 impl Neon {
-    /// The token.
+    /// Makes the token.
     ///
     /// # Safety
-    /// Safe to call where these features are enabled; elsewhere the processor must have them.
+    /// A caller that does not enable these features must know that the processor has them.
     #[inline]
     #[target_feature(enable = "neon,aes")]
     pub fn new() -> Self {
@@ -22,20 +22,20 @@ impl Neon {
     }
 }
 
-/// A call of a helper below. They exist because NEON's intrinsics are `inline(always)` *with* features, and such a
-/// function may not be inlined into a method that has none.
+/// Calls one of the helpers below. They exist because NEON intrinsics are `inline(always)` *with* features, and such a
+/// function cannot be inlined into a method without them.
 macro_rules! op {
     ($f:ident $(::<$i:literal>)? ($($a:expr),*)) => {{
-        // SAFETY: the helper or instruction touches no memory, and the token `self` exists only where it may run.
+        // SAFETY: the helper or intrinsic does not access memory, and the token `self` exists only where it may run.
         unsafe { $f $(::<$i>)? ($($a),*) }
     }};
 }
 pub(super) use op;
 
-/// Names these elements to the compiler as read and written.
+/// Makes the compiler assume that these array elements are read and written here.
 macro_rules! pin {
     ($(($s:ident $($i:literal)*))*) => {
-        // SAFETY: no instruction, only a comment that names the operands.
+        // SAFETY: the assembly has no instruction, only a comment that names the operands.
         unsafe {
             asm!($($(concat!("/* {:v} is ", $i, " */"),)*)* $($(inout(vreg) $s[$i],)*)*
                 options(pure, nomem, nostack, preserves_flags))
@@ -119,7 +119,7 @@ impl Blocks for Neon {
     }
     #[inline(always)]
     fn sub_word(self, v: uint8x16_t) -> uint8x16_t {
-        // ShiftRows does nothing to four equal columns, so `AESE` with key zero is SubBytes.
+        // ShiftRows does not change four equal columns, so `AESE` with key zero is SubBytes.
         op!(last_round(v, self.load(&[0; 16])))
     }
     #[inline(always)]
@@ -198,23 +198,14 @@ impl Products for Neon {
     }
     #[inline(always)]
     fn opaque_ref<T>(self, x: &T) -> &T {
-        let mut p: *const T = x;
-        #[expect(
-            clippy::pointers_in_nomem_asm_block,
-            reason = "only the pointer passes through, not the memory"
-        )]
-        // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
-        unsafe {
-            asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
-            &*p
-        }
+        opaque_ref(x)
     }
 }
 
 /// x^63 + x^62 + x^57 in the low half.
 const FIELD: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// 16 bytes of ones and as many of zeros: whichever 16 of them one needs stand together.
+/// 16 bytes of ones and 16 of zeros. Any mask of the first bytes of a vector is a slice of them.
 static PREFIX_MASK: [u8; 32] = {
     let mut bytes = [0; 32];
     let mut i = 0;
@@ -280,7 +271,7 @@ fn last_round(s: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
 #[inline]
 #[target_feature(enable = "neon")]
 fn fence<const N: usize>(s: &mut [uint8x16_t; N]) {
-    // The operands of `asm!` cannot be generic, so each number in use is written out.
+    // The operands of `asm!` cannot be generic, so there is one arm for each length in use.
     match N {
         4 => pin!((s 0 1 2 3)),
         6 => pin!((s 0 1 2 3 4 5)),

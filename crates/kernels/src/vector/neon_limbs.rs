@@ -1,4 +1,4 @@
-//! aarch64: four words in two registers, with products of 32 bits.
+//! [`Limbs`] on aarch64: four words in two registers, with products of 32 bits.
 
 use super::Token;
 use super::limbs::{Limbs, Limbs32};
@@ -6,15 +6,15 @@ use super::neon::op;
 use core::arch::aarch64::*;
 use core::arch::asm;
 
-/// NEON: four words.
+/// The token for NEON, with four words in two registers.
 #[derive(Clone, Copy, Debug)]
 pub struct NeonLimbs(());
 
 impl NeonLimbs {
-    /// The token.
+    /// Makes the token.
     ///
     /// # Safety
-    /// Safe to call where these features are enabled; elsewhere the processor must have them.
+    /// A caller that does not enable these features must know that the processor has them.
     #[inline]
     #[target_feature(enable = "neon")]
     pub fn new() -> Self {
@@ -22,13 +22,12 @@ impl NeonLimbs {
     }
 }
 
-/// A call of a helper below. They exist because NEON's intrinsics are `inline(always)` *with* features, and
 impl Token for NeonLimbs {
-    // Two for each vector, and sums with blocks and factors take more than there are.
+    // Every vector takes two registers, and the sums, blocks and factors need more than the 32 that exist.
     const SPILLS: bool = true;
 }
 
-/// Words 0 and 1, words 2 and 3.
+/// Words 0 and 1, and words 2 and 3.
 type V = [uint64x2_t; 2];
 
 impl Limbs for NeonLimbs {
@@ -46,7 +45,7 @@ impl Limbs for NeonLimbs {
         [[op!(low(a, b)), op!(low(c, d))], [op!(high(a, b)), op!(high(c, d))]]
     }
     #[inline(always)]
-    fn words(self, from: &[u64]) -> V {
+    fn load_words(self, from: &[u64]) -> V {
         let from: &[u64; 4] = from.first_chunk().unwrap();
         // SAFETY: reads the four words of the array; needs no more alignment than they have.
         unsafe { [vld1q_u64(from.as_ptr()), vld1q_u64(from.as_ptr().add(2))] }
@@ -70,7 +69,7 @@ impl Limbs for NeonLimbs {
         [op!(zero_extend(x)), op!(splat(0))]
     }
     #[inline(always)]
-    fn sum(self, v: V) -> u64 {
+    fn sum_lanes(self, v: V) -> u64 {
         op!(sum(v))
     }
 
@@ -97,15 +96,15 @@ impl Limbs for NeonLimbs {
 }
 
 impl Limbs32 for NeonLimbs {
-    type Half = uint32x4_t;
+    type Narrow = uint32x4_t;
 
     #[inline(always)]
-    fn half(self, v: V) -> uint32x4_t {
-        op!(half(v))
+    fn narrow(self, v: V) -> uint32x4_t {
+        op!(narrow(v))
     }
     #[inline(always)]
-    fn splat_half(self, x: u32) -> uint32x4_t {
-        op!(splat_half(x))
+    fn splat_narrow(self, x: u32) -> uint32x4_t {
+        op!(splat_narrow(x))
     }
     #[inline(always)]
     fn product(self, a: uint32x4_t, b: uint32x4_t) -> V {
@@ -137,7 +136,7 @@ fn splat(x: u64) -> uint64x2_t {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn splat_half(x: u32) -> uint32x4_t {
+fn splat_narrow(x: u32) -> uint32x4_t {
     vdupq_n_u32(x)
 }
 
@@ -171,7 +170,7 @@ fn or(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
     vorrq_u64(a, b)
 }
 
-/// To the left by `n`, to the right by `-n`. LLVM makes it an instruction with a constant.
+/// Shifts left by `n` bits, or right by `-n` bits. LLVM sees that `n` is constant and makes it an immediate.
 #[inline]
 #[target_feature(enable = "neon")]
 fn shift(v: uint64x2_t, n: i64) -> uint64x2_t {
@@ -180,11 +179,11 @@ fn shift(v: uint64x2_t, n: i64) -> uint64x2_t {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn half(v: V) -> uint32x4_t {
+fn narrow(v: V) -> uint32x4_t {
     let mut half = vmovn_high_u64(vmovn_u64(v[0]), v[1]);
-    // Where LLVM finds that the words are below 2^32 anyway, it takes the narrowing for nothing, and then has
-    // words of 64 bits to multiply, for which there is no vector instruction. SAFETY: no instruction, only a
-    // comment that names the operand.
+    // Where LLVM finds that the words are below 2^32, it removes the narrowing. It then multiplies words of 64 bits, for
+    // which there is no vector instruction, so this hides the result from it.
+    // SAFETY: the assembly has no instruction, only a comment that names the operand.
     unsafe { asm!("/* {:v} */", inout(vreg) half, options(pure, nomem, nostack, preserves_flags)) };
     half
 }

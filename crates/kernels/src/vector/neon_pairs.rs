@@ -1,17 +1,17 @@
-//! aarch64: words and blocks of Speck.
+//! [`Pairs`] on aarch64: the words and blocks of Speck.
 
 use super::inout::InOut;
 use super::neon::op;
 use super::neon_words::NeonWords;
 use super::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, ByteOrder, Pairs, Word};
-use super::shuffles::{Halves, Shuffle, rotated, swapped};
+use super::shuffles::{Shuffle, halves, rotated, swapped};
 use super::words::Words;
 use super::{load16, store16};
 use core::arch::aarch64::*;
 
-/// 12 or 16 bytes, and zeros.
+/// Loads `len` bytes, which are 12 or 16, followed by zeros.
 #[inline(always)]
-fn take(len: usize, from: &[u8]) -> [u8; 16] {
+fn load_halves(len: usize, from: &[u8]) -> [u8; 16] {
     load16(&from[..len]).to_le_bytes()
 }
 
@@ -25,15 +25,15 @@ impl NeonWords {
     fn shuffle(self, v: uint8x16_t, shuffle: &Shuffle) -> uint8x16_t {
         op!(vqtbl1q_u8(v, self.bytes(shuffle)))
     }
-    /// To 12 or 16 bytes.
+    /// Stores the first `len` bytes, which are 12 or 16.
     #[inline(always)]
-    fn give(self, len: usize, v: uint8x16_t, to: &mut [u8]) {
+    fn store_halves(self, len: usize, v: uint8x16_t, to: &mut [u8]) {
         let mut bytes = [0; 16];
         // SAFETY: writes the 16 bytes of the array; bytes need no alignment. The token allows the rest.
         unsafe { vst1q_u8(bytes.as_mut_ptr(), v) };
         store16(u128::from_le_bytes(bytes), &mut to[..len]);
     }
-    /// The lower halves, and the upper ones.
+    /// Returns a vector of the lower halves of `a` and `b`, and one of the upper halves.
     #[inline(always)]
     fn zip(self, a: uint8x16_t, b: uint8x16_t) -> [uint8x16_t; 2] {
         let (a, b) = (op!(vreinterpretq_u64_u8(a)), op!(vreinterpretq_u64_u8(b)));
@@ -50,8 +50,8 @@ macro_rules! pairs {
             #[inline(always)]
             fn words(self) -> Self { self }
             #[inline(always)]
-            fn numbers(self) -> $v {
-                const NUMBERS: [u8; 16] = {
+            fn block_indices(self) -> $v {
+                const INDICES: [u8; 16] = {
                     let mut bytes = [0; 16];
                     let mut i = 0;
                     while i < 16 {
@@ -60,7 +60,7 @@ macro_rules! pairs {
                     }
                     bytes
                 };
-                Words::<$lane>::load(self, &NUMBERS)
+                Words::<$lane>::load(self, &INDICES)
             }
             #[inline(always)]
             fn rotate_words<const N: i32, const M: i32>(self, v: $v) -> $v {
@@ -85,27 +85,27 @@ macro_rules! pairs {
             }
             #[inline(always)]
             fn load_blocks(self, order: ByteOrder, from: &[u8]) -> [$v; 2] {
-                let (half, shuffle) = (<Self as Pairs<$bits>>::PAIR / 2, &halves::<$bits>(order).to_words);
-                let a = self.shuffle(self.bytes(&take(half, from)), shuffle);
-                let b = self.shuffle(self.bytes(&take(half, &from[half..])), shuffle);
+                let (half, shuffle) = (<Self as Pairs<$bits>>::PAIR_BYTES / 2, &halves::<$bits>(order).to_words);
+                let a = self.shuffle(self.bytes(&load_halves(half, from)), shuffle);
+                let b = self.shuffle(self.bytes(&load_halves(half, &from[half..])), shuffle);
                 let [x, y] = self.zip(a, b);
                 [op!($from(x)), op!($from(y))]
             }
             #[inline(always)]
             fn store_blocks(self, order: ByteOrder, [x, y]: [$v; 2], to: &mut [u8]) {
-                let (half, shuffle) = (<Self as Pairs<$bits>>::PAIR / 2, &halves::<$bits>(order).to_blocks);
+                let (half, shuffle) = (<Self as Pairs<$bits>>::PAIR_BYTES / 2, &halves::<$bits>(order).to_blocks);
                 let [a, b] = self.zip(op!($to(x)), op!($to(y)));
-                self.give(half, self.shuffle(a, shuffle), to);
-                self.give(half, self.shuffle(b, shuffle), &mut to[half..]);
+                self.store_halves(half, self.shuffle(a, shuffle), to);
+                self.store_halves(half, self.shuffle(b, shuffle), &mut to[half..]);
             }
             #[inline(always)]
             fn xor_blocks(self, order: ByteOrder, [x, y]: [$v; 2], mut data: InOut<'_>) {
-                let (half, shuffle) = (<Self as Pairs<$bits>>::PAIR / 2, &halves::<$bits>(order).to_blocks);
+                let (half, shuffle) = (<Self as Pairs<$bits>>::PAIR_BYTES / 2, &halves::<$bits>(order).to_blocks);
                 let [a, b] = self.zip(op!($to(x)), op!($to(y)));
-                let c = self.bytes(&take(half, data.source()));
-                let d = self.bytes(&take(half, &data.source()[half..]));
-                self.give(half, op!(veorq_u8(self.shuffle(a, shuffle), c)), data.target());
-                self.give(half, op!(veorq_u8(self.shuffle(b, shuffle), d)), &mut data.target()[half..]);
+                let c = self.bytes(&load_halves(half, data.source()));
+                let d = self.bytes(&load_halves(half, &data.source()[half..]));
+                self.store_halves(half, op!(veorq_u8(self.shuffle(a, shuffle), c)), data.target());
+                self.store_halves(half, op!(veorq_u8(self.shuffle(b, shuffle), d)), &mut data.target()[half..]);
             }
         }
     )* };
@@ -117,10 +117,4 @@ pairs! {
     Bits32 u32 uint32x4_t vreinterpretq_u32_u8 vreinterpretq_u8_u32;
     Bits48 u64 uint64x2_t vreinterpretq_u64_u8 vreinterpretq_u8_u64;
     Bits64 u64 uint64x2_t vreinterpretq_u64_u8 vreinterpretq_u8_u64;
-}
-
-#[inline(always)]
-fn halves<W: Word>(order: ByteOrder) -> &'static Halves {
-    let both = const { &Halves::both(W::BYTES, W::LANE) };
-    &both[order as usize]
 }

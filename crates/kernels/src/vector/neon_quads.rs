@@ -1,14 +1,13 @@
-//! aarch64: quads of words, one per vector.
+//! [`Quads`] on aarch64, one in a vector.
 
 use super::neon::op;
 use super::neon_words::NeonWords;
 use super::quads::Quads;
 use super::words::Words;
-use super::{load_block, store_block};
+use super::{load_block, opaque_ref, store_block};
 use core::arch::aarch64::*;
-use core::arch::asm;
 
-/// Words as pairs of words.
+/// Calls an operation on words and returns the result as pairs of words.
 macro_rules! pairs {
     ($f:ident ($($a:expr),*)) => {{
         let words = op!($f($($a),*));
@@ -16,7 +15,7 @@ macro_rules! pairs {
     }};
 }
 
-/// Pairs of words as words.
+/// Calls an operation on pairs of words and returns the result as words.
 macro_rules! words {
     ($f:ident ($($a:expr),*)) => {{
         let pairs = op!($f($($a),*));
@@ -26,7 +25,7 @@ macro_rules! words {
 
 impl Quads for NeonWords {
     #[inline(always)]
-    fn repeat(self, quad: &[u8; 16]) -> uint32x4_t {
+    fn splat_quad(self, quad: &[u8; 16]) -> uint32x4_t {
         Words::<u32>::load(self, quad)
     }
     #[inline(always)]
@@ -39,7 +38,7 @@ impl Quads for NeonWords {
     }
     #[inline(always)]
     fn transpose(self, [a, b, c, d]: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
-        // Words 0 and 2, and words 1 and 3, of two quads; then pairs of words.
+        // First words 0 and 2, and words 1 and 3, of two quads are combined, and then pairs of words.
         let (ab, ab_odd) = (pairs!(vtrn1q_u32(a, b)), pairs!(vtrn2q_u32(a, b)));
         let (cd, cd_odd) = (pairs!(vtrn1q_u32(c, d)), pairs!(vtrn2q_u32(c, d)));
         [
@@ -50,7 +49,7 @@ impl Quads for NeonWords {
         ]
     }
     #[inline(always)]
-    fn weave(self, v: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
+    fn transpose_quads(self, v: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
         v
     }
     #[inline(always)]
@@ -65,15 +64,6 @@ impl Quads for NeonWords {
     }
     #[inline(always)]
     fn opaque_ref<T>(self, x: &T) -> &T {
-        let mut p: *const T = x;
-        #[expect(
-            clippy::pointers_in_nomem_asm_block,
-            reason = "only the pointer passes through, not the memory"
-        )]
-        // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
-        unsafe {
-            asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
-            &*p
-        }
+        opaque_ref(x)
     }
 }

@@ -1,14 +1,14 @@
-//! aarch64: single rounds of AES.
+//! [`Rounds`] on aarch64.
 
 use super::neon::Neon;
-use super::rounds::{Degrees, Pair, Rounds, whole};
+use super::rounds::{Degrees, Pair, Rounds, single_part};
 use super::{Blocks, unroll};
 use core::arch::aarch64::*;
 
 impl Rounds for Neon {
     const LANES: usize = 1;
     type V = uint8x16_t;
-    whole! { uint8x16_t }
+    single_part! { uint8x16_t }
 
     #[inline(always)]
     fn load(self, from: &[u8]) -> uint8x16_t {
@@ -41,15 +41,13 @@ impl Rounds for Neon {
     }
     #[inline(always)]
     fn and(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions may
-        // run.
+        // SAFETY: the helper does not access memory, and the token `self` exists only where its instructions may run.
         unsafe { and(a, b) }
     }
     #[inline(always)]
     fn rounds<const N: usize>(self, mut states: [uint8x16_t; N], keys: [uint8x16_t; N]) -> [uint8x16_t; N] {
         unroll!(i < N => {
-            // SAFETY: the helper touches no memory, and the token `self` exists only where its instructions
-            // may run.
+            // SAFETY: as in `and`.
             states[i] = unsafe { round(states[i], keys[i]) };
         });
         states
@@ -81,7 +79,7 @@ impl Degrees for Neon {
     }
 }
 
-/// `AESE` adds its key before the substitution, so the round's key comes by an xor.
+/// One round of AES. `AESE` adds its key before the substitution, so the round key is XORed separately.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn round(s: uint8x16_t, key: uint8x16_t) -> uint8x16_t {

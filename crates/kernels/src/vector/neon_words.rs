@@ -1,4 +1,4 @@
-//! aarch64: words, for ciphers without AES.
+//! [`Words`] on aarch64.
 
 use super::Token;
 use super::neon::op;
@@ -6,15 +6,15 @@ use super::shuffles::rotated;
 use super::words::Words;
 use core::arch::aarch64::*;
 
-/// Vectors of 128 bits, 32 of them.
+/// The token for vectors of 128 bits. There are 32 registers.
 #[derive(Clone, Copy, Debug)]
 pub struct NeonWords(());
 
 impl NeonWords {
-    /// The token.
+    /// Makes the token.
     ///
     /// # Safety
-    /// Safe to call where this feature is enabled; elsewhere the processor must have it.
+    /// A caller that does not enable this feature must know that the processor has it.
     #[inline]
     #[target_feature(enable = "neon")]
     pub fn new() -> Self {
@@ -24,7 +24,7 @@ impl NeonWords {
 
 impl Token for NeonWords {}
 
-/// Bytes in another order.
+/// Permutes bytes.
 macro_rules! shuffle {
     ($v:ident, $order:ident, $from:ident, $to:ident) => {
         // SAFETY: reads the 16 bytes of the array; bytes need no alignment. The token `self` allows the rest.
@@ -59,7 +59,7 @@ macro_rules! words {
                 fn sub(self, a: $v, b: $v) -> $v { op!($sub(a, b)) }
                 #[inline(always)]
                 fn xor(self, a: $v, b: $v) -> $v { op!($xor(a, b)) }
-                // The count becomes an immediate: LLVM sees that it is a constant. A negative one shifts right.
+                // LLVM sees that the count is a constant and makes it an immediate. A negative count shifts right.
                 #[inline(always)]
                 fn shift_left<const N: i32>(self, v: $v) -> $v { op!($shift(v, $counts(N as $signed))) }
                 #[inline(always)]

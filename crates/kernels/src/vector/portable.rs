@@ -1,23 +1,33 @@
-//! Plain integers: sixteen blocks per vector, in constant time.
+//! The portable implementation of [`Blocks`] with plain integers: bit-sliced AES on sixteen blocks, in constant time.
 //!
-//! AES is bit-sliced, and each row of the state has words of its own: word `[k][r]` holds bit `k` of all bytes of row
-//! `r`, at bit `16·column + block`. So ShiftRows is a rotation of words, MixColumns takes its neighbours from other
-//! words, and the four rows go through the S-box side by side, which LLVM turns into whatever vectors the target
-//! always has. (With four blocks in one word ShiftRows cost as much as the S-box: 38 cycles per byte in all, here it is
-//! 15.)
+//! A bit-sliced implementation keeps bit `k` of many bytes in one machine word and computes the S-box as a circuit of
+//! Boolean operations on such words, so its time depends on no secret:
+//!
+//! ```text
+//! s      = slice(blocks)                 // 8 planes of bits, 4 words each
+//! s     ^= key[0]
+//! for r in 1..rounds:
+//!     s  = MixColumns(ShiftRows(SubBytes(s))) ^ key[r]
+//! blocks = unslice(ShiftRows(SubBytes(s)) ^ key[rounds])
+//! ```
+//!
+//! Here each row of the AES state has words of its own: word `[k][r]` holds bit `k` of all bytes in row `r`, at bit
+//! `16·column + block`. With this layout ShiftRows is a rotation of words, and MixColumns combines different words. The
+//! four rows pass through the S-box in parallel, and LLVM compiles them to the vectors that the target always has. It
+//! takes 15 cycles per byte. A layout with four blocks in one word took 38, since its ShiftRows cost as much as the S-box.
 #![forbid(unsafe_code)]
 
 use super::{Blocks, Schedule, Token, load_block, store_block};
 use crate::zero::wipe;
 
-/// No instructions at all.
+/// The token of the portable implementation, which needs no special instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable(());
 
 pub(super) type V = [u128; 16];
 type S = [[u64; 4]; 8];
 
-/// Sliced round keys; they live on the stack for one call.
+/// Bit-sliced round keys. They are on the stack for the time of one call. Wiped on drop.
 pub(crate) struct Sliced([S; 15]);
 
 impl Drop for Sliced {
@@ -27,17 +37,18 @@ impl Drop for Sliced {
 }
 
 impl Portable {
-    /// The token.
+    /// Makes the token.
     #[expect(clippy::new_without_default, reason = "tokens have no default")]
     pub fn new() -> Self {
         Self(())
     }
 }
 
-// What is long is called, but for the rounds, which would take a sixth longer: with all of it inline a body is three times
-// as large and takes minutes to compile, and only messages of 64 bytes gain an eighth.
 impl Token for Portable {}
 
+// The long functions are not inlined. With all of them inline, the code is three times as large and takes minutes to
+// compile, and only messages of 64 bytes become faster, by an eighth. The rounds are inlined, because they would take a
+// sixth longer as calls.
 impl Blocks for Portable {
     const LANES: usize = 16;
     type V = V;
@@ -98,7 +109,7 @@ impl Blocks for Portable {
     fn sub_word(self, v: V) -> V {
         const EVERY_8TH: u32 = 0x0101_0101;
         let planes = s_box(core::array::from_fn(|k| u64::from(v[0] as u32 >> k & EVERY_8TH)));
-        // The S-box complements some planes, so bits between the bytes are not zero any more.
+        // The S-box complements some planes, so bits other than every 8th are not zero any more.
         let word = (0..8).fold(0, |word, k| word | (planes[k] as u32 & EVERY_8TH) << k);
         lane_0(u128::from(word) * EVERY_COLUMN)
     }
@@ -140,7 +151,7 @@ impl Blocks for Portable {
     }
 }
 
-/// One round without its key.
+/// Applies one round without AddRoundKey.
 pub(super) fn round(v: &V) -> V {
     let mut s = slice(v);
     sub_bytes(&mut s);
@@ -148,9 +159,10 @@ pub(super) fn round(v: &V) -> V {
     unslice(&s)
 }
 
-/// One in each column.
+/// The number 1 in each of the four columns.
 const EVERY_COLUMN: u128 = 1 | 1 << 32 | 1 << 64 | 1 << 96;
 
+/// Returns a vector with `block` in lane 0 and zeros in the others.
 fn lane_0(block: u128) -> V {
     let mut v = [0; 16];
     v[0] = block;
@@ -163,7 +175,7 @@ fn add(s: &mut S, key: &S) {
     }
 }
 
-// A call: inlined into every round it only made the code larger.
+// Not inlined, because inlining it into every round only made the code larger.
 #[inline(never)]
 fn sub_bytes(s: &mut S) {
     for r in 0..4 {
@@ -174,7 +186,7 @@ fn sub_bytes(s: &mut S) {
     }
 }
 
-/// Row `r` turns left by `r` columns of 16 bits.
+/// Rotates row `r` left by `r` columns of 16 bits.
 #[inline(always)]
 fn shift_rows(s: &mut S) {
     for [_, a, b, c] in s {
@@ -182,7 +194,7 @@ fn shift_rows(s: &mut S) {
     }
 }
 
-/// ShiftRows and MixColumns: with p(r) = a(r) + a(r+1), row r becomes 2p(r) + a(r+1) + p(r+2).
+/// ShiftRows and MixColumns. With p(r) = a(r) + a(r+1), row r becomes 2p(r) + a(r+1) + p(r+2).
 #[inline(never)]
 fn mix_shifted_columns(s: &mut S) {
     shift_rows(s);
@@ -191,7 +203,8 @@ fn mix_shifted_columns(s: &mut S) {
         let [a, b, c, d] = *plane;
         let next = [b, c, d, a];
         for r in 0..4 {
-            // Doubling moves every bit up by one and adds the highest at bits 0, 1, 3 and 4: x^8 = x^4 + x^3 + x + 1.
+            // Doubling shifts every bit up by one. The highest bit is added at bits 0, 1, 3 and 4, since
+            // x^8 = x^4 + x^3 + x + 1.
             let carry = if matches!(k, 0 | 1 | 3 | 4) { pairs[7][r] } else { 0 };
             let double = if k > 0 { pairs[k - 1][r] } else { 0 } ^ carry;
             plane[r] = double ^ next[r] ^ pairs[k][(r + 2) % 4];
@@ -199,9 +212,9 @@ fn mix_shifted_columns(s: &mut S) {
     }
 }
 
-/// The four bytes of a row, 16 bits apart.
+/// Returns the four bytes of row `r` of a state, 16 bits apart.
 #[inline(always)]
-fn row(block: u128, r: usize) -> u64 {
+fn gather_row(block: u128, r: usize) -> u64 {
     let two = |half: u64| {
         let x = half >> (8 * r) & 0x0000_00ff_0000_00ff;
         (x | x >> 16) & 0x00ff_00ff
@@ -209,9 +222,9 @@ fn row(block: u128, r: usize) -> u64 {
     two(block as u64) | two((block >> 64) as u64) << 32
 }
 
-/// The inverse of [`row`], up to a shift by `8·r`; bytes between those of the row are ignored.
+/// The inverse of [`gather_row`] for row 0. The bytes between those of the row are ignored.
 #[inline(always)]
-fn unrow(row: u64) -> u128 {
+fn scatter_row(row: u64) -> u128 {
     let two = |x: u64| {
         let x = x & 0x00ff_00ff;
         (x | x << 16) & 0x0000_00ff_0000_00ff
@@ -219,7 +232,7 @@ fn unrow(row: u64) -> u128 {
     u128::from(two(row)) | u128::from(two(row >> 32)) << 64
 }
 
-/// Transposes an 8 by 8 matrix of bits in every byte position of the eight words; its own inverse.
+/// Transposes the 8 by 8 matrix of bits at every byte position of the eight words. It is its own inverse.
 #[inline(always)]
 fn transpose(q: &mut [u64; 8]) {
     #[inline(always)]
@@ -243,8 +256,9 @@ fn transpose(q: &mut [u64; 8]) {
 fn slice(v: &V) -> S {
     let mut s = [[0; 4]; 8];
     for r in 0..4 {
-        // Blocks j and j + 8 alternate byte by byte, so that the transposed bits stand in the order of the blocks.
-        let mut q = core::array::from_fn(|j| row(v[j], r) | row(v[j + 8], r) << 8);
+        // The bytes of block j alternate with those of block j + 8, so that the transposed bits are in the order of the
+        // blocks.
+        let mut q = core::array::from_fn(|j| gather_row(v[j], r) | gather_row(v[j + 8], r) << 8);
         transpose(&mut q);
         for (plane, q) in s.iter_mut().zip(q) {
             plane[r] = q;
@@ -261,26 +275,27 @@ fn unslice(s: &S) -> V {
         transpose(&mut q);
         let (low, high) = v.split_at_mut(8);
         for ((low, high), q) in low.iter_mut().zip(high).zip(q) {
-            *low |= unrow(q) << (8 * r);
-            *high |= unrow(q >> 8) << (8 * r);
+            *low |= scatter_row(q) << (8 * r);
+            *high |= scatter_row(q >> 8) << (8 * r);
         }
     }
     v
 }
 
-/// [`slice`] of sixteen equal blocks, without working sixteen times.
+/// Computes [`slice`] of sixteen equal blocks in less time.
 #[inline(always)]
 fn slice_key(key: u128, sliced: &mut S) {
     for r in 0..4 {
-        let row = row(key, r);
+        let row = gather_row(key, r);
         for (k, plane) in sliced.iter_mut().enumerate() {
-            // One bit per column, times sixteen ones.
+            // There is one bit in each column, and the product copies it for all sixteen blocks.
             plane[r] = (row >> k & 0x0001_0001_0001_0001) * 0xffff;
         }
     }
 }
 
-/// The S-box of Boyar and Peralta: linear layer, inversion, linear layer.
+/// The S-box as the circuit of Boyar and Peralta ("A new combinational logic minimization technique with applications to
+/// cryptology", 2010): a linear layer, the inversion and another linear layer, 115 gates in all.
 #[inline(always)]
 fn s_box([x7, x6, x5, x4, x3, x2, x1, x0]: [u64; 8]) -> [u64; 8] {
     let y14 = x3 ^ x5;
@@ -407,8 +422,8 @@ fn s_box([x7, x6, x5, x4, x3, x2, x1, x0]: [u64; 8]) -> [u64; 8] {
 mod test {
     use super::*;
 
-    /// By exponentiation in the field, from the definition (FIPS 197, 5.1.1).
-    fn s_box_defined(x: u8) -> u8 {
+    /// The S-box from its definition (FIPS 197, 5.1.1), with the inverse as a power in the field.
+    fn reference_s_box(x: u8) -> u8 {
         let times = |mut a: u8, b: u8| {
             (0..8).fold(0, |sum, i| {
                 let term = if b >> i & 1 == 1 { a } else { 0 };
@@ -421,21 +436,21 @@ mod test {
     }
 
     #[test]
-    fn s_box_is_the_definition() {
-        // Miri is too slow for all of them.
+    fn s_box_equals_its_definition() {
+        // Miri is too slow for all 256 bytes.
         for x in (0..=255u8).step_by(if cfg!(miri) { 51 } else { 1 }) {
             let mut s = slice(&[u128::from_le_bytes([x; 16]); 16]);
             sub_bytes(&mut s);
-            assert_eq!(unslice(&s), [u128::from_le_bytes([s_box_defined(x); 16]); 16]);
+            assert_eq!(unslice(&s), [u128::from_le_bytes([reference_s_box(x); 16]); 16]);
             let word = [x, !x, 0, x ^ 0x5a];
             let (b, columns) = (Portable::new(), [word; 4]);
             let v = b.sub_word(b.zero_extend(columns.as_flattened().first_chunk().unwrap()));
-            assert_eq!(b.first_lane(v).as_chunks().0, [word.map(s_box_defined); 4]);
+            assert_eq!(b.first_lane(v).as_chunks().0, [word.map(reference_s_box); 4]);
         }
     }
 
     #[test]
-    fn slicing_is_undone_and_keys_are_slices() {
+    fn slicing_round_trips_and_agrees_with_slice_key() {
         let v: V = core::array::from_fn(|i| {
             0x0123_4567_89ab_cdef_0011_2233_4455_6677u128.rotate_left(11 * i as u32)
         });

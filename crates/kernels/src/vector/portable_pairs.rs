@@ -1,4 +1,4 @@
-//! Plain integers: words and blocks of Speck.
+//! The portable implementation of [`Pairs`] with plain integers.
 #![forbid(unsafe_code)]
 
 use super::inout::InOut;
@@ -14,7 +14,7 @@ macro_rules! pairs {
             #[inline(always)]
             fn words(self) -> Self { self }
             #[inline(always)]
-            fn numbers(self) -> [$lane; $lanes] {
+            fn block_indices(self) -> [$lane; $lanes] {
                 let mut v = [0; $lanes];
                 for i in 0..$lanes {
                     v[i] = i as $lane;
@@ -71,7 +71,7 @@ pairs! {
     Bits64 u64 2;
 }
 
-/// The block of two words, whatever stands above them.
+/// Returns the block of two words. The bits above the words are ignored.
 #[inline(always)]
 fn block<W: Word>(order: ByteOrder, x: u64, y: u64) -> u128 {
     join::<W>(order, [x, y].map(|word| word & (!0 >> (64 - W::BITS))))
@@ -82,11 +82,10 @@ mod test {
     use super::*;
     use crate::vector::words::Words;
 
-    /// What the other words have where they have it too.
     #[test]
-    fn full_words_rotate_like_words() {
+    fn rotate_words_agrees_with_rotate_left_for_words_that_fill_a_lane() {
         let v = [0x0123_4567, 0x89ab_cdef, 3, !7];
-        let turned = Pairs::<Bits32>::rotate_words::<3, 29>(Portable::new(), v);
-        assert_eq!(turned, Words::<u32>::rotate_left::<3>(Portable::new(), v));
+        let rotated = Pairs::<Bits32>::rotate_words::<3, 29>(Portable::new(), v);
+        assert_eq!(rotated, Words::<u32>::rotate_left::<3>(Portable::new(), v));
     }
 }

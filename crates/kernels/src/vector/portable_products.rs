@@ -1,6 +1,12 @@
-//! Plain integers: carry-less products, in constant time.
+//! The portable implementation of [`Products`]: carry-less products from integer products, in constant time.
 //!
-//! They come from integer products with holes: three zero bits between any two bits take up the carries.
+//! Each factor is split into four numbers, each of which has every fourth bit of it, at the same positions. The three
+//! zero bits between two of these bits hold the carries of an integer product, and masks remove them afterwards:
+//!
+//! ```text
+//! x[i] = a & (0x1111…1111 << i)              y[i] = b & (0x1111…1111 << i)
+//! z    = XOR over i of ((XOR over j of x[j] * y[(i - j) mod 4]) & (0x1111…1111 << i))
+//! ```
 #![forbid(unsafe_code)]
 
 use super::Products;
@@ -56,9 +62,10 @@ impl Products for Portable {
     }
 }
 
-/// The product over GF(2) of two polynomials of 64 bits.
+/// Returns the product over GF(2) of two polynomials of 64 bits.
 ///
-/// With the top nibble of `a` set aside, at most 15 products of bits meet in one place, which four bits can count.
+/// Four bits can count 15 products of bits at one position, but there could be 16. So the top nibble of `a` is
+/// multiplied separately.
 #[inline(always)]
 fn clmul(a: u64, b: u64) -> u128 {
     const EVERY_4TH: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
@@ -80,18 +87,18 @@ fn clmul(a: u64, b: u64) -> u128 {
 mod test {
     use super::clmul;
 
-    fn clmul_defined(a: u64, b: u64) -> u128 {
+    fn reference_clmul(a: u64, b: u64) -> u128 {
         (0..64).filter(|i| a >> i & 1 == 1).fold(0, |sum, i| sum ^ u128::from(b) << i)
     }
 
     #[test]
-    fn products_are_the_definition() {
-        assert_eq!(clmul(!0, !0), clmul_defined(!0, !0));
+    fn clmul_equals_its_definition() {
+        assert_eq!(clmul(!0, !0), reference_clmul(!0, !0));
         let mut x = 0x9e37_79b9_7f4a_7c15u64;
         for i in 0..if cfg!(miri) { 50 } else { 20_000 } {
             let (a, b) = (x, x.rotate_left(i % 64).wrapping_mul(0xd134_2543_de82_ef95));
-            assert_eq!(clmul(a, b), clmul_defined(a, b), "{a:x} {b:x}");
-            assert_eq!(clmul(!0, b), clmul_defined(!0, b), "{b:x}");
+            assert_eq!(clmul(a, b), reference_clmul(a, b), "{a:x} {b:x}");
+            assert_eq!(clmul(!0, b), reference_clmul(!0, b), "{b:x}");
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         }
     }

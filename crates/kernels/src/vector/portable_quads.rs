@@ -1,5 +1,4 @@
-//! Quads of words as plain integers, one per vector.
-
+//! The portable implementation of [`Quads`] with plain integers, one quad in a vector.
 #![forbid(unsafe_code)]
 
 use super::portable::Portable;
@@ -9,7 +8,7 @@ use super::{load_block, store_block};
 
 impl Quads for Portable {
     #[inline(always)]
-    fn repeat(self, quad: &[u8; 16]) -> [u32; 4] {
+    fn splat_quad(self, quad: &[u8; 16]) -> [u32; 4] {
         Words::<u32>::load(self, quad)
     }
     #[inline(always)]
@@ -26,7 +25,7 @@ impl Quads for Portable {
         ]
     }
     #[inline(always)]
-    fn weave(self, v: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
+    fn transpose_quads(self, v: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
         v
     }
     #[inline(always)]

@@ -1,11 +1,11 @@
-//! Plain integers: single rounds of AES, bit-sliced, up to sixteen blocks at once.
+//! The portable implementation of [`Rounds`]: bit-sliced rounds of AES, up to sixteen blocks at once.
 #![forbid(unsafe_code)]
 
 use super::portable::{Portable, round};
-use super::rounds::{Degrees, Rounds, whole};
+use super::rounds::{Degrees, Rounds, single_part};
 use super::{Token, load_block, store_block};
 
-/// Vectors of `D` blocks.
+/// The token for vectors of `D` blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes<const D: usize>(());
 
@@ -14,7 +14,7 @@ impl<const D: usize> Token for Lanes<D> {}
 impl<const D: usize> Rounds for Lanes<D> {
     const LANES: usize = D;
     type V = [u128; D];
-    whole! { [u128; D] }
+    single_part! { [u128; D] }
 
     fn load(self, from: &[u8]) -> [u128; D] {
         self.load_part(&from[..Self::BYTES])

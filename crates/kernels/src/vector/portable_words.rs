@@ -1,9 +1,10 @@
-//! Words as plain integers, 128 bits of them at a time: compilers make vectors of that where there are any.
+//! The portable implementation of [`Words`] with plain integers, 128 bits at a time. LLVM compiles them to vectors where
+//! the target has any.
 
 use super::portable::Portable;
 use super::words::Words;
 
-/// An array of `$x` for `$i` from 0 on.
+/// Evaluates `$x` for every index `$i` and returns the results as an array.
 macro_rules! lane_by_lane {
     ($lanes:literal $i:ident => $x:expr) => {{
         let mut out = [0; $lanes];

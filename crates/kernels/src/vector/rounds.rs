@@ -1,76 +1,78 @@
-//! Single rounds of AES whose round keys are data, as AEGIS is made of them.
+//! Single rounds of AES with data as round keys, for AEGIS.
 #![forbid(unsafe_code)]
 
 use super::{Token, unroll};
 
 /// Vectors of `LANES` blocks of 128 bits.
 pub(crate) trait Rounds: Token {
-    /// Blocks per vector.
+    /// Number of blocks in a vector.
     const LANES: usize;
-    /// Bytes per vector.
+    /// Number of bytes in a vector.
     const BYTES: usize = 16 * Self::LANES;
 
-    /// `LANES` blocks, as bytes.
+    /// A vector of `LANES` blocks, as bytes.
     type V: Copy;
-    /// The vectors that fit into a register, of which this one is made.
+    /// The token for one part. A vector that is wider than a register consists of several parts.
     type Part: Rounds;
-    /// How many of them.
+    /// Number of parts in a vector.
     const PARTS: usize;
 
-    /// For a part.
+    /// Returns the token for one part.
     fn part(self) -> Self::Part;
-    /// Part `i`.
-    fn cut(self, v: Self::V, i: usize) -> <Self::Part as Rounds>::V;
-    /// `v` with this part `i`.
-    fn join(self, v: Self::V, i: usize, part: <Self::Part as Rounds>::V) -> Self::V;
+    /// Returns part `i` of `v`.
+    fn get_part(self, v: Self::V, i: usize) -> <Self::Part as Rounds>::V;
+    /// Returns `v` with part `i` replaced.
+    fn set_part(self, v: Self::V, i: usize, part: <Self::Part as Rounds>::V) -> Self::V;
 
-    /// The first `BYTES` bytes of `from`.
+    /// Loads the first `BYTES` bytes of `from`.
     fn load(self, from: &[u8]) -> Self::V;
-    /// All bytes of `from`, at most `BYTES`, and zeros after them.
+    /// Loads all bytes of `from`, at most `BYTES`, followed by zeros.
     fn load_part(self, from: &[u8]) -> Self::V;
-    /// To the first `BYTES` bytes of `to`.
+    /// Stores `v` to the first `BYTES` bytes of `to`.
     fn store(self, v: Self::V, to: &mut [u8]);
-    /// To all bytes of `to`, at most `BYTES`.
+    /// Fills `to`, of at most `BYTES` bytes, with the first bytes of `v`.
     fn store_part(self, v: Self::V, to: &mut [u8]);
-    /// The same block in every lane.
+    /// Copies `block` to every lane.
     fn splat(self, block: &[u8; 16]) -> Self::V;
-    /// The xor of all lanes.
+    /// Returns the xor of all lanes.
     fn xor_lanes(self, v: Self::V) -> [u8; 16];
 
     /// a ^ b.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     /// a & b.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
-    /// One round of each state (FIPS 197, 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey) with the key
-    /// beside it. All at once, because plain integers work on many blocks or waste most of their work.
+    /// Applies one round (FIPS 197, 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey) to each state, with the key of
+    /// the same index. It takes all states at once, because the bit-sliced portable implementation computes 16 blocks
+    /// in the time of one.
     fn rounds<const N: usize>(self, states: [Self::V; N], keys: [Self::V; N]) -> [Self::V; N];
-    /// Tells the compiler that all of these change here, so that it does not work ahead. Computes nothing.
+    /// A scheduling fence, which computes nothing. The compiler must assume that all words change here, so it cannot
+    /// move later computations before it.
     #[inline(always)]
     fn fence<const N: usize>(self, _words: &mut [Self::V; N]) {}
 }
 
-/// An instruction set's vectors of one, two and four blocks. Its token stands for all that they need.
+/// The vectors of one, two and four blocks of an instruction set.
 pub(crate) trait Degrees: Token {
-    /// Vectors of one block.
+    /// The token for vectors of one block.
     type One: Rounds;
-    /// Vectors of two blocks.
+    /// The token for vectors of two blocks.
     type Two: Rounds;
-    /// Vectors of four blocks.
+    /// The token for vectors of four blocks.
     type Four: Rounds;
-    /// The largest degree for which LLVM keeps eight words, and what a step makes of them, in registers. The
-    /// states of larger ones lie on the stack.
+    /// The largest degree for which LLVM keeps the eight words before and after an update in registers. For a larger
+    /// degree, the state is on the stack.
     const REGISTER_DEGREE: usize;
 
-    /// For one block.
+    /// Returns the token for vectors of one block.
     fn degree_1(self) -> Self::One;
-    /// For two blocks.
+    /// Returns the token for vectors of two blocks.
     fn degree_2(self) -> Self::Two;
-    /// For four blocks.
+    /// Returns the token for vectors of four blocks.
     fn degree_4(self) -> Self::Four;
 }
 
-/// For vectors that are one register, or as good as that.
-macro_rules! whole {
+/// Implements the parts of [`Rounds`] for a vector that is its only part.
+macro_rules! single_part {
     ($v:ty) => {
         type Part = Self;
         const PARTS: usize = 1;
@@ -80,18 +82,18 @@ macro_rules! whole {
             self
         }
         #[inline(always)]
-        fn cut(self, v: $v, _: usize) -> $v {
+        fn get_part(self, v: $v, _: usize) -> $v {
             v
         }
         #[inline(always)]
-        fn join(self, _: $v, _: usize, part: $v) -> $v {
+        fn set_part(self, _: $v, _: usize, part: $v) -> $v {
             part
         }
     };
 }
-pub(super) use whole;
+pub(super) use single_part;
 
-/// Vectors of twice as many blocks as an instruction set has, made of two.
+/// Vectors of twice as many blocks as those of `B`, each made of two of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair<B>(pub(super) B);
 
@@ -108,12 +110,12 @@ impl<B: Rounds> Rounds for Pair<B> {
         self.0.part()
     }
     #[inline(always)]
-    fn cut(self, v: Self::V, i: usize) -> <B::Part as Rounds>::V {
-        self.0.cut(v[i / B::PARTS], i % B::PARTS)
+    fn get_part(self, v: Self::V, i: usize) -> <B::Part as Rounds>::V {
+        self.0.get_part(v[i / B::PARTS], i % B::PARTS)
     }
     #[inline(always)]
-    fn join(self, mut v: Self::V, i: usize, part: <B::Part as Rounds>::V) -> Self::V {
-        v[i / B::PARTS] = self.0.join(v[i / B::PARTS], i % B::PARTS, part);
+    fn set_part(self, mut v: Self::V, i: usize, part: <B::Part as Rounds>::V) -> Self::V {
+        v[i / B::PARTS] = self.0.set_part(v[i / B::PARTS], i % B::PARTS, part);
         v
     }
     #[inline(always)]

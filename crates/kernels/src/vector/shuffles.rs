@@ -1,23 +1,24 @@
-//! Shuffles of bytes for [`super::words`] and [`super::pairs`], where vectors have them.
+//! Constants of byte shuffles for [`super::words`] and [`super::pairs`].
 #![forbid(unsafe_code)]
 
-use super::pairs::ByteOrder;
+use super::pairs::{ByteOrder, Word};
 
-/// Where a block has byte `i`, from the lowest on, of its word x (0) or y (1).
-pub(crate) const fn place(order: ByteOrder, word: usize, which: usize, i: usize) -> usize {
+/// Returns the position in a block of byte `i` of a word of `word` bytes, where byte 0 is the lowest. `which` is 0 for
+/// the word x and 1 for y.
+pub(crate) const fn byte_position(order: ByteOrder, word: usize, which: usize, i: usize) -> usize {
     match order {
         ByteOrder::Big => word * which + word - 1 - i,
         ByteOrder::Little => word * (1 - which) + i,
     }
 }
 
-/// A byte that becomes zero, or whatever there is.
+/// The index for a byte of the result that is zero or undefined.
 pub(crate) const NONE: u8 = 0x80;
 
-/// Bytes of 128 bits that a shuffle takes each byte from.
+/// For each byte of 128 bits of the result, the index of the byte that it is taken from.
 pub(crate) type Shuffle = [u8; 16];
 
-/// Words with lanes of `lane` bytes after a rotation left by `by` bytes.
+/// Rotates words of `word` bytes in lanes of `lane` bytes left by `by` bytes.
 pub(crate) const fn rotated(word: usize, lane: usize, by: usize) -> Shuffle {
     let mut shuffle = [NONE; 16];
     let mut i = 0;
@@ -30,7 +31,7 @@ pub(crate) const fn rotated(word: usize, lane: usize, by: usize) -> Shuffle {
     shuffle
 }
 
-/// Words with lanes of `lane` bytes, each of them backwards.
+/// Reverses the bytes of words in lanes of `lane` bytes.
 pub(crate) const fn swapped(word: usize, lane: usize) -> Shuffle {
     let mut shuffle = [NONE; 16];
     let mut i = 0;
@@ -43,7 +44,7 @@ pub(crate) const fn swapped(word: usize, lane: usize) -> Shuffle {
     shuffle
 }
 
-/// Words with lanes of `lane` bytes at the upper ends of these.
+/// Moves words to the upper ends of their lanes of `lane` bytes.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const fn raised(word: usize, lane: usize) -> Shuffle {
     let mut shuffle = [NONE; 16];
@@ -57,22 +58,22 @@ pub(crate) const fn raised(word: usize, lane: usize) -> Shuffle {
     shuffle
 }
 
-/// How blocks become words and words blocks where vectors are shuffled by 128 bits: those words x that fit into 64 bits,
-/// and then as many y.
+/// Shuffles between blocks and words, for vectors that are shuffled in units of 128 bits. The lower 64 bits of a unit
+/// hold as many words x as fit, and the upper 64 bits the words y of the same blocks.
 pub(crate) struct Halves {
     pub(crate) to_words: Shuffle,
     pub(crate) to_blocks: Shuffle,
 }
 
 impl Halves {
-    /// For words of `word` bytes in lanes of `lane` bytes.
+    /// Returns the shuffles for words of `word` bytes in lanes of `lane` bytes.
     pub(crate) const fn of(order: ByteOrder, word: usize, lane: usize) -> Self {
         let mut halves = Self { to_words: [NONE; 16], to_blocks: [NONE; 16] };
         let mut at = 0;
         while at < 16 {
             let (which, block, i) = (at / 8, at % 8 / lane, at % lane);
             if i < word {
-                let from = 2 * word * block + place(order, word, which, i);
+                let from = 2 * word * block + byte_position(order, word, which, i);
                 halves.to_words[at] = from as u8;
                 halves.to_blocks[from] = at as u8;
             }
@@ -81,10 +82,17 @@ impl Halves {
         halves
     }
 
-    /// For both orders.
+    /// Returns the shuffles for both byte orders, indexed by [`ByteOrder`].
     pub(crate) const fn both(word: usize, lane: usize) -> [Self; 2] {
         [Self::of(ByteOrder::Big, word, lane), Self::of(ByteOrder::Little, word, lane)]
     }
+}
+
+/// Returns the shuffles for a word size and a byte order.
+#[inline(always)]
+pub(crate) fn halves<W: Word>(order: ByteOrder) -> &'static Halves {
+    let both = const { &Halves::both(W::BYTES, W::LANE) };
+    &both[order as usize]
 }
 
 #[cfg(test)]
@@ -92,7 +100,7 @@ mod test {
     use super::*;
 
     #[test]
-    fn blocks_become_words_and_blocks_again() {
+    fn to_words_and_to_blocks_are_inverse() {
         for (word, lane) in [(2, 2), (3, 4), (4, 4), (6, 8), (8, 8)] {
             for halves in Halves::both(word, lane) {
                 let bytes = 16 / lane * word;
@@ -101,7 +109,7 @@ mod test {
                 assert!(halves.to_blocks[bytes..].iter().all(|i| *i == NONE));
             }
         }
-        // x = 010203, y = 040506 as the paper prints them.
+        // The block x = 010203, y = 040506, as the paper would print it.
         assert_eq!(Halves::of(ByteOrder::Big, 3, 4).to_words[..4], [2, 1, 0, NONE]);
         assert_eq!(Halves::of(ByteOrder::Little, 3, 4).to_words[..4], [3, 4, 5, NONE]);
     }

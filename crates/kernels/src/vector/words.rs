@@ -1,22 +1,23 @@
-//! What a cipher made of additions, rotations and xors needs from an instruction set.
+//! Vectors of words, for ciphers made of additions, rotations and xors such as ChaCha20 and Speck.
 
 use super::Token;
 
-/// Vectors of `LANES` words `T`: `u16`, `u32` or `u64`, all modulo 2^bits. In memory they are little-endian.
+/// Vectors of `LANES` words of type `T`: `u16`, `u32` or `u64`. They are little-endian in memory, and all arithmetic
+/// wraps.
 pub(crate) trait Words<T>: Token {
-    /// Words per vector.
+    /// Number of words in a vector.
     const LANES: usize;
-    /// Bytes per vector.
+    /// Number of bytes in a vector.
     const BYTES: usize = Self::LANES * size_of::<T>();
 
-    /// `LANES` words.
+    /// A vector of `LANES` words.
     type V: Copy;
 
-    /// The same word in every lane.
+    /// Copies `x` to every lane.
     fn splat(self, x: T) -> Self::V;
-    /// The first `BYTES` bytes of `from`.
+    /// Loads the first `BYTES` bytes of `from`.
     fn load(self, from: &[u8]) -> Self::V;
-    /// To the first `BYTES` bytes of `to`.
+    /// Stores `v` to the first `BYTES` bytes of `to`.
     fn store(self, v: Self::V, to: &mut [u8]);
     /// a + b.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
@@ -24,9 +25,9 @@ pub(crate) trait Words<T>: Token {
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
     /// a ^ b.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Shifts every word left by `N` bits; zeros come in.
+    /// Shifts every word left by `N` bits.
     fn shift_left<const N: i32>(self, v: Self::V) -> Self::V;
-    /// Shifts every word right by `N` bits; zeros come in.
+    /// Shifts every word right by `N` bits and fills with zeros.
     fn shift_right<const N: i32>(self, v: Self::V) -> Self::V;
     /// Rotates every word left by `N` bits.
     fn rotate_left<const N: i32>(self, v: Self::V) -> Self::V;

@@ -1,6 +1,6 @@
-//! x86-64: one, two or four blocks per vector.
+//! [`Blocks`] on x86-64: AES-NI on one block, VAES on two or four.
 //!
-//! A token can only be made where its features are enabled:
+//! A token can only be made in a function that enables its features:
 //!
 //! ```
 //! #[target_feature(enable = "vaes,avx512f,avx512bw,avx512vl,bmi2")]
@@ -9,7 +9,8 @@
 //! }
 //! ```
 //!
-//! With others the call is unsafe, which a wrapper in a table does not write:
+//! In a function with other features the call is unsafe, and the wrappers in the tables of variants contain no `unsafe`
+//! block:
 //!
 //! ```compile_fail,E0133
 //! #[target_feature(enable = "vaes,aes,avx2")]
@@ -18,24 +19,24 @@
 //! }
 //! ```
 
-use super::{Blocks, Schedule, Token, load_block, store_block};
+use super::{Blocks, Schedule, Token, load_block, opaque_ref, store_block};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-/// An intrinsic call.
+/// Calls an intrinsic.
 macro_rules! op {
     ($f:ident $(::<$i:tt>)? ($($a:expr),*)) => {{
-        // SAFETY: the instruction touches no memory, and the token `self` exists only where it may run.
+        // SAFETY: the instruction does not access memory, and the token `self` exists only where it may run.
         unsafe { $f $(::<$i>)? ($($a),*) }
     }};
 }
 
 pub(super) use op;
 
-/// Names these elements to the compiler as read and written.
+/// Makes the compiler assume that these array elements are read and written here.
 macro_rules! pin {
     ($reg:ident $(($s:ident $($i:literal)*))*) => {
-        // SAFETY: no instruction, only a comment that names the operands.
+        // SAFETY: the assembly has no instruction, only a comment that names the operands.
         unsafe {
             asm!($($(concat!("/* {} is ", $i, " */"),)*)* $($(inout($reg) $s[$i],)*)*
                 options(pure, nomem, nostack, preserves_flags))
@@ -44,7 +45,7 @@ macro_rules! pin {
 }
 pub(super) use pin;
 
-/// Tokens for vocabularies without AES: features, and [`Token::SPILLS`].
+/// Defines tokens for operations without AES, with their features and [`Token::SPILLS`].
 macro_rules! tokens {
     ($($(#[$doc:meta])* $name:ident $features:literal spills $spills:literal;)*) => {
         $(
@@ -53,10 +54,10 @@ macro_rules! tokens {
             pub struct $name(());
 
             impl $name {
-                /// The token.
+                /// Makes the token.
                 ///
                 /// # Safety
-                /// Safe to call where these features are enabled; elsewhere the processor must have them.
+                /// A caller that does not enable these features must know that the processor has them.
                 #[inline]
                 #[target_feature(enable = $features)]
                 pub fn new() -> Self { Self(()) }
@@ -70,16 +71,16 @@ macro_rules! tokens {
 }
 pub(super) use tokens;
 
-/// AES on one block.
+/// The token for AES on one block.
 pub type Aesni = Xmm<false>;
-/// AES on two blocks.
+/// The token for AES on two blocks.
 pub type Vaes256 = Ymm<false>;
-/// AES on four blocks.
+/// The token for AES on four blocks.
 pub type Vaes512 = Zmm<false>;
 
-/// Reverses 16 bytes.
+/// The shuffle that reverses 16 bytes.
 const SWAP: [u8; 16] = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
-/// Rotates columns by a byte.
+/// The shuffle that rotates columns by a byte.
 const ROTATE: [u8; 16] = [1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12];
 
 macro_rules! blocks {
@@ -90,24 +91,24 @@ macro_rules! blocks {
     ) => {
         $(#[$doc])*
         ///
-        /// With `PRODUCTS`, the carry-less multiplication of these vectors may run too.
+        /// With `PRODUCTS`, the token also stands for the carry-less multiplication of these vectors.
         #[derive(Clone, Copy, Debug)]
         pub struct $name<const PRODUCTS: bool>(());
 
         impl $name<false> {
-            /// The token.
+            /// Makes the token.
             ///
             /// # Safety
-            /// Safe to call where these features are enabled; elsewhere the processor must have them.
+            /// A caller that does not enable these features must know that the processor has them.
             #[inline]
             #[target_feature(enable = $features)]
             pub fn new() -> Self { Self(()) }
         }
 
         impl $name<true> {
-            /// For the constructor in `x86_products`, which carries the features.
+            /// Makes the token for the constructor in `x86_products`, which enables the features.
             #[inline(always)]
-            pub(super) fn here() -> Self { Self(()) }
+            pub(super) fn new_unchecked() -> Self { Self(()) }
         }
 
         impl<const PRODUCTS: bool> Token for $name<PRODUCTS> {
@@ -122,7 +123,7 @@ macro_rules! blocks {
             type Keys<'a> = &'a Schedule;
             type One = Xmm<PRODUCTS>;
 
-            // Its features are among those of the wider vectors.
+            // The features of the narrow vectors are among those of the wider ones.
             #[inline(always)]
             fn one(self) -> Xmm<PRODUCTS> { Xmm(()) }
             #[inline(always)]
@@ -155,7 +156,7 @@ macro_rules! blocks {
             fn rot_word(self, v: $v) -> $v { op!($shuffle(v, self.splat(&ROTATE))) }
             #[inline(always)]
             fn sub_word(self, v: $v) -> $v {
-                // ShiftRows does nothing to four equal columns, so a lone last round with key zero is SubBytes.
+                // ShiftRows does not change four equal columns, so a last round with key zero is SubBytes.
                 op!($last(v, self.splat(&[0; 16])))
             }
             #[inline(always)]
@@ -175,7 +176,7 @@ macro_rules! blocks {
             fn aes_add(self, s: $v, bytes: $v) -> $v { self.xor(s, bytes) }
             #[inline(always)]
             fn aes_last(self, s: $v, keys: &&Schedule, r: usize, data: $v) -> $v {
-                // The last step of AES is an xor, so data joins the key ahead of time and costs no latency.
+                // The last step of AES is an xor, so XORing the data to the key in advance adds no latency.
                 op!($last(s, self.xor(data, self.splat(keys.round(r)))))
             }
 
@@ -188,7 +189,7 @@ macro_rules! blocks {
         #[inline]
         #[target_feature(enable = $features)]
         fn $fence<const N: usize>(s: &mut [$v; N]) {
-            // The operands of `asm!` cannot be generic, so each number in use is written out.
+            // The operands of `asm!` cannot be generic, so there is one arm for each length in use.
             match N {
                 4 => pin!($reg (s 0 1 2 3)),
                 6 => pin!($reg (s 0 1 2 3 4 5)),
@@ -201,15 +202,14 @@ macro_rules! blocks {
 }
 
 impl Vaes512 {
-    /// For two blocks.
+    /// Returns the token for two blocks, whose features are among those for four.
     #[inline(always)]
     pub(super) fn two(self) -> Vaes256 {
-        // Its features are among those of the wider vectors.
         Ymm(())
     }
 }
 
-/// For the rows without masks: no part of a vector can be loaded or stored at once.
+/// Implements partial loads and stores for the variants without masks, which handle each block separately.
 macro_rules! parts_by_block {
     ($v:ident, $($i:literal)*) => {
         #[inline(always)]
@@ -226,24 +226,18 @@ macro_rules! parts_by_block {
     };
 }
 
-/// For the rows with 16 registers.
+/// Implements [`Blocks::reread`] for the variants with 16 registers.
 macro_rules! reread_keys {
     () => {
         #[inline(always)]
         fn reread(self, keys: &mut &Schedule) {
-            let mut p: *const Schedule = *keys;
-            #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
-            // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
-            unsafe {
-                asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
-                *keys = &*p;
-            }
+            *keys = opaque_ref(keys);
         }
     };
 }
 
 blocks! {
-    /// AES-NI in its AVX encoding: one block.
+    /// The token for AES-NI in its AVX encoding, with one block in a vector.
     Xmm, 1, __m128i, "aes,avx", xmm_reg, fence_x;
     _mm_xor_si128 _mm_shuffle_epi8 _mm_shuffle_epi32 _mm_bslli_si128 _mm_add_epi64 _mm_aesenc_si128 _mm_aesenclast_si128
     _mm_loadu_si128 _mm_storeu_si128;
@@ -263,7 +257,7 @@ blocks! {
 }
 
 blocks! {
-    /// VAES on 256-bit registers: two blocks, no AVX-512.
+    /// The token for VAES on 256-bit registers without AVX-512, with two blocks in a vector.
     Ymm, 2, __m256i, "vaes,aes,avx2", ymm_reg, fence_y;
     _mm256_xor_si256 _mm256_shuffle_epi8 _mm256_shuffle_epi32 _mm256_bslli_epi128 _mm256_add_epi64
     _mm256_aesenc_epi128 _mm256_aesenclast_epi128 _mm256_loadu_si256 _mm256_storeu_si256;
@@ -292,7 +286,7 @@ blocks! {
 }
 
 blocks! {
-    /// VAES on 512-bit registers: four blocks.
+    /// The token for VAES on 512-bit registers, with four blocks in a vector.
     Zmm, 4, __m512i, "vaes,avx512f,avx512bw,avx512vl,bmi2", zmm_reg, fence_z;
     _mm512_xor_si512 _mm512_shuffle_epi8 _mm512_shuffle_epi32 _mm512_bslli_epi128 _mm512_add_epi64
     _mm512_aesenc_epi128 _mm512_aesenclast_epi128 _mm512_loadu_si512 _mm512_storeu_si512;
@@ -300,8 +294,8 @@ blocks! {
     #[inline(always)]
     fn load_part(self, from: &[u8], skip: usize) -> __m512i {
         let (mask, skip) = op!(mask(from.len(), skip));
-        // SAFETY: bit `skip + i` of the mask is set only for `i < from.len()`, and its byte is `from[i]`; bytes
-        // whose bit is clear are not accessed.
+        // SAFETY: bit `skip + i` of the mask is set only for `i < from.len()`, and its byte is `from[i]`. Bytes whose
+        // bit is clear are not accessed.
         unsafe { _mm512_maskz_loadu_epi8(mask, from.as_ptr().wrapping_sub(skip).cast()) }
     }
     #[inline(always)]
@@ -331,7 +325,7 @@ blocks! {
     }
 }
 
-/// The mask of the bits from `skip % 16` on, `len` of them but none past the 64th; and that `skip % 16`.
+/// Returns `skip % 16`, after a mask of `len` bits that begins there. Bits past the 64th are cut off.
 #[inline]
 #[target_feature(enable = "bmi2")]
 fn mask(len: usize, skip: usize) -> (u64, usize) {

@@ -1,4 +1,4 @@
-//! x86-64: eight words with the products of AVX-512 IFMA, or four with those of AVX2.
+//! [`Limbs`] on x86-64: eight words with the products of AVX-512 IFMA, or four with those of AVX2.
 
 use super::Token;
 use super::limbs::{Limbs, Limbs32, Limbs52};
@@ -7,13 +7,13 @@ use core::arch::asm;
 use core::arch::x86_64::*;
 
 tokens! {
-    /// AVX-512 IFMA: eight words.
+    /// The token for AVX-512 IFMA, with eight words in a vector.
     Ifma512 "avx512f,avx512ifma" spills false;
-    /// AVX2: four words.
+    /// The token for AVX2, with four words in a vector.
     Avx2Limbs "avx2" spills true;
 }
 
-/// `Limbs` of a token, by the names of its instructions.
+/// Implements [`Limbs`] for a token with the instructions of these names.
 macro_rules! limbs {
     (
         $name:ident, $lanes:literal, $order:expr, $v:ident;
@@ -30,12 +30,12 @@ macro_rules! limbs {
             fn load(self, from: &[u8]) -> [$v; 2] {
                 let from: &[u8; 16 * $lanes] = from.first_chunk().unwrap();
                 let at = from.as_ptr();
-                // SAFETY: the two halves of the array behind `from`; needs no alignment.
+                // SAFETY: reads the two halves of the array behind `from`; needs no alignment.
                 let (a, b) = unsafe { ($load(at.cast()), $load(at.add(8 * $lanes).cast())) };
                 [op!($low(a, b)), op!($high(a, b))]
             }
             #[inline(always)]
-            fn words(self, from: &[u64]) -> $v {
+            fn load_words(self, from: &[u64]) -> $v {
                 let from: &[u64; $lanes] = from.first_chunk().unwrap();
                 // SAFETY: reads as many bytes as the array behind `from` has; needs no alignment.
                 unsafe { $load(from.as_ptr().cast()) }
@@ -73,7 +73,7 @@ limbs! {
     _mm512_zextsi128_si512 _mm512_add_epi64 _mm512_and_si512 _mm512_or_si512 _mm512_sllv_epi64 _mm512_srlv_epi64;
 
     #[inline(always)]
-    fn sum(self, v: __m512i) -> u64 {
+    fn sum_lanes(self, v: __m512i) -> u64 {
         let v = op!(_mm256_add_epi64(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64::<1>(v)));
         op!(sum4(v))
     }
@@ -89,10 +89,10 @@ limbs! {
     _mm256_zextsi128_si256 _mm256_add_epi64 _mm256_and_si256 _mm256_or_si256 _mm256_sllv_epi64 _mm256_srlv_epi64;
 
     #[inline(always)]
-    fn sum(self, v: __m256i) -> u64 { op!(sum4(v)) }
+    fn sum_lanes(self, v: __m256i) -> u64 { op!(sum4(v)) }
 }
 
-/// The sum of four words.
+/// Returns the sum of four words.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sum4(v: __m256i) -> u64 {
@@ -100,13 +100,13 @@ fn sum4(v: __m256i) -> u64 {
     _mm_cvtsi128_si64(_mm_add_epi64(v, _mm_unpackhi_epi64(v, v))) as u64
 }
 
-/// From shifts and a sum LLVM makes a product, and of that several instructions, since AVX-512F has none for
-/// 64 bits; so it must not see that both belong together.
+/// Multiplies by 20 with shifts and a sum, and hides from LLVM that they belong together. Otherwise LLVM replaces them
+/// by a 64-bit multiplication, which takes several instructions, since AVX-512F has none for it.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn times_20(v: __m512i) -> __m512i {
     let mut four = _mm512_slli_epi64::<2>(v);
-    // SAFETY: no instruction, only a comment that names the operand.
+    // SAFETY: the assembly has no instruction, only a comment that names the operand.
     unsafe { asm!("/* {} */", inout(zmm_reg) four, options(pure, nomem, nostack, preserves_flags)) };
     _mm512_add_epi64(four, _mm512_slli_epi64::<2>(four))
 }
@@ -135,15 +135,15 @@ impl Limbs52 for Ifma512 {
 }
 
 impl Limbs32 for Avx2Limbs {
-    type Half = __m256i;
+    type Narrow = __m256i;
 
     #[inline(always)]
-    fn half(self, v: __m256i) -> __m256i {
+    fn narrow(self, v: __m256i) -> __m256i {
         v
     }
     #[inline(always)]
-    fn splat_half(self, x: u32) -> __m256i {
-        // Not as 64 bits: LLVM would have them zero above these, with one instruction more.
+    fn splat_narrow(self, x: u32) -> __m256i {
+        // A splat of 64-bit words would cost one instruction more, because LLVM would clear their upper halves.
         op!(_mm256_set1_epi32(x as i32))
     }
     #[inline(always)]

@@ -1,24 +1,24 @@
-//! x86-64: words and blocks of Speck.
+//! [`Pairs`] on x86-64: the words and blocks of Speck.
 
 use super::Token;
 use super::inout::InOut;
 use super::pairs::{ByteOrder, Pairs, Word};
-use super::shuffles::{Halves, Shuffle, place, raised, rotated, swapped};
+use super::shuffles::{Shuffle, byte_position, halves, raised, rotated, swapped};
 use super::words::Words;
 use super::x86::{op, pin};
 use super::x86_words::{Avx2, Avx512};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-/// Vectors of 512 bits whose bytes go anywhere, and with shifts through two words.
+/// The token for vectors of 512 bits with permutations of bytes (VBMI) and shifts across two words (VBMI2).
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Bytes(Avx512);
 
 impl Avx512Bytes {
-    /// The token.
+    /// Makes the token.
     ///
     /// # Safety
-    /// Safe to call where these features are enabled; elsewhere the processor must have them.
+    /// A caller that does not enable these features must know that the processor has them.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     pub fn new() -> Self {
@@ -28,20 +28,21 @@ impl Avx512Bytes {
 
 impl Token for Avx512Bytes {}
 
-/// For both orders: where each byte of 128 comes from. Bytes of x have the numbers from 0 on, those of y from 64 on.
-struct Bytes {
+/// The permutations of 128 bytes between blocks and words. An index is the number of the byte that is taken. In the words,
+/// bytes 0 to 63 are those of x, and bytes 64 to 127 those of y.
+struct Permutations {
     to_words: [[u8; 64]; 2],
     to_blocks: [[u8; 64]; 2],
 }
 
-impl Bytes {
+impl Permutations {
     const fn of(order: ByteOrder, word: usize, lane: usize) -> Self {
         let mut bytes = Self { to_words: [[0; 64]; 2], to_blocks: [[0; 64]; 2] };
         let mut at = 0;
         while at < 128 {
             let (which, block, i) = (at / 64, at % 64 / lane, at % lane);
             if i < word {
-                let from = 2 * word * block + place(order, word, which, i);
+                let from = 2 * word * block + byte_position(order, word, which, i);
                 bytes.to_words[which][at % 64] = from as u8;
                 bytes.to_blocks[from / 64][from % 64] = at as u8;
             }
@@ -55,8 +56,8 @@ impl Bytes {
     }
 }
 
-/// Numbers from 0 on in lanes of `lane` bytes.
-const fn numbers(lane: usize) -> [u8; 64] {
+/// Returns the numbers 0, 1, 2, … in lanes of `lane` bytes.
+const fn lane_indices(lane: usize) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut i = 0;
     while i < 64 {
@@ -77,9 +78,9 @@ impl Avx512Bytes {
         let one = unsafe { _mm_loadu_si128(shuffle.as_ptr().cast()) };
         op!(_mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(one)))
     }
-    /// `len` bytes, 96 or 128.
+    /// Loads `len` bytes, which are 96 or 128.
     #[inline(always)]
-    fn take(self, len: usize, from: &[u8]) -> [__m512i; 2] {
+    fn load_pair(self, len: usize, from: &[u8]) -> [__m512i; 2] {
         let a = self.table(from.first_chunk().unwrap());
         if len == 128 {
             return [a, self.table(from[64..].first_chunk().unwrap())];
@@ -89,9 +90,9 @@ impl Avx512Bytes {
         let b = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
         [a, op!(_mm512_zextsi256_si512(b))]
     }
-    /// `len` bytes, 96 or 128.
+    /// Stores `len` bytes, which are 96 or 128.
     #[inline(always)]
-    fn give(self, len: usize, [a, b]: [__m512i; 2], to: &mut [u8]) {
+    fn store_pair(self, len: usize, [a, b]: [__m512i; 2], to: &mut [u8]) {
         Words::<u64>::store(self.0, a, to);
         if len == 128 {
             return Words::<u64>::store(self.0, b, &mut to[64..]);
@@ -101,23 +102,24 @@ impl Avx512Bytes {
         unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm512_castsi512_si256(b)) }
     }
     #[inline(always)]
-    fn pick(self, [a, b]: [__m512i; 2], tables: &[[u8; 64]; 2]) -> [__m512i; 2] {
+    fn permute(self, [a, b]: [__m512i; 2], tables: &[[u8; 64]; 2]) -> [__m512i; 2] {
         let [first, second] = [self.table(&tables[0]), self.table(&tables[1])];
         [op!(_mm512_permutex2var_epi8(a, first, b)), op!(_mm512_permutex2var_epi8(a, second, b))]
     }
 }
 
 #[inline(always)]
-fn bytes<W: Word>(order: ByteOrder) -> &'static Bytes {
-    let both = const { &Bytes::both(W::BYTES, W::LANE) };
+fn permutations<W: Word>(order: ByteOrder) -> &'static Permutations {
+    let both = const { &Permutations::both(W::BYTES, W::LANE) };
     &both[order as usize]
 }
 
-/// Where LLVM sees what is in `shuffle` it makes a rotation or a shift of it, which waits for the other ones: on Zen 4 a
-/// shuffle has a port more to go to, and the five operations of a round take 2.5 cycles and not 2.8.
+/// Shuffles bytes, with a shuffle that LLVM cannot see. Otherwise LLVM replaces it by a rotation or a shift, which
+/// competes with the other rotations of the round for execution ports. On Zen 4 shuffles have one port more, and the
+/// five operations of a round take 2.5 cycles instead of 2.8.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn turn_bytes(v: __m512i, shuffle: &Shuffle) -> __m512i {
+fn shuffle_opaque(v: __m512i, shuffle: &Shuffle) -> __m512i {
     // SAFETY: reads the 16 bytes of the array; needs no alignment.
     let one = unsafe { _mm_loadu_si128(shuffle.as_ptr().cast()) };
     let mut shuffle = [_mm512_broadcast_i32x4(one)];
@@ -136,17 +138,19 @@ where
         self.0
     }
     #[inline(always)]
-    fn numbers(self) -> __m512i {
-        self.table(const { &numbers(W::LANE) })
+    fn block_indices(self) -> __m512i {
+        self.table(const { &lane_indices(W::LANE) })
     }
     #[inline(always)]
     fn rotate_words<const N: i32, const M: i32>(self, v: __m512i) -> __m512i {
         match W::BITS {
             16 => op!(_mm512_shldi_epi16::<N>(v, v)),
-            24.. if N % 8 == 0 => op!(turn_bytes(v, const { &rotated(W::BYTES, W::LANE, N as usize / 8) })),
-            // The high bits of the word come in below: it stands at the top of the second operand.
-            24 => op!(_mm512_shldi_epi32::<N>(v, turn_bytes(v, const { &raised(W::BYTES, W::LANE) }))),
-            48 => op!(_mm512_shldi_epi64::<N>(v, turn_bytes(v, const { &raised(W::BYTES, W::LANE) }))),
+            24.. if N % 8 == 0 => {
+                op!(shuffle_opaque(v, const { &rotated(W::BYTES, W::LANE, N as usize / 8) }))
+            }
+            // The bits shifted in from below are the high bits of the word, which is at the top of the second operand.
+            24 => op!(_mm512_shldi_epi32::<N>(v, shuffle_opaque(v, const { &raised(W::BYTES, W::LANE) }))),
+            48 => op!(_mm512_shldi_epi64::<N>(v, shuffle_opaque(v, const { &raised(W::BYTES, W::LANE) }))),
             _ => self.0.rotate_left::<N>(v),
         }
     }
@@ -156,21 +160,21 @@ where
     }
     #[inline(always)]
     fn load_blocks(self, order: ByteOrder, from: &[u8]) -> [__m512i; 2] {
-        let tables = bytes::<W>(order);
-        self.pick(self.take(<Self as Pairs<W>>::PAIR, from), &tables.to_words)
+        let tables = permutations::<W>(order);
+        self.permute(self.load_pair(<Self as Pairs<W>>::PAIR_BYTES, from), &tables.to_words)
     }
     #[inline(always)]
     fn store_blocks(self, order: ByteOrder, blocks: [__m512i; 2], to: &mut [u8]) {
-        let tables = bytes::<W>(order);
-        self.give(<Self as Pairs<W>>::PAIR, self.pick(blocks, &tables.to_blocks), to);
+        let tables = permutations::<W>(order);
+        self.store_pair(<Self as Pairs<W>>::PAIR_BYTES, self.permute(blocks, &tables.to_blocks), to);
     }
     #[inline(always)]
     fn xor_blocks(self, order: ByteOrder, blocks: [__m512i; 2], mut data: InOut<'_>) {
-        let tables = bytes::<W>(order);
-        let [c, d] = self.pick(blocks, &tables.to_blocks);
-        let [a, b] = self.take(<Self as Pairs<W>>::PAIR, data.source());
+        let tables = permutations::<W>(order);
+        let [c, d] = self.permute(blocks, &tables.to_blocks);
+        let [a, b] = self.load_pair(<Self as Pairs<W>>::PAIR_BYTES, data.source());
         let sums = [self.0.xor(a, c), self.0.xor(b, d)];
-        self.give(<Self as Pairs<W>>::PAIR, sums, data.target());
+        self.store_pair(<Self as Pairs<W>>::PAIR_BYTES, sums, data.target());
     }
 }
 
@@ -181,9 +185,9 @@ impl Avx2 {
         let one = unsafe { _mm_loadu_si128(shuffle.as_ptr().cast()) };
         op!(_mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(one)))
     }
-    /// Twice `len` bytes, 12 or 16, each in 128 bits.
+    /// Loads `len` bytes, which are 12 or 16, to each half of a vector.
     #[inline(always)]
-    fn take(self, len: usize, from: &[u8]) -> __m256i {
+    fn load_halves(self, len: usize, from: &[u8]) -> __m256i {
         if len == 16 {
             return Words::<u64>::load(self, from);
         }
@@ -192,9 +196,9 @@ impl Avx2 {
         let high = |at: usize| i64::from(u32::from_le_bytes(*from[at..].first_chunk().unwrap()));
         op!(_mm256_set_epi64x(high(20), low(12), high(8), low(0)))
     }
-    /// Twice `len` bytes, 12 or 16, of 128 bits each.
+    /// Stores the first `len` bytes, which are 12 or 16, of each half of a vector.
     #[inline(always)]
-    fn give(self, len: usize, v: __m256i, to: &mut [u8]) {
+    fn store_halves(self, len: usize, v: __m256i, to: &mut [u8]) {
         if len == 16 {
             return Words::<u64>::store(self, v, to);
         }
@@ -206,14 +210,15 @@ impl Avx2 {
     }
 }
 
-/// In both 128-bit lanes of two vectors there are as many blocks as words fit into 64 bits. This is their order after the
-/// lower halves have met in one vector, and the upper ones in another.
+/// Returns the indices of the blocks in the order of [`Pairs::load_blocks`]. Each 128-bit lane of two loaded vectors holds
+/// as many blocks as words fit into 64 bits. Unpacking then moves the lower halves of the lanes of both vectors to one
+/// vector, and the upper halves to the other.
 const fn halved_numbers(lane: usize) -> [u8; 32] {
-    let (mut bytes, few) = ([0; 32], 8 / lane);
+    let (mut bytes, count) = ([0; 32], 8 / lane);
     let mut i = 0;
     while i < 32 / lane {
-        let (part, vector, within) = (i / few / 2, i / few % 2, i % few);
-        bytes[i * lane] = ((2 * vector + part) * few + within) as u8;
+        let (part, vector, within) = (i / count / 2, i / count % 2, i % count);
+        bytes[i * lane] = ((2 * vector + part) * count + within) as u8;
         i += 1;
     }
     bytes
@@ -230,7 +235,7 @@ where
         self
     }
     #[inline(always)]
-    fn numbers(self) -> __m256i {
+    fn block_indices(self) -> __m256i {
         Words::<W::Lane>::load(self, const { &halved_numbers(W::LANE) })
     }
     #[inline(always)]
@@ -248,32 +253,26 @@ where
     }
     #[inline(always)]
     fn load_blocks(self, order: ByteOrder, from: &[u8]) -> [__m256i; 2] {
-        let (quarter, to_words) = (<Self as Pairs<W>>::PAIR / 4, &halves::<W>(order).to_words);
-        let a = self.shuffle(self.take(quarter, from), to_words);
-        let b = self.shuffle(self.take(quarter, &from[2 * quarter..]), to_words);
+        let (quarter, to_words) = (<Self as Pairs<W>>::PAIR_BYTES / 4, &halves::<W>(order).to_words);
+        let a = self.shuffle(self.load_halves(quarter, from), to_words);
+        let b = self.shuffle(self.load_halves(quarter, &from[2 * quarter..]), to_words);
         [op!(_mm256_unpacklo_epi64(a, b)), op!(_mm256_unpackhi_epi64(a, b))]
     }
     #[inline(always)]
     fn store_blocks(self, order: ByteOrder, [x, y]: [__m256i; 2], to: &mut [u8]) {
-        let (quarter, to_blocks) = (<Self as Pairs<W>>::PAIR / 4, &halves::<W>(order).to_blocks);
+        let (quarter, to_blocks) = (<Self as Pairs<W>>::PAIR_BYTES / 4, &halves::<W>(order).to_blocks);
         let [a, b] = [op!(_mm256_unpacklo_epi64(x, y)), op!(_mm256_unpackhi_epi64(x, y))];
-        self.give(quarter, self.shuffle(a, to_blocks), to);
-        self.give(quarter, self.shuffle(b, to_blocks), &mut to[2 * quarter..]);
+        self.store_halves(quarter, self.shuffle(a, to_blocks), to);
+        self.store_halves(quarter, self.shuffle(b, to_blocks), &mut to[2 * quarter..]);
     }
     #[inline(always)]
     fn xor_blocks(self, order: ByteOrder, [x, y]: [__m256i; 2], mut data: InOut<'_>) {
-        let (quarter, to_blocks) = (<Self as Pairs<W>>::PAIR / 4, &halves::<W>(order).to_blocks);
+        let (quarter, to_blocks) = (<Self as Pairs<W>>::PAIR_BYTES / 4, &halves::<W>(order).to_blocks);
         let [a, b] = [op!(_mm256_unpacklo_epi64(x, y)), op!(_mm256_unpackhi_epi64(x, y))];
         let [a, b] = [self.shuffle(a, to_blocks), self.shuffle(b, to_blocks)];
-        let c = self.take(quarter, data.source());
-        let d = self.take(quarter, &data.source()[2 * quarter..]);
-        self.give(quarter, Words::<u64>::xor(self, a, c), data.target());
-        self.give(quarter, Words::<u64>::xor(self, b, d), &mut data.target()[2 * quarter..]);
+        let c = self.load_halves(quarter, data.source());
+        let d = self.load_halves(quarter, &data.source()[2 * quarter..]);
+        self.store_halves(quarter, Words::<u64>::xor(self, a, c), data.target());
+        self.store_halves(quarter, Words::<u64>::xor(self, b, d), &mut data.target()[2 * quarter..]);
     }
-}
-
-#[inline(always)]
-fn halves<W: Word>(order: ByteOrder) -> &'static Halves {
-    let both = const { &Halves::both(W::BYTES, W::LANE) };
-    &both[order as usize]
 }

@@ -1,15 +1,15 @@
-//! x86-64: carry-less products of the vectors in `x86`.
+//! [`Products`] on x86-64, with the vectors of the module `x86`.
 
 use super::x86::{Xmm, Ymm, Zmm, op, pin};
-use super::{Blocks, Products};
+use super::{Blocks, Products, opaque_ref};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-/// AES and products on one block.
+/// The token for AES and carry-less products on one block.
 pub type AesniProducts = Xmm<true>;
-/// AES and products on two blocks.
+/// The token for AES and carry-less products on two blocks.
 pub type Vaes256Products = Ymm<true>;
-/// AES and products on four blocks.
+/// The token for AES and carry-less products on four blocks.
 pub type Vaes512Products = Zmm<true>;
 
 /// x^63 + x^62 + x^57 in both halves.
@@ -22,13 +22,13 @@ macro_rules! products {
         $($own:tt)*
     ) => {
         impl $name<true> {
-            /// The token.
+            /// Makes the token.
             ///
             /// # Safety
-            /// Safe to call where these features are enabled; elsewhere the processor must have them.
+            /// A caller that does not enable these features must know that the processor has them.
             #[inline]
             #[target_feature(enable = $features)]
-            pub fn new() -> Self { Self::here() }
+            pub fn new() -> Self { Self::new_unchecked() }
         }
 
         impl Products for $name<true> {
@@ -48,13 +48,7 @@ macro_rules! products {
 
             #[inline(always)]
             fn opaque_ref<T>(self, x: &T) -> &T {
-                let mut p: *const T = x;
-                #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
-                // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
-                unsafe {
-                    asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
-                    &*p
-                }
+                opaque_ref(x)
             }
 
             $($own)*
@@ -120,7 +114,7 @@ products! {
     }
 }
 
-/// 32 bytes of ones and as many of zeros: whichever 16 or 32 of them one needs stand together.
+/// 32 bytes of ones and 32 of zeros. Any mask of the first bytes of a vector is a slice of them.
 static PREFIX_MASK: [u8; 64] = {
     let mut bytes = [0; 64];
     let mut i = 0;

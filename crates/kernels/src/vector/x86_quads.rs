@@ -1,34 +1,34 @@
-//! x86-64: quads of words, two or four per vector.
+//! [`Quads`] on x86-64, two or four in a vector.
 
 use super::quads::Quads;
 use super::shuffles::rotated;
 use super::words::Words;
 use super::x86::op;
 use super::x86_words::{Avx2, Avx512};
-use super::{load_block, store_block};
-use core::arch::asm;
+use super::{load_block, opaque_ref, store_block};
 use core::arch::x86_64::*;
 
-/// Which bytes rotate words by one, and by two.
+/// The shuffle that rotates words left by one byte.
 static BYTE: [u8; 16] = rotated(4, 4, 1);
+/// The shuffle that rotates words left by two bytes.
 static TWO_BYTES: [u8; 16] = rotated(4, 4, 2);
 
-/// `Quads` of a token, by the names of its instructions.
+/// Implements [`Quads`] for a token with the instructions of these names.
 macro_rules! quads {
-    ($token:ident $v:ident $repeat:ident $turn:ident $low:ident $high:ident $low_pair:ident $high_pair:ident; $($own:tt)*) => {
+    ($token:ident $v:ident $splat:ident $rotate:ident $low:ident $high:ident $low_pair:ident $high_pair:ident; $($own:tt)*) => {
         impl Quads for $token {
             #[inline(always)]
-            fn repeat(self, quad: &[u8; 16]) -> $v {
+            fn splat_quad(self, quad: &[u8; 16]) -> $v {
                 // SAFETY: reads the 16 bytes of the array; needs no alignment.
                 let one = unsafe { _mm_loadu_si128(quad.as_ptr().cast()) };
-                op!($repeat(one))
+                op!($splat(one))
             }
             #[inline(always)]
             fn rotate_lanes<const N: usize>(self, v: $v) -> $v {
                 match N {
-                    1 => op!($turn::<0b00_11_10_01>(v)),
-                    2 => op!($turn::<0b01_00_11_10>(v)),
-                    _ => op!($turn::<0b10_01_00_11>(v)),
+                    1 => op!($rotate::<0b00_11_10_01>(v)),
+                    2 => op!($rotate::<0b01_00_11_10>(v)),
+                    _ => op!($rotate::<0b10_01_00_11>(v)),
                 }
             }
             #[inline(always)]
@@ -44,13 +44,7 @@ macro_rules! quads {
             }
             #[inline(always)]
             fn opaque_ref<T>(self, x: &T) -> &T {
-                let mut p: *const T = x;
-                #[expect(clippy::pointers_in_nomem_asm_block, reason = "only the pointer passes through, not the memory")]
-                // SAFETY: no instruction, so `p` is the reference that it was; the memory behind it is not touched.
-                unsafe {
-                    asm!("/* {} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
-                    &*p
-                }
+                opaque_ref(x)
             }
             $($own)*
         }
@@ -61,17 +55,17 @@ quads! {
     Avx2 __m256i _mm256_broadcastsi128_si256 _mm256_shuffle_epi32
     _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64;
 
-    /// LLVM shall not see which bytes go where: it knows two shuffles that do the same as one, and takes them.
+    /// Hides the shuffle from LLVM, which would otherwise replace it by two other shuffles.
     #[inline(always)]
     fn rotate<const N: i32>(self, v: __m256i) -> __m256i {
         match N {
-            8 => op!(_mm256_shuffle_epi8(v, self.repeat(self.opaque_ref(&BYTE)))),
-            16 => op!(_mm256_shuffle_epi8(v, self.repeat(self.opaque_ref(&TWO_BYTES)))),
+            8 => op!(_mm256_shuffle_epi8(v, self.splat_quad(self.opaque_ref(&BYTE)))),
+            16 => op!(_mm256_shuffle_epi8(v, self.splat_quad(self.opaque_ref(&TWO_BYTES)))),
             _ => Words::<u32>::rotate_left::<N>(self, v),
         }
     }
     #[inline(always)]
-    fn weave(self, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    fn transpose_quads(self, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
         [
             op!(_mm256_permute2x128_si256::<0x20>(a, b)),
             op!(_mm256_permute2x128_si256::<0x20>(c, d)),
@@ -98,7 +92,7 @@ quads! {
     _mm512_unpacklo_epi32 _mm512_unpackhi_epi32 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64;
 
     #[inline(always)]
-    fn weave(self, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    fn transpose_quads(self, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
         let (ab, cd) = (op!(_mm512_shuffle_i32x4::<0x44>(a, b)), op!(_mm512_shuffle_i32x4::<0x44>(c, d)));
         let (ab_high, cd_high) =
             (op!(_mm512_shuffle_i32x4::<0xee>(a, b)), op!(_mm512_shuffle_i32x4::<0xee>(c, d)));
@@ -111,22 +105,22 @@ quads! {
     }
     #[inline(always)]
     fn load_part(self, from: &[u8]) -> __m512i {
-        let mask = op!(first(from.len()));
-        // SAFETY: bit `i` of the mask is set only for `i < from.len()`, and its byte is `from[i]`; bytes whose bit is
+        let mask = op!(low_bits(from.len()));
+        // SAFETY: bit `i` of the mask is set only for `i < from.len()`, and its byte is `from[i]`. Bytes whose bit is
         // clear are not accessed.
         unsafe { _mm512_maskz_loadu_epi8(mask, from.as_ptr().cast()) }
     }
     #[inline(always)]
     fn store_part(self, v: __m512i, to: &mut [u8]) {
-        let mask = op!(first(to.len()));
+        let mask = op!(low_bits(to.len()));
         // SAFETY: as in `load_part`.
         unsafe { _mm512_mask_storeu_epi8(to.as_mut_ptr().cast(), mask, v) }
     }
 }
 
-/// The mask of the first `n` bits, at most 64.
+/// Returns a mask of the low `n` bits, at most 64.
 #[inline]
 #[target_feature(enable = "bmi2")]
-fn first(n: usize) -> u64 {
+fn low_bits(n: usize) -> u64 {
     _bzhi_u64(!0, n.min(64) as u32)
 }

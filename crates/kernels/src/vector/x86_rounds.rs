@@ -1,6 +1,6 @@
-//! x86-64: single rounds of AES on the vectors in `x86`.
+//! [`Rounds`] on x86-64, with the vectors of the module `x86`.
 
-use super::rounds::{Degrees, Pair, Rounds, whole};
+use super::rounds::{Degrees, Pair, Rounds, single_part};
 use super::x86::{Aesni, Vaes256, Vaes512, op};
 use super::{Blocks, unroll};
 use core::arch::x86_64::*;
@@ -10,7 +10,7 @@ macro_rules! rounds {
         impl Rounds for $name {
             const LANES: usize = $lanes;
             type V = $v;
-            whole! { $v }
+            single_part! { $v }
 
             #[inline(always)]
             fn load(self, from: &[u8]) -> $v { Blocks::load(self, from) }

@@ -1,4 +1,4 @@
-//! x86-64: words, for ciphers without AES.
+//! [`Words`] on x86-64.
 
 use super::Token;
 use super::shuffles::rotated;
@@ -7,13 +7,13 @@ use super::x86::{op, tokens};
 use core::arch::x86_64::*;
 
 tokens! {
-    /// Vectors of 256 bits, 16 of them.
+    /// The token for vectors of 256 bits. There are 16 registers.
     Avx2 "avx2" spills true;
-    /// Vectors of 512 bits, 32 of them, with masks.
+    /// The token for vectors of 512 bits, with masks. There are 32 registers.
     Avx512 "avx512f,avx512bw,avx512vl,bmi2" spills false;
 }
 
-/// `Words<$word>` of a token, by the names of its instructions.
+/// Implements `Words<$word>` for a token with the instructions of these names.
 macro_rules! words {
     (
         $token:ident $v:ident $load:ident $store:ident $xor:ident;
@@ -44,7 +44,7 @@ macro_rules! words {
                 fn sub(self, a: $v, b: $v) -> $v { op!($sub(a, b)) }
                 #[inline(always)]
                 fn xor(self, a: $v, b: $v) -> $v { op!($xor(a, b)) }
-                // The count becomes an immediate: LLVM sees that it is a constant.
+                // LLVM sees that the count is a constant and makes it an immediate.
                 #[inline(always)]
                 fn shift_left<const N: i32>(self, v: $v) -> $v { op!($left(v, count(N))) }
                 #[inline(always)]
@@ -55,14 +55,14 @@ macro_rules! words {
     };
 }
 
-/// A number of bits to shift by.
+/// Returns a shift count as the shift instructions take it.
 #[inline(always)]
 fn count(bits: i32) -> __m128i {
-    // SAFETY: SSE2, which every x86-64 has.
+    // SAFETY: the instruction is part of SSE2, which every x86-64 processor has.
     unsafe { _mm_cvtsi32_si128(bits) }
 }
 
-/// Rotations where there is no instruction for them: bytes are shuffled, bits are shifted.
+/// Implements rotations without an instruction for them: by whole bytes with a shuffle, otherwise with two shifts.
 macro_rules! without_rotate {
     ($v:ident $word:ident $splat:ident $shuffle:ident $left:ident $right:ident $or:ident) => {
         #[inline(always)]
@@ -79,7 +79,7 @@ macro_rules! without_rotate {
     };
 }
 
-/// An instruction for them.
+/// Implements rotations with an instruction.
 macro_rules! with_rotate {
     ($v:ident $left:ident) => {
         #[inline(always)]
@@ -89,10 +89,10 @@ macro_rules! with_rotate {
     };
 }
 
-/// 16 bytes, the lowest first.
+/// Returns a vector of 16 bytes, the lowest first.
 #[inline(always)]
 fn block(bytes: u128) -> __m128i {
-    // SAFETY: SSE2, which every x86-64 has.
+    // SAFETY: the instruction is part of SSE2, which every x86-64 processor has.
     unsafe { _mm_set_epi64x((bytes >> 64) as i64, bytes as i64) }
 }
 
