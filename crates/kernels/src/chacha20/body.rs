@@ -1,13 +1,29 @@
-//! ChaCha20, once, for every instruction set.
+//! ChaCha20 (RFC 8439, sections 2.1 to 2.4), written once for every instruction set.
 //!
-//! A state is four rows of four words (RFC 8439, section 2.3). It lies in vectors in one of two ways:
+//! The state is a matrix of four rows `a`, `b`, `c`, `d` with four 32-bit words each. A block of the keystream is:
 //!
-//! - in *rows*: a vector holds the same row of as many blocks as it has quads. Diagonals come by turning the quads.
-//!   One group of four vectors takes as long as one block, so this is for what is short.
-//! - in *words*: a vector holds the same word of as many blocks as it has words. Diagonals come by renaming vectors,
-//!   and at the end the words have to be transposed. This is for what is long.
+//! ```text
+//! state = [constants, key[0..4], key[4..8], counter || nonce]
+//! x     = state
+//! repeat 10 times:
+//!     QUARTERROUND(x) on each of the four columns
+//!     QUARTERROUND(x) on each of the four diagonals
+//! block = serialize(x + state)
+//! ```
 //!
-//! Either way a round does the same to `N` quarters at a time, and `N` groups of four vectors come out.
+//! Vectors compute many blocks at once. A state is stored in vectors in one of two layouts:
+//!
+//! - In *rows*, a vector holds the same row of as many blocks as it has quads. Rotating the words of quads moves the
+//!   diagonals to columns and back. A group of four vectors takes as long as a single block, so this layout is used for
+//!   short data.
+//! - In *words*, a vector holds the same word of as many blocks as it has words. A diagonal is then only a different
+//!   choice of vectors, but the words have to be transposed at the end. This layout is used for long data.
+//!
+//! In both layouts a round computes `N` quarter rounds of vectors, and the result is `N` groups of four vectors of
+//! keystream.
+//!
+//! There is one departure from the pseudo-code: in the layout of words, three of the four column quarter rounds of the
+//! first round are the same for all blocks of a message, so they are computed once (see [`Stream::first_round`]).
 #![forbid(unsafe_code)]
 
 use super::rounds::State;
@@ -23,10 +39,11 @@ pub(crate) struct Key(pub(crate) [[u8; 16]; 2]);
 impl Key {
     pub(crate) const EMPTY: Self = Self([[0; 16]; 2]);
 
+    /// Copies a key to the heap.
     pub(crate) fn of(key: &[u8; 32]) -> Box<Self> {
-        let mut own = Box::new(Self::EMPTY);
-        own.0.as_flattened_mut().copy_from_slice(key);
-        own
+        let mut copy = Box::new(Self::EMPTY);
+        copy.0.as_flattened_mut().copy_from_slice(key);
+        copy
     }
 }
 
@@ -36,17 +53,17 @@ impl Drop for Key {
     }
 }
 
-/// "expand 32-byte k": the first row of every state.
+/// The first row of every state.
 const CONSTANTS: [u8; 16] = *b"expand 32-byte k";
-/// Bytes of the widest vector.
+/// Number of bytes in the widest vector.
 const WIDEST: usize = 64;
 
-/// XORs `data` with the keystream of the blocks from `counter` on, but for the first `skip` bytes of it, fewer than 64.
+/// XORs `data` with the keystream from byte `skip` of block `counter` on. `skip` is below 64.
 ///
-/// `N` is how many quarters are computed side by side where the data are long: 8 or 4, in words; 1 is in rows, a vector
-/// of blocks at a time, for who has hardly enough registers for that.
+/// `N` is the number of quarter rounds that are computed in parallel for long data: 8 or 4 in words, or 1 in rows, for
+/// instruction sets with too few registers for the layout of words.
 ///
-/// The last block that is needed is below 2^32: whoever calls has checked.
+/// The caller must check that the last block has a number below 2^32.
 #[inline(always)]
 pub(crate) fn xor<Q: Quads, const N: usize>(
     q: Q,
@@ -61,37 +78,37 @@ pub(crate) fn xor<Q: Quads, const N: usize>(
     let mut done = 0;
     if skip > 0 && len > 0 {
         let mut keystream = Buffer::EMPTY;
-        stream.rows::<1, 0>(InOut::in_place(&mut keystream.0[..4 * Q::BYTES]), &mut []);
+        stream.xor_in_rows::<1, 0>(InOut::in_place(&mut keystream.0[..4 * Q::BYTES]), &mut []);
         done = len.min(4 * Q::BYTES - skip);
         xor_bytes(q, &keystream.0[skip..skip + done], data.part(0, done));
-        stream.skip_vectors(4);
+        stream.advance(4);
     }
     if N > 1 && len - done >= 16 * Q::BYTES {
         let mut first = Buffer::EMPTY;
         stream.first_round(&mut first);
         while N > 4 && len - done >= 4 * N * Q::BYTES {
-            stream.words::<N>(&first, data.part(done, 4 * N * Q::BYTES));
+            stream.xor_in_words::<N>(&first, data.part(done, 4 * N * Q::BYTES));
             done += 4 * N * Q::BYTES;
         }
         while len - done >= 16 * Q::BYTES {
-            stream.words::<4>(&first, data.part(done, 16 * Q::BYTES));
+            stream.xor_in_words::<4>(&first, data.part(done, 16 * Q::BYTES));
             done += 16 * Q::BYTES;
         }
     }
     while N == 1 && len - done > 4 * Q::BYTES {
-        stream.rows::<1, 0>(data.part(done, 4 * Q::BYTES), &mut []);
-        stream.skip_vectors(4);
+        stream.xor_in_rows::<1, 0>(data.part(done, 4 * Q::BYTES), &mut []);
+        stream.advance(4);
         done += 4 * Q::BYTES;
     }
     if done < len {
-        stream.short::<N, 0>(data.part(done, len - done), &mut []);
+        stream.xor_short::<N, 0>(data.part(done, len - done), &mut []);
     }
 }
 
-/// What an authenticated message begins with (RFC 8439, section 2.8): block 0, of which the key of its tag is made, and
-/// `data` with the keystream of the blocks after it. All at once where the data are short.
+/// Begins an authenticated message (RFC 8439, section 2.8): writes block 0, which holds the Poly1305 key, to `first`,
+/// and XORs `data` with the keystream from block 1 on. For short data this is a single computation.
 ///
-/// `first` is a secret, for the caller to wipe.
+/// `first` is a secret that the caller must wipe.
 #[inline(always)]
 pub(crate) fn begin<Q: Quads, const N: usize>(
     q: Q,
@@ -101,16 +118,16 @@ pub(crate) fn begin<Q: Quads, const N: usize>(
     data: InOut<'_>,
 ) {
     let stream = Stream { q, key, nonce, counter: 0 };
-    // As much as `short` takes.
+    // The maximum length for `xor_short`.
     if 64 + data.len() <= 4 * Q::BYTES * if N > 1 { 4 } else { 1 } {
-        stream.short::<N, 64>(data, first);
+        stream.xor_short::<N, 64>(data, first);
     } else {
-        stream.short::<N, 64>(InOut::in_place(&mut []), first);
+        stream.xor_short::<N, 64>(InOut::in_place(&mut []), first);
         xor::<Q, N>(q, key, nonce, 1, 0, data);
     }
 }
 
-/// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): a key made of a key and the first 16 bytes of a nonce.
+/// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): derives a key from a key and the first 16 bytes of a nonce.
 #[inline(always)]
 pub(crate) fn subkey<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 16], to: &mut Key) {
     let mut s = State::<Q, 1> {
@@ -126,7 +143,7 @@ pub(crate) fn subkey<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 16], to: &mut Key) 
     to.0 = [*rows.0.first_chunk().unwrap(), *rows.0[WIDEST..].first_chunk().unwrap()];
 }
 
-/// XORs `data` with as many bytes.
+/// XORs `data` with `bytes`, which have the same length.
 #[inline(always)]
 pub(crate) fn xor_bytes<Q: Quads>(q: Q, bytes: &[u8], mut data: InOut<'_>) {
     let len = bytes.len();
@@ -152,14 +169,14 @@ fn xor_part<Q: Quads>(q: Q, v: Q::V, mut data: InOut<'_>) {
     q.store_part(q.xor(x, v), data.target());
 }
 
-/// Keystream, or rows of a state, on their way. Wiped on drop.
+/// A buffer for keystream or for the rows of a state. Wiped on drop.
 #[repr(C, align(64))]
 struct Buffer([u8; 4 * WIDEST]);
 
 impl Buffer {
     const EMPTY: Self = Self([0; 4 * WIDEST]);
 
-    /// Word `i` of row `row`.
+    /// Returns word `i` of row `row`.
     #[inline(always)]
     fn word(&self, row: usize, i: usize) -> u32 {
         word(&self.0[WIDEST * row..], i)
@@ -172,19 +189,19 @@ impl Drop for Buffer {
     }
 }
 
-/// Word `i` of a row.
+/// Returns word `i` of a row.
 #[inline(always)]
 fn word(row: &[u8], i: usize) -> u32 {
     u32::from_le_bytes(*row[4 * i..].first_chunk().unwrap())
 }
 
-/// By how much the counter of each word of a vector is above that of the first.
-struct Numbers<Q>(Q);
+/// For each lane of a vector of counters, the difference to the counter of the first block.
+struct CounterOffsets<Q>(Q);
 
-impl<Q: Quads> Numbers<Q> {
+impl<Q: Quads> CounterOffsets<Q> {
     const QUADS: usize = Q::LANES / 4;
-    /// In words. After the transposition lane `l` of vector `j` has what was word `4l + j` of the vectors: those of one
-    /// vector shall be blocks in sequence.
+    /// The offsets for the layout of words. After the transposition, lane `l` of vector `j` holds the former word
+    /// `4l + j` of the vectors. With these offsets, the blocks of a vector are consecutive.
     const WORDS: [u8; WIDEST] = {
         let mut bytes = [0; WIDEST];
         let mut i = 0;
@@ -194,7 +211,7 @@ impl<Q: Quads> Numbers<Q> {
         }
         bytes
     };
-    /// In rows: word 0 of each quad.
+    /// The offsets for the layout of rows, where the counter is word 0 of each quad.
     const ROWS: [u8; WIDEST] = {
         let mut bytes = [0; WIDEST];
         let mut i = 0;
@@ -206,7 +223,7 @@ impl<Q: Quads> Numbers<Q> {
     };
 }
 
-/// A keystream from one block on.
+/// A keystream that begins at block `counter`.
 struct Stream<'a, Q> {
     q: Q,
     key: &'a Key,
@@ -215,49 +232,50 @@ struct Stream<'a, Q> {
 }
 
 impl<Q: Quads> Stream<'_, Q> {
-    /// The last row of a state.
+    /// Returns row `d` of a state.
     #[inline(always)]
-    fn last_row(&self, counter: u32) -> [u8; 16] {
+    fn row_d(&self, counter: u32) -> [u8; 16] {
         let mut row = [0; 16];
         row[..4].copy_from_slice(&counter.to_le_bytes());
         row[4..].copy_from_slice(self.nonce);
         row
     }
 
-    /// Lets the counter stand behind so many vectors of keystream.
+    /// Advances the counter by a number of vectors of keystream.
     #[inline(always)]
-    fn skip_vectors(&mut self, vectors: usize) {
+    fn advance(&mut self, vectors: usize) {
         self.counter = self.counter.wrapping_add((vectors * Q::BYTES / 64) as u32);
     }
 
-    /// What is shorter than `16 * Q::BYTES`, of which the first `HEAD` bytes of the keystream go to `head`.
+    /// Writes the first `HEAD` bytes of keystream to `head` and XORs the following ones to `data`. Both together have at
+    /// most `16 * Q::BYTES` bytes.
     #[inline(always)]
-    fn short<const N: usize, const HEAD: usize>(&self, data: InOut<'_>, head: &mut [u8]) {
+    fn xor_short<const N: usize, const HEAD: usize>(&self, data: InOut<'_>, head: &mut [u8]) {
         let group = 4 * Q::BYTES;
         let len = HEAD + data.len();
         if N == 1 || len <= group {
-            self.rows::<1, HEAD>(data, head);
+            self.xor_in_rows::<1, HEAD>(data, head);
         } else if len <= 2 * group {
-            self.rows::<2, HEAD>(data, head);
+            self.xor_in_rows::<2, HEAD>(data, head);
         } else if len <= 3 * group {
-            self.rows::<3, HEAD>(data, head);
+            self.xor_in_rows::<3, HEAD>(data, head);
         } else {
-            self.rows::<4, HEAD>(data, head);
+            self.xor_in_rows::<4, HEAD>(data, head);
         }
     }
 
-    /// Up to `N` groups, in rows. `data` needs the last of them.
+    /// Does the work of [`Stream::xor_short`] in rows, for data that end in group `N`.
     #[inline(always)]
-    fn rows<const N: usize, const HEAD: usize>(&self, mut data: InOut<'_>, head: &mut [u8]) {
+    fn xor_in_rows<const N: usize, const HEAD: usize>(&self, mut data: InOut<'_>, head: &mut [u8]) {
         let q = self.q;
         let [a, b, c] =
             [q.splat_quad(&CONSTANTS), q.splat_quad(&self.key.0[0]), q.splat_quad(&self.key.0[1])];
-        let numbers = q.load(&Numbers::<Q>::ROWS);
-        let mut d = [numbers; N];
+        let offsets = q.load(&CounterOffsets::<Q>::ROWS);
+        let mut d = [offsets; N];
         unroll!(i < 8 => {
             if i < N {
-                let counter = self.counter.wrapping_add((i * Numbers::<Q>::QUADS) as u32);
-                d[i] = q.add(q.splat_quad(&self.last_row(counter)), numbers);
+                let counter = self.counter.wrapping_add((i * CounterOffsets::<Q>::QUADS) as u32);
+                d[i] = q.add(q.splat_quad(&self.row_d(counter)), offsets);
             }
         });
         let mut s = State::<Q, N> { a: [a; N], b: [b; N], c: [c; N], d };
@@ -268,7 +286,7 @@ impl<Q: Quads> Stream<'_, Q> {
                 s.b[i] = q.add(s.b[i], b);
                 s.c[i] = q.add(s.c[i], c);
                 s.d[i] = q.add(s.d[i], d[i]);
-                let v = s.group(q, i);
+                let v = s.keystream(q, i);
                 unroll!(j < 4 => {
                     let at = (4 * i + j) * Q::BYTES;
                     if at < HEAD {
@@ -287,7 +305,8 @@ impl<Q: Quads> Stream<'_, Q> {
         });
     }
 
-    /// A state after the first round, in rows: all blocks of the keystream agree on three of its four columns.
+    /// Computes the state after the first round in rows. Three of its four columns do not depend on the counter, so they
+    /// are the same for all blocks.
     #[inline(always)]
     fn first_round(&self, to: &mut Buffer) {
         let q = self.q;
@@ -295,35 +314,36 @@ impl<Q: Quads> Stream<'_, Q> {
             a: [q.splat_quad(&CONSTANTS)],
             b: [q.splat_quad(&self.key.0[0])],
             c: [q.splat_quad(&self.key.0[1])],
-            d: [q.splat_quad(&self.last_row(0))],
+            d: [q.splat_quad(&self.row_d(0))],
         };
-        s.quarters(q);
+        s.quarter_rounds(q);
         q.store(s.a[0], &mut to.0[..Q::BYTES]);
         q.store(s.b[0], &mut to.0[WIDEST..][..Q::BYTES]);
         q.store(s.c[0], &mut to.0[2 * WIDEST..][..Q::BYTES]);
         q.store(s.d[0], &mut to.0[3 * WIDEST..][..Q::BYTES]);
     }
 
-    /// `N` whole groups, in words; then the counter stands behind them.
+    /// XORs the keystream to `N` whole groups in words, and advances the counter.
     #[inline(always)]
-    fn words<const N: usize>(&mut self, first: &Buffer, mut data: InOut<'_>) {
+    fn xor_in_words<const N: usize>(&mut self, first: &Buffer, mut data: InOut<'_>) {
         let q = self.q;
-        let numbers = q.load(&Numbers::<Q>::WORDS);
-        let mut counters = [numbers; 2];
+        let offsets = q.load(&CounterOffsets::<Q>::WORDS);
+        let mut counters = [offsets; 2];
         unroll!(i < 2 => {
-            counters[i] = q.add(q.splat(self.counter.wrapping_add((i * Q::LANES) as u32)), numbers);
+            counters[i] = q.add(q.splat(self.counter.wrapping_add((i * Q::LANES) as u32)), offsets);
         });
         let mut s = self.after_first_round::<N>(first, counters);
         s.rounds_in_words(q);
         unroll!(i < 2 => {
             if 4 * i < N {
-                self.xor_words(s.four(4 * i), counters[i], data.part(16 * i * Q::BYTES, 16 * Q::BYTES));
+                self.xor_result(s.four_columns(4 * i), counters[i], data.part(16 * i * Q::BYTES, 16 * Q::BYTES));
             }
         });
-        self.skip_vectors(4 * N);
+        self.advance(4 * N);
     }
 
-    /// A state in words after its first round. Only the columns with counters are computed, the others are in `first`.
+    /// Returns a state in words after its first round. Only the columns with the counters are computed, since the other
+    /// columns are in `first`.
     #[inline(always)]
     fn after_first_round<const N: usize>(&self, first: &Buffer, counters: [Q::V; 2]) -> State<Q, N> {
         let q = self.q;
@@ -334,7 +354,7 @@ impl<Q: Quads> Stream<'_, Q> {
             c: [q.splat(word(&key.0[1], 0)); 2],
             d: counters,
         };
-        column.quarters(q);
+        column.quarter_rounds(q);
         let State { a, b, c, d } = column;
         let mut s = State::<Q, N> { a: [a[0]; N], b: [b[0]; N], c: [c[0]; N], d: [d[0]; N] };
         unroll!(i < 8 => {
@@ -353,9 +373,10 @@ impl<Q: Quads> Stream<'_, Q> {
         s
     }
 
-    /// XORs `data`, four whole groups, with what comes after the rounds of a state in words.
+    /// Adds the initial state to a state in words after its rounds, and XORs the keystream to `data`, which are four
+    /// whole groups.
     #[inline(always)]
-    fn xor_words(&self, mut s: State<Q, 4>, counters: Q::V, mut data: InOut<'_>) {
+    fn xor_result(&self, mut s: State<Q, 4>, counters: Q::V, mut data: InOut<'_>) {
         let q = self.q;
         let key = q.opaque_ref(self.key);
         unroll!(i < 4 => {
@@ -369,7 +390,7 @@ impl<Q: Quads> Stream<'_, Q> {
         s.c = q.transpose(s.c);
         s.d = q.transpose(s.d);
         unroll!(i < 4 => {
-            let v = s.group(q, i);
+            let v = s.keystream(q, i);
             unroll!(j < 4 => { xor_vector(q, v[j], data.part((4 * i + j) * Q::BYTES, Q::BYTES)); });
         });
     }

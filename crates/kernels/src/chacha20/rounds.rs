@@ -1,10 +1,21 @@
-//! The rounds of ChaCha20 on as many quarters of a state as there are vectors for, see [`super::body`].
+//! The rounds of ChaCha20 (RFC 8439, sections 2.1 and 2.3) on vectors, in the two layouts of [`super::body`].
+//!
+//! Each of the four lines of a quarter round is three operations:
+//!
+//! ```text
+//! a += b; d ^= a; d <<<= 16
+//! c += d; b ^= c; b <<<= 12
+//! a += b; d ^= a; d <<<= 8
+//! c += d; b ^= c; b <<<= 7
+//! ```
+//!
+//! `N` quarter rounds are computed in parallel, on `N` vectors for each of `a`, `b`, `c` and `d`.
 #![forbid(unsafe_code)]
 
 use crate::vector::quads::Quads;
 use crate::vector::unroll;
 
-/// `N` quarters of every row.
+/// The operands of `N` quarter rounds: for each row of the state, `N` vectors.
 pub(super) struct State<Q: Quads, const N: usize> {
     pub(super) a: [Q::V; N],
     pub(super) b: [Q::V; N],
@@ -12,7 +23,7 @@ pub(super) struct State<Q: Quads, const N: usize> {
     pub(super) d: [Q::V; N],
 }
 
-/// What a quarter round does four times, to one quarter.
+/// One of the three operations in a line of a quarter round, with the index of the quarter round.
 #[derive(Clone, Copy)]
 enum Step {
     Add(usize),
@@ -20,9 +31,11 @@ enum Step {
     Rotate(usize),
 }
 
-/// The order of steps for eight quarters, two states, found by trying: it keeps every unit busy (Zen 4: 96 cycles for a
-/// double round of two states of 512-bit vectors, which is as fast as two instructions per cycle can be). Step by step
-/// for all quarters it takes 110, because rotations have half of the units.
+/// The order of operations for eight quarter rounds, that is, for two states. It was found by experiment.
+///
+/// With this order, a double round of two states in 512-bit vectors takes 96 cycles on Zen 4, which is the minimum at two
+/// instructions per cycle. Computing all additions, then all xors and then all rotations takes 110 cycles, because only
+/// half of the execution units can rotate.
 const ORDER: [[Step; 8]; 3] = {
     use Step::{Add, Rotate, Xor};
     [
@@ -32,9 +45,9 @@ const ORDER: [[Step; 8]; 3] = {
     ]
 };
 
-/// `x += y; z ^= x; z <<<= BITS`, for every quarter.
+/// Computes `x += y; z ^= x; z <<<= BITS` for all quarter rounds.
 #[inline(always)]
-fn quarter_quarters<Q: Quads, const N: usize, const BITS: i32>(
+fn add_xor_rotate<Q: Quads, const N: usize, const BITS: i32>(
     q: Q,
     x: &mut [Q::V; N],
     y: &[Q::V; N],
@@ -67,56 +80,58 @@ fn step<Q: Quads, const N: usize, const BITS: i32>(
 }
 
 impl<Q: Quads, const N: usize> State<Q, N> {
-    /// Quarter rounds (RFC 8439, section 2.1), all side by side.
+    /// Computes the quarter rounds (RFC 8439, section 2.1) in parallel.
     #[inline(always)]
-    pub(super) fn quarters(&mut self, q: Q) {
+    pub(super) fn quarter_rounds(&mut self, q: Q) {
         let Self { a, b, c, d } = self;
-        quarter_quarters::<Q, N, 16>(q, a, b, d);
-        quarter_quarters::<Q, N, 12>(q, c, d, b);
-        quarter_quarters::<Q, N, 8>(q, a, b, d);
-        quarter_quarters::<Q, N, 7>(q, c, d, b);
+        add_xor_rotate::<Q, N, 16>(q, a, b, d);
+        add_xor_rotate::<Q, N, 12>(q, c, d, b);
+        add_xor_rotate::<Q, N, 8>(q, a, b, d);
+        add_xor_rotate::<Q, N, 7>(q, c, d, b);
     }
 
-    /// All rounds of a state in rows.
+    /// Computes all 20 rounds of a state in rows.
     #[inline(always)]
     pub(super) fn rounds_in_rows(&mut self, q: Q) {
-        let mut turn = 0;
-        while turn < 10 {
-            self.quarters(q);
-            self.turn_rows(q);
-            self.quarters(q);
-            self.turn_rows_back(q);
-            turn += 1;
+        let mut double_round = 0;
+        while double_round < 10 {
+            self.quarter_rounds(q);
+            self.diagonals_to_columns(q);
+            self.quarter_rounds(q);
+            self.columns_to_diagonals(q);
+            double_round += 1;
         }
     }
 
-    /// The rounds after the first of a state in words.
+    /// Computes the 19 rounds after the first of a state in words.
     #[inline(always)]
     pub(super) fn rounds_in_words(&mut self, q: Q) {
         self.diagonals_in_words(q);
-        let mut turn = 1;
-        while turn < 10 {
-            self.quarters(q);
+        let mut double_round = 1;
+        while double_round < 10 {
+            self.quarter_rounds(q);
             self.diagonals_in_words(q);
-            turn += 1;
+            double_round += 1;
         }
     }
 
     #[inline(always)]
     fn diagonals_in_words(&mut self, q: Q) {
-        turn::<Q, N, 3>(&mut self.a);
-        turn::<Q, N, 1>(&mut self.c);
-        turn::<Q, N, 2>(&mut self.d);
-        self.quarters(q);
-        turn::<Q, N, 1>(&mut self.a);
-        turn::<Q, N, 3>(&mut self.c);
-        turn::<Q, N, 2>(&mut self.d);
+        rotate_vectors::<Q, N, 3>(&mut self.a);
+        rotate_vectors::<Q, N, 1>(&mut self.c);
+        rotate_vectors::<Q, N, 2>(&mut self.d);
+        self.quarter_rounds(q);
+        rotate_vectors::<Q, N, 1>(&mut self.a);
+        rotate_vectors::<Q, N, 3>(&mut self.c);
+        rotate_vectors::<Q, N, 2>(&mut self.d);
     }
 
-    /// From columns to diagonals. Not `b`, which is the last to be ready and the first to be wanted: so no step waits
-    /// for its turn.
+    /// Rotates the rows of a state in rows, so that its diagonals become columns.
+    ///
+    /// The usual choice is to rotate `b`, `c` and `d`. But a quarter round computes `b` last and the next one needs it
+    /// first, so rotating `a` instead of `b` keeps the rotations off the critical path.
     #[inline(always)]
-    fn turn_rows(&mut self, q: Q) {
+    fn diagonals_to_columns(&mut self, q: Q) {
         unroll!(i < 8 => {
             if i < N {
                 self.a[i] = q.rotate_lanes::<3>(self.a[i]);
@@ -126,8 +141,9 @@ impl<Q: Quads, const N: usize> State<Q, N> {
         });
     }
 
+    /// The inverse of [`State::diagonals_to_columns`].
     #[inline(always)]
-    fn turn_rows_back(&mut self, q: Q) {
+    fn columns_to_diagonals(&mut self, q: Q) {
         unroll!(i < 8 => {
             if i < N {
                 self.a[i] = q.rotate_lanes::<1>(self.a[i]);
@@ -137,9 +153,9 @@ impl<Q: Quads, const N: usize> State<Q, N> {
         });
     }
 
-    /// Four quarters from `i` on.
+    /// Returns the four columns from column `i` on.
     #[inline(always)]
-    pub(super) fn four(&self, i: usize) -> State<Q, 4> {
+    pub(super) fn four_columns(&self, i: usize) -> State<Q, 4> {
         let Self { a, b, c, d } = self;
         State {
             a: [a[i], a[i + 1], a[i + 2], a[i + 3]],
@@ -149,16 +165,16 @@ impl<Q: Quads, const N: usize> State<Q, N> {
         }
     }
 
-    /// The vectors of quarter `i` in the order of the keystream, from a state in rows.
+    /// Returns group `i` of a state in rows, in the order of the keystream.
     #[inline(always)]
-    pub(super) fn group(&self, q: Q, i: usize) -> [Q::V; 4] {
+    pub(super) fn keystream(&self, q: Q, i: usize) -> [Q::V; 4] {
         q.transpose_quads([self.a[i], self.b[i], self.c[i], self.d[i]])
     }
 }
 
-/// In every four vectors, `i` becomes what `i + BY` modulo 4 was.
+/// Rotates each group of four vectors: vector `i` becomes the former vector `i + BY` modulo 4.
 #[inline(always)]
-fn turn<Q: Quads, const N: usize, const BY: usize>(x: &mut [Q::V; N]) {
+fn rotate_vectors<Q: Quads, const N: usize, const BY: usize>(x: &mut [Q::V; N]) {
     let old = *x;
     unroll!(i < 8 => { if i < N { x[i] = old[i / 4 * 4 + (i + BY) % 4]; } });
 }
