@@ -1,21 +1,31 @@
-# Every verb of the project. CI calls only these.
+# All commands of the project. CI calls only these.
 PYTHON ?= python3
 BIN := .venv/bin
 SIZE ?= 1024
 FOR ?= 60
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 .DEFAULT_GOAL := help
 
-help: ## this list
+help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-demo: install ## everything from nothing: build, install, encrypt a 1 GiB file (or FILE=...), read a range, decrypt, compare
+demo: install ## from nothing: build, install, encrypt a 1 GiB file (or FILE=...), read a range, decrypt, compare
 	@$(BIN)/python demo/demo.py --size-mib $(SIZE) $(if $(FILE),--file "$(FILE)")
 
-test: install tools ## all tests: Rust, Python, formats, strangers, the five laws
-	cargo test --locked
-	$(BIN)/python -m pytest -q bindings/python/tests lab/tests tests
+check: tools ## in a minute, while you work: format, warnings, types, unit tests and architecture rules
+	cargo fmt --all --check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/mypy --strict bindings/python/sealane
+	cargo test --locked --quiet --lib -p sealane-kernels -p sealane-providers -p sealane -p sealane-cli
+	cargo test --locked --quiet -p sealane-tests
 
-lint: install tools ## formatting, warnings, types, stubs against the binary
+test: develop tools ## all tests: Rust, Python, published vectors, other implementations, architecture rules
+	cargo test --locked
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup bindings/python/tests lab/tests tests
+
+lint: develop tools ## format, warnings, types, type stubs against the binary, documentation
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check .
@@ -94,13 +104,17 @@ $(BIN)/maturin: bindings/python/build-requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bindings/python/build-requirements.txt
 	@touch $@
 
-# Cargo knows what has to be built again, so this runs always.
+# The release build, as users get it. Cargo knows what is out of date, so this always runs.
 install: venv
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
+
+# The build for tests, in the same profile as `cargo test`, which shares its dependencies; Python sources are used in place.
+develop: venv
+	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/maturin develop --locked --quiet
 
 tools: $(BIN)/.tools
 $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bindings/python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo test test-age test-arch test-ct test-miri lint bench fuzz docs wheel clean venv install tools
+.PHONY: help demo check develop test test-age test-arch test-ct test-miri lint bench fuzz docs wheel clean venv install tools
