@@ -1,13 +1,13 @@
-//! What the papers say is what the code has.
+//! README and guide against the code and the records: tables, links, dependencies, figures.
 
 use project::{pages, root};
 use providers::{Algorithm, Provider, ROWS, listing};
 use std::fs;
 
-/// README's table of algorithms and providers comes from the registry.
+/// The guide's table of algorithms and providers is the registry.
 #[test]
-fn the_readme_table_is_the_registry() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+fn the_table_of_providers_is_the_registry() {
+    let guide = fs::read_to_string(root().join("docs/guide/messages.md")).unwrap();
     let mut table = String::from("| algorithm |");
     for provider in Provider::ALL {
         table += &format!(" {} |", provider.name());
@@ -23,7 +23,7 @@ fn the_readme_table_is_the_registry() {
             table += if has { " yes |" } else { " |" };
         }
     }
-    assert!(readme.contains(&table), "README.md should contain this table:\n\n{table}\n");
+    assert!(guide.contains(&table), "docs/guide/messages.md should contain this table:\n\n{table}\n");
 }
 
 /// Every dependency is named with its reason.
@@ -47,9 +47,9 @@ fn every_dependency_has_a_reason() {
     }
 }
 
-/// Links between the papers lead somewhere.
+/// Relative links in documents point at existing files.
 #[test]
-fn links_lead_somewhere() {
+fn links_point_at_files() {
     for page in pages(".", ".md") {
         let folder = root().join(&page.path).parent().unwrap().to_owned();
         for target in page.text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
@@ -60,7 +60,7 @@ fn links_lead_somewhere() {
     }
 }
 
-/// What README rounds, and as the records that it names print it.
+/// Each rounded figure of the guide's page on speed, and the line of its record that it comes from.
 const FIGURES: &[(&str, &str)] = &[
     ("3.4 x the best", "| open apart | 64 B | 26.5 ns | 0.65 | aws-lc | 90.7 ns | 3.43 |"),
     ("1.24 x / ", "| open apart | 16 KiB | 12.56 GB/s | 3.39 | aws-lc | 10.10 GB/s | 1.24 |"),
@@ -121,39 +121,44 @@ const FIGURES: &[(&str, &str)] = &[
     ("7 microseconds", "random places of that file: 6.7 us each"),
 ];
 
-/// A figure without a record is not a claim: what README says of speed stands in the record that it names.
+/// Every figure of the page on speed stands in a record that the page links to.
 #[test]
-fn the_readme_figures_have_a_record() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let speed = readme.split("## Speed").nth(1).unwrap().split("\n## ").next().unwrap();
-    let records = speed.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+fn figures_have_a_record() {
+    let speed = fs::read_to_string(root().join("docs/guide/speed.md")).unwrap();
+    let records = speed.split("](../../").skip(1).filter_map(|rest| rest.split(')').next());
     let records = records.filter(|path| path.ends_with(".md"));
     let records: String = records.map(|path| fs::read_to_string(root().join(path)).unwrap()).collect();
     let record = records.split_whitespace().collect::<Vec<_>>().join(" ");
     for (said, printed) in FIGURES {
-        assert!(speed.contains(said), "README no longer says {said:?}: change this test with it");
+        assert!(
+            speed.contains(said),
+            "docs/guide/speed.md no longer says {said:?}: change this test with it"
+        );
         assert!(record.contains(printed), "not in the record: {printed}");
     }
 }
 
-/// And README says nothing else: whoever adds a figure adds its record. What it quotes of the lab has a test of its own.
+/// Neither README nor the page on speed contains another figure. What the page quotes of the lab has a test of its own.
 #[test]
-fn readme_claims_nothing_without_a_record() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let mut unknown = readme.clone();
-    for (said, _) in FIGURES {
-        // From the whole text: two of them may share words.
-        let at = readme.find(said).unwrap();
-        unknown.replace_range(at..at + said.len(), &"-".repeat(said.len()));
+fn there_are_no_figures_without_a_record() {
+    for page in ["README.md", "docs/guide/speed.md"] {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        let mut unknown = text.clone();
+        for (said, _) in FIGURES {
+            // Searched in the original text, because two figures may share words.
+            if let Some(at) = text.find(said) {
+                unknown.replace_range(at..at + said.len(), &"-".repeat(said.len()));
+            }
+        }
+        let unrecorded: Vec<_> =
+            unknown.lines().filter(|line| !line.starts_with("> ")).flat_map(claims).collect();
+        assert!(unrecorded.is_empty(), "{page}: no record behind {unrecorded:?}");
     }
-    let unrecorded: Vec<_> =
-        unknown.lines().filter(|line| !line.starts_with("> ")).flat_map(claims).collect();
-    assert!(unrecorded.is_empty(), "no record behind {unrecorded:?}");
     assert_eq!(claims("faster: 9.9 x and 3x, 50 %, 4.53 GB/s, 12GB/s; in 7 ms").len(), 6);
     assert_eq!(claims("XChaCha20, 2^32 messages, `cryptography` 50, 16 KiB, x 3").len(), 0);
 }
 
-/// The words of a line that tell how fast something is.
+/// The words of a line that state a speed, a ratio or a time.
 fn claims(line: &str) -> Vec<String> {
     const UNITS: &str = "x % GB/s MB/s ns µs us ms s microseconds milliseconds seconds times";
     let bare = |word: &str| word.trim_matches(|c: char| c.is_ascii_punctuation() && c != '%').to_owned();
@@ -193,7 +198,7 @@ fn the_ranks_have_a_record() {
     }
 }
 
-/// Of "20 ns" or "14.98 GB/s", but for what is the same for all in a column.
+/// The logarithm of the time behind a cell such as "20 ns" or "14.98 GB/s", up to a constant for each column.
 fn log_time(cell: &str) -> f64 {
     let (figure, unit) = cell.split_once(' ').unwrap();
     let figure: f64 = figure.parse().unwrap();

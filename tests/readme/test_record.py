@@ -1,4 +1,4 @@
-"""What README shows and quotes of the lab comes from the record that it shows."""
+"""The plots and quotations on the guide's page on speed are those of the record that it links to."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sealane_lab.experiments import experiment
 from sealane_lab.results import load
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-CHARTS = re.findall(r"!\[[^\]]+\]\((lab/record/[^/)]+)/([a-z-]+)-(\d)\.svg\)", README)
-QUOTES = [line.removeprefix("> ") for line in README.splitlines() if line.startswith("> ")]
+SPEED = (ROOT / "docs" / "guide" / "speed.md").read_text(encoding="utf-8")
+CHARTS = re.findall(r"!\[[^\]]+\]\(\.\./\.\./(lab/record/[^/)]+)/([a-z-]+)-(\d)\.svg\)", SPEED)
+QUOTES = [line.removeprefix("> ") for line in SPEED.splitlines() if line.startswith("> ")]
 
 
-def test_readme_shows_something() -> None:
+def test_the_page_has_plots_and_quotations() -> None:
     assert CHARTS
     assert QUOTES
 
@@ -26,7 +26,7 @@ def test_a_chart_is_drawn_from_the_record(folder: str, name: str, number: str) -
     plot = experiment(name).plots[int(number) - 1]
     drawn = plots.svg(plot, load(ROOT / folder).of(name), plots.WIDE, f"{name}-{number}", themed=False)
     kept = (ROOT / folder / f"{name}-{number}.svg").read_text(encoding="utf-8")
-    assert drawn == kept, "draw it again: sealane lab report, and copy the picture into the record"
+    assert drawn == kept, "draw it again: sealane-lab report, and copy the picture into the record"
 
 
 @pytest.mark.parametrize("quote", QUOTES)
