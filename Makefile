@@ -18,8 +18,7 @@ check: tools ## in a minute, while you work: format, warnings, types, unit tests
 	$(BIN)/ruff check .
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/mypy --strict bindings/python/sealane
-	cargo test --locked --quiet --lib -p sealane-kernels -p sealane-providers -p sealane -p sealane-cli
-	cargo test --locked --quiet -p sealane-tests
+	cargo test --locked --quiet --lib --test project
 
 test: develop tools ## all tests: Rust, Python, published vectors, other implementations, architecture rules
 	cargo test --locked
@@ -34,7 +33,7 @@ lint: develop tools ## format, warnings, types, type stubs against the binary, d
 	$(BIN)/python -m mypy.stubtest sealane._native --ignore-disjoint-bases
 	@$(MAKE) --no-print-directory docs
 
-bench: install tools ## the figures of README, as ratios in one run
+bench: install tools ## the figures of the guide's page on speed, as ratios in one run
 	cargo bench --locked -p sealane-lab-bench --bench ctr_bound
 	cargo bench --locked -p sealane-lab-bench --bench gcm_bound
 	cargo bench --locked -p sealane-lab-bench --bench ctr
@@ -51,33 +50,36 @@ bench: install tools ## the figures of README, as ratios in one run
 	$(BIN)/python lab/bench/bulk.py
 	$(BIN)/python lab/bench/datasets.py --size $$(( $(SIZE) << 20 ))
 
-test-age: install tools ## files for age1pq… and all others against the program age 1.3, which is built here; needs Go
+test-age: develop tools ## age files against the program age 1.3, which is built here; needs Go
 	test -x target/tools/bin/age || GOBIN="$(CURDIR)/target/tools/bin" go install filippo.io/age/cmd/age@v1.3.2 filippo.io/age/cmd/age-keygen@v1.3.2
 	PATH="$(CURDIR)/target/tools/bin:$$PATH" $(BIN)/python -m pytest -q tests/interop/newer_age.py tests/interop/test_age.py
 
-test-ct: ## no branch and no address depends on a secret: the kernels under valgrind and their machine code, on x86-64; and what they leave on the stack
+test-ct: ## constant time: the kernels under valgrind and their machine code, on x86-64; and secrets left on the stack
 	@for tool in valgrind objdump; do command -v $$tool >/dev/null || { echo "test-ct needs $$tool"; exit 1; }; done
 	RUSTFLAGS="-C symbol-mangling-version=v0" cargo build --locked --release -p sealane-kernels --example constant_time
 	$(PYTHON) tests/constant_time/check.py $${CARGO_TARGET_DIR:-target}/release/examples/constant_time
 	RUSTFLAGS="-C symbol-mangling-version=v0" cargo test --locked --release -p sealane-kernels --test it stack::
 
-test-arch: ## the kernels on other processors, emulated; needs what .ci/run installs for it
-	$(call elsewhere,aarch64,AARCH64,qemu-aarch64-static -L /usr/aarch64-linux-gnu,neon-aes$(comma)neon$(comma)portable)
-	$(call elsewhere,s390x,S390X,qemu-s390x-static -L /usr/s390x-linux-gnu,portable)
-	$(call elsewhere,i686,I686,$(RUN_I686),portable)
+test-arch: test-aarch64 test-s390x test-i686 ## the kernels on other processors, emulated; needs the packages that .ci/run installs
 
-# Arm, a big-endian processor, one of 32 bits: $(call elsewhere,name,NAME,what runs its programs,rows that have to run)
+# Arm, a big-endian processor, and one of 32 bits: $(call elsewhere,name,NAME,emulator,variants that have to run)
 comma := ,
 define elsewhere
 	CARGO_TARGET_$(2)_UNKNOWN_LINUX_GNU_LINKER=$(1)-linux-gnu-gcc CARGO_TARGET_$(2)_UNKNOWN_LINUX_GNU_RUNNER="$(3)" \
 	SEALANE_ROWS=$(4) cargo test --locked --target $(1)-unknown-linux-gnu -p sealane-kernels
 endef
-# Not emulated where the kernel runs 32-bit programs: that takes a twentieth of the time.
+test-aarch64:
+	$(call elsewhere,aarch64,AARCH64,qemu-aarch64-static -L /usr/aarch64-linux-gnu,neon-aes$(comma)neon$(comma)portable)
+test-s390x:
+	$(call elsewhere,s390x,S390X,qemu-s390x-static -L /usr/s390x-linux-gnu,portable)
+test-i686:
+	$(call elsewhere,i686,I686,$(RUN_I686),portable)
+# Where the kernel runs 32-bit programs they are not emulated, which takes a twentieth of the time.
 LIB_I686 := /usr/i686-linux-gnu/lib
 LD_I686 := $(LIB_I686)/ld-linux.so.2
 RUN_I686 = $(shell $(LD_I686) --version >/dev/null 2>&1 && echo $(LD_I686) --library-path $(LIB_I686) || echo qemu-i386-static -L /usr/i686-linux-gnu)
 
-test-miri: ## the portable rows under Miri, seven minutes; needs a nightly compiler with the component miri
+test-miri: ## the portable variants under Miri, seven minutes; needs a nightly compiler with the component miri
 	MIRIFLAGS=-Zmiri-env-forward=SEALANE_ROWS SEALANE_ROWS=portable cargo +nightly miri test --locked -p sealane-kernels
 
 fuzz: ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
@@ -86,16 +88,20 @@ fuzz: ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches 
 		PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo +nightly fuzz run $$target -- -max_total_time=$(FOR) -max_len=70000 || exit 1; \
 	done
 
+deny: ## licences, advisories and sources of all dependencies; fetches cargo-deny
+	test -x target/tools/bin/cargo-deny || cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
+	target/tools/bin/cargo-deny check
+
 docs: ## the Rust documentation, with warnings as errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --lib
 
 wheel: venv ## a wheel in dist/
 	$(BIN)/python -m maturin build --release --locked --out dist
 
-clean: ## all that was built
+clean: ## remove everything that was built
 	rm -rf target .venv .demo dist
 
-# ---- what the verbs above need --------------------------------------------------------------------------------
+# ---- prerequisites of the commands above --------------------------------------------------------------------------------
 
 venv: $(BIN)/maturin
 $(BIN)/maturin: bindings/python/build-requirements.txt
@@ -117,4 +123,4 @@ $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bindings/python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo check develop test test-age test-arch test-ct test-miri lint bench fuzz docs wheel clean venv install tools
+.PHONY: help demo check develop test test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz deny docs wheel clean venv install tools
