@@ -82,7 +82,8 @@ impl Failure {
 
     /// An interruption of a bulk job after `done` of `all` files.
     pub(crate) fn interrupted_among(done: usize, all: usize, advice: &str) -> Self {
-        let text = format!("interrupted; {done} of {all} files are done, and no incomplete file is left; {advice}");
+        let text =
+            format!("interrupted; {done} of {all} files are done, and no incomplete file is left; {advice}");
         Self { kind: Kind::Interrupted, text }
     }
 
@@ -159,7 +160,9 @@ impl Failure {
     pub(crate) fn io(subject: &str, error: &io::Error) -> Self {
         let text = match error.kind() {
             io::ErrorKind::NotFound => "no such file or folder; check the name".into(),
-            io::ErrorKind::PermissionDenied => "permission denied; check the permissions of the file and its folder".into(),
+            io::ErrorKind::PermissionDenied => {
+                "permission denied; check the permissions of the file and its folder".into()
+            }
             io::ErrorKind::IsADirectory => "is a folder; name a file".into(),
             io::ErrorKind::NotADirectory => "a part of the path is not a folder; check the name".into(),
             io::ErrorKind::StorageFull => "the disk is full; free some space or choose another disk".into(),
@@ -190,7 +193,9 @@ impl Failure {
     pub(crate) fn key_exists(subject: &str) -> Self {
         Self {
             kind: Kind::Io,
-            text: format!("{subject}: the file exists, and a key file is never overwritten; choose another name"),
+            text: format!(
+                "{subject}: the file exists, and a key file is never overwritten; choose another name"
+            ),
         }
     }
 

@@ -5,53 +5,62 @@ use crate::error::{Failure, name};
 use crate::passphrase;
 use crate::tui::Console;
 use sealane::age::{Armor, Identity, Recipient, parse_recipients};
-use sealane::file::{DecryptWith, EncryptWith, Format, Keyset};
+use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Keyset};
 use sealane::keys::{self, Secret};
-use sealane::{Error, Key, Misuse};
-use std::ffi::OsStr;
+use sealane::{Error, Misuse};
 use std::path::Path;
 
-/// What files are encrypted with. Whatever can be wrong with it is found here, before any file is touched.
-pub(crate) fn lock(args: &args::EncryptWith, console: &Console) -> Result<EncryptWith, Failure> {
+/// Builds the keys of files to encrypt. All mistakes in the arguments are found here, before any file is touched.
+pub(crate) fn encrypt_with(args: &args::EncryptWith, console: &Console) -> Result<EncryptWith, Failure> {
+    let (mut subject, mut params) = ("the recipients".to_owned(), EncryptParams::default());
+    let passphrase;
     if let Some(path) = &args.key {
-        let key = symmetric(path, &args.identities, args.asked, console)?;
-        return keyed(&key, path, args.format, &args.context, EncryptWith::of_key, EncryptWith::tink);
+        subject = name(path);
+        params.key = Some(symmetric(path, &args.identities, args.asked, console)?);
+    } else if args.passphrase {
+        subject = "the passphrase".to_owned();
+        passphrase = passphrase::choose(args.asked, "the file")?;
+        params.passphrase = Some(&passphrase);
+    } else {
+        params.recipients = Some(recipients(&args.recipients, &args.recipients_files)?);
     }
-    plainly_age(args.format, &args.context)?;
-    let recipients = match args.passphrase {
-        true => {
-            let text = passphrase::choose(args.asked, "the file")?;
-            vec![Recipient::passphrase(&text).map_err(|e| Failure::about("the passphrase", e))?]
-        }
-        false => recipients(&args.recipients, &args.recipients_files)?,
-    };
-    let armor = if args.armor { Armor::Ascii } else { Armor::Binary };
-    let lock = EncryptWith::age(&recipients, armor);
-    if !args.passphrase {
-        // Some recipients cannot be together. (A passphrase would take its second; it can be alone.)
-        sealane::file::encrypt(b"", &lock).map_err(|e| Failure::about("the recipients", e))?;
-    }
-    Ok(lock)
+    params.armor = if args.armor { Armor::Ascii } else { Armor::Binary };
+    // On Unix the bytes that were typed, in any encoding.
+    (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
+    params.build().map_err(|e| failure(&subject, e))
 }
 
-/// What opens files.
-pub(crate) fn unlock(args: &args::DecryptWith, console: &Console) -> Result<DecryptWith, Failure> {
+/// Builds the keys of files to decrypt.
+pub(crate) fn decrypt_with(args: &args::DecryptWith, console: &Console) -> Result<DecryptWith, Failure> {
+    let (mut subject, mut params) = ("the identities".to_owned(), DecryptParams::default());
+    let passphrase;
     if let Some(path) = &args.key {
-        let key = symmetric(path, &args.identities, args.asked, console)?;
-        return keyed(&key, path, args.format, &args.context, DecryptWith::of_key, DecryptWith::tink);
+        subject = name(path);
+        params.key = Some(symmetric(path, &args.identities, args.asked, console)?);
+    } else if args.passphrase {
+        passphrase = passphrase::ask(args.asked, "the file")?;
+        params.passphrase = Some(&passphrase);
+    } else {
+        params.identities = Some(identities(&args.identities, args.asked, console)?);
     }
-    plainly_age(args.format, &args.context)?;
-    let identities = match args.passphrase {
-        true => {
-            let text = passphrase::ask(args.asked, "the file")?;
-            vec![match args.max_work_factor {
-                Some(most) => Identity::passphrase_with_max_work_factor(&text, most),
-                None => Identity::passphrase(&text),
-            }]
+    (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
+    params.max_work_factor = args.max_work_factor;
+    params.build().map_err(|e| failure(&subject, e))
+}
+
+/// Phrases a mistake in the arguments with the names of the options.
+fn failure(subject: &str, error: Error) -> Failure {
+    let Error::Misuse(misuse) = &error else { return Failure::about(subject, error) };
+    Failure::misuse(match misuse {
+        Misuse::ContextNeedsKey => "-c requires -k; age files have no context".to_owned(),
+        Misuse::FormatNeedsKey(format) => format!("--format {format} requires -k"),
+        Misuse::FormatNeedsRecipients(format) => {
+            format!("--format {format} requires -r, -R, -i or -p, found -k")
         }
-        false => identities(&args.identities, args.asked, console)?,
-    };
-    Ok(DecryptWith::age(&identities))
+        Misuse::KeysetHasFormat => "a Tink keyset determines its format; omit --format".to_owned(),
+        Misuse::WorkFactorNeedsPassphrase => "--max-work-factor requires -p".to_owned(),
+        _ => return Failure::about(subject, error),
+    })
 }
 
 /// Those that were named, and those in files.
@@ -68,29 +77,23 @@ pub(crate) fn recipients(named: &[String], files: &[impl AsRef<Path>]) -> Result
     Ok(all)
 }
 
-/// A key that is used as it is.
-enum Symmetric {
-    Key(Key),
-    Tink(Keyset),
-}
-
 fn symmetric(
     path: &Path,
     identity_files: &[impl AsRef<Path>],
     asked: args::Passphrase,
     console: &Console,
-) -> Result<Symmetric, Failure> {
+) -> Result<FileKey, Failure> {
     not_stdin(path, "the key")?;
     let about = |error| Failure::about(&name(path), error);
     if let Some(keyset) = keyset(path).map_err(about)? {
         warn_of_others(path, console);
-        return Ok(Symmetric::Tink(keyset));
+        return Ok(keyset.into());
     }
     let secret = match identity_files {
         [] => secret(path, asked, console)?,
         files => Secret::load_with(path, &identities(files, asked, console)?).map_err(about)?,
     };
-    secret.into_symmetric().map(Symmetric::Key).map_err(about)
+    secret.into_symmetric().map(FileKey::from).map_err(about)
 }
 
 /// The key in a file, which may be encrypted with a passphrase.
@@ -136,43 +139,6 @@ fn identities(
 /// The keyset in a file, if it is one. Other files are left to [`Secret::load`].
 fn keyset(path: &Path) -> Result<Option<Keyset>, Error> {
     not_a_pipe(path).then(|| Keyset::load(path)).transpose().map(Option::flatten)
-}
-
-fn keyed<L>(
-    key: &Symmetric,
-    path: &Path,
-    format: Option<Format>,
-    context: &OsStr,
-    plain: fn(&Key, Format, &[u8]) -> Result<L, Error>,
-    tink: fn(&Keyset, &[u8]) -> L,
-) -> Result<L, Failure> {
-    let about = |e| Failure::about(&name(path), e);
-    // On Unix the bytes that were typed, whatever their encoding.
-    let context = context.as_encoded_bytes();
-    match (key, format) {
-        (_, Some(Format::Age)) => Err(Failure::misuse("age files are for -r, -R, -i and -p, not for -k")),
-        (Symmetric::Key(key), format) => {
-            let format = format.unwrap_or(Format::Chunked);
-            // The format knows which keys it takes: ask it to encrypt nothing.
-            EncryptWith::of_key(key, format, context)
-                .and_then(|lock| sealane::file::encrypt(b"", &lock))
-                .and_then(|_| plain(key, format, context))
-                .map_err(about)
-        }
-        (Symmetric::Tink(keyset), None) => Ok(tink(keyset, context)),
-        (Symmetric::Tink(_), _) => {
-            Err(Failure::misuse("a keyset says its format itself; leave out --format"))
-        }
-    }
-}
-
-/// age files have neither.
-fn plainly_age(format: Option<Format>, context: &OsStr) -> Result<(), Failure> {
-    match format {
-        None | Some(Format::Age) if context.is_empty() => Ok(()),
-        None | Some(Format::Age) => Err(Failure::misuse("age files have no context; -c goes with -k")),
-        Some(_) => Err(Failure::misuse("this format needs a key: -k")),
-    }
 }
 
 fn not_stdin(path: &Path, what: &str) -> Result<(), Failure> {

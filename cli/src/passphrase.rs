@@ -59,7 +59,11 @@ fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
         match byte.map_err(|e| about(&e))? {
             b'\n' => break,
             byte if line.len() < MAX_LEN => line.push(byte),
-            _ => return Err(Failure::misuse(format!("{name}: expected a passphrase of at most {MAX_LEN} bytes, found a longer line"))),
+            _ => {
+                return Err(Failure::misuse(format!(
+                    "{name}: expected a passphrase of at most {MAX_LEN} bytes, found a longer line"
+                )));
+            }
         }
     }
     if line.last() == Some(&b'\r') {

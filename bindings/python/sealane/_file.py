@@ -90,7 +90,9 @@ def encrypt_file(
     FormatError
         For a recipient that is none.
     """
-    lock = EncryptWith(key, recipients, passphrase, context, format, armor)
+    lock = EncryptWith(
+        key=key, recipients=recipients, passphrase=passphrase, context=context, format=format, armor=armor
+    )
     if (paths := plain(src, dst)) is not None:
         return _native.encrypt_path(*paths, lock, threads, progress, durable)
     with reading(src) as source, EncryptedWriter(dst, lock, durable=durable) as sink:
@@ -146,7 +148,14 @@ def decrypt_file(
     OSError, ValueError
         As ``encrypt_file`` does.
     """
-    unlock = DecryptWith(key, identities, passphrase, context, format, max_work_factor)
+    unlock = DecryptWith(
+        key=key,
+        identities=identities,
+        passphrase=passphrase,
+        context=context,
+        format=format,
+        max_work_factor=max_work_factor,
+    )
     if (paths := plain(src, dst)) is not None:
         return _native.decrypt_path(*paths, unlock, threads, progress, durable)
     with reading(src) as source, writing(dst) as sink:
@@ -173,7 +182,14 @@ def verify_file(
     """Verifies every byte of an encrypted file and keeps none. See ``decrypt_file``, also for what is
     raised.
     """
-    unlock = DecryptWith(key, identities, passphrase, context, format, max_work_factor)
+    unlock = DecryptWith(
+        key=key,
+        identities=identities,
+        passphrase=passphrase,
+        context=context,
+        format=format,
+        max_work_factor=max_work_factor,
+    )
     if (name := path_of(src)) is not None and not is_stream(name):
         return _native.verify_path(name, unlock, threads, progress)
     with reading(src) as source:
@@ -211,7 +227,10 @@ def encrypt(
     """The bytes of an encrypted file with the plaintext ``data``. See ``encrypt_file`` for the other
     parameters.
     """
-    return _native.encrypt_bytes(data, EncryptWith(key, recipients, passphrase, context, format, armor))
+    lock = EncryptWith(
+        key=key, recipients=recipients, passphrase=passphrase, context=context, format=format, armor=armor
+    )
+    return _native.encrypt_bytes(data, lock)
 
 
 def decrypt(
@@ -227,6 +246,12 @@ def decrypt(
     """The plaintext of an encrypted file whose bytes are ``data``. See ``decrypt_file``, also for what is
     raised.
     """
-    return _native.decrypt_bytes(
-        data, DecryptWith(key, identities, passphrase, context, format, max_work_factor)
+    unlock = DecryptWith(
+        key=key,
+        identities=identities,
+        passphrase=passphrase,
+        context=context,
+        format=format,
+        max_work_factor=max_work_factor,
     )
+    return _native.decrypt_bytes(data, unlock)

@@ -266,24 +266,26 @@ class TinkKeyset:
 class EncryptWith:
     def __new__(
         cls,
-        key: _FileKey | None,
-        recipients: _Recipients | None,
-        passphrase: _Text | None,
-        context: _Buffer,
-        format: str | None,
-        armor: bool,
+        *,
+        key: _FileKey | None = None,
+        recipients: _Recipients | None = None,
+        passphrase: _Text | None = None,
+        context: _Buffer = b"",
+        format: str | None = None,
+        armor: bool = False,
     ) -> EncryptWith: ...
 
 @final
 class DecryptWith:
     def __new__(
         cls,
-        key: _FileKey | None,
-        identities: _Identities | None,
-        passphrase: _Text | None,
-        context: _Buffer,
-        format: str | None,
-        max_work_factor: int | None,
+        *,
+        key: _FileKey | None = None,
+        identities: _Identities | None = None,
+        passphrase: _Text | None = None,
+        context: _Buffer = b"",
+        format: str | None = None,
+        max_work_factor: int | None = None,
     ) -> DecryptWith: ...
 
 class REncrypt:

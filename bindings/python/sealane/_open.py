@@ -80,13 +80,21 @@ def open(
     if mode == "rb":
         if recipients is not None or armor:
             raise TypeError("recipients and armor are for writing; identities read")
-        return EncryptedReader(
-            file, DecryptWith(key, identities, passphrase, context, format, max_work_factor)
+        unlock = DecryptWith(
+            key=key,
+            identities=identities,
+            passphrase=passphrase,
+            context=context,
+            format=format,
+            max_work_factor=max_work_factor,
         )
+        return EncryptedReader(file, unlock)
     if mode == "wb":
         if identities is not None or max_work_factor is not None:
             raise TypeError("identities and max_work_factor are for reading; write for recipients")
-        lock = EncryptWith(key, recipients, passphrase, context, format, armor)
+        lock = EncryptWith(
+            key=key, recipients=recipients, passphrase=passphrase, context=context, format=format, armor=armor
+        )
         return EncryptedWriter(file, lock, durable=durable)
     raise ValueError(f"mode must be 'rb' or 'wb', not {mode!r}")
 

@@ -1,6 +1,6 @@
 //! The one translation of errors into exceptions.
 
-use pyo3::exceptions::{PyOSError, PySystemError, PyValueError};
+use pyo3::exceptions::{PyOSError, PySystemError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sealane::{Error, Misuse};
 use std::io::{self, ErrorKind};
@@ -46,7 +46,7 @@ fn worded(error: Error, text: String) -> PyErr {
         Error::Authentication | Error::DamagedChunk { .. } | Error::KeyMismatch { .. } => {
             named::AuthenticationError::new_err(text)
         }
-        Error::Format(_) => named::FormatError::new_err(text),
+        Error::Format(_) | Error::UnexpectedLength { .. } => named::FormatError::new_err(text),
         Error::Header(_) | Error::Armor(_) | Error::Line { .. } => named::FormatError::new_err(text),
         Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
         Error::NoMatchingKey
@@ -124,7 +124,16 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
         | Misuse::KeyNotEncrypted
         | Misuse::DerivationParameters(_)
         | Misuse::InvalidRecipients(_)
-        | Misuse::UnsupportedSource(_) => PyValueError::new_err(text),
+        | Misuse::UnsupportedSource(_)
+        | Misuse::FormatNeedsKey(_)
+        | Misuse::FormatNeedsRecipients(_)
+        | Misuse::KeysetHasFormat
+        | Misuse::ContextNeedsKey
+        | Misuse::ArmorNeedsRecipients
+        | Misuse::WorkFactorNeedsPassphrase
+        | Misuse::NoIdentities
+        | Misuse::UnknownFormat { .. } => PyValueError::new_err(text),
+        Misuse::KeySource { .. } => PyTypeError::new_err(text),
         _ => PySystemError::new_err(format!("sealane: a misuse without a Python name: {text}")),
     }
 }

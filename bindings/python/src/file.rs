@@ -3,7 +3,7 @@
 
 use crate::buffer::{Slot, fresh};
 use crate::error::{raise, raise_about};
-use crate::lock::{self, DecryptWith, EncryptWith};
+use crate::file_keys::{self, DecryptWith, EncryptWith};
 use crate::place::{Object, Place, Sink, path};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -95,7 +95,7 @@ impl FileInfo {
 /// Tells what a file and its size say. Paths only; see ``sealane.inspect``.
 #[pyfunction]
 pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf, format: Option<&str>) -> PyResult<FileInfo> {
-    let format = lock::named(format)?;
+    let format = file_keys::named(format)?;
     let info = py.detach(|| file::inspect(&src, format)).map_err(|e| raise_about(&src, e))?;
     let file::Info { format, armor, recipients, file_len, plaintext_len, chunks, chunk_len, .. } = info;
     let armor = armor == Armor::Ascii;

@@ -9,10 +9,10 @@ mod aead;
 mod buffer;
 mod error;
 mod file;
+mod file_keys;
 mod hazmat;
 mod hybrid;
 mod keys;
-mod lock;
 mod manifest;
 mod many;
 mod number;
@@ -44,6 +44,7 @@ mod _native {
             Decryptor, FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path,
             inspect_path, verify_path,
         },
+        file_keys::{DecryptWith, EncryptWith},
         hazmat::{
             AeadDecryptor, AeadEncryptor, AesCtr, ChaCha20, Poly1305, Speck, SpeckAead, SpeckCtr, XChaCha20,
         },
@@ -51,7 +52,6 @@ mod _native {
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
         keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load},
-        lock::{DecryptWith, EncryptWith},
         manifest::Manifest,
         many::{decrypt_paths, encrypt_paths},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},

@@ -2,7 +2,7 @@
 
 use crate::error::raise_among;
 use crate::file::durability;
-use crate::lock::{DecryptWith, EncryptWith};
+use crate::file_keys::{DecryptWith, EncryptWith};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use sealane::Error;

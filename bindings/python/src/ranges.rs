@@ -2,7 +2,7 @@
 
 use crate::buffer::{Slot, fresh};
 use crate::error::raise;
-use crate::lock::DecryptWith;
+use crate::file_keys::DecryptWith;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::file;

@@ -231,8 +231,8 @@ LISTED = r"must be a list, as in (recipients=\[\"age1\.\.\.\"\]|identities=\[\"A
 @pytest.mark.parametrize(
     ("how", "error", "says"),
     [
-        ({}, TypeError, "exactly one of key, recipients and passphrase is needed: none is given"),
-        ({"key": bytes(32), "passphrase": "x"}, TypeError, "exactly one of .* given are key and passphrase"),
+        ({}, TypeError, "exactly one of key, recipients and passphrase, found none"),
+        ({"key": bytes(32), "passphrase": "x"}, TypeError, "exactly one of .* found key and passphrase"),
         ({"recipients": [], "passphrase": "x"}, TypeError, "given are recipients and passphrase"),
         ({"recipients": "age1abc"}, TypeError, LISTED + ", not str"),
         ({"recipients": b"age1abc"}, TypeError, LISTED + ", not bytes"),
@@ -250,16 +250,16 @@ LISTED = r"must be a list, as in (recipients=\[\"age1\.\.\.\"\]|identities=\[\"A
         ({"recipients": [SECRET]}, sealane.FormatError, "which is secret"),
         ({"recipients": [AGE.public, PQ.public]}, ValueError, "post-quantum"),
         ({"recipients": [AGE.public], "context": b"c"}, ValueError, "no context"),
-        ({"recipients": [AGE.public], "format": "chunked"}, ValueError, "chunked needs a key"),
-        ({"recipients": [AGE.public], "format": "zip"}, ValueError, "known are chunked, age"),
+        ({"recipients": [AGE.public], "format": "chunked"}, ValueError, "chunked requires a key"),
+        ({"recipients": [AGE.public], "format": "zip"}, ValueError, "expected one of chunked, age"),
         ({"passphrase": "x", "context": b"c"}, ValueError, "no context"),
-        ({"passphrase": "x", "format": "tink-1mb"}, ValueError, "tink-1mb needs a key"),
+        ({"passphrase": "x", "format": "tink-1mb"}, ValueError, "tink-1mb requires a key"),
         ({"passphrase": ""}, ValueError, "passphrase"),
         ({"passphrase": 7}, TypeError, "must be str or bytes in UTF-8, not int"),
         ({"passphrase": b"\xff"}, ValueError, "not UTF-8"),
         ({"passphrase": "\udcff"}, ValueError, "surrogate"),
-        ({"key": bytes(32), "armor": True}, ValueError, "armor is for recipients"),
-        ({"key": bytes(32), "format": "age"}, ValueError, "age files have no key"),
+        ({"key": bytes(32), "armor": True}, ValueError, "armor requires recipients"),
+        ({"key": bytes(32), "format": "age"}, ValueError, "age takes no key"),
         ({"key": AGE}, TypeError, r"identities=\[key\]"),
         ({"key": sealane.keys.generate("p-256")}, TypeError, "symmetric key is needed"),
     ],
@@ -283,21 +283,21 @@ def test_mistakes_of_encrypting(
 @pytest.mark.parametrize(
     ("how", "error", "says"),
     [
-        ({}, TypeError, "exactly one of key, identities and passphrase is needed: none is given"),
-        ({"identities": [AGE], "passphrase": "x"}, TypeError, "given are identities and passphrase"),
+        ({}, TypeError, "exactly one of key, identities and passphrase, found none"),
+        ({"identities": [AGE], "passphrase": "x"}, TypeError, "found identities and passphrase"),
         ({"identities": SECRET}, TypeError, LISTED + ", not str"),
         ({"identities": SECRET.encode()}, TypeError, LISTED + ", not bytes"),
         ({"identities": AGE}, TypeError, LISTED + ", not Key"),
         ({"identities": Path("key")}, TypeError, LISTED + ", not PosixPath"),
-        ({"identities": []}, ValueError, "no identity"),
+        ({"identities": []}, ValueError, "at least one identity"),
         ({"identities": [AGE.public]}, TypeError, "not PublicKey"),
         ({"identities": [sealane.keys.generate("aes-256")]}, TypeError, "not one of the kind aes-256"),
         ({"identities": ["AGE-SECRET-KEY-1TYPO"]}, sealane.FormatError, "line 1: not an age identity"),
         ({"identities": [str(AGE.public)]}, sealane.FormatError, "cannot decrypt"),
         ({"identities": [AGE], "context": b"c"}, ValueError, "no context"),
-        ({"identities": [AGE], "format": "chunked"}, ValueError, "chunked needs a key"),
-        ({"identities": [AGE], "max_work_factor": 10}, ValueError, "max_work_factor is for passphrases"),
-        ({"key": bytes(32), "max_work_factor": 10}, ValueError, "max_work_factor is for passphrases"),
+        ({"identities": [AGE], "format": "chunked"}, ValueError, "chunked requires a key"),
+        ({"identities": [AGE], "max_work_factor": 10}, ValueError, "max_work_factor requires a passphrase"),
+        ({"key": bytes(32), "max_work_factor": 10}, ValueError, "max_work_factor requires a passphrase"),
         ({"passphrase": "x", "max_work_factor": 0}, ValueError, "1 to 30"),
         ({"passphrase": "x", "max_work_factor": 1 << 70}, ValueError, "1 to 30"),
         ({"passphrase": "x", "max_work_factor": "18"}, TypeError, "int"),
@@ -322,8 +322,8 @@ def test_reading_and_writing_have_their_own_keywords(tmp_path: Path) -> None:
 
 def test_nothing_secret_is_shown_or_pickled(tmp_path: Path) -> None:
     with sealane.open(io.BytesIO(SEALED), identities=[AGE]) as f:
-        held = [AGE, f, sealane._native.DecryptWith(None, [SECRET], None, b"", None, None)]
-        held.append(sealane._native.EncryptWith(None, None, "open sesame", b"", None, False))
+        held = [AGE, f, sealane._native.DecryptWith(identities=[SECRET])]
+        held.append(sealane._native.EncryptWith(passphrase="open sesame"))
         for thing in held:
             assert SECRET not in repr(thing)
             assert "sesame" not in repr(thing)

@@ -14,8 +14,8 @@ import sealane
 from sealane import _native
 
 KEY = bytes(range(32))
-LOCK = _native.EncryptWith(KEY, None, None, b"", None, False)
-UNLOCK = _native.DecryptWith(KEY, None, None, b"", None, None)
+LOCK = _native.EncryptWith(key=KEY)
+UNLOCK = _native.DecryptWith(key=KEY)
 
 
 def pairs(folder: pathlib.Path, count: int) -> list[tuple[str, str]]:

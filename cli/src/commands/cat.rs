@@ -37,7 +37,7 @@ impl Run for Cat {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
         let source = Source::new(&self.input);
-        let with = keys::unlock(&self.with, console)?;
+        let with = keys::decrypt_with(&self.with, console)?;
         // Checked by name, because opening a pipe waits for its writer.
         let is_stream = match &source {
             Source::Stdin => true,

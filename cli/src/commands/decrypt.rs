@@ -29,11 +29,12 @@ impl Run for Decrypt {
     }
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
-        let with = || keys::unlock(&self.with, console);
+        let with = || keys::decrypt_with(&self.with, console);
         if self.transfer.folders.recursive {
             let suffix = Suffix::Remove(self.transfer.folders.suffix());
             let operation = || with().map(Operation::Decrypt);
-            return Recursive::transfer(&self.transfer, suffix, console)?.run(operation, self.with.passphrase);
+            return Recursive::transfer(&self.transfer, suffix, console)?
+                .run(operation, self.with.passphrase);
         }
         let pairs = transfer::pairs(&self.transfer)?;
         let functions = Functions { to_file: sealane::file::decrypt_opened, to_stdout: stream::decrypt };

@@ -25,11 +25,12 @@ impl Run for Encrypt {
     }
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
-        let with = || keys::lock(&self.with, console);
+        let with = || keys::encrypt_with(&self.with, console);
         if self.transfer.folders.recursive {
             let suffix = Suffix::Add(self.transfer.folders.suffix());
             let operation = || with().map(Operation::Encrypt);
-            return Recursive::transfer(&self.transfer, suffix, console)?.run(operation, self.with.passphrase);
+            return Recursive::transfer(&self.transfer, suffix, console)?
+                .run(operation, self.with.passphrase);
         }
         let pairs = transfer::pairs(&self.transfer)?;
         let to_terminal = self.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal());

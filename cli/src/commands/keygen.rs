@@ -56,9 +56,8 @@ impl Run for Keygen {
         let _watch = Watch::begin(console);
         if let Some(path) = &self.public_of {
             let public = keys::secret(path, self.asked, console)?.public();
-            let none = || {
-                Failure::misuse(format!("{}: expected a private key, found a symmetric key", name(path)))
-            };
+            let none =
+                || Failure::misuse(format!("{}: expected a private key, found a symmetric key", name(path)));
             return self.show(&public.ok_or_else(none)?, console);
         }
         let recipients = keys::recipients(&self.recipients, &[] as &[&Path])?;

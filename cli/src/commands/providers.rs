@@ -80,8 +80,11 @@ fn table(entries: &[Listed]) -> String {
     let width = |head: usize, cell: fn(&Listed) -> &str| {
         entries.iter().map(|entry| cell(entry).len()).chain([HEADS[head].len()]).max().unwrap_or(0)
     };
-    let (first, second, third) =
-        (width(0, |entry| entry.algorithm), width(1, |entry| entry.provider), width(2, |entry| entry.variant));
+    let (first, second, third) = (
+        width(0, |entry| entry.algorithm),
+        width(1, |entry| entry.provider),
+        width(2, |entry| entry.variant),
+    );
     let line = |a: &str, b: &str, c: &str, d: &str| {
         format!("{a:first$}  {b:second$}  {c:third$}  {d}").trim_end().to_owned() + "\n"
     };

@@ -94,8 +94,7 @@ impl<'a> Recursive<'a> {
         if self.console.json() {
             for (source, target) in &plan.finished {
                 let (source, target) = (name(source), name(target));
-                self.console
-                    .result(|| json!({"source": source, "target": target, "skipped": true}), "")?;
+                self.console.result(|| json!({"source": source, "target": target, "skipped": true}), "")?;
             }
         }
         if passphrase && plan.jobs.len() >= MANY_PASSPHRASE_FILES {

@@ -36,7 +36,7 @@ impl Run for Verify {
 
     /// Verifies every file, also after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
-        let with = || keys::unlock(&self.with, console);
+        let with = || keys::decrypt_with(&self.with, console);
         if self.folders.recursive {
             let recursive = Recursive::verify(&self.inputs, &self.folders, &self.effort, console);
             return recursive.run(|| with().map(Operation::Verify), false);

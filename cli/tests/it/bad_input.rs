@@ -79,15 +79,45 @@ fn the_hint_suggests_another_key_only_if_the_key_may_be_wrong() {
     let (key, tink) = ("-k k -c ctx", "-k k -c ctx --format tink-4kb");
     let age_chunk = room.read("age").len() - 100;
     for (name, at, with, words) in [
-        ("sealed", 0, key, "bad: authentication failed: wrong key, wrong context or changed data; check -k and -c"),
-        ("sealed", HEADER, key, "bad: authentication failed: chunk 0 at byte 56 was changed, or the file was cut off"),
-        ("sealed", HEADER + CHUNK, key, "chunk 1 at byte 16456 was changed, or the file was cut off there; the key is"),
-        ("sealed", 33_000, key, "chunk 2 at byte 32856 was changed, or the file was cut off there; the key is right"),
+        (
+            "sealed",
+            0,
+            key,
+            "bad: authentication failed: wrong key, wrong context or changed data; check -k and -c",
+        ),
+        (
+            "sealed",
+            HEADER,
+            key,
+            "bad: authentication failed: chunk 0 at byte 56 was changed, or the file was cut off",
+        ),
+        (
+            "sealed",
+            HEADER + CHUNK,
+            key,
+            "chunk 1 at byte 16456 was changed, or the file was cut off there; the key is",
+        ),
+        (
+            "sealed",
+            33_000,
+            key,
+            "chunk 2 at byte 32856 was changed, or the file was cut off there; the key is right",
+        ),
         ("age", 140, "-i me", "damaged header: "),
-        ("age", age_chunk, "-i me", "was changed, or the file was cut off there; the key is right, so take another copy"),
+        (
+            "age",
+            age_chunk,
+            "-i me",
+            "was changed, or the file was cut off there; the key is right, so take another copy",
+        ),
         // The header of a Tink file does not commit to the key. The last segment is read first.
         ("tink", 40_000, tink, "wrong key, wrong context or changed data"),
-        ("tink", 5000, tink, "chunk 1 at byte 4096 was changed, or the file was cut off there; the key is right"),
+        (
+            "tink",
+            5000,
+            tink,
+            "chunk 1 at byte 4096 was changed, or the file was cut off there; the key is right",
+        ),
     ] {
         damage(name, at);
         room.refuses(&format!("decrypt {with} -o out bad"), 1, words);
@@ -225,7 +255,11 @@ fn a_target_that_cannot_be() {
     room.refuses("encrypt -k k -o new/ plain", 1, "new/");
     room.refuses("encrypt -k k -o missing/out plain", 1, "missing/out: no such file or folder");
     room.refuses("encrypt -k k -o plain/out plain", 1, "plain/out: a part of the path is not a folder");
-    room.refuses("encrypt -k k -o out plain sealed", 2, "out: expected an existing folder for several inputs");
+    room.refuses(
+        "encrypt -k k -o out plain sealed",
+        2,
+        "out: expected an existing folder for several inputs",
+    );
     room.refuses("encrypt -k k plain sealed", 2, "expected an existing folder for several inputs");
     room.refuses("encrypt -k k -o folder plain folder/../plain", 2, "another input has the same name");
     room.refuses("encrypt -k k -o folder plain -", 2, "standard input has no name");

@@ -32,7 +32,11 @@ fn keys_of_every_kind() {
         match kind.starts_with("aes") {
             true => {
                 assert_eq!(public, "");
-                room.refuses(&format!("keygen -y {kind}"), 2, "expected a private key, found a symmetric key");
+                room.refuses(
+                    &format!("keygen -y {kind}"),
+                    2,
+                    "expected a private key, found a symmetric key",
+                );
             }
             false => {
                 assert_eq!(room.run(&format!("keygen --public-of {kind}")).text(), public);
@@ -41,7 +45,11 @@ fn keys_of_every_kind() {
                 assert_eq!(room.read(format!("{kind}.pub")), public.as_bytes());
             }
         }
-        room.refuses(&format!("keygen -t {kind} -o {kind}"), 1, "exists, and a key file is never overwritten");
+        room.refuses(
+            &format!("keygen -t {kind} -o {kind}"),
+            1,
+            "exists, and a key file is never overwritten",
+        );
     }
     room.refuses("keygen -t dsa", 2, "dsa");
     let said = room.run("keygen -t age -o j --json").text();
@@ -66,7 +74,8 @@ fn keys_under_a_passphrase_and_for_people() {
     room.shell("$SEALANE keygen -y age --passphrase-fd 3 3<pass").worked();
     room.shell("printf '' | $SEALANE keygen -p --passphrase-fd 0 -o x")
         .failed(2, "expected a passphrase, found an empty one");
-    room.shell("$SEALANE keygen -p --passphrase-fd 77 -o x").failed(2, "--passphrase-fd 77: the file descriptor is not open");
+    room.shell("$SEALANE keygen -p --passphrase-fd 77 -o x")
+        .failed(2, "--passphrase-fd 77: the file descriptor is not open");
 
     room.shell("$SEALANE keygen -r $(cat me.pub) -o for-me").worked();
     room.run("encrypt -k for-me -i me -o sealed plain").worked();
@@ -126,7 +135,11 @@ fn what_is_wrong_is_said_apart() {
     room.shell("$SEALANE encrypt -r $(cat me.pub) -o sealed plain").worked();
     room.refuses("decrypt -i you -o x sealed", 1, "sealed: no matching key");
     room.refuses("decrypt -i me -o x plain", 1, "plain: not an age file");
-    room.refuses("decrypt -k k -o x sealed", 1, "sealed: not a file for a symmetric key but an age file");
+    room.refuses(
+        "decrypt -k k -o x sealed",
+        1,
+        "sealed: expected a file encrypted with a symmetric key, found an age file",
+    );
     room.shell("$SEALANE decrypt -p --passphrase-fd 3 -o x sealed 3<pass").failed(1, "use -i");
     room.shell("head -c 100000 sealed > cut").worked();
     room.refuses("decrypt -i me -o x cut", 1, "cut: ");
@@ -145,7 +158,7 @@ fn what_is_wrong_is_said_apart() {
     room.refuses("encrypt -k k -p -o x plain", 2, "cannot be used with");
     room.refuses("encrypt -k me -o x plain", 2, "a symmetric key is needed");
     room.shell("$SEALANE encrypt -r $(cat me.pub) -c words -o x plain").failed(2, "have no context");
-    room.shell("$SEALANE encrypt -r $(cat me.pub) --format tink-1mb -o x plain").failed(2, "needs a key");
+    room.shell("$SEALANE encrypt -r $(cat me.pub) --format tink-1mb -o x plain").failed(2, "requires -k");
     room.refuses("encrypt -k k --format age -o x plain", 2, "not for -k");
     room.refuses("decrypt -i - -o x sealed", 2, "standard input carries the data");
     room.run("keygen -t age-pq -o pq").worked();
@@ -218,5 +231,5 @@ fn formats_of_tink() {
     room.run("encrypt -k keyset.json -o sealed plain").worked();
     room.run("decrypt -k keyset.json -o back sealed").worked();
     assert!(room.read("back") == data(200_000));
-    room.refuses("decrypt -k keyset.json --format tink-4kb -o x sealed", 2, "leave out --format");
+    room.refuses("decrypt -k keyset.json --format tink-4kb -o x sealed", 2, "omit --format");
 }

@@ -106,7 +106,10 @@ fn for_people_and_passphrases() {
     room.shell("$SEALANE decrypt --recursive --passphrase-fd 3 -p -o few2 fewer 3<words").worked();
     assert!(below(&room, "few2") == below(&room, "few"));
     let said = room.shell("timeout 2 $SEALANE encrypt --recursive -p --passphrase-fd 3 -o slow in 3<words");
-    assert!(said.err.contains("warning: a passphrase takes about one second for each of the 12 files"), "{said:?}");
+    assert!(
+        said.err.contains("warning: a passphrase takes about one second for each of the 12 files"),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -138,7 +141,11 @@ fn what_cannot_be_done_is_told_and_the_rest_is_done() {
     room.shell("mkfifo in/pipe").worked();
     let said = room.run("encrypt -k k --recursive -o out in");
     assert_eq!(said.status, Some(1));
-    for line in ["in/folder link: is a link to a folder", "in/broken: no such file", "in/pipe: expected a regular file, found a pipe"] {
+    for line in [
+        "in/folder link: is a link to a folder",
+        "in/broken: no such file",
+        "in/pipe: expected a regular file, found a pipe",
+    ] {
         assert!(said.err.contains(&format!("sealane: {line}")), "{}", said.err);
     }
     assert_eq!(said.err.lines().count(), 3, "{}", said.err);
@@ -191,8 +198,14 @@ fn refused_before_anything_is_touched() {
         ("encrypt -k k --suffix .sealed -o out in/large", "--recursive"),
         ("encrypt -k k --manifest m -o out in/large", "--recursive"),
         ("encrypt -k k --recursive -o out --manifest in/m in", "in/m: the manifest is among the sources"),
-        ("encrypt -k k --recursive -o out --manifest in/large in", "the manifest is among the sources or the targets"),
-        ("encrypt -k k --recursive -o other --manifest other/large in", "the manifest is among the sources or the targets"),
+        (
+            "encrypt -k k --recursive -o out --manifest in/large in",
+            "the manifest is among the sources or the targets",
+        ),
+        (
+            "encrypt -k k --recursive -o other --manifest other/large in",
+            "the manifest is among the sources or the targets",
+        ),
     ] {
         room.refuses(line, 2, words);
     }
@@ -246,7 +259,10 @@ fn a_manifest_goes_on() {
     let before = room.content();
     for with in ["-k other", "-k k -c other", "-k k --format tink-4kb"] {
         let said = room.run(&line.replace("-k k", with).replace("--json ", ""));
-        said.failed(1, "was encrypted with another key, context or format; use the same key, context and format");
+        said.failed(
+            1,
+            "was encrypted with another key, context or format; use the same key, context and format",
+        );
         assert!(room.content() == before, "{with}");
     }
     // Two jobs with one manifest.
@@ -301,7 +317,9 @@ fn signal_if_there(child: &std::process::Child, name: &str) {
 fn interrupted() {
     let room = Room::new();
     many(&room, 3000, 20_000);
-    for (flags, then) in [("", "with --manifest FILE"), ("--manifest m", "run the same command again to continue")] {
+    for (flags, then) in
+        [("", "with --manifest FILE"), ("--manifest m", "run the same command again to continue")]
+    {
         let child = room.start(&format!("encrypt -k k --recursive --threads 2 {flags} -o out in"));
         until(|| room.path("out/0").is_dir() && fs::read_dir(room.path("out/0")).unwrap().count() > 10);
         signal(&child, "INT");

@@ -36,6 +36,13 @@ pub enum Error {
     Format(&'static str),
     /// The input ends before the format allows it to end.
     Truncated,
+    /// A range of a file has more bytes than were requested.
+    UnexpectedLength {
+        /// Number of bytes received.
+        got: usize,
+        /// Number of bytes requested.
+        want: usize,
+    },
     /// The header of a file is damaged or was changed. The text names the part of the header.
     Header(&'static str),
     /// The ASCII armor around a file is damaged or was changed. The text describes the damage.
@@ -176,6 +183,32 @@ pub enum Misuse {
     InvalidRecipients(&'static str),
     /// The source is neither a file nor a stream that the operation supports.
     UnsupportedSource(&'static str),
+    /// Not exactly one source of keys for a file was given.
+    KeySource {
+        /// Names of the sources.
+        expected: [&'static str; 3],
+        /// Names of the given sources.
+        found: Vec<&'static str>,
+    },
+    /// The named file format requires a symmetric key, and recipients or a passphrase were given.
+    FormatNeedsKey(&'static str),
+    /// The named file format requires recipients or a passphrase, and a symmetric key was given.
+    FormatNeedsRecipients(&'static str),
+    /// A format was given with a Tink keyset, which determines the format.
+    KeysetHasFormat,
+    /// A context was given without a symmetric key.
+    ContextNeedsKey,
+    /// Armor was requested for a symmetric key.
+    ArmorNeedsRecipients,
+    /// A maximum work factor was given without a passphrase.
+    WorkFactorNeedsPassphrase,
+    /// The list of identities is empty.
+    NoIdentities,
+    /// No file format has the given name.
+    UnknownFormat {
+        /// Names of the formats.
+        known: Vec<&'static str>,
+    },
 }
 
 impl Error {
@@ -216,6 +249,9 @@ impl fmt::Display for Error {
                 target.display()
             ),
             Self::Format(what) => f.write_str(what),
+            Self::UnexpectedLength { got, want } => {
+                write!(f, "expected at most {want} bytes for the requested range, found {got}")
+            }
             Self::Truncated => f.write_str("truncated: the data ends too early"),
             Self::Header(what) => write!(f, "damaged header: {what}"),
             Self::Armor(what) => write!(f, "damaged armor: {what}"),
@@ -323,6 +359,24 @@ impl fmt::Display for Misuse {
             }
             Self::KeyNotEncrypted => {
                 f.write_str("the key is not encrypted; omit the passphrase or the identities")
+            }
+            Self::KeySource { expected: [a, b, c], found } => {
+                let found = if found.is_empty() { "none".into() } else { found.join(" and ") };
+                write!(f, "expected exactly one of {a}, {b} and {c}, found {found}")
+            }
+            Self::FormatNeedsKey(format) => write!(f, "the format {format} requires a key"),
+            Self::FormatNeedsRecipients(format) => {
+                write!(f, "the format {format} takes no key; use recipients, identities or a passphrase")
+            }
+            Self::KeysetHasFormat => f.write_str("a Tink keyset determines the format; omit format"),
+            Self::ContextNeedsKey => f.write_str("a context requires a key; age files have no context"),
+            Self::ArmorNeedsRecipients => {
+                f.write_str("armor requires recipients or a passphrase; files of other formats are binary")
+            }
+            Self::WorkFactorNeedsPassphrase => f.write_str("max_work_factor requires a passphrase"),
+            Self::NoIdentities => f.write_str("expected at least one identity, found an empty list"),
+            Self::UnknownFormat { known } => {
+                write!(f, "unknown format; expected one of {}", known.join(", "))
             }
             Self::UnsuitableKey(text)
             | Self::DerivationParameters(text)

@@ -65,11 +65,11 @@ class Task:
         """Raises TypeError and ValueError as ``encrypt_file`` and ``decrypt_file`` do."""
         lock = unlock = None
         if identities is None:
-            lock = EncryptWith(key, recipients, None, self.context, self.format, False)
-            # A key of a wrong length shows where it is used. Here, and not at every file.
-            _native.encrypt_bytes(b"", lock)
+            lock = EncryptWith(key=key, recipients=recipients, context=self.context, format=self.format)
         if recipients is None:
-            unlock = DecryptWith(key, identities, None, self.context, self.format, None)
+            unlock = DecryptWith(
+                key=key, identities=identities, context=self.context, format=self.format
+            )
         return Keys(lock, unlock)
 
 

@@ -50,7 +50,7 @@ class Keys:
     def lock(self, path: str) -> EncryptWith:
         """What the file ``path`` is written with."""
         if self.each or self._lock is None:
-            lock = EncryptWith(self._find(path), None, None, self._context, None, False)
+            lock = EncryptWith(key=self._find(path), context=self._context)
             if self.each:
                 return lock
             self._lock = lock
@@ -59,7 +59,7 @@ class Keys:
     def unlock(self, path: str) -> DecryptWith:
         """What opens the file ``path``."""
         if self.each or self._unlock is None:
-            unlock = DecryptWith(self._find(path), None, None, self._context, None, None)
+            unlock = DecryptWith(key=self._find(path), context=self._context)
             if self.each:
                 return unlock
             self._unlock = unlock

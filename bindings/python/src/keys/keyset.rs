@@ -3,10 +3,9 @@
 use super::{extract, never_pickled};
 use crate::error::{raise, raise_name};
 use crate::text;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use sealane::file::{EncryptWith, Format, Keyset};
+use sealane::file::{Format, Keyset};
 
 /// Keys of Tink's AES-GCM-HKDF streaming: one encrypts, each of them may decrypt. Never shown, never pickled.
 ///
@@ -32,10 +31,7 @@ impl TinkKeyset {
     #[staticmethod]
     fn from_key(key: &Bound<'_, PyAny>, format: &str) -> PyResult<Self> {
         let format: Format = format.parse().map_err(raise_name)?;
-        match EncryptWith::of_key(&extract(key)?, format, b"").map_err(raise)? {
-            EncryptWith::Tink { keyset, .. } => Ok(Self(keyset)),
-            _ => Err(PyValueError::new_err("a keyset is for \"tink-1mb\" or \"tink-4kb\"")),
-        }
+        format.tink_keyset(&extract(key)?).map(Self).map_err(raise)
     }
 
     /// The keyset in clear, as Tink reads it: the secret itself.

@@ -38,6 +38,7 @@ pub use header::{Header, MOST, Parsed};
 pub use identity::{Identity, Kind};
 pub use list::{parse_identities, parse_recipients};
 pub use recipient::Recipient;
+pub(crate) use recipient::check_recipients;
 pub use scrypt::{MOST_WORK, WORK};
 pub use stanza::Stanza;
 

@@ -93,7 +93,7 @@ impl fmt::Debug for Recipient {
 
 /// The header of a new file for `recipients`.
 pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<String, Error> {
-    check_together(recipients)?;
+    check_recipients(recipients)?;
     let mut header = Writer::new();
     for recipient in recipients {
         match &recipient.0 {
@@ -110,7 +110,11 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
     }
 }
 
-fn check_together(recipients: &[Recipient]) -> Result<(), Error> {
+/// Checks that the recipients can be combined in one file.
+///
+/// # Errors
+/// [`Misuse::InvalidRecipients`].
+pub(crate) fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
     let count = |is: fn(&Public) -> bool| recipients.iter().filter(|recipient| is(&recipient.0)).count();
     let (passphrases, hybrids) =
         (count(|key| matches!(key, Public::Passphrase(_))), count(|key| matches!(key, Public::Hybrid(_))));

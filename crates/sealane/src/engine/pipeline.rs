@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
 /// The chunk encryption of a file format, with the key of one file.
-pub(crate) trait ChunkCipher: Send + Sync {
+pub(crate) trait ChunkCipher: std::fmt::Debug + Send + Sync {
     /// Returns the positions of the chunks in the file.
     fn layout(&self) -> Layout;
 

@@ -3,7 +3,7 @@
 //! [`Tree::walk`](super::Tree::walk) finds the files, [`Plan::new`] leaves out those that a [`Manifest`] lists as
 //! finished, and [`run`] processes the rest over threads.
 
-use super::lock::{DecryptWith, EncryptWith};
+use super::file_keys::{DecryptWith, EncryptWith};
 use super::manifest::{FileFingerprint, Manifest};
 use super::paths::{decrypt_file, encrypt_file, verify_file};
 use super::reader::Reader;
@@ -52,7 +52,7 @@ impl Operation {
     pub fn read_back(&self, target: &Path, options: Options<'_>) -> Result<(), Error> {
         match self {
             Self::Encrypt(with) => {
-                verify_file(target, &inverse(with).ok_or(Error::IdentityRequired)?, options)
+                verify_file(target, with.to_decrypt().ok_or(Error::IdentityRequired)?, options)
             }
             Self::Decrypt(_) | Self::Verify(_) => Ok(()),
         }
@@ -65,22 +65,13 @@ impl Operation {
     /// [`Error::KeyMismatch`], [`Error::Io`].
     pub fn check_finished(&self, manifest: &Path, target: &Path) -> Result<(), Error> {
         let Self::Encrypt(with) = self else { return Ok(()) };
-        let Some(with) = inverse(with) else { return Ok(()) };
+        let Some(with) = with.to_decrypt() else { return Ok(()) };
         let file = File::open(target).map_err(|e| Error::io(target, e))?;
-        match Reader::new(file, &with) {
+        match Reader::new(file, with) {
             Ok(_) => Ok(()),
             Err(error @ Error::Io { .. }) => Err(error.about(target)),
             Err(_) => Err(Error::KeyMismatch { manifest: manifest.into(), target: target.into() }),
         }
-    }
-}
-
-/// Returns what decrypts the files that `with` encrypts: `None` for recipients and passphrases.
-fn inverse(with: &EncryptWith) -> Option<DecryptWith> {
-    match with {
-        EncryptWith::Key { key, context } => Some(DecryptWith::key(key, context)),
-        EncryptWith::Tink { keyset, context } => Some(DecryptWith::tink(keyset, context)),
-        EncryptWith::Age { .. } => None,
     }
 }
 
@@ -171,7 +162,8 @@ mod test {
 
     impl Folder {
         fn new(name: &str) -> Self {
-            let folder = Self(std::env::temp_dir().join(format!("sealane-bulk-{name}-{}", std::process::id())));
+            let folder =
+                Self(std::env::temp_dir().join(format!("sealane-bulk-{name}-{}", std::process::id())));
             let _ = fs::remove_dir_all(&folder.0);
             fs::create_dir_all(&folder.0).unwrap();
             for n in 0..10 {
@@ -192,12 +184,13 @@ mod test {
             let schedule =
                 Schedule { threads: None, durability: Durability::Cached, batch: 3, cancelled: &|| false };
             let (mut done, mut failed) = (0, 0);
-            let result: Result<(), ()> = run(&plan.jobs, operation, Some(&mut manifest), &schedule, |report| {
-                for (_, result) in report.ended {
-                    *if result.is_ok() { &mut done } else { &mut failed } += 1;
-                }
-                Ok(())
-            });
+            let result: Result<(), ()> =
+                run(&plan.jobs, operation, Some(&mut manifest), &schedule, |report| {
+                    for (_, result) in report.ended {
+                        *if result.is_ok() { &mut done } else { &mut failed } += 1;
+                    }
+                    Ok(())
+                });
             result.unwrap();
             Ok((plan.finished.len(), done, failed))
         }

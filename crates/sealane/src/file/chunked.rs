@@ -11,8 +11,11 @@
 //! The commitment is checked before any chunk, so a file opens under one key and context only. Nothing may be
 //! appended and nothing written over in place: either would use a nonce twice.
 
+use super::age_file::refuse_age;
+use super::file_cipher::{CreateFile, FileCipher, OpenFile};
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{ChunkPosition, End, Layout};
+use crate::engine::prefix::{Parsed, Prefix};
 use crate::{Aead, Algorithm, Error, Key, Misuse};
 use hkdf::Hkdf;
 use providers::InOut;
@@ -45,6 +48,55 @@ const NONCE_LEN: usize = 12;
 /// The two members of the family: the key's length decides.
 const SUITES: [(Algorithm, &[u8]); 2] =
     [(Algorithm::Aes128Gcm, b"AEAD_AES_128_GCM"), (Algorithm::Aes256Gcm, b"AEAD_AES_256_GCM")];
+
+/// A symmetric key with the context of its files.
+#[derive(Debug)]
+pub(super) struct ChunkedFile {
+    key: Key,
+    context: Vec<u8>,
+}
+
+impl ChunkedFile {
+    pub(super) fn new(key: &Key, context: &[u8]) -> Self {
+        Self { key: key.clone(), context: context.to_vec() }
+    }
+
+    /// Checks the length of the key.
+    ///
+    /// # Errors
+    /// [`Misuse::KeyLength`].
+    pub(super) fn checked(key: &Key, context: &[u8]) -> Result<Self, Misuse> {
+        suite(key).map(|_| Self::new(key, context))
+    }
+}
+
+impl CreateFile for ChunkedFile {
+    fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
+        let (chunked, header) = Chunked::create(&self.key, &self.context)?;
+        Ok((Box::new(chunked), header.to_vec()))
+    }
+}
+
+impl OpenFile for ChunkedFile {
+    fn open_file(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<FileCipher>, Error> {
+        refuse_age(prefix)?;
+        match prefix.first_chunk() {
+            Some(header) => Ok(Parsed::Ready(Box::new(Chunked::open(&self.key, &self.context, header)?))),
+            None => Ok(Parsed::NeedsMore(HEADER_LEN)),
+        }
+    }
+
+    fn supports_ranges(&self) -> bool {
+        true
+    }
+}
+
+/// Returns the algorithm for a key of this length and its name in the HKDF info.
+fn suite(key: &Key) -> Result<(Algorithm, &'static [u8]), Misuse> {
+    let got = key.as_bytes().len();
+    let found = SUITES.into_iter().find(|(algorithm, _)| algorithm.key_len() == got);
+    found.ok_or(Misuse::KeyLength { got, want: &[16, 32] })
+}
 
 /// The keys of one file.
 pub(crate) struct Chunked {
@@ -83,11 +135,8 @@ impl Chunked {
         context: &[u8],
         salt: &[u8],
     ) -> Result<(Self, Zeroizing<[u8; COMMITMENT_LEN]>), Error> {
+        let (algorithm, name) = suite(key)?;
         let len = key.as_bytes().len();
-        let (algorithm, name) = SUITES
-            .into_iter()
-            .find(|(algorithm, _)| algorithm.key_len() == len)
-            .ok_or(Misuse::KeyLength { got: len, want: &[16, 32] })?;
         let mut okm = Zeroizing::new([0; 32 + NONCE_LEN + COMMITMENT_LEN]);
         let okm = &mut okm[..len + NONCE_LEN + COMMITMENT_LEN];
         expand(key.as_bytes(), &[b"c2sp.org/chunked-encryption@v1+", name, &[0], salt, context], okm)?;

@@ -1,44 +1,133 @@
-//! The formats by their names.
+//! The table of file formats.
 
-use crate::Error;
+use super::file_cipher::{Description, SymmetricFile};
+use super::tink::{self, Keyset, Segment, Template, TinkFile};
+use super::{age_file, chunked};
+use crate::engine::io::ReadAt;
+use crate::{Error, Key, Misuse};
 use std::str::FromStr;
+use std::sync::Arc;
 
-/// A file format, as users name it.
+/// A file format with the name that users type, for example `tink-1mb`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// C2SP chunked-encryption@v1.
+    /// C2SP chunked-encryption@v1, for a symmetric key.
     Chunked,
-    /// age v1.
+    /// age v1, for recipients or a passphrase.
     Age,
-    /// Tink AES-GCM-HKDF streaming with segments of 4 KiB.
+    /// Tink AES-GCM-HKDF streaming with segments of 4 KiB, for a symmetric key.
     Tink4Kb,
-    /// The same with segments of 1 MiB.
+    /// Tink AES-GCM-HKDF streaming with segments of 1 MiB, for a symmetric key.
     Tink1Mb,
 }
 
+/// A format in the table.
+pub(super) struct FormatEntry {
+    pub(super) format: Format,
+    /// The name that users type.
+    pub(super) name: &'static str,
+    /// The name of the specification.
+    pub(super) specification: &'static str,
+    /// Checks a symmetric key and binds it to a context; `None` if the format takes recipients.
+    pub(super) with_key: Option<fn(&Key, &[u8]) -> Result<Arc<dyn SymmetricFile>, Error>>,
+    /// Recognises a file by its first bytes; `None` if files of the format have no mark.
+    pub(super) detect: Option<fn(&[u8]) -> bool>,
+    /// Describes a file of so many bytes without a key.
+    pub(super) describe: fn(&dyn ReadAt, u64) -> Result<Description, Error>,
+}
+
+/// All formats. The order is that of [`Format`].
+pub(super) static FORMATS: [FormatEntry; 4] = [
+    FormatEntry {
+        format: Format::Chunked,
+        name: "chunked",
+        specification: "chunked-encryption@v1",
+        with_key: Some(|key, context| Ok(Arc::new(chunked::ChunkedFile::checked(key, context)?))),
+        detect: None,
+        describe: |_, len| Ok(Description::binary(chunked::LAYOUT, len)),
+    },
+    FormatEntry {
+        format: Format::Age,
+        name: "age",
+        specification: "age v1",
+        with_key: None,
+        detect: Some(age_file::detect),
+        describe: age_file::describe,
+    },
+    FormatEntry {
+        format: Format::Tink4Kb,
+        name: "tink-4kb",
+        specification: "Tink AES-GCM-HKDF, 4 KiB",
+        with_key: Some(|key, context| tink_file(Format::Tink4Kb, key, context)),
+        detect: None,
+        describe: |source, len| tink::describe(Segment::Kb4, source, len),
+    },
+    FormatEntry {
+        format: Format::Tink1Mb,
+        name: "tink-1mb",
+        specification: "Tink AES-GCM-HKDF, 1 MiB",
+        with_key: Some(|key, context| tink_file(Format::Tink1Mb, key, context)),
+        detect: None,
+        describe: |source, len| tink::describe(Segment::Mb1, source, len),
+    },
+];
+
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 4] = [Self::Chunked, Self::Age, Self::Tink4Kb, Self::Tink1Mb];
 
-    /// The name that is typed.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Chunked => "chunked",
-            Self::Age => "age",
-            Self::Tink4Kb => "tink-4kb",
-            Self::Tink1Mb => "tink-1mb",
-        }
+        self.entry().name
     }
+
+    pub(super) fn entry(self) -> &'static FormatEntry {
+        &FORMATS[self as usize]
+    }
+
+    /// Makes a Tink keyset of one key for this format.
+    ///
+    /// # Errors
+    /// [`Misuse::KeyLength`] unless the key has 16 or 32 bytes; [`Misuse::UnsuitableKey`] if this is not a Tink format.
+    pub fn tink_keyset(self, key: &Key) -> Result<Keyset, Error> {
+        let segment = match self {
+            Self::Tink4Kb => Segment::Kb4,
+            Self::Tink1Mb => Segment::Mb1,
+            _ => {
+                return Err(Misuse::UnsuitableKey("a Tink keyset has the format tink-4kb or tink-1mb").into());
+            }
+        };
+        Keyset::of_key(Template::of(segment, key)?.parameters, key)
+    }
+}
+
+fn tink_file(format: Format, key: &Key, context: &[u8]) -> Result<Arc<dyn SymmetricFile>, Error> {
+    Ok(Arc::new(TinkFile::new(format.tink_keyset(key)?, context)))
 }
 
 impl FromStr for Format {
     type Err = Error;
 
     /// # Errors
-    /// [`Error::Format`], which lists the names.
+    /// [`Misuse::UnknownFormat`], which lists the names.
     fn from_str(name: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or(Error::Format("not the name of a format: known are chunked, age, tink-4kb and tink-1mb"))
+        let found = FORMATS.iter().find(|entry| entry.name == name);
+        let known = || FORMATS.iter().map(|entry| entry.name).collect();
+        found.map(|entry| entry.format).ok_or_else(|| Misuse::UnknownFormat { known: known() }.into())
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn table_has_the_order_of_the_enumeration() {
+        assert_eq!(FORMATS.each_ref().map(|entry| entry.format), Format::ALL);
+        for (index, format) in Format::ALL.into_iter().enumerate() {
+            assert_eq!(format as usize, index);
+            assert_eq!(format.name().parse::<Format>().unwrap(), format);
+        }
     }
 }

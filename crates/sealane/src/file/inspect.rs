@@ -1,92 +1,64 @@
-//! What a file tells without a key. Nothing of it is verified.
+//! Public facts about an encrypted file, read without a key and not verified.
 
+use super::file_cipher::Description;
+use super::format::{FORMATS, Format};
 use super::paths::Source;
-use super::tink::Segment;
-use super::{Format, chunked, tink};
-use crate::age::armor::View;
-use crate::age::{self, Armor, Header};
+use crate::age::Armor;
 use crate::engine::io::ReadAt;
-use crate::engine::plan::Layout;
-use crate::engine::prefix::{Parsed, parse_prefix};
 use crate::{Error, Misuse};
 use std::path::Path;
 
-/// What can be told of an encrypted file without a key. Nothing of it is verified.
+/// Format, recipients and size of an encrypted file, read without a key. They are not verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Info {
-    /// The format's name.
+    /// Name of the format's specification, for example "age v1".
     pub format: &'static str,
-    /// Whether it is text.
+    /// Whether the file is armored.
     pub armor: Armor,
-    /// The kinds of its recipients, in their order, as the format names them. Of age files only.
+    /// Kinds of the recipients in the order of the header, for example "X25519"; empty unless it is an age file.
     pub recipients: Vec<String>,
-    /// Bytes of the file.
+    /// Size of the file in bytes, with armor.
     pub file_len: u64,
-    /// Bytes of plaintext, if the file is whole.
+    /// Size of the plaintext in bytes, if the file is complete.
     pub plaintext_len: u64,
-    /// Chunks.
+    /// Number of chunks.
     pub chunks: u64,
-    /// Bytes of plaintext in a full chunk.
+    /// Number of plaintext bytes in a full chunk.
     pub chunk_len: u64,
 }
 
-/// Tells what a file says of itself, and what its size says.
+/// Reads the public facts about the file `from`.
 ///
-/// An age file is known by its first line. Anything else is taken for what `format` says, or else for
-/// chunked-encryption@v1: the others have no mark of their own, and any file of a fitting size looks like one.
+/// An age file is recognised by its first line. Files of the other formats have no mark, so any other file is described
+/// as a file in `format`, by default chunked-encryption@v1.
 ///
 /// # Errors
-/// [`Error::Truncated`] for a size that no whole file has; [`Error::Header`]; [`Error::Io`]; [`Misuse::UnsupportedSource`] for a
-/// pipe.
+/// [`Error::Truncated`] if no complete file has this size; [`Error::Header`], [`Error::Armor`] or [`Error::Format`] for
+/// a damaged or other file; [`Error::Io`]; [`Misuse::UnsupportedSource`] for a pipe.
 pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
     let source = Source::open(from)?;
-    if !source.found.is_file() {
-        return Err(Misuse::UnsupportedSource("only a plain file can be inspected").into());
+    if !source.metadata.is_file() {
+        return Err(Misuse::UnsupportedSource("inspection requires a regular file").into());
     }
-    let about = |e: Error| e.about(from);
-    let file_len = source.found.len();
-    let mut beginning = vec![0; file_len.min(2048) as usize];
-    source.file.read_exact_at(0, &mut beginning).map_err(|e| Error::io(from, e))?;
-    if Armor::detect(&beginning) == Some(Armor::Ascii) {
-        let view = View::new(&source.file).map_err(about)?;
-        let size = view.size().map_err(|e| Error::io(from, e))?;
-        return people(&view, size, file_len, Armor::Ascii).map_err(about);
-    }
-    match Header::parse(&beginning) {
-        _ if beginning.is_empty() => Err(Error::Truncated),
-        Err(Error::Format(_)) => unmarked(&beginning, file_len, format.unwrap_or(Format::Chunked)),
-        _ => people(&source.file, file_len, file_len, Armor::Binary).map_err(about),
-    }
+    let file_len = source.metadata.len();
+    describe(&source.file, file_len, format).map_err(|e| e.about(from))
 }
 
-/// Of a file that does not say what it is.
-fn unmarked(beginning: &[u8], file_len: u64, format: Format) -> Result<Info, Error> {
-    let (name, layout) = match format {
-        Format::Chunked => ("chunked-encryption@v1", chunked::LAYOUT),
-        Format::Tink4Kb => ("Tink AES-GCM-HKDF, 4 KiB", tink::layout(Segment::Kb4, beginning)?),
-        Format::Tink1Mb => ("Tink AES-GCM-HKDF, 1 MiB", tink::layout(Segment::Mb1, beginning)?),
-        Format::Age => return Err(Error::Format("not an age file: its first line is another")),
-    };
-    info(name, layout, file_len, file_len)
-}
-
-fn people(source: &dyn ReadAt, size: u64, file_len: u64, armor: Armor) -> Result<Info, Error> {
-    let (header, len) = parse_prefix(source, size, |prefix, _| match Header::parse(prefix)? {
-        age::Parsed::Whole(header, len) => Ok(Parsed::Ready((header, len))),
-        age::Parsed::More { want } => Ok(Parsed::NeedsMore(want)),
-    })?;
-    let recipients = header.stanzas().map(|stanza| stanza.kind().to_owned()).collect();
-    let info = info("age v1", age::layout((len + age::NONCE_LEN) as u64), size, file_len)?;
-    Ok(Info { armor, recipients, ..info })
-}
-
-fn info(format: &'static str, layout: Layout, size: u64, file_len: u64) -> Result<Info, Error> {
-    let plan = layout.plan_sealed(size)?;
+fn describe(file: &dyn ReadAt, file_len: u64, format: Option<Format>) -> Result<Info, Error> {
+    if file_len == 0 {
+        return Err(Error::Truncated);
+    }
+    let mut prefix = vec![0; file_len.min(2048) as usize];
+    file.read_exact_at(0, &mut prefix)?;
+    let detected = FORMATS.iter().find(|entry| entry.detect.is_some_and(|detect| detect(&prefix)));
+    let entry = detected.unwrap_or(format.unwrap_or(Format::Chunked).entry());
+    let Description { layout, armor, sealed_len, recipients } = (entry.describe)(file, file_len)?;
+    let plan = layout.plan_sealed(sealed_len)?;
     Ok(Info {
-        format,
-        armor: Armor::Binary,
-        recipients: Vec::new(),
+        format: entry.specification,
+        armor,
+        recipients,
         file_len,
         plaintext_len: plan.plain_len,
         chunks: plan.chunks(),

@@ -1,7 +1,8 @@
 //! The file formats, in memory.
 
-use super::coat::Coated;
-use super::lock::{DecryptWith, EncryptWith, Keys};
+use super::armor::ArmorWriter;
+use super::file_cipher::FileCipher;
+use super::file_keys::{DecryptWith, EncryptWith};
 use crate::age::Armor;
 use crate::age::armor::{self, Decoder};
 use crate::engine::parallel::{Workers, run_jobs};
@@ -40,7 +41,7 @@ pub fn decrypt(file: &[u8], unlock: &DecryptWith) -> Result<Vec<u8>, Error> {
 /// A file in the making, of a plaintext in memory.
 pub struct Sealing<'a> {
     plaintext: &'a [u8],
-    keys: Keys,
+    cipher: FileCipher,
     header: Vec<u8>,
     /// Bytes before armor is put on.
     bare: usize,
@@ -54,10 +55,10 @@ impl<'a> Sealing<'a> {
     /// # Errors
     /// Those of [`encrypt`].
     pub fn new(plaintext: &'a [u8], lock: &EncryptWith) -> Result<Self, Error> {
-        let (keys, header) = lock.begin()?;
-        let plan = keys.layout().plan_plain(plaintext.len() as u64)?;
+        let (cipher, header) = lock.create_file()?;
+        let plan = cipher.layout().plan_plain(plaintext.len() as u64)?;
         let bare = length(plan.sealed_len())?;
-        Ok(Self { plaintext, keys, header, bare, armor: lock.armor(), plan })
+        Ok(Self { plaintext, cipher, header, bare, armor: lock.armor(), plan })
     }
 
     /// Bytes of the file.
@@ -80,7 +81,7 @@ impl<'a> Sealing<'a> {
             Armor::Ascii => {
                 let (armor, mut bare) = (self.armor, vec![0; self.bare]);
                 self.write_bare(&mut bare)?;
-                let mut coated = Coated::new(out, armor)?;
+                let mut coated = ArmorWriter::new(out, armor)?;
                 coated.write_all(&bare)?;
                 coated.finish().map(drop).map_err(Error::from)
             }
@@ -91,7 +92,7 @@ impl<'a> Sealing<'a> {
         let (head, body) = out.split_at_mut(self.header.len());
         head.copy_from_slice(&self.header);
         each_job(self.plan, self.plaintext, body, Job::plain_len, Job::sealed_len, |job, plain, sealed| {
-            seal_chunks(&*self.keys, job, plain, sealed)
+            seal_chunks(&*self.cipher, job, plain, sealed)
         })
     }
 }
@@ -99,7 +100,7 @@ impl<'a> Sealing<'a> {
 /// An encrypted file in memory, whose header was understood. Nothing else of it is verified yet.
 pub struct Opening<'a> {
     file: Cow<'a, [u8]>,
-    keys: Keys,
+    cipher: FileCipher,
     plan: Plan,
     len: usize,
 }
@@ -110,14 +111,14 @@ impl<'a> Opening<'a> {
     /// # Errors
     /// Those of [`decrypt`].
     pub fn new(file: &'a [u8], unlock: &DecryptWith) -> Result<Self, Error> {
-        let file = match unlock.armor(file) {
+        let file = match unlock.detect_armor(file) {
             Some(Armor::Ascii) => Cow::Owned(bare(file)?),
             _ => Cow::Borrowed(file),
         };
-        let keys = unlock.begin_at(&&*file, file.len() as u64)?;
-        let plan = keys.layout().plan_sealed(file.len() as u64)?;
+        let cipher = unlock.open_source(&&*file, file.len() as u64)?;
+        let plan = cipher.layout().plan_sealed(file.len() as u64)?;
         let len = length(plan.plain_len)?;
-        Ok(Self { file, keys, plan, len })
+        Ok(Self { file, cipher, plan, len })
     }
 
     /// Bytes of plaintext, if the file is whole.
@@ -138,7 +139,7 @@ impl<'a> Opening<'a> {
         let out = first(out, self.len)?;
         let (_, body) = self.file.split_at(self.plan.layout.header as usize);
         let result = each_job(self.plan, body, out, Job::sealed_len, Job::plain_len, |job, sealed, plain| {
-            open_chunks(&*self.keys, job, sealed, plain)
+            open_chunks(&*self.cipher, job, sealed, plain)
         });
         if result.is_err() {
             out.fill(0);

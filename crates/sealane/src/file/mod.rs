@@ -22,12 +22,14 @@
 //! | bytes to bytes | [`encrypt`], [`decrypt`] |
 //! | folders to folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
 
+mod age_file;
+mod armor;
 pub mod bulk;
 mod chunked;
-mod coat;
+mod file_cipher;
+mod file_keys;
 mod format;
 mod inspect;
-mod lock;
 mod manifest;
 mod memory;
 mod output;
@@ -43,9 +45,9 @@ pub use crate::engine::io::{Concurrency, ReadAt};
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use crate::engine::threads::PARALLEL_FILE_LEN;
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
+pub use file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey};
 pub use format::Format;
 pub use inspect::{Info, inspect};
-pub use lock::{DecryptWith, EncryptWith};
 pub use manifest::{FileFingerprint, Manifest};
 pub use memory::{Opening, Sealing, decrypt, encrypt};
 pub use output::Output;

@@ -1,6 +1,6 @@
 //! From a path to a path.
 
-use super::lock::{DecryptWith, EncryptWith};
+use super::file_keys::{DecryptWith, EncryptWith};
 use super::stream::{Decryptor, Encryptor, pump};
 use super::{Options, Output, Reader};
 use crate::age::Armor;
@@ -42,10 +42,10 @@ pub fn encrypt_opened(
 fn encrypt(source: &Source, to: &Path, lock: &EncryptWith, mut options: Options<'_>) -> Result<(), Error> {
     let sink = output(source, to)?;
     if let (Some(len), Some(staged), Armor::Binary) = (source.size(), sink.staged(), lock.armor()) {
-        let (keys, header) = lock.begin()?;
-        let plan = keys.layout().plan_plain(len)?;
+        let (cipher, header) = lock.create_file()?;
+        let plan = cipher.layout().plan_plain(len)?;
         allocate(staged, plan, plan.sealed_len())?;
-        seal_all(&*keys, &header, plan, source.plain(), staged.file(), &mut options)
+        seal_all(&*cipher, &header, plan, source.plain(), staged.file(), &mut options)
             .map_err(|e| e.about(to))?;
     } else {
         Encryptor::new(sink.file(), lock)
@@ -89,7 +89,7 @@ fn decrypt(source: &Source, to: &Path, unlock: &DecryptWith, mut options: Option
     match (reader, sink.staged()) {
         (Some(reader), Some(staged)) => {
             allocate(staged, reader.plan(), reader.size())?;
-            open_all(reader.keys(), reader.plan(), source.named(&reader), staged.file(), &mut options)
+            open_all(reader.cipher(), reader.plan(), source.named(&reader), staged.file(), &mut options)
         }
         (Some(reader), None) => copy_out(&reader, sink.file(), &mut options),
         (None, _) => {
@@ -133,7 +133,9 @@ pub fn verify_opened(
 
 fn verify(source: &Source, unlock: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
     match source.reader(unlock)? {
-        Some(reader) => open_all(reader.keys(), reader.plan(), source.named(&reader), &Discard, &mut options),
+        Some(reader) => {
+            open_all(reader.cipher(), reader.plan(), source.named(&reader), &Discard, &mut options)
+        }
         None => {
             let mut decryptor = Decryptor::new(io::sink(), unlock);
             pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))?;
@@ -146,7 +148,7 @@ fn verify(source: &Source, unlock: &DecryptWith, mut options: Options<'_>) -> Re
 pub(super) struct Source {
     path: PathBuf,
     pub(super) file: File,
-    pub(super) found: Metadata,
+    pub(super) metadata: Metadata,
     whole: bool,
 }
 
@@ -161,18 +163,18 @@ impl Source {
 
     fn standing(file: File, path: &Path, at_start: impl FnOnce(&File) -> bool) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
-        let found = file.metadata().map_err(about)?;
-        if found.is_dir() {
+        let metadata = file.metadata().map_err(about)?;
+        if metadata.is_dir() {
             return Err(about(io::ErrorKind::IsADirectory.into()));
         }
         // One that claims to be empty may be one whose content is made as it is read (`/proc`).
-        let whole = found.is_file() && found.len() > 0 && at_start(&file);
-        Ok(Self { path: path.to_owned(), file, found, whole })
+        let whole = metadata.is_file() && metadata.len() > 0 && at_start(&file);
+        Ok(Self { path: path.to_owned(), file, metadata, whole })
     }
 
     /// Bytes, of a plain file that is read as a whole. Whatever else is read like a pipe.
     fn size(&self) -> Option<u64> {
-        self.whole.then_some(self.found.len())
+        self.whole.then_some(self.metadata.len())
     }
 
     /// `None` where it has to be read from its beginning to its end.
@@ -203,7 +205,7 @@ impl Source {
 
 /// What becomes `path`, which must not be the source.
 fn output(source: &Source, path: &Path) -> Result<Output, Error> {
-    Output::unless(path, |found| match same_file(&source.found, found) {
+    Output::unless(path, |found| match same_file(&source.metadata, found) {
         true => Err(Misuse::SameFile(path.to_owned()).into()),
         false => Ok(()),
     })

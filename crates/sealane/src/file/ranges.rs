@@ -1,10 +1,11 @@
 //! Ranges of an encrypted file whose bytes somebody else fetches: from a server that is asked for as little as possible.
 
-use super::chunked::{Chunked, HEADER_LEN, LAYOUT};
-use super::lock::DecryptWith;
+use super::chunked::{HEADER_LEN, LAYOUT};
+use super::file_cipher::FileCipher;
+use super::file_keys::DecryptWith;
 use crate::Error;
-use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{Job, Plan};
+use crate::engine::prefix::{Parsed, Prefix};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -42,7 +43,7 @@ fn whole(plain: &Range<u64>) -> Job {
 /// Every byte it gives was verified. Where the file ends was not, unless a range reaches past it.
 #[derive(Debug)]
 pub struct Ranges {
-    keys: Chunked,
+    cipher: FileCipher,
 }
 
 /// A range whose bytes were fetched. Nothing of it is verified yet.
@@ -61,13 +62,15 @@ impl Ranges {
     /// [`Error::Truncated`] where there are fewer; [`Error::Authentication`] for another key, another context or a
     /// changed header; [`Error::Format`] for what opens another format.
     pub fn new(header: &[u8], unlock: &DecryptWith) -> Result<Self, Error> {
-        let DecryptWith::Key { key, context } = unlock else {
+        if !unlock.supports_ranges() {
             return Err(Error::Format(
-                "not for the format chunked-encryption@v1, which alone is read by ranges",
+                "expected a key for chunked-encryption@v1, the only format that Ranges can read",
             ));
-        };
-        let header = header.get(..HEADER_LEN).and_then(|header| header.try_into().ok());
-        Ok(Self { keys: Chunked::open(key, context, header.ok_or(Error::Truncated)?)? })
+        }
+        match unlock.open_file(&header[..header.len().min(HEADER_LEN)], Prefix::Partial)? {
+            Parsed::Ready(cipher) => Ok(Self { cipher }),
+            Parsed::NeedsMore(_) => Err(Error::Truncated),
+        }
     }
 
     /// A range of plaintext, from what the file has at [`sealed_range`] of it: less where the file ends.
@@ -78,7 +81,9 @@ impl Ranges {
     pub fn fetched<'a>(&'a self, plain: Range<u64>, sealed: &'a [u8]) -> Result<Fetched<'a>, Error> {
         let wanted = whole(&plain);
         let chunks = match sealed.len().cmp(&wanted.sealed_len()) {
-            std::cmp::Ordering::Greater => return Err(Error::Format("not what was asked for but more")),
+            std::cmp::Ordering::Greater => {
+                return Err(Error::UnexpectedLength { got: sealed.len(), want: wanted.sealed_len() });
+            }
             std::cmp::Ordering::Equal => wanted,
             std::cmp::Ordering::Less => {
                 // So the file ends here, and its last chunk is the one that is not full.
@@ -130,10 +135,10 @@ impl Fetched<'_> {
             let until = self.plain.end.saturating_sub(start).min(len as u64) as usize;
             let (to, out_rest) = out.split_at_mut(until.saturating_sub(skip));
             if to.len() == len {
-                self.ranges.keys.open(position, from, to)?;
+                self.ranges.cipher.open(position, from, to)?;
             } else {
                 scratch.resize(len, 0);
-                self.ranges.keys.open(position, from, &mut scratch)?;
+                self.ranges.cipher.open(position, from, &mut scratch)?;
                 to.copy_from_slice(&scratch[skip..][..to.len()]);
             }
             (sealed, out) = (sealed_rest, out_rest);
@@ -193,7 +198,10 @@ mod test {
         let ranges = Ranges::new(&file, &unlock).unwrap();
         let sealed = sealed_range(5..9);
         let mut chunk = file[sealed.start as usize..sealed.end as usize].to_vec();
-        assert!(matches!(ranges.fetched(5..9, &[&chunk[..], &[0]].concat()), Err(Error::Format(_))));
+        assert!(matches!(
+            ranges.fetched(5..9, &[&chunk[..], &[0]].concat()),
+            Err(Error::UnexpectedLength { .. })
+        ));
         // Cut between two chunks, and within one.
         assert!(matches!(ranges.fetched(0..40_000, &file[56..][..2 * 16_400]), Err(Error::Truncated)));
         let cut = ranges.fetched(0..40_000, &file[56..][..2 * 16_400 + 100]).unwrap();

@@ -1,7 +1,8 @@
 //! Random access: any range out of the middle of an encrypted file.
 
-use super::coat::Bytes;
-use super::lock::{DecryptWith, Keys};
+use super::armor::DearmoredSource;
+use super::file_cipher::FileCipher;
+use super::file_keys::DecryptWith;
 use crate::Error;
 use crate::engine::io::{Concurrency, ReadAt};
 use crate::engine::parallel::{Workers, run_jobs};
@@ -31,8 +32,8 @@ fn worth_threads(crowd: Concurrency) -> usize {
 ///
 /// Every byte it returns was verified; the last chunk was verified before its size is believed.
 pub struct Reader<S> {
-    source: Bytes<S>,
-    keys: Keys,
+    source: DearmoredSource<S>,
+    cipher: FileCipher,
     plan: Plan,
     recent: Mutex<Recent>,
     /// Of [`Read`] and [`Seek`].
@@ -52,19 +53,19 @@ impl<S: ReadAt> Reader<S> {
     /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`crate::Misuse::KeyLength`] and what else the
     /// format may say.
     pub fn new(source: S, unlock: &DecryptWith) -> Result<Self, Error> {
-        let source = Bytes::new(source, unlock)?;
+        let source = DearmoredSource::new(source, unlock)?;
         let size = source.size()?;
-        let keys = unlock.begin_at(&source, size)?;
-        let plan = keys.layout().plan_sealed(size)?;
+        let cipher = unlock.open_source(&source, size)?;
+        let plan = cipher.layout().plan_sealed(size)?;
         // Whole from the start: growing would leave a copy that nobody wipes.
         let most = plan.layout.chunk.min(plan.plain_len) as usize;
         let recent = Mutex::new(Recent { index: None, plain: Zeroizing::new(Vec::with_capacity(most)) });
-        let reader = Self { source, keys, plan, recent, position: 0 };
+        let reader = Self { source, cipher, plan, recent, position: 0 };
         let last = plan.span(plan.chunks() - 1..plan.chunks());
         with_scratch(last.sealed_len(), last.sealed.start, |sealed| {
             reader.source.read_exact_at(last.sealed.start, sealed)?;
             let position = ChunkPosition { index: last.chunks.start, last: true };
-            reader.recent().open(&*reader.keys, position, sealed, last.plain_len()).map(drop)
+            reader.recent().open(&*reader.cipher, position, sealed, last.plain_len()).map(drop)
         })?;
         Ok(reader)
     }
@@ -84,8 +85,8 @@ impl<S: ReadAt> Reader<S> {
         &self.source
     }
 
-    pub(super) fn keys(&self) -> &dyn ChunkCipher {
-        &*self.keys
+    pub(super) fn cipher(&self) -> &dyn ChunkCipher {
+        &*self.cipher
     }
 
     pub(super) fn plan(&self) -> Plan {
@@ -175,10 +176,10 @@ impl<S: ReadAt> Reader<S> {
                 let (from_byte, to_byte) = (at.max(start) - start, end.min(start + len as u64) - start);
                 let (to, into_rest) = into.split_at_mut((to_byte - from_byte) as usize);
                 if to.len() == len {
-                    self.keys.open(position, from, to)?;
+                    self.cipher.open(position, from, to)?;
                 } else {
                     let mut recent = self.recent();
-                    let plain = recent.open(&*self.keys, position, from, len)?;
+                    let plain = recent.open(&*self.cipher, position, from, len)?;
                     to.copy_from_slice(&plain[from_byte as usize..to_byte as usize]);
                 }
                 (sealed, into) = (sealed_rest, into_rest);
@@ -192,14 +193,14 @@ impl Recent {
     /// Opens a chunk, keeps and shows it.
     fn open(
         &mut self,
-        keys: &dyn ChunkCipher,
+        cipher: &dyn ChunkCipher,
         position: ChunkPosition,
         sealed: &[u8],
         len: usize,
     ) -> Result<&[u8], Error> {
         self.index = None;
         self.plain.resize(len, 0);
-        keys.open(position, sealed, &mut self.plain)?;
+        cipher.open(position, sealed, &mut self.plain)?;
         self.index = Some(position.index);
         Ok(&self.plain)
     }

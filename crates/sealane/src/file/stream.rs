@@ -1,8 +1,9 @@
 //! One way, from beginning to end: pipes, sockets, standard input.
 
 use super::Options;
-use super::coat::{Coated, Uncoat};
-use super::lock::{DecryptWith, EncryptWith, Keys};
+use super::armor::{ArmorReader, ArmorWriter};
+use super::file_cipher::FileCipher;
+use super::file_keys::{DecryptWith, EncryptWith};
 use crate::engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
 use crate::engine::plan::Job;
 use crate::engine::prefix::{Parsed, Prefix};
@@ -18,8 +19,8 @@ const BATCH_LEN: u64 = 1 << 20;
 /// What was written is a whole file only after [`Encryptor::finish`]. Dropped before, it is a truncated one, which
 /// no reader takes for whole.
 pub struct Encryptor<W: Write> {
-    keys: Keys,
-    inner: Coated<W>,
+    cipher: FileCipher,
+    inner: ArmorWriter<W>,
     /// Plaintext that waits for more than a batch: the last chunk is known to be one only at the end.
     plain: Zeroizing<Vec<u8>>,
     sealed: Vec<u8>,
@@ -34,11 +35,11 @@ impl<W: Write> Encryptor<W> {
     /// # Errors
     /// [`Misuse::KeyLength`] and what else the lock may say, [`Error::Io`].
     pub fn new(inner: W, lock: &EncryptWith) -> Result<Self, Error> {
-        let (keys, header) = lock.begin()?;
-        let mut inner = Coated::new(inner, lock.armor())?;
+        let (cipher, header) = lock.create_file()?;
+        let mut inner = ArmorWriter::new(inner, lock.armor())?;
         inner.write_all(&header)?;
-        let plain = Zeroizing::new(Vec::with_capacity(batch(&*keys, 0).plain_len()));
-        Ok(Self { keys, inner, plain, sealed: Vec::new(), index: Some(0) })
+        let plain = Zeroizing::new(Vec::with_capacity(batch(&*cipher, 0).plain_len()));
+        Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0) })
     }
 
     /// Encrypts a piece.
@@ -47,7 +48,7 @@ impl<W: Write> Encryptor<W> {
     /// [`Error::Io`], [`Error::LimitExceeded`]; from then on [`Misuse::Poisoned`].
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
         loop {
-            let job = batch(&*self.keys, self.index.ok_or(Misuse::Poisoned)?);
+            let job = batch(&*self.cipher, self.index.ok_or(Misuse::Poisoned)?);
             let room = job.plain_len() - self.plain.len();
             if piece.len() <= room {
                 self.plain.extend_from_slice(piece);
@@ -66,7 +67,7 @@ impl<W: Write> Encryptor<W> {
     /// As [`Self::push`].
     pub fn finish(mut self) -> Result<W, Error> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
-        let layout = self.keys.layout();
+        let layout = self.cipher.layout();
         let plan = layout.plan_plain(layout.plain_start(index) + self.plain.len() as u64)?;
         self.seal(&plan.span(index..u64::MAX))?;
         Ok(self.inner.finish()?)
@@ -75,9 +76,9 @@ impl<W: Write> Encryptor<W> {
     /// Seals all the plaintext that waits.
     fn seal(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
-        self.keys.layout().plan_plain(job.plain.end)?;
+        self.cipher.layout().plan_plain(job.plain.end)?;
         self.sealed.resize(job.sealed_len(), 0);
-        seal_chunks(&*self.keys, job, &self.plain, &mut self.sealed)?;
+        seal_chunks(&*self.cipher, job, &self.plain, &mut self.sealed)?;
         self.inner.write_all(&self.sealed)?;
         self.plain.clear();
         self.index = Some(job.chunks.end);
@@ -92,11 +93,11 @@ impl<W: Write> Encryptor<W> {
 /// can be thrown away, as [`super::decrypt_file`] does.
 pub struct Decryptor<W> {
     unlock: DecryptWith,
-    armor: Uncoat,
+    armor: ArmorReader,
     /// What the armor held.
     bare: Vec<u8>,
     /// Known once the header was seen.
-    keys: Option<Keys>,
+    cipher: Option<FileCipher>,
     inner: W,
     /// What waits for more than a batch.
     sealed: Vec<u8>,
@@ -112,9 +113,9 @@ impl<W: Write> Decryptor<W> {
     pub fn new(inner: W, unlock: &DecryptWith) -> Self {
         Self {
             unlock: unlock.clone(),
-            armor: Uncoat::Unknown(Vec::new()),
+            armor: ArmorReader::Unknown(Vec::new()),
             bare: Vec::new(),
-            keys: None,
+            cipher: None,
             inner,
             sealed: Vec::new(),
             plain: Zeroizing::default(),
@@ -139,7 +140,7 @@ impl<W: Write> Decryptor<W> {
     }
 
     fn push_bare(&mut self, index: u64, mut piece: &[u8]) -> Result<(), Error> {
-        while self.keys.is_none() {
+        while self.cipher.is_none() {
             // No more than is wanted: what follows the header goes another way.
             let now = piece.len().min(self.wanted - self.sealed.len());
             self.sealed.extend_from_slice(piece.split_off(..now).unwrap_or_default());
@@ -155,10 +156,10 @@ impl<W: Write> Decryptor<W> {
     fn begin(&mut self, index: u64, extent: Prefix) -> Result<(), Error> {
         // Lost until the header is found good.
         self.index = None;
-        match self.unlock.begin(&self.sealed, extent)? {
-            Parsed::Ready(keys) => {
-                self.sealed.drain(..keys.layout().header as usize);
-                self.keys = Some(keys);
+        match self.unlock.open_file(&self.sealed, extent)? {
+            Parsed::Ready(cipher) => {
+                self.sealed.drain(..cipher.layout().header as usize);
+                self.cipher = Some(cipher);
             }
             Parsed::NeedsMore(len) => self.wanted = len.max(self.sealed.len() + 1),
         }
@@ -168,7 +169,7 @@ impl<W: Write> Decryptor<W> {
 
     fn open_batches(&mut self, mut index: u64, mut piece: &[u8]) -> Result<(), Error> {
         loop {
-            let job = batch(&**self.keys.as_ref().ok_or(Misuse::Poisoned)?, index);
+            let job = batch(&**self.cipher.as_ref().ok_or(Misuse::Poisoned)?, index);
             let all = self.sealed.len() + piece.len();
             if all <= job.sealed_len() {
                 self.sealed.extend_from_slice(piece);
@@ -193,12 +194,12 @@ impl<W: Write> Decryptor<W> {
         let mut bare = std::mem::take(&mut self.bare);
         let piece = self.armor.finish(&self.unlock, &mut bare)?;
         self.push_bare(index, piece)?;
-        if self.keys.is_none() {
+        if self.cipher.is_none() {
             // More was wanted, but this is all there is.
             self.begin(index, Prefix::Whole)?;
         }
         let index = self.index.ok_or(Misuse::Poisoned)?;
-        let layout = self.keys.as_ref().ok_or(Error::Truncated)?.layout();
+        let layout = self.cipher.as_ref().ok_or(Error::Truncated)?.layout();
         let plan = layout.plan_sealed(layout.sealed_start(index) + self.sealed.len() as u64)?;
         self.open(&plan.span(index..u64::MAX))?;
         self.inner.flush()?;
@@ -208,9 +209,9 @@ impl<W: Write> Decryptor<W> {
     /// Opens all that waits.
     fn open(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
-        let keys = self.keys.as_ref().ok_or(Error::Truncated)?;
+        let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
         self.plain.resize(job.plain_len(), 0);
-        open_chunks(&**keys, job, &self.sealed, &mut self.plain)?;
+        open_chunks(&**cipher, job, &self.sealed, &mut self.plain)?;
         self.inner.write_all(&self.plain)?;
         self.sealed.clear();
         self.index = Some(job.chunks.end);
@@ -219,8 +220,8 @@ impl<W: Write> Decryptor<W> {
 }
 
 /// The chunks that are worked on together, from `index` on.
-fn batch(keys: &dyn ChunkCipher, index: u64) -> Job {
-    let layout = keys.layout();
+fn batch(cipher: &dyn ChunkCipher, index: u64) -> Job {
+    let layout = cipher.layout();
     layout.full_chunks(index..index + layout.chunks_in(BATCH_LEN))
 }
 

@@ -152,7 +152,10 @@ impl Walk<'_> {
         let link = kind.is_symlink();
         let kind = if link { source.metadata().map_err(about)?.file_type() } else { kind };
         if !kind.is_file() {
-            return Err(about(io::Error::new(ErrorKind::Unsupported, if kind.is_dir() { FOLDER_LINK } else { SPECIAL })));
+            return Err(about(io::Error::new(
+                ErrorKind::Unsupported,
+                if kind.is_dir() { FOLDER_LINK } else { SPECIAL },
+            )));
         }
         let name = self.suffix.applied(source.file_name().unwrap_or_default())?;
         let Some(place) = place else {
@@ -302,7 +305,8 @@ mod test {
     impl Folder {
         /// Creates `files`; names that end with a slash are folders.
         fn new(name: &str, files: &[&str]) -> Self {
-            let folder = Self(std::env::temp_dir().join(format!("sealane-tree-{name}-{}", std::process::id())));
+            let folder =
+                Self(std::env::temp_dir().join(format!("sealane-tree-{name}-{}", std::process::id())));
             let _ = fs::remove_dir_all(&folder.0);
             for file in files {
                 let path = folder.0.join(file);
@@ -392,9 +396,12 @@ mod test {
         let tree = folder.walk(&["s"], "t", add("")).unwrap();
         assert_eq!(folder.pairs(&tree), ["s/file > t/file", "s/link > t/link", "s/folder/x > t/folder/x"]);
         let problems = folder.problems(&tree).join("\n");
-        for said in
-            ["s/loop = s/loop: is a link to a folder", "s/broken = ", "s/itself = ", "s/socket: expected a regular file, found a pipe, a"]
-        {
+        for said in [
+            "s/loop = s/loop: is a link to a folder",
+            "s/broken = ",
+            "s/itself = ",
+            "s/socket: expected a regular file, found a pipe, a",
+        ] {
             assert!(problems.contains(said), "{problems}");
         }
         assert_eq!(tree.problems.len(), 4);
@@ -471,7 +478,10 @@ mod test {
         fs::remove_file(folder.0.join("s/x")).unwrap();
         let alone = folder.walk(&["s"], "s", add(".e")).unwrap();
         assert_eq!(folder.pairs(&alone), ["s/b/y > s/b/y.e"]);
-        assert_eq!(folder.problems(&alone), ["s/x.e = expected a file to encrypt, found one that already has the suffix"]);
+        assert_eq!(
+            folder.problems(&alone),
+            ["s/x.e = expected a file to encrypt, found one that already has the suffix"]
+        );
     }
 
     #[test]
@@ -499,6 +509,9 @@ mod test {
         let tree = folder.walk(&["s"], "t", Suffix::Add(OsStr::from_bytes(b".\xfe"))).unwrap();
         assert_eq!((tree.folders.len(), tree.pairs.len()), (1501, 1));
         assert_eq!(tree.pairs[0].1.file_name().unwrap().as_bytes(), b"\xff\n.\xfe");
-        assert_eq!(without_suffix(OsStr::from_bytes(b"\xff\n.\xfe"), OsStr::from_bytes(b".\xfe")).unwrap(), odd);
+        assert_eq!(
+            without_suffix(OsStr::from_bytes(b"\xff\n.\xfe"), OsStr::from_bytes(b".\xfe")).unwrap(),
+            odd
+        );
     }
 }

@@ -1,7 +1,10 @@
 //! Tink's AES-GCM-HKDF streaming: every way in, keysets of several keys, every damage.
 
 use sealane::file::tink::{Hash, Keyset, Parameters, TEMPLATES};
-use sealane::file::{self, DecryptWith, Decryptor, EncryptWith, Encryptor, Format, Options, Reader};
+use sealane::file::{
+    self, DecryptParams, DecryptWith, Decryptor, EncryptParams, EncryptWith, Encryptor, Format, Options,
+    Reader,
+};
 use sealane::{Error, Key, Misuse};
 
 /// Period 251: no two segments look alike.
@@ -59,14 +62,22 @@ fn every_way(lock: &EncryptWith, unlock: &DecryptWith, plain: &[u8], pieces: usi
     assert!(file::decrypt(&streamed, unlock).unwrap() == plain);
 }
 
+fn encrypt_params<'a>(key: &Key, format: Format, context: &'a [u8]) -> EncryptParams<'a> {
+    EncryptParams { key: Some(key.clone().into()), format: Some(format), context, ..Default::default() }
+}
+
+fn decrypt_params<'a>(key: &Key, format: Format, context: &'a [u8]) -> DecryptParams<'a> {
+    DecryptParams { key: Some(key.clone().into()), format: Some(format), context, ..Default::default() }
+}
+
 #[test]
 fn every_way_in_and_out_agrees() {
     for template in &TEMPLATES {
         let key = Key::generate(template.key_len).unwrap();
         let segment_len = template.parameters.segment_len();
         let format = if segment_len == 4096 { Format::Tink4Kb } else { Format::Tink1Mb };
-        let lock = EncryptWith::of_key(&key, format, b"context").unwrap();
-        let unlock = DecryptWith::of_key(&key, format, b"context").unwrap();
+        let lock = encrypt_params(&key, format, b"context").build().unwrap();
+        let unlock = decrypt_params(&key, format, b"context").build().unwrap();
         let (first, chunk) = (segment_len - 24 - template.key_len, segment_len - 16);
         for len in [0, 1, first - 1, first, first + 1, first + chunk, first + chunk + 1, 3_000_000] {
             every_way(&lock, &unlock, &plain(len), 99_991);
@@ -147,7 +158,7 @@ fn every_cut_and_change_is_noticed() {
             }
             assert!(file::decrypt(&[&sealed[..], &[0]].concat(), &unlock).is_err());
         }
-        let other = DecryptWith::Tink { keyset: one.clone(), context: b"other".to_vec() };
+        let other = DecryptWith::tink(&one, b"other");
         assert!(matches!(file::decrypt(&sealed, &other), Err(Error::Authentication)));
     }
 }
@@ -164,7 +175,7 @@ fn from_a_path_to_a_path() {
         file::decrypt_file(&sealed, &back, &unlock(&keyset), Options::default()).unwrap();
         assert!(std::fs::read(&back).unwrap() == plain(len), "{len}");
     }
-    let other = DecryptWith::Tink { keyset, context: Vec::new() };
+    let other = DecryptWith::tink(&keyset, b"");
     std::fs::remove_file(&back).unwrap();
     let refused = file::decrypt_file(&sealed, &back, &other, Options::default());
     assert!(matches!(refused, Err(Error::NoMatchingKey)));
@@ -176,8 +187,8 @@ fn from_a_path_to_a_path() {
 fn keys_have_16_or_32_bytes() {
     for len in [0, 15, 24, 33] {
         let key = Key::from_bytes(&vec![7; len]);
-        let refused = EncryptWith::of_key(&key, Format::Tink1Mb, b"");
+        let refused = encrypt_params(&key, Format::Tink1Mb, b"").build();
         assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyLength { got, .. })) if got == len));
-        assert!(DecryptWith::of_key(&key, Format::Tink1Mb, b"").is_err());
+        assert!(decrypt_params(&key, Format::Tink1Mb, b"").build().is_err());
     }
 }

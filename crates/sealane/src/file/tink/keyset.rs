@@ -15,6 +15,8 @@ use super::{HASHES, Parameters, TAG_LEN, Tink};
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::ChunkPosition;
 use crate::engine::prefix::{Parsed, Prefix};
+use crate::file::age_file::refuse_age;
+use crate::file::file_cipher::{CreateFile, FileCipher, OpenFile};
 use crate::{Error, Key, Misuse};
 use base64ct::{Base64, Encoding};
 use serde::{Deserialize, Deserializer};
@@ -137,8 +139,8 @@ impl Keyset {
         self.keys.len()
     }
 
-    /// Keys for a new file under the primary key, and its header.
-    pub(in crate::file) fn create(&self, aad: &[u8]) -> Result<(Tink, Vec<u8>), Error> {
+    /// Generates the cipher of a new file under the primary key, and its header.
+    pub(super) fn create(&self, aad: &[u8]) -> Result<(Tink, Vec<u8>), Error> {
         let (parameters, key) = self.primary();
         Tink::create(parameters, key, aad)
     }
@@ -148,12 +150,12 @@ impl Keyset {
     ///
     /// # Errors
     /// [`Error::NoMatchingKey`], [`Error::Truncated`], those of [`Tink::open`].
-    pub(in crate::file) fn find(
+    pub(super) fn find(
         &self,
         aad: &[u8],
         beginning: &[u8],
         extent: Prefix,
-    ) -> Result<Parsed<Box<dyn ChunkCipher>>, Error> {
+    ) -> Result<Parsed<FileCipher>, Error> {
         let mut more = 0;
         for entry in &self.keys {
             let header_len = entry.parameters.header_len();
@@ -193,6 +195,33 @@ impl Keyset {
 impl fmt::Debug for Keyset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Keyset({} keys of Tink's AES-GCM-HKDF streaming)", self.keys.len())
+    }
+}
+
+/// A keyset with the context of its files, which Tink calls associated data.
+#[derive(Debug)]
+pub(in crate::file) struct TinkFile {
+    keyset: Keyset,
+    context: Vec<u8>,
+}
+
+impl TinkFile {
+    pub(in crate::file) fn new(keyset: Keyset, context: &[u8]) -> Self {
+        Self { keyset, context: context.to_vec() }
+    }
+}
+
+impl CreateFile for TinkFile {
+    fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
+        let (tink, header) = self.keyset.create(&self.context)?;
+        Ok((Box::new(tink), header))
+    }
+}
+
+impl OpenFile for TinkFile {
+    fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error> {
+        refuse_age(prefix)?;
+        self.keyset.find(&self.context, prefix, extent)
     }
 }
 

@@ -17,9 +17,12 @@ mod keyset;
 mod test;
 
 pub use keyset::Keyset;
+pub(in crate::file) use keyset::TinkFile;
 
+use crate::engine::io::ReadAt;
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{ChunkPosition, End, Layout};
+use crate::file::file_cipher::Description;
 use crate::{Aead, Algorithm, Error, Key, Misuse};
 use aws_lc_rs::hkdf;
 use providers::InOut;
@@ -181,18 +184,20 @@ impl Template {
     }
 }
 
-/// Where the chunks of a file lie that begins so, as far as its header tells.
+/// Describes a file of `len` bytes by the length of its header.
 ///
 /// # Errors
-/// [`Error::Format`] for a header of another length.
-pub(crate) fn layout(segment: Segment, beginning: &[u8]) -> Result<Layout, Error> {
+/// [`Error::Format`] if the first byte is not a header length of the format.
+pub(super) fn describe(segment: Segment, source: &dyn ReadAt, len: u64) -> Result<Description, Error> {
     let segment_len = segment.len();
-    let header_len = beginning.first().map_or(0, |len| usize::from(*len));
+    let mut first = [0];
+    source.read_exact_at(0, &mut first)?;
+    let header_len = usize::from(first[0]);
     let all =
         SEGMENTS.iter().map(|(len, _)| Parameters { hash: Hash::Sha256, derived_len: *len, segment_len });
     all.into_iter()
         .find(|parameters| parameters.header_len() == header_len)
-        .map(|parameters| parameters.layout())
+        .map(|parameters| Description::binary(parameters.layout(), len))
         .ok_or(Error::Format(
             "not a file in Tink's AES-GCM-HKDF streaming format: its header has another length",
         ))

@@ -1,6 +1,6 @@
 //! What lies around the bytes of a file: nothing, or armor.
 
-use super::lock::DecryptWith;
+use super::file_keys::DecryptWith;
 use crate::Error;
 use crate::age::Armor;
 use crate::age::armor::{Decoder, Encoder, View};
@@ -8,12 +8,12 @@ use crate::engine::io::{Concurrency, ReadAt};
 use std::io::{self, Write};
 
 /// Bytes of a file to which armor is put, or not, on their way to a writer.
-pub(super) enum Coated<W: Write> {
+pub(super) enum ArmorWriter<W: Write> {
     Binary(W),
     Ascii(Encoder<W>),
 }
 
-impl<W: Write> Coated<W> {
+impl<W: Write> ArmorWriter<W> {
     pub(super) fn new(inner: W, armor: Armor) -> io::Result<Self> {
         match armor {
             Armor::Binary => Ok(Self::Binary(inner)),
@@ -38,14 +38,14 @@ impl<W: Write> Coated<W> {
 }
 
 /// Takes armor, where there is some, from pieces of a file.
-pub(super) enum Uncoat {
+pub(super) enum ArmorReader {
     /// It is not known yet; what came so far.
     Unknown(Vec<u8>),
     Binary,
     Ascii(Box<Decoder>),
 }
 
-impl Uncoat {
+impl ArmorReader {
     /// The bytes of the file in a piece, in `room` where they are not the piece itself; `None` where it is too early to
     /// say.
     pub(super) fn push<'a>(
@@ -57,7 +57,7 @@ impl Uncoat {
         room.clear();
         if let Self::Unknown(prefix) = self {
             prefix.extend_from_slice(piece);
-            let prefix = match unlock.armor(prefix) {
+            let prefix = match unlock.detect_armor(prefix) {
                 None => return Ok(&[]),
                 Some(_) => std::mem::take(prefix),
             };
@@ -89,7 +89,7 @@ impl Uncoat {
         prefix: Vec<u8>,
         room: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], Error> {
-        match unlock.armor(&prefix) {
+        match unlock.detect_armor(&prefix) {
             Some(Armor::Ascii) => {
                 let mut decoder = Box::new(Decoder::new());
                 let result = decoder.push(&prefix, room);
@@ -106,17 +106,17 @@ impl Uncoat {
 }
 
 /// The bytes of a file that can be read anywhere, without their armor.
-pub(super) enum Bytes<S> {
+pub(super) enum DearmoredSource<S> {
     Binary(S),
     Ascii(View<S>),
 }
 
-impl<S: ReadAt> Bytes<S> {
+impl<S: ReadAt> DearmoredSource<S> {
     pub(super) fn new(source: S, unlock: &DecryptWith) -> Result<Self, Error> {
         // More than the white space that may come before armor.
         let mut prefix = vec![0; source.size()?.min(2048) as usize];
         source.read_exact_at(0, &mut prefix)?;
-        match unlock.armor(&prefix) {
+        match unlock.detect_armor(&prefix) {
             Some(Armor::Ascii) => View::new(source).map(Self::Ascii),
             _ => Ok(Self::Binary(source)),
         }
@@ -131,7 +131,7 @@ impl<S: ReadAt> Bytes<S> {
     }
 }
 
-impl<S: ReadAt> ReadAt for Bytes<S> {
+impl<S: ReadAt> ReadAt for DearmoredSource<S> {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Binary(source) => source.read_at(offset, into),

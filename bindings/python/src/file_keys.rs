@@ -1,0 +1,126 @@
+//! `EncryptWith` and `DecryptWith`: the keyword arguments that all operations on files share.
+
+use crate::buffer::Slot;
+use crate::error::{raise, raise_name};
+use crate::keys::{self, TinkKeyset};
+use crate::{people, text};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sealane::age::Armor;
+use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format};
+
+/// The keys and the format of files to encrypt: exactly one of ``key``, ``recipients`` and ``passphrase``.
+///
+/// Its ``repr`` shows no secret, and it cannot be pickled.
+#[pyclass(frozen, module = "sealane._native")]
+pub(crate) struct EncryptWith(file::EncryptWith);
+
+#[pymethods]
+impl EncryptWith {
+    #[new]
+    #[pyo3(signature = (
+        *, key = None, recipients = None, passphrase = None, context = Vec::new(), format = None, armor = false
+    ))]
+    fn new(
+        key: Option<&Bound<'_, PyAny>>,
+        recipients: Option<&Bound<'_, PyAny>>,
+        passphrase: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = copy)] context: Vec<u8>,
+        format: Option<&str>,
+        armor: bool,
+    ) -> PyResult<Self> {
+        let passphrase = text::passphrase(passphrase)?;
+        let params = EncryptParams {
+            key: key.map(file_key).transpose()?,
+            recipients: people::recipients(recipients)?,
+            passphrase: passphrase.as_ref().map(|text| text.as_str()),
+            context: &context,
+            format: named(format)?,
+            armor: if armor { Armor::Ascii } else { Armor::Binary },
+        };
+        params.build().map(Self).map_err(raise)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(keys::never_pickled())
+    }
+}
+
+impl EncryptWith {
+    pub(crate) fn core(&self) -> &file::EncryptWith {
+        &self.0
+    }
+}
+
+/// The keys and the format of files to decrypt: exactly one of ``key``, ``identities`` and ``passphrase``.
+///
+/// Its ``repr`` shows no secret, and it cannot be pickled.
+#[pyclass(frozen, module = "sealane._native")]
+pub(crate) struct DecryptWith(file::DecryptWith);
+
+#[pymethods]
+impl DecryptWith {
+    #[new]
+    #[pyo3(signature = (
+        *, key = None, identities = None, passphrase = None, context = Vec::new(), format = None,
+        max_work_factor = None
+    ))]
+    fn new(
+        key: Option<&Bound<'_, PyAny>>,
+        identities: Option<&Bound<'_, PyAny>>,
+        passphrase: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = copy)] context: Vec<u8>,
+        format: Option<&str>,
+        max_work_factor: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let passphrase = text::passphrase(passphrase)?;
+        let params = DecryptParams {
+            key: key.map(file_key).transpose()?,
+            identities: people::identities(identities)?,
+            passphrase: passphrase.as_ref().map(|text| text.as_str()),
+            context: &context,
+            format: named(format)?,
+            max_work_factor: max_work_factor.map(work_factor).transpose()?,
+        };
+        params.build().map(Self).map_err(raise)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(keys::never_pickled())
+    }
+}
+
+impl DecryptWith {
+    pub(crate) fn core(&self) -> &file::DecryptWith {
+        &self.0
+    }
+}
+
+/// Converts a key from ``sealane.keys`` or its bytes.
+fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
+    match key.cast::<TinkKeyset>() {
+        Ok(keyset) => Ok(keyset.get().keyset().clone().into()),
+        Err(_) => keys::extract(key).map(FileKey::from),
+    }
+}
+
+pub(crate) fn named(format: Option<&str>) -> PyResult<Option<Format>> {
+    format.map(|name| name.parse().map_err(raise_name)).transpose()
+}
+
+/// Converts a base-2 logarithm of scrypt's N.
+fn work_factor(log_n: &Bound<'_, PyAny>) -> PyResult<u8> {
+    let out_of_range = || PyValueError::new_err("max_work_factor must be 1 to 30: it is a base-2 logarithm");
+    let log_n: i64 = log_n.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(log_n.py()) {
+            out_of_range()
+        } else {
+            error
+        }
+    })?;
+    u8::try_from(log_n).ok().filter(|log_n| (1..=30).contains(log_n)).ok_or_else(out_of_range)
+}
+
+fn copy(context: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    Ok(Slot::new(context.py()).read(context)?.bytes().to_vec())
+}

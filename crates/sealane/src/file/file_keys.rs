@@ -1,0 +1,278 @@
+//! The keys of files: which key goes with which format.
+
+use super::age_file::{AgeIdentities, AgeRecipients};
+use super::chunked::ChunkedFile;
+use super::file_cipher::{CreateFile, FileCipher, OpenFile, SymmetricFile};
+use super::format::Format;
+use super::tink::{Keyset, TinkFile};
+use crate::age::{self, Armor, Identity, Recipient};
+use crate::engine::io::ReadAt;
+use crate::engine::prefix::{Parsed, Prefix, parse_prefix};
+use crate::{Error, Key, Misuse};
+use std::sync::Arc;
+
+/// A symmetric key for files: a plain key, or a Tink keyset, which determines its format.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum FileKey {
+    /// A plain key of 16 or 32 bytes.
+    Key(Key),
+    /// A Tink keyset for AES-GCM-HKDF streaming.
+    Keyset(Keyset),
+}
+
+/// The parameters of [`EncryptWith`]: exactly one of `key`, `recipients` and `passphrase`.
+///
+/// ```
+/// use sealane::Key;
+/// use sealane::file::{EncryptParams, Format};
+///
+/// let key = Key::generate(32)?;
+/// let encrypt_with = EncryptParams {
+///     key: Some(key.into()),
+///     context: b"backup of 2026-11-22",
+///     format: Some(Format::Tink1Mb),
+///     ..EncryptParams::default()
+/// }
+/// .build()?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Default)]
+pub struct EncryptParams<'a> {
+    /// A symmetric key.
+    pub key: Option<FileKey>,
+    /// Recipients of an age file.
+    pub recipients: Option<Vec<Recipient>>,
+    /// The passphrase of an age file.
+    pub passphrase: Option<&'a str>,
+    /// The context of a symmetric key. Decryption needs the same bytes.
+    pub context: &'a [u8],
+    /// The format. The default is `chunked` for a plain key and `age` for recipients and passphrases.
+    pub format: Option<Format>,
+    /// Whether an age file is text.
+    pub armor: Armor,
+}
+
+/// The parameters of [`DecryptWith`]: exactly one of `key`, `identities` and `passphrase`.
+#[derive(Default)]
+pub struct DecryptParams<'a> {
+    /// A symmetric key.
+    pub key: Option<FileKey>,
+    /// Identities for an age file, tried in order.
+    pub identities: Option<Vec<Identity>>,
+    /// The passphrase of an age file.
+    pub passphrase: Option<&'a str>,
+    /// The context that the file was encrypted with.
+    pub context: &'a [u8],
+    /// The format. The default is `chunked` for a plain key and `age` for identities and passphrases.
+    pub format: Option<Format>,
+    /// Base-2 logarithm of the highest scrypt work factor that a passphrase may require.
+    pub max_work_factor: Option<u8>,
+}
+
+/// The keys and the format of files to encrypt. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct EncryptWith {
+    file: Arc<dyn CreateFile>,
+    /// Set for symmetric keys.
+    inverse: Option<DecryptWith>,
+    armor: Armor,
+}
+
+/// The keys and the format of files to decrypt. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct DecryptWith {
+    file: Arc<dyn OpenFile>,
+}
+
+impl EncryptParams<'_> {
+    /// Checks that the parameters fit together.
+    ///
+    /// # Errors
+    /// [`Misuse::KeySource`], [`Misuse::KeyLength`], [`Misuse::FormatNeedsKey`], [`Misuse::FormatNeedsRecipients`],
+    /// [`Misuse::KeysetHasFormat`], [`Misuse::ContextNeedsKey`], [`Misuse::ArmorNeedsRecipients`] and
+    /// [`Misuse::InvalidRecipients`].
+    pub fn build(self) -> Result<EncryptWith, Error> {
+        check_source(
+            ["key", "recipients", "passphrase"],
+            [self.key.is_some(), self.recipients.is_some(), self.passphrase.is_some()],
+        )?;
+        if let Some(key) = &self.key {
+            if self.armor == Armor::Ascii {
+                return Err(Misuse::ArmorNeedsRecipients.into());
+            }
+            return symmetric_file(key, self.format, self.context).map(EncryptWith::symmetric);
+        }
+        check_age(self.format, self.context)?;
+        let recipients = match self.passphrase {
+            Some(text) => vec![Recipient::passphrase(text)?],
+            None => self.recipients.unwrap_or_default(),
+        };
+        age::check_recipients(&recipients)?;
+        Ok(EncryptWith { file: Arc::new(AgeRecipients(recipients)), inverse: None, armor: self.armor })
+    }
+}
+
+impl DecryptParams<'_> {
+    /// Checks that the parameters fit together.
+    ///
+    /// # Errors
+    /// [`Misuse::KeySource`], [`Misuse::KeyLength`], [`Misuse::FormatNeedsKey`], [`Misuse::FormatNeedsRecipients`],
+    /// [`Misuse::KeysetHasFormat`], [`Misuse::ContextNeedsKey`], [`Misuse::WorkFactorNeedsPassphrase`] and
+    /// [`Misuse::NoIdentities`].
+    pub fn build(self) -> Result<DecryptWith, Error> {
+        check_source(
+            ["key", "identities", "passphrase"],
+            [self.key.is_some(), self.identities.is_some(), self.passphrase.is_some()],
+        )?;
+        if self.max_work_factor.is_some() && self.passphrase.is_none() {
+            return Err(Misuse::WorkFactorNeedsPassphrase.into());
+        }
+        if let Some(key) = &self.key {
+            return Ok(DecryptWith { file: symmetric_file(key, self.format, self.context)? });
+        }
+        check_age(self.format, self.context)?;
+        let identities = match (self.passphrase, self.max_work_factor) {
+            (Some(text), Some(max)) => vec![Identity::passphrase_with_max_work_factor(text, max)],
+            (Some(text), None) => vec![Identity::passphrase(text)],
+            (None, _) => self.identities.unwrap_or_default(),
+        };
+        if identities.is_empty() {
+            return Err(Misuse::NoIdentities.into());
+        }
+        Ok(DecryptWith { file: Arc::new(AgeIdentities(identities)) })
+    }
+}
+
+fn check_source(names: [&'static str; 3], given: [bool; 3]) -> Result<(), Misuse> {
+    let found: Vec<_> =
+        names.into_iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| name).collect();
+    match found[..] {
+        [_] => Ok(()),
+        _ => Err(Misuse::KeySource { expected: names, found }),
+    }
+}
+
+fn symmetric_file(
+    key: &FileKey,
+    format: Option<Format>,
+    context: &[u8],
+) -> Result<Arc<dyn SymmetricFile>, Error> {
+    match (key, format) {
+        (FileKey::Keyset(keyset), None) => Ok(Arc::new(TinkFile::new(keyset.clone(), context))),
+        (FileKey::Keyset(_), Some(_)) => Err(Misuse::KeysetHasFormat.into()),
+        (FileKey::Key(key), format) => {
+            let entry = format.unwrap_or(Format::Chunked).entry();
+            entry.with_key.ok_or(Misuse::FormatNeedsRecipients(entry.name))?(key, context)
+        }
+    }
+}
+
+/// Checks the parameters that go with symmetric keys alone.
+fn check_age(format: Option<Format>, context: &[u8]) -> Result<(), Misuse> {
+    match format.unwrap_or(Format::Age).entry() {
+        entry if entry.with_key.is_some() => Err(Misuse::FormatNeedsKey(entry.name)),
+        _ if !context.is_empty() => Err(Misuse::ContextNeedsKey),
+        _ => Ok(()),
+    }
+}
+
+impl EncryptWith {
+    /// Encrypts with a symmetric key in the format C2SP chunked-encryption@v1. A key that has not 16 or 32 bytes is an
+    /// error of the first file; [`EncryptParams::build`] finds it earlier.
+    pub fn key(key: &Key, context: &[u8]) -> Self {
+        Self::symmetric(Arc::new(ChunkedFile::new(key, context)))
+    }
+
+    /// Encrypts for recipients or a passphrase in the format age v1. Recipients that cannot be combined are an error of
+    /// the first file; [`EncryptParams::build`] finds them earlier.
+    pub fn age(recipients: &[Recipient], armor: Armor) -> Self {
+        Self { file: Arc::new(AgeRecipients(recipients.to_vec())), inverse: None, armor }
+    }
+
+    /// Encrypts with the primary key of a Tink keyset in the format AES-GCM-HKDF streaming.
+    pub fn tink(keyset: &Keyset, context: &[u8]) -> Self {
+        Self::symmetric(Arc::new(TinkFile::new(keyset.clone(), context)))
+    }
+
+    fn symmetric(file: Arc<dyn SymmetricFile>) -> Self {
+        let inverse = Some(DecryptWith { file: Arc::clone(&file) as _ });
+        Self { file, inverse, armor: Armor::Binary }
+    }
+
+    /// Returns the keys that decrypt the encrypted files; `None` for recipients and passphrases.
+    pub fn to_decrypt(&self) -> Option<&DecryptWith> {
+        self.inverse.as_ref()
+    }
+
+    pub(super) fn armor(&self) -> Armor {
+        self.armor
+    }
+
+    /// Generates the cipher and the header of a new file.
+    pub(super) fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
+        self.file.create_file()
+    }
+}
+
+impl DecryptWith {
+    /// Decrypts with a symmetric key in the format C2SP chunked-encryption@v1.
+    pub fn key(key: &Key, context: &[u8]) -> Self {
+        Self { file: Arc::new(ChunkedFile::new(key, context)) }
+    }
+
+    /// Decrypts with identities or a passphrase in the format age v1, with or without armor.
+    pub fn age(identities: &[Identity]) -> Self {
+        Self { file: Arc::new(AgeIdentities(identities.to_vec())) }
+    }
+
+    /// Decrypts with a Tink keyset in the format AES-GCM-HKDF streaming.
+    pub fn tink(keyset: &Keyset, context: &[u8]) -> Self {
+        Self { file: Arc::new(TinkFile::new(keyset.clone(), context)) }
+    }
+
+    /// Returns whether a file that begins with `prefix` is armored; `None` if the prefix is too short to tell.
+    pub(super) fn detect_armor(&self, prefix: &[u8]) -> Option<Armor> {
+        self.file.detect_armor(prefix)
+    }
+
+    pub(super) fn supports_ranges(&self) -> bool {
+        self.file.supports_ranges()
+    }
+
+    /// Derives the cipher of the file that begins with `prefix`.
+    pub(super) fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error> {
+        self.file.open_file(prefix, extent)
+    }
+
+    /// Derives the cipher of a file that can be read at any position.
+    pub(super) fn open_source(&self, source: &dyn ReadAt, size: u64) -> Result<FileCipher, Error> {
+        parse_prefix(source, size, |prefix, extent| self.open_file(prefix, extent))
+    }
+}
+
+impl From<Key> for FileKey {
+    fn from(key: Key) -> Self {
+        Self::Key(key)
+    }
+}
+
+impl From<Keyset> for FileKey {
+    fn from(keyset: Keyset) -> Self {
+        Self::Keyset(keyset)
+    }
+}
+
+/// Shows no passphrase.
+impl std::fmt::Debug for EncryptParams<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EncryptParams").field("format", &self.format).finish_non_exhaustive()
+    }
+}
+
+/// Shows no passphrase.
+impl std::fmt::Debug for DecryptParams<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DecryptParams").field("format", &self.format).finish_non_exhaustive()
+    }
+}
