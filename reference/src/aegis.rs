@@ -1,45 +1,49 @@
-//! AEGIS as RFC 10032 writes it, one block at a time, with tags of 128 bits.
+//! AEGIS (RFC 10032) one block at a time, with tags of 128 bits.
 //!
-//! All six algorithms are the two of section 5: with a degree of one they are AEGIS-128L and AEGIS-256, which
-//! the RFC says of them and the published vectors confirm.
+//! All six algorithms are implemented as the two of section 5. With a degree of one they are equal to AEGIS-128L and
+//! AEGIS-256, as the RFC states and the published vectors confirm.
 
 use crate::aes::round_vartime;
 
 type Block = u128;
-/// V: a block for each of the D states.
+/// A word V\[i\] of the D states: one block for each state.
 type Word = Vec<Block>;
 
-/// Fibonacci numbers modulo 256, in the order of the bytes.
+/// The constants: Fibonacci numbers modulo 256.
 const C0: Block = Block::from_le_bytes([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 121, 98]);
 const C1: Block =
     Block::from_le_bytes([219, 61, 24, 85, 109, 194, 47, 241, 32, 17, 49, 66, 115, 181, 40, 221]);
 
-/// Which of the algorithms, with its key.
+/// One of the algorithms with a key.
 pub struct Aegis {
     key: Vec<u8>,
     degree: usize,
 }
 
-/// The state: 8 words for keys of 16 bytes, 6 for keys of 32.
+/// The state, which has 8 words for keys of 16 bytes and 6 words for keys of 32 bytes.
 struct State(Vec<Word>);
 
 impl Aegis {
-    /// A key of 16 bytes for AEGIS-128L, X2 or X4, of 32 for AEGIS-256, X2 or X4, by the degree: 1, 2 or 4.
+    /// A key of 16 bytes is for AEGIS-128L, and a key of 32 bytes for AEGIS-256, or their variants with a degree of 2 or 4.
     ///
     /// # Panics
-    /// Where there is no such algorithm.
+    /// If the key does not have 16 or 32 bytes, or the degree is not 1, 2 or 4.
     pub fn new(key: &[u8], degree: usize) -> Self {
-        assert!(matches!(key.len(), 16 | 32) && matches!(degree, 1 | 2 | 4), "no such AEGIS");
+        assert!(
+            matches!(key.len(), 16 | 32) && matches!(degree, 1 | 2 | 4),
+            "expected a key of 16 or 32 bytes and degree 1, 2 or 4, found {} bytes and degree {degree}",
+            key.len()
+        );
         Self { key: key.to_vec(), degree }
     }
 
-    /// Encrypt: ciphertext and tag.
+    /// Encrypt. Returns ciphertext and tag.
     pub fn seal_vartime(&self, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let (ciphertext, tag, _) = self.run_vartime(nonce, aad, plaintext);
         (ciphertext, tag)
     }
 
-    /// Decrypt: the plaintext, if the tag is right.
+    /// Decrypt. Returns the plaintext, or `None` if the tag is not the expected one.
     pub fn open_vartime(
         &self,
         nonce: &[u8],
@@ -58,11 +62,11 @@ impl Aegis {
             state.update_vartime(&self.words(&opened), &mut seen);
             plaintext.extend(opened);
         }
-        let right = self.finalize_vartime(state, aad.len(), ciphertext.len(), &mut seen);
-        (right == *tag).then_some(plaintext)
+        let expected_tag = self.finalize_vartime(state, aad.len(), ciphertext.len(), &mut seen);
+        (expected_tag == *tag).then_some(plaintext)
     }
 
-    /// All states that a message goes through, as blocks.
+    /// Returns the state after every Update of a message, as blocks.
     pub fn states_vartime(&self, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> Vec<Vec<[u8; 16]>> {
         self.run_vartime(nonce, aad, plaintext).2
     }
@@ -89,12 +93,12 @@ impl Aegis {
         (ciphertext, tag, seen)
     }
 
-    /// R in bytes: what a step takes in.
+    /// Number of bytes that an Update absorbs: R / 8.
     fn rate(&self) -> usize {
         16 * self.degree * if self.key.len() == 16 { 2 } else { 1 }
     }
 
-    /// ZeroPad, and then cut into words.
+    /// ZeroPad, and then the split into words.
     fn words(&self, part: &[u8]) -> Vec<Word> {
         let mut padded = part.to_vec();
         padded.resize(self.rate(), 0);
@@ -102,7 +106,7 @@ impl Aegis {
         blocks.chunks(self.degree).map(<[_]>::to_vec).collect()
     }
 
-    /// Init (5.4.2 and 5.5.2).
+    /// Init (sections 5.4.2 and 5.5.2).
     fn init_vartime(&self, nonce: &[u8], seen: &mut Vec<Vec<[u8; 16]>>) -> State {
         assert_eq!(nonce.len(), self.key.len(), "a nonce has as many bytes as a key");
         let all = |block: Block| vec![block; self.degree];
@@ -130,7 +134,7 @@ impl Aegis {
         state
     }
 
-    /// Finalize (5.4.7 and 5.5.7), with the tag of 128 bits.
+    /// Finalize (sections 5.4.7 and 5.5.7), with the tag of 128 bits.
     fn finalize_vartime(
         &self,
         mut state: State,
@@ -150,12 +154,12 @@ impl Aegis {
 }
 
 impl State {
-    /// Update (5.4.1 and 5.5.1).
+    /// Update (sections 5.4.1 and 5.5.1).
     fn update_vartime(&mut self, m: &[Word], seen: &mut Vec<Vec<[u8; 16]>>) {
         let s = &self.0;
         let n = s.len();
         let mut next: Vec<Word> = (0..n).map(|i| round(&s[(i + n - 1) % n], &s[i])).collect();
-        // M0 goes to S0 and, where there is one, M1 to S4.
+        // M0 is added to S0, and M1 to S4 if there are two words of data.
         for (m, i) in m.iter().zip([0, 4]) {
             next[i] = xor(&next[i], m);
         }
@@ -163,7 +167,7 @@ impl State {
         seen.push(self.0.iter().flatten().map(|block| block.to_le_bytes()).collect());
     }
 
-    /// z0 and z1 (5.4.4), or z (5.5.4).
+    /// The keystream z0 and z1 (section 5.4.4), or z (section 5.5.4).
     fn keystream(&self) -> Vec<u8> {
         let s = &self.0;
         let words = if s.len() == 8 {
@@ -175,7 +179,7 @@ impl State {
     }
 }
 
-/// AESRound in every lane.
+/// AESRound on every state.
 fn round(a: &Word, key: &Word) -> Word {
     let one = |(a, key): (&Block, &Block)| round_vartime(&a.to_le_bytes(), &key.to_le_bytes());
     a.iter().zip(key).map(|pair| Block::from_le_bytes(one(pair))).collect()
@@ -217,16 +221,16 @@ mod test {
                 None => 1,
             };
             assert_eq!(key.len(), if algorithm.contains("128") { 16 } else { 32 }, "{file} #{id}");
-            let twin = Aegis::new(&key, degree);
+            let reference = Aegis::new(&key, degree);
             match result {
                 Outcome::Valid => {
-                    let sealed = twin.seal_vartime(&nonce, &aad, &plaintext);
+                    let sealed = reference.seal_vartime(&nonce, &aad, &plaintext);
                     assert_eq!((&sealed.0, &sealed.1[..]), (&ciphertext, &tag[..]), "{file} #{id}");
-                    assert_eq!(twin.open_vartime(&nonce, &aad, &ciphertext, &sealed.1), Some(plaintext));
+                    assert_eq!(reference.open_vartime(&nonce, &aad, &ciphertext, &sealed.1), Some(plaintext));
                 }
                 Outcome::Invalid => {
                     let tag = tag[..].try_into().unwrap();
-                    assert_eq!(twin.open_vartime(&nonce, &aad, &ciphertext, &tag), None, "{file} #{id}");
+                    assert_eq!(reference.open_vartime(&nonce, &aad, &ciphertext, &tag), None, "{file} #{id}");
                 }
             }
             checked[usize::from(result == Outcome::Valid)] += 1;

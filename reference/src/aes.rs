@@ -1,6 +1,6 @@
-//! AES as FIPS 197 writes it, and its counter mode (SP 800-38A, 6.5) one block at a time.
+//! AES (FIPS 197) and its counter mode (NIST SP 800-38A, section 6.5), one block at a time.
 
-/// The state: `[column][row]`, so that its bytes in order are the block (FIPS 197, 3.4).
+/// The state as `[column][row]`, in which its bytes have the order of the block (FIPS 197, section 3.4).
 type State = [[u8; 4]; 4];
 
 /// An expanded key.
@@ -10,14 +10,14 @@ pub struct Aes {
 }
 
 impl Aes {
-    /// KeyExpansion (5.2).
+    /// KeyExpansion (section 5.2).
     ///
     /// # Panics
-    /// Unless the key has 16, 24 or 32 bytes.
+    /// If the key does not have 16, 24 or 32 bytes.
     pub fn new_vartime(key: &[u8]) -> Self {
         let nk = match key.len() {
             16 | 24 | 32 => key.len() / 4,
-            n => panic!("an AES key of {n} bytes"),
+            n => panic!("expected an AES key of 16, 24 or 32 bytes, found {n} bytes"),
         };
         let nr = nk + 6;
         let mut w: Vec<[u8; 4]> = key.chunks_exact(4).map(|word| word.try_into().unwrap()).collect();
@@ -37,12 +37,12 @@ impl Aes {
         Self { round_keys: w.chunks_exact(4).map(|key| key.try_into().unwrap()).collect() }
     }
 
-    /// The round keys, as blocks.
+    /// Returns the round keys as blocks.
     pub fn round_keys(&self) -> Vec<[u8; 16]> {
         self.round_keys.iter().map(|key| *key.as_flattened().first_chunk().unwrap()).collect()
     }
 
-    /// Cipher (5.1).
+    /// Cipher (section 5.1).
     pub fn encrypt_block_vartime(&self, block: &[u8; 16]) -> [u8; 16] {
         let [first, middle @ .., last] = &self.round_keys[..] else { unreachable!("at least eleven keys") };
         let mut state: State = core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
@@ -57,7 +57,7 @@ impl Aes {
         *state.as_flattened().first_chunk().unwrap()
     }
 
-    /// InvCipher (5.3).
+    /// InvCipher (section 5.3).
     pub fn decrypt_block_vartime(&self, block: &[u8; 16]) -> [u8; 16] {
         let [first, middle @ .., last] = &self.round_keys[..] else { unreachable!("at least eleven keys") };
         let mut state: State = core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
@@ -87,7 +87,7 @@ impl Aes {
     }
 }
 
-/// One round, not the last (5.1): SubBytes, ShiftRows, MixColumns, AddRoundKey.
+/// One round other than the last (section 5.1): SubBytes, ShiftRows, MixColumns, AddRoundKey.
 pub fn round_vartime(block: &[u8; 16], key: &[u8; 16]) -> [u8; 16] {
     let state = |block: &[u8; 16]| core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
     let state: State = state(block).map(|column: [u8; 4]| column.map(sub_byte_vartime));
@@ -155,7 +155,7 @@ static INV_S_BOX: [u8; 256] = {
     table
 };
 
-/// The multiplicative inverse, and 0 for 0: x^254.
+/// The multiplicative inverse x^254, which is 0 for 0.
 const fn inverse(x: u8) -> u8 {
     let mut y = 1;
     let mut i = 0;
@@ -202,7 +202,7 @@ mod test {
     }
 
     #[test]
-    fn decryption_undoes_encryption() {
+    fn decryption_inverts_encryption() {
         for len in [16, 24, 32] {
             let aes = Aes::new_vartime(&bytes::<32>(9, 5)[..len]);
             let mut block = [0; 16];
@@ -215,7 +215,7 @@ mod test {
     }
 
     #[test]
-    fn starts_anywhere() {
+    fn xor_at_agrees_at_every_offset() {
         let aes = Aes::new_vartime(&bytes::<16>(7, 3));
         let mut whole = [0; 100];
         aes.xor_at_vartime(&[0xff; 16], 0, &mut whole);

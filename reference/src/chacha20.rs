@@ -1,6 +1,6 @@
-//! ChaCha20 as RFC 8439 writes it, and HChaCha20 as draft-irtf-cfrg-xchacha-03 does.
+//! ChaCha20 (RFC 8439, sections 2.1 to 2.4), HChaCha20 and XChaCha20 (draft-irtf-cfrg-xchacha-03, section 2).
 
-/// The first row of every state (RFC 8439, section 2.3).
+/// The first row of the state (RFC 8439, section 2.3).
 const CONSTANTS: [u32; 4] = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 
 /// The quarter round on words of a state (section 2.2).
@@ -13,7 +13,7 @@ fn quarter_round_vartime(state: &mut [u32; 16], a: usize, b: usize, c: usize, d:
     }
 }
 
-/// Twenty rounds: columns, diagonals (section 2.3.1).
+/// The 20 rounds, alternately on columns and diagonals (section 2.3.1).
 fn rounds_vartime(state: &mut [u32; 16]) {
     for _ in 0..10 {
         quarter_round_vartime(state, 0, 4, 8, 12);
@@ -27,7 +27,7 @@ fn rounds_vartime(state: &mut [u32; 16]) {
     }
 }
 
-/// Constants, key, and the 16 bytes of the last row.
+/// Returns the state of the constants, the key and the 16 bytes of the last row.
 fn state(key: &[u8; 32], last_row: &[u8]) -> [u32; 16] {
     let mut state = [0; 16];
     state[..4].copy_from_slice(&CONSTANTS);
@@ -55,7 +55,7 @@ pub fn block_vartime(key: &[u8; 32], counter: u32, nonce: &[u8; 12]) -> [u8; 64]
 /// XORs the keystream from byte `offset` on, counted from the beginning of block `counter` (section 2.4).
 ///
 /// # Panics
-/// Where it would need block 2^32.
+/// If the data need block 2^32.
 pub fn xor_at_vartime(key: &[u8; 32], nonce: &[u8; 12], counter: u32, offset: u64, data: &mut [u8]) {
     let mut block = ([0; 64], None);
     for (byte, at) in data.iter_mut().zip(offset..) {
@@ -67,17 +67,18 @@ pub fn xor_at_vartime(key: &[u8; 32], nonce: &[u8; 12], counter: u32, offset: u6
     }
 }
 
-/// HChaCha20 (draft, section 2.2).
+/// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2).
 pub fn subkey_vartime(key: &[u8; 32], nonce: &[u8; 16]) -> [u8; 32] {
     let mut state = state(key, nonce);
     rounds_vartime(&mut state);
     bytes(&[&state[..4], &state[12..]].concat()).try_into().unwrap()
 }
 
-/// XChaCha20 (draft, section 2.3), from byte `offset` on, counted from the beginning of block `counter`.
+/// XORs the keystream of XChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.3) from byte `offset` on, counted from the
+/// beginning of block `counter`.
 ///
 /// # Panics
-/// Where it would need block 2^32.
+/// If the data need block 2^32.
 pub fn xor_extended_at_vartime(key: &[u8; 32], nonce: &[u8; 24], counter: u32, offset: u64, data: &mut [u8]) {
     let subkey = subkey_vartime(key, nonce[..16].try_into().unwrap());
     let mut rest = [0; 12];
@@ -127,7 +128,7 @@ mod test {
     }
 
     #[test]
-    fn any_cut_is_the_whole() {
+    fn pieces_equal_one_call() {
         let (key, nonce) = ([9; 32], [5; 12]);
         let mut whole = [0; 300];
         xor_at_vartime(&key, &nonce, 7, 0, &mut whole);

@@ -1,11 +1,11 @@
-//! ChaCha20-Poly1305 as RFC 8439 writes it (section 2.8), and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03, section 2).
+//! ChaCha20-Poly1305 (RFC 8439, section 2.8) and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03, section 2).
 
 use crate::{chacha20, poly1305};
 
-/// Ciphertext and tag, under a nonce of 12 or, of XChaCha20-Poly1305, 24 bytes.
+/// Returns ciphertext and tag. The nonce has 12 bytes, or 24 bytes for XChaCha20-Poly1305.
 ///
 /// # Panics
-/// On a nonce of another length.
+/// If the nonce has another length.
 pub fn seal_vartime(key: &[u8; 32], nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
     if let Some((head, tail)) = nonce.split_first_chunk::<16>() {
         let subkey = chacha20::subkey_vartime(key, head);
@@ -23,7 +23,7 @@ pub fn seal_vartime(key: &[u8; 32], nonce: &[u8], aad: &[u8], plaintext: &[u8]) 
     (ciphertext, tag)
 }
 
-/// Up to 15 zeros come after the data.
+/// Pads data with zeros to a multiple of 16 bytes.
 fn padded(data: &[u8]) -> Vec<u8> {
     let mut data = data.to_vec();
     data.resize(data.len().next_multiple_of(16), 0);

@@ -1,26 +1,26 @@
-//! AES-GCM as SP 800-38D writes it, one bit at a time.
+//! AES-GCM (NIST SP 800-38D), with a multiplication of one bit at a time.
 
 use crate::aes::Aes;
 
-/// A block as the standard numbers its bits: bit 0 is the leftmost, the coefficient of x^0.
+/// A block with the bit order of the standard: bit 0 is the leftmost one and the coefficient of x^0.
 type Block = u128;
 
 /// An expanded key.
 pub struct Gcm {
     aes: Aes,
-    /// The hash subkey.
+    /// The hash subkey H.
     h: Block,
 }
 
 impl Gcm {
-    /// Step 1 of 7.1: H = CIPH_K(0^128).
+    /// Step 1 of section 7.1: H = CIPH_K(0^128).
     pub fn new_vartime(key: &[u8]) -> Self {
         let aes = Aes::new_vartime(key);
         let h = u128::from_be_bytes(aes.encrypt_block_vartime(&[0; 16]));
         Self { aes, h }
     }
 
-    /// Step 2 of 7.1: the pre-counter block.
+    /// Step 2 of section 7.1: the pre-counter block J0.
     pub fn pre_counter_vartime(&self, iv: &[u8]) -> [u8; 16] {
         if iv.len() == 12 {
             let mut j0 = [0; 16];
@@ -33,7 +33,7 @@ impl Gcm {
         self.ghash_vartime(&blocks).to_be_bytes()
     }
 
-    /// A nonce of 16 bytes with this pre-counter block: step 2 of 7.1 undone.
+    /// Returns a nonce of 16 bytes with this pre-counter block: the inverse of step 2 of section 7.1.
     pub fn nonce_for_vartime(&self, j0: u128) -> [u8; 16] {
         // H^(2^128 - 2) is the inverse of H.
         let mut inverse = ONE;
@@ -45,7 +45,7 @@ impl Gcm {
         nonce.to_be_bytes()
     }
 
-    /// GCM-AE (7.1): ciphertext and tag.
+    /// GCM-AE (section 7.1). Returns ciphertext and tag.
     pub fn seal_vartime(&self, iv: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let mut j0 = self.pre_counter_vartime(iv);
         let ciphertext = self.gctr_vartime(inc_32(j0), plaintext);
@@ -58,12 +58,12 @@ impl Gcm {
         (ciphertext, core::array::from_fn(|i| j0[i] ^ s[i]))
     }
 
-    /// GHASH (6.4).
+    /// GHASH (section 6.4).
     fn ghash_vartime(&self, blocks: &[Block]) -> Block {
         blocks.iter().fold(0, |y, x| times_vartime(y ^ x, self.h))
     }
 
-    /// GCTR (6.5).
+    /// GCTR (section 6.5).
     fn gctr_vartime(&self, icb: [u8; 16], x: &[u8]) -> Vec<u8> {
         let mut counter = icb;
         let mut y = Vec::with_capacity(x.len());
@@ -76,14 +76,14 @@ impl Gcm {
     }
 }
 
-/// inc_32 (6.2).
+/// inc_32 (section 6.2).
 fn inc_32(mut block: [u8; 16]) -> [u8; 16] {
     let counter: &mut [u8; 4] = block.last_chunk_mut().unwrap();
     *counter = u32::from_be_bytes(*counter).wrapping_add(1).to_be_bytes();
     block
 }
 
-/// Whole blocks, the last one filled with zeros.
+/// Splits bytes into blocks, the last one padded with zeros.
 fn pad(bytes: &[u8]) -> Vec<Block> {
     bytes
         .chunks(16)
@@ -98,7 +98,7 @@ fn pad(bytes: &[u8]) -> Vec<Block> {
 /// x^0.
 const ONE: Block = 1 << 127;
 
-/// X • Y (6.3).
+/// X • Y (section 6.3).
 fn times_vartime(x: Block, y: Block) -> Block {
     const R: Block = 0b1110_0001 << 120;
     let (mut z, mut v) = (0, y);
@@ -130,7 +130,7 @@ mod test {
     }
 
     #[test]
-    fn nonces_to_order() {
+    fn nonce_for_inverts_pre_counter() {
         let gcm = Gcm::new_vartime(&[3; 24]);
         for j0 in [0, u128::MAX, 0x0123_4567_89ab_cdef_0011_2233_ffff_fffe] {
             assert_eq!(gcm.pre_counter_vartime(&gcm.nonce_for_vartime(j0)), j0.to_be_bytes());

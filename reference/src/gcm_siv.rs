@@ -1,41 +1,41 @@
-//! AES-GCM-SIV as RFC 8452 writes it, one bit at a time.
+//! AES-GCM-SIV (RFC 8452), with a multiplication of one bit at a time.
 
 use crate::aes::Aes;
 
 /// An element of POLYVAL's field (section 3): bit i is the coefficient of x^i, the first bit of its block.
 pub type Element = u128;
 
-/// A key from which each nonce derives its own two.
+/// A key-generating key, from which two keys are derived for each nonce.
 pub struct GcmSiv {
     key_generating_key: Aes,
-    /// Bytes of the keys.
+    /// Number of bytes in the key-generating key and the encryption key.
     len: usize,
 }
 
-/// What one nonce derives (section 4).
+/// The keys derived for one nonce (section 4).
 struct Keys {
     authentication: Element,
     encryption: Aes,
 }
 
 impl GcmSiv {
-    /// The key-generating key.
+    /// Expands the key-generating key.
     ///
     /// # Panics
-    /// Unless the key has 16 or 32 bytes.
+    /// If the key does not have 16 or 32 bytes.
     pub fn new_vartime(key: &[u8]) -> Self {
-        assert!(matches!(key.len(), 16 | 32), "an AES-GCM-SIV key of {} bytes", key.len());
+        assert!(matches!(key.len(), 16 | 32), "expected an AES-GCM-SIV key of 16 or 32 bytes, found {} bytes", key.len());
         Self { key_generating_key: Aes::new_vartime(key), len: key.len() }
     }
 
-    /// Encryption (section 4): ciphertext and tag.
+    /// Encryption (section 4). Returns ciphertext and tag.
     pub fn seal_vartime(&self, nonce: &[u8; 12], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let keys = self.derive_keys_vartime(nonce);
         let tag = keys.tag_vartime(nonce, aad, plaintext);
         (keys.aes_ctr_vartime(&tag, plaintext), tag)
     }
 
-    /// Decryption (section 5): the plaintext, if the tag is its own.
+    /// Decryption (section 5). Returns the plaintext, or `None` if the tag is not the expected one.
     pub fn open_vartime(
         &self,
         nonce: &[u8; 12],
@@ -48,13 +48,13 @@ impl GcmSiv {
         (keys.tag_vartime(nonce, aad, &plaintext) == *tag).then_some(plaintext)
     }
 
-    /// The plaintext with its whole 16-byte block `changed` replaced, so that the tag begins with `counter`: the
-    /// encryption of a message undone from its tag to POLYVAL, and POLYVAL solved for the block.
+    /// Returns the plaintext with its 16-byte block `changed` replaced, so that the tag begins with `counter`. It inverts
+    /// the encryption from the tag to the result of POLYVAL, and solves POLYVAL for the block.
     ///
-    /// The rest of the tag is all ones where it can be, so that a carry out of the counter would run far.
+    /// The rest of the tag is all ones where possible, so that a carry out of the counter would change many bits.
     ///
     /// # Panics
-    /// Unless the plaintext has this block.
+    /// If the plaintext does not have this block.
     pub fn plaintext_for_vartime(
         &self,
         nonce: &[u8; 12],
@@ -126,13 +126,13 @@ impl Keys {
     }
 }
 
-/// The first 32 bits count, little-endian, and wrap among themselves.
+/// Increments the counter, which is the first 32 bits, little-endian, and wraps.
 fn increment(block: &mut [u8; 16]) {
     let counter: &mut [u8; 4] = block.first_chunk_mut().unwrap();
     *counter = u32::from_le_bytes(*counter).wrapping_add(1).to_le_bytes();
 }
 
-/// What is hashed (section 4): padded additional data, padded plaintext, length block.
+/// Returns the input of POLYVAL (section 4): padded associated data, padded plaintext and the length block.
 fn blocks(aad: &[u8], plaintext: &[u8]) -> Vec<Element> {
     let bits = |bytes: &[u8]| 8 * bytes.len() as u128;
     let mut blocks: Vec<Element> = aad.chunks(16).chain(plaintext.chunks(16)).map(element).collect();
@@ -140,7 +140,7 @@ fn blocks(aad: &[u8], plaintext: &[u8]) -> Vec<Element> {
     blocks
 }
 
-/// At most 16 bytes, filled up with zeros.
+/// Returns a block of at most 16 bytes, padded with zeros.
 fn element(bytes: &[u8]) -> Element {
     let mut block = [0; 16];
     block[..bytes.len()].copy_from_slice(bytes);
@@ -173,7 +173,7 @@ fn times_vartime(mut a: Element, b: Element) -> Element {
     product
 }
 
-/// a^(2^128 - 2): the inverse, and 0 for 0.
+/// The multiplicative inverse a^(2^128 - 2), which is 0 for 0.
 fn inverse_vartime(a: Element) -> Element {
     let mut inverse = 1;
     for _ in 1..128 {
@@ -188,7 +188,7 @@ mod test {
     use super::*;
     use vectors::AeadCase;
 
-    /// A block as the RFC prints it.
+    /// Returns a block from the form in which the RFC prints it.
     fn printed(block: u128) -> Element {
         block.swap_bytes()
     }
@@ -237,28 +237,28 @@ mod test {
             assert_eq!(*result, vectors::Outcome::Valid, "{file} #{id}");
             let nonce: &[u8; 12] = nonce[..].try_into().unwrap();
             let tag: &[u8; 16] = tag[..].try_into().unwrap();
-            let twin = GcmSiv::new_vartime(key);
-            assert_eq!(twin.seal_vartime(nonce, aad, plaintext), (ciphertext.clone(), *tag), "{file} #{id}");
-            assert_eq!(twin.open_vartime(nonce, aad, ciphertext, tag).as_ref(), Some(plaintext));
-            let mut forged = *tag;
-            forged[15] ^= 0x80;
-            assert_eq!(twin.open_vartime(nonce, aad, ciphertext, &forged), None, "{file} #{id}");
+            let reference = GcmSiv::new_vartime(key);
+            assert_eq!(reference.seal_vartime(nonce, aad, plaintext), (ciphertext.clone(), *tag), "{file} #{id}");
+            assert_eq!(reference.open_vartime(nonce, aad, ciphertext, tag).as_ref(), Some(plaintext));
+            let mut changed_tag = *tag;
+            changed_tag[15] ^= 0x80;
+            assert_eq!(reference.open_vartime(nonce, aad, ciphertext, &changed_tag), None, "{file} #{id}");
         }
     }
 
     #[test]
-    fn tags_to_order() {
+    fn plaintext_for_determines_the_start_of_the_tag() {
         for key in [&[3; 16][..], &[4; 32]] {
-            let twin = GcmSiv::new_vartime(key);
+            let reference = GcmSiv::new_vartime(key);
             for (len, changed, counter) in
                 [(16, 0, 0), (17, 0, u32::MAX), (40, 1, u32::MAX - 1), (320, 0, 0x0123_4567), (320, 19, 7)]
             {
                 let plaintext =
-                    twin.plaintext_for_vartime(&[5; 12], &[6; 21], &[7; 320][..len], changed, counter);
+                    reference.plaintext_for_vartime(&[5; 12], &[6; 21], &[7; 320][..len], changed, counter);
                 assert_eq!(plaintext.len(), len);
                 let others = plaintext.iter().enumerate().filter(|(i, _)| i / 16 != changed);
                 assert!(others.into_iter().all(|(_, byte)| *byte == 7));
-                let (_, tag) = twin.seal_vartime(&[5; 12], &[6; 21], &plaintext);
+                let (_, tag) = reference.seal_vartime(&[5; 12], &[6; 21], &plaintext);
                 assert_eq!(tag[..4], counter.to_le_bytes());
                 assert_eq!(tag[4..8], [0xff; 4]);
             }

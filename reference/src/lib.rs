@@ -1,7 +1,7 @@
-//! Slow, plain, spec-shaped twins of the kernels; used by tests only.
+//! Reference implementations of the algorithms of the kernels, for tests only.
 //!
-//! They follow the text of their standard and nothing else. All of them take time that depends on their secrets, which
-//! their names say.
+//! They follow the text of their standards step by step, with the same names, and are slow. Their time depends on
+//! secrets, so the names of their functions end in `_vartime`.
 #![forbid(unsafe_code)]
 
 pub mod aegis;

@@ -1,12 +1,12 @@
-//! Poly1305 as RFC 8439, section 2.5.1, writes it, on numbers in digits of 32 bits.
+//! Poly1305 (RFC 8439, section 2.5.1) on integers with digits of 32 bits.
 
-/// A number, its lowest digit first. A product of two numbers below 2^131 has 262 bits, so there is room.
+/// An integer, with the lowest digit first. The product of two integers below 2^131 has 262 bits, which fit in 9 digits.
 type Number = [u32; 9];
 
 /// 2^130 - 5.
 const P: Number = [0xffff_fffb, 0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 3, 0, 0, 0, 0];
 
-/// The tag of a message under a key of 32 bytes.
+/// Returns the tag of a message under a key of 32 bytes.
 pub fn tag_vartime(key: &[u8; 32], message: &[u8]) -> [u8; 16] {
     let mut r: [u8; 16] = *key.first_chunk().unwrap();
     clamp(&mut r);
@@ -26,7 +26,7 @@ pub fn tag_vartime(key: &[u8; 32], message: &[u8]) -> [u8; 16] {
     tag
 }
 
-/// r, r^2, r^3, … of a key, so many of them; each in 17 bytes.
+/// Returns the first `count` powers r, r^2, r^3, … of the r of a key, each as 17 little-endian bytes.
 pub fn powers_vartime(key: &[u8; 32], count: usize) -> Vec<[u8; 17]> {
     let mut r: [u8; 16] = *key.first_chunk().unwrap();
     clamp(&mut r);
@@ -36,7 +36,7 @@ pub fn powers_vartime(key: &[u8; 32], count: usize) -> Vec<[u8; 17]> {
     powers.take(count).map(bytes).collect()
 }
 
-/// Some bits of r are zero.
+/// Clears the bits of r that must be zero (section 2.5).
 fn clamp(r: &mut [u8; 16]) {
     for i in [3, 7, 11, 15] {
         r[i] &= 15;
@@ -46,7 +46,7 @@ fn clamp(r: &mut [u8; 16]) {
     }
 }
 
-/// Little-endian bytes as a number.
+/// Returns little-endian bytes as an integer.
 fn number(bytes: &[u8]) -> Number {
     let mut number = [0; 9];
     for (i, byte) in bytes.iter().enumerate() {
@@ -65,7 +65,7 @@ fn add(a: &Number, b: &Number) -> Number {
     })
 }
 
-/// a - b, where b is at most a.
+/// a - b. Requires that b is at most a.
 fn subtract(a: &Number, b: &Number) -> Number {
     let mut borrow = 0;
     core::array::from_fn(|i| {
@@ -75,7 +75,7 @@ fn subtract(a: &Number, b: &Number) -> Number {
     })
 }
 
-/// Digit by digit, as on paper.
+/// Schoolbook multiplication.
 fn multiply(a: &Number, b: &Number) -> Number {
     let mut product = [0; 9];
     for i in 0..9 {
@@ -89,10 +89,10 @@ fn multiply(a: &Number, b: &Number) -> Number {
     product
 }
 
-/// What is above 2^130 comes back times 5, since that is 2^130 modulo P; at last P is taken away.
+/// Returns x mod P. The part above 2^130 is multiplied by 5 and added, since 2^130 = 5 modulo P. Finally P is subtracted.
 fn modulo_p_vartime(mut x: Number) -> Number {
     const FIVE: Number = [5, 0, 0, 0, 0, 0, 0, 0, 0];
-    // The highest digit decides.
+    // Compares from the highest digit down.
     while x.iter().rev().cmp(P.iter().rev()).is_ge() {
         let digit = |i: usize| x.get(i).copied().unwrap_or(0);
         let above = core::array::from_fn(|i| digit(4 + i) >> 2 | digit(5 + i) << 30);
@@ -119,7 +119,7 @@ mod test {
         }
     }
 
-    /// x times 2^n.
+    /// Returns x times 2^n.
     fn shift(x: &Number, n: usize) -> Number {
         core::array::from_fn(|i| {
             let digit = |i: Option<usize>| i.map_or(0, |i| u64::from(x[i]));
@@ -129,9 +129,9 @@ mod test {
         })
     }
 
-    /// A block is a digit of a polynomial.
+    /// Compares the powers with the tag of zeros, which is the sum of the powers times 2^128.
     #[test]
-    fn powers() {
+    fn powers_agree_with_tags() {
         let mut key = [0; 32];
         key[0] = 3;
         let power = |n: u8| [n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -139,7 +139,7 @@ mod test {
         key[15] = 0x0f;
         let powers = powers_vartime(&key, 40);
         let sum = |n: usize| number(&powers[n - 1]);
-        // Of n blocks of zeros, each is 2^128.
+        // The number of a block of zeros is 2^128, because of the bit after it.
         let two_128 = number(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
         for n in 1..40 {
             let sum = (1..=n).fold([0; 9], |all, i| add(&all, &sum(i)));

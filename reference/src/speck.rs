@@ -1,28 +1,28 @@
-//! Speck as its paper writes it ("The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404), one
-//! block at a time, and a counter mode over whole blocks.
+//! Speck ("The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404, section 4), one block at a time,
+//! and a counter mode whose counter is as wide as a block.
 
-/// How words become bytes.
+/// The order of the bytes in blocks and keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As the paper prints a block, x before y, and a key, `k[0]` last: every word with its highest byte first.
+    /// The order in which the paper prints test vectors: x before y, `k[0]` last, every word big-endian.
     Big,
-    /// All bytes of key and block in reverse, as in the implementation guide of 2019 and in Linux.
+    /// All bytes of key and block reversed, as in the implementation guide of 2019 and in Linux.
     Little,
 }
 
 /// An expanded key.
 pub struct Speck {
-    /// n: bits of a word, 16, 24, 32, 48 or 64.
+    /// Number of bits in a word: 16, 24, 32, 48 or 64.
     n: u32,
     order: Order,
     round_keys: Vec<u64>,
 }
 
 impl Speck {
-    /// The key schedule (4.2), for blocks of `2n` bits.
+    /// The key schedule (section 4.2), for blocks of `2n` bits.
     ///
     /// # Panics
-    /// Unless the paper has such a block and key (table 4.1).
+    /// If the sizes of block and key are not in table 4.1 of the paper.
     pub fn new_vartime(block_bits: u32, key: &[u8], order: Order) -> Self {
         let n = block_bits / 2;
         let key_bits = 8 * key.len();
@@ -37,9 +37,9 @@ impl Speck {
             (128, 128) => 32,
             (128, 192) => 33,
             (128, 256) => 34,
-            _ => panic!("Speck{block_bits}/{key_bits}"),
+            _ => panic!("expected a size of Speck, found Speck{block_bits}/{key_bits}"),
         };
-        // Printed are l[m-2], …, l[0], k[0].
+        // The order of the words is l[m-2], …, l[0], k[0].
         let mut words = words(n, order, key);
         words.reverse();
         let mut speck = Self { n, order, round_keys: vec![words[0]] };
@@ -55,31 +55,31 @@ impl Speck {
         speck
     }
 
-    /// Bytes of a block.
+    /// Number of bytes in a block.
     pub fn block_len(&self) -> usize {
         self.n as usize / 4
     }
 
-    /// The round keys, in the order of encryption.
+    /// Returns the round keys in the order of encryption.
     pub fn round_keys(&self) -> &[u64] {
         &self.round_keys
     }
 
-    /// The round function R_k (4.1): both words after it.
+    /// The round function R_k (section 4.1).
     fn round(&self, x: u64, y: u64, k: u64) -> (u64, u64) {
         let (alpha, beta) = self.rotations();
         let x = self.modulo(self.rotate_right(x, alpha).wrapping_add(y)) ^ k;
         (x, self.rotate_right(y, self.n - beta) ^ x)
     }
 
-    /// The inverse of [`Speck::round`] (4.1).
-    fn round_back(&self, x: u64, y: u64, k: u64) -> (u64, u64) {
+    /// The inverse of [`Speck::round`] (section 4.1).
+    fn inverse_round(&self, x: u64, y: u64, k: u64) -> (u64, u64) {
         let (alpha, beta) = self.rotations();
         let y = self.rotate_right(x ^ y, beta);
         (self.rotate_right(self.modulo((x ^ k).wrapping_sub(y)), self.n - alpha), y)
     }
 
-    /// Alpha and beta: 7 and 2 where n is 16, else 8 and 3.
+    /// Returns alpha and beta, which are 7 and 2 if n is 16, and otherwise 8 and 3.
     fn rotations(&self) -> (u32, u32) {
         if self.n == 16 { (7, 2) } else { (8, 3) }
     }
@@ -92,10 +92,10 @@ impl Speck {
         self.modulo(x >> by | x << (self.n - by))
     }
 
-    /// One block.
+    /// Encrypts one block.
     ///
     /// # Panics
-    /// Unless it is one.
+    /// If `block` has another length.
     pub fn encrypt_block_vartime(&self, block: &[u8]) -> Vec<u8> {
         let (mut x, mut y) = self.split(block);
         for &k in &self.round_keys {
@@ -104,14 +104,14 @@ impl Speck {
         self.join(x, y)
     }
 
-    /// [`Speck::encrypt_block_vartime`] undone.
+    /// Decrypts one block.
     ///
     /// # Panics
-    /// Unless it is one.
+    /// If `block` has another length.
     pub fn decrypt_block_vartime(&self, block: &[u8]) -> Vec<u8> {
         let (mut x, mut y) = self.split(block);
         for &k in self.round_keys.iter().rev() {
-            (x, y) = self.round_back(x, y, k);
+            (x, y) = self.inverse_round(x, y, k);
         }
         self.join(x, y)
     }
@@ -119,7 +119,7 @@ impl Speck {
     /// XORs the keystream of the big-endian counter that starts at `iv` and is as wide as a block, from byte `offset` on.
     ///
     /// # Panics
-    /// Unless `iv` is a block.
+    /// If `iv` does not have the length of a block.
     pub fn xor_at_vartime(&self, iv: &[u8], offset: u64, data: &mut [u8]) {
         let len = self.block_len();
         assert_eq!(iv.len(), len);
@@ -136,11 +136,11 @@ impl Speck {
         }
     }
 
-    /// x and y.
+    /// Returns the words x and y of a block.
     fn split(&self, block: &[u8]) -> (u64, u64) {
         match words(self.n, self.order, block)[..] {
             [x, y] => (x, y),
-            _ => panic!("a block of {} bytes", block.len()),
+            _ => panic!("expected a block of {} bytes, found {}", self.block_len(), block.len()),
         }
     }
 
@@ -155,7 +155,7 @@ impl Speck {
     }
 }
 
-/// The words as the paper prints them.
+/// Returns the words in the order in which the paper prints them.
 fn words(n: u32, order: Order, bytes: &[u8]) -> Vec<u64> {
     let mut bytes = bytes.to_vec();
     if order == Order::Little {
@@ -170,7 +170,7 @@ mod test {
     use super::*;
     use vectors::{SpeckCase, SpeckMode, SpeckOrder};
 
-    fn twin(case: &SpeckCase) -> Speck {
+    fn key(case: &SpeckCase) -> Speck {
         let bits = case.algorithm.strip_prefix("speck").unwrap().split('-').next().unwrap().parse().unwrap();
         let order = match case.order {
             SpeckOrder::Big => Order::Big,
@@ -184,7 +184,7 @@ mod test {
         let cases = vectors::speck();
         assert_eq!(cases.len(), 87);
         for case in &cases {
-            let (speck, name) = (twin(case), format!("{} #{} {}", case.file, case.id, case.algorithm));
+            let (speck, name) = (key(case), format!("{} #{} {}", case.file, case.id, case.algorithm));
             if case.mode == SpeckMode::Ctr {
                 let mut data = case.plaintext.clone();
                 speck.xor_at_vartime(&case.iv, 0, &mut data);
@@ -204,15 +204,15 @@ mod test {
                 before = sealed.to_vec();
             }
         }
-        let papers = |algorithm: &str| cases.iter().filter(|case| case.algorithm == algorithm).count();
+        let count = |algorithm: &str| cases.iter().filter(|case| case.algorithm == algorithm).count();
         for all in
             ["32-64", "48-72", "48-96", "64-96", "64-128", "96-96", "96-144", "128-128", "128-192", "128-256"]
         {
-            assert!(papers(&format!("speck{all}")) >= 2, "{all}");
+            assert!(count(&format!("speck{all}")) >= 2, "{all}");
         }
     }
 
-    /// The keystream of the AEAD, of which these ciphertexts are a part.
+    /// In Speck-Poly1305 the ciphertext begins at byte 32 of the keystream.
     #[test]
     fn ciphertexts_of_speck_poly1305() {
         for case in vectors::speck_poly1305() {
@@ -225,12 +225,12 @@ mod test {
     }
 
     #[test]
-    fn starts_anywhere_and_wraps() {
+    fn xor_at_agrees_at_every_offset_and_wraps() {
         for (bits, key) in [(32, 8), (48, 9), (96, 18), (128, 32)] {
             let speck = Speck::new_vartime(bits, &vec![7; key], Order::Little);
             let mut whole = [0; 100];
             speck.xor_at_vartime(&vec![0xff; bits as usize / 8], 0, &mut whole);
-            // After the last counter comes zero.
+            // The counter after the last one is zero.
             let zero = speck.encrypt_block_vartime(&vec![0; bits as usize / 8]);
             assert_eq!(whole[speck.block_len()..][..speck.block_len()], zero);
             for offset in 0..100 {

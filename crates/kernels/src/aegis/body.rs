@@ -1,7 +1,28 @@
-//! AEGIS, once, for every instruction set and degree.
+//! AEGIS (RFC 10032, sections 3 to 5), written once for every instruction set and degree.
 //!
-//! A word of the state is one vector of as many blocks as the degree says, so all degrees are the same text,
-//! in which only the context of the set-up knows how many lanes there are.
+//! The state is S0 … S7 for AEGIS-128L and its variants with a degree, and S0 … S5 for AEGIS-256 and its variants:
+//!
+//! ```text
+//! Init(key, nonce)
+//! for m in aad:        Absorb(m)
+//! for m in plaintext:  c = m ^ Z; Update(m)            // Z is computed from the state
+//! Finalize(len(aad), len(plaintext))                   // Update with the lengths seven times, then the XOR of words
+//!
+//! Update(m) of AEGIS-128L, with two blocks m0 and m1:
+//!     S0 = AESRound(S7, S0 ^ m0)        S4 = AESRound(S3, S4 ^ m1)
+//!     Si = AESRound(S(i-1), Si)         // for the other words
+//! ```
+//!
+//! With a degree of 2 or 4, each word is a vector of 2 or 4 blocks, and each lane is a state of its own until Finalize. So
+//! the code is the same for every degree, and only the context of Init depends on the number of lanes.
+//!
+//! There are three departures from the specification:
+//!
+//! - Update passes data to AESRound as the round key and adds the word of the state afterwards, see [`State::update`].
+//! - Lanes are independent, so a vector that is wider than a register is processed one part after the other, several
+//!   updates at a time, see [`run`].
+//! - In decryption, the plaintext c ^ Z is not computed before Update. The ciphertext is the round key and Z is added
+//!   afterwards, because the ciphertext is known earlier.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -9,7 +30,7 @@ use crate::vector::rounds::{Degrees, Rounds};
 use crate::vector::unroll;
 use crate::zero::wipe;
 
-/// A key of 16 bytes, with zeros after it, or of 32. Wiped on drop.
+/// A key of 32 bytes, or of 16 bytes followed by zeros. Wiped on drop.
 #[repr(align(16))]
 pub(crate) struct Key(pub(crate) [u8; 32]);
 
@@ -19,57 +40,57 @@ impl Drop for Key {
     }
 }
 
-/// The state between two steps. A step takes in `N` vectors of data.
+/// The state of the algorithm. An update absorbs `N` vectors of data.
 trait State<B: Rounds, const N: usize>: Sized {
-    /// Some of its lanes.
+    /// A state of some of the lanes.
     type Part: State<B::Part, N>;
 
     /// Init.
-    fn begin(b: B, key: &Key, nonce: &[u8]) -> Self;
-    /// Update, with the AES round that takes in vector `i` of the data given as its round key `keys[i]` and
-    /// the xor of `plus[i]` after it.
+    fn init(b: B, key: &Key, nonce: &[u8]) -> Self;
+    /// Update. The AES round that absorbs vector `i` of the data has the round key `keys[i]` and is followed by an xor
+    /// with `plus[i]`.
     ///
-    /// The specification has the word of the state as the round key and the data after it. What is added is
-    /// the same. But the data is known early and the word late, and in this order the word has one xor less
-    /// on its way round.
-    fn step(&mut self, b: B, keys: [B::V; N], plus: [B::V; N]);
-    /// The words to which a step adds data.
-    fn inlets(&self) -> [B::V; N];
-    /// The keystream for the next step's data.
-    fn stream(&self, b: B) -> [B::V; N];
-    /// Finalize: the tag, from the bits of additional data and of data.
-    fn finish(self, b: B, lengths: &[u8; 16]) -> [u8; 16];
+    /// In the specification the round key is the word of the state XORed with the data. Passing the data as the round key
+    /// and adding the word afterwards has the same result. But data are known early and words late, so this order
+    /// removes one xor from the critical path.
+    fn update(&mut self, b: B, keys: [B::V; N], plus: [B::V; N]);
+    /// Returns the words to which an update adds data: S0 and S4, or S0.
+    fn absorbing_words(&self) -> [B::V; N];
+    /// Returns Z, the keystream for the next update.
+    fn keystream(&self, b: B) -> [B::V; N];
+    /// Finalize. Returns the tag; `lengths` are the numbers of bits of the associated data and of the data.
+    fn finalize(self, b: B, lengths: &[u8; 16]) -> [u8; 16];
 
-    /// Keeps steps apart. LLVM begins the next one early, for which 16 registers are not enough, and the
-    /// processor does so anyway.
+    /// A scheduling fence between two updates. Without it LLVM begins the next update early, for which 16 registers are
+    /// not enough. The processor reorders the instructions anyway.
     fn fence(&mut self, b: B);
-    /// The lanes that are part `i` of every word.
+    /// Returns part `i` of every word.
     fn get_part(&self, b: B, i: usize) -> Self::Part;
-    /// Puts them back.
+    /// Replaces part `i` of every word.
     fn set_part(&mut self, b: B, i: usize, part: Self::Part);
 
-    /// Takes in data that is not encrypted.
+    /// Absorbs data that are not encrypted.
     #[inline(always)]
     fn absorb(&mut self, b: B, data: [B::V; N]) {
-        self.step(b, data, self.inlets());
+        self.update(b, data, self.absorbing_words());
     }
 }
 
-/// AEGIS-128L and its wider siblings (RFC 10032, sections 3 and 5.4).
-struct Eight<V>([V; 8]);
+/// The state of AEGIS-128L, AEGIS-128X2 and AEGIS-128X4 (RFC 10032, sections 3 and 5.4).
+struct Aegis128State<V>([V; 8]);
 
-/// AEGIS-256 and its wider siblings (RFC 10032, sections 4 and 5.5).
-struct Six<V>([V; 6]);
+/// The state of AEGIS-256, AEGIS-256X2 and AEGIS-256X4 (RFC 10032, sections 4 and 5.5).
+struct Aegis256State<V>([V; 6]);
 
-/// Fibonacci numbers modulo 256 (RFC 10032, section 2).
+/// The constants of RFC 10032, section 2: Fibonacci numbers modulo 256.
 const C0: [u8; 16] = 0x0001_0102_0305_080d_1522_3759_90e9_7962_u128.to_be_bytes();
 const C1: [u8; 16] = 0xdb3d_1855_6dc2_2ff1_2011_3142_73b5_28dd_u128.to_be_bytes();
 
-impl<B: Rounds> State<B, 2> for Eight<B::V> {
-    type Part = Eight<<B::Part as Rounds>::V>;
+impl<B: Rounds> State<B, 2> for Aegis128State<B::V> {
+    type Part = Aegis128State<<B::Part as Rounds>::V>;
 
     #[inline(always)]
-    fn begin(b: B, key: &Key, nonce: &[u8]) -> Self {
+    fn init(b: B, key: &Key, nonce: &[u8]) -> Self {
         let (k, n) = (b.splat(key.0.first_chunk().unwrap()), b.splat(nonce.first_chunk().unwrap()));
         let (c0, c1, context) = (b.splat(&C0), b.splat(&C1), context(b));
         let (kn, kc0, kc1) = (b.xor(k, n), b.xor(k, c0), b.xor(k, c1));
@@ -82,7 +103,7 @@ impl<B: Rounds> State<B, 2> for Eight<B::V> {
         state
     }
     #[inline(always)]
-    fn step(&mut self, b: B, keys: [B::V; 2], plus: [B::V; 2]) {
+    fn update(&mut self, b: B, keys: [B::V; 2], plus: [B::V; 2]) {
         let [s0, s1, s2, s3, s4, s5, s6, s7] = self.0;
         let states = [s7, s0, s1, s2, s3, s4, s5, s6];
         self.0 = b.rounds(states, [keys[0], s1, s2, s3, keys[1], s5, s6, s7]);
@@ -90,16 +111,16 @@ impl<B: Rounds> State<B, 2> for Eight<B::V> {
         self.0[4] = b.xor(self.0[4], plus[1]);
     }
     #[inline(always)]
-    fn inlets(&self) -> [B::V; 2] {
+    fn absorbing_words(&self) -> [B::V; 2] {
         [self.0[0], self.0[4]]
     }
     #[inline(always)]
-    fn stream(&self, b: B) -> [B::V; 2] {
+    fn keystream(&self, b: B) -> [B::V; 2] {
         let [_, s1, s2, s3, _, s5, s6, s7] = self.0;
         [b.xor(b.xor(s6, s1), b.and(s2, s3)), b.xor(b.xor(s2, s5), b.and(s6, s7))]
     }
     #[inline(always)]
-    fn finish(mut self, b: B, lengths: &[u8; 16]) -> [u8; 16] {
+    fn finalize(mut self, b: B, lengths: &[u8; 16]) -> [u8; 16] {
         let t = b.xor(self.0[2], b.splat(lengths));
         for _ in 0..7 {
             self.absorb(b, [t, t]);
@@ -114,7 +135,7 @@ impl<B: Rounds> State<B, 2> for Eight<B::V> {
     }
     #[inline(always)]
     fn get_part(&self, b: B, i: usize) -> Self::Part {
-        let mut part = Eight([b.get_part(self.0[0], i); 8]);
+        let mut part = Aegis128State([b.get_part(self.0[0], i); 8]);
         unroll!(w < 8 => {
             part.0[w] = b.get_part(self.0[w], i);
         });
@@ -128,11 +149,11 @@ impl<B: Rounds> State<B, 2> for Eight<B::V> {
     }
 }
 
-impl<B: Rounds> State<B, 1> for Six<B::V> {
-    type Part = Six<<B::Part as Rounds>::V>;
+impl<B: Rounds> State<B, 1> for Aegis256State<B::V> {
+    type Part = Aegis256State<<B::Part as Rounds>::V>;
 
     #[inline(always)]
-    fn begin(b: B, key: &Key, nonce: &[u8]) -> Self {
+    fn init(b: B, key: &Key, nonce: &[u8]) -> Self {
         let nonce: &[u8; 32] = nonce.first_chunk().unwrap();
         let (k0, k1) = (b.splat(key.0.first_chunk().unwrap()), b.splat(key.0.last_chunk().unwrap()));
         let (n0, n1) = (b.splat(nonce.first_chunk().unwrap()), b.splat(nonce.last_chunk().unwrap()));
@@ -149,22 +170,22 @@ impl<B: Rounds> State<B, 1> for Six<B::V> {
         state
     }
     #[inline(always)]
-    fn step(&mut self, b: B, keys: [B::V; 1], plus: [B::V; 1]) {
+    fn update(&mut self, b: B, keys: [B::V; 1], plus: [B::V; 1]) {
         let [s0, s1, s2, s3, s4, s5] = self.0;
         self.0 = b.rounds([s5, s0, s1, s2, s3, s4], [keys[0], s1, s2, s3, s4, s5]);
         self.0[0] = b.xor(self.0[0], plus[0]);
     }
     #[inline(always)]
-    fn inlets(&self) -> [B::V; 1] {
+    fn absorbing_words(&self) -> [B::V; 1] {
         [self.0[0]]
     }
     #[inline(always)]
-    fn stream(&self, b: B) -> [B::V; 1] {
+    fn keystream(&self, b: B) -> [B::V; 1] {
         let [_, s1, s2, s3, s4, s5] = self.0;
         [b.xor(b.xor(s1, b.xor(s4, s5)), b.and(s2, s3))]
     }
     #[inline(always)]
-    fn finish(mut self, b: B, lengths: &[u8; 16]) -> [u8; 16] {
+    fn finalize(mut self, b: B, lengths: &[u8; 16]) -> [u8; 16] {
         let t = b.xor(self.0[3], b.splat(lengths));
         for _ in 0..7 {
             self.absorb(b, [t]);
@@ -178,7 +199,7 @@ impl<B: Rounds> State<B, 1> for Six<B::V> {
     }
     #[inline(always)]
     fn get_part(&self, b: B, i: usize) -> Self::Part {
-        let mut part = Six([b.get_part(self.0[0], i); 6]);
+        let mut part = Aegis256State([b.get_part(self.0[0], i); 6]);
         unroll!(w < 6 => {
             part.0[w] = b.get_part(self.0[w], i);
         });
@@ -192,8 +213,8 @@ impl<B: Rounds> State<B, 1> for Six<B::V> {
     }
 }
 
-/// The number of each lane and of the last one, which tells the degrees apart (RFC 10032, section 5.4.2:
-/// `ctx_v`).
+/// Returns `ctx_v` (RFC 10032, section 5.4.2): the index of each lane and that of the last one, which distinguishes the
+/// degrees.
 #[inline(always)]
 fn context<B: Rounds>(b: B) -> B::V {
     let mut lanes = [[0; 16]; 4];
@@ -205,14 +226,14 @@ fn context<B: Rounds>(b: B) -> B::V {
     b.load(lanes.as_flattened())
 }
 
-/// [`Degrees::REGISTER_DEGREE`].
+/// Writes [`Degrees::REGISTER_DEGREE`] to `degree`.
 #[inline(always)]
 pub(crate) fn register_degree<B: Degrees>(_: B, degree: &mut usize) {
     *degree = B::REGISTER_DEGREE;
 }
 
-/// AEGIS-128L, X2 or X4, by the degree `D`: seals (`SEAL`) or opens. The tag is made; when opening, it is
-/// what it should be.
+/// Seals or opens a message with AEGIS-128L, AEGIS-128X2 or AEGIS-128X4, for the degree `D`. Writes the tag of the message
+/// to `tag`, also when opening, where the caller must compare it.
 #[inline(always)]
 pub(crate) fn eight<B: Degrees, const D: usize, const SEAL: bool>(
     b: B,
@@ -223,13 +244,13 @@ pub(crate) fn eight<B: Degrees, const D: usize, const SEAL: bool>(
     tag: &mut [u8; 16],
 ) {
     match D {
-        1 => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_1(), B::SPILLS, key, nonce, aad, data),
-        2 => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_2(), B::SPILLS, key, nonce, aad, data),
-        _ => *tag = run::<_, Eight<_>, 2, SEAL>(b.degree_4(), B::SPILLS, key, nonce, aad, data),
+        1 => *tag = run::<_, Aegis128State<_>, 2, SEAL>(b.degree_1(), B::SPILLS, key, nonce, aad, data),
+        2 => *tag = run::<_, Aegis128State<_>, 2, SEAL>(b.degree_2(), B::SPILLS, key, nonce, aad, data),
+        _ => *tag = run::<_, Aegis128State<_>, 2, SEAL>(b.degree_4(), B::SPILLS, key, nonce, aad, data),
     }
 }
 
-/// The same for AEGIS-256, X2 or X4.
+/// Seals or opens a message with AEGIS-256, AEGIS-256X2 or AEGIS-256X4, as [`eight`] does.
 #[inline(always)]
 pub(crate) fn six<B: Degrees, const D: usize, const SEAL: bool>(
     b: B,
@@ -240,14 +261,14 @@ pub(crate) fn six<B: Degrees, const D: usize, const SEAL: bool>(
     tag: &mut [u8; 16],
 ) {
     match D {
-        1 => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_1(), B::SPILLS, key, nonce, aad, data),
-        2 => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_2(), B::SPILLS, key, nonce, aad, data),
-        _ => *tag = run::<_, Six<_>, 1, SEAL>(b.degree_4(), B::SPILLS, key, nonce, aad, data),
+        1 => *tag = run::<_, Aegis256State<_>, 1, SEAL>(b.degree_1(), B::SPILLS, key, nonce, aad, data),
+        2 => *tag = run::<_, Aegis256State<_>, 1, SEAL>(b.degree_2(), B::SPILLS, key, nonce, aad, data),
+        _ => *tag = run::<_, Aegis256State<_>, 1, SEAL>(b.degree_4(), B::SPILLS, key, nonce, aad, data),
     }
 }
 
-/// Encrypt, or Decrypt up to the comparison. `spills` is [`Token::SPILLS`] of the row, whose degree `b` may be
-/// a narrow one.
+/// Encrypt, or Decrypt up to the comparison of tags. `spills` is [`Token::SPILLS`] of the variant; `b` may be a narrower
+/// token of the same instruction set.
 #[inline(always)]
 fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,
@@ -258,7 +279,7 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     data: &mut InOut<'_>,
 ) -> [u8; 16] {
     let rate = N * B::BYTES;
-    let mut state = S::begin(b, key, nonce);
+    let mut state = S::init(b, key, nonce);
     let mut rest = aad;
     while rest.len() >= rate {
         state.absorb(b, load::<B, N>(b, rest, B::BYTES));
@@ -269,18 +290,19 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     }
     let len = data.len();
     let mut at = 0;
-    // Steps written out in a turn of the loop: else a fifth of the instructions only moves words on. Where
-    // words have parts, more of them, since each turn also fetches the parts' states and puts them back.
-    let steps = if B::PARTS > 1 { 4 } else { 2 };
-    while len - at >= steps * rate {
-        let mut group = data.part(at, steps * rate);
+    // The number of updates in an iteration of the loop. With a single one, a fifth of the instructions only moves words
+    // between registers. There are more if words have several parts, because an iteration loads and stores the state of
+    // each part.
+    let updates = if B::PARTS > 1 { 4 } else { 2 };
+    while len - at >= updates * rate {
+        let mut group = data.part(at, updates * rate);
         unroll!(p < 4 => {
             if p < B::PARTS {
                 let mut part = state.get_part(b, p);
                 unroll!(i < 4 => {
-                    if i < steps {
+                    if i < updates {
                         let from = i * rate + p * <B::Part as Rounds>::BYTES;
-                        let data = group.part(from, steps * rate - from);
+                        let data = group.part(from, updates * rate - from);
                         crypt::<_, _, N, SEAL>(b.part(), &mut part, data, B::BYTES);
                         if spills {
                             part.fence(b.part());
@@ -290,7 +312,7 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
                 state.set_part(b, p, part);
             }
         });
-        at += steps * rate;
+        at += updates * rate;
     }
     while len - at >= rate {
         crypt::<B, S, N, SEAL>(b, &mut state, data.part(at, rate), B::BYTES);
@@ -300,10 +322,10 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
         crypt_part::<B, S, N, SEAL>(b, &mut state, data.part(at, len - at));
     }
     let lengths = u128::from(8 * aad.len() as u64) | u128::from(8 * len as u64) << 64;
-    state.finish(b, &lengths.to_le_bytes())
+    state.finalize(b, &lengths.to_le_bytes())
 }
 
-/// Enc or Dec: one step's data, of which a vector begins after every `stride` bytes.
+/// Enc or Dec of the data of one update. The vectors begin `stride` bytes apart.
 #[inline(always)]
 fn crypt<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,
@@ -312,21 +334,21 @@ fn crypt<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     stride: usize,
 ) {
     let from = load::<B, N>(b, data.source(), stride);
-    let stream = state.stream(b);
+    let stream = state.keystream(b);
     let to = xor(b, from, stream);
     unroll!(i < N => {
         b.store(to[i], &mut data.target()[i * stride..]);
     });
-    let inlets = state.inlets();
+    let absorbing_words = state.absorbing_words();
     if SEAL {
-        state.step(b, from, inlets);
+        state.update(b, from, absorbing_words);
     } else {
-        // The plaintext is `from` and `stream`, of which the former is known earlier.
-        state.step(b, from, xor(b, inlets, stream));
+        // The plaintext is the xor of `from` and `stream`, and `from` is known earlier.
+        state.update(b, from, xor(b, absorbing_words, stream));
     }
 }
 
-/// Less than one step's data. What is taken in has zeros after the plaintext.
+/// EncPartial or DecPartial: data shorter than those of one update. The plaintext is absorbed with zeros after it.
 #[inline(always)]
 fn crypt_part<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,
@@ -334,19 +356,19 @@ fn crypt_part<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     mut data: InOut<'_>,
 ) {
     let from = load_part::<B, N>(b, data.source());
-    let to = xor(b, from, state.stream(b));
+    let to = xor(b, from, state.keystream(b));
     let target = data.target();
     let len = target.len();
     unroll!(i < N => {
         let (start, end) = (len.min(i * B::BYTES), len.min((i + 1) * B::BYTES));
         b.store_part(to[i], &mut target[start..end]);
     });
-    // Read again, without the keystream after its end.
+    // The plaintext is read again, since `to` has keystream after its end.
     let plain = if SEAL { from } else { load_part::<B, N>(b, target) };
     state.absorb(b, plain);
 }
 
-/// `N` vectors of `from`, of which one begins after every `stride` bytes.
+/// Loads `N` vectors that begin `stride` bytes apart.
 #[inline(always)]
 fn load<B: Rounds, const N: usize>(b: B, from: &[u8], stride: usize) -> [B::V; N] {
     let mut v = [b.load(from); N];
@@ -356,7 +378,7 @@ fn load<B: Rounds, const N: usize>(b: B, from: &[u8], stride: usize) -> [B::V; N
     v
 }
 
-/// All bytes of `from`, less than `N` vectors, and zeros after them.
+/// Loads all bytes of `from`, fewer than `N` vectors have, followed by zeros.
 #[inline(always)]
 fn load_part<B: Rounds, const N: usize>(b: B, from: &[u8]) -> [B::V; N] {
     let len = from.len();

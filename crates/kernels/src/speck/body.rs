@@ -1,4 +1,18 @@
-//! Speck on many blocks, once, for every instruction set and every size of word.
+//! Speck (ePrint 2013/404, section 4) on many blocks, written once for every instruction set and word size.
+//!
+//! A block is two words x and y. With the round keys k\[0\], k\[1\], …, encryption is:
+//!
+//! ```text
+//! for k in round keys:
+//!     x = ((x >>> alpha) + y) ^ k
+//!     y = (y <<< beta) ^ x
+//! ```
+//!
+//! Decryption runs the rounds backwards. A pair of vectors holds the words of as many blocks as a vector has lanes, and
+//! `N` pairs are computed in parallel, because each operation of a block depends on the one before it.
+//!
+//! In counter mode the lanes only count in the low word of a block. The caller splits the data where the low word
+//! overflows.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -7,12 +21,12 @@ use crate::vector::words::Words;
 use crate::vector::{load16, store16, unroll};
 use crate::zero::wipe;
 
-/// Bytes of the largest pair.
+/// Number of bytes in the blocks of the largest pair of vectors.
 const PAIR: usize = 128;
 
-/// XORs the keystream to `data`, from byte `skip` of the block with the counter `high`, `low` on.
+/// XORs `data` with the keystream from byte `skip` of the block with the counter `high`, `low` on.
 ///
-/// Only the low word counts; the caller cuts where it overflows. `N` pairs are in flight.
+/// The low word of the counter must not overflow within `data`. `N` pairs of vectors are computed in parallel.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn xor_blocks<W: Word, B: Pairs<W>, const N: usize>(
@@ -50,7 +64,7 @@ pub(crate) fn xor_blocks<W: Word, B: Pairs<W>, const N: usize>(
     }
 }
 
-/// `N` pairs.
+/// XORs the keystream to the blocks of `N` pairs.
 #[inline(always)]
 fn xor_group<W: Word, B: Pairs<W>, const N: usize>(
     b: B,
@@ -64,7 +78,7 @@ fn xor_group<W: Word, B: Pairs<W>, const N: usize>(
     unroll!(i < N => { b.xor_blocks(order, [x[i], y[i]], data.part(i * B::PAIR_BYTES, B::PAIR_BYTES)); });
 }
 
-/// A part of one pair, from byte `skip` on.
+/// XORs the keystream to a part of the blocks of one pair, from byte `skip` on.
 #[inline(always)]
 fn xor_part<W: Word, B: Pairs<W>>(
     b: B,
@@ -87,7 +101,7 @@ fn xor_part<W: Word, B: Pairs<W>>(
     }
 }
 
-/// The counter blocks of `N` pairs, as words. The counter is then that of the next one.
+/// Returns the words of the counter blocks of `N` pairs, and advances the counter.
 #[inline(always)]
 #[allow(clippy::type_complexity)]
 fn counters<W: Word, B: Pairs<W>, const N: usize>(
@@ -100,7 +114,7 @@ fn counters<W: Word, B: Pairs<W>, const N: usize>(
     *low = low.wrapping_add((N * B::BLOCKS) as u64);
     let (mut x, mut y) = ([high; N], [base; N]);
     unroll!(i < N => { y[i] = w.add(base, w.splat(W::lane((i * B::BLOCKS) as u64))); });
-    // The counter is big-endian whatever the block is.
+    // The counter is big-endian in both byte orders.
     if order == ByteOrder::Little {
         let high = b.reverse_words(high);
         unroll!(i < N => {
@@ -111,9 +125,9 @@ fn counters<W: Word, B: Pairs<W>, const N: usize>(
     (x, y)
 }
 
-/// Encrypts blocks, or decrypts them (`BACK`). `N` pairs are in flight.
+/// Encrypts or decrypts each block. `N` pairs of vectors are computed in parallel.
 #[inline(always)]
-pub(crate) fn each_block<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>(
+pub(crate) fn each_block<W: Word, B: Pairs<W>, const N: usize, const DECRYPT: bool>(
     b: B,
     keys: &[u64],
     order: ByteOrder,
@@ -121,32 +135,32 @@ pub(crate) fn each_block<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>
 ) {
     let (mut done, len) = (0, data.len());
     while len - done >= N * B::PAIR_BYTES {
-        group::<W, B, N, BACK>(b, keys, order, data.part(done, N * B::PAIR_BYTES));
+        group::<W, B, N, DECRYPT>(b, keys, order, data.part(done, N * B::PAIR_BYTES));
         done += N * B::PAIR_BYTES;
     }
     while N > 4 && len - done >= 4 * B::PAIR_BYTES {
-        group::<W, B, 4, BACK>(b, keys, order, data.part(done, 4 * B::PAIR_BYTES));
+        group::<W, B, 4, DECRYPT>(b, keys, order, data.part(done, 4 * B::PAIR_BYTES));
         done += 4 * B::PAIR_BYTES;
     }
     while N > 2 && len - done >= 2 * B::PAIR_BYTES {
-        group::<W, B, 2, BACK>(b, keys, order, data.part(done, 2 * B::PAIR_BYTES));
+        group::<W, B, 2, DECRYPT>(b, keys, order, data.part(done, 2 * B::PAIR_BYTES));
         done += 2 * B::PAIR_BYTES;
     }
     while N > 1 && len - done >= B::PAIR_BYTES {
-        group::<W, B, 1, BACK>(b, keys, order, data.part(done, B::PAIR_BYTES));
+        group::<W, B, 1, DECRYPT>(b, keys, order, data.part(done, B::PAIR_BYTES));
         done += B::PAIR_BYTES;
     }
     if done < len {
         let (mut whole, mut part) = (Scratch::ZERO, data.part(done, len - done));
         copy(part.source(), &mut whole.0);
-        group::<W, B, 1, BACK>(b, keys, order, InOut::in_place(&mut whole.0[..B::PAIR_BYTES]));
+        group::<W, B, 1, DECRYPT>(b, keys, order, InOut::in_place(&mut whole.0[..B::PAIR_BYTES]));
         copy(&whole.0[..part.len()], part.target());
     }
 }
 
-/// `N` pairs.
+/// Encrypts or decrypts the blocks of `N` pairs.
 #[inline(always)]
-fn group<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>(
+fn group<W: Word, B: Pairs<W>, const N: usize, const DECRYPT: bool>(
     b: B,
     keys: &[u64],
     order: ByteOrder,
@@ -155,7 +169,7 @@ fn group<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>(
     let [first, second] = b.load_blocks(order, data.source());
     let (mut x, mut y) = ([first; N], [second; N]);
     unroll!(i < N => { [x[i], y[i]] = b.load_blocks(order, &data.source()[i * B::PAIR_BYTES..]); });
-    if BACK {
+    if DECRYPT {
         decrypt::<W, B, N>(b, keys, &mut x, &mut y);
     } else {
         encrypt::<W, B, N>(b, keys, &mut x, &mut y);
@@ -163,7 +177,7 @@ fn group<W: Word, B: Pairs<W>, const N: usize, const BACK: bool>(
     unroll!(i < N => { b.store_blocks(order, [x[i], y[i]], &mut data.target()[i * B::PAIR_BYTES..]); });
 }
 
-/// All rounds (4.1 of the paper).
+/// All rounds of encryption (section 4.1 of the paper).
 #[inline(always)]
 fn encrypt<W: Word, B: Pairs<W>, const N: usize>(
     b: B,
@@ -181,7 +195,7 @@ fn encrypt<W: Word, B: Pairs<W>, const N: usize>(
     }
 }
 
-/// All rounds backwards.
+/// All rounds of decryption.
 #[inline(always)]
 fn decrypt<W: Word, B: Pairs<W>, const N: usize>(
     b: B,
@@ -199,7 +213,7 @@ fn decrypt<W: Word, B: Pairs<W>, const N: usize>(
     }
 }
 
-/// A pair in memory, for what is shorter than one. Wiped on drop.
+/// A buffer for the blocks of a pair, for data that are shorter. Wiped on drop.
 struct Scratch([u8; PAIR]);
 
 impl Scratch {
@@ -212,7 +226,7 @@ impl Drop for Scratch {
     }
 }
 
-/// As many bytes as the shorter one has, without a call.
+/// Copies as many bytes as the shorter slice has. It compiles to code without a call of `memcpy`.
 #[inline(always)]
 fn copy(from: &[u8], to: &mut [u8]) {
     for (from, to) in from.chunks(16).zip(to.chunks_mut(16)) {

@@ -1,11 +1,20 @@
-//! Speck with integers: the key schedule, and what is no longer than a block. Each round waits for the one before it, so
-//! vectors could not be faster.
+//! Speck on a single block with integers, and the key schedule (ePrint 2013/404, section 4).
+//!
+//! A key of m words l\[m-2\], …, l\[0\], k\[0\] is expanded with the round function of encryption:
+//!
+//! ```text
+//! for i in 0..rounds - 1:
+//!     l[i + m - 1] = (k[i] + (l[i] >>> alpha)) ^ i
+//!     k[i + 1]     = (k[i] <<< beta) ^ l[i + m - 1]
+//! ```
+//!
+//! Each round depends on the one before it, so vectors would not be faster here.
 #![forbid(unsafe_code)]
 
 use crate::vector::pairs::{ByteOrder, Word, word};
 use crate::zero::wipe;
 
-/// Round keys in the order of encryption, one for each round; those past the last are zero. Wiped on drop.
+/// The round keys in the order of encryption. Keys past the last round are zero. Wiped on drop.
 pub(crate) struct Schedule([u64; 34]);
 
 impl Schedule {
@@ -16,7 +25,7 @@ impl Schedule {
         &self.0[..rounds]
     }
 
-    /// The key schedule (4.2 of the paper) of a key of `M` words.
+    /// Expands a key of `M` words (section 4.2 of the paper).
     #[inline(never)]
     pub(crate) fn expand<W: Word, const M: usize>(&mut self, order: ByteOrder, key: &[u8], rounds: usize) {
         let word = |i: usize| match order {
@@ -41,7 +50,7 @@ impl Drop for Schedule {
     }
 }
 
-/// One block.
+/// Encrypts one block.
 #[inline(always)]
 pub(crate) fn encrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
     for key in keys {
@@ -50,7 +59,7 @@ pub(crate) fn encrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
     block
 }
 
-/// [`encrypt`] undone.
+/// Decrypts one block.
 #[inline(always)]
 pub(crate) fn decrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
     for key in keys.iter().rev() {

@@ -1,9 +1,10 @@
-//! The ten sizes of Speck.
+//! The ten sizes of Speck (ePrint 2013/404, table 4.1).
 #![forbid(unsafe_code)]
 
-/// A size of Speck: bits of a block and of a key (table 4.1 of the paper).
+/// A size of Speck: the number of bits in a block and in a key (table 4.1 of the paper).
 ///
-/// With blocks of 32 or 48 bits one can tell a keystream from chance after some hundred kilobytes or megabytes.
+/// The keystream of a small block can be distinguished from random data after some hundred kilobytes (blocks of 32 bits)
+/// or some hundred megabytes (blocks of 48 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Size {
     /// Speck32/64.
@@ -28,7 +29,7 @@ pub enum Size {
     Speck128_256,
 }
 
-/// What the paper says of one.
+/// The parameters of a size.
 struct Parameters {
     name: &'static str,
     word_bits: u32,
@@ -37,7 +38,7 @@ struct Parameters {
 }
 
 impl Size {
-    /// All of them, small ones first.
+    /// All sizes, from the smallest to the largest.
     pub const ALL: [Self; 10] = [
         Self::Speck32_64,
         Self::Speck48_72,
@@ -67,32 +68,32 @@ impl Size {
         Parameters { name, word_bits, key_words, rounds }
     }
 
-    /// As users type it: bits of the block and of the key, `"speck128-256"`.
+    /// Returns the name, which contains the bits of the block and of the key, for example `"speck128-256"`.
     pub const fn name(self) -> &'static str {
         self.parameters().name
     }
 
-    /// The size of that name.
+    /// Returns the size with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|size| size.name() == name)
     }
 
-    /// Bytes of the key: 8 to 32.
+    /// Number of bytes in a key, 8 to 32.
     pub const fn key_len(self) -> usize {
         self.parameters().key_words * self.word_bits() as usize / 8
     }
 
-    /// Bytes of a block, and of an iv: 4, 6, 8, 12 or 16.
+    /// Number of bytes in a block, and in an iv: 4, 6, 8, 12 or 16.
     pub const fn block_len(self) -> usize {
         self.word_bits() as usize / 4
     }
 
-    /// Bits of a word, of which a block has two: 16, 24, 32, 48 or 64.
+    /// Number of bits in a word: 16, 24, 32, 48 or 64. A block has two words.
     pub const fn word_bits(self) -> u32 {
         self.parameters().word_bits
     }
 
-    /// Rounds: 22 to 34.
+    /// Number of rounds, 22 to 34.
     pub const fn rounds(self) -> usize {
         self.parameters().rounds
     }
@@ -103,7 +104,7 @@ mod test {
     use super::Size;
 
     #[test]
-    fn names_are_bits() {
+    fn names_contain_the_numbers_of_bits() {
         for size in Size::ALL {
             let bits = format!("speck{}-{}", 8 * size.block_len(), 8 * size.key_len());
             assert_eq!(size.name(), bits);
