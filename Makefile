@@ -66,7 +66,7 @@ test-arch: test-aarch64 test-s390x test-i686 ## the kernels on other processors,
 comma := ,
 define elsewhere
 	CARGO_TARGET_$(2)_UNKNOWN_LINUX_GNU_LINKER=$(1)-linux-gnu-gcc CARGO_TARGET_$(2)_UNKNOWN_LINUX_GNU_RUNNER="$(3)" \
-	SEALANE_ROWS=$(4) cargo test --locked --target $(1)-unknown-linux-gnu -p sealane-kernels
+	SEALANE_VARIANTS=$(4) cargo test --locked --target $(1)-unknown-linux-gnu -p sealane-kernels
 endef
 test-aarch64:
 	$(call elsewhere,aarch64,AARCH64,qemu-aarch64-static -L /usr/aarch64-linux-gnu,neon-aes$(comma)neon$(comma)portable)
@@ -80,7 +80,7 @@ LD_I686 := $(LIB_I686)/ld-linux.so.2
 RUN_I686 = $(shell $(LD_I686) --version >/dev/null 2>&1 && echo $(LD_I686) --library-path $(LIB_I686) || echo qemu-i386-static -L /usr/i686-linux-gnu)
 
 test-miri: ## the portable variants under Miri, seven minutes; needs a nightly compiler with the component miri
-	MIRIFLAGS=-Zmiri-env-forward=SEALANE_ROWS SEALANE_ROWS=portable cargo +nightly miri test --locked -p sealane-kernels
+	MIRIFLAGS=-Zmiri-env-forward=SEALANE_VARIANTS SEALANE_VARIANTS=portable cargo +nightly miri test --locked -p sealane-kernels
 
 fuzz: ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
 	test -x target/tools/bin/cargo-fuzz || cargo install --quiet --locked --root target/tools cargo-fuzz@0.13.2

@@ -24,7 +24,11 @@ impl GcmSiv {
     /// # Panics
     /// If the key does not have 16 or 32 bytes.
     pub fn new_vartime(key: &[u8]) -> Self {
-        assert!(matches!(key.len(), 16 | 32), "expected an AES-GCM-SIV key of 16 or 32 bytes, found {} bytes", key.len());
+        assert!(
+            matches!(key.len(), 16 | 32),
+            "expected an AES-GCM-SIV key of 16 or 32 bytes, found {} bytes",
+            key.len()
+        );
         Self { key_generating_key: Aes::new_vartime(key), len: key.len() }
     }
 
@@ -238,7 +242,11 @@ mod test {
             let nonce: &[u8; 12] = nonce[..].try_into().unwrap();
             let tag: &[u8; 16] = tag[..].try_into().unwrap();
             let reference = GcmSiv::new_vartime(key);
-            assert_eq!(reference.seal_vartime(nonce, aad, plaintext), (ciphertext.clone(), *tag), "{file} #{id}");
+            assert_eq!(
+                reference.seal_vartime(nonce, aad, plaintext),
+                (ciphertext.clone(), *tag),
+                "{file} #{id}"
+            );
             assert_eq!(reference.open_vartime(nonce, aad, ciphertext, tag).as_ref(), Some(plaintext));
             let mut changed_tag = *tag;
             changed_tag[15] ^= 0x80;

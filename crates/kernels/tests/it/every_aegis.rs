@@ -1,7 +1,4 @@
-//! Every row of the AEGIS table against the slow twin, for all six algorithms, in every way that a call can
-//! be laid out.
-//!
-//! `SEALANE_ROWS=vaes512,aesni,portable` makes it a failure if one of these rows cannot run here.
+//! Every variant of AEGIS against the reference implementation, for all six algorithms.
 
 use crate::layout::Aead;
 use kernels::InOut;
@@ -9,13 +6,13 @@ use kernels::aegis::{self, Aegis, Kind};
 use kernels::cpu::Features;
 use kernels::error::{KeyError, MessageError, OpenError};
 use kernels::variant::Row;
-use reference::aegis::Aegis as Twin;
+use reference::aegis::Aegis as Reference;
 
-/// One of the algorithms: by the bits of its key and its degree.
+/// The algorithm with a key of `BITS` bits and this degree.
 struct One<const BITS: usize, const DEGREE: usize>(Aegis);
 
 impl<const BITS: usize, const DEGREE: usize> Aead for One<BITS, DEGREE> {
-    type Twin = Twin;
+    type Reference = Reference;
 
     const KEY_BITS: &'static [usize] = &[BITS];
     const NONCES: &'static [usize] = &[BITS / 8];
@@ -50,16 +47,16 @@ impl<const BITS: usize, const DEGREE: usize> Aead for One<BITS, DEGREE> {
         self.0.open(nonce, aad, data, tag)
     }
 
-    fn twin(key: &[u8]) -> Twin {
-        Twin::new(key, DEGREE)
+    fn reference(key: &[u8]) -> Reference {
+        Reference::new(key, DEGREE)
     }
 
-    fn seal_vartime(twin: &Twin, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
-        twin.seal_vartime(nonce, aad, plain)
+    fn seal_vartime(reference: &Reference, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+        reference.seal_vartime(nonce, aad, plain)
     }
 
-    /// Nothing counts.
-    fn wrapping(_: &Twin, _: u32, _: usize) -> Option<[Vec<u8>; 3]> {
+    /// AEGIS has no counter.
+    fn wrapping(_: &Reference, _: u32, _: usize) -> Option<[Vec<u8>; 3]> {
         None
     }
 }
@@ -80,16 +77,16 @@ each! {
     aegis_256x4: 256, 4;
 }
 
-/// Small enough for Miri, which sees every byte that is touched without any guard page: of every degree and key.
+/// A test of every degree and key size that is small enough for Miri, which checks every access without guard pages.
 #[test]
-fn a_little_of_every_algorithm() {
+fn selected_lengths_of_every_algorithm() {
     for kind in Kind::ALL.into_iter().step_by(if cfg!(miri) { 2 } else { 1 }) {
         let (key, nonce, aad) = (vec![3; kind.key_len()], vec![5; kind.nonce_len()], [9; 5]);
         let aegis = Aegis::new(kind, &key, Features::detect()).unwrap();
         assert!(!cfg!(miri) || aegis.variant() == "portable", "Miri has no other instructions");
-        // Somewhat more than one step.
+        // Somewhat more than the data of one update.
         let plain = vec![7; 33 * kind.degree() + 4];
-        let (sealed, want) = Twin::new(&key, kind.degree()).seal_vartime(&nonce, &aad, &plain);
+        let (sealed, want) = Reference::new(&key, kind.degree()).seal_vartime(&nonce, &aad, &plain);
         let (mut data, mut tag) = (vec![0xee; plain.len()], [0xee; 16]);
         aegis.seal(&nonce, &aad, InOut::apart(&plain, &mut data), &mut tag).unwrap();
         assert_eq!((&data, tag), (&sealed, want), "{kind:?}");
@@ -100,7 +97,7 @@ fn a_little_of_every_algorithm() {
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn no_algorithm_opens_what_another_sealed() {
+fn other_algorithms_reject_the_message() {
     for kind in Kind::ALL {
         let (key, nonce) = (vec![3; kind.key_len()], vec![5; kind.nonce_len()]);
         let (mut data, mut tag) = ([7; 40], [0; 16]);
@@ -115,7 +112,7 @@ fn no_algorithm_opens_what_another_sealed() {
 }
 
 #[test]
-fn other_lengths_are_errors_and_nothing_is_written() {
+fn rejects_other_key_and_nonce_lengths() {
     for kind in Kind::ALL {
         for len in 0..100 {
             let bytes = vec![1; len];
@@ -141,7 +138,7 @@ fn other_lengths_are_errors_and_nothing_is_written() {
 }
 
 #[test]
-fn keys_may_cross_threads_and_do_not_show_themselves() {
+fn keys_are_send_and_sync_and_debug_hides_them() {
     fn crosses<T: Send + Sync>(_: &T) {}
     let key = Aegis::new(Kind::Aegis256, &[0x6b; 32], Features::NONE).unwrap();
     crosses(&key);

@@ -1,9 +1,7 @@
-//! Every row of the AES table against the slow twin, in every way that a call can be laid out.
-//!
-//! `SEALANE_ROWS=vaes512,aesni,portable` makes it a failure if one of these rows cannot run here.
+//! Every variant of AES-CTR against the reference implementation.
 
-use crate::pen::{Edge, Pen};
-use crate::rows::rows;
+use crate::guarded::{Edge, GuardedBuffer};
+use crate::variants::available;
 use kernels::aes::Aes;
 use kernels::cpu::Features;
 use kernels::error::{KeyError, MessageError, Part};
@@ -19,7 +17,7 @@ const KEY: [u8; 32] = {
     key
 };
 
-/// Counters that overflow 32, 64 and all 128 bits inside the first blocks, and some that are just somewhere.
+/// Counters that overflow 32, 64 and all 128 bits within the first blocks, and others.
 const IVS: [u128; 8] = [
     0,
     0xffff_fff1,
@@ -33,9 +31,9 @@ const IVS: [u128; 8] = [
 
 const LENGTHS: core::ops::RangeInclusive<usize> = 0..=1100;
 
-/// Each row with each key size, and the twin of the key.
+/// Calls `check` for each variant and key size, with the reference implementation.
 fn each_key(mut check: impl FnMut(&str, &Aes, &reference::aes::Aes)) {
-    for (name, features) in rows(aes::variants()) {
+    for (name, features) in available(aes::variants()) {
         for bits in [128, 192, 256] {
             let key = &KEY[..bits / 8];
             let aes = Aes::new(key, features).unwrap();
@@ -45,21 +43,21 @@ fn each_key(mut check: impl FnMut(&str, &Aes, &reference::aes::Aes)) {
     }
 }
 
-/// Period 251: prime, so that no two blocks look alike and an exchange of two cannot hide.
+/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging two is detected.
 fn pattern(i: usize) -> u8 {
     (i % 251) as u8 ^ 0x3c
 }
 
-/// The keystream of the twin from `offset` on.
-fn keystream(twin: &reference::aes::Aes, iv: u128, offset: u64, len: usize) -> Vec<u8> {
+/// Returns the keystream of the reference implementation from `offset` on.
+fn keystream(reference: &reference::aes::Aes, iv: u128, offset: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
-    twin.xor_at_vartime(&iv.to_be_bytes(), offset, &mut bytes);
+    reference.xor_at_vartime(&iv.to_be_bytes(), offset, &mut bytes);
     bytes
 }
 
-/// Small enough for Miri, which sees every byte that is touched without any guard page.
+/// A test that is small enough for Miri, which checks every access without guard pages.
 #[test]
-fn a_little_of_everything() {
+fn selected_lengths() {
     let aes = Aes::new(&KEY, Features::detect()).unwrap();
     assert!(!cfg!(miri) || aes.variant() == "portable", "Miri has no other instructions");
     let keystream = keystream(&reference::aes::Aes::new_vartime(&KEY), u128::MAX, 0, 300);
@@ -77,8 +75,8 @@ fn a_little_of_everything() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn every_length_from_every_offset() {
-    each_key(|name, aes, twin| {
-        let keystreams = IVS.map(|iv| keystream(twin, iv, 0, 1200));
+    each_key(|name, aes, reference| {
+        let keystreams = IVS.map(|iv| keystream(reference, iv, 0, 1200));
         for len in LENGTHS {
             let from: Vec<u8> = (0..len).map(pattern).collect();
             let (mut in_place, mut apart) = (from.clone(), vec![0xee; len]);
@@ -104,9 +102,9 @@ fn every_length_from_every_offset() {
 #[cfg_attr(miri, ignore = "large")]
 fn every_offset() {
     const SOME: [usize; 14] = [1, 15, 16, 17, 63, 64, 65, 200, 256, 511, 512, 513, 1025, 2000];
-    each_key(|name, aes, twin| {
+    each_key(|name, aes, reference| {
         for iv in IVS {
-            let keystream = keystream(twin, iv, 0, 3200);
+            let keystream = keystream(reference, iv, 0, 3200);
             for offset in 0..1100 {
                 let len = SOME[offset % SOME.len()];
                 let mut data = vec![0; len];
@@ -121,7 +119,7 @@ fn every_offset() {
 #[cfg_attr(miri, ignore = "large")]
 fn far_offsets() {
     const BLOCKS_32: u64 = 16 << 32;
-    each_key(|name, aes, twin| {
+    each_key(|name, aes, reference| {
         for iv in IVS {
             for middle in [BLOCKS_32, 1 << 32, 1 << 63, u64::MAX - 2000] {
                 for offset in
@@ -129,7 +127,7 @@ fn far_offsets() {
                 {
                     let mut data = vec![0; 1234];
                     aes.xor_at(&iv.to_be_bytes(), offset, InOut::in_place(&mut data)).unwrap();
-                    let want = keystream(twin, iv, offset, data.len());
+                    let want = keystream(reference, iv, offset, data.len());
                     assert!(data == want, "{name} iv {iv:x} offset {offset:x}");
                 }
             }
@@ -139,16 +137,19 @@ fn far_offsets() {
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn the_end_is_two_to_the_64() {
+fn rejects_data_past_2_to_the_64() {
     let limit = 1 << 64;
     let past_end = Err(MessageError::TooLong { part: Part::Keystream, found: limit + 1, limit });
-    each_key(|name, aes, twin| {
+    each_key(|name, aes, reference| {
         for len in LENGTHS.step_by(9).filter(|len| *len > 0) {
             let last = (len as u64).wrapping_neg();
             let mut data = vec![0; len];
             aes.xor_at(&[7; 16], last, InOut::in_place(&mut data)).unwrap();
-            assert!(data == keystream(twin, u128::from_be_bytes([7; 16]), last, len), "{name} len {len}");
-            // One more byte does not fit, and nothing may have been written when that is said.
+            assert!(
+                data == keystream(reference, u128::from_be_bytes([7; 16]), last, len),
+                "{name} len {len}"
+            );
+            // One more byte is an error, and nothing may be written.
             let mut data = vec![0xab; len + 1];
             assert_eq!(aes.xor_at(&[7; 16], last, InOut::in_place(&mut data)), past_end);
             assert!(data.iter().all(|b| *b == 0xab), "{name} len {len}");
@@ -162,9 +163,9 @@ fn the_end_is_two_to_the_64() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn large_lengths() {
-    each_key(|name, aes, twin| {
+    each_key(|name, aes, reference| {
         for iv in [0, 0x0011_2233_4455_6677_ffff_ffff_ffff_ff00, u128::MAX - 200] {
-            let keystream = keystream(twin, iv, 0, (64 << 10) + 100);
+            let keystream = keystream(reference, iv, 0, (64 << 10) + 100);
             for len in [2 << 10, 4 << 10, 16 << 10, 64 << 10].into_iter().flat_map(|n| [n - 1, n, n + 1]) {
                 for offset in [0, 3, 16, 17] {
                     let mut data = vec![0; len];
@@ -178,7 +179,7 @@ fn large_lengths() {
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn pieces_make_the_whole() {
+fn pieces_equal_one_call() {
     let len = 1300;
     each_key(|name, aes, _| {
         for iv in [IVS[4], IVS[6], IVS[7]] {
@@ -200,8 +201,8 @@ fn pieces_make_the_whole() {
 #[cfg_attr(miri, ignore = "large")]
 fn every_alignment() {
     const MARGIN: usize = 80;
-    each_key(|name, aes, twin| {
-        let keystream = keystream(twin, IVS[7], 9, 700);
+    each_key(|name, aes, reference| {
+        let keystream = keystream(reference, IVS[7], 9, 700);
         for n in 0..64 * 64 {
             let (read, write, len) = (n % 64, n / 64, [600, 64, 33, 131, 257][n % 5]);
             let from: Vec<u8> = (0..read + len).map(pattern).collect();
@@ -223,10 +224,10 @@ fn every_alignment() {
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn no_byte_past_either_end() {
-    let (mut source, mut target) = (Pen::new(), Pen::new());
-    each_key(|name, aes, twin| {
-        let keystream = keystream(twin, IVS[4], 0, 1200);
+fn accesses_no_byte_out_of_bounds() {
+    let (mut source, mut target) = (GuardedBuffer::new(), GuardedBuffer::new());
+    each_key(|name, aes, reference| {
+        let keystream = keystream(reference, IVS[4], 0, 1200);
         for len in LENGTHS {
             for (edge, offset) in [(Edge::Start, len % 16), (Edge::End, 0), (Edge::End, len % 37)] {
                 let (from, to) = (source.bytes(len, edge), target.bytes(len, edge));
@@ -234,7 +235,7 @@ fn no_byte_past_either_end() {
                 aes.xor_at(&IVS[4].to_be_bytes(), offset as u64, InOut::apart(from, to)).unwrap();
                 let good = to.iter().enumerate().all(|(i, b)| *b == pattern(i) ^ keystream[offset + i]);
                 assert!(good, "{name} len {len} offset {offset} {edge:?} apart");
-                // The second time takes it back.
+                // The second call restores the data.
                 aes.xor_at(&IVS[4].to_be_bytes(), offset as u64, InOut::in_place(to)).unwrap();
                 assert!(to == from, "{name} len {len} offset {offset} {edge:?} in place");
             }
@@ -247,7 +248,7 @@ fn no_byte_past_either_end() {
 fn fips_197_appendix_c() {
     let key: [u8; 32] = core::array::from_fn(|i| i as u8);
     let block: [u8; 16] = core::array::from_fn(|i| 0x11 * i as u8);
-    for (_, features) in rows(aes::variants()) {
+    for (_, features) in available(aes::variants()) {
         for (len, want) in [
             (16, 0x69c4e0d86a7b0430d8cdb78070b4c55a_u128),
             (24, 0xdda97ca4864cdfe06eaf70a0ec0d7191),
@@ -301,7 +302,7 @@ fn sp_800_38a_f_5() {
             ],
         ),
     ];
-    for (_, features) in rows(aes::variants()) {
+    for (_, features) in available(aes::variants()) {
         for (key, want) in &cases {
             let aes = Aes::new(key, features).unwrap();
             let mut data = bytes(&PLAIN);
@@ -313,11 +314,11 @@ fn sp_800_38a_f_5() {
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn one_block_is_the_twins() {
-    each_key(|name, aes, twin| {
+fn single_blocks_equal_the_reference() {
+    each_key(|name, aes, reference| {
         let mut block = [0; 16];
         for _ in 0..300 {
-            let next = twin.encrypt_block_vartime(&block);
+            let next = reference.encrypt_block_vartime(&block);
             assert_eq!(aes.encrypt_block(&block), next, "{name}");
             block = next;
         }
@@ -325,7 +326,7 @@ fn one_block_is_the_twins() {
 }
 
 #[test]
-fn only_three_key_lengths() {
+fn accepts_only_keys_of_16_24_and_32_bytes() {
     for len in 0..100 {
         let made = Aes::new(&vec![1; len], Features::detect());
         match len {
@@ -336,28 +337,28 @@ fn only_three_key_lengths() {
 }
 
 #[test]
-fn taking_features_away_walks_down_the_rows() {
+fn removing_features_selects_the_next_variant() {
     assert_eq!(Aes::new(&KEY, Features::NONE).unwrap().variant(), "portable");
-    assert_eq!(Aes::new(&KEY, Features::detect()).unwrap().variant(), rows(aes::variants())[0].0);
-    // Whatever is removed, the first row that still runs is taken.
+    assert_eq!(Aes::new(&KEY, Features::detect()).unwrap().variant(), available(aes::variants())[0].0);
+    // After each removal, the first variant that still runs is selected.
     let mut seen = Vec::new();
     let mut features = Features::detect();
     let order = ["bmi2", "avx512vl", "avx512bw", "avx512f", "vaes", "avx2", "aes", "neon"];
     for name in order {
         let aes = Aes::new(&KEY, features).unwrap();
-        let first = aes::variants().find(|row| row.check(features).is_ok()).unwrap();
+        let first = aes::variants().find(|variant| variant.check(features).is_ok()).unwrap();
         assert_eq!(aes.variant(), first.name);
         seen.push(first.name);
         features = features.without(name).unwrap();
     }
     seen.push(Aes::new(&KEY, features).unwrap().variant());
     seen.dedup();
-    let all: Vec<&str> = rows(aes::variants()).into_iter().map(|(name, _)| name).collect();
+    let all: Vec<&str> = available(aes::variants()).into_iter().map(|(name, _)| name).collect();
     assert_eq!(seen, all);
 }
 
 #[test]
-fn nothing_of_the_key_is_printed_and_keys_may_cross_threads() {
+fn keys_are_send_and_sync_and_debug_hides_them() {
     fn crosses<T: Send + Sync>(_: &T) {}
     let aes = Aes::new(&[0x6b; 32], Features::NONE).unwrap();
     crosses(&aes);

@@ -1,14 +1,12 @@
-//! Every row of the ChaCha20 table against the slow twin, in every way that a call can be laid out.
-//!
-//! `SEALANE_ROWS=avx512,avx2,portable` makes it a failure if one of these rows cannot run here.
+//! Every variant of ChaCha20 and XChaCha20 against the reference implementation.
 
-use crate::pen::{Edge, Pen};
-use crate::rows::rows;
+use crate::guarded::{Edge, GuardedBuffer};
+use crate::variants::available;
+use ::reference::chacha20 as reference;
 use kernels::InOut;
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
 use kernels::cpu::Features;
 use kernels::error::{MessageError, Part};
-use reference::chacha20 as twin;
 
 const KEY: [u8; 32] = {
     let mut key = [0; 32];
@@ -22,34 +20,34 @@ const KEY: [u8; 32] = {
 
 const NONCE: [u8; 12] = *b"\x3b\x1f\x6a\xff\xff\xff\xff\x9c\xe3\x1a\x56\x7d";
 const LENGTHS: core::ops::RangeInclusive<usize> = 0..=1100;
-/// Counters of first blocks: from the beginning, where their bytes carry, and somewhere.
+/// Counters of the first block: at the beginning, where the counter carries to the next byte, and others.
 const COUNTERS: [u32; 6] = [0, 1, 0xf9, 0xfff1, 0x00ff_fffd, 0x9ce3_1a56];
-/// Bytes of all blocks.
+/// Number of bytes in all blocks.
 const END: u64 = 64 << 32;
 
-/// Each row with a key.
-fn each_row(mut check: impl FnMut(&str, &ChaCha20)) {
-    for (name, features) in rows(chacha20::variants()) {
+/// Calls `check` with a key of each variant.
+fn each_variant(mut check: impl FnMut(&str, &ChaCha20)) {
+    for (name, features) in available(chacha20::variants()) {
         let key = ChaCha20::new(&KEY, features).unwrap();
         assert_eq!(key.variant(), name);
         check(name, &key);
     }
 }
 
-/// Period 251: prime, so that no two blocks look alike and an exchange of two cannot hide.
+/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging two is detected.
 fn pattern(i: usize) -> u8 {
     (i % 251) as u8 ^ 0x3c
 }
 
-/// The keystream of the twin from `offset` on.
+/// Returns the keystream of the reference implementation from `offset` on.
 fn keystream(counter: u32, offset: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
-    twin::xor_at_vartime(&KEY, &NONCE, counter, offset, &mut bytes);
+    reference::xor_at_vartime(&KEY, &NONCE, counter, offset, &mut bytes);
     bytes
 }
 
-/// Numbers that look random, the same every time (xorshift).
-fn numbers() -> impl FnMut(usize) -> usize {
+/// Returns a generator of pseudorandom numbers (xorshift) with a fixed seed.
+fn random_below() -> impl FnMut(usize) -> usize {
     let mut x = 0x9e37_79b9_7f4a_7c15_u64;
     move |below| {
         x ^= x << 13;
@@ -59,9 +57,9 @@ fn numbers() -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Small enough for Miri, which sees every byte that is touched without any guard page.
+/// A test that is small enough for Miri, which checks every access without guard pages.
 #[test]
-fn a_little_of_everything() {
+fn selected_lengths() {
     let key = ChaCha20::new(&KEY, Features::detect()).unwrap();
     assert!(!cfg!(miri) || key.variant() == "portable", "Miri has no other instructions");
     let keystream = keystream(COUNTERS[2], 0, 900);
@@ -80,7 +78,7 @@ fn a_little_of_everything() {
 #[cfg_attr(miri, ignore = "large")]
 fn every_length_from_every_offset() {
     let keystreams = COUNTERS.map(|counter| keystream(counter, 0, 1300));
-    each_row(|name, key| {
+    each_variant(|name, key| {
         for len in LENGTHS {
             let from: Vec<u8> = (0..len).map(pattern).collect();
             let (mut in_place, mut apart) = (from.clone(), vec![0xee; len]);
@@ -107,7 +105,7 @@ fn every_length_from_every_offset() {
 fn every_offset() {
     const SOME: [usize; 14] = [1, 15, 16, 17, 63, 64, 65, 200, 256, 511, 512, 513, 1025, 2000];
     let keystream = keystream(0xfff1, 0, 3200);
-    each_row(|name, key| {
+    each_variant(|name, key| {
         for offset in 0..1100 {
             let len = SOME[offset % SOME.len()];
             let mut data = vec![0; len];
@@ -119,8 +117,8 @@ fn every_offset() {
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn an_offset_is_a_later_counter() {
-    each_row(|name, key| {
+fn offsets_equal_later_counters() {
+    each_variant(|name, key| {
         for counter in [0, 1, 0xffff, 0x8000_0000] {
             for block in [1u32, 15, 16, 17, 1 << 16, 0x7fff_fff0] {
                 for skip in [0, 1, 63] {
@@ -137,17 +135,17 @@ fn an_offset_is_a_later_counter() {
     });
 }
 
-/// The last block is 2^32 - 1. Beyond it nothing is written.
+/// The last block is 2^32 - 1. Data that need another block are an error, and nothing is written.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn the_counter_never_wraps() {
+fn rejects_data_past_the_last_block() {
     let past_end = |found| Err(MessageError::TooLong { part: Part::Keystream, found, limit: 64 << 32 });
-    each_row(|name, key| {
+    each_variant(|name, key| {
         for before in (1..=80).chain([127, 128, 129, 200]) {
             let counter = 0u32.wrapping_sub(before);
-            let room = 64 * before as usize;
-            for offset in [0, 1, 33, 63, room - 1] {
-                let fits = room - offset;
+            let remaining = 64 * before as usize;
+            for offset in [0, 1, 33, 63, remaining - 1] {
+                let fits = remaining - offset;
                 let want = keystream(counter, offset as u64, fits);
                 for len in [fits, fits - 1, fits / 2] {
                     let mut data = vec![0; len];
@@ -170,7 +168,7 @@ fn the_counter_never_wraps() {
                 }
             }
         }
-        // The same end by the offset alone.
+        // The same end, reached by the offset alone.
         let mut data = vec![0; 1000];
         key.xor_at(&NONCE, 0, END - 1000, InOut::in_place(&mut data)).unwrap();
         assert!(data == keystream(0, END - 1000, 1000), "{name}");
@@ -180,7 +178,7 @@ fn the_counter_never_wraps() {
                 let got = key.xor_at(&NONCE, counter, offset, InOut::in_place(&mut data));
                 assert_eq!(got, past_end(64 * u128::from(counter) + u128::from(offset) + 1000), "{name}");
                 assert!(data.iter().all(|b| *b == 0xab), "{name} wrote past the end");
-                // Nothing needs no block.
+                // Empty data need no block.
                 assert_eq!(key.xor_at(&NONCE, counter, offset, InOut::in_place(&mut [])), Ok(()));
             }
         }
@@ -190,10 +188,10 @@ fn the_counter_never_wraps() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn large_lengths() {
-    let most = (64 << 10) + 200;
-    for counter in [0, 0x00ff_ff00, 0u32.wrapping_sub(most as u32 / 64 + 1)] {
-        let keystream = keystream(counter, 0, most);
-        each_row(|name, key| {
+    let max = (64 << 10) + 200;
+    for counter in [0, 0x00ff_ff00, 0u32.wrapping_sub(max as u32 / 64 + 1)] {
+        let keystream = keystream(counter, 0, max);
+        each_variant(|name, key| {
             for len in [1, 2, 3, 4, 5, 6, 7, 8, 16, 64].into_iter().flat_map(|n| {
                 let n = n << 10;
                 [n - 65, n - 64, n - 1, n, n + 1, n + 64, n + 65]
@@ -213,10 +211,10 @@ fn large_lengths() {
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn pieces_make_the_whole() {
+fn pieces_equal_one_call() {
     let len = 1300;
-    let mut below = numbers();
-    each_row(|name, key| {
+    let mut below = random_below();
+    each_variant(|name, key| {
         let mut whole: Vec<u8> = (0..len).map(pattern).collect();
         key.xor_at(&NONCE, 7, 5, InOut::in_place(&mut whole)).unwrap();
         for cut in 0..=len {
@@ -231,13 +229,13 @@ fn pieces_make_the_whole() {
         key.xor_at(&NONCE, 7, 0, InOut::in_place(&mut whole)).unwrap();
         for turn in 0..200 {
             let mut data: Vec<u8> = (0..len).map(pattern).collect();
-            let (mut done, most) = (0, [3, 70, 300, 3000, 9000][turn % 5]);
+            let (mut done, max) = (0, [3, 70, 300, 3000, 9000][turn % 5]);
             while done < len {
-                let n = below(most + 1).min(len - done);
+                let n = below(max + 1).min(len - done);
                 key.xor_at(&NONCE, 7, done as u64, InOut::in_place(&mut data[done..][..n])).unwrap();
                 done += n;
             }
-            assert!(data == whole, "{name} pieces of up to {most}");
+            assert!(data == whole, "{name} pieces of up to {max}");
         }
     });
 }
@@ -247,7 +245,7 @@ fn pieces_make_the_whole() {
 fn every_alignment() {
     const MARGIN: usize = 80;
     let keystream = keystream(3, 9, 2700);
-    each_row(|name, key| {
+    each_variant(|name, key| {
         for n in 0..64 * 64 {
             let (read, write, len) = (n % 64, n / 64, [600, 64, 33, 131, 257, 2690][n % 6]);
             let from: Vec<u8> = (0..read + len).map(pattern).collect();
@@ -256,17 +254,20 @@ fn every_alignment() {
             key.xor_at(&NONCE, 3, 9, InOut::apart(&from[read..], target)).unwrap();
             let good = target.iter().enumerate().all(|(i, b)| *b == pattern(read + i) ^ keystream[i]);
             assert!(good, "{name} read {read} write {write} len {len}");
-            assert!(to[..write].iter().chain(&to[write + len..]).all(|b| *b == 0xee), "{name} wrote beside");
+            assert!(
+                to[..write].iter().chain(&to[write + len..]).all(|b| *b == 0xee),
+                "{name} wrote out of bounds"
+            );
         }
     });
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "no mmap")]
-fn nothing_outside_is_touched() {
-    let (mut source, mut target) = (Pen::new(), Pen::new());
+fn accesses_no_byte_out_of_bounds() {
+    let (mut source, mut target) = (GuardedBuffer::new(), GuardedBuffer::new());
     let keystream = keystream(3, 0, 4000);
-    each_row(|name, key| {
+    each_variant(|name, key| {
         for len in LENGTHS.chain([2047, 2048, 2049, 3071, 3072, 3073, 3700]) {
             for (edge, offset) in [(Edge::Start, len % 64), (Edge::End, 0), (Edge::End, len % 137)] {
                 let (from, to) = (source.bytes(len, edge), target.bytes(len, edge));
@@ -274,7 +275,7 @@ fn nothing_outside_is_touched() {
                 key.xor_at(&NONCE, 3, offset as u64, InOut::apart(from, to)).unwrap();
                 let good = to.iter().enumerate().all(|(i, b)| *b == pattern(i) ^ keystream[offset + i]);
                 assert!(good, "{name} len {len} offset {offset} {edge:?} apart");
-                // The second time takes it back.
+                // The second call restores the data.
                 key.xor_at(&NONCE, 3, offset as u64, InOut::in_place(to)).unwrap();
                 assert!(to == from, "{name} len {len} offset {offset} {edge:?} in place");
             }
@@ -285,8 +286,9 @@ fn nothing_outside_is_touched() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn long_nonces() {
-    each_row(|name, _| {
-        let (_, features) = rows(chacha20::variants()).into_iter().find(|(row, _)| *row == name).unwrap();
+    each_variant(|name, _| {
+        let (_, features) =
+            available(chacha20::variants()).into_iter().find(|(variant, _)| *variant == name).unwrap();
         for turn in 0..50u8 {
             let key: [u8; 32] = core::array::from_fn(|i| (i as u8).wrapping_mul(31) ^ turn);
             let nonce: [u8; 24] = core::array::from_fn(|i| (i as u8).wrapping_mul(73) ^ turn.wrapping_mul(5));
@@ -295,11 +297,11 @@ fn long_nonces() {
             let (counter, offset) = (COUNTERS[usize::from(turn) % 6], 7 * u64::from(turn));
             let len = 61 * usize::from(turn);
             let mut want = vec![0x77; len];
-            twin::xor_extended_at_vartime(&key, &nonce, counter, offset, &mut want);
+            reference::xor_extended_at_vartime(&key, &nonce, counter, offset, &mut want);
             let mut data = vec![0x77; len];
             x.xor_at(&nonce, counter, offset, InOut::in_place(&mut data)).unwrap();
             assert!(data == want, "{name} {turn}");
-            // By way of the derived key.
+            // The same with the derived key.
             let mut rest = [0; 12];
             rest[4..].copy_from_slice(&nonce[16..]);
             let derived = x.subkey(nonce[..16].try_into().unwrap());
@@ -315,9 +317,9 @@ fn long_nonces() {
 
 /// RFC 8439, sections 2.3.2, 2.4.2, 2.6.2 and appendices A.1, A.2, A.4; the XChaCha draft, 2.2.1 and A.3.2.
 #[test]
-#[cfg_attr(miri, ignore = "no files")]
+#[cfg_attr(miri, ignore = "reads files")]
 fn published_vectors() {
-    for (name, features) in rows(chacha20::variants()) {
+    for (name, features) in available(chacha20::variants()) {
         for case in vectors::chacha20() {
             let what = format!("{name} {} {}", case.file, case.id);
             match case.part {
@@ -338,7 +340,7 @@ fn published_vectors() {
                     let (mut a, mut b) = ([0; 300], [0; 300]);
                     let derived = XChaCha20::new(&case.key, features).unwrap().subkey(&nonce);
                     derived.xor_at(&NONCE, 0, 0, InOut::in_place(&mut a)).unwrap();
-                    twin::xor_at_vartime(&subkey, &NONCE, 0, 0, &mut b);
+                    reference::xor_at_vartime(&subkey, &NONCE, 0, 0, &mut b);
                     assert_eq!(a, b, "{what}");
                 }
             }
@@ -347,25 +349,25 @@ fn published_vectors() {
 }
 
 #[test]
-fn taking_features_away_walks_down_the_rows() {
+fn removing_features_selects_the_next_variant() {
     assert_eq!(ChaCha20::new(&KEY, Features::NONE).unwrap().variant(), "portable");
     let mut seen = Vec::new();
     let mut features = Features::detect();
     for name in ["bmi2", "avx512vl", "avx512bw", "avx512f", "avx2", "neon"] {
         let key = ChaCha20::new(&KEY, features).unwrap();
-        let first = chacha20::variants().find(|row| row.check(features).is_ok()).unwrap();
+        let first = chacha20::variants().find(|variant| variant.check(features).is_ok()).unwrap();
         assert_eq!(key.variant(), first.name);
         seen.push(first.name);
         features = features.without(name).unwrap();
     }
     seen.push(ChaCha20::new(&KEY, features).unwrap().variant());
     seen.dedup();
-    let all: Vec<&str> = rows(chacha20::variants()).into_iter().map(|(name, _)| name).collect();
+    let all: Vec<&str> = available(chacha20::variants()).into_iter().map(|(name, _)| name).collect();
     assert_eq!(seen, all);
 }
 
 #[test]
-fn nothing_of_the_key_is_printed_and_keys_may_cross_threads() {
+fn keys_are_send_and_sync_and_debug_hides_them() {
     fn crosses<T: Send + Sync>(_: &T) {}
     let key = ChaCha20::new(&[0x6b; 32], Features::NONE).unwrap();
     let long = XChaCha20::new(&[0x6b; 32], Features::NONE).unwrap();

@@ -1,18 +1,16 @@
-//! Every row of the GCM table against the slow twin, in every way that a call can be laid out.
-//!
-//! `SEALANE_ROWS=vaes512,aesni,portable` makes it a failure if one of these rows cannot run here.
+//! Every variant of AES-GCM against the reference implementation.
 
 use crate::layout::{Aead, Case, each_size, hex, pattern};
-use crate::rows::rows;
+use crate::variants::available;
 use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::{KeyError, MessageError, OpenError};
 use kernels::gcm::{self, Gcm};
 use kernels::variant::Row;
-use reference::gcm::Gcm as Twin;
+use reference::gcm::Gcm as Reference;
 
 impl Aead for Gcm {
-    type Twin = Twin;
+    type Reference = Reference;
 
     const KEY_BITS: &'static [usize] = &[128, 192, 256];
     const NONCES: &'static [usize] = &[12, 1, 8, 11, 13, 16, 17, 60, 300];
@@ -45,32 +43,32 @@ impl Aead for Gcm {
         self.open(nonce, aad, data, tag)
     }
 
-    fn twin(key: &[u8]) -> Twin {
-        Twin::new_vartime(key)
+    fn reference(key: &[u8]) -> Reference {
+        Reference::new_vartime(key)
     }
 
-    fn seal_vartime(twin: &Twin, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
-        twin.seal_vartime(nonce, aad, plain)
+    fn seal_vartime(reference: &Reference, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+        reference.seal_vartime(nonce, aad, plain)
     }
 
-    /// A nonce that is hashed can lead to any counter.
-    fn wrapping(twin: &Twin, before: u32, len: usize) -> Option<[Vec<u8>; 3]> {
+    /// A nonce of 16 bytes is hashed, so there is one for every counter.
+    fn wrapping(reference: &Reference, before: u32, len: usize) -> Option<[Vec<u8>; 3]> {
         const REST: u128 = 0x0011_2233_ffff_ffff_ffff_ffff_0000_0000;
-        let nonce = twin.nonce_for_vartime(REST | u128::from(0u32.wrapping_sub(before)));
+        let nonce = reference.nonce_for_vartime(REST | u128::from(0u32.wrapping_sub(before)));
         Some([nonce.to_vec(), pattern(3, 0x91), pattern(len, 0x3c)])
     }
 }
 
 in_every_layout!(Gcm);
 
-/// A key that has seen a very long message, for which it made the first round ahead.
+/// A key that has sealed a very long message, for which it precomputed the first round.
 mod ahead {
     use super::*;
 
     struct Ahead(Gcm);
 
     impl Aead for Ahead {
-        type Twin = Twin;
+        type Reference = Reference;
 
         const KEY_BITS: &'static [usize] = Gcm::KEY_BITS;
         const NONCES: &'static [usize] = Gcm::NONCES;
@@ -102,14 +100,19 @@ mod ahead {
         fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError> {
             self.0.open(nonce, aad, data, tag)
         }
-        fn twin(key: &[u8]) -> Twin {
-            Gcm::twin(key)
+        fn reference(key: &[u8]) -> Reference {
+            Gcm::reference(key)
         }
-        fn seal_vartime(twin: &Twin, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
-            Gcm::seal_vartime(twin, nonce, aad, plain)
+        fn seal_vartime(
+            reference: &Reference,
+            nonce: &[u8],
+            aad: &[u8],
+            plain: &[u8],
+        ) -> (Vec<u8>, [u8; 16]) {
+            Gcm::seal_vartime(reference, nonce, aad, plain)
         }
-        fn wrapping(twin: &Twin, before: u32, len: usize) -> Option<[Vec<u8>; 3]> {
-            Gcm::wrapping(twin, before, len)
+        fn wrapping(reference: &Reference, before: u32, len: usize) -> Option<[Vec<u8>; 3]> {
+            Gcm::wrapping(reference, before, len)
         }
     }
 
@@ -119,9 +122,9 @@ mod ahead {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn nonces_of_every_length() {
-    each_size::<Gcm>(|bits, twin, keys| {
+    each_size::<Gcm>(|bits, reference, keys| {
         for len in 0..600 {
-            let case = Case::new::<Gcm>(twin, pattern(len + 1, 0x55), len, len % 33);
+            let case = Case::new::<Gcm>(reference, pattern(len + 1, 0x55), len, len % 33);
             case.check_all(keys, bits, len);
         }
     });
@@ -137,7 +140,7 @@ fn mc_grew_and_viega() {
     const LONG: &str = "9313225df88406e555909c5aff5269aa6a7a9538534f7da1e4c303d2a318a728\
                         c3c0c95156809539fcf0e2429a6b525416aedbf5a0de6a57a637b39b";
     const NONCES: [&str; 3] = ["cafebabefacedbaddecaf888", "cafebabefacedbad", LONG];
-    // A tag covers its ciphertext, so one ciphertext is enough.
+    // The tag depends on the ciphertext, so one ciphertext is enough.
     const SEALED: &str = "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa\
                           8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662";
     const TAGS: [(usize, [&str; 3]); 3] = [
@@ -166,7 +169,7 @@ fn mc_grew_and_viega() {
             ],
         ),
     ];
-    for (name, features) in rows(gcm::variants()) {
+    for (name, features) in available(gcm::variants()) {
         for (len, tags) in TAGS {
             let gcm = Gcm::new(&hex(KEY)[..len], features).unwrap();
             for (nonce, want) in NONCES.into_iter().zip(tags) {
@@ -183,7 +186,7 @@ fn mc_grew_and_viega() {
 
 #[test]
 fn an_empty_nonce_does_not_panic() {
-    for (_, features) in rows(gcm::variants()) {
+    for (_, features) in available(gcm::variants()) {
         let gcm = Gcm::new(&[1; 16], features).unwrap();
         let (mut data, mut tag) = ([7; 40], [0; 16]);
         gcm.seal(&[], &[], InOut::in_place(&mut data), &mut tag).unwrap();
@@ -193,7 +196,7 @@ fn an_empty_nonce_does_not_panic() {
 }
 
 #[test]
-fn only_three_key_lengths() {
+fn accepts_only_keys_of_16_24_and_32_bytes() {
     for len in 0..100 {
         let made = Gcm::new(&vec![1; len], Features::detect());
         match len {
@@ -204,7 +207,7 @@ fn only_three_key_lengths() {
 }
 
 #[test]
-fn nothing_of_the_key_is_printed_and_keys_may_cross_threads() {
+fn keys_are_send_and_sync_and_debug_hides_them() {
     fn crosses<T: Send + Sync>(_: &T) {}
     let gcm = Gcm::new(&[0x6b; 32], Features::NONE).unwrap();
     crosses(&gcm);

@@ -1,18 +1,16 @@
-//! Every row of the GCM-SIV table against the slow twin, in every way that a call can be laid out.
-//!
-//! `SEALANE_ROWS=vaes512,aesni,portable` makes it a failure if one of these rows cannot run here.
+//! Every variant of AES-GCM-SIV against the reference implementation.
 
 use crate::layout::{Aead, hex, pattern};
-use crate::rows::rows;
+use crate::variants::available;
 use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::{MessageError, OpenError};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::variant::Row;
-use reference::gcm_siv::GcmSiv as Twin;
+use reference::gcm_siv::GcmSiv as Reference;
 
 impl Aead for GcmSiv {
-    type Twin = Twin;
+    type Reference = Reference;
 
     const KEY_BITS: &'static [usize] = &[128, 256];
     const NONCES: &'static [usize] = &[12];
@@ -45,36 +43,36 @@ impl Aead for GcmSiv {
         self.open(nonce.try_into().unwrap(), aad, data, tag)
     }
 
-    fn twin(key: &[u8]) -> Twin {
-        Twin::new_vartime(key)
+    fn reference(key: &[u8]) -> Reference {
+        Reference::new_vartime(key)
     }
 
-    fn seal_vartime(twin: &Twin, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
-        twin.seal_vartime(nonce.try_into().unwrap(), aad, plain)
+    fn seal_vartime(reference: &Reference, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+        reference.seal_vartime(nonce.try_into().unwrap(), aad, plain)
     }
 
-    /// The counter is in the tag, so a whole block of the message is given up to choose it.
-    fn wrapping(twin: &Twin, before: u32, len: usize) -> Option<[Vec<u8>; 3]> {
+    /// The counter is part of the tag, so a whole block of the plaintext is chosen to determine it.
+    fn wrapping(reference: &Reference, before: u32, len: usize) -> Option<[Vec<u8>; 3]> {
         let changed = (before as usize).checked_rem(len / 16)?;
         let (nonce, aad, start) = ([0x5a; 12], pattern(3, 0x91), 0u32.wrapping_sub(before));
-        let plain = twin.plaintext_for_vartime(&nonce, &aad, &pattern(len, 0x3c), changed, start);
-        let (_, tag) = twin.seal_vartime(&nonce, &aad, &plain);
-        assert_eq!(tag[..4], start.to_le_bytes(), "the twin missed the wrap");
+        let plain = reference.plaintext_for_vartime(&nonce, &aad, &pattern(len, 0x3c), changed, start);
+        let (_, tag) = reference.seal_vartime(&nonce, &aad, &plain);
+        assert_eq!(tag[..4], start.to_le_bytes(), "the tag does not begin with the counter");
         Some([nonce.to_vec(), aad, plain])
     }
 }
 
 in_every_layout!(GcmSiv);
 
-/// The top bit of a tag's last byte is not in the counter block, but it is in the tag.
+/// The top bit of the last byte of the tag is cleared in the counter block only.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn both_halves_of_the_tags_appear() {
-    crate::layout::each_size::<GcmSiv>(|bits, twin, keys| {
+fn tags_with_either_top_bit() {
+    crate::layout::each_size::<GcmSiv>(|bits, reference, keys| {
         let mut seen = [0; 2];
         for salt in 0..32 {
             let (nonce, plain) = ([salt; 12], pattern(33, salt));
-            let (sealed, tag) = twin.seal_vartime(&nonce, &[], &plain);
+            let (sealed, tag) = reference.seal_vartime(&nonce, &[], &plain);
             seen[usize::from(tag[15] >> 7)] += 1;
             for key in keys {
                 let (mut data, mut made) = (plain.clone(), [0; 16]);
@@ -86,10 +84,10 @@ fn both_halves_of_the_tags_appear() {
     });
 }
 
-/// RFC 8452, appendix C: cases with additional data and more than a block of each key size, and both that wrap.
+/// RFC 8452, appendix C: cases of each key size with associated data and more than one block, and both cases that wrap.
 #[test]
 fn rfc_8452_appendix_c() {
-    // Key, nonce, additional data, plaintext, ciphertext with tag.
+    // Key, nonce, associated data, plaintext, ciphertext with tag.
     const CASES: [[&str; 5]; 6] = [
         [
             "01000000000000000000000000000000",
@@ -139,7 +137,7 @@ fn rfc_8452_appendix_c() {
             "18ce4f0b8cb4d0cac65fea8f79257b20888e53e72299e56dffffffff000000000000000000000000",
         ],
     ];
-    for (name, features) in rows(gcm_siv::variants()) {
+    for (name, features) in available(gcm_siv::variants()) {
         for [key, nonce, aad, plain, sealed] in CASES {
             let siv = GcmSiv::new(&hex(key), features).unwrap();
             let nonce: [u8; 12] = hex(nonce).try_into().unwrap();
@@ -153,7 +151,7 @@ fn rfc_8452_appendix_c() {
 }
 
 #[test]
-fn only_two_key_lengths() {
+fn accepts_only_keys_of_16_and_32_bytes() {
     for len in 0..100 {
         let made = GcmSiv::new(&vec![1; len], Features::detect());
         assert_eq!(made.is_ok(), matches!(len, 16 | 32), "{len} bytes");
@@ -161,7 +159,7 @@ fn only_two_key_lengths() {
 }
 
 #[test]
-fn keys_may_cross_threads() {
+fn keys_are_send_and_sync() {
     fn crosses<T: Send + Sync>(_: &T) {}
     crosses(&GcmSiv::new(&[0x6b; 32], Features::NONE).unwrap());
 }

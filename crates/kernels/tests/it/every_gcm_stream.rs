@@ -1,28 +1,28 @@
-//! Every row of the GCM table in pieces, against one call and the slow twin.
+//! Every variant of AES-GCM on messages in pieces, against a single call and the reference implementation.
 
-use crate::rows::rows;
+use crate::variants::available;
 use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::MessageError;
 use kernels::gcm::{self, Gcm, Stream};
-use reference::gcm::Gcm as Twin;
+use reference::gcm::Gcm as Reference;
 use std::sync::Once;
 
 const KEY: [u8; 32] = [0x5c; 32];
 const CUTS: [usize; 7] = [1, 15, 16, 17, 63, 64, 100];
 
-/// Period 251: prime, so that no two blocks look alike.
+/// Test data with the period 251. It is a prime number, so all blocks are different.
 fn pattern(len: usize, seed: u8) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8 ^ seed).collect()
 }
 
-/// Numbers below `end` that follow from `state`.
+/// Returns a pseudorandom number below `end` and advances `state`.
 fn random(state: &mut u64, end: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) as usize % end
 }
 
-/// Additional data and data, each cut where `cut` says, there and back.
+/// Encrypts and decrypts in pieces whose lengths `cut` returns, and compares with `want`.
 fn check(
     gcm: &Gcm,
     nonce: &[u8],
@@ -66,31 +66,31 @@ fn in_one_call(gcm: &Gcm, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [
     (data, tag)
 }
 
-/// The portable row is slow, so it sees every length only up to a few blocks.
+/// Whether a length is left out for the slow portable variant. Lengths above 80 are only tested in steps of 17.
 fn skip(gcm: &Gcm, len: usize) -> bool {
     static SAID: Once = Once::new();
     let skip = gcm.variant() == "portable" && len > 80 && !len.is_multiple_of(17);
     if skip {
-        SAID.call_once(|| eprintln!("NOT RUN: row portable with 16 of 17 lengths above 80"));
+        SAID.call_once(|| eprintln!("NOT RUN: variant portable with 16 of 17 lengths above 80"));
     }
     skip
 }
 
 fn each_key(mut each: impl FnMut(&Gcm)) {
-    for (_, features) in rows(gcm::variants()) {
+    for (_, features) in available(gcm::variants()) {
         for len in [16, 24, 32] {
             each(&Gcm::new(&KEY[..len], features).unwrap());
         }
     }
 }
 
-/// Small enough for Miri.
+/// A test that is small enough for Miri.
 #[test]
-fn a_little_of_everything() {
+fn selected_lengths() {
     let key = &KEY[..16];
     let gcm = Gcm::new(key, Features::detect()).unwrap();
     let (nonce, aad, plain) = (pattern(12, 9), pattern(21, 7), pattern(60, 1));
-    let (sealed, tag) = Twin::new_vartime(key).seal_vartime(&nonce, &aad, &plain);
+    let (sealed, tag) = Reference::new_vartime(key).seal_vartime(&nonce, &aad, &plain);
     check(&gcm, &nonce, &aad, &plain, (&sealed, tag), || 26);
 }
 
@@ -113,9 +113,9 @@ fn every_length_in_equal_pieces() {
 fn random_pieces() {
     let mut state = 1;
     each_key(|gcm| {
-        let most = if gcm.variant() == "portable" { 4000 } else { 40_000 };
+        let max = if gcm.variant() == "portable" { 4000 } else { 40_000 };
         for turn in 0..60 {
-            let len = random(&mut state, most);
+            let len = random(&mut state, max);
             let nonce = pattern([12, 12, 1, 16, 60][turn % 5], turn as u8);
             let (aad, plain) = (pattern(random(&mut state, 3000), 7), pattern(len, 1));
             let (sealed, tag) = in_one_call(gcm, &nonce, &aad, &plain);
@@ -129,12 +129,12 @@ fn random_pieces() {
 #[cfg_attr(miri, ignore = "large")]
 fn the_counter_wraps_in_its_word() {
     const REST: u128 = 0x0011_2233_ffff_ffff_ffff_ffff_0000_0000;
-    for (name, features) in rows(gcm::variants()) {
-        let (gcm, twin) = (Gcm::new(&KEY, features).unwrap(), Twin::new_vartime(&KEY));
+    for (name, features) in available(gcm::variants()) {
+        let (gcm, reference) = (Gcm::new(&KEY, features).unwrap(), Reference::new_vartime(&KEY));
         for before in [0, 1, 2, 3, 9, 33, 65] {
-            let nonce = twin.nonce_for_vartime(REST | u128::from(0u32.wrapping_sub(before)));
+            let nonce = reference.nonce_for_vartime(REST | u128::from(0u32.wrapping_sub(before)));
             let (aad, plain) = (pattern(5, 7), pattern(1500, 1));
-            let (sealed, tag) = twin.seal_vartime(&nonce, &aad, &plain);
+            let (sealed, tag) = reference.seal_vartime(&nonce, &aad, &plain);
             assert!(in_one_call(&gcm, &nonce, &aad, &plain) == (sealed.clone(), tag), "{name} {before}");
             for cut in [1, 17, 64, 500, 1500] {
                 check(&gcm, &nonce, &aad, &plain, (&sealed, tag), || cut);
@@ -144,7 +144,7 @@ fn the_counter_wraps_in_its_word() {
 }
 
 #[test]
-fn additional_data_comes_first() {
+fn rejects_late_associated_data() {
     let gcm = Gcm::new(&KEY, Features::detect()).unwrap();
     let mut stream = Stream::begin(gcm, &[1; 12]).unwrap();
     stream.encrypt(InOut::in_place(&mut [])).unwrap();
@@ -155,11 +155,11 @@ fn additional_data_comes_first() {
     let mut once = once.unwrap();
     once.aad(b"still").unwrap();
     once.encrypt(InOut::in_place(&mut [0])).unwrap();
-    assert_eq!(stream.finish(), once.finish(), "what was refused left nothing");
+    assert_eq!(stream.finish(), once.finish(), "the rejected call changed the state");
 }
 
 #[test]
-fn nothing_of_the_key_is_printed_and_streams_may_cross_threads() {
+fn streams_are_send_and_sync_and_debug_hides_the_key() {
     fn crosses<T: Send + Sync + 'static>(_: &T) {}
     let stream = Stream::begin(Gcm::new(&KEY, Features::NONE).unwrap(), &[1; 12]).unwrap();
     crosses(&stream);

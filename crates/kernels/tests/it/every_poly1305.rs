@@ -1,18 +1,15 @@
-//! Every row of the Poly1305 table against the slow twin and the published vectors, in every way that a
-//! message can be cut and laid out.
-//!
-//! `SEALANE_ROWS=avx512ifma,avx2,portable` makes it a failure if one of these rows cannot run here.
+//! Every variant of Poly1305 against the reference implementation and the published vectors, also in pieces.
 
-use crate::rows::rows;
+use crate::variants::available;
 #[cfg(not(miri))]
 use kernels::cpu::Features;
 use kernels::poly1305::{self, Poly1305};
 use reference::poly1305::tag_vartime;
 
-/// Blocks that a loop takes in one turn where a message is short, and the last vector after it.
+/// Number of blocks in an iteration of the loop for short messages, and in the last vector after it.
 const GROUP: usize = 32 + 8;
-/// Bytes at which a row makes more powers, with four blocks in a vector or eight, and at which there is one
-/// more group of vectors: of 4, 8, 16 and 24 with eight blocks, of 4, 8 and 16 with four.
+/// Numbers of bytes at which a variant computes more powers or one more group of vectors. With eight blocks in a vector the
+/// groups have 4, 8, 16 and 24 vectors, and with four blocks 4, 8 and 16.
 const CUTS: [usize; 20] = [
     192, 384, 832, 1664, // two vectors and twelve, and one more
     640, 1152, 1792, 2176, 3200, // groups of 4 and 8, and the last vector
@@ -20,7 +17,7 @@ const CUTS: [usize; 20] = [
     8192, 8256, 9280, 9344, 12416, // 16 and 24
 ];
 
-/// Numbers that look random, the same every time.
+/// A generator of pseudorandom numbers with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -54,13 +51,13 @@ fn tag(key: &[u8; 32], features: Features, pieces: &[&[u8]]) -> [u8; 16] {
     mac.finalize()
 }
 
-/// The same tag as the twin on every row: of the message, and of what begins with so many zeros that powers
-/// are made, which then serve for the message too, however short.
-fn same(what: &str, rows: &[(&'static str, Features)], key: &[u8; 32], message: &[u8]) {
+/// Compares the tags of every variant with the reference implementation: for the message, and for the message after so
+/// many zeros that powers are computed, which are then used even for a short message.
+fn same(what: &str, variants: &[(&'static str, Features)], key: &[u8; 32], message: &[u8]) {
     let zeros = [0; 1024];
     for pieces in [&[message][..], &[&zeros, message]] {
         let want = tag_vartime(key, &pieces.concat());
-        for (name, features) in rows {
+        for (name, features) in variants {
             let found = tag(key, *features, pieces);
             let n = pieces.len();
             assert_eq!(found, want, "{name}: {what}, {} bytes in piece {n}, key {key:02x?}", message.len());
@@ -68,7 +65,7 @@ fn same(what: &str, rows: &[(&'static str, Features)], key: &[u8; 32], message: 
     }
 }
 
-/// Keys with r = 1, 2, 4, the largest r, one with a single high bit, and none; s is the largest.
+/// Returns keys with r = 1, 2, 4, the largest r, a single high bit and zero, all with the largest s.
 fn edge_keys() -> Vec<[u8; 32]> {
     let mut keys = vec![[0xff; 32]; 6];
     for (key, r) in keys.iter_mut().zip([1, 2, 4, u128::MAX, 1 << 123, 0]) {
@@ -77,9 +74,9 @@ fn edge_keys() -> Vec<[u8; 32]> {
     keys
 }
 
-/// Small enough for Miri, which sees every byte that is touched without any guard page.
+/// A test that is small enough for Miri, which checks every access without guard pages.
 #[test]
-fn a_little_of_everything() {
+fn selected_lengths() {
     let (here, mut random) = (Features::detect(), random());
     let name = Poly1305::new(&[1; 32], here).unwrap().variant();
     assert!(!cfg!(miri) || name == "portable", "Miri has no other instructions");
@@ -96,9 +93,9 @@ fn a_little_of_everything() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "files")]
+#[cfg_attr(miri, ignore = "reads files")]
 fn published_vectors() {
-    for (name, features) in rows(poly1305::variants()) {
+    for (name, features) in available(poly1305::variants()) {
         for vectors::MacCase { file, id, key, message, tag: want } in vectors::poly1305() {
             let key = key.try_into().unwrap();
             assert_eq!(tag(&key, features, &[&message]).to_vec(), want, "{name}: {file} #{id}");
@@ -109,68 +106,68 @@ fn published_vectors() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn every_length() {
-    let (rows, mut random) = (rows(poly1305::variants()), random());
+    let (variants, mut random) = (available(poly1305::variants()), random());
     let message = random.bytes(1100);
     for len in 0..=1100 {
-        same("random", &rows, &random.key(), &message[..len]);
-        same("largest", &rows, &[0xff; 32], &[0xff; 1100][..len]);
+        same("random", &variants, &random.key(), &message[..len]);
+        same("largest", &variants, &[0xff; 32], &[0xff; 1100][..len]);
     }
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn around_powers_of_two() {
-    let (rows, mut random) = (rows(poly1305::variants()), random());
+fn lengths_around_powers_of_two() {
+    let (variants, mut random) = (available(poly1305::variants()), random());
     for len in [2 << 10, 4 << 10, 16 << 10, 64 << 10].into_iter().flat_map(|n| [n - 1, n, n + 1]) {
         let message = random.bytes(len);
-        same("random", &rows, &random.key(), &message);
-        same("largest", &rows, &[0xff; 32], &vec![0xff; len]);
+        same("random", &variants, &random.key(), &message);
+        same("largest", &variants, &[0xff; 32], &vec![0xff; len]);
     }
 }
 
-/// Where the number of powers changes, and that of groups.
+/// Lengths around those at which the number of powers or of groups changes.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn around_cuts() {
-    let (rows, mut random) = (rows(poly1305::variants()), random());
+fn lengths_around_cuts() {
+    let (variants, mut random) = (available(poly1305::variants()), random());
     let message = random.bytes(13 << 10);
     for cut in CUTS {
         for len in (cut - 144..=cut + 144).step_by(16).chain([cut - 1, cut + 1]) {
-            same("random", &rows, &random.key(), &message[..len]);
-            same("largest", &rows, &[0xff; 32], &vec![0xff; len]);
-            // Every other vector, whether it has four blocks or eight: differences below zero.
+            same("random", &variants, &random.key(), &message[..len]);
+            same("largest", &variants, &[0xff; 32], &vec![0xff; len]);
+            // Every second vector is zero, for vectors of four and of eight blocks, so that differences are negative.
             for vector in [64, 128] {
                 let mut message = vec![0xff; len];
                 message.chunks_mut(vector).step_by(2).for_each(|vector| vector.fill(0));
-                same("every other", &rows, &[0xff; 32], &message);
+                same("every other", &variants, &[0xff; 32], &message);
             }
         }
     }
 }
 
-/// Sums as large as they get, and around them, before vectors take over.
+/// The largest values of the accumulator before the first vector, and values around them.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn largest_sums_before_vectors() {
-    let rows = rows(poly1305::variants());
+    let variants = available(poly1305::variants());
     for (r, cut) in [1, 2, 4, u128::MAX].into_iter().flat_map(|r| CUTS.map(|cut| (r, cut))) {
         let mut key = [0xff; 32];
         key[..16].copy_from_slice(&r.to_le_bytes());
         // Three blocks before the first vector are 3·2^128 and more: with r = 1, from 2^130 - 8 on.
         for delta in 0..16u128 {
-            let (most, more) = (u128::MAX - 7 + delta.min(7), delta.saturating_sub(7));
-            let mut message = [most, more, 0].map(u128::to_le_bytes).concat();
+            let (first, second) = (u128::MAX - 7 + delta.min(7), delta.saturating_sub(7));
+            let mut message = [first, second, 0].map(u128::to_le_bytes).concat();
             message.resize(48 + cut.next_multiple_of(128), 0xff);
-            same("largest sum", &rows, &key, &message);
+            same("largest sum", &variants, &key, &message);
         }
     }
 }
 
-/// Each key that makes sums simple, with blocks whose limbs are the least or the most, in every lane.
+/// Keys with a simple r, and blocks with the smallest or the largest limbs, in every lane.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn edge_keys_and_blocks() {
-    let (rows, mut random) = (rows(poly1305::variants()), random());
+    let (variants, mut random) = (available(poly1305::variants()), random());
     let blocks =
         [u128::MAX, u128::MAX - 1, u128::MAX - 2, 0, 1, 5, u128::MAX << 44, u128::MAX >> 64, 1 << 127];
     for key in edge_keys() {
@@ -178,26 +175,26 @@ fn edge_keys_and_blocks() {
             for _ in 0..12 {
                 let message: Vec<u8> =
                     (0..len).flat_map(|_| blocks[random.below(blocks.len())].to_le_bytes()).collect();
-                same("edges", &rows, &key, &message);
+                same("edges", &variants, &key, &message);
             }
             for odd in (0..len).step_by(len.div_ceil(100)) {
-                // One block that differs, in every lane and every step.
+                // One block is different, in every lane and every step.
                 let mut message = vec![0xff; 16 * len];
                 message[16 * odd..][..16].fill(0);
-                same("one zero", &rows, &key, &message);
+                same("one zero", &variants, &key, &message);
                 let mut message = vec![0; 16 * len];
                 message[16 * odd..][..16].fill(0xff);
-                same("one largest", &rows, &key, &message);
+                same("one largest", &variants, &key, &message);
             }
         }
     }
 }
 
-/// RFC 8439, A.3 #7 to #11, where reductions go wrong: after every number of other blocks, and before them.
+/// The cases of RFC 8439, A.3 #7 to #11, which test reductions, before and after every number of other blocks.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn published_edges_in_every_lane() {
-    let rows = rows(poly1305::variants());
+    let variants = available(poly1305::variants());
     let cases = vectors::poly1305();
     assert_eq!(cases.len(), 12);
     for vectors::MacCase { id, key, message, .. } in &cases[7..] {
@@ -205,9 +202,9 @@ fn published_edges_in_every_lane() {
         for before in 0..2 * GROUP {
             for fill in [0, 0xff] {
                 let others = vec![fill; 16 * before];
-                same(&format!("#{id} after"), &rows, &key, &[&others, &message[..]].concat());
+                same(&format!("#{id} after"), &variants, &key, &[&others, &message[..]].concat());
                 let later = vec![fill; 16 * (2 * GROUP - before)];
-                same(&format!("#{id} between"), &rows, &key, &[&others, &message[..], &later].concat());
+                same(&format!("#{id} between"), &variants, &key, &[&others, &message[..], &later].concat());
             }
         }
     }
@@ -218,7 +215,7 @@ fn published_edges_in_every_lane() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn sums_around_the_prime() {
-    let rows = rows(poly1305::variants());
+    let variants = available(poly1305::variants());
     let mut key = [0; 32];
     key[0] = 1;
     for quads in 1..GROUP {
@@ -227,21 +224,21 @@ fn sums_around_the_prime() {
         for delta in 0..12 {
             let mut message = vec![0; 16 * 4 * quads];
             message[..16].copy_from_slice(&(nearly - 6 + delta).to_le_bytes());
-            same("around 2^128", &rows, &key, &message);
+            same("around 2^128", &variants, &key, &message);
             // With three blocks of 2^128 - 1 more, it is p where m = nearly - 1.
             message[16..64].fill(0xff);
             message[..16].copy_from_slice(&(nearly - 8 + delta).to_le_bytes());
-            same("around the prime", &rows, &key, &message);
+            same("around the prime", &variants, &key, &message);
         }
     }
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn any_cutting() {
+fn every_cut_and_random_pieces() {
     let mut random = random();
     let (key, message) = (random.key(), random.bytes(3000));
-    for (name, features) in rows(poly1305::variants()) {
+    for (name, features) in available(poly1305::variants()) {
         for len in 0..=200 {
             let want = tag_vartime(&key, &message[..len]);
             for cut in 0..=len {
@@ -271,26 +268,26 @@ fn any_cutting() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn unaligned() {
-    let (rows, mut random) = (rows(poly1305::variants()), random());
+    let (variants, mut random) = (available(poly1305::variants()), random());
     let (key, message) = (random.key(), random.bytes(3000));
     for start in 0..64 {
         for len in [16, 255, 256, 400, 1024, 2000] {
-            same("unaligned", &rows, &key, &message[start..][..len]);
+            same("unaligned", &variants, &key, &message[start..][..len]);
         }
     }
 }
 
 #[test]
 #[cfg(not(miri))]
-fn nothing_beside_the_message_is_read() {
+fn reads_no_byte_out_of_bounds() {
     let mut random = random();
     let (key, message) = (random.key(), random.bytes(1100));
-    let mut pen = crate::pen::Pen::new();
-    for (name, features) in rows(poly1305::variants()) {
+    let mut buffer = crate::guarded::GuardedBuffer::new();
+    for (name, features) in available(poly1305::variants()) {
         for len in 0..=1100 {
             let want = tag_vartime(&key, &message[..len]);
-            for edge in [crate::pen::Edge::Start, crate::pen::Edge::End] {
-                let fenced = pen.bytes(len, edge);
+            for edge in [crate::guarded::Edge::Start, crate::guarded::Edge::End] {
+                let fenced = buffer.bytes(len, edge);
                 fenced.copy_from_slice(&message[..len]);
                 assert_eq!(tag(&key, features, &[fenced]), want, "{name}: {len} at the {edge:?}");
             }
@@ -299,22 +296,22 @@ fn nothing_beside_the_message_is_read() {
 }
 
 #[test]
-fn the_widest_row_is_picked() {
+fn selects_the_widest_variant() {
     let here = Features::detect();
-    let first = poly1305::variants().find(|row| row.check(here).is_ok()).unwrap();
+    let first = poly1305::variants().find(|variant| variant.check(here).is_ok()).unwrap();
     assert_eq!(Poly1305::new(&[1; 32], here).unwrap().variant(), first.name);
     assert_eq!(Poly1305::new(&[1; 32], Features::NONE).unwrap().variant(), "portable");
-    assert!(poly1305::check(here).all(|(row, check)| check.is_ok() == row.check(here).is_ok()));
+    assert!(poly1305::check(here).all(|(variant, check)| check.is_ok() == variant.check(here).is_ok()));
 }
 
 #[test]
-fn nothing_secret_is_shown() {
+fn debug_hides_the_key() {
     let mac = Poly1305::new(&[0xa7; 32], Features::NONE).unwrap();
     assert_eq!(format!("{mac:?}"), "Poly1305 { variant: \"portable\", .. }");
 }
 
 #[test]
-fn macs_may_cross_threads() {
+fn macs_are_send_and_sync() {
     fn crosses<T: Send + Sync>(_: &T) {}
     crosses(&Poly1305::new(&[0x6b; 32], Features::NONE).unwrap());
 }

@@ -1,14 +1,12 @@
-//! Every row of the Speck table against the slow twin, in every way that a call can be laid out.
-//!
-//! `SEALANE_ROWS=avx512,avx2,portable` makes it a failure if one of these rows cannot run here.
+//! Every variant of Speck against the reference implementation, for all sizes and both byte orders.
 
-use crate::pen::{Edge, Pen};
-use crate::rows::rows;
+use crate::guarded::{Edge, GuardedBuffer};
+use crate::variants::available;
 use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::{KeyError, MessageError, Part};
 use kernels::speck::{self, ByteOrder, Size, Speck};
-use reference::speck::{Order, Speck as Twin};
+use reference::speck::{Order, Speck as Reference};
 use vectors::{SpeckMode, SpeckOrder};
 
 const LENGTHS: core::ops::RangeInclusive<usize> = 0..=1100;
@@ -18,33 +16,33 @@ fn key(size: Size) -> Vec<u8> {
     (0..size.key_len()).map(|i| (97 * i + 13) as u8).collect()
 }
 
-fn twin(size: Size, order: Order) -> Twin {
-    Twin::new_vartime(8 * size.block_len() as u32, &key(size), order)
+fn reference(size: Size, order: Order) -> Reference {
+    Reference::new_vartime(8 * size.block_len() as u32, &key(size), order)
 }
 
-/// The twin of each size and order with the keys of all rows.
-fn each_twin(mut check: impl FnMut(&str, Size, &Twin, &[Speck])) {
-    let rows = rows(speck::variants());
+/// Calls `check` for each size and byte order, with the reference implementation and the keys of all variants.
+fn each_reference(mut check: impl FnMut(&str, Size, &Reference, &[Speck])) {
+    let variants = available(speck::variants());
     for size in Size::ALL {
-        for (order, twins) in ORDERS {
+        for (order, reference_order) in ORDERS {
             let on = |(name, features): &(&'static str, Features)| {
                 let speck = Speck::new(size, &key(size), order, *features).unwrap();
                 assert_eq!((speck.variant(), speck.size()), (*name, size));
                 speck
             };
-            let keys: Vec<Speck> = rows.iter().map(on).collect();
-            check(&format!("{} {order:?}", size.name()), size, &twin(size, twins), &keys);
+            let keys: Vec<Speck> = variants.iter().map(on).collect();
+            check(&format!("{} {order:?}", size.name()), size, &reference(size, reference_order), &keys);
         }
     }
 }
 
-/// Period 251: prime, so that no two blocks look alike and an exchange of two cannot hide.
+/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging two is detected.
 fn pattern(i: usize) -> u8 {
     (i % 251) as u8 ^ 0x3c
 }
 
-/// Counters that overflow the low word or all of the block, at once, soon, and after a group of every row; and one that is
-/// just somewhere.
+/// Counters that overflow the low word or the whole block, immediately, soon, and after a group of every variant, and one
+/// that does not.
 fn ivs(size: Size) -> Vec<Vec<u8>> {
     let bits = 8 * size.block_len() as u32;
     let (all, low) = (u128::MAX >> (128 - bits), u128::MAX >> (128 - bits / 2));
@@ -65,22 +63,22 @@ fn ivs(size: Size) -> Vec<Vec<u8>> {
     numbers.iter().map(|number| number.to_be_bytes()[16 - size.block_len()..].to_vec()).collect()
 }
 
-/// The keystream of the twin from `offset` on.
-fn keystream(twin: &Twin, iv: &[u8], offset: u64, len: usize) -> Vec<u8> {
+/// Returns the keystream of the reference implementation from `offset` on.
+fn keystream(reference: &Reference, iv: &[u8], offset: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
-    twin.xor_at_vartime(iv, offset, &mut bytes);
+    reference.xor_at_vartime(iv, offset, &mut bytes);
     bytes
 }
 
-/// Small enough for Miri, which sees every byte that is touched without any guard page.
+/// A test that is small enough for Miri, which checks every access without guard pages.
 #[test]
-fn a_little_of_everything() {
+fn selected_lengths() {
     for size in Size::ALL {
-        for (order, twins) in ORDERS {
+        for (order, reference_order) in ORDERS {
             let speck = Speck::new(size, &key(size), order, Features::detect()).unwrap();
-            let twin = twin(size, twins);
+            let reference = reference(size, reference_order);
             let iv = vec![0xff; size.block_len()];
-            let keystream = keystream(&twin, &iv, 0, 200);
+            let keystream = keystream(&reference, &iv, 0, 200);
             for (offset, len) in [(0, 0), (3, 1), (5, 40), (0, 163)] {
                 let mut data: Vec<u8> = (0..len).map(pattern).collect();
                 speck.xor_at(&iv, offset as u64, InOut::in_place(&mut data)).unwrap();
@@ -91,7 +89,8 @@ fn a_little_of_everything() {
                 let plain: Vec<u8> = (0..blocks * size.block_len()).map(pattern).collect();
                 let mut data = vec![0; plain.len()];
                 speck.encrypt_blocks(InOut::apart(&plain, &mut data)).unwrap();
-                let want = plain.chunks(size.block_len()).flat_map(|block| twin.encrypt_block_vartime(block));
+                let want =
+                    plain.chunks(size.block_len()).flat_map(|block| reference.encrypt_block_vartime(block));
                 assert!(want.eq(data.iter().copied()), "{} {order:?} {blocks} blocks", size.name());
                 speck.decrypt_blocks(InOut::in_place(&mut data)).unwrap();
                 assert_eq!(data, plain);
@@ -100,13 +99,13 @@ fn a_little_of_everything() {
     }
 }
 
-/// The paper's blocks, streams and chains of others.
+/// The blocks of the paper, and messages in CTR and CBC mode of other projects.
 #[test]
 #[cfg_attr(miri, ignore = "files")]
 fn published_vectors() {
     let cases = vectors::speck();
     assert_eq!(cases.len(), 87);
-    for (row, features) in rows(speck::variants()) {
+    for (variant, features) in available(speck::variants()) {
         for case in &cases {
             let size = Size::from_name(&case.algorithm).unwrap();
             let order = match case.order {
@@ -114,7 +113,7 @@ fn published_vectors() {
                 SpeckOrder::Little => ByteOrder::Little,
             };
             let speck = Speck::new(size, &case.key, order, features).unwrap();
-            let name = format!("{row} {} #{} {}", case.file, case.id, case.algorithm);
+            let name = format!("{variant} {} #{} {}", case.file, case.id, case.algorithm);
             let mut data = vec![0; case.plaintext.len()];
             match case.mode {
                 SpeckMode::Ctr => {
@@ -141,9 +140,9 @@ fn published_vectors() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn every_length_from_every_offset() {
-    each_twin(|name, size, twin, keys| {
+    each_reference(|name, size, reference, keys| {
         let ivs = ivs(size);
-        let keystreams: Vec<_> = ivs.iter().map(|iv| keystream(twin, iv, 0, 1300)).collect();
+        let keystreams: Vec<_> = ivs.iter().map(|iv| keystream(reference, iv, 0, 1300)).collect();
         for len in LENGTHS {
             let from: Vec<u8> = (0..len).map(pattern).collect();
             let (mut in_place, mut apart) = (from.clone(), vec![0xee; len]);
@@ -171,18 +170,18 @@ fn every_length_from_every_offset() {
 #[cfg_attr(miri, ignore = "large")]
 fn every_offset() {
     const SOME: [usize; 13] = [1, 3, 4, 12, 17, 63, 97, 200, 256, 511, 769, 1025, 2000];
-    each_twin(|name, size, twin, keys| {
+    each_reference(|name, size, reference, keys| {
         for iv in ivs(size) {
-            let keystream = keystream(twin, &iv, 0, 3200);
+            let keystream = keystream(reference, &iv, 0, 3200);
             for offset in 0..1100 {
                 let len = SOME[offset % SOME.len()];
                 for speck in keys {
                     let mut data = vec![0; len];
                     speck.xor_at(&iv, offset as u64, InOut::in_place(&mut data)).unwrap();
-                    let row = speck.variant();
+                    let variant = speck.variant();
                     assert!(
                         data == keystream[offset..][..len],
-                        "{row} {name} {iv:x?} offset {offset} len {len}"
+                        "{variant} {name} {iv:x?} offset {offset} len {len}"
                     );
                 }
             }
@@ -190,7 +189,7 @@ fn every_offset() {
     });
 }
 
-/// Bytes of a whole keystream; 2^64 stands for more, too.
+/// Returns the number of bytes in the whole keystream, at most 2^64.
 fn whole(size: Size) -> u128 {
     let block = size.block_len() as u128;
     if block < 8 { block << (8 * block) } else { 1 << 64 }
@@ -199,7 +198,7 @@ fn whole(size: Size) -> u128 {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn far_offsets() {
-    each_twin(|name, size, twin, keys| {
+    each_reference(|name, size, reference, keys| {
         let block = size.block_len() as u64;
         let words = 1u64.checked_shl(4 * block as u32).and_then(|blocks| blocks.checked_mul(block));
         let middles = [words.unwrap_or(1 << 40), 1 << 33, 1 << 32, 1 << 63];
@@ -208,7 +207,7 @@ fn far_offsets() {
                 [middle - 1111, middle - 17, middle - block, middle - 1, middle, middle + 1, middle + 40]
             {
                 for iv in &ivs(size)[5..8] {
-                    let want = keystream(twin, iv, offset, 1234);
+                    let want = keystream(reference, iv, offset, 1234);
                     for speck in keys {
                         let mut data = vec![0; want.len()];
                         speck.xor_at(iv, offset, InOut::in_place(&mut data)).unwrap();
@@ -222,8 +221,8 @@ fn far_offsets() {
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn a_keystream_ends_where_it_would_repeat() {
-    each_twin(|name, size, twin, keys| {
+fn rejects_data_past_the_period() {
+    each_reference(|name, size, reference, keys| {
         let iv = vec![7; size.block_len()];
         for speck in keys {
             let name = format!("{} {name}", speck.variant());
@@ -234,8 +233,8 @@ fn a_keystream_ends_where_it_would_repeat() {
                 let last = (whole(size) - len as u128) as u64;
                 let mut data = vec![0; len];
                 xor(last, &mut data).unwrap();
-                assert!(data == keystream(twin, &iv, last, len), "{name} len {len}");
-                // One more byte does not fit, and nothing may have been written when that is said.
+                assert!(data == keystream(reference, &iv, last, len), "{name} len {len}");
+                // One more byte is an error, and nothing may be written.
                 let mut data = vec![0xab; len + 1];
                 assert_eq!(xor(last, &mut data), past_end(whole(size) + 1), "{name} len {len}");
                 assert!(data.iter().all(|b| *b == 0xab), "{name} len {len}");
@@ -250,7 +249,7 @@ fn a_keystream_ends_where_it_would_repeat() {
 }
 
 #[test]
-fn an_iv_is_a_block() {
+fn rejects_ivs_of_other_lengths() {
     for size in Size::ALL {
         let speck = Speck::new(size, &key(size), ByteOrder::Big, Features::detect()).unwrap();
         for len in (0..40).filter(|len| *len != size.block_len()) {
@@ -268,19 +267,19 @@ fn an_iv_is_a_block() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn large_lengths() {
-    each_twin(|name, size, twin, keys| {
+    each_reference(|name, size, reference, keys| {
         for iv in &ivs(size)[8..] {
-            let keystream = keystream(twin, iv, 0, (64 << 10) + 100);
+            let keystream = keystream(reference, iv, 0, (64 << 10) + 100);
             for len in [2 << 10, 4 << 10, 16 << 10, 64 << 10].into_iter().flat_map(|n| [n - 1, n, n + 1]) {
                 for (offset, speck) in
                     [0, 3, 16, 17].into_iter().flat_map(|n| keys.iter().map(move |k| (n, k)))
                 {
                     let mut data = vec![0; len];
                     speck.xor_at(iv, offset as u64, InOut::in_place(&mut data)).unwrap();
-                    let row = speck.variant();
+                    let variant = speck.variant();
                     assert!(
                         data == keystream[offset..][..len],
-                        "{row} {name} {iv:x?} offset {offset} len {len}"
+                        "{variant} {name} {iv:x?} offset {offset} len {len}"
                     );
                 }
             }
@@ -288,15 +287,15 @@ fn large_lengths() {
     });
 }
 
-/// The low word of 16 bits overflows every 256 KiB.
+/// A low word of 16 bits overflows every 256 KiB.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn a_small_word_overflows_again_and_again() {
-    for (order, twins) in ORDERS {
+fn low_word_overflows_repeatedly() {
+    for (order, reference_order) in ORDERS {
         let size = Size::Speck32_64;
         let iv = [0xff, 0xfd, 0xff, 0x00];
-        let want = keystream(&twin(size, twins), &iv, 3, 800_000);
-        for (name, features) in rows(speck::variants()) {
+        let want = keystream(&reference(size, reference_order), &iv, 3, 800_000);
+        for (name, features) in available(speck::variants()) {
             let speck = Speck::new(size, &key(size), order, features).unwrap();
             let mut data = vec![0; want.len()];
             speck.xor_at(&iv, 3, InOut::in_place(&mut data)).unwrap();
@@ -307,9 +306,9 @@ fn a_small_word_overflows_again_and_again() {
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn pieces_make_the_whole() {
+fn pieces_equal_one_call() {
     let len = 1300;
-    each_twin(|name, size, _, keys| {
+    each_reference(|name, size, _, keys| {
         for (iv, speck) in ivs(size)[6..9].iter().flat_map(|iv| keys.iter().map(move |speck| (iv, speck))) {
             let mut whole: Vec<u8> = (0..len).map(pattern).collect();
             speck.xor_at(iv, 5, InOut::in_place(&mut whole)).unwrap();
@@ -327,12 +326,12 @@ fn pieces_make_the_whole() {
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn every_number_of_blocks() {
-    each_twin(|name, size, twin, keys| {
+    each_reference(|name, size, reference, keys| {
         let block = size.block_len();
         let plain: Vec<u8> = (0..1000 * block).map(pattern).collect();
         let sealed: Vec<u8> =
-            plain.chunks(block).flat_map(|block| twin.encrypt_block_vartime(block)).collect();
-        let opened = plain.chunks(block).flat_map(|block| twin.decrypt_block_vartime(block));
+            plain.chunks(block).flat_map(|block| reference.encrypt_block_vartime(block)).collect();
+        let opened = plain.chunks(block).flat_map(|block| reference.decrypt_block_vartime(block));
         let opened: Vec<u8> = opened.collect();
         for len in (0..400).chain([767, 768, 769, 999, 1000]).map(|blocks| blocks * block) {
             for speck in keys {
@@ -364,9 +363,9 @@ fn every_number_of_blocks() {
 #[cfg_attr(miri, ignore = "large")]
 fn every_alignment() {
     const MARGIN: usize = 80;
-    each_twin(|name, size, twin, keys| {
+    each_reference(|name, size, reference, keys| {
         let iv = ivs(size).remove(10);
-        let keystream = keystream(twin, &iv, 9, 1700);
+        let keystream = keystream(reference, &iv, 9, 1700);
         for n in 0..64 * 64 {
             let (read, write, len) = (n % 64, n / 64, [600, 64, 33, 131, 1657][n % 5]);
             let speck = &keys[n % keys.len()];
@@ -390,11 +389,11 @@ fn every_alignment() {
 
 #[test]
 #[cfg_attr(miri, ignore = "large")]
-fn no_byte_past_either_end() {
-    let (mut source, mut target) = (Pen::new(), Pen::new());
-    each_twin(|name, size, twin, keys| {
+fn accesses_no_byte_out_of_bounds() {
+    let (mut source, mut target) = (GuardedBuffer::new(), GuardedBuffer::new());
+    each_reference(|name, size, reference, keys| {
         let (iv, block) = (ivs(size).remove(7), size.block_len());
-        let keystream = keystream(twin, &iv, 0, 1200);
+        let keystream = keystream(reference, &iv, 0, 1200);
         for (len, speck) in LENGTHS.flat_map(|len| keys.iter().map(move |speck| (len, speck))) {
             for (edge, offset) in [(Edge::Start, len % 16), (Edge::End, 0), (Edge::End, len % 37)] {
                 let (from, to) = (source.bytes(len, edge), target.bytes(len, edge));
@@ -402,7 +401,7 @@ fn no_byte_past_either_end() {
                 speck.xor_at(&iv, offset as u64, InOut::apart(from, to)).unwrap();
                 let good = to.iter().enumerate().all(|(i, b)| *b == pattern(i) ^ keystream[offset + i]);
                 assert!(good, "{} {name} len {len} offset {offset} {edge:?} apart", speck.variant());
-                // The second time takes it back.
+                // The second call restores the data.
                 speck.xor_at(&iv, offset as u64, InOut::in_place(to)).unwrap();
                 assert!(to == from, "{} {name} len {len} offset {offset} {edge:?}", speck.variant());
                 if len % block == 0 {
@@ -416,7 +415,7 @@ fn no_byte_past_either_end() {
 }
 
 #[test]
-fn only_the_key_lengths_of_the_paper() {
+fn accepts_only_the_key_lengths_of_the_paper() {
     for size in Size::ALL {
         for len in 0..50 {
             let made = Speck::new(size, &vec![1; len], ByteOrder::Big, Features::detect());
@@ -430,27 +429,27 @@ fn only_the_key_lengths_of_the_paper() {
 }
 
 #[test]
-fn taking_features_away_walks_down_the_rows() {
+fn removing_features_selects_the_next_variant() {
     let new = |features| Speck::new(Size::Speck64_128, &[3; 16], ByteOrder::Big, features).unwrap();
     assert_eq!(new(Features::NONE).variant(), "portable");
-    assert_eq!(new(Features::detect()).variant(), rows(speck::variants())[0].0);
-    // Whatever is removed, the first row that still runs is taken.
+    assert_eq!(new(Features::detect()).variant(), available(speck::variants())[0].0);
+    // After each removal, the first variant that still runs is selected.
     let mut seen = Vec::new();
     let mut features = Features::detect();
     for name in ["avx512vbmi2", "avx512vbmi", "avx512f", "avx2", "neon"] {
-        let first = speck::variants().find(|row| row.check(features).is_ok()).unwrap();
+        let first = speck::variants().find(|variant| variant.check(features).is_ok()).unwrap();
         assert_eq!(new(features).variant(), first.name);
         seen.push(first.name);
         features = features.without(name).unwrap();
     }
     seen.push(new(features).variant());
     seen.dedup();
-    let all: Vec<&str> = rows(speck::variants()).into_iter().map(|(name, _)| name).collect();
+    let all: Vec<&str> = available(speck::variants()).into_iter().map(|(name, _)| name).collect();
     assert_eq!(seen, all);
 }
 
 #[test]
-fn nothing_of_the_key_is_printed_and_keys_may_cross_threads() {
+fn keys_are_send_and_sync_and_debug_hides_them() {
     fn crosses<T: Send + Sync>(_: &T) {}
     let speck = Speck::new(Size::Speck128_256, &[0x6b; 32], ByteOrder::Little, Features::NONE).unwrap();
     crosses(&speck);

@@ -1,4 +1,4 @@
-//! The answers that a row must give before it is used are those of the slow twins.
+//! The answers that a variant must give before it is used are those of the reference implementations.
 
 // The folders as in the crate, so that one file finds the other.
 #[path = "../../src/aegis"]
@@ -15,7 +15,7 @@ mod chacha20 {
 }
 #[path = "../../src/gcm"]
 mod gcm {
-    #[allow(dead_code, reason = "the twin makes nothing ahead")]
+    #[allow(dead_code, reason = "the reference makes nothing ahead")]
     pub(crate) mod answers;
 }
 #[path = "../../src/gcm_siv"]
@@ -24,7 +24,7 @@ mod gcm_siv {
 }
 #[path = "../../src/poly1305"]
 mod poly1305 {
-    #[allow(dead_code, reason = "the twin takes no pieces")]
+    #[allow(dead_code, reason = "the reference takes no pieces")]
     pub(crate) mod answers;
 }
 
@@ -41,12 +41,12 @@ mod speck {
 fn streams() {
     use aes::answers::{ANSWERS, BLOCK, CUT, KEY, STREAM, TEXT, digest};
     for answer in ANSWERS {
-        let twin = reference::aes::Aes::new_vartime(&KEY[..answer.key]);
-        assert_eq!(twin.encrypt_block_vartime(&BLOCK), answer.block, "{}", answer.key);
+        let reference = reference::aes::Aes::new_vartime(&KEY[..answer.key]);
+        assert_eq!(reference.encrypt_block_vartime(&BLOCK), answer.block, "{}", answer.key);
         let mut stream = TEXT[..STREAM].to_vec();
         let (head, tail) = stream.split_at_mut(CUT);
-        twin.xor_at_vartime(&BLOCK, 0, head);
-        twin.xor_at_vartime(&BLOCK, CUT as u64, tail);
+        reference.xor_at_vartime(&BLOCK, 0, head);
+        reference.xor_at_vartime(&BLOCK, CUT as u64, tail);
         assert_eq!(digest(&stream), answer.stream, "{}", answer.key);
     }
 }
@@ -83,8 +83,8 @@ fn streams_of_chacha20() {
 fn messages() {
     use gcm::answers::{ANSWERS, KEY, NONCE};
     for answer in &ANSWERS {
-        let twin = reference::gcm::Gcm::new_vartime(&KEY[..answer.key]);
-        let (_, tag) = twin.seal_vartime(&NONCE, answer.aad, answer.plain);
+        let reference = reference::gcm::Gcm::new_vartime(&KEY[..answer.key]);
+        let (_, tag) = reference.seal_vartime(&NONCE, answer.aad, answer.plain);
         assert_eq!(u128::from_be_bytes(tag), answer.tag, "{} {}", answer.key, answer.plain.len());
     }
 }
@@ -93,8 +93,8 @@ fn messages() {
 fn messages_of_gcm_siv() {
     use gcm_siv::answers::{ANSWERS, KEY, NONCE};
     for answer in &ANSWERS {
-        let twin = reference::gcm_siv::GcmSiv::new_vartime(&KEY[..answer.key]);
-        let (sealed, tag) = twin.seal_vartime(&NONCE, answer.aad, answer.plain);
+        let reference = reference::gcm_siv::GcmSiv::new_vartime(&KEY[..answer.key]);
+        let (sealed, tag) = reference.seal_vartime(&NONCE, answer.aad, answer.plain);
         assert_eq!(u128::from_be_bytes(tag), answer.tag, "{} {}", answer.key, answer.plain.len());
         assert_eq!(aes::answers::digest(&sealed), answer.sealed, "{} {}", answer.key, answer.plain.len());
     }
@@ -114,8 +114,8 @@ fn macs() {
 fn messages_of_aegis() {
     use aegis::answers::{ANSWERS, KEY, NONCE};
     for answer in &ANSWERS {
-        let twin = reference::aegis::Aegis::new(&KEY[..answer.key], answer.degree);
-        let (sealed, tag) = twin.seal_vartime(&NONCE[..answer.key], answer.aad, answer.plain);
+        let reference = reference::aegis::Aegis::new(&KEY[..answer.key], answer.degree);
+        let (sealed, tag) = reference.seal_vartime(&NONCE[..answer.key], answer.aad, answer.plain);
         assert_eq!(u128::from_be_bytes(tag), answer.tag, "{} {}", answer.key, answer.degree);
         assert_eq!(aes::answers::digest(&sealed), answer.sealed, "{} {}", answer.key, answer.degree);
     }
@@ -131,11 +131,11 @@ fn streams_and_blocks_of_speck() {
     for answer in ANSWERS {
         let (name, block) = (answer.size.name(), answer.size.block_len());
         for (order, digests) in [(Order::Big, answer.big), (Order::Little, answer.little)] {
-            let twin = Speck::new_vartime(8 * block as u32, &KEY[..answer.size.key_len()], order);
+            let reference = Speck::new_vartime(8 * block as u32, &KEY[..answer.size.key_len()], order);
             let mut stream = TEXT.to_vec();
-            twin.xor_at_vartime(&first(block)[..block], 0, &mut stream);
+            reference.xor_at_vartime(&first(block)[..block], 0, &mut stream);
             assert_eq!(digest(&stream), digests.stream, "{name} {order:?}");
-            let blocks = TEXT.chunks(block).flat_map(|block| twin.encrypt_block_vartime(block));
+            let blocks = TEXT.chunks(block).flat_map(|block| reference.encrypt_block_vartime(block));
             assert_eq!(digest(&blocks.collect::<Vec<_>>()), digests.blocks, "{name} {order:?}");
         }
     }

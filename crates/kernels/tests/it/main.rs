@@ -12,10 +12,10 @@ mod every_gcm_siv;
 mod every_gcm_stream;
 mod every_poly1305;
 mod every_speck;
+mod guarded;
 mod known_answers;
-mod pen;
-mod rows;
 mod stack;
+mod variants;
 mod zeroing;
 
 pub(crate) use known_answers::aes;

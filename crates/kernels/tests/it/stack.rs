@@ -1,6 +1,6 @@
 //! What calls leave on the stack below them: no round keys, no powers of H, no derived keys, but for [`KNOWN`].
 //!
-//! The stack is painted, a call is made, and what lies below it afterwards is searched for what the slow twins say that
+//! The stack is painted, a call is made, and what lies below it afterwards is searched for what the reference implementations say that
 //! the call knew. Registers are not looked at, nor plaintext and keystream.
 //!
 //! How vectors are kept in registers is up to the optimiser, so this runs in the release profile only: `make test-ct`.
@@ -25,7 +25,7 @@ use std::hint::black_box;
 mod sealing;
 
 use self::sealing::{OneAegis, Sealing};
-use crate::rows::rows;
+use crate::variants::available;
 
 /// How far down.
 const DEPTH: usize = 1 << 17;
@@ -41,7 +41,7 @@ const AAD_LENGTHS: [usize; 2] = [40, 700];
 /// What is known to be left.
 struct Known {
     table: &'static str,
-    row: &'static str,
+    variant: &'static str,
     /// With messages of this length and more; `None` is when the key is set up.
     from: Option<usize>,
     /// So many different ones.
@@ -51,24 +51,24 @@ struct Known {
 
 /// A surprise is what is not in this table, with shorter messages than it says, or more.
 ///
-/// The portable rows are made of calls, and what they exchange are arrays.
+/// The portable variants are made of calls, and what they exchange are arrays.
 #[rustfmt::skip]
 const KNOWN: &[Known] = &[
-    Known { table: "AES", row: "portable", from: None, most: 15, what: "round key" },
-    Known { table: "AES", row: "portable", from: Some(0), most: 15, what: "sliced round key" },
-    Known { table: "GCM", row: "portable", from: None, most: 15, what: "round key" },
-    Known { table: "GCM", row: "portable", from: None, most: 1, what: "H" },
-    Known { table: "GCM", row: "portable", from: None, most: 36, what: "power" },
-    Known { table: "GCM", row: "portable", from: None, most: 36, what: "halves of power" },
-    Known { table: "GCM", row: "portable", from: None, most: 15, what: "sliced round key" },
-    Known { table: "GCM", row: "portable", from: Some(0), most: 1, what: "mask of the tag" },
-    Known { table: "GCM", row: "portable", from: Some(0), most: 1, what: "right tag" },
-    Known { table: "SIV", row: "portable", from: Some(0), most: 1, what: "right tag" },
-    Known { table: "SIV", row: "portable", from: None, most: 15, what: "round key" },
-    Known { table: "SIV", row: "portable", from: Some(0), most: 36, what: "power" },
-    Known { table: "SIV", row: "portable", from: Some(0), most: 36, what: "halves of power" },
-    Known { table: "SIV", row: "portable", from: Some(0), most: 2, what: "derived round key" },
-    Known { table: "SIV", row: "portable", from: Some(0), most: 15, what: "sliced derived round key" },
+    Known { table: "AES", variant: "portable", from: None, most: 15, what: "round key" },
+    Known { table: "AES", variant: "portable", from: Some(0), most: 15, what: "sliced round key" },
+    Known { table: "GCM", variant: "portable", from: None, most: 15, what: "round key" },
+    Known { table: "GCM", variant: "portable", from: None, most: 1, what: "H" },
+    Known { table: "GCM", variant: "portable", from: None, most: 36, what: "power" },
+    Known { table: "GCM", variant: "portable", from: None, most: 36, what: "halves of power" },
+    Known { table: "GCM", variant: "portable", from: None, most: 15, what: "sliced round key" },
+    Known { table: "GCM", variant: "portable", from: Some(0), most: 1, what: "mask of the tag" },
+    Known { table: "GCM", variant: "portable", from: Some(0), most: 1, what: "right tag" },
+    Known { table: "SIV", variant: "portable", from: Some(0), most: 1, what: "right tag" },
+    Known { table: "SIV", variant: "portable", from: None, most: 15, what: "round key" },
+    Known { table: "SIV", variant: "portable", from: Some(0), most: 36, what: "power" },
+    Known { table: "SIV", variant: "portable", from: Some(0), most: 36, what: "halves of power" },
+    Known { table: "SIV", variant: "portable", from: Some(0), most: 2, what: "derived round key" },
+    Known { table: "SIV", variant: "portable", from: Some(0), most: 15, what: "sliced derived round key" },
 ];
 
 /// What a secret is, and which of them.
@@ -159,9 +159,9 @@ impl Secrets {
         for (i, block) in key.as_chunks().0.iter().enumerate() {
             secrets.block(("key", i), *block);
         }
-        let twin = reference::aegis::Aegis::new(key, DEGREE);
+        let reference = reference::aegis::Aegis::new(key, DEGREE);
         for (len, aad) in LENGTHS.into_iter().flat_map(|len| AAD_LENGTHS.map(|aad| (len, aad))) {
-            let states = twin.states_vartime(&NONCE[..key.len()], &vec![AAD; aad], &vec![PLAIN; len]);
+            let states = reference.states_vartime(&NONCE[..key.len()], &vec![AAD; aad], &vec![PLAIN; len]);
             for (step, words) in states.into_iter().enumerate() {
                 words.into_iter().for_each(|word| secrets.block(("state", step), word));
             }
@@ -172,18 +172,18 @@ impl Secrets {
     /// Round keys as words, and as vectors have them: again and again. Of 16 bits there have to be four.
     fn of_speck(size: Size, key: &[u8]) -> Self {
         let mut secrets = Self::default();
-        let twin = reference::speck::Speck::new_vartime(
+        let reference = reference::speck::Speck::new_vartime(
             8 * size.block_len() as u32,
             key,
             reference::speck::Order::Big,
         );
-        for (r, key) in twin.round_keys().iter().enumerate() {
+        for (r, key) in reference.round_keys().iter().enumerate() {
             let lane = (size.word_bits() / 8).next_power_of_two() as usize;
             let lanes: Vec<u8> = key.to_le_bytes()[..lane].iter().copied().cycle().take(8).collect();
             secrets.part(("round key", r), &lanes);
             // The schedule itself, copied.
             if lane < 8 {
-                let next = twin.round_keys().get(r + 1).copied().unwrap_or_default();
+                let next = reference.round_keys().get(r + 1).copied().unwrap_or_default();
                 secrets.part(("round key", r), &[key.to_le_bytes(), next.to_le_bytes()].concat());
             }
         }
@@ -272,10 +272,10 @@ fn paint() {
     black_box(&mut [0xc3u8; DEPTH + 4096]);
 }
 
-/// Everything that one row of a table left, and how much of it is a surprise.
+/// Everything that one variant of a table left, and how much of it is a surprise.
 struct Report {
     table: &'static str,
-    row: &'static str,
+    variant: &'static str,
     seen: Vec<u8>,
     found: Vec<bool>,
     surprises: usize,
@@ -284,7 +284,7 @@ struct Report {
 impl Report {
     /// Looks at what a call leaves, with a message of `len` bytes if there is one.
     fn look(&mut self, secrets: &Secrets, what: &str, len: Option<usize>, mut call: impl FnMut()) {
-        // Here too, since the frame of `left_by` has gaps in which the search would find what the twins left there.
+        // Here too, since the frame of `left_by` has gaps in which the search would find what the reference_order left there.
         paint();
         left_by(&mut call, &mut self.seen);
         self.search(secrets, what, len);
@@ -293,7 +293,7 @@ impl Report {
     fn search(&mut self, secrets: &Secrets, what: &str, len: Option<usize>) {
         for (kind, (copies, which)) in secrets.find(&self.seen) {
             let known = KNOWN.iter().position(|known| {
-                (known.table, known.row, known.what) == (self.table, self.row, kind)
+                (known.table, known.variant, known.what) == (self.table, self.variant, kind)
                     && known.from <= len
                     && which.len() <= known.most
             });
@@ -306,8 +306,8 @@ impl Report {
                 if known.is_some() { "" } else { "NEW: " },
                 len.map_or(String::new(), |len| len.to_string()),
             );
-            let (table, row, n) = (self.table, self.row, which.len());
-            println!("{new}{table} {row} {what} {len}: {n} of {kind} {which:?}, {copies} parts");
+            let (table, variant, n) = (self.table, self.variant, which.len());
+            println!("{new}{table} {variant} {what} {len}: {n} of {kind} {which:?}, {copies} parts");
         }
     }
 
@@ -318,7 +318,7 @@ impl Report {
             let mut aes = None;
             self.look(&secrets, &what("new"), None, || aes = Some(Aes::new(&key, features).unwrap()));
             let aes = aes.unwrap();
-            assert_eq!(aes.variant(), self.row);
+            assert_eq!(aes.variant(), self.variant);
             for len in LENGTHS {
                 let mut data = vec![0x77; len];
                 self.look(&secrets, &what("xor"), Some(len), || {
@@ -338,7 +338,7 @@ impl Report {
             let mut mac = None;
             self.look(&secrets, "new", Some(len), || mac = Some(Poly1305::new(&key, features).unwrap()));
             let mut mac = mac.unwrap();
-            assert_eq!(mac.variant(), self.row);
+            assert_eq!(mac.variant(), self.variant);
             // The first that is long also makes powers.
             for what in ["update", "update again"] {
                 self.look(&secrets, what, Some(len), || mac.update(&message));
@@ -355,7 +355,7 @@ impl Report {
         self.look(&secrets, "new", None, || short = Some(ChaCha20::new(&key, features).unwrap()));
         self.look(&secrets, "new", None, || long = Some(XChaCha20::new(&key, features).unwrap()));
         let (short, long) = (short.unwrap(), long.unwrap());
-        assert_eq!(short.variant(), self.row);
+        assert_eq!(short.variant(), self.variant);
         let nonce: &[u8; 24] = NONCE.first_chunk().unwrap();
         for len in LENGTHS {
             for offset in [0, 3] {
@@ -383,7 +383,7 @@ impl Report {
                 speck = Some(Speck::new(size, &key, ByteOrder::Big, features).unwrap());
             });
             let speck = speck.unwrap();
-            assert_eq!(speck.variant(), self.row);
+            assert_eq!(speck.variant(), self.variant);
             let iv = vec![9; size.block_len()];
             for len in LENGTHS {
                 let mut data = vec![0x77; len.next_multiple_of(48)];
@@ -407,7 +407,7 @@ impl Report {
             let mut a = None;
             self.look(&secrets, &what("new"), None, || a = Some(A::new(&key, features)));
             let a = a.unwrap();
-            assert_eq!(a.variant(), self.row);
+            assert_eq!(a.variant(), self.variant);
             for (len, aad) in LENGTHS.into_iter().flat_map(|len| AAD_LENGTHS.map(|aad| (len, aad))) {
                 let (plain, mut sealed, mut opened, mut tag) =
                     (vec![PLAIN; len], vec![0; len], vec![0; len], [0; 16]);
@@ -466,7 +466,7 @@ fn key(len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn nothing_secret_is_left() {
+fn no_secrets_remain_on_the_stack() {
     if cfg!(debug_assertions) {
         eprintln!("NOT RUN: what calls leave on the stack (only what is released can tell)");
         return;
@@ -485,9 +485,9 @@ fn nothing_secret_is_left() {
     ];
     let mut found = vec![false; KNOWN.len()];
     let mut surprises = 0;
-    for (table, rows_of_table, run) in tables {
-        for (row, features) in rows(rows_of_table.into_iter()) {
-            let mut report = Report { table, row, seen: vec![0; DEPTH], found, surprises };
+    for (table, variants_of_table, run) in tables {
+        for (variant, features) in available(variants_of_table.into_iter()) {
+            let mut report = Report { table, variant, seen: vec![0; DEPTH], found, surprises };
             run(&mut report, features);
             Report { found, surprises, .. } = report;
         }
@@ -495,8 +495,8 @@ fn nothing_secret_is_left() {
     for (known, found) in KNOWN.iter().zip(found) {
         if !found {
             println!(
-                "no {} found on row {} of {}: KNOWN could be shorter",
-                known.what, known.row, known.table
+                "no {} found on variant {} of {}: KNOWN could be shorter",
+                known.what, known.variant, known.table
             );
         }
     }
@@ -505,7 +505,7 @@ fn nothing_secret_is_left() {
 
 /// What has to be found.
 #[test]
-fn what_is_left_is_found() {
+fn search_finds_round_keys() {
     let key = key(32);
     let secrets = Secrets::of_gcm_siv(&key);
     let mut seen = vec![0; DEPTH];

@@ -26,7 +26,7 @@ static LARGE: AtomicUsize = AtomicUsize::new(0);
 static DIRTY: AtomicUsize = AtomicUsize::new(0);
 /// Sizes and alignments. A schedule has 15 round keys.
 const SCHEDULE: (usize, usize) = (15 * 16, 16);
-/// Two rows of a state.
+/// Two variants of a state.
 const CHACHA20: (usize, usize) = (32, 16);
 /// A schedule with the few powers of H: 8, and 4 zeros, twice.
 const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
@@ -85,15 +85,15 @@ static ALLOCATOR: Watch = Watch;
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[test]
-fn a_dropped_key_leaves_zeros() {
+fn dropped_aes_key_is_zeroed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    for row in aes::variants() {
-        if let Err(missing) = row.check(Features::detect()) {
-            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+    for variant in aes::variants() {
+        if let Err(missing) = variant.check(Features::detect()) {
+            eprintln!("NOT RUN: variant {} ({missing} is missing)", variant.name);
             continue;
         }
         for len in [16, 24, 32] {
-            let aes = Aes::new(&[0xa5; 32][..len], Features::detect().only(row.needs)).unwrap();
+            let aes = Aes::new(&[0xa5; 32][..len], Features::detect().only(variant.needs)).unwrap();
             // Moved, so that a copy in a former place would be found missing here.
             let moved = Box::new(aes);
             assert_ne!(moved.encrypt_block(&[0; 16]), [0; 16]);
@@ -112,14 +112,14 @@ fn a_dropped_key_leaves_zeros() {
 }
 
 #[test]
-fn a_dropped_chacha20_key_leaves_zeros() {
+fn dropped_chacha20_key_is_zeroed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    for row in chacha20::variants() {
-        if let Err(missing) = row.check(Features::detect()) {
-            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+    for variant in chacha20::variants() {
+        if let Err(missing) = variant.check(Features::detect()) {
+            eprintln!("NOT RUN: variant {} ({missing} is missing)", variant.name);
             continue;
         }
-        let features = Features::detect().only(row.needs);
+        let features = Features::detect().only(variant.needs);
         let (short, long) = (ChaCha20::new(&[0xa5; 32], features), XChaCha20::new(&[0xa5; 32], features));
         let moved = Box::new((short.unwrap(), long.unwrap()));
         let mut data = [0; 3000];
@@ -139,16 +139,16 @@ fn a_dropped_chacha20_key_leaves_zeros() {
 }
 
 #[test]
-fn a_dropped_gcm_key_leaves_zeros() {
+fn dropped_gcm_key_is_zeroed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    for row in gcm::variants() {
-        if let Err(missing) = row.check(Features::detect()) {
-            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+    for variant in gcm::variants() {
+        if let Err(missing) = variant.check(Features::detect()) {
+            eprintln!("NOT RUN: variant {} ({missing} is missing)", variant.name);
             continue;
         }
         // A short message needs few powers, a longer one has many made, and a very long one the first round.
         for (len, pieces) in [(64, 1), (65, 2), (1 << 16, 3)] {
-            let gcm = Gcm::new(&[0xa5; 32], Features::detect().only(row.needs)).unwrap();
+            let gcm = Gcm::new(&[0xa5; 32], Features::detect().only(variant.needs)).unwrap();
             let moved = Box::new(gcm);
             let (mut data, mut tag) = (vec![0; len], [0; 16]);
             moved.seal(&[1; 12], &[], InOut::in_place(&mut data), &mut tag).unwrap();
@@ -164,7 +164,7 @@ fn a_dropped_gcm_key_leaves_zeros() {
 }
 
 #[test]
-fn a_message_in_pieces_leaves_zeros() {
+fn dropped_gcm_stream_is_zeroed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let gcm = Gcm::new(&[0xa5; 32], Features::detect()).unwrap();
     for finish in [false, true] {
@@ -185,17 +185,17 @@ fn a_message_in_pieces_leaves_zeros() {
 }
 
 #[test]
-fn a_dropped_mac_leaves_zeros() {
+fn dropped_mac_is_zeroed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    for row in poly1305::variants() {
-        if let Err(missing) = row.check(Features::detect()) {
-            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+    for variant in poly1305::variants() {
+        if let Err(missing) = variant.check(Features::detect()) {
+            eprintln!("NOT RUN: variant {} ({missing} is missing)", variant.name);
             continue;
         }
         // A long message has powers made. Finished or not, it is gone.
         for (len, pieces) in [(0, 1), (77, 1), (5001, 2)] {
             for finish in [false, true] {
-                let mut mac = Poly1305::new(&[0xa5; 32], Features::detect().only(row.needs)).unwrap();
+                let mut mac = Poly1305::new(&[0xa5; 32], Features::detect().only(variant.needs)).unwrap();
                 mac.update(&vec![0x5a; len]);
                 let moved = Box::new(mac);
                 let before = LARGE.load(Ordering::Relaxed);
@@ -207,7 +207,7 @@ fn a_dropped_mac_leaves_zeros() {
                 }
                 WATCHING.set(false);
                 let seen = LARGE.load(Ordering::Relaxed) - before;
-                assert_eq!(seen, pieces, "{}: the key was not where this test looks", row.name);
+                assert_eq!(seen, pieces, "{}: the key was not where this test looks", variant.name);
             }
         }
     }
@@ -215,15 +215,15 @@ fn a_dropped_mac_leaves_zeros() {
 }
 
 #[test]
-fn a_dropped_gcm_siv_key_leaves_zeros() {
+fn dropped_gcm_siv_key_is_zeroed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    for row in gcm_siv::variants() {
-        if let Err(missing) = row.check(Features::detect()) {
-            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+    for variant in gcm_siv::variants() {
+        if let Err(missing) = variant.check(Features::detect()) {
+            eprintln!("NOT RUN: variant {} ({missing} is missing)", variant.name);
             continue;
         }
         for len in [16, 32] {
-            let siv = GcmSiv::new(&[0xa5; 32][..len], Features::detect().only(row.needs)).unwrap();
+            let siv = GcmSiv::new(&[0xa5; 32][..len], Features::detect().only(variant.needs)).unwrap();
             let moved = Box::new(siv);
             let before = LARGE.load(Ordering::Relaxed);
             WATCHING.set(true);
@@ -241,16 +241,16 @@ fn a_dropped_gcm_siv_key_leaves_zeros() {
 }
 
 #[test]
-fn a_dropped_aegis_key_leaves_zeros() {
+fn dropped_aegis_key_is_zeroed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    for row in aegis::variants() {
-        if let Err(missing) = row.check(Features::detect()) {
-            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+    for variant in aegis::variants() {
+        if let Err(missing) = variant.check(Features::detect()) {
+            eprintln!("NOT RUN: variant {} ({missing} is missing)", variant.name);
             continue;
         }
         for kind in Kind::ALL {
             let key = [0xa5; 32];
-            let features = Features::detect().only(row.needs);
+            let features = Features::detect().only(variant.needs);
             let moved = Box::new(Aegis::new(kind, &key[..kind.key_len()], features).unwrap());
             let before = LARGE.load(Ordering::Relaxed);
             WATCHING.set(true);
@@ -267,15 +267,15 @@ fn a_dropped_aegis_key_leaves_zeros() {
 }
 
 #[test]
-fn a_dropped_speck_key_leaves_zeros() {
+fn dropped_speck_key_is_zeroed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    for row in speck::variants() {
-        if let Err(missing) = row.check(Features::detect()) {
-            eprintln!("NOT RUN: row {} ({missing} is missing)", row.name);
+    for variant in speck::variants() {
+        if let Err(missing) = variant.check(Features::detect()) {
+            eprintln!("NOT RUN: variant {} ({missing} is missing)", variant.name);
             continue;
         }
         for size in Size::ALL {
-            let (key, features) = (&[0xa5; 32][..size.key_len()], Features::detect().only(row.needs));
+            let (key, features) = (&[0xa5; 32][..size.key_len()], Features::detect().only(variant.needs));
             let moved = Box::new(Speck::new(size, key, ByteOrder::Big, features).unwrap());
             let before = LARGE.load(Ordering::Relaxed);
             WATCHING.set(true);
@@ -292,7 +292,7 @@ fn a_dropped_speck_key_leaves_zeros() {
 
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
-fn a_fork_erases_the_mark() {
+fn fork_clears_the_mark() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mark) = kernels::zero::fork_mark() else {
         // SAFETY: nonsense advice on no memory at all; a real kernel refuses it.

@@ -1,9 +1,9 @@
-//! Every row of an AEAD's table against its slow twin, in every way that a call can be laid out.
+//! Tests of every variant of an AEAD against its reference implementation, for all layouts of the arguments in memory.
 //!
-//! A test file says with [`Aead`] how its cipher is called; `in_every_layout!` makes the tests of it.
+//! A test module implements [`Aead`] for its cipher, and `in_every_layout!` defines the tests.
 
-use crate::pen::{Edge, Pen};
-use crate::rows::rows;
+use crate::guarded::{Edge, GuardedBuffer};
+use crate::variants::available;
 use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::{MessageError, OpenError, Part};
@@ -13,19 +13,19 @@ use std::sync::Once;
 const AAD_LENGTHS: [usize; 14] = [0, 1, 12, 13, 15, 16, 17, 64, 127, 128, 129, 255, 511, 1000];
 const MARGIN: usize = 80;
 
-/// A cipher of the kernels, and its twin.
+/// A cipher of the kernels and its reference implementation.
 pub(crate) trait Aead: Sized {
-    type Twin;
+    type Reference;
 
     const KEY_BITS: &'static [usize];
-    /// Bytes of the nonces to try, the usual one first.
+    /// Lengths of nonces in bytes, beginning with the usual one.
     const NONCES: &'static [usize];
-    /// Bytes of the longest data.
+    /// Maximum length of the data in bytes.
     const LONGEST: u64;
-    /// Bytes of the longest additional data, where one that is longer fits into an address space.
+    /// Maximum length of the associated data in bytes, if more would fit into an address space.
     const LONGEST_AAD: Option<u64>;
 
-    /// The usual nonce.
+    /// Length of the usual nonce in bytes.
     const NONCE: usize = Self::NONCES[0];
 
     fn variants() -> impl Iterator<Item = Row>;
@@ -35,27 +35,32 @@ pub(crate) trait Aead: Sized {
     -> Result<(), MessageError>;
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> Result<(), OpenError>;
 
-    fn twin(key: &[u8]) -> Self::Twin;
-    fn seal_vartime(twin: &Self::Twin, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]);
-    /// A nonce, additional data and plaintext with which the counter begins `before` steps before it wraps, if there
-    /// are any of this length.
-    fn wrapping(twin: &Self::Twin, before: u32, len: usize) -> Option<[Vec<u8>; 3]>;
+    fn reference(key: &[u8]) -> Self::Reference;
+    fn seal_vartime(
+        reference: &Self::Reference,
+        nonce: &[u8],
+        aad: &[u8],
+        plain: &[u8],
+    ) -> (Vec<u8>, [u8; 16]);
+    /// Returns a nonce, associated data and a plaintext of `len` bytes for which the counter begins `before` steps before
+    /// it wraps, or `None` if there are none.
+    fn wrapping(reference: &Self::Reference, before: u32, len: usize) -> Option<[Vec<u8>; 3]>;
 }
 
-/// The tests of this module, for one cipher. It may say when the least of them is too large, too.
+/// Defines the tests of this module for one cipher. The optional attribute is for the smallest of them.
 macro_rules! in_every_layout {
     ($cipher:ty $(, #[$when:meta])?) => {
         in_every_layout! { $cipher:
-            $(#[$when])? a_little_of_everything,
+            $(#[$when])? selected_lengths,
             #[cfg_attr(miri, ignore = "large")] every_length,
             #[cfg_attr(miri, ignore = "large")] every_nonce_and_aad_length,
             #[cfg_attr(miri, ignore = "large")] large_lengths,
             #[cfg_attr(miri, ignore = "large")] counters_wrap_inside_their_word,
             #[cfg_attr(miri, ignore = "large")] every_alignment,
-            #[cfg_attr(miri, ignore = "large")] no_byte_past_either_end,
-            #[cfg_attr(miri, ignore = "large")] a_forgery_leaves_zeros,
-            #[cfg_attr(any(miri, not(target_os = "linux")), ignore = "maps what nobody may touch")]
-            too_long_is_said_first
+            #[cfg_attr(miri, ignore = "large")] accesses_no_byte_out_of_bounds,
+            #[cfg_attr(miri, ignore = "large")] forged_messages_leave_zeros,
+            #[cfg_attr(any(miri, not(target_os = "linux")), ignore = "maps inaccessible memory")]
+            rejects_too_long_input_before_access
         }
     };
     ($cipher:ty: $($(#[$when:meta])* $test:ident),*) => {
@@ -69,12 +74,12 @@ macro_rules! in_every_layout {
     };
 }
 
-/// The twin of each key size with the keys of all rows.
-pub(crate) fn each_size<A: Aead>(mut check: impl FnMut(usize, &A::Twin, &[A])) {
-    let rows = rows(A::variants());
+/// Calls `check` for each key size, with the reference implementation and the keys of all variants.
+pub(crate) fn each_size<A: Aead>(mut check: impl FnMut(usize, &A::Reference, &[A])) {
+    let variants = available(A::variants());
     for bits in A::KEY_BITS {
         let key = &pattern(32, 77)[..bits / 8];
-        let keys: Vec<A> = rows
+        let keys: Vec<A> = variants
             .iter()
             .map(|(name, features)| {
                 let key = A::new(key, *features);
@@ -82,22 +87,22 @@ pub(crate) fn each_size<A: Aead>(mut check: impl FnMut(usize, &A::Twin, &[A])) {
                 key
             })
             .collect();
-        check(*bits, &A::twin(key), &keys);
+        check(*bits, &A::reference(key), &keys);
     }
 }
 
-/// Bits of the largest key.
+/// Number of bits in the largest key.
 fn largest<A: Aead>() -> usize {
     A::KEY_BITS.iter().copied().max().unwrap()
 }
 
-/// Period 251: prime, so that no two blocks look alike and an exchange of two cannot hide.
+/// Test data with the period 251. It is a prime number, so all blocks are different, and exchanging two is detected.
 pub(crate) fn pattern(len: usize, salt: u8) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8 ^ salt).collect()
 }
 
-/// The bytes of hexadecimal digits.
-#[allow(dead_code, reason = "not every cipher brings vectors of its own")]
+/// Returns the bytes of hexadecimal digits.
+#[allow(dead_code, reason = "not every cipher has vectors of its own")]
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
     digits
         .as_bytes()
@@ -106,7 +111,7 @@ pub(crate) fn hex(digits: &str) -> Vec<u8> {
         .collect()
 }
 
-/// A message with what the twin makes of it.
+/// A message with the ciphertext and the tag of the reference implementation.
 pub(crate) struct Case {
     nonce: Vec<u8>,
     aad: Vec<u8>,
@@ -116,27 +121,27 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    pub(crate) fn new<A: Aead>(twin: &A::Twin, nonce: Vec<u8>, aad: usize, len: usize) -> Self {
-        Self::of::<A>(twin, [nonce, pattern(aad, 0x91), pattern(len, 0x3c)])
+    pub(crate) fn new<A: Aead>(reference: &A::Reference, nonce: Vec<u8>, aad: usize, len: usize) -> Self {
+        Self::of::<A>(reference, [nonce, pattern(aad, 0x91), pattern(len, 0x3c)])
     }
 
-    fn of<A: Aead>(twin: &A::Twin, [nonce, aad, plain]: [Vec<u8>; 3]) -> Self {
-        let (sealed, tag) = A::seal_vartime(twin, &nonce, &aad, &plain);
+    fn of<A: Aead>(reference: &A::Reference, [nonce, aad, plain]: [Vec<u8>; 3]) -> Self {
+        let (sealed, tag) = A::seal_vartime(reference, &nonce, &aad, &plain);
         Self { nonce, aad, plain, sealed, tag }
     }
 
-    /// On every row, but see [`skip`].
+    /// Checks the message with the keys of all variants, except those that [`skip`] excludes.
     pub(crate) fn check_all<A: Aead>(&self, keys: &[A], bits: usize, turn: usize) {
         let here = keys.iter().filter(|key| !skip(*key, self.plain.len()));
         here.for_each(|key| self.check(key, bits, turn));
     }
 
-    /// Both directions, in place and apart, at addresses that `turn` moves, between canaries.
+    /// Seals and opens in place and into another buffer, between canaries. `turn` determines the alignments.
     fn check<A: Aead>(&self, key: &A, bits: usize, turn: usize) {
         let len = self.plain.len();
         let what = || {
-            let (row, nonce, aad) = (key.variant(), self.nonce.len(), self.aad.len());
-            format!("{row} AES-{bits} nonce {nonce} aad {aad} len {len} turn {turn}")
+            let (variant, nonce, aad) = (key.variant(), self.nonce.len(), self.aad.len());
+            format!("{variant} AES-{bits} nonce {nonce} aad {aad} len {len} turn {turn}")
         };
         let (read, write) = (turn % 64, turn / 7 % 64);
         for (from, to, seal) in [(&self.plain, &self.sealed, true), (&self.sealed, &self.plain, false)] {
@@ -168,34 +173,34 @@ impl Case {
     }
 }
 
-/// The portable row is slow, so it sees every length only where a path can end.
+/// Whether a length is left out for the slow portable variant. Lengths above 300 are only tested in steps of 17.
 fn skip<A: Aead>(key: &A, len: usize) -> bool {
     static SAID: Once = Once::new();
     let skip = key.variant() == "portable" && len > 300 && !len.is_multiple_of(17);
     if skip {
-        SAID.call_once(|| eprintln!("NOT RUN: row portable with 16 of 17 lengths above 300"));
+        SAID.call_once(|| eprintln!("NOT RUN: variant portable with 16 of 17 lengths above 300"));
     }
     skip
 }
 
-/// Small enough for Miri, which sees every byte that is touched without any guard page.
-pub(crate) fn a_little_of_everything<A: Aead>() {
+/// A test that is small enough for Miri, which checks every access without guard pages.
+pub(crate) fn selected_lengths<A: Aead>() {
     let bits = largest::<A>();
     let key = pattern(bits / 8, 5);
-    let (twin, key) = (A::twin(&key), A::new(&key, Features::detect()));
+    let (reference, key) = (A::reference(&key), A::new(&key, Features::detect()));
     assert!(!cfg!(miri) || key.variant() == "portable", "Miri has no other instructions");
     for (i, (aad, len)) in [(0, 0), (13, 64), (0, 17), (20, 300)].into_iter().enumerate() {
         let nonce = A::NONCES[i % A::NONCES.len()];
-        Case::new::<A>(&twin, pattern(nonce, 1), aad, len).check(&key, bits, len);
+        Case::new::<A>(&reference, pattern(nonce, 1), aad, len).check(&key, bits, len);
     }
 }
 
 pub(crate) fn every_length<A: Aead>() {
-    each_size::<A>(|bits, twin, keys| {
+    each_size::<A>(|bits, reference, keys| {
         for len in 0..=1100 {
             for (i, nonce) in [A::NONCE, A::NONCES[len % A::NONCES.len()]].into_iter().enumerate() {
                 let aad = AAD_LENGTHS[(len + 5 * i) % AAD_LENGTHS.len()];
-                let case = Case::new::<A>(twin, pattern(nonce, len as u8), aad, len);
+                let case = Case::new::<A>(reference, pattern(nonce, len as u8), aad, len);
                 case.check_all(keys, bits, 41 * len + i);
             }
         }
@@ -203,48 +208,48 @@ pub(crate) fn every_length<A: Aead>() {
 }
 
 pub(crate) fn every_nonce_and_aad_length<A: Aead>() {
-    each_size::<A>(|bits, twin, keys| {
+    each_size::<A>(|bits, reference, keys| {
         for &nonce in A::NONCES {
             for aad in AAD_LENGTHS {
                 for len in [0, 1, 16, 63, 64, 65, 255, 256, 257, 511, 512, 513, 700] {
-                    let case = Case::new::<A>(twin, pattern(nonce, 0x55), aad, len);
+                    let case = Case::new::<A>(reference, pattern(nonce, 0x55), aad, len);
                     case.check_all(keys, bits, nonce + aad + len);
                 }
             }
         }
         for aad in 0..600 {
             let nonce = A::NONCES[aad % A::NONCES.len()];
-            let case = Case::new::<A>(twin, pattern(nonce, 0x55), aad, aad % 33);
+            let case = Case::new::<A>(reference, pattern(nonce, 0x55), aad, aad % 33);
             keys.iter().for_each(|key| case.check(key, bits, aad));
         }
     });
 }
 
 pub(crate) fn large_lengths<A: Aead>() {
-    each_size::<A>(|bits, twin, keys| {
+    each_size::<A>(|bits, reference, keys| {
         for len in [2 << 10, 4 << 10, 16 << 10, 64 << 10].into_iter().flat_map(|n| [n - 1, n, n + 1]) {
-            let case = Case::new::<A>(twin, pattern(A::NONCE, 9), 13, len);
+            let case = Case::new::<A>(reference, pattern(A::NONCE, 9), 13, len);
             for key in keys.iter().filter(|key| key.variant() != "portable" || len < 5000) {
                 (0..3).for_each(|turn| case.check(key, bits, 17 * turn));
             }
         }
         for aad in [4095, 20_000, 66_000] {
-            let case = Case::new::<A>(twin, pattern(A::NONCE, 9), aad, 100);
+            let case = Case::new::<A>(reference, pattern(A::NONCE, 9), aad, 100);
             keys.iter().for_each(|key| case.check(key, bits, aad));
         }
     });
 }
 
-/// The counter has 32 bits and leaves the rest of its block alone when it wraps.
+/// The counter has 32 bits, and the rest of its block does not change when it wraps.
 pub(crate) fn counters_wrap_inside_their_word<A: Aead>() {
     const LENGTHS: [usize; 26] = [
         0, 1, 16, 17, 33, 64, 65, 127, 128, 129, 150, 255, 256, 257, 300, 511, 512, 513, 700, 1023, 1024,
         1025, 1100, 1700, 2048, 4000,
     ];
-    each_size::<A>(|bits, twin, keys| {
+    each_size::<A>(|bits, reference, keys| {
         for before in [1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 18, 31, 32, 33, 34, 35, 64, 65, 70, 200] {
-            for message in LENGTHS.into_iter().filter_map(|len| A::wrapping(twin, before, len)) {
-                let case = Case::of::<A>(twin, message);
+            for message in LENGTHS.into_iter().filter_map(|len| A::wrapping(reference, before, len)) {
+                let case = Case::of::<A>(reference, message);
                 case.check_all(keys, bits, case.plain.len());
             }
         }
@@ -252,9 +257,9 @@ pub(crate) fn counters_wrap_inside_their_word<A: Aead>() {
 }
 
 pub(crate) fn every_alignment<A: Aead>() {
-    each_size::<A>(|bits, twin, keys| {
+    each_size::<A>(|bits, reference, keys| {
         for len in [33, 64, 131, 600] {
-            let case = Case::new::<A>(twin, pattern(A::NONCE, 1), 13, len);
+            let case = Case::new::<A>(reference, pattern(A::NONCE, 1), 13, len);
             for key in keys.iter().filter(|key| key.variant() != "portable") {
                 (0..64 * 7).for_each(|turn| case.check(key, bits, turn));
             }
@@ -262,16 +267,17 @@ pub(crate) fn every_alignment<A: Aead>() {
     });
 }
 
-pub(crate) fn no_byte_past_either_end<A: Aead>() {
-    let mut pens = [(); 4].map(|()| Pen::new());
-    each_size::<A>(|bits, twin, keys| {
+pub(crate) fn accesses_no_byte_out_of_bounds<A: Aead>() {
+    let mut buffers = [(); 4].map(|()| GuardedBuffer::new());
+    each_size::<A>(|bits, reference, keys| {
         for len in 0..=1100 {
             let nonce = A::NONCES[len % A::NONCES.len()];
-            let case = Case::new::<A>(twin, pattern(nonce, 0x1e), AAD_LENGTHS[len % AAD_LENGTHS.len()], len);
+            let case =
+                Case::new::<A>(reference, pattern(nonce, 0x1e), AAD_LENGTHS[len % AAD_LENGTHS.len()], len);
             for key in keys.iter().filter(|key| !skip(*key, len)) {
                 for edge in [Edge::Start, Edge::End] {
                     let what = format!("{} AES-{bits} len {len} {edge:?}", key.variant());
-                    let [source, target, aad, iv] = &mut pens;
+                    let [source, target, aad, iv] = &mut buffers;
                     let (from, to) = (source.bytes(len, edge), target.bytes(len, edge));
                     let (aad, iv) = (aad.bytes(case.aad.len(), edge), iv.bytes(nonce, edge));
                     from.copy_from_slice(&case.plain);
@@ -282,7 +288,7 @@ pub(crate) fn no_byte_past_either_end<A: Aead>() {
                     assert!(to == case.sealed && tag == case.tag, "{what} apart");
                     assert_eq!(key.open(iv, aad, InOut::in_place(to), &tag), Ok(()), "{what}");
                     assert!(to == case.plain, "{what} in place");
-                    // The other way round.
+                    // The same in the other order.
                     key.seal(iv, aad, InOut::in_place(from), &mut tag).unwrap();
                     assert!(from == case.sealed && tag == case.tag, "{what} in place");
                     to.fill(0);
@@ -294,18 +300,18 @@ pub(crate) fn no_byte_past_either_end<A: Aead>() {
     });
 }
 
-pub(crate) fn a_forgery_leaves_zeros<A: Aead>() {
-    each_size::<A>(|bits, twin, keys| {
+pub(crate) fn forged_messages_leave_zeros<A: Aead>() {
+    each_size::<A>(|bits, reference, keys| {
         for len in [0, 1, 16, 64, 65, 256, 300, 512, 1600] {
-            let case = Case::new::<A>(twin, pattern(A::NONCE, 2), 20, len);
+            let case = Case::new::<A>(reference, pattern(A::NONCE, 2), 20, len);
             for key in keys {
                 let refused = |nonce: &[u8], aad: &[u8], sealed: &[u8], tag: &[u8; 16]| {
                     let what = format!("{} AES-{bits} len {len}", key.variant());
                     let (mut here, mut there) = (sealed.to_vec(), vec![0xee; sealed.len()]);
-                    let answer = key.open(nonce, aad, InOut::in_place(&mut here), tag);
-                    assert_eq!(answer, Err(OpenError::AuthenticationFailed), "{what}");
-                    let answer = key.open(nonce, aad, InOut::apart(sealed, &mut there), tag);
-                    assert_eq!(answer, Err(OpenError::AuthenticationFailed), "{what}");
+                    let opened = key.open(nonce, aad, InOut::in_place(&mut here), tag);
+                    assert_eq!(opened, Err(OpenError::AuthenticationFailed), "{what}");
+                    let opened = key.open(nonce, aad, InOut::apart(sealed, &mut there), tag);
+                    assert_eq!(opened, Err(OpenError::AuthenticationFailed), "{what}");
                     assert!(here.iter().chain(&there).all(|b| *b == 0), "{what}");
                 };
                 let flipped = |bytes: &[u8], bit: usize| {
@@ -317,7 +323,7 @@ pub(crate) fn a_forgery_leaves_zeros<A: Aead>() {
                     let tag = flipped(&case.tag, bit).try_into().unwrap();
                     refused(&case.nonce, &case.aad, &case.sealed, &tag);
                 }
-                // A step of 37 bytes and a bit, so that every bit of a byte has its turn.
+                // A step of 37 bytes and one bit reaches every bit of a byte.
                 for bit in (0..8 * len).step_by(8 * 37 + 1).chain((8 * len).checked_sub(1)) {
                     refused(&case.nonce, &case.aad, &flipped(&case.sealed, bit), &case.tag);
                 }
@@ -327,7 +333,7 @@ pub(crate) fn a_forgery_leaves_zeros<A: Aead>() {
                 for bit in 0..8 * case.aad.len() {
                     refused(&case.nonce, &flipped(&case.aad, bit), &case.sealed, &case.tag);
                 }
-                // With a zero more, only the lengths differ in what is hashed.
+                // With one zero more, the authenticated blocks differ only in the lengths.
                 let longer = |bytes: &[u8]| [bytes, &[0]].concat();
                 refused(&case.nonce, &case.aad[..19], &case.sealed, &case.tag);
                 refused(&case.nonce, &longer(&case.aad), &case.sealed, &case.tag);
@@ -340,8 +346,8 @@ pub(crate) fn a_forgery_leaves_zeros<A: Aead>() {
     });
 }
 
-/// The memory may not be touched at all, so the answer comes before the first byte.
-pub(crate) fn too_long_is_said_first<A: Aead>() {
+/// The memory is inaccessible, so the error must be returned before the first byte is read.
+pub(crate) fn rejects_too_long_input_before_access<A: Aead>() {
     let no_space = || eprintln!("NOT RUN: data that is too long (no address space for it)");
     let Ok(len) = usize::try_from(A::LONGEST.max(A::LONGEST_AAD.unwrap_or(0)) + 1) else {
         return no_space();
@@ -354,9 +360,9 @@ pub(crate) fn too_long_is_said_first<A: Aead>() {
     if all == libc::MAP_FAILED {
         return no_space();
     }
-    // SAFETY: it is only handed on as an address and a length; whoever touches it dies, which fails the test.
+    // SAFETY: the slice is only used as an address and a length. An access is a fault, which fails the test.
     let bytes = unsafe { std::slice::from_raw_parts_mut(all.cast::<u8>(), len) };
-    for (_, features) in rows(A::variants()) {
+    for (_, features) in available(A::variants()) {
         let (key, mut tag) = (A::new(&vec![1; largest::<A>() / 8], features), [0xab; 16]);
         let nonce = vec![0; A::NONCE];
         let data = &mut bytes[..A::LONGEST as usize + 1];
@@ -371,8 +377,8 @@ pub(crate) fn too_long_is_said_first<A: Aead>() {
             let (aad, mut data) = (&bytes[..longest as usize + 1], [0xcd; 20]);
             let refused = too_long(Part::AssociatedData, longest);
             assert_eq!(key.seal(&nonce, aad, InOut::in_place(&mut data), &mut tag), Err(refused));
-            let answer = key.open(&nonce, aad, InOut::in_place(&mut data), &tag);
-            assert_eq!(answer, Err(OpenError::Message(refused)));
+            let opened = key.open(&nonce, aad, InOut::in_place(&mut data), &tag);
+            assert_eq!(opened, Err(OpenError::Message(refused)));
             assert_eq!(data, [0xcd; 20]);
         }
         assert_eq!(tag, [0xab; 16]);

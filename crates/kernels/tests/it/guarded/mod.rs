@@ -1,27 +1,27 @@
-//! Memory between two pages that nobody may touch.
+//! Buffers between two inaccessible pages, so that an access out of bounds is a fault.
 
 use std::ptr::null_mut;
 
-/// Which end of the pen the bytes touch.
+/// The end of the buffer at which the bytes are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Edge {
     Start,
     End,
 }
 
-/// Some pages with an inaccessible one on either side.
-pub(crate) struct Pen {
+/// A page with an inaccessible page on either side.
+pub(crate) struct GuardedBuffer {
     start: *mut u8,
     len: usize,
     page: usize,
 }
 
-impl Pen {
+impl GuardedBuffer {
     pub(crate) fn new() -> Self {
-        // SAFETY: asks for a number.
+        // SAFETY: the call only returns a number.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
         let len = page;
-        // SAFETY: a new mapping, of which the pages but the first and the last are then opened.
+        // SAFETY: a new mapping, of which the pages between the first and the last are made accessible.
         unsafe {
             let all = libc::mmap(
                 null_mut(),
@@ -38,21 +38,21 @@ impl Pen {
         }
     }
 
-    /// `len` bytes at an edge.
+    /// Returns `len` bytes at an edge.
     pub(crate) fn bytes(&mut self, len: usize, edge: Edge) -> &mut [u8] {
         assert!(len <= self.len);
         let skip = match edge {
             Edge::Start => 0,
             Edge::End => self.len - len,
         };
-        // SAFETY: inside the opened pages, and `self` is borrowed for as long.
+        // SAFETY: the bytes are in the accessible pages, and `self` is borrowed for as long.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(skip), len) }
     }
 }
 
-impl Drop for Pen {
+impl Drop for GuardedBuffer {
     fn drop(&mut self) {
-        // SAFETY: exactly what `new` mapped.
+        // SAFETY: this is exactly the mapping of `new`.
         unsafe { libc::munmap(self.start.sub(self.page).cast(), self.len + 2 * self.page) };
     }
 }
