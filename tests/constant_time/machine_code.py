@@ -1,18 +1,19 @@
-"""Follows secrets through x86-64 machine code, as objdump prints it.
+"""A data-flow analysis of secrets in x86-64 machine code, as objdump prints it.
 
-A finding is a conditional jump whose flags, an address whose registers, or an operand of a division that may
-depend on a secret; and any call from a loop. Nothing is run, so the machine need not have the instructions.
+A finding is a conditional jump whose flags may depend on a secret, an address whose registers may depend on
+one, a division with such an operand, or a call from a loop. The code is not run, so the machine need not
+support its instructions.
 
-What is known of a value is its kind; where paths meet, the worse one stays:
+The analysis assigns a kind to every value. Where two paths meet, the value has the worse kind:
 
     int     the stack pointer at entry plus this number
-    STACK   the stack pointer plus a public number that is not followed: a place in an array on the stack
+    STACK   the stack pointer plus an unknown public number, which is an address in an array on the stack
     PLAIN   a pointer to public data: the two addresses and the length in `InOut`, or constants
-    PUBLIC  a length, or a pointer to data: whatever is loaded through it is secret
-    SECRET  anything else
+    PUBLIC  a length, or a pointer to data. Values loaded through it are secret
+    SECRET  any other value
 
-Code that the rules do not cover is an error, never skipped. They rest on memory safety: what is loaded by a
-pointer to public data is public, whatever public number was added to it.
+Code that the rules do not cover is an error and is never skipped. The rules depend on memory safety: a value
+loaded through a pointer to public data is public, for any public number that was added to the pointer.
 """
 
 import heapq
@@ -33,14 +34,14 @@ for x in ("si", "di", "bp", "sp"):
     WHOLE |= dict.fromkeys([f"r{x}", f"e{x}", x, f"{x}l"], f"r{x}")
 GENERAL_NAMES = set(WHOLE)
 WHOLE |= {f"{size}mm{n}": f"v{n}" for n in range(32) for size in "xyz"} | {f"k{n}": f"k{n}" for n in range(8)}
-# Writing them leaves the rest of the register as it was.
+# Writing one of these does not change the rest of the register.
 NARROW = re.compile(r"([abcd]x|[abcd][lh]|[sd]il?|[sb]pl?|r\d+[wb])$")
-# These 8 bits are followed on their own, because of `set`.
+# These 8 bits have a kind of their own, because of `set`.
 LOWEST = re.compile(r"([abcd]l|[sd]il|[sb]pl|r\d+b)$")
 SIZES = {"BYTE": 1, "WORD": 2, "DWORD": 4, "QWORD": 8, "XMMWORD": 16, "YMMWORD": 32, "ZMMWORD": 64}
 
 NOTHING = {"nop", "data16", "cs", "endbr64", "vzeroupper", "int3", "ud2", "lfence"}
-# They write their first operand without reading it, and no flags …
+# Instructions that write their first operand without reading it, and no flags …
 MOVES = {"mov", "movabs", "movzx", "movsx", "movsxd", "rorx", "shlx", "shrx", "sarx"}
 # … or all flags.
 FRESH = {"andn", "bzhi", "lzcnt", "tzcnt", "popcnt", "bextr", "blsr", "blsi", "blsmsk"}
@@ -48,11 +49,11 @@ CHANGES = {"add", "sub", "adc", "sbb", "and", "or", "xor", "neg", "imul", "bswap
 CHANGES |= {"shl", "shr", "sar", "rol", "ror", "shld", "shrd"}
 COMPARES = {"cmp", "test", "bt"}
 VECTOR_COMPARES = re.compile(r"(vptest|vtestp[sd]|vu?comis[sd]|k(or)?test[bwdq])$")
-# Their time may depend on data, or where they read does.
+# Instructions whose time or addresses may depend on data.
 NEVER = re.compile(r"v.*(gather|scatter|compress|expand|div|sqrt)")
 READS_TARGET = re.compile(r"vpternlog|vpermi2|vpermt2|vfn?m|vpmadd52|vpdp|vpsh[lr]dv")
 NO_RETURN = re.compile(r"9panicking|slice_index_fail|len_mismatch_fail|unwrap_failed|expect_failed")
-# Between the stack above the place where a frame begins to be aligned, and what is below.
+# The distance between the stack above the point where a frame is aligned and the stack below it.
 GAP = 1 << 20
 COPIES = re.compile(r"<mem(cpy|move|set)@")
 
@@ -67,9 +68,9 @@ class Instruction:
 
 @dataclass
 class State:
-    """What is known before an instruction: kinds of registers and flags, and of bytes of the stack.
+    """The kinds of registers, flags and bytes of the stack before an instruction.
 
-    "low rax" is the kind of the lowest byte of rax, "number rax" what constant is in it, if any is.
+    "low rax" is the kind of the lowest byte of rax, and "number rax" the constant in it, if there is one.
     """
 
     registers: dict[str, Kind] = field(default_factory=dict)
@@ -79,7 +80,7 @@ class State:
         return State(dict(self.registers), dict(self.stack))
 
     def meet(self, other: "State") -> bool:
-        """Takes in what another path knows; whether anything became worse."""
+        """Merges the state of another path. Returns whether a kind became worse."""
         before = (dict(self.registers), dict(self.stack))
         for mine, theirs in ((self.registers, other.registers), (self.stack, other.stack)):
             for key in mine.keys() | theirs.keys():
@@ -106,11 +107,11 @@ def on_stack(kind: Kind) -> bool:
 
 
 class Unknown(Exception):
-    """Code that these rules do not cover. It must be looked at, not skipped."""
+    """Raised for code that these rules do not cover. It must be examined and not skipped."""
 
 
 class Function:
-    """Follows secrets through `code`, and through `callees`, by address, where they are called."""
+    """The analysis of `code`, and of `callees` (by address) where they are called."""
 
     def __init__(
         self,
@@ -121,15 +122,16 @@ class Function:
     ) -> None:
         self.callees = callees or {}
         self.aligned: int | None = None
-        # No flags are passed to a function. (Where `dec` comes first, it keeps one of them.)
+        # Flags are not passed to functions. They are public, because a `dec` at the beginning preserves one.
         entry = State({"rsp": 0, "flags": PUBLIC})
         for place, kind in zip([*ARGUMENTS, *range(8, 8 * 99, 8)], arguments, strict=False):
             if isinstance(place, str):
                 entry.registers |= {place: kind, f"low {place}": kind}
             else:
                 entry.stack |= {place + byte: kind for byte in range(8)}
-        # Bytes of the stack that are stored from general registers, and zeroed nowhere: the compiler parked
-        # registers there. They are in no array, since what is filled by index here is secret, and is wiped.
+        # Bytes of the stack that are stored from general registers, and never zeroed, are registers spilled
+        # by the compiler. They are not part of an array, since arrays filled by index hold secrets here and are
+        # wiped.
         self.scalars: set[int] = set()
         while True:
             self.stored: dict[range, set[bool]] = {}
@@ -141,7 +143,7 @@ class Function:
             self.scalars = found
 
     def follow(self, name: str, code: list[Instruction], entry: State) -> None:
-        """Goes all ways from this state at the first instruction on."""
+        """Analyses all paths from the first instruction on, which begins with the state `entry`."""
         self.name, self.code = name, code
         self.index = {instruction.at: i for i, instruction in enumerate(code)}
         self.findings: dict[int, str] = {}
@@ -149,7 +151,7 @@ class Function:
         self.end: State | None = None
         work = [0]
         while work:
-            # In the order of the code, so that paths have met before one goes on behind them.
+            # In the order of the code, so that paths meet before the analysis continues after them.
             i = heapq.heappop(work)
             after = self.step(self.states[i].copy(), code[i])
             if code[i].name == "ret":
@@ -164,7 +166,7 @@ class Function:
                     heapq.heappush(work, target)
 
     def next(self, i: int) -> list[int]:
-        """Where it goes on after an instruction."""
+        """Returns the possible next instructions."""
         name, text = self.code[i].name, self.code[i].text
         if name in {"ret", "ud2"} or (name == "call" and NO_RETURN.search(text)):
             return []
@@ -182,7 +184,7 @@ class Function:
             self.findings[instruction.at] = f"{self.name}: {instruction.at:x} {instruction.text}: {what}"
 
     def address(self, state: State, instruction: Instruction, operand: str) -> tuple[Kind, int]:
-        """The kind of an address, and how many bytes are accessed; 0 for `lea`."""
+        """Returns the kind of an address and the number of accessed bytes, which is 0 for `lea`."""
         inside = re.search(r"\[(.*?)\]", operand)
         if not inside or ":" in operand:
             raise Unknown(f"{self.name}: {instruction.text}")
@@ -197,7 +199,7 @@ class Function:
                 kinds.append(state.registers.get(WHOLE[register], SECRET))
             else:
                 offset += int(part, 16) * (-1 if sign == "-" else 1)
-        # A displacement has 64 bits here, and may be negative.
+        # A displacement has 64 bits here and may be negative.
         offset = (offset + (1 << 63)) % (1 << 64) - (1 << 63)
         if len(kinds) == 1 and isinstance(kinds[0], int):
             place = kinds[0] + offset
@@ -209,7 +211,7 @@ class Function:
 
     @staticmethod
     def sum(kinds: list[Kind]) -> Kind:
-        """The kind of a sum."""
+        """Returns the kind of a sum."""
         special = [kind for kind in kinds if kind != PUBLIC]
         if SECRET in kinds or len(special) > 1:
             return SECRET
@@ -253,7 +255,7 @@ class Function:
             else:
                 self.find(instruction, place, "writes to an address that may depend on a secret")
                 if on_stack(kind):
-                    raise Unknown(f"{self.name}: {instruction.text}: an address on the stack gets lost")
+                    raise Unknown(f"{self.name}: {instruction.text}: stores an address of the stack")
                 if place == PLAIN:
                     self.find(instruction, kind, "writes a secret among public data")
             return
@@ -273,7 +275,10 @@ class Function:
         state.registers[whole] = kind
 
     def spoil(self, state: State) -> None:
-        """A secret is written somewhere into an array of this frame. No array here holds addresses."""
+        """Marks the arrays of this frame as secret after a write to an unknown index.
+
+        No array here holds addresses.
+        """
         for byte, old in state.stack.items():
             if old == PUBLIC and byte < 0 and byte not in self.scalars:
                 state.stack[byte] = SECRET
@@ -303,7 +308,7 @@ class Function:
                     kind = registers.get(register, SECRET)
                     self.find(instruction, kind, f"copies with a secret in {register}")
                 target = registers.get("rdi", SECRET)
-                if isinstance(target, int):  # and no further than to the end of this frame
+                if isinstance(target, int):  # at most to the end of this frame
                     end = self.aligned if self.aligned is not None and target < self.aligned else 0
                     size = registers.get("number rdx", SECRET)
                     end = target + size if isinstance(size, int) else end
@@ -319,7 +324,7 @@ class Function:
         elif name in {"push", "pop"}:
             top = registers["rsp"]
             if not isinstance(top, int):
-                raise Unknown(f"{self.name}: the stack pointer is lost at {instruction.text}")
+                raise Unknown(f"{self.name}: the stack pointer is unknown at {instruction.text}")
             if name == "push":
                 state.stack |= dict.fromkeys(range(top - 8, top), kinds(operands)[0])
                 registers["rsp"] = top - 8
@@ -339,7 +344,7 @@ class Function:
         elif name in {"div", "idiv", "mul"}:
             kind = worst([*kinds(operands), registers.get("rax", SECRET), registers.get("rdx", SECRET)])
             if name != "mul":
-                self.find(instruction, kind, "divides what may depend on a secret")
+                self.find(instruction, kind, "divides an operand that may depend on a secret")
             for register in ("rax", "rdx"):
                 registers |= {register: kind, f"low {register}": kind, f"number {register}": SECRET}
             flags(kind)
@@ -355,7 +360,7 @@ class Function:
             kind = self.changed(name, operands, found, old)
             self.write(state, instruction, operands[0], kind)
             if name not in {"bswap", "not"}:
-                # Those that change only some flags, or perhaps none, keep the others.
+                # Instructions that change only some flags, or perhaps none, preserve the others.
                 partly = name in {"inc", "dec", "rol", "ror"} or "cl" in operands[1:]
                 flags(worst([kind if isinstance(kind, str) else PUBLIC, old]) if partly else kind)
         elif name[0] in "vk" and not NEVER.match(name):
@@ -370,7 +375,7 @@ class Function:
         return state
 
     def call(self, state: State, instruction: Instruction) -> State:
-        """What is known after a call, followed as if the function stood here: it sees this frame."""
+        """Returns the state after a call. The callee is analysed in place and can access this frame."""
         target = re.match(r"[0-9a-f]+$", instruction.operands[0].split(" ")[0])
         code = self.callees.get(int(target[0], 16)) if target else None
         top = state.registers["rsp"]
@@ -379,9 +384,9 @@ class Function:
         state.stack |= dict.fromkeys(range(top - 8, top), PUBLIC)
         state.registers["rsp"] = top - 8
         callee = object.__new__(Function)
-        callee.callees, callee.aligned = {}, self.aligned  # one deep is enough
+        callee.callees, callee.aligned = {}, self.aligned  # one level of calls is sufficient
         callee.stored, callee.scalars = self.stored, self.scalars
-        callee.follow(f"{self.name}, in what it calls", code, state)
+        callee.follow(f"{self.name}, in a callee", code, state)
         self.findings |= callee.findings
         if callee.end is None or callee.end.registers["rsp"] != top - 8:
             raise Unknown(f"{self.name}: {instruction.text} does not return")
@@ -389,7 +394,7 @@ class Function:
         return callee.end
 
     def changed(self, name: str, operands: list[str], found: list[Kind], flags: Kind) -> Kind:
-        """The kind of what arithmetic leaves in its first operand."""
+        """Returns the kind of the first operand after an arithmetic instruction."""
         if name in {"xor", "sub"} and operands[0] == operands[1]:
             return PUBLIC
         constant = len(operands) == 2 and re.match(r"0x[0-9a-f]+$", operands[1])
@@ -399,7 +404,7 @@ class Function:
         if on_stack(found[0]) and name in {"add", "sub"} and (constant or found[1] == PUBLIC):
             return STACK
         if name == "and" and operands[0] == "rsp" and isinstance(found[0], int) and constant:
-            # How far it goes down to be aligned is not known: what lies below gets its own numbers, far away.
+            # The size of the alignment gap is unknown, so the stack below it gets its own numbers, far away.
             self.aligned = found[0] - GAP
             return self.aligned
         if name == "imul" and len(operands) == 3:
@@ -410,13 +415,13 @@ class Function:
             return SECRET
         if all(kind == PUBLIC for kind in found):
             return PUBLIC
-        # Pointers to public data: only what cannot turn one into another pointer.
+        # Pointers to public data: only operations that cannot turn one pointer into another.
         if name == "add" or (name == "sub" and constant):
             return self.sum(found)
         return PUBLIC if name == "sub" and found[1] == PUBLIC and found[0] == PLAIN else SECRET
 
     def loops(self) -> list[set[int]]:
-        """The instructions of each loop, one loop for each instruction that is jumped back to."""
+        """Returns the instructions of each loop. There is one loop for each target of a backward jump."""
         before: dict[int, list[int]] = {i: [] for i in self.states}
         back: list[tuple[int, int]] = []
         path: dict[int, Iterator[int]] = {}
@@ -447,8 +452,8 @@ class Function:
             loops.setdefault(head, set()).update(body)
         return list(loops.values())
 
-    def row(self) -> str:
-        """What it looks like."""
+    def summary(self) -> str:
+        """Returns a line with the counts of the function, and adds calls from loops to the findings."""
         loops = self.loops()
         inside = set().union(*loops)
         inner = set().union(*(a for a in loops if not any(b < a for b in loops)))
@@ -480,7 +485,7 @@ class Function:
 
 
 def parse(text: str) -> dict[str, list[Instruction]]:
-    """The functions in what `objdump -d -M intel --no-show-raw-insn` prints."""
+    """Returns the functions in the output of `objdump -d -M intel --no-show-raw-insn`."""
     functions: dict[str, list[Instruction]] = {}
     code: list[Instruction] = []
     for line in text.splitlines():

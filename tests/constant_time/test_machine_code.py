@@ -1,20 +1,20 @@
-"""What the check of the machine code must find, and what it must not."""
+"""Tests of the analysis of machine code: leaks that it must find, and code that it must accept."""
 
 import pytest
 from machine_code import PLAIN, PUBLIC, SECRET, Function, Instruction, Unknown, parse
-from rows import WIDTH, kinds_of, number, tables
+from variants import WIDTH, kinds_of, number, tables
 
 MEMCPY = "call QWORD PTR [rip+0x5] # 99 <memcpy@GLIBC_2.14>"
 MEMSET = "QWORD PTR [rip+0x5] # 99 <memset@GLIBC_2.2.5>"
 
 
 def code(lines: str, at: int = 0) -> list[Instruction]:
-    """Instruction `n` stands 8 n behind `at`."""
+    """Parses instructions that are 8 bytes long, beginning at `at`."""
     text = "\n".join(f"  {at + 8 * i:x}:\t{line.strip()}" for i, line in enumerate(lines.split(";")))
     return parse(f"{at:016x} <f>:\n{text}\n")["f"]
 
 
-# What may be called. They see the caller's words 8 bytes further up.
+# Functions that may be called. The words of the caller are 8 bytes further up for them.
 CALLEES = {
     0x1000: "mov QWORD PTR [rsp-0x38],0x0; ret",
     0x2000: "mov QWORD PTR [rsp-0x38],rcx; ret",
@@ -25,10 +25,10 @@ CALLEES = {
 
 
 def findings(lines: str) -> list[str]:
-    """Of a function whose arguments are a pointer to secrets, an `InOut`, a length, and a secret number."""
+    """Returns the findings for a function of a pointer to secrets, an `InOut`, a length and a secret."""
     callees = {at: code(lines, at) for at, lines in CALLEES.items()}
     function = Function("f", code(lines), [PUBLIC, PLAIN, PUBLIC, SECRET], callees)
-    function.row()
+    function.summary()
     return list(function.findings.values())
 
 
@@ -48,7 +48,7 @@ LEAKS = {
     "a division": "mov rax,rcx; xor edx,edx; div rdi; ret",
     "how much is copied": f"mov rdx,rcx; {MEMCPY}; ret",
     "how much is cleared": f"mov rbx,{MEMSET}; mov rdx,rcx; call rbx; ret",
-    "in the second turn of a loop": "xor eax,eax; test eax,eax; je 28; mov eax,DWORD PTR [rdi]; jmp 8; ret",
+    "in a second iteration": "xor eax,eax; test eax,eax; je 28; mov eax,DWORD PTR [rdi]; jmp 8; ret",
     "a secret put into InOut": "mov rax,QWORD PTR [rdi]; mov QWORD PTR [rsi],rax; ret",
     "one pointer made of another": "mov rax,rdi; sub rax,rsi; add rax,rsi; mov rax,QWORD PTR [rax];"
     "test eax,eax; jne 30; ret",
@@ -56,14 +56,14 @@ LEAKS = {
     "somewhere in an array on the stack": "mov QWORD PTR [rsp-0x48],0x0; vmovdqu xmm0,XMMWORD PTR [rdi];"
     "vmovdqu XMMWORD PTR [rsp+rdx*1-0x48],xmm0; mov rax,QWORD PTR [rsp-0x48]; test rax,rax; je 0; ret",
     "where in an array on the stack": "mov QWORD PTR [rsp+rcx*1-0x48],0x0; ret",
-    "what an array on the stack contains": "mov rax,QWORD PTR [rsp+rdx*1-0x48];"
+    "the contents of an array on the stack": "mov rax,QWORD PTR [rsp+rdx*1-0x48];"
     "mov al,BYTE PTR [rdx+rax*1]; ret",
     "in an aligned frame": "mov rbp,rsp; and rsp,0xffffffffffffffc0; mov QWORD PTR [rsp-0x8],rcx;"
     "mov rax,QWORD PTR [rsp-0x8]; mov al,BYTE PTR [rdi+rax*1]; mov rsp,rbp; ret",
-    "in what is called": "call 3000 <branches>; ret",
-    "through what is called": "mov QWORD PTR [rsp-0x40],rdx; call 2000 <fills>; mov rax,QWORD PTR [rsp-0x40];"
+    "in a callee": "call 3000 <branches>; ret",
+    "through a callee": "mov QWORD PTR [rsp-0x40],rdx; call 2000 <fills>; mov rax,QWORD PTR [rsp-0x40];"
     "mov al,BYTE PTR [rdi+rax*1]; ret",
-    "copied over by who knows how much": "mov QWORD PTR [rsp-0x40],0x0; lea rdi,[rsp-0x48]; "
+    "overwritten by a copy of unknown length": "mov QWORD PTR [rsp-0x40],0x0; lea rdi,[rsp-0x48]; "
     f"{MEMCPY}; mov rax,QWORD PTR [rsp-0x40]; test rax,rax; je 0; ret",
 }
 
@@ -107,7 +107,7 @@ def test_leaks_are_found(lines: str) -> None:
 
 
 @pytest.mark.parametrize("lines", FINE.values(), ids=FINE)
-def test_what_is_no_leak(lines: str) -> None:
+def test_constant_time_code_is_accepted(lines: str) -> None:
     assert not findings(lines)
 
 
@@ -118,11 +118,11 @@ def test_unknown_code_is_an_error(lines: str) -> None:
 
 
 def test_tables_and_their_functions() -> None:
-    found = {name: (functions, rows) for name, functions, rows in tables()}
+    found = {name: (functions, variants) for name, functions, variants in tables()}
     assert {"aes::AES", "gcm::GCM"} <= set(found)
-    for functions, rows in found.values():
-        assert rows[-1] == "portable"
-        assert set(rows[:-1]) <= set(WIDTH)
+    for functions, variants in found.values():
+        assert variants[-1] == "portable"
+        assert set(variants[:-1]) <= set(WIDTH)
         for _, arguments in functions:
             assert kinds_of(arguments)
 

@@ -1,4 +1,4 @@
-//! The AEGIS draft's files: a list of messages and, among them, internal states.
+//! The files of the AEGIS draft: lists of messages and internal states.
 
 use crate::folder::File;
 use crate::hex::Hex;
@@ -6,7 +6,7 @@ use crate::{AeadCase, Outcome, Why};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A message. States have neither `ct` nor tags.
+/// A message. Entries with internal states have neither `ct` nor tags.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Message {
@@ -14,7 +14,7 @@ struct Message {
     key: Hex,
     nonce: Hex,
     ad: Hex,
-    /// Absent where the message must not open.
+    /// Absent if opening must fail.
     msg: Option<Hex>,
     ct: Hex,
     tag128: Hex,
@@ -61,7 +61,7 @@ pub(crate) fn read(file: &File) -> Result<Vec<AeadCase>, Why> {
     Ok(cases)
 }
 
-/// Only registers (`S0`, `M`, `V[1,0]`, `ctx[2]`, `S0_2`) beside what they are made from.
+/// Whether an entry has only registers, for example `S0`, `M`, `V[1,0]`, `ctx[2]` or `S0_2`, and the inputs for them.
 fn is_state(entry: &Map<String, Value>) -> bool {
     let register = |key: &str| {
         let digits = key.trim_start_matches("ctx").trim_start_matches(['S', 'M', 'V']);

@@ -1,47 +1,47 @@
-//! The age testkit: lines `key: value`, an empty line, and an age file, plain or as a zlib stream.
+//! The age testkit: lines `key: value`, an empty line, and an age file, which may be compressed with zlib.
 
 use crate::folder::{self, BinaryFile};
 use crate::{Error, Why};
 
-/// One age file and what must come of it.
+/// One age file with the expected result.
 #[derive(Clone, Debug)]
 pub struct AgeCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// What must come of it.
+    /// The expected result.
     pub expect: AgeOutcome,
-    /// SHA-256 of all plaintext that is released; of a payload failure, what comes before the failure.
+    /// SHA-256 of all plaintext that is released. For a payload failure, this is the plaintext before the failure.
     pub payload: Option<[u8; 32]>,
     /// The file key.
     pub file_key: Vec<u8>,
-    /// Identities to try, as text.
+    /// The identities to try, as text.
     pub identities: Vec<String>,
-    /// Passphrases to try.
+    /// The passphrases to try.
     pub passphrases: Vec<String>,
     /// Whether the file is armored.
     pub armored: bool,
-    /// What is special about it; empty where nothing is said.
+    /// The comment in the file, or an empty string.
     pub comment: String,
-    /// The age file, expanded.
+    /// The age file, decompressed.
     pub age: Vec<u8>,
 }
 
-/// What must come of an age file.
+/// The expected result of decrypting an age file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgeOutcome {
-    /// It opens.
+    /// Decryption succeeds.
     Success,
-    /// The header is refused.
+    /// The header is rejected.
     HeaderFailure,
-    /// No identity fits.
+    /// No identity matches a recipient.
     NoMatch,
-    /// The armor is refused.
+    /// The armor is rejected.
     ArmorFailure,
-    /// The header is good and the payload is not.
+    /// The header is valid, but the payload is not.
     PayloadFailure,
 }
 
-/// Every file of the age testkit.
+/// Returns every file of the age testkit.
 ///
 /// # Panics
 /// Where a file under `age` is not understood.
@@ -112,7 +112,7 @@ mod test {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_refused() {
+    fn rejects_unknown_contents() {
         let good = "expect: no match\nfile key: 00\nidentity: A\n\nage";
         let parse = |text: &str| parse(&BinaryFile { name: "test".into(), bytes: text.into() });
         assert!(parse(good).is_ok());
@@ -127,7 +127,7 @@ mod test {
             ("identity: A", "armored: no"),
             ("no match", "success"),
         ] {
-            assert!(parse(&good.replacen(from, to, 1)).is_err(), "{to} was taken");
+            assert!(parse(&good.replacen(from, to, 1)).is_err(), "{to} was accepted");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! ChaCha20, XChaCha20 and HChaCha20 of the two ChaCha files. Their messages are among the AEAD's cases, and there
-//! entries of a kind that nobody knows are refused.
+//! The cases of ChaCha20, XChaCha20 and HChaCha20 in two files, which also have AEAD cases. The reader of the AEAD cases
+//! rejects entries of an unknown kind.
 
 use crate::converted::tests;
 use crate::folder::File;
@@ -60,7 +60,7 @@ fn case(entry: Entry, file: &File) -> Result<Option<ChaCha20Case>, Why> {
             nonce: fields.nonce.0,
             // The one-time key is the beginning of block 0.
             counter: fields.counter.unwrap_or(0),
-            // A keystream is a ciphertext of zeros.
+            // A keystream is the ciphertext of zeros.
             plaintext: fields.pt.map_or(vec![0; fields.ct.0.len()], |pt| pt.0),
             ciphertext: fields.ct.0,
         }

@@ -1,4 +1,4 @@
-//! Project Wycheproof's file for C2SP chunked-encryption (Cobblestone).
+//! The file of Project Wycheproof for C2SP chunked-encryption (Cobblestone).
 
 use crate::folder::{self, File};
 use crate::hex::Hex;
@@ -9,39 +9,39 @@ use serde::Deserialize;
 /// One encrypted message.
 #[derive(Clone, Debug)]
 pub struct ChunkedCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// The name that the file gives: `"Cobblestone-128"`.
+    /// The algorithm of the file, for example `"Cobblestone-128"`.
     pub algorithm: String,
-    /// The AEAD of the group: `"AEAD_AES_128_GCM"`.
+    /// The AEAD of the group, for example `"AEAD_AES_128_GCM"`.
     pub aead: String,
-    /// The hash of the group: `"SHA-512"`.
+    /// The hash function of the group, for example `"SHA-512"`.
     pub sha: String,
-    /// What is special about it.
+    /// The comment in the file.
     pub comment: String,
-    /// The key; invalid cases have some of wrong lengths.
+    /// The key. Some invalid cases have keys of wrong lengths.
     pub key: Vec<u8>,
     /// The context.
     pub context: Vec<u8>,
-    /// The encrypted message, expanded (the file has it as a zlib stream).
+    /// The encrypted message, decompressed. The file has a zlib stream.
     pub ciphertext: Vec<u8>,
-    /// The derived key, where the header is right.
+    /// The derived key, if the header is valid.
     pub aead_key: Option<Vec<u8>>,
-    /// The derived first nonce, where the header is right.
+    /// The derived first nonce, if the header is valid.
     pub base_nonce: Option<Vec<u8>>,
-    /// Bytes of plaintext; in an invalid case, those of the chunks that do open before the first that does not.
+    /// Number of plaintext bytes. In an invalid case, the plaintext of the valid chunks before the first invalid one.
     pub message_len: Option<u64>,
-    /// SHA-512 of those bytes.
+    /// SHA-512 of these bytes.
     pub message_sha512: Option<Vec<u8>>,
-    /// What must happen.
+    /// The expected result.
     pub result: Outcome,
-    /// Why the case exists.
+    /// The flags, which describe the purpose of the case.
     pub flags: Vec<ChunkedFlag>,
 }
 
-/// Why a case exists.
+/// The purpose of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[allow(missing_docs, reason = "the words of the file, explained in its notes")]
 pub enum ChunkedFlag {
@@ -58,10 +58,10 @@ pub enum ChunkedFlag {
     WrongKey,
 }
 
-/// Every case of chunked encryption.
+/// Returns every case of chunked encryption.
 ///
 /// # Panics
-/// Where a file under `streaming/wycheproof` is not understood or missing.
+/// If a file under `streaming/wycheproof` cannot be parsed or is missing.
 pub fn chunked() -> Vec<ChunkedCase> {
     folder::read("streaming/wycheproof", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
 }

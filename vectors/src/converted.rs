@@ -1,4 +1,4 @@
-//! Files whose values were written as JSON from specifications; each says inside from which.
+//! Files that were converted to JSON from specifications. Each file names its source.
 
 use crate::folder::File;
 use crate::hex::Hex;
@@ -42,8 +42,8 @@ struct Message {
     _poly1305_key: Option<Hex>,
 }
 
-/// Entries of the ChaCha files. Those that are no messages are read, so that a mistake in them is noticed, and left
-/// out.
+/// Entries of the ChaCha files. Entries other than messages are parsed, so that mistakes in them are noticed, but not
+/// returned.
 #[derive(Deserialize)]
 #[serde(tag = "kind")]
 enum Entry {

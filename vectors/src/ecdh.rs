@@ -1,4 +1,4 @@
-//! Agreements on X25519 and P-256: Project Wycheproof's, where public keys are raw, and RFC 7748's.
+//! Key agreements on X25519 and P-256: Project Wycheproof, with raw public keys, and RFC 7748.
 
 use crate::folder::{self, File};
 use crate::hex::Hex;
@@ -10,40 +10,40 @@ const X25519: &str = "ecdh/wycheproof/x25519_test.json";
 const P256: &str = "ecdh/wycheproof/ecdh_secp256r1_ecpoint_test.json";
 const RFC7748: &str = "ecdh/x25519_rfc7748.json";
 
-/// One agreement.
+/// One key agreement.
 #[derive(Clone, Debug)]
 pub struct EcdhCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// The public key: 32 bytes of X25519, a point of P-256; or what an invalid case has there.
+    /// The public key: 32 bytes for X25519 or a point of P-256, which may be malformed in an invalid case.
     pub public: Vec<u8>,
-    /// The private key: 32 bytes of X25519; of P-256 a big-endian integer of any length.
+    /// The private key: 32 bytes for X25519, or a big-endian integer of any length for P-256.
     pub private: Vec<u8>,
-    /// What is agreed on; the first coordinate of a point.
+    /// The shared secret, which is the x coordinate of the shared point.
     pub shared: Vec<u8>,
-    /// What must happen.
+    /// The expected result.
     pub result: Agreement,
-    /// Why the case exists.
+    /// The flags, which describe the purpose of the case.
     pub flags: Vec<EcdhFlag>,
 }
 
 /// One computation of RFC 7748.
 #[derive(Clone, Debug)]
 pub struct Rfc7748Case {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// What is computed.
+    /// The computation with its operands and results.
     pub part: Rfc7748Part,
 }
 
-/// What is computed.
+/// A computation with its operands and results.
 #[derive(Clone, Debug)]
 pub enum Rfc7748Part {
-    /// The function.
+    /// One evaluation of the function X25519.
     Function {
         /// The private key.
         scalar: Vec<u8>,
@@ -52,25 +52,25 @@ pub enum Rfc7748Part {
         /// The result.
         out: Vec<u8>,
     },
-    /// The function of its own results, from the base point for both.
+    /// Repeated evaluation on its own results, beginning with the base point for both operands.
     Iterated {
-        /// How often.
+        /// Number of evaluations.
         iterations: u32,
         /// The result.
         out: Vec<u8>,
     },
-    /// Two that agree.
+    /// A key agreement.
     Agreement {
-        /// One private key and its public side.
+        /// The private and the public key of one side.
         a: (Vec<u8>, Vec<u8>),
-        /// The other.
+        /// The private and the public key of the other side.
         b: (Vec<u8>, Vec<u8>),
-        /// What they agree on.
+        /// The shared secret.
         shared: Vec<u8>,
     },
 }
 
-/// Why a case exists.
+/// The purpose of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[allow(missing_docs, reason = "the words of the files, explained in their notes")]
 pub enum EcdhFlag {
@@ -99,26 +99,26 @@ pub enum EcdhFlag {
     ZeroSharedSecret,
 }
 
-/// Every agreement on X25519 of Wycheproof.
+/// Returns every key agreement on X25519 of Wycheproof.
 ///
 /// # Panics
-/// Where the file is not understood or missing.
+/// If the file cannot be parsed or is missing.
 pub fn ecdh_x25519() -> Vec<EcdhCase> {
     folder::read_one(X25519, |file| read(file, "XDH")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every agreement on P-256 of Wycheproof.
+/// Returns every key agreement on P-256 of Wycheproof.
 ///
 /// # Panics
-/// Where the file is not understood or missing.
+/// If the file cannot be parsed or is missing.
 pub fn ecdh_p256() -> Vec<EcdhCase> {
     folder::read_one(P256, |file| read(file, "ECDH")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every computation of RFC 7748.
+/// Returns every computation of RFC 7748.
 ///
 /// # Panics
-/// Where the file is not understood or missing.
+/// If the file cannot be parsed or is missing.
 pub fn rfc7748() -> Vec<Rfc7748Case> {
     folder::read_one(RFC7748, read_rfc7748).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -270,7 +270,7 @@ mod test {
     }
 
     #[test]
-    fn what_is_not_known_is_refused() {
+    fn rejects_unknown_contents() {
         let of = |name| if name == X25519 { "XDH" } else { "ECDH" };
         for (name, from, to) in [
             (X25519, "\"result\": \"valid\"", "\"result\": \"fine\""),
@@ -281,8 +281,8 @@ mod test {
             (P256, "\"type\": \"EcdhEcpointTest\"", "\"type\": \"EcdhTest\""),
             (P256, "\"algorithm\": \"ECDH\"", "\"algorithm\": \"XDH\""),
         ] {
-            assert!(read(&changed(name, from, to), of(name)).is_err(), "{name}: {to} was taken");
-            assert!(read(&changed(name, from, from), of(name)).is_ok(), "{name}: refused as it is");
+            assert!(read(&changed(name, from, to), of(name)).is_err(), "{name}: {to} was accepted");
+            assert!(read(&changed(name, from, from), of(name)).is_ok(), "{name}: rejected without a change");
         }
         assert!(read_rfc7748(&changed(RFC7748, "\"kind\": \"dh\"", "\"kind\": \"ecdh\"")).is_err());
         assert!(read_rfc7748(&changed(RFC7748, "\"privateA\"", "\"private\"")).is_err());

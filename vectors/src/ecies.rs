@@ -1,4 +1,4 @@
-//! ECIES of the eciespy family: messages, and the values on the way to them.
+//! ECIES as in eciespy and its ports: messages and intermediate values.
 
 use crate::converted::tests;
 use crate::folder::{self, File};
@@ -9,18 +9,18 @@ use serde::Deserialize;
 pub(crate) const ECIES: &[(&str, Reader<EciesCase>)] =
     &[("ecies/ecies_known.json", read), ("ecies/ecies_suites.json", read), ("ecies/eciespy.json", read)];
 
-/// One value of the family.
+/// One message or intermediate value.
 #[derive(Clone, Debug)]
 pub struct EciesCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// What it is about.
+    /// The contents of the case.
     pub part: EciesPart,
 }
 
-/// The group in which both sides agree.
+/// The group of the key agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the words of the files")]
@@ -30,7 +30,7 @@ pub enum EciesCurve {
     Ed25519,
 }
 
-/// What encrypts a message.
+/// The cipher of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[allow(missing_docs, reason = "the words of the files")]
 pub enum EciesSymmetric {
@@ -40,32 +40,32 @@ pub enum EciesSymmetric {
     XChaCha20,
 }
 
-/// What a case is about. Byte strings are as users have them.
+/// The contents of a case. Byte strings are those of the API.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "what is not said here is what its name says")]
 pub enum EciesPart {
-    /// Opens to this plaintext.
+    /// A message with its plaintext.
     Message {
         curve: EciesCurve,
-        /// The key that the message begins with is compressed.
+        /// Whether the ephemeral public key at the beginning of the message is compressed.
         ephemeral_compressed: bool,
-        /// The points that the message key is made of are compressed.
+        /// Whether the points from which the message key is derived are compressed.
         hkdf_compressed: bool,
         symmetric: EciesSymmetric,
         nonce_len: usize,
         private: [u8; 32],
-        /// Where the file has it.
+        /// The plaintext, if the file has it.
         public: Option<Vec<u8>>,
         plaintext: Vec<u8>,
         message: Vec<u8>,
     },
-    /// The message key of an ephemeral and a recipient's private key.
+    /// The message key for an ephemeral private key and the private key of a recipient.
     Kem { curve: EciesCurve, compressed: bool, ephemeral: [u8; 32], private: [u8; 32], key: [u8; 32] },
-    /// The public side.
+    /// The public key for a private key.
     PublicKey { curve: EciesCurve, private: [u8; 32], public: Vec<u8> },
-    /// What is agreed on, compressed.
+    /// The shared point, compressed.
     SharedPoint { curve: EciesCurve, private: [u8; 32], public: Vec<u8>, shared: Vec<u8> },
-    /// A message of the cipher alone.
+    /// A message encrypted with the cipher alone.
     Symmetric {
         symmetric: EciesSymmetric,
         key: [u8; 32],
@@ -79,10 +79,10 @@ pub enum EciesPart {
     Hkdf { ikm: Vec<u8>, okm: [u8; 32] },
 }
 
-/// Every case of ECIES.
+/// Returns every case of ECIES.
 ///
 /// # Panics
-/// Where a file under `ecies` is not understood or missing.
+/// If a file under `ecies` cannot be parsed or is missing.
 pub fn ecies() -> Vec<EciesCase> {
     folder::read("ecies", ECIES).unwrap_or_else(|error| panic!("{error}"))
 }

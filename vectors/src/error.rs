@@ -1,41 +1,41 @@
-//! Why a file of vectors cannot be used.
+//! Errors of the loader.
 
 use std::{fmt, io};
 
-/// A file, and what is wrong with it.
+/// The error of a file.
 #[derive(Debug)]
 pub(crate) struct Error {
-    /// The file, relative to the folder of vectors.
+    /// Path of the file, relative to the folder `vectors`.
     pub(crate) file: String,
-    /// What is wrong with it.
+    /// The cause.
     pub(crate) why: Why,
 }
 
-/// What is wrong with a file.
+/// The cause of an error.
 #[derive(Debug)]
 pub(crate) enum Why {
-    /// No reader knows it.
+    /// No reader is registered for the file.
     UnknownFile,
-    /// A reader knows it and it is not there.
+    /// A reader is registered, but the file does not exist.
     Missing,
-    /// The operating system's answer.
+    /// The operating system returned an error.
     Io(io::Error),
-    /// Not JSON, or not the keys and words that the reader knows.
+    /// The file is not JSON, or has keys or values that the reader does not know.
     Json(serde_json::Error),
-    /// An algorithm that the reader does not know.
+    /// The reader does not know an algorithm.
     UnknownAlgorithm(String),
-    /// An entry that is neither a case nor internal states.
+    /// An entry is neither a case nor a list of internal states.
     UnknownEntry(String),
-    /// A case has other lengths than its group or file says.
+    /// A case has other lengths than its group or file announces.
     Length(String),
-    /// The file announces another number of cases than it has.
+    /// The file has another number of cases than it announces.
     Count {
-        /// What it announces.
+        /// The announced number.
         announced: usize,
-        /// What it has.
+        /// The number of cases in the file.
         found: usize,
     },
-    /// A compressed value does not expand.
+    /// A compressed value cannot be decompressed.
     Compression(String),
 }
 
@@ -48,15 +48,19 @@ impl fmt::Display for Error {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownFile => f.write_str("no reader knows this file"),
-            Self::Missing => f.write_str("missing"),
+            Self::UnknownFile => {
+                f.write_str("expected a file with a reader in vectors/src/lib.rs, found an unknown file")
+            }
+            Self::Missing => f.write_str("the file does not exist"),
             Self::Io(error) => error.fmt(f),
             Self::Json(error) => error.fmt(f),
             Self::UnknownAlgorithm(name) => write!(f, "unknown algorithm {name:?}"),
-            Self::UnknownEntry(name) => write!(f, "entry {name:?} is neither a case nor states"),
-            Self::Length(id) => write!(f, "case {id}: not the lengths that are announced"),
-            Self::Count { announced, found } => write!(f, "{announced} cases announced, {found} found"),
-            Self::Compression(id) => write!(f, "case {id}: the compressed value does not expand"),
+            Self::UnknownEntry(name) => write!(f, "expected a case or internal states, found entry {name:?}"),
+            Self::Length(id) => write!(f, "case {id}: the lengths differ from the announced ones"),
+            Self::Count { announced, found } => {
+                write!(f, "expected {announced} cases as announced, found {found}")
+            }
+            Self::Compression(id) => write!(f, "case {id}: the compressed value cannot be decompressed"),
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Finds files by listing folders, and gives each to its reader.
+//! Lists the folders and passes each file to its reader.
 
 use crate::{Error, Reader, Why};
 use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::Path;
 
-/// A file and its text.
+/// A text file.
 pub(crate) struct File {
-    /// Relative to the folder of vectors, with `/`.
+    /// Path relative to the folder `vectors`, with `/` as separator.
     pub(crate) name: String,
     pub(crate) text: String,
 }
@@ -18,14 +18,14 @@ impl File {
     }
 }
 
-/// A file of bytes.
+/// A binary file.
 pub(crate) struct BinaryFile {
-    /// Relative to the folder of vectors, with `/`.
+    /// Path relative to the folder `vectors`, with `/` as separator.
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Every file below `folder`, for a format of which each file is a case and all have one reader.
+/// Returns every file below `folder`, for a format in which each file is a case.
 pub(crate) fn binary(folder: &str) -> Result<Vec<BinaryFile>, Error> {
     let mut names = Vec::new();
     list(folder, &mut names)?;
@@ -37,7 +37,7 @@ pub(crate) fn binary(folder: &str) -> Result<Vec<BinaryFile>, Error> {
     names.into_iter().map(read).collect()
 }
 
-/// Reads every file below `folder`; `readers` must name exactly those that are there.
+/// Reads every file below `folder`. `readers` must name exactly the files that exist.
 pub(crate) fn read<T>(folder: &str, readers: &[(&str, Reader<T>)]) -> Result<Vec<T>, Error> {
     let mut names = Vec::new();
     list(folder, &mut names)?;
@@ -54,7 +54,7 @@ pub(crate) fn read<T>(folder: &str, readers: &[(&str, Reader<T>)]) -> Result<Vec
     Ok(cases)
 }
 
-/// Reads one file, for those of its cases that `read` picks out.
+/// Reads the cases of one file that `read` selects.
 pub(crate) fn read_one<T>(name: &str, read: Reader<T>) -> Result<Vec<T>, Error> {
     let found = fs::read_to_string(root().join(name)).map_err(Why::from);
     let cases = found.and_then(|text| read(&File { name: name.into(), text }));

@@ -1,8 +1,8 @@
-//! Byte strings as the files write them: hex, where no characters are no bytes.
+//! Byte strings in hex, as the files contain them. An empty string has no bytes.
 
 use serde::{Deserialize, Deserializer, de};
 
-/// Bytes that were written as hex.
+/// Bytes that are hex in the file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hex(pub(crate) Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! HPKE: RFC 9180's, and those of its post-quantum draft; X-Wing's own.
+//! HPKE: the vectors of RFC 9180, of the post-quantum draft and of X-Wing.
 
 use crate::Reader;
 use crate::Why;
@@ -10,84 +10,84 @@ const HPKE: &[(&str, Reader<HpkeCase>)] =
     &[("hpke/hpke_pq_test-vectors_part.json", read), ("hpke/rfc9180_test-vectors_part.json", read)];
 const XWING: &str = "kem/xwing_draft_test-vectors.json";
 
-/// One context of HPKE, with what is sealed and exported in it.
+/// One HPKE context with its messages and exported secrets.
 #[derive(Clone, Debug)]
 pub struct HpkeCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The place of the case within the file.
+    /// Position of the case in the file.
     pub id: String,
-    /// Numbers of the mode, KEM, KDF and AEAD in the register of HPKE.
+    /// The identifiers of mode, KEM, KDF and AEAD.
     pub suite: (u8, u16, u16, u16),
-    /// Said by both sides.
+    /// The `info` of both sides.
     pub info: Vec<u8>,
-    /// The ephemeral private key; of a KEM without one, the randomness of the encapsulation.
+    /// The ephemeral private key, or the randomness of the encapsulation for a KEM without an ephemeral key.
     pub randomness: Vec<u8>,
-    /// The recipient's private key.
+    /// The private key of the recipient.
     pub private: Vec<u8>,
-    /// The recipient's public key.
+    /// The public key of the recipient.
     pub public: Vec<u8>,
-    /// The sender's private and public key, in the modes that have one.
+    /// The private and public key of the sender, for the modes with authentication.
     pub sender: Option<(Vec<u8>, Vec<u8>)>,
-    /// The pre-shared key and its name, in the modes that have one.
+    /// The pre-shared key and its identifier, for the modes with a PSK.
     pub psk: Option<(Vec<u8>, Vec<u8>)>,
-    /// What is sent.
+    /// The encapsulated key.
     pub encapsulation: Vec<u8>,
-    /// Messages, numbered from 0; some numbers are left out in the files.
+    /// The messages with their sequence numbers. The files leave out some numbers.
     pub messages: Vec<HpkeMessage>,
-    /// Label and exported secret.
+    /// The exporter contexts and the exported secrets.
     pub exports: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// One message of a context.
 #[derive(Clone, Debug)]
 pub struct HpkeMessage {
-    /// Its number: how many came before.
+    /// The sequence number, which begins at 0.
     pub number: u64,
     /// The associated data.
     pub aad: Vec<u8>,
     /// The plaintext.
     pub plaintext: Vec<u8>,
-    /// Ciphertext and tag.
+    /// The ciphertext with the tag.
     pub ciphertext: Vec<u8>,
 }
 
-/// One key and one encapsulation of X-Wing.
+/// One X-Wing key with one encapsulation.
 #[derive(Clone, Debug)]
 pub struct XWingCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The place of the case within the file.
+    /// Position of the case in the file.
     pub id: String,
     /// The private key.
     pub seed: [u8; 32],
     /// The public key.
     pub public: Vec<u8>,
-    /// What the encapsulation is made of.
+    /// The randomness of the encapsulation.
     pub randomness: [u8; 64],
-    /// What is sent.
+    /// The encapsulated key.
     pub encapsulation: Vec<u8>,
-    /// What both sides arrive at.
+    /// The shared secret.
     pub shared: [u8; 32],
 }
 
-/// Every context of HPKE.
+/// Returns every HPKE context.
 ///
 /// # Panics
-/// Where a file under `hpke` is not understood or missing.
+/// If a file under `hpke` cannot be parsed or is missing.
 pub fn hpke() -> Vec<HpkeCase> {
     folder::read("hpke", HPKE).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every case of X-Wing.
+/// Returns every case of X-Wing.
 ///
 /// # Panics
-/// Where the file is not understood or missing.
+/// If the file cannot be parsed or is missing.
 pub fn xwing() -> Vec<XWingCase> {
     folder::read_one(XWING, read_xwing).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An entry as both files have it, values in between included.
+/// An entry of both files, including intermediate values.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Entry {
@@ -188,7 +188,7 @@ fn case(file: &File, place: usize, entry: Entry) -> Result<HpkeCase, Why> {
     })
 }
 
-/// What was xored to the end of the first nonce (RFC 9180, section 5.2).
+/// Returns the sequence number, which is XORed to the end of the base nonce (RFC 9180, section 5.2).
 fn number(base: &[u8], nonce: &[u8]) -> Option<u64> {
     let xored: Vec<u8> = base.iter().zip(nonce).map(|(a, b)| a ^ b).collect();
     match (base.len() == nonce.len(), xored.split_last_chunk::<8>()) {
@@ -241,7 +241,7 @@ mod test {
     }
 
     #[test]
-    fn what_is_not_known_is_refused() {
+    fn rejects_unknown_contents() {
         let (draft, rfc) = (HPKE[0].0, HPKE[1].0);
         for (name, from, to) in [
             (draft, "\"aead_id\"", "\"aead\""),
@@ -251,8 +251,8 @@ mod test {
             (rfc, "\"L\":32", "\"L\":33"),
             (rfc, "\"psk_id\"", "\"psk_name\""),
         ] {
-            assert!(read(&changed(name, from, to)).is_err(), "{name}: {to} was taken");
-            assert!(read(&changed(name, from, from)).is_ok(), "{name}: refused as it is");
+            assert!(read(&changed(name, from, to)).is_err(), "{name}: {to} was accepted");
+            assert!(read(&changed(name, from, from)).is_ok(), "{name}: rejected without a change");
         }
         assert!(read_xwing(&changed(XWING, "\"seed\": \"7f", "\"seed\": \"7e")).is_err());
         assert!(read_xwing(&changed(XWING, "\"eseed\": \"3c", "\"eseed\": \"")).is_err());

@@ -1,4 +1,4 @@
-//! Derivation of keys: Argon2, HKDF, PBKDF2, scrypt.
+//! Key derivation: Argon2, HKDF, PBKDF2 and scrypt.
 
 use crate::converted::tests;
 use crate::folder::File;
@@ -92,7 +92,7 @@ pub(crate) fn scrypt_pbkdf2(file: &File) -> Result<Vec<KdfCase>, Why> {
     tests(file)?.into_iter().map(|test| password(file, test, "")).collect()
 }
 
-/// `kind` is what the file is of, where its cases do not say it themselves.
+/// `kind` is the function of the file, for cases without a kind of their own.
 fn password(file: &File, test: Password, kind: &str) -> Result<KdfCase, Why> {
     let id = test.tc_id;
     let part = match (test.kind.as_deref().unwrap_or(kind), test.n, test.r, test.p, test.iterations) {

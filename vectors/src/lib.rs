@@ -1,8 +1,8 @@
-//! Published test vectors and a loader that refuses what it does not understand.
+//! Published test vectors, and a loader that rejects everything it does not know.
 //!
-//! Files are found by listing the folders. A file that no reader knows, a key, flag, group type or result that is not
-//! in the reader's type, or a count that does not add up is a panic that names the file: a vector that is not
-//! understood was not tested. `README.md` says where each file is from.
+//! The loader lists the folders. It panics with the name of the file if there is a file without a reader, a key, flag, group
+//! type or result that the type of the reader does not have, or a wrong number of cases. Otherwise a vector could be
+//! left out without notice. `README.md` documents the origin of each file.
 #![forbid(unsafe_code)]
 
 mod aegis;
@@ -41,62 +41,62 @@ use error::{Error, Why};
 use folder::File;
 use serde::Deserialize;
 
-/// What must happen to a case.
+/// The expected result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It seals to, and opens from, exactly these bytes.
+    /// Sealing returns exactly these bytes, and opening accepts them.
     Valid,
-    /// It must not open.
+    /// Opening must fail.
     Invalid,
 }
 
 /// One message of an AEAD.
 #[derive(Clone, Debug)]
 pub struct AeadCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number or name of the case within the file.
+    /// Number or name of the case in the file.
     pub id: String,
-    /// As users type it: `"aes-256-gcm"`.
+    /// Name of the algorithm, for example `"aes-256-gcm"`.
     pub algorithm: String,
     /// The key.
     pub key: Vec<u8>,
-    /// The nonce; some files have lengths that an implementation may not offer.
+    /// The nonce. Some files have lengths that an implementation need not support.
     pub nonce: Vec<u8>,
     /// The associated data.
     pub aad: Vec<u8>,
-    /// The plaintext; empty where an invalid case has none.
+    /// The plaintext. Empty if an invalid case has none.
     pub plaintext: Vec<u8>,
     /// The ciphertext, without the tag.
     pub ciphertext: Vec<u8>,
-    /// The tag; some files have shorter ones. Of AEGIS, the 16-byte one.
+    /// The tag. Some files have shorter tags. For AEGIS, it is the tag of 16 bytes.
     pub tag: Vec<u8>,
-    /// What must happen.
+    /// The expected result.
     pub result: Outcome,
 }
 
-/// One computation with ChaCha20 that is no message of an AEAD.
+/// One computation with ChaCha20 other than a message of an AEAD.
 #[derive(Clone, Debug)]
 pub struct ChaCha20Case {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
     /// The key.
     pub key: [u8; 32],
-    /// What is computed.
+    /// The computation with its operands and results.
     pub part: ChaCha20Part,
 }
 
-/// What is computed with ChaCha20.
+/// A computation with ChaCha20.
 #[derive(Clone, Debug)]
 pub enum ChaCha20Part {
-    /// A stream.
+    /// Encryption of a stream.
     Stream {
-        /// 12 bytes; or 24, of XChaCha20.
+        /// The nonce, 12 bytes, or 24 bytes for XChaCha20.
         nonce: Vec<u8>,
-        /// The number of the first block.
+        /// Number of the first block.
         counter: u32,
         /// The plaintext.
         plaintext: Vec<u8>,
@@ -105,7 +105,7 @@ pub enum ChaCha20Part {
     },
     /// HChaCha20.
     Subkey {
-        /// The first 16 bytes of a nonce of XChaCha20.
+        /// The first 16 bytes of an XChaCha20 nonce.
         nonce: [u8; 16],
         /// The derived key.
         subkey: [u8; 32],
@@ -115,11 +115,11 @@ pub enum ChaCha20Part {
 /// One message of Poly1305.
 #[derive(Clone, Debug)]
 pub struct MacCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// The key, for this message only.
+    /// The one-time key.
     pub key: Vec<u8>,
     /// The message.
     pub message: Vec<u8>,
@@ -130,9 +130,9 @@ pub struct MacCase {
 /// One stream of AES in counter mode.
 #[derive(Clone, Debug)]
 pub struct CtrCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The name of the case within the file.
+    /// Name of the case in the file.
     pub id: String,
     /// The key, 16, 24 or 32 bytes.
     pub key: Vec<u8>,
@@ -144,43 +144,43 @@ pub struct CtrCase {
     pub ciphertext: Vec<u8>,
 }
 
-/// How the words of Speck become bytes.
+/// The order of the bytes in keys and blocks of Speck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpeckOrder {
-    /// As the paper prints them.
+    /// The order in which the paper prints them.
     Big,
-    /// All bytes of key and block in reverse.
+    /// All bytes of key and block reversed.
     Little,
 }
 
-/// What is done with the blocks of Speck.
+/// A mode of operation of Speck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum SpeckMode {
-    /// Each block is encrypted.
+    /// Each block is encrypted by itself.
     Ecb,
-    /// Each block is encrypted after the ciphertext before it, at first the iv, was xored to it.
+    /// Each block is XORed with the ciphertext block before it, or with the IV, and then encrypted.
     Cbc,
-    /// What is xored are the encrypted blocks iv, iv + 1, … big-endian.
+    /// The data are XORed with the encrypted blocks IV, IV + 1, …, which are big-endian counters.
     Ctr,
 }
 
-/// Some data under a key of Speck.
+/// Data encrypted with Speck.
 #[derive(Clone, Debug)]
 pub struct SpeckCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// As users type it: `"speck128-256"`.
+    /// Name of the algorithm, for example `"speck128-256"`.
     pub algorithm: String,
-    /// How key and data are written.
+    /// The byte order of key and data.
     pub order: SpeckOrder,
-    /// What is done.
+    /// The mode of operation.
     pub mode: SpeckMode,
     /// The key.
     pub key: Vec<u8>,
-    /// A block; empty where the mode has none.
+    /// The IV, which has the length of a block. Empty for a mode without an IV.
     pub iv: Vec<u8>,
     /// The plaintext.
     pub plaintext: Vec<u8>,
@@ -188,7 +188,7 @@ pub struct SpeckCase {
     pub ciphertext: Vec<u8>,
 }
 
-/// The hash that a derivation is built on.
+/// The hash function of a key derivation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KdfHash {
     /// SHA-1.
@@ -197,67 +197,67 @@ pub enum KdfHash {
     Sha256,
 }
 
-/// How Argon2 chooses the blocks that it mixes.
+/// A variant of Argon2, which determines how the blocks to mix are addressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Argon2Variant {
-    /// By the data.
+    /// Data-dependent addressing.
     Argon2d,
-    /// By their numbers.
+    /// Data-independent addressing.
     Argon2i,
-    /// By their numbers at first, then by the data.
+    /// Data-independent addressing at first, then data-dependent addressing.
     Argon2id,
 }
 
-/// One derivation of a key.
+/// One key derivation.
 #[derive(Clone, Debug)]
 pub struct KdfCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// The password or the key that it starts from.
+    /// The password or the input key material.
     pub secret: Vec<u8>,
     /// The salt.
     pub salt: Vec<u8>,
-    /// What comes out.
+    /// The derived key.
     pub output: Vec<u8>,
-    /// By what.
+    /// The key derivation function and its parameters.
     pub part: KdfPart,
 }
 
-/// By what a key is derived.
+/// A key derivation function with its parameters.
 #[derive(Clone, Debug)]
 pub enum KdfPart {
     /// Argon2 version 1.3.
     Argon2 {
-        /// Which one.
+        /// The variant.
         variant: Argon2Variant,
-        /// The second secret.
+        /// The secret value in addition to the password.
         secret: Vec<u8>,
         /// Associated data.
         data: Vec<u8>,
-        /// Passes over the memory.
+        /// Number of passes over the memory.
         passes: u32,
         /// Memory in KiB.
         memory_kib: u32,
-        /// Parts of the memory.
+        /// Number of lanes.
         lanes: u32,
     },
     /// HKDF.
     Hkdf {
         /// The hash.
         hash: KdfHash,
-        /// What the key is for.
+        /// The context information.
         info: Vec<u8>,
-        /// The pseudorandom key between extracting and expanding.
+        /// The pseudorandom key, which is the output of the extract step.
         extracted: Vec<u8>,
     },
     /// PBKDF2 with HMAC.
     Pbkdf2 {
         /// The hash.
         hash: KdfHash,
-        /// Iterations.
+        /// Number of iterations.
         rounds: u32,
     },
     /// scrypt.
@@ -315,60 +315,61 @@ const KDF: &[(&str, Reader<KdfCase>)] = &[
 const CHUNKED: &[(&str, Reader<ChunkedCase>)] =
     &[("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", chunked::read)];
 
-/// Every AEAD case.
+/// Returns every AEAD case.
 ///
 /// # Panics
-/// Where a file under `aead` is not understood or missing.
+/// If a file under `aead` cannot be parsed or is missing.
 pub fn aead() -> Vec<AeadCase> {
     folder::read("aead", AEAD).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every case of ChaCha20, XChaCha20 and HChaCha20 that is not one of [`aead`]'s, which stand in the same files.
+/// Returns every case of ChaCha20, XChaCha20 and HChaCha20 that is not an AEAD case. The cases of [`aead`] are in the same
+/// files.
 ///
 /// # Panics
-/// Where a file is not understood or missing.
+/// If a file cannot be parsed or is missing.
 pub fn chacha20() -> Vec<ChaCha20Case> {
     let files = ["aead/rfc8439.json", "aead/xchacha_draft.json"];
     let read = |file| folder::read_one(file, chacha20::read).unwrap_or_else(|error| panic!("{error}"));
     files.into_iter().flat_map(read).collect()
 }
 
-/// Every case of Poly1305. They stand in a file of mixed cases, the messages of which are among [`aead`]'s.
+/// Returns every case of Poly1305. They are in a file with AEAD cases, which [`aead`] returns.
 ///
 /// # Panics
-/// Where the file is not understood or missing.
+/// If the file cannot be parsed or is missing.
 pub fn poly1305() -> Vec<MacCase> {
     folder::read_one("aead/rfc8439.json", converted::poly1305).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every case of Speck-Poly1305, with a nonce that is a whole block. They are not among [`aead`].
+/// Returns every case of Speck-Poly1305, with a nonce of the length of a block. [`aead`] does not return them.
 ///
 /// # Panics
-/// Where the file is not understood or missing.
+/// If the file cannot be parsed or is missing.
 pub fn speck_poly1305() -> Vec<AeadCase> {
     folder::read_one(SPECK_POLY1305.0, SPECK_POLY1305.1).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every case of Speck.
+/// Returns every case of Speck.
 ///
 /// # Panics
-/// Where a file under `block` is not understood or missing.
+/// If a file under `block` cannot be parsed or is missing.
 pub fn speck() -> Vec<SpeckCase> {
     folder::read("block", BLOCK).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every case of AES in counter mode.
+/// Returns every case of AES in counter mode.
 ///
 /// # Panics
-/// Where a file under `stream` is not understood or missing.
+/// If a file under `stream` cannot be parsed or is missing.
 pub fn aes_ctr() -> Vec<CtrCase> {
     folder::read("stream", STREAM).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every derivation of a key. Some take a gigabyte or seconds.
+/// Returns every key derivation. Some take a gigabyte of memory or several seconds.
 ///
 /// # Panics
-/// Where a file under `kdf` is not understood or missing.
+/// If a file under `kdf` cannot be parsed or is missing.
 pub fn kdf() -> Vec<KdfCase> {
     folder::read("kdf", KDF).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -377,7 +378,7 @@ pub fn kdf() -> Vec<KdfCase> {
 mod test {
     use super::*;
 
-    /// Reads a file of the folder after changing `from` to `to` in its text.
+    /// Reads a file after replacing `from` by `to` in its text.
     fn changed<T>(name: &str, readers: &[(&str, Reader<T>)], from: &str, to: &str) -> Result<Vec<T>, Why> {
         let text = std::fs::read_to_string(folder::root().join(name)).unwrap();
         assert!(text.contains(from), "{name} has no {from}");
@@ -386,7 +387,7 @@ mod test {
     }
 
     #[test]
-    fn what_is_not_known_is_refused() {
+    fn rejects_unknown_contents() {
         let aegis = "aead/aegis_draft/aegis-256-test-vectors.json";
         let wycheproof = "aead/wycheproof/aes_gcm_test.json";
         for (name, from, to) in [
@@ -406,8 +407,8 @@ mod test {
             ("aead/xaes_256_gcm.json", r#""aad": """#, r#""aad": "0g""#),
             ("aead/xaes_256_gcm.json", r#""aad": """#, r#""aad": "", "more": """#),
         ] {
-            assert!(changed(name, AEAD, from, to).is_err(), "{name}: {to} was taken");
-            assert!(changed(name, AEAD, from, from).is_ok(), "{name}: refused as it is");
+            assert!(changed(name, AEAD, from, to).is_err(), "{name}: {to} was accepted");
+            assert!(changed(name, AEAD, from, from).is_ok(), "{name}: rejected without a change");
         }
         let chunked = CHUNKED[0].0;
         assert!(changed(chunked, CHUNKED, r#""WrongKey""#, r#""OtherKey""#).is_err());
@@ -420,8 +421,8 @@ mod test {
             (BLOCK[2].0, r#""pt": "6574 694c""#, r#""pt": "6574 694d""#),
             (BLOCK[2].0, r#""keySize": 64"#, r#""keySize": 72"#),
         ] {
-            assert!(changed(name, BLOCK, from, to).is_err(), "{name}: {to} was taken");
-            assert!(changed(name, BLOCK, from, from).is_ok(), "{name}: refused as it is");
+            assert!(changed(name, BLOCK, from, to).is_err(), "{name}: {to} was accepted");
+            assert!(changed(name, BLOCK, from, from).is_ok(), "{name}: rejected without a change");
         }
         for (name, from, to) in [
             (KDF[0].0, r#""variant": "argon2d""#, r#""variant": "argon2ds""#),
@@ -432,8 +433,8 @@ mod test {
             (KDF[3].0, r#""kind": "scrypt""#, r#""kind": "yescrypt""#),
             (KDF[3].0, r#""N": 16,"#, r#""N": 17,"#),
         ] {
-            assert!(changed(name, KDF, from, to).is_err(), "{name}: {to} was taken");
-            assert!(changed(name, KDF, from, from).is_ok(), "{name}: refused as it is");
+            assert!(changed(name, KDF, from, to).is_err(), "{name}: {to} was accepted");
+            assert!(changed(name, KDF, from, from).is_ok(), "{name}: rejected without a change");
         }
         let [known, _, eciespy] = ecies::ECIES else { panic!("three files") };
         for (name, from, to) in [
@@ -445,12 +446,12 @@ mod test {
             (eciespy.0, r#""hkdfCompressed""#, r#""kdfCompressed""#),
             (eciespy.0, r#""symmetric": "xchacha20""#, r#""symmetric": "chacha20""#),
         ] {
-            assert!(changed(name, ecies::ECIES, from, to).is_err(), "{name}: {to} was taken");
-            assert!(changed(name, ecies::ECIES, from, from).is_ok(), "{name}: refused as it is");
+            assert!(changed(name, ecies::ECIES, from, to).is_err(), "{name}: {to} was accepted");
+            assert!(changed(name, ecies::ECIES, from, from).is_ok(), "{name}: rejected without a change");
         }
         let tink = tink::TINK[0].0;
         for (from, to) in [(r#""SHA1""#, r#""SHA224""#), (r#""keySize": 16"#, r#""keySize": 17"#)] {
-            assert!(changed(tink, tink::TINK, from, to).is_err(), "{to} was taken");
+            assert!(changed(tink, tink::TINK, from, to).is_err(), "{to} was accepted");
         }
         let secp256k1 = secp256k1::SECP256K1;
         for (from, to) in [
@@ -459,14 +460,14 @@ mod test {
             (r#""result": "acceptable""#, r#""result": "legacy""#),
             (r#""InvalidAsn""#, r#""InvalidBer""#),
         ] {
-            assert!(changed(secp256k1.0, &[secp256k1], from, to).is_err(), "{to} was taken");
+            assert!(changed(secp256k1.0, &[secp256k1], from, to).is_err(), "{to} was accepted");
         }
         let stream = STREAM[0].0;
         assert!(changed(stream, STREAM, r#""iv": "00"#, r#""iv": ""#).is_err());
     }
 
     #[test]
-    fn unknown_and_missing_files_are_refused() {
+    fn rejects_unknown_and_missing_files() {
         let unknown = folder::read("aead", &AEAD[1..]).unwrap_err();
         assert!(matches!(unknown.why, Why::UnknownFile), "{unknown}");
         assert_eq!(unknown.file, AEAD[0].0);

@@ -1,4 +1,4 @@
-//! ML-KEM (FIPS 203): NIST's own answers and CCTV's, one value of each after its name.
+//! ML-KEM (FIPS 203): vectors of NIST and CCTV, in text files with a name before each value.
 
 use crate::folder::{self, File};
 use crate::wycheproof::counted;
@@ -21,20 +21,20 @@ const ML_KEM: [(&str, Reader<MlKemCase>); 11] = [
 /// One computation.
 #[derive(Clone, Debug)]
 pub struct MlKemCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// 512, 768 or 1024.
+    /// The parameter set: 512, 768 or 1024.
     pub parameters: u16,
-    /// What is computed.
+    /// The computation with its operands and results.
     pub part: MlKemPart,
 }
 
-/// What is computed.
+/// A computation with its operands and results.
 #[derive(Clone, Debug)]
 pub enum MlKemPart {
-    /// A key from its seed.
+    /// Key generation from a seed.
     Keygen {
         /// 32 bytes.
         d: Vec<u8>,
@@ -42,12 +42,12 @@ pub enum MlKemPart {
         z: Vec<u8>,
         /// The public key.
         ek: Vec<u8>,
-        /// The private key, expanded.
+        /// The expanded private key.
         dk: Vec<u8>,
     },
-    /// What a ciphertext holds, or what stands in for it where it was changed.
+    /// Decapsulation, or implicit rejection of a changed ciphertext.
     Decapsulation {
-        /// The private key, expanded.
+        /// The expanded private key.
         dk: Vec<u8>,
         /// The ciphertext.
         c: Vec<u8>,
@@ -67,10 +67,10 @@ pub enum MlKemPart {
     },
 }
 
-/// Every case.
+/// Returns every case.
 ///
 /// # Panics
-/// Where a file is not understood or missing.
+/// If a file cannot be parsed or is missing.
 pub fn ml_kem() -> Vec<MlKemCase> {
     let read = |(name, reader): &(&str, Reader<MlKemCase>)| folder::read_one(name, *reader);
     let cases: Result<Vec<_>, _> = ML_KEM.iter().map(read).collect();
@@ -85,8 +85,8 @@ fn case(file: &File, id: usize, parameters: u16, part: MlKemPart) -> MlKemCase {
     MlKemCase { file: file.name.clone(), id: id.to_string(), parameters, part }
 }
 
-/// `name = hex` on each line. Of the intermediate values, which have no counterpart in a library, only the results; of
-/// the draft's seeds nothing, since FIPS 203 makes other keys of them.
+/// Reads lines `name = hex`. It returns only results and no intermediate values, which libraries do not expose. It does not
+/// return the seeds of the draft, because FIPS 203 derives other keys from them.
 fn cctv(file: &File) -> Result<Vec<MlKemCase>, Why> {
     let parameters = match file.name.rsplit('-').next() {
         Some("512.txt") => 512,
@@ -114,7 +114,7 @@ fn cctv(file: &File) -> Result<Vec<MlKemCase>, Why> {
     Ok(cases)
 }
 
-/// `[dk: hex]`, and then pairs of `c: hex` and `k: hex`.
+/// Reads groups that begin with `[dk: hex]` and have pairs of `c: hex` and `k: hex`.
 fn decap(file: &File) -> Result<Vec<MlKemCase>, Why> {
     let (mut dk, mut c, mut cases) = (None, None, Vec::new());
     for line in file.text.lines().filter(|line| !line.is_empty()) {
@@ -135,7 +135,7 @@ fn decap(file: &File) -> Result<Vec<MlKemCase>, Why> {
     counted(10, cases)
 }
 
-/// `z: hex`, `d: hex`, `ek: hex` and `dk: hex`, with an empty line between.
+/// Reads groups of `z: hex`, `d: hex`, `ek: hex` and `dk: hex`, which are separated by empty lines.
 fn keygen(file: &File) -> Result<Vec<MlKemCase>, Why> {
     let mut cases = Vec::new();
     for record in file.text.split("\n\n").map(str::trim).filter(|record| !record.is_empty()) {

@@ -1,4 +1,4 @@
-//! RSAES-OAEP: RSA Laboratories' examples, Project Wycheproof's, and one with a label.
+//! RSAES-OAEP: the examples of RSA Laboratories, the cases of Project Wycheproof, and one case with a label.
 
 use crate::folder::{self, File};
 use crate::hex::Hex;
@@ -13,40 +13,40 @@ const RSA: &[(&str, Reader<OaepCase>)] = &[
     ("rsa/wycheproof/rsa_oaep_2048_sha256_mgf1sha256_test.json", wycheproof),
 ];
 
-/// One capsule.
+/// One wrapped key.
 #[derive(Clone, Debug)]
 pub struct OaepCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
     /// The private key.
     pub key: RsaKey,
-    /// The hash of the padding, and of its mask: `"SHA-256"`.
+    /// The hash function of the padding and of MGF1, for example `"SHA-256"`.
     pub hash: String,
     /// The label.
     pub label: Vec<u8>,
-    /// What was wrapped; empty where the capsule is invalid.
+    /// The unwrapped key. Empty if the wrapped key is invalid.
     pub message: Vec<u8>,
-    /// The capsule.
+    /// The wrapped key.
     pub ciphertext: Vec<u8>,
-    /// What must happen.
+    /// The expected result.
     pub result: Outcome,
 }
 
-/// A private key, as the file has it.
+/// A private key in the format of the file.
 #[derive(Clone, Debug)]
 pub enum RsaKey {
     /// PKCS#8.
     Pkcs8(Vec<u8>),
-    /// Big-endian numbers, in the order of PKCS#1: n, e, d, p, q, dP, dQ, qInv.
+    /// Big-endian integers in the order of PKCS#1: n, e, d, p, q, dP, dQ, qInv.
     Numbers([Vec<u8>; 8]),
 }
 
-/// Every capsule.
+/// Returns every wrapped key.
 ///
 /// # Panics
-/// Where a file under `rsa` is not understood or missing.
+/// If a file under `rsa` cannot be parsed or is missing.
 pub fn oaep() -> Vec<OaepCase> {
     folder::read("rsa", RSA).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -106,7 +106,7 @@ struct Group {
     sha: String,
     mgf: String,
     mgf_sha: String,
-    /// The same key as numbers, PEM and JWK.
+    /// The same key as integers, PEM and JWK.
     #[serde(rename = "privateKey")]
     _numbers: IgnoredAny,
     private_key_pkcs8: Hex,
@@ -155,8 +155,8 @@ fn wycheproof(file: &File) -> Result<Vec<OaepCase>, Why> {
     counted(document.number_of_tests, cases)
 }
 
-/// Ten keys, each after a line `# Example …` with eight numbers after their names, the first two once more before as
-/// the public key; then six examples each.
+/// Reads ten keys with six examples each. A key follows a line `# Example …` as the public key with two integers, and then
+/// the private key with eight integers, each after its name.
 fn examples(file: &File) -> Result<Vec<OaepCase>, Why> {
     const KEY: [&str; 10] = [
         "Modulus",
@@ -195,7 +195,7 @@ fn examples(file: &File) -> Result<Vec<OaepCase>, Why> {
     counted(10 * 6, cases)
 }
 
-/// The values after `# name:`, which must have these names in this order. Lines of hex end with a blank.
+/// Returns the values after lines `# name:`, which must have these names in this order. Lines of hex end with a blank.
 fn values<const N: usize>(text: &str, names: [&str; N]) -> Result<[Vec<u8>; N], Why> {
     let mut found: Vec<(&str, String)> = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -228,7 +228,7 @@ mod test {
     }
 
     #[test]
-    fn what_is_not_known_is_refused() {
+    fn rejects_unknown_contents() {
         for ((name, read), from, to) in [
             (RSA[0], "\"hash\": \"SHA512\"", "\"hash\": \"SHA513\""),
             (RSA[0], "\"label\"", "\"lable\""),
@@ -241,8 +241,8 @@ mod test {
             (RSA[2], "\"Constructed\"", "\"Built\""),
             (RSA[2], "\"numberOfTests\": 37", "\"numberOfTests\": 38"),
         ] {
-            assert!(read(&changed(name, from, to)).is_err(), "{name}: {to} was taken");
-            assert!(read(&changed(name, from, from)).is_ok(), "{name}: refused as it is");
+            assert!(read(&changed(name, from, to)).is_err(), "{name}: {to} was accepted");
+            assert!(read(&changed(name, from, from)).is_ok(), "{name}: rejected without a change");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Messages whose key RSA wraps, in parts, as PyCryptodome makes them.
+//! Messages with a key wrapped by RSA, in separate parts as PyCryptodome returns them.
 
 use crate::folder::{self, File};
 use crate::hex::Hex;
@@ -10,13 +10,13 @@ const PARTS: &[(&str, Reader<RsaPartsCase>)] = &[("hybrid/rsa_pycryptodome.json"
 /// One message.
 #[derive(Clone, Debug)]
 pub struct RsaPartsCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// The private key, PKCS#8.
+    /// The private key in PKCS#8.
     pub key: Vec<u8>,
-    /// The hash of the padding, and of its mask: `"SHA-1"`.
+    /// The hash function of the padding and of MGF1, for example `"SHA-1"`.
     pub hash: String,
     /// The wrapped key.
     pub capsule: Vec<u8>,
@@ -32,10 +32,10 @@ pub struct RsaPartsCase {
     pub tag: Vec<u8>,
 }
 
-/// Every message.
+/// Returns every message.
 ///
 /// # Panics
-/// Where a file under `hybrid` is not understood or missing.
+/// If a file under `hybrid` cannot be parsed or is missing.
 pub fn rsa_parts() -> Vec<RsaPartsCase> {
     folder::read("hybrid", PARTS).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,4 +1,4 @@
-//! REncrypt's messages: behind the associated data stands the number of a block.
+//! Messages of REncrypt, in which the number of the block is appended to the associated data.
 
 use crate::converted::tests;
 use crate::folder::File;

@@ -1,4 +1,4 @@
-//! Project Wycheproof's file for ECDH on secp256k1, whose public keys are X.509 SubjectPublicKeyInfo.
+//! The file of Project Wycheproof for ECDH on secp256k1. Public keys are X.509 SubjectPublicKeyInfo structures.
 
 use crate::folder::{self, File};
 use crate::hex::Hex;
@@ -9,40 +9,40 @@ use serde::Deserialize;
 pub(crate) const SECP256K1: (&str, Reader<Secp256k1Case>) =
     ("ecdh/wycheproof/ecdh_secp256k1_test.json", read);
 
-/// One agreement.
+/// One key agreement.
 #[derive(Clone, Debug)]
 pub struct Secp256k1Case {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// What is special about it.
+    /// The comment in the file.
     pub comment: String,
-    /// The public key, a SubjectPublicKeyInfo; or what an invalid case has there.
+    /// The public key, a SubjectPublicKeyInfo, which may be malformed in an invalid case.
     pub public: Vec<u8>,
     /// The private key, a big-endian integer of any length.
     pub private: Vec<u8>,
-    /// The x coordinate agreed on.
+    /// The x coordinate of the shared point.
     pub shared: Vec<u8>,
-    /// What must happen.
+    /// The expected result.
     pub result: Agreement,
-    /// Why the case exists.
+    /// The flags, which describe the purpose of the case.
     pub flags: Vec<Secp256k1Flag>,
 }
 
-/// What must happen to an agreement.
+/// The expected result of a key agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Agreement {
-    /// Both sides arrive at these bytes.
+    /// It returns these bytes.
     Valid,
-    /// It must be refused.
+    /// It must be rejected.
     Invalid,
-    /// It may be refused; or both sides arrive at these bytes.
+    /// It may be rejected, or return these bytes.
     Acceptable,
 }
 
-/// Why a case exists.
+/// The purpose of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[allow(missing_docs, reason = "the words of the file, explained in its notes")]
 pub enum Secp256k1Flag {
@@ -74,10 +74,10 @@ pub enum Secp256k1Flag {
     WrongOrder,
 }
 
-/// Every agreement on secp256k1.
+/// Returns every key agreement on secp256k1.
 ///
 /// # Panics
-/// Where the file is not understood or missing.
+/// If the file cannot be parsed or is missing.
 pub fn ecdh_secp256k1() -> Vec<Secp256k1Case> {
     folder::read_one(SECP256K1.0, SECP256K1.1).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,4 +1,4 @@
-//! Speck: the paper's blocks, streams and chains of others, and Speck-Poly1305.
+//! Speck: the blocks of the paper, messages in CTR and CBC mode of other projects, and Speck-Poly1305.
 
 use crate::converted::tests;
 use crate::folder::File;
@@ -6,7 +6,7 @@ use crate::hex::Hex;
 use crate::{AeadCase, Outcome, SpeckCase, SpeckMode, SpeckOrder, Why};
 use serde::Deserialize;
 
-/// A block as the paper prints it, and as bytes in both orders.
+/// A block as the paper prints it, and as bytes in both byte orders.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Printed {
@@ -58,7 +58,7 @@ struct Message {
     tag: Hex,
 }
 
-/// Two cases of each entry: one in either byte order.
+/// Returns two cases of each entry, one in each byte order.
 pub(crate) fn paper(file: &File) -> Result<Vec<SpeckCase>, Why> {
     let mut cases = Vec::new();
     for test in tests::<Printed>(file)? {
@@ -90,7 +90,7 @@ pub(crate) fn paper(file: &File) -> Result<Vec<SpeckCase>, Why> {
     Ok(cases)
 }
 
-/// Crypto++ reverses the bytes of the paper, and says the mode of each case.
+/// Reads the file of Crypto++, which reverses the bytes of the paper and names the mode of each case.
 pub(crate) fn cryptopp(file: &File) -> Result<Vec<SpeckCase>, Why> {
     let each = |test: Data| {
         let mode = test.mode.ok_or_else(|| Why::UnknownEntry(test.tc_id.to_string()))?;
@@ -148,12 +148,12 @@ pub(crate) fn poly1305(file: &File) -> Result<Vec<AeadCase>, Why> {
     tests(file)?.into_iter().map(case).collect()
 }
 
-/// Read to be checked, and left out of the cases of those algorithms that have a provider.
+/// Checks the file but returns no cases, because no provider implements Speck-Poly1305 as an AEAD.
 pub(crate) fn checked(file: &File) -> Result<Vec<AeadCase>, Why> {
     poly1305(file).map(|_| Vec::new())
 }
 
-/// `"speck128-256"` for `"Speck128/256"`.
+/// Converts a name, for example `"Speck128/256"` to `"speck128-256"`.
 fn algorithm(name: &str) -> Result<String, Why> {
     const KNOWN: [&str; 10] =
         ["32/64", "48/72", "48/96", "64/96", "64/128", "96/96", "96/144", "128/128", "128/192", "128/256"];

@@ -1,4 +1,4 @@
-//! Tink's AES-GCM-HKDF streaming.
+//! AES-GCM-HKDF streaming of Tink.
 
 use crate::converted::tests;
 use crate::folder::{self, File};
@@ -11,15 +11,15 @@ pub(crate) const TINK: &[(&str, Reader<TinkCase>)] = &[("streaming/tink/aes_gcm_
 /// One encrypted message.
 #[derive(Clone, Debug)]
 pub struct TinkCase {
-    /// The file, relative to this folder.
+    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The number of the case within the file.
+    /// Number of the case in the file.
     pub id: String,
-    /// Of HKDF.
+    /// The hash function of HKDF.
     pub hash: TinkHash,
-    /// Bytes of a sealed segment.
+    /// Number of bytes in an encrypted segment.
     pub segment_len: usize,
-    /// Bytes of the key that segments are sealed with.
+    /// Number of bytes in the derived key, which encrypts the segments.
     pub derived_len: usize,
     /// The key.
     pub key: Vec<u8>,
@@ -41,10 +41,10 @@ pub enum TinkHash {
     Sha512,
 }
 
-/// Every case of Tink's streaming.
+/// Returns every case of Tink streaming.
 ///
 /// # Panics
-/// Where a file under `streaming/tink` is not understood or missing.
+/// If a file under `streaming/tink` cannot be parsed or is missing.
 pub fn tink() -> Vec<TinkCase> {
     folder::read("streaming/tink", TINK).unwrap_or_else(|error| panic!("{error}"))
 }

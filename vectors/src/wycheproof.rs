@@ -1,4 +1,4 @@
-//! AEAD files of Project Wycheproof, version 1.
+//! The AEAD files of Project Wycheproof, version 1.
 
 use crate::folder::File;
 use crate::hex::Hex;
@@ -6,7 +6,7 @@ use crate::{AeadCase, Outcome, Why};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What all of its files have around the groups. `F` are the flags.
+/// The structure of every Wycheproof file around its groups. `F` is the type of the flags.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Document<F: Ord, G> {
@@ -21,7 +21,7 @@ pub(crate) struct Document<F: Ord, G> {
     pub(crate) test_groups: Vec<G>,
 }
 
-/// What a flag means.
+/// The description of a flag.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Note {
@@ -37,7 +37,7 @@ pub(crate) struct Note {
     _cves: Vec<String>,
 }
 
-/// Who made the cases of a group.
+/// The tool that generated the cases of a group.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
@@ -47,7 +47,7 @@ pub(crate) struct Source {
     _version: String,
 }
 
-/// Why a case exists. The result does not depend on it; it is read so that a new kind of case is noticed.
+/// The purpose of a case. It does not affect the result, but it is parsed so that a new kind of case is noticed.
 #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 enum Flag {
     CounterWrap,
@@ -110,7 +110,7 @@ pub(crate) fn read(file: &File) -> Result<Vec<AeadCase>, Why> {
             (other, _) => return Err(Why::UnknownAlgorithm(other.into())),
         };
         for test in group.tests {
-            // No tag can be made under a nonce of a wrong length, and the file has none there.
+            // There is no tag for a nonce of a wrong length, and the file has none.
             let tag_size = if test.flags.contains(&Flag::InvalidNonceSize) { 0 } else { group.tag_size };
             let sizes = [&test.key, &test.iv, &test.tag].map(|Hex(bytes)| bytes.len() * 8);
             if sizes != [group.key_size, group.iv_size, tag_size] {
@@ -133,7 +133,7 @@ pub(crate) fn read(file: &File) -> Result<Vec<AeadCase>, Why> {
     counted(document.number_of_tests, cases)
 }
 
-/// The cases, if there are as many as announced.
+/// Returns the cases if their number is the announced one.
 pub(crate) fn counted<T>(announced: usize, cases: Vec<T>) -> Result<Vec<T>, Why> {
     if cases.len() == announced { Ok(cases) } else { Err(Why::Count { announced, found: cases.len() }) }
 }

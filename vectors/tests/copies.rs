@@ -1,4 +1,4 @@
-//! The copies are the published bytes, every file is read, and the table in the README names each.
+//! Checks that the files have the published bytes, that every case is read, and that the README lists every file.
 
 use sha2::Digest;
 use std::collections::BTreeMap;
@@ -38,8 +38,8 @@ fn every_case_is_read() {
     let (kdf, ml_kem) = (vectors::kdf(), vectors::ml_kem());
     counts.extend(count(&ml_kem, |case| &case.file));
     counts.extend(count(&kdf, |case| &case.file));
-    // Each block of Speck's paper is two cases, one in either byte order.
-    // Of the mixed files, only the messages: of RFC 8439 two, of the XChaCha draft one, of AEGIS no states.
+    // Each block of the Speck paper is two cases, one in each byte order.
+    // Only messages of mixed files are counted: two of RFC 8439, one of the XChaCha draft, and no states of AEGIS.
     let expected = [
         ("aead/aegis_draft/aegis-128l-test-vectors.json", 9),
         ("aead/aegis_draft/aegis-128x2-test-vectors.json", 2),
@@ -95,7 +95,7 @@ fn every_case_is_read() {
         ("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", 35),
     ];
     assert_eq!(counts, BTreeMap::from(expected));
-    // And of RFC 8439 those of Poly1305: section 2.5.2, and A.3 with eleven.
+    // RFC 8439 has one case of Poly1305 in section 2.5.2, and eleven in A.3.
     assert_eq!(vectors::poly1305().len(), 12);
 }
 
@@ -112,7 +112,7 @@ fn every_age_file_is_read() {
     assert_eq!(counts, BTreeMap::from(expected));
 }
 
-/// Of RFC 8439: six blocks, four streams, four one-time keys. Of the XChaCha draft: two streams and a derived key.
+/// RFC 8439 has six blocks, four streams and four one-time keys. The XChaCha draft has two streams and a derived key.
 #[test]
 fn every_part_of_chacha20_is_read() {
     let cases = vectors::chacha20();
@@ -121,7 +121,7 @@ fn every_part_of_chacha20_is_read() {
 }
 
 #[test]
-fn every_file_has_a_sum_and_a_row() {
+fn every_file_has_a_checksum_and_a_row_in_the_readme() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (sums, readme) = (root.join("SHA256SUMS"), root.join("README.md"));
     let (sums, readme) = (fs::read_to_string(sums).unwrap(), fs::read_to_string(readme).unwrap());
@@ -154,7 +154,7 @@ fn every_file_has_a_sum_and_a_row() {
     }
     for file in &files {
         assert!(sums.contains(&format!("  {file}\n")), "{file}: no sum");
-        // A folder of many small files has one row.
+        // A folder with many small files has one row in the table.
         let row = match file.strip_prefix("age/testkit/") {
             Some(_) => "| `age/testkit/*` |".into(),
             None => format!("| `{file}` |"),

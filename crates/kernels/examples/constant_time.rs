@@ -1,17 +1,17 @@
-//! What is looked at when we ask whether time depends on secrets; `make test-ct` runs it and takes it apart.
+//! The program that `make test-ct` examines to test whether time depends on secrets.
 //!
 //! ```text
-//! constant_time rows                       all that is run below: the rows of every table
-//! valgrind constant_time secrets <rows>    everything with secrets that valgrind takes for undefined
-//! valgrind constant_time leak <how>        what has to be found: a `branch` on a secret, or an `address`
+//! constant_time variants                       lists the variants of every table, which the commands below run
+//! valgrind constant_time secrets <variants>    runs everything with secrets that valgrind takes for undefined
+//! valgrind constant_time leak <how>            leaks a secret by a `branch` or an `address`, which must be found
 //! ```
 //!
 //! memcheck reports where a branch or an address depends on undefined bytes, and it follows them through memory,
-//! registers and vectors. So keys and plaintexts are declared undefined, and its count of reports is read around every
-//! call. Declared public are: ciphertext, tag, and whether a message opened. This last one is a branch inside `open`,
-//! on bytes that nobody else can reach; so an opening is *expected* to be reported exactly once.
+//! registers and vectors. So keys and plaintexts are declared undefined, and the number of reports is read before and
+//! after every call. Ciphertext, tag and the result of authentication are declared public. The latter is a branch inside
+//! `open`, on bytes that cannot be declared from here, so exactly one report is *expected* for each call of `open`.
 //!
-//! memcheck 3.19 has neither VAES nor AVX-512. Which rows it runs is therefore not left to chance but asked for.
+//! memcheck 3.19 supports neither VAES nor AVX-512. So the caller names the variants that must run.
 
 mod sealing;
 
@@ -30,36 +30,36 @@ use sealing::{OneAegis, Sealing};
 use std::hint::black_box;
 use std::process::ExitCode;
 
-/// Nothing, parts of a block, what is short, the borders of groups of every row, long, and a rest of everything.
-/// After the first message of 4096 bytes and more, AES-GCM makes something ahead.
+/// Empty data, parts of a block, short data, lengths around the groups of every variant, and long data with a rest.
+/// After the first message of 4096 bytes or more, AES-GCM precomputes the first round.
 const LENGTHS: [usize; 15] = [0, 1, 15, 16, 17, 63, 64, 65, 128, 255, 257, 513, 1031, 4099, 4200];
 const AAD_LENGTHS: [usize; 4] = [0, 13, 129, 700];
 
-/// A table of rows. A new algorithm is one entry more.
+/// A table of variants. A new algorithm is a new entry.
 struct Table {
     name: &'static str,
-    rows: fn() -> Vec<Row>,
+    variants: fn() -> Vec<Row>,
     run: fn(&mut Watch, Features, &'static str),
 }
 
 const TABLES: [Table; 7] = [
-    Table { name: "AEGIS", rows: || aegis::variants().collect(), run: every_aegis },
-    Table { name: "AES", rows: || aes::variants().collect(), run: stream },
-    Table { name: "CHACHA20", rows: || chacha20::variants().collect(), run: every_chacha20 },
-    Table { name: "GCM", rows: || gcm::variants().collect(), run: messages::<Gcm> },
-    Table { name: "SIV", rows: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
-    Table { name: "POLY1305", rows: || poly1305::variants().collect(), run: macs },
-    Table { name: "SPECK", rows: || speck::variants().collect(), run: speck },
+    Table { name: "AEGIS", variants: || aegis::variants().collect(), run: every_aegis },
+    Table { name: "AES", variants: || aes::variants().collect(), run: stream },
+    Table { name: "CHACHA20", variants: || chacha20::variants().collect(), run: every_chacha20 },
+    Table { name: "GCM", variants: || gcm::variants().collect(), run: messages::<Gcm> },
+    Table { name: "SIV", variants: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
+    Table { name: "POLY1305", variants: || poly1305::variants().collect(), run: macs },
+    Table { name: "SPECK", variants: || speck::variants().collect(), run: speck },
 ];
 
 /// Key set-up, sealing and opening.
-fn messages<A: Sealing>(watch: &mut Watch, features: Features, row: &'static str) {
+fn messages<A: Sealing>(watch: &mut Watch, features: Features, variant: &'static str) {
     for &key_len in A::KEY_LENGTHS {
         let key = pattern(key_len, 0x51);
         let secret_key = valgrind::secret(&key);
-        let what = format!("{row} {} bits", 8 * key_len);
+        let what = format!("{variant} {} bits", 8 * key_len);
         let a = watch.expect(0, &what, "new", || A::new(&secret_key, features));
-        assert_eq!(a.variant(), row);
+        assert_eq!(a.variant(), variant);
         for &nonce_len in A::NONCE_LENGTHS {
             for (i, len) in LENGTHS.into_iter().enumerate() {
                 let nonce = pattern(nonce_len, 3);
@@ -72,16 +72,19 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, row: &'static str
                     a.seal(&nonce, &secret_aad, InOut::in_place(&mut data), &mut tag);
                 });
                 let (mut cut, mut cut_tag) = (valgrind::secret(&plain), [0; 16]);
-                let did = watch.expect(0, &what, "seal in pieces", || {
+                let supported = watch.expect(0, &what, "seal in pieces", || {
                     a.seal_in_pieces(&nonce, &secret_aad, &mut cut, &mut cut_tag)
                 });
                 valgrind::publish(&data);
                 valgrind::publish(&tag);
                 valgrind::publish(&cut);
                 valgrind::publish(&cut_tag);
-                assert!(!did || (&cut, cut_tag) == (&data, tag), "{what}: wrong in pieces");
-                // Else it could have been secure by doing nothing.
-                assert!((data.clone(), tag) == A::twin(&key, &nonce, &aad, &plain), "{what}: wrong result");
+                assert!(!supported || (&cut, cut_tag) == (&data, tag), "{what}: wrong in pieces");
+                // Without this check, code that computes nothing would pass.
+                assert!(
+                    (data.clone(), tag) == A::seal_vartime(&key, &nonce, &aad, &plain),
+                    "{what}: wrong result"
+                );
                 let mut opened = vec![0; len];
                 let good = watch.expect(1, &what, "open", || {
                     a.open(&nonce, &secret_aad, InOut::apart(&data, &mut opened), &tag)
@@ -100,38 +103,38 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, row: &'static str
     }
 }
 
-/// All six.
-fn every_aegis(watch: &mut Watch, features: Features, row: &'static str) {
-    messages::<OneAegis<16, 1>>(watch, features, row);
-    messages::<OneAegis<16, 2>>(watch, features, row);
-    messages::<OneAegis<16, 4>>(watch, features, row);
-    messages::<OneAegis<32, 1>>(watch, features, row);
-    messages::<OneAegis<32, 2>>(watch, features, row);
-    messages::<OneAegis<32, 4>>(watch, features, row);
+/// All six algorithms of AEGIS.
+fn every_aegis(watch: &mut Watch, features: Features, variant: &'static str) {
+    messages::<OneAegis<16, 1>>(watch, features, variant);
+    messages::<OneAegis<16, 2>>(watch, features, variant);
+    messages::<OneAegis<16, 4>>(watch, features, variant);
+    messages::<OneAegis<32, 1>>(watch, features, variant);
+    messages::<OneAegis<32, 2>>(watch, features, variant);
+    messages::<OneAegis<32, 4>>(watch, features, variant);
 }
 
 /// Key set-up, the keystream from several offsets, and single blocks.
-fn stream(watch: &mut Watch, features: Features, row: &'static str) {
+fn stream(watch: &mut Watch, features: Features, variant: &'static str) {
     for key_len in [16, 24, 32] {
         let key = pattern(key_len, 0x51);
         let secret_key = valgrind::secret(&key);
-        let what = format!("{row} {} bits", 8 * key_len);
+        let what = format!("{variant} {} bits", 8 * key_len);
         let aes = watch.expect(0, &what, "new", || Aes::new(&secret_key, features).expect("a good length"));
-        assert_eq!(aes.variant(), row);
-        let twin = reference::aes::Aes::new_vartime(&key);
+        assert_eq!(aes.variant(), variant);
+        let reference = reference::aes::Aes::new_vartime(&key);
         for len in LENGTHS {
             for offset in [0, 5, 16 * (len as u64)] {
                 let plain = pattern(len, 0x3c);
                 let mut data = valgrind::secret(&plain);
                 let what = format!("{what} offset {offset} len {len}");
-                // A counter about to overflow its 64 bits: the call is cut in two.
+                // A counter whose low 64 bits overflow, so that the call is split in two.
                 let iv = [[0xff; 16], [0x11; 16]][len % 2];
                 watch.expect(0, &what, "xor", || {
                     aes.xor_at(&iv, offset, InOut::in_place(&mut data)).expect("not at the end");
                 });
                 valgrind::publish(&data);
                 let mut want = plain;
-                twin.xor_at_vartime(&iv, offset, &mut want);
+                reference.xor_at_vartime(&iv, offset, &mut want);
                 assert!(data == want, "{what}: wrong result");
             }
         }
@@ -140,30 +143,30 @@ fn stream(watch: &mut Watch, features: Features, row: &'static str) {
         let out = watch.expect(0, &what, "block", || aes.encrypt_block(&block));
         valgrind::publish(&block);
         valgrind::publish(&out);
-        assert!(out == twin.encrypt_block_vartime(&block), "{what}: wrong block");
+        assert!(out == reference.encrypt_block_vartime(&block), "{what}: wrong block");
         watch.expect(0, &what, "drop", || drop(aes));
     }
 }
 
-/// The stream, and messages with the row of Poly1305 that its features come with.
-fn every_chacha20(watch: &mut Watch, features: Features, row: &'static str) {
-    chacha20_streams(watch, features, row);
-    messages::<ChaCha20Poly1305>(watch, features, row);
-    messages::<XChaCha20Poly1305>(watch, features, row);
+/// The keystream, and messages with the variant of Poly1305 for the same features.
+fn every_chacha20(watch: &mut Watch, features: Features, variant: &'static str) {
+    chacha20_streams(watch, features, variant);
+    messages::<ChaCha20Poly1305>(watch, features, variant);
+    messages::<XChaCha20Poly1305>(watch, features, variant);
 }
 
 /// Key set-up, and the keystream from several offsets under nonces of both lengths.
-fn chacha20_streams(watch: &mut Watch, features: Features, row: &'static str) {
+fn chacha20_streams(watch: &mut Watch, features: Features, variant: &'static str) {
     let key: [u8; 32] = *pattern(32, 0x51).first_chunk().expect("32 bytes");
     let secret_key = key;
     valgrind::hide(&secret_key);
-    let short = watch.expect(0, row, "new", || ChaCha20::new(&secret_key, features).expect("a row"));
-    let long = watch.expect(0, row, "new", || XChaCha20::new(&secret_key, features).expect("a row"));
-    assert_eq!((short.variant(), long.variant()), (row, row));
+    let short = watch.expect(0, variant, "new", || ChaCha20::new(&secret_key, features).expect("a variant"));
+    let long = watch.expect(0, variant, "new", || XChaCha20::new(&secret_key, features).expect("a variant"));
+    assert_eq!((short.variant(), long.variant()), (variant, variant));
     for len in LENGTHS {
         for offset in [0, 5, 64 * (len as u64)] {
             let plain = pattern(len, 0x3c);
-            let what = format!("{row} offset {offset} len {len}");
+            let what = format!("{variant} offset {offset} len {len}");
             let (mut data, mut want) = (valgrind::secret(&plain), plain.clone());
             watch.expect(0, &what, "xor", || {
                 short.xor_at(&[0x11; 12], 7, offset, InOut::in_place(&mut data)).expect("not at the end");
@@ -180,14 +183,14 @@ fn chacha20_streams(watch: &mut Watch, features: Features, row: &'static str) {
             assert!(data == want, "{what}, long nonce: wrong result");
         }
     }
-    watch.expect(0, row, "drop", || drop((short, long)));
+    watch.expect(0, variant, "drop", || drop((short, long)));
 }
 
 /// Tags of secret messages under secret keys, at once and in two pieces.
-fn macs(watch: &mut Watch, features: Features, row: &'static str) {
-    // The last has all powers made.
+fn macs(watch: &mut Watch, features: Features, variant: &'static str) {
+    // All powers are computed for the last length.
     for (i, len) in LENGTHS.into_iter().chain([8300]).enumerate() {
-        // The largest point and blocks too.
+        // Every second message has the largest r and blocks.
         let (key, message) = match i % 2 {
             0 => (pattern(32, 0x51), pattern(len, 0x3c)),
             _ => (vec![0xff; 32], vec![0xff; len]),
@@ -195,12 +198,12 @@ fn macs(watch: &mut Watch, features: Features, row: &'static str) {
         let key: [u8; 32] = *key.first_chunk().expect("32 bytes");
         let want = reference::poly1305::tag_vartime(&key, &message);
         for cut in [0, len / 3] {
-            let what = format!("{row} len {len} cut {cut}");
+            let what = format!("{variant} len {len} cut {cut}");
             let (secret_key, secret) = (key, valgrind::secret(&message));
             valgrind::hide(&secret_key);
             let mut mac =
-                watch.expect(0, &what, "new", || Poly1305::new(&secret_key, features).expect("a row"));
-            assert_eq!(mac.variant(), row);
+                watch.expect(0, &what, "new", || Poly1305::new(&secret_key, features).expect("a variant"));
+            assert_eq!(mac.variant(), variant);
             watch.expect(0, &what, "update", || {
                 mac.update(&secret[..cut]);
                 mac.update(&secret[cut..]);
@@ -212,31 +215,33 @@ fn macs(watch: &mut Watch, features: Features, row: &'static str) {
     }
 }
 
-/// Key set-up, the keystream from several offsets, and blocks, in every size and order.
-fn speck(watch: &mut Watch, features: Features, row: &'static str) {
-    use reference::speck::{Order, Speck as Twin};
+/// Key set-up, the keystream from several offsets, and blocks, for every size and byte order.
+fn speck(watch: &mut Watch, features: Features, variant: &'static str) {
+    use reference::speck::{Order, Speck as Reference};
     let orders = [(ByteOrder::Big, Order::Big), (ByteOrder::Little, Order::Little)];
-    for (size, (order, twins)) in Size::ALL.into_iter().flat_map(|size| orders.map(|order| (size, order))) {
+    for (size, (order, reference_order)) in
+        Size::ALL.into_iter().flat_map(|size| orders.map(|order| (size, order)))
+    {
         let (key, block) = (pattern(size.key_len(), 0x51), size.block_len());
         let secret_key = valgrind::secret(&key);
-        let what = format!("{row} {} {order:?}", size.name());
+        let what = format!("{variant} {} {order:?}", size.name());
         let new = || Speck::new(size, &secret_key, order, features).expect("a good length");
         let speck = watch.expect(0, &what, "new", new);
-        assert_eq!(speck.variant(), row);
-        let twin = Twin::new_vartime(8 * block as u32, &key, twins);
+        assert_eq!(speck.variant(), variant);
+        let reference = Reference::new_vartime(8 * block as u32, &key, reference_order);
         for (i, len) in LENGTHS.into_iter().enumerate() {
             let offset = [0, 5, (block * len) as u64][i % 3];
             let plain = pattern(len, 0x3c);
             let mut data = valgrind::secret(&plain);
             let what = format!("{what} offset {offset} len {len}");
-            // A counter about to overflow: the call is cut in two.
+            // A counter that overflows, so that the call is split in two.
             let iv = vec![[0xff, 0x11][len % 2]; block];
             watch.expect(0, &what, "xor", || {
                 speck.xor_at(&iv, offset, InOut::in_place(&mut data)).expect("not at the end");
             });
             valgrind::publish(&data);
             let mut want = plain;
-            twin.xor_at_vartime(&iv, offset, &mut want);
+            reference.xor_at_vartime(&iv, offset, &mut want);
             assert!(data == want, "{what}: wrong result");
         }
         for blocks in [1, 3, 40, 300] {
@@ -248,7 +253,7 @@ fn speck(watch: &mut Watch, features: Features, row: &'static str) {
                 speck.encrypt_blocks(InOut::in_place(&mut data)).expect(whole)
             });
             valgrind::publish(&data);
-            let want = plain.chunks(block).flat_map(|block| twin.encrypt_block_vartime(block));
+            let want = plain.chunks(block).flat_map(|block| reference.encrypt_block_vartime(block));
             assert!(want.eq(data.iter().copied()), "{what}: wrong blocks");
             valgrind::hide(&data);
             watch.expect(0, &what, "decrypt", || {
@@ -261,25 +266,25 @@ fn speck(watch: &mut Watch, features: Features, row: &'static str) {
     }
 }
 
-/// What valgrind has reported, call by call.
+/// Counts the reports of valgrind for each call.
 #[derive(Default)]
 struct Watch {
     calls: usize,
-    allowed: usize,
-    surprises: usize,
+    expected: usize,
+    unexpected: usize,
 }
 
 impl Watch {
-    /// Calls `f` and says so where it was reported more or less often than `allowed`.
-    fn expect<T>(&mut self, allowed: usize, what: &str, verb: &str, f: impl FnOnce() -> T) -> T {
+    /// Calls `f` and prints a message if the number of reports is not `expected`.
+    fn expect<T>(&mut self, expected: usize, what: &str, verb: &str, f: impl FnOnce() -> T) -> T {
         let before = valgrind::reports();
         let out = f();
         let reports = valgrind::reports() - before;
         self.calls += 1;
-        self.allowed += allowed;
-        if reports != allowed {
-            self.surprises += 1;
-            println!("DEPENDS ON SECRETS: {verb} {what}: {reports} reports, expected {allowed}");
+        self.expected += expected;
+        if reports != expected {
+            self.unexpected += 1;
+            println!("DEPENDS ON SECRETS: {verb} {what}: {reports} reports, expected {expected}");
         }
         out
     }
@@ -289,37 +294,37 @@ fn pattern(len: usize, salt: u8) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8 ^ salt).collect()
 }
 
-/// Everything, on exactly those rows of each table that are in `wanted`.
+/// Runs everything with exactly those variants of each table that are in `wanted`.
 fn secrets(wanted: &str) -> ExitCode {
-    assert!(valgrind::runs(), "without valgrind this shows nothing");
+    assert!(valgrind::runs(), "expected to run under valgrind, but it runs without valgrind");
     let mut watch = Watch::default();
     for table in TABLES {
         let here = Features::detect();
-        let rows = (table.rows)().into_iter().filter(|row| row.check(here).is_ok());
-        let rows: Vec<Row> = rows.collect();
-        let names = rows.iter().map(|row| row.name).collect::<Vec<_>>().join(",");
-        let all: Vec<Row> = (table.rows)();
-        let wanted = wanted.split(',').filter(|name| all.iter().any(|row| row.name == *name));
+        let variants = (table.variants)().into_iter().filter(|variant| variant.check(here).is_ok());
+        let variants: Vec<Row> = variants.collect();
+        let names = variants.iter().map(|variant| variant.name).collect::<Vec<_>>().join(",");
+        let all: Vec<Row> = (table.variants)();
+        let wanted = wanted.split(',').filter(|name| all.iter().any(|variant| variant.name == *name));
         let wanted = wanted.collect::<Vec<_>>().join(",");
-        assert_eq!(names, wanted, "{}: other rows run than those that were asked for", table.name);
-        for row in rows {
+        assert_eq!(names, wanted, "{}: the variants that can run are not the requested ones", table.name);
+        for variant in variants {
             let calls = watch.calls;
-            (table.run)(&mut watch, here.only(row.needs), row.name);
-            println!("{} {}: {} calls with secrets", table.name, row.name, watch.calls - calls);
+            (table.run)(&mut watch, here.only(variant.needs), variant.name);
+            println!("{} {}: {} calls with secrets", table.name, variant.name, watch.calls - calls);
         }
     }
     println!(
-        "{} calls, {} branches on \"it opened\", {} surprises",
-        watch.calls, watch.allowed, watch.surprises
+        "{} calls, {} expected reports in `open`, {} calls with other reports",
+        watch.calls, watch.expected, watch.unexpected
     );
-    if watch.surprises == 0 && valgrind::reports() == watch.allowed {
+    if watch.unexpected == 0 && valgrind::reports() == watch.expected {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     }
 }
 
-/// What every check has to find.
+/// Code that leaks a secret, which every check must find.
 mod leaky {
     /// Branches on a secret.
     #[inline(never)]
@@ -344,7 +349,7 @@ mod leaky {
 }
 
 fn leak(how: &str) -> ExitCode {
-    assert!(valgrind::runs(), "without valgrind this shows nothing");
+    assert!(valgrind::runs(), "expected to run under valgrind, but it runs without valgrind");
     let secret = [0x5a; 16];
     valgrind::hide(&secret);
     let mut out = [0; 16];
@@ -354,30 +359,30 @@ fn leak(how: &str) -> ExitCode {
         _ => leaky::address(&secret, &mut out),
     });
     black_box(out);
-    if watch.surprises == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if watch.unexpected == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        ["rows"] => {
+        ["variants"] => {
             for table in TABLES {
-                (table.rows)().iter().for_each(|row| println!("{} {}", table.name, row.name));
+                (table.variants)().iter().for_each(|variant| println!("{} {}", table.name, variant.name));
             }
             ExitCode::SUCCESS
         }
         ["secrets", wanted] => secrets(wanted),
         ["leak", how @ ("branch" | "address")] => leak(how),
         _ => {
-            eprintln!("rows | secrets <row>,<row> | leak branch | leak address");
+            eprintln!("variants | secrets <variant>,<variant> | leak branch | leak address");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Requests to valgrind: a sequence of instructions that does nothing, which it recognises (its manual, "The client
-/// request mechanism").
+/// Requests to valgrind, which are sequences of instructions without an effect that valgrind recognises (see "The client
+/// request mechanism" in its manual).
 #[cfg(target_arch = "x86_64")]
 mod valgrind {
     const RUNNING: usize = 0x1001;
@@ -385,49 +390,50 @@ mod valgrind {
     const MAKE_UNDEFINED: usize = 0x4d43_0001;
     const MAKE_DEFINED: usize = 0x4d43_0002;
 
-    /// The answer, or 0 without valgrind.
+    /// Returns the response of valgrind, or 0 without valgrind.
     #[inline(never)]
     fn request(code: usize, a: usize, b: usize) -> usize {
         let args = [code, a, b, 0, 0, 0];
-        let mut answer = 0usize;
-        // SAFETY: four rotations by 128 in all and an exchange of a register with itself. Memory counts as changed, so
-        // that no secret stays in a register where valgrind does not see it declared.
+        let mut response = 0usize;
+        // SAFETY: the instructions are rotations by 128 bits in total and an exchange of a register with itself. The
+        // compiler must assume that memory changes, so it keeps no secret in a register, where a declaration would not
+        // reach it.
         unsafe {
             core::arch::asm!(
                 "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
-                in("rax") args.as_ptr(), inout("rdx") answer, options(nostack)
+                in("rax") args.as_ptr(), inout("rdx") response, options(nostack)
             );
         }
-        answer
+        response
     }
 
     pub(crate) fn runs() -> bool {
         request(RUNNING, 0, 0) > 0
     }
 
-    /// Reports until now.
+    /// Returns the number of reports until now.
     pub(crate) fn reports() -> usize {
         request(COUNT_ERRORS, 0, 0)
     }
 
-    /// From now on these bytes are secret, and so is all that comes from them.
+    /// Declares these bytes and everything computed from them secret.
     pub(crate) fn hide(bytes: &[u8]) {
         request(MAKE_UNDEFINED, bytes.as_ptr() as usize, bytes.len());
     }
 
-    /// These bytes are public by definition.
+    /// Declares these bytes public.
     pub(crate) fn publish(bytes: &[u8]) {
         request(MAKE_DEFINED, bytes.as_ptr() as usize, bytes.len());
     }
 
-    /// The same answer, of which it matters no more what it was made of.
-    pub(crate) fn public(answer: bool) -> bool {
-        let byte = core::hint::black_box([u8::from(answer)]);
+    /// Returns the same value, declared public.
+    pub(crate) fn public(value: bool) -> bool {
+        let byte = core::hint::black_box([u8::from(value)]);
         publish(&byte);
         core::hint::black_box(&byte)[0] == 1
     }
 
-    /// A secret copy.
+    /// Returns a secret copy.
     pub(crate) fn secret(bytes: &[u8]) -> Vec<u8> {
         let copy = bytes.to_vec();
         hide(&copy);
@@ -435,7 +441,7 @@ mod valgrind {
     }
 }
 
-/// Elsewhere there are no requests, and so no answer.
+/// There are no requests on other processors.
 #[cfg(not(target_arch = "x86_64"))]
 mod valgrind {
     pub(crate) fn runs() -> bool {
@@ -446,8 +452,8 @@ mod valgrind {
     }
     pub(crate) fn hide(_: &[u8]) {}
     pub(crate) fn publish(_: &[u8]) {}
-    pub(crate) fn public(answer: bool) -> bool {
-        answer
+    pub(crate) fn public(value: bool) -> bool {
+        value
     }
     pub(crate) fn secret(bytes: &[u8]) -> Vec<u8> {
         bytes.to_vec()

@@ -1,16 +1,16 @@
-//! Whether secrets can be told from time, by measuring it (dudect: Reparaz, Balasch, Verbauwhede, 2017).
+//! Measures whether time depends on secrets (dudect: Reparaz, Balasch, Verbauwhede, 2017).
 //!
 //! ```text
-//! taskset -c 1 cargo run --release -p sealane-kernels --example leak_timing [row]
+//! taskset -c 1 cargo run --release -p sealane-kernels --example leak_timing [variant]
 //! ```
 //!
-//! Two classes of secrets take turns at random, and Welch's t says how far apart their mean times are, in units of what
-//! chance explains: below 4.5 nothing was seen, above 10 there is a leak. Slow samples are mostly interruptions, so t is
-//! also computed without the slowest percents, and the largest |t| counts. A report and not a gate: one run in
-//! some hundreds passes 4.5 by chance, and a noisy machine hides what is there. The controls do leak; they show what
-//! this machine lets one see.
+//! Each sample has one of two classes of secrets, chosen at random. Welch's t is the difference of the mean times in units
+//! of the difference expected by chance. Below 4.5 there is no evidence of a leak, and above 10 there is a leak. Slow
+//! samples are mostly interruptions, so t is also computed without the slowest samples, and the largest |t| is reported.
+//! The result is a report and not a test: one run in some hundreds exceeds 4.5 by chance, and noise of the machine can hide
+//! a leak. The controls do leak, and show the size of leaks that this machine can detect.
 //!
-//! Everything that depends on the class is done before the clock starts, by the same instructions on the same memory for
+//! Everything that depends on the class is done before the clock starts, with the same instructions on the same memory for
 //! both classes.
 
 mod sealing;
@@ -25,15 +25,15 @@ use kernels::variant::Row;
 use sealing::Sealing;
 use std::hint::black_box;
 
-/// Samples are drawn in batches, so that the secrets of both classes lie side by side.
+/// Number of samples in a batch. The secrets of both classes in a batch are in one buffer.
 const BATCH: usize = 500;
 const BATCHES: usize = 1000;
-/// For what takes long.
+/// Number of batches for slow operations.
 const FEW_BATCHES: usize = 100;
 const SHORT: usize = 64;
 const LONG: usize = 4096;
 
-/// What an attacker may choose between.
+/// The two classes of secrets.
 #[derive(Clone, Copy)]
 enum Classes {
     /// The same bytes in every sample, or new random ones.
@@ -49,7 +49,7 @@ impl Classes {
         let (first, last) = (0, secret.len() - 1);
         for (i, byte) in secret.iter_mut().enumerate() {
             let drawn = random.next() as u8;
-            // Both are computed and one is chosen without a branch.
+            // Both values are computed, and one is selected without a branch.
             let (zero, one) = match self {
                 Self::FixedOrRandom => ((i * 37 % 251) as u8, drawn),
                 Self::ZeroOrRandom => (0, drawn),
@@ -60,7 +60,7 @@ impl Classes {
     }
 }
 
-/// The largest |t| of `run` over all crops. `prepare` makes what `run` gets from a secret of `len` bytes.
+/// Returns the largest |t| of `run` over all crops. `prepare` makes the input of `run` from a secret of `len` bytes.
 fn measure<T>(
     batches: usize,
     len: usize,
@@ -85,7 +85,7 @@ fn measure<T>(
             samples.push((*class, time));
         }
     }
-    // The first batch warms up.
+    // The first batch is the warm-up.
     samples.drain(..BATCH);
     let mut times: Vec<u64> = samples.iter().map(|(_, time)| *time).collect();
     times.sort_unstable();
@@ -94,7 +94,7 @@ fn measure<T>(
     [50, 75, 90, 95, 99, 100].map(t).into_iter().fold(0.0, f64::max)
 }
 
-/// Welch's t between the classes, of all samples that took at most `longest`.
+/// Returns Welch's t between the classes for all samples that took at most `longest`.
 fn welch(samples: &[(u8, u64)], longest: u64) -> f64 {
     let [a, b] = [0, 1].map(|wanted| {
         let of = || samples.iter().filter(move |(class, time)| *class == wanted && *time <= longest);
@@ -103,11 +103,11 @@ fn welch(samples: &[(u8, u64)], longest: u64) -> f64 {
         let variance = of().map(|(_, time)| (*time as f64 - mean).powi(2)).sum::<f64>() / (n - 1.0);
         (mean, variance / n)
     });
-    // Equal times throughout have no variance, and no difference either.
+    // If all times are equal, both the variance and the difference are zero.
     (a.0 - b.0) / (a.1 + b.1).sqrt().max(f64::MIN_POSITIVE)
 }
 
-/// xorshift64*
+/// The generator xorshift64*.
 struct Random(u64);
 
 impl Random {
@@ -119,11 +119,11 @@ impl Random {
     }
 }
 
-/// A clock that is read after what stands before it, and before what stands behind it.
+/// Reads the clock. The fences prevent earlier and later instructions from being reordered with it.
 #[cfg(target_arch = "x86_64")]
 fn ticks() -> u64 {
     use core::arch::x86_64::{_mm_lfence, _rdtsc};
-    // SAFETY: every x86-64 processor has them, and they touch no memory.
+    // SAFETY: every x86-64 processor has these instructions, and they do not access memory.
     unsafe {
         _mm_lfence();
         let now = _rdtsc();
@@ -140,16 +140,16 @@ fn ticks() -> u64 {
     START.elapsed().as_nanos() as u64
 }
 
-fn report(table: &str, row: &str, what: &str, t: f64) {
+fn report(table: &str, variant: &str, what: &str, t: f64) {
     let verdict = match t {
         ..4.5 => "",
         4.5..10.0 => "  look again",
         _ => "  LEAKS",
     };
-    println!("{table:4} {row:9} {what:40} {t:8.1}{verdict}");
+    println!("{table:4} {variant:9} {what:40} {t:8.1}{verdict}");
 }
 
-/// A message under way: everything that a call reads or writes.
+/// A message with everything that a call reads or writes.
 struct Message<A> {
     a: A,
     from: Vec<u8>,
@@ -159,13 +159,13 @@ struct Message<A> {
 
 const NONCE: [u8; 12] = [0x42; 12];
 
-fn messages<A: Sealing>(table: &str, row: Row) {
-    let features = Features::detect().only(row.needs);
-    let batches = if row.name == "portable" { FEW_BATCHES } else { BATCHES };
+fn messages<A: Sealing>(table: &str, variant: Row) {
+    let features = Features::detect().only(variant.needs);
+    let batches = if variant.name == "portable" { FEW_BATCHES } else { BATCHES };
     let key: Vec<u8> = (0..32).collect();
     let new = |key: &[u8]| A::new(key, features);
-    assert_eq!(new(&key).variant(), row.name);
-    let say = |what: &str, t| report(table, row.name, what, t);
+    assert_eq!(new(&key).variant(), variant.name);
+    let say = |what: &str, t| report(table, variant.name, what, t);
 
     for (name, classes) in [("fixed", Classes::FixedOrRandom), ("zero", Classes::ZeroOrRandom)] {
         let t =
@@ -176,7 +176,7 @@ fn messages<A: Sealing>(table: &str, row: Row) {
         let batches = if len == LONG { FEW_BATCHES } else { batches };
         let message = |key: &[u8], from: &[u8], tag| {
             let a = new(key);
-            // What is made late (the powers for long messages) is not part of the question.
+            // The powers for long messages are computed here, since they are not part of the measurement.
             a.seal(&NONCE, &[], InOut::in_place(&mut vec![0; len]), &mut [0; 16]);
             Message { a, from: from.to_vec(), to: vec![0; len], tag }
         };
@@ -205,15 +205,15 @@ fn messages<A: Sealing>(table: &str, row: Row) {
             let m = prepare(&plain);
             (m.from, m.tag)
         };
-        let forged = |tag: &[u8]| message(&key, &sealed, *tag.first_chunk().expect("16 bytes"));
-        let t = measure(batches, 16, Classes::FirstOrLast(tag), forged, open);
+        let changed = |tag: &[u8]| message(&key, &sealed, *tag.first_chunk().expect("16 bytes"));
+        let t = measure(batches, 16, Classes::FirstOrLast(tag), changed, open);
         say(&format!("open {len} B: tag wrong first or last"), t);
     }
 }
 
-fn stream(table: &str, row: Row) {
-    let features = Features::detect().only(row.needs);
-    let batches = if row.name == "portable" { FEW_BATCHES } else { BATCHES };
+fn stream(table: &str, variant: Row) {
+    let features = Features::detect().only(variant.needs);
+    let batches = if variant.name == "portable" { FEW_BATCHES } else { BATCHES };
     let new = |key: &[u8]| Aes::new(key, features).expect("a good length");
     let key: Vec<u8> = (0..32).collect();
     let t = measure(
@@ -223,20 +223,20 @@ fn stream(table: &str, row: Row) {
         |key| (key.to_vec(), None),
         |(key, made)| *made = Some(new(key)),
     );
-    report(table, row.name, "key set-up: key fixed or random", t);
+    report(table, variant.name, "key set-up: key fixed or random", t);
     for len in [SHORT, LONG] {
         let batches = if len == LONG { FEW_BATCHES } else { batches };
         let xor = |(aes, data): &mut (Aes, Vec<u8>)| {
             aes.xor_at(&[7; 16], 0, InOut::in_place(data)).expect("not at the end");
         };
         let t = measure(batches, 32, Classes::FixedOrRandom, |key| (new(key), vec![0; len]), xor);
-        report(table, row.name, &format!("xor {len} B: key fixed or random"), t);
+        report(table, variant.name, &format!("xor {len} B: key fixed or random"), t);
         let t = measure(batches, len, Classes::FixedOrRandom, |plain| (new(&key), plain.to_vec()), xor);
-        report(table, row.name, &format!("xor {len} B: data fixed or random"), t);
+        report(table, variant.name, &format!("xor {len} B: data fixed or random"), t);
     }
 }
 
-/// Comparisons, which have no rows, and what leaks on purpose.
+/// Comparisons, which have no variants, and the controls, which leak on purpose.
 fn comparisons() {
     const TURNS: usize = 64;
     let tag: [u8; 16] = core::array::from_fn(|i| 11 * i as u8);
@@ -259,7 +259,7 @@ fn comparisons() {
 
 fn main() {
     let only = std::env::args().nth(1).unwrap_or_default();
-    println!("{}\n{:4} {:9} {:40} {:>8}", Features::detect(), "", "row", "what", "|t|");
+    println!("{}\n{:4} {:9} {:40} {:>8}", Features::detect(), "", "variant", "what", "|t|");
     comparisons();
     type Run = fn(&str, Row);
     let tables: [(&str, Vec<Row>, Run); 3] = [
@@ -267,11 +267,11 @@ fn main() {
         ("GCM", gcm::variants().collect(), messages::<Gcm>),
         ("SIV", gcm_siv::variants().collect(), messages::<GcmSiv>),
     ];
-    for (table, rows, run) in tables {
-        for row in rows.into_iter().filter(|row| row.name.contains(&only)) {
-            match row.check(Features::detect()) {
-                Ok(()) => run(table, row),
-                Err(missing) => println!("{table:4} {:9} not here: no {missing}", row.name),
+    for (table, variants, run) in tables {
+        for variant in variants.into_iter().filter(|variant| variant.name.contains(&only)) {
+            match variant.check(Features::detect()) {
+                Ok(()) => run(table, variant),
+                Err(missing) => println!("{table:4} {:9} not here: no {missing}", variant.name),
             }
         }
     }

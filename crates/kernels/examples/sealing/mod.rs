@@ -1,5 +1,5 @@
-//! The algorithms that seal messages, for the examples that ask whether time depends on secrets.
-#![allow(dead_code, reason = "not every example wants everything")]
+//! A common interface of the AEADs, for the examples that test whether time depends on secrets.
+#![allow(dead_code, reason = "not every example uses everything")]
 
 use kernels::InOut;
 use kernels::aegis::{Aegis, Kind};
@@ -8,7 +8,7 @@ use kernels::cpu::Features;
 use kernels::gcm::{Gcm, Stream};
 use kernels::gcm_siv::GcmSiv;
 
-/// An algorithm that seals messages.
+/// An AEAD of the kernels.
 pub(crate) trait Sealing {
     const KEY_LENGTHS: &[usize];
     const NONCE_LENGTHS: &[usize];
@@ -16,19 +16,19 @@ pub(crate) trait Sealing {
     fn new(key: &[u8], features: Features) -> Self;
     fn variant(&self) -> &'static str;
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]);
-    /// The same in pieces, where that can be done: whether it was.
+    /// Seals in pieces. Returns false if the algorithm does not support it.
     fn seal_in_pieces(&self, _nonce: &[u8], _aad: &[u8], _data: &mut [u8], _tag: &mut [u8; 16]) -> bool {
         false
     }
-    /// Whether the tag was right.
+    /// Returns whether the message is authentic.
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool;
-    /// Ciphertext and tag by the slow twin.
-    fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]);
+    /// Returns ciphertext and tag of the reference implementation.
+    fn seal_vartime(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]);
 }
 
 impl Sealing for Gcm {
     const KEY_LENGTHS: &[usize] = &[16, 24, 32];
-    /// Other lengths than 12 are hashed, so that even the counter is secret.
+    /// Nonces of other lengths than 12 are hashed, so that even the counter is secret.
     const NONCE_LENGTHS: &[usize] = &[12, 8];
 
     fn new(key: &[u8], features: Features) -> Self {
@@ -51,11 +51,11 @@ impl Sealing for Gcm {
         *tag = stream.finish();
         true
     }
-    #[inline(never)] // valgrind's reports have to lie in it, or in what it calls
+    #[inline(never)] // the reports of valgrind must be in this function or in its callees
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
         self.open(nonce, aad, data, tag).is_ok()
     }
-    fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+    fn seal_vartime(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
         reference::gcm::Gcm::new_vartime(key).seal_vartime(nonce, aad, plain)
     }
 }
@@ -74,17 +74,17 @@ impl Sealing for GcmSiv {
         let nonce = nonce.try_into().expect("12 bytes");
         self.seal(nonce, aad, data, tag).expect("not too long");
     }
-    #[inline(never)] // valgrind's reports have to lie in it, or in what it calls
+    #[inline(never)] // the reports of valgrind must be in this function or in its callees
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
         self.open(nonce.try_into().expect("12 bytes"), aad, data, tag).is_ok()
     }
-    fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+    fn seal_vartime(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let nonce = nonce.try_into().expect("12 bytes");
         reference::gcm_siv::GcmSiv::new_vartime(key).seal_vartime(nonce, aad, plain)
     }
 }
 
-/// One of the algorithms of AEGIS: by the bytes of its key and its degree.
+/// The AEGIS algorithm with a key of `KEY` bytes and this degree.
 pub(crate) struct OneAegis<const KEY: usize, const DEGREE: usize>(Aegis);
 
 impl<const KEY: usize, const DEGREE: usize> Sealing for OneAegis<KEY, DEGREE> {
@@ -102,11 +102,11 @@ impl<const KEY: usize, const DEGREE: usize> Sealing for OneAegis<KEY, DEGREE> {
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
         self.0.seal(nonce, aad, data, tag).expect("not too long");
     }
-    #[inline(never)] // valgrind's reports have to lie in it, or in what it calls
+    #[inline(never)] // the reports of valgrind must be in this function or in its callees
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
         self.0.open(nonce, aad, data, tag).is_ok()
     }
-    fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+    fn seal_vartime(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
         reference::aegis::Aegis::new(key, DEGREE).seal_vartime(nonce, aad, plain)
     }
 }
@@ -118,7 +118,7 @@ macro_rules! chacha {
             const NONCE_LENGTHS: &[usize] = &[$nonce];
 
             fn new(key: &[u8], features: Features) -> Self {
-                Self::new(key.try_into().expect("32 bytes"), features).expect("a row")
+                Self::new(key.try_into().expect("32 bytes"), features).expect("a variant")
             }
             fn variant(&self) -> &'static str {
                 self.variant()
@@ -126,11 +126,11 @@ macro_rules! chacha {
             fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
                 self.seal(nonce.try_into().expect("its length"), aad, data, tag).expect("not too long");
             }
-            #[inline(never)] // valgrind's reports have to lie in it, or in what it calls
+            #[inline(never)] // the reports of valgrind must be in this function or in its callees
             fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
                 self.open(nonce.try_into().expect("its length"), aad, data, tag).is_ok()
             }
-            fn twin(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+            fn seal_vartime(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
                 let key = key.try_into().expect("32 bytes");
                 reference::chacha20_poly1305::seal_vartime(key, nonce, aad, plain)
             }

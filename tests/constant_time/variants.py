@@ -1,14 +1,14 @@
-"""Every function of every x86 row, followed by `machine_code`.
+"""Analyses every function of every x86-64 variant with `machine_code`.
 
-The binary was built with `-C symbol-mangling-version=v0`, which numbers the functions of a table in the order
-of its rows. The tables are read from `variant/`, so a new table, row or function is checked as soon as it
-stands there.
+The binary must be built with `-C symbol-mangling-version=v0`, which numbers the functions of a table in the
+order of its variants. The tables are read from the sources in `variant/`, so a new table, variant or function
+is checked without a change here.
 
-Secret is all that lies behind the pointers that a function is given, but for the lengths and addresses in
-`InOut`; and every `u128`, since it may be a hash.
+The data behind the pointers that a function receives are secret, except for the lengths and addresses in
+`InOut`. Every `u128` is secret too, since it may be a hash.
 
-What is printed of a function: instructions, conditional jumps, loops; moves from vectors to other registers,
-and how many of them in innermost loops; vectors parked on the stack, and how many of them in innermost loops.
+For each function it prints the number of instructions, conditional jumps and loops, of moves from vectors to
+other registers, and of vectors spilled to the stack. The last two are also counted in innermost loops.
 """
 
 import pathlib
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from machine_code import PLAIN, PUBLIC, SECRET, Function, Kind, Unknown, parse
 
 ROOT = pathlib.Path(__file__).parents[2]
-# The widest register on which each x86 row computes.
+# The widest register on which each x86-64 variant computes.
 WIDTH = {
     "vaes512": "zmm",
     "vaes256": "ymm",
@@ -28,20 +28,20 @@ WIDTH = {
     "avx512": "zmm",
     "avx2": "ymm",
 }
-# A table that only tests see.
+# A table that exists only in tests.
 TEST = "words"
-# What it computes there: AES, products, sums.
+# Instructions whose operands show the width of the computation: AES, products and sums.
 COMPUTES = ("vaesenc", "vpclmul", "vpadd", "vpmadd52", "vpmuludq")
 
 
 def kinds_of(arguments: str) -> list[Kind]:
-    """The registers, then words of the stack, in which these arguments come."""
+    """Returns the kinds of the registers, and then of the words on the stack, that hold these arguments."""
     kinds: list[Kind] = []
     for argument in filter(None, re.split(r",\s*(?=\w+:)", arguments)):
         name, _, typ = argument.partition(":")
         typ = typ.strip()
         if re.match(r"(&mut )?InOut\b", typ):
-            kinds.append(PLAIN)  # of 24 bytes, so it comes as a pointer also where it comes by value
+            kinds.append(PLAIN)  # it has 24 bytes, so it is passed as a pointer even by value
         elif re.match(r"&(mut )?\[\w+\]$", typ):
             kinds += [PUBLIC, PUBLIC]
         elif typ.startswith(("&", "Option<&")) or typ in {"usize", "u64", "u32", "ByteOrder"}:
@@ -49,12 +49,12 @@ def kinds_of(arguments: str) -> list[Kind]:
         elif typ == "u128" and (len(kinds) < 5 or len(kinds) >= 6):
             kinds += [SECRET, SECRET]
         else:
-            raise Unknown(f"an argument {name}: {typ}")
+            raise Unknown(f"argument {name} has the unknown type {typ}")
     return kinds
 
 
 def tables() -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
-    """Each table of `variant/`: its path, its functions with their arguments, its rows on x86-64."""
+    """Yields the path of each table of `variant/`, its functions with their arguments, and its variants."""
     for page in sorted((ROOT / "crates/kernels/src/variant").glob("*.rs")):
         if page.stem == TEST:
             continue
@@ -64,14 +64,14 @@ def tables() -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
 
 def table_of(module: str, table: str) -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
     head = re.search(r"(\w+): \w+ \{", table)
-    rows = re.findall(r'(?:cfg\(target_arch = "(\w+)"\)\]\s+)?"([\w-]+)" =', table)
+    variants = re.findall(r'(?:cfg\(target_arch = "(\w+)"\)\]\s+)?"([\w-]+)" =', table)
     assert head, table
     functions = re.findall(r"\bfn (\w+)\((.*?)\) =", table)
-    yield f"{module}::{head[1]}", functions, [name for arch, name in rows if arch in {"", "x86_64"}]
+    yield f"{module}::{head[1]}", functions, [name for arch, name in variants if arch in {"", "x86_64"}]
 
 
 def number(symbol: str, table: str) -> int | None:
-    """Which of a table's functions this is."""
+    """Returns the index of a function in a table, or None if the symbol is not a function of the table."""
     path = "".join(f"{len(name)}{name}" for name in ("variant", *table.split("::")))
     if not (found := re.search(rf"{path}(s([0-9a-zA-Z]*)_)?7wrapper$", symbol)):
         return None
@@ -83,43 +83,43 @@ def number(symbol: str, table: str) -> int | None:
 
 
 def check(binary: str) -> list[str]:
-    """Follows everything, prints a line for each function, and returns the findings."""
+    """Analyses all functions, prints a line for each of them, and returns the findings."""
     command = ["objdump", "-d", "-M", "intel", "--no-show-raw-insn", binary]
     code = parse(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    # How structures are wiped. What is called from a loop is a finding anyway.
+    # The functions that wipe structures. A call from a loop is a finding in any case.
     callees = {body[0].at: body for symbol, body in code.items() if "13drop_in_place" in symbol and body}
     findings: list[str] = []
     columns = ("instr.", "jumps", "loops", "leave", "inner", "spills", "inner")
     print(f"{'':32}" + "".join(f"{column:>8}" for column in columns))
     all_tables = list(tables())
     assert all_tables, "no table found"
-    for table, functions, rows in all_tables:
+    for table, functions, variants in all_tables:
         found = {n: symbol for symbol in code if (n := number(symbol, table)) is not None}
-        wanted = range(len(rows) * len(functions))
-        # LLVM keeps one of two functions with the same code and features: key schedules of portable rows.
-        merged = {n for n in wanted if rows[n // len(functions)] == "portable"} - found.keys()
+        wanted = range(len(variants) * len(functions))
+        # LLVM merges functions with equal code and features, for example portable key schedules.
+        merged = {n for n in wanted if variants[n // len(functions)] == "portable"} - found.keys()
         assert found.keys() | merged == set(wanted), f"{table}: {wanted} functions, but symbols {found}"
-        for row, row_name in enumerate(rows):
+        for variant, variant_name in enumerate(variants):
             widest = ""
             for i, (name, arguments) in enumerate(functions):
-                n = row * len(functions) + i
+                n = variant * len(functions) + i
                 body = [] if n in merged else code[found[n]]
                 for instruction in body:
                     if instruction.name.startswith(COMPUTES):
                         widest = max(widest, instruction.operands[0][:3])
-                if row_name != "portable":
-                    function = Function(f"{table} {row_name} {name}", body, kinds_of(arguments), callees)
-                    print(function.row())
+                if variant_name != "portable":
+                    function = Function(f"{table} {variant_name} {name}", body, kinds_of(arguments), callees)
+                    print(function.summary())
                     findings += function.findings.values()
-            # Else the numbers do not mean what we think, or it is a new row.
-            expected = "" if row_name == "portable" else WIDTH[row_name]
-            assert widest == expected, f"{table} {row_name} computes on {widest!r}, not on {expected!r}"
-            if row_name == "portable":
-                print(f"{table} portable: not followed here, because it runs under valgrind")
+            # A difference means that the functions are numbered differently, or that the variant is new.
+            expected = "" if variant_name == "portable" else WIDTH[variant_name]
+            assert widest == expected, f"{table} {variant_name} computes on {widest!r}, not on {expected!r}"
+            if variant_name == "portable":
+                print(f"{table} portable: not analysed here, because it runs under valgrind")
     for how in ("branch", "address"):
         symbol = next(symbol for symbol in code if re.search(rf"5leaky\d{how}$", symbol))
         assert Function(how, code[symbol], [PUBLIC, PUBLIC]).findings, (
-            f"{symbol} leaks, and nothing was found"
+            f"the leak of {symbol} was not found"
         )
         print(f"the example that leaks by {how}: found")
     return findings
