@@ -33,7 +33,7 @@ def write_noise(path: pathlib.Path, size: int) -> None:
 
 
 def touch_memory(folder: pathlib.Path, size: int) -> None:
-    """The host of a virtual machine takes free memory back; whoever needs it first would wait for it."""
+    """Writes and removes a file of this size, so that a virtual machine has the memory before the timing."""
     write_noise(folder / "touched", size)
     (folder / "touched").unlink()
 

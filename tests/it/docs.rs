@@ -138,7 +138,7 @@ fn figures_have_a_record() {
     }
 }
 
-/// Neither README nor the page on speed contains another figure. What the page quotes of the lab has a test of its own.
+/// Neither README nor the page on speed contains another figure. Another test checks the quotations of the lab.
 #[test]
 fn there_are_no_figures_without_a_record() {
     for page in ["README.md", "docs/guide/speed.md"] {

@@ -190,8 +190,8 @@ impl Modules {
 /// The file of `mod name;` and the folder of its own modules.
 fn module_file(children: &Path, name: &str) -> (PathBuf, PathBuf) {
     let folder = children.join(name);
-    let beside = children.join(format!("{name}.rs"));
-    if beside.exists() { (beside, folder) } else { (folder.join("mod.rs"), folder) }
+    let sibling = children.join(format!("{name}.rs"));
+    if sibling.exists() { (sibling, folder) } else { (folder.join("mod.rs"), folder) }
 }
 
 fn collect_use(tree: &UseTree, prefix: &mut Vec<String>, module: &mut Module) {
