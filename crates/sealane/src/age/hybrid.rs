@@ -14,7 +14,7 @@ use super::stanza::{Stanza, argument, to_argument};
 use super::text::{Case, encode};
 use super::x25519;
 use crate::Error;
-use crate::asymmetric::xwing::{ENCAPSULATION_LEN, PrivateKey, PublicKey};
+use crate::asymmetric::xwing::{CIPHERTEXT_LEN, PrivateKey, PublicKey};
 use crate::asymmetric::{hpke, x25519 as curve};
 use zeroize::Zeroizing;
 
@@ -29,7 +29,7 @@ const WRONG: &str = "an mlkem768x25519 recipient is not a share of 1120 bytes an
 
 /// A stanza of this kind.
 pub(super) struct Wrapped {
-    enc: [u8; ENCAPSULATION_LEN],
+    enc: [u8; CIPHERTEXT_LEN],
     body: [u8; WRAPPED],
 }
 
@@ -47,9 +47,9 @@ pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
 
 pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
     let seed = bytes.try_into();
-    Ok(PrivateKey::from_seed(
+    PrivateKey::from_seed(
         seed.map_err(|_| Error::Format("not a post-quantum age identity: it has not 32 bytes"))?,
-    ))
+    )
 }
 
 pub(super) fn recipient_text(key: &PublicKey) -> Result<Zeroizing<String>, Error> {

@@ -148,7 +148,7 @@ impl Recipient {
                 };
                 let ephemeral = curve::PrivateKey::generate()?;
                 let share = ephemeral.public();
-                let secret = twist(tweak, &*ephemeral.agree(point).map_err(low)?)?;
+                let secret = twist(tweak, &*ephemeral.diffie_hellman(point).map_err(low)?)?;
                 let wrap_key = x25519::wrap_key(&secret, share.as_bytes(), point, ED25519_LABEL);
                 let body = file_key.wrap(&wrap_key)?;
                 header.stanza(&[ED25519, &self.tag, &to_argument(share.as_bytes())], &body);
@@ -232,7 +232,7 @@ impl Identity {
 
 /// Binds what was agreed on to the SSH key.
 fn twist(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
-    curve::PrivateKey::from_bytes(tweak)?.agree(&curve::PublicKey::from_bytes(secret))
+    curve::PrivateKey::from_bytes(tweak)?.diffie_hellman(&curve::PublicKey::from_bytes(secret))
 }
 
 /// Opens a key that is protected by a passphrase.

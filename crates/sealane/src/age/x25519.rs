@@ -61,10 +61,8 @@ pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error
 
 pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
     let ephemeral = PrivateKey::generate()?;
-    let secret = ephemeral.agree(recipient).map_err(|why| match why {
-        Error::Misuse(_) => {
-            Misuse::InvalidRecipients("a recipient's key is of low order: anybody could read").into()
-        }
+    let secret = ephemeral.diffie_hellman(recipient).map_err(|why| match why {
+        Error::Misuse(_) => Misuse::InvalidRecipients("a recipient's key is of low order: anybody could read").into(),
         other => other,
     })?;
     let share = ephemeral.public();
@@ -80,7 +78,7 @@ pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<
 
 /// Agrees with whoever sent `share`.
 pub(super) fn agree(identity: &PrivateKey, share: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
-    identity.agree(&PublicKey::from_bytes(share)).map_err(|why| match why {
+    identity.diffie_hellman(&PublicKey::from_bytes(share)).map_err(|why| match why {
         Error::Misuse(_) => Error::Header(LOW_ORDER),
         other => other,
     })

@@ -1,11 +1,12 @@
-//! Agreement on edwards25519 (RFC 8032 section 5.1), as ECIES does it; for signatures it would be another module.
+//! Diffie-Hellman on edwards25519 (RFC 8032, section 5.1), as ECIES uses it. There are no signatures here.
 //!
 //! ```text
-//! private key = 32 bytes, from which SHA-512 makes the scalar (RFC 8032 section 5.1.5, steps 1 and 2)
-//! public key  = y[32], little-endian, with the sign of x in the top bit (section 5.1.2)
+//! private key   = 32 bytes; scalar = the first half of their SHA-512, clamped (section 5.1.5, steps 1 and 2)
+//! public key    = y[32], little-endian, with the sign of x in the top bit (section 5.1.2)
+//! shared point  = scalar * public key, written like a public key
 //! ```
 //!
-//! The arithmetic is curve25519-dalek's, in constant time.
+//! curve25519-dalek computes it in constant time.
 
 use crate::Error;
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
@@ -13,15 +14,15 @@ use sha2::{Digest, Sha512};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Bytes of a private key, of a public key, and of the point agreed on.
+/// Number of bytes in a private key, a public key and a shared point.
 pub const KEY_LEN: usize = 32;
 
-/// A private key. Wiped on drop; never shown.
+/// A private key. It is wiped on drop, and `Debug` does not show it.
 #[derive(Clone)]
 pub struct PrivateKey(Zeroizing<[u8; KEY_LEN]>);
 
 impl PrivateKey {
-    /// A fresh key from the operating system.
+    /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -31,32 +32,33 @@ impl PrivateKey {
         Ok(Self(bytes))
     }
 
-    /// The key with these bytes; all are one.
+    /// Returns the key with these bytes. Every value is valid.
     pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Self {
         Self(Zeroizing::new(*bytes))
     }
 
-    /// The secret itself.
+    /// The secret bytes.
     pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.0
     }
 
-    /// The public side.
+    /// The public key.
     pub fn public(&self) -> PublicKey {
         let point = EdwardsPoint::mul_base_clamped(*self.scalar());
         PublicKey { point, bytes: point.compress().0 }
     }
 
-    /// The point that both sides arrive at; in constant time. It is no key yet: hash it.
+    /// Returns the shared point of this key and `public`, in constant time. It is not uniformly random: derive keys
+    /// from it with a hash.
     ///
-    /// The scalar is a multiple of the cofactor and less than eight times the order, and a public key is of no low
-    /// order: so it is never the identity.
-    pub fn agree_point(&self, public: &PublicKey) -> Zeroizing<[u8; KEY_LEN]> {
+    /// The shared point is never the identity, because the clamped scalar is a multiple of the cofactor below eight
+    /// times the order, and a public key does not have low order.
+    pub fn shared_point(&self, public: &PublicKey) -> Zeroizing<[u8; KEY_LEN]> {
         let point = Zeroizing::new(public.point.mul_clamped(*self.scalar()));
         Zeroizing::new(point.compress().0)
     }
 
-    /// The scalar before it is clamped, which the multiplication does.
+    /// The scalar before clamping, which the multiplication does.
     fn scalar(&self) -> Zeroizing<[u8; KEY_LEN]> {
         let mut hash = Zeroizing::new([0; 64]);
         Sha512::new_with_prefix(*self.0).finalize_into((&mut *hash).into());
@@ -66,13 +68,15 @@ impl PrivateKey {
     }
 }
 
+super::equal_if_public_keys_are!(PrivateKey);
+
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PrivateKey(ed25519)")
     }
 }
 
-/// A point of the curve whose order is not low.
+/// A point of the curve that does not have low order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey {
     point: EdwardsPoint,
@@ -80,22 +84,22 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// The point that is written so.
+    /// Parses a public key.
     ///
     /// # Errors
-    /// [`Error::Format`] for what is no point, for a second encoding of one (a coordinate that is not reduced, a zero
-    /// with a sign), and for the eight points of low order: with them, everybody knows what is agreed on.
+    /// [`Error::Format`] if the bytes are not a point, are a non-canonical encoding (a coordinate that is not reduced,
+    /// a zero with a sign), or are one of the eight points of low order, with which the shared point is predictable.
     pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Result<Self, Error> {
         CompressedEdwardsY(*bytes)
             .decompress()
             .filter(|point| point.compress().0 == *bytes && !point.is_small_order())
             .map(|point| Self { point, bytes: *bytes })
             .ok_or(Error::Format(
-                "not a public key of ed25519: a point in its one encoding, not of low order",
+                "expected an ed25519 public key: the canonical encoding of a point that does not have low order",
             ))
     }
 
-    /// The point, written.
+    /// The encoded point.
     pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.bytes
     }
@@ -137,17 +141,17 @@ mod test {
     }
 
     #[test]
-    fn generated_keys_differ_and_agree() {
+    fn both_sides_compute_the_same_point() {
         let (a, b) = (PrivateKey::generate().unwrap(), PrivateKey::generate().unwrap());
         assert_ne!(a.as_bytes(), b.as_bytes());
         let public = PublicKey::from_bytes(b.public().as_bytes()).unwrap();
         assert_eq!(public, b.public());
-        assert_eq!(a.agree_point(&public), b.agree_point(&a.public()));
+        assert_eq!(a.shared_point(&public), b.shared_point(&a.public()));
     }
 
-    /// All points whose order divides 8, in every encoding that decompression takes.
+    /// Tests all points whose order divides 8, in every encoding that decompression accepts.
     #[test]
-    fn points_of_low_order_are_refused() {
+    fn rejects_points_of_low_order() {
         let mut seen = 0;
         for point in curve25519_dalek::constants::EIGHT_TORSION {
             assert!(PublicKey::from_bytes(&point.compress().0).is_err());
@@ -155,7 +159,7 @@ mod test {
         }
         assert_eq!(seen, 8);
         for other in [
-            // The identity with a sign, -1 with a sign; 0, 1 and -1 that are not reduced.
+            // The identity and -1 with a sign; then 0, 1 and -1 that are not reduced.
             "0100000000000000000000000000000000000000000000000000000000000080",
             "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
             "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
@@ -167,9 +171,9 @@ mod test {
         }
     }
 
-    /// Nineteen values of y have a second encoding, y + p below 2^255.
+    /// Nineteen values of y have a second encoding, because y + p is below 2^255.
     #[test]
-    fn second_encodings_are_refused() {
+    fn rejects_second_encodings() {
         let mut points = 0;
         for y in 0..19u8 {
             for sign in [0, 0x80] {
@@ -185,13 +189,13 @@ mod test {
     }
 
     #[test]
-    fn what_is_no_point_is_refused() {
+    fn rejects_values_that_are_not_points() {
         let refused = (0..=255u8)
             .filter(|low| {
                 PublicKey::from_bytes(&std::array::from_fn(|i| if i == 0 { *low } else { 0x55 })).is_err()
             })
             .count();
-        // Half of all numbers are no y of a point.
+        // About half of all values of y belong to no point.
         assert!((64..192).contains(&refused), "{refused}");
     }
 

@@ -1,4 +1,4 @@
-//! Key pairs: what a public and a private key can do, over libraries that compute it in constant time.
+//! Key pairs: the operations of public and private keys, over libraries that compute them in constant time.
 
 pub mod ed25519;
 pub mod hpke;
@@ -10,11 +10,21 @@ pub mod xwing;
 
 use std::fmt;
 
-/// `PublicKey(algorithm, hex)`.
+/// Writes `PublicKey(algorithm, hex)`.
 fn debug_public(algorithm: &str, bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "PublicKey({algorithm}, ")?;
-    for byte in bytes {
-        write!(f, "{byte:02x}")?;
-    }
-    f.write_str(")")
+    write!(f, "PublicKey({algorithm}, {})", base16ct::HexDisplay(bytes))
 }
+
+/// Compares private keys by their public keys: one determines the other, and the comparison reads no secret.
+macro_rules! equal_if_public_keys_are {
+    ($key:ident) => {
+        impl PartialEq for $key {
+            fn eq(&self, other: &Self) -> bool {
+                self.public() == other.public()
+            }
+        }
+
+        impl Eq for $key {}
+    };
+}
+use equal_if_public_keys_are;

@@ -1,13 +1,13 @@
-//! P-256 (SEC 2 version 2, section 2.4.2; secp256r1, prime256v1), over AWS-LC.
+//! P-256 (SEC 2 version 2, section 2.4.2; also called secp256r1 and prime256v1), computed by AWS-LC.
 //!
 //! ```text
-//! private key   = 32 bytes, big-endian, from 1 to the order of the group less 1
+//! private key   = 32 bytes, big-endian, from 1 to n - 1, where n is the order of the group
 //! public key    = 04 || x[32] || y[32]   uncompressed (SEC 1 version 2, section 2.3.3)
 //! shared secret = x[32] of the product
 //! ```
 //!
-//! One point has one encoding here: compressed points, the hybrid ones of X9.62 (06, 07) and the point at infinity are
-//! refused.
+//! A point has one encoding here. Compressed points, the hybrid encodings of X9.62 (06, 07) and the point at infinity
+//! are refused.
 
 use crate::{Error, Misuse};
 use aws_lc_rs::agreement as library;
@@ -15,27 +15,29 @@ use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Bytes of a private key and of a shared secret.
+/// Number of bytes in a private key and a shared secret.
 pub const PRIVATE_LEN: usize = 32;
-/// Bytes of a public key.
+/// Number of bytes in a public key.
 pub const PUBLIC_LEN: usize = 65;
 
-const NO_PUBLIC_KEY: Error =
-    Error::Format("not a public key of P-256: 65 bytes that begin with 04, of a point on the curve");
+const INVALID_PUBLIC_KEY: Error = Error::Format(
+    "expected a P-256 public key: 65 bytes that begin with 04, the uncompressed encoding of a point on the curve",
+);
 
-const FAILED: Error = Error::LimitExceeded("P-256 could not be computed: there is no memory left");
+const OUT_OF_MEMORY: Error = Error::LimitExceeded("P-256 could not be computed: memory is exhausted");
 
-/// A private key. Our copy is wiped on drop, AWS-LC's when the last clone is; never shown.
+/// A private key. The bytes are wiped on drop, and the state of AWS-LC when its last clone is dropped. `Debug` shows
+/// no secret.
 #[derive(Clone)]
 pub struct PrivateKey {
     bytes: Zeroizing<[u8; PRIVATE_LEN]>,
-    /// The library keeps the public side with it, which takes a multiplication to make.
+    /// The state of the library, with the public key, which takes a multiplication to compute.
     key: Arc<library::PrivateKey>,
     public: PublicKey,
 }
 
 impl PrivateKey {
-    /// A fresh key from the operating system.
+    /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::LimitExceeded`].
@@ -44,50 +46,54 @@ impl PrivateKey {
         loop {
             crate::random::fill(&mut *bytes)?;
             match Self::from_bytes(&bytes) {
-                // One of 2^32 is out of range.
+                // One value of 2^32 is not below the order.
                 Err(Error::Misuse(_)) => {}
                 made => return made,
             }
         }
     }
 
-    /// The key with these bytes, big-endian.
+    /// Returns the key with these bytes, big-endian.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for zero, and from the order of the group on: no number has two keys.
+    /// [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
+        // The errors of the library have no content.
         let key = library::PrivateKey::from_private_key(&library::ECDH_P256, bytes).map_err(|_| {
-            Misuse::UnsuitableKey("no private key of P-256: it is zero, or not below the order of the group")
+            Misuse::UnsuitableKey("expected a P-256 private key: a number from 1 to the order of the group minus 1")
         })?;
-        let public = key.compute_public_key().map_err(|_| FAILED)?;
+        let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
         let public = PublicKey::from_bytes(public.as_ref())?;
         Ok(Self { bytes: Zeroizing::new(*bytes), key: Arc::new(key), public })
     }
 
-    /// The secret itself, big-endian.
+    /// The secret bytes, big-endian.
     pub fn as_bytes(&self) -> &[u8; PRIVATE_LEN] {
         &self.bytes
     }
 
-    /// The public side.
+    /// The public key.
     pub fn public(&self) -> PublicKey {
         self.public.clone()
     }
 
-    /// The first coordinate of the point that both sides arrive at; in constant time. It is no key yet: hash it.
+    /// Returns the x-coordinate of the shared point of this key and `public`, in constant time. It is not uniformly
+    /// random: derive keys from it with a hash.
     ///
-    /// The group has prime order and both factors were checked, so that point is never the one at infinity.
+    /// The group has prime order and both factors were checked, so the shared point is never the point at infinity.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] where there is no memory left.
-    pub fn agree(&self, public: &PublicKey) -> Result<Zeroizing<[u8; PRIVATE_LEN]>, Error> {
-        library::agree(&self.key, public.point.clone(), FAILED, |shared| {
-            let mut kept = Zeroizing::new([0; PRIVATE_LEN]);
-            kept.copy_from_slice(shared.get(..PRIVATE_LEN).ok_or(FAILED)?);
-            Ok(kept)
+    /// [`Error::LimitExceeded`] if memory is exhausted.
+    pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; PRIVATE_LEN]>, Error> {
+        library::agree(&self.key, public.point.clone(), OUT_OF_MEMORY, |shared| {
+            let mut copy = Zeroizing::new([0; PRIVATE_LEN]);
+            copy.copy_from_slice(shared.get(..PRIVATE_LEN).ok_or(OUT_OF_MEMORY)?);
+            Ok(copy)
         })
     }
 }
+
+super::equal_if_public_keys_are!(PrivateKey);
 
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,7 +101,7 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// A point of the curve, never the one at infinity.
+/// A point of the curve, never the point at infinity.
 #[derive(Clone)]
 pub struct PublicKey {
     bytes: [u8; PUBLIC_LEN],
@@ -103,22 +109,23 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// The point that is written so.
+    /// Parses an uncompressed point.
     ///
     /// # Errors
-    /// [`Error::Format`] for other lengths and prefixes, coordinates that are no field elements, and points that do
-    /// not lie on the curve.
+    /// [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points that are
+    /// not on the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let bytes: [u8; PUBLIC_LEN] = bytes.try_into().map_err(|_| NO_PUBLIC_KEY)?;
+        let bytes: [u8; PUBLIC_LEN] = bytes.try_into().map_err(|_| INVALID_PUBLIC_KEY)?;
         if bytes[0] != 4 {
-            return Err(NO_PUBLIC_KEY);
+            return Err(INVALID_PUBLIC_KEY);
         }
         let unparsed = library::UnparsedPublicKey::new(&library::ECDH_P256, bytes);
-        let point = unparsed.try_into().map_err(|_| NO_PUBLIC_KEY)?;
+        // The error of the library says no more than that the key was rejected.
+        let point = unparsed.try_into().map_err(|_| INVALID_PUBLIC_KEY)?;
         Ok(Self { bytes, point })
     }
 
-    /// The point, uncompressed.
+    /// The uncompressed point.
     pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
         &self.bytes
     }
@@ -145,7 +152,7 @@ mod test {
     const ORDER: &str = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
 
     #[test]
-    fn private_keys_are_below_the_order() {
+    fn rejects_private_keys_outside_the_order() {
         let mut order: [u8; 32] = hex::decode(ORDER).unwrap().try_into().unwrap();
         for bad in [[0; 32], order, [0xff; 32]] {
             assert!(matches!(PrivateKey::from_bytes(&bad), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
@@ -154,21 +161,21 @@ mod test {
         let (mut first, last) = ([0; 32], PrivateKey::from_bytes(&order).unwrap());
         first[31] = 1;
         let first = PrivateKey::from_bytes(&first).unwrap();
-        // The last key's point is the first one's, mirrored.
+        // The public key of n - 1 is that of 1 with the other sign: the x-coordinates are equal.
         assert_eq!(first.public().as_bytes()[..33], last.public().as_bytes()[..33]);
         assert_ne!(first.public(), last.public());
     }
 
     #[test]
-    fn both_sides_arrive_at_the_same() {
+    fn both_sides_compute_the_same_secret() {
         let (a, b) = (PrivateKey::generate().unwrap(), PrivateKey::generate().unwrap());
         assert_ne!(a.as_bytes(), b.as_bytes());
-        assert_eq!(a.agree(&b.public()).unwrap(), b.clone().agree(&a.public()).unwrap());
+        assert_eq!(a.diffie_hellman(&b.public()).unwrap(), b.clone().diffie_hellman(&a.public()).unwrap());
         assert_eq!(PrivateKey::from_bytes(a.as_bytes()).unwrap().public(), a.public());
     }
 
     #[test]
-    fn every_other_prefix_and_length_is_refused() {
+    fn rejects_other_prefixes_and_lengths() {
         let key = PrivateKey::generate().unwrap().public();
         let bytes = *key.as_bytes();
         assert_eq!(PublicKey::from_bytes(&bytes).unwrap(), key);

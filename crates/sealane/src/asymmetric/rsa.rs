@@ -1,12 +1,12 @@
-//! RSA for wrapping keys: RSAES-OAEP (RFC 8017, section 7.1), over AWS-LC.
+//! RSA key wrapping: RSAES-OAEP (RFC 8017, section 7.1), computed by AWS-LC.
 //!
 //! ```text
 //! private key = PKCS#8 (RFC 5208)             2048 to 8192 bits
 //! public key  = SubjectPublicKeyInfo (RFC 5280, section 4.1)
-//! capsule     = as long as the modulus; it holds up to modulus - 2 * hash - 2 bytes
+//! wrapped key = as long as the modulus; it holds at most modulus - 2 * hash - 2 bytes
 //! ```
 //!
-//! MGF1 uses the hash of the padding. Private operations are blinded and take constant time, padding included.
+//! MGF1 uses the hash of the padding. Private operations are blinded and take constant time, including the padding check.
 
 use crate::{Error, Misuse};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
@@ -20,24 +20,25 @@ use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-const FAILED: Error = Error::LimitExceeded("RSA could not be computed: there is no memory left");
+/// The errors of the library have no content. Where this one is used, only an allocation can have failed.
+const OUT_OF_MEMORY: Error = Error::LimitExceeded("RSA could not be computed: memory is exhausted");
 
-/// The hash of the padding, and of its mask.
+/// The hash function of the padding and of MGF1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Oaep {
-    /// What many libraries still default to. Its collisions do no harm here.
+    /// SHA-1, the default of many libraries. OAEP does not depend on collision resistance.
     Sha1,
-    /// For all that is new.
+    /// SHA-256, for new keys.
     #[default]
     Sha256,
-    /// The same, longer.
+    /// SHA-384.
     Sha384,
-    /// The same, longer still.
+    /// SHA-512.
     Sha512,
 }
 
 impl Oaep {
-    /// Bytes of the hash.
+    /// Number of bytes in the hash.
     pub fn hash_len(self) -> usize {
         match self {
             Self::Sha1 => 20,
@@ -57,7 +58,7 @@ impl Oaep {
     }
 }
 
-/// A private key. AWS-LC wipes it when the last clone is dropped; never shown.
+/// A private key. AWS-LC wipes it when the last clone is dropped, and `Debug` does not show it.
 #[derive(Clone)]
 pub struct PrivateKey {
     key: PrivateDecryptingKey,
@@ -66,7 +67,7 @@ pub struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// A fresh key of 2048, 3072 or 4096 bits; takes up to seconds.
+    /// Generates a key of 2048, 3072 or 4096 bits, which takes up to some seconds.
     ///
     /// # Errors
     /// [`Misuse::UnsuitableKey`] for another size.
@@ -75,70 +76,73 @@ impl PrivateKey {
             2048 => KeySize::Rsa2048,
             3072 => KeySize::Rsa3072,
             4096 => KeySize::Rsa4096,
-            _ => return Err(Misuse::UnsuitableKey("RSA keys are made with 2048, 3072 or 4096 bits").into()),
+            _ => return Err(Misuse::UnsuitableKey("RSA keys are generated with 2048, 3072 or 4096 bits").into()),
         };
-        Self::of(PrivateDecryptingKey::generate(size).map_err(|_| FAILED)?)
+        Self::new(PrivateDecryptingKey::generate(size).map_err(|_| OUT_OF_MEMORY)?)
     }
 
-    /// The key in this PKCS#8 (DER). Its numbers are checked against each other.
+    /// Parses a PKCS#8 key (DER), and checks that its numbers belong together.
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Misuse::UnsuitableKey`] for a size that is not read.
+    /// [`Error::Format`]; [`Misuse::UnsuitableKey`] if the size is not from 2048 to 8192 bits.
     pub fn from_pkcs8(der: &[u8]) -> Result<Self, Error> {
-        const NONE: Error = Error::Format("not an RSA private key in PKCS#8");
-        // AWS-LC does not look at what comes after it.
+        const NONE: Error = Error::Format("expected an RSA private key in PKCS#8 (RFC 5208)");
+        // AWS-LC ignores trailing bytes.
         pkcs8::PrivateKeyInfoRef::try_from(der).map_err(|_| NONE)?;
-        Self::of(PrivateDecryptingKey::from_pkcs8(der).map_err(|why| rejected(why, NONE))?)
+        Self::new(PrivateDecryptingKey::from_pkcs8(der).map_err(|why| rejected(why, NONE))?)
     }
 
-    fn of(key: PrivateDecryptingKey) -> Result<Self, Error> {
-        let oaep = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| FAILED)?;
-        // By way of its encoding: the library's own answer would hold the private key as well.
-        let spki: PublicKeyX509Der<'_> = key.public_key().as_der().map_err(|_| FAILED)?;
+    fn new(key: PrivateDecryptingKey) -> Result<Self, Error> {
+        let oaep = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| OUT_OF_MEMORY)?;
+        // Encoded and parsed, because the public key object of the library holds the private key as well.
+        let spki: PublicKeyX509Der<'_> = key.public_key().as_der().map_err(|_| OUT_OF_MEMORY)?;
         let public = PublicKey::from_spki(spki.as_ref())?;
         Ok(Self { key, oaep: Arc::new(oaep), public })
     }
 
-    /// The key as PKCS#8 (DER).
+    /// Encodes the key as PKCS#8 (DER).
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] where there is no memory left.
+    /// [`Error::LimitExceeded`] if memory is exhausted.
     pub fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         // The library wipes its own copy.
-        let der: Pkcs8V1Der<'_> = self.key.as_der().map_err(|_| FAILED)?;
+        let der: Pkcs8V1Der<'_> = self.key.as_der().map_err(|_| OUT_OF_MEMORY)?;
         Ok(Zeroizing::new(der.as_ref().to_vec()))
     }
 
-    /// The public side.
+    /// The public key.
     pub fn public(&self) -> PublicKey {
         self.public.clone()
     }
 
-    /// Bits of the modulus.
+    /// Number of bits in the modulus.
     pub fn bits(&self) -> usize {
         self.key.key_size_bits()
     }
 
-    /// Bytes of the modulus, and of a capsule.
+    /// Number of bytes in the modulus, and in a wrapped key.
     pub fn modulus_len(&self) -> usize {
         self.key.key_size_bytes()
     }
 
-    /// What was wrapped for this key under the same `label`.
+    /// Decrypts a secret that was wrapped for this key with the same `label` (RSAES-OAEP-DECRYPT).
     ///
     /// # Errors
-    /// [`Error::Authentication`] for whatever reason: any other word, or time, would be an oracle (Manger 2001).
-    pub fn unwrap(&self, oaep: Oaep, label: &[u8], capsule: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-        if capsule.len() != self.modulus_len() {
+    /// [`Error::Authentication`] for every reason, because a distinction in words or in time would be an oracle
+    /// (Manger 2001).
+    pub fn unwrap(&self, oaep: Oaep, label: &[u8], wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        if wrapped.len() != self.modulus_len() {
             return Err(Error::Authentication);
         }
         let mut secret = Zeroizing::new(vec![0; self.oaep.min_output_size()]);
-        let opened = self.oaep.decrypt(oaep.algorithm(), capsule, &mut secret, Some(label));
+        let opened = self.oaep.decrypt(oaep.algorithm(), wrapped, &mut secret, Some(label));
         let len = opened.map_err(|_| Error::Authentication)?.len();
         secret.truncate(len);
         Ok(secret)
     }
 }
+
+super::equal_if_public_keys_are!(PrivateKey);
 
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,18 +158,18 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// The key in this SubjectPublicKeyInfo (DER).
+    /// Parses a SubjectPublicKeyInfo (DER).
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Misuse::UnsuitableKey`] for a size that is not read.
+    /// [`Error::Format`]; [`Misuse::UnsuitableKey`] if the size is not from 2048 to 8192 bits.
     pub fn from_spki(der: &[u8]) -> Result<Self, Error> {
-        const NONE: Error = Error::Format("not an RSA public key in a SubjectPublicKeyInfo");
+        const NONE: Error = Error::Format("expected an RSA public key in a SubjectPublicKeyInfo (RFC 5280)");
         pkcs8::spki::SubjectPublicKeyInfoRef::try_from(der).map_err(|_| NONE)?;
         let key = PublicEncryptingKey::from_der(der).map_err(|why| rejected(why, NONE))?;
-        // As the library writes it, so that equal keys are equal bytes.
-        let written: PublicKeyX509Der<'_> = key.as_der().map_err(|_| FAILED)?;
+        // Encoded again by the library, so that equal keys have equal bytes.
+        let written: PublicKeyX509Der<'_> = key.as_der().map_err(|_| OUT_OF_MEMORY)?;
         let spki = written.as_ref().into();
-        let oaep = OaepPublicEncryptingKey::new(key).map_err(|_| FAILED)?;
+        let oaep = OaepPublicEncryptingKey::new(key).map_err(|_| OUT_OF_MEMORY)?;
         Ok(Self { spki, oaep: Arc::new(oaep) })
     }
 
@@ -174,35 +178,35 @@ impl PublicKey {
         &self.spki
     }
 
-    /// Bits of the modulus.
+    /// Number of bits in the modulus.
     pub fn bits(&self) -> usize {
         self.oaep.key_size_bits()
     }
 
-    /// Bytes of the modulus, and of a capsule.
+    /// Number of bytes in the modulus, and in a wrapped key.
     pub fn modulus_len(&self) -> usize {
         self.oaep.key_size_bytes()
     }
 
-    /// The longest secret that one capsule holds, in bytes.
+    /// Number of bytes in the longest secret that the key can wrap.
     pub fn max_secret_len(&self, oaep: Oaep) -> usize {
         self.modulus_len().saturating_sub(2 * oaep.hash_len() + 2)
     }
 
-    /// Wraps `secret` for the holder of the private key: a capsule of [`Self::modulus_len`] bytes.
+    /// Encrypts `secret` for the holder of the private key (RSAES-OAEP-ENCRYPT), and returns [`Self::modulus_len`] bytes.
     ///
     /// # Errors
-    /// [`Misuse::SecretLength`] past [`Self::max_secret_len`].
+    /// [`Misuse::SecretLength`] above [`Self::max_secret_len`].
     pub fn wrap(&self, oaep: Oaep, label: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
-        let most = self.max_secret_len(oaep);
-        if secret.len() > most {
-            return Err(Misuse::SecretLength { got: secret.len(), max: most }.into());
+        let max = self.max_secret_len(oaep);
+        if secret.len() > max {
+            return Err(Misuse::SecretLength { got: secret.len(), max }.into());
         }
-        let mut capsule = vec![0; self.oaep.ciphertext_size()];
-        let written = self.oaep.encrypt(oaep.algorithm(), secret, &mut capsule, Some(label));
-        let len = written.map_err(|_| FAILED)?.len();
-        capsule.truncate(len);
-        Ok(capsule)
+        let mut wrapped = vec![0; self.oaep.ciphertext_size()];
+        let written = self.oaep.encrypt(oaep.algorithm(), secret, &mut wrapped, Some(label));
+        let len = written.map_err(|_| OUT_OF_MEMORY)?.len();
+        wrapped.truncate(len);
+        Ok(wrapped)
     }
 }
 
@@ -220,10 +224,10 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The library's reason, as far as it is one that a caller can mend.
+/// Translates the reasons of the library that a caller can act on.
 fn rejected(why: KeyRejected, otherwise: Error) -> Error {
     match why.description_() {
-        "TooSmall" => Misuse::UnsuitableKey("the RSA key has less than 2048 bits: it can be broken").into(),
+        "TooSmall" => Misuse::UnsuitableKey("the RSA key has less than 2048 bits, which is too short to be secure").into(),
         "TooLarge" => Misuse::UnsuitableKey("the RSA key has more than 8192 bits").into(),
         _ => otherwise,
     }
@@ -234,7 +238,7 @@ mod test {
     use super::*;
     use std::sync::OnceLock;
 
-    /// Made once: it takes a while.
+    /// Generated once, because it takes some seconds.
     fn key() -> &'static PrivateKey {
         static KEY: OnceLock<PrivateKey> = OnceLock::new();
         KEY.get_or_init(|| PrivateKey::generate(2048).unwrap())
@@ -243,54 +247,54 @@ mod test {
     const ALL: [Oaep; 4] = [Oaep::Sha1, Oaep::Sha256, Oaep::Sha384, Oaep::Sha512];
 
     #[test]
-    fn what_was_wrapped_is_unwrapped() {
+    fn wrapped_keys_round_trip() {
         let public = key().public();
         for oaep in ALL {
             for (len, label) in [(0, &b""[..]), (32, b""), (32, b"label"), (public.max_secret_len(oaep), b"")]
             {
                 let secret = vec![7; len];
-                let capsule = public.wrap(oaep, label, &secret).unwrap();
-                assert_eq!(capsule.len(), public.modulus_len());
-                assert_eq!(*key().unwrap(oaep, label, &capsule).unwrap(), secret, "{oaep:?} {len}");
+                let wrapped = public.wrap(oaep, label, &secret).unwrap();
+                assert_eq!(wrapped.len(), public.modulus_len());
+                assert_eq!(*key().unwrap(oaep, label, &wrapped).unwrap(), secret, "{oaep:?} {len}");
             }
         }
     }
 
     #[test]
-    fn too_long_a_secret_says_the_limit() {
+    fn rejects_longer_secrets_and_states_the_limit() {
         let public = key().public();
-        for (oaep, most) in ALL.into_iter().zip([214, 190, 158, 126]) {
-            assert_eq!(public.max_secret_len(oaep), most);
-            let refused = public.wrap(oaep, b"", &vec![0; most + 1]).unwrap_err();
+        for (oaep, max) in ALL.into_iter().zip([214, 190, 158, 126]) {
+            assert_eq!(public.max_secret_len(oaep), max);
+            let refused = public.wrap(oaep, b"", &vec![0; max + 1]).unwrap_err();
             assert!(
-                matches!(refused, Error::Misuse(Misuse::SecretLength { got, max: m }) if (got, m) == (most + 1, most))
+                matches!(refused, Error::Misuse(Misuse::SecretLength { got, max: m }) if (got, m) == (max + 1, max))
             );
-            assert!(refused.to_string().contains(&most.to_string()));
+            assert!(refused.to_string().contains(&max.to_string()));
         }
     }
 
     #[test]
-    fn every_failure_to_unwrap_is_the_same() {
+    fn all_unwrap_failures_are_the_same() {
         let public = key().public();
-        let capsule = public.wrap(Oaep::Sha256, b"label", b"secret").unwrap();
-        let mut changed = capsule.clone();
+        let wrapped = public.wrap(Oaep::Sha256, b"label", b"secret").unwrap();
+        let mut changed = wrapped.clone();
         changed[100] ^= 1;
-        let past = [&capsule[..], &[0]].concat();
-        let above = vec![0xff; capsule.len()];
-        for (oaep, label, capsule) in [
-            (Oaep::Sha1, &b"label"[..], &capsule),
-            (Oaep::Sha256, b"", &capsule),
+        let past = [&wrapped[..], &[0]].concat();
+        let above = vec![0xff; wrapped.len()];
+        for (oaep, label, wrapped) in [
+            (Oaep::Sha1, &b"label"[..], &wrapped),
+            (Oaep::Sha256, b"", &wrapped),
             (Oaep::Sha256, b"label", &changed),
             (Oaep::Sha256, b"label", &past),
             (Oaep::Sha256, b"label", &above),
             (Oaep::Sha256, b"label", &vec![]),
         ] {
-            assert!(matches!(key().unwrap(oaep, label, capsule), Err(Error::Authentication)));
+            assert!(matches!(key().unwrap(oaep, label, wrapped), Err(Error::Authentication)));
         }
     }
 
     #[test]
-    fn keys_there_and_back() {
+    fn keys_round_trip() {
         let der = key().to_pkcs8().unwrap();
         let again = PrivateKey::from_pkcs8(&der).unwrap();
         let public = key().public();
@@ -310,7 +314,7 @@ mod test {
     }
 
     #[test]
-    fn other_sizes_are_not_made() {
+    fn rejects_other_sizes() {
         for bits in [0, 512, 1024, 2047, 2049, 8192, usize::MAX] {
             assert!(matches!(PrivateKey::generate(bits), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
         }

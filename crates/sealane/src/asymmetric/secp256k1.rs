@@ -1,14 +1,14 @@
-//! secp256k1 (SEC 2 version 2, section 2.4.1), over libsecp256k1.
+//! secp256k1 (SEC 2 version 2, section 2.4.1), computed by libsecp256k1.
 //!
 //! ```text
-//! private key = 32 bytes, big-endian, from 1 to the order of the group less 1
+//! private key = 32 bytes, big-endian, from 1 to n - 1, where n is the order of the group
 //! public key  = 02 | 03 || x[32]   compressed        (SEC 1 version 2, section 2.3.3)
 //!               04 || x[32] || y[32]   uncompressed
-//!               x[32] || y[32]   as Ethereum writes it; read only
+//!               x[32] || y[32]   as Ethereum writes it; accepted, never written
 //! ```
 //!
-//! One point has one compressed and one uncompressed encoding here: the hybrid ones of X9.62 (06, 07), which the
-//! library would take, are refused.
+//! The hybrid encodings of X9.62 (06, 07), which the library accepts, are refused, so that a point has one compressed
+//! and one uncompressed encoding.
 
 use crate::{Error, Misuse};
 use secp256k1 as library;
@@ -16,19 +16,19 @@ use sha3::{Digest, Keccak256};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Bytes of a private key.
+/// Number of bytes in a private key.
 pub const PRIVATE_LEN: usize = 32;
-/// Bytes of a public key with one coordinate.
+/// Number of bytes in a compressed public key.
 pub const COMPRESSED_LEN: usize = 33;
-/// Bytes of a public key with both coordinates.
+/// Number of bytes in an uncompressed public key.
 pub const UNCOMPRESSED_LEN: usize = 65;
 
-const NO_PUBLIC_KEY: Error = Error::Format(
-    "not a public key of secp256k1: 33 bytes that begin with 02 or 03, 65 that begin with 04, or 64 as Ethereum has them, \
-     of a point on the curve",
+const INVALID_PUBLIC_KEY: Error = Error::Format(
+    "expected a secp256k1 public key: a point on the curve as 33 bytes that begin with 02 or 03, 65 bytes that begin \
+     with 04, or the 64 bytes that Ethereum uses",
 );
 
-/// How a point is written.
+/// Encoding of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// 33 bytes.
@@ -39,7 +39,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Bytes of a public key.
+    /// Number of bytes in a public key.
     pub fn public_len(self) -> usize {
         match self {
             Self::Compressed => COMPRESSED_LEN,
@@ -48,11 +48,11 @@ impl Encoding {
     }
 }
 
-/// A private key. The library wipes it on drop; it is never shown.
+/// A private key. The library wipes it on drop, and `Debug` does not show it.
 pub struct PrivateKey(library::SecretKey);
 
 impl PrivateKey {
-    /// A fresh key from the operating system.
+    /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -60,46 +60,46 @@ impl PrivateKey {
         let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {
             crate::random::fill(&mut *bytes)?;
-            // One of 2^128 is out of range.
+            // One value of 2^128 is out of range.
             if let Ok(key) = Self::from_bytes(&bytes) {
                 return Ok(key);
             }
         }
     }
 
-    /// The key with these bytes, big-endian.
+    /// Returns the key with these bytes, big-endian.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for zero, and from the order of the group on: no number has two keys.
+    /// [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         library::SecretKey::from_secret_bytes(*bytes).map(Self).map_err(|_| {
-            Misuse::UnsuitableKey(
-                "no private key of secp256k1: it is zero, or not below the order of the group",
-            )
-            .into()
+            // The only reason that the library can have.
+            Misuse::UnsuitableKey("expected a secp256k1 private key: a number from 1 to the order of the group minus 1").into()
         })
     }
 
-    /// The secret itself, big-endian.
+    /// The secret bytes, big-endian.
     pub fn as_bytes(&self) -> &[u8; PRIVATE_LEN] {
         self.0.as_secret_bytes()
     }
 
-    /// The public side.
+    /// The public key.
     pub fn public(&self) -> PublicKey {
         PublicKey(library::PublicKey::from_secret_key(&self.0))
     }
 
-    /// The public side uncompressed, for a key that is used once: by the function that agrees, in constant time too.
-    /// The library's own makes its tables blind for the next call, which takes longer than the call.
+    /// The uncompressed public key, for a key that is used once. It is the shared point with the generator, in constant
+    /// time too. [`Self::public`] also blinds the tables of the library for its next call, which takes longer than the
+    /// multiplication itself.
     pub(crate) fn public_point(&self) -> [u8; UNCOMPRESSED_LEN] {
-        *self.agree_point(&PublicKey(generator()))
+        *self.shared_point(&PublicKey(generator()))
     }
 
-    /// The point that both sides arrive at, uncompressed; in constant time. It is no key yet: hash it.
+    /// Returns the uncompressed shared point of this key and `public`, in constant time. It is not uniformly random:
+    /// derive keys from it with a hash.
     ///
     /// The group has prime order and both factors were checked, so it is never the point at infinity.
-    pub fn agree_point(&self, public: &PublicKey) -> Zeroizing<[u8; UNCOMPRESSED_LEN]> {
+    pub fn shared_point(&self, public: &PublicKey) -> Zeroizing<[u8; UNCOMPRESSED_LEN]> {
         let xy = Zeroizing::new(library::ecdh::shared_secret_point(&public.0, &self.0));
         let mut point = Zeroizing::new([4; UNCOMPRESSED_LEN]);
         point[1..].copy_from_slice(&*xy);
@@ -119,22 +119,24 @@ impl Drop for PrivateKey {
     }
 }
 
+super::equal_if_public_keys_are!(PrivateKey);
+
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PrivateKey(secp256k1)")
     }
 }
 
-/// A point of the curve, never the one at infinity.
+/// A point of the curve, never the point at infinity.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(library::PublicKey);
 
 impl PublicKey {
-    /// The point that is written so: 33, 65 or 64 bytes.
+    /// Parses a point of 33, 65 or 64 bytes.
     ///
     /// # Errors
-    /// [`Error::Format`] for other lengths and prefixes, coordinates that are no field elements, and points that do
-    /// not lie on the curve.
+    /// [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points that are
+    /// not on the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut uncompressed = [4; UNCOMPRESSED_LEN];
         let point = match (bytes.len(), bytes.first()) {
@@ -145,17 +147,17 @@ impl PublicKey {
                 uncompressed[1..].copy_from_slice(bytes);
                 library::PublicKey::from_byte_array_uncompressed(uncompressed)
             }
-            _ => return Err(NO_PUBLIC_KEY),
+            _ => return Err(INVALID_PUBLIC_KEY),
         };
-        point.map(Self).map_err(|_| NO_PUBLIC_KEY)
+        point.map(Self).map_err(|_| INVALID_PUBLIC_KEY)
     }
 
-    /// The point, written with both coordinates.
+    /// The uncompressed encoding, on the stack.
     pub(crate) fn uncompressed(&self) -> [u8; UNCOMPRESSED_LEN] {
         self.0.serialize_uncompressed()
     }
 
-    /// The point, written so.
+    /// Encodes the point.
     pub fn to_bytes(&self, encoding: Encoding) -> Vec<u8> {
         match encoding {
             Encoding::Compressed => self.0.serialize().to_vec(),
@@ -163,8 +165,8 @@ impl PublicKey {
         }
     }
 
-    /// The address that Ethereum derives from the key: the last 20 bytes of Keccak-256 of the point, in hexadecimal
-    /// with the capitals of EIP-55.
+    /// Returns the Ethereum address of the key: the last 20 bytes of the Keccak-256 hash of the point, in hexadecimal
+    /// with the upper-case letters of the EIP-55 checksum.
     pub fn ethereum_address(&self) -> String {
         let point = Keccak256::digest(&self.uncompressed()[1..]);
         let mut address = base16ct::lower::encode_string(&point[12..]);
@@ -185,12 +187,12 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The point of which all are multiples.
+/// The generator of the group.
 fn generator() -> library::PublicKey {
     let mut point = [4; UNCOMPRESSED_LEN];
     point[1..33].copy_from_slice(&library::constants::GENERATOR_X);
     point[33..].copy_from_slice(&library::constants::GENERATOR_Y);
-    library::PublicKey::from_byte_array_uncompressed(point).expect("SEC 2 section 2.4.1 has it on the curve")
+    library::PublicKey::from_byte_array_uncompressed(point).expect("the generator is on the curve")
 }
 
 #[cfg(test)]
@@ -203,16 +205,16 @@ mod test {
         hex::decode(text).unwrap()
     }
 
-    /// `n` as a private key.
+    /// Returns the private key `n`.
     fn private(n: u8) -> PrivateKey {
         let mut bytes = [0; 32];
         bytes[31] = n;
         PrivateKey::from_bytes(&bytes).unwrap()
     }
 
-    /// The keys 1 and 2, whose addresses are known everywhere; capitals as in EIP-55.
+    /// The addresses of the private keys 1 and 2 are widely published.
     #[test]
-    fn addresses_of_ethereum() {
+    fn ethereum_addresses() {
         for (n, address) in [
             (1, "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"),
             (2, "0x2B5AD5c4795c026514f8317c7a215E218DcCD6cF"),
@@ -222,7 +224,7 @@ mod test {
     }
 
     #[test]
-    fn private_keys_are_below_the_order() {
+    fn rejects_private_keys_outside_the_order() {
         let mut order: [u8; 32] = bytes(ORDER).try_into().unwrap();
         for bad in [[0; 32], order, [0xff; 32]] {
             assert!(matches!(PrivateKey::from_bytes(&bad), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
@@ -230,24 +232,24 @@ mod test {
         order[31] -= 1;
         let last = PrivateKey::from_bytes(&order).unwrap();
         assert_eq!(last.as_bytes(), &order);
-        // The last key's point is the first one's, mirrored.
+        // The public key of n - 1 is that of 1 with the other sign: the x-coordinates are equal.
         let (first, last) = (private(1).public(), last.public());
         assert_eq!(first.to_bytes(Encoding::Compressed)[1..], last.to_bytes(Encoding::Compressed)[1..]);
         assert_ne!(first, last);
     }
 
     #[test]
-    fn generated_keys_differ_and_agree() {
+    fn both_sides_compute_the_same_point() {
         let (a, b) = (PrivateKey::generate().unwrap(), PrivateKey::generate().unwrap());
         assert_ne!(a.as_bytes(), b.as_bytes());
-        assert_eq!(a.agree_point(&b.public()), b.clone().agree_point(&a.public()));
+        assert_eq!(a.shared_point(&b.public()), b.clone().shared_point(&a.public()));
     }
 
     #[test]
-    fn the_point_agreed_on_is_the_product() {
+    fn the_shared_point_is_the_product() {
         let six = private(6).public().to_bytes(Encoding::Uncompressed);
-        assert_eq!(private(2).agree_point(&private(3).public())[..], six);
-        assert_eq!(private(3).agree_point(&private(2).public())[..], six);
+        assert_eq!(private(2).shared_point(&private(3).public())[..], six);
+        assert_eq!(private(3).shared_point(&private(2).public())[..], six);
     }
 
     #[test]
@@ -258,7 +260,7 @@ mod test {
     }
 
     #[test]
-    fn points_there_and_back() {
+    fn encodings_round_trip() {
         for n in 1..=20 {
             let key = private(n).public();
             for encoding in [Encoding::Compressed, Encoding::Uncompressed] {
@@ -272,7 +274,7 @@ mod test {
     }
 
     #[test]
-    fn every_other_prefix_and_length_is_refused() {
+    fn rejects_other_prefixes_and_lengths() {
         let key = private(7).public();
         for encoding in [Encoding::Compressed, Encoding::Uncompressed] {
             let written = key.to_bytes(encoding);
@@ -294,13 +296,13 @@ mod test {
     }
 
     #[test]
-    fn points_off_the_curve_are_refused() {
+    fn rejects_points_off_the_curve() {
         let mut written = private(7).public().to_bytes(Encoding::Uncompressed);
         written[64] ^= 1;
         assert!(PublicKey::from_bytes(&written).is_err());
         assert!(PublicKey::from_bytes(&written[1..]).is_err());
         assert!(PublicKey::from_bytes(&[0; 64]).is_err());
-        // x = 5 is on no point; and x = p + 1 is no field element, though 1 is one's.
+        // No point has x = 5. The value p + 1 is not a field element, although 1 is the x-coordinate of a point.
         for x in [
             "0000000000000000000000000000000000000000000000000000000000000005",
             "fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc30",

@@ -1,8 +1,8 @@
-//! X25519 (RFC 7748), over AWS-LC.
+//! X25519 (RFC 7748), computed by AWS-LC.
 //!
 //! ```text
-//! private key   = 32 bytes, any; the function clamps them itself (section 5)
-//! public key    = 32 bytes, any; the top bit is ignored
+//! private key   = any 32 bytes; the function clamps them (section 5)
+//! public key    = any 32 bytes; the top bit is ignored
 //! shared secret = 32 bytes, never all zero (section 6.1)
 //! ```
 
@@ -13,27 +13,27 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Bytes of a private key, of a public key and of a shared secret.
+/// Number of bytes in a private key, a public key and a shared secret.
 pub const LEN: usize = 32;
 
-/// Whoever sends such a key knows the secret before anybody has agreed on it.
 const LOW_ORDER: Error = Error::Misuse(Misuse::UnsuitableKey(
-    "a public key of X25519 of low order: with it, everybody has the same secret",
+    "expected an X25519 public key, found a point of low order, with which every private key gives the secret zero",
 ));
 
-const FAILED: Error = Error::LimitExceeded("X25519 could not be computed: there is no memory left");
+const OUT_OF_MEMORY: Error = Error::LimitExceeded("X25519 could not be computed: memory is exhausted");
 
-/// A private key. Our copy is wiped on drop, AWS-LC's when the last clone is; never shown.
+/// A private key. The bytes are wiped on drop, and the state of AWS-LC when its last clone is dropped. `Debug` shows
+/// no secret.
 #[derive(Clone)]
 pub struct PrivateKey {
     bytes: Zeroizing<[u8; LEN]>,
-    /// The library keeps the public side with it, which takes a multiplication to make.
+    /// The state of the library, with the public key, which takes a multiplication to compute.
     key: Arc<library::PrivateKey>,
     public: PublicKey,
 }
 
 impl PrivateKey {
-    /// A fresh key from the operating system.
+    /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -43,43 +43,47 @@ impl PrivateKey {
         Self::from_bytes(&bytes)
     }
 
-    /// The key with these bytes; all are one.
+    /// Returns the key with these bytes. Every value is valid.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] where there is no memory left.
+    /// [`Error::LimitExceeded`] if memory is exhausted.
     pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self, Error> {
-        let key = library::PrivateKey::from_private_key(&library::X25519, bytes).map_err(|_| FAILED)?;
-        let public = key.compute_public_key().map_err(|_| FAILED)?;
-        let public = PublicKey(public.as_ref().try_into().map_err(|_| FAILED)?);
+        // The library has one error without content; since every value is valid, it can only be the allocation.
+        let key = library::PrivateKey::from_private_key(&library::X25519, bytes).map_err(|_| OUT_OF_MEMORY)?;
+        let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
+        let public = PublicKey(public.as_ref().try_into().map_err(|_| OUT_OF_MEMORY)?);
         Ok(Self { bytes: Zeroizing::new(*bytes), key: Arc::new(key), public })
     }
 
-    /// The secret itself, as it was given: not clamped.
+    /// The secret bytes as they were given, not clamped.
     pub fn as_bytes(&self) -> &[u8; LEN] {
         &self.bytes
     }
 
-    /// The public side.
+    /// The public key.
     pub fn public(&self) -> PublicKey {
         self.public
     }
 
-    /// What both sides arrive at; in constant time. It is no key yet: hash it, with both public keys.
+    /// Returns the shared secret of this key and `public`, in constant time. It is not uniformly random: derive keys
+    /// from it with a hash over the secret and both public keys.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] where `public` is of low order: the result would be zero whoever computes it (RFC 7748,
+    /// [`Misuse::UnsuitableKey`] if `public` has low order, because the result would be zero for every private key (RFC 7748,
     /// section 6.1).
-    pub fn agree(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>, Error> {
+    pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>, Error> {
         let peer = library::UnparsedPublicKey::new(&library::X25519, public.0);
         let shared = library::agree(&self.key, peer, LOW_ORDER, |shared| {
-            let mut kept = Zeroizing::new([0; LEN]);
-            kept.copy_from_slice(shared.get(..LEN).ok_or(FAILED)?);
-            Ok(kept)
+            let mut copy = Zeroizing::new([0; LEN]);
+            copy.copy_from_slice(shared.get(..LEN).ok_or(OUT_OF_MEMORY)?);
+            Ok(copy)
         })?;
-        // The library refuses it too, today.
+        // The current release of the library refuses it too.
         if shared.ct_eq(&[0; LEN]).into() { Err(LOW_ORDER) } else { Ok(shared) }
     }
 }
+
+super::equal_if_public_keys_are!(PrivateKey);
 
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,12 +96,12 @@ impl fmt::Debug for PrivateKey {
 pub struct PublicKey([u8; LEN]);
 
 impl PublicKey {
-    /// The key with these bytes. Those of low order are noticed where they are used.
+    /// Returns the key with these bytes. Keys of low order are refused when they are used.
     pub fn from_bytes(bytes: &[u8; LEN]) -> Self {
         Self(*bytes)
     }
 
-    /// Its bytes, as they were given.
+    /// The bytes of the key, as they were given.
     pub fn as_bytes(&self) -> &[u8; LEN] {
         &self.0
     }
@@ -120,21 +124,21 @@ mod test {
     use super::*;
 
     #[test]
-    fn both_sides_arrive_at_the_same() {
+    fn both_sides_compute_the_same_secret() {
         let (a, b) = (PrivateKey::generate().unwrap(), PrivateKey::generate().unwrap());
         assert_ne!(a.as_bytes(), b.as_bytes());
-        assert_eq!(a.agree(&b.public()).unwrap(), b.clone().agree(&a.public()).unwrap());
+        assert_eq!(a.diffie_hellman(&b.public()).unwrap(), b.clone().diffie_hellman(&a.public()).unwrap());
         let again = PrivateKey::from_bytes(a.as_bytes()).unwrap();
         assert_eq!(again.public(), a.public());
     }
 
     #[test]
-    fn low_order_is_refused() {
+    fn rejects_low_order() {
         let key = PrivateKey::generate().unwrap();
         let mut one = [0; LEN];
         one[0] = 1;
         for low in [[0; LEN], one] {
-            let refused = key.agree(&PublicKey::from_bytes(&low));
+            let refused = key.diffie_hellman(&PublicKey::from_bytes(&low));
             assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{refused:?}");
         }
     }

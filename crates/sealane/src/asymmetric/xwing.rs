@@ -1,81 +1,112 @@
-//! X-Wing: ML-KEM-768 and X25519 in one (draft-connolly-cfrg-xwing-kem-06), over the crate `x-wing`.
+//! X-Wing, the hybrid KEM of ML-KEM-768 and X25519 (draft-connolly-cfrg-xwing-kem-10).
 //!
 //! ```text
-//! private key   = seed[32]; SHAKE256(seed, 96) = d[32] || z[32] || X25519 key[32]
-//! public key    = ML-KEM-768 key[1184] || X25519 key[32]
-//! encapsulation = ML-KEM-768 ciphertext[1088] || X25519 share[32]
-//! shared secret = SHA3-256(ML-KEM's || X25519's || X25519 share || X25519 key || "\.//^\")
+//! private key   = seed[32]; SHAKE256(seed, 96) = d[32] || z[32] || sk_X[32]      (section 5.2)
+//! public key    = pk_M[1184] || pk_X[32]
+//! ciphertext    = ct_M[1088] || ct_X[32]                                         (section 5.4)
+//! shared secret = SHA3-256(ss_M || ss_X || ct_X || pk_X || "\.//^\")             (section 5.3)
 //! ```
 //!
-//! X25519 keys and shares of low order are refused, as age and the next draft want it: a sender who sends one leaves
-//! half of the hybrid out.
+//! `_M` marks the parts of ML-KEM-768 (crate `ml-kem`) and `_X` those of X25519 (AWS-LC). The expanded private key is
+//! stored: the crate `x-wing` generates the ML-KEM key from the seed again for each decapsulation, and its X25519 is
+//! that of dalek, which takes about twice as long.
+//!
+//! An X25519 public key or ciphertext of low order is refused, as age and the next draft require: with such a share,
+//! the X25519 half of the hybrid contributes nothing.
 
 use super::x25519;
 use crate::Error;
+use ml_kem::kem::{Decapsulate, KeyExport};
+use ml_kem::ml_kem_768;
+use sha3::{Digest, Sha3_256};
+use shake::{ExtendableOutput, Shake256, Update, XofReader};
 use std::fmt;
-use x_wing::{DecapsulationKeyRejectNonContrib, Decapsulator, EncapsulationKey, KeyExport, TryDecapsulate};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Bytes of a private key.
+/// Number of bytes in a private key.
 pub const SEED_LEN: usize = 32;
-/// Bytes of a public key.
+/// Number of bytes in a public key.
 pub const PUBLIC_LEN: usize = 1216;
-/// Bytes of an encapsulation.
-pub const ENCAPSULATION_LEN: usize = 1120;
-/// Bytes of a shared secret.
+/// Number of bytes in a ciphertext, the encapsulated key.
+pub const CIPHERTEXT_LEN: usize = 1120;
+/// Number of bytes in a shared secret.
 pub const SHARED_LEN: usize = 32;
-/// Random bytes that an encapsulation is made of.
-pub(super) const RANDOMNESS_LEN: usize = 64;
 
-const NO_PUBLIC_KEY: Error =
-    Error::Format("not a public key of X-Wing: 1216 bytes, of an ML-KEM-768 key and an X25519 key");
+const LABEL: &[u8; 6] = br"\.//^\";
+const INVALID_PUBLIC_KEY: Error =
+    Error::Format("expected an X-Wing public key: 1216 bytes, of an ML-KEM-768 key and an X25519 key");
 
-/// A private key. The library wipes it on drop; never shown.
+type SharedSecret = Zeroizing<[u8; SHARED_LEN]>;
+
+/// A private key. It is wiped on drop, and `Debug` does not show it.
 #[derive(Clone)]
 pub struct PrivateKey {
     seed: Zeroizing<[u8; SEED_LEN]>,
-    key: Box<DecapsulationKeyRejectNonContrib>,
+    ml_kem: Box<ml_kem_768::DecapsulationKey>,
+    x25519: x25519::PrivateKey,
+    public: PublicKey,
 }
 
 impl PrivateKey {
-    /// A fresh key from the operating system.
+    /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`]; [`Error::LimitExceeded`] if memory is exhausted.
     pub fn generate() -> Result<Self, Error> {
         let mut seed = Zeroizing::new([0; SEED_LEN]);
         crate::random::fill(&mut *seed)?;
-        Ok(Self::from_seed(&seed))
+        Self::from_seed(&seed)
     }
 
-    /// The key that grows from `seed`.
-    pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
-        Self { seed: Zeroizing::new(*seed), key: Box::new((*seed).into()) }
+    /// Expands the key from `seed`.
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] if memory is exhausted.
+    pub fn from_seed(seed: &[u8; SEED_LEN]) -> Result<Self, Error> {
+        let mut shake = Shake256::default();
+        shake.update(seed);
+        let mut expanded = shake.finalize_xof();
+        let (mut dz, mut sk_x) = (Zeroizing::new([0; 64]), Zeroizing::new([0; x25519::LEN]));
+        expanded.read(&mut *dz);
+        expanded.read(&mut *sk_x);
+        let ml_kem = Box::new(ml_kem_768::DecapsulationKey::from_seed((*dz).into()));
+        let x25519 = x25519::PrivateKey::from_bytes(&sk_x)?;
+        let public = PublicKey::new(ml_kem.encapsulation_key().clone(), x25519.public());
+        Ok(Self { seed: Zeroizing::new(*seed), ml_kem, x25519, public })
     }
 
-    /// The secret itself.
+    /// The secret seed.
     pub fn seed(&self) -> &[u8; SEED_LEN] {
         &self.seed
     }
 
-    /// The public side.
+    /// The public key.
     pub fn public(&self) -> PublicKey {
-        PublicKey::of(self.key.encapsulation_key().clone())
+        self.public.clone()
     }
 
-    /// The secret that somebody encapsulated for this key; another one where it was changed on the way, as ML-KEM has
-    /// it.
+    /// Returns the shared secret of `ciphertext`. A modified ciphertext gives a different secret, because ML-KEM
+    /// rejects implicitly (FIPS 203, section 6.3).
     ///
     /// # Errors
-    /// [`Error::Authentication`] where the X25519 share is of low order, or the length is another.
-    pub fn decapsulate(&self, encapsulation: &[u8]) -> Result<Zeroizing<[u8; SHARED_LEN]>, Error> {
-        let encapsulation = encapsulation.try_into().map_err(|_| Error::Authentication)?;
-        let mut shared = self.key.try_decapsulate(&encapsulation).map_err(|_| Error::Authentication)?;
-        let kept = Zeroizing::new(shared.0);
-        shared.zeroize();
-        Ok(kept)
+    /// [`Error::Authentication`] if the length is wrong, or the X25519 share has low order.
+    pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error> {
+        let (ct_m, ct_x) = ciphertext.split_last_chunk().ok_or(Error::Authentication)?;
+        let ct_x = x25519::PublicKey::from_bytes(ct_x);
+        // The conversion fails if the length is wrong.
+        let ct_m = ct_m.try_into().map_err(|_| Error::Authentication)?;
+        let mut ss_m = self.ml_kem.decapsulate(ct_m);
+        let ss_x = self.x25519.diffie_hellman(&ct_x).map_err(|why| match why {
+            Error::Misuse(_) => Error::Authentication,
+            other => other,
+        })?;
+        let shared = combine(&ss_m, &ss_x, &ct_x, &self.public.x25519);
+        ss_m.zeroize();
+        Ok(shared)
     }
 }
+
+super::equal_if_public_keys_are!(PrivateKey);
 
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -87,55 +118,73 @@ impl fmt::Debug for PrivateKey {
 #[derive(Clone)]
 pub struct PublicKey {
     bytes: Box<[u8; PUBLIC_LEN]>,
-    key: Box<EncapsulationKey>,
+    ml_kem: Box<ml_kem_768::EncapsulationKey>,
+    x25519: x25519::PublicKey,
 }
 
 impl PublicKey {
-    /// The key with these bytes.
+    /// Parses a public key.
     ///
     /// # Errors
-    /// [`Error::Format`] for another length, and an ML-KEM part that is none (FIPS 203, section 7.2); [`crate::Misuse::UnsuitableKey`]
-    /// for an X25519 part of low order.
+    /// [`Error::Format`] if the length is wrong, or the ML-KEM key fails the check of FIPS 203, section 7.2;
+    /// [`crate::Misuse::UnsuitableKey`] if the X25519 key has low order.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let key = EncapsulationKey::try_from(bytes).map_err(|_| NO_PUBLIC_KEY)?;
-        let key = Self::of(key);
-        // Every key of X25519 agrees on zero with one of low order, and no other on zero with any.
-        let share = bytes.last_chunk().ok_or(NO_PUBLIC_KEY)?;
-        x25519::PrivateKey::from_bytes(&[1; x25519::LEN])?.agree(&x25519::PublicKey::from_bytes(share))?;
-        Ok(key)
+        let (pk_m, pk_x) = bytes.split_last_chunk().ok_or(INVALID_PUBLIC_KEY)?;
+        // The conversion fails if the length is wrong. The crate's error says no more than that the key is invalid.
+        let pk_m = pk_m.try_into().map_err(|_| INVALID_PUBLIC_KEY)?;
+        let ml_kem = ml_kem_768::EncapsulationKey::new(pk_m).map_err(|_| INVALID_PUBLIC_KEY)?;
+        let x25519 = x25519::PublicKey::from_bytes(pk_x);
+        // With a public key of low order every private key gives zero, with any other key none does.
+        x25519::PrivateKey::from_bytes(&[1; x25519::LEN])?.diffie_hellman(&x25519)?;
+        Ok(Self::new(ml_kem, x25519))
     }
 
-    fn of(key: EncapsulationKey) -> Self {
+    fn new(ml_kem: ml_kem_768::EncapsulationKey, x25519: x25519::PublicKey) -> Self {
         let mut bytes = Box::new([0; PUBLIC_LEN]);
-        bytes.copy_from_slice(&key.to_bytes());
-        Self { bytes, key: Box::new(key) }
+        let (pk_m, pk_x) = bytes.split_at_mut(PUBLIC_LEN - x25519::LEN);
+        pk_m.copy_from_slice(&ml_kem.to_bytes());
+        pk_x.copy_from_slice(x25519.as_bytes());
+        Self { bytes, ml_kem: Box::new(ml_kem), x25519 }
     }
 
-    /// Its bytes.
+    /// The bytes of the key.
     pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
         &self.bytes
     }
 
-    /// A fresh secret for the holder of the private key: the secret, and what to send.
+    /// Generates a shared secret, and returns it with its ciphertext for the holder of the private key.
     ///
     /// # Errors
-    /// [`Error::Io`].
-    pub fn encapsulate(&self) -> Result<(Zeroizing<[u8; SHARED_LEN]>, Vec<u8>), Error> {
-        let mut randomness = Zeroizing::new([0; RANDOMNESS_LEN]);
-        crate::random::fill(&mut *randomness)?;
-        Ok(self.encapsulate_from(&randomness))
+    /// [`Error::Io`]; [`Error::LimitExceeded`] if memory is exhausted.
+    pub fn encapsulate(&self) -> Result<(SharedSecret, Vec<u8>), Error> {
+        let mut randomness = Zeroizing::new([[0; 32]; 2]);
+        crate::random::fill(randomness.as_flattened_mut())?;
+        self.encapsulate_deterministic(&randomness)
     }
 
-    /// The same with the randomness given: 32 bytes for ML-KEM, 32 for X25519.
-    pub(super) fn encapsulate_from(
+    /// Encapsulates with the given randomness, for ML-KEM and for X25519 (section 5.4.1).
+    pub(super) fn encapsulate_deterministic(
         &self,
-        randomness: &[u8; RANDOMNESS_LEN],
-    ) -> (Zeroizing<[u8; SHARED_LEN]>, Vec<u8>) {
-        let (encapsulation, mut shared) = self.key.encapsulate_deterministic(randomness.into());
-        let kept = Zeroizing::new(shared.0);
-        shared.zeroize();
-        (kept, encapsulation.to_vec())
+        [eseed_m, eseed_x]: &[[u8; 32]; 2],
+    ) -> Result<(SharedSecret, Vec<u8>), Error> {
+        let ephemeral = x25519::PrivateKey::from_bytes(eseed_x)?;
+        let (ct_m, mut ss_m) = self.ml_kem.encapsulate_deterministic(eseed_m.into());
+        let (ct_x, ss_x) = (ephemeral.public(), ephemeral.diffie_hellman(&self.x25519)?);
+        let shared = combine(&ss_m, &ss_x, &ct_x, &self.x25519);
+        ss_m.zeroize();
+        Ok((shared, [&ct_m[..], ct_x.as_bytes()].concat()))
     }
+}
+
+/// The combiner of section 5.3.
+fn combine(ss_m: &[u8], ss_x: &[u8; 32], ct_x: &x25519::PublicKey, pk_x: &x25519::PublicKey) -> SharedSecret {
+    let mut hash = Sha3_256::new();
+    for part in [ss_m, ss_x, ct_x.as_bytes(), pk_x.as_bytes(), LABEL] {
+        Digest::update(&mut hash, part);
+    }
+    let mut shared = SharedSecret::default();
+    hash.finalize_into((&mut *shared).into());
+    shared
 }
 
 impl PartialEq for PublicKey {
@@ -158,47 +207,47 @@ mod test {
     use crate::Misuse;
 
     #[test]
-    fn both_sides_arrive_at_the_same() {
+    fn decapsulation_returns_the_encapsulated_secret() {
         let key = PrivateKey::generate().unwrap();
         let public = PublicKey::from_bytes(key.public().as_bytes()).unwrap();
-        assert_eq!(public, PrivateKey::from_seed(key.seed()).public());
-        let (secret, sent) = public.encapsulate().unwrap();
-        assert_eq!(sent.len(), ENCAPSULATION_LEN);
-        assert_eq!(key.clone().decapsulate(&sent).unwrap(), secret);
+        assert_eq!(public, PrivateKey::from_seed(key.seed()).unwrap().public());
+        let (secret, ciphertext) = public.encapsulate().unwrap();
+        assert_eq!(ciphertext.len(), CIPHERTEXT_LEN);
+        assert_eq!(key.clone().decapsulate(&ciphertext).unwrap(), secret);
         assert_ne!(public.encapsulate().unwrap().0, secret);
-        assert_ne!(PrivateKey::generate().unwrap().decapsulate(&sent).unwrap(), secret);
+        assert_ne!(PrivateKey::generate().unwrap().decapsulate(&ciphertext).unwrap(), secret);
     }
 
     #[test]
-    fn low_order_is_refused() {
+    fn rejects_low_order() {
         let key = PrivateKey::generate().unwrap();
-        let (_, mut sent) = key.public().encapsulate().unwrap();
-        sent[ENCAPSULATION_LEN - x25519::LEN..].fill(0);
-        assert!(matches!(key.decapsulate(&sent), Err(Error::Authentication)));
+        let (_, mut ciphertext) = key.public().encapsulate().unwrap();
+        ciphertext[CIPHERTEXT_LEN - x25519::LEN..].fill(0);
+        assert!(matches!(key.decapsulate(&ciphertext), Err(Error::Authentication)));
         let mut public = key.public().as_bytes().to_vec();
         public[PUBLIC_LEN - x25519::LEN..].fill(0);
         assert!(matches!(PublicKey::from_bytes(&public), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn rejects_wrong_lengths_and_coefficients() {
         let key = PrivateKey::generate().unwrap();
         let public = key.public().as_bytes().to_vec();
         for len in [0, 32, PUBLIC_LEN - 1] {
             assert!(matches!(PublicKey::from_bytes(&public[..len]), Err(Error::Format(_))), "{len} bytes");
         }
-        // A coefficient of 4095 is above the modulus, 3329.
+        // The first coefficient becomes 4095, above the modulus 3329.
         let mut wide = public.clone();
         wide[..2].fill(0xff);
         assert!(matches!(PublicKey::from_bytes(&wide), Err(Error::Format(_))));
-        let (_, sent) = key.public().encapsulate().unwrap();
-        assert!(matches!(key.decapsulate(&sent[1..]), Err(Error::Authentication)));
+        let (_, ciphertext) = key.public().encapsulate().unwrap();
+        assert!(matches!(key.decapsulate(&ciphertext[1..]), Err(Error::Authentication)));
         assert!(matches!(key.decapsulate(&[]), Err(Error::Authentication)));
     }
 
     #[test]
     fn debug_shows_no_secret() {
-        let key = PrivateKey::from_seed(&[0x5a; SEED_LEN]);
+        let key = PrivateKey::from_seed(&[0x5a; SEED_LEN]).unwrap();
         assert_eq!(format!("{key:?}"), "PrivateKey(X-Wing)");
         assert!(format!("{:?}", key.public()).starts_with("PublicKey(X-Wing, "));
     }

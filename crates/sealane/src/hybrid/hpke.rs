@@ -22,7 +22,7 @@ use crate::asymmetric::hpke::{Receiver, Sender};
 /// [`Error::LimitExceeded`].
 pub fn sealed_len(public: &PublicKey, plaintext_len: usize) -> Result<usize, Error> {
     plaintext_len
-        .checked_add(public.kem().encapsulation_len() + TAG_LEN)
+        .checked_add(public.kem().enc_len() + TAG_LEN)
         .ok_or(Error::LimitExceeded("no memory holds a message of this length"))
 }
 
@@ -31,7 +31,7 @@ pub fn sealed_len(public: &PublicKey, plaintext_len: usize) -> Result<usize, Err
 /// # Errors
 /// [`Error::Truncated`] where no message is so short.
 pub fn opened_len(private: &PrivateKey, sealed_len: usize) -> Result<usize, Error> {
-    sealed_len.checked_sub(private.kem().encapsulation_len() + TAG_LEN).ok_or(Error::Truncated)
+    sealed_len.checked_sub(private.kem().enc_len() + TAG_LEN).ok_or(Error::Truncated)
 }
 
 /// Encrypts `plaintext` for whoever has the private key.
@@ -80,9 +80,9 @@ pub fn seal_as_into(
     out: &mut [u8],
 ) -> Result<usize, Error> {
     let len = sealed_len(public, plaintext.len())?;
-    let (encapsulation, ciphertext) = super::first(out, len)?.split_at_mut(public.kem().encapsulation_len());
+    let (encapsulation, ciphertext) = super::first(out, len)?.split_at_mut(public.kem().enc_len());
     let mut sender = Sender::new(public, aead, mode, info)?;
-    encapsulation.copy_from_slice(sender.encapsulation());
+    encapsulation.copy_from_slice(sender.enc());
     sender.seal_into(plaintext, ciphertext, aad)?;
     Ok(len)
 }
@@ -133,7 +133,7 @@ pub fn open_as_into(
     out: &mut [u8],
 ) -> Result<usize, Error> {
     let out = super::first(out, opened_len(private, message.len())?)?;
-    let split = message.split_at_checked(private.kem().encapsulation_len());
+    let split = message.split_at_checked(private.kem().enc_len());
     let (encapsulation, ciphertext) = split.ok_or(Error::Truncated)?;
     super::or_zero(out, |out| {
         Receiver::new(private, aead, mode, encapsulation, info)?.open_into(ciphertext, out, aad)

@@ -141,7 +141,7 @@ fn from_private(private: Private<'_>) -> Result<Secret, Error> {
             Ok(Secret::X25519(key))
         }
         Algorithm::XWing => {
-            let key = xwing::PrivateKey::from_seed(bytes.try_into().map_err(|_| NO_SEED)?);
+            let key = xwing::PrivateKey::from_seed(bytes.try_into().map_err(|_| NO_SEED)?)?;
             private.check(key.public().as_bytes())?;
             Ok(Secret::XWing(key))
         }

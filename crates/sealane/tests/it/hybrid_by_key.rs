@@ -57,7 +57,7 @@ fn it_is_the_suite_that_the_table_says() {
     for kind in [Kind::X25519, Kind::P256, Kind::XWing] {
         let (secret, message) = seal(kind);
         let key = hpke::PrivateKey::try_from(&secret).unwrap();
-        let (encapsulation, ciphertext) = message.split_at(key.kem().encapsulation_len());
+        let (encapsulation, ciphertext) = message.split_at(key.kem().enc_len());
         let opened = hpke::open(&key, hpke::Aead::Aes256Gcm, encapsulation, b"", b"aad", ciphertext);
         assert_eq!(opened.unwrap(), b"hello");
     }

@@ -47,7 +47,7 @@ fn every_agreement() {
         });
         let outcome = match read {
             Ok(public) => {
-                let shared = PrivateKey::from_bytes(&private(&case.private)).unwrap().agree_point(&public);
+                let shared = PrivateKey::from_bytes(&private(&case.private)).unwrap().shared_point(&public);
                 assert_eq!(shared[1..33], case.shared, "{name}");
                 "agreed"
             }

@@ -1,9 +1,9 @@
-//! What a suite is made of, and the keys that choose it.
+//! The algorithms of a suite, and the keys that determine the KEM.
 
 use crate::asymmetric::{p256, x25519, xwing};
 use crate::{Algorithm, Error, Misuse};
 
-/// How a secret is brought to the recipient.
+/// The key encapsulation mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kem {
     /// DHKEM(X25519, HKDF-SHA256).
@@ -15,7 +15,7 @@ pub enum Kem {
 }
 
 impl Kem {
-    /// Its number in the register of HPKE.
+    /// Identifier in the IANA registry of HPKE.
     pub fn id(self) -> u16 {
         match self {
             Self::X25519 => 0x0020,
@@ -24,17 +24,17 @@ impl Kem {
         }
     }
 
-    /// Bytes of an encapsulation.
-    pub fn encapsulation_len(self) -> usize {
+    /// Number of bytes in an encapsulated key: `Nenc`.
+    pub fn enc_len(self) -> usize {
         match self {
             Self::X25519 => x25519::LEN,
             Self::P256 => p256::PUBLIC_LEN,
-            Self::XWing => xwing::ENCAPSULATION_LEN,
+            Self::XWing => xwing::CIPHERTEXT_LEN,
         }
     }
 }
 
-/// What the message is encrypted with.
+/// The AEAD that encrypts the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Aead {
     /// AES-128-GCM.
@@ -47,7 +47,7 @@ pub enum Aead {
 }
 
 impl Aead {
-    /// Its number in the register of HPKE.
+    /// Identifier in the IANA registry of HPKE.
     pub fn id(self) -> u16 {
         match self {
             Self::Aes128Gcm => 0x0001,
@@ -56,12 +56,20 @@ impl Aead {
         }
     }
 
-    /// What [`crate::Aead`] calls it.
+    /// The algorithm as [`crate::Aead`] names it.
     pub fn algorithm(self) -> Algorithm {
         match self {
             Self::Aes128Gcm => Algorithm::Aes128Gcm,
             Self::Aes256Gcm => Algorithm::Aes256Gcm,
             Self::ChaCha20Poly1305 => Algorithm::ChaCha20Poly1305,
+        }
+    }
+
+    /// Number of bytes in a key: `Nk`.
+    pub(super) fn key_len(self) -> usize {
+        match self {
+            Self::Aes128Gcm => 16,
+            Self::Aes256Gcm | Self::ChaCha20Poly1305 => 32,
         }
     }
 }
@@ -70,28 +78,28 @@ impl TryFrom<Algorithm> for Aead {
     type Error = Error;
 
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for what the register of HPKE does not have.
+    /// [`Misuse::UnsuitableKey`] if HPKE does not register the algorithm.
     fn try_from(algorithm: Algorithm) -> Result<Self, Error> {
         let all = [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305];
-        all.into_iter().find(|aead| aead.algorithm() == algorithm).ok_or_else(|| {
-            Misuse::UnsuitableKey("HPKE has aes-128-gcm, aes-256-gcm and chacha20-poly1305").into()
-        })
+        all.into_iter()
+            .find(|aead| aead.algorithm() == algorithm)
+            .ok_or_else(|| Misuse::UnsuitableKey("HPKE supports aes-128-gcm, aes-256-gcm and chacha20-poly1305").into())
     }
 }
 
 /// A private key of one of the KEMs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrivateKey {
-    /// Of X25519.
+    /// An X25519 key.
     X25519(x25519::PrivateKey),
-    /// Of P-256.
+    /// A P-256 key.
     P256(p256::PrivateKey),
-    /// Of X-Wing.
+    /// An X-Wing key.
     XWing(xwing::PrivateKey),
 }
 
 impl PrivateKey {
-    /// The KEM that it is a key of.
+    /// The KEM of this key.
     pub fn kem(&self) -> Kem {
         match self {
             Self::X25519(_) => Kem::X25519,
@@ -100,7 +108,7 @@ impl PrivateKey {
         }
     }
 
-    /// The public side.
+    /// The public key.
     pub fn public(&self) -> PublicKey {
         match self {
             Self::X25519(key) => key.public().into(),
@@ -113,16 +121,16 @@ impl PrivateKey {
 /// A public key of one of the KEMs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PublicKey {
-    /// Of X25519.
+    /// An X25519 key.
     X25519(x25519::PublicKey),
-    /// Of P-256.
+    /// A P-256 key.
     P256(p256::PublicKey),
-    /// Of X-Wing.
+    /// An X-Wing key.
     XWing(xwing::PublicKey),
 }
 
 impl PublicKey {
-    /// The KEM that it is a key of.
+    /// The KEM of this key.
     pub fn kem(&self) -> Kem {
         match self {
             Self::X25519(_) => Kem::X25519,
@@ -130,9 +138,18 @@ impl PublicKey {
             Self::XWing(_) => Kem::XWing,
         }
     }
+
+    /// `SerializePublicKey(pkX)`.
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::X25519(key) => key.as_bytes(),
+            Self::P256(key) => key.as_bytes(),
+            Self::XWing(key) => key.as_bytes(),
+        }
+    }
 }
 
-macro_rules! of_a_kem {
+macro_rules! from_keys {
     ($($kem:ident: $module:ident;)*) => {$(
         impl From<$module::PrivateKey> for PrivateKey {
             fn from(key: $module::PrivateKey) -> Self {
@@ -148,7 +165,7 @@ macro_rules! of_a_kem {
     )*};
 }
 
-of_a_kem! {
+from_keys! {
     X25519: x25519;
     P256: p256;
     XWing: xwing;

@@ -76,19 +76,19 @@ impl PublicKey {
             Self::Secp256k1(public) => {
                 let private = secp256k1::PrivateKey::generate()?;
                 let mut own = private.public_point();
-                let key = derive_secp256k1(config, &mut own.clone(), private.agree_point(public));
+                let key = derive_secp256k1(config, &mut own.clone(), private.shared_point(public));
                 ephemeral.copy_from_slice(encoded(&mut own, config.ephemeral_key));
                 Ok(key)
             }
             Self::X25519(public) => {
                 let private = x25519::PrivateKey::generate()?;
                 ephemeral.copy_from_slice(private.public().as_bytes());
-                Ok(derive(ephemeral, &*private.agree(public)?))
+                Ok(derive(ephemeral, &*private.diffie_hellman(public)?))
             }
             Self::Ed25519(public) => {
                 let private = ed25519::PrivateKey::generate()?;
                 ephemeral.copy_from_slice(private.public().as_bytes());
-                Ok(derive(ephemeral, &*private.agree_point(public)))
+                Ok(derive(ephemeral, &*private.shared_point(public)))
             }
         }
     }
@@ -147,13 +147,13 @@ impl PrivateKey {
         let key = match self {
             Self::Secp256k1(private) => secp256k1::PublicKey::from_bytes(ephemeral).map(|public| {
                 let mut theirs = public.uncompressed();
-                derive_secp256k1(config, &mut theirs, private.agree_point(&public))
+                derive_secp256k1(config, &mut theirs, private.shared_point(&public))
             }),
             Self::X25519(private) => x25519_public(ephemeral)
-                .and_then(|public| private.agree(&public))
+                .and_then(|public| private.diffie_hellman(&public))
                 .map(|shared| derive(ephemeral, &*shared)),
             Self::Ed25519(private) => {
-                ed25519_public(ephemeral).map(|public| derive(ephemeral, &*private.agree_point(&public)))
+                ed25519_public(ephemeral).map(|public| derive(ephemeral, &*private.shared_point(&public)))
             }
         };
         // Of low order too: that depends on the message alone.

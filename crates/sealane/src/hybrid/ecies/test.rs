@@ -59,13 +59,13 @@ fn generate(curve: Curve) -> PrivateKey {
 fn agree(private: &PrivateKey, public: &PublicKey) -> (Vec<u8>, Vec<u8>) {
     match (private, public) {
         (PrivateKey::Secp256k1(private), PublicKey::Secp256k1(public)) => {
-            (private.public().to_bytes(Encoding::Uncompressed), private.agree_point(public).to_vec())
+            (private.public().to_bytes(Encoding::Uncompressed), private.shared_point(public).to_vec())
         }
         (PrivateKey::X25519(private), PublicKey::X25519(public)) => {
-            (private.public().as_bytes().to_vec(), private.agree(public).unwrap().to_vec())
+            (private.public().as_bytes().to_vec(), private.diffie_hellman(public).unwrap().to_vec())
         }
         (PrivateKey::Ed25519(private), PublicKey::Ed25519(public)) => {
-            (private.public().as_bytes().to_vec(), private.agree_point(public).to_vec())
+            (private.public().as_bytes().to_vec(), private.shared_point(public).to_vec())
         }
         _ => panic!("two curves"),
     }

@@ -1,0 +1,213 @@
+//! The encryption context (RFC 9180, section 5.2) of sender and recipient.
+//!
+//! ```text
+//! nonce(seq) = base_nonce XOR I2OSP(seq, 12)                     seq counts messages from 0
+//! export(L)  = LabeledExpand(exporter_secret, "sec", label, L)   section 5.3
+//! ```
+
+use super::kem::{self, Ephemeral};
+use super::schedule::{Kdf, NONCE_LEN, Schedule, Secret};
+use super::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey};
+use crate::{Error, InOut, Key};
+use std::fmt;
+
+/// Number of bytes by which a ciphertext is longer than its plaintext: the tag, the same for all AEADs.
+pub const TAG_LEN: usize = 16;
+
+/// Encrypts messages for one recipient, who must open them in the same order.
+pub struct Sender {
+    pub(super) enc: Vec<u8>,
+    pub(super) context: Context,
+}
+
+impl Sender {
+    /// Encapsulates a fresh secret for `recipient`. The recipient must use the same `info`.
+    ///
+    /// # Errors
+    /// [`crate::Misuse::InvalidRecipients`] if the recipient's key has low order; [`crate::Misuse::UnsuitableKey`] if the sender's key is
+    /// of another KEM, or of X-Wing, which has no authenticated modes; [`Error::Io`].
+    pub fn new(
+        recipient: &PublicKey,
+        aead: Aead,
+        mode: Mode<'_, PrivateKey>,
+        info: &[u8],
+    ) -> Result<Self, Error> {
+        Self::with_ephemeral(recipient, aead, mode, info, &Ephemeral::generate(recipient.kem())?)
+    }
+
+    pub(super) fn with_ephemeral(
+        recipient: &PublicKey,
+        aead: Aead,
+        mode: Mode<'_, PrivateKey>,
+        info: &[u8],
+        ephemeral: &Ephemeral,
+    ) -> Result<Self, Error> {
+        let (mode, sender, psk) = mode.parts();
+        let (shared_secret, enc) = kem::encap(recipient, sender, ephemeral)?;
+        Ok(Self { enc, context: Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)? })
+    }
+
+    /// The encapsulated key, which the recipient needs. It is not secret.
+    pub fn enc(&self) -> &[u8] {
+        &self.enc
+    }
+
+    /// Encrypts the next message and returns ciphertext and tag.
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] if the message is longer than the AEAD allows.
+    pub fn seal(&mut self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = vec![0; plaintext.len() + TAG_LEN];
+        self.seal_into(plaintext, &mut out, aad)?;
+        Ok(out)
+    }
+
+    /// Encrypts the next message into the start of `out`, and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// As [`Self::seal`]; [`crate::Misuse::OutputTooShort`].
+    pub fn seal_into(&mut self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        let nonce = self.context.nonce()?;
+        let written = self.context.aead.encrypt_into(&nonce, plaintext, aad, out)?;
+        self.context.seq += 1;
+        Ok(written)
+    }
+
+    /// Encrypts the next message, in place or between buffers, with the tag in a buffer of its own.
+    ///
+    /// # Errors
+    /// As [`Self::seal_into`].
+    pub fn seal_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error> {
+        let nonce = self.context.nonce()?;
+        self.context.aead.encrypt_parts(&nonce, aad, data, tag)?;
+        self.context.seq += 1;
+        Ok(())
+    }
+
+    /// Fills `out` with a secret for another purpose, which sender and recipient name with the same `label`
+    /// (section 5.3).
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] above 8160 bytes.
+    pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.context.export(label, out)
+    }
+}
+
+/// Decrypts the messages of a [`Sender`], in the same order.
+pub struct Receiver {
+    pub(super) context: Context,
+}
+
+impl Receiver {
+    /// Decapsulates the secret in `enc`.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] if `enc` is not an encapsulated key; [`crate::Misuse::UnsuitableKey`] if the sender's key is of
+    /// another KEM, or of X-Wing. A key that was encapsulated for another recipient is detected by [`Self::open`].
+    pub fn new(
+        recipient: &PrivateKey,
+        aead: Aead,
+        mode: Mode<'_, PublicKey>,
+        enc: &[u8],
+        info: &[u8],
+    ) -> Result<Self, Error> {
+        let (mode, sender, psk) = mode.parts();
+        let shared_secret = kem::decap(recipient, sender, enc)?;
+        Ok(Self { context: Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)? })
+    }
+
+    /// Decrypts the next message. A message that is not authentic does not advance the sequence number.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`].
+    pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = vec![0; ciphertext.len().saturating_sub(TAG_LEN)];
+        self.open_into(ciphertext, &mut out, aad)?;
+        Ok(out)
+    }
+
+    /// Decrypts the next message into the start of `out`, and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`], with nothing of the plaintext in `out`; [`crate::Misuse::OutputTooShort`].
+    pub fn open_into(&mut self, ciphertext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        let nonce = self.context.nonce()?;
+        let written = self.context.aead.decrypt_into(&nonce, ciphertext, aad, out)?;
+        self.context.seq += 1;
+        Ok(written)
+    }
+
+    /// Decrypts the next message, in place or between buffers.
+    ///
+    /// # Errors
+    /// As [`Self::open_into`]; the destination is zeroed then.
+    pub fn open_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
+        let nonce = self.context.nonce()?;
+        self.context.aead.decrypt_parts(&nonce, aad, data, tag)?;
+        self.context.seq += 1;
+        Ok(())
+    }
+
+    /// As [`Sender::export`].
+    ///
+    /// # Errors
+    /// As [`Sender::export`].
+    pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.context.export(label, out)
+    }
+}
+
+/// The state that sender and recipient have in common.
+pub(super) struct Context {
+    kdf: Kdf,
+    aead: crate::Aead,
+    base_nonce: [u8; NONCE_LEN],
+    exporter_secret: Secret,
+    pub(super) seq: u64,
+}
+
+impl Context {
+    fn new(
+        kem: Kem,
+        aead: Aead,
+        mode: u8,
+        shared_secret: &Secret,
+        info: &[u8],
+        psk: Option<Psk<'_>>,
+    ) -> Result<Self, Error> {
+        let kdf = Kdf::of_suite(kem, aead);
+        let Schedule { key, base_nonce, exporter_secret } =
+            Schedule::new(kdf, aead, mode, shared_secret, info, psk)?;
+        let aead = crate::Aead::new(aead.algorithm(), &Key::from_bytes(&key))?;
+        Ok(Self { kdf, aead, base_nonce, exporter_secret, seq: 0 })
+    }
+
+    /// `ComputeNonce(seq)`. It fails before the sequence number wraps.
+    fn nonce(&self) -> Result<[u8; NONCE_LEN], Error> {
+        if self.seq == u64::MAX {
+            return Err(Error::LimitExceeded("2^64 - 1 messages were encrypted with one encapsulated key"));
+        }
+        let mut nonce = self.base_nonce;
+        for (byte, of_seq) in nonce.iter_mut().rev().zip(self.seq.to_le_bytes()) {
+            *byte ^= of_seq;
+        }
+        Ok(nonce)
+    }
+
+    fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.kdf.expand(&self.exporter_secret, "sec", &[label], out)
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("aead", &self.context.aead).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("aead", &self.context.aead).finish_non_exhaustive()
+    }
+}
