@@ -137,6 +137,8 @@ impl Failure {
             error @ (Error::Format(_) | Error::Line { .. } | Error::UnsupportedVersion(_)) => {
                 (Kind::Format, error.to_string())
             }
+            // The text begins with the reference.
+            Error::KeyNotFound(text) => return Self { kind: Kind::Io, text },
             error @ Error::NoMatchingKey => {
                 (Kind::NoMatch, format!("{error}; check the files given with -i or -k"))
             }

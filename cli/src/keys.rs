@@ -6,7 +6,7 @@ use crate::passphrase;
 use crate::tui::Console;
 use sealane::age::{Armor, Identity, Recipient, parse_recipients};
 use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Keyset};
-use sealane::keys::{self, Secret};
+use sealane::keys::{self, KeyFile, LoadOptions, Reference, SecretKey};
 use sealane::{Error, Misuse};
 use std::path::Path;
 
@@ -78,37 +78,53 @@ pub(crate) fn recipients(named: &[String], files: &[impl AsRef<Path>]) -> Result
 }
 
 fn symmetric(
-    path: &Path,
+    key: &Path,
     identity_files: &[impl AsRef<Path>],
     asked: args::Passphrase,
     console: &Console,
 ) -> Result<FileKey, Failure> {
-    not_stdin(path, "the key")?;
-    let about = |error| Failure::about(&name(path), error);
-    if let Some(keyset) = keyset(path).map_err(about)? {
-        warn_of_others(path, console);
-        return Ok(keyset.into());
-    }
-    let secret = match identity_files {
-        [] => secret(path, asked, console)?,
-        files => Secret::load_with(path, &identities(files, asked, console)?).map_err(about)?,
+    let about = |error| Failure::about(&name(key), error);
+    let identities = match identity_files {
+        [] => None,
+        files => Some(identities(files, asked, console)?),
     };
-    secret.into_symmetric().map(FileKey::from).map_err(about)
+    match load(key, identities.as_deref(), asked, console)? {
+        KeyFile::TinkKeyset(json) => Keyset::from_json(&json).map(FileKey::from).map_err(about),
+        found => found.into_secret().and_then(SecretKey::into_symmetric).map(FileKey::from).map_err(about),
+    }
 }
 
-/// The key in a file, which may be encrypted with a passphrase.
-pub(crate) fn secret(path: &Path, asked: args::Passphrase, console: &Console) -> Result<Secret, Failure> {
-    not_stdin(path, "the key")?;
-    let about = |error| Failure::about(&name(path), error);
-    let secret = match Secret::load(path, None) {
-        Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
-            let text = passphrase::ask(asked, &name(path))?;
-            return Secret::load(path, Some(&text)).map_err(about);
+/// Loads a private or symmetric key, which can be encrypted with a passphrase.
+pub(crate) fn secret(key: &Path, asked: args::Passphrase, console: &Console) -> Result<SecretKey, Failure> {
+    load(key, None, asked, console)?.into_secret().map_err(|error| Failure::about(&name(key), error))
+}
+
+/// Loads the key that a path or a reference names, for example `env:NAME`.
+fn load(
+    key: &Path,
+    identities: Option<&[Identity]>,
+    asked: args::Passphrase,
+    console: &Console,
+) -> Result<KeyFile, Failure> {
+    not_stdin(key, "the key")?;
+    let about = |error| Failure::about(&name(key), error);
+    let reference = Reference::parse(key.as_os_str()).map_err(about)?;
+    // Read once: the content of a pipe is gone afterwards.
+    let content = reference.read().map_err(about)?;
+    let options = LoadOptions { identities, ..LoadOptions::default() };
+    match KeyFile::parse(&content, options) {
+        Err(Error::Misuse(Misuse::KeyPassphraseRequired)) if identities.is_none() => {
+            let text = passphrase::ask(asked, &name(key))?;
+            KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options }).map_err(about)
         }
-        result => result.map_err(about)?,
-    };
-    warn_of_others(path, console);
-    Ok(secret)
+        found => {
+            let found = found.map_err(about)?;
+            if let Some(path) = reference.path() {
+                warn_of_others(path, console);
+            }
+            Ok(found)
+        }
+    }
 }
 
 fn identities(
@@ -121,24 +137,23 @@ fn identities(
         let path = path.as_ref();
         not_stdin(path, "the identities")?;
         let about = |error| Failure::about(&name(path), error);
-        all.extend(match keys::load_identities(path, None) {
+        let reference = Reference::parse(path.as_os_str()).map_err(about)?;
+        let content = reference.read().map_err(about)?;
+        all.extend(match keys::parse_identity_file(&content, None) {
             Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
                 let text = passphrase::ask(asked, &name(path))?;
-                keys::load_identities(path, Some(&text)).map_err(about)?
+                keys::parse_identity_file(&content, Some(&text)).map_err(about)?
             }
             result => {
                 let found = result.map_err(about)?;
-                warn_of_others(path, console);
+                if let Some(path) = reference.path() {
+                    warn_of_others(path, console);
+                }
                 found
             }
         });
     }
     Ok(all)
-}
-
-/// The keyset in a file, if it is one. Other files are left to [`Secret::load`].
-fn keyset(path: &Path) -> Result<Option<Keyset>, Error> {
-    not_a_pipe(path).then(|| Keyset::load(path)).transpose().map(Option::flatten)
 }
 
 fn not_stdin(path: &Path, what: &str) -> Result<(), Failure> {
@@ -153,11 +168,6 @@ fn warn_of_others(path: &Path, console: &Console) {
         let name = name(path);
         console.warn(&format!("{name}: others can read this key; 'chmod 600 {name}' keeps it yours"));
     }
-}
-
-/// What a pipe carries is gone once read.
-fn not_a_pipe(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file())
 }
 
 #[cfg(unix)]

@@ -24,10 +24,10 @@ fn headers(bytes: &[u8], cut: usize) {
     let whole = Header::parse(bytes);
     let part = Header::parse(&bytes[..cut.min(bytes.len())]);
     match (part, whole) {
-        (Ok(Parsed::Whole(_, a)), Ok(Parsed::Whole(_, b))) => assert_eq!(a, b),
-        (Ok(Parsed::Whole(..)), other) => panic!("whole when cut, then {other:?}"),
+        (Ok(Parsed::Ready((_, a))), Ok(Parsed::Ready((_, b)))) => assert_eq!(a, b),
+        (Ok(Parsed::Ready(_)), other) => panic!("whole when cut, then {other:?}"),
         (Err(why), Ok(other)) => panic!("{why} when cut, then {other:?}"),
-        (Ok(Parsed::More { want }), _) => assert!(want > cut.min(bytes.len())),
+        (Ok(Parsed::NeedsMore(want)), _) => assert!(want > cut.min(bytes.len())),
         (Err(_), Err(_)) => {}
     }
 }

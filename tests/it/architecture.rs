@@ -52,6 +52,7 @@ fn modules_depend_downwards() {
     let layers = [
         ("error", 0),
         ("random", 0),
+        ("encoding", 1),
         ("engine", 1),
         ("key", 1),
         ("nonce", 1),

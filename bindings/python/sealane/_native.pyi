@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import IO, Final, Self, SupportsIndex, TypeAlias, final
+from typing import IO, Any, ClassVar, Final, Self, SupportsIndex, TypeAlias, final
 
 from typing_extensions import Buffer as _Buffer
 
@@ -54,8 +54,10 @@ __all__ = [
     "inspect_path",
     "kinds",
     "load",
+    "parse_key",
     "plain_len",
     "providers",
+    "read_reference",
     "rsa_open_parts",
     "run_cli",
     "sealed_len",
@@ -222,7 +224,9 @@ class SpeckAead:
 @final
 class Key:
     @staticmethod
-    def from_bytes(data: _Buffer) -> Key: ...
+    def from_bytes(
+        data: _Buffer, *, kid: str | None = None, alg: str | None = None, use: str | None = None
+    ) -> Key: ...
     @staticmethod
     def from_text(text: _Text, passphrase: _Text | None = None) -> Key: ...
     def save(
@@ -236,10 +240,18 @@ class Key:
     def to_text(self, passphrase: _Text | None = None) -> str: ...
     def to_hex(self) -> str: ...
     def __bytes__(self) -> bytes: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
     @property
     def kind(self) -> str: ...
     @property
     def public(self) -> PublicKey | None: ...
+    @property
+    def kid(self) -> str | None: ...
+    @property
+    def alg(self) -> str | None: ...
+    @property
+    def use(self) -> str | None: ...
 
 @final
 class PublicKey:
@@ -398,7 +410,21 @@ def providers() -> list[ProviderInfo]: ...
 def generate_key(algorithm: str) -> bytes: ...
 def generate(kind: str) -> Key: ...
 def kinds() -> tuple[str, ...]: ...
-def load(path: _Path, passphrase: _Text | None = None, *, identities: _Identities | None = None) -> Key: ...
+def load(
+    path: _Path,
+    passphrase: _Text | None = None,
+    *,
+    identities: _Identities | None = None,
+    kid: str | None = None,
+) -> Key | Any: ...  # PublicKey and TinkKeyset too: Any spares most callers an isinstance.
+def parse_key(
+    content: _Text,
+    passphrase: _Text | None = None,
+    *,
+    identities: _Identities | None = None,
+    kid: str | None = None,
+) -> Key | PublicKey | TinkKeyset: ...
+def read_reference(reference: str) -> bytes: ...
 def derive(
     passphrase: _Text,
     salt: _Buffer,

@@ -1,16 +1,16 @@
-"""Key references: words that say where a key is found.
+"""Key references: strings that tell where a key is stored.
 
 =================================  ====================================================================
 reference                          the key
 =================================  ====================================================================
 ``env:NAME``                       the text in this environment variable
-``file:PATH``                      a key file; ``~`` is the home of whoever reads it
-``keyring:SERVICE/USER``           the text that the system's keyring holds (package ``keyring``)
-``call:package.module:function``   what this function returns: a ``Key``, or 16 or 32 bytes
+``file:PATH``                      a key file; a leading ``~/`` is the home directory
+``keyring:SERVICE/USER``           the text in the keyring of the system (package ``keyring``)
+``call:package.module:function``   the result of this function: a ``Key``, or 16 or 32 bytes
 =================================  ====================================================================
 
-A reference is no secret: it may be pickled, logged and sent to other machines, each of which finds the
-key for itself. ``call:`` runs code, as unpickling does: take references from people you trust.
+A reference is not secret. It can be pickled, logged and sent to other machines, and each machine resolves it
+for itself. ``call:`` runs code, as unpickling does, so take references from trusted sources only.
 """
 
 from __future__ import annotations
@@ -21,66 +21,104 @@ import pathlib
 from collections.abc import Callable
 from typing import Any, Final
 
-from sealane._native import Key, load
+from sealane._native import Key, PublicKey, parse_key, read_reference
 from sealane.exceptions import FormatError, KeyNotFoundError
 
-__all__ = ["call", "check", "check_function", "identity", "is_reference", "resolve"]
+__all__ = ["call", "check", "check_function", "identity", "is_reference", "keyring_text", "resolve"]
 
 
 def resolve(reference: str) -> Key:
-    """The key that a reference leads to, here and now.
+    """Returns the private or symmetric key that a reference names on this machine.
 
     Parameters
     ----------
     reference : str
         ``"env:NAME"``, ``"file:PATH"``, ``"keyring:SERVICE/USER"`` or ``"call:package.module:function"``.
-        The first and the third hold the text of a key, as ``Key.to_text()`` gives it.
+        A variable and a keyring entry hold the text of a key, as ``Key.to_text()`` returns it.
 
     Raises
     ------
     KeyNotFoundError
-        Where there is no such variable, entry or function.
+        If there is no such variable, entry or function.
     FormatError
-        For a text that is no key.
+        If the text is not a private or symmetric key.
     OSError
-        For a file that cannot be read.
+        If a file cannot be read.
     TypeError, ValueError
-        For what is no reference, and for what a function returns that is no key.
+        If it is not a reference, or a function returns something else than a key.
     """
     scheme, rest = _parts(reference)
-    return _FIND[scheme](reference, rest)
+    if scheme == "call":
+        return call(reference, rest)
+    content = _keyring(reference, rest) if scheme == "keyring" else read_reference(reference)
+    try:
+        found = parse_key(content)
+    except FormatError as error:
+        raise type(error)(f"{reference}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{reference}: {error}") from None
+    if not isinstance(found, Key):
+        name = "public key" if isinstance(found, PublicKey) else "Tink keyset"
+        raise FormatError(f"{reference}: expected a private or symmetric key, found a {name}")
+    return found
 
 
 def identity(reference: str) -> str | Key | pathlib.Path:
-    """The identity that a reference leads to: what ``identities=[…]`` takes."""
+    """Returns the identity that a reference names, as ``identities=[…]`` accepts it."""
     scheme, rest = _parts(reference)
-    if scheme == "file":
-        return pathlib.Path(rest).expanduser()
-    if scheme == "call":
-        found = _function(reference, rest)()
-        if not isinstance(found, str | Key | os.PathLike):
-            raise TypeError(f"{reference}: returned {type(found).__name__}, which is no identity")
-        return found if isinstance(found, str | Key) else pathlib.Path(found)
-    return _TEXT[scheme](reference, rest)
+    match scheme:
+        case "file":
+            return pathlib.Path(rest).expanduser()
+        case "keyring":
+            return _keyring(reference, rest)
+        case "env":
+            # Bytes that are not UTF-8 are replaced, because the exception of the decoder would contain the secret.
+            return read_reference(reference).decode(errors="replace")
+    found = _function(reference, rest)()
+    if not isinstance(found, str | Key | os.PathLike):
+        raise TypeError(f"{reference}: expected an identity, found {type(found).__name__}")
+    return found if isinstance(found, str | Key) else pathlib.Path(found)
 
 
 def is_reference(value: object) -> bool:
-    """Whether ``value`` looks like a reference."""
-    return isinstance(value, str) and value.partition(":")[0] in _FIND
+    """Returns whether ``value`` has the form of a reference."""
+    return isinstance(value, str) and value.partition(":")[0] in _SCHEMES
 
 
 def check(reference: str) -> None:
-    """Raises TypeError or ValueError for what is no reference; nothing is looked up."""
+    """Raises TypeError or ValueError if it is not a reference, without resolving it."""
     _parts(reference)
 
 
 def call(reference: str, name: str, *arguments: object) -> Key:
-    """What the function ``package.module:function`` returns, which must be a key."""
-    return _as_key(reference, _function(reference, name)(*arguments))
+    """Calls the function ``package.module:function``, which must return a key."""
+    found = _function(reference, name)(*arguments)
+    if isinstance(found, Key):
+        return found
+    if not isinstance(found, bytes | bytearray | memoryview):
+        raise TypeError(f"{reference}: expected a key, found {type(found).__name__}")
+    return Key.from_bytes(found)
+
+
+def keyring_text(service: str, user: str) -> str:
+    """Returns the text of a keyring entry. The command line calls it too."""
+    try:
+        import keyring
+    except ImportError as error:
+        raise KeyNotFoundError(
+            "the package keyring is not installed; install it with 'pip install sealane[keyring]'"
+        ) from error
+    try:
+        found: str | None = keyring.get_password(service, user)
+    except keyring.errors.KeyringError as error:
+        raise KeyNotFoundError(str(error)) from error
+    if found is None:
+        raise KeyNotFoundError("there is no such keyring entry")
+    return found
 
 
 def _function(reference: str, name: str) -> Callable[..., Any]:
-    """The function ``package.module:function``."""
+    """Imports the function ``package.module:function``."""
     check_function(reference, name)
     module, _, path = name.partition(":")
     try:
@@ -90,89 +128,37 @@ def _function(reference: str, name: str) -> Callable[..., Any]:
     except (ImportError, AttributeError) as error:
         raise KeyNotFoundError(f"{reference}: {error}") from error
     if not callable(found):
-        raise ValueError(f"{reference}: is no function")
+        raise ValueError(f"{reference}: expected a function, found {type(found).__name__}")
     return found  # type: ignore[no-any-return]
 
 
 def check_function(reference: str, name: str) -> None:
-    """Raises ValueError for what is not written like ``package.module:function``."""
+    """Raises ValueError if ``name`` does not have the form ``package.module:function``."""
     if not all(name.partition(":")):
-        raise ValueError(f"{reference}: a function is written package.module:function")
+        raise ValueError(f"{reference}: expected a function in the form package.module:function")
 
 
 def _parts(reference: str) -> tuple[str, str]:
     if not isinstance(reference, str):
-        # Not shown: it may well be the key itself.
+        # The value is not shown, because it can be the key itself.
         raise TypeError(
-            f"a key reference is a str such as 'env:NAME' or 'file:PATH', not {type(reference).__name__}: "
-            "it is pickled and logged, a key never is"
+            "expected a key reference, a str such as 'env:NAME' or 'file:PATH', found "
+            f"{type(reference).__name__}; references are pickled and logged, keys never are"
         )
     scheme, colon, rest = reference.partition(":")
-    if not colon or scheme not in _FIND or not rest:
-        raise ValueError(f"a key reference begins with one of {', '.join(f'{name}:' for name in _FIND)}")
+    if not colon or scheme not in _SCHEMES or not rest:
+        raise ValueError(f"a key reference begins with one of {', '.join(f'{name}:' for name in _SCHEMES)}")
     return scheme, rest
 
 
-def _env(reference: str, name: str) -> str:
-    try:
-        return os.environ[name]
-    except KeyError:
-        raise KeyNotFoundError(f"{reference}: there is no such environment variable") from None
-
-
 def _keyring(reference: str, name: str) -> str:
-    service, slash, user = name.partition("/")
-    if not (service and slash and user):
-        raise ValueError(f"{reference}: an entry is written SERVICE/USER")
+    service, _, user = name.partition("/")
+    if not (service and user):
+        raise ValueError(f"{reference}: expected keyring:SERVICE/USER")
     try:
-        import keyring
-    except ImportError as error:
-        raise KeyNotFoundError(f"{reference}: the package keyring is not installed") from error
-    try:
-        found: str | None = keyring.get_password(service, user)
-    except keyring.errors.KeyringError as error:
-        raise KeyNotFoundError(f"{reference}: {error}") from error
-    if found is None:
-        raise KeyNotFoundError(f"{reference}: there is no such entry")
-    return found
+        return keyring_text(service, user)
+    except KeyNotFoundError as error:
+        raise KeyNotFoundError(f"{reference}: {error}") from error.__cause__
 
 
-def _from_text(read: Callable[[str, str], str]) -> Callable[[str, str], Key]:
-    def find(reference: str, name: str) -> Key:
-        text = read(reference, name)
-        try:
-            return Key.from_text(text)
-        except FormatError as error:
-            raise type(error)(f"{reference}: {error}") from None
-        except ValueError as error:
-            raise ValueError(f"{reference}: {error}") from None
-
-    return find
-
-
-def _file(reference: str, name: str) -> Key:
-    try:
-        return load(pathlib.Path(name).expanduser())
-    except FormatError as error:
-        raise type(error)(f"{reference}: {error}") from None
-
-
-def _call(reference: str, name: str) -> Key:
-    return call(reference, name)
-
-
-def _as_key(reference: str, found: object) -> Key:
-    if isinstance(found, Key):
-        return found
-    if not isinstance(found, bytes | bytearray | memoryview):
-        raise TypeError(f"{reference}: returned {type(found).__name__}, which is no key")
-    return Key.from_bytes(found)
-
-
-_TEXT: Final[dict[str, Callable[[str, str], str]]] = {"env": _env, "keyring": _keyring}
-_FIND: Final[dict[str, Callable[[str, str], Key]]] = {
-    "env": _from_text(_env),
-    "file": _file,
-    "keyring": _from_text(_keyring),
-    "call": _call,
-}
+_SCHEMES: Final = ("env", "file", "keyring", "call")

@@ -1,17 +1,18 @@
-"""Keys: made by the operating system's generator, wiped when dropped, kept in files that others read.
+"""Keys: generated from the operating system's random bytes, and saved in files that other software reads.
 
 ===================================  =================  ====================  ==============
 key                                  file               with a passphrase     for recipients
 ===================================  =================  ====================  ==============
 aes-…                                JWK (RFC 7517)     age file              age file
-age, age-pq                          age's own text     age file              age file
+age, age-pq                          age text           age file              age file
 rsa-…, p-256, secp256k1, x25519, …   PKCS#8 in PEM      encrypted PKCS#8      age file
 ===================================  =================  ====================  ==============
 
-Where a key is found may be said by a reference, which is no secret: ``"env:NAME"``, ``"file:PATH"``,
-``"keyring:SERVICE/USER"``, ``"call:package.module:function"``. ``resolve`` follows it.
+Public keys are saved as ``age1…`` or as SPKI in PEM. ``load`` reads all of these, and for example JWK Sets,
+OpenSSH keys and Tink keysets too. It returns a ``Key``, a ``PublicKey`` or a ``TinkKeyset``.
 
-Public keys are kept as ``age1…`` or as SPKI in PEM.
+A key reference tells where a key is stored, and is not secret: ``"env:NAME"``, ``"file:PATH"``,
+``"keyring:SERVICE/USER"``, ``"call:package.module:function"``. ``resolve`` returns the key.
 """
 
 from typing import Final

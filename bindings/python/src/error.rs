@@ -14,6 +14,7 @@ mod named {
     pyo3::import_exception!(sealane.exceptions, FormatError);
     pyo3::import_exception!(sealane.exceptions, TruncatedError);
     pyo3::import_exception!(sealane.exceptions, UnsupportedVersionError);
+    pyo3::import_exception!(sealane.exceptions, KeyNotFoundError);
     pyo3::import_exception!(sealane.exceptions, NoMatchingKeyError);
     pyo3::import_exception!(sealane.exceptions, ProviderUnavailableError);
     pyo3::import_exception!(sealane.exceptions, LimitExceededError);
@@ -49,6 +50,7 @@ fn worded(error: Error, text: String) -> PyErr {
         Error::Format(_) | Error::UnexpectedLength { .. } => named::FormatError::new_err(text),
         Error::Header(_) | Error::Armor(_) | Error::Line { .. } => named::FormatError::new_err(text),
         Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
+        Error::KeyNotFound(_) => named::KeyNotFoundError::new_err(text),
         Error::NoMatchingKey
         | Error::WrongPassphrase
         | Error::PassphraseRequired
@@ -118,6 +120,8 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
         | Misuse::InvalidSuffix
         | Misuse::Poisoned
         | Misuse::SecretLength { .. }
+        | Misuse::KeyId { .. }
+        | Misuse::Reference(_)
         | Misuse::UnsuitableKey(_)
         | Misuse::KeyPassphraseRequired
         | Misuse::KeyIdentityRequired

@@ -3,7 +3,7 @@
 use crate::buffer::Slot;
 use crate::error::{raise, raise_name};
 use crate::keys::{self, TinkKeyset};
-use crate::{people, text};
+use crate::{recipients, text};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealane::age::Armor;
@@ -32,7 +32,7 @@ impl EncryptWith {
         let passphrase = text::passphrase(passphrase)?;
         let params = EncryptParams {
             key: key.map(file_key).transpose()?,
-            recipients: people::recipients(recipients)?,
+            recipients: recipients::recipients(recipients)?,
             passphrase: passphrase.as_ref().map(|text| text.as_str()),
             context: &context,
             format: named(format)?,
@@ -76,7 +76,7 @@ impl DecryptWith {
         let passphrase = text::passphrase(passphrase)?;
         let params = DecryptParams {
             key: key.map(file_key).transpose()?,
-            identities: people::identities(identities)?,
+            identities: recipients::identities(identities)?,
             passphrase: passphrase.as_ref().map(|text| text.as_str()),
             context: &context,
             format: named(format)?,

@@ -14,7 +14,7 @@ use sealane::hybrid::ecies::{self, Config, Curve, Encoding};
 use sealane::hybrid::hpke::{self, Mode, Psk};
 use sealane::hybrid::rsa::{self, Parts};
 use sealane::hybrid::{self, Terms};
-use sealane::keys::{Public, Secret};
+use sealane::keys::{self, SecretKey};
 
 /// See ``sealane.hybrid.seal``.
 #[pyfunction]
@@ -189,10 +189,10 @@ pub(crate) fn rsa_open_parts<'py>(
     };
     let aad = e.read(aad)?.bytes();
     with_private(private, |private| match private {
-        Secret::Rsa(key) => {
+        SecretKey::Rsa(key) => {
             fill(py, parts.ciphertext.len(), |out| rsa::open_parts_into(key, oaep, parts, aad, out))
         }
-        _ => Err(PyValueError::new_err("a private key of RSA is needed")),
+        _ => Err(PyValueError::new_err("expected an RSA private key, found another kind of key")),
     })
 }
 
@@ -229,29 +229,32 @@ fn fill<'py>(
 }
 
 /// A `PublicKey`, or the text of one.
-fn with_public<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&Public) -> PyResult<T>) -> PyResult<T> {
+fn with_public<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&keys::PublicKey) -> PyResult<T>) -> PyResult<T> {
     if let Ok(key) = key.cast::<PublicKey>() {
         return work(key.get().public());
     }
     if let Ok(key) = key.cast::<Key>() {
         return Err(PyTypeError::new_err(format!(
-            "a public key is needed: give key.public, not the {} itself",
+            "expected a public key, found a private key (sealane.keys.Key {}); give key.public",
             key.get().kind_name()
         )));
     }
-    work(&Public::from_text(&text::secret("a public key", key)?).map_err(raise)?)
+    work(&keys::PublicKey::from_text(&text::secret("a public key", key)?).map_err(raise)?)
 }
 
 /// A `Key`, or the text of one.
-fn with_private<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&Secret) -> PyResult<T>) -> PyResult<T> {
+fn with_private<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&SecretKey) -> PyResult<T>) -> PyResult<T> {
     if let Ok(key) = key.cast::<Key>() {
         return work(key.get().secret());
     }
-    if key.is_instance_of::<PublicKey>() {
-        return Err(PyTypeError::new_err("a private key is needed, not a sealane.keys.PublicKey"));
+    if let Ok(key) = key.cast::<PublicKey>() {
+        return Err(PyTypeError::new_err(format!(
+            "expected a private key (sealane.keys.Key), found a public key (sealane.keys.PublicKey {})",
+            key.get().kind_name()
+        )));
     }
     let text = text::secret("a private key", key)?;
-    work(&key.py().detach(|| Secret::from_text(&text, None)).map_err(raise_about_key(None))?)
+    work(&key.py().detach(|| SecretKey::from_text(&text, None)).map_err(raise_about_key(None))?)
 }
 
 /// A key as eciespy takes it.

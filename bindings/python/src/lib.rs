@@ -16,10 +16,10 @@ mod keys;
 mod manifest;
 mod many;
 mod number;
-mod people;
 mod place;
 mod providers;
 mod ranges;
+mod recipients;
 mod rencrypt;
 mod sealer;
 mod text;
@@ -31,6 +31,7 @@ use std::ffi::OsString;
 /// Runs one command line of the program ``sealane`` and returns its exit status. ``args[0]`` is the program's name.
 #[pyfunction]
 fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    sealane::keys::set_keyring(keys::keyring_text);
     py.detach(|| cli::run(args))
 }
 
@@ -51,7 +52,7 @@ mod _native {
         hybrid::{
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
-        keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load},
+        keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load, parse_key, read_reference},
         manifest::Manifest,
         many::{decrypt_paths, encrypt_paths},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},

@@ -108,7 +108,7 @@ def test_mistakes() -> None:
         hybrid.open(keys.generate("aes-256"), blob)
     with pytest.raises(TypeError, match=r"give key\.public"):
         hybrid.seal(key, b"")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="private key is needed"):
+    with pytest.raises(TypeError, match="expected a private key"):
         hybrid.open(public(key), blob)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not int"):
         hybrid.seal(7, b"")  # type: ignore[arg-type]
@@ -165,7 +165,7 @@ def test_mistakes_of_hpke() -> None:
         hybrid.hpke_seal(public(KEYS["secp256k1"]), b"")
     with pytest.raises(ValueError, match="HPKE has keys of"):
         hybrid.hpke_open(KEYS["rsa-2048"], b"")
-    with pytest.raises(TypeError, match="private key is needed"):
+    with pytest.raises(TypeError, match="expected a private key"):
         hybrid.hpke_seal(to, b"", sender=to)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"give key\.public"):
         hybrid.hpke_open(key, b"", sender=key)  # type: ignore[arg-type]
@@ -217,7 +217,7 @@ def test_mistakes_of_rsa_in_parts() -> None:
     parts = [bytes(256), b"", bytes(16), bytes(16)]
     with pytest.raises(ValueError, match="known: sha1, sha256, sha384, sha512"):
         hybrid.rsa_open_parts(KEYS["rsa-2048"], *parts, oaep="md5")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="RSA is needed"):
+    with pytest.raises(ValueError, match="expected an RSA private key"):
         hybrid.rsa_open_parts(KEYS["p-256"], *parts)
     with pytest.raises(ValueError, match="tag must have 16"):
         hybrid.rsa_open_parts(KEYS["rsa-2048"], *parts[:3], b"")

@@ -76,7 +76,7 @@ def test_what_is_no_key_file(tmp_path: Path, text: str) -> None:
 
 
 def test_errors(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there are aes-128, aes-192, aes-256, age"):
+    with pytest.raises(ValueError, match="expected aes-128, aes-192, aes-256, age"):
         sealane.keys.generate("rot13")
     with pytest.raises(FileNotFoundError):
         sealane.keys.load(tmp_path / "missing")
@@ -209,7 +209,7 @@ def test_public_keys(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", PAIRS)
 def test_only_symmetric_keys_are_bytes(kind: str) -> None:
-    with pytest.raises(TypeError, match=f"symmetric key is needed, not one of the kind {kind}"):
+    with pytest.raises(TypeError, match=f"expected a symmetric key, found a {kind} key"):
         bytes(KEYS[kind])
     with pytest.raises(TypeError, match="symmetric"):
         sealane.Aead("aes-256-gcm", KEYS[kind])
@@ -275,9 +275,9 @@ def test_hexadecimal() -> None:
     for kind in PAIRS:
         if kind != "secp256k1":
             for attempt in [KEYS[kind].to_hex, public(KEYS[kind]).to_hex]:
-                with pytest.raises(TypeError, match=f"only secp256k1 has it, not {kind}"):
+                with pytest.raises(TypeError, match=f"expected a secp256k1 key, found a {kind} key"):
                     attempt()
-            with pytest.raises(TypeError, match="only secp256k1"):
+            with pytest.raises(TypeError, match="expected a secp256k1 key"):
                 _ = public(KEYS[kind]).ethereum_address
     with pytest.raises(TypeError):
         KEYS["aes-256"].to_hex()

@@ -9,7 +9,7 @@ use crate::{keys, passphrase};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use sealane::Error;
-use sealane::keys::{Existing, Kind, Public, Secret};
+use sealane::keys::{Existing, Kind, PublicKey, SecretKey};
 use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl Run for Keygen {
         };
         let chosen = chosen.as_ref().map(|text| text.as_str());
         let failed = |e| Failure::about("a new key", e);
-        let key = Secret::generate(self.kind).map_err(failed)?;
+        let key = SecretKey::generate(self.kind).map_err(failed)?;
         match self.output() {
             Some(path) => {
                 let saved = match &recipients[..] {
@@ -96,7 +96,7 @@ impl Keygen {
     }
 
     /// Prints a public key, or saves it to the output file.
-    fn show(&self, public: &Public, console: &Console) -> Result<(), Failure> {
+    fn show(&self, public: &PublicKey, console: &Console) -> Result<(), Failure> {
         match self.output() {
             Some(path) => public.save(path, Existing::Refuse).map_err(|error| save_failure(path, error)),
             None => console.print(&text(public)?),
@@ -114,7 +114,7 @@ fn save_failure(path: &Path, error: Error) -> Failure {
 }
 
 /// Reports a key that was saved: its public key, if it has one.
-fn report(key: &Secret, kind: Kind, path: &Path, console: &Console) -> Result<(), Failure> {
+fn report(key: &SecretKey, kind: Kind, path: &Path, console: &Console) -> Result<(), Failure> {
     let public = key.public().map(|public| text(&public)).transpose()?;
     match public {
         public if console.json() => console
@@ -124,7 +124,7 @@ fn report(key: &Secret, kind: Kind, path: &Path, console: &Console) -> Result<()
     }
 }
 
-fn text(public: &Public) -> Result<String, Failure> {
+fn text(public: &PublicKey) -> Result<String, Failure> {
     public.to_text().map_err(|e| Failure::about("the public key", e))
 }
 

@@ -66,12 +66,12 @@ fn keys_that_are_none() {
     fs::set_permissions(room.path("short"), Permissions::from_mode(0o600)).unwrap();
     for (key, status, words) in [
         ("missing", 1, "missing: no such file"),
-        ("text", 1, "text: not a key file"),
-        ("binary", 1, "binary: not a key file"),
+        ("text", 1, "text: expected a key file"),
+        ("binary", 1, "binary: expected a key file"),
         ("rsa", 1, "rsa: not a symmetric key"),
-        ("plain", 1, "plain: not a key file"),
-        ("/dev/null", 1, "not a key file"),
-        ("/dev/zero", 1, "not a key file"),
+        ("plain", 1, "plain: expected a key file"),
+        ("/dev/null", 1, "expected a key file"),
+        ("/dev/zero", 1, "expected a key file"),
         (".", 1, "is a folder"),
         ("-", 2, "standard input carries the data"),
         ("short", 2, "short: the key must have 16 or 32 bytes, not 3"),

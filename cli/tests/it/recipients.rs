@@ -134,7 +134,7 @@ fn what_is_wrong_is_said_apart() {
     let room = room();
     room.shell("$SEALANE encrypt -r $(cat me.pub) -o sealed plain").worked();
     room.refuses("decrypt -i you -o x sealed", 1, "sealed: no matching key");
-    room.refuses("decrypt -i me -o x plain", 1, "plain: not an age file");
+    room.refuses("decrypt -i me -o x plain", 1, "plain: expected an age file");
     room.refuses(
         "decrypt -k k -o x sealed",
         1,
@@ -151,12 +151,12 @@ fn what_is_wrong_is_said_apart() {
     room.refuses("decrypt -i me -o x future", 1, "unsupported version");
     room.refuses("decrypt -i plain -o x sealed", 1, "plain: ");
     room.refuses("decrypt -k k -i me -o x sealed", 2, "k: ");
-    room.refuses("encrypt -r age1nonsense -o x plain", 1, "age1nonsense: not a recipient");
+    room.refuses("encrypt -r age1nonsense -o x plain", 1, "age1nonsense: expected a recipient");
     room.write("broken", b"# who\nage1nonsense\n");
     room.refuses("encrypt -R broken -o x plain", 1, "broken: line 2: ");
     room.refuses("encrypt -o x plain", 2, "--key");
     room.refuses("encrypt -k k -p -o x plain", 2, "cannot be used with");
-    room.refuses("encrypt -k me -o x plain", 2, "a symmetric key is needed");
+    room.refuses("encrypt -k me -o x plain", 2, "expected a symmetric key");
     room.shell("$SEALANE encrypt -r $(cat me.pub) -c words -o x plain").failed(2, "have no context");
     room.shell("$SEALANE encrypt -r $(cat me.pub) --format tink-1mb -o x plain").failed(2, "requires -k");
     room.refuses("encrypt -k k --format age -o x plain", 2, "not for -k");

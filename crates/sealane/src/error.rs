@@ -56,6 +56,8 @@ pub enum Error {
     },
     /// The version of the format is not supported. The text names the supported versions.
     UnsupportedVersion(&'static str),
+    /// A key reference names no key on this machine. The text contains the reference, for example `env:NAME`.
+    KeyNotFound(String),
     /// No given key matches any recipient of the data.
     NoMatchingKey,
     /// The data is encrypted with a passphrase, and keys were given.
@@ -177,6 +179,15 @@ pub enum Misuse {
     KeyIdentityRequired,
     /// A passphrase or identities were given for a key file that is not encrypted.
     KeyNotEncrypted,
+    /// A JSON Web Key Set has no key, or several keys, with the wanted `kid`.
+    KeyId {
+        /// The `kid` that was asked for, if any.
+        wanted: Option<String>,
+        /// The `kid` of each symmetric key in the file.
+        found: Vec<Option<String>>,
+    },
+    /// A key reference is malformed. The text gives the expected form.
+    Reference(&'static str),
     /// The parameters of a key derivation are out of range. The text names the limit.
     DerivationParameters(&'static str),
     /// A recipient or a combination of recipients cannot be used. The text gives the reason.
@@ -257,6 +268,7 @@ impl fmt::Display for Error {
             Self::Armor(what) => write!(f, "damaged armor: {what}"),
             Self::Line { number, source } => write!(f, "line {number}: {source}"),
             Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
+            Self::KeyNotFound(text) => f.write_str(text),
             Self::NoMatchingKey => {
                 f.write_str("no matching key: none of the given keys matches a recipient of the data")
             }
@@ -378,11 +390,24 @@ impl fmt::Display for Misuse {
             Self::UnknownFormat { known } => {
                 write!(f, "unknown format; expected one of {}", known.join(", "))
             }
+            Self::KeyId { wanted, found } => key_id(f, wanted.as_deref(), found),
             Self::UnsuitableKey(text)
+            | Self::Reference(text)
             | Self::DerivationParameters(text)
             | Self::InvalidRecipients(text)
             | Self::UnsupportedSource(text) => f.write_str(text),
         }
+    }
+}
+
+fn key_id(f: &mut fmt::Formatter<'_>, wanted: Option<&str>, found: &[Option<String>]) -> fmt::Result {
+    let kids: Vec<_> = found.iter().map(|kid| kid.as_ref().map_or("none".into(), |kid| format!("{kid:?}"))).collect();
+    let (count, kids) = (found.iter().filter(|kid| kid.as_deref() == wanted).count(), kids.join(", "));
+    match (wanted, found.len()) {
+        (_, 0) => f.write_str("the JWK Set holds no symmetric key"),
+        (None, all) => write!(f, "the JWK Set holds {all} keys; select one by its kid: {kids}"),
+        (Some(kid), _) if count > 1 => write!(f, "{count} keys have the kid {kid:?}; the kids are: {kids}"),
+        (Some(kid), _) => write!(f, "no key has the kid {kid:?}; the kids are: {kids}"),
     }
 }
 

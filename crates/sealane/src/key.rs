@@ -2,6 +2,7 @@
 
 use crate::Error;
 use std::fmt;
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 /// The bytes of a symmetric key. Wiped on drop; never shown.
@@ -26,6 +27,15 @@ impl Key {
         &self.0
     }
 }
+
+/// Compares the bytes in constant time. The lengths are not secret.
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes().ct_eq(other.as_bytes()).into()
+    }
+}
+
+impl Eq for Key {}
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,6 +21,7 @@
 pub mod aead;
 pub mod age;
 pub mod asymmetric;
+mod encoding;
 mod engine;
 pub mod error;
 pub mod file;

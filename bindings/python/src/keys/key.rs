@@ -1,31 +1,35 @@
-//! `sealane.keys.Key`: what is secret.
+//! Methods of `sealane.keys.Key`.
 
-use super::{PublicKey, never_pickled, one_at_most};
+use super::classes::{Key, PublicKey, at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
 use crate::error::{raise, raise_about};
-use crate::{people, text};
-use pyo3::exceptions::PyTypeError;
+use crate::{recipients, text};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use sealane::keys::{Existing, Secret};
+use sealane::keys::{Jwk, SecretKey};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// A private or a symmetric key. Wiped when dropped; never shown, never pickled.
-#[pyclass(frozen, module = "sealane.keys")]
-pub(crate) struct Key(Secret);
-
 #[pymethods]
 impl Key {
-    /// A symmetric key of these bytes: uniformly random ones, never a password.
+    /// A symmetric key of these bytes, which must be uniformly random, never a password.
+    ///
+    /// ``kid``, ``alg`` and ``use`` are saved with the key, as members of its JSON Web Key.
     #[staticmethod]
-    fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<Self> {
-        super::extract(data).map(Secret::Symmetric).map(Self)
+    #[pyo3(signature = (data, *, kid = None, alg = None, r#use = None))]
+    fn from_bytes(
+        data: &Bound<'_, PyAny>,
+        kid: Option<String>,
+        alg: Option<String>,
+        r#use: Option<String>,
+    ) -> PyResult<Self> {
+        Ok(Self(SecretKey::Symmetric(Jwk { key: extract(data)?, kid, alg, usage: r#use })))
     }
 
-    /// The key that is written so: a JSON Web Key, PEM, an age identity, 64 hexadecimal digits of secp256k1, or one
-    /// of these in an age file as text.
+    /// Parses a private or symmetric key: a JSON Web Key, PEM, an age identity, 64 hexadecimal digits of secp256k1, or
+    /// one of these in an armored age file.
     ///
-    /// Raises FormatError, NoMatchingKeyError for another passphrase, ValueError where one is missing or in vain.
+    /// Raises FormatError, NoMatchingKeyError if the passphrase is wrong, and ValueError if it is missing or the key is
+    /// not encrypted.
     #[staticmethod]
     #[pyo3(signature = (text, passphrase = None))]
     fn from_text(
@@ -34,26 +38,39 @@ impl Key {
         passphrase: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (text, passphrase) = (text::secret("a key", text)?, text::passphrase(passphrase)?);
-        py.detach(|| Secret::from_text(&text, passphrase.as_ref().map(|text| text.as_str())))
+        py.detach(|| SecretKey::from_text(&text, passphrase.as_ref().map(|text| text.as_str())))
             .map(Self)
             .map_err(raise)
     }
 
-    /// What kind it is: one of ``sealane.keys.KINDS``, or the like of it for a key of another length.
+    /// The kind: one of ``sealane.keys.KINDS``, or for other lengths a name like "symmetric-152" or "rsa-2560".
     #[getter]
-    #[pyo3(name = "kind")]
-    pub(crate) fn kind_name(&self) -> Cow<'static, str> {
-        match (self.0.kind(), &self.0) {
-            (Some(kind), _) => kind.name().into(),
-            (None, Secret::Symmetric(key)) => format!("symmetric-{}", 8 * key.as_bytes().len()).into(),
-            (None, secret) => secret.public().map_or("unknown".into(), |public| super::public::kind(&public)),
-        }
+    fn kind(&self) -> Cow<'static, str> {
+        self.kind_name()
     }
 
-    /// The public side; None of a symmetric key.
+    /// The public key; None for a symmetric key.
     #[getter]
     fn public(&self) -> Option<PublicKey> {
-        self.0.public().map(PublicKey::new)
+        self.0.public().map(PublicKey)
+    }
+
+    /// The key identifier of a JSON Web Key (``kid``); None if there is none.
+    #[getter]
+    fn kid(&self) -> Option<&str> {
+        self.jwk()?.kid.as_deref()
+    }
+
+    /// The algorithm of a JSON Web Key (``alg``), for example "A256GCM"; None if there is none.
+    #[getter]
+    fn alg(&self) -> Option<&str> {
+        self.jwk()?.alg.as_deref()
+    }
+
+    /// The use of a JSON Web Key (``use``), for example "enc"; None if there is none.
+    #[getter]
+    fn r#use(&self) -> Option<&str> {
+        self.jwk()?.usage.as_deref()
     }
 
     /// Writes the key to a new file that only its owner can read.
@@ -64,10 +81,10 @@ impl Key {
     /// passphrase : str or bytes, optional
     ///     Encrypts the file.
     /// recipients : list, optional
-    ///     Encrypts the file for these people instead. See ``sealane.encrypt_file``.
+    ///     Encrypts the file for these recipients instead. See ``sealane.encrypt_file``.
     /// overwrite : bool
-    ///     Whether to replace a file. Otherwise FileExistsError is raised: a key that is written over takes its files
-    ///     along.
+    ///     Whether to replace a file. Otherwise FileExistsError is raised, because files encrypted with a lost key cannot
+    ///     be decrypted.
     #[pyo3(signature = (path, passphrase = None, *, recipients = None, overwrite = false))]
     fn save(
         &self,
@@ -77,8 +94,8 @@ impl Key {
         recipients: Option<&Bound<'_, PyAny>>,
         overwrite: bool,
     ) -> PyResult<()> {
-        one_at_most("passphrase", passphrase, "recipients", recipients)?;
-        let (passphrase, recipients) = (text::passphrase(passphrase)?, people::recipients(recipients)?);
+        at_most_one("passphrase", passphrase, "recipients", recipients)?;
+        let (passphrase, recipients) = (text::passphrase(passphrase)?, recipients::recipients(recipients)?);
         py.detach(|| match recipients {
             Some(recipients) => self.0.save_for(&path, &recipients, existing(overwrite)),
             None => self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
@@ -86,7 +103,7 @@ impl Key {
         .map_err(|e| raise_about(&path, e))
     }
 
-    /// The key as a file has it, for those who keep it elsewhere: the secret itself, unless ``passphrase`` encrypts it.
+    /// The text of a key file, for other kinds of storage. It is the secret, unless ``passphrase`` encrypts it.
     #[pyo3(signature = (passphrase = None))]
     fn to_text<'py>(
         &self,
@@ -98,17 +115,21 @@ impl Key {
         Ok(PyString::new(py, &text.map_err(raise)?))
     }
 
-    /// The secret number as 64 hexadecimal digits. Of secp256k1 only; otherwise TypeError is raised.
+    /// The secret number of a secp256k1 key as 64 hexadecimal digits. Raises TypeError for other kinds.
     fn to_hex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         match &self.0 {
-            Secret::Secp256k1(key) => Ok(super::hex(py, key.as_bytes())),
-            _ => Err(super::no_hex(&self.kind_name())),
+            SecretKey::Secp256k1(key) => Ok(hex(py, key.as_bytes())),
+            _ => Err(only_secp256k1(&self.kind_name())),
         }
     }
 
-    /// The secret itself. Of a symmetric key only; otherwise TypeError is raised.
+    /// The bytes of a symmetric key. Raises TypeError for other kinds.
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.symmetric()?.as_bytes()))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0 == other.0
     }
 
     fn __repr__(&self) -> String {
@@ -121,33 +142,10 @@ impl Key {
 }
 
 impl Key {
-    pub(crate) fn new(secret: Secret) -> Self {
-        Self(secret)
-    }
-
-    pub(crate) fn secret(&self) -> &Secret {
-        &self.0
-    }
-
-    /// The symmetric key that it is.
-    ///
-    /// # Errors
-    /// `TypeError`.
-    pub(crate) fn symmetric(&self) -> PyResult<&sealane::Key> {
+    fn jwk(&self) -> Option<&Jwk> {
         match &self.0 {
-            Secret::Symmetric(key) => Ok(key),
-            Secret::Age(_) => Err(PyTypeError::new_err(format!(
-                "a symmetric key is needed, not one of the kind {}: that is an identity, for identities=[key]",
-                self.kind_name()
-            ))),
-            _ => Err(PyTypeError::new_err(format!(
-                "a symmetric key is needed, not one of the kind {}",
-                self.kind_name()
-            ))),
+            SecretKey::Symmetric(jwk) => Some(jwk),
+            _ => None,
         }
     }
-}
-
-pub(super) fn existing(overwrite: bool) -> Existing {
-    if overwrite { Existing::Replace } else { Existing::Refuse }
 }

@@ -1,31 +1,32 @@
 //! `sealane.keys.TinkKeyset`.
 
-use super::{extract, never_pickled};
+use super::classes::{extract, never_pickled};
 use crate::error::{raise, raise_name};
 use crate::text;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sealane::file::{Format, Keyset};
 
-/// Keys of Tink's AES-GCM-HKDF streaming: one encrypts, each of them may decrypt. Never shown, never pickled.
+/// A Tink keyset of AES-GCM-HKDF streaming keys: the primary key encrypts, and each enabled key decrypts. It is never
+/// shown or pickled.
 ///
 /// Parameters
 /// ----------
 /// json_text : str or bytes
-///     A keyset in clear, as ``tinkey --out-format json`` and Tink's JSON writers make them.
+///     A cleartext keyset, as ``tinkey --out-format json`` and the JSON writers of Tink make it.
 ///
-/// Raises FormatError. Give it as ``key=`` to ``sealane.encrypt_file`` and its kin.
+/// Raises FormatError. Pass it as ``key=``, for example to ``sealane.encrypt_file``.
 #[pyclass(frozen, module = "sealane.keys")]
 pub(crate) struct TinkKeyset(Keyset);
 
 #[pymethods]
 impl TinkKeyset {
     #[new]
-    fn new(json_text: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn from_json(json_text: &Bound<'_, PyAny>) -> PyResult<Self> {
         Keyset::from_json(&text::secret("a keyset", json_text)?).map(Self).map_err(raise)
     }
 
-    /// A keyset of one key, 16 or 32 bytes, for the format "tink-1mb" or "tink-4kb".
+    /// Creates a keyset of one key of 16 or 32 bytes, for the format "tink-1mb" or "tink-4kb".
     ///
     /// Raises ValueError for another format or length.
     #[staticmethod]
@@ -34,7 +35,7 @@ impl TinkKeyset {
         format.tink_keyset(&extract(key)?).map(Self).map_err(raise)
     }
 
-    /// The keyset in clear, as Tink reads it: the secret itself.
+    /// The cleartext keyset in JSON, as Tink reads it. It is the secret.
     fn to_json<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
         PyString::new(py, &self.0.to_json())
     }
@@ -49,6 +50,10 @@ impl TinkKeyset {
 }
 
 impl TinkKeyset {
+    pub(super) fn new(keyset: Keyset) -> Self {
+        Self(keyset)
+    }
+
     pub(crate) fn keyset(&self) -> &Keyset {
         &self.0
     }

@@ -1,38 +1,28 @@
-//! `sealane.keys.PublicKey`: what others may know.
+//! Methods of `sealane.keys.PublicKey`.
 
-use super::key::existing;
+use super::classes::{PublicKey, existing, hex, only_secp256k1};
+use super::functions::raise_load;
 use crate::error::{raise, raise_about};
 use crate::text;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sealane::asymmetric::secp256k1::Encoding;
-use sealane::keys::Public;
+use sealane::keys;
 use std::borrow::Cow;
 use std::path::PathBuf;
-
-/// The public side of a key.
-///
-/// Parameters
-/// ----------
-/// text : str
-///     "age1…", "age1pq1…", "ssh-ed25519 …" or "ssh-rsa …", PEM, or hexadecimal digits of secp256k1: 33, 65 or, as
-///     Ethereum has them, 64 bytes, with or without 0x.
-///
-/// Raises FormatError. ``str(key)`` is such a text again; equal keys are equal and have the same hash.
-#[pyclass(frozen, module = "sealane.keys")]
-pub(crate) struct PublicKey(Public);
 
 #[pymethods]
 impl PublicKey {
     #[new]
     fn from_text(text: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Public::from_text(&text::secret("a public key", text)?).map(Self).map_err(raise)
+        keys::PublicKey::from_text(&text::secret("a public key", text)?).map(Self).map_err(raise)
     }
 
-    /// The key in a file. Raises OSError, FormatError.
+    /// Loads a public key from a file. Raises OSError, FormatError.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| Public::load(&path)).map(Self).map_err(|e| raise_about(&path, e))
+        let found = py.detach(|| keys::PublicKey::load(&path));
+        found.map(Self).map_err(|e| raise_load(&path, e))
     }
 
     /// Writes the key to a new file. Raises FileExistsError unless ``overwrite``.
@@ -41,30 +31,29 @@ impl PublicKey {
         py.detach(|| self.0.save(&path, existing(overwrite))).map_err(|e| raise_about(&path, e))
     }
 
-    /// What kind it is: one of ``sealane.keys.KINDS``, "ssh-ed25519", "ssh-rsa", or "rsa-" and another number of bits.
+    /// The kind: one of ``sealane.keys.KINDS``, "ssh-ed25519", "ssh-rsa", or "rsa-" and another number of bits.
     #[getter]
-    #[pyo3(name = "kind")]
-    pub(crate) fn kind_name(&self) -> Cow<'static, str> {
-        kind(&self.0)
+    fn kind(&self) -> Cow<'static, str> {
+        self.kind_name()
     }
 
-    /// The point as hexadecimal digits of 65 or 33 bytes. Of secp256k1 only; otherwise TypeError is raised.
+    /// A secp256k1 key as the hexadecimal digits of 65 bytes, or of 33 if ``compressed``. Raises TypeError for other
+    /// kinds.
     #[pyo3(signature = (compressed = false))]
     fn to_hex<'py>(&self, py: Python<'py>, compressed: bool) -> PyResult<Bound<'py, PyString>> {
         let encoding = if compressed { Encoding::Compressed } else { Encoding::Uncompressed };
         match &self.0 {
-            Public::Secp256k1(key) => Ok(super::hex(py, &key.to_bytes(encoding))),
-            _ => Err(super::no_hex(&self.kind_name())),
+            keys::PublicKey::Secp256k1(key) => Ok(hex(py, &key.to_bytes(encoding))),
+            _ => Err(only_secp256k1(&self.kind_name())),
         }
     }
 
-    /// The address that Ethereum derives from the key, with capitals as EIP-55 has them. Of secp256k1 only; otherwise
-    /// TypeError is raised.
+    /// The Ethereum address of a secp256k1 key, with the upper-case letters of EIP-55. Raises TypeError for other kinds.
     #[getter]
     fn ethereum_address(&self) -> PyResult<String> {
         match &self.0 {
-            Public::Secp256k1(key) => Ok(key.ethereum_address()),
-            _ => Err(super::no_hex(&self.kind_name())),
+            keys::PublicKey::Secp256k1(key) => Ok(key.ethereum_address()),
+            _ => Err(only_secp256k1(&self.kind_name())),
         }
     }
 
@@ -76,7 +65,7 @@ impl PublicKey {
         format!("<sealane.keys.PublicKey {}>", self.kind_name())
     }
 
-    fn __eq__(&self, other: PyRef<'_, Self>) -> bool {
+    fn __eq__(&self, other: &Self) -> bool {
         self.0 == other.0
     }
 
@@ -86,24 +75,5 @@ impl PublicKey {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, pyo3::types::PyType>, (String,)) {
         (py.get_type::<Self>(), (self.0.to_string(),))
-    }
-}
-
-impl PublicKey {
-    pub(crate) fn new(public: Public) -> Self {
-        Self(public)
-    }
-
-    pub(crate) fn public(&self) -> &Public {
-        &self.0
-    }
-}
-
-pub(super) fn kind(public: &Public) -> Cow<'static, str> {
-    match (public.kind(), public) {
-        (Some(kind), _) => kind.name().into(),
-        (None, Public::Rsa(key)) => format!("rsa-{}", key.bits()).into(),
-        // "ssh-rsa AAAA…"
-        (None, other) => other.to_string().split(' ').next().unwrap_or_default().to_owned().into(),
     }
 }

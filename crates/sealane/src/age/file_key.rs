@@ -1,4 +1,4 @@
-//! The file key, and what is derived from it.
+//! The file key and the keys derived from it.
 
 use crate::{Aead, Algorithm, Error, InOut, Key};
 use hkdf::Hkdf;
@@ -6,13 +6,13 @@ use hkdf::hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// Bytes of a file key.
+/// Number of bytes in a file key.
 pub(super) const LEN: usize = 16;
-/// Bytes of a wrapped file key. Whatever is longer or shorter is refused before it is opened (c2sp.org/age, against
-/// partitioning oracles).
-pub(super) const WRAPPED: usize = LEN + 16;
+/// Number of bytes in a wrapped file key. Other lengths are refused before decryption, which prevents partitioning
+/// oracles (c2sp.org/age).
+pub(super) const WRAPPED_LEN: usize = LEN + 16;
 
-/// What the payload of one file is encrypted with: 16 bytes that every recipient can unwrap. Wiped on drop.
+/// The key of one file: 16 bytes that each recipient can unwrap. It is wiped on drop.
 pub(super) struct FileKey(Zeroizing<[u8; LEN]>);
 
 impl FileKey {
@@ -22,7 +22,7 @@ impl FileKey {
         Ok(key)
     }
 
-    /// The key that an opened stanza holds, where it has the length of one.
+    /// Returns the file key, or `None` if the length is wrong.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Some(Self(Zeroizing::new(bytes.try_into().ok()?)))
     }
@@ -31,16 +31,16 @@ impl FileKey {
         &self.0
     }
 
-    /// Seals the file key with ChaCha20-Poly1305 under a key that serves for this alone, so the nonce is zero.
-    pub(super) fn wrap(&self, wrap_key: &[u8; 32]) -> Result<[u8; WRAPPED], Error> {
-        let mut wrapped = [0; WRAPPED];
+    /// Encrypts the file key with ChaCha20-Poly1305. The nonce is zero, because a wrap key is used once.
+    pub(super) fn wrap(&self, wrap_key: &[u8; 32]) -> Result<[u8; WRAPPED_LEN], Error> {
+        let mut wrapped = [0; WRAPPED_LEN];
         let (data, tag) = wrapped.split_at_mut(LEN);
         aead(wrap_key)?.encrypt_parts(&[0; 12], &[], InOut::apart(&*self.0, data), tag)?;
         Ok(wrapped)
     }
 
-    /// Opens a wrapped file key; `None` where it is another's.
-    pub(super) fn unwrap(wrap_key: &[u8; 32], wrapped: &[u8; WRAPPED]) -> Result<Option<Self>, Error> {
+    /// Decrypts a wrapped file key, or returns `None` if `wrap_key` is not its key.
+    pub(super) fn unwrap(wrap_key: &[u8; 32], wrapped: &[u8; WRAPPED_LEN]) -> Result<Option<Self>, Error> {
         let mut key = Self(Zeroizing::new([0; LEN]));
         let (data, tag) = wrapped.split_at(LEN);
         match aead(wrap_key)?.decrypt_parts(&[0; 12], &[], InOut::apart(data, &mut *key.0), tag) {
@@ -50,14 +50,14 @@ impl FileKey {
         }
     }
 
-    /// The MAC over a header.
+    /// Computes the MAC of a header.
     pub(super) fn mac(&self, text: &[u8]) -> [u8; 32] {
         let key = derive(&*self.0, &[], "header");
-        let mac = Hmac::<Sha256>::new_from_slice(&*key).expect("HMAC takes keys of any length");
+        let mac = Hmac::<Sha256>::new_from_slice(&*key).expect("HMAC accepts keys of any length");
         mac.chain_update(text).finalize().into_bytes().into()
     }
 
-    /// The AEAD of the payload.
+    /// Returns the AEAD of the payload.
     pub(super) fn payload(&self, nonce: &[u8; 16]) -> Result<Aead, Error> {
         aead(&derive(&*self.0, nonce, "payload"))
     }
@@ -67,10 +67,10 @@ fn aead(key: &[u8; 32]) -> Result<Aead, Error> {
     Aead::new(Algorithm::ChaCha20Poly1305, &Key::from_bytes(key))
 }
 
-/// HKDF with SHA-256, 32 bytes.
+/// Derives 32 bytes with HKDF-SHA-256.
 pub(super) fn derive(ikm: &[u8], salt: &[u8], info: &str) -> Zeroizing<[u8; 32]> {
     let mut okm = Zeroizing::new([0; 32]);
     let hkdf = Hkdf::<Sha256>::new(Some(salt), ikm);
-    hkdf.expand(info.as_bytes(), &mut *okm).expect("32 bytes are one block");
+    hkdf.expand(info.as_bytes(), &mut *okm).expect("HKDF-SHA-256 gives up to 8160 bytes");
     okm
 }

@@ -1,107 +1,95 @@
-//! The header of an age file: who can unwrap its file key, and a MAC over that.
+//! The header of an age file: one stanza for each recipient, with the wrapped file key, and a MAC.
 //!
 //! ```text
 //! header = "age-encryption.org/v1" LF  1*stanza  "--- " MAC in base64, 43 columns, LF
 //! MAC    = HMAC-SHA-256(HKDF-SHA-256(file key, no salt, "header"), the header up to and including "---")
 //! ```
 //!
-//! Source: c2sp.org/age, "Header". Nothing is read that would not be written the same way again.
+//! Source: c2sp.org/age, "Header". The encoding is canonical: a header that would be written differently is refused.
 
 use super::file_key::FileKey;
 use super::stanza::{self, Stanza};
 use crate::Error;
+use crate::engine::prefix::Parsed;
 use std::fmt;
 use std::ops::Range;
 use subtle::ConstantTimeEq;
 
-/// The longest header that is read, in bytes: some thousand post-quantum recipients.
-pub const MOST: usize = 16 << 20;
+/// Maximum number of bytes in a header, enough for some thousand post-quantum recipients.
+pub const MAX_HEADER_LEN: usize = 16 << 20;
 
 const ORIGIN: &[u8] = b"age-encryption.org/";
 const INTRO: &str = "age-encryption.org/v1\n";
 const END: &str = "---";
-/// Bytes of the last line, but for its line feed: the mark, a space, 32 bytes in base64.
+/// Number of bytes in the last line without its line feed: `---`, a space, and 32 bytes in base64.
 const END_LINE: usize = END.len() + 1 + 43;
-const NEITHER: &str = "a line begins neither a recipient nor the MAC";
+const NEITHER: &str = "a line begins neither a recipient stanza nor the MAC";
 const WRONG_MAC: &str = "the MAC is not 32 bytes in canonical base64";
-/// With fewer bytes it is not worth to ask whether they are the whole header.
-const LEAST: usize = 1 << 10;
+/// Number of bytes to ask for before the first attempt.
+const MIN_NEED: usize = 1 << 10;
 
 /// The header of an age file.
 pub struct Header {
-    /// All that the MAC is computed over.
+    /// The text that the MAC covers.
     text: String,
-    stanzas: Vec<Lines>,
+    stanzas: Vec<StanzaRange>,
     mac: [u8; 32],
 }
 
-/// Where a stanza lies in the text.
-struct Lines {
-    /// After the arrow.
+/// Position of a stanza in the text.
+struct StanzaRange {
+    /// The first line after the arrow.
     line: Range<u32>,
     body: Range<u32>,
 }
 
-/// What a file's first bytes are.
-#[derive(Debug)]
-pub enum Parsed {
-    /// The beginning of a header. It is not worth to ask again with less than `want` bytes, unless the file has no
-    /// more; then it is truncated. Whoever waits for so many parses in linear time.
-    More {
-        /// Bytes, counted from the start of the file.
-        want: usize,
-    },
-    /// A whole header, of so many bytes.
-    Whole(Header, usize),
-}
-
 impl Header {
-    /// Parses the header that `prefix` begins with.
+    /// Parses the header at the start of `prefix`, and returns it with its length in bytes.
     ///
     /// # Errors
-    /// [`Error::Format`] for what is no age file, [`Error::UnsupportedVersion`], [`Error::Header`].
-    pub fn parse(prefix: &[u8]) -> Result<Parsed, Error> {
+    /// [`Error::Format`] if it is not an age file; [`Error::UnsupportedVersion`], [`Error::Header`].
+    pub fn parse(prefix: &[u8]) -> Result<Parsed<(Self, usize)>, Error> {
         check_intro(prefix)?;
-        let within = &prefix[..prefix.len().min(MOST)];
+        let within = &prefix[..prefix.len().min(MAX_HEADER_LEN)];
         match parse(within)? {
-            Some((header, len)) => Ok(Parsed::Whole(header, len)),
-            None if within.len() == MOST => Err(Error::Header("it is longer than 16 MiB")),
-            None => Ok(Parsed::More { want: (2 * prefix.len()).clamp(LEAST, MOST) }),
+            Some(found) => Ok(Parsed::Ready(found)),
+            None if within.len() == MAX_HEADER_LEN => Err(Error::Header("it is longer than 16 MiB")),
+            None => Ok(Parsed::NeedsMore((2 * prefix.len()).clamp(MIN_NEED, MAX_HEADER_LEN))),
         }
     }
 
-    /// Parses the header of a file that is at hand as a whole; returns its length too.
+    /// Parses the header of a complete file, and returns it with its length in bytes.
     ///
     /// # Errors
     /// Those of [`Self::parse`]; [`Error::Truncated`].
     pub fn parse_whole(file: &[u8]) -> Result<(Self, usize), Error> {
         match Self::parse(file)? {
-            Parsed::Whole(header, len) => Ok((header, len)),
-            Parsed::More { .. } => Err(Error::Truncated),
+            Parsed::Ready(found) => Ok(found),
+            Parsed::NeedsMore(_) => Err(Error::Truncated),
         }
     }
 
-    /// The recipients' stanzas, those of unknown kinds included.
+    /// The recipient stanzas, including those of unknown types.
     pub fn stanzas(&self) -> impl ExactSizeIterator<Item = Stanza<'_>> {
         let part = |range: &Range<u32>| &self.text[range.start as usize..range.end as usize];
         self.stanzas.iter().map(move |lines| Stanza { line: part(&lines.line), body: part(&lines.body) })
     }
 
-    /// Whether a passphrase opens it.
-    pub fn wants_passphrase(&self) -> bool {
-        self.stanzas().any(|stanza| stanza.kind() == super::scrypt::KIND)
+    /// Whether the file is encrypted with a passphrase.
+    pub fn has_passphrase(&self) -> bool {
+        self.stanzas().any(|stanza| stanza.kind() == stanza::SCRYPT)
     }
 
-    /// Compares the MAC.
+    /// Verifies the MAC in constant time.
     pub(super) fn verify(&self, file_key: &FileKey) -> Result<(), Error> {
         match bool::from(file_key.mac(self.text.as_bytes()).ct_eq(&self.mac)) {
             true => Ok(()),
-            false => Err(Error::Header("its MAC does not fit, so it was changed")),
+            false => Err(Error::Header("its MAC does not match, so it was changed")),
         }
     }
 }
 
-/// A header that is being written.
+/// Writes a header.
 pub(super) struct Writer(String);
 
 impl Writer {
@@ -109,7 +97,7 @@ impl Writer {
         Self(INTRO.into())
     }
 
-    /// Adds a recipient: the words of its first line, of which the first is the kind, and its body.
+    /// Adds a stanza. `words` are its type and its arguments.
     pub(super) fn stanza(&mut self, words: &[&str], body: &[u8]) {
         stanza::write(&mut self.0, words, body);
     }
@@ -124,117 +112,118 @@ impl Writer {
     }
 }
 
-/// Tells a foreign file from another version and from damage.
+/// Checks the first line, and distinguishes other files, other versions and damage.
 fn check_intro(prefix: &[u8]) -> Result<(), Error> {
     if prefix.iter().zip(INTRO.as_bytes()).all(|(is, should)| is == should) {
         return Ok(());
     }
     let Some(version) = prefix.strip_prefix(ORIGIN) else {
-        return Err(Error::Format("not an age file"));
+        return Err(Error::Format("expected an age file, found another format"));
     };
     let version = version.split(|&byte| byte == b'\n').next().unwrap_or_default();
     Err(match version {
-        b"v1\r" => Error::Header("its lines end with CR LF: it was changed as if it were text"),
+        b"v1\r" => Error::Header("its lines end with CR LF; it was transferred as text"),
         version if !version.is_empty() && version.iter().all(u8::is_ascii_graphic) => {
-            Error::UnsupportedVersion("of age, only version 1 is known")
+            Error::UnsupportedVersion("version 1 of age is supported")
         }
-        _ => Error::Header("the first line names no version"),
+        _ => Error::Header("the first line has no version"),
     })
 }
 
-/// The header and its length, or `None` where the bytes end before it does and are right so far.
+/// Parses a header, and returns it with its length, or `None` if the bytes are correct so far but end too early.
 fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>, Error> {
-    let mut lines = Reader { bytes, at: INTRO.len() };
+    let mut lines = Lines { bytes, at: INTRO.len() };
     let mut stanzas = Vec::new();
     loop {
         let line = match lines.next() {
-            Line::Whole(line) => line,
-            Line::Part(part) => return check_part(part).map(|()| None),
+            Line::Complete(line) => line,
+            Line::Partial(part) => return check_partial(part).map(|()| None),
         };
         let Some(words) = bytes[line.clone()].strip_prefix(b"-> ") else {
             let mac = check_end(&bytes[line.clone()])?;
             if stanzas.is_empty() {
-                return Err(Error::Header("it has no recipient"));
+                return Err(Error::Header("it has no recipient stanza"));
             }
             let text = std::str::from_utf8(&bytes[..line.start + END.len()]);
-            // Every line was found to be ASCII.
-            let text = text.map_err(|_| Error::Header("it is no text"))?.to_owned();
+            // Every line was checked to be ASCII.
+            let text = text.map_err(|_| Error::Header("it is not ASCII"))?.to_owned();
             return Ok(Some((Header { text, stanzas, mac }, lines.at)));
         };
         check_words(words)?;
         match lines.body()? {
-            Some(body) => stanzas.push(Lines { line: narrow(line.start + 3..line.end), body: narrow(body) }),
+            Some(body) => stanzas.push(StanzaRange { line: narrow(line.start + 3..line.end), body: narrow(body) }),
             None => return Ok(None),
         }
     }
 }
 
-/// Goes from line to line.
-struct Reader<'a> {
+/// Splits bytes into lines.
+struct Lines<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 enum Line<'a> {
-    /// Where it lies, its line feed left out.
-    Whole(Range<usize>),
-    /// The bytes end before it does.
-    Part(&'a [u8]),
+    /// The range of the line without its line feed.
+    Complete(Range<usize>),
+    /// The bytes after the last line feed.
+    Partial(&'a [u8]),
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Lines<'a> {
     fn next(&mut self) -> Line<'a> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         match rest.iter().position(|&byte| byte == b'\n') {
             Some(len) => {
                 let start = self.at;
                 self.at += len + 1;
-                Line::Whole(start..start + len)
+                Line::Complete(start..start + len)
             }
-            None => Line::Part(rest),
+            None => Line::Partial(rest),
         }
     }
 
-    /// The lines up to the first short one; where they lie.
+    /// Returns the range of a body, which ends with the first short line.
     fn body(&mut self) -> Result<Option<Range<usize>>, Error> {
         let start = self.at;
         loop {
             match self.next() {
-                Line::Whole(line) => {
+                Line::Complete(line) => {
                     stanza::decode_line(&self.bytes[line.clone()], &mut [0; stanza::LINE_BYTES])?;
                     if line.len() < stanza::COLUMNS {
                         return Ok(Some(start..line.end));
                     }
                 }
-                Line::Part(part) if part.len() > stanza::COLUMNS => {
+                Line::Partial(part) if part.len() > stanza::COLUMNS => {
                     return Err(Error::Header(stanza::LONG_LINE));
                 }
-                Line::Part(_) => return Ok(None),
+                Line::Partial(_) => return Ok(None),
             }
         }
     }
 }
 
-/// The words after an arrow: one or more, each of one or more visible characters.
+/// Checks the words after an arrow. There is at least one, and each has at least one visible character.
 fn check_words(words: &[u8]) -> Result<(), Error> {
-    let whole = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_graphic);
-    match words.split(|&byte| byte == b' ').all(whole) {
+    let valid = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_graphic);
+    match words.split(|&byte| byte == b' ').all(valid) {
         true => Ok(()),
-        false => Err(Error::Header("a recipient's arguments are not words with a space between them")),
+        false => Err(Error::Header("the arguments of a recipient stanza are not separated by single spaces")),
     }
 }
 
-/// The last line; returns the MAC.
+/// Parses the last line, and returns the MAC.
 fn check_end(line: &[u8]) -> Result<[u8; 32], Error> {
     let mac = line.strip_prefix(b"--- ").ok_or(Error::Header(NEITHER))?;
+    // Bytes that are not UTF-8 are not base64 either.
     let mac = std::str::from_utf8(mac).map_err(|_| Error::Header(WRONG_MAC))?;
     stanza::argument(mac, WRONG_MAC)
 }
 
-/// A line that may go on: what can no more become right is refused now, however long the file is.
-fn check_part(part: &[u8]) -> Result<(), Error> {
+/// Checks an incomplete line, so that an invalid header is refused early, whatever the length of the file.
+fn check_partial(part: &[u8]) -> Result<(), Error> {
     if let Some(words) = part.strip_prefix(b"-> ") {
-        // A last word that is empty may yet begin.
+        // An empty last word can still get characters.
         return match words.strip_suffix(b" ").unwrap_or(words) {
             [] => Ok(()),
             words => check_words(words),
@@ -247,7 +236,7 @@ fn check_part(part: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// A header has at most 16 MiB.
+/// Narrows a range of a header, which has at most 16 MiB.
 fn narrow(range: Range<usize>) -> Range<u32> {
     range.start as u32..range.end as u32
 }

@@ -1,4 +1,4 @@
-//! Recipients that are safe from quantum computers: X-Wing, which is ML-KEM-768 and X25519 together.
+//! The post-quantum recipient type: X-Wing, the hybrid KEM of ML-KEM-768 and X25519.
 //!
 //! ```text
 //! stanza = "mlkem768x25519" enc[1120]  body[32]
@@ -8,7 +8,7 @@
 //!
 //! Source: c2sp.org/age, "The MLKEM768-X25519 hybrid post-quantum recipient type".
 
-use super::file_key::{FileKey, WRAPPED};
+use super::file_key::{FileKey, WRAPPED_LEN};
 use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
 use super::text::{Case, encode};
@@ -19,18 +19,18 @@ use crate::asymmetric::{hpke, x25519 as curve};
 use zeroize::Zeroizing;
 
 pub(super) const KIND: &str = "mlkem768x25519";
-/// What the texts begin with.
+/// Human-readable prefixes of the encodings.
 pub(super) const RECIPIENT: &str = "age1pq";
 pub(super) const IDENTITY: &str = "AGE-SECRET-KEY-PQ-";
 
 const AEAD: hpke::Aead = hpke::Aead::ChaCha20Poly1305;
 const INFO: &[u8] = b"age-encryption.org/mlkem768x25519";
-const WRONG: &str = "an mlkem768x25519 recipient is not a share of 1120 bytes and a wrapped key of 32";
+const WRONG: &str = "an mlkem768x25519 stanza is not an encapsulated key of 1120 bytes and a wrapped key of 32 bytes";
 
-/// A stanza of this kind.
+/// A parsed stanza.
 pub(super) struct Wrapped {
     enc: [u8; CIPHERTEXT_LEN],
-    body: [u8; WRAPPED],
+    body: [u8; WRAPPED_LEN],
 }
 
 impl Wrapped {
@@ -42,13 +42,13 @@ impl Wrapped {
 
 pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
     PublicKey::from_bytes(bytes)
-        .map_err(|_| Error::Format("not a post-quantum age recipient: its bytes are no key of X-Wing"))
+        .map_err(|_| Error::Format("expected a post-quantum age recipient, found an invalid X-Wing key"))
 }
 
 pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
     let seed = bytes.try_into();
     PrivateKey::from_seed(
-        seed.map_err(|_| Error::Format("not a post-quantum age identity: it has not 32 bytes"))?,
+        seed.map_err(|_| Error::Format("expected a post-quantum age identity of 32 bytes"))?,
     )
 }
 
@@ -68,10 +68,10 @@ pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Write
 }
 
 pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
-    // Not for secrecy, since the other half would still keep it: such a share is never sent, so the header is damaged.
-    // Every key agrees on zero with it, so any serves to find out.
+    // A share of low order is never sent, so the header is damaged. Secrecy does not need this check, because ML-KEM
+    // protects the key too. Any private key gives zero with such a share, so a fixed one is used.
     let share = wrapped.enc.last_chunk().ok_or(Error::Header(WRONG))?;
-    x25519::agree(&curve::PrivateKey::from_bytes(&[1; 32])?, share)?;
+    x25519::shared_secret(&curve::PrivateKey::from_bytes(&[1; 32])?, share)?;
     match hpke::open(&identity.clone().into(), AEAD, &wrapped.enc, INFO, b"", &wrapped.body) {
         Ok(bytes) => Ok(FileKey::from_bytes(&Zeroizing::new(bytes))),
         Err(Error::Authentication) => Ok(None),

@@ -1,10 +1,10 @@
-//! Who reads a file.
+//! Identities: the private keys and passphrases that decrypt a file.
 
 use super::file_key::FileKey;
 use super::header::Header;
-use super::recipient::{Public, Recipient};
-use super::scrypt::{MOST_WORK, Passphrase};
-use super::stanza::Stanza;
+use super::recipient::{Kind, Public, Recipient};
+use super::scrypt::{MAX_WORK_FACTOR, Passphrase};
+use super::stanza::{SCRYPT, Stanza};
 use super::{hybrid, scrypt, ssh, text, x25519};
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::{Error, Misuse};
@@ -12,9 +12,10 @@ use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
-/// What opens a file: a private key or a passphrase. Wiped on drop; never shown.
+/// A private key or a passphrase that decrypts files. It is wiped on drop, and `Debug` does not show it.
 ///
-/// From text: `AGE-SECRET-KEY-1…`, `AGE-SECRET-KEY-PQ-1…`, an OpenSSH private key.
+/// It is parsed from `AGE-SECRET-KEY-1…`, `AGE-SECRET-KEY-PQ-1…` or an OpenSSH private key. Two keys are equal if their
+/// recipients are; passphrases are compared in constant time.
 #[derive(Clone)]
 pub struct Identity(Private);
 
@@ -26,18 +27,8 @@ enum Private {
     Passphrase(Passphrase),
 }
 
-/// Kinds of identities that are made here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Short; every program that knows age knows it.
-    #[default]
-    X25519,
-    /// Safe from quantum computers as well.
-    Hybrid,
-}
-
 impl Identity {
-    /// A fresh one from the operating system.
+    /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -48,26 +39,27 @@ impl Identity {
         }))
     }
 
-    /// The passphrase. A file that asks for more than 2^20 of work, 1 GiB of memory and some seconds, is refused.
+    /// A passphrase. A file with a work factor above 20, which takes 1 GiB of memory and some seconds, is refused.
     pub fn passphrase(text: &str) -> Self {
-        Self::passphrase_with_max_work_factor(text, MOST_WORK)
+        Self::passphrase_with_max_work_factor(text, MAX_WORK_FACTOR)
     }
 
-    /// The same with another limit: 2^`most` KiB of memory, about 2^(`most` - 18) seconds; 30 at most.
-    pub fn passphrase_with_max_work_factor(text: &str, most: u8) -> Self {
-        Self(Private::Passphrase(Passphrase::new(text, most)))
+    /// A passphrase with another limit of the work factor, at most 30. A file can then take 2^`max` KiB of memory and
+    /// about 2^(`max` - 18) seconds.
+    pub fn passphrase_with_max_work_factor(text: &str, max: u8) -> Self {
+        Self(Private::Passphrase(Passphrase::new(text, max)))
     }
 
-    /// The key in the text of an OpenSSH private key, and the passphrase where it is protected by one.
+    /// Parses an OpenSSH private key, which can be encrypted with a passphrase.
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Misuse::UnsuitableKey`] where a passphrase is missing, [`Error::WrongPassphrase`] where it is another one;
-    /// [`Error::LimitExceeded`] where that would take minutes.
+    /// [`Error::Format`]; [`Misuse::KeyPassphraseRequired`] if the passphrase is missing, [`Error::WrongPassphrase`] if it
+    /// is wrong; [`Error::LimitExceeded`] if the key derivation would take minutes.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }
 
-    /// Who can encrypt for it.
+    /// The recipient of this identity.
     pub fn recipient(&self) -> Recipient {
         Recipient(match &self.0 {
             Private::X25519(key) => Public::X25519(key.public()),
@@ -77,22 +69,22 @@ impl Identity {
         })
     }
 
-    /// The secret as one line of text, without a line feed.
+    /// Encodes the secret as one line of text, without a line feed.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`]: an SSH key keeps its own file, a passphrase none.
+    /// [`Misuse::UnsuitableKey`] for an SSH key or a passphrase, which have no age encoding.
     pub fn to_text(&self) -> Result<Zeroizing<String>, Error> {
         match &self.0 {
             Private::X25519(key) => x25519::identity_text(key),
             Private::Hybrid(key) => hybrid::identity_text(key),
             Private::Ssh(_) | Private::Passphrase(_) => {
-                Err(Misuse::UnsuitableKey("SSH keys and passphrases are not written as age identities")
+                Err(Misuse::UnsuitableKey("SSH keys and passphrases cannot be saved as age identities")
                     .into())
             }
         }
     }
 
-    /// The file key, where `wrapped` holds it for this identity.
+    /// Unwraps the file key, or returns `None` if it is wrapped for another identity.
     fn unwrap(&self, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
         match (&self.0, wrapped) {
             (Private::X25519(key), Wrapped::X25519(wrapped)) => x25519::unwrap(key, wrapped),
@@ -115,22 +107,34 @@ impl FromStr for Identity {
             return Self::from_ssh(text, None);
         }
         const EXPECTED: Error = Error::Format(
-            "not an age identity: expected AGE-SECRET-KEY-1... in capitals, without a typing error",
+            "expected an age identity, AGE-SECRET-KEY-1... in upper case, found other text or a typing error",
         );
         let (prefix, bytes) = text::decode(text).ok_or(EXPECTED)?;
         match prefix {
             x25519::IDENTITY => Ok(Self(Private::X25519(x25519::identity_from_bytes(&bytes)?))),
             hybrid::IDENTITY => Ok(Self(Private::Hybrid(hybrid::identity_from_bytes(&bytes)?))),
             x25519::RECIPIENT | hybrid::RECIPIENT => Err(Error::Format(
-                "not an age identity but a recipient, which cannot decrypt: give the AGE-SECRET-KEY-... it belongs to",
+                "expected an age identity (AGE-SECRET-KEY-...), found a recipient (age1...), which cannot decrypt; give the \
+                 identity of the recipient",
             )),
             _ if prefix.starts_with("AGE-PLUGIN-") => {
-                Err(Error::Format("not an age identity that is known: those of plugins are not"))
+                Err(Error::Format("expected an age identity, found one of an age plugin, which are not supported"))
             }
             _ => Err(EXPECTED),
         }
     }
 }
+
+impl PartialEq for Identity {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Private::Passphrase(a), Private::Passphrase(b)) => a == b,
+            _ => self.recipient() == other.recipient(),
+        }
+    }
+}
+
+impl Eq for Identity {}
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,7 +147,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// A stanza of a kind that is known.
+/// A stanza of a known type.
 enum Wrapped {
     X25519(x25519::Wrapped),
     Hybrid(Box<hybrid::Wrapped>),
@@ -153,24 +157,24 @@ enum Wrapped {
 }
 
 impl Wrapped {
-    /// `None` for another kind: whoever knows it may use it (c2sp.org/age, "Recipient stanza").
+    /// Returns `None` for an unknown type, which must be ignored (c2sp.org/age, "Recipient stanza").
     fn parse(stanza: &Stanza<'_>) -> Result<Option<Self>, Error> {
         Ok(Some(match stanza.kind() {
             x25519::KIND => Self::X25519(x25519::Wrapped::parse(stanza)?),
             hybrid::KIND => Self::Hybrid(Box::new(hybrid::Wrapped::parse(stanza)?)),
             ssh::ED25519 => Self::SshEd25519(ssh::Ed25519Wrapped::parse(stanza)?),
             ssh::RSA => Self::SshRsa(ssh::RsaWrapped::parse(stanza)?),
-            scrypt::KIND => Self::Scrypt(scrypt::Wrapped::parse(stanza)?),
+            SCRYPT => Self::Scrypt(scrypt::Wrapped::parse(stanza)?),
             _ => return Ok(None),
         }))
     }
 }
 
-/// The file key of a header. Damage comes before anything else that is wrong: every stanza of a kind that is known is
-/// read, whoever it is for.
+/// Unwraps the file key of a header. Damage is reported before any other error, so each stanza of a known type is parsed
+/// first.
 pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileKey, Error> {
-    if header.wants_passphrase() && header.stanzas().len() > 1 {
-        return Err(Error::Header("a passphrase stands beside another recipient"));
+    if header.has_passphrase() && header.stanzas().len() > 1 {
+        return Err(Error::Header("a scrypt stanza is combined with another recipient"));
     }
     for stanza in header.stanzas() {
         Wrapped::parse(&stanza)?;
@@ -186,7 +190,7 @@ pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileK
     }
     let passphrases =
         identities.iter().filter(|identity| matches!(identity.0, Private::Passphrase(_))).count();
-    Err(match header.wants_passphrase() {
+    Err(match header.has_passphrase() {
         true if passphrases > 0 => Error::WrongPassphrase,
         true => Error::PassphraseRequired,
         false if passphrases > 0 && passphrases == identities.len() => Error::IdentityRequired,

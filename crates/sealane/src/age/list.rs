@@ -1,26 +1,26 @@
-//! Lists of recipients and identities: one a line, empty lines and those that begin with `#` left out.
+//! Lists of recipients and identities, one on each line. Empty lines and lines that begin with `#` are skipped.
 
 use super::{Identity, Recipient};
 use crate::Error;
 use std::str::FromStr;
 
-/// The recipients in a text.
+/// Parses a list of recipients.
 ///
 /// # Errors
-/// [`Error::Line`]; [`Error::Format`] where there are none.
+/// [`Error::Line`]; [`Error::Format`] if the list is empty.
 pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
-    lines(text, "not a list of recipients: there is none in it")
+    lines(text, "expected a list of recipients, found none")
 }
 
-/// The identities in a text. It may be one OpenSSH private key as a whole; if that is protected by a passphrase, use
+/// Parses a list of identities, or one OpenSSH private key. For an SSH key with a passphrase, use
 /// [`Identity::from_ssh`].
 ///
 /// # Errors
-/// [`Error::Line`]; [`Error::Format`] where there are none; those of [`Identity::from_ssh`].
+/// [`Error::Line`]; [`Error::Format`] if the list is empty; those of [`Identity::from_ssh`].
 pub fn parse_identities(text: &str) -> Result<Vec<Identity>, Error> {
     match text.trim_ascii_start().starts_with("-----BEGIN") {
         true => Ok(vec![text.trim_ascii_start().parse()?]),
-        false => lines(text, "not a list of identities: there is none in it"),
+        false => lines(text, "expected a list of identities, found none"),
     }
 }
 

@@ -1,37 +1,37 @@
-//! What follows the header: chunks of 64 KiB under a key of their own.
+//! The payload: chunks of 64 KiB, encrypted with the payload key.
 //!
 //! ```text
 //! payload     = nonce[16] || chunk 0 || … || chunk n
 //! payload key = HKDF-SHA-256(file key, nonce, "payload")
 //! chunk i     = ChaCha20-Poly1305(payload key, i[11, big-endian] || last[1], 65536 bytes of plaintext); 16 bytes longer
-//! last        = 1 on the last chunk, which may be full and is empty only where all of the file is, else 0
+//! last        = 1 for the last chunk, which can be full, and is empty only if the file is empty; else 0
 //! ```
 //!
 //! Source: c2sp.org/age, "Payload".
 
 use super::file_key::FileKey;
-use super::header::{Header, Parsed};
+use super::header::Header;
 use super::{Identity, Recipient, identity, recipient};
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{ChunkPosition, End, Layout};
-use crate::engine::prefix;
+use crate::engine::prefix::Parsed;
 use crate::{Aead, Error, InOut};
 use std::fmt;
 
-/// Bytes of plaintext in a full chunk.
+/// Number of plaintext bytes in a full chunk.
 pub(crate) const CHUNK_LEN: usize = 1 << 16;
-/// Bytes between the header and the first chunk.
+/// Number of bytes between the header and the first chunk.
 pub(crate) const NONCE_LEN: usize = 16;
 const TAG_LEN: usize = 16;
 
-/// The key of one file's chunks.
+/// The payload key and the layout of one file.
 pub(crate) struct Payload {
     aead: Aead,
     layout: Layout,
 }
 
 impl Payload {
-    /// A new file for `recipients`: its key, and all that comes before its first chunk.
+    /// Creates the payload of a new file for `recipients`, and the bytes before its first chunk.
     ///
     /// # Errors
     /// [`crate::Misuse::InvalidRecipients`].
@@ -44,7 +44,7 @@ impl Payload {
         Ok((Self::new(&file_key, &nonce, header.len())?, header))
     }
 
-    /// The key of the file with this header, of so many bytes, and this nonce after it.
+    /// Opens the payload of the file with this header of `header_len` bytes and the nonce after it.
     ///
     /// # Errors
     /// [`Error::NoMatchingKey`], [`Error::WrongPassphrase`], [`Error::WorkFactor`], [`Error::Header`].
@@ -58,16 +58,16 @@ impl Payload {
         Self::new(&file_key, nonce, header_len + NONCE_LEN)
     }
 
-    /// The key of the file that begins with `prefix`.
+    /// Opens the payload of the file that begins with `prefix`.
     ///
     /// # Errors
     /// Those of [`Header::parse`] and [`Self::open`].
-    pub(crate) fn begin(prefix: &[u8], identities: &[Identity]) -> Result<prefix::Parsed<Self>, Error> {
+    pub(crate) fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
         match Header::parse(prefix)? {
-            Parsed::More { want } => Ok(prefix::Parsed::NeedsMore(want)),
-            Parsed::Whole(header, len) => match prefix[len..].first_chunk() {
-                None => Ok(prefix::Parsed::NeedsMore(len + NONCE_LEN)),
-                Some(nonce) => Ok(prefix::Parsed::Ready(Self::open(&header, len, nonce, identities)?)),
+            Parsed::NeedsMore(len) => Ok(Parsed::NeedsMore(len)),
+            Parsed::Ready((header, len)) => match prefix[len..].first_chunk() {
+                None => Ok(Parsed::NeedsMore(len + NONCE_LEN)),
+                Some(nonce) => Ok(Parsed::Ready(Self::open(&header, len, nonce, identities)?)),
             },
         }
     }
@@ -77,7 +77,7 @@ impl Payload {
     }
 }
 
-/// Where the chunks lie behind so many bytes of header and nonce; nobody needs a key to know.
+/// Returns the layout of the chunks after `before` bytes of header and nonce. It does not depend on the key.
 pub(crate) const fn layout(before: u64) -> Layout {
     Layout {
         header: before,
@@ -108,7 +108,7 @@ impl ChunkCipher for Payload {
     }
 
     fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
-        // Or one plaintext would have two files that are both right.
+        // An empty chunk after a full one would be a second encoding of the same plaintext.
         if plain.is_empty() && position.index > 0 {
             return Err(Error::Authentication);
         }

@@ -1,19 +1,30 @@
-//! Who can read a file.
+//! Recipients: the public keys and passphrases that a file is encrypted for.
 
 use super::file_key::FileKey;
-use super::header::{MOST, Writer};
-use super::scrypt::{Passphrase, WORK};
+use super::header::{MAX_HEADER_LEN, Writer};
+use super::scrypt::{DEFAULT_WORK_FACTOR, Passphrase};
 use super::{hybrid, scrypt, ssh, text, x25519};
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::{Error, Misuse};
 use std::fmt;
 use std::str::FromStr;
 
-/// Somebody who can read a file: a public key, or whoever knows a passphrase.
+/// A public key or a passphrase that a file is encrypted for.
 ///
-/// From text: `age1…`, `age1pq1…` (safe from quantum computers), `ssh-ed25519 AAAA…`, `ssh-rsa AAAA…`.
+/// It is parsed from `age1…`, `age1pq1…` (post-quantum), `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`. Keys are equal
+/// if they have the same text; passphrases are compared in constant time.
 #[derive(Clone)]
 pub struct Recipient(pub(super) Public);
+
+/// The types of keys that sealane generates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// X25519. The key is short, and all implementations of age support it.
+    #[default]
+    X25519,
+    /// X-Wing, the hybrid of ML-KEM-768 and X25519, which is secure against quantum computers too.
+    Hybrid,
+}
 
 #[derive(Clone)]
 pub(super) enum Public {
@@ -24,26 +35,40 @@ pub(super) enum Public {
 }
 
 impl Recipient {
-    /// Whoever knows the passphrase. Work: 2^18, as in the program `age`.
+    /// A passphrase with the default work factor, 2^18, as in the program `age`.
     ///
     /// # Errors
-    /// [`Misuse::InvalidRecipients`] where it is empty.
+    /// [`Misuse::InvalidRecipients`] if it is empty.
     pub fn passphrase(text: &str) -> Result<Self, Error> {
-        Self::passphrase_with_work(text, WORK)
+        Self::passphrase_with_work_factor(text, DEFAULT_WORK_FACTOR)
     }
 
-    /// The same, with work for whoever guesses it, and for those who know: 2^`work` KiB of memory, about
-    /// 2^(`work` - 18) seconds.
+    /// A passphrase with a work factor, the base-2 logarithm of N in scrypt. Each attempt to decrypt takes
+    /// 2^`work_factor` KiB of memory and about 2^(`work_factor` - 18) seconds.
     ///
     /// # Errors
-    /// [`Misuse::InvalidRecipients`] for an empty passphrase and for no work; [`Error::WorkFactor`] past 22.
-    pub fn passphrase_with_work(text: &str, work: u8) -> Result<Self, Error> {
-        Ok(Self(Public::Passphrase(Passphrase::checked(text, work)?)))
+    /// [`Misuse::InvalidRecipients`] if the passphrase is empty or the work factor is 0; [`Error::WorkFactor`] above 22.
+    pub fn passphrase_with_work_factor(text: &str, work_factor: u8) -> Result<Self, Error> {
+        Ok(Self(Public::Passphrase(Passphrase::checked(text, work_factor)?)))
     }
 
-    /// Whether recordings of today stay closed to quantum computers of tomorrow.
+    /// Whether a file for this recipient is secure against quantum computers.
     pub fn is_post_quantum(&self) -> bool {
         matches!(self.0, Public::Hybrid(_) | Public::Passphrase(_))
+    }
+
+    /// Whether it is a passphrase.
+    pub fn is_passphrase(&self) -> bool {
+        matches!(self.0, Public::Passphrase(_))
+    }
+
+    /// The type of the key, or `None` for an SSH key or a passphrase.
+    pub fn kind(&self) -> Option<Kind> {
+        match self.0 {
+            Public::X25519(_) => Some(Kind::X25519),
+            Public::Hybrid(_) => Some(Kind::Hybrid),
+            Public::Ssh(_) | Public::Passphrase(_) => None,
+        }
     }
 }
 
@@ -51,24 +76,25 @@ impl FromStr for Recipient {
     type Err = Error;
 
     /// # Errors
-    /// [`Error::Format`] says what it is instead; [`Misuse::UnsuitableKey`] for an SSH key that is too short.
+    /// [`Error::Format`] if it is not a recipient; [`Misuse::UnsuitableKey`] if an SSH key is too short.
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("ssh-") {
             return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
         }
         let (prefix, bytes) = text::decode(text).ok_or(Error::Format(
-            "not a recipient: expected age1... or an SSH public key, without a typing error",
+            "expected a recipient, age1... or an SSH public key, found other text or a typing error",
         ))?;
         match prefix {
             x25519::RECIPIENT => Ok(Self(Public::X25519(x25519::recipient_from_bytes(&bytes)?))),
             hybrid::RECIPIENT => Ok(Self(Public::Hybrid(Box::new(hybrid::recipient_from_bytes(&bytes)?)))),
             _ if prefix.starts_with("AGE-SECRET-KEY-") => Err(Error::Format(
-                "not a recipient but an identity, which is secret: give the recipient that belongs to it",
+                "expected a recipient (age1...), found an identity (AGE-SECRET-KEY-...), which is secret; give the recipient of \
+                 the identity",
             )),
             _ if prefix.starts_with("age1") => Err(Error::Format(
-                "not a recipient that is known: those of plugins and of hardware keys are not",
+                "expected a recipient, found one of an age plugin or a hardware key, which are not supported",
             )),
-            _ => Err(Error::Format("not a recipient: expected age1... or an SSH public key")),
+            _ => Err(Error::Format("expected a recipient: age1... or an SSH public key")),
         }
     }
 }
@@ -81,9 +107,21 @@ impl fmt::Display for Recipient {
             Public::Ssh(key) => return f.write_str(key.text()),
             Public::Passphrase(_) => return f.write_str("(a passphrase)"),
         };
+        // `fmt::Error` has no content.
         f.write_str(&text.map_err(|_| fmt::Error)?)
     }
 }
+
+impl PartialEq for Recipient {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Public::Passphrase(a), Public::Passphrase(b)) => a == b,
+            _ => self.to_string() == other.to_string(),
+        }
+    }
+}
+
+impl Eq for Recipient {}
 
 impl fmt::Debug for Recipient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,7 +129,7 @@ impl fmt::Debug for Recipient {
     }
 }
 
-/// The header of a new file for `recipients`.
+/// Writes the header of a new file for `recipients`.
 pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<String, Error> {
     check_recipients(recipients)?;
     let mut header = Writer::new();
@@ -105,8 +143,8 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
     }
     let header = header.finish(file_key);
     match header.len() {
-        ..=MOST => Ok(header),
-        _ => Err(Error::LimitExceeded("a header of more than 16 MiB: there are too many recipients")),
+        ..=MAX_HEADER_LEN => Ok(header),
+        _ => Err(Error::LimitExceeded("the recipients need a header of more than 16 MiB")),
     }
 }
 
@@ -119,13 +157,13 @@ pub(crate) fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
     let (passphrases, hybrids) =
         (count(|key| matches!(key, Public::Passphrase(_))), count(|key| matches!(key, Public::Hybrid(_))));
     let wrong = match recipients.len() {
-        0 => "there is no recipient: nobody could read the file",
+        0 => "there is no recipient, so the file could never be decrypted",
         all if passphrases > 0 && all > 1 => {
-            "a passphrase must be alone: no second one, and no other recipient"
+            "a passphrase cannot be combined with another passphrase or recipient"
         }
         all if hybrids > 0 && all > hybrids => {
-            "a post-quantum recipient (age1pq1...) beside one that is not: the weaker one decides; \
-             make a file for each kind"
+            "a post-quantum recipient (age1pq1...) cannot be combined with a classical one, which would decide the \
+             security; encrypt one file for each type"
         }
         _ => return Ok(()),
     };

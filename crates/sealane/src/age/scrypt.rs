@@ -1,4 +1,5 @@
-//! Passphrases. One is always alone, since who can open such a file expects that only they could have made it.
+//! The scrypt recipient type, for passphrases. It cannot be combined with other recipients, because a file that a
+//! passphrase decrypts is expected to come from someone with the passphrase.
 //!
 //! ```text
 //! stanza   = "scrypt" salt[16] work  body[32]             work: decimal, the base-2 logarithm of N
@@ -7,63 +8,68 @@
 //!
 //! Source: c2sp.org/age, "The scrypt recipient type". scrypt with N takes N KiB of memory.
 
-use super::file_key::{FileKey, WRAPPED};
+use super::file_key::{FileKey, WRAPPED_LEN};
 use super::header::Writer;
-use super::stanza::{Stanza, argument, to_argument};
+use super::stanza::{SCRYPT, Stanza, argument, to_argument};
 use crate::{Error, Misuse};
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-pub(super) const KIND: &str = "scrypt";
-
-/// Work that a new file asks for unless told otherwise, as a logarithm: 256 MiB, about a second.
-pub const WORK: u8 = 18;
-/// Work that is done for a file unless told otherwise: 1 GiB, some seconds.
-pub const MOST_WORK: u8 = 20;
-/// A new file asks for no more: the program `age` would refuse it.
-const MOST_NEW_WORK: u8 = 22;
-/// Nothing is done past this, whatever is allowed: 1 TiB.
-const MOST_EVER: u8 = 30;
+/// Default work factor of new files, the base-2 logarithm of N: 256 MiB of memory and about one second.
+pub const DEFAULT_WORK_FACTOR: u8 = 18;
+/// Default limit of the work factor for decryption: 1 GiB of memory and some seconds.
+pub const MAX_WORK_FACTOR: u8 = 20;
+/// Limit of the work factor of new files: the program `age` refuses more.
+const MAX_NEW_WORK_FACTOR: u8 = 22;
+/// Limit that callers cannot raise: 1 TiB of memory.
+const MAX_LIMIT: u8 = 30;
 
 const LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
 const EMPTY: Misuse = Misuse::InvalidRecipients("the passphrase is empty");
 const WRONG: &str =
-    "a passphrase's stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
+    "a scrypt stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
 
-/// A passphrase, and how much work is done for it, at most or at once. Wiped on drop.
+/// A passphrase, with a work factor for encryption or a limit of it for decryption. It is wiped on drop.
 #[derive(Clone)]
 pub(super) struct Passphrase {
     text: Zeroizing<String>,
-    pub(super) work: u8,
+    work_factor: u8,
+}
+
+impl PartialEq for Passphrase {
+    fn eq(&self, other: &Self) -> bool {
+        self.text.as_bytes().ct_eq(other.text.as_bytes()).into()
+    }
 }
 
 impl Passphrase {
-    /// For opening; any text may be one.
-    pub(super) fn new(text: &str, most_work: u8) -> Self {
-        Self { text: Zeroizing::new(text.into()), work: most_work.min(MOST_EVER) }
+    /// A passphrase for decryption.
+    pub(super) fn new(text: &str, max_work_factor: u8) -> Self {
+        Self { text: Zeroizing::new(text.into()), work_factor: max_work_factor.min(MAX_LIMIT) }
     }
 
-    /// For a new file.
-    pub(super) fn checked(text: &str, work: u8) -> Result<Self, Error> {
-        match work {
+    /// A passphrase for a new file.
+    pub(super) fn checked(text: &str, work_factor: u8) -> Result<Self, Error> {
+        match work_factor {
             _ if text.is_empty() => Err(EMPTY.into()),
             0 => Err(Misuse::InvalidRecipients("a passphrase needs a work factor of at least 1").into()),
-            1..=MOST_NEW_WORK => Ok(Self::new(text, work)),
-            _ => Err(Error::WorkFactor { requested: work, max: MOST_NEW_WORK }),
+            1..=MAX_NEW_WORK_FACTOR => Ok(Self::new(text, work_factor)),
+            _ => Err(Error::WorkFactor { requested: work_factor, max: MAX_NEW_WORK_FACTOR }),
         }
     }
 
-    /// With the work of a new file instead of a limit.
+    /// Replaces the limit by the work factor of new files.
     pub(super) fn for_new_files(&self) -> Self {
-        Self { work: WORK, ..self.clone() }
+        Self { work_factor: DEFAULT_WORK_FACTOR, ..self.clone() }
     }
 
-    fn wrap_key(&self, salt: &[u8; 16], work: u8) -> Result<Zeroizing<[u8; 32]>, Error> {
-        const NO_MEMORY: Error = Error::LimitExceeded("there is no memory for so much work on a passphrase");
-        // The library aborts where there is none.
-        let kib = 1_usize.checked_shl(work.into());
+    fn wrap_key(&self, salt: &[u8; 16], work_factor: u8) -> Result<Zeroizing<[u8; 32]>, Error> {
+        const NO_MEMORY: Error = Error::LimitExceeded("scrypt needs more memory than the system has");
+        // The library aborts if an allocation fails, so it is tried first.
+        let kib = 1_usize.checked_shl(work_factor.into());
         let bytes = kib.and_then(|kib| kib.checked_mul(1024)).ok_or(NO_MEMORY)?;
         Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| NO_MEMORY)?;
-        let params = ::scrypt::Params::new(work, 8, 1).map_err(|_| NO_MEMORY)?;
+        let params = ::scrypt::Params::new(work_factor, 8, 1).map_err(|_| NO_MEMORY)?;
         let mut key = Zeroizing::new([0; 32]);
         let salt = [LABEL, salt].concat();
         ::scrypt::scrypt(self.text.as_bytes(), &salt, &params, &mut *key).map_err(|_| NO_MEMORY)?;
@@ -71,28 +77,29 @@ impl Passphrase {
     }
 }
 
-/// A stanza of this kind.
+/// A parsed stanza.
 pub(super) struct Wrapped {
     salt: [u8; 16],
-    work: u8,
-    body: [u8; WRAPPED],
+    work_factor: u8,
+    body: [u8; WRAPPED_LEN],
 }
 
 impl Wrapped {
     pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
-        let [salt, work] = stanza.exactly(WRONG)?;
-        Ok(Self { salt: argument(salt, WRONG)?, work: parse_work(work)?, body: stanza.body(WRONG)? })
+        let [salt, work_factor] = stanza.exactly(WRONG)?;
+        let work_factor = parse_work_factor(work_factor)?;
+        Ok(Self { salt: argument(salt, WRONG)?, work_factor, body: stanza.body(WRONG)? })
     }
 }
 
-/// A decimal number without zeros before it.
-fn parse_work(text: &str) -> Result<u8, Error> {
+/// Parses a decimal number without leading zeros.
+fn parse_work_factor(text: &str) -> Result<u8, Error> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     match text.as_bytes().first() {
         Some(b'1'..=b'9') if digits => {}
-        _ => return Err(Error::Header("a passphrase's work factor is not a number")),
+        _ => return Err(Error::Header("the work factor of a scrypt stanza is not a number")),
     }
-    text.parse().map_err(|_| Error::Header("a passphrase's work factor is more than can be done"))
+    text.parse().map_err(|_| Error::Header("the work factor of a scrypt stanza is above 255"))
 }
 
 pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
@@ -101,14 +108,14 @@ pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Wri
     }
     let mut salt = [0; 16];
     crate::random::fill(&mut salt)?;
-    let body = file_key.wrap(&*passphrase.wrap_key(&salt, passphrase.work)?)?;
-    header.stanza(&[KIND, &to_argument(&salt), &passphrase.work.to_string()], &body);
+    let body = file_key.wrap(&*passphrase.wrap_key(&salt, passphrase.work_factor)?)?;
+    header.stanza(&[SCRYPT, &to_argument(&salt), &passphrase.work_factor.to_string()], &body);
     Ok(())
 }
 
 pub(super) fn unwrap(passphrase: &Passphrase, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
-    if wrapped.work > passphrase.work {
-        return Err(Error::WorkFactor { requested: wrapped.work, max: passphrase.work });
+    if wrapped.work_factor > passphrase.work_factor {
+        return Err(Error::WorkFactor { requested: wrapped.work_factor, max: passphrase.work_factor });
     }
-    FileKey::unwrap(&*passphrase.wrap_key(&wrapped.salt, wrapped.work)?, &wrapped.body)
+    FileKey::unwrap(&*passphrase.wrap_key(&wrapped.salt, wrapped.work_factor)?, &wrapped.body)
 }

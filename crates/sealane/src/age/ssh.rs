@@ -1,20 +1,20 @@
-//! Recipients that are keys of SSH. Their stanzas name the key, by four bytes of its hash.
+//! The recipient types for SSH keys. A stanza identifies its recipient by four bytes of a hash.
 //!
 //! ```text
-//! tag      = SHA-256(public key as SSH has it)[:4]
+//! tag      = SHA-256(SSH encoding of the public key)[:4]
 //! stanza   = "ssh-ed25519" tag share[32]  body[32]
-//! tweak    = HKDF-SHA-256(empty, public key as SSH has it, "age-encryption.org/v1/ssh-ed25519")
-//! wrap key = HKDF-SHA-256(X25519(tweak, X25519(ephemeral, point)), share || point, the same label)
+//! tweak    = HKDF-SHA-256(empty, SSH encoding of the public key, "age-encryption.org/v1/ssh-ed25519")
+//! wrap key = HKDF-SHA-256(X25519(tweak, X25519(ephemeral, point)), share || point, same label)
 //! stanza   = "ssh-rsa" tag  body: RSAES-OAEP with SHA-256, label "age-encryption.org/v1/ssh-rsa"
 //! ```
 //!
-//! `point` is the Ed25519 key on the Montgomery curve; its private key is the first half of SHA-512 of the seed. The
-//! specification leaves these out; source: the documentation of age's package `agessh`.
+//! `point` is the Ed25519 key on the Montgomery curve. Its private key is the first half of the SHA-512 of the seed. The
+//! specification does not define these types; the source is the documentation of age's Go package `agessh`.
 
-use super::file_key::{FileKey, WRAPPED, derive};
+use super::file_key::{FileKey, WRAPPED_LEN, derive};
 use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
-use super::{rsa_der, x25519};
+use super::{ssh_rsa, x25519};
 use crate::asymmetric::rsa::{self, Oaep};
 use crate::asymmetric::x25519 as curve;
 use crate::{Error, Misuse};
@@ -31,18 +31,17 @@ pub(super) const RSA: &str = "ssh-rsa";
 const ED25519_LABEL: &str = "age-encryption.org/v1/ssh-ed25519";
 const RSA_LABEL: &[u8] = b"age-encryption.org/v1/ssh-rsa";
 const WRONG_ED25519: &str =
-    "an ssh-ed25519 recipient is not a tag, a share of 32 bytes and a wrapped key of 32";
-const WRONG_RSA: &str = "an ssh-rsa recipient is not a tag and a wrapped key";
-/// The longest capsule: of a key of 8192 bits, the longest that is read.
-const MOST_CAPSULE: usize = 1024;
-/// Rounds of bcrypt that are done for the passphrase of a key, some ten seconds; `ssh-keygen` asks for 24 unless told
-/// otherwise.
-const MOST_ROUNDS: u32 = 1024;
+    "an ssh-ed25519 stanza is not a tag, a share of 32 bytes and a wrapped key of 32 bytes";
+const WRONG_RSA: &str = "an ssh-rsa stanza is not a tag and a wrapped key";
+/// Maximum number of bytes in a wrapped key: that of an RSA key of 8192 bits.
+const MAX_RSA_LEN: usize = 1024;
+/// Maximum number of bcrypt rounds for the passphrase of a key, about ten seconds. The default of `ssh-keygen` is 24.
+const MAX_ROUNDS: u32 = 1024;
 
-const NO_RECIPIENT: Error = Error::Format("not an SSH public key of type ssh-ed25519 or ssh-rsa");
-const NO_IDENTITY: Error = Error::Format("not an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
+const NOT_PUBLIC: Error = Error::Format("expected an SSH public key of type ssh-ed25519 or ssh-rsa");
+const NOT_PRIVATE: Error = Error::Format("expected an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
 
-/// A public key, and the four bytes by which stanzas name it.
+/// A public key, and the tag that identifies it in stanzas.
 #[derive(Clone)]
 pub(super) struct Recipient {
     tag: String,
@@ -56,7 +55,7 @@ enum Public {
     Rsa(rsa::PublicKey),
 }
 
-/// A private key. Wiped on drop by the libraries that hold it.
+/// A private key. The libraries that hold it wipe it on drop.
 #[derive(Clone)]
 pub(super) struct Identity {
     key: Private,
@@ -69,14 +68,14 @@ enum Private {
     Rsa(rsa::PrivateKey),
 }
 
-/// A stanza of `ssh-ed25519`.
+/// A parsed `ssh-ed25519` stanza.
 pub(super) struct Ed25519Wrapped {
     tag: String,
     share: [u8; 32],
-    body: [u8; WRAPPED],
+    body: [u8; WRAPPED_LEN],
 }
 
-/// A stanza of `ssh-rsa`.
+/// A parsed `ssh-rsa` stanza.
 pub(super) struct RsaWrapped {
     tag: String,
     body: Vec<u8>,
@@ -96,7 +95,7 @@ impl Ed25519Wrapped {
 impl RsaWrapped {
     pub(super) fn parse(stanza: &Stanza<'_>) -> Result<Self, Error> {
         let [tag] = stanza.exactly(WRONG_RSA)?;
-        let body = stanza.body_within(MOST_CAPSULE).ok_or(Error::Header(WRONG_RSA))?;
+        let body = stanza.body_within(MAX_RSA_LEN).ok_or(Error::Header(WRONG_RSA))?;
         Ok(Self { tag: parse_tag(tag, WRONG_RSA)?, body })
     }
 }
@@ -106,32 +105,32 @@ fn parse_tag(text: &str, wrong: &'static str) -> Result<String, Error> {
 }
 
 impl Recipient {
-    /// Reads `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`, with or without a comment.
+    /// Parses `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`, with or without a comment.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
-        Self::new(PublicKey::from_openssh(text).map_err(|_| NO_RECIPIENT)?.key_data())
+        Self::new(PublicKey::from_openssh(text).map_err(|_| NOT_PUBLIC)?.key_data())
     }
 
     fn new(data: &KeyData) -> Result<Self, Error> {
         let named = PublicKey::from(data.clone());
-        let wire = named.to_bytes().map_err(|_| NO_RECIPIENT)?;
+        let wire = named.to_bytes().map_err(|_| NOT_PUBLIC)?;
         let key = match data {
             KeyData::Ed25519(key) => {
-                let point = CompressedEdwardsY(key.0).decompress().ok_or(NO_RECIPIENT)?;
+                let point = CompressedEdwardsY(key.0).decompress().ok_or(NOT_PUBLIC)?;
                 Public::Ed25519 {
                     point: curve::PublicKey::from_bytes(&point.to_montgomery().to_bytes()),
                     tweak: *derive(&[], &wire, ED25519_LABEL),
                 }
             }
             KeyData::Rsa(key) => {
-                Public::Rsa(rsa::PublicKey::from_spki(&rsa_der::spki(key).ok_or(NO_RECIPIENT)?)?)
+                Public::Rsa(rsa::PublicKey::from_spki(&ssh_rsa::spki(key).ok_or(NOT_PUBLIC)?)?)
             }
-            _ => return Err(NO_RECIPIENT),
+            _ => return Err(NOT_PUBLIC),
         };
-        let text = named.to_openssh().map_err(|_| NO_RECIPIENT)?.trim_end().to_owned();
+        let text = named.to_openssh().map_err(|_| NOT_PUBLIC)?.trim_end().to_owned();
         Ok(Self { tag: to_argument(&Sha256::digest(wire)[..4]), text, key })
     }
 
-    /// As in a file of public keys, without a comment.
+    /// The line of a public key file, without a comment.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -141,14 +140,14 @@ impl Recipient {
             Public::Ed25519 { point, tweak } => {
                 let low = |why| match why {
                     Error::Misuse(_) => {
-                        Misuse::InvalidRecipients("a recipient's key is of low order: anybody could read")
+                        Misuse::InvalidRecipients("the public key of a recipient has low order; anyone could decrypt the file")
                             .into()
                     }
                     other => other,
                 };
                 let ephemeral = curve::PrivateKey::generate()?;
                 let share = ephemeral.public();
-                let secret = twist(tweak, &*ephemeral.diffie_hellman(point).map_err(low)?)?;
+                let secret = apply_tweak(tweak, &*ephemeral.diffie_hellman(point).map_err(low)?)?;
                 let wrap_key = x25519::wrap_key(&secret, share.as_bytes(), point, ED25519_LABEL);
                 let body = file_key.wrap(&wrap_key)?;
                 header.stanza(&[ED25519, &self.tag, &to_argument(share.as_bytes())], &body);
@@ -163,15 +162,15 @@ impl Recipient {
 }
 
 impl Identity {
-    /// Reads an OpenSSH private key.
+    /// Parses an OpenSSH private key.
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         let text = text.trim_ascii();
         if !text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
             return Err(Error::Format(
-                "not an OpenSSH private key but one in another format; to rewrite it: ssh-keygen -p -f FILE",
+                "expected an OpenSSH private key, found another format; convert it with 'ssh-keygen -p -f FILE'",
             ));
         }
-        let key = PrivateKey::from_openssh(text).map_err(|_| NO_IDENTITY)?;
+        let key = PrivateKey::from_openssh(text).map_err(|_| NOT_PRIVATE)?;
         match key.is_encrypted() {
             false => Self::new(&key),
             true => Self::new(&decrypt(&key, passphrase)?),
@@ -189,15 +188,15 @@ impl Identity {
                 hash.zeroize();
                 let key = curve::PrivateKey::from_bytes(&scalar)?;
                 if key.public() != *point {
-                    return Err(Error::Format("not an OpenSSH private key: its public key is another's"));
+                    return Err(Error::Format("the public key in the OpenSSH private key does not match the private key"));
                 }
                 Private::Ed25519(key)
             }
             (KeypairData::Rsa(pair), Public::Rsa(_)) => {
-                let der = rsa_der::pkcs8(pair).ok_or(NO_IDENTITY)?;
+                let der = ssh_rsa::pkcs8(pair).ok_or(NOT_PRIVATE)?;
                 Private::Rsa(rsa::PrivateKey::from_pkcs8(&der)?)
             }
-            _ => return Err(NO_IDENTITY),
+            _ => return Err(NOT_PRIVATE),
         };
         Ok(Self { key, public })
     }
@@ -213,7 +212,7 @@ impl Identity {
         if wrapped.tag != self.public.tag {
             return Ok(None);
         }
-        let secret = twist(tweak, &*x25519::agree(key, &wrapped.share)?)?;
+        let secret = apply_tweak(tweak, &*x25519::shared_secret(key, &wrapped.share)?)?;
         FileKey::unwrap(&x25519::wrap_key(&secret, &wrapped.share, point, ED25519_LABEL), &wrapped.body)
     }
 
@@ -230,16 +229,16 @@ impl Identity {
     }
 }
 
-/// Binds what was agreed on to the SSH key.
-fn twist(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
+/// Binds a shared secret to the SSH key.
+fn apply_tweak(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
     curve::PrivateKey::from_bytes(tweak)?.diffie_hellman(&curve::PublicKey::from_bytes(secret))
 }
 
-/// Opens a key that is protected by a passphrase.
+/// Decrypts a key that is encrypted with a passphrase.
 fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Error> {
     let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
-    if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MOST_ROUNDS) {
-        return Err(Error::LimitExceeded("the SSH key asks for more than 1024 rounds of bcrypt"));
+    if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MAX_ROUNDS) {
+        return Err(Error::LimitExceeded("the SSH key requests more than 1024 rounds of bcrypt"));
     }
     key.decrypt(passphrase).map_err(|_| Error::WrongPassphrase)
 }

@@ -1,4 +1,4 @@
-//! A recipient's part of a header: its kind, its arguments, and what it wraps.
+//! Recipient stanzas: the type, the arguments and the body with the wrapped file key.
 //!
 //! ```text
 //! stanza = "-> " kind *(SP argument) LF  *(64 columns LF)  fewer than 64 columns LF
@@ -9,14 +9,16 @@
 use crate::Error;
 use base64ct::{Base64Unpadded, Encoding};
 
+/// Type of the stanza of a passphrase. A header with such a stanza has no other.
+pub(super) const SCRYPT: &str = "scrypt";
 /// Columns of base64 in a full line of a body.
 pub(super) const COLUMNS: usize = 64;
-/// What is said of a longer one.
+/// Error text for a longer line.
 pub(super) const LONG_LINE: &str = "a line of a recipient's body is longer than 64 columns";
-/// Bytes in a full line of a body.
+/// Number of bytes in a full line of a body.
 pub(super) const LINE_BYTES: usize = 48;
 
-/// A stanza of a header that was parsed; the texts are those of the file.
+/// A stanza of a parsed header. It borrows the text of the header.
 #[derive(Clone, Copy, Debug)]
 pub struct Stanza<'a> {
     pub(super) line: &'a str,
@@ -24,17 +26,17 @@ pub struct Stanza<'a> {
 }
 
 impl<'a> Stanza<'a> {
-    /// The first word, which names the kind of recipient: `"X25519"`.
+    /// The type of the recipient, for example `"X25519"`.
     pub fn kind(&self) -> &'a str {
         self.line.split(' ').next().unwrap_or_default()
     }
 
-    /// The other words.
+    /// The arguments after the type.
     pub fn arguments(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.line.split(' ').skip(1)
     }
 
-    /// The arguments, where there are exactly so many.
+    /// Returns the arguments if there are exactly `N`.
     pub(super) fn exactly<const N: usize>(&self, wrong: &'static str) -> Result<[&'a str; N], Error> {
         let mut arguments = self.arguments();
         let mut found = [""; N];
@@ -47,17 +49,17 @@ impl<'a> Stanza<'a> {
         }
     }
 
-    /// The body, where it has exactly so many bytes.
+    /// Returns the body if it has exactly `N` bytes.
     pub(super) fn body<const N: usize>(&self, wrong: &'static str) -> Result<[u8; N], Error> {
         let body = self.body_within(N).filter(|body| body.len() == N);
         body.and_then(|body| body.try_into().ok()).ok_or(Error::Header(wrong))
     }
 
-    /// The body, where it has at most so many bytes.
-    pub(super) fn body_within(&self, most: usize) -> Option<Vec<u8>> {
-        // Before anything is reserved: a header can be long.
+    /// Returns the body if it has at most `max` bytes.
+    pub(super) fn body_within(&self, max: usize) -> Option<Vec<u8>> {
+        // Checked before the allocation, because a header can be long.
         let len = self.body.len() - self.body.bytes().filter(|&byte| byte == b'\n').count();
-        if len * 3 / 4 > most {
+        if len * 3 / 4 > max {
             return None;
         }
         let mut bytes = Vec::with_capacity(len * 3 / 4);
@@ -73,6 +75,7 @@ pub(super) fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Re
     if line.len() > COLUMNS {
         return Err(Error::Header(LONG_LINE));
     }
+    // The error of the decoder names no position.
     Base64Unpadded::decode(line, into).map_err(|_| {
         Error::Header(match line {
             [b'-', ..] => "a recipient's body does not end with a short line",
@@ -81,7 +84,7 @@ pub(super) fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Re
     })
 }
 
-/// An argument of exactly so many bytes.
+/// Decodes an argument of exactly `N` bytes.
 pub(super) fn argument<const N: usize>(text: &str, wrong: &'static str) -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
     match Base64Unpadded::decode(text, &mut bytes) {
@@ -90,12 +93,12 @@ pub(super) fn argument<const N: usize>(text: &str, wrong: &'static str) -> Resul
     }
 }
 
-/// Bytes as an argument.
+/// Encodes an argument.
 pub(super) fn to_argument(bytes: &[u8]) -> String {
     Base64Unpadded::encode_string(bytes)
 }
 
-/// Writes a stanza: the words of its first line, of which the first is the kind, and its body.
+/// Writes a stanza. `words` are its type and its arguments.
 pub(super) fn write(text: &mut String, words: &[&str], body: &[u8]) {
     text.push_str("->");
     for word in words {

@@ -1,27 +1,15 @@
-//! What the testkit says of plaintext that is released before a payload fails, chunk by chunk.
+//! The file keys of the testkit, and the plaintext that is released before a payload fails.
 
 use super::payload::{CHUNK_LEN, Payload};
-use super::{Armor, Identity, armor};
+use super::{Identity, armor};
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::ChunkPosition;
 use crate::engine::prefix::Parsed;
 use sha2::{Digest, Sha256};
-use vectors::{AgeCase, AgeOutcome};
+use vectors::AgeOutcome;
 
-fn binary(case: &AgeCase) -> Vec<u8> {
-    match Armor::detect(&case.age) {
-        Some(Armor::Ascii) => {
-            let (mut decoder, mut binary) = (armor::Decoder::new(), Vec::new());
-            decoder.push(&case.age, &mut binary).unwrap();
-            decoder.finish(&mut binary).unwrap();
-            binary
-        }
-        _ => case.age.clone(),
-    }
-}
-
-/// Opens chunks in turn until one does not open, is the last, or there are no bytes left. A chunk that is not the last
-/// where the file ends opens too: whoever reads a stream has its plaintext before they know.
+/// Decrypts chunks in order until one fails or is the last, or no bytes are left. A chunk that is not the last one is
+/// released even if the file ends after it, because the reader of a stream cannot know that yet.
 fn release(payload: &Payload, mut sealed: &[u8], out: &mut Sha256) -> bool {
     for index in 0.. {
         let len = sealed.len().min(CHUNK_LEN + 16);
@@ -43,13 +31,13 @@ fn release(payload: &Payload, mut sealed: &[u8], out: &mut Sha256) -> bool {
 }
 
 #[test]
-fn what_is_released_before_a_failure_is_what_it_should_be() {
+fn plaintext_released_before_a_failure() {
     let (mut opened, mut failed) = (0, 0);
     for case in vectors::age().into_iter().filter(|case| case.payload.is_some()) {
         let identities: Vec<Identity> = case.identities.iter().map(|text| text.parse().unwrap()).collect();
         let passphrases = case.passphrases.iter().map(|text| Identity::passphrase(text));
         let identities: Vec<_> = identities.into_iter().chain(passphrases).collect();
-        let binary = binary(&case);
+        let binary = armor::decode(&case.age).unwrap();
         let Parsed::Ready(payload) = Payload::begin(&binary, &identities).unwrap() else {
             panic!("{}: no header", case.file)
         };
@@ -62,14 +50,13 @@ fn what_is_released_before_a_failure_is_what_it_should_be() {
     assert_eq!((opened, failed), (18, 16));
 }
 
-/// The file keys are those of the testkit.
 #[test]
-fn file_keys_are_those_of_the_testkit() {
+fn file_keys_of_the_testkit() {
     for case in vectors::age().into_iter().filter(|case| case.expect == AgeOutcome::Success) {
         let identities: Vec<Identity> = case.identities.iter().map(|text| text.parse().unwrap()).collect();
         let passphrases = case.passphrases.iter().map(|text| Identity::passphrase(text));
         let identities: Vec<_> = identities.into_iter().chain(passphrases).collect();
-        let (header, _) = super::Header::parse_whole(&binary(&case)).unwrap();
+        let (header, _) = super::Header::parse_whole(&armor::decode(&case.age).unwrap()).unwrap();
         let key = super::identity::file_key(&header, &identities).unwrap();
         assert_eq!(key.as_bytes()[..], case.file_key, "{}", case.file);
     }

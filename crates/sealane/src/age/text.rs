@@ -1,56 +1,58 @@
-//! Keys as text: Bech32 (BIP 173) without its limit of length, all of one case.
+//! The text encoding of keys: Bech32 (BIP 173) without its length limit.
 
 use crate::Error;
 use bech32::primitives::decode::CheckedHrpstring;
 use bech32::{Bech32, Checksum, Hrp};
 use zeroize::Zeroizing;
 
-/// No text of a key is longer; one of a post-quantum recipient has 1959 characters.
-const MOST: usize = 4096;
+/// Maximum number of characters. A post-quantum recipient has 1959.
+const MAX_LEN: usize = 4096;
 
-/// The case of all letters of a key's text.
+/// The case of the letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
-    /// Of recipients.
+    /// Lower case, for recipients.
     Lower,
-    /// Of identities.
+    /// Upper case, for identities.
     Upper,
 }
 
-/// Bech32, for codes of any length: past 1023 characters the checksum promises less about typing errors.
+/// Bech32 for longer strings. Above 1023 characters, the checksum guarantees to detect fewer typing errors.
 enum Unlimited {}
 
 impl Checksum for Unlimited {
     type MidstateRepr = <Bech32 as Checksum>::MidstateRepr;
-    const CODE_LENGTH: usize = MOST;
+    const CODE_LENGTH: usize = MAX_LEN;
     const CHECKSUM_LENGTH: usize = Bech32::CHECKSUM_LENGTH;
     const GENERATOR_SH: [Self::MidstateRepr; 5] = Bech32::GENERATOR_SH;
     const TARGET_RESIDUE: Self::MidstateRepr = Bech32::TARGET_RESIDUE;
 }
 
-/// The part before the last `1`, as it is written, and the bytes behind it. `None` where it is no Bech32.
+/// Decodes a string into the human-readable prefix and the bytes. Returns `None` if it is not Bech32.
 pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
-    if text.len() > MOST {
+    if text.len() > MAX_LEN {
         return None;
     }
     let decoded = CheckedHrpstring::new::<Unlimited>(text).ok()?;
-    // Loose bits at the end are zero and fewer than five (BIP 173, "Bech32").
+    // The padding bits are zero, and fewer than five (BIP 173, "Bech32").
     decoded.validate_segwit_padding().ok()?;
     let mut bytes = Zeroizing::new(Vec::with_capacity(text.len()));
     bytes.extend(decoded.byte_iter());
     Some((&text[..text.rfind('1')?], bytes))
 }
 
-/// The text of a key.
+/// Encodes a key.
 pub(super) fn encode(hrp: &'static str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>, Error> {
-    let parsed = Hrp::parse(hrp).map_err(|_| Error::Format("not the beginning of a key's text"))?;
-    // Room for all of it: a string that grows leaves copies behind.
+    // The prefixes are constants of this crate.
+    let parsed = Hrp::parse(hrp).map_err(|_| Error::Format("expected a valid Bech32 prefix"))?;
+    // Allocated at its full length: a string that grows leaves copies behind.
     let mut text = Zeroizing::new(String::with_capacity(hrp.len() + 8 + bytes.len().div_ceil(5) * 8));
     let encoded = match case {
         Case::Lower => bech32::encode_lower_to_fmt::<Unlimited, String>(&mut text, parsed, bytes),
         Case::Upper => bech32::encode_upper_to_fmt::<Unlimited, String>(&mut text, parsed, bytes),
     };
-    encoded.map_err(|_| Error::LimitExceeded("a key of so many bytes has no text"))?;
+    // The only error of a string that grows.
+    encoded.map_err(|_| Error::LimitExceeded("the key is too long for Bech32"))?;
     Ok(text)
 }
 
@@ -58,7 +60,7 @@ pub(super) fn encode(hrp: &'static str, bytes: &[u8], case: Case) -> Result<Zero
 mod test {
     use super::*;
 
-    /// BIP 173, "Test vectors": valid and invalid strings, by their checksums and characters.
+    /// Strings with valid and invalid checksums and characters, from BIP 173, "Test vectors".
     #[test]
     fn bip_173() {
         for text in [
@@ -88,7 +90,7 @@ mod test {
     }
 
     #[test]
-    fn there_and_back() {
+    fn round_trip() {
         for len in [0, 1, 31, 32, 33, 1216, 1249] {
             let bytes: Vec<u8> = (0..len).map(|at| (at * 7) as u8).collect();
             for (hrp, case) in [("age1pq", Case::Lower), ("AGE-SECRET-KEY-PQ-", Case::Upper)] {
@@ -101,8 +103,8 @@ mod test {
     }
 
     #[test]
-    fn loose_bits_are_refused() {
-        // One byte takes two characters, of which the last has two loose bits; three characters leave seven.
+    fn rejects_nonzero_padding() {
+        // One byte takes two characters, with two padding bits. Three characters would have seven.
         for (data, right) in [("qq", true), ("qp", false), ("qqq", false)] {
             let fes = data.chars().map(|c| bech32::Fe32::from_char(c).unwrap());
             let hrp = Hrp::parse("age").unwrap();

@@ -1,4 +1,4 @@
-//! Recipients that are keys of X25519, without a name: a stanza does not say for whom it is.
+//! The X25519 recipient type. A stanza does not identify its recipient.
 //!
 //! ```text
 //! stanza   = "X25519" share[32]  body[32]
@@ -8,7 +8,7 @@
 //!
 //! Source: c2sp.org/age, "The X25519 recipient type".
 
-use super::file_key::{FileKey, WRAPPED, derive};
+use super::file_key::{FileKey, WRAPPED_LEN, derive};
 use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
 use super::text::{Case, encode};
@@ -17,20 +17,20 @@ use crate::{Error, Misuse};
 use zeroize::Zeroizing;
 
 pub(super) const KIND: &str = "X25519";
-/// What the texts begin with.
+/// Human-readable prefixes of the encodings.
 pub(super) const RECIPIENT: &str = "age";
 pub(super) const IDENTITY: &str = "AGE-SECRET-KEY-";
 
 const LABEL: &str = "age-encryption.org/v1/X25519";
-const WRONG: &str = "an X25519 recipient is not a share of 32 bytes and a wrapped key of 32";
+const WRONG: &str = "an X25519 stanza is not a share of 32 bytes and a wrapped key of 32 bytes";
 
-/// What is wrong with a share of low order: everybody would have the same secret.
-pub(super) const LOW_ORDER: &str = "a share of X25519 is of low order";
+/// Error text for a share of low order, with which the secret is zero for every key.
+pub(super) const LOW_ORDER: &str = "an X25519 share has low order";
 
-/// A stanza of this kind.
+/// A parsed stanza.
 pub(super) struct Wrapped {
     share: [u8; 32],
-    body: [u8; WRAPPED],
+    body: [u8; WRAPPED_LEN],
 }
 
 impl Wrapped {
@@ -42,12 +42,12 @@ impl Wrapped {
 
 pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
     let bytes: &[u8; 32] =
-        bytes.try_into().map_err(|_| Error::Format("not an age recipient: it has not 32 bytes"))?;
+        bytes.try_into().map_err(|_| Error::Format("expected an age recipient of 32 bytes"))?;
     Ok(PublicKey::from_bytes(bytes))
 }
 
 pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
-    let bytes = bytes.try_into().map_err(|_| Error::Format("not an age identity: it has not 32 bytes"))?;
+    let bytes = bytes.try_into().map_err(|_| Error::Format("expected an age identity of 32 bytes"))?;
     PrivateKey::from_bytes(bytes)
 }
 
@@ -62,7 +62,7 @@ pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error
 pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
     let ephemeral = PrivateKey::generate()?;
     let secret = ephemeral.diffie_hellman(recipient).map_err(|why| match why {
-        Error::Misuse(_) => Misuse::InvalidRecipients("a recipient's key is of low order: anybody could read").into(),
+        Error::Misuse(_) => Misuse::InvalidRecipients("the public key of a recipient has low order; anyone could decrypt the file").into(),
         other => other,
     })?;
     let share = ephemeral.public();
@@ -72,12 +72,12 @@ pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Write
 }
 
 pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<FileKey>, Error> {
-    let secret = agree(identity, &wrapped.share)?;
+    let secret = shared_secret(identity, &wrapped.share)?;
     FileKey::unwrap(&wrap_key(&secret, &wrapped.share, &identity.public(), LABEL), &wrapped.body)
 }
 
-/// Agrees with whoever sent `share`.
-pub(super) fn agree(identity: &PrivateKey, share: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
+/// Returns the shared secret of an identity and a share.
+pub(super) fn shared_secret(identity: &PrivateKey, share: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
     identity.diffie_hellman(&PublicKey::from_bytes(share)).map_err(|why| match why {
         Error::Misuse(_) => Error::Header(LOW_ORDER),
         other => other,

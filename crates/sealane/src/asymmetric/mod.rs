@@ -12,7 +12,7 @@ use std::fmt;
 
 /// Writes `PublicKey(algorithm, hex)`.
 fn debug_public(algorithm: &str, bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "PublicKey({algorithm}, {})", base16ct::HexDisplay(bytes))
+    write!(f, "PublicKey({algorithm}, {:x})", base16ct::HexDisplay(bytes))
 }
 
 /// Compares private keys by their public keys: one determines the other, and the comparison reads no secret.

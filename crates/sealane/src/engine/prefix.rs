@@ -14,7 +14,7 @@ pub(crate) enum Prefix {
 
 /// The result of parsing a prefix of a file.
 #[derive(Debug)]
-pub(crate) enum Parsed<T> {
+pub enum Parsed<T> {
     /// The prefix was long enough.
     Ready(T),
     /// The prefix is valid so far but too short. Parse again with at least this many bytes, counted from the start of

@@ -64,10 +64,7 @@ pub(super) fn describe(source: &dyn ReadAt, len: u64) -> Result<Description, Err
 }
 
 fn describe_binary(source: &dyn ReadAt, len: u64) -> Result<Description, Error> {
-    let (header, header_len) = parse_prefix(source, len, |prefix, _| match Header::parse(prefix)? {
-        age::Parsed::Whole(header, len) => Ok(Parsed::Ready((header, len))),
-        age::Parsed::More { want } => Ok(Parsed::NeedsMore(want)),
-    })?;
+    let (header, header_len) = parse_prefix(source, len, |prefix, _| Header::parse(prefix))?;
     let recipients = header.stanzas().map(|stanza| stanza.kind().to_owned()).collect();
     let layout = age::layout((header_len + NONCE_LEN) as u64);
     Ok(Description { recipients, ..Description::binary(layout, len) })

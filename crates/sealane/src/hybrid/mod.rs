@@ -11,9 +11,9 @@
 //!
 //! ```
 //! use sealane::hybrid::{self, Terms};
-//! use sealane::keys::{Kind, Secret};
+//! use sealane::keys::{Kind, SecretKey};
 //!
-//! let key = Secret::generate(Kind::XWing)?;
+//! let key = SecretKey::generate(Kind::XWing)?;
 //! let public = key.public().expect("it is no symmetric key");
 //! let terms = Terms { aad: b"header", ..Terms::default() };
 //! let message = hybrid::seal(&public, b"hello", &terms)?;
@@ -25,7 +25,7 @@ pub mod ecies;
 pub mod hpke;
 pub mod rsa;
 
-use crate::keys::{Public, Secret};
+use crate::keys::{PublicKey, SecretKey};
 use crate::{Error, Misuse};
 
 const FOR_FILES: Error =
@@ -64,53 +64,53 @@ enum By<'a> {
 }
 
 impl<'a> To<'a> {
-    fn of(public: &'a Public) -> Result<Self, Error> {
+    fn of(public: &'a PublicKey) -> Result<Self, Error> {
         Ok(match public {
-            Public::Age(_) => return Err(FOR_FILES),
-            Public::Rsa(key) => Self::Rsa(key),
-            Public::Secp256k1(key) => Self::Ecies((*key).into()),
-            Public::X25519(_) | Public::P256(_) | Public::XWing(_) => Self::Hpke(public.try_into()?),
+            PublicKey::Age(_) => return Err(FOR_FILES),
+            PublicKey::Rsa(key) => Self::Rsa(key),
+            PublicKey::Secp256k1(key) => Self::Ecies((*key).into()),
+            PublicKey::X25519(_) | PublicKey::P256(_) | PublicKey::XWing(_) => Self::Hpke(public.try_into()?),
         })
     }
 }
 
 impl<'a> By<'a> {
-    fn of(secret: &'a Secret) -> Result<Self, Error> {
+    fn of(secret: &'a SecretKey) -> Result<Self, Error> {
         Ok(match secret {
-            Secret::Age(_) => return Err(FOR_FILES),
-            Secret::Symmetric(_) => return Err(SYMMETRIC),
-            Secret::Rsa(key) => Self::Rsa(key),
-            Secret::Secp256k1(key) => Self::Ecies(key.clone().into()),
-            Secret::X25519(_) | Secret::P256(_) | Secret::XWing(_) => Self::Hpke(secret.try_into()?),
+            SecretKey::Age(_) => return Err(FOR_FILES),
+            SecretKey::Symmetric(_) => return Err(SYMMETRIC),
+            SecretKey::Rsa(key) => Self::Rsa(key),
+            SecretKey::Secp256k1(key) => Self::Ecies(key.clone().into()),
+            SecretKey::X25519(_) | SecretKey::P256(_) | SecretKey::XWing(_) => Self::Hpke(secret.try_into()?),
         })
     }
 }
 
-impl TryFrom<&Public> for hpke::PublicKey {
+impl TryFrom<&PublicKey> for hpke::PublicKey {
     type Error = Error;
 
     /// # Errors
     /// [`Misuse::UnsuitableKey`] for a key of RSA, secp256k1 or age.
-    fn try_from(public: &Public) -> Result<Self, Error> {
+    fn try_from(public: &PublicKey) -> Result<Self, Error> {
         match public {
-            Public::X25519(key) => Ok((*key).into()),
-            Public::P256(key) => Ok(key.clone().into()),
-            Public::XWing(key) => Ok(key.clone().into()),
+            PublicKey::X25519(key) => Ok((*key).into()),
+            PublicKey::P256(key) => Ok(key.clone().into()),
+            PublicKey::XWing(key) => Ok(key.clone().into()),
             _ => Err(NO_MODES),
         }
     }
 }
 
-impl TryFrom<&Secret> for hpke::PrivateKey {
+impl TryFrom<&SecretKey> for hpke::PrivateKey {
     type Error = Error;
 
     /// # Errors
     /// [`Misuse::UnsuitableKey`] for a symmetric key and one of RSA, secp256k1 or age.
-    fn try_from(secret: &Secret) -> Result<Self, Error> {
+    fn try_from(secret: &SecretKey) -> Result<Self, Error> {
         match secret {
-            Secret::X25519(key) => Ok(key.clone().into()),
-            Secret::P256(key) => Ok(key.clone().into()),
-            Secret::XWing(key) => Ok(key.clone().into()),
+            SecretKey::X25519(key) => Ok(key.clone().into()),
+            SecretKey::P256(key) => Ok(key.clone().into()),
+            SecretKey::XWing(key) => Ok(key.clone().into()),
             _ => Err(NO_MODES),
         }
     }
@@ -120,7 +120,7 @@ impl TryFrom<&Secret> for hpke::PrivateKey {
 ///
 /// # Errors
 /// [`Misuse::UnsuitableKey`] for a key that is not for messages; [`Error::LimitExceeded`].
-pub fn sealed_len(public: &Public, plaintext_len: usize) -> Result<usize, Error> {
+pub fn sealed_len(public: &PublicKey, plaintext_len: usize) -> Result<usize, Error> {
     match To::of(public)? {
         To::Rsa(key) => rsa::sealed_len(key, plaintext_len),
         To::Ecies(_) => ecies::sealed_len(&ecies::Config::default(), plaintext_len),
@@ -132,7 +132,7 @@ pub fn sealed_len(public: &Public, plaintext_len: usize) -> Result<usize, Error>
 ///
 /// # Errors
 /// [`Misuse::UnsuitableKey`] for a key that is not for messages, and for terms that it does not know; those of the suite.
-pub fn seal(public: &Public, plaintext: &[u8], terms: &Terms<'_>) -> Result<Vec<u8>, Error> {
+pub fn seal(public: &PublicKey, plaintext: &[u8], terms: &Terms<'_>) -> Result<Vec<u8>, Error> {
     let mut message = vec![0; sealed_len(public, plaintext.len())?];
     seal_into(public, plaintext, terms, &mut message)?;
     Ok(message)
@@ -143,7 +143,7 @@ pub fn seal(public: &Public, plaintext: &[u8], terms: &Terms<'_>) -> Result<Vec<
 /// # Errors
 /// Those of [`seal`]; [`Misuse::OutputTooShort`].
 pub fn seal_into(
-    public: &Public,
+    public: &PublicKey,
     plaintext: &[u8],
     terms: &Terms<'_>,
     out: &mut [u8],
@@ -161,7 +161,7 @@ pub fn seal_into(
 ///
 /// # Errors
 /// [`Misuse::UnsuitableKey`] for a key that is not for messages; [`Error::Truncated`] where no message is so short.
-pub fn opened_len(secret: &Secret, sealed_len: usize) -> Result<usize, Error> {
+pub fn opened_len(secret: &SecretKey, sealed_len: usize) -> Result<usize, Error> {
     match By::of(secret)? {
         By::Rsa(key) => rsa::opened_len(key, sealed_len),
         By::Ecies(_) => {
@@ -177,7 +177,7 @@ pub fn opened_len(secret: &Secret, sealed_len: usize) -> Result<usize, Error> {
 /// # Errors
 /// [`Error::Authentication`] for another key, other terms or a changed message; [`Error::Truncated`]; of secp256k1
 /// [`Error::Format`] where it begins with no point of the curve; [`Misuse::UnsuitableKey`] as [`seal`].
-pub fn open(secret: &Secret, message: &[u8], terms: &Terms<'_>) -> Result<Vec<u8>, Error> {
+pub fn open(secret: &SecretKey, message: &[u8], terms: &Terms<'_>) -> Result<Vec<u8>, Error> {
     let mut plaintext = vec![0; opened_len(secret, message.len())?];
     open_into(secret, message, terms, &mut plaintext)?;
     Ok(plaintext)
@@ -187,7 +187,7 @@ pub fn open(secret: &Secret, message: &[u8], terms: &Terms<'_>) -> Result<Vec<u8
 ///
 /// # Errors
 /// Those of [`open`]: what would have been the plaintext is zero then. [`Misuse::OutputTooShort`].
-pub fn open_into(secret: &Secret, message: &[u8], terms: &Terms<'_>, out: &mut [u8]) -> Result<usize, Error> {
+pub fn open_into(secret: &SecretKey, message: &[u8], terms: &Terms<'_>, out: &mut [u8]) -> Result<usize, Error> {
     match By::of(secret)? {
         By::Rsa(key) => rsa::open_into(key, message, terms.aad_alone()?, out),
         By::Ecies(key) => ecies::open_into(&ecies::Config::default(), &key, message, terms.aad_alone()?, out),

@@ -4,15 +4,15 @@ use crate::{Error, Misuse};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use zeroize::Zeroizing;
 
-/// What a derivation costs. The default is the second choice of RFC 9106 section 4, for where 2 GiB are too much:
-/// 64 MiB, 3 passes, 4 lanes.
+/// The cost parameters of Argon2id. The default is the second recommended option of RFC 9106, section 4, for
+/// environments in which 2 GiB are too much: 64 MiB, 3 passes and 4 lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Memory, in KiB: at least 8 a lane.
+    /// Memory in KiB, at least 8 for each lane.
     pub memory_kib: u32,
-    /// How often the memory is passed over.
+    /// Number of passes over the memory.
     pub passes: u32,
-    /// Into how many parts the memory is cut, which may be filled at the same time. Another number is another key.
+    /// Number of lanes: parts of the memory that can be filled in parallel. A different number gives a different key.
     pub lanes: u32,
 }
 
@@ -22,23 +22,23 @@ impl Default for Cost {
     }
 }
 
-/// A number of bytes that was meant as KiB stops here and not the machine.
-const MOST_MEMORY_KIB: u32 = 4 << 20;
-/// A minute or so.
-const MOST_WORK_KIB: u64 = 64 << 20;
+/// Limit of the memory, so that a number of bytes instead of KiB is refused.
+const MAX_MEMORY_KIB: u32 = 4 << 20;
+/// Limit of memory times passes, which takes about a minute.
+const MAX_WORK_KIB: u64 = 64 << 20;
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=1 << 16;
 const NO_MEMORY: Error =
-    Error::LimitExceeded("the memory of this machine, which the derivation of the key takes");
-const SHORTEST_SALT: usize = 8;
+    Error::LimitExceeded("the key derivation needs more memory than the system has");
+const MIN_SALT_LEN: usize = 8;
 
-/// `length` bytes that follow from `passphrase`, `salt` and all numbers of `cost`.
+/// Derives `length` bytes from `passphrase`, `salt` and the parameters of `cost` with Argon2id.
 ///
-/// The salt is no secret; it should be random, and another one for each passphrase: 16 bytes.
+/// The salt is not secret. It should have 16 random bytes, and be different for each passphrase.
 ///
 /// # Errors
-/// [`Misuse::DerivationParameters`]: a salt shorter than 8 bytes, a length outside 4 … 65536, less than one pass, one lane or
-/// 8 KiB a lane, more than 4 GiB of memory or 64 GiB to be passed over in all. [`Error::LimitExceeded`] where the
-/// system does not have the memory.
+/// [`Misuse::DerivationParameters`] if the salt has less than 8 bytes, the length is not from 4 to 65536, there is no pass or
+/// lane, a lane has less than 8 KiB, the memory is above 4 GiB, or memory times passes is above 64 GiB.
+/// [`Error::LimitExceeded`] if the system does not have the memory.
 pub fn derive(
     passphrase: &[u8],
     salt: &[u8],
@@ -47,7 +47,7 @@ pub fn derive(
 ) -> Result<Zeroizing<Vec<u8>>, Error> {
     check(salt, length, cost)?;
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(length)).map_err(refused)?;
-    // The result follows from the last blocks alone, and the crate does not wipe memory of its own.
+    // Allocated here to be wiped, because the last blocks determine the result.
     let mut memory = Zeroizing::new(Vec::new());
     memory.try_reserve_exact(params.block_count()).map_err(|_| NO_MEMORY)?;
     memory.resize(params.block_count(), Block::default());
@@ -62,13 +62,13 @@ fn check(salt: &[u8], length: usize, cost: Cost) -> Result<(), Misuse> {
     let Cost { memory_kib, passes, lanes } = cost;
     let (memory, work) = (u64::from(memory_kib), u64::from(memory_kib) * u64::from(passes));
     for (holds, otherwise) in [
-        (salt.len() >= SHORTEST_SALT, "the salt must have at least 8 bytes, better 16"),
+        (salt.len() >= MIN_SALT_LEN, "the salt must have at least 8 bytes, better 16"),
         (LENGTHS.contains(&length), "the length must be 4 to 65536 bytes"),
         (passes >= 1, "there must be at least one pass"),
         (lanes >= 1, "there must be at least one lane"),
         (memory >= 8 * u64::from(lanes), "the memory must be at least 8 KiB for each lane"),
-        (memory_kib <= MOST_MEMORY_KIB, "the memory must be at most 4 GiB; it is counted in KiB"),
-        (work <= MOST_WORK_KIB, "memory times passes must be at most 64 GiB; memory is counted in KiB"),
+        (memory_kib <= MAX_MEMORY_KIB, "the memory must be at most 4 GiB; it is counted in KiB"),
+        (work <= MAX_WORK_KIB, "memory times passes must be at most 64 GiB; memory is counted in KiB"),
     ] {
         if !holds {
             return Err(Misuse::DerivationParameters(otherwise));
@@ -77,9 +77,9 @@ fn check(salt: &[u8], length: usize, cost: Cost) -> Result<(), Misuse> {
     Ok(())
 }
 
-/// What a caller can do wrong was found before; this is left: 4 GiB of salt or of passphrase.
+/// Translates the errors that `check` leaves: 4 GiB of salt or of passphrase.
 fn refused(_: argon2::Error) -> Error {
-    Error::LimitExceeded("what Argon2id takes")
+    Error::LimitExceeded("Argon2id takes at most 4 GiB of passphrase and salt")
 }
 
 #[cfg(test)]
@@ -91,7 +91,7 @@ mod test {
         hex::encode(&*derive(passphrase, salt, length, Cost { memory_kib, passes, lanes }).unwrap())
     }
 
-    /// All three have a secret and associated data, which `derive` does not take: they run on the crate below it.
+    /// The vectors have a secret and associated data, which `derive` does not take, so they test the crate `argon2`.
     #[test]
     fn rfc_9106() {
         let mut cases = 0;
@@ -117,10 +117,10 @@ mod test {
         assert_eq!(cases, 3);
     }
 
-    /// The first is in the tests of the reference implementation (phc-winner-argon2, test.c); the others are from
-    /// `cryptography` 48.0.0 (`Argon2id`, which is OpenSSL's).
+    /// The first value is from the tests of the reference implementation (phc-winner-argon2, test.c). The others are
+    /// from `cryptography` 48.0.0, whose `Argon2id` is that of OpenSSL.
     #[test]
-    fn as_others_derive() {
+    fn values_of_other_implementations() {
         let derived = |length, cost| hex(b"password", b"somesalt", length, cost);
         assert_eq!(
             derived(32, [65536, 2, 1]),
@@ -140,7 +140,7 @@ mod test {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn rejects_parameters_out_of_range() {
         let cost = |memory_kib, passes, lanes| Cost { memory_kib, passes, lanes };
         for (salt, length, cost, says) in [
             (7, 32, Cost::default(), "salt"),
@@ -164,7 +164,7 @@ mod test {
     }
 
     #[test]
-    fn no_passphrase_and_short_keys_are_keys_too() {
+    fn empty_passphrases_and_short_keys() {
         assert_eq!(derive(b"", &[0; 8], 4, Cost { memory_kib: 8, passes: 1, lanes: 1 }).unwrap().len(), 4);
     }
 }

@@ -1,28 +1,33 @@
-//! Files of identities, which may be encrypted with a passphrase themselves.
+//! Identity files, which can be encrypted with a passphrase.
 
 use super::store;
 use crate::age::{self, Header, Identity, parse_identities};
 use crate::{Error, Misuse};
 use std::path::Path;
 
-/// The identities in a file: lines of `AGE-SECRET-KEY-…`, those in an age file that a passphrase opens, or one OpenSSH
-/// private key.
+/// Loads the identities of a file: lines of `AGE-SECRET-KEY-…`, an age file with such lines that a passphrase decrypts,
+/// or one OpenSSH private key.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Misuse::KeyPassphraseRequired`], [`Misuse::KeyNotEncrypted`], [`Error::WrongPassphrase`]; [`Error::Line`] and
-/// [`Error::Format`] for what is no such file.
+/// [`Error::Io`]; [`Misuse::KeyPassphraseRequired`], [`Misuse::KeyNotEncrypted`], [`Error::WrongPassphrase`];
+/// [`Error::Line`] and [`Error::Format`] if it is not an identity file.
 pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
-    identities(&store::read(path)?, passphrase)
+    parse_identity_file(&store::read(path)?, passphrase)
 }
 
-fn identities(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
-    const NO_TEXT: Error = Error::Format("not a file of identities: it is not text");
+/// Parses the content of an identity file, as [`load_identities`] does.
+///
+/// # Errors
+/// Those of [`load_identities`] but [`Error::Io`].
+pub fn parse_identity_file(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
+    const NOT_TEXT: Error = Error::Format("expected an identity file, found bytes that are not UTF-8 text");
     if is_age_file(content) {
         let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
-        let inside = age::open(content, &[Identity::passphrase(passphrase)])?;
-        return parse_identities(std::str::from_utf8(&inside).map_err(|_| NO_TEXT)?);
+        let plaintext = age::open(content, &[Identity::passphrase(passphrase)])?;
+        // The position of the first invalid byte is of no use.
+        return parse_identities(std::str::from_utf8(&plaintext).map_err(|_| NOT_TEXT)?);
     }
-    let text = std::str::from_utf8(content).map_err(|_| NO_TEXT)?;
+    let text = std::str::from_utf8(content).map_err(|_| NOT_TEXT)?;
     if text.trim_start().starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") {
         return Ok(vec![Identity::from_ssh(text, passphrase)?]);
     }
@@ -44,22 +49,22 @@ mod test {
     use crate::age::{Armor, Kind, Recipient};
 
     #[test]
-    fn lists_in_clear_and_under_a_passphrase() {
+    fn plain_and_encrypted_lists() {
         let keys = [Identity::generate(Kind::X25519).unwrap(), Identity::generate(Kind::Hybrid).unwrap()];
         let text = format!("# mine\n{}\n\n{}\n", &*keys[0].to_text().unwrap(), &*keys[1].to_text().unwrap());
         let opened = |found: Vec<Identity>| {
             found.iter().map(|key| key.to_text().unwrap().to_string()).collect::<Vec<_>>()
         };
         let wanted = keys.map(|key| key.to_text().unwrap().to_string());
-        assert_eq!(opened(identities(text.as_bytes(), None).unwrap()), wanted);
-        let refused = identities(text.as_bytes(), Some("x"));
+        assert_eq!(opened(parse_identity_file(text.as_bytes(), None).unwrap()), wanted);
+        let refused = parse_identity_file(text.as_bytes(), Some("x"));
         assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyNotEncrypted))));
         for armor in [Armor::Binary, Armor::Ascii] {
-            let recipient = Recipient::passphrase_with_work("right", 10).unwrap();
+            let recipient = Recipient::passphrase_with_work_factor("right", 10).unwrap();
             let file = age::seal(text.as_bytes(), &[recipient], armor).unwrap();
-            assert_eq!(opened(identities(&file, Some("right")).unwrap()), wanted);
-            assert!(matches!(identities(&file, None), Err(Error::Misuse(Misuse::KeyPassphraseRequired))));
-            assert!(matches!(identities(&file, Some("wrong")), Err(Error::WrongPassphrase)));
+            assert_eq!(opened(parse_identity_file(&file, Some("right")).unwrap()), wanted);
+            assert!(matches!(parse_identity_file(&file, None), Err(Error::Misuse(Misuse::KeyPassphraseRequired))));
+            assert!(matches!(parse_identity_file(&file, Some("wrong")), Err(Error::WrongPassphrase)));
         }
     }
 }

@@ -1,8 +1,6 @@
-//! What is made, and by what name.
+//! The kinds of key and their names.
 
-use super::Secret;
-use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
-use crate::{Error, Key, Misuse, age};
+use crate::{Error, Misuse};
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,59 +8,34 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// 16 bytes.
+    /// A symmetric key of 16 bytes.
     Aes128,
-    /// 24 bytes.
+    /// A symmetric key of 24 bytes.
     Aes192,
-    /// 32 bytes: for AES, and for every other cipher with keys of this length.
+    /// A symmetric key of 32 bytes, for AES and for all other ciphers with keys of this length.
     Aes256,
-    /// X25519, in the text of age.
+    /// An X25519 key in age's encoding.
     Age,
-    /// ML-KEM-768 with X25519, in the text of age.
+    /// An X-Wing key (ML-KEM-768 and X25519) in age's encoding.
     AgePq,
-    /// RSA with 2048 bits.
+    /// An RSA key of 2048 bits.
     Rsa2048,
-    /// RSA with 3072 bits.
+    /// An RSA key of 3072 bits.
     Rsa3072,
-    /// RSA with 4096 bits.
+    /// An RSA key of 4096 bits.
     Rsa4096,
-    /// The curve of Bitcoin and Ethereum, for ECIES.
+    /// A secp256k1 key, for ECIES.
     Secp256k1,
-    /// Curve25519, for HPKE.
+    /// An X25519 key, for HPKE.
     X25519,
-    /// The curve of NIST, for HPKE.
+    /// A P-256 key, for HPKE.
     P256,
-    /// ML-KEM-768 with X25519, for HPKE.
+    /// An X-Wing key (ML-KEM-768 and X25519), for HPKE.
     XWing,
 }
 
-struct Row {
-    kind: Kind,
-    name: &'static str,
-    generate: fn() -> Result<Secret, Error>,
-}
-
-const fn row(kind: Kind, name: &'static str, generate: fn() -> Result<Secret, Error>) -> Row {
-    Row { kind, name, generate }
-}
-
-static ROWS: [Row; 12] = [
-    row(Kind::Aes128, "aes-128", || Key::generate(16).map(Secret::Symmetric)),
-    row(Kind::Aes192, "aes-192", || Key::generate(24).map(Secret::Symmetric)),
-    row(Kind::Aes256, "aes-256", || Key::generate(32).map(Secret::Symmetric)),
-    row(Kind::Age, "age", || age::Identity::generate(age::Kind::X25519).map(Secret::Age)),
-    row(Kind::AgePq, "age-pq", || age::Identity::generate(age::Kind::Hybrid).map(Secret::Age)),
-    row(Kind::Rsa2048, "rsa-2048", || rsa::PrivateKey::generate(2048).map(Secret::Rsa)),
-    row(Kind::Rsa3072, "rsa-3072", || rsa::PrivateKey::generate(3072).map(Secret::Rsa)),
-    row(Kind::Rsa4096, "rsa-4096", || rsa::PrivateKey::generate(4096).map(Secret::Rsa)),
-    row(Kind::Secp256k1, "secp256k1", || secp256k1::PrivateKey::generate().map(Secret::Secp256k1)),
-    row(Kind::X25519, "x25519", || x25519::PrivateKey::generate().map(Secret::X25519)),
-    row(Kind::P256, "p-256", || p256::PrivateKey::generate().map(Secret::P256)),
-    row(Kind::XWing, "x-wing", || xwing::PrivateKey::generate().map(Secret::XWing)),
-];
-
 impl Kind {
-    /// All of them, in the order in which they are listed.
+    /// All kinds, in the order of the documentation.
     pub const ALL: [Self; 12] = [
         Self::Aes128,
         Self::Aes192,
@@ -78,18 +51,32 @@ impl Kind {
         Self::XWing,
     ];
 
-    /// As users type it.
+    /// The name in commands and in Python, for example `"x-wing"`.
     pub fn name(self) -> &'static str {
-        self.row().name
+        match self {
+            Self::Aes128 => "aes-128",
+            Self::Aes192 => "aes-192",
+            Self::Aes256 => "aes-256",
+            Self::Age => "age",
+            Self::AgePq => "age-pq",
+            Self::Rsa2048 => "rsa-2048",
+            Self::Rsa3072 => "rsa-3072",
+            Self::Rsa4096 => "rsa-4096",
+            Self::Secp256k1 => "secp256k1",
+            Self::X25519 => "x25519",
+            Self::P256 => "p-256",
+            Self::XWing => "x-wing",
+        }
     }
 
-    pub(super) fn generate(self) -> Result<Secret, Error> {
-        (self.row().generate)()
-    }
-
-    /// The rows stand in the order of the kinds.
-    fn row(self) -> &'static Row {
-        &ROWS[self as usize]
+    /// The kind of an RSA key with a modulus of `bits`.
+    pub(super) fn of_rsa(bits: usize) -> Option<Self> {
+        match bits {
+            2048 => Some(Self::Rsa2048),
+            3072 => Some(Self::Rsa3072),
+            4096 => Some(Self::Rsa4096),
+            _ => None,
+        }
     }
 }
 
@@ -103,10 +90,9 @@ impl FromStr for Kind {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let row = ROWS.iter().find(|row| row.name == name);
-        row.map(|row| row.kind).ok_or(Error::Misuse(Misuse::UnsuitableKey(
-            "no such kind of key: there are aes-128, aes-192, aes-256, age, age-pq, rsa-2048, rsa-3072, rsa-4096, \
-             secp256k1, x25519, p-256 and x-wing",
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or(Error::Misuse(Misuse::UnsuitableKey(
+            "unknown kind of key: expected aes-128, aes-192, aes-256, age, age-pq, rsa-2048, rsa-3072, rsa-4096, \
+             secp256k1, x25519, p-256 or x-wing",
         )))
     }
 }
@@ -116,10 +102,9 @@ mod test {
     use super::*;
 
     #[test]
-    fn names_are_read_back() {
+    fn names_round_trip() {
         let unknown = Kind::from_str("aes-512").unwrap_err().to_string();
-        for (kind, row) in Kind::ALL.into_iter().zip(&ROWS) {
-            assert_eq!(kind, row.kind);
+        for kind in Kind::ALL {
             assert_eq!(kind.name().parse::<Kind>().unwrap(), kind);
             assert!(unknown.contains(kind.name()), "{kind}");
         }

@@ -1,4 +1,4 @@
-//! Key files: readable by their owner alone, written whole or not at all, written over only where that is asked for.
+//! Files with keys: readable by their owner only, written completely or not at all, and replaced only on request.
 
 use super::Existing;
 use crate::Error;
@@ -9,14 +9,15 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// No key file is longer; whatever is, is something else that was named by mistake.
-const LONGEST: usize = 1 << 18;
+/// Maximum number of bytes in a key file. A longer file was named by mistake.
+const MAX_LEN: usize = 1 << 18;
 
-/// Writes a file that only its owner can read, also where it replaces one that others could.
+/// Writes a file that only its owner can read, even if it replaces a file with other permissions.
 pub(super) fn write_secret(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
     write(path, content, Access::OwnerOnly, existing)
 }
 
+/// Writes a file with the usual permissions.
 pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
     write(path, content, Access::Inherited, existing)
 }
@@ -24,17 +25,17 @@ pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> R
 fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Result<(), Error> {
     let staged = StagedFile::new(path, access)?;
     staged.file().write_all(content).map_err(|e| Error::io(path, e))?;
-    // A key that is lost takes its files along.
+    // Synced, because a lost key makes all its files unreadable.
     staged.commit(existing, Durability::Synced)
 }
 
-/// The content of a key file.
+/// Reads a key file.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Format`] of what is too long for a key.
-pub(crate) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
-    // All the room at once: a vector that grows leaves copies behind.
-    let mut content = Zeroizing::new(vec![0; LONGEST + 1]);
+/// [`Error::Io`]; [`Error::Format`] if the file is too long for a key.
+pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    // Allocated at its full length: a vector that grows leaves copies behind.
+    let mut content = Zeroizing::new(vec![0; MAX_LEN + 1]);
     let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
     let mut len = 0;
     while let Some(rest) = content.get_mut(len..).filter(|rest| !rest.is_empty()) {
@@ -45,8 +46,8 @@ pub(crate) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
             Err(e) => return Err(Error::io(path, e)),
         }
     }
-    if len > LONGEST {
-        return Err(Error::Format("not a key file: it is longer than any"));
+    if len > MAX_LEN {
+        return Err(Error::Format("expected a key file, found a file of more than 256 KiB"));
     }
     content.truncate(len);
     Ok(content)

@@ -1,65 +1,132 @@
-//! From keys to text.
+//! Writes key files.
 
-use super::pkcs8::{self, Algorithm};
-use super::{Secret, pbes2, pem, to_jwk};
+use super::{Existing, PublicKey, SecretKey, store};
 use crate::asymmetric::secp256k1::Encoding;
+use crate::encoding::pkcs8::{self, Algorithm};
+use crate::encoding::{pbes2, pem};
 use crate::{Error, Misuse, age};
+use std::fmt;
+use std::path::Path;
 use zeroize::Zeroizing;
 
-/// What a text is encrypted with.
-pub(super) enum Protection<'a> {
-    Open,
-    Passphrase(&'a str),
-    Recipients(&'a [age::Recipient]),
+impl SecretKey {
+    /// Encodes the key as the text of a key file, encrypted if there is a passphrase.
+    ///
+    /// # Errors
+    /// [`Misuse::UnsuitableKey`] for an empty passphrase and for an SSH key, which has no text of its own;
+    /// [`Error::Io`] if the operating system has no random bytes.
+    pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
+        match (passphrase, to_pkcs8(self)?) {
+            (None, _) => plain(self),
+            (Some(""), _) => Err(pbes2::EMPTY_PASSPHRASE),
+            (Some(text), Some(der)) => pem::write("ENCRYPTED PRIVATE KEY", &pbes2::seal(&der, text)?),
+            (Some(text), None) => self.to_text_for(&[age::Recipient::passphrase(text)?]),
+        }
+    }
+
+    /// Encodes the key as an armored age file that each of `recipients` can decrypt.
+    ///
+    /// # Errors
+    /// [`Misuse::UnsuitableKey`] for an SSH key, [`Misuse::InvalidRecipients`]; [`Error::Io`].
+    pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
+        let file = age::seal(plain(self)?.as_bytes(), recipients, age::Armor::Ascii)?;
+        // Armor is ASCII.
+        String::from_utf8(file).map(Zeroizing::new).map_err(|_| Error::Armor("the armor is not ASCII"))
+    }
+
+    /// Writes the key to a file that only its owner can read, encrypted if there is a passphrase.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; those of [`Self::to_text`].
+    pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
+        store::write_secret(path, self.to_text(passphrase)?.as_bytes(), existing)
+    }
+
+    /// Writes the key to an age file for `recipients`.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; those of [`Self::to_text_for`].
+    pub fn save_for(
+        &self,
+        path: &Path,
+        recipients: &[age::Recipient],
+        existing: Existing,
+    ) -> Result<(), Error> {
+        store::write_secret(path, self.to_text_for(recipients)?.as_bytes(), existing)
+    }
 }
 
-/// The text of a key, encrypted or not.
-pub(super) fn text(key: &Secret, lock: Protection<'_>) -> Result<Zeroizing<String>, Error> {
-    let file = match lock {
-        Protection::Open => return plain(key),
-        Protection::Passphrase("") => return Err(pbes2::EMPTY_PASSPHRASE),
-        Protection::Passphrase(passphrase) => match to_pkcs8(key)? {
-            Some(der) => return pem::write("ENCRYPTED PRIVATE KEY", &pbes2::seal(&der, passphrase)?),
-            None => sealed(key, &[age::Recipient::passphrase(passphrase)?])?,
-        },
-        Protection::Recipients(recipients) => sealed(key, recipients)?,
-    };
-    String::from_utf8(file).map(Zeroizing::new).map_err(|_| Error::Format("not an armored age file"))
+impl PublicKey {
+    /// Encodes the key as the text of a file: `age1…`, or SPKI in PEM.
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] if the key is too long for DER.
+    pub fn to_text(&self) -> Result<String, Error> {
+        let spki = match self {
+            Self::Age(recipient) => return Ok(format!("{recipient}\n")),
+            Self::P256(key) => pkcs8::to_public(Algorithm::P256, key.as_bytes())?,
+            Self::Rsa(key) => key.to_spki().to_vec(),
+            Self::Secp256k1(key) => {
+                pkcs8::to_public(Algorithm::Secp256k1, &key.to_bytes(Encoding::Uncompressed))?
+            }
+            Self::X25519(key) => pkcs8::to_public(Algorithm::X25519, key.as_bytes())?,
+            Self::XWing(key) => pkcs8::to_public(Algorithm::XWing, key.as_bytes())?,
+        };
+        Ok(std::mem::take(&mut *pem::write("PUBLIC KEY", &spki)?))
+    }
+
+    /// Writes the key to a file with the usual permissions.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; those of [`Self::to_text`].
+    pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
+        store::write_public(path, self.to_text()?.as_bytes(), existing)
+    }
 }
 
-fn sealed(key: &Secret, recipients: &[age::Recipient]) -> Result<Vec<u8>, Error> {
-    age::seal(plain(key)?.as_bytes(), recipients, age::Armor::Ascii)
+/// Writes `age1…`, the 65 bytes of a secp256k1 key in hexadecimal, or PEM.
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Age(recipient) => recipient.fmt(f),
+            Self::Secp256k1(key) => {
+                f.write_str(&base16ct::lower::encode_string(&key.to_bytes(Encoding::Uncompressed)))
+            }
+            // `fmt::Error` has no content.
+            _ => f.write_str(&self.to_text().map_err(|_| fmt::Error)?),
+        }
+    }
 }
 
-fn plain(key: &Secret) -> Result<Zeroizing<String>, Error> {
+fn plain(key: &SecretKey) -> Result<Zeroizing<String>, Error> {
     match (key, to_pkcs8(key)?) {
         (_, Some(der)) => pem::write("PRIVATE KEY", &der),
-        (Secret::Symmetric(key), _) => Ok(to_jwk(key)),
-        (Secret::Age(identity), _) => {
+        (SecretKey::Symmetric(jwk), _) => Ok(jwk.to_json()),
+        (SecretKey::Age(identity), _) => {
             let (identity, recipient) = (identity.to_text()?, identity.recipient().to_string());
-            // Room for all of it: a string that grows leaves copies behind.
+            // Allocated at its full length: a string that grows leaves copies behind.
             let mut text = Zeroizing::new(String::with_capacity(recipient.len() + identity.len() + 32));
-            // As age-keygen writes it.
+            // The format of age-keygen.
             for part in ["# public key: ", &recipient, "\n", &identity, "\n"] {
                 text.push_str(part);
             }
             Ok(text)
         }
-        _ => Err(Misuse::UnsuitableKey("this key has no text, and cannot be kept in a file").into()),
+        _ => Err(Misuse::UnsuitableKey("this kind of key cannot be saved").into()),
     }
 }
 
-/// `None` of keys that are not kept so.
-fn to_pkcs8(key: &Secret) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
+/// Encodes the PKCS#8 of a key, or returns `None` if its files have another format.
+fn to_pkcs8(key: &SecretKey) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
     let (algorithm, secret, public): (_, &[u8], _) = match key {
-        Secret::Symmetric(_) | Secret::Age(_) => return Ok(None),
-        Secret::Rsa(key) => return key.to_pkcs8().map(Some),
-        Secret::P256(key) => (Algorithm::P256, key.as_bytes(), key.public().as_bytes().to_vec()),
-        Secret::Secp256k1(key) => {
+        SecretKey::Symmetric(_) | SecretKey::Age(_) => return Ok(None),
+        SecretKey::Rsa(key) => return key.to_pkcs8().map(Some),
+        SecretKey::P256(key) => (Algorithm::P256, key.as_bytes(), key.public().as_bytes().to_vec()),
+        SecretKey::Secp256k1(key) => {
             (Algorithm::Secp256k1, key.as_bytes(), key.public().to_bytes(Encoding::Uncompressed))
         }
-        Secret::X25519(key) => (Algorithm::X25519, key.as_bytes(), Vec::new()),
-        Secret::XWing(key) => (Algorithm::XWing, key.seed(), Vec::new()),
+        SecretKey::X25519(key) => (Algorithm::X25519, key.as_bytes(), Vec::new()),
+        SecretKey::XWing(key) => (Algorithm::XWing, key.seed(), Vec::new()),
     };
     pkcs8::to_private(algorithm, secret, &public).map(Some)
 }

@@ -2,7 +2,7 @@
 
 use sealane::asymmetric::hpke;
 use sealane::hybrid::{self, Terms, ecies, rsa};
-use sealane::keys::{Kind, Public, Secret};
+use sealane::keys::{Kind, PublicKey, SecretKey};
 use sealane::{Error, Misuse};
 
 const KINDS: [(Kind, usize); 5] = [
@@ -13,8 +13,8 @@ const KINDS: [(Kind, usize); 5] = [
     (Kind::XWing, 1120 + 16),
 ];
 
-fn pair(kind: Kind) -> (Secret, Public) {
-    let secret = Secret::generate(kind).unwrap();
+fn pair(kind: Kind) -> (SecretKey, PublicKey) {
+    let secret = SecretKey::generate(kind).unwrap();
     let public = secret.public().unwrap();
     (secret, public)
 }
@@ -50,9 +50,9 @@ fn it_is_the_suite_that_the_table_says() {
         let (secret, public) = pair(kind);
         (secret, hybrid::seal(&public, b"hello", &terms).unwrap())
     };
-    let (Secret::Rsa(key), message) = seal(Kind::Rsa2048) else { panic!() };
+    let (SecretKey::Rsa(key), message) = seal(Kind::Rsa2048) else { panic!() };
     assert_eq!(rsa::open(&key, &message, b"aad").unwrap(), b"hello");
-    let (Secret::Secp256k1(key), message) = seal(Kind::Secp256k1) else { panic!() };
+    let (SecretKey::Secp256k1(key), message) = seal(Kind::Secp256k1) else { panic!() };
     assert_eq!(ecies::open(&ecies::Config::default(), &key.into(), &message, b"aad").unwrap(), b"hello");
     for kind in [Kind::X25519, Kind::P256, Kind::XWing] {
         let (secret, message) = seal(kind);
@@ -69,7 +69,7 @@ fn everything_else_is_refused() {
         let ((secret, public), (other, _)) = (pair(kind), pair(kind));
         let terms = Terms { aad: b"header", ..Terms::default() };
         let message = hybrid::seal(&public, b"plaintext", &terms).unwrap();
-        let refused = |key: &Secret, message: &[u8], terms: &Terms<'_>| {
+        let refused = |key: &SecretKey, message: &[u8], terms: &Terms<'_>| {
             let mut out = vec![9; message.len()];
             let error = hybrid::open_into(key, message, terms, &mut out).unwrap_err();
             assert!(!out.starts_with(b"plain"), "{kind}");
@@ -123,7 +123,7 @@ fn keys_that_are_not_for_messages() {
         assert!(misuse(hybrid::seal(&public, b"", &Terms::default())));
         assert!(misuse(hybrid::open(&secret, &[0; 2000], &Terms::default())));
     }
-    let symmetric = Secret::generate(Kind::Aes256).unwrap();
+    let symmetric = SecretKey::generate(Kind::Aes256).unwrap();
     assert!(misuse(hybrid::open(&symmetric, &[0; 2000], &Terms::default())));
     let (secret, public) = pair(Kind::Secp256k1);
     assert!(hpke::PublicKey::try_from(&public).is_err());

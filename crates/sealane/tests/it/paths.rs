@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use sealane::file::{self, DecryptWith, EncryptWith, Options, Writer};
-use sealane::keys::{Existing, Secret};
+use sealane::keys::{Existing, SecretKey};
 use sealane::{Error, Key, Misuse};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -252,8 +252,8 @@ fn key_files_are_private_and_never_written_over() {
     let folder = Folder::new("keys");
     let path = folder.at("key");
     let key = Key::generate(32).unwrap();
-    let keep = |key: &Key| Secret::Symmetric(key.clone()).save(&path, None, Existing::Refuse);
-    let load = |path: &Path| Secret::load(path, None).and_then(Secret::into_symmetric);
+    let keep = |key: &Key| SecretKey::from(key.clone()).save(&path, None, Existing::Refuse);
+    let load = |path: &Path| SecretKey::load(path, None).and_then(SecretKey::into_symmetric);
     keep(&key).unwrap();
     assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
     assert_eq!(load(&path).unwrap().as_bytes(), key.as_bytes());

@@ -129,7 +129,7 @@ fn what_is_wrong_has_its_own_name() {
     *damaged.last_mut().unwrap() ^= 1;
     every_way(&damaged, &unlock, |e| matches!(e, Error::Authentication));
 
-    let lock = EncryptWith::age(&[Recipient::passphrase_with_work("right", 10).unwrap()], Armor::Binary);
+    let lock = EncryptWith::age(&[Recipient::passphrase_with_work_factor("right", 10).unwrap()], Armor::Binary);
     let sealed = file::encrypt(b"some", &lock).unwrap();
     let right = DecryptWith::age(&[Identity::passphrase("right")]);
     assert_eq!(file::decrypt(&sealed, &right).unwrap(), b"some");
@@ -166,7 +166,7 @@ fn recipients_that_cannot_be_together_are_refused_before_anything_is_written() {
     fs::write(folder.at("plain"), b"some").unwrap();
     let [classic, hybrid] =
         [Kind::X25519, Kind::Hybrid].map(|kind| Identity::generate(kind).unwrap().recipient());
-    let passphrase = Recipient::passphrase_with_work("x", 10).unwrap();
+    let passphrase = Recipient::passphrase_with_work_factor("x", 10).unwrap();
     for pair in [[classic.clone(), hybrid], [classic, passphrase]] {
         let lock = EncryptWith::age(&pair, Armor::Binary);
         let refused =

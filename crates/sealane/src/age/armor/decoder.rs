@@ -1,34 +1,36 @@
-//! Armor to bytes, piece by piece.
+//! Streaming decoder of armor.
 
 use super::{
-    BEGIN, COLUMNS, END, LINE_BYTES, MOST_BLANK, NO_BEGIN, NO_END, SHORT_LINE, TOO_BLANK, TRAILING,
+    Armor, BEGIN, COLUMNS, END, LINE_BYTES, MAX_BLANK, NO_BEGIN, NO_END, SHORT_LINE, TOO_BLANK, TRAILING,
     decode_line,
 };
 use crate::{Error, Misuse};
+use std::borrow::Cow;
 
-/// Decodes armor that comes in pieces of any size.
+/// Decodes armor in pieces of any size.
 #[derive(Debug)]
 pub struct Decoder {
     state: State,
-    /// A line that may go on.
+    /// The start of a line that is not complete yet.
     line: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// So many bytes of blank lines.
+    /// Before the first line, after so many bytes of white space.
     Before(usize),
-    /// Every line so far was full.
-    Within,
-    /// There was a short line.
+    /// All lines so far had 64 columns.
+    Full,
+    /// A line was shorter, so it is the last line of base64.
     Short,
-    /// After the last line there were so many bytes of white space.
+    /// After the last line and so many bytes of white space.
     After(usize),
-    Lost,
+    /// After an error.
+    Poisoned,
 }
 
-/// Bytes of a line that goes on, past which nothing could make it right. Before the first line it may be blank.
-const LONGEST: usize = MOST_BLANK + BEGIN.len();
+/// Limit of an incomplete line. Before the first line, it can be white space.
+const MAX_PARTIAL_LEN: usize = MAX_BLANK + BEGIN.len();
 
 impl Default for Decoder {
     fn default() -> Self {
@@ -37,22 +39,22 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Nothing is decoded yet.
+    /// Creates a decoder at the start of the armor.
     pub fn new() -> Self {
         Self { state: State::Before(0), line: Vec::new() }
     }
 
-    /// Decodes a piece and appends what it is to `out`.
+    /// Decodes a piece, and appends the bytes to `out`.
     ///
     /// # Errors
-    /// [`Error::Armor`]; from then on [`Misuse::Poisoned`].
+    /// [`Error::Armor`]; [`Misuse::Poisoned`] after an error.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        let state = std::mem::replace(&mut self.state, State::Lost);
+        let state = std::mem::replace(&mut self.state, State::Poisoned);
         self.state = self.pieces(state, piece, out)?;
         Ok(())
     }
 
-    /// Nothing follows: decodes the rest.
+    /// Decodes the rest after the last piece.
     ///
     /// # Errors
     /// [`Error::Truncated`], [`Error::Armor`], [`Misuse::Poisoned`].
@@ -60,21 +62,21 @@ impl Decoder {
         let line = std::mem::take(&mut self.line);
         let state = match (self.state, line.is_empty()) {
             (state, true) => state,
-            // It begins right, and could have become the last line.
-            (State::Within | State::Short, false) if line.len() < END.len() && END.starts_with(&line) => {
+            // The start of the last line.
+            (State::Full | State::Short, false) if line.len() < END.len() && END.starts_with(&line) => {
                 return Err(Error::Truncated);
             }
             (state, false) => step(state, &line, out)?,
         };
         match state {
             State::After(_) => Ok(()),
-            State::Lost => Err(Misuse::Poisoned.into()),
-            State::Before(_) | State::Within | State::Short => Err(Error::Truncated),
+            State::Poisoned => Err(Misuse::Poisoned.into()),
+            State::Before(_) | State::Full | State::Short => Err(Error::Truncated),
         }
     }
 
     fn pieces(&mut self, mut state: State, mut piece: &[u8], out: &mut Vec<u8>) -> Result<State, Error> {
-        if state == State::Lost {
+        if state == State::Poisoned {
             return Err(Misuse::Poisoned.into());
         }
         while let Some(end) = piece.iter().position(|&byte| byte == b'\n') {
@@ -90,7 +92,7 @@ impl Decoder {
             };
             piece = later;
         }
-        if self.line.len() + piece.len() > LONGEST {
+        if self.line.len() + piece.len() > MAX_PARTIAL_LEN {
             return Err(match state {
                 State::Before(_) => NO_BEGIN,
                 State::After(_) => TRAILING,
@@ -102,29 +104,43 @@ impl Decoder {
     }
 }
 
-/// Takes a line without its line feed.
+/// Decodes a complete age file if it is armored, and returns other files as they are.
+///
+/// # Errors
+/// [`Error::Armor`], [`Error::Truncated`].
+pub fn decode(file: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+    if Armor::detect(file) != Some(Armor::Ascii) {
+        return Ok(Cow::Borrowed(file));
+    }
+    let (mut decoder, mut binary) = (Decoder::new(), Vec::with_capacity(file.len() / 4 * 3));
+    decoder.push(file, &mut binary)?;
+    decoder.finish(&mut binary)?;
+    Ok(Cow::Owned(binary))
+}
+
+/// Decodes a line without its line feed, and returns the next state.
 fn step(state: State, line: &[u8], out: &mut Vec<u8>) -> Result<State, Error> {
     let columns = line.strip_suffix(b"\r").unwrap_or(line);
     match state {
         State::Before(blank) if line.trim_ascii().is_empty() => match blank + line.len() + 1 {
-            blank if blank < MOST_BLANK => Ok(State::Before(blank)),
+            blank if blank < MAX_BLANK => Ok(State::Before(blank)),
             _ => Err(TOO_BLANK),
         },
-        State::Before(_) if columns == BEGIN => Ok(State::Within),
+        State::Before(_) if columns == BEGIN => Ok(State::Full),
         State::Before(_) => Err(NO_BEGIN),
-        State::Within | State::Short if columns == END => Ok(State::After(0)),
-        State::Within => {
+        State::Full | State::Short if columns == END => Ok(State::After(0)),
+        State::Full => {
             let mut bytes = [0; LINE_BYTES];
             let bytes = decode_line(columns, &mut bytes)?;
             out.extend_from_slice(bytes);
-            Ok(if bytes.len() == LINE_BYTES { State::Within } else { State::Short })
+            Ok(if bytes.len() == LINE_BYTES { State::Full } else { State::Short })
         }
         State::Short => Err(if columns.len() == COLUMNS { SHORT_LINE } else { NO_END }),
         State::After(blank) if line.trim_ascii().is_empty() => match blank + line.len() + 1 {
-            blank if blank < MOST_BLANK => Ok(State::After(blank)),
+            blank if blank < MAX_BLANK => Ok(State::After(blank)),
             _ => Err(TOO_BLANK),
         },
         State::After(_) => Err(TRAILING),
-        State::Lost => Err(Misuse::Poisoned.into()),
+        State::Poisoned => Err(Misuse::Poisoned.into()),
     }
 }

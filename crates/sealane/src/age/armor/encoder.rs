@@ -1,24 +1,24 @@
-//! Bytes to armor, on their way to a writer.
+//! Streaming encoder of armor.
 
 use super::{BEGIN, COLUMNS, END, LINE_BYTES, encode_line};
 use std::io::{self, Write};
 
-/// Lines that are written together.
+/// Number of lines that are written together.
 const BATCH: usize = 256;
 
-/// Writes armor around the bytes that are written to it. It is whole only after [`Encoder::finish`].
+/// A writer that encodes the bytes written to it as armor. The armor is complete only after [`Encoder::finish`].
 pub struct Encoder<W> {
     inner: W,
-    /// Less than a line.
+    /// Bytes of an incomplete line.
     rest: Vec<u8>,
     text: Vec<u8>,
 }
 
 impl<W: Write> Encoder<W> {
-    /// Begins; writes the first line.
+    /// Creates an encoder, and writes the first line.
     ///
     /// # Errors
-    /// The writer's.
+    /// Errors of the writer.
     pub fn new(mut inner: W) -> io::Result<Self> {
         inner.write_all(BEGIN)?;
         inner.write_all(b"\n")?;
@@ -29,10 +29,10 @@ impl<W: Write> Encoder<W> {
         })
     }
 
-    /// Writes the last lines and hands the writer back, flushed.
+    /// Writes the last lines, and returns the flushed writer.
     ///
     /// # Errors
-    /// The writer's.
+    /// Errors of the writer.
     pub fn finish(mut self) -> io::Result<W> {
         let rest = std::mem::take(&mut self.rest);
         if !rest.is_empty() {
@@ -58,12 +58,12 @@ impl<W: Write> Encoder<W> {
 }
 
 impl<W: Write> Write for Encoder<W> {
-    /// Takes all of `bytes`. After an error, what was written is not known: begin again.
+    /// Accepts all of `bytes`. After an error, an unknown part was written, so the armor must be written again.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut later = bytes;
         if !self.rest.is_empty() {
-            let room = LINE_BYTES - self.rest.len();
-            self.rest.extend_from_slice(later.split_off(..room.min(later.len())).unwrap_or_default());
+            let free = LINE_BYTES - self.rest.len();
+            self.rest.extend_from_slice(later.split_off(..free.min(later.len())).unwrap_or_default());
             if self.rest.len() < LINE_BYTES {
                 return Ok(bytes.len());
             }

@@ -1,40 +1,40 @@
-//! Any range out of the middle of armor, by arithmetic.
+//! Random access to armor, by the arithmetic of its lines.
 
 use super::{
-    BEGIN, COLUMNS, END, LINE_BYTES, MOST_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line,
+    BEGIN, COLUMNS, END, LINE_BYTES, MAX_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line,
 };
 use crate::Error;
 use crate::engine::io::ReadAt;
 use std::io;
 
-/// Lines that are read together.
+/// Number of lines that are read together.
 const BATCH: u64 = 1 << 12;
 
 const UNEVEN: Error = Error::Armor(
-    "its lines do not all have the same length and end; decode it from its beginning to its end",
+    "its lines do not have the same length and line end; decode it sequentially",
 );
 
-/// What is inside some armor, readable at any position.
+/// The decoded bytes of some armor, readable at any position.
 ///
-/// The lines' ends must all be as that of the first. First and last line are verified when it is made, each other line
-/// whenever it is read.
+/// All lines must have the same line end. The first and the last line are verified by [`View::new`], the other lines
+/// when they are read.
 #[derive(Debug)]
 pub struct View<S> {
     source: S,
-    /// Where the first line of base64 begins.
+    /// Position of the first line of base64.
     start: u64,
-    /// LF or CR LF.
+    /// The line end, LF or CR LF.
     eol: &'static [u8],
-    /// Columns of the last line of base64.
+    /// Number of columns in the last line of base64.
     last: usize,
-    /// Lines of base64.
+    /// Number of lines of base64.
     lines: u64,
-    /// Bytes that they hold.
+    /// Number of decoded bytes.
     size: u64,
 }
 
 impl<S: ReadAt> View<S> {
-    /// Looks at both ends of the armor that `source` is.
+    /// Reads the first and the last line of the armor in `source`.
     ///
     /// # Errors
     /// [`Error::Armor`], [`Error::Truncated`], [`Error::Io`].
@@ -59,12 +59,12 @@ impl<S: ReadAt> View<S> {
         Ok(view)
     }
 
-    /// What is read from.
+    /// The source of the armor.
     pub fn source(&self) -> &S {
         &self.source
     }
 
-    /// Appends what is in some lines.
+    /// Decodes some lines, and appends the bytes to `out`.
     fn decode(&self, first: u64, lines: u64, out: &mut Vec<u8>) -> Result<(), Error> {
         let stride = COLUMNS + self.eol.len();
         let ends = first + lines == self.lines;
@@ -91,8 +91,8 @@ impl<S: ReadAt> View<S> {
 impl<S: ReadAt> ReadAt for View<S> {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         let per_line = LINE_BYTES as u64;
-        let most = BATCH * per_line - offset % per_line;
-        let len = self.size.saturating_sub(offset).min(into.len() as u64).min(most) as usize;
+        let max = BATCH * per_line - offset % per_line;
+        let len = self.size.saturating_sub(offset).min(into.len() as u64).min(max) as usize;
         if len == 0 {
             return Ok(0);
         }
@@ -100,7 +100,7 @@ impl<S: ReadAt> ReadAt for View<S> {
         let lines = (skip + len).div_ceil(LINE_BYTES);
         let mut bytes = Vec::with_capacity(lines * LINE_BYTES);
         self.decode(first, lines as u64, &mut bytes).map_err(Error::into_io)?;
-        // The last line could have become shorter since.
+        // The file can have become shorter.
         let found = bytes.get(skip..skip + len).ok_or(io::ErrorKind::UnexpectedEof)?;
         into[..len].copy_from_slice(found);
         Ok(len)
@@ -111,15 +111,15 @@ impl<S: ReadAt> ReadAt for View<S> {
     }
 }
 
-/// Where the line after the first one begins, and how the first one ends.
+/// Returns the position after the first line, and its line end.
 fn beginning(source: &impl ReadAt, size: u64) -> Result<(u64, &'static [u8]), Error> {
-    let mut text = vec![0; size.min((MOST_BLANK + BEGIN.len() + 2) as u64) as usize];
+    let mut text = vec![0; size.min((MAX_BLANK + BEGIN.len() + 2) as u64) as usize];
     source.read_exact_at(0, &mut text)?;
     let blank = text.len() - text.trim_ascii_start().len();
-    if blank >= MOST_BLANK {
+    if blank >= MAX_BLANK {
         return Err(TOO_BLANK);
     }
-    // Blank lines are whole lines.
+    // White space before the armor ends with a line feed.
     let (before, first) = text.split_at(blank);
     if !matches!(before, [] | [.., b'\n']) {
         return Err(NO_BEGIN);
@@ -136,10 +136,10 @@ fn beginning(source: &impl ReadAt, size: u64) -> Result<(u64, &'static [u8]), Er
     Ok(((blank + BEGIN.len() + eol.len()) as u64, eol))
 }
 
-/// Where the last line begins.
+/// Returns the position of the last line.
 fn ending(source: &impl ReadAt, start: u64, size: u64) -> Result<u64, Error> {
-    let most = (MOST_BLANK + END.len() + 2) as u64;
-    let tail = (size - start).min(most);
+    let max = (MAX_BLANK + END.len() + 2) as u64;
+    let tail = (size - start).min(max);
     let mut text = vec![0; tail as usize];
     source.read_exact_at(size - tail, &mut text)?;
     let trimmed = text.trim_ascii_end();
@@ -147,11 +147,11 @@ fn ending(source: &impl ReadAt, start: u64, size: u64) -> Result<u64, Error> {
     if !matches!(blank, [] | [b'\n', ..]) {
         return Err(TRAILING);
     }
-    if blank.len() >= MOST_BLANK {
+    if blank.len() >= MAX_BLANK {
         return Err(TOO_BLANK);
     }
     let before = trimmed.strip_suffix(END).ok_or(match trimmed {
-        [] if tail == most => TOO_BLANK,
+        [] if tail == max => TOO_BLANK,
         [] => Error::Truncated,
         _ => NO_END,
     })?;

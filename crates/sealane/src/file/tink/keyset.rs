@@ -22,7 +22,6 @@ use base64ct::{Base64, Encoding};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::fmt::Write;
-use std::path::Path;
 use zeroize::Zeroizing;
 
 const TYPE_URL: &str = "type.googleapis.com/google.crypto.tink.AesGcmHkdfStreamingKey";
@@ -89,20 +88,6 @@ impl Keyset {
             (Some(_), Some(_)) => {
                 Err(Error::Format("not a keyset that can be used: two keys are its primary one"))
             }
-        }
-    }
-
-    /// The keyset in a file; `None` of a file that is something else.
-    ///
-    /// # Errors
-    /// [`Error::Io`], and those of [`Self::from_json`].
-    pub fn load(path: &Path) -> Result<Option<Self>, Error> {
-        let content = crate::keys::store::read(path)?;
-        match std::str::from_utf8(&content) {
-            Ok(text) if text.contains("\"primaryKeyId\"") || text.contains("\"encryptedKeyset\"") => {
-                Self::from_json(text).map(Some)
-            }
-            _ => Ok(None),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::fixtures::*;
 use sealane::Error;
-use sealane::keys::{Public, Secret};
+use sealane::keys::{PublicKey, SecretKey};
 
 const JWK: &str = r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#;
 const HEX: &str = "0x0000000000000000000000000000000000000000000000000000000000000001";
@@ -11,8 +11,8 @@ const HEX: &str = "0x00000000000000000000000000000000000000000000000000000000000
 const SECRETS: [&str; 9] =
     [JWK, HEX, X25519, P256, P256_SEC1, SECP256K1_SEC1, X_WING, X25519_PBKDF2, X25519_SCRYPT_SMALL];
 
-fn read(text: &str) -> Result<Secret, Error> {
-    Secret::from_text(text, text.contains("ENCRYPTED").then_some("hunter2"))
+fn read(text: &str) -> Result<SecretKey, Error> {
+    SecretKey::from_text(text, text.contains("ENCRYPTED").then_some("hunter2"))
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn every_truncation() {
     }
     for text in [X25519_PUBLIC, P256_PUBLIC, SECP256K1_PUBLIC] {
         for len in 0..text.trim_end().len() {
-            assert!(Public::from_text(&text[..len]).is_err(), "{len} of {text}");
+            assert!(PublicKey::from_text(&text[..len]).is_err(), "{len} of {text}");
         }
     }
 }
@@ -95,7 +95,7 @@ proptest::proptest! {
     #[test]
     fn anything(start in 0..MARKS.len(), middle in ".{0,200}", end in 0..MARKS.len(), passphrase in "[a-z]{0,2}") {
         let text = format!("{}{middle}{}", MARKS[start], MARKS[end]);
-        let _ = (Secret::from_text(&text, None), Secret::from_text(&text, Some(&passphrase)), Public::from_text(&text));
+        let _ = (SecretKey::from_text(&text, None), SecretKey::from_text(&text, Some(&passphrase)), PublicKey::from_text(&text));
     }
 
     /// DER that begins as it should.
@@ -106,9 +106,9 @@ proptest::proptest! {
         let text = Base64::encode_string(&whole[start.min(1)..]);
         let lines: Vec<_> = text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
         let text = format!("-----BEGIN {0}-----\n{1}\n-----END {0}-----\n", LABELS[label], lines.join("\n"));
-        proptest::prop_assert!(Secret::from_text(&text, None).is_err());
-        proptest::prop_assert!(Secret::from_text(&text, Some("x")).is_err());
-        proptest::prop_assert!(Public::from_text(&text).is_err());
+        proptest::prop_assert!(SecretKey::from_text(&text, None).is_err());
+        proptest::prop_assert!(SecretKey::from_text(&text, Some("x")).is_err());
+        proptest::prop_assert!(PublicKey::from_text(&text).is_err());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Keys in files: every kind there and back, who may read them, what shows.
 
-use sealane::keys::{Existing, Kind, Public, Secret};
+use sealane::keys::{Existing, Kind, PublicKey, SecretKey};
 use sealane::{Error, Misuse};
 use std::fs;
 use std::io::ErrorKind;
@@ -18,21 +18,21 @@ fn every_kind_there_and_back() {
     let folder = folder("kinds");
     // Those of age take a second for a passphrase, on purpose.
     for kind in Kind::ALL {
-        let key = Secret::generate(kind).unwrap();
+        let key = SecretKey::generate(kind).unwrap();
         assert_eq!(key.kind(), Some(kind));
         let text = key.to_text(None).unwrap();
         for passphrase in [None, Some("naïve passphrase")] {
             let path = folder.join(format!("{kind}-{}", passphrase.is_some()));
             key.save(&path, passphrase, Existing::Refuse).unwrap();
-            let again = Secret::load(&path, passphrase).unwrap();
+            let again = SecretKey::load(&path, passphrase).unwrap();
             assert_eq!(*again.to_text(None).unwrap(), *text, "{kind}");
             assert_eq!(again.public(), key.public());
-            let other = Secret::load(&path, Some("naive passphrase"));
+            let other = SecretKey::load(&path, Some("naive passphrase"));
             match passphrase {
                 None => assert!(matches!(other, Err(Error::Misuse(Misuse::KeyNotEncrypted))), "{other:?}"),
                 Some(_) => {
                     assert!(matches!(other, Err(Error::WrongPassphrase)), "{kind}: {other:?}");
-                    let without = Secret::load(&path, None);
+                    let without = SecretKey::load(&path, None);
                     assert!(
                         matches!(without, Err(Error::Misuse(Misuse::KeyPassphraseRequired))),
                         "{without:?}"
@@ -45,9 +45,9 @@ fn every_kind_there_and_back() {
         if let Some(public) = key.public() {
             let path = folder.join(format!("{kind}-public"));
             public.save(&path, Existing::Refuse).unwrap();
-            assert_eq!(Public::load(&path).unwrap(), public);
+            assert_eq!(PublicKey::load(&path).unwrap(), public);
             assert_eq!(public.kind(), Some(kind));
-            assert_eq!(Public::from_text(&public.to_string()).unwrap(), public, "{kind}");
+            assert_eq!(PublicKey::from_text(&public.to_string()).unwrap(), public, "{kind}");
         }
     }
     fs::remove_dir_all(&folder).unwrap();
@@ -58,31 +58,31 @@ fn every_kind_there_and_back() {
 fn keys_for_recipients() {
     let folder = folder("recipients");
     let people: Vec<_> =
-        ["age", "age"].iter().map(|kind| Secret::generate(kind.parse().unwrap()).unwrap()).collect();
+        ["age", "age"].iter().map(|kind| SecretKey::generate(kind.parse().unwrap()).unwrap()).collect();
     let recipients: Vec<_> = people
         .iter()
         .map(|person| match person.public() {
-            Some(Public::Age(recipient)) => recipient,
+            Some(PublicKey::Age(recipient)) => recipient,
             other => panic!("{other:?}"),
         })
         .collect();
-    let identity = |at: usize| match Secret::from_text(&people[at].to_text(None).unwrap(), None) {
-        Ok(Secret::Age(identity)) => [identity],
+    let identity = |at: usize| match SecretKey::from_text(&people[at].to_text(None).unwrap(), None) {
+        Ok(SecretKey::Age(identity)) => [identity],
         other => panic!("{other:?}"),
     };
     for kind in [Kind::Aes256, Kind::P256] {
-        let key = Secret::generate(kind).unwrap();
+        let key = SecretKey::generate(kind).unwrap();
         let path = folder.join(kind.name());
         key.save_for(&path, &recipients[..1], Existing::Refuse).unwrap();
         assert!(fs::read_to_string(&path).unwrap().starts_with("-----BEGIN AGE ENCRYPTED FILE-----\n"));
-        let again = Secret::load_with(&path, &identity(0)).unwrap();
+        let again = SecretKey::load_with(&path, &identity(0)).unwrap();
         assert_eq!(*again.to_text(None).unwrap(), *key.to_text(None).unwrap());
-        assert!(matches!(Secret::load_with(&path, &identity(1)), Err(Error::NoMatchingKey)));
-        assert!(matches!(Secret::load(&path, None), Err(Error::Misuse(Misuse::KeyIdentityRequired))));
-        assert!(matches!(Secret::load(&path, Some("x")), Err(Error::Misuse(Misuse::KeyIdentityRequired))));
+        assert!(matches!(SecretKey::load_with(&path, &identity(1)), Err(Error::NoMatchingKey)));
+        assert!(matches!(SecretKey::load(&path, None), Err(Error::Misuse(Misuse::KeyIdentityRequired))));
+        assert!(matches!(SecretKey::load(&path, Some("x")), Err(Error::Misuse(Misuse::KeyIdentityRequired))));
         key.save(&path, None, Existing::Replace).unwrap();
         assert!(matches!(
-            Secret::load_with(&path, &identity(0)),
+            SecretKey::load_with(&path, &identity(0)),
             Err(Error::Misuse(Misuse::KeyNotEncrypted))
         ));
     }
@@ -93,15 +93,15 @@ fn keys_for_recipients() {
 fn files_are_their_owners_and_are_not_written_over() {
     let folder = folder("owner");
     let (path, open) = (folder.join("key"), folder.join("open"));
-    let (first, second) = (Secret::generate(Kind::Aes256).unwrap(), Secret::generate(Kind::X25519).unwrap());
+    let (first, second) = (SecretKey::generate(Kind::Aes256).unwrap(), SecretKey::generate(Kind::X25519).unwrap());
     first.save(&path, None, Existing::Refuse).unwrap();
     let taken = second.save(&path, None, Existing::Refuse);
     assert!(matches!(taken, Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists));
-    assert_eq!(Secret::load(&path, None).unwrap().kind(), Some(Kind::Aes256));
+    assert_eq!(SecretKey::load(&path, None).unwrap().kind(), Some(Kind::Aes256));
     fs::write(&open, "others may read this").unwrap();
     for path in [&path, &open] {
         second.save(path, None, Existing::Replace).unwrap();
-        assert_eq!(Secret::load(path, None).unwrap().kind(), Some(Kind::X25519));
+        assert_eq!(SecretKey::load(path, None).unwrap().kind(), Some(Kind::X25519));
         #[cfg(unix)]
         assert_eq!(std::os::unix::fs::MetadataExt::mode(&path.metadata().unwrap()) & 0o777, 0o600);
     }
@@ -126,21 +126,21 @@ fn what_is_no_key_file_is_refused() {
         b"AGE-SECRET-KEY-1\nAGE-SECRET-KEY-1\n",
     ] {
         fs::write(&path, content).unwrap();
-        assert!(matches!(Secret::load(&path, None), Err(Error::Format(_))), "{content:.20?}");
-        assert!(matches!(Public::load(&path), Err(Error::Format(_))), "{content:.20?}");
+        assert!(matches!(SecretKey::load(&path, None), Err(Error::Format(_))), "{content:.20?}");
+        assert!(matches!(PublicKey::load(&path), Err(Error::Format(_))), "{content:.20?}");
     }
-    let missing = Secret::load(&folder.join("missing"), None);
+    let missing = SecretKey::load(&folder.join("missing"), None);
     assert!(
         matches!(missing, Err(Error::Io { path: Some(_), source }) if source.kind() == ErrorKind::NotFound)
     );
-    assert!(matches!(Secret::load(&folder, None), Err(Error::Io { .. })));
+    assert!(matches!(SecretKey::load(&folder, None), Err(Error::Io { .. })));
     fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn an_empty_passphrase_is_refused() {
     for kind in [Kind::Aes256, Kind::X25519, Kind::Age] {
-        let refused = Secret::generate(kind).unwrap().to_text(Some(""));
+        let refused = SecretKey::generate(kind).unwrap().to_text(Some(""));
         assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{kind}");
     }
 }
@@ -148,11 +148,11 @@ fn an_empty_passphrase_is_refused() {
 /// Of what `Debug` prints, no four bytes are the secret's, in whatever digits.
 #[test]
 fn debug_shows_the_kind_alone() {
-    let symmetric = Secret::from_text(r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUgGawg"}"#, None).unwrap();
-    assert_eq!(format!("{symmetric:?}"), "Secret(19 bytes)");
+    let symmetric = SecretKey::from_text(r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUgGawg"}"#, None).unwrap();
+    assert_eq!(format!("{symmetric:?}"), "SecretKey(19 bytes)");
     for kind in Kind::ALL {
-        let key = Secret::generate(kind).unwrap();
-        assert_eq!(format!("{key:?}"), format!("Secret({kind})"));
+        let key = SecretKey::generate(kind).unwrap();
+        assert_eq!(format!("{key:?}"), format!("SecretKey({kind})"));
         let shown = format!("{key:?} {key:#?}").to_lowercase();
         let text = key.to_text(None).unwrap();
         for line in text.lines().filter(|line| !line.starts_with('#') && !line.starts_with('-')) {

@@ -1,19 +1,19 @@
 //! What OpenSSL, `cryptography` and the draft of X-Wing wrote is read, and is the key that they meant.
 
 use super::fixtures::*;
-use sealane::keys::{Kind, Public, Secret};
+use sealane::keys::{Kind, PublicKey, SecretKey};
 use sealane::{Error, Misuse};
 
-fn secret(text: &str) -> Secret {
-    Secret::from_text(text, None).unwrap_or_else(|error| panic!("{error}:\n{text}"))
+fn secret(text: &str) -> SecretKey {
+    SecretKey::from_text(text, None).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 
-fn locked(text: &str) -> Secret {
-    Secret::from_text(text, Some("hunter2")).unwrap_or_else(|error| panic!("{error}:\n{text}"))
+fn locked(text: &str) -> SecretKey {
+    SecretKey::from_text(text, Some("hunter2")).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 
-fn public(text: &str) -> Public {
-    Public::from_text(text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
+fn public(text: &str) -> PublicKey {
+    PublicKey::from_text(text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 
 #[test]
@@ -46,14 +46,14 @@ fn encrypted_keys_are_the_same_keys() {
         let plain = secret(plain);
         for text in encrypted {
             assert_eq!(*locked(text).to_text(None).unwrap(), *plain.to_text(None).unwrap(), "{text}");
-            let wrong = Secret::from_text(text, Some("hunter3"));
+            let wrong = SecretKey::from_text(text, Some("hunter3"));
             assert!(matches!(wrong, Err(Error::WrongPassphrase)), "{wrong:?}");
-            assert!(matches!(Secret::from_text(text, Some("")), Err(Error::WrongPassphrase)));
-            let without = Secret::from_text(text, None);
+            assert!(matches!(SecretKey::from_text(text, Some("")), Err(Error::WrongPassphrase)));
+            let without = SecretKey::from_text(text, None);
             assert!(matches!(without, Err(Error::Misuse(Misuse::KeyPassphraseRequired))), "{without:?}");
         }
         assert!(matches!(
-            Secret::from_text(&plain.to_text(None).unwrap(), Some("hunter2")),
+            SecretKey::from_text(&plain.to_text(None).unwrap(), Some("hunter2")),
             Err(Error::Misuse(Misuse::KeyNotEncrypted))
         ));
     }
@@ -72,19 +72,19 @@ fn what_was_read_is_written_again() {
 
 #[test]
 fn what_is_not_read_says_why() {
-    let refused = |text: &str, passphrase| Secret::from_text(text, passphrase).unwrap_err().to_string();
+    let refused = |text: &str, passphrase| SecretKey::from_text(text, passphrase).unwrap_err().to_string();
     for (text, says) in [
-        (ED25519, "RSA, P-256, secp256k1, X25519 and X-Wing are"),
-        (P384, "RSA, P-256, secp256k1, X25519 and X-Wing are"),
-        (P256_EXPLICIT, "RSA, P-256, secp256k1, X25519 and X-Wing are"),
+        (ED25519, "RSA, P-256, secp256k1, X25519 and X-Wing are supported"),
+        (P384, "RSA, P-256, secp256k1, X25519 and X-Wing are supported"),
+        (P256_EXPLICIT, "RSA, P-256, secp256k1, X25519 and X-Wing are supported"),
         (RSA_1024, "less than 2048 bits"),
         (RSA_OLD_ENCRYPTION, "openssl pkcs8 -topk8"),
-        (X25519_PUBLIC, "this is a public one"),
-        (RSA_PUBLIC_PKCS1, "this is a public one"),
+        (X25519_PUBLIC, "found a public key"),
+        (RSA_PUBLIC_PKCS1, "found a public key"),
         ("-----BEGIN OPENSSH PRIVATE KEY-----\nMAA=\n-----END OPENSSH PRIVATE KEY-----\n", "SSH"),
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
-            "expected -----BEGIN PRIVATE KEY-----",
+            "-----BEGIN PRIVATE KEY-----",
         ),
     ] {
         let said = refused(text, None);
@@ -95,18 +95,18 @@ fn what_is_not_read_says_why() {
         assert!(said.contains("PBES2 with scrypt or PBKDF2 and AES-CBC"), "{said}");
     }
     for (text, says) in [
-        (X25519, "holds a private one"),
-        (P256_SEC1, "holds a private one"),
-        (X25519_SCRYPT, "holds a private one"),
-        (P256_PUBLIC_EXPLICIT, "RSA, P-256, secp256k1, X25519 and X-Wing are"),
+        (X25519, "found a private key"),
+        (P256_SEC1, "found a private key"),
+        (X25519_SCRYPT, "found a private key"),
+        (P256_PUBLIC_EXPLICIT, "RSA, P-256, secp256k1, X25519 and X-Wing are supported"),
         (P256_PUBLIC_COMPRESSED, "P-256"),
         (
             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
-            "expected -----BEGIN PUBLIC KEY-----",
+            "-----BEGIN PUBLIC KEY-----",
         ),
-        (r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#, "JSON Web Key"),
+        (r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#, "found a symmetric key"),
     ] {
-        let said = Public::from_text(text).unwrap_err().to_string();
+        let said = PublicKey::from_text(text).unwrap_err().to_string();
         assert!(said.contains(says), "{said}\n{text}");
     }
 }
@@ -132,7 +132,7 @@ fn secp256k1_in_hexadecimal() {
     for text in
         [order, &"0".repeat(64), &"f".repeat(64), &"g".repeat(64), &one[1..], &format!("0x0x{}", &one[4..])]
     {
-        assert!(matches!(Secret::from_text(text, None), Err(Error::Format(_))), "{text}");
+        assert!(matches!(SecretKey::from_text(text, None), Err(Error::Format(_))), "{text}");
     }
     for text in [
         format!("05{x}"),
@@ -143,7 +143,7 @@ fn secp256k1_in_hexadecimal() {
         format!("0g{x}"),
         one.clone(),
     ] {
-        assert!(matches!(Public::from_text(&text), Err(Error::Format(_))), "{text}");
+        assert!(matches!(PublicKey::from_text(&text), Err(Error::Format(_))), "{text}");
     }
 }
 
@@ -152,12 +152,12 @@ fn secp256k1_in_hexadecimal() {
 fn keys_of_openssh() {
     let theirs = public(OPENSSH_ED25519_PUBLIC);
     for (text, passphrase) in [(OPENSSH_ED25519, None), (OPENSSH_ED25519_ENCRYPTED, Some("hunter2"))] {
-        let key = Secret::from_text(text, passphrase).unwrap();
+        let key = SecretKey::from_text(text, passphrase).unwrap();
         assert_eq!((key.kind(), key.public().as_ref()), (None, Some(&theirs)));
-        assert_eq!(format!("{key:?}"), "Secret(age)");
+        assert_eq!(format!("{key:?}"), "SecretKey(age)");
         assert!(matches!(key.to_text(None), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
     }
-    let refused = |text, passphrase| Secret::from_text(text, passphrase).unwrap_err();
+    let refused = |text, passphrase| SecretKey::from_text(text, passphrase).unwrap_err();
     assert!(matches!(refused(OPENSSH_ED25519, Some("hunter2")), Error::Misuse(Misuse::KeyNotEncrypted)));
     assert!(matches!(refused(OPENSSH_ED25519_ENCRYPTED, None), Error::Misuse(Misuse::KeyPassphraseRequired)));
     assert!(matches!(refused(OPENSSH_ED25519_ENCRYPTED, Some("hunter3")), Error::WrongPassphrase));

@@ -1,6 +1,6 @@
 //! OpenSSL reads what is written here. It is a requirement: without the program `openssl` these tests fail.
 
-use sealane::keys::{Existing, Kind, Secret};
+use sealane::keys::{Existing, Kind, SecretKey};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -21,7 +21,7 @@ const KINDS: [Kind; 4] = [Kind::X25519, Kind::P256, Kind::Secp256k1, Kind::Rsa20
 #[test]
 fn private_keys_are_read() {
     for kind in KINDS {
-        let key = Secret::generate(kind).unwrap();
+        let key = SecretKey::generate(kind).unwrap();
         let public = key.public().unwrap().to_text().unwrap();
         let plain = key.to_text(None).unwrap();
         assert_eq!(openssl(&["pkey", "-pubout"], &plain), public, "{kind}");
@@ -35,7 +35,7 @@ fn private_keys_are_read() {
 #[test]
 fn public_keys_are_read() {
     for kind in KINDS {
-        let public = Secret::generate(kind).unwrap().public().unwrap().to_text().unwrap();
+        let public = SecretKey::generate(kind).unwrap().public().unwrap().to_text().unwrap();
         assert_eq!(openssl(&["pkey", "-pubin", "-pubout"], &public), public, "{kind}");
     }
 }
@@ -43,11 +43,11 @@ fn public_keys_are_read() {
 #[test]
 fn files_are_read_under_their_names() {
     let path = std::env::temp_dir().join(format!("sealane-openssl-{}", std::process::id()));
-    let key = Secret::generate(Kind::P256).unwrap();
+    let key = SecretKey::generate(Kind::P256).unwrap();
     key.save(&path, Some("hunter2"), Existing::Replace).unwrap();
     let name = path.to_str().unwrap();
     let traditional = openssl(&["pkey", "-in", name, "-passin", "pass:hunter2", "-traditional"], "");
     assert!(traditional.starts_with("-----BEGIN EC PRIVATE KEY-----"));
-    assert_eq!(Secret::from_text(&traditional, None).unwrap().public(), key.public());
+    assert_eq!(SecretKey::from_text(&traditional, None).unwrap().public(), key.public());
     std::fs::remove_file(&path).unwrap();
 }

@@ -1,4 +1,4 @@
-//! PEM (RFC 7468): a label, and DER in base64 between two lines of dashes.
+//! PEM (RFC 7468): DER in base64 between a BEGIN line and an END line with a label.
 
 use crate::Error;
 use pkcs8::der::pem;
@@ -8,55 +8,57 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// `openssl ecparam -genkey` writes it before the key, which names its curve itself.
-const EXPLANATION: &str = "EC PARAMETERS";
+/// Label of the block that `openssl ecparam -genkey` writes before the key. It is ignored, because the key names its
+/// curve too.
+const PARAMETERS: &str = "EC PARAMETERS";
 
 const EXPECTED: Error =
-    Error::Format("not a PEM file (RFC 7468): base64 between -----BEGIN and -----END lines");
+    Error::Format("expected a PEM file (RFC 7468): base64 between -----BEGIN and -----END lines");
 
-/// What stands between two lines of dashes.
-pub(super) struct Block {
-    pub(super) label: String,
-    pub(super) der: Zeroizing<Vec<u8>>,
+/// A decoded block.
+pub(crate) struct Block {
+    pub(crate) label: String,
+    pub(crate) der: Zeroizing<Vec<u8>>,
 }
 
-/// Is there a first line of dashes?
-pub(super) fn is_pem(text: &str) -> bool {
+/// Returns whether `text` has a BEGIN line.
+pub(crate) fn is_pem(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(BEGIN))
 }
 
-/// The one block of `text`. Text before it is ignored, as RFC 7468 section 2 demands, and so is what comes after.
+/// Decodes the only block of `text`. Text before and after the block is ignored, as RFC 7468, section 2 requires.
 ///
 /// # Errors
-/// [`Error::Format`], also of two keys; [`Error::Truncated`] without a last line.
-pub(super) fn read(text: &str) -> Result<Block, Error> {
-    let mut blocks = Blocks(text).filter(|block| !matches!(block, Ok((EXPLANATION, _))));
+/// [`Error::Format`], also if there are two blocks; [`Error::Truncated`] if there is no END line.
+pub(crate) fn read(text: &str) -> Result<Block, Error> {
+    let mut blocks = Blocks(text).filter(|block| !matches!(block, Ok((PARAMETERS, _))));
     let (label, block) = blocks.next().ok_or(EXPECTED)??;
     if blocks.next().is_some() {
-        return Err(Error::Format("not a file of one key: it holds several PEM blocks; split it"));
+        return Err(Error::Format("expected a file with one key, found several PEM blocks; split the file"));
     }
-    // OpenSSL's own encryption of RFC 1421, with one round of MD5 for a key derivation.
+    // The encryption of RFC 1421, for which OpenSSL derives the key with one round of MD5.
     if block.contains("\nProc-Type:") {
         return Err(Error::Format(
-            "not an encrypted key of this century: 'openssl pkcs8 -topk8 -in OLD -out NEW' makes one",
+            "expected an encrypted PKCS#8 key, found the legacy PEM encryption of OpenSSL; convert it with \
+             'openssl pkcs8 -topk8 -in OLD -out NEW'",
         ));
     }
-    // Base64 without tables: it is a secret, mostly.
+    // The base64 decoder uses no tables, because most blocks are secret. Its error has no content of use.
     let (_, der) = pem::decode_vec(block.as_bytes()).map_err(|_| EXPECTED)?;
     Ok(Block { label: label.to_owned(), der: Zeroizing::new(der) })
 }
 
-/// Lines of 64 characters, and a line feed at the end.
+/// Encodes a block in lines of 64 characters, with a line feed at the end.
 ///
 /// # Errors
-/// [`Error::LimitExceeded`] of what no memory holds.
-pub(super) fn write(label: &'static str, der: &[u8]) -> Result<Zeroizing<String>, Error> {
-    // Allocated once, at its full length: nothing is left behind by growing.
+/// [`Error::LimitExceeded`] if the length overflows.
+pub(crate) fn write(label: &'static str, der: &[u8]) -> Result<Zeroizing<String>, Error> {
+    // Allocated once, at its full length: a string that grows leaves copies behind. Only the length can be wrong.
     let text = pem::encode_string(label, pem::LineEnding::LF, der);
-    text.map(Zeroizing::new).map_err(|_| Error::LimitExceeded("a key of this length"))
+    text.map(Zeroizing::new).map_err(|_| Error::LimitExceeded("the key is too long for PEM"))
 }
 
-/// Label and whole text of each block.
+/// Iterates over the labels and texts of the blocks.
 struct Blocks<'a>(&'a str);
 
 impl<'a> Iterator for Blocks<'a> {
@@ -71,7 +73,7 @@ impl<'a> Iterator for Blocks<'a> {
     }
 }
 
-/// The block that `text` starts with; `None` where it has no end.
+/// Returns the block at the start of `text`, or `None` if it has no END line.
 fn block(text: &str) -> Option<(&str, &str)> {
     let label = text.lines().next()?.strip_prefix(BEGIN)?.trim_end().strip_suffix(DASHES)?;
     let end = line_start(text, END)?;
@@ -80,7 +82,7 @@ fn block(text: &str) -> Option<(&str, &str)> {
     last.ends_with(DASHES).then(|| (label, &text[..end + last.len()]))
 }
 
-/// Where the first line begins that begins so.
+/// Returns the position of the first line that starts with `prefix`.
 fn line_start(text: &str, prefix: &str) -> Option<usize> {
     text.match_indices(prefix).map(|(at, _)| at).find(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n')
 }
@@ -92,7 +94,7 @@ mod test {
     const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n";
 
     #[test]
-    fn what_stands_around_is_ignored() {
+    fn surrounding_text_is_ignored() {
         for text in [
             KEY.to_owned(),
             KEY.trim_end().to_owned(),
@@ -107,7 +109,7 @@ mod test {
     }
 
     #[test]
-    fn what_is_no_block_is_refused() {
+    fn rejects_malformed_blocks() {
         let truncated =
             [&KEY[..40], "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----BEGIN X\n-----END X-----"];
         for text in truncated {

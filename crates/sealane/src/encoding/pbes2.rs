@@ -1,20 +1,25 @@
-//! Encrypted PKCS#8 (RFC 5958 section 3): PBES2 of RFC 8018 section 6.2, with scrypt (RFC 7914 section 7) or PBKDF2,
-//! and AES in CBC mode.
+//! Encrypted PKCS#8 (RFC 5958, section 3): PBES2 (RFC 8018, section 6.2) with scrypt (RFC 7914, section 7) or PBKDF2,
+//! and AES-CBC.
 //!
 //! ```text
 //! EncryptedPrivateKeyInfo = { { PBES2, { { scrypt | PBKDF2, parameters }, { AES-CBC, iv[16] } } }, ciphertext }
 //! ```
 //!
-//! CBC authenticates nothing: that the passphrase was right shows in the padding and in the key inside. Readers know
-//! no other mode.
+//! AES-CBC does not authenticate. A wrong passphrase is detected by the padding and by the structure of the decrypted
+//! key. Other software supports no other mode.
+//!
+//! The crate `pkcs5` reads and writes PBES2 too. It is not used: version 0.8.1 panics if a salt has more than 32 bytes
+//! and if N = 0, and it leaves the derived key in memory. A key file is untrusted input, so this module parses the
+//! parameters and checks their limits before any work.
 
+use super::sequence::{Sequence, sequence};
 use crate::{Error, Misuse};
 use aws_lc_rs::cipher::{self, DecryptionContext, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::iv::FixedLength;
 use aws_lc_rs::pbkdf2;
 use pkcs8::ObjectIdentifier;
 use pkcs8::der::asn1::{AnyRef, OctetString, OctetStringRef};
-use pkcs8::der::{self, Decode, Encode, Reader, SliceReader, Tag};
+use pkcs8::der::{self, Decode, Reader, SliceReader, Tag};
 use pkcs8::spki::AlgorithmIdentifierRef;
 use std::num::NonZeroU32;
 use zeroize::Zeroizing;
@@ -25,14 +30,14 @@ const SCRYPT: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.11591
 
 const AES_256_CBC: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.42");
 
-/// AES in CBC mode, and the bytes of its keys (NIST, Computer Security Objects Register).
+/// AES-CBC, and the number of bytes in its keys (NIST, Computer Security Objects Register).
 static CIPHERS: [(ObjectIdentifier, &cipher::Algorithm, usize); 3] = [
     (ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.2"), &cipher::AES_128, 16),
     (ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.22"), &cipher::AES_192, 24),
     (AES_256_CBC, &cipher::AES_256, 32),
 ];
 
-/// What PBKDF2 may be built on (RFC 8018 appendix B.1.2).
+/// Pseudorandom functions of PBKDF2 (RFC 8018, appendix B.1.2).
 static HASHES: [(ObjectIdentifier, pbkdf2::Algorithm); 4] = [
     (HMAC_SHA1, pbkdf2::PBKDF2_HMAC_SHA1),
     (ObjectIdentifier::new_unwrap("1.2.840.113549.2.9"), pbkdf2::PBKDF2_HMAC_SHA256),
@@ -40,55 +45,57 @@ static HASHES: [(ObjectIdentifier, pbkdf2::Algorithm); 4] = [
     (ObjectIdentifier::new_unwrap("1.2.840.113549.2.11"), pbkdf2::PBKDF2_HMAC_SHA512),
 ];
 
-/// What is meant where the parameters name none.
+/// The default of the parameters.
 const HMAC_SHA1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.7");
 
-/// 16 MiB five times, 0.1 to 0.2 s: what OWASP's Password Storage Cheat Sheet has beside 128 MiB once. OpenSSL's
-/// reader stops at 32 MiB, so more memory would lock its users out.
+/// Parameters of new files: 16 MiB and p = 5, which take 0.1 to 0.2 s. The OWASP Password Storage Cheat Sheet lists them
+/// as equivalent to 128 MiB with p = 1. OpenSSL refuses more than 32 MiB.
 const WRITTEN: Kdf<'static> = Kdf::Scrypt { salt: &[], log_n: 14, r: 8, p: 5 };
 
-/// More would be for the machine's harm.
-const MOST_SCRYPT_BYTES: u64 = 1 << 30;
-const MOST_SCRYPT_WORK: u64 = 4 << 30;
-const MOST_ROUNDS: u32 = 10_000_000;
+/// Limits of the work that a file can request.
+const MAX_SCRYPT_BYTES: u64 = 1 << 30;
+const MAX_SCRYPT_WORK: u64 = 4 << 30;
+const MAX_ROUNDS: u32 = 10_000_000;
 
-const EXPECTED: Error = Error::Format("not an encrypted private key in PKCS#8 (RFC 5958)");
+const EXPECTED: Error =
+    Error::Format("expected an encrypted private key in PKCS#8 (RFC 5958), found malformed DER");
 const UNKNOWN: Error = Error::Format(
-    "not a private key with an encryption that is read here: PBES2 with scrypt or PBKDF2 and AES-CBC; \
-     'openssl pkcs8 -topk8 -v2 aes-256-cbc -in OLD -out NEW' makes one",
+    "unsupported encryption of a private key: expected PBES2 with scrypt or PBKDF2 and AES-CBC; convert it with \
+     'openssl pkcs8 -topk8 -v2 aes-256-cbc -in OLD -out NEW'",
 );
-const TOO_DEAR: Error = Error::LimitExceeded(
-    "the key file asks for more work than 10 million rounds of PBKDF2, or 1 GiB of scrypt four times over",
+const TOO_MUCH_WORK: Error = Error::LimitExceeded(
+    "the key file requests more work than allowed: 10 million rounds of PBKDF2, or 1 GiB of memory and 4 GiB of work \
+     for scrypt",
 );
 
-pub(super) const EMPTY_PASSPHRASE: Error =
-    Error::Misuse(Misuse::UnsuitableKey("an empty passphrase protects nothing: choose one, or leave it out"));
+pub(crate) const EMPTY_PASSPHRASE: Error =
+    Error::Misuse(Misuse::UnsuitableKey("the passphrase is empty; choose a passphrase, or leave it out to save the key without encryption"));
 
-/// The PKCS#8 inside.
+/// Decrypts an encrypted PKCS#8.
 ///
 /// # Errors
-/// [`Error::WrongPassphrase`], also where the ciphertext was changed. [`Error::Format`]; [`Error::LimitExceeded`] for
-/// parameters that would keep the machine busy.
-pub(super) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let locked = Locked::read(der)?;
+/// [`Error::WrongPassphrase`], also if the ciphertext was changed; [`Error::Format`]; [`Error::LimitExceeded`] if the
+/// parameters request too much work.
+pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let encrypted = Encrypted::read(der)?;
     let mut key = Zeroizing::new([0; 32]);
-    let key = key.get_mut(..locked.key_len).ok_or(UNKNOWN)?;
-    locked.kdf.derive(passphrase.as_bytes(), key)?;
+    let key = key.get_mut(..encrypted.key_len).ok_or(UNKNOWN)?;
+    encrypted.kdf.derive(passphrase.as_bytes(), key)?;
 
-    let key = UnboundCipherKey::new(locked.cipher, key).map_err(|_| UNKNOWN)?;
+    let key = UnboundCipherKey::new(encrypted.cipher, key).map_err(|_| UNKNOWN)?;
     let key = cipher::PaddedBlockDecryptingKey::cbc_pkcs7(key).map_err(|_| UNKNOWN)?;
-    let iv = DecryptionContext::Iv128(FixedLength::from(locked.iv));
-    let mut data = Zeroizing::new(locked.ciphertext.to_vec());
+    let iv = DecryptionContext::Iv128(FixedLength::from(encrypted.iv));
+    let mut data = Zeroizing::new(encrypted.ciphertext.to_vec());
     let len = key.decrypt(&mut data, iv).map_err(|_| Error::WrongPassphrase)?.len();
     data.truncate(len);
     Ok(data)
 }
 
-/// An encrypted PKCS#8.
+/// Encrypts a PKCS#8.
 ///
 /// # Errors
-/// [`Error::Io`] where the operating system has no random bytes; [`Misuse::UnsuitableKey`] for an empty passphrase.
-pub(super) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
+/// [`Misuse::UnsuitableKey`] if the passphrase is empty; [`Error::Io`] if the operating system has no random bytes.
+pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     if passphrase.is_empty() {
         return Err(EMPTY_PASSPHRASE);
     }
@@ -100,7 +107,7 @@ pub(super) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     let mut key = Zeroizing::new([0; 32]);
     kdf.derive(passphrase.as_bytes(), &mut *key)?;
 
-    // Room for the padding, so that nothing is moved and left behind.
+    // Capacity for the padding: a vector that grows leaves copies behind.
     let mut data = Zeroizing::new(Vec::with_capacity(pkcs8.len() + 16));
     data.extend_from_slice(pkcs8);
     let failed = |_| Error::LimitExceeded("a key of this length");
@@ -115,30 +122,10 @@ fn written(kdf: &Kdf<'_>, iv: &[u8], ciphertext: &[u8]) -> der::Result<Vec<u8>> 
     let cipher = sequence(&[&AES_256_CBC, &OctetStringRef::new(iv)?])?;
     let parameters = sequence(&[&kdf.written()?, &cipher])?;
     let algorithm = sequence(&[&PBES2, &parameters])?;
-    sequence(&[&algorithm, &OctetStringRef::new(ciphertext)?])?.to_der()
+    Ok(sequence(&[&algorithm, &OctetStringRef::new(ciphertext)?])?.0.to_vec())
 }
 
-/// A SEQUENCE of what is public.
-fn sequence(parts: &[&dyn DynEncode]) -> der::Result<der::Any> {
-    let mut inside = Vec::new();
-    for part in parts {
-        inside.extend(part.der()?);
-    }
-    der::Any::new(Tag::Sequence, inside)
-}
-
-/// What can be part of a sequence.
-trait DynEncode {
-    fn der(&self) -> der::Result<Vec<u8>>;
-}
-
-impl<T: Encode> DynEncode for T {
-    fn der(&self) -> der::Result<Vec<u8>> {
-        self.to_der()
-    }
-}
-
-/// How the key of the cipher follows from the passphrase.
+/// The key derivation function.
 #[derive(Clone, Copy)]
 enum Kdf<'a> {
     Pbkdf2 { salt: &'a [u8], rounds: NonZeroU32, hash: pbkdf2::Algorithm },
@@ -146,7 +133,7 @@ enum Kdf<'a> {
 }
 
 impl<'a> Kdf<'a> {
-    /// Refuses what would take minutes or gigabytes, before it takes them.
+    /// Parses the parameters, and refuses those above the limits.
     fn read(algorithm: &AlgorithmIdentifierRef<'a>, key_len: usize) -> Result<Self, Error> {
         let parameters = algorithm.parameters.ok_or(EXPECTED)?;
         match algorithm.oid {
@@ -154,33 +141,33 @@ impl<'a> Kdf<'a> {
                 let (salt, rounds, len, hash) =
                     parameters.sequence(pbkdf2_parameters).map_err(|_| EXPECTED)?;
                 let rounds =
-                    u32::try_from(rounds).ok().filter(|rounds| *rounds <= MOST_ROUNDS).ok_or(TOO_DEAR)?;
+                    u32::try_from(rounds).ok().filter(|rounds| *rounds <= MAX_ROUNDS).ok_or(TOO_MUCH_WORK)?;
                 let rounds = NonZeroU32::new(rounds).ok_or(EXPECTED)?;
                 let (_, hash) = HASHES.iter().find(|(oid, _)| *oid == hash).ok_or(UNKNOWN)?;
-                agrees(len, key_len)?;
+                check_key_len(len, key_len)?;
                 Ok(Self::Pbkdf2 { salt, rounds, hash: *hash })
             }
             SCRYPT => {
                 let (salt, [n, r, p], len) = parameters.sequence(scrypt_parameters).map_err(|_| EXPECTED)?;
-                let memory = n.checked_mul(r).and_then(|blocks| blocks.checked_mul(128)).ok_or(TOO_DEAR)?;
-                let work = memory.checked_mul(p).ok_or(TOO_DEAR)?;
-                if memory > MOST_SCRYPT_BYTES || work > MOST_SCRYPT_WORK {
-                    return Err(TOO_DEAR);
+                let memory = n.checked_mul(r).and_then(|blocks| blocks.checked_mul(128)).ok_or(TOO_MUCH_WORK)?;
+                let work = memory.checked_mul(p).ok_or(TOO_MUCH_WORK)?;
+                if memory > MAX_SCRYPT_BYTES || work > MAX_SCRYPT_WORK {
+                    return Err(TOO_MUCH_WORK);
                 }
                 if !n.is_power_of_two() || n < 2 || r == 0 || p == 0 {
                     return Err(EXPECTED);
                 }
-                let small = |number| u32::try_from(number).map_err(|_| TOO_DEAR);
+                let small = |number| u32::try_from(number).map_err(|_| TOO_MUCH_WORK);
                 let (r, p) = (small(r)?, small(p)?);
-                agrees(len, key_len)?;
+                check_key_len(len, key_len)?;
                 Ok(Self::Scrypt { salt, log_n: n.trailing_zeros() as u8, r, p })
             }
             _ => Err(UNKNOWN),
         }
     }
 
-    /// The algorithm with its parameters. Only scrypt is written.
-    fn written(&self) -> der::Result<der::Any> {
+    /// Encodes the algorithm with its parameters; only scrypt is written.
+    fn written(&self) -> der::Result<Sequence> {
         match self {
             Self::Scrypt { salt, log_n, r, p } => {
                 let salt = OctetString::new(*salt)?;
@@ -191,7 +178,7 @@ impl<'a> Kdf<'a> {
         }
     }
 
-    /// The crate `scrypt` does not wipe its memory.
+    /// Derives a key. The crate `scrypt` does not wipe its memory.
     fn derive(&self, passphrase: &[u8], key: &mut [u8]) -> Result<(), Error> {
         match *self {
             Self::Pbkdf2 { salt, rounds, hash } => {
@@ -199,15 +186,15 @@ impl<'a> Kdf<'a> {
                 Ok(())
             }
             Self::Scrypt { salt, log_n, r, p } => {
-                let params = scrypt::Params::new(log_n, r, p).map_err(|_| TOO_DEAR)?;
-                scrypt::scrypt(passphrase, salt, &params, key).map_err(|_| TOO_DEAR)
+                let params = scrypt::Params::new(log_n, r, p).map_err(|_| TOO_MUCH_WORK)?;
+                scrypt::scrypt(passphrase, salt, &params, key).map_err(|_| TOO_MUCH_WORK)
             }
         }
     }
 }
 
-/// An announced length of the key is no choice.
-fn agrees(announced: Option<u16>, key_len: usize) -> Result<(), Error> {
+/// Compares the optional key length of the parameters with the length that the cipher needs.
+fn check_key_len(announced: Option<u16>, key_len: usize) -> Result<(), Error> {
     match announced {
         Some(len) if usize::from(len) != key_len => Err(EXPECTED),
         _ => Ok(()),
@@ -216,7 +203,7 @@ fn agrees(announced: Option<u16>, key_len: usize) -> Result<(), Error> {
 
 type Pbkdf2Parameters<'a> = (&'a [u8], u64, Option<u16>, ObjectIdentifier);
 
-/// RFC 8018 appendix A.2. The choice of a salt from elsewhere was never used.
+/// Parses the parameters of PBKDF2 (RFC 8018, appendix A.2). The alternative `otherSource` of the salt is not supported.
 fn pbkdf2_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<Pbkdf2Parameters<'a>> {
     let salt = <&OctetStringRef>::decode(fields)?.as_bytes();
     let rounds = u64::decode(fields)?;
@@ -229,15 +216,15 @@ fn pbkdf2_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<Pbkdf2Para
     Ok((salt, rounds, len, hash))
 }
 
-/// RFC 7914 section 7.1: salt, N, r, p, and maybe the length.
+/// Parses the parameters of scrypt (RFC 7914, section 7.1): salt, N, r, p and an optional length.
 fn scrypt_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<(&'a [u8], [u64; 3], Option<u16>)> {
     let salt = <&OctetStringRef>::decode(fields)?.as_bytes();
     let numbers = [u64::decode(fields)?, u64::decode(fields)?, u64::decode(fields)?];
     Ok((salt, numbers, Option::<u16>::decode(fields)?))
 }
 
-/// The parts of an encrypted key.
-struct Locked<'a> {
+/// The fields of an encrypted PKCS#8.
+struct Encrypted<'a> {
     kdf: Kdf<'a>,
     cipher: &'static cipher::Algorithm,
     key_len: usize,
@@ -245,7 +232,7 @@ struct Locked<'a> {
     ciphertext: &'a [u8],
 }
 
-impl<'a> Locked<'a> {
+impl<'a> Encrypted<'a> {
     fn read(der: &'a [u8]) -> Result<Self, Error> {
         let (algorithm, ciphertext) = outer(der).map_err(|_| EXPECTED)?;
         if algorithm.oid != PBES2 {
@@ -284,7 +271,7 @@ mod test {
     use super::*;
     use vectors::{KdfHash, KdfPart};
 
-    /// RFC 6070, RFC 7914 sections 11 and 12. Two are dear: 16 million rounds, and 1 GiB.
+    /// RFC 6070 and RFC 7914, sections 11 and 12. Two cases are expensive: 16 million rounds, and 1 GiB.
     #[test]
     fn published_derivations() {
         let mut cases = [0; 2];
@@ -312,26 +299,26 @@ mod test {
         assert_eq!(cases, [8, 4]);
     }
 
-    /// An encrypted key with these parameters of its derivation.
-    fn locked(kdf: der::Any) -> Vec<u8> {
+    /// Returns an encrypted key with the given key derivation.
+    fn encrypted(kdf: Sequence) -> Vec<u8> {
         let cipher = sequence(&[&AES_256_CBC, &OctetString::new([0; 16]).unwrap()]).unwrap();
         let parameters = sequence(&[&kdf, &cipher]).unwrap();
         let algorithm = sequence(&[&PBES2, &parameters]).unwrap();
-        sequence(&[&algorithm, &OctetString::new([0; 32]).unwrap()]).unwrap().to_der().unwrap()
+        sequence(&[&algorithm, &OctetString::new([0; 32]).unwrap()]).unwrap().0.to_vec()
     }
 
     fn scrypt_of(salt: &[u8], [n, r, p]: [u64; 3]) -> Vec<u8> {
         let parameters = sequence(&[&OctetString::new(salt).unwrap(), &n, &r, &p]).unwrap();
-        locked(sequence(&[&SCRYPT, &parameters]).unwrap())
+        encrypted(sequence(&[&SCRYPT, &parameters]).unwrap())
     }
 
     fn pbkdf2_of(salt: &[u8], rounds: u64) -> Vec<u8> {
         let parameters = sequence(&[&OctetString::new(salt).unwrap(), &rounds]).unwrap();
-        locked(sequence(&[&PBKDF2, &parameters]).unwrap())
+        encrypted(sequence(&[&PBKDF2, &parameters]).unwrap())
     }
 
     #[test]
-    fn hostile_parameters() {
+    fn rejects_hostile_parameters() {
         const HUGE: u64 = 1 << 62;
         for numbers in [
             [1 << 20, 8, 5],
@@ -356,7 +343,7 @@ mod test {
             );
         }
         assert!(matches!(open(&pbkdf2_of(b"salt", 0), "x"), Err(Error::Format(_))));
-        // Salts of any length; what is wrong is the passphrase.
+        // Salts of any length are accepted: the error is about the passphrase.
         for salt in [&[][..], &[7; 33], &[7; 1000]] {
             assert!(matches!(open(&scrypt_of(salt, [2, 1, 1]), "x"), Err(Error::WrongPassphrase)));
             assert!(matches!(open(&pbkdf2_of(salt, 1), "x"), Err(Error::WrongPassphrase)));
@@ -364,14 +351,14 @@ mod test {
     }
 
     #[test]
-    fn there_and_back() {
+    fn round_trip() {
         for len in [0, 1, 15, 16, 17, 2000] {
             let data = vec![0xa5; len];
-            let locked = seal(&data, "p").unwrap();
-            assert_eq!(*open(&locked, "p").unwrap(), data);
-            // The last block decrypts to other padding, but for one in 256.
-            assert!(open(&locked, "q").is_err() || *open(&locked, "q").unwrap() != data);
-            assert!(open(&locked[..locked.len() - 1], "p").is_err());
+            let sealed = seal(&data, "p").unwrap();
+            assert_eq!(*open(&sealed, "p").unwrap(), data);
+            // One wrong passphrase in 256 gives valid padding.
+            assert!(open(&sealed, "q").is_err() || *open(&sealed, "q").unwrap() != data);
+            assert!(open(&sealed[..sealed.len() - 1], "p").is_err());
         }
         assert!(matches!(seal(b"", ""), Err(Error::Misuse(_))));
     }

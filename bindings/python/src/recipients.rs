@@ -1,4 +1,4 @@
-//! Who can read a file, and who reads it: lists of public and of private keys.
+//! Lists of recipients and identities.
 
 use crate::error::{raise, raise_about_key};
 use crate::keys::{Key, PublicKey};
@@ -7,13 +7,13 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 use sealane::age::{self, Identity, Recipient};
-use sealane::keys::{Public, Secret, load_identities};
+use sealane::keys::{self, SecretKey, load_identities};
 use std::path::PathBuf;
 
-/// The public keys in a list of `str` and `PublicKey`.
+/// Converts a list of `str` and `PublicKey` into recipients.
 ///
 /// # Errors
-/// `TypeError`, also where one stands outside of a list; [`age`]'s.
+/// `TypeError`, also for a key outside of a list; the errors of the parser.
 pub(crate) fn recipients(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Recipient>>> {
     let Some(list) = list else { return Ok(None) };
     if list.is_instance_of::<PyString>() || list.is_instance_of::<PublicKey>() {
@@ -24,15 +24,15 @@ pub(crate) fn recipients(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
         let one = one?;
         if let Ok(key) = one.cast::<PublicKey>() {
             match key.get().public() {
-                Public::Age(recipient) => all.push(recipient.clone()),
+                keys::PublicKey::Age(recipient) => all.push(recipient.clone()),
                 _ => return Err(wrong_kind("a recipient", &key.get().kind_name())),
             }
         } else if let Ok(text) = one.cast::<PyString>() {
-            // A line of a file often comes with its end.
+            // A line of a file often comes with its line feed.
             all.push(text.to_str()?.trim().parse().map_err(raise)?);
         } else if let Ok(key) = one.cast::<Key>() {
             return Err(PyTypeError::new_err(format!(
-                "a recipient is a public key: give key.public, not the {} itself",
+                "expected a public key as recipient, found a private key (sealane.keys.Key {}); give key.public",
                 key.get().kind_name()
             )));
         } else {
@@ -45,15 +45,15 @@ pub(crate) fn recipients(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
     Ok(Some(all))
 }
 
-/// The private keys in a list of `str`, `Key` and paths.
+/// Converts a list of `str`, `Key` and paths into identities.
 ///
 /// # Errors
-/// `TypeError`, also where one stands outside of a list; those of [`load_identities`].
+/// `TypeError`, also for a key outside of a list; the errors of [`load_identities`].
 pub(crate) fn identities(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Identity>>> {
     const SHOWN: &str = "[\"AGE-SECRET-KEY-1...\"] or [pathlib.Path(...)]";
     let Some(list) = list else { return Ok(None) };
-    let alone = list.is_instance_of::<PyString>() || list.is_instance_of::<Key>() || is_path(list)?;
-    if alone {
+    let single = list.is_instance_of::<PyString>() || list.is_instance_of::<Key>() || list.is_instance_of::<PublicKey>() || is_path(list)?;
+    if single {
         return Err(no_list("identities", SHOWN, list));
     }
     let mut all = Vec::new();
@@ -61,9 +61,15 @@ pub(crate) fn identities(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
         let one = one?;
         if let Ok(key) = one.cast::<Key>() {
             match key.get().secret() {
-                Secret::Age(identity) => all.push(identity.clone()),
+                SecretKey::Age(identity) => all.push(identity.clone()),
                 _ => return Err(wrong_kind("an identity", &key.get().kind_name())),
             }
+        } else if let Ok(key) = one.cast::<PublicKey>() {
+            return Err(PyTypeError::new_err(format!(
+                "expected a private key as identity, found a public key (sealane.keys.PublicKey {}); give the private \
+                 key of the pair",
+                key.get().kind_name()
+            )));
         } else if one.is_instance_of::<PyString>() {
             let text = text::secret("an identity", &one)?;
             all.extend(age::parse_identities(&text).map_err(raise_about_key(None))?);
@@ -94,7 +100,7 @@ fn entries<'py>(
     }
 }
 
-/// The letters of a text are no list of keys.
+/// Refuses a single key, and a `str`, which would be a list of letters.
 #[cold]
 fn no_list(name: &str, shown: &str, given: &Bound<'_, PyAny>) -> PyErr {
     let got = given.get_type().name().map_or("something else".into(), |name| name.to_string());
@@ -103,8 +109,10 @@ fn no_list(name: &str, shown: &str, given: &Bound<'_, PyAny>) -> PyErr {
 
 #[cold]
 fn wrong_kind(what: &str, kind: &str) -> PyErr {
+    let symmetric = kind.starts_with("aes-") || kind.starts_with("symmetric-");
+    let advice = if symmetric { "as key=" } else { "with sealane.hybrid" };
     PyTypeError::new_err(format!(
-        "{what} of a file is a key of age or SSH, not one of the kind {kind}: that is for sealane.hybrid"
+        "expected {what}: an age or SSH key, found a key of the kind {kind}; use it {advice}"
     ))
 }
 

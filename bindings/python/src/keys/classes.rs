@@ -1,0 +1,120 @@
+//! The classes `Key` and `PublicKey`, without their methods: other files take them as arguments.
+
+use crate::buffer::Slot;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use sealane::keys::{self, Existing, SecretKey};
+use std::borrow::Cow;
+use zeroize::Zeroizing;
+
+/// A private or symmetric key. It is wiped when dropped, and never shown or pickled.
+///
+/// Equal keys compare equal: symmetric keys in constant time, private keys by their public keys. Keys are not hashable,
+/// because the place of a secret in a hash table depends on the secret.
+#[pyclass(frozen, module = "sealane.keys")]
+pub(crate) struct Key(pub(super) SecretKey);
+
+/// The public key of a key pair.
+///
+/// Parameters
+/// ----------
+/// text : str
+///     "age1…", "age1pq1…", "ssh-ed25519 …" or "ssh-rsa …", PEM, or a secp256k1 key in hexadecimal: 33, 65 or, as
+///     Ethereum writes them, 64 bytes, with or without 0x.
+///
+/// Raises FormatError. ``str(key)`` returns such a text. Equal keys compare equal and have the same hash.
+#[pyclass(frozen, module = "sealane.keys")]
+pub(crate) struct PublicKey(pub(super) keys::PublicKey);
+
+impl Key {
+    pub(crate) fn secret(&self) -> &SecretKey {
+        &self.0
+    }
+
+    /// The name of the kind, as in Python.
+    pub(crate) fn kind_name(&self) -> Cow<'static, str> {
+        match (self.0.kind(), &self.0) {
+            (Some(kind), _) => kind.name().into(),
+            (None, SecretKey::Symmetric(jwk)) => format!("symmetric-{}", 8 * jwk.key.as_bytes().len()).into(),
+            (None, secret) => {
+                secret.public().map_or("unknown".into(), |public| PublicKey(public).kind_name())
+            }
+        }
+    }
+
+    /// The symmetric key.
+    ///
+    /// # Errors
+    /// `TypeError`.
+    pub(crate) fn symmetric(&self) -> PyResult<&sealane::Key> {
+        let advice = match &self.0 {
+            SecretKey::Symmetric(jwk) => return Ok(&jwk.key),
+            SecretKey::Age(_) => "; use identities=[key] to decrypt age files with it",
+            _ => "; use sealane.hybrid with it",
+        };
+        Err(PyTypeError::new_err(format!("expected a symmetric key, found a {} key{advice}", self.kind_name())))
+    }
+}
+
+impl PublicKey {
+    pub(crate) fn public(&self) -> &keys::PublicKey {
+        &self.0
+    }
+
+    /// The name of the kind, as in Python.
+    pub(crate) fn kind_name(&self) -> Cow<'static, str> {
+        match (self.0.kind(), &self.0) {
+            (Some(kind), _) => kind.name().into(),
+            (None, keys::PublicKey::Rsa(key)) => format!("rsa-{}", key.bits()).into(),
+            // "ssh-rsa AAAA…"
+            (None, other) => other.to_string().split(' ').next().unwrap_or_default().to_owned().into(),
+        }
+    }
+}
+
+/// Copies the secret of a [`Key`], or of any buffer. A `str` is refused, because it is probably a password.
+pub(crate) fn extract(key: &Bound<'_, PyAny>) -> PyResult<sealane::Key> {
+    if let Ok(key) = key.cast::<Key>() {
+        return key.get().symmetric().cloned();
+    }
+    if let Ok(key) = key.cast::<PublicKey>() {
+        return Err(PyTypeError::new_err(format!(
+            "expected a symmetric key (sealane.keys.Key or bytes), found a public key (sealane.keys.PublicKey {})",
+            key.get().kind_name()
+        )));
+    }
+    Ok(sealane::Key::from_bytes(Slot::new(key.py()).read(key)?.bytes()))
+}
+
+pub(super) fn existing(overwrite: bool) -> Existing {
+    if overwrite { Existing::Replace } else { Existing::Refuse }
+}
+
+/// Refuses two arguments that exclude each other.
+pub(super) fn at_most_one(
+    a: &str,
+    is_a: Option<&Bound<'_, PyAny>>,
+    b: &str,
+    is_b: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    match (is_a, is_b) {
+        (Some(_), Some(_)) => Err(PyTypeError::new_err(format!("give {a} or {b}, not both"))),
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+pub(crate) fn never_pickled() -> PyErr {
+    PyTypeError::new_err("secrets are never pickled or copied; load the key where it is needed")
+}
+
+/// Encodes a key in hexadecimal, without tables. Only the copy that Python gets is not wiped.
+pub(super) fn hex<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyString> {
+    PyString::new(py, &Zeroizing::new(base16ct::lower::encode_string(bytes)))
+}
+
+#[cold]
+pub(super) fn only_secp256k1(kind: &str) -> PyErr {
+    PyTypeError::new_err(format!("expected a secp256k1 key, found a {kind} key"))
+}

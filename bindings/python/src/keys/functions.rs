@@ -1,0 +1,190 @@
+//! Functions of `sealane.keys`.
+
+use super::classes::{Key, PublicKey, at_most_one};
+use super::keyset::TinkKeyset;
+use crate::buffer::{Slot, fresh};
+use crate::error::{raise, raise_about, raise_among};
+use crate::{recipients, text};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use sealane::Error;
+use sealane::age::Identity;
+use sealane::file::Keyset;
+use sealane::keys::{self, Cost, Kind, KeyFile, LoadOptions, Reference, SecretKey};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// The kinds of key that ``generate`` makes.
+#[pyfunction]
+pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+    PyTuple::new(py, Kind::ALL.map(Kind::name))
+}
+
+/// Generates a key from the operating system's random bytes. RSA keys take up to some seconds.
+///
+/// Raises ValueError if ``kind`` is not in ``KINDS``.
+#[pyfunction]
+pub(crate) fn generate(py: Python<'_>, kind: &str) -> PyResult<Key> {
+    let kind: Kind = kind.parse().map_err(raise)?;
+    py.detach(|| SecretKey::generate(kind)).map(Key).map_err(raise)
+}
+
+/// The content of a key file.
+#[derive(IntoPyObject)]
+pub(crate) enum Loaded {
+    Key(Key),
+    Public(PublicKey),
+    Keyset(TinkKeyset),
+}
+
+/// Loads a key file of any kind.
+///
+/// Reads JSON Web Keys and sets of them, PEM (PKCS#8, SPKI, PKCS#1 and SEC 1), age identities and recipients, OpenSSH
+/// private and public keys, secp256k1 keys in hexadecimal, Tink keysets, and all of these in age files.
+///
+/// Parameters
+/// ----------
+/// path : str or os.PathLike
+/// passphrase : str or bytes, optional
+///     Decrypts the file.
+/// identities : list, optional
+///     Decrypt a file that is encrypted for recipients. See ``sealane.decrypt_file``.
+/// kid : str, optional
+///     Selects a key of a JSON Web Key Set.
+///
+/// Returns
+/// -------
+/// Key, PublicKey or TinkKeyset
+///
+/// Raises
+/// ------
+/// NoMatchingKeyError
+///     If the passphrase is wrong, or no identity matches.
+/// FormatError
+///     If it is not a key file.
+/// ValueError
+///     If the passphrase or the identities are missing, or the file is not encrypted; if a JSON Web Key Set has several
+///     keys, or none with this ``kid``.
+/// OSError
+#[pyfunction]
+#[pyo3(signature = (path, passphrase = None, *, identities = None, kid = None))]
+pub(crate) fn load(
+    py: Python<'_>,
+    path: PathBuf,
+    passphrase: Option<&Bound<'_, PyAny>>,
+    identities: Option<&Bound<'_, PyAny>>,
+    kid: Option<&str>,
+) -> PyResult<Loaded> {
+    let secrets = Secrets::new(passphrase, identities)?;
+    py.detach(|| loaded(keys::load(&path, secrets.options(kid))?)).map_err(|e| raise_load(&path, e))
+}
+
+/// Parses the content of a key file, as ``load`` does.
+#[pyfunction]
+#[pyo3(signature = (content, passphrase = None, *, identities = None, kid = None))]
+pub(crate) fn parse_key(
+    py: Python<'_>,
+    content: &Bound<'_, PyAny>,
+    passphrase: Option<&Bound<'_, PyAny>>,
+    identities: Option<&Bound<'_, PyAny>>,
+    kid: Option<&str>,
+) -> PyResult<Loaded> {
+    let (secrets, content) = (Secrets::new(passphrase, identities)?, text::bytes("a key", content)?);
+    py.detach(|| loaded(KeyFile::parse(&content, secrets.options(kid))?)).map_err(raise)
+}
+
+/// Reads what a reference ``env:NAME`` or ``file:PATH`` names.
+#[pyfunction]
+pub(crate) fn read_reference<'py>(py: Python<'py>, reference: OsString) -> PyResult<Bound<'py, PyBytes>> {
+    let reference = Reference::parse(&reference).map_err(raise)?;
+    let content = py.detach(|| reference.read());
+    let content = content.map_err(|e| match reference.path() {
+        Some(path) => raise_load(path, e),
+        None => raise(e),
+    })?;
+    Ok(PyBytes::new(py, &content))
+}
+
+/// Looks up a keyring entry with the Python package `keyring`.
+pub(crate) fn keyring_text(service: &str, user: &str) -> Result<Zeroizing<String>, String> {
+    Python::attach(|py| {
+        let find = py.import("sealane._reference").and_then(|module| module.getattr("keyring_text"));
+        let found = find.and_then(|find| find.call1((service, user)));
+        let text = found.and_then(|found| text::secret("a keyring entry", &found));
+        text.map_err(|error| error.value(py).to_string())
+    })
+}
+
+/// Arguments that decrypt a key file.
+struct Secrets {
+    passphrase: Option<Zeroizing<String>>,
+    identities: Option<Vec<Identity>>,
+}
+
+impl Secrets {
+    fn new(passphrase: Option<&Bound<'_, PyAny>>, identities: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        at_most_one("passphrase", passphrase, "identities", identities)?;
+        Ok(Self { passphrase: text::passphrase(passphrase)?, identities: recipients::identities(identities)? })
+    }
+
+    fn options<'a>(&'a self, kid: Option<&'a str>) -> LoadOptions<'a> {
+        LoadOptions {
+            passphrase: self.passphrase.as_ref().map(|text| text.as_str()),
+            identities: self.identities.as_deref(),
+            kid,
+        }
+    }
+}
+
+fn loaded(file: KeyFile) -> Result<Loaded, Error> {
+    Ok(match file {
+        KeyFile::Secret(key) => Loaded::Key(Key(key)),
+        KeyFile::Public(key) => Loaded::Public(PublicKey(key)),
+        KeyFile::TinkKeyset(json) => Loaded::Keyset(TinkKeyset::new(Keyset::from_json(&json)?)),
+        _ => return Err(Error::Format("unsupported kind of key file")),
+    })
+}
+
+/// The exception for a key file that cannot be read. A message about its format begins with the path.
+pub(super) fn raise_load(path: &Path, error: Error) -> PyErr {
+    match error {
+        Error::Format(_) => raise_among(path, error),
+        error => raise_about(path, error),
+    }
+}
+
+/// Derives ``length`` bytes from a passphrase with Argon2id (RFC 9106).
+///
+/// Parameters
+/// ----------
+/// passphrase : str or bytes-like
+/// salt : bytes-like
+///     At least 8 bytes, better 16, random for each passphrase; it is not secret.
+/// length : int
+///     From 4 to 65536.
+/// memory_kib, passes, lanes : int
+///     The cost. Other numbers give another key. The limits are 4 GiB of memory, and 64 GiB for memory times passes.
+///
+/// Raises ValueError if a number is out of range, and LimitExceededError if the system does not have the memory.
+#[pyfunction]
+#[pyo3(signature = (passphrase, salt, *, length = 32, memory_kib = 65536, passes = 3, lanes = 4))]
+pub(crate) fn derive<'py>(
+    py: Python<'py>,
+    passphrase: &Bound<'py, PyAny>,
+    salt: &Bound<'py, PyAny>,
+    length: usize,
+    memory_kib: u32,
+    passes: u32,
+    lanes: u32,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let passphrase = text::bytes("a passphrase", passphrase)?;
+    let mut slot = Slot::new(py);
+    let salt = slot.read(salt)?.bytes();
+    let cost = Cost { memory_kib, passes, lanes };
+    let derived = py.detach(|| keys::derive(&passphrase, salt, length, cost)).map_err(raise)?;
+    fresh(py, derived.len(), |out| {
+        out.copy_from_slice(&derived);
+        Ok(())
+    })
+}

@@ -1,0 +1,46 @@
+//! RSA keys of SSH, converted to PKCS#8 and SubjectPublicKeyInfo.
+
+use crate::encoding::pkcs8::{rsa_private, rsa_public};
+use crypto_bigint::{BoxedUint, NonZero};
+use ssh_key::Mpint;
+use ssh_key::private::RsaKeypair;
+use ssh_key::public::RsaPublicKey;
+use zeroize::Zeroizing;
+
+/// Maximum number of bytes in d and in a prime, so that an exponent takes milliseconds at most.
+const MAX_LEN: usize = 1024;
+
+/// Returns the SubjectPublicKeyInfo of a public key, or `None` if a number is negative.
+pub(super) fn spki(key: &RsaPublicKey) -> Option<Vec<u8>> {
+    rsa_public(key.n().as_positive_bytes()?, key.e().as_positive_bytes()?).ok()
+}
+
+/// Returns the PKCS#8 of a key pair, or `None` if a number is negative or too long. The parser of the result checks
+/// that the numbers belong together.
+pub(super) fn pkcs8(pair: &RsaKeypair) -> Option<Zeroizing<Vec<u8>>> {
+    let (public, private) = (pair.public(), pair.private());
+    let (d, p, q) = (private.d(), private.p(), private.q());
+    let (dp, dq) = (exponent(d, p)?, exponent(d, q)?);
+    let [n, e, d, p, q, qinv] =
+        [public.n(), public.e(), d, p, q, private.iqmp()].map(Mpint::as_positive_bytes);
+    rsa_private([n?, e?, d?, p?, q?, &dp, &dq, qinv?]).ok()
+}
+
+/// Computes `d mod (prime - 1)`, which the SSH format leaves out, in constant time.
+fn exponent(d: &Mpint, prime: &Mpint) -> Option<Zeroizing<Vec<u8>>> {
+    let number = |bytes: &[u8]| {
+        let bits = u32::try_from(bytes.len()).ok()? * 8;
+        BoxedUint::from_be_slice(bytes, bits).ok().map(Zeroizing::new)
+    };
+    let (d, prime) = (d.as_positive_bytes()?, prime.as_positive_bytes()?);
+    if d.len() > MAX_LEN || prime.len() > MAX_LEN {
+        return None;
+    }
+    let mut prime_minus_1 = Zeroizing::new(prime.to_vec());
+    // A prime is odd. The parser of the result refuses an even number.
+    *prime_minus_1.last_mut()? &= 0xfe;
+    let modulus: Option<NonZero<BoxedUint>> = NonZero::new((*number(&prime_minus_1)?).clone()).into();
+    let modulus = modulus.map(Zeroizing::new)?;
+    let rest = Zeroizing::new(number(d)?.rem(&*modulus));
+    Some(Zeroizing::new(rest.to_be_bytes().into_vec()))
+}

@@ -1,0 +1,34 @@
+//! SEQUENCE in DER, for structures whose fields the crates `pkcs8` and `sec1` do not define.
+
+use pkcs8::der::asn1::AnyRef;
+use pkcs8::der::{Encode, Result, Tag};
+use zeroize::Zeroizing;
+
+/// A field of a sequence.
+pub(super) trait Field {
+    fn der(&self) -> Result<Zeroizing<Vec<u8>>>;
+}
+
+impl<T: Encode> Field for T {
+    fn der(&self) -> Result<Zeroizing<Vec<u8>>> {
+        self.to_der().map(Zeroizing::new)
+    }
+}
+
+/// An encoded sequence. It is wiped on drop, because it can hold a private key.
+pub(super) struct Sequence(pub(super) Zeroizing<Vec<u8>>);
+
+impl Field for Sequence {
+    fn der(&self) -> Result<Zeroizing<Vec<u8>>> {
+        Ok(self.0.clone())
+    }
+}
+
+/// Encodes the sequence of `fields`.
+pub(super) fn sequence(fields: &[&dyn Field]) -> Result<Sequence> {
+    let fields = fields.iter().map(|field| field.der()).collect::<Result<Vec<_>>>()?;
+    // Allocated at its full length: a vector that grows leaves copies behind.
+    let mut content = Zeroizing::new(Vec::with_capacity(fields.iter().map(|field| field.len()).sum()));
+    fields.iter().for_each(|field| content.extend_from_slice(field));
+    AnyRef::new(Tag::Sequence, &content)?.der().map(Sequence)
+}

@@ -1,0 +1,179 @@
+//! Key references: strings that tell where a key is stored. A reference is not secret.
+//!
+//! | reference | where the key is |
+//! |---|---|
+//! | `env:NAME` | the environment variable holds the text of a key file |
+//! | `file:PATH` | the file; a leading `~/` is the home directory |
+//! | `keyring:SERVICE/USER` | the keyring of the operating system holds the text of a key file |
+//! | any other string | it is the path of the file; write `./env:NAME` for a file of this name |
+//!
+//! ```
+//! use sealane::keys::{KeyFile, LoadOptions, Reference};
+//! use std::ffi::OsStr;
+//!
+//! # let path = std::env::temp_dir().join(format!("sealane-reference-{}", std::process::id()));
+//! # std::fs::write(&path, r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#).unwrap();
+//! let reference = Reference::parse(path.as_os_str())?;
+//! let content = reference.read()?;
+//! let key = KeyFile::parse(&content, LoadOptions::default())?.into_secret()?;
+//! assert!(matches!(Reference::parse(OsStr::new("env:KEY"))?, Reference::Env(name) if name == "KEY"));
+//! # std::fs::remove_file(&path).unwrap();
+//! # Ok::<(), sealane::Error>(())
+//! ```
+
+use super::store;
+use crate::{Error, Misuse};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::{env, fmt};
+use zeroize::Zeroizing;
+
+/// Where a key is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reference {
+    /// A file.
+    File(PathBuf),
+    /// An environment variable.
+    Env(String),
+    /// An entry of the operating system's keyring.
+    Keyring {
+        /// The service, for example the name of an application.
+        service: String,
+        /// The user name of the entry.
+        user: String,
+    },
+}
+
+/// Looks up the text of the keyring entry of a service and a user. An error is a message for the user.
+pub type KeyringLookup = fn(service: &str, user: &str) -> Result<Zeroizing<String>, String>;
+
+static KEYRING: OnceLock<KeyringLookup> = OnceLock::new();
+
+/// Sets the function that resolves `keyring:` references in this process. The first call decides; later calls return
+/// `false`. There is no default, because the keyrings of Linux desktops need a D-Bus library: the Python package sets a
+/// function that uses the Python package `keyring`.
+pub fn set_keyring(lookup: KeyringLookup) -> bool {
+    KEYRING.set(lookup).is_ok()
+}
+
+impl Reference {
+    /// Parses a reference or a path.
+    ///
+    /// # Errors
+    /// [`Misuse::Reference`] if the part after the scheme is empty or malformed, and for `call:`, which names a Python
+    /// function.
+    pub fn parse(text: &OsStr) -> Result<Self, Error> {
+        let invalid = |expected| Err(Misuse::Reference(expected).into());
+        // A reference is Unicode. Any other string is a path.
+        let Some((scheme, rest)) = text.to_str().and_then(|text| text.split_once(':')) else {
+            return Ok(Self::File(text.into()));
+        };
+        match (scheme, rest) {
+            ("file", "") => invalid("expected file:PATH, found no path"),
+            ("file", path) => Ok(Self::File(expand_home(path.into()))),
+            ("env", "") => invalid("expected env:NAME, found no name"),
+            ("env", name) => Ok(Self::Env(name.to_owned())),
+            ("keyring", entry) => match entry.split_once('/') {
+                Some((service, user)) if !service.is_empty() && !user.is_empty() => {
+                    Ok(Self::Keyring { service: service.to_owned(), user: user.to_owned() })
+                }
+                _ => invalid("expected keyring:SERVICE/USER"),
+            },
+            ("call", _) => invalid("call: references name Python functions, and work in Python only"),
+            _ => Ok(Self::File(text.into())),
+        }
+    }
+
+    /// The path, if the key is stored in a file.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Reads the content of the key file, for [`super::KeyFile::parse`].
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Format`] if the file is too long for a key; [`Error::KeyNotFound`] if the variable or the
+    /// entry does not exist, or [`set_keyring`] was not called.
+    pub fn read(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+        match self {
+            Self::File(path) => store::read(path),
+            Self::Env(name) => match env::var_os(name) {
+                Some(text) => Ok(Zeroizing::new(text.into_encoded_bytes())),
+                None => Err(Error::KeyNotFound(format!("{self}: the environment variable is not set"))),
+            },
+            Self::Keyring { service, user } => {
+                let lookup = KEYRING.get().ok_or_else(|| {
+                    Error::KeyNotFound(format!(
+                        "{self}: this program has no access to the keyring; use the program of the Python package, \
+                         installed with 'pip install sealane[keyring]'"
+                    ))
+                })?;
+                let found = lookup(service, user).map_err(|why| Error::KeyNotFound(format!("{self}: {why}")));
+                Ok(Zeroizing::new(std::mem::take(&mut *found?).into_bytes()))
+            }
+        }
+    }
+}
+
+/// Writes the reference as [`Reference::parse`] reads it; a file by its path.
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Env(name) => write!(f, "env:{name}"),
+            Self::Keyring { service, user } => write!(f, "keyring:{service}/{user}"),
+        }
+    }
+}
+
+fn expand_home(path: PathBuf) -> PathBuf {
+    match (path.strip_prefix("~"), env::home_dir()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Reference, Error> {
+        Reference::parse(OsStr::new(text))
+    }
+
+    #[test]
+    fn schemes() {
+        for (text, found) in [
+            ("env:KEY", Reference::Env("KEY".into())),
+            ("file:a/b", Reference::File("a/b".into())),
+            ("file:env:KEY", Reference::File("env:KEY".into())),
+            ("./env:KEY", Reference::File("./env:KEY".into())),
+            ("key.json", Reference::File("key.json".into())),
+            ("C:\\key", Reference::File("C:\\key".into())),
+            ("keyring:a/b/c", Reference::Keyring { service: "a".into(), user: "b/c".into() }),
+        ] {
+            assert_eq!(parse(text).unwrap(), found, "{text}");
+        }
+        let home = parse("file:~/key").unwrap();
+        assert_eq!(home.path().unwrap(), env::home_dir().unwrap().join("key"));
+        for text in ["env:", "file:", "keyring:", "keyring:a", "keyring:/b", "keyring:a/", "call:a:b"] {
+            assert!(matches!(parse(text), Err(Error::Misuse(Misuse::Reference(_)))), "{text}");
+        }
+    }
+
+    #[test]
+    fn unresolved_references_are_named() {
+        let said = |text| parse(text).unwrap().read().unwrap_err().to_string();
+        assert_eq!(said("env:SEALANE_NO_KEY"), "env:SEALANE_NO_KEY: the environment variable is not set");
+        assert_eq!(said("env:A=B"), "env:A=B: the environment variable is not set");
+        assert!(said("keyring:a/b").starts_with("keyring:a/b: "));
+        // Cargo sets it.
+        let name = parse("env:CARGO_PKG_NAME").unwrap().read().unwrap();
+        assert_eq!(name[..], *b"sealane");
+    }
+}

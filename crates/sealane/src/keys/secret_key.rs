@@ -1,0 +1,116 @@
+//! Private and symmetric keys.
+
+use super::jwk::Jwk;
+use super::{Kind, PublicKey};
+use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
+use crate::{Error, Key, Misuse, age};
+use std::fmt;
+
+/// A private or symmetric key. It is wiped on drop, and `Debug` shows the kind only.
+///
+/// Equal keys compare equal: symmetric keys in constant time, private keys by their public keys.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SecretKey {
+    /// A symmetric key, with the members of its JSON Web Key.
+    Symmetric(Jwk),
+    /// An age identity.
+    Age(age::Identity),
+    /// A P-256 key.
+    P256(p256::PrivateKey),
+    /// An RSA key.
+    Rsa(rsa::PrivateKey),
+    /// A secp256k1 key.
+    Secp256k1(secp256k1::PrivateKey),
+    /// An X25519 key.
+    X25519(x25519::PrivateKey),
+    /// An X-Wing key.
+    XWing(xwing::PrivateKey),
+}
+
+impl SecretKey {
+    /// Generates a key from the operating system's random bytes. RSA keys take up to some seconds.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the operating system has no random bytes.
+    pub fn generate(kind: Kind) -> Result<Self, Error> {
+        let symmetric = |len| Key::generate(len).map(Self::from);
+        let age = |kind| age::Identity::generate(kind).map(Self::Age);
+        let rsa = |bits| rsa::PrivateKey::generate(bits).map(Self::Rsa);
+        match kind {
+            Kind::Aes128 => symmetric(16),
+            Kind::Aes192 => symmetric(24),
+            Kind::Aes256 => symmetric(32),
+            Kind::Age => age(age::Kind::X25519),
+            Kind::AgePq => age(age::Kind::Hybrid),
+            Kind::Rsa2048 => rsa(2048),
+            Kind::Rsa3072 => rsa(3072),
+            Kind::Rsa4096 => rsa(4096),
+            Kind::Secp256k1 => secp256k1::PrivateKey::generate().map(Self::Secp256k1),
+            Kind::X25519 => x25519::PrivateKey::generate().map(Self::X25519),
+            Kind::P256 => p256::PrivateKey::generate().map(Self::P256),
+            Kind::XWing => xwing::PrivateKey::generate().map(Self::XWing),
+        }
+    }
+
+    /// The kind of the key, or `None` if [`Self::generate`] does not make it: a symmetric or RSA key of another length,
+    /// or an SSH key.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Symmetric(jwk) => match jwk.key.as_bytes().len() {
+                16 => Some(Kind::Aes128),
+                24 => Some(Kind::Aes192),
+                32 => Some(Kind::Aes256),
+                _ => None,
+            },
+            _ => self.public()?.kind(),
+        }
+    }
+
+    /// The public key, or `None` for a symmetric key.
+    pub fn public(&self) -> Option<PublicKey> {
+        match self {
+            Self::Symmetric(_) => None,
+            Self::Age(identity) => {
+                Some(identity.recipient()).filter(|found| !found.is_passphrase()).map(PublicKey::Age)
+            }
+            Self::P256(key) => Some(PublicKey::P256(key.public())),
+            Self::Rsa(key) => Some(PublicKey::Rsa(key.public())),
+            Self::Secp256k1(key) => Some(PublicKey::Secp256k1(key.public())),
+            Self::X25519(key) => Some(PublicKey::X25519(key.public())),
+            Self::XWing(key) => Some(PublicKey::XWing(key.public())),
+        }
+    }
+
+    /// The symmetric key.
+    ///
+    /// # Errors
+    /// [`Misuse::UnsuitableKey`] if it is a private key.
+    pub fn into_symmetric(self) -> Result<Key, Error> {
+        match self {
+            Self::Symmetric(jwk) => Ok(jwk.key),
+            Self::Age(_) => Err(Misuse::UnsuitableKey(
+                "expected a symmetric key, found an age identity; identities decrypt age files",
+            )
+            .into()),
+            _ => Err(Misuse::UnsuitableKey("expected a symmetric key, found a private key").into()),
+        }
+    }
+}
+
+impl From<Key> for SecretKey {
+    fn from(key: Key) -> Self {
+        Self::Symmetric(key.into())
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.kind()) {
+            (_, Some(kind)) => write!(f, "SecretKey({kind})"),
+            (Self::Symmetric(jwk), _) => write!(f, "SecretKey({} bytes)", jwk.key.as_bytes().len()),
+            (Self::Rsa(key), _) => write!(f, "SecretKey(RSA, {} bits)", key.bits()),
+            _ => f.write_str("SecretKey(age)"),
+        }
+    }
+}
