@@ -6,17 +6,13 @@ use crate::{Error, Why};
 /// One age file with the expected result.
 #[derive(Clone, Debug)]
 pub struct AgeCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// The expected result.
     pub expect: AgeOutcome,
     /// SHA-256 of all plaintext that is released. For a payload failure, this is the plaintext before the failure.
     pub payload: Option<[u8; 32]>,
-    /// The file key.
     pub file_key: Vec<u8>,
     /// The identities to try, as text.
     pub identities: Vec<String>,
-    /// The passphrases to try.
     pub passphrases: Vec<String>,
     /// Whether the file is armored.
     pub armored: bool,

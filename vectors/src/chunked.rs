@@ -6,12 +6,9 @@ use crate::wycheproof::{Document, Source, counted};
 use crate::{CHUNKED, Outcome, Why};
 use serde::Deserialize;
 
-/// One encrypted message.
 #[derive(Clone, Debug)]
 pub struct ChunkedCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
     /// The algorithm of the file, for example `"Cobblestone-128"`.
     pub algorithm: String,
@@ -19,11 +16,9 @@ pub struct ChunkedCase {
     pub aead: String,
     /// The hash function of the group, for example `"SHA-512"`.
     pub sha: String,
-    /// The comment in the file.
     pub comment: String,
     /// The key. Some invalid cases have keys of wrong lengths.
     pub key: Vec<u8>,
-    /// The context.
     pub context: Vec<u8>,
     /// The encrypted message, decompressed. The file has a zlib stream.
     pub ciphertext: Vec<u8>,
@@ -35,7 +30,6 @@ pub struct ChunkedCase {
     pub message_len: Option<u64>,
     /// SHA-512 of these bytes.
     pub message_sha512: Option<Vec<u8>>,
-    /// The expected result.
     pub result: Outcome,
     /// The flags, which describe the purpose of the case.
     pub flags: Vec<ChunkedFlag>,
@@ -43,7 +37,6 @@ pub struct ChunkedCase {
 
 /// The purpose of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[allow(missing_docs, reason = "the words of the file, explained in its notes")]
 pub enum ChunkedFlag {
     ChunkReordering,
     CounterRollover,

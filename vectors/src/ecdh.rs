@@ -10,12 +10,9 @@ const X25519: &str = "ecdh/wycheproof/x25519_test.json";
 const P256: &str = "ecdh/wycheproof/ecdh_secp256r1_ecpoint_test.json";
 const RFC7748: &str = "ecdh/x25519_rfc7748.json";
 
-/// One key agreement.
 #[derive(Clone, Debug)]
 pub struct EcdhCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
     /// The public key: 32 bytes for X25519 or a point of P-256, which may be malformed in an invalid case.
     pub public: Vec<u8>,
@@ -23,7 +20,6 @@ pub struct EcdhCase {
     pub private: Vec<u8>,
     /// The shared secret, which is the x coordinate of the shared point.
     pub shared: Vec<u8>,
-    /// The expected result.
     pub result: Agreement,
     /// The flags, which describe the purpose of the case.
     pub flags: Vec<EcdhFlag>,
@@ -32,9 +28,7 @@ pub struct EcdhCase {
 /// One computation of RFC 7748.
 #[derive(Clone, Debug)]
 pub struct Rfc7748Case {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
     /// The computation with its operands and results.
     pub part: Rfc7748Part,
@@ -44,35 +38,24 @@ pub struct Rfc7748Case {
 #[derive(Clone, Debug)]
 pub enum Rfc7748Part {
     /// One evaluation of the function X25519.
-    Function {
-        /// The private key.
-        scalar: Vec<u8>,
-        /// The public key.
-        u: Vec<u8>,
-        /// The result.
-        out: Vec<u8>,
-    },
+    Function { scalar: Vec<u8>, u: Vec<u8>, out: Vec<u8> },
     /// Repeated evaluation on its own results, beginning with the base point for both operands.
     Iterated {
         /// Number of evaluations.
         iterations: u32,
-        /// The result.
         out: Vec<u8>,
     },
-    /// A key agreement.
     Agreement {
         /// The private and the public key of one side.
         a: (Vec<u8>, Vec<u8>),
         /// The private and the public key of the other side.
         b: (Vec<u8>, Vec<u8>),
-        /// The shared secret.
         shared: Vec<u8>,
     },
 }
 
 /// The purpose of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[allow(missing_docs, reason = "the words of the files, explained in their notes")]
 pub enum EcdhFlag {
     AdditionChain,
     CompressedPoint,
@@ -262,12 +245,7 @@ fn read_rfc7748(file: &File) -> Result<Vec<Rfc7748Case>, Why> {
 #[cfg(test)]
 mod test {
     use super::*;
-
-    fn changed(name: &str, from: &str, to: &str) -> File {
-        let text = std::fs::read_to_string(folder::root().join(name)).unwrap();
-        assert!(text.contains(from), "{name} has no {from}");
-        File { name: name.into(), text: text.replacen(from, to, 1) }
-    }
+    use crate::folder::changed;
 
     #[test]
     fn rejects_unknown_contents() {

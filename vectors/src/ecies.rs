@@ -12,9 +12,7 @@ pub(crate) const ECIES: &[(&str, Reader<EciesCase>)] =
 /// One message or intermediate value.
 #[derive(Clone, Debug)]
 pub struct EciesCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
     /// The contents of the case.
     pub part: EciesPart,
@@ -23,7 +21,6 @@ pub struct EciesCase {
 /// The group of the key agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the words of the files")]
 pub enum EciesCurve {
     Secp256k1,
     X25519,
@@ -32,7 +29,6 @@ pub enum EciesCurve {
 
 /// The cipher of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[allow(missing_docs, reason = "the words of the files")]
 pub enum EciesSymmetric {
     #[serde(rename = "aes-256-gcm")]
     Aes256Gcm,
@@ -42,7 +38,6 @@ pub enum EciesSymmetric {
 
 /// The contents of a case. Byte strings are those of the API.
 #[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "what is not said here is what its name says")]
 pub enum EciesPart {
     /// A message with its plaintext.
     Message {

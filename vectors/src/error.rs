@@ -5,9 +5,7 @@ use std::{fmt, io};
 /// The error of a file.
 #[derive(Debug)]
 pub(crate) struct Error {
-    /// Path of the file, relative to the folder `vectors`.
     pub(crate) file: String,
-    /// The cause.
     pub(crate) why: Why,
 }
 

@@ -77,3 +77,11 @@ fn list(folder: &str, names: &mut Vec<String>) -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// Reads a file and replaces `from` by `to` in its text.
+#[cfg(test)]
+pub(crate) fn changed(name: &str, from: &str, to: &str) -> File {
+    let text = fs::read_to_string(root().join(name)).unwrap();
+    assert!(text.contains(from), "{name} has no {from}");
+    File { name: name.into(), text: text.replacen(from, to, 1) }
+}

@@ -13,9 +13,7 @@ const XWING: &str = "kem/xwing_draft_test-vectors.json";
 /// One HPKE context with its messages and exported secrets.
 #[derive(Clone, Debug)]
 pub struct HpkeCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Position of the case in the file.
     pub id: String,
     /// The identifiers of mode, KEM, KDF and AEAD.
     pub suite: (u8, u16, u16, u16),
@@ -44,9 +42,7 @@ pub struct HpkeCase {
 pub struct HpkeMessage {
     /// The sequence number, which begins at 0.
     pub number: u64,
-    /// The associated data.
     pub aad: Vec<u8>,
-    /// The plaintext.
     pub plaintext: Vec<u8>,
     /// The ciphertext with the tag.
     pub ciphertext: Vec<u8>,
@@ -55,19 +51,14 @@ pub struct HpkeMessage {
 /// One X-Wing key with one encapsulation.
 #[derive(Clone, Debug)]
 pub struct XWingCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Position of the case in the file.
     pub id: String,
-    /// The private key.
     pub seed: [u8; 32],
-    /// The public key.
     pub public: Vec<u8>,
     /// The randomness of the encapsulation.
     pub randomness: [u8; 64],
     /// The encapsulated key.
     pub encapsulation: Vec<u8>,
-    /// The shared secret.
     pub shared: [u8; 32],
 }
 
@@ -233,12 +224,7 @@ fn read_xwing(file: &File) -> Result<Vec<XWingCase>, Why> {
 #[cfg(test)]
 mod test {
     use super::*;
-
-    fn changed(name: &str, from: &str, to: &str) -> File {
-        let text = std::fs::read_to_string(folder::root().join(name)).unwrap();
-        assert!(text.contains(from), "{name} has no {from}");
-        File { name: name.into(), text: text.replacen(from, to, 1) }
-    }
+    use crate::folder::changed;
 
     #[test]
     fn rejects_unknown_contents() {

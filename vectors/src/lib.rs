@@ -3,7 +3,12 @@
 //! The loader lists the folders. It panics with the name of the file if there is a file without a reader, a key, flag, group
 //! type or result that the type of the reader does not have, or a wrong number of cases. Otherwise a vector could be
 //! left out without notice. `README.md` documents the origin of each file.
+//!
+//! In every case, `file` is the path of the file relative to the folder `vectors`, and `id` is the number, position or name
+//! of the case in this file. The other fields have the names of the parameters of the algorithm, and are documented only
+//! where the name is not sufficient.
 #![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "the fields are the parameters of the algorithms, see above")]
 
 mod aegis;
 mod age;
@@ -54,17 +59,13 @@ pub enum Outcome {
 /// One message of an AEAD.
 #[derive(Clone, Debug)]
 pub struct AeadCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number or name of the case in the file.
     pub id: String,
     /// Name of the algorithm, for example `"aes-256-gcm"`.
     pub algorithm: String,
-    /// The key.
     pub key: Vec<u8>,
     /// The nonce. Some files have lengths that an implementation need not support.
     pub nonce: Vec<u8>,
-    /// The associated data.
     pub aad: Vec<u8>,
     /// The plaintext. Empty if an invalid case has none.
     pub plaintext: Vec<u8>,
@@ -72,18 +73,14 @@ pub struct AeadCase {
     pub ciphertext: Vec<u8>,
     /// The tag. Some files have shorter tags. For AEGIS, it is the tag of 16 bytes.
     pub tag: Vec<u8>,
-    /// The expected result.
     pub result: Outcome,
 }
 
 /// One computation with ChaCha20 other than a message of an AEAD.
 #[derive(Clone, Debug)]
 pub struct ChaCha20Case {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
-    /// The key.
     pub key: [u8; 32],
     /// The computation with its operands and results.
     pub part: ChaCha20Part,
@@ -98,16 +95,12 @@ pub enum ChaCha20Part {
         nonce: Vec<u8>,
         /// Number of the first block.
         counter: u32,
-        /// The plaintext.
         plaintext: Vec<u8>,
-        /// The ciphertext.
         ciphertext: Vec<u8>,
     },
-    /// HChaCha20.
     Subkey {
         /// The first 16 bytes of an XChaCha20 nonce.
         nonce: [u8; 16],
-        /// The derived key.
         subkey: [u8; 32],
     },
 }
@@ -115,32 +108,23 @@ pub enum ChaCha20Part {
 /// One message of Poly1305.
 #[derive(Clone, Debug)]
 pub struct MacCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
     /// The one-time key.
     pub key: Vec<u8>,
-    /// The message.
     pub message: Vec<u8>,
-    /// The tag.
     pub tag: Vec<u8>,
 }
 
 /// One stream of AES in counter mode.
 #[derive(Clone, Debug)]
 pub struct CtrCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Name of the case in the file.
     pub id: String,
-    /// The key, 16, 24 or 32 bytes.
     pub key: Vec<u8>,
     /// The first counter block.
     pub iv: [u8; 16],
-    /// The plaintext.
     pub plaintext: Vec<u8>,
-    /// The ciphertext.
     pub ciphertext: Vec<u8>,
 }
 
@@ -168,9 +152,7 @@ pub enum SpeckMode {
 /// Data encrypted with Speck.
 #[derive(Clone, Debug)]
 pub struct SpeckCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
     /// Name of the algorithm, for example `"speck128-256"`.
     pub algorithm: String,
@@ -178,22 +160,17 @@ pub struct SpeckCase {
     pub order: SpeckOrder,
     /// The mode of operation.
     pub mode: SpeckMode,
-    /// The key.
     pub key: Vec<u8>,
     /// The IV, which has the length of a block. Empty for a mode without an IV.
     pub iv: Vec<u8>,
-    /// The plaintext.
     pub plaintext: Vec<u8>,
-    /// The ciphertext.
     pub ciphertext: Vec<u8>,
 }
 
 /// The hash function of a key derivation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KdfHash {
-    /// SHA-1.
     Sha1,
-    /// SHA-256.
     Sha256,
 }
 
@@ -212,15 +189,11 @@ pub enum Argon2Variant {
 /// One key derivation.
 #[derive(Clone, Debug)]
 pub struct KdfCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
     /// The password or the input key material.
     pub secret: Vec<u8>,
-    /// The salt.
     pub salt: Vec<u8>,
-    /// The derived key.
     pub output: Vec<u8>,
     /// The key derivation function and its parameters.
     pub part: KdfPart,
@@ -231,7 +204,6 @@ pub struct KdfCase {
 pub enum KdfPart {
     /// Argon2 version 1.3.
     Argon2 {
-        /// The variant.
         variant: Argon2Variant,
         /// The secret value in addition to the password.
         secret: Vec<u8>,
@@ -239,34 +211,21 @@ pub enum KdfPart {
         data: Vec<u8>,
         /// Number of passes over the memory.
         passes: u32,
-        /// Memory in KiB.
         memory_kib: u32,
-        /// Number of lanes.
         lanes: u32,
     },
-    /// HKDF.
     Hkdf {
-        /// The hash.
         hash: KdfHash,
-        /// The context information.
         info: Vec<u8>,
         /// The pseudorandom key, which is the output of the extract step.
         extracted: Vec<u8>,
     },
     /// PBKDF2 with HMAC.
-    Pbkdf2 {
-        /// The hash.
-        hash: KdfHash,
-        /// Number of iterations.
-        rounds: u32,
-    },
-    /// scrypt.
+    Pbkdf2 { hash: KdfHash, rounds: u32 },
     Scrypt {
         /// Base-2 logarithm of N.
         log_n: u8,
-        /// Block size.
         r: u32,
-        /// Parallelization.
         p: u32,
     },
 }
@@ -378,12 +337,10 @@ pub fn kdf() -> Vec<KdfCase> {
 mod test {
     use super::*;
 
-    /// Reads a file after replacing `from` by `to` in its text.
+    /// Reads the cases of a file after replacing `from` by `to` in its text.
     fn changed<T>(name: &str, readers: &[(&str, Reader<T>)], from: &str, to: &str) -> Result<Vec<T>, Why> {
-        let text = std::fs::read_to_string(folder::root().join(name)).unwrap();
-        assert!(text.contains(from), "{name} has no {from}");
         let (_, read) = readers.iter().find(|(known, _)| *known == name).unwrap();
-        read(&File { name: name.into(), text: text.replacen(from, to, 1) })
+        read(&folder::changed(name, from, to))
     }
 
     #[test]

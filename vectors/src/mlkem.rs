@@ -21,9 +21,7 @@ const ML_KEM: [(&str, Reader<MlKemCase>); 11] = [
 /// One computation.
 #[derive(Clone, Debug)]
 pub struct MlKemCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
     /// The parameter set: 512, 768 or 1024.
     pub parameters: u16,
@@ -36,11 +34,8 @@ pub struct MlKemCase {
 pub enum MlKemPart {
     /// Key generation from a seed.
     Keygen {
-        /// 32 bytes.
         d: Vec<u8>,
-        /// 32 bytes.
         z: Vec<u8>,
-        /// The public key.
         ek: Vec<u8>,
         /// The expanded private key.
         dk: Vec<u8>,
@@ -49,22 +44,11 @@ pub enum MlKemPart {
     Decapsulation {
         /// The expanded private key.
         dk: Vec<u8>,
-        /// The ciphertext.
         c: Vec<u8>,
-        /// 32 bytes.
         k: Vec<u8>,
     },
     /// Encapsulation with given randomness.
-    Encapsulation {
-        /// The public key.
-        ek: Vec<u8>,
-        /// 32 bytes.
-        m: Vec<u8>,
-        /// The ciphertext.
-        c: Vec<u8>,
-        /// 32 bytes.
-        k: Vec<u8>,
-    },
+    Encapsulation { ek: Vec<u8>, m: Vec<u8>, c: Vec<u8>, k: Vec<u8> },
 }
 
 /// Returns every case.

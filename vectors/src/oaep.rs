@@ -13,31 +13,24 @@ const RSA: &[(&str, Reader<OaepCase>)] = &[
     ("rsa/wycheproof/rsa_oaep_2048_sha256_mgf1sha256_test.json", wycheproof),
 ];
 
-/// One wrapped key.
 #[derive(Clone, Debug)]
 pub struct OaepCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
-    /// The private key.
     pub key: RsaKey,
     /// The hash function of the padding and of MGF1, for example `"SHA-256"`.
     pub hash: String,
-    /// The label.
     pub label: Vec<u8>,
     /// The unwrapped key. Empty if the wrapped key is invalid.
     pub message: Vec<u8>,
     /// The wrapped key.
     pub ciphertext: Vec<u8>,
-    /// The expected result.
     pub result: Outcome,
 }
 
 /// A private key in the format of the file.
 #[derive(Clone, Debug)]
 pub enum RsaKey {
-    /// PKCS#8.
     Pkcs8(Vec<u8>),
     /// Big-endian integers in the order of PKCS#1: n, e, d, p, q, dP, dQ, qInv.
     Numbers([Vec<u8>; 8]),
@@ -220,12 +213,7 @@ fn values<const N: usize>(text: &str, names: [&str; N]) -> Result<[Vec<u8>; N], 
 #[cfg(test)]
 mod test {
     use super::*;
-
-    fn changed(name: &str, from: &str, to: &str) -> File {
-        let text = std::fs::read_to_string(folder::root().join(name)).unwrap();
-        assert!(text.contains(from), "{name} has no {from}");
-        File { name: name.into(), text: text.replacen(from, to, 1) }
-    }
+    use crate::folder::changed;
 
     #[test]
     fn rejects_unknown_contents() {

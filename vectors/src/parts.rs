@@ -7,28 +7,21 @@ use serde::Deserialize;
 
 const PARTS: &[(&str, Reader<RsaPartsCase>)] = &[("hybrid/rsa_pycryptodome.json", read)];
 
-/// One message.
 #[derive(Clone, Debug)]
 pub struct RsaPartsCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
     /// The private key in PKCS#8.
     pub key: Vec<u8>,
     /// The hash function of the padding and of MGF1, for example `"SHA-1"`.
     pub hash: String,
     /// The wrapped key.
-    pub capsule: Vec<u8>,
-    /// The nonce.
+    pub wrapped_key: Vec<u8>,
     pub nonce: Vec<u8>,
-    /// The associated data.
     pub aad: Vec<u8>,
-    /// The plaintext.
     pub plaintext: Vec<u8>,
     /// The ciphertext, without the tag.
     pub ciphertext: Vec<u8>,
-    /// The tag.
     pub tag: Vec<u8>,
 }
 
@@ -54,7 +47,8 @@ struct Test {
     tc_id: u32,
     private_key_pkcs8: Hex,
     hash: Hash,
-    capsule: Hex,
+    #[serde(rename = "capsule")]
+    wrapped_key: Hex,
     nonce: Hex,
     aad: Hex,
     ct: Hex,
@@ -71,7 +65,7 @@ fn read(file: &File) -> Result<Vec<RsaPartsCase>, Why> {
             Hash::Sha1 => "SHA-1".into(),
             Hash::Sha256 => "SHA-256".into(),
         },
-        capsule: test.capsule.0,
+        wrapped_key: test.wrapped_key.0,
         nonce: test.nonce.0,
         aad: test.aad.0,
         plaintext: test.msg.0,

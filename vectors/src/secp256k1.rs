@@ -9,14 +9,10 @@ use serde::Deserialize;
 pub(crate) const SECP256K1: (&str, Reader<Secp256k1Case>) =
     ("ecdh/wycheproof/ecdh_secp256k1_test.json", read);
 
-/// One key agreement.
 #[derive(Clone, Debug)]
 pub struct Secp256k1Case {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
-    /// The comment in the file.
     pub comment: String,
     /// The public key, a SubjectPublicKeyInfo, which may be malformed in an invalid case.
     pub public: Vec<u8>,
@@ -24,7 +20,6 @@ pub struct Secp256k1Case {
     pub private: Vec<u8>,
     /// The x coordinate of the shared point.
     pub shared: Vec<u8>,
-    /// The expected result.
     pub result: Agreement,
     /// The flags, which describe the purpose of the case.
     pub flags: Vec<Secp256k1Flag>,
@@ -44,7 +39,6 @@ pub enum Agreement {
 
 /// The purpose of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[allow(missing_docs, reason = "the words of the file, explained in its notes")]
 pub enum Secp256k1Flag {
     AdditionChain,
     CompressedPoint,

@@ -8,12 +8,9 @@ use serde::Deserialize;
 
 pub(crate) const TINK: &[(&str, Reader<TinkCase>)] = &[("streaming/tink/aes_gcm_hkdf.json", read)];
 
-/// One encrypted message.
 #[derive(Clone, Debug)]
 pub struct TinkCase {
-    /// Path of the file, relative to the folder `vectors`.
     pub file: String,
-    /// Number of the case in the file.
     pub id: String,
     /// The hash function of HKDF.
     pub hash: TinkHash,
@@ -21,20 +18,15 @@ pub struct TinkCase {
     pub segment_len: usize,
     /// Number of bytes in the derived key, which encrypts the segments.
     pub derived_len: usize,
-    /// The key.
     pub key: Vec<u8>,
-    /// The associated data.
     pub aad: Vec<u8>,
-    /// The plaintext.
     pub plaintext: Vec<u8>,
-    /// The encrypted message.
     pub ciphertext: Vec<u8>,
 }
 
 /// The hash of HKDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-#[allow(missing_docs, reason = "the words of the file")]
 pub enum TinkHash {
     Sha1,
     Sha256,

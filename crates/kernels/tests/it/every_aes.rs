@@ -81,18 +81,18 @@ fn every_length_from_every_offset() {
             let from: Vec<u8> = (0..len).map(pattern).collect();
             let (mut in_place, mut apart) = (from.clone(), vec![0xee; len]);
             for offset in 0..71 {
-                let turn = (len + offset) % IVS.len();
-                let iv = IVS[turn].to_be_bytes();
+                let which = (len + offset) % IVS.len();
+                let iv = IVS[which].to_be_bytes();
                 let good = |got: &[u8]| {
-                    let keystream = &keystreams[turn][offset..];
+                    let keystream = &keystreams[which][offset..];
                     got.iter().zip(&from).zip(keystream).fold(0, |differ, ((x, y), k)| differ | (x ^ y ^ k))
                         == 0
                 };
                 in_place.copy_from_slice(&from);
                 aes.xor_at(&iv, offset as u64, InOut::in_place(&mut in_place)).unwrap();
-                assert!(good(&in_place), "{name} iv {turn} offset {offset} len {len} in place");
+                assert!(good(&in_place), "{name} iv {which} offset {offset} len {len} in place");
                 aes.xor_at(&iv, offset as u64, InOut::apart(&from, &mut apart)).unwrap();
-                assert!(good(&apart), "{name} iv {turn} offset {offset} len {len} apart");
+                assert!(good(&apart), "{name} iv {which} offset {offset} len {len} apart");
             }
         }
     });

@@ -83,10 +83,10 @@ fn every_length_from_every_offset() {
             let from: Vec<u8> = (0..len).map(pattern).collect();
             let (mut in_place, mut apart) = (from.clone(), vec![0xee; len]);
             for offset in (0..66).chain([127, 128, 129]) {
-                let turn = (len + offset) % COUNTERS.len();
-                let counter = COUNTERS[turn];
+                let which = (len + offset) % COUNTERS.len();
+                let counter = COUNTERS[which];
                 let good = |got: &[u8]| {
-                    let keystream = &keystreams[turn][offset..];
+                    let keystream = &keystreams[which][offset..];
                     got.iter().zip(&from).zip(keystream).fold(0, |differ, ((x, y), k)| differ | (x ^ y ^ k))
                         == 0
                 };
@@ -227,9 +227,9 @@ fn pieces_equal_one_call() {
         let len = 20_000;
         let mut whole: Vec<u8> = (0..len).map(pattern).collect();
         key.xor_at(&NONCE, 7, 0, InOut::in_place(&mut whole)).unwrap();
-        for turn in 0..200 {
+        for round in 0..200 {
             let mut data: Vec<u8> = (0..len).map(pattern).collect();
-            let (mut done, max) = (0, [3, 70, 300, 3000, 9000][turn % 5]);
+            let (mut done, max) = (0, [3, 70, 300, 3000, 9000][round % 5]);
             while done < len {
                 let n = below(max + 1).min(len - done);
                 key.xor_at(&NONCE, 7, done as u64, InOut::in_place(&mut data[done..][..n])).unwrap();

@@ -117,7 +117,7 @@ fn rsa_parts_of_pycryptodome_are_read() {
             other => panic!("no hash {other}"),
         };
         let parts = hybrid::rsa::Parts {
-            capsule: &case.capsule,
+            capsule: &case.wrapped_key,
             nonce: &case.nonce,
             ciphertext: &case.ciphertext,
             tag: &case.tag,
