@@ -1,4 +1,4 @@
-"""Bulk calls whose workers are killed: nothing half-written, every file told, and the next call goes on."""
+"""Bulk calls whose workers are killed: no incomplete target, an error for each lost file, and the next call continues."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pairs:
 
 
 def killer(victim: Callable[[], int], at: float) -> Callable[[int, int], None]:
-    """A progress hook that kills a worker, once, when so much is done."""
+    """Returns a progress callback that kills one worker after the given part of the work."""
     killed = False
 
     def progress(done: int, total: int) -> None:
@@ -50,7 +50,7 @@ def killer(victim: Callable[[], int], at: float) -> Callable[[int, int], None]:
 
 
 def check_all(pairs: Pairs, tmp_path: Path) -> None:
-    """Every file, and none besides."""
+    """Checks that all targets exist and no other file does."""
     for source, target in pairs:
         assert sealane.decrypt(target.read_bytes(), key=KEY) == source.read_bytes()
     assert {path.name for path in (tmp_path / "sealed").iterdir()} == {source.name for source, _ in pairs}
@@ -58,21 +58,21 @@ def check_all(pairs: Pairs, tmp_path: Path) -> None:
 
 
 def check_resumed(pairs: Pairs, tmp_path: Path, first: sealane.BulkReport, executor: Any) -> None:
-    """After ``first``, in which some failed, a second call does these and leaves the others alone."""
+    """Checks that a second call processes the files that failed in ``first``, and no others."""
     assert 0 < first.done < COUNT
     assert first.done + len(first.failed) == COUNT
     for path, error in first.failed.items():
         assert isinstance(error, ChildProcessError)
         assert (error.errno, error.strerror, error.filename) == (errno.ECHILD, "the worker vanished", path)
     for _, target in pairs:
-        # Some of those that failed may be there. Whole, then.
+        # A target of a failed file may exist. Then it is complete.
         if target.exists():
             sealane.verify_file(target, key=KEY)
     finished = [pair for pair in pairs if str(pair[0]) not in first.failed]
     before = [(target.stat().st_ino, target.stat().st_mtime_ns) for _, target in finished]
     held = {}
     for source, _ in finished:
-        # Nobody reads them again: this would make other targets.
+        # Finished sources are not read again: that would change their targets.
         held[source] = source.read_bytes()
         found = source.stat()
         source.write_bytes(bytes(found.st_size))
@@ -142,7 +142,7 @@ def test_dask(pairs: Pairs, tmp_path: Path, cluster: distributed.LocalCluster) -
     check_all(pairs, tmp_path)
 
 
-def test_a_worker_of_dask_that_is_killed(
+def test_a_dask_worker_that_is_killed(
     pairs: Pairs, tmp_path: Path, cluster: distributed.LocalCluster
 ) -> None:
     with distributed.Client(cluster) as client, client.get_executor() as executor:

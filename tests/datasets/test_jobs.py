@@ -1,4 +1,4 @@
-"""Bulk jobs on the workers of Dask."""
+"""Bulk calls on Dask workers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def assert_all_there(folder: Path) -> None:
     assert found == {f"{name}.sealed": data for name, data in FILES.items()}
 
 
-def test_a_job(cluster: Client, tree: Path) -> None:
+def test_encrypt_tree_and_decrypt_tree_round_trip(cluster: Client, tree: Path) -> None:
     report = sealane.encrypt_tree(
         tree / "src", tree / "dst", suffix=".sealed", key=KEY, executor=cluster.get_executor()
     )
@@ -50,8 +50,8 @@ def test_a_job(cluster: Client, tree: Path) -> None:
     assert not (tree / "no").exists()
 
 
-def test_a_job_whose_worker_vanishes(cluster: Client, tree: Path) -> None:
-    """Whatever came of it, a second call finishes what is left and reads nothing that was finished."""
+def test_a_call_continues_after_its_worker_vanished(cluster: Client, tree: Path) -> None:
+    """The second call processes the remaining files and does not read the finished ones."""
     killed: list[int] = []
 
     def kill_one(done: int, total: int) -> None:

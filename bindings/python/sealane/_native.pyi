@@ -9,6 +9,7 @@ from typing_extensions import Buffer as _Buffer
 __all__ = [
     "CHUNK_LEN",
     "HEADER_LEN",
+    "PARALLEL_FILE_LEN",
     "Aead",
     "AeadDecryptor",
     "AeadEncryptor",
@@ -22,6 +23,7 @@ __all__ = [
     "FileInfo",
     "Key",
     "Manifest",
+    "Operation",
     "Poly1305",
     "ProviderInfo",
     "PublicKey",
@@ -38,13 +40,11 @@ __all__ = [
     "algorithms",
     "decrypt_bytes",
     "decrypt_path",
-    "decrypt_paths",
     "derive",
     "ecies_decrypt",
     "ecies_encrypt",
     "encrypt_bytes",
     "encrypt_path",
-    "encrypt_paths",
     "generate",
     "generate_key",
     "hpke_open",
@@ -79,6 +79,7 @@ _Progress: TypeAlias = Callable[[int, int | None], object] | None
 __version__: Final[str]
 HEADER_LEN: Final[int]
 CHUNK_LEN: Final[int]
+PARALLEL_FILE_LEN: Final[int]
 
 @final
 class Aead:
@@ -398,6 +399,26 @@ class Decryptor:
     def discard(self) -> None: ...
 
 @final
+class Operation:
+    @staticmethod
+    def encrypt(with_: EncryptWith, /) -> Operation: ...
+    @staticmethod
+    def decrypt(with_: DecryptWith, /) -> Operation: ...
+    @staticmethod
+    def verify(with_: DecryptWith, /) -> Operation: ...
+    def run(self, files: list[tuple[str, str]], durable: bool) -> list[BaseException | None]: ...
+    def read_back(self, targets: list[str]) -> list[BaseException | None]: ...
+    def check_finished(self, manifest: str, target: str) -> None: ...
+    def schedule(
+        self,
+        files: list[tuple[str, str, int]],
+        read_back: bool,
+        durable: bool,
+        batch: int,
+        listen: Callable[[list[tuple[int, Exception | None]]], object],
+    ) -> None: ...
+
+@final
 class Manifest:
     def __new__(cls, path: _Path) -> Manifest: ...
     def finished(self, source: _Path, target: _Path) -> bool: ...
@@ -495,18 +516,12 @@ def encrypt_path(
 def decrypt_path(
     src: str, dst: str, unlock: DecryptWith, threads: int | None, progress: _Progress, durable: bool
 ) -> None: ...
-def encrypt_paths(
-    pairs: list[tuple[str, str]], lock: EncryptWith, durable: bool
-) -> list[BaseException | None]: ...
-def decrypt_paths(
-    pairs: list[tuple[str, str]], unlock: DecryptWith, durable: bool
-) -> list[BaseException | None]: ...
 def verify_path(src: str, unlock: DecryptWith, threads: int | None, progress: _Progress) -> None: ...
 def sealed_len(plain_len: int) -> int: ...
 def plain_len(sealed_len: int) -> int: ...
 def sealed_range(start: int, end: int) -> tuple[int, int]: ...
 def walk(
-    src: _Path, dst: _Path | None, suffix: str, take_off: bool
+    src: _Path, dst: _Path | None, suffix: str, remove_suffix: bool
 ) -> tuple[list[str], list[tuple[str, str]], list[tuple[str, BaseException]]]: ...
 def inspect_path(src: str, format: str | None) -> FileInfo: ...
 def run_cli(args: list[str]) -> int: ...

@@ -7,6 +7,7 @@
 mod aead;
 #[allow(unsafe_code, reason = "the one room for it")]
 mod buffer;
+mod bulk;
 mod error;
 mod file;
 mod file_keys;
@@ -14,7 +15,6 @@ mod hazmat;
 mod hybrid;
 mod keys;
 mod manifest;
-mod many;
 mod number;
 mod place;
 mod providers;
@@ -41,6 +41,7 @@ mod _native {
     #[pymodule_export]
     use crate::{
         aead::{Aead, Buffer, generate_key},
+        bulk::Operation,
         file::{
             Decryptor, FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path,
             inspect_path, verify_path,
@@ -54,7 +55,6 @@ mod _native {
         },
         keys::{Key, PublicKey, TinkKeyset, derive, generate, kinds, load, parse_key, read_reference},
         manifest::Manifest,
-        many::{decrypt_paths, encrypt_paths},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
         rencrypt::REncrypt,
@@ -69,6 +69,10 @@ mod _native {
     /// Bytes before the first chunk of a file in the format chunked-encryption@v1.
     #[pymodule_export]
     const HEADER_LEN: usize = sealane::file::HEADER_LEN;
+
+    /// Length in bytes from which a bulk job gives one source file all threads.
+    #[pymodule_export]
+    const PARALLEL_FILE_LEN: u64 = sealane::file::PARALLEL_FILE_LEN;
 
     /// Bytes of plaintext in a full chunk of it.
     #[pymodule_export]

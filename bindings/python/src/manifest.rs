@@ -1,4 +1,4 @@
-//! What a bulk job has finished, for `sealane/_bulk`.
+//! The manifest of a bulk job, for `sealane/_bulk`.
 
 use crate::error::raise_about;
 use pyo3::exceptions::PyValueError;
@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// The list of the files that a job has finished, on disk. One job at a time has it open.
+/// The list of the files that a bulk job has finished. Only one job at a time can have it open.
 ///
-/// Always detached while it works: two threads that wait for each other, one for the interpreter and one for the lock
-/// inside, would wait forever.
+/// Methods detach from the interpreter before they take the lock inside. Otherwise one thread could wait for the
+/// interpreter and another for the lock, forever.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Manifest {
     path: PathBuf,
@@ -21,50 +21,50 @@ pub(crate) struct Manifest {
 
 struct Open {
     core: file::Manifest,
-    /// What sources were when they were asked about and not finished: what is read of them comes later.
-    seen: HashMap<PathBuf, FileFingerprint>,
+    /// Fingerprints of the sources that are not finished, from before they are read.
+    before: HashMap<PathBuf, FileFingerprint>,
 }
 
 #[pymethods]
 impl Manifest {
-    /// Begins the manifest ``path``, or goes on with it.
+    /// Opens the manifest at ``path``, or creates it.
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let core = py.detach(|| file::Manifest::open(&path)).map_err(|e| raise_about(&path, e))?;
-        Ok(Self { path, open: Mutex::new(Some(Open { core, seen: HashMap::new() })) })
+        Ok(Self { path, open: Mutex::new(Some(Open { core, before: HashMap::new() })) })
     }
 
-    /// Whether ``target`` was made of ``source`` and neither changed since. No data is read. Ask before the source is
-    /// read: one that changes between here and ``add`` is not finished.
+    /// Returns whether ``target`` was made from ``source`` and neither has changed since. No data is read. Must be called
+    /// before the source is read: a source that changes before ``add`` does not count as finished.
     fn finished(&self, py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<bool> {
         self.with(py, |open| {
-            // Before the question, so that a change in between makes the line unfit.
-            let seen = FileFingerprint::of(&source);
+            // Taken first, so that a later change is noticed.
+            let before = FileFingerprint::of(&source);
             let finished = open.core.finished(&source, &target);
-            // A source that is not there has its error where it is read.
-            if let (false, Ok(seen)) = (finished, seen) {
-                open.seen.insert(source, seen);
+            // A missing source is an error when it is read.
+            if let (false, Ok(before)) = (finished, before) {
+                open.before.insert(source, before);
             }
             Ok(finished)
         })
     }
 
-    /// Notes that ``target`` was made of ``source``.
+    /// Adds ``target`` as finished.
     fn add(&self, py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<()> {
         self.with(py, |open| {
-            // Kept: there may be another target.
-            let seen =
-                open.seen.get(&source).map_or_else(|| FileFingerprint::of(&source), |seen| Ok(*seen))?;
-            open.core.add(&source, seen, &target)
+            // Not removed: the source may have another target.
+            let known = open.before.get(&source).copied();
+            let before = known.map_or_else(|| FileFingerprint::of(&source), Ok)?;
+            open.core.add(&source, before, &target)
         })
     }
 
-    /// Waits until the disk has it.
+    /// Waits until the manifest is on the disk.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |open| open.core.sync())
     }
 
-    /// Lets another job have it.
+    /// Closes the manifest, so that another job can open it.
     fn close(&self, py: Python<'_>) {
         py.detach(|| drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take()));
     }

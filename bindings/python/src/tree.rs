@@ -1,4 +1,4 @@
-//! Which file of a folder goes where, for `sealane/_bulk`.
+//! The files of a folder tree and their targets, for `sealane/_bulk`.
 
 use crate::error::{raise, raise_among};
 use pyo3::exceptions::PyBaseException;
@@ -9,18 +9,18 @@ use std::path::PathBuf;
 
 type Walked = (Vec<OsString>, Vec<(OsString, OsString)>, Vec<(OsString, Py<PyBaseException>)>);
 
-/// What is to be done to encrypt the folder ``src`` to the folder ``dst``, or, where the suffix is taken off, to decrypt
-/// it: folders to make, pairs of source and target, and problems of paths. Without ``dst``, for files that are only read,
-/// the targets are empty. Nothing is written.
+/// Lists the files of the folder ``src`` with their targets in the folder ``dst``: folders to create, pairs of source and
+/// target, and paths that cannot be processed with their exceptions. The suffix is appended to each name or, with
+/// ``remove_suffix``, removed. Without ``dst``, for files that are verified, the targets are empty. Nothing is written.
 #[pyfunction]
 pub(crate) fn walk(
     py: Python<'_>,
     src: PathBuf,
     dst: Option<PathBuf>,
     suffix: OsString,
-    take_off: bool,
+    remove_suffix: bool,
 ) -> PyResult<Walked> {
-    let suffix = if take_off { Suffix::Remove(&suffix) } else { Suffix::Add(&suffix) };
+    let suffix = if remove_suffix { Suffix::Remove(&suffix) } else { Suffix::Add(&suffix) };
     let tree = py.detach(|| Tree::walk(&[src], dst.as_deref(), suffix)).map_err(raise)?;
     let name = PathBuf::into_os_string;
     Ok((

@@ -1,4 +1,4 @@
-"""Whole folders in one call."""
+"""Bulk calls on whole folders."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def contents(folder: Path) -> dict[str, bytes | None]:
 
 @pytest.mark.parametrize("kind", ["its own threads", "forked"])
 @pytest.mark.parametrize("suffix", ["", ".sealed"])
-def test_a_tree(source: Path, tmp_path: Path, suffix: str, kind: str, reference: str) -> None:
+def test_encrypt_tree_and_decrypt_tree_round_trip(source: Path, tmp_path: Path, suffix: str, kind: str, reference: str) -> None:
     sealed, back = tmp_path / "to" / "sealed", tmp_path / "back"
     with EXECUTORS[kind]() as executor:
         report = sealane.encrypt_tree(
@@ -83,7 +83,7 @@ def test_a_tree_in_place(source: Path) -> None:
     assert contents(source) == before
 
 
-def test_what_is_no_file_in_a_tree(source: Path, tmp_path: Path) -> None:
+def test_special_files_and_links_in_a_tree(source: Path, tmp_path: Path) -> None:
     (source / "link to a file").symlink_to("a.csv")
     (source / "link to a folder").symlink_to("deep", target_is_directory=True)
     (source / "link to nothing").symlink_to("nothing")
@@ -104,7 +104,7 @@ def test_what_is_no_file_in_a_tree(source: Path, tmp_path: Path) -> None:
     assert (report.done, len(report.failed)) == (0, len(TREE) + 4)
 
 
-def test_trees_that_are_refused(source: Path, tmp_path: Path) -> None:
+def test_overlapping_trees_are_refused(source: Path, tmp_path: Path) -> None:
     before = contents(tmp_path)
     (tmp_path / "link").symlink_to(source)
     for error, src, dst, suffix in (
@@ -126,7 +126,7 @@ def test_trees_that_are_refused(source: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["source", "sealed", "."])
-def test_the_manifest_is_left_alone(source: Path, tmp_path: Path, where: str) -> None:
+def test_a_manifest_inside_the_tree_is_not_encrypted(source: Path, tmp_path: Path, where: str) -> None:
     manifest = tmp_path / where / "manifest"
     (tmp_path / "sealed").mkdir()
     again = {"key": KEY, "suffix": ".sealed", "manifest": manifest}
@@ -144,7 +144,7 @@ def test_the_manifest_is_left_alone(source: Path, tmp_path: Path, where: str) ->
         assert report.done == len(TREE)
 
 
-def test_a_folder_that_cannot_be_made(source: Path, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created(source: Path, tmp_path: Path) -> None:
     (tmp_path / "sealed").mkdir()
     (tmp_path / "sealed" / "deep").touch()
     report = sealane.encrypt_tree(source, tmp_path / "sealed", key=KEY, errors="return")

@@ -1,19 +1,19 @@
-"""Many files at once, on any executor.
+"""Bulk calls: many files at once, on threads of the core or on any executor.
 
-A call looks at all files first and refuses what cannot work, before anything is touched. Then it hands them
-over in batches, a bounded number at a time; what came of each is noted on the calling thread.
+A call first looks at all files and refuses what cannot work, before anything is written. Then it hands the files to the
+threads or, in batches, to the executor. Results are recorded on the calling thread.
 
-What works is imported by the calls: executors and pickles take longer to import than the rest of sealane.
+The calls import the modules that do the work: executors and pickle take longer to import than the rest of sealane.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sealane._bulk.pairs import many, name_of, tree
+from sealane._bulk.report import BulkReport
 from sealane._native import Key
 from sealane._places import Path
 
@@ -34,24 +34,6 @@ Progress: TypeAlias = Callable[[int, int], object]
 __all__ = ["BulkReport", "decrypt_many", "decrypt_tree", "encrypt_many", "encrypt_tree", "verify_tree"]
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
-class BulkReport:
-    """What came of a bulk call."""
-
-    done: int
-    """Files that were done now."""
-    skipped: int
-    """Files that the manifest had as finished."""
-    bytes: int
-    """Of the sources that were done now."""
-    failed: dict[str, Exception]
-    """What went wrong, by source."""
-
-    def __repr__(self) -> str:
-        counts = f"{self.done} done, {self.skipped} skipped, {len(self.failed)} failed"
-        return f"<BulkReport: {counts}, {self.bytes} bytes>"
-
-
 def encrypt_many(
     pairs: Pairs,
     *,
@@ -68,49 +50,51 @@ def encrypt_many(
 ) -> BulkReport:
     """Encrypts the first file of each pair to the second, with either ``key`` or ``recipients``.
 
-    A file appears whole or not at all, and one that fails does not stop the others. Folders of targets are
-    made.
+    A target appears complete or not at all. A file that fails does not stop the others. The folders of the targets are
+    created.
 
     Parameters
     ----------
     pairs : iterable of (str or os.PathLike, str or os.PathLike)
-        Sources and targets.
+        Sources and targets, for example ``[("a.csv", "a.csv.sealed")]``.
     key : bytes-like, sealane.keys.Key, sealane.keys.TinkKeyset, or str
-        A str is a reference ("env:NAME", "file:PATH", …; see ``sealane.keys.resolve``), which each worker
-        resolves for itself, once. Only a reference can go to other processes. A worker process keeps the key
-        until it works for another call or ends.
+        A str is a reference, for example "env:NAME" or "file:PATH" (see ``sealane.keys.resolve``). Each worker
+        process resolves it once. Only references can be sent to other processes. A worker process keeps the
+        key until it works for another call or ends.
     executor : concurrent.futures.Executor, optional
-        Threads, processes, Dask's ``client.get_executor()``. It is not shut down. Default: threads of this
-        call, one a core, at most 8.
+        For example a process pool or Dask's ``client.get_executor()``. It is not shut down. Default: threads
+        of the core, one per core, at most 8.
     manifest : str or os.PathLike, optional
-        A file in which finished files are noted. A call with the same one skips these, without reading them,
-        unless their size or time has changed. After a loss of power that holds for ``durable`` files only.
+        A file that lists the finished files. A later call with the same manifest skips them without reading
+        them, unless their size or modification time has changed. After a power failure that is only reliable
+        for ``durable`` files.
     progress : callable(done, total), optional
-        Called on this thread after each batch, with bytes of sources; skipped and failed files count as done.
-        What it raises cancels: no more batches are begun, running ones are awaited and noted, and it comes
-        out of this call. So does Ctrl-C.
+        Called on this thread after each batch with numbers of source bytes. Skipped and failed files count as
+        done. An exception of the callable cancels the call: no file is begun, files in progress are awaited
+        and noted in the manifest, and the exception is raised. Ctrl-C does the same.
     verify : bool
-        Whether each target is read back and verified before it counts as finished. With ``key`` only.
+        Whether each target is read back and verified before it counts as finished. Only with ``key``.
     errors : "raise" or "return"
-        What is done, at the end, about files that failed.
+        Whether errors of files are raised at the end or only returned in the report.
 
-    See ``encrypt_file`` for the others.
+    See ``encrypt_file`` for the other parameters.
 
     Raises
     ------
     ExceptionGroup
-        At the end, with the error of each file that failed: an OSError with the name, or a SealaneError that
-        begins with it. Of a file whose worker vanished it is a ChildProcessError.
+        At the end, with the error of each file that failed: an OSError with the path, or a SealaneError whose
+        text begins with the path. If the worker of a file vanished, a ChildProcessError.
     ValueError
-        Before anything is touched: two pairs have one target, a target is also a source, a key that is a str
-        is no reference.
+        Before anything is written: if two pairs have the same target, if a target is also a source, or if a
+        key that is a str is not a reference.
     TypeError
-        Unless there is either key or recipients; for a key that is no reference, where workers are elsewhere.
+        Unless exactly one of key and recipients is given. Also for a key that is not a reference if the
+        workers are other processes.
     AuthenticationError
-        Before anything is touched: what the manifest has as finished does not open with this key, context and
-        format.
+        Before anything is written: if a file that the manifest lists as finished does not open with this key,
+        context and format.
     OSError
-        For the manifest. Whatever else the key or its reference is refused with comes out as well.
+        If the manifest cannot be read or written. Errors of the key or its reference are raised as well.
     """
     from sealane._bulk.call import Call
 
@@ -137,9 +121,9 @@ def decrypt_many(
     Parameters
     ----------
     identities : list of sealane.keys.Key, str or os.PathLike
-        As for ``decrypt_file``, or references. Of these, paths and references can go to other processes.
+        As for ``decrypt_file``, or references. Paths and references can be sent to other processes.
 
-    See ``encrypt_many`` for the others, ``decrypt_file`` for what files fail with.
+    See ``encrypt_many`` for the other parameters, and ``decrypt_file`` for the errors of files.
     """
     from sealane._bulk.call import Call
 
@@ -164,19 +148,19 @@ def encrypt_tree(
     durable: bool = False,
     errors: _Errors = "raise",
 ) -> BulkReport:
-    """Encrypts every file of a folder and of the folders in it to the same place in another one.
+    """Encrypts every file below a folder to the same place below another folder.
 
-    Folders are made, empty ones too. A symbolic link to a file is read as that file. A link to a folder, a
-    pipe, a socket or a device is an error of its path. A manifest that lies in the folder is left alone.
+    Folders are created, empty ones too. A symbolic link to a file is read as that file. A link to a folder, a
+    pipe, a socket or a device is reported as an error. A manifest below the folder is not encrypted.
 
     Parameters
     ----------
     src_dir, dst_dir : str or os.PathLike
-        With a suffix both can be the same. ``dst_dir`` cannot lie in ``src_dir``: ValueError.
+        With a suffix both can be the same. A ``dst_dir`` inside ``src_dir`` is a ValueError.
     suffix : str
-        What is added to each name, such as ".sealed".
+        Appended to each name, for example ".sealed".
 
-    See ``encrypt_many`` for the others.
+    See ``encrypt_many`` for the other parameters.
     """
     from sealane._bulk.call import Call
 
@@ -201,14 +185,14 @@ def decrypt_tree(
     durable: bool = False,
     errors: _Errors = "raise",
 ) -> BulkReport:
-    """Decrypts every file of a folder and of the folders in it to the same place in another one.
+    """Decrypts every file below a folder to the same place below another folder.
 
     Parameters
     ----------
     suffix : str
-        What is taken off each name. A file without it is an error of its path.
+        Removed from each name. A file without it is reported as an error.
 
-    See ``encrypt_tree``, ``encrypt_many`` and ``decrypt_many`` for the others.
+    See ``encrypt_tree``, ``encrypt_many`` and ``decrypt_many`` for the other parameters.
     """
     from sealane._bulk.call import Call
 
@@ -230,9 +214,9 @@ def verify_tree(
     progress: Progress | None = None,
     errors: _Errors = "raise",
 ) -> BulkReport:
-    """Verifies every byte of every file of a folder and of the folders in it, and keeps none.
+    """Verifies every byte of every file below a folder, without writing the plaintext.
 
-    A file without the suffix is an error of its path. See ``decrypt_tree`` for the parameters.
+    A file without the suffix is reported as an error. See ``decrypt_tree`` for the parameters.
     """
     from sealane._bulk.call import Call
 

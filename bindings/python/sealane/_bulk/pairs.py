@@ -1,4 +1,4 @@
-"""The files of a bulk call, and what is refused before anything is touched."""
+"""The files of a bulk call, and the checks before anything is written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Pair(NamedTuple):
-    """A source and its target, as they were given, and the bytes of the source."""
+    """A source and its target, as they were given, and the length of the source in bytes."""
 
     source: str
     target: str
@@ -29,9 +29,9 @@ class Found(NamedTuple):
 
     pairs: list[Pair]
     folders: list[str]
-    """To be made, whatever is in them."""
+    """Folders to create, empty ones too."""
     failed: dict[str, Exception]
-    """What cannot be done, by source."""
+    """The errors of files that cannot be processed, by source."""
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
         for source, target in pairs:
@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
 
 def many(pairs: Iterable[tuple[Path, Path]], manifest: str | None) -> Found:
-    """Raises TypeError for what is no pair of paths, ValueError as ``refuse_collisions``."""
+    """Raises TypeError unless each element is a pair of paths, ValueError as ``refuse_collisions``."""
     named = [(name_of(source), name_of(target)) for source, target in pairs]
     refuse_collisions(named, manifest)
     found = Found([], [], {})
@@ -50,12 +50,12 @@ def many(pairs: Iterable[tuple[Path, Path]], manifest: str | None) -> Found:
     return found
 
 
-def tree(src: str, dst: str | None, suffix: str, take_off: bool, manifest: str | None) -> Found:
-    """The files of a folder; without ``dst`` they are only read. The manifest is none of them.
+def tree(src: str, dst: str | None, suffix: str, remove_suffix: bool, manifest: str | None) -> Found:
+    """Returns the files below a folder, without the manifest. Without ``dst`` they are only read.
 
-    Raises OSError for what is no folder, ValueError where results would meet each other or a source.
+    Raises OSError if ``src`` is not a folder, ValueError if a target would replace a source or another target.
     """
-    folders, pairs, problems = _native.walk(src, dst, suffix, take_off)
+    folders, pairs, problems = _native.walk(src, dst, suffix, remove_suffix)
     if not os.path.isdir(src):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), src)
     failed = {source: error for source, error in problems if isinstance(error, Exception)}
@@ -84,19 +84,19 @@ def name_of(place: Path) -> str:
 
 
 def _size(source: str) -> int:
-    """Raises OSError for what is no plain file: nobody waits for a pipe in the middle of many files."""
+    """Raises OSError unless ``source`` is a regular file: reading a pipe would wait for its writer."""
     found = os.stat(source)
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), source)
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "not a plain file", source)
+        raise OSError(errno.EINVAL, "expected a regular file, found a pipe, a socket or a device", source)
     return found.st_size
 
 
 def refuse_collisions(pairs: Sequence[tuple[str, str]], manifest: str | None) -> None:
-    """Raises ValueError where a target has two sources, or is a source or the manifest itself.
+    """Raises ValueError if a target has two sources, or is a source or the manifest itself.
 
-    Through whatever links and ways to write a path: a wrong answer here would cost a file.
+    Links and different spellings of a path are resolved: a collision that is missed would destroy a file.
     """
     names = _Names()
     sources: dict[str | tuple[int, int], str] = {}
@@ -111,7 +111,7 @@ def refuse_collisions(pairs: Sequence[tuple[str, str]], manifest: str | None) ->
         targets[names.of(manifest)] = "the manifest", manifest
     for source, target in pairs:
         number = _inode(target)
-        # What a link leads to is replaced, not the link.
+        # The file that a link leads to is replaced, not the link.
         name = names.of(os.path.realpath(target) if number is not None and os.path.islink(target) else target)
         same_file = sources.get(name) or (number and sources.get(number))
         if same_file is not None:
@@ -123,7 +123,7 @@ def refuse_collisions(pairs: Sequence[tuple[str, str]], manifest: str | None) ->
 
 
 class _Names:
-    """One name for each file, however its path is written."""
+    """Normalised names, the same for all spellings of a path."""
 
     def __init__(self) -> None:
         self._folders: dict[str, str] = {}
@@ -138,7 +138,7 @@ class _Names:
 
 
 def _folded(path: str) -> str:
-    # Both systems can be told to mind the case. Then two names are refused that could be kept apart.
+    # Both systems can be configured to distinguish case. Then two different names are refused as one.
     return path.casefold() if sys.platform in ("win32", "darwin") else path
 
 

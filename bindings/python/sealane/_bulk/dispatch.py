@@ -1,0 +1,154 @@
+"""Hands files to an executor or to the threads of the core, and collects the results on the calling thread."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
+from queue import SimpleQueue
+from typing import TypeAlias
+
+from sealane._bulk.batches import Failures, Task, operation_of, prepare, run
+from sealane._bulk.pairs import Pair
+from sealane._native import PARALLEL_FILE_LEN
+
+Batch: TypeAlias = Sequence[Pair]
+Note: TypeAlias = Callable[[Batch, Failures], None]
+
+BATCH_FILES = 64
+"""Largest number of files in a batch, which share the cost of handing a batch over."""
+MAX_IN_FLIGHT = 256
+"""Largest number of batches that are handed over at once: enough for the threads of a large cluster, and few for the
+scheduler of the executor."""
+
+
+def cut(pairs: Iterable[Pair]) -> Iterator[Batch]:
+    """Yields batches: at most ``BATCH_FILES`` small files of ``PARALLEL_FILE_LEN`` bytes in total, or one large file."""
+    batch: list[Pair] = []
+    size = 0
+    for pair in pairs:
+        if pair.size >= PARALLEL_FILE_LEN:
+            yield [pair]
+            continue
+        if len(batch) == BATCH_FILES or size + pair.size > PARALLEL_FILE_LEN:
+            yield batch
+            batch, size = [], 0
+        batch.append(pair)
+        size += pair.size
+    if batch:
+        yield batch
+
+
+def check(executor: Executor | None, task: Task, manifest: str | None, finished: str | None) -> None:
+    """Checks in a worker that the key is available and opens the target ``finished`` of the manifest. Raises the error.
+
+    A worker that vanished raises nothing here: then each file has the error.
+    """
+    finished = None if finished is None else _absolute(os.getcwd(), finished)
+    if executor is None:
+        error = prepare(task, manifest, finished)
+    else:
+        future = executor.submit(prepare, task, manifest, finished)
+        try:
+            error = future.result()
+        except (BrokenExecutor, CancelledError):
+            return
+        except BaseException:
+            future.cancel()
+            raise
+    if error is not None:
+        raise error
+
+
+def schedule(task: Task, pairs: Sequence[Pair], note: Note, tell: Callable[[], None]) -> None:
+    """Processes files on threads of the core. Calls ``note`` and ``tell`` as ``work`` does."""
+    ended: list[tuple[int, Exception | None]] = []
+    stopped = False
+
+    def note_all() -> None:
+        # Removed after it was noted: Ctrl-C may come in between.
+        while ended:
+            index, error = ended[-1]
+            note([pairs[index]], {} if error is None else {0: error})
+            ended.pop()
+
+    def listen(results: list[tuple[int, Exception | None]]) -> None:
+        nonlocal stopped
+        ended.extend(results)
+        note_all()
+        if not stopped:
+            stopped = True  # If this raises, files in progress are noted and no longer told.
+            tell()
+            stopped = False
+
+    try:
+        operation_of(task).schedule(list(pairs), task.verify, task.durable, BATCH_FILES, listen)
+    finally:
+        note_all()
+
+
+def work(
+    executor: Executor, task: Task, batches: Iterable[Batch], note: Note, tell: Callable[[], None]
+) -> None:
+    """Calls ``note`` with the result of each batch, then ``tell``, on this thread. An exception of ``tell``, or Ctrl-C,
+    ends the work: batches that have not begun are cancelled; the others are awaited and noted.
+    """
+    # Workers may have another current folder. Paths are not normalised: after a link to a folder, ".." is its parent.
+    here = os.getcwd()
+    pending: dict[Future[Failures], Batch] = {}
+    ended: SimpleQueue[Future[Failures]] = SimpleQueue()
+
+    def collect() -> None:
+        future = ended.get()
+        note(pending[future], _outcome(future, pending[future]))
+        del pending[future]
+
+    try:
+        for batch in batches:
+            while len(pending) >= MAX_IN_FLIGHT:
+                collect()
+                tell()
+            try:
+                files = [(_absolute(here, pair.source), _absolute(here, pair.target)) for pair in batch]
+                future = executor.submit(run, task, files)
+            except (RuntimeError, OSError) as error:
+                # A pool that is broken or was shut down.
+                note(batch, _lost(error, batch))
+                tell()
+            else:
+                pending[future] = batch
+                future.add_done_callback(ended.put)
+        while pending:
+            collect()
+            tell()
+    except BaseException:
+        # If no future is running, the executor does not report that, as Dask's. Cancelling would also drop batches that
+        # are running, and they would finish unnoticed.
+        reports_running = any(future.running() for future in pending)
+        # Not taken from `ended`: Ctrl-C may have come after a future was taken from it and before it was noted.
+        wait([future for future in pending if not (reports_running and future.cancel())])
+        for future, batch in pending.items():
+            note(batch, _outcome(future, batch))
+        raise
+
+
+def _absolute(here: str, path: str) -> str:
+    # Most paths are absolute, and joining takes longer than the check.
+    return path if not path or os.path.isabs(path) else os.path.join(here, path)
+
+
+def _outcome(future: Future[Failures], batch: Batch) -> Failures:
+    error = CancelledError() if future.cancelled() else future.exception()
+    return future.result() if error is None else _lost(error, batch)
+
+
+def _lost(error: BaseException, batch: Batch) -> Failures:
+    """The executor failed, so the state of these files is unknown. Dask's exception is recognised by its name."""
+    vanished = isinstance(error, BrokenExecutor | CancelledError) or type(error).__name__ == "KilledWorker"
+    why = "the worker vanished" if vanished else f"the worker failed: {type(error).__name__}: {error}"
+    failures: Failures = {}
+    for index, pair in enumerate(batch):
+        failures[index] = ChildProcessError(errno.ECHILD, why, pair.source)
+        failures[index].__cause__ = error
+    return failures

@@ -1,0 +1,23 @@
+"""The report of a bulk call."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class BulkReport:
+    """The result of a bulk call."""
+
+    done: int
+    """Number of files processed by this call."""
+    skipped: int
+    """Number of files that the manifest lists as finished."""
+    bytes: int
+    """Number of bytes in the sources processed by this call."""
+    failed: dict[str, Exception]
+    """The error of each file that failed, by its source."""
+
+    def __repr__(self) -> str:
+        counts = f"{self.done} done, {self.skipped} skipped, {len(self.failed)} failed"
+        return f"<BulkReport: {counts}, {self.bytes} bytes>"

@@ -1,0 +1,167 @@
+//! Bulk jobs, for `sealane/_bulk`: one batch of an executor, and the scheduler of the core.
+
+use crate::error::{raise, raise_among};
+use crate::file::durability;
+use crate::file_keys::{DecryptWith, EncryptWith};
+use pyo3::exceptions::PyBaseException;
+use pyo3::prelude::*;
+use sealane::Error;
+use sealane::file::bulk::{self, Schedule};
+use sealane::file::Options;
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time between two checks for signals. Each check attaches to the interpreter, which may wait for other threads.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The exception of each file that failed, in the order of the files.
+type Failures = Vec<Option<Py<PyBaseException>>>;
+
+/// What a bulk job does with each file. It contains the key, so it has no ``repr`` of its own and cannot be pickled.
+#[pyclass(frozen, module = "sealane._native")]
+pub(crate) struct Operation(bulk::Operation);
+
+#[pymethods]
+impl Operation {
+    /// Encrypts sources to targets.
+    #[staticmethod]
+    fn encrypt(with: &EncryptWith) -> Self {
+        Self(bulk::Operation::Encrypt(with.core().clone()))
+    }
+
+    /// Decrypts sources to targets.
+    #[staticmethod]
+    fn decrypt(with: &DecryptWith) -> Self {
+        Self(bulk::Operation::Decrypt(with.core().clone()))
+    }
+
+    /// Verifies sources. The targets are ignored.
+    #[staticmethod]
+    fn verify(with: &DecryptWith) -> Self {
+        Self(bulk::Operation::Verify(with.core().clone()))
+    }
+
+    /// Processes pairs of source and target one after the other on this thread. A signal handler that raises ends the
+    /// call.
+    fn run(&self, py: Python<'_>, files: Vec<(PathBuf, PathBuf)>, durable: bool) -> PyResult<Failures> {
+        let work = |(source, target): &(PathBuf, PathBuf), options| self.0.run(source, target, options);
+        each(py, &files, |(source, _)| source, durable, work)
+    }
+
+    /// Reads encrypted targets back and verifies them, as ``run``.
+    fn read_back(&self, py: Python<'_>, targets: Vec<PathBuf>) -> PyResult<Failures> {
+        each(py, &targets, |target| target, false, |target, options| self.0.read_back(target, options))
+    }
+
+    /// Raises ``AuthenticationError`` if ``target``, which ``manifest`` lists as finished, was encrypted with another
+    /// key, context or format.
+    fn check_finished(&self, py: Python<'_>, manifest: PathBuf, target: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.check_finished(&manifest, &target)).map_err(raise)
+    }
+
+    /// Processes files, given as source, target and length, on threads of the core. Calls ``listen`` on this thread
+    /// with lists of at most ``batch`` ended files, or a few more: index, and exception or None.
+    ///
+    /// After an exception of ``listen`` or of a signal handler no file is begun. Files in progress are completed and
+    /// passed to ``listen`` before the exception is raised.
+    fn schedule(
+        &self,
+        py: Python<'_>,
+        files: Vec<(PathBuf, PathBuf, u64)>,
+        read_back: bool,
+        durable: bool,
+        batch: usize,
+        listen: Py<PyAny>,
+    ) -> PyResult<()> {
+        let sizes: Vec<_> = files.iter().map(|(.., size)| *size).collect();
+        let unverified = Mutex::new(HashSet::new());
+        let unverified = || unverified.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = |at: usize, options: Options<'_>| {
+            let (source, target, _) = &files[at];
+            self.0.run(source, target, options)?;
+            if read_back {
+                let options = Options { threads: Some(NonZeroUsize::MIN), ..Options::default() };
+                self.0.read_back(target, options).inspect_err(|_| drop(unverified().insert(at)))?;
+            }
+            Ok(())
+        };
+        let schedule =
+            Schedule { threads: None, durability: durability(durable), batch, cancelled: &|| false };
+        let mut checked = Instant::now();
+        py.detach(|| {
+            schedule.run(&sizes, work, |report| {
+                if report.ended.is_empty() && checked.elapsed() < SIGNAL_INTERVAL {
+                    return Ok(());
+                }
+                checked = Instant::now();
+                Python::attach(|py| {
+                    let raised = |at: usize, error| {
+                        let (source, target, _) = &files[at];
+                        let path = if unverified().contains(&at) { target } else { source };
+                        raise_among(path, error).into_value(py)
+                    };
+                    let ended: Vec<_> = report
+                        .ended
+                        .into_iter()
+                        .map(|(at, result)| (at, result.err().map(|error| raised(at, error))))
+                        .collect();
+                    if !ended.is_empty() {
+                        listen.call1(py, (ended,))?;
+                    }
+                    py.check_signals()
+                })
+            })
+        })
+    }
+}
+
+/// Calls `work` for each file on this thread. `path` returns the path that its errors are about.
+fn each<F: Sync>(
+    py: Python<'_>,
+    files: &[F],
+    path: fn(&F) -> &PathBuf,
+    durable: bool,
+    work: impl Fn(&F, Options<'_>) -> Result<(), Error> + Sync,
+) -> PyResult<Failures> {
+    let mut raised = None;
+    let mut results = Vec::with_capacity(files.len());
+    py.detach(|| {
+        let mut checked = Instant::now();
+        let mut progress = |_, _| {
+            if checked.elapsed() < SIGNAL_INTERVAL {
+                return ControlFlow::Continue(());
+            }
+            let result = Python::attach(|py| py.check_signals());
+            checked = Instant::now();
+            match result {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    raised = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        for file in files {
+            let options = Options {
+                threads: Some(NonZeroUsize::MIN),
+                progress: Some(&mut progress),
+                durability: durability(durable),
+            };
+            match work(file, options) {
+                Err(Error::Cancelled) => return,
+                result => results.push(result.err()),
+            }
+        }
+    });
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let exception = |(file, error): (&F, Option<Error>)| {
+        error.map(|error| raise_among(Path::new(path(file)), error).into_value(py))
+    };
+    Ok(files.iter().zip(results).map(exception).collect())
+}
