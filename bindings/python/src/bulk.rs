@@ -6,8 +6,8 @@ use crate::file_keys::{DecryptWith, EncryptWith};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use sealane::Error;
-use sealane::file::bulk::{self, Schedule};
 use sealane::file::Options;
+use sealane::file::bulk::{self, Schedule};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// The exception of each file that failed, in the order of the files.
 type Failures = Vec<Option<Py<PyBaseException>>>;
 
-/// What a bulk job does with each file. It contains the key, so it has no ``repr`` of its own and cannot be pickled.
+/// The operation of a bulk job on each file. It contains the key, so it is never shown and never pickled.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Operation(bulk::Operation);
 
@@ -48,13 +48,20 @@ impl Operation {
     /// Processes pairs of source and target one after the other on this thread. A signal handler that raises ends the
     /// call.
     fn run(&self, py: Python<'_>, files: Vec<(PathBuf, PathBuf)>, durable: bool) -> PyResult<Failures> {
-        let work = |(source, target): &(PathBuf, PathBuf), options| self.0.run(source, target, options);
+        let work =
+            |(source, target): &(PathBuf, PathBuf), options: Options<'_>| self.0.run(source, target, options);
         each(py, &files, |(source, _)| source, durable, work)
     }
 
     /// Reads encrypted targets back and verifies them, as ``run``.
     fn read_back(&self, py: Python<'_>, targets: Vec<PathBuf>) -> PyResult<Failures> {
-        each(py, &targets, |target| target, false, |target, options| self.0.read_back(target, options))
+        each(
+            py,
+            &targets,
+            |target| target,
+            false,
+            |target, options: Options<'_>| self.0.read_back(target, options),
+        )
     }
 
     /// Raises ``AuthenticationError`` if ``target``, which ``manifest`` lists as finished, was encrypted with another

@@ -4,7 +4,7 @@ use crate::args::OutputOptions;
 use crate::error::Failure;
 use crate::tui::Console;
 
-/// What a command gets besides its arguments.
+/// The environment of a command: its output, and the definition of the program.
 pub(crate) struct Context<'a> {
     /// The output of the command.
     pub(crate) console: &'a Console,

@@ -1,7 +1,7 @@
-//! Whole folders: all of them, or told why not.
+//! Whole folders with `--recursive`.
 #![cfg(unix)]
 
-use crate::common::{Room, Said, data, signal, until};
+use crate::common::{Outcome, Sandbox, data, signal, until};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -10,9 +10,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// What is below a folder of the room, by its name there: `None` for a folder.
-fn below(room: &Room, folder: &str) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
-    let top = room.path(folder);
+/// Returns the content of every path below a folder of the sandbox; `None` for a folder.
+fn below(sandbox: &Sandbox, folder: &str) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let top = sandbox.path(folder);
     let mut all = BTreeMap::new();
     let mut folders = vec![top.clone()];
     while let Some(folder) = folders.pop() {
@@ -28,26 +28,26 @@ fn below(room: &Room, folder: &str) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     all
 }
 
-/// Empty folders and files, odd names, a chain, a link to a file, a large file.
-fn nasty(room: &Room) {
+/// Creates empty folders and files, unusual names, nested folders, a link to a file and a large file.
+fn special_files(sandbox: &Sandbox) {
     for folder in ["in/empty/also", "in/a/b/c/d/e/f", "in/- x"] {
-        fs::create_dir_all(room.path(folder)).unwrap();
+        fs::create_dir_all(sandbox.path(folder)).unwrap();
     }
     for (at, name) in
         [&b"in/\xff\n\x1b[31m"[..], b"in/- x/-p", b"in/a/b/c/d/e/f/g", b"in/a/%20\"\\", b"in/.hidden"]
             .into_iter()
             .enumerate()
     {
-        room.write(OsStr::from_bytes(name), &data(at * 5_000));
+        sandbox.write(OsStr::from_bytes(name), &data(at * 5_000));
     }
-    room.write("in/large", &data(9 << 20));
-    symlink("../large", room.path("in/a/link")).unwrap();
+    sandbox.write("in/large", &data(9 << 20));
+    symlink("../large", sandbox.path("in/a/link")).unwrap();
 }
 
-/// `count` small files, each with content of its own.
-fn many(room: &Room, count: usize, len: usize) {
+/// Creates `count` small files with different content.
+fn many_files(sandbox: &Sandbox, count: usize, len: usize) {
     for at in 0..count {
-        let folder = room.path(format!("in/{}", at % 7));
+        let folder = sandbox.path(format!("in/{}", at % 7));
         fs::create_dir_all(&folder).unwrap();
         let mut content = data(len);
         content[..8].copy_from_slice(&at.to_le_bytes());
@@ -60,17 +60,17 @@ fn documents(out: &[u8]) -> Vec<Value> {
 }
 
 #[test]
-fn there_and_back() {
-    let room = Room::new();
-    nasty(&room);
-    let before = below(&room, "in");
+fn a_tree_round_trips() {
+    let sandbox = Sandbox::new();
+    special_files(&sandbox);
+    let before = below(&sandbox, "in");
     for (threads, suffix) in [("1", ""), ("3", "--suffix .sealed")] {
         for made in ["out", "back"] {
-            let _ = fs::remove_dir_all(room.path(made));
+            let _ = fs::remove_dir_all(sandbox.path(made));
         }
         let flags = format!("-k k --recursive {suffix} --threads {threads}");
-        assert!(room.run(&format!("encrypt {flags} -o out in")).worked().is_empty());
-        let sealed = below(&room, "out");
+        assert!(sandbox.run(&format!("encrypt {flags} -o out in")).succeeded().is_empty());
+        let sealed = below(&sandbox, "out");
         assert_eq!(sealed.len(), before.len());
         for (name, content) in &before {
             let mut sealed_name = name.clone().into_os_string();
@@ -81,111 +81,112 @@ fn there_and_back() {
             let want = len(content).map(|len| 56 + len + 16 * (len / 16384 + 1));
             assert_eq!(len(&sealed[Path::new(&sealed_name)]), want, "{name:?}");
         }
-        let said = room.run(&format!("verify {flags} out")).text();
-        assert_eq!(said.lines().count(), 7, "{said}");
-        assert!(room.run(&format!("decrypt {flags} -o back out")).worked().is_empty());
-        assert!(below(&room, "back") == before, "{flags}");
-        // Once more: what is there is replaced.
-        room.run(&format!("decrypt {flags} -o back out/")).worked();
-        assert!(below(&room, "back") == before);
+        let outcome = sandbox.run(&format!("verify {flags} out")).text();
+        assert_eq!(outcome.lines().count(), 7, "{outcome}");
+        assert!(sandbox.run(&format!("decrypt {flags} -o back out")).succeeded().is_empty());
+        assert!(below(&sandbox, "back") == before, "{flags}");
+        // A second run replaces the files.
+        sandbox.run(&format!("decrypt {flags} -o back out/")).succeeded();
+        assert!(below(&sandbox, "back") == before);
     }
-    assert!(below(&room, "in") == before);
+    assert!(below(&sandbox, "in") == before);
 }
 
 #[test]
-fn for_people_and_passphrases() {
-    let room = Room::new();
-    many(&room, 12, 100);
-    room.shell("$SEALANE keygen -t age -o me >public; echo secret >words").worked();
-    room.shell("$SEALANE encrypt --recursive -r $(cat public) -a -o out in").worked();
-    room.run("decrypt --recursive -i me -o back out").worked();
-    assert!(below(&room, "back") == below(&room, "in"));
-    // Each would cost a second: a few are enough, and many are warned of.
-    room.shell("mkdir few; cp in/0/0 in/1/1 few").worked();
-    room.shell("$SEALANE encrypt --recursive --passphrase-fd 3 -p -o fewer few 3<words").worked();
-    room.shell("$SEALANE decrypt --recursive --passphrase-fd 3 -p -o few2 fewer 3<words").worked();
-    assert!(below(&room, "few2") == below(&room, "few"));
-    let said = room.shell("timeout 2 $SEALANE encrypt --recursive -p --passphrase-fd 3 -o slow in 3<words");
+fn recipients_and_passphrases() {
+    let sandbox = Sandbox::new();
+    many_files(&sandbox, 12, 100);
+    sandbox.shell("$SEALANE keygen -t age -o me >public; echo secret >words").succeeded();
+    sandbox.shell("$SEALANE encrypt --recursive -r $(cat public) -a -o out in").succeeded();
+    sandbox.run("decrypt --recursive -i me -o back out").succeeded();
+    assert!(below(&sandbox, "back") == below(&sandbox, "in"));
+    // Each file takes a second: two are enough here, and ten or more are warned of.
+    sandbox.shell("mkdir few; cp in/0/0 in/1/1 few").succeeded();
+    sandbox.shell("$SEALANE encrypt --recursive --passphrase-fd 3 -p -o fewer few 3<words").succeeded();
+    sandbox.shell("$SEALANE decrypt --recursive --passphrase-fd 3 -p -o few2 fewer 3<words").succeeded();
+    assert!(below(&sandbox, "few2") == below(&sandbox, "few"));
+    let outcome =
+        sandbox.shell("timeout 2 $SEALANE encrypt --recursive -p --passphrase-fd 3 -o slow in 3<words");
     assert!(
-        said.err.contains("warning: a passphrase takes about one second for each of the 12 files"),
-        "{said:?}"
+        outcome.err.contains("warning: a passphrase takes about one second for each of the 12 files"),
+        "{outcome:?}"
     );
 }
 
 #[test]
-fn in_place_with_a_suffix() {
-    let room = Room::new();
-    nasty(&room);
-    let before = below(&room, "in");
-    room.refuses("encrypt -k k --recursive -o in in", 2, "same file");
-    room.run("encrypt -k k --recursive --suffix .sealed -o in in").worked();
-    room.run("encrypt -k k --recursive --suffix .sealed -o in in/").worked();
+fn a_folder_can_be_its_own_target_with_a_suffix() {
+    let sandbox = Sandbox::new();
+    special_files(&sandbox);
+    let before = below(&sandbox, "in");
+    sandbox.refuses("encrypt -k k --recursive -o in in", 2, "same file");
+    sandbox.run("encrypt -k k --recursive --suffix .sealed -o in in").succeeded();
+    sandbox.run("encrypt -k k --recursive --suffix .sealed -o in in/").succeeded();
     for (name, _) in before.iter().filter(|(_, content)| content.is_some()) {
-        fs::remove_file(room.path("in").join(name)).unwrap();
+        fs::remove_file(sandbox.path("in").join(name)).unwrap();
     }
     // Nothing is encrypted twice.
-    let said = room.run("encrypt -k k --recursive --suffix .sealed -o in in");
-    assert_eq!((said.status, said.err.lines().count()), (Some(1), 7), "{said:?}");
-    room.run("decrypt -k k --recursive --suffix .sealed -o in in").worked();
+    let outcome = sandbox.run("encrypt -k k --recursive --suffix .sealed -o in in");
+    assert_eq!((outcome.status, outcome.err.lines().count()), (Some(1), 7), "{outcome:?}");
+    sandbox.run("decrypt -k k --recursive --suffix .sealed -o in in").succeeded();
     for (name, content) in before {
-        assert!(below(&room, "in")[&name] == content, "{name:?}");
+        assert!(below(&sandbox, "in")[&name] == content, "{name:?}");
     }
 }
 
 #[test]
-fn what_cannot_be_done_is_told_and_the_rest_is_done() {
-    let room = Room::new();
-    nasty(&room);
-    symlink("a", room.path("in/folder link")).unwrap();
-    symlink("nowhere", room.path("in/broken")).unwrap();
-    room.shell("mkfifo in/pipe").worked();
-    let said = room.run("encrypt -k k --recursive -o out in");
-    assert_eq!(said.status, Some(1));
+fn a_failed_file_does_not_stop_the_others() {
+    let sandbox = Sandbox::new();
+    special_files(&sandbox);
+    symlink("a", sandbox.path("in/folder link")).unwrap();
+    symlink("nowhere", sandbox.path("in/broken")).unwrap();
+    sandbox.shell("mkfifo in/pipe").succeeded();
+    let outcome = sandbox.run("encrypt -k k --recursive -o out in");
+    assert_eq!(outcome.status, Some(1));
     for line in [
         "in/folder link: is a link to a folder",
         "in/broken: no such file",
         "in/pipe: expected a regular file, found a pipe",
     ] {
-        assert!(said.err.contains(&format!("sealane: {line}")), "{}", said.err);
+        assert!(outcome.err.contains(&format!("sealane: {line}")), "{}", outcome.err);
     }
-    assert_eq!(said.err.lines().count(), 3, "{}", said.err);
+    assert_eq!(outcome.err.lines().count(), 3, "{}", outcome.err);
     for gone in ["in/folder link", "in/broken", "in/pipe"] {
-        fs::remove_file(room.path(gone)).unwrap();
+        fs::remove_file(sandbox.path(gone)).unwrap();
     }
-    // A changed byte, a cut, a stranger: each is told by its name, nothing of it is left, the rest is there.
-    let mut bytes = room.read("out/a/link");
+    // A changed byte and a truncated file are reported by name and leave no output. The other files are decrypted.
+    let mut bytes = sandbox.read("out/a/link");
     bytes[5_000_000] ^= 1;
-    room.write("out/a/link", &bytes);
-    room.write("out/cut", &room.read("out/.hidden")[..70]);
-    let said = room.run("decrypt -k k --recursive --json -o back out");
-    assert_eq!(said.status, Some(1));
-    let kinds: Vec<_> = documents(said.err.as_bytes()).iter().map(|it| it["kind"].clone()).collect();
-    assert_eq!(kinds.len(), 2, "{said:?}");
+    sandbox.write("out/a/link", &bytes);
+    sandbox.write("out/cut", &sandbox.read("out/.hidden")[..70]);
+    let outcome = sandbox.run("decrypt -k k --recursive --json -o back out");
+    assert_eq!(outcome.status, Some(1));
+    let kinds: Vec<_> = documents(outcome.err.as_bytes()).iter().map(|it| it["kind"].clone()).collect();
+    assert_eq!(kinds.len(), 2, "{outcome:?}");
     assert!(kinds.contains(&"authentication".into()) && kinds.contains(&"truncated".into()), "{kinds:?}");
-    let done = documents(&said.out);
+    let done = documents(&outcome.out);
     assert_eq!(done.len(), 6);
     assert!(done.iter().all(|it| it["source"].is_string() && it["bytes"].is_u64() && it["seconds"].is_f64()));
-    let mut want = below(&room, "in");
+    let mut want = below(&sandbox, "in");
     want.remove(Path::new("a/link"));
-    assert!(below(&room, "back") == want);
-    let said = room.run("verify -k k --recursive out");
+    assert!(below(&sandbox, "back") == want);
+    let outcome = sandbox.run("verify -k k --recursive out");
     assert_eq!(
-        (said.status, said.err.lines().count(), String::from_utf8_lossy(&said.out).lines().count()),
+        (outcome.status, outcome.err.lines().count(), String::from_utf8_lossy(&outcome.out).lines().count()),
         (Some(1), 2, 6)
     );
-    let said = room.run("decrypt -k k --recursive --suffix .sealed -o none out");
-    assert_eq!((said.status, said.err.lines().count()), (Some(1), 8), "{said:?}");
-    assert!(said.err.contains("out/cut: expected a name that ends with the suffix"));
-    assert!(below(&room, "none").values().all(Option::is_none));
+    let outcome = sandbox.run("decrypt -k k --recursive --suffix .sealed -o none out");
+    assert_eq!((outcome.status, outcome.err.lines().count()), (Some(1), 8), "{outcome:?}");
+    assert!(outcome.err.contains("out/cut: expected a name that ends with the suffix"));
+    assert!(below(&sandbox, "none").values().all(Option::is_none));
 }
 
 #[test]
-fn refused_before_anything_is_touched() {
-    let room = Room::new();
-    nasty(&room);
-    fs::create_dir_all(room.path("other")).unwrap();
-    room.write("other/large", b"another");
-    room.write("file", b"");
+fn mistakes_are_refused_before_anything_is_written() {
+    let sandbox = Sandbox::new();
+    special_files(&sandbox);
+    fs::create_dir_all(sandbox.path("other")).unwrap();
+    sandbox.write("other/large", b"another");
+    sandbox.write("file", b"");
     for (line, words) in [
         ("encrypt -k k --recursive in", "--recursive writes to a folder; name it with -o"),
         ("encrypt -k k --recursive -o - in", "--recursive writes to a folder; name it with -o"),
@@ -207,7 +208,7 @@ fn refused_before_anything_is_touched() {
             "the manifest is among the sources or the targets",
         ),
     ] {
-        room.refuses(line, 2, words);
+        sandbox.refuses(line, 2, words);
     }
     for (line, words) in [
         ("encrypt -k k --recursive -o out missing", "missing: no such file"),
@@ -218,94 +219,96 @@ fn refused_before_anything_is_touched() {
         ("encrypt -k nokey --recursive -o out --manifest m in", "nokey: no such file"),
         ("encrypt -k k --recursive -o out --manifest file2 in", "expected a manifest"),
     ] {
-        room.write("file2", b"my thesis\n");
-        room.refuses(line, 1, words);
+        sandbox.write("file2", b"my thesis\n");
+        sandbox.refuses(line, 1, words);
     }
 }
 
 #[test]
 fn results_are_not_written_through_links() {
-    let room = Room::new();
-    many(&room, 14, 50);
-    let before = below(&room, "in");
-    fs::create_dir(room.path("out")).unwrap();
-    symlink("../in/1", room.path("out/0")).unwrap();
-    let said = room.run("encrypt -k k --recursive -o out in");
-    said.failed(1, "out/0: is a link, and results are not written through links");
-    assert!(below(&room, "in") == before);
+    let sandbox = Sandbox::new();
+    many_files(&sandbox, 14, 50);
+    let before = below(&sandbox, "in");
+    fs::create_dir(sandbox.path("out")).unwrap();
+    symlink("../in/1", sandbox.path("out/0")).unwrap();
+    let outcome = sandbox.run("encrypt -k k --recursive -o out in");
+    outcome.failed(1, "out/0: is a link, and results are not written through links");
+    assert!(below(&sandbox, "in") == before);
 }
 
 #[test]
-fn a_manifest_goes_on() {
-    let room = Room::new();
-    many(&room, 30, 1000);
+fn a_manifest_continues_a_job() {
+    let sandbox = Sandbox::new();
+    many_files(&sandbox, 30, 1000);
     let line = "encrypt -k k --recursive --json --manifest m -o out in";
-    let done = |said: Said| documents(&said.worked()).iter().filter(|it| it["skipped"] != true).count();
-    assert_eq!(done(room.run(line)), 30);
-    let first = below(&room, "out");
-    assert_eq!(done(room.run(line)), 0);
-    // Encrypting again would have given other bytes.
-    assert!(below(&room, "out") == first);
-    room.write("in/0/0", b"changed");
-    room.write("in/new", b"new");
-    fs::remove_file(room.path("out/1/1")).unwrap();
-    room.write("out/2/2", b"spoiled");
-    assert_eq!(done(room.run(line)), 4);
-    assert_eq!(done(room.run(line)), 0);
-    room.run("decrypt -k k --recursive -o back out").worked();
-    assert!(below(&room, "back") == below(&room, "in"));
+    let done =
+        |outcome: Outcome| documents(&outcome.succeeded()).iter().filter(|it| it["skipped"] != true).count();
+    assert_eq!(done(sandbox.run(line)), 30);
+    let first = below(&sandbox, "out");
+    assert_eq!(done(sandbox.run(line)), 0);
+    // Encrypting again would change the bytes.
+    assert!(below(&sandbox, "out") == first);
+    sandbox.write("in/0/0", b"changed");
+    sandbox.write("in/new", b"new");
+    fs::remove_file(sandbox.path("out/1/1")).unwrap();
+    sandbox.write("out/2/2", b"spoiled");
+    assert_eq!(done(sandbox.run(line)), 4);
+    assert_eq!(done(sandbox.run(line)), 0);
+    sandbox.run("decrypt -k k --recursive -o back out").succeeded();
+    assert!(below(&sandbox, "back") == below(&sandbox, "in"));
     // Another key or context would leave a tree with two keys.
-    room.run("keygen -o other").worked();
-    let before = room.content();
+    sandbox.run("keygen -o other").succeeded();
+    let before = sandbox.content();
     for with in ["-k other", "-k k -c other", "-k k --format tink-4kb"] {
-        let said = room.run(&line.replace("-k k", with).replace("--json ", ""));
-        said.failed(
+        let outcome = sandbox.run(&line.replace("-k k", with).replace("--json ", ""));
+        outcome.failed(
             1,
             "was encrypted with another key, context or format; use the same key, context and format",
         );
-        assert!(room.content() == before, "{with}");
+        assert!(sandbox.content() == before, "{with}");
     }
-    // Two jobs with one manifest.
-    let lock = fs::File::open(room.path("m")).unwrap();
+    // Two jobs at the same time cannot share a manifest.
+    let lock = fs::File::open(sandbox.path("m")).unwrap();
     lock.lock().unwrap();
-    room.refuses(line.replace("--json ", "").as_str(), 1, "m: another job is using this manifest");
+    sandbox.refuses(line.replace("--json ", "").as_str(), 1, "m: another job is using this manifest");
 }
 
 #[test]
-fn killed_in_the_middle_and_gone_on() {
-    let room = Room::new();
-    many(&room, 3000, 20_000);
+fn a_killed_job_continues() {
+    let sandbox = Sandbox::new();
+    many_files(&sandbox, 3000, 20_000);
     let line = "encrypt -k k --recursive --threads 2 --suffix .s --manifest m -o out in";
     let mut kills = 0;
     for lines in [200, 900, 1700] {
-        let mut child = room.start(line);
+        let mut child = sandbox.start(line);
         until(|| {
-            let noted = fs::read(room.path("m")).unwrap_or_default().iter().filter(|&&b| b == b'\n').count();
+            let noted =
+                fs::read(sandbox.path("m")).unwrap_or_default().iter().filter(|&&b| b == b'\n').count();
             noted > lines || child.try_wait().unwrap().is_some()
         });
         kills += usize::from(child.try_wait().unwrap().is_none());
         signal_if_there(&child, "KILL");
         child.wait().unwrap();
-        // What has a name is whole.
-        for (name, content) in below(&room, "out") {
+        // A file with a name is complete.
+        for (name, content) in below(&sandbox, "out") {
             if let Some(content) = content {
                 assert_eq!(content.len(), 56 + 20_000 + 32, "{name:?}");
             }
         }
         if lines == 200 {
-            room.run("verify -k k --recursive --suffix .s -q out").worked();
+            sandbox.run("verify -k k --recursive --suffix .s -q out").succeeded();
         }
     }
-    assert!(kills > 0, "it was never caught");
-    let before: BTreeMap<_, _> = below(&room, "out");
-    let said = room.run(&format!("{line} --json"));
-    let fresh = documents(&said.worked()).iter().filter(|it| it["skipped"] != true).count();
+    assert!(kills > 0, "the job was never killed");
+    let before: BTreeMap<_, _> = below(&sandbox, "out");
+    let outcome = sandbox.run(&format!("{line} --json"));
+    let fresh = documents(&outcome.succeeded()).iter().filter(|it| it["skipped"] != true).count();
     assert!(fresh < 3000 - 200, "{fresh}");
-    let kept =
-        below(&room, "out").iter().filter(|(name, content)| before.get(*name) == Some(content)).count();
-    assert!(kept >= 200, "{kept}");
-    room.run("decrypt -k k --recursive --suffix .s -o back out").worked();
-    assert!(below(&room, "back") == below(&room, "in"));
+    let unchanged =
+        below(&sandbox, "out").iter().filter(|(name, content)| before.get(*name) == Some(content)).count();
+    assert!(unchanged >= 200, "{unchanged}");
+    sandbox.run("decrypt -k k --recursive --suffix .s -o back out").succeeded();
+    assert!(below(&sandbox, "back") == below(&sandbox, "in"));
 }
 
 fn signal_if_there(child: &std::process::Child, name: &str) {
@@ -314,46 +317,47 @@ fn signal_if_there(child: &std::process::Child, name: &str) {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn interrupted() {
-    let room = Room::new();
-    many(&room, 3000, 20_000);
+fn an_interrupted_job_continues() {
+    let sandbox = Sandbox::new();
+    many_files(&sandbox, 3000, 20_000);
     for (flags, then) in
         [("", "with --manifest FILE"), ("--manifest m", "run the same command again to continue")]
     {
-        let child = room.start(&format!("encrypt -k k --recursive --threads 2 {flags} -o out in"));
-        until(|| room.path("out/0").is_dir() && fs::read_dir(room.path("out/0")).unwrap().count() > 10);
+        let child = sandbox.start(&format!("encrypt -k k --recursive --threads 2 {flags} -o out in"));
+        until(|| sandbox.path("out/0").is_dir() && fs::read_dir(sandbox.path("out/0")).unwrap().count() > 10);
         signal(&child, "INT");
-        let said = Said::from(child.wait_with_output().unwrap());
-        said.failed(130, then);
-        said.failed(130, "of 3000 files are done, and no incomplete file is left");
-        for (name, content) in below(&room, "out") {
+        let outcome = Outcome::from(child.wait_with_output().unwrap());
+        outcome.failed(130, then);
+        outcome.failed(130, "of 3000 files are done, and no incomplete file is left");
+        for (name, content) in below(&sandbox, "out") {
             assert!(content.is_none_or(|it| it.len() == 56 + 20_000 + 32), "{name:?}");
         }
         if flags.is_empty() {
-            fs::remove_dir_all(room.path("out")).unwrap();
+            fs::remove_dir_all(sandbox.path("out")).unwrap();
         }
     }
-    room.run("encrypt -k k --recursive --manifest m -o out in").worked();
-    room.run("decrypt -k k --recursive -o back out").worked();
-    assert!(below(&room, "back") == below(&room, "in"));
-    // In the middle of a large file too.
-    fs::remove_dir_all(room.path("out")).unwrap();
-    fs::File::create(room.path("in/0/large")).unwrap().set_len(4 << 30).unwrap();
-    let child = room.start("encrypt -k k --recursive -o out in/0");
-    crate::common::until_it_listens(&child);
-    until(|| fs::read_dir(room.path("out")).is_ok_and(|it| it.count() == 429));
+    sandbox.run("encrypt -k k --recursive --manifest m -o out in").succeeded();
+    sandbox.run("decrypt -k k --recursive -o back out").succeeded();
+    assert!(below(&sandbox, "back") == below(&sandbox, "in"));
+    // A large file is interrupted in the middle.
+    fs::remove_dir_all(sandbox.path("out")).unwrap();
+    fs::File::create(sandbox.path("in/0/large")).unwrap().set_len(4 << 30).unwrap();
+    let child = sandbox.start("encrypt -k k --recursive -o out in/0");
+    crate::common::until_it_handles_signals(&child);
+    until(|| fs::read_dir(sandbox.path("out")).is_ok_and(|it| it.count() == 429));
     std::thread::sleep(std::time::Duration::from_millis(200));
     signal(&child, "TERM");
-    Said::from(child.wait_with_output().unwrap()).failed(130, "; run the same command again to start over");
-    assert!(!room.path("out/large").exists());
+    Outcome::from(child.wait_with_output().unwrap())
+        .failed(130, "; run the same command again to start over");
+    assert!(!sandbox.path("out/large").exists());
 }
 
 #[test]
-fn its_reader_leaves() {
-    let room = Room::new();
-    many(&room, 2000, 100);
-    let mut child = room.start("encrypt -k k --recursive --json -o out in");
+fn a_closed_output_ends_the_job() {
+    let sandbox = Sandbox::new();
+    many_files(&sandbox, 2000, 100);
+    let mut child = sandbox.start("encrypt -k k --recursive --json -o out in");
     drop(child.stdout.take());
-    let said = Said::from(child.wait_with_output().unwrap());
-    assert!(said.status == Some(141) && said.err.is_empty(), "{said:?}");
+    let outcome = Outcome::from(child.wait_with_output().unwrap());
+    assert!(outcome.status == Some(141) && outcome.err.is_empty(), "{outcome:?}");
 }

@@ -1,5 +1,5 @@
-//! A room to play in: a folder with a key in it, thrown away afterwards, and the program run inside it.
-#![allow(dead_code)] // each test file uses its part
+//! A temporary folder in which tests run the program.
+#![allow(dead_code, reason = "not all items are used on every platform")]
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,24 +11,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A folder with the key `k`.
-pub(crate) struct Room(PathBuf);
+/// A temporary folder with the key `k`, removed on drop.
+pub(crate) struct Sandbox(PathBuf);
 
-/// What the program said.
-pub(crate) struct Said {
+/// The exit status and the output of a program.
+pub(crate) struct Outcome {
     pub(crate) status: Option<i32>,
     pub(crate) out: Vec<u8>,
     pub(crate) err: String,
 }
 
-impl Room {
+impl Sandbox {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("sealane-cli-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let room = Self(std::env::temp_dir().join(name));
-        fs::create_dir(&room.0).unwrap();
-        room.run("keygen -o k").worked();
-        room
+        let sandbox = Self(std::env::temp_dir().join(name));
+        fs::create_dir(&sandbox.0).unwrap();
+        sandbox.run("keygen -o k").succeeded();
+        sandbox
     }
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
@@ -47,7 +47,7 @@ impl Room {
         fs::create_dir(self.path(name)).unwrap();
     }
 
-    /// Every file below, with what is in it; of a large one only its length.
+    /// Every path below the folder with its content; for a large file only the length.
     pub(crate) fn content(&self) -> BTreeMap<PathBuf, Result<Vec<u8>, u64>> {
         let mut all = BTreeMap::new();
         let mut folders = vec![self.0.clone()];
@@ -65,82 +65,82 @@ impl Room {
         all
     }
 
-    /// The program, about to run in this folder.
+    /// The program, to be run in this folder.
     pub(crate) fn sealane(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sealane"));
         command.current_dir(&self.0).env_remove("SEALANE_PROVIDER").env_remove("SEALANE_CPU");
         command
     }
 
-    /// Runs a line of words, with nothing on standard input.
-    pub(crate) fn run(&self, line: &str) -> Said {
+    /// Runs the program with the words of a line, and an empty standard input.
+    pub(crate) fn run(&self, line: &str) -> Outcome {
         self.pipe(line, b"")
     }
 
-    /// Runs a line of words with a pipe as standard input.
-    pub(crate) fn pipe(&self, line: &str, input: &[u8]) -> Said {
+    /// Runs the program with the words of a line, and a pipe as standard input.
+    pub(crate) fn pipe(&self, line: &str, input: &[u8]) -> Outcome {
         self.run_with(self.sealane().args(line.split_whitespace()), input)
     }
 
-    /// Runs what a shell makes of a line; `$SEALANE` is the program.
-    pub(crate) fn shell(&self, line: &str) -> Said {
+    /// Runs a line with a shell, in which `$SEALANE` is the program.
+    pub(crate) fn shell(&self, line: &str) -> Outcome {
         let mut shell = Command::new("sh");
         shell.args(["-c", line]).current_dir(&self.0).env("SEALANE", env!("CARGO_BIN_EXE_sealane"));
         self.run_with(&mut shell, b"")
     }
 
-    pub(crate) fn run_with(&self, command: &mut Command, input: &[u8]) -> Said {
+    pub(crate) fn run_with(&self, command: &mut Command, input: &[u8]) -> Outcome {
         let mut child = piped(command);
         let mut stdin = child.stdin.take().unwrap();
         thread::scope(|scope| {
-            // The program may well fail before it has read everything.
+            // The program may fail before it has read everything.
             scope.spawn(move || drop(stdin.write_all(input)));
-            Said::from(child.wait_with_output().unwrap())
+            Outcome::from(child.wait_with_output().unwrap())
         })
     }
 
-    /// Starts a line of words and leaves it running.
+    /// Starts the program with the words of a line.
     pub(crate) fn start(&self, line: &str) -> Child {
         piped(self.sealane().args(line.split_whitespace()))
     }
 
-    /// The line fails with this status and one line that has these words in it; nothing comes out, nothing is made,
-    /// nothing is changed.
+    /// Checks that a line fails with this status and one line that contains these words, that it prints no result, and
+    /// that it leaves all files unchanged.
     pub(crate) fn refuses(&self, line: &str, status: i32, words: &str) {
-        self.refuses_of(line, b"", status, words);
+        self.refuses_input(line, b"", status, words);
     }
 
-    /// The same, with a pipe as standard input.
-    pub(crate) fn refuses_of(&self, line: &str, input: &[u8], status: i32, words: &str) {
+    /// As [`Self::refuses`], with a pipe as standard input.
+    pub(crate) fn refuses_input(&self, line: &str, input: &[u8], status: i32, words: &str) {
         let before = self.content();
-        let said = self.pipe(line, input);
-        said.failed(status, words);
-        assert!(said.out.is_empty(), "{line}: something came out");
-        assert!(self.content() == before, "{line}: the folder is not as it was");
+        let outcome = self.pipe(line, input);
+        outcome.failed(status, words);
+        assert!(outcome.out.is_empty(), "{line}: there is output");
+        assert!(self.content() == before, "{line}: the folder has changed");
     }
 }
 
-impl Drop for Room {
+impl Drop for Sandbox {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-impl Said {
-    /// It worked, without a word on standard error. Returns what came out.
+impl Outcome {
+    /// Checks that the program succeeded and printed nothing on standard error. Returns its output.
     #[track_caller]
-    pub(crate) fn worked(self) -> Vec<u8> {
+    pub(crate) fn succeeded(self) -> Vec<u8> {
         assert_eq!((self.status, self.err.as_str()), (Some(0), ""));
         self.out
     }
 
-    /// The same, as text.
+    /// As [`Self::succeeded`], with the output as text.
     #[track_caller]
     pub(crate) fn text(self) -> String {
-        String::from_utf8(self.worked()).unwrap()
+        String::from_utf8(self.succeeded()).unwrap()
     }
 
-    /// It failed with this status, and one line that has these words in it.
+    /// Checks that the program failed with this status and one line that contains these words.
     #[track_caller]
     pub(crate) fn failed(&self, status: i32, words: &str) {
         assert_eq!(self.status, Some(status), "{self:?}");
@@ -150,15 +150,15 @@ impl Said {
     }
 }
 
-impl std::fmt::Debug for Said {
+impl std::fmt::Debug for Outcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "status {:?}, {:?}, {:?}", self.status, self.err, String::from_utf8_lossy(&self.out))
     }
 }
 
-impl From<Output> for Said {
+impl From<Output> for Outcome {
     fn from(output: Output) -> Self {
-        let err = String::from_utf8(output.stderr).expect("messages are text whatever the file is called");
+        let err = String::from_utf8(output.stderr).expect("messages are UTF-8 for all file names");
         Self { status: output.status.code(), out: output.stdout, err }
     }
 }
@@ -167,12 +167,12 @@ fn piped(command: &mut Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Bytes that repeat with no period that a chunk has, so that a swap cannot hide.
+/// Returns bytes whose period is not that of the chunks, so that swapped chunks are noticed.
 pub(crate) fn data(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8 ^ (i / 16384) as u8).collect()
 }
 
-/// Runs another program; whether it worked.
+/// Runs another program and returns whether it succeeded.
 pub(crate) fn works(program: &str, args: &[&OsStr]) -> bool {
     let quiet = || Stdio::null();
     Command::new(program)
@@ -188,8 +188,8 @@ pub(crate) fn signal(child: &Child, name: &str) {
     assert!(works("kill", &[format!("-{name}").as_ref(), child.id().to_string().as_ref()]));
 }
 
-/// Waits until the child has a handler for Ctrl-C.
-pub(crate) fn until_it_listens(child: &Child) {
+/// Waits until the child has installed its handler for Ctrl-C.
+pub(crate) fn until_it_handles_signals(child: &Child) {
     let status = format!("/proc/{}/status", child.id());
     until(|| {
         let status = fs::read_to_string(&status).unwrap_or_default();
@@ -198,12 +198,12 @@ pub(crate) fn until_it_listens(child: &Child) {
     });
 }
 
-/// Waits, but not for ever.
+/// Waits at most one minute for a condition.
 #[track_caller]
 pub(crate) fn until(mut condition: impl FnMut() -> bool) {
     let began = Instant::now();
     while !condition() {
-        assert!(began.elapsed() < Duration::from_secs(60), "waited a minute in vain");
+        assert!(began.elapsed() < Duration::from_secs(60), "the condition did not hold within a minute");
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -27,7 +27,7 @@ pub struct Schedule<'a> {
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What happened since the last report. There are about 50 reports per second.
+/// The results since the last report. The listener gets about 50 reports per second.
 #[derive(Debug)]
 pub struct Report {
     /// The files that ended, by their index, with the result of each. Cancelled files are left out.

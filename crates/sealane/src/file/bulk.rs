@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// What a bulk job does with each file.
+/// The operation of a bulk job on each file.
 #[derive(Clone, Debug)]
 pub enum Operation {
     /// Encrypts the source to the target.
