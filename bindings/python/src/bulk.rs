@@ -92,7 +92,9 @@ impl Operation {
             self.0.run(source, target, options)?;
             if read_back {
                 let options = Options { threads: Some(NonZeroUsize::MIN), ..Options::default() };
-                self.0.read_back(target, options).inspect_err(|_| drop(unverified().insert(at)))?;
+                self.0.read_back(target, options).inspect_err(|_| {
+                    unverified().insert(at);
+                })?;
             }
             Ok(())
         };
