@@ -148,8 +148,10 @@ impl Failure {
             error @ Error::WorkFactor { .. } => {
                 (Kind::Limit, format!("{error}; if you trust the sender, raise --max-work-factor"))
             }
-            error @ Error::LimitExceeded(_) => (Kind::Limit, error.to_string()),
-            error @ (Error::ProviderUnavailable(_) | Error::SelfTest(_)) => {
+            error @ (Error::LimitExceeded(_) | Error::MessageLength { .. }) => {
+                (Kind::Limit, error.to_string())
+            }
+            error @ (Error::ProviderUnavailable(_) | Error::ProviderRefused(_) | Error::SelfTest(_)) => {
                 (Kind::Provider, error.to_string())
             }
             error @ (Error::Environment(_) | Error::Misuse(_)) => (Kind::Misuse, error.to_string()),

@@ -8,7 +8,7 @@ use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::variant;
-use providers::{AeadKey, Algorithm, InOut, ROWS, Row};
+use providers::{AeadKey, Algorithm, Entry, InOut, entries};
 use sealane_fuzz::{repeated, rows};
 
 libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], u16, u8, u8, Vec<u8>, Vec<u8>, Vec<u8>)| {
@@ -16,12 +16,12 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], u16, u8, u8, Vec<u8>, Vec<u8>
     let [nonce, aad] = [nonce, aad].map(|bytes| repeated(bytes, times % 8, usize::MAX));
     let plaintext = repeated(plaintext, times, 1 << 16);
     let providers =
-        |wanted| ROWS.iter().filter(move |row| row.algorithm == wanted && row.available().is_ok());
+        |wanted| entries().filter(move |entry| entry.algorithm == wanted && entry.available().is_ok());
     // Those with something to compare.
     let all: Vec<_> = Algorithm::ALL.iter().filter(|one| providers(**one).count() > 1).collect();
     let algorithm = *all[usize::from(choice) % all.len()];
     let key = &key[..algorithm.key_len()];
-    let expand = |row: &Row| (row.provider.name(), Box::new(row.key(key).expect("its length")) as _);
+    let expand = |entry: &Entry| (entry.provider.name(), Box::new(entry.key(key).expect("its length")) as _);
     let mut keys: Keys = providers(algorithm).map(expand).collect();
 
     let mut fits = Message { nonce, aad, plaintext };

@@ -1,7 +1,7 @@
 //! README and guide against the code and the records: tables, links, dependencies, figures.
 
 use project::{pages, root};
-use providers::{Algorithm, Provider, ROWS, listing};
+use providers::{Algorithm, Provider, entries, listing};
 use std::fs;
 
 /// The guide's table of algorithms and providers is the registry.
@@ -9,14 +9,14 @@ use std::fs;
 fn the_table_of_providers_is_the_registry() {
     let guide = fs::read_to_string(root().join("docs/guide/messages.md")).unwrap();
     let mut table = String::from("| algorithm |");
-    for provider in Provider::ALL {
+    for provider in Provider::all() {
         table += &format!(" {} |", provider.name());
     }
-    table += &format!("\n|---|{}", "---|".repeat(Provider::ALL.len()));
+    table += &format!("\n|---|{}", "---|".repeat(Provider::all().len()));
     let rows = listing();
     for algorithm in Algorithm::ALL {
         table += &format!("\n| `{}` |", algorithm.name());
-        for provider in Provider::ALL {
+        for provider in Provider::all() {
             let has = rows.iter().any(|row| {
                 row.algorithm == algorithm.name() && row.provider == provider.name() && row.available
             });
@@ -179,7 +179,7 @@ fn claims(line: &str) -> Vec<String> {
 #[test]
 fn the_ranks_have_a_record() {
     for &algorithm in Algorithm::ALL {
-        let mut rows: Vec<_> = ROWS.iter().filter(|row| row.algorithm == algorithm).collect();
+        let mut rows: Vec<_> = entries().filter(|row| row.algorithm == algorithm).collect();
         rows.sort_by_key(|row| row.rank);
         let ranked: Vec<_> = rows.iter().map(|row| row.provider.name().to_owned()).collect();
         let record = fs::read_to_string(root().join(rows[0].record)).unwrap();

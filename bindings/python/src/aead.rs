@@ -302,7 +302,8 @@ pub(crate) fn find(name: &str) -> PyResult<Algorithm> {
 }
 
 fn find_provider(name: &str) -> PyResult<Provider> {
-    Provider::from_name(name).ok_or_else(|| unknown("provider", name, Provider::ALL.iter().map(|p| p.name())))
+    Provider::from_name(name)
+        .ok_or_else(|| unknown("provider", name, Provider::all().iter().map(|p| p.name())))
 }
 
 #[cold]

@@ -57,8 +57,10 @@ fn worded(error: Error, text: String) -> PyErr {
         | Error::IdentityRequired => named::NoMatchingKeyError::new_err(text),
         Error::WorkFactor { .. } => named::LimitExceededError::new_err(text),
         Error::Truncated => named::TruncatedError::new_err(text),
-        Error::ProviderUnavailable(_) | Error::SelfTest(_) => named::ProviderUnavailableError::new_err(text),
-        Error::LimitExceeded(_) => named::LimitExceededError::new_err(text),
+        Error::ProviderUnavailable(_) | Error::ProviderRefused(_) | Error::SelfTest(_) => {
+            named::ProviderUnavailableError::new_err(text)
+        }
+        Error::LimitExceeded(_) | Error::MessageLength { .. } => named::LimitExceededError::new_err(text),
         // Whoever cancels raises an exception of their own; this one stands in where there is none.
         Error::Cancelled => named::SealaneError::new_err(text),
         Error::Environment(_) => PyValueError::new_err(text),

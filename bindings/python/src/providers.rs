@@ -69,7 +69,7 @@ pub(crate) fn algorithms() -> Vec<AlgorithmInfo> {
 /// Every algorithm with every provider, whether the pair exists here or not, and why not.
 #[pyfunction]
 pub(crate) fn providers() -> Vec<ProviderInfo> {
-    let info = |row: sealane::Listed| ProviderInfo {
+    let info = |row: sealane::ListedVariant| ProviderInfo {
         algorithm: row.algorithm,
         provider: row.provider,
         variant: row.variant,

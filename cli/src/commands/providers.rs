@@ -5,7 +5,7 @@ use crate::args::OutputOptions;
 use crate::error::Failure;
 use clap::Args;
 use sealane::hazmat::AesCtr;
-use sealane::{Aead, Algorithm, Error, Key, Listed};
+use sealane::{Aead, Algorithm, Error, Key, ListedVariant};
 use serde_json::{Value, json};
 
 /// List the implementations of each algorithm on this machine
@@ -63,7 +63,7 @@ fn check_environment() -> Result<(), Failure> {
     Ok(())
 }
 
-fn document(entry: &Listed) -> Value {
+fn document(entry: &ListedVariant) -> Value {
     json!({
         "algorithm": entry.algorithm,
         "provider": entry.provider,
@@ -75,9 +75,9 @@ fn document(entry: &Listed) -> Value {
 }
 
 /// Returns a table aligned with spaces, which can be read and searched with `grep`.
-fn table(entries: &[Listed]) -> String {
+fn table(entries: &[ListedVariant]) -> String {
     const HEADS: [&str; 4] = ["ALGORITHM", "PROVIDER", "VARIANT", "AVAILABLE"];
-    let width = |head: usize, cell: fn(&Listed) -> &str| {
+    let width = |head: usize, cell: fn(&ListedVariant) -> &str| {
         entries.iter().map(|entry| cell(entry).len()).chain([HEADS[head].len()]).max().unwrap_or(0)
     };
     let (first, second, third) = (

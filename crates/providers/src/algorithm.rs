@@ -22,7 +22,7 @@ const AEGIS: Family =
 struct Facts {
     name: &'static str,
     family: &'static Family,
-    key_len: usize,
+    key_lens: &'static [usize],
     nonce_len: usize,
 }
 
@@ -41,7 +41,7 @@ macro_rules! algorithms {
 
             const fn facts(self) -> &'static Facts {
                 match self {
-                    $(Self::$algorithm => &Facts { name: $name, family: &$family, key_len: $key, nonce_len: $nonce },)*
+                    $(Self::$algorithm => &Facts { name: $name, family: &$family, key_lens: &[$key], nonce_len: $nonce },)*
                 }
             }
         }
@@ -76,9 +76,14 @@ impl Algorithm {
         Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
 
-    /// Bytes of a key.
+    /// Length of a key in bytes.
     pub const fn key_len(self) -> usize {
-        self.facts().key_len
+        self.facts().key_lens[0]
+    }
+
+    /// The only element is [`Self::key_len`]. An error needs the length as a slice.
+    pub(crate) const fn key_lens(self) -> &'static [usize] {
+        self.facts().key_lens
     }
 
     /// Bytes of a nonce.

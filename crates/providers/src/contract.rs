@@ -1,19 +1,26 @@
-//! What every row must satisfy, as checks that any test can call with any row.
+//! Checks that every entry must pass, also one from another crate.
 //!
-//! They panic and name the row. Published vectors are checked elsewhere; this is about behaviour: buffers, refusals,
-//! threads, and that no choice changes a byte.
+//! Each check panics with the name of the entry. Published vectors are checked elsewhere. These checks are about
+//! behavior: buffers, refusals, threads, and equal bytes from every provider.
+//!
+//! ```
+//! use providers::{Algorithm, choose, contract};
+//!
+//! contract::round_trip(choose(Algorithm::ChaCha20Poly1305, None)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use crate::{AeadKey, Algorithm, Forged, InOut, Row};
+use crate::{AeadKey, Algorithm, AuthenticationError, Entry, InOut};
 use std::thread;
 
-/// Bytes that differ from those of another seed, without two equal blocks next to each other.
+/// Returns bytes that depend on the seed, without two equal blocks next to each other.
 ///
-/// 251 is prime and below 256, so no power of two is a period and a swapped block cannot hide.
+/// 251 is prime and below 256, so no power of two is a period and a swapped block is detected.
 fn bytes(seed: usize, len: usize) -> Vec<u8> {
     (0..len).map(|i| ((i + 31 * seed) % 251) as u8).collect()
 }
 
-/// Everything short, and what lies around a buffer of 16 KiB: the size of chunks, and where rows change their path.
+/// All short lengths, and those around 16 KiB: the size of chunks, and where variants change their code path.
 fn lengths() -> impl Iterator<Item = usize> {
     (0..=300).chain([1023, 4096, 16383, 16384, 16385, 16400])
 }
@@ -28,12 +35,12 @@ struct Case {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sealed {
     ciphertext: Vec<u8>,
-    tag: Vec<u8>,
+    tag: [u8; 16],
 }
 
 impl Case {
     fn new(algorithm: Algorithm, len: usize) -> Self {
-        // The aad passes every length modulo a block, and none.
+        // The length of the associated data takes every value modulo a block, and zero.
         Self {
             nonce: bytes(len, algorithm.nonce_len()),
             aad: bytes(2, len * 7 % 41),
@@ -42,26 +49,30 @@ impl Case {
     }
 
     fn seal_in_place(&self, key: &dyn AeadKey) -> Sealed {
-        let (mut data, mut tag) = (self.plaintext.clone(), vec![0; 16]);
+        let (mut data, mut tag) = (self.plaintext.clone(), [0; 16]);
         key.seal(&self.nonce, &self.aad, InOut::in_place(&mut data), &mut tag).expect("seals in place");
         Sealed { ciphertext: data, tag }
     }
 
     fn seal_apart(&self, key: &dyn AeadKey) -> Sealed {
         let plaintext = self.plaintext.clone();
-        let (mut ciphertext, mut tag) = (vec![0xee; plaintext.len()], vec![0; 16]);
+        let (mut ciphertext, mut tag) = (vec![0xee; plaintext.len()], [0; 16]);
         key.seal(&self.nonce, &self.aad, InOut::apart(&plaintext, &mut ciphertext), &mut tag)
             .expect("seals apart");
         assert!(plaintext == self.plaintext, "sealing apart changed its source");
         Sealed { ciphertext, tag }
     }
 
-    fn open_in_place(&self, key: &dyn AeadKey, sealed: &Sealed) -> (Result<(), Forged>, Vec<u8>) {
+    fn open_in_place(
+        &self,
+        key: &dyn AeadKey,
+        sealed: &Sealed,
+    ) -> (Result<(), AuthenticationError>, Vec<u8>) {
         let mut data = sealed.ciphertext.clone();
         (key.open(&self.nonce, &self.aad, InOut::in_place(&mut data), &sealed.tag), data)
     }
 
-    fn open_apart(&self, key: &dyn AeadKey, sealed: &Sealed) -> (Result<(), Forged>, Vec<u8>) {
+    fn open_apart(&self, key: &dyn AeadKey, sealed: &Sealed) -> (Result<(), AuthenticationError>, Vec<u8>) {
         let source = sealed.ciphertext.clone();
         let mut data = vec![0xee; source.len()];
         let result = key.open(&self.nonce, &self.aad, InOut::apart(&source, &mut data), &sealed.tag);
@@ -69,90 +80,90 @@ impl Case {
         (result, data)
     }
 
-    /// Both ways to open refuse, and leave zeros.
-    fn refused(&self, key: &dyn AeadKey, sealed: &Sealed, what: &str) {
+    /// Checks that opening fails in place and apart, and leaves zeros.
+    fn rejected(&self, key: &dyn AeadKey, sealed: &Sealed, what: &str) {
         let len = sealed.ciphertext.len();
         for (way, (result, data)) in
             [("in place", self.open_in_place(key, sealed)), ("apart", self.open_apart(key, sealed))]
         {
-            assert_eq!(result, Err(Forged), "{what}, {len} bytes {way}: opened");
+            assert_eq!(result, Err(AuthenticationError), "{what}, {len} bytes {way}: opened");
             assert!(data.iter().all(|&byte| byte == 0), "{what}, {len} bytes {way}: not zero");
         }
     }
 }
 
-fn key(row: &Row) -> Box<dyn AeadKey> {
-    let made = row.key(&bytes(1, row.algorithm.key_len()));
-    made.unwrap_or_else(|_| panic!("{}: refuses a key of its own length", name(row)))
+fn key(entry: &Entry) -> Box<dyn AeadKey> {
+    let made = entry.key(&bytes(1, entry.algorithm.key_len()));
+    made.unwrap_or_else(|error| panic!("{}: {error}", name(entry)))
 }
 
-fn name(row: &Row) -> String {
-    format!("{} from {}", row.algorithm.name(), row.provider.name())
+fn name(entry: &Entry) -> String {
+    format!("{} from {}", entry.algorithm.name(), entry.provider.name())
 }
 
-/// What is sealed is opened, in place and apart, at every length.
+/// Checks that a sealed message is opened again, in place and apart, at every length.
 ///
 /// # Panics
-/// Where the row does not.
-pub fn round_trip(row: &Row) {
-    let (key, name) = (key(row), name(row));
+/// If the entry returns an error or other bytes.
+pub fn round_trip(entry: &Entry) {
+    let (key, name) = (key(entry), name(entry));
     for len in lengths() {
-        let case = Case::new(row.algorithm, len);
+        let case = Case::new(entry.algorithm, len);
         let sealed = case.seal_in_place(&*key);
         assert!(sealed == case.seal_apart(&*key), "{name}, {len} bytes: in place and apart differ");
         for (way, (result, data)) in
             [("in place", case.open_in_place(&*key, &sealed)), ("apart", case.open_apart(&*key, &sealed))]
         {
             assert_eq!(result, Ok(()), "{name}, {len} bytes {way}: not opened");
-            assert!(data == case.plaintext, "{name}, {len} bytes {way}: another plaintext");
+            assert!(data == case.plaintext, "{name}, {len} bytes {way}: wrong plaintext");
         }
     }
 }
 
-/// Two rows of one algorithm seal to the same bytes.
+/// Checks that two entries of one algorithm seal to the same bytes.
 ///
 /// # Panics
-/// Where they do not.
-pub fn agreement(row: &Row, other: &Row) {
-    let (mine, theirs) = (key(row), key(other));
+/// If the bytes differ.
+pub fn agreement(entry: &Entry, other: &Entry) {
+    let (mine, theirs) = (key(entry), key(other));
     for len in lengths() {
-        let case = Case::new(row.algorithm, len);
+        let case = Case::new(entry.algorithm, len);
         let equal = case.seal_in_place(&*mine) == case.seal_in_place(&*theirs);
-        assert!(equal, "{} and {} differ at {len} bytes", name(row), name(other));
+        assert!(equal, "{} and {} differ at {len} bytes", name(entry), name(other));
     }
 }
 
-/// No changed bit is opened, and a refused message leaves zeros.
+/// Checks that a message with a changed bit is rejected, and that the destination is zero then.
 ///
 /// # Panics
-/// Where the row opens or leaves something.
-pub fn refusal(row: &Row) {
-    let (key, name) = (key(row), name(row));
+/// If the entry opens a changed message or leaves other bytes.
+pub fn rejects_changes(entry: &Entry) {
+    let (key, name) = (key(entry), name(entry));
     let what = |field: &str| format!("{name}: changed {field}");
-    // Short enough for every bit; the longest has two blocks of the widest cipher and a rest.
+    // Short enough to change every bit. The longest has two blocks of the widest cipher and a partial block.
     for len in [0, 1, 16, 33, 257] {
-        let mut case = Case::new(row.algorithm, len);
+        let mut case = Case::new(entry.algorithm, len);
         let mut sealed = case.seal_in_place(&*key);
         each_bit(
             &mut sealed,
-            |sealed| &mut sealed.ciphertext,
-            |s| case.refused(&*key, s, &what("ciphertext")),
+            |sealed| &mut sealed.ciphertext[..],
+            |s| case.rejected(&*key, s, &what("ciphertext")),
         );
-        each_bit(&mut sealed, |sealed| &mut sealed.tag, |s| case.refused(&*key, s, &what("tag")));
-        each_bit(&mut case, |case| &mut case.nonce, |c| c.refused(&*key, &sealed, &what("nonce")));
-        each_bit(&mut case, |case| &mut case.aad, |c| c.refused(&*key, &sealed, &what("aad")));
+        each_bit(&mut sealed, |sealed| &mut sealed.tag[..], |s| case.rejected(&*key, s, &what("tag")));
+        each_bit(&mut case, |case| &mut case.nonce[..], |c| c.rejected(&*key, &sealed, &what("nonce")));
+        each_bit(&mut case, |case| &mut case.aad[..], |c| c.rejected(&*key, &sealed, &what("aad")));
     }
-    // The path of long messages.
-    let case = Case::new(row.algorithm, 40_000);
+    // The code path of long messages.
+    let case = Case::new(entry.algorithm, 40_000);
     let mut sealed = case.seal_in_place(&*key);
     for at in [0, 16_384, 39_999] {
         sealed.ciphertext[at] ^= 1;
-        case.refused(&*key, &sealed, &what("ciphertext"));
+        case.rejected(&*key, &sealed, &what("ciphertext"));
         sealed.ciphertext[at] ^= 1;
     }
 }
 
-fn each_bit<T>(value: &mut T, field: impl Fn(&mut T) -> &mut Vec<u8>, check: impl Fn(&T)) {
+fn each_bit<T>(value: &mut T, field: impl Fn(&mut T) -> &mut [u8], check: impl Fn(&T)) {
     for bit in 0..field(value).len() * 8 {
         field(value)[bit / 8] ^= 1 << (bit % 8);
         check(value);
@@ -160,38 +171,34 @@ fn each_bit<T>(value: &mut T, field: impl Fn(&mut T) -> &mut Vec<u8>, check: imp
     }
 }
 
-/// Keys, nonces and tags of another length are refused, never computed with, and nothing panics.
+/// Checks that keys and nonces of every other length are rejected without a panic.
 ///
 /// # Panics
-/// Where the row takes them.
-pub fn lengths_refused(row: &Row) {
-    let name = name(row);
-    for len in (0..=64).filter(|&len| len != row.algorithm.key_len()) {
-        assert!(row.key(&bytes(1, len)).is_err(), "{name}: took a key of {len} bytes");
+/// If the entry accepts one of them.
+pub fn rejects_lengths(entry: &Entry) {
+    let name = name(entry);
+    for len in (0..=64).filter(|&len| len != entry.algorithm.key_len()) {
+        assert!(entry.key(&bytes(1, len)).is_err(), "{name}: accepted a key of {len} bytes");
     }
-    let (key, case) = (key(row), Case::new(row.algorithm, 20));
+    let (key, case) = (key(entry), Case::new(entry.algorithm, 20));
     let sealed = case.seal_in_place(&*key);
-    for len in (0..=40).filter(|&len| len != row.algorithm.nonce_len()) {
-        let case = Case { nonce: bytes(4, len), ..Case::new(row.algorithm, 20) };
+    for len in (0..=40).filter(|&len| len != entry.algorithm.nonce_len()) {
+        let case = Case { nonce: bytes(4, len), ..Case::new(entry.algorithm, 20) };
         let mut data = case.plaintext.clone();
         let result = key.seal(&case.nonce, &case.aad, InOut::in_place(&mut data), &mut [0; 16]);
-        assert!(result.is_err(), "{name}: took a nonce of {len} bytes");
-        case.refused(&*key, &sealed, &format!("{name}: nonce of {len} bytes"));
-    }
-    for len in (0..=40).filter(|&len| len != 16) {
-        let mut tag = sealed.tag.clone();
-        tag.resize(len, 0);
-        case.refused(&*key, &Sealed { tag, ..sealed.clone() }, &format!("{name}: tag of {len} bytes"));
+        assert!(result.is_err(), "{name}: accepted a nonce of {len} bytes");
+        assert!(data == case.plaintext, "{name}: wrote before it rejected a nonce of {len} bytes");
+        case.rejected(&*key, &sealed, &format!("{name}: nonce of {len} bytes"));
     }
 }
 
-/// Eight threads share one key, with messages of different lengths at the same time.
+/// Checks that eight threads can share one key, with messages of different lengths at the same time.
 ///
 /// # Panics
-/// Where a thread sees another result than one alone.
-pub fn sharing(row: &Row) {
-    let (key, name) = (key(row), name(row));
-    let cases: Vec<Case> = (0..200).map(|len| Case::new(row.algorithm, len * 5)).collect();
+/// If a thread gets another result than a single thread.
+pub fn sharing(entry: &Entry) {
+    let (key, name) = (key(entry), name(entry));
+    let cases: Vec<Case> = (0..200).map(|len| Case::new(entry.algorithm, len * 5)).collect();
     let alone: Vec<Sealed> = cases.iter().map(|case| case.seal_in_place(&*key)).collect();
     thread::scope(|scope| {
         for thread in 0..8 {
@@ -199,7 +206,10 @@ pub fn sharing(row: &Row) {
             scope.spawn(move || {
                 for i in 0..cases.len() {
                     let i = (i + thread * 25) % cases.len();
-                    assert!(cases[i].seal_apart(key) == alone[i], "{name}: threads disturb each other");
+                    assert!(
+                        cases[i].seal_apart(key) == alone[i],
+                        "{name}: another result with eight threads"
+                    );
                     assert_eq!(cases[i].open_apart(key, &alone[i]).0, Ok(()), "{name}: not opened");
                 }
             });

@@ -1,105 +1,143 @@
-//! Every way in which a choice or a message fails.
+//! Errors of selection, keys and messages.
 //!
-//! A message fails without a reason. Everything else is the caller's or the environment's to fix, and says so.
+//! An authentication failure is opaque. Every other error names what was requested and the reason.
 
 use crate::{Algorithm, Provider};
-use kernels::{cpu::Needs, error::KeyError, variant::Refusal};
+use kernels::cpu::Needs;
+use kernels::error::{KeyError as KernelKeyError, MessageError};
+use kernels::variant::Refusal;
 use std::fmt;
 
-/// The provider refused: a key, nonce or tag of a wrong length, or a message past a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failed;
+/// A key could not be expanded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// The key has a length that the cipher does not accept.
+    InvalidLength {
+        /// Length of the given key in bytes.
+        found: usize,
+        /// Accepted lengths in bytes.
+        expected: &'static [usize],
+    },
+    /// Every variant of the named native cipher that this machine can run failed its self-test.
+    SelfTestFailed(&'static str),
+    /// An environment variable has an invalid value.
+    Environment(VariableError),
+    /// The library refused the key and gives no reason.
+    Unspecified,
+}
 
-/// The tag does not fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Forged;
+/// A message could not be encrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SealError {
+    /// The algorithm does not define such a message: the nonce has the wrong length, or a part is too long.
+    Message(MessageError),
+    /// The key that is derived for each message could not be expanded.
+    Key(KeyError),
+    /// The library refused the message and gives no reason. The usual one is a message that is too long for it.
+    Unspecified,
+}
 
-/// Nobody can compute what was asked for, in the way it was asked for.
+/// The tag does not match: the key, the nonce, the associated data or the message differs. The cases are not
+/// distinguished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuthenticationError;
+
+/// The requested provider cannot compute an algorithm, or no provider can.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
-    /// What was to be computed.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// Who was to compute it, and who said so.
-    pub asked: Asked,
-    /// Why that is not possible.
+    /// The request, with its origin.
+    pub request: Request,
+    /// The reason.
     pub reason: Reason,
-    /// Who can compute it here.
-    pub have: Vec<Provider>,
+    /// The providers that can compute the algorithm on this machine.
+    pub available: Vec<Provider>,
 }
 
-/// Who asked for a provider; the first that speaks is heard.
+/// The origin of a request for a provider, in the order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// The argument of the call.
-    Call(Provider),
-    /// The process default, see [`set_default`](crate::set_default).
-    Default(Provider),
-    /// The variable `SEALANE_PROVIDER`, which names a provider.
-    Variable(Provider),
-    /// Nobody: any provider will do.
-    Nobody,
+pub enum Request {
+    /// The argument of the call names the provider.
+    Argument(Provider),
+    /// The process default names the provider, see [`set_default`](crate::set_default).
+    ProcessDefault(Provider),
+    /// The environment variable `SEALANE_PROVIDER` names the provider.
+    Environment(Provider),
+    /// Nothing names a provider.
+    Any,
 }
 
-/// Why a provider does not compute an algorithm here.
+/// The reason why a provider cannot compute an algorithm on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The library has no such algorithm.
-    Lacks(Provider, Algorithm),
-    /// This project has not written it.
-    NotBuilt,
-    /// The processor, or what `SEALANE_CPU` left of it, does not have these features.
-    Processor(Needs),
-    /// The variant computed something else than a known answer when it was first wanted, so it is not used.
-    WrongAnswer,
-    /// The variant is for another kind of processor.
-    Architecture(&'static str),
-    /// A variable of the environment cannot be understood.
-    Variable(BadVariable),
+    /// The provider does not have the algorithm, or there is no such provider.
+    Unsupported(Provider, Algorithm),
+    /// No provider has the algorithm.
+    NoImplementation,
+    /// The processor lacks these features, or `SEALANE_CPU` removed them.
+    MissingFeatures(Needs),
+    /// The variant computed a wrong result in its self-test, so it is not used.
+    SelfTestFailed,
+    /// The variant is for processors of another architecture.
+    WrongArchitecture(&'static str),
+    /// An environment variable has an invalid value.
+    Environment(VariableError),
+    /// A reason of a provider from another crate.
+    Other(&'static str),
 }
 
-/// A variable of the environment that cannot be understood.
+/// An environment variable has an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadVariable {
-    /// Its name.
+pub struct VariableError {
+    /// The name of the variable.
     pub variable: &'static str,
-    /// What is wrong with it.
-    pub malformed: Malformed,
+    /// The problem with its value.
+    pub problem: VariableProblem,
 }
 
-/// What is wrong with a variable.
+/// The problem with the value of an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Malformed {
-    /// It is not Unicode text.
+pub enum VariableProblem {
+    /// The value is not Unicode text.
     NotUnicode,
     /// An item of `SEALANE_CPU` does not begin with a minus sign.
-    OnlySubtracts(String),
+    MissingMinus(String),
     /// No processor feature has this name.
     UnknownFeature(String),
     /// No provider has this name.
-    UnknownProvider(String),
+    UnknownProvider {
+        /// The name in the variable.
+        name: String,
+        /// The providers that exist.
+        known: Vec<Provider>,
+    },
 }
 
-/// Why there is no native AES with this key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoAes {
-    /// A key of another length than 16, 24 or 32 bytes.
-    KeyLength(usize),
-    /// Every variant that may run here computed a wrong answer to its self-test.
-    NoRow,
-    /// `SEALANE_CPU` cannot be understood.
-    Variable(BadVariable),
-}
-
-/// The process default was set before, to something else.
+/// The process default has been set to something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultAlreadySet {
-    /// What it is.
-    pub now: Option<Provider>,
+    /// The current process default.
+    pub current: Option<Provider>,
 }
 
-/// Names with commas between them.
+/// Entries could not be registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The name is empty or contains something else than lowercase letters, digits and hyphens.
+    InvalidName(Provider),
+    /// The name belongs to a built-in provider, whose entries cannot be replaced.
+    BuiltIn(Provider),
+    /// The provider has an entry for this algorithm already.
+    AlreadyRegistered(Provider, Algorithm),
+}
+
+/// Names, separated by commas.
 struct Names<'a>(&'a [Provider]);
 
 impl fmt::Display for Names<'_> {
@@ -111,13 +149,34 @@ impl fmt::Display for Names<'_> {
     }
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the provider refused: a wrong length, or a message past a limit")
+        match self {
+            Self::InvalidLength { found, expected } => {
+                f.write_str("expected a key of ")?;
+                for (i, len) in expected.iter().enumerate() {
+                    write!(f, "{}{len}", if i == 0 { "" } else { " or " })?;
+                }
+                write!(f, " bytes, found {found}")
+            }
+            Self::SelfTestFailed(cipher) => write!(f, "native {cipher} {}", Reason::SelfTestFailed),
+            Self::Environment(error) => error.fmt(f),
+            Self::Unspecified => f.write_str("the provider refused the key"),
+        }
     }
 }
 
-impl fmt::Display for Forged {
+impl fmt::Display for SealError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(error) => error.fmt(f),
+            Self::Key(error) => error.fmt(f),
+            Self::Unspecified => f.write_str("the provider refused the message; it may be too long"),
+        }
+    }
+}
+
+impl fmt::Display for AuthenticationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("authentication failed")
     }
@@ -126,16 +185,18 @@ impl fmt::Display for Forged {
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.algorithm.name())?;
-        match self.asked {
-            Asked::Call(provider) => write!(f, " from {}", provider.name())?,
-            Asked::Default(provider) => write!(f, " from {} (the process default)", provider.name())?,
-            Asked::Variable(provider) => write!(f, " from {} (SEALANE_PROVIDER)", provider.name())?,
-            Asked::Nobody => {}
+        match self.request {
+            Request::Argument(provider) => write!(f, " from {}", provider.name())?,
+            Request::ProcessDefault(provider) => {
+                write!(f, " from {} (the process default)", provider.name())?
+            }
+            Request::Environment(provider) => write!(f, " from {} (SEALANE_PROVIDER)", provider.name())?,
+            Request::Any => {}
         }
         write!(f, ": {}; ", self.reason)?;
-        match &self.have[..] {
-            [] => f.write_str("nobody else has it here"),
-            have => write!(f, "available from: {}", Names(have)),
+        match &self.available[..] {
+            [] => f.write_str("no other provider is available"),
+            available => write!(f, "available from: {}", Names(available)),
         }
     }
 }
@@ -143,87 +204,110 @@ impl fmt::Display for Unavailable {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Lacks(provider, algorithm) => {
+            Self::Unsupported(provider, algorithm) => {
                 write!(f, "{} has no {}", provider.name(), algorithm.name())
             }
-            Self::NotBuilt => f.write_str("not built yet"),
-            Self::Processor(needs) => write!(f, "needs {needs}"),
-            Self::WrongAnswer => f.write_str("computed a wrong answer to its self-test"),
-            Self::Architecture(architecture) => write!(f, "for {architecture} processors"),
-            Self::Variable(bad) => bad.fmt(f),
+            Self::NoImplementation => f.write_str("no provider has it"),
+            Self::MissingFeatures(needs) => write!(f, "needs {needs}"),
+            Self::SelfTestFailed => f.write_str("failed its self-test"),
+            Self::WrongArchitecture(architecture) => write!(f, "for {architecture} processors"),
+            Self::Environment(error) => error.fmt(f),
+            Self::Other(text) => f.write_str(text),
         }
     }
 }
 
-impl fmt::Display for BadVariable {
+impl fmt::Display for VariableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "environment variable {}: ", self.variable)?;
-        match &self.malformed {
-            Malformed::NotUnicode => f.write_str("not Unicode text"),
-            Malformed::OnlySubtracts(item) => {
+        match &self.problem {
+            VariableProblem::NotUnicode => f.write_str("not Unicode text"),
+            VariableProblem::MissingMinus(item) => {
                 write!(
                     f,
-                    "{item:?} does not begin with '-'; features can only be taken away, as in -avx512f,-vaes"
+                    "{item:?} does not begin with '-'; features can only be removed, for example -avx512f,-vaes"
                 )
             }
-            Malformed::UnknownFeature(name) => write!(f, "no processor feature is named {name:?}"),
-            Malformed::UnknownProvider(name) => {
-                write!(f, "no provider is named {name:?}; known: {}", Names(Provider::ALL))
+            VariableProblem::UnknownFeature(name) => write!(f, "no processor feature is named {name:?}"),
+            VariableProblem::UnknownProvider { name, known } => {
+                write!(f, "no provider is named {name:?}; known: {}", Names(known))
             }
-        }
-    }
-}
-
-impl fmt::Display for NoAes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::KeyLength(got) => write!(f, "an AES key has 16, 24 or 32 bytes, not {got}"),
-            Self::NoRow => write!(f, "native AES: {}", Reason::WrongAnswer),
-            Self::Variable(bad) => bad.fmt(f),
         }
     }
 }
 
 impl fmt::Display for DefaultAlreadySet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let now = self.now.map_or("none", Provider::name);
-        write!(f, "the process default is set once, by the application; it is {now}")
+        let current = self.current.map_or("none", Provider::name);
+        write!(f, "the process default can be set once, by the application; it is {current}")
     }
 }
 
-impl std::error::Error for Failed {}
-impl std::error::Error for Forged {}
-impl std::error::Error for Unavailable {}
-impl std::error::Error for BadVariable {}
-impl std::error::Error for NoAes {}
-impl std::error::Error for DefaultAlreadySet {}
-
-impl From<BadVariable> for NoAes {
-    fn from(bad: BadVariable) -> Self {
-        Self::Variable(bad)
-    }
-}
-
-impl From<KeyError> for NoAes {
-    fn from(why: KeyError) -> Self {
-        match why {
-            KeyError::InvalidLength(got) => Self::KeyLength(got),
-            KeyError::SelfTestFailed => Self::NoRow,
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidName(provider) => write!(
+                f,
+                "a provider name has lowercase letters, digits and hyphens, found {:?}",
+                provider.name()
+            ),
+            Self::BuiltIn(provider) => {
+                write!(f, "{} is a built-in provider; register under another name", provider.name())
+            }
+            Self::AlreadyRegistered(provider, algorithm) => {
+                write!(f, "{} from {} has been registered already", algorithm.name(), provider.name())
+            }
         }
+    }
+}
+
+impl std::error::Error for KeyError {}
+impl std::error::Error for SealError {}
+impl std::error::Error for AuthenticationError {}
+impl std::error::Error for Unavailable {}
+impl std::error::Error for VariableError {}
+impl std::error::Error for DefaultAlreadySet {}
+impl std::error::Error for RegisterError {}
+
+impl KeyError {
+    /// Adds the cipher and its key lengths to an error of its kernel.
+    pub(crate) fn of_kernel(error: KernelKeyError, cipher: &'static str, expected: &'static [usize]) -> Self {
+        match error {
+            KernelKeyError::InvalidLength(found) => Self::InvalidLength { found, expected },
+            KernelKeyError::SelfTestFailed => Self::SelfTestFailed(cipher),
+        }
+    }
+}
+
+impl From<VariableError> for KeyError {
+    fn from(error: VariableError) -> Self {
+        Self::Environment(error)
+    }
+}
+
+impl From<MessageError> for SealError {
+    fn from(error: MessageError) -> Self {
+        Self::Message(error)
+    }
+}
+
+impl From<KeyError> for SealError {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
     }
 }
 
 impl From<Refusal> for Reason {
-    fn from(why: Refusal) -> Self {
-        match why {
-            Refusal::Missing(needs) => Self::Processor(needs),
-            Refusal::WrongAnswer => Self::WrongAnswer,
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Missing(needs) => Self::MissingFeatures(needs),
+            Refusal::WrongAnswer => Self::SelfTestFailed,
         }
     }
 }
 
-impl From<BadVariable> for Reason {
-    fn from(bad: BadVariable) -> Self {
-        Self::Variable(bad)
+impl From<VariableError> for Reason {
+    fn from(error: VariableError) -> Self {
+        Self::Environment(error)
     }
 }

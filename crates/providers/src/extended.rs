@@ -1,49 +1,53 @@
-//! Nonces of 24 bytes over somebody's AEAD with nonces of 12: half of the nonce goes into a subkey, half on.
+//! AEADs with nonces of 24 bytes over AEADs with nonces of 12 bytes.
 //!
-//! The inner library expands each subkey for one message. The subkey is wiped here; what the library makes of it is
-//! wiped by AWS-LC and not by ring.
+//! The first part of the nonce and the key give a subkey for one message; the rest of the nonce becomes the nonce of
+//! the inner AEAD. The subkey is wiped here. Its expanded form is wiped by AWS-LC and not by ring.
 
-use crate::key::forged;
-use crate::{AeadKey, Failed, Forged, InOut, native};
+use crate::key::{key_array, nonce_array, rejected};
+use crate::{AeadKey, AuthenticationError, InOut, KeyError, SealError, raw};
 use chacha20::{R20, hchacha};
-use kernels::aes::Aes;
 use zeroize::{Zeroize, Zeroizing};
 
-/// A way to turn a key and the first part of a long nonce into a subkey and a short nonce.
+/// Derives a subkey and a short nonce from a key and a long nonce.
 pub(crate) trait Extension: Sized + Send + Sync {
-    fn new(key: &[u8; 32]) -> Result<Self, Failed>;
+    fn new(key: &[u8; 32]) -> Result<Self, KeyError>;
     fn derive(&self, nonce: &[u8; 24]) -> (Zeroizing<[u8; 32]>, [u8; 12]);
 }
 
-/// A key of extension `E` over the AEAD whose keys `inner` makes.
+/// Expands a key of extension `E` over the AEAD whose keys `inner` expands.
 pub(crate) fn key<E: Extension + 'static, K: AeadKey + 'static>(
     key: &[u8],
-    inner: fn(&[u8]) -> Result<K, Failed>,
-) -> Result<Box<dyn AeadKey>, Failed> {
-    let extension = E::new(key.try_into().map_err(|_| Failed)?)?;
-    Ok(Box::new(Extended { extension, inner }))
+    inner: fn(&[u8]) -> Result<K, KeyError>,
+) -> Result<Box<dyn AeadKey>, KeyError> {
+    Ok(Box::new(Extended { extension: E::new(key_array(key)?)?, inner }))
 }
 
 struct Extended<E, K> {
     extension: E,
-    inner: fn(&[u8]) -> Result<K, Failed>,
+    inner: fn(&[u8]) -> Result<K, KeyError>,
 }
 
 impl<E: Extension, K: AeadKey> Extended<E, K> {
-    fn message(&self, nonce: &[u8]) -> Result<(K, [u8; 12]), Failed> {
-        let (subkey, nonce) = self.extension.derive(nonce.try_into().map_err(|_| Failed)?);
+    fn message(&self, nonce: &[u8]) -> Result<(K, [u8; 12]), SealError> {
+        let (subkey, nonce) = self.extension.derive(nonce_array(nonce)?);
         Ok(((self.inner)(&*subkey)?, nonce))
     }
 }
 
 impl<E: Extension, K: AeadKey> AeadKey for Extended<E, K> {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Failed> {
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
         let (key, nonce) = self.message(nonce)?;
         key.seal(&nonce, aad, data, tag)
     }
 
-    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
-        let Ok((key, nonce)) = self.message(nonce) else { return Err(forged(data.target())) };
+    fn open(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationError> {
+        let Ok((key, nonce)) = self.message(nonce) else { return Err(rejected(data.target())) };
         key.open(&nonce, aad, data, tag)
     }
 }
@@ -52,7 +56,7 @@ impl<E: Extension, K: AeadKey> AeadKey for Extended<E, K> {
 pub(crate) struct XChaCha(Zeroizing<[u8; 32]>);
 
 impl Extension for XChaCha {
-    fn new(key: &[u8; 32]) -> Result<Self, Failed> {
+    fn new(key: &[u8; 32]) -> Result<Self, KeyError> {
         Ok(Self(Zeroizing::new(*key)))
     }
 
@@ -69,14 +73,14 @@ impl Extension for XChaCha {
 
 /// XAES-256-GCM (C2SP): CMAC in a double-pipeline KDF of NIST SP 800-108r1, written out for its two blocks.
 pub(crate) struct Xaes {
-    aes: Aes,
+    aes: raw::Aes,
     /// K1 of CMAC.
     mask: Zeroizing<[u8; 16]>,
 }
 
 impl Extension for Xaes {
-    fn new(key: &[u8; 32]) -> Result<Self, Failed> {
-        let aes = native::aes(key).map_err(|_| Failed)?;
+    fn new(key: &[u8; 32]) -> Result<Self, KeyError> {
+        let aes = raw::aes(key)?;
         let doubled = Zeroizing::new(u128::from_be_bytes(aes.encrypt_block(&[0; 16])));
         // Doubling in GF(2^128); the multiplication keeps it free of a branch on a secret bit.
         let mask = (*doubled << 1) ^ ((*doubled >> 127) * 0x87);

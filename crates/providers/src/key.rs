@@ -1,30 +1,35 @@
-//! The one thing that every provider makes: a key that seals and opens whole messages.
+//! The interface that every provider implements: a key that encrypts and decrypts whole messages.
 
-use crate::{Failed, Forged, InOut, Parts};
+use crate::{AuthenticationError, InOut, KeyError, MessageError, Parts, SealError};
 
 /// A key of one algorithm, expanded by one provider.
 ///
-/// The lengths of nonce and tag are checked one floor up; a nonce or tag of another length is refused here as well,
-/// but without saying why.
+/// The functions in [`contract`](crate::contract) check an implementation against these rules.
 pub trait AeadKey: Send + Sync {
-    /// Encrypts `data` and fills `tag`.
+    /// Encrypts `data` and writes the tag to `tag`.
     ///
     /// # Errors
-    /// [`Failed`] where the message is longer than the algorithm or the provider can seal. What was apart from the
-    /// plaintext is zero then.
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Failed>;
+    /// [`SealError::Message`] for a nonce of the wrong length, before anything is written, and for a message that is
+    /// longer than the algorithm or the provider allows. A destination apart from the plaintext is zero after an error.
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError>;
 
-    /// Decrypts `data` if `tag` fits.
+    /// Decrypts `data` if `tag` matches.
     ///
     /// # Errors
-    /// [`Forged`]: the destination is zero, in place or not.
-    fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Forged>;
+    /// [`AuthenticationError`], also for a nonce of the wrong length. The destination is zero then, in place or not.
+    fn open(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationError>;
 }
 
-/// For libraries that only work in place: the destination, holding the source.
+/// Copies the source to the destination, for libraries that only work in place.
 ///
-/// A copy per cache-sized piece would be cheaper than one over the whole message, but a tag is over the whole message
-/// and these libraries seal whole messages only.
+/// A copy per cache-sized piece would be cheaper than one of the whole message, but the tag covers the whole message
+/// and these libraries have no streaming interface.
 pub(crate) fn copied(data: Parts<'_>) -> &mut [u8] {
     match data {
         Parts::InPlace(data) => data,
@@ -35,8 +40,19 @@ pub(crate) fn copied(data: Parts<'_>) -> &mut [u8] {
     }
 }
 
-/// Refuses a message and clears its destination.
-pub(crate) fn forged(destination: &mut [u8]) -> Forged {
+/// Clears the destination of a message that failed authentication.
+pub(crate) fn rejected(destination: &mut [u8]) -> AuthenticationError {
     destination.fill(0);
-    Forged
+    AuthenticationError
+}
+
+/// Returns the key as an array.
+pub(crate) fn key_array<const LEN: usize>(key: &[u8]) -> Result<&[u8; LEN], KeyError> {
+    key.try_into().map_err(|_| KeyError::InvalidLength { found: key.len(), expected: &[LEN] })
+}
+
+/// Returns the nonce as an array.
+#[inline]
+pub(crate) fn nonce_array<const LEN: usize>(nonce: &[u8]) -> Result<&[u8; LEN], MessageError> {
+    nonce.try_into().map_err(|_| MessageError::InvalidNonceLength { found: nonce.len(), expected: LEN })
 }

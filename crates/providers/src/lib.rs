@@ -1,8 +1,9 @@
-//! THE CHOICE: who computes an algorithm on this machine.
+//! Providers: the implementations of an algorithm, and the selection of one of them.
 //!
-//! *Algorithm* (what), *provider* (who) and *variant* (which build) are three words for three things. The one table is
-//! in `registry.rs`; selection, [`listing`], the [`contract`] and the tests read it. Ciphers live one floor down
-//! (`kernels`) or in foreign crates; what a sealed message looks like is decided one floor up (`sealane`).
+//! An *algorithm* is computed by a *provider* in a *variant* for this machine. Each provider exports its entries
+//! (`adapters/`), and a provider from another crate adds its own with [`register`]. Selection ([`choose`]), [`listing`](listing()),
+//! the checks in [`contract`] and the tests read these [`entries`]. The ciphers themselves are in the crate `kernels` or
+//! in foreign crates; the layout of sealed messages is defined in the crate `sealane`.
 //!
 //! ```
 //! use providers::{Algorithm, InOut, choose};
@@ -16,10 +17,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod adapters;
 mod algorithm;
 pub mod contract;
+mod entry;
 mod environment;
 mod error;
+mod extended;
+mod kernel;
 mod key;
 mod listing;
 mod provider;
@@ -27,22 +32,17 @@ pub mod raw;
 mod registry;
 mod select;
 
-mod aegis;
-mod aws_lc;
-mod extended;
-mod native;
-mod ring;
-mod rustcrypto;
-
 pub use algorithm::Algorithm;
+pub use entry::{Entry, Expand};
 pub use environment::features;
 pub use error::{
-    Asked, BadVariable, DefaultAlreadySet, Failed, Forged, Malformed, NoAes, Reason, Unavailable,
+    AuthenticationError, DefaultAlreadySet, KeyError, Reason, RegisterError, Request, SealError, Unavailable,
+    VariableError, VariableProblem,
 };
-pub use kernels::{InOut, Parts, aes::Aes, zero::fork_mark};
+pub use kernels::error::{MessageError, Part as MessagePart};
+pub use kernels::{InOut, Parts, zero::fork_mark};
 pub use key::AeadKey;
-pub use listing::{Listed, listing};
-pub use native::aes;
+pub use listing::{ListedVariant, listing};
 pub use provider::Provider;
-pub use registry::{ROWS, Row};
+pub use registry::{entries, register};
 pub use select::{choose, set_default};

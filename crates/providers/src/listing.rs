@@ -1,47 +1,67 @@
-//! What users are shown: who could compute what, who does, and why the others do not.
+//! The listing of all providers and variants that is shown to users.
 
-use crate::registry::{self, Row};
-use crate::{Algorithm, Provider, choose, native};
+use crate::kernel::{self, Kernel};
+use crate::{Algorithm, Entry, Provider, Reason, choose, registry};
 
-/// One line of [`listing`].
+/// One line of [`listing`]: an algorithm, a provider and a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// The name of an [`Algorithm`], or of something raw: `"aes-ctr"`, `"chacha20"`, `"poly1305"`, `"speck"`.
+pub struct ListedVariant {
+    /// The name of an [`Algorithm`], or of a raw cipher: `"aes-ctr"`, `"chacha20"`, `"poly1305"`, `"speck"`.
     pub algorithm: &'static str,
     /// The name of a [`Provider`].
     pub provider: &'static str,
-    /// Which build of it; empty for a pair that does not exist.
+    /// The name of the variant; empty if the provider does not have the algorithm.
     pub variant: &'static str,
-    /// Whether it works on this machine.
+    /// Whether the variant can be used on this machine.
     pub available: bool,
-    /// Why not; empty where it does.
+    /// The reason why it cannot be used; empty if it can.
     pub reason: String,
-    /// Whether it is what a call gets that asks for nobody in particular.
+    /// Whether a call that names no provider uses this variant.
     pub chosen: bool,
 }
 
-/// Every algorithm with every provider, whether the pair exists or not, and of ours every variant; then the variants of what
-/// is raw, which is always ours.
-pub fn listing() -> Vec<Listed> {
+/// Lists every pair of an algorithm and a provider, whether the provider has the algorithm or not, and every variant of
+/// the native kernels. The raw ciphers follow, which are always native.
+pub fn listing() -> Vec<ListedVariant> {
     let pairs = Algorithm::ALL.iter().flat_map(|&algorithm| {
-        let chosen = choose(algorithm, None).ok().map(|row| row.provider);
-        Provider::ALL.iter().flat_map(move |&provider| pair(algorithm, provider, chosen == Some(provider)))
+        let chosen = choose(algorithm, None).ok().map(|entry| entry.provider);
+        Provider::all()
+            .into_iter()
+            .flat_map(move |provider| pair(algorithm, provider, chosen == Some(provider)))
     });
-    pairs.chain(native::RAW.iter().flat_map(|(name, table)| table.listed(name, true))).collect()
+    pairs.chain(kernel::RAW.iter().flat_map(|(name, kernel)| variants(name, kernel, true))).collect()
 }
 
-fn pair(algorithm: Algorithm, provider: Provider, chosen: bool) -> Vec<Listed> {
-    let row = registry::row_of(algorithm, provider);
-    if let Some(table) = row.and_then(Row::native) {
-        return table.listed(algorithm.name(), chosen);
+fn pair(algorithm: Algorithm, provider: Provider, chosen: bool) -> Vec<ListedVariant> {
+    let entry = registry::entry_of(algorithm, provider);
+    if let Some(kernel) = entry.and_then(Entry::kernel) {
+        return variants(algorithm.name(), kernel, chosen);
     }
-    let found = registry::find(algorithm, provider);
-    vec![Listed {
-        algorithm: algorithm.name(),
+    let check = registry::find(algorithm, provider).map(drop);
+    vec![line(algorithm.name(), provider, (entry.map_or("", Entry::variant), check), chosen)]
+}
+
+fn variants(algorithm: &'static str, kernel: &Kernel, chosen: bool) -> Vec<ListedVariant> {
+    let selected = (kernel.variant)().ok().filter(|_| chosen);
+    let line = |checked: kernel::Checked| {
+        let chosen = selected == Some(checked.0);
+        line(algorithm, Provider::Native, checked, chosen)
+    };
+    kernel.variants().into_iter().map(line).collect()
+}
+
+fn line(
+    algorithm: &'static str,
+    provider: Provider,
+    (variant, check): (&'static str, Result<(), Reason>),
+    chosen: bool,
+) -> ListedVariant {
+    ListedVariant {
+        algorithm,
         provider: provider.name(),
-        variant: row.map_or("", Row::variant),
-        available: found.is_ok(),
-        reason: found.err().map(|reason| reason.to_string()).unwrap_or_default(),
+        variant,
+        available: check.is_ok(),
+        reason: check.err().map(|reason| reason.to_string()).unwrap_or_default(),
         chosen,
-    }]
+    }
 }

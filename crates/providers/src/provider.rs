@@ -1,38 +1,20 @@
-//! Who computes.
+//! Names of providers.
 
-/// Who computes an algorithm.
+/// The name of a provider, that is of an implementation of algorithms.
+///
+/// Each built-in provider has a constant, for example [`Provider::Native`]. A provider from another crate makes its
+/// name with [`Provider::new`] and adds its entries with [`register`](crate::register).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Provider {
-    /// The kernels of this project.
-    Native,
-    /// AWS-LC, through the crate `aws-lc-rs`.
-    AwsLc,
-    /// The crate `ring`.
-    Ring,
-    /// The AEAD crates of the RustCrypto project.
-    RustCrypto,
-    /// libaegis, through the crate `aegis`.
-    Aegis,
-}
+pub struct Provider(&'static str);
 
 impl Provider {
-    /// Every provider, in the order in which they are listed to users.
-    pub const ALL: &'static [Self] = &[Self::Native, Self::AwsLc, Self::Ring, Self::RustCrypto, Self::Aegis];
-
-    /// The name that users type: `"aws-lc"`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::AwsLc => "aws-lc",
-            Self::Ring => "ring",
-            Self::RustCrypto => "rustcrypto",
-            Self::Aegis => "aegis",
-        }
+    /// Makes the name of a provider, which consists of lowercase letters, digits and hyphens.
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
     }
 
-    /// The provider with exactly this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|provider| provider.name() == name)
+    /// Returns the name, for example `"aws-lc"`.
+    pub const fn name(self) -> &'static str {
+        self.0
     }
 }

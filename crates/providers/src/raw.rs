@@ -1,105 +1,120 @@
-//! Raw ciphers of the kernels, for the floor above: the one place that knows how they are made.
+//! Raw ciphers of the native kernels.
 //!
-//! Each gets the widest row that this processor and `SEALANE_CPU` allow and that passes its self-test. There
-//! is no choice between providers here: raw parts are ours only.
+//! Each key uses the widest variant that the processor and `SEALANE_CPU` allow and that passes its self-test. There is
+//! no choice between providers here: raw ciphers are always native.
 
-use crate::key::forged;
-use crate::{AeadKey, BadVariable, Failed, Forged, InOut, environment};
+use crate::key::rejected;
+use crate::{AeadKey, AuthenticationError, InOut, KeyError, MessageError, SealError, environment};
 use kernels::cpu::Features;
-use kernels::error::KeyError;
+use kernels::error::KeyError as KernelKeyError;
 
+pub use kernels::aes::Aes;
 pub use kernels::chacha20::{ChaCha20, XChaCha20};
 pub use kernels::ct::equal;
-pub use kernels::error::MessageError;
 pub use kernels::gcm::{Gcm, Stream as GcmStream};
 pub use kernels::poly1305::Poly1305;
 pub use kernels::speck::{ByteOrder, Size as SpeckSize, Speck};
 
-/// Why there is no raw cipher.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoRaw {
-    /// A key of another length than the cipher's, in bytes.
-    KeyLength(usize),
-    /// Every variant of this cipher that may run here computed a wrong answer to its self-test.
-    NoRow(&'static str),
-    /// `SEALANE_CPU` cannot be understood.
-    Variable(BadVariable),
-}
+/// Lengths of an AES key in bytes.
+const AES_KEYS: &[usize] = &[16, 24, 32];
 
-/// ChaCha20 (RFC 8439).
+/// Expands a key of AES, for AES in counter mode and for single blocks.
 ///
 /// # Errors
-/// [`NoRaw::NoRow`], [`NoRaw::Variable`].
-pub fn chacha20(key: &[u8; 32]) -> Result<ChaCha20, NoRaw> {
-    make("ChaCha20", |features| ChaCha20::new(key, features))
+/// [`KeyError::InvalidLength`] unless the key has 16, 24 or 32 bytes; [`KeyError::SelfTestFailed`];
+/// [`KeyError::Environment`] if `SEALANE_CPU` is invalid.
+pub fn aes(key: &[u8]) -> Result<Aes, KeyError> {
+    expand("AES", AES_KEYS, |features| Aes::new(key, features))
 }
 
-/// XChaCha20 (draft-irtf-cfrg-xchacha-03).
+/// Expands a key of ChaCha20 (RFC 8439).
 ///
 /// # Errors
-/// As [`chacha20()`].
-pub fn xchacha20(key: &[u8; 32]) -> Result<XChaCha20, NoRaw> {
-    make("ChaCha20", |features| XChaCha20::new(key, features))
+/// [`KeyError::SelfTestFailed`], [`KeyError::Environment`].
+pub fn chacha20(key: &[u8; 32]) -> Result<ChaCha20, KeyError> {
+    expand("ChaCha20", &[32], |features| ChaCha20::new(key, features))
 }
 
-/// Poly1305 (RFC 8439).
+/// Expands a key of XChaCha20 (draft-irtf-cfrg-xchacha-03).
 ///
 /// # Errors
 /// As [`chacha20()`].
-pub fn poly1305(key: &[u8; 32]) -> Result<Poly1305, NoRaw> {
-    make("Poly1305", |features| Poly1305::new(key, features))
+pub fn xchacha20(key: &[u8; 32]) -> Result<XChaCha20, KeyError> {
+    expand("ChaCha20", &[32], |features| XChaCha20::new(key, features))
 }
 
-/// Speck.
+/// Starts a Poly1305 tag (RFC 8439).
 ///
 /// # Errors
-/// As [`chacha20()`], and [`NoRaw::KeyLength`].
-pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, NoRaw> {
-    make("Speck", |features| Speck::new(size, key, order, features))
+/// As [`chacha20()`].
+pub fn poly1305(key: &[u8; 32]) -> Result<Poly1305, KeyError> {
+    expand("Poly1305", &[32], |features| Poly1305::new(key, features))
 }
 
-/// AES-GCM, to be streamed.
+/// Expands a key of Speck.
 ///
 /// # Errors
-/// As [`speck()`]; a key has 16, 24 or 32 bytes.
-pub fn gcm(key: &[u8]) -> Result<Gcm, NoRaw> {
-    make("AES-GCM", |features| Gcm::new(key, features))
+/// As [`chacha20()`], and [`KeyError::InvalidLength`] for another length than [`SpeckSize::key_len`].
+pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, KeyError> {
+    /// Lengths of the keys of all sizes, so that an error can name one of them.
+    static LENGTHS: [usize; 7] = [8, 9, 12, 16, 18, 24, 32];
+    let at = LENGTHS.iter().position(|len| *len == size.key_len());
+    let expected = at.map_or(&[][..], |at| &LENGTHS[at..=at]);
+    expand("Speck", expected, |features| Speck::new(size, key, order, features))
 }
 
-/// AES-GCM for the messages of others, whose nonces have another length than 12 bytes.
+/// Expands a key of AES-GCM, for messages in pieces.
 ///
 /// # Errors
-/// As [`speck()`]; a key has 16, 24 or 32 bytes.
-pub fn gcm_any_nonce(key: &[u8]) -> Result<GcmAnyNonce, NoRaw> {
+/// As [`aes()`].
+pub fn gcm(key: &[u8]) -> Result<Gcm, KeyError> {
+    expand("AES-GCM", AES_KEYS, |features| Gcm::new(key, features))
+}
+
+/// Expands a key of AES-GCM for messages of other implementations, whose nonces may have another length than 12 bytes.
+///
+/// # Errors
+/// As [`aes()`].
+pub fn gcm_any_nonce(key: &[u8]) -> Result<GcmAnyNonce, KeyError> {
     gcm(key).map(GcmAnyNonce)
 }
 
-/// AES-GCM under nonces of any length but none.
+/// AES-GCM under nonces of any length but zero.
 ///
-/// One of 12 bytes is used as it is; any other is hashed to a first counter (SP 800-38D, 7.1).
+/// A nonce of 12 bytes is used as it is; any other is hashed to J0 (SP 800-38D, section 7.1).
 pub struct GcmAnyNonce(Gcm);
 
 impl AeadKey for GcmAnyNonce {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Failed> {
-        let tag = tag.try_into().map_err(|_| Failed)?;
-        // It would be hashed to zero, and zero encrypted, which masks the tag, is the key of the hash.
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
+        // The empty nonce is hashed to J0 = 0, and the encrypted block 0, which masks the tag, is the key of GHASH.
         if nonce.is_empty() {
-            return Err(Failed);
+            return Err(MessageError::InvalidNonceLength { found: 0, expected: 12 }.into());
         }
-        self.0.seal(nonce, aad, data, tag).map_err(|_| Failed)
+        Ok(self.0.seal(nonce, aad, data, tag)?)
     }
 
-    fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8]) -> Result<(), Forged> {
-        let (false, Ok(tag)) = (nonce.is_empty(), tag.try_into()) else {
-            return Err(forged(data.target()));
-        };
-        self.0.open(nonce, aad, data, tag).map_err(|_| Forged)
+    fn open(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationError> {
+        if nonce.is_empty() {
+            return Err(rejected(data.target()));
+        }
+        let len = data.len();
+        // Authentication failures are opaque; a kernel that refuses a length has written nothing.
+        self.0.open(nonce, aad, data.part(0, len), tag).map_err(|_| rejected(data.target()))
     }
 }
 
-fn make<K>(name: &'static str, new: impl FnOnce(Features) -> Result<K, KeyError>) -> Result<K, NoRaw> {
-    new(environment::features().map_err(NoRaw::Variable)?).map_err(|why| match why {
-        KeyError::InvalidLength(got) => NoRaw::KeyLength(got),
-        KeyError::SelfTestFailed => NoRaw::NoRow(name),
-    })
+/// Makes a key of a kernel with the features of this machine. `cipher` and `expected` are for its errors.
+#[inline]
+pub(crate) fn expand<K>(
+    cipher: &'static str,
+    expected: &'static [usize],
+    new: impl FnOnce(Features) -> Result<K, KernelKeyError>,
+) -> Result<K, KeyError> {
+    new(environment::features()?).map_err(|error| KeyError::of_kernel(error, cipher, expected))
 }

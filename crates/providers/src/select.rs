@@ -1,53 +1,67 @@
-//! Which row is taken.
+//! Selection of the provider that computes an algorithm.
 
-use crate::registry::{self, Row};
-use crate::{Algorithm, Asked, DefaultAlreadySet, Provider, Reason, Unavailable, environment};
+use crate::registry;
+use crate::{
+    Algorithm, DefaultAlreadySet, Entry, Provider, Reason, Request, Unavailable, VariableError,
+    VariableProblem, environment,
+};
 use std::sync::OnceLock;
 
 static DEFAULT: OnceLock<Option<Provider>> = OnceLock::new();
 
-/// Settles who computes in this process where a call does not say. Applications set it, once; libraries never do.
+/// Sets the provider of this process, for calls that do not name one. An application calls this once; a library does
+/// not call it.
 ///
-/// `None` settles that there is no process default: `SEALANE_PROVIDER` and the ranks decide.
+/// `None` fixes that there is no process default: `SEALANE_PROVIDER` and the ranks decide.
 ///
 /// # Errors
-/// [`DefaultAlreadySet`] where it was set before to something else.
+/// [`DefaultAlreadySet`] if the default has been set to something else.
 pub fn set_default(provider: Option<Provider>) -> Result<(), DefaultAlreadySet> {
     match *DEFAULT.get_or_init(|| provider) {
-        now if now == provider => Ok(()),
-        now => Err(DefaultAlreadySet { now }),
+        current if current == provider => Ok(()),
+        current => Err(DefaultAlreadySet { current }),
     }
 }
 
-/// Who computes `algorithm`. The first that speaks is heard: `provider`, the process default, `SEALANE_PROVIDER`, the
-/// ranks of the registry.
+/// Selects the entry that computes `algorithm`. The first of these decides: `provider`, the process default,
+/// `SEALANE_PROVIDER`, the ranks of the entries.
 ///
 /// # Errors
-/// [`Unavailable`] where the provider that was asked for cannot do it. There is no falling back: who names a provider
-/// has a reason (a certificate, a measurement, a bug to keep away from) that a silent substitute would defeat, and
-/// would find out last. For the same reason `SEALANE_PROVIDER` has to hold for every algorithm that is used; leave it
-/// empty and name the provider in the call where it does not.
-pub fn choose(algorithm: Algorithm, provider: Option<Provider>) -> Result<&'static Row, Unavailable> {
-    let unavailable =
-        |asked, reason| Unavailable { algorithm, asked, reason, have: registry::have(algorithm) };
-    // A variable with a slip of the pen in it is told, whether this row would have listened to it or not.
-    let asked = environment::features().and_then(|_| asked(provider));
-    let asked = asked.map_err(|bad| unavailable(Asked::Nobody, Reason::Variable(bad)))?;
-    let found = match asked {
-        Asked::Call(provider) | Asked::Default(provider) | Asked::Variable(provider) => {
+/// [`Unavailable`] if the requested provider cannot compute the algorithm. There is no fallback. A provider is named
+/// for a reason, for example a certificate, a measurement or a bug to avoid, and a silent substitute would defeat it.
+/// For the same reason `SEALANE_PROVIDER` applies to every algorithm in use; where it should not, leave it empty and
+/// name the provider in the call.
+pub fn choose(algorithm: Algorithm, provider: Option<Provider>) -> Result<&'static Entry, Unavailable> {
+    let unavailable = |request, reason| Unavailable {
+        algorithm,
+        request,
+        reason,
+        available: registry::available(algorithm),
+    };
+    // An invalid `SEALANE_CPU` is reported even if the selected entry would ignore it.
+    let request = environment::features().and_then(|_| request(provider));
+    let request = request.map_err(|error| unavailable(Request::Any, Reason::Environment(error)))?;
+    let found = match request {
+        Request::Argument(provider) | Request::ProcessDefault(provider) | Request::Environment(provider) => {
             registry::find(algorithm, provider)
         }
-        Asked::Nobody => registry::best(algorithm),
+        Request::Any => registry::best(algorithm),
     };
-    found.map_err(|reason| unavailable(asked, reason))
+    found.map_err(|reason| unavailable(request, reason))
 }
 
-fn asked(provider: Option<Provider>) -> Result<Asked, crate::BadVariable> {
-    if let Some(provider) = provider {
-        return Ok(Asked::Call(provider));
+fn request(argument: Option<Provider>) -> Result<Request, VariableError> {
+    if let Some(provider) = argument {
+        return Ok(Request::Argument(provider));
     }
     if let Some(&Some(provider)) = DEFAULT.get() {
-        return Ok(Asked::Default(provider));
+        return Ok(Request::ProcessDefault(provider));
     }
-    Ok(environment::provider()?.map_or(Asked::Nobody, Asked::Variable))
+    let Some(name) = environment::provider()? else { return Ok(Request::Any) };
+    // Looked up at each selection, since the provider may be registered after the first one.
+    let provider = Provider::from_name(name).ok_or_else(|| VariableError {
+        variable: environment::PROVIDER,
+        problem: VariableProblem::UnknownProvider { name: name.into(), known: Provider::all() },
+    })?;
+    Ok(Request::Environment(provider))
 }

@@ -1,11 +1,14 @@
 //! Seal and open one message.
 
+use crate::error::MessagePart;
 use crate::{Algorithm, Error, Key, Misuse, Provider, nonce};
 use providers::{AeadKey, InOut};
 use std::fmt;
 
-/// The longest nonce and the longest tag of any algorithm, in bytes.
-const MAX_NONCE: usize = 32;
+/// The longest nonce of any algorithm, in bytes.
+const MAX_NONCE_LEN: usize = 32;
+/// The length of the tag of every algorithm, in bytes.
+const TAG_LEN: usize = 16;
 
 /// An algorithm with a key. Safe to share between threads and after a fork.
 ///
@@ -16,7 +19,6 @@ pub struct Aead {
     provider: Provider,
     variant: &'static str,
     nonce_len: usize,
-    tag_len: usize,
     key: Box<dyn AeadKey>,
 }
 
@@ -33,22 +35,13 @@ impl Aead {
 
     /// The same from `provider`, or an error that lists who is there.
     pub fn with_provider(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
-        let row = providers::choose(algorithm, provider)?;
-        if key.as_bytes().len() != algorithm.key_len() {
-            let want = match algorithm.key_len() {
-                16 => &[16],
-                24 => &[24],
-                _ => &[32],
-            };
-            return Err(Misuse::KeyLength { got: key.as_bytes().len(), want }.into());
-        }
+        let entry = providers::choose(algorithm, provider)?;
         Ok(Self {
             algorithm,
-            provider: row.provider,
-            variant: row.variant(),
+            provider: entry.provider,
+            variant: entry.variant(),
             nonce_len: algorithm.nonce_len(),
-            tag_len: algorithm.tag_len(),
-            key: row.key(key.as_bytes())?,
+            key: entry.key(key.as_bytes())?,
         })
     }
 
@@ -76,13 +69,13 @@ impl Aead {
     /// Bytes of a tag.
     #[inline]
     pub fn tag_len(&self) -> usize {
-        self.tag_len
+        TAG_LEN
     }
 
     /// Bytes by which a sealed message is longer than its plaintext: nonce and tag.
     #[inline]
     pub fn overhead(&self) -> usize {
-        self.nonce_len + self.tag_len
+        self.nonce_len + TAG_LEN
     }
 
     /// The longest plaintext, in bytes.
@@ -95,7 +88,7 @@ impl Aead {
     /// Seals `plaintext` under a fresh random nonce.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] past [`Self::max_plaintext_len`].
+    /// [`Error::MessageLength`] past [`Self::max_plaintext_len`].
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; plaintext.len() + self.overhead()];
         self.seal_into(plaintext, &mut sealed, aad)?;
@@ -115,7 +108,7 @@ impl Aead {
     /// Seals into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// [`Misuse::OutputTooShort`], [`Error::LimitExceeded`]; nothing was written then.
+    /// [`Misuse::OutputTooShort`], [`Error::MessageLength`]; nothing was written then.
     pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let len = plaintext.len() + self.overhead();
         let out = self.first(out, len)?;
@@ -171,9 +164,9 @@ impl Aead {
     /// Encrypts under the caller's nonce.
     ///
     /// # Errors
-    /// [`Misuse::NonceLength`], [`Error::LimitExceeded`].
+    /// [`Misuse::NonceLength`], [`Error::MessageLength`].
     pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = vec![0; plaintext.len() + self.tag_len];
+        let mut out = vec![0; plaintext.len() + TAG_LEN];
         self.encrypt_into(nonce, plaintext, aad, &mut out)?;
         Ok(out)
     }
@@ -186,7 +179,7 @@ impl Aead {
         aad: &[u8],
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        let len = plaintext.len() + self.tag_len;
+        let len = plaintext.len() + TAG_LEN;
         let (ciphertext, tag) = self.first(out, len)?.split_at_mut(plaintext.len());
         self.encrypt_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)?;
         Ok(len)
@@ -197,7 +190,7 @@ impl Aead {
     /// # Errors
     /// [`Error::Authentication`], [`Misuse::NonceLength`].
     pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = vec![0; ciphertext.len().saturating_sub(self.tag_len)];
+        let mut out = vec![0; ciphertext.len().saturating_sub(TAG_LEN)];
         self.decrypt_into(nonce, ciphertext, aad, &mut out)?;
         Ok(out)
     }
@@ -213,7 +206,7 @@ impl Aead {
         aad: &[u8],
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        let len = ciphertext.len().checked_sub(self.tag_len).ok_or(Error::Authentication)?;
+        let len = ciphertext.len().checked_sub(TAG_LEN).ok_or(Error::Authentication)?;
         let (ciphertext, tag) = ciphertext.split_at(len);
         let out = self.first(out, len)?;
         self.decrypt_parts(nonce, aad, InOut::apart(ciphertext, out), tag)?;
@@ -222,11 +215,11 @@ impl Aead {
 
     // ---- the parts apart: what every call above comes down to ---------------------------------------------------
 
-    /// Seals `data` under a fresh nonce, which is written to `nonce`; the tag goes to `tag`.
+    /// Encrypts `data` under a fresh random nonce. Writes the nonce to `nonce` and the tag to `tag`.
     ///
     /// # Errors
-    /// [`Misuse::NonceLength`] or [`Misuse::OutputTooShort`] where `nonce` or `tag` has another length than the
-    /// algorithm's; [`Error::LimitExceeded`].
+    /// [`Misuse::NonceLength`] or [`Misuse::TagLength`] if `nonce` or `tag` does not have the length that the algorithm
+    /// requires; [`Error::MessageLength`]. Nothing is written then.
     #[inline]
     pub fn seal_parts(
         &self,
@@ -235,19 +228,18 @@ impl Aead {
         data: InOut<'_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        // Before anything is written: in place, the plaintext would be lost.
-        if nonce.len() != self.nonce_len {
-            return Err(Misuse::NonceLength { got: nonce.len(), want: self.nonce_len }.into());
-        }
-        let mut fresh = [0; MAX_NONCE];
+        // The slot for the nonce is checked first. In place, the plaintext would be lost otherwise.
+        self.check(nonce.len(), aad.len(), data.len())?;
+        let tag = tag_array(tag)?;
+        let mut fresh = [0; MAX_NONCE_LEN];
         let fresh = &mut fresh[..self.nonce_len];
         nonce::fill(fresh)?;
-        self.encrypt_parts(fresh, aad, data, tag)?;
+        self.key.seal(fresh, aad, data, tag)?;
         nonce.copy_from_slice(fresh);
         Ok(())
     }
 
-    /// Encrypts `data` under `nonce`; the tag goes to `tag`.
+    /// Encrypts `data` under `nonce`, which must never be used twice with one key. Writes the tag to `tag`.
     ///
     /// # Errors
     /// As [`Self::seal_parts`].
@@ -259,36 +251,34 @@ impl Aead {
         data: InOut<'_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        self.check(nonce, aad, data.len())?;
-        if tag.len() != self.tag_len {
-            return Err(Misuse::OutputTooShort { got: tag.len(), need: self.tag_len }.into());
-        }
-        Ok(self.key.seal(nonce, aad, data, tag)?)
+        self.check(nonce.len(), aad.len(), data.len())?;
+        Ok(self.key.seal(nonce, aad, data, tag_array(tag)?)?)
     }
 
-    /// Decrypts `data` if `tag` fits.
+    /// Decrypts `data` if `tag` matches.
     ///
     /// # Errors
-    /// [`Error::Authentication`]: the destination is zero.
+    /// [`Error::Authentication`], also for a tag of another length; the destination is zero if the length was right.
+    /// [`Misuse::NonceLength`], [`Error::MessageLength`].
     #[inline]
     pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
-        self.check(nonce, aad, data.len())?;
-        if tag.len() != self.tag_len {
-            return Err(Error::Authentication);
-        }
+        self.check(nonce.len(), aad.len(), data.len())?;
+        // An attacker controls the length of the tag, so a wrong length is not distinguished from a wrong tag.
+        let tag = tag.try_into().map_err(|_| Error::Authentication)?;
         Ok(self.key.open(nonce, aad, data, tag)?)
     }
 
+    /// Checks the lengths of a message against the algorithm.
     #[inline]
-    fn check(&self, nonce: &[u8], aad: &[u8], len: usize) -> Result<(), Error> {
-        if nonce.len() != self.nonce_len {
-            return Err(Misuse::NonceLength { got: nonce.len(), want: self.nonce_len }.into());
+    fn check(&self, nonce_len: usize, aad_len: usize, len: usize) -> Result<(), Error> {
+        if nonce_len != self.nonce_len {
+            return Err(Misuse::NonceLength { got: nonce_len, want: self.nonce_len }.into());
         }
         if len as u64 > self.algorithm.max_plaintext_len() {
-            return Err(Error::LimitExceeded("the message is longer than the algorithm can carry"));
+            return Err(too_long(MessagePart::Data, len, self.algorithm.max_plaintext_len()));
         }
-        if aad.len() as u64 > self.algorithm.max_aad_len() {
-            return Err(Error::LimitExceeded("the associated data is longer than the algorithm can carry"));
+        if aad_len as u64 > self.algorithm.max_aad_len() {
+            return Err(too_long(MessagePart::AssociatedData, aad_len, self.algorithm.max_aad_len()));
         }
         Ok(())
     }
@@ -298,6 +288,17 @@ impl Aead {
         let got = out.len();
         out.get_mut(..need).ok_or_else(|| Misuse::OutputTooShort { got, need }.into())
     }
+}
+
+#[cold]
+fn too_long(part: MessagePart, found: usize, limit: u64) -> Error {
+    Error::MessageLength { part, found: found as u128, limit: limit.into() }
+}
+
+#[inline]
+fn tag_array(tag: &mut [u8]) -> Result<&mut [u8; TAG_LEN], Misuse> {
+    let got = tag.len();
+    tag.try_into().map_err(|_| Misuse::TagLength { got, want: TAG_LEN })
 }
 
 impl fmt::Debug for Aead {
@@ -329,7 +330,7 @@ pub struct Buffer<'a> {
 impl Buffer<'_> {
     /// Where the plaintext goes.
     pub fn plaintext(&mut self) -> &mut [u8] {
-        let (from, to) = (self.aead.nonce_len, self.bytes.len() - self.aead.tag_len);
+        let (from, to) = (self.aead.nonce_len, self.bytes.len() - TAG_LEN);
         &mut self.bytes[from..to]
     }
 

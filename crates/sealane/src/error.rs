@@ -7,6 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
+pub use providers::MessagePart;
+
 /// The error type of this crate.
 ///
 /// Three groups of variants need different reactions. [`Error::Misuse`] is a bug in the calling code.
@@ -75,10 +77,21 @@ pub enum Error {
     },
     /// The requested provider cannot compute the algorithm on this machine.
     ProviderUnavailable(providers::Unavailable),
+    /// The provider refused a key or a message of a valid length without a reason.
+    ProviderRefused(&'static str),
     /// Every native implementation of the named cipher that this machine can run failed its self-test.
     SelfTest(&'static str),
     /// An environment variable that sealane reads has an invalid value.
-    Environment(providers::BadVariable),
+    Environment(providers::VariableError),
+    /// A part of a message is longer than the algorithm allows.
+    MessageLength {
+        /// The part, for example the associated data.
+        part: MessagePart,
+        /// Length of the part in bytes; for a keystream, the offset after the last requested byte.
+        found: u128,
+        /// Maximum length in bytes.
+        limit: u128,
+    },
     /// The input is longer than the algorithm or the format allows. The text names the limit.
     LimitExceeded(&'static str),
     /// A mistake in the calling code.
@@ -285,8 +298,12 @@ impl fmt::Display for Error {
                 scrypt_memory(*requested)
             ),
             Self::ProviderUnavailable(why) => why.fmt(f),
-            Self::SelfTest(name) => write!(f, "native {name}: {}", providers::Reason::WrongAnswer),
+            Self::SelfTest(name) => write!(f, "native {name} {}", providers::Reason::SelfTestFailed),
             Self::Environment(why) => why.fmt(f),
+            Self::ProviderRefused(text) => f.write_str(text),
+            Self::MessageLength { part, found, limit } => {
+                write!(f, "limit exceeded: {found} bytes of {part}, the limit is {limit} bytes")
+            }
             Self::LimitExceeded(limit) => write!(f, "limit exceeded: {limit}"),
             Self::Misuse(misuse) => misuse.fmt(f),
             Self::Io { path: Some(path), source } => write!(f, "{}: {source}", path.display()),
@@ -436,50 +453,57 @@ impl From<io::Error> for Error {
     }
 }
 
-impl From<providers::Forged> for Error {
-    fn from(_: providers::Forged) -> Self {
+impl From<providers::AuthenticationError> for Error {
+    fn from(_: providers::AuthenticationError) -> Self {
         Self::Authentication
     }
 }
 
 impl From<providers::Unavailable> for Error {
-    fn from(why: providers::Unavailable) -> Self {
-        match why.reason {
-            providers::Reason::Variable(bad) => bad.into(),
-            _ => Self::ProviderUnavailable(why),
+    fn from(error: providers::Unavailable) -> Self {
+        match error.reason {
+            providers::Reason::Environment(error) => Self::Environment(error),
+            _ => Self::ProviderUnavailable(error),
         }
     }
 }
 
-impl From<providers::BadVariable> for Error {
-    fn from(why: providers::BadVariable) -> Self {
-        Self::Environment(why)
-    }
-}
-
-impl From<providers::Failed> for Error {
-    fn from(_: providers::Failed) -> Self {
-        Self::LimitExceeded("the provider refused a message of this length")
-    }
-}
-
-impl From<providers::NoAes> for Error {
-    fn from(why: providers::NoAes) -> Self {
-        match why {
-            providers::NoAes::KeyLength(got) => Misuse::KeyLength { got, want: &[16, 24, 32] }.into(),
-            providers::NoAes::NoRow => Self::SelfTest("AES"),
-            providers::NoAes::Variable(bad) => bad.into(),
+impl From<providers::KeyError> for Error {
+    fn from(error: providers::KeyError) -> Self {
+        match error {
+            providers::KeyError::InvalidLength { found, expected } => {
+                Misuse::KeyLength { got: found, want: expected }.into()
+            }
+            providers::KeyError::SelfTestFailed(cipher) => Self::SelfTest(cipher),
+            providers::KeyError::Environment(error) => Self::Environment(error),
+            _ => Self::ProviderRefused("the provider refused the key"),
         }
     }
 }
 
-/// With a key of a wrong length the caller says which would be right, before it gets here.
-impl From<providers::raw::NoRaw> for Error {
-    fn from(why: providers::raw::NoRaw) -> Self {
-        match why {
-            providers::raw::NoRaw::KeyLength(got) => Misuse::KeyLength { got, want: &[16, 24, 32] }.into(),
-            providers::raw::NoRaw::NoRow(name) => Self::SelfTest(name),
-            providers::raw::NoRaw::Variable(bad) => bad.into(),
+impl From<providers::MessageError> for Error {
+    fn from(error: providers::MessageError) -> Self {
+        match error {
+            providers::MessageError::TooLong { part, found, limit } => {
+                Self::MessageLength { part, found, limit }
+            }
+            providers::MessageError::InvalidNonceLength { found, expected } => {
+                Misuse::NonceLength { got: found, want: expected }.into()
+            }
+            providers::MessageError::PartialBlock { found, block_len } => {
+                Misuse::BlockLength { got: found, block: block_len }.into()
+            }
+            providers::MessageError::LateAssociatedData => Misuse::AadAfterData.into(),
+        }
+    }
+}
+
+impl From<providers::SealError> for Error {
+    fn from(error: providers::SealError) -> Self {
+        match error {
+            providers::SealError::Message(error) => error.into(),
+            providers::SealError::Key(error) => error.into(),
+            _ => Self::ProviderRefused("the provider refused the message"),
         }
     }
 }

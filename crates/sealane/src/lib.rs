@@ -30,9 +30,10 @@ pub mod hybrid;
 mod key;
 pub mod keys;
 mod nonce;
+pub mod provider;
 mod random;
 
 pub use aead::{Aead, Buffer};
 pub use error::{Error, Misuse};
 pub use key::Key;
-pub use providers::{Algorithm, InOut, Listed, Provider, listing, set_default};
+pub use providers::{Algorithm, InOut, ListedVariant, Provider, listing, set_default};

@@ -52,7 +52,7 @@ impl Generator {
     fn refill(&mut self, mark: u64) -> Result<(), Error> {
         let mut seed = Zeroizing::new([0; 32]);
         crate::random::fill(&mut *seed)?;
-        let aes = providers::aes(&*seed)?;
+        let aes = providers::raw::aes(&*seed)?;
         self.bytes.fill(0);
         aes.xor_at(&[0; 16], 0, providers::InOut::in_place(&mut self.bytes))
             .expect("4 KiB from offset 0 end before 2^64");

@@ -9,7 +9,7 @@
 use lab_bench::buffer::PageBuffer;
 use lab_bench::clock::{medians, nanoseconds_per_cycle, time};
 use providers::Algorithm::{self, *};
-use providers::{AeadKey, InOut, Provider, ROWS, Row};
+use providers::{AeadKey, Entry, InOut, Provider, entries};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -101,14 +101,14 @@ fn print_bounds() {
 fn print_bounds() {}
 
 fn print_algorithm(target: &Target) {
-    let rows = ROWS.iter().filter(|row| row.algorithm == target.algorithm && row.available().is_ok());
-    let (native, others): (Vec<&Row>, Vec<&Row>) = rows.partition(|row| row.provider == Provider::Native);
+    let rows = entries().filter(|row| row.algorithm == target.algorithm && row.available().is_ok());
+    let (native, others): (Vec<&Entry>, Vec<&Entry>) = rows.partition(|row| row.provider == Provider::Native);
     let name = target.algorithm.name();
     let [native] = native[..] else { return println!("\n{name}: no native row") };
     println!("\n{name}, native ({}) beside the best of {}:\n", native.variant(), names(&others));
     println!("| | bytes | native | B/cycle | best other | | times as fast | target | |");
     println!("|---|--:|--:|--:|---|--:|--:|--:|---|");
-    let rows: Vec<&Row> = [native].into_iter().chain(others).collect();
+    let rows: Vec<&Entry> = [native].into_iter().chain(others).collect();
     for (size, (label, len)) in SIZES.into_iter().enumerate() {
         let mut cell = Cell::new(&rows, len);
         for operation in [SealInPlace, SealApart, OpenApart, NewKeyAndSeal] {
@@ -139,7 +139,7 @@ fn print_algorithm(target: &Target) {
     }
 }
 
-fn names(rows: &[&Row]) -> String {
+fn names(rows: &[&Entry]) -> String {
     rows.iter().map(|row| row.provider.name()).collect::<Vec<_>>().join(", ")
 }
 
@@ -156,7 +156,7 @@ impl Operation {
 
 /// All rows with messages of one length. They share their buffers, so that each finds them as warm as the others do.
 struct Cell<'a> {
-    rows: Vec<(&'a Row, Box<dyn AeadKey>)>,
+    rows: Vec<(&'a Entry, Box<dyn AeadKey>)>,
     nonce: Vec<u8>,
     plaintext: PageBuffer,
     sealed: PageBuffer,
@@ -167,8 +167,8 @@ struct Cell<'a> {
 const KEY: [u8; 32] = [7; 32];
 
 impl<'a> Cell<'a> {
-    fn new(rows: &[&'a Row], len: usize) -> Self {
-        let key = |row: &Row| row.key(&KEY[..row.algorithm.key_len()]).expect("a key of its length");
+    fn new(rows: &[&'a Entry], len: usize) -> Self {
+        let key = |row: &Entry| row.key(&KEY[..row.algorithm.key_len()]).expect("a key of its length");
         let mut cell = Self {
             rows: rows.iter().map(|row| (*row, key(row))).collect(),
             nonce: vec![5; rows[0].algorithm.nonce_len()],

@@ -18,7 +18,7 @@ fn main() {
         "", "bytes", "native", "native GB/s", "aws-lc GB/s", "ratio"
     );
     for (name, key_len, algorithm) in [("AES-128", 16, &AES_128), ("AES-256", 32, &AES_256)] {
-        let native = providers::aes(&[7; 32][..key_len]).expect("a good length");
+        let native = providers::raw::aes(&[7; 32][..key_len]).expect("a good length");
         let foreign = UnboundCipherKey::new(algorithm, &[7; 32][..key_len]).and_then(EncryptingKey::ctr);
         let foreign = foreign.expect("a good length");
         for len in [64, 1 << 10, 16 << 10, 1 << 20] {

@@ -7,7 +7,7 @@
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use lab_bench::clock::{medians, time};
-use providers::{Algorithm, InOut, ROWS, Row};
+use providers::{Algorithm, Entry, InOut, entries};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -38,8 +38,8 @@ fn main() {
 }
 
 fn print_algorithm(algorithm: Algorithm) {
-    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.algorithm == algorithm).collect();
-    let mut times: Vec<(&Row, Vec<f64>)> = rows.iter().map(|row| (*row, Vec::new())).collect();
+    let rows: Vec<&Entry> = entries().filter(|row| row.algorithm == algorithm).collect();
+    let mut times: Vec<(&Entry, Vec<f64>)> = rows.iter().map(|row| (*row, Vec::new())).collect();
     for (_, len) in SIZES {
         let all = rows.iter().flat_map(|row| operations(row, len)).collect();
         for (i, time) in medians_of(all).into_iter().enumerate() {
@@ -61,7 +61,7 @@ fn print_algorithm(algorithm: Algorithm) {
 }
 
 /// The operations of a row, in the order of [`OPERATIONS`].
-fn operations(row: &Row, len: usize) -> Vec<Timed> {
+fn operations(row: &Entry, len: usize) -> Vec<Timed> {
     let key = || row.key(&[7; 32][..row.algorithm.key_len()]).expect("a key of its length");
     let nonce = vec![5; row.algorithm.nonce_len()];
     let (plaintext, mut sealed, mut tag) = (vec![1; len], vec![0; len], [0; 16]);

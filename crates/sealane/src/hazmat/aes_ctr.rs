@@ -20,7 +20,7 @@ use std::fmt;
 /// # Ok::<(), sealane::Error>(())
 /// ```
 pub struct AesCtr {
-    aes: providers::Aes,
+    aes: providers::raw::Aes,
     iv: [u8; 16],
 }
 
@@ -31,7 +31,7 @@ impl AesCtr {
     /// [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
     pub fn new(key: &[u8], iv: &[u8]) -> Result<Self, Error> {
         let iv = iv.try_into().map_err(|_| Misuse::NonceLength { got: iv.len(), want: 16 })?;
-        Ok(Self { aes: providers::aes(key)?, iv })
+        Ok(Self { aes: providers::raw::aes(key)?, iv })
     }
 
     /// Which build computes it.
@@ -42,11 +42,9 @@ impl AesCtr {
     /// What the three other calls come down to.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] where `offset` and length pass 2^64.
+    /// [`Error::MessageLength`] if the data ends after 2^64 bytes of keystream.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        self.aes
-            .xor_at(&self.iv, offset, data)
-            .map_err(|_| Error::LimitExceeded("offset and length pass 2^64 bytes of keystream"))
+        Ok(self.aes.xor_at(&self.iv, offset, data)?)
     }
 }
 

@@ -49,10 +49,9 @@ impl ChaCha20 {
     /// What the three other calls come down to.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] where block 2^32 or a later one is needed.
+    /// [`Error::MessageLength`] if the data needs block 2^32 or a later one.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        let past = "ChaCha20 has 2^32 blocks of 64 bytes for a nonce, and here they end";
-        self.cipher.xor_at(&self.nonce, self.counter, offset, data).map_err(|_| Error::LimitExceeded(past))
+        Ok(self.cipher.xor_at(&self.nonce, self.counter, offset, data)?)
     }
 }
 
@@ -77,7 +76,7 @@ impl XChaCha20 {
     /// What the three other calls come down to.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] where block 2^32 or a later one is needed.
+    /// [`Error::MessageLength`] if the data needs block 2^32 or a later one.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
         self.0.xor(offset, data)
     }

@@ -7,7 +7,7 @@ macro_rules! three_calls {
             /// `data` XOR the keystream from byte `offset` on.
             ///
             /// # Errors
-            /// [`Error::LimitExceeded`] past the end of the keystream: nothing was written, and nothing ever
+            /// [`Error::MessageLength`] past the end of the keystream: nothing was written, and nothing ever
             /// wraps.
             pub fn xor_at(&self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Error> {
                 let mut out = vec![0; data.len()];

@@ -1,8 +1,9 @@
 //! Authenticated messages in pieces of any length.
 
 use super::{ChaCha20, PIECE, Poly1305, XChaCha20, key_of_32, nonce_of, tag_of};
+use crate::error::MessagePart;
 use crate::{Algorithm, Error, InOut, Misuse};
-use providers::raw::{self, Gcm, GcmStream, MessageError};
+use providers::raw::{self, Gcm, GcmStream};
 use std::fmt;
 use zeroize::Zeroizing;
 
@@ -55,7 +56,7 @@ impl AeadEncryptor {
     /// A piece of associated data.
     ///
     /// # Errors
-    /// [`Misuse::AadAfterData`] after data, [`Error::LimitExceeded`].
+    /// [`Misuse::AadAfterData`] after data, [`Error::MessageLength`].
     pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
         self.0.aad(piece)?;
         Ok(self)
@@ -64,7 +65,7 @@ impl AeadEncryptor {
     /// A piece of plaintext becomes a piece of ciphertext of the same length.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] past [`Algorithm::max_plaintext_len`]; nothing was written then.
+    /// [`Error::MessageLength`] past [`Algorithm::max_plaintext_len`]; nothing was written then.
     pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; piece.len()];
         self.xor(InOut::apart(piece, &mut out))?;
@@ -175,18 +176,15 @@ impl Message {
 
     fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
         match &mut self.construction {
-            Construction::Gcm(stream) => stream.aad(piece).map_err(|error| match error {
-                MessageError::LateAssociatedData => Misuse::AadAfterData.into(),
-                _ => TOO_LONG_AAD,
-            }),
+            Construction::Gcm(stream) => Ok(stream.aad(piece)?),
             Construction::ChaCha(message) => message.aad(piece),
         }
     }
 
     fn cover(&mut self, way: Way, piece: InOut<'_>) -> Result<(), Error> {
         match (&mut self.construction, way) {
-            (Construction::Gcm(stream), Way::Encrypt) => stream.encrypt(piece).map_err(|_| TOO_LONG),
-            (Construction::Gcm(stream), Way::Decrypt) => stream.decrypt(piece).map_err(|_| TOO_LONG),
+            (Construction::Gcm(stream), Way::Encrypt) => Ok(stream.encrypt(piece)?),
+            (Construction::Gcm(stream), Way::Decrypt) => Ok(stream.decrypt(piece)?),
             (Construction::ChaCha(message), way) => message.cover(way, piece),
         }
     }
@@ -199,15 +197,9 @@ impl Message {
     }
 }
 
-const TOO_LONG: Error =
-    Error::LimitExceeded("with this piece the message is longer than the algorithm can carry");
-const TOO_LONG_AAD: Error =
-    Error::LimitExceeded("with this piece the associated data is longer than the algorithm can carry");
-
 fn gcm(key: &[u8], nonce: &[u8]) -> Result<Construction, Error> {
     let nonce: [u8; 12] = nonce_of(nonce)?;
-    let stream = GcmStream::begin(raw::gcm(key)?, &nonce).map_err(|_| TOO_LONG)?;
-    Ok(Construction::Gcm(stream))
+    Ok(Construction::Gcm(GcmStream::begin(raw::gcm(key)?, &nonce)?))
 }
 
 /// The AEAD of RFC 8439, section 2.8, under way.
@@ -234,15 +226,15 @@ impl ChaCha {
         if self.data > 0 {
             return Err(Misuse::AadAfterData.into());
         }
-        self.aad = self.aad.checked_add(piece.len() as u64).ok_or(TOO_LONG_AAD)?;
+        let algorithm = Algorithm::ChaCha20Poly1305;
+        self.aad = sum(MessagePart::AssociatedData, self.aad, piece.len(), algorithm.max_aad_len())?;
         self.mac.update(piece);
         Ok(())
     }
 
     fn cover(&mut self, way: Way, mut data: InOut<'_>) -> Result<(), Error> {
         let len = data.len();
-        let longest = Algorithm::ChaCha20Poly1305.max_plaintext_len();
-        let total = self.data.checked_add(len as u64).filter(|total| *total <= longest).ok_or(TOO_LONG)?;
+        let total = sum(MessagePart::Data, self.data, len, Algorithm::ChaCha20Poly1305.max_plaintext_len())?;
         if self.data == 0 && len > 0 {
             self.mac.pad(self.aad);
         }
@@ -270,6 +262,15 @@ impl ChaCha {
             self.mac.pad(self.aad);
         }
         self.mac.finalize_aead(self.aad, self.data)
+    }
+}
+
+/// Returns the length of a part with the next piece.
+fn sum(part: MessagePart, len: u64, piece: usize, limit: u64) -> Result<u64, Error> {
+    let found = u128::from(len) + piece as u128;
+    match u64::try_from(found) {
+        Ok(len) if len <= limit => Ok(len),
+        _ => Err(Error::MessageLength { part, found, limit: limit.into() }),
     }
 }
 
@@ -304,11 +305,11 @@ mod test {
         for way in [Way::Encrypt, Way::Decrypt] {
             let mut message = after(longest - 32, 0);
             let refused = message.cover(way, InOut::in_place(&mut data[..33]));
-            assert!(matches!(refused, Err(Error::LimitExceeded(_))));
+            assert!(matches!(refused, Err(Error::MessageLength { .. })));
             assert_eq!(data, [0xee; 40], "written");
             message.cover(way, InOut::in_place(&mut [0; 32])).unwrap();
             assert!(message.cover(way, InOut::in_place(&mut data[..1])).is_err());
         }
-        assert!(matches!(after(0, u64::MAX).aad(&[0]), Err(Error::LimitExceeded(_))));
+        assert!(matches!(after(0, u64::MAX).aad(&[0]), Err(Error::MessageLength { .. })));
     }
 }

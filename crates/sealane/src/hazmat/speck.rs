@@ -50,9 +50,6 @@ impl Speck {
     /// # Errors
     /// [`Misuse::KeyLength`], [`Error::SelfTest`].
     pub fn new(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Self, Error> {
-        if key.len() != size.key_len() {
-            return Err(Misuse::KeyLength { got: key.len(), want: only(size.key_len()) }.into());
-        }
         Ok(Self { cipher: raw::speck(size, key, order)?, size })
     }
 
@@ -76,8 +73,7 @@ impl Speck {
     /// # Errors
     /// [`Misuse::BlockLength`] where `data` is no whole number of blocks; nothing was written.
     pub fn encrypt_blocks(&self, data: InOut<'_>) -> Result<(), Error> {
-        let whole = self.whole(data.len());
-        self.cipher.encrypt_blocks(data).map_err(|_| whole.into())
+        Ok(self.cipher.encrypt_blocks(data)?)
     }
 
     /// Decrypts each block of `data` by itself.
@@ -85,17 +81,12 @@ impl Speck {
     /// # Errors
     /// As [`Self::encrypt_blocks`].
     pub fn decrypt_blocks(&self, data: InOut<'_>) -> Result<(), Error> {
-        let whole = self.whole(data.len());
-        self.cipher.decrypt_blocks(data).map_err(|_| whole.into())
-    }
-
-    fn whole(&self, got: usize) -> Misuse {
-        Misuse::BlockLength { got, block: self.block_len() }
+        Ok(self.cipher.decrypt_blocks(data)?)
     }
 
     /// A keystream of this key.
     pub(super) fn xor_from(&self, iv: &[u8], offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        xor_from(&self.cipher, iv, offset, data)
+        Ok(self.cipher.xor_at(iv, offset, data)?)
     }
 }
 
@@ -120,22 +111,10 @@ impl SpeckCtr {
     /// What the three other calls come down to.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] past the end of the keystream.
+    /// [`Error::MessageLength`] past the end of the keystream.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        xor_from(&self.cipher, &self.iv, offset, data)
+        Ok(self.cipher.xor_at(&self.iv, offset, data)?)
     }
-}
-
-fn xor_from(cipher: &raw::Speck, iv: &[u8], offset: u64, data: InOut<'_>) -> Result<(), Error> {
-    let past =
-        "past 2^64 bytes of keystream, or where the counter of a small block would come back to its start";
-    cipher.xor_at(iv, offset, data).map_err(|_| Error::LimitExceeded(past))
-}
-
-/// One length of a key, for the error that wants it.
-fn only(len: usize) -> &'static [usize] {
-    static LENGTHS: [usize; 7] = [8, 9, 12, 16, 18, 24, 32];
-    LENGTHS.iter().position(|known| *known == len).map_or(&[], |at| &LENGTHS[at..=at])
 }
 
 three_calls!(SpeckCtr);

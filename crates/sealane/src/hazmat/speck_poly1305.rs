@@ -1,6 +1,7 @@
 //! Speck-Poly1305, as the Elixir library SpeckEx defines it.
 
 use super::{ByteOrder, PIECE, Poly1305, Speck, SpeckSize, TAG_LEN};
+use crate::error::MessagePart;
 use crate::{Error, InOut, Misuse, nonce};
 use providers::raw;
 use std::fmt;
@@ -242,7 +243,8 @@ impl Aead {
             return Err(Misuse::NonceLength { got: nonce.len(), want: self.nonce_len }.into());
         }
         if len as u64 > self.max_plaintext_len() {
-            return Err(Error::LimitExceeded("the message is longer than the algorithm can carry"));
+            let limit = self.max_plaintext_len().into();
+            return Err(Error::MessageLength { part: MessagePart::Data, found: len as u128, limit });
         }
         let mut iv = [0; BLOCK];
         iv[..nonce.len()].copy_from_slice(nonce);

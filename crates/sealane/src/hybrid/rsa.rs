@@ -134,9 +134,7 @@ pub fn open_parts_into(
     out: &mut [u8],
 ) -> Result<usize, Error> {
     let out = super::first(out, parts.ciphertext.len())?;
-    if parts.tag.len() != TAG_LEN {
-        return Err(Misuse::TagLength { got: parts.tag.len(), want: TAG_LEN }.into());
-    }
+    let tag = parts.tag.try_into().map_err(|_| Misuse::TagLength { got: parts.tag.len(), want: TAG_LEN })?;
     if parts.nonce.is_empty() {
         return Err(Misuse::NonceLength { got: 0, want: 16 }.into());
     }
@@ -146,7 +144,7 @@ pub fn open_parts_into(
             return Err(Error::Authentication);
         }
         let gcm = raw::gcm_any_nonce(&key)?;
-        gcm.open(parts.nonce, aad, InOut::apart(parts.ciphertext, out), parts.tag)?;
+        gcm.open(parts.nonce, aad, InOut::apart(parts.ciphertext, out), tag)?;
         Ok(parts.ciphertext.len())
     })
 }

@@ -13,6 +13,7 @@ mod keys;
 mod messages;
 mod ml_kem;
 mod paths;
+mod provider;
 mod recipients;
 mod secp256k1;
 mod tink;

@@ -173,7 +173,7 @@ pub fn seal_into(
     check(config, public.curve())?;
     let (ephemeral, rest) = super::first(out, len)?.split_at_mut(config.ephemeral_len());
     let (nonce, rest) = rest.split_at_mut(config.nonce_len()?);
-    let (tag, ciphertext) = rest.split_at_mut(TAG_LEN);
+    let (tag, ciphertext) = rest.split_first_chunk_mut::<TAG_LEN>().expect("the length was checked");
     let key = public.encapsulate(config, ephemeral)?;
     // Each message has a key of its own, so a nonce of any length is safe.
     nonce::fill(nonce)?;
@@ -212,7 +212,7 @@ pub fn open_into(
     let plaintext = super::first(out, opened_len(config, message.len())?)?;
     let (ephemeral, rest) = message.split_at(config.ephemeral_len());
     let (nonce, rest) = rest.split_at(config.nonce_len()?);
-    let (tag, ciphertext) = rest.split_at(TAG_LEN);
+    let (tag, ciphertext) = rest.split_first_chunk::<TAG_LEN>().expect("the length was checked");
     super::or_zero(plaintext, |plaintext| {
         let key = private.decapsulate(config, ephemeral)?;
         let data = InOut::apart(ciphertext, plaintext);
