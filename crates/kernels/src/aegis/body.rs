@@ -45,7 +45,7 @@ trait State<B: Rounds, const N: usize>: Sized {
     /// A state of some of the lanes.
     type Part: State<B::Part, N>;
 
-    /// Init.
+    /// Init: returns the state for a key and a nonce.
     fn init(b: B, key: &Key, nonce: &[u8]) -> Self;
     /// Update. The AES round that absorbs vector `i` of the data has the round key `keys[i]` and is followed by an xor
     /// with `plus[i]`.
@@ -389,7 +389,6 @@ fn load_part<B: Rounds, const N: usize>(b: B, from: &[u8]) -> [B::V; N] {
     v
 }
 
-/// a ^ b.
 #[inline(always)]
 fn xor<B: Rounds, const N: usize>(b: B, mut x: [B::V; N], y: [B::V; N]) -> [B::V; N] {
     unroll!(i < N => {

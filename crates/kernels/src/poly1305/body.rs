@@ -180,7 +180,7 @@ fn four_powers(x: Element) -> [Element; 4] {
     [x, square, square.mul(x), square.mul(square)]
 }
 
-/// Returns x^LANES.
+/// Returns x^LANES, the factor of one step over a whole vector.
 #[inline(always)]
 fn pow_lanes<P: Limbs>([.., fourth]: [Element; 4]) -> Element {
     if P::LANES == 8 { fourth.mul(fourth) } else { fourth }

@@ -42,7 +42,6 @@ pub(crate) trait Radix<P: Limbs> {
     fn insert_accumulator(p: P, h: [u64; 3]) -> Self::Elements;
     /// Returns the sum of all lanes of a result of [`Radix::carry`].
     fn sum_lanes(p: P, elements: Self::Elements) -> [u64; 3];
-    /// a + b.
     fn add(p: P, a: Self::Elements, b: Self::Elements) -> Self::Elements;
     /// Returns empty sums.
     fn zero(p: P) -> Self::Sums;

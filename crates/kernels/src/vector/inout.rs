@@ -45,7 +45,7 @@ impl<'a> InOut<'a> {
         self.len
     }
 
-    /// Whether the length is zero.
+    /// Whether the source and the destination have no bytes.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -57,14 +57,14 @@ impl<'a> InOut<'a> {
         core::ptr::eq(self.from, self.to)
     }
 
-    /// Returns the source.
+    /// Returns the source, which is also the destination of an operation in place.
     #[inline(always)]
     pub fn source(&self) -> &[u8] {
         // SAFETY: made from a slice of this length and lifetime; `to` is not lent while `self` is borrowed here.
         unsafe { core::slice::from_raw_parts(self.from, self.len) }
     }
 
-    /// Returns the destination.
+    /// Returns the destination, which is also the source of an operation in place.
     #[inline(always)]
     pub fn target(&mut self) -> &mut [u8] {
         // SAFETY: made from a unique slice; `self` is borrowed uniquely here, so no other view is alive.

@@ -31,9 +31,7 @@ pub(crate) trait Limbs: Token {
 
     /// a + b modulo 2^64.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
-    /// a & b.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
-    /// a | b.
     fn or(self, a: Self::V, b: Self::V) -> Self::V;
     /// (a | b) & c.
     #[inline(always)]
@@ -69,8 +67,6 @@ pub(crate) trait Limbs32: Limbs {
     fn narrow(self, v: Self::V) -> Self::Narrow;
     /// Copies `x` to every lane.
     fn splat_narrow(self, x: u32) -> Self::Narrow;
-    /// a * b.
     fn product(self, a: Self::Narrow, b: Self::Narrow) -> Self::V;
-    /// sum + a * b.
     fn add_product(self, sum: Self::V, a: Self::Narrow, b: Self::Narrow) -> Self::V;
 }

@@ -112,12 +112,11 @@ pub(crate) trait Blocks: Token {
     fn splat(self, block: &[u8; 16]) -> Self::V;
     /// Copies `block` to lane 0 and sets the other lanes to zero.
     fn zero_extend(self, block: &[u8; 16]) -> Self::V;
-    /// Returns lane 0.
+    /// Returns the block in lane 0 of a vector.
     fn first_lane(self, v: Self::V) -> [u8; 16];
 
     // ---- bits and counters ------------------------------------------------------------------
 
-    /// a ^ b.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     /// Reverses the bytes of every block.
     fn swap_bytes(self, v: Self::V) -> Self::V;
@@ -150,9 +149,9 @@ pub(crate) trait Blocks: Token {
     /// Round `r`, counted from 1. The parameter is the number of the round and not its key, because Arm adds key
     /// `r - 1` in this round and x86 key `r`.
     fn aes_round(self, s: Self::S, keys: &Self::Keys<'_>, r: usize) -> Self::S;
-    /// Converts states to bytes.
+    /// Converts states of AES to vectors of bytes.
     fn aes_bytes(self, s: Self::S) -> Self::V;
-    /// XORs bytes to states.
+    /// XORs vectors of bytes to states of AES.
     fn aes_add(self, s: Self::S, bytes: Self::V) -> Self::S;
     /// The last round, followed by an xor with `data`.
     fn aes_last(self, s: Self::S, keys: &Self::Keys<'_>, r: usize, data: Self::V) -> Self::V;
@@ -184,7 +183,6 @@ pub(crate) trait Products: Blocks {
 
     // ---- bits and counters ------------------------------------------------------------------
 
-    /// a ^ b ^ c.
     #[inline(always)]
     fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         self.xor(self.xor(a, b), c)
@@ -260,7 +258,7 @@ fn load_block(from: &[u8], skip: usize, i: usize) -> u128 {
     if i == 0 { x << (8 * skip) } else { x }
 }
 
-/// Stores what [`load_block`] loads.
+/// Stores block `i` of a vector to the bytes from which [`load_block`] would load it.
 #[inline(always)]
 fn store_block(x: u128, to: &mut [u8], skip: usize, i: usize) {
     let range = block_range(to.len(), skip, i);

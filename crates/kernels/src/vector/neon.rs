@@ -11,7 +11,7 @@ use core::arch::asm;
 pub struct Neon(());
 
 impl Neon {
-    /// Makes the token.
+    /// Makes the token, in a function that enables the features of the instruction set.
     ///
     /// # Safety
     /// A caller that does not enable these features must know that the processor has them.

@@ -1,4 +1,4 @@
-//! [`Words`] on aarch64.
+//! The implementation of [`Words`] on aarch64 with NEON.
 
 use super::Token;
 use super::neon::op;
@@ -6,12 +6,12 @@ use super::shuffles::rotated;
 use super::words::Words;
 use core::arch::aarch64::*;
 
-/// The token for vectors of 128 bits. There are 32 registers.
+/// The token for vectors of 128 bits, of which there are 32 registers.
 #[derive(Clone, Copy, Debug)]
 pub struct NeonWords(());
 
 impl NeonWords {
-    /// Makes the token.
+    /// Makes the token, in a function that enables the features of the instruction set.
     ///
     /// # Safety
     /// A caller that does not enable this feature must know that the processor has it.
@@ -24,7 +24,7 @@ impl NeonWords {
 
 impl Token for NeonWords {}
 
-/// Permutes bytes.
+/// Permutes the bytes of a vector of words.
 macro_rules! shuffle {
     ($v:ident, $order:ident, $from:ident, $to:ident) => {
         // SAFETY: reads the 16 bytes of the array; bytes need no alignment. The token `self` allows the rest.

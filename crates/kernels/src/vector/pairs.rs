@@ -22,7 +22,7 @@ pub enum ByteOrder {
 /// The vector type of a token for one word size.
 pub(crate) type V<B, W> = <<B as Pairs<W>>::Words as Words<<W as Word>::Lane>>::V;
 
-/// A word size.
+/// A word size of Speck, which has blocks of two words.
 pub(crate) trait Word: Copy {
     /// The integer that holds a word.
     type Lane: Copy;
@@ -39,7 +39,7 @@ pub(crate) trait Word: Copy {
     fn lane(x: u64) -> Self::Lane;
     /// Applies the round (section 4.1 of the paper) to one block and returns its words.
     fn round(x: u64, y: u64, k: u64) -> [u64; 2];
-    /// The inverse of `round`.
+    /// Inverts the round on one block and returns its words.
     fn inverse_round(x: u64, y: u64, k: u64) -> [u64; 2];
 
     /// Rotates every word right by alpha.
@@ -123,7 +123,7 @@ macro_rules! rotate {
     };
 }
 
-/// Rotates one word.
+/// Rotates one word that is in the low bits of an integer.
 macro_rules! rotated {
     ($bits:literal $lane:ident [$n:literal $m:literal] $x:expr) => {{
         let x = $x as $lane;

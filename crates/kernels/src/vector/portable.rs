@@ -37,7 +37,7 @@ impl Drop for Sliced {
 }
 
 impl Portable {
-    /// Makes the token.
+    /// Makes the token, in a function that enables the features of the instruction set.
     #[expect(clippy::new_without_default, reason = "tokens have no default")]
     pub fn new() -> Self {
         Self(())

@@ -37,9 +37,7 @@ pub(crate) trait Rounds: Token {
     /// Returns the xor of all lanes.
     fn xor_lanes(self, v: Self::V) -> [u8; 16];
 
-    /// a ^ b.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
-    /// a & b.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// Applies one round (FIPS 197, 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey) to each state, with the key of
     /// the same index. It takes all states at once, because the bit-sliced portable implementation computes 16 blocks

@@ -19,11 +19,8 @@ pub(crate) trait Words<T>: Token {
     fn load(self, from: &[u8]) -> Self::V;
     /// Stores `v` to the first `BYTES` bytes of `to`.
     fn store(self, v: Self::V, to: &mut [u8]);
-    /// a + b.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
-    /// a - b.
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
-    /// a ^ b.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     /// Shifts every word left by `N` bits.
     fn shift_left<const N: i32>(self, v: Self::V) -> Self::V;

@@ -23,7 +23,7 @@ use super::{Blocks, Schedule, Token, load_block, opaque_ref, store_block};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-/// Calls an intrinsic.
+/// Calls an intrinsic, which only the token in scope as `self` makes safe.
 macro_rules! op {
     ($f:ident $(::<$i:tt>)? ($($a:expr),*)) => {{
         // SAFETY: the instruction does not access memory, and the token `self` exists only where it may run.
@@ -54,7 +54,7 @@ macro_rules! tokens {
             pub struct $name(());
 
             impl $name {
-                /// Makes the token.
+                /// Makes the token, in a function that enables the features of the instruction set.
                 ///
                 /// # Safety
                 /// A caller that does not enable these features must know that the processor has them.
@@ -96,7 +96,7 @@ macro_rules! blocks {
         pub struct $name<const PRODUCTS: bool>(());
 
         impl $name<false> {
-            /// Makes the token.
+            /// Makes the token, in a function that enables the features of the instruction set.
             ///
             /// # Safety
             /// A caller that does not enable these features must know that the processor has them.
@@ -301,7 +301,7 @@ blocks! {
     #[inline(always)]
     fn store_part(self, v: __m512i, to: &mut [u8], skip: usize) {
         let (mask, skip) = op!(mask(to.len(), skip));
-        // SAFETY: as in `load_part`.
+        // SAFETY: the same bytes are accessed as in `load_part`.
         unsafe { _mm512_mask_storeu_epi8(to.as_mut_ptr().wrapping_sub(skip).cast(), mask, v) }
     }
     #[inline(always)]

@@ -15,7 +15,7 @@ use core::arch::x86_64::*;
 pub struct Avx512Bytes(Avx512);
 
 impl Avx512Bytes {
-    /// Makes the token.
+    /// Makes the token, in a function that enables the features of the instruction set.
     ///
     /// # Safety
     /// A caller that does not enable these features must know that the processor has them.

@@ -22,7 +22,7 @@ macro_rules! products {
         $($own:tt)*
     ) => {
         impl $name<true> {
-            /// Makes the token.
+            /// Makes the token, in a function that enables the features of the instruction set.
             ///
             /// # Safety
             /// A caller that does not enable these features must know that the processor has them.

@@ -113,7 +113,7 @@ quads! {
     #[inline(always)]
     fn store_part(self, v: __m512i, to: &mut [u8]) {
         let mask = op!(low_bits(to.len()));
-        // SAFETY: as in `load_part`.
+        // SAFETY: the same bytes are accessed as in `load_part`.
         unsafe { _mm512_mask_storeu_epi8(to.as_mut_ptr().cast(), mask, v) }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Words`] on x86-64.
+//! The implementation of [`Words`] on x86-64, for AVX2 and AVX-512.
 
 use super::Token;
 use super::shuffles::rotated;
@@ -7,9 +7,9 @@ use super::x86::{op, tokens};
 use core::arch::x86_64::*;
 
 tokens! {
-    /// The token for vectors of 256 bits. There are 16 registers.
+    /// The token for vectors of 256 bits, of which there are 16 registers.
     Avx2 "avx2" spills true;
-    /// The token for vectors of 512 bits, with masks. There are 32 registers.
+    /// The token for vectors of 512 bits with masks, of which there are 32 registers.
     Avx512 "avx512f,avx512bw,avx512vl,bmi2" spills false;
 }
 
