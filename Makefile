@@ -42,11 +42,11 @@ bench: install tools ## the figures of the guide's page on speed, as ratios in o
 	$(BIN)/python lab/bench/boundary.py
 	$(BIN)/python lab/bench/raw.py
 	$(BIN)/python lab/bench/hybrid.py
-	$(BIN)/python lab/bench/door.py
+	$(BIN)/python lab/bench/rencrypt_calls.py
 	cargo build --locked --release -p sealane-cli
 	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/files.py --size $$(( $(SIZE) << 20 ))
 	test -x target/tools/bin/rage || cargo install --quiet --locked --root target/tools rage@0.12.1
-	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/people.py --size $$(( $(SIZE) << 20 ))
+	SEALANE_BINARY=target/release/sealane $(BIN)/python lab/bench/recipients.py --size $$(( $(SIZE) << 20 ))
 	$(BIN)/python lab/bench/bulk.py
 	$(BIN)/python lab/bench/datasets.py --size $$(( $(SIZE) << 20 ))
 

@@ -16,7 +16,7 @@ import threading
 
 import sealane
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from turns import Work, faster, judged, row
+from interleave import Work, faster, judged, row
 
 KEY = bytes(range(32))
 NONCE = bytes(12)

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
-from turns import Work, faster, judged, row
+from interleave import Work, faster, judged, row
 
 OAEP = padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), None)
 GOLDEN = pathlib.Path(__file__).parents[2] / "tests" / "golden" / "age" / "passphrase-5-age1.1.1.age"

@@ -14,9 +14,9 @@ from cryptography.hazmat.backends.openssl import backend
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.poly1305 import Poly1305
+from interleave import Work, faster, judged
 from nacl import bindings
 from sealane import hazmat
-from turns import Work, faster, judged
 
 KEY = bytes(range(32))
 NONCE = bytes(12)

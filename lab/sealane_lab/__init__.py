@@ -1,21 +1,17 @@
-"""The lab: who is faster, and is it true.
+"""sealane-lab: benchmarks of sealane against other encryption libraries.
 
-``sealane lab run`` measures sealane against the libraries that are installed beside it, checks that what they
-write is what they should, and writes a CSV, plots and one HTML report. It works without any of them;
-``pip install 'sealane[lab]'`` brings the plots, ``'sealane[lab-peers]'`` the peers.
+``sealane-lab run`` measures sealane against the libraries that are installed, checks their output with
+another library, and writes a CSV, plots and one HTML report. It also runs without any of them: ``pip install
+'./lab[peers]'`` installs the libraries to compare with.
 
-==============  ===================================================================
-room            what is there
-==============  ===================================================================
-``timing``      rounds, medians, quartiles
-``model``       what an experiment is made of: cells, rows, plots
-``experiments`` one table of the seeds each
-``peers``       who may take part
-``referee``     undoing with one library what another did
-``machine``     what the machine is, and its limits
-``runner``      from experiments to results
-``results``     CSV and JSON; comparing two runs
-``findings``    sentences that are computed from the figures
-``plots``       pictures; ``report``: one HTML file
-==============  ===================================================================
+===============  ======================================================================
+module           content
+===============  ======================================================================
+``timing``       interleaved rounds, medians and quartiles ``model``        the data of an experiment: cells,
+contenders, plots ``experiments``  one module per experiment ``peers``        the libraries to compare with,
+and whether they are installed ``referee``      decryption by another library than the one that is measured
+``machine``      the description of the machine, and its speed limits ``runner``       runs experiments
+``results``      CSV and JSON files, and the comparison of two runs ``findings``     sentences computed from
+the figures ``plots``        charts; ``report`` writes them into one HTML file
+===============  ======================================================================
 """

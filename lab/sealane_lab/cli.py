@@ -1,8 +1,4 @@
-"""``sealane lab``: measure, report, compare.
-
-The program ``sealane`` is Rust and only knows what to say of the lab in its help; the package's entry point
-looks for this word first (``sealane.__main__``).
-"""
+"""The command ``sealane-lab run|report|compare``."""
 
 from __future__ import annotations
 
@@ -24,46 +20,53 @@ from sealane_lab.text import size_text, time_text
 DONE, FAILED, MISUSED = 0, 1, 2
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Runs ``sealane lab ARGUMENTS`` and returns its exit status."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs ``sealane-lab ARGUMENTS`` and returns the exit status. None means the arguments of the process."""
     options = _parser().parse_args(arguments)
     try:
         status: int = options.run(options)
     except KeyboardInterrupt:
-        print("sealane lab: interrupted", file=sys.stderr)
+        print("sealane-lab: interrupted", file=sys.stderr)
         return 130
     except (OSError, ValueError, _Missing) as error:
-        print(f"sealane lab: {error}", file=sys.stderr)
+        print(f"sealane-lab: {error}", file=sys.stderr)
         return FAILED
     return status
 
 
 class _Missing(Exception):
-    """A package is missing; says how to get it."""
+    """A package is missing; the message says how to install it."""
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="sealane lab", description="Measures sealane against the libraries that are installed beside it."
+        prog="sealane-lab",
+        description="Measures sealane against the encryption libraries that are installed.",
     )
     verbs = parser.add_subparsers(required=True, metavar="run|report|compare")
 
-    run = verbs.add_parser("run", help="measure, and write tables, plots and a report")
-    run.add_argument("names", nargs="*", metavar="NAME", help=f"all, or some of: {', '.join(NAMES)}")
+    run = verbs.add_parser("run", help="measure, and write a CSV, plots and a report")
+    run.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"experiments to run (default: all): {', '.join(NAMES)}"
+    )
     run.add_argument("--quick", action="store_true", help="fewer sizes and rounds: under two minutes in all")
     run.add_argument("--scale", choices=["full", "quick", "tiny"], help=argparse.SUPPRESS)
-    run.add_argument("--out", type=Path, metavar="DIR", help="where to (default: lab-DATE-TIME)")
-    run.add_argument("--list", action="store_true", help="say what there is to measure, and who is here")
+    run.add_argument(
+        "--out", type=Path, metavar="DIR", help="folder for the results (default: lab-DATE-TIME)"
+    )
+    run.add_argument("--list", action="store_true", help="list the experiments and the installed libraries")
     run.set_defaults(run=_run)
 
-    report = verbs.add_parser("report", help="write the report of a run again")
+    report = verbs.add_parser("report", help="write the plots and the report of a run again")
     report.add_argument("folder", type=Path, metavar="DIR")
     report.set_defaults(run=_report)
 
-    both = verbs.add_parser("compare", help="two runs: what became faster or slower, beyond the noise")
+    both = verbs.add_parser(
+        "compare", help="compare two runs: what became faster or slower, beyond the noise"
+    )
     both.add_argument("old", type=Path, metavar="OLD")
     both.add_argument("new", type=Path, metavar="NEW")
-    both.add_argument("--all", action="store_true", help="also what did not change")
+    both.add_argument("--all", action="store_true", help="also print what did not change")
     both.set_defaults(run=_compare)
     return parser
 
@@ -71,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 def _run(options: argparse.Namespace) -> int:
     unknown = [name for name in options.names if name not in NAMES]
     if unknown:
-        print(f"sealane lab: no experiment {unknown[0]}; there are {', '.join(NAMES)}", file=sys.stderr)
+        print(f"sealane-lab: no experiment {unknown[0]}; expected one of {', '.join(NAMES)}", file=sys.stderr)
         return MISUSED
     scale: Scale = options.scale or ("quick" if options.quick else "full")
     chosen = [experiment(name) for name in NAMES if not options.names or name in options.names]
@@ -81,14 +84,14 @@ def _run(options: argparse.Namespace) -> int:
     results = Results({**machine.describe(), "scale": scale})
     began = time.monotonic()
     bar = Bar(sum(one.budget[scale] for one in chosen))
-    # The target is beside the results: in many places /tmp is memory, and files are measured too.
+    # Files are measured in the results folder, because /tmp is often a filesystem in memory.
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix="files-") as scratch:
             for one in chosen:
                 runner.run(one, scale, results, bar, Path(scratch))
                 results.machine["seconds"] = round(time.monotonic() - began, 1)
-                results.save(folder)  # Whoever interrupts a run has what was measured until then.
+                results.save(folder)  # An interrupted run leaves the experiments that were completed.
     finally:
         bar.close()
     print(f"{len(results.samples)} figures in {results.machine['seconds']} s: {folder / 'results.csv'}")
@@ -115,9 +118,11 @@ def _report(options: argparse.Namespace) -> int:
 
 def _written(folder: Path, results: Results) -> Path:
     try:
-        import matplotlib  # noqa: F401 - found out before anything is written
+        import matplotlib  # noqa: F401 - fails before anything is written
     except ImportError as error:
-        raise _Missing("for plots and the report: pip install 'sealane[lab]'") from error
+        raise _Missing(
+            "matplotlib is missing, which draws the plots and the report; pip install matplotlib"
+        ) from error
     from sealane_lab.report import write
 
     return write(folder, results)
@@ -127,7 +132,7 @@ def _compare(options: argparse.Namespace) -> int:
     old, new = load(options.old), load(options.new)
     changes = compare(old, new)
     if not changes:
-        raise ValueError("nothing was measured in both runs")
+        raise ValueError("the two runs have no measurement in common")
     for what in ("cpu", "python", "sealane"):
         if old.machine.get(what) != new.machine.get(what):
             print(f"{what}: {old.machine.get(what)} -> {new.machine.get(what)}")
@@ -136,13 +141,13 @@ def _compare(options: argparse.Namespace) -> int:
         drift = sorted(change.ratio for change in limits)
         print(f"the machine itself (median of {len(limits)} limits): {drift[len(drift) // 2]:.2f}x the time")
     others = [change for change in changes if change.new.peer != LIMIT]
-    told = [change for change in others if options.all or change.beyond_noise]
+    shown = [change for change in others if options.all or change.beyond_noise]
     print(
         f"{sum(change.beyond_noise for change in others)} of {len(others)} figures differ beyond the noise\n"
     )
-    if told:
+    if shown:
         print(f"{'':<58} {'old':>9} {'new':>9}  time")
-    for change in told:
+    for change in shown:
         print(_line(change))
     for title, lone in (("only in OLD", only_in(old, new)), ("only in NEW", only_in(new, old))):
         if lone:
@@ -154,7 +159,7 @@ def _line(change: Change) -> str:
     new = change.new
     size = size_text(new.size) if new.size else ""
     threads = f"{new.threads} threads" if new.threads > 1 else ""
-    what = " ".join(part for part in (new.experiment, new.task, size, threads, new.way) if part)
+    what = " ".join(part for part in (new.experiment, new.task, size, threads, new.contender) if part)
     word = ("slower" if change.ratio > 1 else "faster") if change.beyond_noise else ""
     return (
         f"{what:<58} {time_text(change.old.median):>9} {time_text(new.median):>9}  "

@@ -1,4 +1,4 @@
-"""Sentences about the figures, computed from them: nothing here is known in advance."""
+"""Sentences that are computed from the figures. No result is assumed in advance."""
 
 from __future__ import annotations
 
@@ -12,38 +12,43 @@ Found = Callable[[Sequence[Sample]], list[str]]
 
 
 def below(plot: Plot, samples: Sequence[Sample]) -> list[str]:
-    """What a picture shows: who is ahead where and by how much, and how close that is to what is possible."""
+    """Returns the sentences below a plot: the fastest contender, by which factor, and the distance to the
+    limits.
+    """
     mine = shown(plot, samples)
     return [line for task in plot.tasks for line in _task(task, plot, [s for s in mine if s.task == task])]
 
 
 def shown(plot: Plot, samples: Sequence[Sample]) -> list[Sample]:
-    """The samples of a picture's tasks; of dots those of its size, or of each task's largest."""
-    mine = [sample for sample in samples if sample.task in plot.tasks and sample.way not in plot.undrawn]
-    if plot.over != "way" or not mine:
+    """Returns the samples of a plot. A bar chart shows one size: its own, or the largest of each task."""
+    mine = [
+        sample for sample in samples if sample.task in plot.tasks and sample.contender not in plot.undrawn
+    ]
+    if plot.over != "contender" or not mine:
         return mine
     largest = {task: max((s.size for s in mine if s.task == task), default=0) for task in plot.tasks}
     return [sample for sample in mine if sample.size == (plot.size or largest[sample.task])]
 
 
 def of(experiment: Experiment, samples: Sequence[Sample]) -> list[str]:
-    """What an experiment asks beside that."""
+    """Returns the sentences that only this experiment has."""
     return experiment.findings(samples) if experiment.findings is not None and samples else []
 
 
 def tied(first: Sample, second: Sample) -> bool:
-    """Their quartiles overlap: who is faster is not known."""
+    """Returns whether the quartiles overlap, so that neither is called faster."""
     return first.low <= second.high and second.low <= first.high
 
 
 def value_text(plot: Plot, sample: Sample) -> str:
+    """Returns the median in the unit of the plot."""
     if plot.value == "rate":
         return rate_text(sample.rate)
     return calls_text(sample.calls) if plot.value == "calls" else time_text(sample.median)
 
 
 def best(samples: Iterable[Sample], ours: bool) -> Sample | None:
-    """The fastest of sealane, or of its peers; None if there is none."""
+    """Returns the fastest sample of sealane or of its peers, or None."""
     them = [s for s in samples if s.peer != LIMIT and (s.peer == OURS) == ours]
     return min(them, key=lambda sample: sample.median, default=None)
 
@@ -54,8 +59,8 @@ def _task(task: str, plot: Plot, samples: Sequence[Sample]) -> list[str]:
     places = sorted({(sample.size, sample.threads) for sample in samples})
     duels = []
     for place in places:
-        here = [s for s in samples if (s.size, s.threads) == place]
-        ours, theirs = best(here, True), best(here, False)
+        find = [s for s in samples if (s.size, s.threads) == place]
+        ours, theirs = best(find, True), best(find, False)
         if ours is not None and theirs is not None:
             duels.append((ours, theirs))
     if not duels:
@@ -64,18 +69,18 @@ def _task(task: str, plot: Plot, samples: Sequence[Sample]) -> list[str]:
     lines = [_score(task, plot, duels)]
     if plot.value == "rate" and (line := _headroom(task, [ours for ours, _ in duels], samples)):
         lines.append(line)
-    if plot.value == "time" and (line := _floor(task, [ours for ours, _ in duels], samples)):
+    if plot.value == "time" and (line := _call_overhead(task, [ours for ours, _ in duels], samples)):
         lines.append(line)
     return lines
 
 
 def family(sample: Sample) -> str:
-    """What is left of a way's name without the peer's."""
-    return " ".join(sample.way.replace(sample.peer, "").split())
+    """Returns the name of a contender without the peer, for example "RSA-3072" of "RSA-3072 sealane"."""
+    return " ".join(sample.contender.replace(sample.peer, "").split())
 
 
 def _families(task: str, plot: Plot, samples: Sequence[Sample]) -> list[str]:
-    """Who is faster at the same thing, each at its largest size."""
+    """Compares the contenders of each family at its largest size."""
     parts = []
     for name in dict.fromkeys(family(s) for s in samples if s.peer != LIMIT):
         mine = [s for s in samples if s.peer != LIMIT and family(s) == name]
@@ -128,12 +133,13 @@ def _score(task: str, plot: Plot, duels: Sequence[tuple[Sample, Sample]]) -> str
 def _duel(plot: Plot, ours: Sample, theirs: Sample) -> str:
     mine, other = value_text(plot, ours), value_text(plot, theirs)
     if tied(ours, theirs):
-        return f"{ours.way} ({mine}) and {theirs.way} ({other}) cannot be told apart"
+        return f"{ours.contender} ({mine}) and {theirs.contender} ({other}) cannot be told apart"
     first, second = (ours, theirs) if ours.median < theirs.median else (theirs, ours)
     ratio = times_text(second.median / first.median)
-    # 1.00x would say that it is none.
+    # "1.00x as fast" would read as no difference.
     how = f"{ratio} as fast as" if ratio != "1.00x" else "faster by less than 1 % than"
-    return f"{first.way} ({value_text(plot, first)}) is {how} {second.way} ({value_text(plot, second)})"
+    fast, slow = value_text(plot, first), value_text(plot, second)
+    return f"{first.contender} ({fast}) is {how} {second.contender} ({slow})"
 
 
 def _at(plot: Plot, sample: Sample) -> str:
@@ -143,28 +149,30 @@ def _at(plot: Plot, sample: Sample) -> str:
 
 
 def _headroom(task: str, ours: Sequence[Sample], samples: Sequence[Sample]) -> str | None:
-    """How much of what is possible, at the largest."""
+    """Returns which share of the next limit sealane reaches at the largest size."""
     sample = max(ours, key=lambda one: (one.size, one.threads))
     place = (sample.size, sample.threads)
     limits = [s for s in samples if s.peer == LIMIT and (s.size, s.threads) == place]
     if not limits:
         return None
-    # The next one above is what bounds: who works in place, or reads more than it writes, may pass others.
+    # The nearest faster limit applies: contenders that work in place may be faster than other limits.
     above = [limit for limit in limits if limit.median <= sample.median]
     limit = max(above, key=lambda one: one.median) if above else min(limits, key=lambda one: one.median)
     share = limit.median / sample.median
     where = f"{size_text(sample.size)}" + (f" and {sample.threads} threads" if sample.threads > 1 else "")
-    return f"{task}: at {where} {sample.way} reaches {share:.0%} of «{limit.way}» ({rate_text(limit.rate)})."
+    reached = f"{share:.0%} of «{limit.contender}» ({rate_text(limit.rate)})"
+    return f"{task}: at {where} {sample.contender} reaches {reached}."
 
 
-def _floor(task: str, ours: Sequence[Sample], samples: Sequence[Sample]) -> str | None:
+def _call_overhead(task: str, ours: Sequence[Sample], samples: Sequence[Sample]) -> str | None:
+    """Returns which part of a call at the smallest size is the cost of an empty call."""
     smallest = min(ours, key=lambda sample: sample.size)
-    floors = [s for s in samples if s.peer == LIMIT and s.size == smallest.size]
-    if not floors:
+    limits = [s for s in samples if s.peer == LIMIT and s.size == smallest.size]
+    if not limits:
         return None
-    floor = max(floors, key=lambda sample: sample.median)
-    beyond = smallest.median - floor.median
+    limit = max(limits, key=lambda sample: sample.median)
+    beyond = smallest.median - limit.median
     return (
-        f"{task}: of the {time_text(smallest.median)} of {smallest.way} at {size_text(smallest.size)}, "
-        f"{time_text(floor.median)} are «{floor.way}»; {time_text(max(beyond, 0))} are the work."
+        f"{task}: of the {time_text(smallest.median)} of {smallest.contender} at {size_text(smallest.size)}, "
+        f"{time_text(limit.median)} are «{limit.contender}»; {time_text(max(beyond, 0))} are the work."
     )

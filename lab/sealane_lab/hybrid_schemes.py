@@ -1,6 +1,7 @@
-"""One library's way with one kind of key: what RSA, ECIES and HPKE have in common, and the lab's keys.
+"""The common parts of RSA, ECIES and HPKE: a scheme of one library, and the keys of the lab.
 
-Keys of the lab are made once a process and shared by all who use them, so that nobody has the luckier one.
+The keys are generated once per process and shared by all libraries, because the speed of RSA depends on the
+key.
 """
 
 from __future__ import annotations
@@ -12,27 +13,29 @@ from typing import Any
 
 from sealane import keys
 
-from sealane_lab.peers import need
+from sealane_lab.peers import require
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """One library's way with one kind of key, ready to be called.
+    """Encryption for one kind of key by one library.
 
     Parameters
     ----------
     key : Key
-        Whose messages ``seal`` and ``open`` are.
-    make : callable() -> text
-        A new private key in a form that sealane reads.
+        The key for ``seal`` and ``open``.
+    make : callable
+        Generates a private key.
+    text : callable
+        Returns such a key in a form that sealane reads.
     seal, open : callable
-        Message to blob and back. What a blob is, is the library's affair.
+        Message to ciphertext and back. The type of the ciphertext depends on the library.
     other : str
-        Who reads and writes the same blobs,
+        A peer that reads the same ciphertexts.
     read : callable
-        and how, for any key.
+        Decryption by that peer, for any key.
     send : callable, optional
-        A message for a key that ``make`` made.
+        Encrypts for a key from ``make``.
     """
 
     key: keys.Key
@@ -46,7 +49,7 @@ class Scheme:
 
 
 def new(kind: str) -> keys.Key:
-    """With the public side, which sealane would compute when it is asked for."""
+    """Generates a key and computes its public key, which sealane does only on demand."""
     key = keys.generate(kind)
     assert key.public is not None
     return key
@@ -56,36 +59,37 @@ _MADE: dict[str, keys.Key] = {}
 
 
 def made(kind: str) -> keys.Key:
-    """The lab's key of a kind."""
+    """Returns the key of that kind, which all libraries share."""
     if kind not in _MADE:
         _MADE[kind] = new(kind)
     return _MADE[kind]
 
 
 def public_of(key: keys.Key) -> keys.PublicKey:
+    """Returns the public key."""
     assert key.public is not None
     return key.public
 
 
 def theirs(text: str) -> Any:
-    """As a key of cryptography's."""
-    return need("cryptography.hazmat.primitives.serialization").load_pem_private_key(text.encode(), None)
+    """Loads a PEM with cryptography."""
+    return require("cryptography.hazmat.primitives.serialization").load_pem_private_key(text.encode(), None)
 
 
 def pem(key: Any) -> str:
-    """Of a key of cryptography's."""
-    form = need("cryptography.hazmat.primitives.serialization")
+    """Returns the PEM of a key of cryptography."""
+    form = require("cryptography.hazmat.primitives.serialization")
     done: bytes = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     return done.decode()
 
 
 def der(text: str) -> bytes:
-    """What is inside a PEM."""
+    """Returns the DER inside a PEM."""
     return base64.b64decode("".join(text.strip().splitlines()[1:-1]))
 
 
-def armoured(inside: bytes) -> str:
-    """The PEM of a private key."""
-    text = base64.b64encode(inside).decode()
+def pkcs8_pem(der: bytes) -> str:
+    """Returns the PEM of a PKCS#8 private key."""
+    text = base64.b64encode(der).decode()
     lines = [text[at : at + 64] for at in range(0, len(text), 64)]
     return "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----", ""])

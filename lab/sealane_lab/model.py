@@ -1,4 +1,4 @@
-"""What an experiment is made of: data, which the runner, the plots and the report loop over."""
+"""The parts of an experiment, as data: the runner, the plots and the report loop over them."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from typing import Any, Final, Literal
 from sealane_lab.timing import Timed, Work
 
 LIMIT: Final = "limit"
-"""The peer of rows that are no library, but what the machine can do at best: drawn as thin lines."""
+"""The peer of contenders that are no library but a speed limit of the machine, for example copying memory."""
 
 OURS: Final = "sealane"
 
-# Not one Literal of three, which stubtest does not know again.
-Scale = Literal["full"] | Literal["quick"] | Literal["tiny"]
-"""The seeds' sizes; under two minutes in all; seconds, for tests."""
+Scale = Literal["full", "quick", "tiny"]
+"""Effort of a run: all sizes, under two minutes in all, or seconds (for tests)."""
 
 
-class Wrong(Exception):
-    """Someone's output is not what it should be: it is not timed."""
+class WrongOutput(Exception):
+    """A contender's output is wrong. The contender is not timed."""
 
 
 class Absent(Exception):
-    """A way cannot be had here; the text says why."""
+    """A contender cannot run on this machine; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is compared with each other: a task at a size in bytes (0 where it has none)."""
+    """One comparison: a task at a size in bytes (0 if the task has no size) with a number of threads."""
 
     task: str
     size: int = 0
@@ -42,21 +41,22 @@ class Cell:
 
 @dataclass(frozen=True)
 class Ready:
-    """A way that can be timed.
+    """A contender that is ready to be timed.
 
     Parameters
     ----------
     run : callable
-        One call. What it returns is looked at by nobody.
+        One call. Its result is ignored.
     check : callable
-        Lets another library undo what ``run`` does. Returns that library's name, "" if there is none here,
-        and raises Wrong.
+        Checks the output of ``run`` with another library. Returns the name of that library, or "" if none is
+        installed. Raises WrongOutput.
     reset : callable, optional
-        Done before each run; not timed.
+        Called before each run; its time is not counted.
     count : int
-        How many messages one run is.
+        Number of messages that one run processes.
     timed : callable, optional
-        Takes the place of ``run`` where it is done elsewhere: so many calls to seconds.
+        Replaces ``run`` if the work is done elsewhere, such as in another process: number of calls to
+        seconds.
     """
 
     run: Work
@@ -67,73 +67,75 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One way to do a task.
+class Contender:
+    """One implementation of one task, for example "cryptography into" for the task "encrypt".
 
     Parameters
     ----------
     peer : str
-        A name of ``peers.PEERS``, or LIMIT.
-    way : str
-        What it is called in tables and plots; short, and the same in every task of an experiment.
-    prepare : callable(Room)
-        Gets everything ready. Raises Absent if this way cannot be had here.
+        A name in ``peers.PEERS``, or LIMIT.
+    name : str
+        The name in tables and plots. It is short, and the same in every task of an experiment.
+    prepare : callable(Workspace)
+        Prepares everything but the timed call. Raises Absent if the contender cannot run here.
     largest : int, optional
-        No messages above this many bytes: it would take minutes, or the peer refuses.
+        Maximum message size in bytes, because larger ones would take minutes or the library refuses them.
     """
 
     peer: str
-    way: str
+    name: str
     task: str
-    prepare: Callable[[Room], Ready]
+    prepare: Callable[[Workspace], Ready]
     largest: int | None = None
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture of some tasks, side by side: ``rate`` in GB/s, ``time`` of one call, ``calls`` a second.
+    """A chart of some tasks, side by side: ``rate`` in GB/s, ``time`` of one call, or ``calls`` per second.
 
-    ``over`` is what runs along the axis: sizes, threads, or the ways themselves as bars.
+    ``over`` is the horizontal axis: sizes, threads, or one bar per contender.
     """
 
     title: str
     tasks: tuple[str, ...]
     value: Literal["rate", "time", "calls"]
-    over: Literal["size", "threads", "way"] = "size"
+    over: Literal["size", "threads", "contender"] = "size"
     families: bool = False
-    """Whether peers are only compared where the rest of the way's name is the same."""
+    """Compares contenders only if their names are equal without the peer, for example "RSA-3072 sealane"
+    with "RSA-3072 cryptography".
+    """
 
     size: int | None = None
-    """Of rows of dots: which one; None is the largest that was measured."""
+    """The message size of a bar chart; None is the largest size that was measured."""
 
     undrawn: tuple[str, ...] = ()
-    """Ways that only the tables have: their lines would lie upon others."""
+    """Contenders that appear only in the tables, because their lines would overlap others."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table of a seed, and what the seed missed.
+    """A set of cells, the contenders that run in them, and the plots of the results.
 
     Parameters
     ----------
     cells : callable(Scale)
-        What is measured, in this order.
-    rows : callable
-        Who takes part. Called once a run: it may ask what is there.
+        The cells to measure, in this order.
+    contenders : callable
+        The contenders. It is called once per run, because it may ask which providers are available.
     budget : mapping of Scale to float
-        Seconds in all.
+        Seconds for the whole experiment.
     memory : int
-        How many times as much as the message has to be there in memory, at most: everybody's copies, and what
-        the system keeps of files. Larger messages are left out.
+        Memory that a cell needs at most, as a multiple of the message size: the buffers of all contenders and
+        the page cache. Larger messages are left out.
     findings : callable, optional
-        Sentences that are computed from the samples, besides those that every experiment has.
+        Computes sentences from the samples, in addition to those that every experiment has.
     """
 
     name: str
     title: str
     about: str
     cells: Callable[[Scale], list[Cell]]
-    rows: Callable[[], list[Row]]
+    contenders: Callable[[], list[Contender]]
     plots: tuple[Plot, ...]
     budget: Mapping[Scale, float]
     findings: Callable[[Any], list[str]] | None = None
@@ -143,49 +145,50 @@ class Experiment:
     )
 
 
-class Room:
-    """The buffers of one cell, shared by all who are measured in it: 1 GiB is had once, not ten times."""
+class Workspace:
+    """The buffers and files of one cell, shared by its contenders: 1 GiB is allocated once, not ten times."""
 
     def __init__(self, cell: Cell, folder: Path | None = None) -> None:
         self.cell = cell
         self.size = cell.size
-        self._folder = folder
-        self._kept: dict[Hashable, Any] = {}
-        self._later: list[Work] = []
+        self._parent = folder
+        self._cached: dict[Hashable, Any] = {}
+        self._closers: list[Work] = []
 
     def once(self, name: Hashable, make: Callable[[], Any]) -> Any:
-        """What ``make`` returned the first time that someone asked for this name."""
-        if name not in self._kept:
-            self._kept[name] = make()
-        return self._kept[name]
+        """Returns the result of the first ``make`` of this name."""
+        if name not in self._cached:
+            self._cached[name] = make()
+        return self._cached[name]
 
-    def later(self, close: Work) -> None:
-        """Called when the cell is done: for processes and threads."""
-        self._later.append(close)
+    def on_close(self, close: Work) -> None:
+        """Registers a function that ends a process or a thread after the cell."""
+        self._closers.append(close)
 
     def close(self) -> None:
-        while self._later:
-            self._later.pop()()
+        """Calls the registered functions, the last one first, and removes the folder."""
+        while self._closers:
+            self._closers.pop()()
         if "folder" in vars(self):
             shutil.rmtree(self.folder, ignore_errors=True)
 
     @functools.cached_property
     def plain(self) -> bytes:
-        """The message. Random, and never the same block twice in the first mebibyte."""
+        """The message. It is random, and no block occurs twice in its first mebibyte."""
         piece = os.urandom(min(self.size, 1 << 20))
         return piece * (self.size // len(piece)) + piece[: self.size % len(piece)] if piece else b""
 
     @functools.cached_property
     def out(self) -> bytearray:
-        """Where a ciphertext goes; exactly the message and a tag of 16 bytes."""
+        """A buffer for the ciphertext and a tag of 16 bytes."""
         return bytearray(self.size + 16)
 
     @functools.cached_property
     def back(self) -> bytearray:
-        """Where a message goes."""
+        """A buffer for the decrypted message."""
         return bytearray(self.size)
 
     @functools.cached_property
     def folder(self) -> Path:
-        """For files. It goes with the cell."""
-        return Path(tempfile.mkdtemp(dir=self._folder))
+        """A folder for files, removed with the cell."""
+        return Path(tempfile.mkdtemp(dir=self._parent))

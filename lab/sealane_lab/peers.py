@@ -1,4 +1,4 @@
-"""Who is compared: installed or not, and which version."""
+"""The libraries and programs to compare with, and the versions that are installed."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from sealane_lab.model import OURS, Absent
 
 @dataclass(frozen=True)
 class Peer:
-    """A package or a program.
+    """A package or a program to compare with.
 
     Parameters
     ----------
     name : str
-        What it is called here, and by pip where it is a package.
+        The name in the report; for a package, also its name for pip.
     module : str, optional
-        Imported to see that it is there: an installed package may lack a library of the system.
+        The module that is imported to find out: an installed package may lack a system library.
     program : tuple of str, optional
-        The command that tells the version.
+        The command that prints the version.
     """
 
     name: str
@@ -50,12 +50,12 @@ PEERS: tuple[Peer, ...] = (
     Peer("age", "the program", program=("age", "--version")),
     Peer("rage", "the program", program=("rage", "--version")),
 )
-"""Everyone who may take part, in the order of the report."""
+"""All peers, in the order of the report."""
 
 
 @dataclass(frozen=True)
 class Presence:
-    """Whether a peer is here: its version, or why it is not."""
+    """The version of a peer, or the reason why it is not available."""
 
     name: str
     version: str | None
@@ -63,6 +63,7 @@ class Presence:
 
 
 def presences(table: Sequence[Peer] = PEERS) -> list[Presence]:
+    """Returns the presence of every peer."""
     return [presence(peer) for peer in table]
 
 
@@ -70,13 +71,13 @@ _PRESENT: dict[Peer, Presence] = {}
 
 
 def presence(peer: Peer) -> Presence:
-    """Looked up once a process."""
+    """Returns the presence of a peer, which is looked up once per process."""
     if peer not in _PRESENT:
-        _PRESENT[peer] = _looked_up(peer)
+        _PRESENT[peer] = _look_up(peer)
     return _PRESENT[peer]
 
 
-def _looked_up(peer: Peer) -> Presence:
+def _look_up(peer: Peer) -> Presence:
     if peer.program is not None:
         return _program(peer.name, peer.program)
     assert peer.module is not None
@@ -84,23 +85,23 @@ def _looked_up(peer: Peer) -> Presence:
         _imported(peer.module)
         return Presence(peer.name, importlib.metadata.version(peer.name))
     except importlib.metadata.PackageNotFoundError:
-        # Imported from a source tree, or as part of something else.
+        # The module comes from a source tree, or is part of another package.
         return Presence(peer.name, str(getattr(_imported(peer.module), "__version__", "unknown")))
     except ModuleNotFoundError as error:
         missing = error.name or peer.module
         why = "not installed" if missing.partition(".")[0] == peer.module else f"needs the module {missing}"
         return Presence(peer.name, None, why)
-    except Exception as error:  # What a foreign package raises while it is imported is its own business.
+    except Exception as error:  # A foreign package may raise anything while it is imported.
         return Presence(peer.name, None, f"cannot be imported: {error}")
 
 
-def here(name: str, table: Sequence[Peer] = PEERS) -> Presence:
-    """The presence of the peer of that name. KeyError for one that the table lacks."""
+def find(name: str, table: Sequence[Peer] = PEERS) -> Presence:
+    """Returns the presence of the peer with that name. Raises KeyError if the table has none."""
     return presence({peer.name: peer for peer in table}[name])
 
 
-def need(module: str) -> Any:
-    """A peer's module. Raises Absent."""
+def require(module: str) -> Any:
+    """Imports a module of a peer. Raises Absent."""
     try:
         return _imported(module)
     except ImportError as error:
@@ -109,7 +110,7 @@ def need(module: str) -> Any:
 
 def _imported(module: str) -> Any:
     with warnings.catch_warnings():
-        # What a peer is warned of by those it is built on is not the lab's.
+        # A peer may use deprecated functions of its own dependencies; the lab cannot change that.
         warnings.simplefilter("ignore")
         return importlib.import_module(module)
 
@@ -120,5 +121,5 @@ def _program(name: str, command: tuple[str, ...]) -> Presence:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        return Presence(name, None, f"does not tell its version: {error}")
+        return Presence(name, None, f"cannot print its version: {error}")
     return Presence(name, (done.stdout or done.stderr).strip().splitlines()[0])

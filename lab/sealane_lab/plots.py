@@ -1,6 +1,7 @@
-"""Pictures: lines with their names at their ends, or dots in a row; limits as thin lines.
+"""Draws the plots: lines labelled at their ends, or horizontal dots; limits are thin lines.
 
-Everything is drawn twice, wide and narrow, because a picture that is made smaller cannot be read.
+The report contains every plot twice, wide and narrow, because a scaled-down plot is too small to read on a
+phone.
 """
 
 from __future__ import annotations
@@ -15,32 +16,38 @@ from typing import Any
 from sealane_lab import style
 from sealane_lab.findings import shown, value_text
 from sealane_lab.model import LIMIT, OURS, Experiment, Plot
-from sealane_lab.results import Sample, ways_of
+from sealane_lab.results import Sample, contenders_of
 from sealane_lab.text import calls_text, digits, size_text, time_text
 
 WIDE, NARROW = 8.0, 3.6
 """Inches."""
 
 _LABEL = 0.155
-"""Inches that a line of text takes."""
+"""Height of a line of text, in inches."""
 
 
 def chosen(plot: Plot, samples: Sequence[Sample]) -> list[Sample]:
-    """What is drawn: all ways of sealane and all limits, and the fastest way of every peer that has several
-    of one kind: the others are in the tables.
+    """Returns the samples to draw: all of sealane and the limits, and the fastest contender of each other
+    peer.
+
+    The other contenders are in the tables.
     """
     mine = shown(plot, samples)
-    if plot.over == "way" or plot.families:
+    if plot.over == "contender" or plot.families:
         return mine
-    keep: set[str] = set()
+    drawn: set[str] = set()
     peers = dict.fromkeys(sample.peer for sample in mine)
     for peer in peers:
-        ways = ways_of(sample for sample in mine if sample.peer == peer)
+        contenders = contenders_of(sample for sample in mine if sample.peer == peer)
         if peer in (OURS, LIMIT):
-            keep.update(ways)
+            drawn.update(contenders)
         else:
-            keep.add(min(ways, key=lambda way: _mean_log([s for s in mine if s.way == way])))
-    return [sample for sample in mine if sample.way in keep]
+            drawn.add(
+                min(
+                    contenders, key=lambda contender: _mean_log([s for s in mine if s.contender == contender])
+                )
+            )
+    return [sample for sample in mine if sample.contender in drawn]
 
 
 def _mean_log(samples: Sequence[Sample]) -> float:
@@ -48,7 +55,7 @@ def _mean_log(samples: Sequence[Sample]) -> float:
 
 
 def figure(plot: Plot, samples: Sequence[Sample], width: float) -> Any:
-    """A matplotlib figure of so many inches; None if there is nothing to draw."""
+    """Returns a matplotlib figure of that width in inches, or None if there is nothing to draw."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -57,8 +64,8 @@ def figure(plot: Plot, samples: Sequence[Sample], width: float) -> Any:
     panels = [(task, mine) for task, mine in panels if mine]
     if not panels:
         return None
-    draw = _dots if plot.over == "way" else _lines
-    columns = len(panels) if width > 5 and plot.over != "way" and len(panels) <= 2 else 1
+    draw = _dots if plot.over == "contender" else _lines
+    columns = len(panels) if width > 5 and plot.over != "contender" and len(panels) <= 2 else 1
     down = math.ceil(len(panels) / columns)
     heights = [_height(plot, mine) for _, mine in panels][::columns]
     with rc_context(_RC):
@@ -74,8 +81,8 @@ def figure(plot: Plot, samples: Sequence[Sample], width: float) -> Any:
 
 
 def _height(plot: Plot, samples: Sequence[Sample]) -> float:
-    lines = len(ways_of(samples))
-    return 0.75 + lines * 0.2 if plot.over == "way" else max(3.0, 1.0 + (lines + 1) * _LABEL)
+    lines = len(contenders_of(samples))
+    return 0.75 + lines * 0.2 if plot.over == "contender" else max(3.0, 1.0 + (lines + 1) * _LABEL)
 
 
 def _title(plot: Plot, task: str) -> str:
@@ -94,7 +101,7 @@ def _value(plot: Plot, sample: Sample) -> float:
 
 
 def _spread(plot: Plot, sample: Sample) -> tuple[float, float]:
-    """The quartiles as the picture has them."""
+    """Returns the quartiles in the unit of the plot."""
     if plot.value == "time":
         return sample.low, sample.high
     amount = sample.size / 1e9 if plot.value == "rate" else 1.0
@@ -112,8 +119,8 @@ def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[fl
     axes.set_xticks(ticks, [text(place) for place in ticks])
     axes.xaxis.set_minor_locator(_nothing())
     ends = []
-    for way in ways_of(samples):
-        mine = sorted((s for s in samples if s.way == way), key=along)
+    for contender in contenders_of(samples):
+        mine = sorted((s for s in samples if s.contender == contender), key=along)
         x, y = [along(s) for s in mine], _values(plot, mine)
         peer = mine[0].peer
         if peer == LIMIT:
@@ -123,14 +130,14 @@ def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[fl
             colour = style.colour(peer)
             line = {
                 "linewidth": 2.0 if peer == OURS else 1.2,
-                "linestyle": style.dash(way),
+                "linestyle": style.dash(contender),
             }
             low, high = zip(*(_spread(plot, s) for s in mine), strict=True)
             axes.fill_between(x, low, high, color=colour, alpha=0.13, linewidth=0)
         axes.plot(x, y, color=colour, zorder=3 if peer == OURS else 2, **line)
         if len(x) == 1:
             axes.plot(x, y, "o", color=colour, markersize=3)
-        ends.append((way, colour, x[-1], y[-1], peer == OURS))
+        ends.append((contender, colour, x[-1], y[-1], peer == OURS))
     axes.margins(x=0.02)
     bottom, top = min(values), max(values)
     axes.set_ylim(bottom / 1.25, top * 1.25)
@@ -139,14 +146,14 @@ def _lines(axes: Any, plot: Plot, samples: Sequence[Sample], values: Sequence[fl
     axes.lab_ends = ends
 
 
-def _apart(places: Sequence[int], most: int) -> list[int]:
-    """Those whose names do not touch each other on an axis for so many, the last one among them."""
-    least = math.log2(places[-1] / places[0]) / most - 1e-9
-    kept = [places[-1]]
+def _apart(places: Sequence[int], max_ticks: int) -> list[int]:
+    """Returns ticks whose labels do not touch on an axis for ``max_ticks`` labels; always the last tick."""
+    least = math.log2(places[-1] / places[0]) / max_ticks - 1e-9
+    ticks = [places[-1]]
     for place in reversed(places[:-1]):
-        if math.log2(kept[-1] / place) >= least:
-            kept.append(place)
-    return kept[::-1]
+        if math.log2(ticks[-1] / place) >= least:
+            ticks.append(place)
+    return ticks[::-1]
 
 
 def _dots(axes: Any, plot: Plot, samples: Sequence[Sample], _: Sequence[float], width: float) -> None:
@@ -168,16 +175,16 @@ def _dots(axes: Any, plot: Plot, samples: Sequence[Sample], _: Sequence[float], 
             va="center",
             color=style.INK["ink" if ours else "soft"][0],
         )
-    axes.set_yticks(range(len(ordered)), [sample.way for sample in ordered])
+    axes.set_yticks(range(len(ordered)), [sample.contender for sample in ordered])
     for label, sample in zip(axes.get_yticklabels(), ordered, strict=True):
         label.set_color(style.INK["limit"][0] if sample.peer == LIMIT else style.colour(sample.peer))
         label.set_fontweight("bold" if sample.peer == OURS else "normal")
     axes.set_ylim(-0.7, len(ordered) - 0.3)
-    # Room for the figure beside the last quartile, which is text and not to scale.
+    # Leaves space for the figure after the upper quartile; it is text, so its width is not to scale.
     spreads = [_spread(plot, sample) for sample in ordered]
-    least, most = min(low for low, _ in spreads), max(high for _, high in spreads)
-    reach = most / least
-    axes.set_xlim(least / max(reach, 2) ** 0.04, most * max(reach, 3) ** (1.5 / width))
+    low, high = min(low for low, _ in spreads), max(high for _, high in spreads)
+    reach = high / low
+    axes.set_xlim(low / max(reach, 2) ** 0.04, high * max(reach, 3) ** (1.5 / width))
     axes.grid(False)
     axes.xaxis.set_visible(False)
     axes.spines["bottom"].set_visible(False)
@@ -193,31 +200,33 @@ def _fit(
     heights: Sequence[float],
     panels: Sequence[tuple[str, Sequence[Sample]]],
 ) -> None:
-    """Margins in inches, so that text has its room whatever the picture's size; then the names."""
-    # Ours are bold.
-    letters = {sample.way: 0.077 if sample.peer == OURS else 0.068 for _, mine in panels for sample in mine}
-    names = max(len(way) * letter for way, letter in letters.items()) + 0.15
+    """Sets the margins in inches, so that the text fits at every plot size, and writes the names."""
+    # The names of sealane are bold, so wider.
+    letters = {
+        sample.contender: 0.077 if sample.peer == OURS else 0.068 for _, mine in panels for sample in mine
+    }
+    names = max(len(contender) * letter for contender, letter in letters.items()) + 0.15
     total = sum(heights) + 0.1
-    left, right = (names, 0.1) if plot.over == "way" else (0.5, names)
-    # An axis with a name needs more below it.
+    left, right = (names, 0.1) if plot.over == "contender" else (0.5, names)
+    # An axis with a label needs more space below it.
     tall, between = (0.5, 0.8) if plot.over == "threads" else (0.36, 0.62)
     whole.subplots_adjust(
         left=left / width,
         right=1 - right / width,
         top=1 - 0.3 / total,
-        bottom=(0.1 if plot.over == "way" else tall) / total,
+        bottom=(0.1 if plot.over == "contender" else tall) / total,
         wspace=(left + right) / ((width - columns * (left + right)) / columns),
         hspace=between / (total / down - between),
     )
     whole.canvas.draw_idle()
     for axes in whole.axes:
-        # At the picture's edge: a long title would not fit over a narrow panel.
+        # The title starts at the edge of the plot, because a long one would not fit over a narrow panel.
         axes.lab_title.set_x(0.03 / width - left / (axes.get_position().width * width))
         _name_ends(axes)
 
 
 def _name_ends(axes: Any) -> None:
-    """The names of the lines at their ends, pushed apart, with a hair to the line where that was needed."""
+    """Writes the names at the ends of the lines. Names that would overlap move apart and get a thin line."""
     ends = axes.lab_ends
     if not ends:
         return
@@ -228,38 +237,46 @@ def _name_ends(axes: Any) -> None:
     ends = sorted(ends, key=lambda end: end[3])
     wanted = [(math.log(end[3]) - low) / (high - low) * inches for end in ends]
     placed = spread(wanted, _LABEL, 0.0, inches)
-    for (way, colour, x, y, ours), to, was in zip(ends, placed, wanted, strict=True):
-        if x < last:  # It ends early: its name stands right there.
-            axes.annotate(way, (x, y), xytext=(4, 4), textcoords="offset points", color=colour)
+    for (contender, colour, x, y, ours), to, was in zip(ends, placed, wanted, strict=True):
+        if x < last:  # The line ends early; its name follows directly.
+            axes.annotate(contender, (x, y), xytext=(4, 4), textcoords="offset points", color=colour)
             continue
-        beside = (9, (to - was) * 72)
+        offset = (9, (to - was) * 72)
         weight = "bold" if ours else "normal"
         axes.annotate(
-            way, (x, y), beside, textcoords="offset points", va="center", color=colour, fontweight=weight
+            contender,
+            (x, y),
+            offset,
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            fontweight=weight,
         )
         if abs(to - was) > 0.05:
             hair = {"arrowstyle": "-", "linewidth": 0.5, "color": colour, "shrinkA": 0, "shrinkB": 0}
-            axes.annotate("", (x, y), (8, beside[1]), textcoords="offset points", arrowprops=hair)
+            axes.annotate("", (x, y), (8, offset[1]), textcoords="offset points", arrowprops=hair)
 
 
 def spread(wanted: Sequence[float], apart: float, low: float, high: float) -> list[float]:
-    """Places near the wanted ones, which are in order, but so far apart; within low and high if they fit."""
+    """Moves the sorted places until they are ``apart`` from each other, between ``low`` and ``high`` if they
+    fit.
+    """
     last = max(low, high - (len(wanted) - 1) * apart)
-    # With the distances taken away, all that is left to do is that none comes before another: whoever would
-    # shares the middle of both.
+    # This is an isotonic regression: after the distances are subtracted, the places have to be in order, and
+    # places that are not are merged into a group at their mean.
     groups: list[tuple[float, int]] = []
     for index, place in enumerate(wanted):
-        sum_, many = min(max(place - index * apart, low), last), 1
-        while groups and groups[-1][0] / groups[-1][1] > sum_ / many:
+        sum_, size = min(max(place - index * apart, low), last), 1
+        while groups and groups[-1][0] / groups[-1][1] > sum_ / size:
             before = groups.pop()
-            sum_, many = sum_ + before[0], many + before[1]
-        groups.append((sum_, many))
-    middles = [sum_ / many for sum_, many in groups for _ in range(many)]
+            sum_, size = sum_ + before[0], size + before[1]
+        groups.append((sum_, size))
+    middles = [sum_ / size for sum_, size in groups for _ in range(size)]
     return [middle + index * apart for index, middle in enumerate(middles)]
 
 
 def _ticks(axis: Any, plot: Plot, low: float, high: float) -> None:
-    """1, 2 and 5 of every decade, or only 1 where that would be too many."""
+    """Sets ticks at 1, 2 and 5 of every decade, or only at 1 if these would be too many."""
     from matplotlib.ticker import FixedLocator, FuncFormatter
 
     decades = math.log10(high / low)
@@ -314,8 +331,10 @@ _RC: Any = {
 
 
 def svg(plot: Plot, samples: Sequence[Sample], width: float, salt: str, themed: bool = True) -> str | None:
-    """The picture as text of an ``<svg>``, the same for the same samples. ``salt`` keeps its names apart from
-    others in one page; themed, its colours are the page's, else it is on white.
+    """Returns the plot as text of an ``<svg>``; the same samples give the same text.
+
+    ``salt`` makes its ids unique in a page. A themed plot uses the colours of the page, others a white
+    background.
     """
     drawn = figure(plot, samples, width)
     if drawn is None:
@@ -325,11 +344,13 @@ def svg(plot: Plot, samples: Sequence[Sample], width: float, salt: str, themed: 
         return text
     for light, name in style.NAMES.items():
         text = text.replace(light, f"var({name})")
-    # The page's own fonts, and a width that follows the page.
+    # The plot takes the fonts and the width of the page.
     text = re.sub(r'font-family="[^"]*"|font-family: [^;"]*', lambda m: "", text)
     text = re.sub(r"(font: (?:bold )?[\d.]+px) [^;\"]*", r"\1 sans-serif", text)
     text = re.sub(r'<svg ([^>]*?)width="([\d.]+)pt" height="[\d.]+pt"', r"<svg \1", text, count=1)
-    text = re.sub(r'<g id="[^"]*"', "<g", text)  # Nobody refers to them, and every picture has the same.
+    text = re.sub(
+        r'<g id="[^"]*"', "<g", text
+    )  # No element refers to these ids, and all plots have the same.
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
     return text.replace("<svg ", f'<svg role="img" data-salt="{salt}" ', 1)
 
@@ -345,7 +366,7 @@ def _svg(drawn: Any, salt: str, page: str) -> str:
 
 
 def save(experiment: Experiment, samples: Sequence[Sample], folder: Path) -> list[Path]:
-    """Every picture of an experiment as PNG and SVG, on white. Returns what was written."""
+    """Writes every plot of an experiment as PNG and SVG, on white. Returns the paths."""
     from matplotlib import rc_context
 
     written = []

@@ -1,6 +1,6 @@
-"""A bar on a terminal, and nothing anywhere else.
+"""A progress bar on a terminal; nothing is written elsewhere.
 
-A dozen lines of our own: the lab needs no other package to run, and every peer is optional.
+The bar is written here, in a few lines, because the lab runs without any package but sealane and matplotlib.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from sealane_lab.timing import Clock
 
 
 class Bar:
-    """How far a run is, and how much longer it takes.
+    """The progress of a run and the time that it still needs.
 
     Parameters
     ----------
     total : float
-        Of whatever the steps are counted in; here seconds of budget, so that time left is told well before
-        half of the run is over.
+        The sum of all steps. The lab counts seconds of budget, so that the time left is known early.
     """
 
     def __init__(self, total: float, stream: TextIO | None = None, clock: Clock = time.monotonic) -> None:
@@ -28,17 +27,18 @@ class Bar:
         self._total, self._done = total, 0.0
         self._clock, self._began = clock, clock()
 
-    def step(self, amount: float, what: str) -> None:
-        """So much more is done; ``what`` comes next."""
+    def step(self, amount: float, label: str) -> None:
+        """Advances the bar by ``amount`` and shows the label of the work that follows."""
         self._done = min(self._done + amount, self._total)
         if self._shown:
             part = self._done / self._total if self._total else 1.0
             full = int(part * 24)
             bar = "━" * full + "─" * (24 - full)
-            self._stream.write(f"\r\x1b[K{bar} {part:4.0%}  {self._left(part):>10}  {what}"[:160])
+            self._stream.write(f"\r\x1b[K{bar} {part:4.0%}  {self._left(part):>10}  {label}"[:160])
             self._stream.flush()
 
     def close(self) -> None:
+        """Removes the bar from the terminal."""
         if self._shown:
             self._stream.write("\r\x1b[K")
             self._stream.flush()

@@ -1,6 +1,6 @@
-"""Undoing with one library what another did. A library never confirms itself.
+"""Checks the output of one library with another one. No library confirms its own output.
 
-Whatever does not come back as the very same bytes is Wrong, and is not timed.
+If decryption does not return the original bytes, WrongOutput is raised and the contender is not timed.
 """
 
 from __future__ import annotations
@@ -10,24 +10,25 @@ from typing import Any
 
 import sealane
 
-from sealane_lab.model import OURS, Room, Wrong
-from sealane_lab.peers import here, need
+from sealane_lab.model import OURS, Workspace, WrongOutput
+from sealane_lab.peers import find, require
 
 Bytes = bytes | bytearray
 
 KEY = bytes(range(32))
-"""Keys of the lab are no secrets: they lie in tables and messages, and nothing real is encrypted."""
+"""The key of all measurements. It is not secret: the lab encrypts no real data."""
 
 NONCE = bytes(range(100, 112))
 
 
 def key_of(algorithm: str) -> bytes:
-    return KEY[: next(row.key_len for row in sealane.algorithms() if row.name == algorithm)]
+    """Returns as much of KEY as the algorithm takes."""
+    return KEY[: next(entry.key_len for entry in sealane.algorithms() if entry.name == algorithm)]
 
 
 def nonce_of(algorithm: str) -> bytes:
-    """NONCE where that is long enough."""
-    length = next(row.nonce_len for row in sealane.algorithms() if row.name == algorithm)
+    """Returns NONCE, repeated if the algorithm takes a longer nonce."""
+    length = next(entry.nonce_len for entry in sealane.algorithms() if entry.name == algorithm)
     return (NONCE * 3)[:length]
 
 
@@ -36,27 +37,27 @@ def _ours(algorithm: str, nonce: Bytes, sealed: Bytes) -> bytes:
 
 
 def _cryptography(algorithm: str, nonce: Bytes, sealed: Bytes) -> bytes:
-    aead = need("cryptography.hazmat.primitives.ciphers.aead")
+    aead = require("cryptography.hazmat.primitives.ciphers.aead")
     opened: bytes = getattr(aead, _CRYPTOGRAPHY[algorithm])(key_of(algorithm)).decrypt(nonce, sealed, None)
     return opened
 
 
 def _pycryptodome(algorithm: str, nonce: Bytes, sealed: Bytes) -> bytes:
-    aes = need("Crypto.Cipher.AES")
+    aes = require("Crypto.Cipher.AES")
     cipher = aes.new(key_of(algorithm), aes.MODE_GCM, nonce=nonce)
     opened: bytes = cipher.decrypt_and_verify(bytes(sealed[:-16]), bytes(sealed[-16:]))
     return opened
 
 
 def _pynacl(algorithm: str, nonce: Bytes, sealed: Bytes) -> bytes:
-    """Also for long nonces."""
-    open_ = getattr(need("nacl.bindings"), _PYNACL[algorithm])
+    """Decrypts with either nonce length."""
+    open_ = getattr(require("nacl.bindings"), _PYNACL[algorithm])
     opened: bytes = open_(bytes(sealed), b"", bytes(nonce), key_of(algorithm))
     return opened
 
 
 def _pyaegis(algorithm: str, nonce: Bytes, sealed: Bytes) -> bytes:
-    cipher = getattr(need("pyaegis"), _PYAEGIS[algorithm])(tag_size=16)
+    cipher = getattr(require("pyaegis"), _PYAEGIS[algorithm])(tag_size=16)
     opened: bytes = cipher.decrypt(key_of(algorithm), bytes(nonce), bytes(sealed))
     return opened
 
@@ -87,43 +88,47 @@ _REFEREES: tuple[tuple[str, frozenset[str] | None, _Open], ...] = (
 
 
 def opened(
-    room: Room, algorithm: str, sealed: Bytes, *, by_other_than: str, nonce: Bytes | None = None
+    workspace: Workspace, algorithm: str, sealed: Bytes, *, by_other_than: str, nonce: Bytes | None = None
 ) -> str:
-    """Who confirmed that ``sealed`` (ciphertext and tag) is the room's message; "" if nobody here can.
+    """Decrypts ``sealed`` (ciphertext and tag) and compares the result with the message of the workspace.
 
-    Raises Wrong.
+    Returns the name of the library that decrypted it, or "" if only sealane is installed. Raises WrongOutput.
     """
     nonce = nonce_of(algorithm) if nonce is None else nonce
     for name, algorithms, open_ in _REFEREES:
         if name == by_other_than or (algorithms is not None and algorithm not in algorithms):
             continue
-        if here(name).version is not None:
-            return _looked(room, algorithm, nonce, sealed, name, open_)
-    _looked(room, algorithm, nonce, sealed, OURS, _ours)  # Better than nothing, but it confirms nothing.
+        if find(name).version is not None:
+            return _confirm(workspace, algorithm, nonce, sealed, name, open_)
+    _confirm(
+        workspace, algorithm, nonce, sealed, OURS, _ours
+    )  # Finds wrong output, but is no independent confirmation.
     return ""
 
 
-def _looked(room: Room, algorithm: str, nonce: Bytes, sealed: Bytes, name: str, open_: _Open) -> str:
+def _confirm(
+    workspace: Workspace, algorithm: str, nonce: Bytes, sealed: Bytes, name: str, open_: _Open
+) -> str:
     try:
         message = open_(algorithm, nonce, sealed)
     except Exception as error:
-        raise Wrong(f"{name} cannot open it: {error}") from error
-    return same(room.plain, message, name)
+        raise WrongOutput(f"{name} cannot open it: {error}") from error
+    return same(workspace.plain, message, name)
 
 
-def same(wanted: Bytes, got: Any, who: str) -> str:
-    """``who``, if both are the same bytes. Raises Wrong."""
-    # Not compared as memoryviews: that goes byte by byte.
-    if wanted != (got if isinstance(got, bytes | bytearray) else bytes(got)):
-        raise Wrong(f"{who} gets other bytes")
-    return who
+def same(expected: Bytes, found: Any, library: str) -> str:
+    """Returns ``library`` if both are the same bytes. Raises WrongOutput."""
+    # bytes() because memoryviews compare byte by byte.
+    if expected != (found if isinstance(found, bytes | bytearray) else bytes(found)):
+        raise WrongOutput(f"{library} gets other bytes")
+    return library
 
 
-def sealed(room: Room, algorithm: str) -> bytes:
-    """The room's message as ciphertext and tag, made by sealane: for others to open."""
+def sealed(workspace: Workspace, algorithm: str) -> bytes:
+    """Returns ciphertext and tag of the message, made by sealane, for other libraries to decrypt."""
     return bytes(
-        room.once(
+        workspace.once(
             ("sealed", algorithm),
-            lambda: sealane.Aead(algorithm, key_of(algorithm)).encrypt(NONCE, room.plain, None),
+            lambda: sealane.Aead(algorithm, key_of(algorithm)).encrypt(NONCE, workspace.plain, None),
         )
     )

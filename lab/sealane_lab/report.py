@@ -1,4 +1,4 @@
-"""One HTML file: the machine, the pictures, what they say, the tables. It loads nothing from anywhere."""
+"""One HTML file with the plots, sentences, tables and the machine. It loads no other file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from sealane_lab import findings, plots, style
 from sealane_lab.experiments import NAMES, experiment
 from sealane_lab.model import LIMIT, Experiment, Plot
-from sealane_lab.results import Results, Sample, Skipped, ways_of
+from sealane_lab.results import Results, Sample, Skipped, contenders_of
 from sealane_lab.text import calls_text, digits, rate_text, size_text, time_text
 
 
@@ -25,14 +25,15 @@ def write(folder: Path, results: Results) -> Path:
 
 
 def html(results: Results) -> str:
+    """Returns the page."""
     measured = [experiment(name) for name in NAMES if results.of(name)]
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8"/>',
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-        f"<title>sealane lab, {escape(str(results.machine.get('taken', ''))[:10])}</title>",
+        f"<title>sealane-lab, {escape(str(results.machine.get('taken', ''))[:10])}</title>",
         f"<style>{style.css()}{_CSS}</style></head><body><main>",
-        "<h1>sealane lab</h1>",
+        "<h1>sealane-lab</h1>",
         f'<p class="lead">{escape(_lead(results))}</p>',
         _contents(measured),
         *(_experiment(one, results) for one in measured),
@@ -94,11 +95,11 @@ def _figure(one: Experiment, index: int, plot: Plot, samples: Sequence[Sample]) 
 
 
 def _table(one: Experiment, task: str, samples: Sequence[Sample]) -> str:
-    """Ways down, sizes or threads across."""
+    """Returns a table of contenders by sizes or threads."""
     mine = [sample for sample in samples if sample.task == task]
     plot = next((plot for plot in one.plots if task in plot.tasks), one.plots[0])
     places = sorted({(sample.size, sample.threads) for sample in mine})
-    found = {(s.way, s.size, s.threads): s for s in mine}
+    found = {(s.contender, s.size, s.threads): s for s in mine}
     fastest = {
         place: min(
             (s for s in mine if (s.size, s.threads) == place and s.peer != LIMIT),
@@ -110,10 +111,10 @@ def _table(one: Experiment, task: str, samples: Sequence[Sample]) -> str:
     unit = {"rate": "GB/s", "time": "time of one call", "calls": "calls a second"}[plot.value]
     head = "".join(f'<th scope="col">{escape(_place(*place))}</th>' for place in places)
     rows = []
-    for way in ways_of(mine):
+    for contender in contenders_of(mine):
         cells = []
         for place in places:
-            sample = found.get((way, *place))
+            sample = found.get((contender, *place))
             if sample is None:
                 cells.append('<td class="none">-</td>')
                 continue
@@ -121,15 +122,14 @@ def _table(one: Experiment, task: str, samples: Sequence[Sample]) -> str:
             ahead = first is not None and sample.peer != LIMIT and findings.tied(sample, first)
             best = ' class="best"' if ahead else ""
             cells.append(f"<td{best}>{_cell(plot, sample)}</td>")
-        some = next(sample for sample in mine if sample.way == way)
+        some = next(sample for sample in mine if sample.contender == contender)
         kind = ' class="limit"' if some.peer == LIMIT else ""
-        checked = some.checked or ("" if some.peer == LIMIT else "nobody")
+        checked = some.checked or ("" if some.peer == LIMIT else "no library")
         rows.append(
-            f'<tr{kind}><th scope="row">{escape(way)}</th>{"".join(cells)}<td>{escape(checked)}</td></tr>'
+            f'<tr{kind}><th scope="row">{escape(contender)}</th>'
+            f"{''.join(cells)}<td>{escape(checked)}</td></tr>"
         )
-    caption = (
-        f"{task}, {unit}: median, and quartiles below; the fastest, and who cannot be told from it, bold"
-    )
+    caption = f"{task}, {unit}: medians, quartiles below; bold: the fastest, and those that overlap with it"
     return (
         f'<div class="scroll"><table><caption>{escape(caption)}</caption>'
         f'<thead><tr><th></th>{head}<th scope="col">checked by</th></tr></thead>'
@@ -138,8 +138,8 @@ def _table(one: Experiment, task: str, samples: Sequence[Sample]) -> str:
 
 
 def _place(size: int, threads: int) -> str:
-    many = f"{threads} threads" if threads > 1 else ""
-    return ", ".join(part for part in (size_text(size) if size else "", many) if part) or "a call"
+    parts = (size_text(size) if size else "", f"{threads} threads" if threads > 1 else "")
+    return ", ".join(part for part in parts if part) or "a call"
 
 
 def _cell(plot: Plot, sample: Sample) -> str:
@@ -154,9 +154,9 @@ def _cell(plot: Plot, sample: Sample) -> str:
 
 
 def _skipped(skipped: Sequence[Skipped]) -> str:
-    """What was not measured: each way and reason once, however many sizes it concerns."""
-    whys = list(dict.fromkeys((one.way, one.why) for one in skipped))
-    items = "".join(f"<li><b>{escape(way)}</b>: {escape(why)}</li>" for way, why in whys)
+    """Returns the list of skipped contenders; each reason appears once for all sizes."""
+    whys = list(dict.fromkeys((one.contender, one.why) for one in skipped))
+    items = "".join(f"<li><b>{escape(contender)}</b>: {escape(why)}</li>" for contender, why in whys)
     return f"<details><summary>Not measured: {len(whys)}</summary><ul>{items}</ul></details>"
 
 
@@ -180,30 +180,31 @@ def _machine(results: Results) -> str:
     }
     lines = "".join(f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>" for k, v in facts.items() if v)
     limits = _list(
-        f"{one['name']}: not drawn, {one['reason']}" for one in about.get("limits", []) if "reason" in one
+        f"{one['name']}: not measured, {one['reason']}" for one in about.get("limits", []) if "reason" in one
     )
-    copies = [s for s in results.samples if s.peer == LIMIT and s.way == "copy in memory"]
+    copies = [s for s in results.samples if s.peer == LIMIT and s.contender == "copy in memory"]
     if copies:
-        most = max(copies, key=lambda sample: sample.size)
-        limits = f"<p>Memory copies {size_text(most.size)} at {rate_text(most.rate)}.</p>" + limits
+        largest = max(copies, key=lambda sample: sample.size)
+        limits = f"<p>Memory copies {size_text(largest.size)} at {rate_text(largest.rate)}.</p>" + limits
     return (
         f'<section id="machine"><h2>The machine</h2><dl>{lines}</dl>{limits}'
-        f'<div class="scroll"><table><caption>Who was there</caption><tbody>{peers}</tbody></table></div>'
-        "</section>"
+        '<div class="scroll"><table><caption>Libraries and programs</caption>'
+        f"<tbody>{peers}</tbody></table></div></section>"
     )
 
 
 def _method(results: Results) -> str:
-    unchecked = ways_of(s for s in results.samples if s.peer != LIMIT and not s.checked)
+    unchecked = contenders_of(s for s in results.samples if s.peer != LIMIT and not s.checked)
     lines = [
-        "All ways of a row take turns: each once a round, in an order that changes. A figure is the median "
-        "of its rounds; where the quartiles of two overlap, no one is called faster.",
-        "Before anything is timed, another library has to undo what it does. What it cannot is not timed.",
-        "Every call is made by an empty function of Python's, whose cost is part of all figures.",
+        "All contenders of a cell are timed in interleaved rounds, in a random order. A figure is the median "
+        "of the rounds. If the quartiles of two contenders overlap, neither is called faster.",
+        "Before a contender is timed, another library decrypts its output. Contenders with wrong output are "
+        "not timed.",
+        "Every call is made by an empty Python function, whose cost is part of all figures.",
         "GB is 10^9 bytes, KiB is 1024.",
     ]
     if unchecked:
-        lines.append("Checked by nobody else here: " + ", ".join(unchecked) + ".")
+        lines.append("Not checked, for lack of another library: " + ", ".join(unchecked) + ".")
     return f'<section id="method"><h2>How it was measured</h2>{_list(lines)}</section>'
 
 

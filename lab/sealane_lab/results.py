@@ -1,4 +1,4 @@
-"""What came out: a CSV of samples, a JSON of the machine, and the comparison of two runs."""
+"""The results of a run as a CSV of samples and a JSON of the machine, and the comparison of two runs."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ JSON_NAME = "machine.json"
 
 @dataclass(frozen=True)
 class Sample:
-    """A line of the CSV: one way to do one task at one size.
+    """A line of the CSV: one contender at one task and size.
 
     ``median``, ``low`` and ``high`` (the quartiles) are seconds of one call; ``n`` is the number of rounds.
-    ``checked`` is the library that undid what this way did, empty if there was none or nothing to undo.
+    ``checked`` is the library that decrypted the output, or empty if none was installed.
     """
 
     experiment: str
     task: str
-    way: str
+    contender: str
     peer: str
     size: int
     threads: int
@@ -41,57 +41,60 @@ class Sample:
 
     @property
     def key(self) -> tuple[str, str, str, int, int]:
-        return self.experiment, self.task, self.way, self.size, self.threads
+        """The columns that identify a measurement in two runs."""
+        return self.experiment, self.task, self.contender, self.size, self.threads
 
     @property
     def rate(self) -> float:
-        """GB/s, of 10^9 bytes."""
+        """GB/s, where GB is 10^9 bytes."""
         return self.size / self.median / 1e9
 
     @property
     def calls(self) -> float:
-        """Calls a second."""
+        """Calls per second."""
         return 1 / self.median
 
     @classmethod
     def of(cls, key: tuple[str, str, str, str, int, int], figures: Summary, checked: str) -> Sample:
+        """Makes a sample from the first six columns and the figures."""
         return cls(*key, figures.median, figures.low, figures.high, figures.n, "s", checked)
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """Something that was not measured, and why."""
+    """A contender that was not measured, and the reason."""
 
     experiment: str
     task: str
-    way: str
+    contender: str
     size: int
     why: str
 
 
 @dataclass
 class Results:
-    """All of a run. ``machine`` is what ``machine.describe`` says."""
+    """The results of a run. ``machine`` is the return value of ``machine.describe``."""
 
     machine: dict[str, Any] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
 
     def of(self, experiment: str) -> list[Sample]:
+        """Returns the samples of one experiment."""
         return [sample for sample in self.samples if sample.experiment == experiment]
 
     def save(self, folder: Path) -> None:
-        """Writes both files; each appears whole or not at all."""
+        """Writes both files, each atomically."""
         folder.mkdir(parents=True, exist_ok=True)
-        # So that a line says all of itself without the JSON.
+        # Every line of the CSV is complete without the JSON.
         about = {name: self.machine.get(name, "") for name in _MACHINE}
         versions = {peer["name"]: peer["version"] or "" for peer in self.machine.get("peers", [])}
-        with _whole(folder / CSV_NAME) as file:
+        with _atomic_file(folder / CSV_NAME) as file:
             writer = csv.DictWriter(file, _HEAD, lineterminator="\n")
             writer.writeheader()
             for sample in self.samples:
-                writer.writerow({**_row(sample), "version": versions.get(sample.peer, ""), **about})
-        with _whole(folder / JSON_NAME) as file:
+                writer.writerow({**_line(sample), "version": versions.get(sample.peer, ""), **about})
+        with _atomic_file(folder / JSON_NAME) as file:
             json.dump({**self.machine, "skipped": [asdict(one) for one in self.skipped]}, file, indent=2)
             file.write("\n")
 
@@ -102,29 +105,38 @@ _HEAD = [*_COLUMNS, "version", *_MACHINE]
 
 
 def load(folder: Path) -> Results:
-    """What ``Results.save`` wrote there.
+    """Reads the files that ``Results.save`` wrote.
 
-    Raises OSError, and ValueError for a file that is none of the lab's.
+    Raises OSError, and ValueError for files of another format.
     """
     with open(folder / JSON_NAME, encoding="utf-8") as file:
         machine = json.load(file)
     if not isinstance(machine, dict):
-        raise ValueError(f"{folder / JSON_NAME} is not the lab's")
-    skipped = [Skipped(**one) for one in machine.pop("skipped", [])]
+        raise ValueError(
+            f"expected a JSON object of sealane-lab, found another value in {folder / JSON_NAME}"
+        )
+    skipped = [Skipped(**_renamed(one)) for one in machine.pop("skipped", [])]
     with open(folder / CSV_NAME, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
-        if not set(_COLUMNS) <= set(reader.fieldnames or ()):
-            raise ValueError(f"{folder / CSV_NAME} does not have the lab's columns")
-        samples = [_sample(row) for row in reader]
+        reader.fieldnames = list(_renamed(dict.fromkeys(reader.fieldnames or ())))
+        if missing := set(_COLUMNS) - set(reader.fieldnames):
+            raise ValueError(f"{folder / CSV_NAME} lacks the columns {', '.join(sorted(missing))}")
+        samples = [_sample(line) for line in reader]
     return Results(machine, samples, skipped)
+
+
+def _renamed(columns: dict[str, Any]) -> dict[str, Any]:
+    """Renames the column "way", the name of "contender" in files written until 2026-11-22."""
+    return {"contender" if name == "way" else name: value for name, value in columns.items()}
 
 
 @dataclass(frozen=True)
 class Change:
     """The same measurement in two runs.
 
-    ``ratio`` is new time through old, so above 1 is slower; ``low`` and ``high`` are what it may be by the
-    quartiles of both. ``noise`` is what the runs differ by anyway.
+    ``ratio`` is the new time divided by the old one, so that values above 1 are slower; ``low`` and ``high``
+    are its range by the quartiles of both. ``noise`` is the relative difference of two runs of the same
+    build.
     """
 
     old: Sample
@@ -133,20 +145,23 @@ class Change:
 
     @property
     def ratio(self) -> float:
+        """New median divided by old median."""
         return self.new.median / self.old.median
 
     @property
     def low(self) -> float:
+        """The least ratio by the quartiles."""
         return self.new.low / self.old.high
 
     @property
     def high(self) -> float:
+        """The largest ratio by the quartiles."""
         return self.new.high / self.old.low
 
     @property
     def beyond_noise(self) -> bool:
-        """The quartiles of both do not overlap, each is of enough rounds to have some, and the difference is
-        larger than the noise.
+        """Whether the quartiles do not overlap, come from enough rounds, and the difference exceeds the
+        noise.
         """
         enough = min(self.old.n, self.new.n) >= ENOUGH
         apart = not self.low <= 1 <= self.high
@@ -154,14 +169,14 @@ class Change:
 
 
 ENOUGH = 5
-"""Rounds whose quartiles mean anything."""
+"""The minimum number of rounds for meaningful quartiles."""
 
-LEAST_NOISE = 0.03
-"""What two runs of one build differ by on a quiet machine."""
+MIN_NOISE = 0.03
+"""The relative difference of two runs of one build on an idle machine."""
 
 
 def compare(old: Results, new: Results) -> list[Change]:
-    """Every measurement that both have, in the order of the new one."""
+    """Compares the measurements that are in both runs, in the order of the new one."""
     before = {sample.key: sample for sample in old.samples}
     pairs = [(before[sample.key], sample) for sample in new.samples if sample.key in before]
     noise = _noise(pairs)
@@ -169,36 +184,40 @@ def compare(old: Results, new: Results) -> list[Change]:
 
 
 def _noise(pairs: Iterable[tuple[Sample, Sample]]) -> float:
-    """By how much nine of ten limits changed at most: they run nobody's code, so the machine did that."""
+    """Returns the change that nine of ten limits stay below.
+
+    No library runs in a limit, so the machine caused it.
+    """
     moved = sorted(abs(math.log(b.median / a.median)) for a, b in pairs if b.peer == LIMIT)
-    return max(LEAST_NOISE, math.expm1(moved[int(len(moved) * 0.9)]) if moved else 0.0)
+    return max(MIN_NOISE, math.expm1(moved[int(len(moved) * 0.9)]) if moved else 0.0)
 
 
 def only_in(these: Results, others: Results) -> list[Sample]:
+    """Returns the samples that the other run lacks."""
     known = {sample.key for sample in others.samples}
     return [sample for sample in these.samples if sample.key not in known]
 
 
-def ways_of(samples: Iterable[Sample]) -> list[str]:
-    """Without doubles, in order."""
-    return list(dict.fromkeys(sample.way for sample in samples))
+def contenders_of(samples: Iterable[Sample]) -> list[str]:
+    """Returns the names of the contenders in order, each once."""
+    return list(dict.fromkeys(sample.contender for sample in samples))
 
 
-def _row(sample: Sample) -> dict[str, Any]:
-    # Nine digits: more than any clock here has, and the same text on every machine.
+def _line(sample: Sample) -> dict[str, Any]:
+    # Nine digits are more than any clock resolves, and give the same text on every machine.
     return {name: f"{v:.9g}" if isinstance(v, float) else v for name, v in asdict(sample).items()}
 
 
 _KINDS = {"size": int, "threads": int, "n": int, "median": float, "low": float, "high": float}
 
 
-def _sample(row: dict[str, str]) -> Sample:
-    values: dict[str, Any] = {name: _KINDS.get(name, str)(row[name]) for name in _COLUMNS}
+def _sample(line: dict[str, str]) -> Sample:
+    values: dict[str, Any] = {name: _KINDS.get(name, str)(line[name]) for name in _COLUMNS}
     return Sample(**values)
 
 
-class _whole:
-    """A text file that gets its name when it is complete."""
+class _atomic_file:
+    """A text file that is renamed to its final name when it is complete."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._part = path, path.with_name(path.name + ".part")

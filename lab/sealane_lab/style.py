@@ -1,7 +1,7 @@
-"""Colours and type of the pictures: one quiet style, told apart without red and green.
+"""Colours, dashes and fonts of the plots, readable without telling red from green.
 
-A colour belongs to a peer, in every picture; how it is called makes the dashes. The hues are those of Okabe
-and Ito, made lighter for the dark page. Pictures inside the report take them from the page, by name.
+Each peer has one colour in every plot, and each kind of call one dash pattern. The hues are those of Okabe
+and Ito, with a lighter set for dark pages. Plots inside the report use the CSS variables of the page.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 from sealane_lab.model import OURS
 
-# What is drawn with: light, dark.
+# Colours on light and on dark pages.
 INK: Final = {
     "ink": ("#1b1b1a", "#eceae6"),
     "soft": ("#6a6964", "#a3a19b"),
@@ -37,7 +37,7 @@ NAMES: Final = {
     **{light: f"--{name}" for name, (light, _) in INK.items()},
     **{light: f"--{name.lower()}" for name, (light, _) in PEERS.items()},
 }
-"""Each light colour to the name that the page has for it."""
+"""Maps each light colour to its CSS variable."""
 
 DASHES: Final[dict[str, tuple[float, tuple[float, ...]]]] = {
     "in place": (0, ()),
@@ -49,27 +49,27 @@ DASHES: Final[dict[str, tuple[float, tuple[float, ...]]]] = {
     "ECIES": (0, (1, 1.2)),
     "HPKE": (0, (6, 1.5, 1, 1.5)),
     "X-Wing": (0, (6, 1.2, 1, 1.2, 1, 1.2)),
-    "GCM": (0, (6, 1.5, 1, 1.5)),  # Beside CTR; of AES-256-GCM the key's length has it.
+    "GCM": (0, (6, 1.5, 1, 1.5)),  # Next to CTR. In "AES-256-GCM" the key length decides.
 }
 
 FONTS: Final = ["DejaVu Sans", "Verdana", "Arial"]
-"""What matplotlib brings along: the same pictures everywhere. An SVG asks for the next where the reader lacks
-that one; Verdana is as wide. The report has the page's font instead.
+"""The first font comes with matplotlib, so that plots are the same everywhere. The reader of an SVG may lack
+it and takes the next one; Verdana is as wide. The report uses the font of the page.
 """
 
 
 def colour(peer: str) -> str:
-    """The light one. Grey for who is not in the table."""
+    """Returns the light colour of a peer; grey if the table has none."""
     return PEERS.get(peer, INK["soft"])[0]
 
 
-def dash(way: str) -> tuple[float, tuple[float, ...]]:
-    """By a word of the way's name; whole for the others."""
-    return next((dashes for word, dashes in DASHES.items() if word in way), (0, ()))
+def dash(contender: str) -> tuple[float, tuple[float, ...]]:
+    """Returns the dash pattern by a word of the name; a solid line for other names."""
+    return next((dashes for word, dashes in DASHES.items() if word in contender), (0, ()))
 
 
 def css() -> str:
-    """The names, for light pages and dark ones."""
+    """Returns the CSS variables for light and dark pages."""
     tables = {**INK, **{name.lower(): pair for name, pair in PEERS.items()}}
 
     def block(which: int) -> str:

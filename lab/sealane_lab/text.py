@@ -1,10 +1,10 @@
-"""Figures for people: three digits and a unit."""
+"""Formats figures with three digits and a unit."""
 
 from __future__ import annotations
 
 
 def size_text(size: int) -> str:
-    """1024 is "1 KiB"; what is no whole number of a unit is told in the unit below."""
+    """Returns a size in the largest unit of which it is a whole number, for example "1 KiB" or "1500 B"."""
     for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if size >> shift and not size % (1 << shift):
             return f"{size >> shift} {unit}"
@@ -14,6 +14,7 @@ def size_text(size: int) -> str:
 
 
 def time_text(seconds: float) -> str:
+    """Returns a time with its unit, for example "12.3 µs"."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= scale:
             return f"{digits(seconds / scale)} {unit}"
@@ -21,12 +22,12 @@ def time_text(seconds: float) -> str:
 
 
 def rate_text(gigabytes: float) -> str:
-    """Of 10^9 bytes a second."""
+    """Returns a rate in GB/s or MB/s, where GB is 10^9 bytes."""
     return f"{digits(gigabytes)} GB/s" if gigabytes >= 1 else f"{digits(gigabytes * 1000)} MB/s"
 
 
 def calls_text(calls: float) -> str:
-    """A second."""
+    """Returns a number of calls per second, for example "1.20 M/s"."""
     for unit, scale in (("M", 1e6), ("k", 1e3)):
         if calls >= scale:
             return f"{digits(calls / scale)} {unit}/s"
@@ -34,13 +35,14 @@ def calls_text(calls: float) -> str:
 
 
 def times_text(ratio: float) -> str:
+    """Returns a ratio, for example "2.00x"."""
     return f"{digits(ratio)}x"
 
 
 def digits(value: float) -> str:
-    """Three of them."""
+    """Returns a number with three significant digits."""
     if value < 0.0995:
         return f"{value:.3g}"
-    # As it will be after rounding: 9.999 is 10.0.
+    # The limits are those of the rounded value: 9.999 becomes 10.0.
     places = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{value:,.{places}f}"

@@ -1,7 +1,8 @@
-"""How long one call takes, of several ways that take turns.
+"""Times one call of several contenders in interleaved rounds.
 
-A machine is not equally fast all the time, so the ways are not timed one after another but in rounds: each
-once a round, in an order that changes. What is told of a way is the median of its rounds and their quartiles.
+The speed of a machine changes over time. Therefore the contenders are not timed one after another but in
+rounds: each round times every contender once, in a random order. The result of a contender is the median of
+its rounds, with the quartiles.
 """
 
 from __future__ import annotations
@@ -18,31 +19,32 @@ Work = Callable[[], object]
 Clock = Callable[[], float]
 
 Timed = Callable[[int], float]
-"""Does its work so many times and returns the seconds of all of them together."""
+"""Makes that many calls and returns the seconds of all of them together."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much time a measurement may take.
+    """The time that a measurement may take.
 
     Parameters
     ----------
     budget : float
-        Seconds for all ways together. The least number of rounds is done even if it takes longer.
-    least : float
-        Seconds that one way takes in one round, by repetition: a clock tells little of a microsecond.
+        Seconds for all contenders together. The minimum number of rounds runs even if it takes longer.
+    min_seconds : float
+        Seconds that one contender takes in one round, by repetition: the clock is too coarse for a single
+        call of a microsecond.
     rounds : (int, int)
-        The fewest and the most.
+        The minimum and the maximum number of rounds.
     """
 
     budget: float
-    least: float = 0.002
+    min_seconds: float = 0.002
     rounds: tuple[int, int] = (5, 101)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Seconds of one call: the median, both quartiles, and of how many rounds."""
+    """Seconds of one call: the median, both quartiles, and the number of rounds."""
 
     median: float
     low: float
@@ -51,7 +53,7 @@ class Summary:
 
 
 def summary(samples: Sequence[float]) -> Summary:
-    """Of at least one sample."""
+    """Summarizes at least one sample."""
     if len(samples) == 1:
         return Summary(samples[0], samples[0], samples[0], 1)
     low, median, high = statistics.quantiles(samples, n=4, method="inclusive")
@@ -59,16 +61,16 @@ def summary(samples: Sequence[float]) -> Summary:
 
 
 def timed(work: Work, reset: Work | None = None, clock: Clock = time.perf_counter) -> Timed:
-    """``work`` in a loop; with ``reset`` before each call, whose time does not count."""
+    """Returns a timed loop over ``work``. The time of ``reset``, called before each call, is not counted."""
 
     def loop(calls: int) -> float:
-        turns = range(calls)
+        repetitions = range(calls)
         began = clock()
-        for _ in turns:
+        for _ in repetitions:
             work()
         return clock() - began
 
-    def apart(calls: int) -> float:
+    def with_reset(calls: int) -> float:
         assert reset is not None
         seconds = 0.0
         for _ in range(calls):
@@ -78,37 +80,43 @@ def timed(work: Work, reset: Work | None = None, clock: Clock = time.perf_counte
             seconds += clock() - began
         return seconds
 
-    return loop if reset is None else apart
+    return loop if reset is None else with_reset
 
 
-def calls_for(way: Timed, least: float) -> int:
-    """How often to repeat it, so that a round takes ``least`` seconds. Warms up as well."""
-    if way(1) >= 10 * least:
-        return 1  # Too long for the first call to mean much; a second one to find out would be waste.
+def calls_for(timed: Timed, min_seconds: float) -> int:
+    """Returns the number of calls that take ``min_seconds``.
+
+    The calls that find it out also warm the caches.
+    """
+    if timed(1) >= 10 * min_seconds:
+        return 1
     calls = 1
-    while (seconds := way(calls)) < least:
-        # Never more than tenfold: the first calls are slow, and a guess from them would be far off.
-        wanted = int(calls * least / seconds * 1.2) + 1 if seconds > 0 else calls * 10
+    while (seconds := timed(calls)) < min_seconds:
+        # At most ten times as many: the first calls are slow, and an estimate from them would be far too low.
+        wanted = int(calls * min_seconds / seconds * 1.2) + 1 if seconds > 0 else calls * 10
         calls = max(calls + 1, min(wanted, calls * 10))
     return calls
 
 
-def order(names: Sequence[str], turn: int) -> list[str]:
-    """Who comes when: shuffled anew every round, the same in every run, so that nobody always finds caches
-    and memory as the same other one left them. (Turning the list round did not do: neighbours stay so.)
+def order(names: Sequence[str], round_number: int) -> list[str]:
+    """Returns the order of the contenders in a round: random, but the same in every run.
+
+    A contender finds the caches and the memory as the one before it left them. With a rotated order, each
+    would always follow the same one.
     """
-    return random.Random(turn).sample(names, len(names))
+    return random.Random(round_number).sample(names, len(names))
 
 
 def measure(
-    ways: Mapping[str, Timed],
+    contenders: Mapping[str, Timed],
     effort: Effort,
     clock: Clock = time.perf_counter,
     failed: Callable[[str, Exception], object] | None = None,
 ) -> dict[str, list[float]]:
-    """Seconds of one call, a sample a round, of every way.
+    """Returns the seconds of one call of every contender, one sample per round.
 
-    A way that raises is given to ``failed`` and has no samples; without ``failed`` it raises here.
+    A contender that raises is reported to ``failed`` and has no samples. Without ``failed`` the error is
+    raised.
     """
     samples: dict[str, list[float]] = {}
     began = clock()
@@ -128,22 +136,22 @@ def measure(
                 samples.pop(name, None)
 
         def warm(name: str) -> None:
-            calls[name] = calls_for(ways[name], effort.least)
+            calls[name] = calls_for(contenders[name], effort.min_seconds)
             samples[name] = []
 
         def sample(name: str) -> None:
-            samples[name].append(ways[name](calls[name]) / calls[name])
+            samples[name].append(contenders[name](calls[name]) / calls[name])
 
-        for name in ways:
+        for name in contenders:
             attempt(name, functools.partial(warm, name))
-        fewest, most = effort.rounds
+        min_rounds, max_rounds = effort.rounds
         rounds_began = clock()
-        for turn in range(most):
+        for number in range(max_rounds):
             now = clock()
-            a_round = (now - rounds_began) / turn if turn else 0.0
-            if not calls or (turn >= fewest and now + a_round - began > effort.budget):
+            a_round = (now - rounds_began) / number if number else 0.0
+            if not calls or (number >= min_rounds and now + a_round - began > effort.budget):
                 break
-            for name in order(list(calls), turn):
+            for name in order(list(calls), number):
                 attempt(name, functools.partial(sample, name))
     finally:
         if collecting:

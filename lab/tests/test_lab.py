@@ -17,7 +17,18 @@ import pytest
 from sealane_lab import findings, machine, peers, plots, referee, runner, timing
 from sealane_lab.cli import main
 from sealane_lab.experiments import NAMES, experiment
-from sealane_lab.model import LIMIT, OURS, Absent, Cell, Experiment, Plot, Ready, Room, Row, Wrong
+from sealane_lab.model import (
+    LIMIT,
+    OURS,
+    Absent,
+    Cell,
+    Contender,
+    Experiment,
+    Plot,
+    Ready,
+    Workspace,
+    WrongOutput,
+)
 from sealane_lab.progress import Bar
 from sealane_lab.report import write
 from sealane_lab.results import Change, Results, Sample, Skipped, compare, load, only_in
@@ -36,12 +47,12 @@ class Machine:
     def clock(self) -> float:
         return self.now
 
-    def way(self, name: str, seconds: float) -> timing.Timed:
-        def work() -> None:
+    def work(self, name: str, seconds: float) -> timing.Timed:
+        def call() -> None:
             self.now += seconds
             self.done.append(name)
 
-        return timing.timed(work, clock=self.clock)
+        return timing.timed(call, clock=self.clock)
 
 
 def test_medians_and_quartiles() -> None:
@@ -51,16 +62,16 @@ def test_medians_and_quartiles() -> None:
 
 def test_a_round_is_made_long_enough() -> None:
     it = Machine()
-    assert timing.calls_for(it.way("slow", 0.5), 0.002) == 1
+    assert timing.calls_for(it.work("slow", 0.5), 0.002) == 1
     assert len(it.done) == 1
-    calls = timing.calls_for(it.way("fast", 1e-6), 0.002)
+    calls = timing.calls_for(it.work("fast", 1e-6), 0.002)
     assert 2000 <= calls <= 3000
 
 
 def test_one_call_is_told_whatever_the_repetition() -> None:
     it = Machine()
-    ways = {"a": it.way("a", 1e-6), "b": it.way("b", 3e-4), "c": it.way("c", 0.1)}
-    samples = timing.measure(ways, timing.Effort(100.0, 0.002, (5, 9)), it.clock)
+    contenders = {"a": it.work("a", 1e-6), "b": it.work("b", 3e-4), "c": it.work("c", 0.1)}
+    samples = timing.measure(contenders, timing.Effort(100.0, 0.002, (5, 9)), it.clock)
     assert {name: len(them) for name, them in samples.items()} == {"a": 9, "b": 9, "c": 9}
     for name, seconds in (("a", 1e-6), ("b", 3e-4), ("c", 0.1)):
         assert samples[name] == pytest.approx([seconds] * 9)
@@ -68,9 +79,9 @@ def test_one_call_is_told_whatever_the_repetition() -> None:
 
 def test_the_budget_ends_a_measurement_but_not_before_the_fewest_rounds() -> None:
     it = Machine()
-    samples = timing.measure({"a": it.way("a", 1.0)}, timing.Effort(10.0, 0.001, (3, 100)), it.clock)
+    samples = timing.measure({"a": it.work("a", 1.0)}, timing.Effort(10.0, 0.001, (3, 100)), it.clock)
     assert 7 <= len(samples["a"]) <= 9
-    samples = timing.measure({"a": it.way("a", 1.0)}, timing.Effort(0.0, 0.001, (3, 100)), it.clock)
+    samples = timing.measure({"a": it.work("a", 1.0)}, timing.Effort(0.0, 0.001, (3, 100)), it.clock)
     assert len(samples["a"]) == 3
 
 
@@ -135,13 +146,13 @@ def test_figures_for_people() -> None:
 # ---- results
 
 
-def sample(way: str = "sealane into", median: float = 1e-3, **other: object) -> Sample:
+def sample(contender: str = "sealane into", median: float = 1e-3, **other: object) -> Sample:
     """A made-up one, whose quartiles are 2 % away."""
-    peer = way.split()[0] if way != "copy in memory" else LIMIT
+    peer = contender.split()[0] if contender != "copy in memory" else LIMIT
     made = Sample(
         "buffers",
         "encrypt",
-        way,
+        contender,
         peer,
         1 << 20,
         1,
@@ -167,7 +178,7 @@ def test_there_and_back(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["machine.json", "results.csv"]
     head, _, line, _ = (tmp_path / "out" / "results.csv").read_text().splitlines()
     assert head == (
-        "experiment,task,way,peer,size,threads,median,low,high,n,unit,checked,version,cpu,cores,os,python"
+        "experiment,task,contender,peer,size,threads,median,low,high,n,unit,checked,version,cpu,cores,os,python"
     )
     assert line.endswith(",cryptography,50.0,made up,,,"), "a line tells the peer's version and the machine"
 
@@ -177,7 +188,7 @@ def test_what_is_no_result(tmp_path: Path) -> None:
         load(tmp_path)
     (tmp_path / "machine.json").write_text("{}")
     (tmp_path / "results.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="columns"):
+    with pytest.raises(ValueError, match="lacks the columns checked, contender"):
         load(tmp_path)
 
 
@@ -268,9 +279,14 @@ def test_how_close_it_is_to_what_is_possible() -> None:
 
 
 def test_families_are_not_mixed() -> None:
-    plot = Plot("made up", ("encrypt",), "time", over="way", families=True)
-    rows = [("RSA sealane", 2.0), ("RSA cryptography", 1.0), ("ECIES sealane", 0.1), ("ECIES eciespy", 0.3)]
-    text = told(*(sample(way, s, peer=way.split()[1]) for way, s in rows), plot=plot)
+    plot = Plot("made up", ("encrypt",), "time", over="contender", families=True)
+    contenders = [
+        ("RSA sealane", 2.0),
+        ("RSA cryptography", 1.0),
+        ("ECIES sealane", 0.1),
+        ("ECIES eciespy", 0.3),
+    ]
+    text = told(*(sample(way, s, peer=way.split()[1]) for way, s in contenders), plot=plot)
     assert "RSA: cryptography (1.00 s) is 2.00x as fast as sealane (2.00 s)" in text
     assert "ECIES: sealane (100 ms) is 3.00x as fast as eciespy (300 ms)" in text
 
@@ -281,10 +297,10 @@ def test_nobody_to_compare_with() -> None:
 
 
 def test_the_notebook_is_answered() -> None:
-    rows = [("making a key", 0, 0.9), ("sealing", 140, 150e-6)]
+    contenders = [("making a key", 0, 0.9), ("sealing", 140, 150e-6)]
     made = [
         sample("RSA-3072 pycryptodome", t, peer="pycryptodome", task=task, size=size)
-        for task, size, t in rows
+        for task, size, t in contenders
     ]
     made.append(sample("ECIES eciespy", 140e-6, peer="eciespy", task="sealing", size=140))
     text = " ".join(findings.of(experiment("hybrid"), made))
@@ -308,30 +324,30 @@ class Broken(Exception):
     pass
 
 
-def made_up(*rows: Row, cell: Cell | None = None) -> Experiment:
+def made_up(*contenders: Contender, cell: Cell | None = None) -> Experiment:
     return Experiment(
         name="buffers",
         title="",
         about="",
         cells=lambda _: [cell or Cell("encrypt", 64)],
-        rows=lambda: list(rows),
+        contenders=lambda: list(contenders),
         plots=(RATE,),
         budget={"full": 0.1, "quick": 0.1, "tiny": 0.01},
     )
 
 
-def ran(*rows: Row, cell: Cell | None = None) -> Results:
+def ran(*contenders: Contender, cell: Cell | None = None) -> Results:
     results = Results()
-    runner.run(made_up(*rows, cell=cell), "tiny", results, Bar(1.0))
+    runner.run(made_up(*contenders, cell=cell), "tiny", results, Bar(1.0))
     return results
 
 
-def fine(_: Room) -> Ready:
+def fine(_: Workspace) -> Ready:
     return Ready(lambda: None, lambda: "somebody")
 
 
-def raising(error: Exception) -> Callable[[Room], Ready]:
-    def prepare(_: Room) -> Ready:
+def raising(error: Exception) -> Callable[[Workspace], Ready]:
+    def prepare(_: Workspace) -> Ready:
         raise error
 
     return prepare
@@ -339,21 +355,21 @@ def raising(error: Exception) -> Callable[[Room], Ready]:
 
 def test_who_is_wrong_or_missing_is_not_timed_and_the_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong() -> str:
-        raise Wrong("other bytes")
+        raise WrongOutput("other bytes")
 
     gone = peers.Peer("gone", "made up", module="sealane_gone")
-    monkeypatch.setattr(peers, "here", lambda name: peers.presence(gone) if name == "gone" else HERE)
+    monkeypatch.setattr(peers, "find", lambda name: peers.presence(gone) if name == "gone" else HERE)
     results = ran(
-        Row(OURS, "fine", "encrypt", fine),
-        Row(OURS, "wrong", "encrypt", lambda _: Ready(lambda: None, wrong)),
-        Row(OURS, "absent", "encrypt", raising(Absent("not today"))),
-        Row(OURS, "broken", "encrypt", raising(Broken("down"))),
-        Row(OURS, "too large", "encrypt", fine, largest=63),
-        Row("gone", "gone", "encrypt", fine),
-        Row(OURS, "of another task", "decrypt", fine),
+        Contender(OURS, "fine", "encrypt", fine),
+        Contender(OURS, "wrong", "encrypt", lambda _: Ready(lambda: None, wrong)),
+        Contender(OURS, "absent", "encrypt", raising(Absent("not today"))),
+        Contender(OURS, "broken", "encrypt", raising(Broken("down"))),
+        Contender(OURS, "too large", "encrypt", fine, largest=63),
+        Contender("gone", "gone", "encrypt", fine),
+        Contender(OURS, "of another task", "decrypt", fine),
     )
-    assert [(one.way, one.checked, one.n) for one in results.samples] == [("fine", "somebody", 2)]
-    assert {one.way: one.why for one in results.skipped} == {
+    assert [(one.contender, one.checked, one.n) for one in results.samples] == [("fine", "somebody", 2)]
+    assert {one.contender: one.why for one in results.skipped} == {
         "wrong": "other bytes",
         "absent": "not today",
         "broken": "Broken: down",
@@ -373,42 +389,42 @@ def test_who_breaks_down_later_is_left_out() -> None:
             raise Broken("after a while")
 
     results = ran(
-        Row(OURS, "breaks", "encrypt", lambda _: Ready(run, lambda: "somebody")),
-        Row(OURS, "fine", "encrypt", fine),
+        Contender(OURS, "breaks", "encrypt", lambda _: Ready(run, lambda: "somebody")),
+        Contender(OURS, "fine", "encrypt", fine),
     )
-    assert [one.way for one in results.samples] == ["fine"]
-    assert [(one.way, one.why) for one in results.skipped] == [("breaks", "Broken: after a while")]
+    assert [one.contender for one in results.samples] == ["fine"]
+    assert [(one.contender, one.why) for one in results.skipped] == [("breaks", "Broken: after a while")]
     with pytest.raises(Broken):
         timing.measure({"breaks": timing.timed(run)}, timing.Effort(0.0))
 
 
 def test_what_does_not_fit_into_memory_is_not_tried() -> None:
-    results = ran(Row(OURS, "fine", "encrypt", fine), cell=Cell("encrypt", 1 << 50))
+    results = ran(Contender(OURS, "fine", "encrypt", fine), cell=Cell("encrypt", 1 << 50))
     assert results.samples == []
     assert "memory" in results.skipped[0].why
 
 
 def test_a_room_is_left_clean(tmp_path: Path) -> None:
     closed: list[int] = []
-    room = Room(Cell("encrypt", 16), tmp_path)
-    assert room.folder.is_dir()
-    room.later(lambda: closed.append(1))
-    room.later(lambda: closed.append(2))
-    room.close()
+    workspace = Workspace(Cell("encrypt", 16), tmp_path)
+    assert workspace.folder.is_dir()
+    workspace.on_close(lambda: closed.append(1))
+    workspace.on_close(lambda: closed.append(2))
+    workspace.close()
     assert closed == [2, 1]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_referee_sees_a_changed_byte() -> None:
-    room = Room(Cell("encrypt", 100))
-    wire = bytearray(referee.sealed(room, "aes-256-gcm"))
-    assert referee.opened(room, "aes-256-gcm", wire, by_other_than="nobody") == OURS
-    assert referee.opened(room, "aes-256-gcm", wire, by_other_than=OURS) == "cryptography"
+    workspace = Workspace(Cell("encrypt", 100))
+    wire = bytearray(referee.sealed(workspace, "aes-256-gcm"))
+    assert referee.opened(workspace, "aes-256-gcm", wire, by_other_than="nobody") == OURS
+    assert referee.opened(workspace, "aes-256-gcm", wire, by_other_than=OURS) == "cryptography"
     wire[5] ^= 1
     for other in OURS, "nobody":
-        with pytest.raises(Wrong, match="cannot open"):
-            referee.opened(room, "aes-256-gcm", wire, by_other_than=other)
-    with pytest.raises(Wrong, match="other bytes"):
+        with pytest.raises(WrongOutput, match="cannot open"):
+            referee.opened(workspace, "aes-256-gcm", wire, by_other_than=other)
+    with pytest.raises(WrongOutput, match="other bytes"):
         referee.same(b"this", b"that", "somebody")
 
 
@@ -424,9 +440,9 @@ def test_every_experiment(name: str, tmp_path: Path) -> None:
     assert [one for one in results.skipped if not reasons.search(one.why)] == []
     assert {one.task for one in results.samples} == {cell.task for cell in experiment(name).cells("tiny")}
     assert {one.peer for one in results.samples} >= {OURS, "cryptography"}
-    others = peers.here("pyaegis").version is not None  # The one other library with AEGIS.
+    others = peers.find("pyaegis").version is not None  # The one other library with AEGIS.
     unchecked = {
-        one.way
+        one.contender
         for one in results.samples
         if one.peer != LIMIT and not one.checked and (others or not one.task.startswith("aegis"))
     }
@@ -444,11 +460,11 @@ def test_an_experiment_says_what_it_is(name: str) -> None:
     assert {cell.task for cell in one.cells("quick")} == tasks
     drawn = {task for plot in one.plots for task in plot.tasks}
     assert drawn == tasks
-    assert {row.task for row in one.rows()} == tasks
+    assert {c.task for c in one.contenders()} == tasks
     known = {peer.name for peer in peers.PEERS} | {LIMIT}
-    assert {row.peer for row in one.rows()} <= known
-    ways = [(row.task, row.way) for row in one.rows()]
-    assert len(ways) == len(set(ways)), "two rows of one name"
+    assert {c.peer for c in one.contenders()} <= known
+    names = [(c.task, c.name) for c in one.contenders()]
+    assert len(names) == len(set(names)), "two contenders of one name"
 
 
 def test_quick_is_under_two_minutes() -> None:
@@ -471,7 +487,7 @@ def test_names_are_pushed_apart() -> None:
 
 def test_the_figure_beside_the_last_dot_is_in_the_picture() -> None:
     """Text beside a place outside of the axes would be left out without a word."""
-    plot = Plot("made up", ("encrypt",), "rate", over="way")
+    plot = Plot("made up", ("encrypt",), "rate", over="contender")
     far = sample("cryptography new bytes", 1.1e-3, low=0.2e-3)
     drawn = plots.figure(plot, [sample(), far, sample("copy in memory", 2e-3)], plots.WIDE)
     (axes,) = drawn.axes
@@ -571,17 +587,9 @@ def test_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert all(word in told.out for word in (*NAMES, *(peer.name for peer in peers.PEERS)))
 
 
-def test_the_word_lab_reaches_it() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "sealane", "lab", "run", "--list", "small"], capture_output=True, text=True
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "Small messages" in done.stdout
-
-
 def test_importing_sealane_stays_light() -> None:
     code = (
-        "import sealane, sys; print([m for m in ('matplotlib', 'numpy', 'sealane.lab') if m in sys.modules])"
+        "import sealane, sys; print([m for m in ('matplotlib', 'numpy', 'sealane_lab') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -8,10 +8,6 @@ from sealane._native import run_cli
 
 def main() -> int:
     """Runs the command line of this process and returns its exit status."""
-    if sys.argv[1:2] == ["lab"]:
-        from sealane_lab.cli import main as lab  # Only here: nobody else pays for it.
-
-        return lab(sys.argv[2:])
     # Python's own handler only takes a note for an interpreter that is not running meanwhile.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return run_cli(["sealane", *sys.argv[1:]])

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.poly1305 import Poly1305 as TheirPoly1305
 from hypothesis import given
 from hypothesis import strategies as st
 from sealane.hazmat import Aead, Speck, SpeckCtr
-from sealane_lab.speck_ways import SPECKS as BLOCKS
+from sealane_lab.speck_contenders import SPECKS as BLOCKS
 from support import SPECKS, pattern
 
 SEALED = {

@@ -1,4 +1,4 @@
-"""Every experiment of the lab, in the order of the report."""
+"""The experiments, in the order of the report."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import importlib
 from sealane_lab.model import Experiment
 
 NAMES = ("buffers", "small", "files", "aes-keys", "hybrid", "backends", "ctr", "speck", "threads")
-"""As the command line has them; the module has an underscore for the hyphen."""
+"""Names on the command line; a module name has an underscore instead of the hyphen."""
 
 
 def experiment(name: str) -> Experiment:
-    """Raises KeyError for a name that is not in NAMES."""
+    """Returns an experiment. Raises KeyError for a name that is not in NAMES."""
     if name not in NAMES:
         raise KeyError(name)
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")

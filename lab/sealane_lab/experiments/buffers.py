@@ -1,14 +1,14 @@
-"""REncrypt's tables: a message in memory, from 32 KiB to 1 GiB, in the three ways to call.
+"""The tables of REncrypt: a message in memory, from 32 KiB to 1 GiB, in three calling styles.
 
-Its own figures were means of three runs that followed each other, its ``copy_slice(x, buf[:n])`` copied into
-nothing, and its ciphertexts were opened by itself only. Its columns are three calls of its own and two of
-PyFLocker; the third of its own is only had through sealane's door for its users.
+REncrypt's figures were means of three consecutive runs, its ``copy_slice(x, buf[:n])`` copied into a
+temporary object, and only REncrypt itself decrypted its ciphertexts. Its columns are three calls of its own
+and two of PyFLocker. The third of its calls exists only in ``sealane.compat.rencrypt``.
 """
 
 from __future__ import annotations
 
-from sealane_lab import aead_ways, door_ways, machine
-from sealane_lab.model import Cell, Experiment, Plot, Row, Scale
+from sealane_lab import aead_contenders, machine, rencrypt_contenders
+from sealane_lab.model import Cell, Contender, Experiment, Plot, Scale
 
 TASKS = ("encrypt", "decrypt")
 
@@ -23,10 +23,10 @@ def cells(scale: Scale) -> list[Cell]:
     return [Cell(task, size) for size in SIZES[scale] for task in TASKS]
 
 
-def rows() -> list[Row]:
+def contenders() -> list[Contender]:
     return [
-        *aead_ways.rows("aes-256-gcm", "in place", "into", "new bytes"),
-        *door_ways.rows(),
+        *aead_contenders.contenders("aes-256-gcm", "in place", "into", "new bytes"),
+        *rencrypt_contenders.contenders(),
         *machine.memory_limits(*TASKS),
         *machine.aes_limits(*TASKS),
     ]
@@ -35,12 +35,12 @@ def rows() -> list[Row]:
 EXPERIMENT = Experiment(
     name="buffers",
     title="A message in memory",
-    about="AES-256-GCM from Python by the size of the message, one thread. In place: the message lies where "
-    "its ciphertext goes. Into: from one buffer to another. New bytes: the call returns a new object. The "
-    "tables also have REncrypt's own calls, answered by sealane; these authenticate 11 bytes more.",
+    about="AES-256-GCM from Python by message size, one thread. In place: the ciphertext overwrites the "
+    "message. Into: from one buffer to another. New bytes: the call returns a new object. The tables also "
+    "have the calls of REncrypt, computed by sealane; these authenticate 11 more bytes.",
     cells=cells,
-    rows=rows,
-    plots=(Plot("Speed by size of the message", TASKS, "rate", undrawn=door_ways.WAYS),),
+    contenders=contenders,
+    plots=(Plot("Speed by size of the message", TASKS, "rate", undrawn=rencrypt_contenders.NAMES),),
     budget={"full": 900, "quick": 12, "tiny": 0.2},
     memory=18,
 )

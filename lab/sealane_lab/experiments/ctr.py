@@ -1,8 +1,9 @@
-"""aesctrat's table: AES-CTR from any place, beside the standard library's stream and GCM.
+"""The table of aesctrat: AES-CTR at any offset, compared with the stream and the GCM of Go's standard
+library.
 
-Its columns were std.CTR with 8 KiB, std.GCM with 1350 bytes, and its own with 32 MiB, slow and fast, with a
-key of 128 bits. Here every column has every size. The stream begins at offset 5, where no block begins, and a
-place somewhere far away is asked for as well: that is what it was made for.
+Its columns were std.CTR with 8 KiB, std.GCM with 1350 bytes, and its own code with 32 MiB, slow and fast,
+with a key of 128 bits. Here every column has every size. The stream starts at offset 5, inside a block.
+Another task reads at distant offsets, which is the purpose of aesctrat.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from functools import partial
 
 import sealane
 
-from sealane_lab import aead_ways, machine, variant_ways
-from sealane_lab.model import OURS, Absent, Cell, Experiment, Plot, Ready, Room, Row, Scale
-from sealane_lab.peers import here, need
+from sealane_lab import aead_contenders, machine, variant_contenders
+from sealane_lab.model import OURS, Absent, Cell, Contender, Experiment, Plot, Ready, Scale, Workspace
+from sealane_lab.peers import find, require
 from sealane_lab.referee import KEY, same
 from sealane_lab.timing import Work
 
@@ -25,7 +26,7 @@ PLACE = 4096
 STREAMS = {"AES-128-CTR": 16, "AES-192-CTR": 24, "AES-256-CTR": 32}
 SEEK = "4 KiB from anywhere"
 COLUMNS = "AES-128-CTR by instruction set"
-"""The table itself: the portable variant is its slow column, the chosen one its fast."""
+"""The table itself: the portable variant is its slow column, the chosen variant its fast one."""
 
 SIZES: dict[Scale, list[int]] = {
     "full": [1350, *(1 << shift for shift in (10, 13, 16, 20, 25, 28))],
@@ -45,27 +46,27 @@ def cells(scale: Scale) -> list[Cell]:
     return [*streams, Cell(SEEK, PLACE), *(Cell(COLUMNS, size) for size in COLUMN_SIZES[scale])]
 
 
-def rows() -> list[Row]:
+def contenders() -> list[Contender]:
     lengths = {**STREAMS, COLUMNS: 16}
     found = [
-        Row(peer, way, task, partial(prepare, key_len))
+        Contender(peer, name, task, partial(prepare, key_len))
         for task, key_len in lengths.items()
-        for (peer, way), prepare in WAYS.items()
+        for (peer, name), prepare in STREAM_CONTENDERS.items()
     ]
-    found += [Row(peer, peer, SEEK, prepare) for peer, prepare in SEEKS.items()]
-    found += variant_ways.rows({variant_ways.AES_CTR: COLUMNS})
+    found += [Contender(peer, peer, SEEK, prepare) for peer, prepare in SEEK_CONTENDERS.items()]
+    found += variant_contenders.contenders({variant_contenders.AES_CTR: COLUMNS})
     for task, key_len in lengths.items():
-        gcm = aead_ways.rows(f"aes-{key_len * 8}-gcm", "into", peers=(OURS,))
-        found += [Row(OURS, "sealane GCM", task, row.prepare) for row in gcm if row.task == "encrypt"]
+        gcm = aead_contenders.contenders(f"aes-{key_len * 8}-gcm", "into", peers=(OURS,))
+        found += [Contender(OURS, "sealane GCM", task, one.prepare) for one in gcm if one.task == "encrypt"]
         found += machine.aes_limits(task, key_len=key_len)
     return [*found, *machine.memory_limits(*lengths)]
 
 
 def _from(key: bytes, offset: int, data: bytes) -> tuple[str, bytes]:
-    """The text at an offset by cryptography, "" and nothing if it is not here."""
-    if here("cryptography").version is None:
+    """Returns "cryptography" and its ciphertext at an offset; "" and b"" if it is not installed."""
+    if find("cryptography").version is None:
         return "", b""
-    ciphers = need("cryptography.hazmat.primitives.ciphers")
+    ciphers = require("cryptography.hazmat.primitives.ciphers")
     block, skip = divmod(offset, 16)
     counter = ((int.from_bytes(IV, "big") + block) % (1 << 128)).to_bytes(16, "big")
     stream = ciphers.Cipher(ciphers.algorithms.AES(key), ciphers.modes.CTR(counter)).encryptor()
@@ -76,15 +77,15 @@ def _from(key: bytes, offset: int, data: bytes) -> tuple[str, bytes]:
 def _ready(run: Work, key: bytes, offset: int, peer: str, data: bytes, out: Callable[[], bytes]) -> Ready:
     def check() -> str:
         if peer == OURS:
-            who, text = _from(key, offset, data)
-            return same(text, out(), who) if who else ""
+            library, text = _from(key, offset, data)
+            return same(text, out(), library) if library else ""
         return same(sealane.hazmat.AesCtr(key, IV).xor_at(offset, data), out(), OURS)
 
     return Ready(run, check)
 
 
-def _ours_into(key_len: int, room: Room) -> Ready:
-    key, plain, out = KEY[:key_len], room.plain, room.back
+def _ours_into(key_len: int, workspace: Workspace) -> Ready:
+    key, plain, out = KEY[:key_len], workspace.plain, workspace.back
     cipher = sealane.hazmat.AesCtr(key, IV)
     xor = cipher.xor_into
     return _ready(
@@ -92,8 +93,8 @@ def _ours_into(key_len: int, room: Room) -> Ready:
     )
 
 
-def _ours_in_place(key_len: int, room: Room) -> Ready:
-    key, plain = KEY[:key_len], room.plain
+def _ours_in_place(key_len: int, workspace: Workspace) -> Ready:
+    key, plain = KEY[:key_len], workspace.plain
     cipher = sealane.hazmat.AesCtr(key, IV)
     xor, place = cipher.xor_in_place, bytearray(plain)
 
@@ -105,10 +106,10 @@ def _ours_in_place(key_len: int, room: Room) -> Ready:
     return _ready(lambda: xor(OFFSET, place), key, OFFSET, OURS, plain, out)
 
 
-def _cryptography(key_len: int, room: Room) -> Ready:
-    """A stream that goes on: it need not be at offset 5, which it would first have to be brought to."""
-    key, plain, out = KEY[:key_len], room.plain, room.out
-    ciphers = need("cryptography.hazmat.primitives.ciphers")
+def _cryptography(key_len: int, workspace: Workspace) -> Ready:
+    """The stream continues from call to call, because moving it to offset 5 would take an extra call."""
+    key, plain, out = KEY[:key_len], workspace.plain, workspace.out
+    ciphers = require("cryptography.hazmat.primitives.ciphers")
     cipher = ciphers.Cipher(ciphers.algorithms.AES(key), ciphers.modes.CTR(IV))
     update = cipher.encryptor().update_into
     return _ready(
@@ -116,9 +117,9 @@ def _cryptography(key_len: int, room: Room) -> Ready:
     )
 
 
-def _pycryptodome(key_len: int, room: Room) -> Ready:
-    key, plain, out = KEY[:key_len], room.plain, room.back
-    aes = need("Crypto.Cipher.AES")
+def _pycryptodome(key_len: int, workspace: Workspace) -> Ready:
+    key, plain, out = KEY[:key_len], workspace.plain, workspace.back
+    aes = require("Crypto.Cipher.AES")
     new = partial(aes.new, key, aes.MODE_CTR, nonce=b"", initial_value=IV)
     encrypt = new().encrypt
     return _ready(
@@ -126,7 +127,7 @@ def _pycryptodome(key_len: int, room: Room) -> Ready:
     )
 
 
-WAYS: dict[tuple[str, str], Callable[[int, Room], Ready]] = {
+STREAM_CONTENDERS: dict[tuple[str, str], Callable[[int, Workspace], Ready]] = {
     (OURS, "sealane into"): _ours_into,
     (OURS, "sealane in place"): _ours_in_place,
     ("cryptography", "cryptography into"): _cryptography,
@@ -134,13 +135,13 @@ WAYS: dict[tuple[str, str], Callable[[int, Room], Ready]] = {
 }
 
 
-# ---- a place: another one each time, and none where a block begins
+# ---- another offset in each call, never the start of a block
 
 _PLACES = [n * 1_000_003 + 7 for n in range(1000)]
 
 
-def _seek_ours(room: Room) -> Ready:
-    plain, out = room.plain, room.back
+def _seek_ours(workspace: Workspace) -> Ready:
+    plain, out = workspace.plain, workspace.back
     cipher, places = sealane.hazmat.AesCtr(KEY, IV), itertools.cycle(_PLACES)
     xor = cipher.xor_into
     first = _PLACES[0]
@@ -149,10 +150,10 @@ def _seek_ours(room: Room) -> Ready:
     )
 
 
-def _seek_cryptography(room: Room) -> Ready:
-    """By a new counter, and the bytes before the place in its block thrown away."""
-    plain, out = room.plain, bytearray(room.size + 32)
-    ciphers = need("cryptography.hazmat.primitives.ciphers")
+def _seek_cryptography(workspace: Workspace) -> Ready:
+    """Sets a new counter and discards the keystream before the offset in its block."""
+    plain, out = workspace.plain, bytearray(workspace.size + 32)
+    ciphers = require("cryptography.hazmat.primitives.ciphers")
     stream = ciphers.Cipher(ciphers.algorithms.AES(KEY), ciphers.modes.CTR(IV)).encryptor()
     places, start = itertools.cycle(_PLACES), int.from_bytes(IV, "big")
     if not hasattr(stream, "reset_nonce"):
@@ -168,8 +169,8 @@ def _seek_cryptography(room: Room) -> Ready:
     return _ready(run, KEY, _PLACES[0], "cryptography", plain, lambda: run(_PLACES[0]))
 
 
-def _seek_pycryptodome(room: Room) -> Ready:
-    plain, out, aes = room.plain, room.back, need("Crypto.Cipher.AES")
+def _seek_pycryptodome(workspace: Workspace) -> Ready:
+    plain, out, aes = workspace.plain, workspace.back, require("Crypto.Cipher.AES")
     places, start = itertools.cycle(_PLACES), int.from_bytes(IV, "big")
 
     def run(place: int | None = None) -> bytes:
@@ -182,7 +183,7 @@ def _seek_pycryptodome(room: Room) -> Ready:
     return _ready(run, KEY, _PLACES[0], "pycryptodome", plain, lambda: run(_PLACES[0]))
 
 
-SEEKS: dict[str, Callable[[Room], Ready]] = {
+SEEK_CONTENDERS: dict[str, Callable[[Workspace], Ready]] = {
     OURS: _seek_ours,
     "cryptography": _seek_cryptography,
     "pycryptodome": _seek_pycryptodome,
@@ -190,15 +191,15 @@ SEEKS: dict[str, Callable[[Room], Ready]] = {
 
 EXPERIMENT = Experiment(
     name="ctr",
-    title="AES-CTR from any place",
-    about="The raw keystream, which finds no change, one thread. sealane begins at offset 5, inside a block; "
-    "the others go on where they are. GCM, which does find changes, is beside it.",
+    title="AES-CTR at any offset",
+    about="The raw keystream, which detects no change, one thread. sealane starts at offset 5, inside a "
+    "block; the others continue their stream. GCM, which detects changes, is shown for comparison.",
     cells=cells,
-    rows=rows,
+    contenders=contenders,
     plots=(
         Plot("Speed by size", tuple(STREAMS), "rate"),
-        Plot("aesctrat's table", (COLUMNS,), "rate", over="way"),
-        Plot("A place", (SEEK,), "time", over="way"),
+        Plot("aesctrat's table", (COLUMNS,), "rate", over="contender"),
+        Plot("A random offset", (SEEK,), "time", over="contender"),
     ),
     budget={"full": 150, "quick": 7, "tiny": 0.2},
 )

@@ -1,7 +1,7 @@
-"""sealane's Speck, all ten variants. No other library for Python has it.
+"""Speck by sealane, in all ten sizes. No other Python library has it.
 
-A block is checked by the vector of its paper; CTR against blocks; the AEAD against CTR and another library's
-Poly1305.
+A block is checked with the vector of the Speck paper, CTR with single blocks, and the AEAD with CTR and the
+Poly1305 of another library.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 from sealane import hazmat
 
-from sealane_lab.model import OURS, Ready, Room, Row, Wrong
-from sealane_lab.peers import here, need
+from sealane_lab.model import OURS, Contender, Ready, Workspace, WrongOutput
+from sealane_lab.peers import find, require
 from sealane_lab.referee import KEY, same
 from sealane_lab.timing import Work
 
@@ -48,13 +48,13 @@ SPECKS = {
         "4109010405c0f53e4eeeb48d9c188f43",
     ),
 }
-"""Key, plaintext and ciphertext of the paper, big-endian."""
+"""Key, plaintext and ciphertext from the paper, big-endian."""
 
 
-def rows() -> list[Row]:
+def contenders() -> list[Contender]:
     tasks = ((ENCRYPT, _block), (DECRYPT, _block), (INIT, _block), (CTR, _ctr), (AEAD, _aead))
     return [
-        Row(OURS, f"{_called(name, task)} sealane", task, partial(prepare, name))
+        Contender(OURS, f"{_called(name, task)} sealane", task, partial(prepare, name))
         for name in SPECKS
         for task, prepare in tasks
     ]
@@ -64,14 +64,14 @@ def _called(name: str, task: str) -> str:
     return name.replace("speck", "Speck ") + ("-Poly1305" if task == AEAD else "")
 
 
-def _block(name: str, room: Room) -> Ready:
+def _block(name: str, workspace: Workspace) -> Ready:
     key, plain, text = (bytes.fromhex(part) for part in SPECKS[name])
     cipher, new = hazmat.Speck(name, key), hazmat.Speck
     encrypt, decrypt = cipher.encrypt_blocks, cipher.decrypt_blocks
 
     def check() -> str:
         if (encrypt(plain), decrypt(text)) != (text, plain):
-            raise Wrong("not what the paper says")
+            raise WrongOutput("differs from the vector of the paper")
         return "the paper"
 
     runs: dict[str, Work] = {
@@ -79,7 +79,7 @@ def _block(name: str, room: Room) -> Ready:
         DECRYPT: lambda: decrypt(text),
         INIT: lambda: new(name, key).encrypt_blocks(plain),
     }
-    return Ready(runs[room.cell.task], check)
+    return Ready(runs[workspace.cell.task], check)
 
 
 # ---- 16 KiB, with a new key each time
@@ -89,15 +89,15 @@ def _key(name: str) -> bytes:
     return KEY[: len(SPECKS[name][0]) // 2]
 
 
-def _ctr(name: str, room: Room) -> Ready:
-    new, key, plain = hazmat.SpeckCtr, _key(name), room.plain
+def _ctr(name: str, workspace: Workspace) -> Ready:
+    new, key, plain = hazmat.SpeckCtr, _key(name), workspace.plain
     iv = bytes(range(hazmat.Speck(name, key).block_len))
     run: Callable[[], Any] = lambda: new(name, key, iv).xor_at(0, plain)  # noqa: E731
     return Ready(run, lambda: same(_xor(_stream(name, iv, len(plain)), plain), run(), "its blocks"))
 
 
 def _stream(name: str, iv: bytes, length: int) -> bytes:
-    """The keystream, made of blocks: the counter is the whole block, big-endian."""
+    """Returns the keystream, computed from blocks. The counter is the whole block, big-endian."""
     block, start = len(iv), int.from_bytes(iv, "big")
     counters = b"".join(
         ((start + n) % (1 << 8 * block)).to_bytes(block, "big") for n in range(-(-length // block))
@@ -109,22 +109,22 @@ def _xor(first: bytes, second: bytes) -> bytes:
     return (int.from_bytes(first, "big") ^ int.from_bytes(second, "big")).to_bytes(len(first), "big")
 
 
-def _aead(name: str, room: Room) -> Ready:
-    """A nonce is a block; of 16 bytes the last four count."""
+def _aead(name: str, workspace: Workspace) -> Ready:
+    """The nonce is one block. Of blocks of 16 bytes, the last four bytes are the counter."""
     block = hazmat.Speck(name, _key(name)).block_len
     new = hazmat.Aead if block == 16 else hazmat.Aead.new_small_block
-    algorithm, key, plain = f"{name}-poly1305", _key(name), room.plain
+    algorithm, key, plain = f"{name}-poly1305", _key(name), workspace.plain
     nonce = bytes(range(new(algorithm, key).nonce_len))
     run: Callable[[], Any] = lambda: new(algorithm, key).encrypt(nonce, plain)  # noqa: E731
 
     def check() -> str:
-        same(plain, new(algorithm, key).decrypt(nonce, run()), "who opens")
-        if here("cryptography").version is None:
+        same(plain, new(algorithm, key).decrypt(nonce, run()), "the decryption")
+        if find("cryptography").version is None:
             return ""
         stream = _stream(name, nonce.ljust(block, b"\0"), 32 + len(plain))
         text = _xor(stream[32:], plain)
         lengths = bytes(8) + len(text).to_bytes(8, "little")
-        mac = need("cryptography.hazmat.primitives.poly1305").Poly1305
+        mac = require("cryptography.hazmat.primitives.poly1305").Poly1305
         tag = mac.generate_tag(stream[:32], text + bytes(-len(text) % 16) + lengths)
         return same(text + tag, run(), "its blocks and cryptography")
 

@@ -1,8 +1,8 @@
-"""sealane's own variants beside each other: a process each, which takes its turns like everyone else.
+"""The variants of sealane's own kernels, each measured in a process of its own.
 
-The variant is picked once, when a process first needs it, from what the processor has and ``SEALANE_CPU``
-leaves of it. So each narrower one gets a process with that variable, which repeats its work as often as it is
-told and answers with the seconds.
+A process picks the variant once, from the features of the processor without those that ``SEALANE_CPU``
+removes. Therefore each narrower variant runs in a process with that variable. The process receives the number
+of calls on standard input and writes the seconds.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 import sealane
 from sealane import hazmat
 
-from sealane_lab.model import OURS, Absent, Ready, Room, Row, Wrong
+from sealane_lab.model import OURS, Absent, Contender, Ready, Workspace, WrongOutput
 from sealane_lab.referee import KEY, NONCE, key_of, nonce_of
 from sealane_lab.timing import Work, timed
 
 AEADS = ("aes-256-gcm", "chacha20-poly1305", "aegis-128l", "aegis-128x4")
 TASKS = (*AEADS, "chacha20", "poly1305")
 AES_CTR = "aes-ctr"
-"""With a key of 128 bits, from the middle of a block, as aesctrat's figures are."""
+"""With a key of 128 bits, from the middle of a block, as in the table of aesctrat."""
 
 WITHOUT = {
     "vaes256": "-avx512f",
@@ -34,12 +34,12 @@ WITHOUT = {
     "aesni": "-avx512f,-vaes",
     "portable": "-avx512f,-avx2,-vaes,-aes,-neon",
 }
-"""Variant to what has to be taken away for it."""
+"""Maps a variant to the features that SEALANE_CPU has to remove."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is timed, the variant that does it, and what comes out."""
+    """The timed call, the variant that computes it, and its output."""
 
     run: Work
     variant: str
@@ -68,40 +68,42 @@ def job(task: str, data: bytes, provider: str | None = "native") -> Job:
 
 
 def message(size: int) -> bytes:
-    """The same in every process."""
+    """Returns the same message in every process."""
     piece = bytes(range(251))
     return (piece * (size // 251 + 1))[:size]
 
 
-def rows(tasks: Mapping[str, str]) -> list[Row]:
-    """Of every variant that this processor can run and that is not the chosen one.
+def contenders(tasks: Mapping[str, str]) -> list[Contender]:
+    """Returns the variants that this processor can run, without the chosen one.
 
-    ``tasks``: what is computed (of TASKS, or AES_CTR) to what an experiment calls that task.
+    ``tasks`` maps an algorithm (of TASKS, or AES_CTR) to the task name in an experiment.
     """
     found = []
-    for row in sealane.providers():
-        if row.provider != "native" or row.algorithm not in tasks or not row.available or row.chosen:
+    for entry in sealane.providers():
+        if entry.provider != "native" or entry.algorithm not in tasks or not entry.available or entry.chosen:
             continue
-        prepare = functools.partial(_elsewhere, row.algorithm, row.variant)
-        found.append(Row(OURS, f"sealane native {row.variant}", tasks[row.algorithm], prepare))
+        prepare = functools.partial(_elsewhere, entry.algorithm, entry.variant)
+        found.append(Contender(OURS, f"sealane native {entry.variant}", tasks[entry.algorithm], prepare))
     return found
 
 
-def _elsewhere(task: str, variant: str, room: Room) -> Ready:
-    worker = _worker(task, variant, room)
-    wanted = job(task, message(room.size))
+def _elsewhere(task: str, variant: str, workspace: Workspace) -> Ready:
+    worker = _worker(task, variant, workspace)
+    expected = job(task, message(workspace.size))
 
     def check() -> str:
-        """The chosen variant computes the same, and that is confirmed by others."""
-        wanted.run()
-        if worker.ask("digest") != hashlib.sha256(wanted.out()).hexdigest():
-            raise Wrong(f"{variant} computes something else")
-        return f"{OURS} {wanted.variant}"
+        """Compares the output with that of the chosen variant, which other libraries confirm."""
+        expected.run()
+        if worker.ask("digest") != hashlib.sha256(expected.out()).hexdigest():
+            raise WrongOutput(f"{variant} and {expected.variant} disagree")
+        return f"{OURS} {expected.variant}"
 
     return Ready(lambda: worker.seconds(1), check, timed=worker.seconds)
 
 
 class _Worker:
+    """A process that runs ``serve``."""
+
     def __init__(self, task: str, variant: str, size: int) -> None:
         code = "import sys; from sealane_lab.variant_ways import serve; serve(sys.argv[1], int(sys.argv[2]))"
         path = os.pathsep.join([str(Path(sealane.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
@@ -113,19 +115,22 @@ class _Worker:
             env={**os.environ, "SEALANE_CPU": WITHOUT[variant], "PYTHONPATH": path},
         )
 
-    def ask(self, what: str) -> str:
+    def ask(self, question: str) -> str:
+        """Sends a line and returns the reply."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        print(what, file=self._child.stdin, flush=True)
-        answer = self._child.stdout.readline().strip()
-        if not answer:
+        print(question, file=self._child.stdin, flush=True)
+        reply = self._child.stdout.readline().strip()
+        if not reply:
             raise Absent("its process ended")
-        return answer
+        return reply
 
     def seconds(self, calls: int) -> float:
+        """Returns the seconds of that many calls."""
         return float(self.ask(str(calls)))
 
     def close(self) -> None:
+        """Ends the process."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._child.stdin.close()
@@ -133,28 +138,28 @@ class _Worker:
         self._child.wait()
 
 
-def _worker(task: str, variant: str, room: Room) -> _Worker:
-    """It lives to the end of the cell."""
+def _worker(task: str, variant: str, workspace: Workspace) -> _Worker:
+    """Starts a process that ends with the cell."""
     if variant not in WITHOUT:
-        raise Absent("the lab does not know how to ask for it")
-    worker = _Worker(task, variant, room.size)
-    room.later(worker.close)
+        raise Absent("the lab does not know which features SEALANE_CPU has to remove for it")
+    worker = _Worker(task, variant, workspace.size)
+    workspace.on_close(worker.close)
     if (got := worker.ask("variant")) != variant and not got.startswith(variant):
-        raise Absent(f"what was asked for it is computed by {got}")
+        raise Absent(f"SEALANE_CPU={WITHOUT[variant]} selects {got}")
     return worker
 
 
 def serve(task: str, size: int) -> None:
-    """The other side: a question a line, until there are no more."""
+    """Answers questions on standard input, one per line, until it ends."""
     mine = job(task, message(size))
     loop = timed(mine.run)
     for line in sys.stdin:
         match line.strip():
             case "variant":
-                answer = mine.variant
+                reply = mine.variant
             case "digest":
                 mine.run()
-                answer = hashlib.sha256(mine.out()).hexdigest()
+                reply = hashlib.sha256(mine.out()).hexdigest()
             case calls:
-                answer = repr(loop(int(calls)))
-        print(answer, flush=True)
+                reply = repr(loop(int(calls)))
+        print(reply, flush=True)

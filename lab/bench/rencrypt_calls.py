@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from interleave import Work, faster, row
 from sealane.compat.rencrypt import Cipher, REncrypt
-from turns import Work, faster, row
 
 KEY, INDEX, AAD = bytes(range(32)), 42, b"AAD"
 RING = {Cipher.AES256GCM: "Aes256Gcm", Cipher.ChaCha20Poly1305: "ChaCha20Poly1305"}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from sealane import hybrid, keys
-from sealane_lab import door_ways, findings, hybrid_ways, runner, sealed_box
+from sealane_lab import findings, hybrid_contenders, rencrypt_contenders, runner, sealed_box
 from sealane_lab.experiments import experiment
 from sealane_lab.experiments.hybrid import AS_SENT, TEXT
 from sealane_lab.hybrid_schemes import der
-from sealane_lab.model import OURS, Cell, Experiment, Room, Row, Wrong
-from sealane_lab.peers import here
+from sealane_lab.model import OURS, Cell, Contender, Experiment, Workspace, WrongOutput
+from sealane_lab.peers import find
 from sealane_lab.progress import Bar
 from sealane_lab.results import Results, Sample
 
@@ -29,12 +29,12 @@ class Table:
     where: str
     tasks: tuple[str, ...]
     sizes: tuple[int, ...]
-    ways: tuple[str, ...]
+    contenders: tuple[str, ...]
 
 
 BOTH = ("encrypt", "decrypt")
 MEMORY = tuple(1 << shift for shift in range(15, 31))
-RENCRYPT = ("rencrypt in place", "rencrypt into", *door_ways.WAYS)
+RENCRYPT = ("rencrypt in place", "rencrypt into", *rencrypt_contenders.NAMES)
 BLOCKS = ("a block encrypted", "a block decrypted", "a key and a block")
 LONG = ("CTR of 16 KiB with a key", "AEAD of 16 KiB with a key")
 SPECKS = ("32-64", "48-72", "48-96", "64-96", "64-128", "96-96", "96-144", "128-128", "128-192", "128-256")
@@ -204,11 +204,11 @@ TABLES = (
 def test_every_table_has_its_counterpart(table: Table) -> None:
     one = experiment(table.where)
     cells = {(cell.task, cell.size) for cell in one.cells("full")}
-    rows = {(row.task, row.way): row for row in one.rows()}
+    contenders = {(c.task, c.name): c for c in one.contenders()}
     for task in table.tasks:
         assert {(task, size) for size in table.sizes} <= cells
-        for way in table.ways:
-            largest = rows[task, way].largest
+        for name in table.contenders:
+            largest = contenders[task, name].largest
             assert largest is None or largest >= max(table.sizes), "not at every size"
 
 
@@ -226,19 +226,19 @@ def test_their_slow_columns_are_the_portable_variants() -> None:
         "ctr": ("AES-128-CTR by instruction set",),
         "backends": ("chacha20", "poly1305", "chacha20-poly1305", "aes-256-gcm"),
     }.items():
-        ways = {(row.task, row.way) for row in experiment(name).rows() if row.peer == OURS}
+        found = {(c.task, c.name) for c in experiment(name).contenders() if c.peer == OURS}
         for task in tasks:
-            mine = {way for where, way in ways if where == task}
-            assert "sealane native portable" in mine or not any("native" in way for way in mine)
+            mine = {contender for found_task, contender in found if found_task == task}
+            assert "sealane native portable" in mine or not any("native" in contender for contender in mine)
 
 
 # ---- rows that test_lab does not run, or whose referee is of the lab's own making
 
 
-def ran(where: str, cell: Cell, rows: Iterable[Row]) -> Results:
-    chosen = list(rows)
+def ran(where: str, cell: Cell, contenders: Iterable[Contender]) -> Results:
+    chosen = list(contenders)
     one: Experiment = dataclasses.replace(
-        experiment(where), cells=lambda _: [cell], rows=lambda: chosen, budget={"tiny": 0.01}
+        experiment(where), cells=lambda _: [cell], contenders=lambda: chosen, budget={"tiny": 0.01}
     )
     results = Results()
     runner.run(one, "tiny", results, Bar(1.0))
@@ -247,23 +247,27 @@ def ran(where: str, cell: Cell, rows: Iterable[Row]) -> Results:
 
 def test_a_new_key_and_a_message() -> None:
     """Not by RSA-3072, whose keys take too long for a test; the code is that of RSA-2048."""
-    short = [row for row in hybrid_ways.rows() if row.task == hybrid_ways.WHOLE and "RSA-3072" not in row.way]
+    short = [
+        c
+        for c in hybrid_contenders.contenders()
+        if c.task == hybrid_contenders.WHOLE and "RSA-3072" not in c.name
+    ]
     assert len(short) == 5
-    results = ran("hybrid", Cell(hybrid_ways.WHOLE, AS_SENT), short)
+    results = ran("hybrid", Cell(hybrid_contenders.WHOLE, AS_SENT), short)
     assert results.skipped == [one for one in results.skipped if "not installed" in one.why]
     assert {one.checked for one in results.samples} <= {OURS, "cryptography", "eciespy"}
     assert len(results.samples) + len(results.skipped) == 5
 
 
 def test_the_performance_factor() -> None:
-    def sample(way: str, task: str, size: int, seconds: float) -> Sample:
-        return Sample("hybrid", task, way, way.split()[1], size, 1, seconds, seconds, seconds, 9)
+    def sample(contender: str, task: str, size: int, seconds: float) -> Sample:
+        return Sample("hybrid", task, contender, contender.split()[1], size, 1, seconds, seconds, seconds, 9)
 
     made = [
-        sample("RSA-3072 pycryptodome", hybrid_ways.WHOLE, AS_SENT, 0.9),
-        sample("ECIES eciespy", hybrid_ways.WHOLE, AS_SENT, 0.3e-3),
-        sample("RSA-3072 pycryptodome", hybrid_ways.SEAL, TEXT, 0.2e-3),
-        sample("ECIES eciespy", hybrid_ways.SEAL, TEXT, 0.4e-3),
+        sample("RSA-3072 pycryptodome", hybrid_contenders.WHOLE, AS_SENT, 0.9),
+        sample("ECIES eciespy", hybrid_contenders.WHOLE, AS_SENT, 0.3e-3),
+        sample("RSA-3072 pycryptodome", hybrid_contenders.SEAL, TEXT, 0.2e-3),
+        sample("ECIES eciespy", hybrid_contenders.SEAL, TEXT, 0.4e-3),
     ]
     first, second = findings.of(experiment("hybrid"), made)[-2:]
     assert "as the notebook timed it, RSA-3072 by pycryptodome is 3,000x the time of ECIES" in first
@@ -292,7 +296,7 @@ def test_a_sealed_box_is_read_by_its_parts() -> None:
 
 
 def test_tink_and_the_others_read_each_other() -> None:
-    scheme = next(way for way in hybrid_ways.WAYS if way.peer == "tink").scheme()
+    scheme = next(one for one in hybrid_contenders.IMPLEMENTATIONS if one.peer == "tink").scheme()
     to = scheme.key.public
     assert to is not None
     assert scheme.open(hybrid.seal(to, b"for tink")) == b"for tink"
@@ -301,11 +305,11 @@ def test_tink_and_the_others_read_each_other() -> None:
 
 
 def test_the_door_s_messages_are_looked_at() -> None:
-    room = Room(Cell("encrypt", 1000))
-    wire = bytearray(door_ways._wire(room))
-    who = "cryptography" if here("rencrypt").version is None else "rencrypt"
-    assert door_ways._confirmed(room, wire) == who
-    assert bytes(door_ways._cryptography(wire)) == room.plain
+    workspace = Workspace(Cell("encrypt", 1000))
+    wire = bytearray(rencrypt_contenders._wire(workspace))
+    who = "cryptography" if find("rencrypt").version is None else "rencrypt"
+    assert rencrypt_contenders._confirmed(workspace, wire) == who
+    assert bytes(rencrypt_contenders._cryptography(wire)) == workspace.plain
     wire[5] ^= 1
-    with pytest.raises(Wrong, match=f"{who} cannot open"):
-        door_ways._confirmed(room, wire)
+    with pytest.raises(WrongOutput, match=f"{who} cannot open"):
+        rencrypt_contenders._confirmed(workspace, wire)

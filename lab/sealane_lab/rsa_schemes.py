@@ -1,6 +1,6 @@
-"""What the notebook compared: RSA-OAEP with AES-256-GCM, and ECIES on secp256k1 as eciespy has it.
+"""The schemes of the notebook: RSA-OAEP with AES-256-GCM, and ECIES on secp256k1 in the format of eciespy.
 
-A message under RSA is capsule || nonce[12] || ciphertext || tag[16].
+A message under RSA is wrapped key || nonce[12] || ciphertext || tag[16].
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from sealane import hybrid, keys
 
 from sealane_lab.hybrid_schemes import Scheme, made, new, pem, public_of, theirs
 from sealane_lab.model import OURS
-from sealane_lab.peers import need
+from sealane_lab.peers import require
 
 
 @dataclass(frozen=True)
 class Wrap:
-    """OAEP alone, by a library that has it so."""
+    """RSA-OAEP alone, by a library that offers it."""
 
     bits: int
     oaep: Literal["sha1", "sha256"]
@@ -27,22 +27,23 @@ class Wrap:
 
 
 def lab_key(bits: int) -> keys.Key:
+    """Returns the RSA key that all libraries share."""
     return made(f"rsa-{bits}")
 
 
 def _oaep() -> Any:
-    padding = need("cryptography.hazmat.primitives.asymmetric.padding")
-    sha256 = need("cryptography.hazmat.primitives.hashes").SHA256
+    padding = require("cryptography.hazmat.primitives.asymmetric.padding")
+    sha256 = require("cryptography.hazmat.primitives.hashes").SHA256
     return padding.OAEP(padding.MGF1(sha256()), sha256(), None)
 
 
 def rsa_cryptography(bits: int, key: keys.Key | None = None) -> Scheme:
-    """For the lab's key, or another one."""
+    """RSA by cryptography, for the key of the lab or another one."""
     key = lab_key(bits) if key is None else key
     private = theirs(key.to_text())
-    public, oaep, capsule = private.public_key(), _oaep(), bits // 8
-    aesgcm = need("cryptography.hazmat.primitives.ciphers.aead").AESGCM
-    generate = need("cryptography.hazmat.primitives.asymmetric.rsa").generate_private_key
+    public, oaep, wrapped_len = private.public_key(), _oaep(), bits // 8
+    aesgcm = require("cryptography.hazmat.primitives.ciphers.aead").AESGCM
+    generate = require("cryptography.hazmat.primitives.asymmetric.rsa").generate_private_key
 
     def seal(plain: bytes, to: Any = public) -> bytes:
         secret, nonce = aesgcm.generate_key(256), os.urandom(12)
@@ -50,8 +51,10 @@ def rsa_cryptography(bits: int, key: keys.Key | None = None) -> Scheme:
         return sealed
 
     def open_(blob: bytes) -> bytes:
-        secret = private.decrypt(blob[:capsule], oaep)
-        plain: bytes = aesgcm(secret).decrypt(blob[capsule : capsule + 12], blob[capsule + 12 :], None)
+        secret = private.decrypt(blob[:wrapped_len], oaep)
+        plain: bytes = aesgcm(secret).decrypt(
+            blob[wrapped_len : wrapped_len + 12], blob[wrapped_len + 12 :], None
+        )
         return plain
 
     return Scheme(
@@ -82,22 +85,26 @@ def rsa_ours(bits: int) -> Scheme:
 
 
 def rsa_pycryptodome(bits: int) -> Scheme:
-    """As the notebook has it: SHA-1 inside OAEP, a nonce of 16 bytes, the parts apart."""
-    rsa, aes, oaep = need("Crypto.PublicKey.RSA"), need("Crypto.Cipher.AES"), need("Crypto.Cipher.PKCS1_OAEP")
+    """As in the notebook: OAEP with SHA-1, a nonce of 16 bytes, and separate parts."""
+    rsa, aes, oaep = (
+        require("Crypto.PublicKey.RSA"),
+        require("Crypto.Cipher.AES"),
+        require("Crypto.Cipher.PKCS1_OAEP"),
+    )
     key = lab_key(bits)
     private = rsa.import_key(key.to_text())
     public = private.public_key()
 
     def seal(plain: bytes, to: Any = public) -> tuple[bytes, bytes, bytes, bytes]:
         secret = os.urandom(32)
-        capsule = oaep.new(to).encrypt(secret)
+        wrapped = oaep.new(to).encrypt(secret)
         cipher = aes.new(secret, aes.MODE_GCM)
         text, tag = cipher.encrypt_and_digest(plain)
-        return capsule, text, cipher.nonce, tag
+        return wrapped, text, cipher.nonce, tag
 
     def open_(parts: tuple[bytes, bytes, bytes, bytes]) -> bytes:
-        capsule, text, nonce, tag = parts
-        secret = oaep.new(private).decrypt(capsule)
+        wrapped, text, nonce, tag = parts
+        secret = oaep.new(private).decrypt(wrapped)
         plain: bytes = aes.new(secret, aes.MODE_GCM, nonce).decrypt_and_verify(text, tag)
         return plain
 
@@ -124,8 +131,8 @@ def wrap_cryptography(bits: int) -> Wrap:
 
 def wrap_pycryptodome(bits: int) -> Wrap:
     def ready() -> Callable[[bytes], Any]:
-        public = need("Crypto.PublicKey.RSA").import_key(lab_key(bits).to_text()).public_key()
-        oaep = need("Crypto.Cipher.PKCS1_OAEP").new
+        public = require("Crypto.PublicKey.RSA").import_key(lab_key(bits).to_text()).public_key()
+        oaep = require("Crypto.Cipher.PKCS1_OAEP").new
         return lambda secret: oaep(public).encrypt(secret)
 
     return Wrap(bits, "sha1", ready)
@@ -141,17 +148,17 @@ def ecies_ours() -> Scheme:
         lambda plain: hybrid.seal(to, plain),
         lambda blob: hybrid.open(key, blob),
         "eciespy",
-        lambda key, blob: bytes(need("ecies").decrypt(key.to_hex(), blob)),
+        lambda key, blob: bytes(require("ecies").decrypt(key.to_hex(), blob)),
         lambda fresh, plain: hybrid.seal(public_of(fresh), plain),
     )
 
 
 def eciespy() -> Scheme:
-    ecies, key = need("ecies"), made("secp256k1")
+    ecies, key = require("ecies"), made("secp256k1")
     private, public = key.to_hex(), public_of(key).to_hex()
     return Scheme(
         key,
-        need("coincurve").PrivateKey,
+        require("coincurve").PrivateKey,
         lambda fresh: str(fresh.to_pem().decode()),
         lambda plain: ecies.encrypt(public, plain),
         lambda blob: bytes(ecies.decrypt(private, blob)),

@@ -1,8 +1,9 @@
-"""How each library and program encrypts a file, from path to path.
+"""Encryption of a file by each library and program, from path to path.
 
-sealane, tink and the age family write a format. The others have none: for them a loop is measured that users
-write, over pieces of 256 KiB with a nonce counted up, or one long message for PyFLocker; it checks less.
-Nobody waits for the disk. The target is removed before each run, which is not timed.
+sealane, tink and the age programs write a file format. The other libraries have none. For them, a loop is
+measured as users write it, over pieces of 256 KiB with a counter as the nonce, or one long message for
+PyFLocker; such a loop detects fewer changes. No contender waits for the disk. The target is removed before
+each run, which is not timed.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import Any
 
 import sealane
 
-from sealane_lab.model import LIMIT, OURS, Absent, Ready, Room, Row, Wrong
-from sealane_lab.peers import here, need
+from sealane_lab.model import LIMIT, OURS, Absent, Contender, Ready, Workspace, WrongOutput
+from sealane_lab.peers import find, require
 from sealane_lab.referee import KEY
 
 Coder = Callable[[Path, Path], object]
@@ -30,7 +31,7 @@ PIECE = 256 << 10
 
 @dataclass(frozen=True)
 class Tool:
-    """Both directions, and who else can read what it writes: (a peer, its decryption), the first one here."""
+    """Both directions, and the peers that can decrypt its files; the first installed one is the referee."""
 
     encrypt: Coder
     decrypt: Coder
@@ -38,38 +39,47 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class Way:
+class Implementation:
+    """One library or program, and the format of its files."""
+
     peer: str
-    how: str
+    style: str
     tool: Callable[[], Tool]
     format: str
 
 
-def rows() -> list[Row]:
-    """The tasks ``encrypt`` and ``decrypt``, and ``cp`` as their limit."""
+def contenders() -> list[Contender]:
+    """Returns the tasks ``encrypt`` and ``decrypt``, and ``cp`` as their limit."""
 
-    def bound(way: Way, task: str) -> Row:
-        return Row(way.peer, f"{way.peer} {way.how}".strip(), task, lambda room: _ready(room, way, task))
+    def bound(implementation: Implementation, task: str) -> Contender:
+        return Contender(
+            implementation.peer,
+            f"{implementation.peer} {implementation.style}".strip(),
+            task,
+            lambda workspace: _ready(workspace, implementation, task),
+        )
 
-    ours = [bound(way, task) for way in WAYS for task in ("encrypt", "decrypt")]
-    return [*ours, *(Row(LIMIT, "cp", task, _cp) for task in ("encrypt", "decrypt"))]
+    ours = [
+        bound(implementation, task) for implementation in IMPLEMENTATIONS for task in ("encrypt", "decrypt")
+    ]
+    return [*ours, *(Contender(LIMIT, "cp", task, _cp) for task in ("encrypt", "decrypt"))]
 
 
-def _plain(room: Room) -> Path:
+def _plain(workspace: Workspace) -> Path:
     def make() -> Path:
-        path, piece = room.folder / "plain", os.urandom(1 << 20)
+        path, piece = workspace.folder / "plain", os.urandom(1 << 20)
         with open(path, "wb") as file:
-            for start in range(0, room.size, len(piece)):
-                file.write(piece[: room.size - start])
+            for start in range(0, workspace.size, len(piece)):
+                file.write(piece[: workspace.size - start])
         return path
 
-    path: Path = room.once("plain file", make)
+    path: Path = workspace.once("plain file", make)
     return path
 
 
-def _ready(room: Room, way: Way, task: str) -> Ready:
-    """One target for all: who is second does not find the disk fuller."""
-    tool, plain, target = way.tool(), _plain(room), room.folder / "target"
+def _ready(workspace: Workspace, implementation: Implementation, task: str) -> Ready:
+    """Prepares one direction. All contenders share one target, so that the disk is equally full for all."""
+    tool, plain, target = implementation.tool(), _plain(workspace), workspace.folder / "target"
 
     def reset() -> None:
         target.unlink(missing_ok=True)
@@ -77,49 +87,49 @@ def _ready(room: Room, way: Way, task: str) -> Ready:
     if task == "encrypt":
         run, source = tool.encrypt, plain
     else:
-        run, source = tool.decrypt, _sealed(room, way, tool)
+        run, source = tool.decrypt, _sealed(workspace, implementation, tool)
 
     def check() -> str:
         reset()
         run(source, target)
-        sealed, back = (target, room.folder / "back") if task == "encrypt" else (source, target)
-        who = _read_by_another(tool, way.peer, sealed, room.folder / "back")
-        if not who and task == "encrypt":
+        sealed, back = (target, workspace.folder / "back") if task == "encrypt" else (source, target)
+        reader = _read_by_another(tool, implementation.peer, sealed, workspace.folder / "back")
+        if not reader and task == "encrypt":
             tool.decrypt(sealed, back)
         if not filecmp.cmp(plain, back, shallow=False):
-            raise Wrong(f"other bytes came back from {way.peer}")
-        (room.folder / "back").unlink(missing_ok=True)
-        return who
+            raise WrongOutput(f"other bytes came back from {implementation.peer}")
+        (workspace.folder / "back").unlink(missing_ok=True)
+        return reader
 
     return Ready(lambda: run(source, target), check, reset)
 
 
-def _sealed(room: Room, way: Way, tool: Tool) -> Path:
-    """One file for all who read the same format: ten of a gigabyte would push each other out of memory."""
+def _sealed(workspace: Workspace, implementation: Implementation, tool: Tool) -> Path:
+    """Returns one file per format. Ten files of a gigabyte would evict each other from the page cache."""
 
     def make() -> Path:
-        path = room.folder / f"sealed-{way.format}"
-        tool.encrypt(_plain(room), path)
+        path = workspace.folder / f"sealed-{implementation.format}"
+        tool.encrypt(_plain(workspace), path)
         return path
 
-    path: Path = room.once(("sealed", way.format), make)
+    path: Path = workspace.once(("sealed", implementation.format), make)
     return path
 
 
 def _read_by_another(tool: Tool, peer: str, sealed: Path, back: Path) -> str:
     for name, reader in tool.readers:
-        if name != peer and here(name).version is not None:
+        if name != peer and find(name).version is not None:
             back.unlink(missing_ok=True)
             reader()(sealed, back)
             return name
     return ""
 
 
-def _cp(room: Room) -> Ready:
+def _cp(workspace: Workspace) -> Ready:
     cp = shutil.which("cp")
     if cp is None:
         raise Absent("no such program")
-    plain, target = _plain(room), room.folder / "target"
+    plain, target = _plain(workspace), workspace.folder / "target"
     command = [cp, str(plain), str(target)]
     return Ready(lambda: _call(command), lambda: "", lambda: target.unlink(missing_ok=True))
 
@@ -128,11 +138,11 @@ def _call(command: list[str]) -> None:
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True)
 
 
-# ---- formats that others read
+# ---- formats that several libraries read
 
 
 def _cobblestone(sealed: Path, back: Path) -> None:
-    peer = need("cryptography.cobblestone").Cobblestone256Decryptor(KEY, b"")
+    peer = require("cryptography.cobblestone").Cobblestone256Decryptor(KEY, b"")
     with open(sealed, "rb") as source, open(back, "wb") as sink:
         while piece := source.read(1 << 20):
             sink.write(peer.update(piece))
@@ -140,7 +150,7 @@ def _cobblestone(sealed: Path, back: Path) -> None:
 
 
 def _seal_cobblestone(plain: Path, sealed: Path) -> None:
-    peer = need("cryptography.cobblestone").Cobblestone256Encryptor(KEY, b"")
+    peer = require("cryptography.cobblestone").Cobblestone256Encryptor(KEY, b"")
     with open(plain, "rb") as source, open(sealed, "wb") as sink:
         while piece := source.read(1 << 20):
             sink.write(peer.update(piece))
@@ -156,7 +166,7 @@ def _ours(threads: int | None) -> Callable[[], Tool]:
 
 
 def _their_cobblestone() -> Tool:
-    need("cryptography.cobblestone")
+    require("cryptography.cobblestone")
     read = lambda: lambda src, dst: sealane.decrypt_file(src, dst, key=KEY)  # noqa: E731
     return Tool(_seal_cobblestone, _cobblestone, ((OURS, read),))
 
@@ -180,18 +190,18 @@ def _our_age() -> Tool:
 
 
 def _pyrage() -> Tool:
-    pyrage = need("pyrage")
+    pyrage = require("pyrage")
     to = pyrage.x25519.Recipient.from_str(str(_AGE.public))
-    who = pyrage.x25519.Identity.from_str(_IDENTITY)
+    identity = pyrage.x25519.Identity.from_str(_IDENTITY)
     return Tool(
         lambda src, dst: pyrage.encrypt_file(str(src), str(dst), [to]),
-        lambda src, dst: pyrage.decrypt_file(str(src), str(dst), [who]),
+        lambda src, dst: pyrage.decrypt_file(str(src), str(dst), [identity]),
         _age_readers(),
     )
 
 
 def _program(name: str) -> Tool:
-    """age and rage take the same words. The key file is made beside the target, for the lab's own key."""
+    """age or rage; both take the same arguments. The key file is in the folder of the target."""
 
     def decrypt(src: Path, dst: Path) -> None:
         key = dst.parent / "identity"
@@ -207,10 +217,10 @@ _TINK = "tink-1mb"
 
 
 def _tink_primitive() -> Any:
-    streaming, parse = need("tink.streaming_aead"), need("tink").json_proto_keyset_format.parse
+    streaming, parse = require("tink.streaming_aead"), require("tink").json_proto_keyset_format.parse
     streaming.register()
     keyset = sealane.keys.TinkKeyset.from_key(KEY, _TINK).to_json()
-    return parse(keyset, need("tink.secret_key_access").TOKEN).primitive(streaming.StreamingAead)
+    return parse(keyset, require("tink.secret_key_access").TOKEN).primitive(streaming.StreamingAead)
 
 
 def _tink() -> Tool:
@@ -240,8 +250,10 @@ def _our_tink() -> Tool:
 
 
 def _loop(seal: Callable[[bytes, bytes, bytearray], int], extra: int) -> Coder:
-    """``seal`` writes what becomes of a piece into a buffer and returns its length; pieces are longer by
-    ``extra`` in the file that is read.
+    """Returns a loop over the pieces of a file.
+
+    ``seal`` writes the result of a piece into a buffer and returns its length. ``extra`` is the number of
+    bytes by which a piece of the source is longer than 256 KiB, for example 16 for a tag.
     """
 
     def run(src: Path, dst: Path) -> None:
@@ -267,7 +279,7 @@ def _opened_by_ours(extra: int, order: Callable[[bytes, bytes], tuple[bytes, byt
 
 
 def _cryptography_loop() -> Tool:
-    aes = need("cryptography.hazmat.primitives.ciphers.aead").AESGCM(KEY)
+    aes = require("cryptography.hazmat.primitives.ciphers.aead").AESGCM(KEY)
 
     def seal(nonce: bytes, piece: bytes, out: bytearray) -> int:
         length: int = aes.encrypt_into(nonce, piece, None, memoryview(out)[: len(piece) + 16])
@@ -282,7 +294,7 @@ def _cryptography_loop() -> Tool:
 
 
 def _rencrypt_loop() -> Tool:
-    of = need("rencrypt")
+    of = require("rencrypt")
     cipher = of.Cipher(of.CipherMeta.Ring(of.RingAlgorithm.Aes256Gcm), bytearray(KEY))
 
     def seal(_: bytes, piece: bytes, out: bytearray) -> int:
@@ -298,8 +310,8 @@ def _rencrypt_loop() -> Tool:
 
 
 def _pyflocker_loop() -> Tool:
-    ciphers = need("pyflocker.ciphers")
-    gcm, backend = need("pyflocker.ciphers.modes").Modes.MODE_GCM, ciphers.Backends.CRYPTOGRAPHY
+    ciphers = require("pyflocker.ciphers")
+    gcm, backend = require("pyflocker.ciphers.modes").Modes.MODE_GCM, ciphers.Backends.CRYPTOGRAPHY
 
     def cipher(encrypting: bool, nonce: bytes) -> Any:
         return ciphers.AES.new(encrypting, KEY, gcm, nonce, backend=backend)
@@ -335,7 +347,7 @@ def _pyflocker_loop() -> Tool:
 
 
 def _openssl() -> Tool:
-    """The program has no authenticated cipher for files: this one finds no change."""
+    """AES-CTR, because the program has no authenticated cipher for files. It detects no change."""
     key, iv = KEY.hex(), bytes(16).hex()
 
     def run(src: Path, dst: Path) -> None:
@@ -347,18 +359,18 @@ def _openssl() -> Tool:
     return Tool(run, run, ((OURS, lambda: read),))
 
 
-WAYS: tuple[Way, ...] = (
-    Way(OURS, "", _ours(None), "cobblestone"),
-    Way(OURS, "1 thread", _ours(1), "cobblestone"),
-    Way(OURS, "age", _our_age, "age"),
-    Way(OURS, "Tink streaming", _our_tink, "tink"),
-    Way("cryptography", "Cobblestone", _their_cobblestone, "cobblestone"),
-    Way("cryptography", "loop", _cryptography_loop, "pieces"),
-    Way("PyFLocker", "loop", _pyflocker_loop, "whole"),
-    Way("rencrypt", "loop", _rencrypt_loop, "rencrypt"),
-    Way("pyrage", "", _pyrage, "age"),
-    Way("age", "", lambda: _program("age"), "age"),
-    Way("rage", "", lambda: _program("rage"), "age"),
-    Way("tink", "streaming", _tink, "tink"),
-    Way("openssl", "enc, no tag", _openssl, "ctr"),
+IMPLEMENTATIONS: tuple[Implementation, ...] = (
+    Implementation(OURS, "", _ours(None), "cobblestone"),
+    Implementation(OURS, "1 thread", _ours(1), "cobblestone"),
+    Implementation(OURS, "age", _our_age, "age"),
+    Implementation(OURS, "Tink streaming", _our_tink, "tink"),
+    Implementation("cryptography", "Cobblestone", _their_cobblestone, "cobblestone"),
+    Implementation("cryptography", "loop", _cryptography_loop, "pieces"),
+    Implementation("PyFLocker", "loop", _pyflocker_loop, "whole"),
+    Implementation("rencrypt", "loop", _rencrypt_loop, "rencrypt"),
+    Implementation("pyrage", "", _pyrage, "age"),
+    Implementation("age", "", lambda: _program("age"), "age"),
+    Implementation("rage", "", lambda: _program("rage"), "age"),
+    Implementation("tink", "streaming", _tink, "tink"),
+    Implementation("openssl", "enc, no tag", _openssl, "ctr"),
 )
