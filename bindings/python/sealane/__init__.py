@@ -1,4 +1,21 @@
-"""Encryption at the speed of the hardware: messages, streams and files in formats that others read."""
+"""Encryption of messages, streams and files in standard formats, at the speed of the hardware.
+
+For example::
+
+    import sealane
+
+    key = sealane.keys.generate("aes-256")
+    sealane.encrypt_file("data.csv", "data.csv.sealed", key=key)
+    with sealane.open("data.csv.sealed", key=key) as file:
+        file.seek(1000)
+        part = file.read(100)
+
+    aead = sealane.Aead("aes-256-gcm", key)
+    sealed = aead.seal(b"message", aad=b"header")
+
+The submodules are ``keys`` (key files), ``hybrid`` (messages to a public key), ``fs`` (datasets through
+fsspec), ``hazmat`` (primitives) and ``compat`` (replacements for other libraries).
+"""
 
 from sealane import exceptions, hazmat, hybrid, keys
 from sealane._bulk import (

@@ -1,4 +1,4 @@
-"""The program ``sealane``: ``python -m sealane``, and the script that is installed with the package."""
+"""The program ``sealane``: the installed script, and ``python -m sealane``."""
 
 import signal
 import sys
@@ -8,7 +8,7 @@ from sealane._native import run_cli
 
 def main() -> int:
     """Runs the command line of this process and returns its exit status."""
-    # Python's own handler only takes a note for an interpreter that is not running meanwhile.
+    # The handler of Python only sets a flag for the interpreter, which does not run during the command.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return run_cli(["sealane", *sys.argv[1:]])
 

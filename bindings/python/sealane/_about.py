@@ -1,4 +1,4 @@
-"""Errors say which file they are about."""
+"""Adds the path of a file to errors."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from sealane.exceptions import SealaneError
 
 
 def named(error: Exception, path: str) -> Exception:
-    """``error`` with the path, or another one of its type."""
+    """Returns ``error`` if it contains the path, and otherwise an error of the same type that contains it."""
     name = os.fsencode(path).decode(errors="replace")
     if isinstance(error, OSError) and error.errno is not None:
         if error.filename is None:
             error.filename = path
-        # Some have words of their own, in which the name does not come.
+        # The text of some subclasses does not contain the filename.
         shown = error.filename != path or repr(path) in str(error) or name in str(error)
         return error if shown else OSError(error.errno, str(error), path)
     if name in str(error):
         return error
-    # Python's and ours are made of one text; others may have parameters of their own.
+    # The classes of Python and sealane take one text. Other classes may take other parameters.
     ours = isinstance(error, SealaneError) or type(error) in _OF_ONE_TEXT
     if ours or (isinstance(error, OSError) and type(error).__module__ == "builtins"):
         return type(error)(f"{name}: {error}").with_traceback(error.__traceback__)
@@ -31,8 +31,10 @@ def named(error: Exception, path: str) -> Exception:
 
 @contextlib.contextmanager
 def about(path: str) -> Iterator[None]:
-    """Names the path in what files go wrong with. What a server answers seldom says which file it means, and
-    what its client says is often no OSError: then it becomes one.
+    """Adds the path to errors of the block.
+
+    Errors of servers seldom contain the path, and those of their clients are often not OSError. Such an error
+    becomes an OSError.
     """
     try:
         yield

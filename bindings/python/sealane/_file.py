@@ -1,4 +1,4 @@
-"""Encrypted files, whole.
+"""Encryption and decryption of whole files and of their bytes in memory.
 
 =====================================  ===========================================================
 encrypted with                         format
@@ -9,8 +9,9 @@ or a ``sealane.keys.TinkKeyset``
 ``recipients``, ``passphrase``         age v1
 =====================================  ===========================================================
 
-All of them are chunks under an authenticated cipher, bound to the key, their order and the end of the
-file; those with a key to a *context* as well. What is read was verified.
+Every format splits the plaintext into chunks and encrypts each with an authenticated cipher. The chunks are
+bound to the key, to their order and to the end of the file, and with a ``key`` to a *context* as well. Only
+verified plaintext is returned.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ import io
 from typing import TYPE_CHECKING
 
 from sealane import _native
+from sealane._endpoints import copy, is_stream, opened_sink, opened_source, path_of, regular_paths
 from sealane._native import DecryptWith, EncryptWith, FileInfo
 from sealane._open import EncryptedWriter
-from sealane._places import copy, is_stream, path_of, plain, reading, writing
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from sealane._endpoints import Path, PathOrFile, Progress
     from sealane._native import _FileKey as FileKey
     from sealane._native import _Identities as Identities
     from sealane._native import _Recipients as Recipients
     from sealane._native import _Text as Text
-    from sealane._places import Path, Place, Progress
 
 __all__ = ["decrypt", "decrypt_file", "encrypt", "encrypt_file", "inspect", "verify_file"]
 
 
 def encrypt_file(
-    src: Place,
-    dst: Place,
+    src: PathOrFile,
+    dst: PathOrFile,
     *,
     key: FileKey | None = None,
     recipients: Recipients | None = None,
@@ -49,59 +50,79 @@ def encrypt_file(
     progress: Progress | None = None,
     durable: bool = False,
 ) -> None:
-    """Encrypts the file ``src`` to the file ``dst``, with exactly one of ``key``, ``recipients`` and
-    ``passphrase``.
+    """Encrypts the file ``src`` to the file ``dst``.
+
+    Exactly one of ``key``, ``recipients`` and ``passphrase`` is needed. A file of any size takes one pass and
+    bounded memory. From path to path, all cores work on one file.
 
     Parameters
     ----------
     src, dst : str, os.PathLike or binary file object
-        A str is always a path. A file that is named by a path appears whole or not at all. A file object is
-        read from where it stands to its end, or written; it is not closed.
+        A str is always a path. The file at a path appears complete or not at all: after a failure, an
+        existing file is unchanged. A file object is read from its current position to its end, or written,
+        and is not closed.
     key : bytes-like, sealane.keys.Key or sealane.keys.TinkKeyset
-        16 or 32 bytes, uniformly random: never a password.
+        A random key of 16 or 32 bytes, never a password.
     recipients : list of str or sealane.keys.PublicKey
-        Who can decrypt: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …". Post-quantum ones (age1pq1…)
-        stand alone.
+        The public keys that can decrypt the file: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …".
+        Post-quantum recipients (age1pq1…) cannot be mixed with others.
     passphrase : str or bytes
-        Takes a second and 256 MiB, also of whoever guesses.
+        The key is derived with scrypt (N = 2**18): about one second and 256 MiB per attempt.
     context : bytes-like
-        Whoever decrypts needs the same one. It is not kept in the file. With ``key`` only.
+        Data that the file is bound to, for example its name or its purpose. It is not stored: decryption
+        needs the same context. With ``key`` only.
     format : str, optional
         With ``key``: "chunked" (the default), "tink-4kb" or "tink-1mb". Otherwise "age".
     armor : bool
-        Whether the file is text, a third longer. With recipients and passphrases only.
+        Whether to write text (base64 with a header line), which is a third longer. With ``recipients`` and
+        ``passphrase`` only.
     threads : int, optional
-        From path to path; default: one a core, at most 8.
+        Number of threads, from path to path. The default is one per core, at most 8.
     progress : callable(done, total), optional
-        Called on this thread now and then, with bytes; ``total`` is None where it is not known. What it
-        raises cancels the work, leaves nothing behind, and comes out of this call.
+        Called from time to time on the calling thread, with numbers of bytes. ``total`` is None if it is not
+        known. An exception from it cancels the call, leaves no file behind, and is raised by this call.
     durable : bool
-        Whether to wait for the disk before the file gets its name.
+        Whether to wait until the content is on the disk before the file gets its name.
 
     Raises
     ------
     OSError
-        With the file's name.
+        If a file cannot be read or written. ``filename`` is its path.
     TypeError
-        Unless there is exactly one of key, recipients and passphrase.
+        Unless exactly one of ``key``, ``recipients`` and ``passphrase`` is given.
     ValueError
-        For a key of another length, recipients that cannot be together, an empty passphrase, a context
-        without a key, or where both are the same file, through whatever links.
+        If the key has another length, the recipients cannot be mixed, the passphrase is empty, a context is
+        given without a key, or both paths are the same file, also through links.
     FormatError
-        For a recipient that is none.
+        If a recipient cannot be parsed.
+
+    Examples
+    --------
+    >>> key = sealane.keys.generate("aes-256")
+    >>> sealane.encrypt_file("data.csv", "data.csv.sealed", key=key, context=b"reports/2026")
+    >>> sealane.decrypt_file("data.csv.sealed", "copy.csv", key=key, context=b"reports/2026")
+
+    >>> bob = sealane.keys.generate("age")
+    >>> sealane.encrypt_file("data.csv", "data.csv.age", recipients=[bob.public])
+    >>> sealane.decrypt_file("data.csv.age", "copy.csv", identities=[bob])
     """
-    lock = EncryptWith(
-        key=key, recipients=recipients, passphrase=passphrase, context=context, format=format, armor=armor
+    encryption = EncryptWith(
+        key=key,
+        recipients=recipients,
+        passphrase=passphrase,
+        context=context,
+        format=format,
+        armor=armor,
     )
-    if (paths := plain(src, dst)) is not None:
-        return _native.encrypt_path(*paths, lock, threads, progress, durable)
-    with reading(src) as source, EncryptedWriter(dst, lock, durable=durable) as sink:
+    if (paths := regular_paths(src, dst)) is not None:
+        return _native.encrypt_path(*paths, encryption, threads, progress, durable)
+    with opened_source(src) as source, EncryptedWriter(dst, encryption, durable=durable) as sink:
         copy(source, sink.write, progress)
 
 
 def decrypt_file(
-    src: Place,
-    dst: Place,
+    src: PathOrFile,
+    dst: PathOrFile,
     *,
     key: FileKey | None = None,
     identities: Identities | None = None,
@@ -113,42 +134,54 @@ def decrypt_file(
     progress: Progress | None = None,
     durable: bool = False,
 ) -> None:
-    """Decrypts the file ``src`` to the file ``dst``, with exactly one of ``key``, ``identities`` and
-    ``passphrase``.
+    """Decrypts the file ``src`` to the file ``dst``.
+
+    Exactly one of ``key``, ``identities`` and ``passphrase`` is needed.
+
+    .. warning::
+        The file at a path appears complete and verified, or not at all. A file object or a pipe receives each
+        chunk as soon as that chunk is verified, so the call can fail after the beginning was written. Do not
+        use what was written then.
 
     Parameters
     ----------
+    src, dst : str, os.PathLike or binary file object
+        As for ``encrypt_file``.
+    key : bytes-like, sealane.keys.Key or sealane.keys.TinkKeyset
+        The key that the file was encrypted with.
     identities : list of sealane.keys.Key, str or os.PathLike
-        Private keys, which are tried in turn: keys of the kinds age and age-pq, the text of such a key
-        ("AGE-SECRET-KEY-…") or of an OpenSSH private key, or a file with these.
+        Private keys, which are tried in order. An entry is a key of the kind age or age-pq, the text of such
+        a key ("AGE-SECRET-KEY-…") or of an OpenSSH private key, or the path of a file with these.
+    passphrase : str or bytes
+        The passphrase that the file was encrypted with.
+    context : bytes-like
+        The context that the file was encrypted with.
     format : str, optional
-        With ``key``, what ``encrypt_file`` was told. age files are known by their first line, armored or not.
+        With ``key``, the format that the file was encrypted with. An age file is recognised by its first
+        line, armored or not.
     max_work_factor : int, optional
-        The most work that a passphrase may ask for, as a base-2 logarithm: 20 unless you allow more,
-        which is 1 GiB and some seconds. Each step doubles both.
-
-    See ``encrypt_file`` for the others.
-
-    A file that is named by a path appears whole and verified, or not at all. A file object or a pipe gets
-    each chunk as soon as it is verified, so a failure may come after the beginning was written.
+        Largest scrypt work factor to accept for a passphrase, as a base-2 logarithm. The default is 20, which
+        takes 1 GiB and some seconds; each step doubles both.
+    threads, progress, durable
+        As for ``encrypt_file``.
 
     Raises
     ------
     AuthenticationError
-        For another key, another context, or data that was changed.
+        If the key or context is another one, or the data was changed.
     NoMatchingKeyError
-        Where no identity fits, and for another passphrase.
+        If no identity matches a recipient of the file, or the passphrase is another one.
     FormatError
-        For what is no age file, or has a damaged header. UnsupportedVersionError, below it, for a later
-        version.
+        If the file is not an age file, or its header is damaged. A later version of the format raises the
+        subclass UnsupportedVersionError.
     TruncatedError
-        Where the file was cut.
+        If the end of the file is missing.
     LimitExceededError
-        For a passphrase that asks for more work than ``max_work_factor``.
-    OSError, ValueError
-        As ``encrypt_file`` does.
+        If the file asks for a larger work factor than ``max_work_factor``.
+    OSError, TypeError, ValueError
+        As for ``encrypt_file``.
     """
-    unlock = DecryptWith(
+    decryption = DecryptWith(
         key=key,
         identities=identities,
         passphrase=passphrase,
@@ -156,10 +189,10 @@ def decrypt_file(
         format=format,
         max_work_factor=max_work_factor,
     )
-    if (paths := plain(src, dst)) is not None:
-        return _native.decrypt_path(*paths, unlock, threads, progress, durable)
-    with reading(src) as source, writing(dst) as sink:
-        decryptor = _native.Decryptor(sink, unlock)
+    if (paths := regular_paths(src, dst)) is not None:
+        return _native.decrypt_path(*paths, decryption, threads, progress, durable)
+    with opened_source(src) as source, opened_sink(dst) as sink:
+        decryptor = _native.Decryptor(sink, decryption)
         try:
             copy(source, decryptor.write, progress)
             decryptor.finish(durable)
@@ -168,7 +201,7 @@ def decrypt_file(
 
 
 def verify_file(
-    src: Place,
+    src: PathOrFile,
     *,
     key: FileKey | None = None,
     identities: Identities | None = None,
@@ -179,10 +212,11 @@ def verify_file(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Verifies every byte of an encrypted file and keeps none. See ``decrypt_file``, also for what is
-    raised.
+    """Verifies every byte of an encrypted file without writing the plaintext.
+
+    Returns None if the whole file is authentic. The parameters and exceptions are those of ``decrypt_file``.
     """
-    unlock = DecryptWith(
+    decryption = DecryptWith(
         key=key,
         identities=identities,
         passphrase=passphrase,
@@ -191,26 +225,41 @@ def verify_file(
         max_work_factor=max_work_factor,
     )
     if (name := path_of(src)) is not None and not is_stream(name):
-        return _native.verify_path(name, unlock, threads, progress)
-    with reading(src) as source:
-        decryptor = _native.Decryptor(None, unlock)
+        return _native.verify_path(name, decryption, threads, progress)
+    with opened_source(src) as source:
+        decryptor = _native.Decryptor(None, decryption)
         copy(source, decryptor.write, progress)
         decryptor.finish(False)
 
 
 def inspect(src: Path, format: str | None = None) -> FileInfo:
-    """Tells what an encrypted file and its size say, without a key. Nothing of it is verified.
+    """Returns the format, recipients and sizes of an encrypted file, without a key.
 
-    An age file is known by its first line. Anything else is taken for what ``format`` says, "chunked"
-    unless told otherwise: those formats have no mark of their own, and any file of a fitting size looks
-    like one. Raises TruncatedError for a size that no whole file has, FormatError for a damaged header,
-    OSError.
+    .. warning::
+        Nothing is verified without a key. The formats of files with a key have no mark of their own, so any
+        file of a possible size looks like one.
+
+    Parameters
+    ----------
+    src : str or os.PathLike
+        The path of the file.
+    format : str, optional
+        The format to assume unless the first line is that of an age file. The default is "chunked".
+
+    Raises
+    ------
+    TruncatedError
+        If no complete file of the format has this size.
+    FormatError
+        If the header is damaged.
+    OSError
+        If the file cannot be read.
     """
     name = path_of(src)
     if name is None:
-        raise TypeError(f"a path is needed, not {type(src).__name__}")
+        raise TypeError(f"src must be a path, not {type(src).__name__}")
     if is_stream(name):
-        raise io.UnsupportedOperation(f"{name!r} has no size to tell anything by")
+        raise io.UnsupportedOperation(f"{name!r} is a stream, which has no size; inspect a regular file")
     return _native.inspect_path(name, format)
 
 
@@ -224,13 +273,25 @@ def encrypt(
     format: str | None = None,
     armor: bool = False,
 ) -> bytes:
-    """The bytes of an encrypted file with the plaintext ``data``. See ``encrypt_file`` for the other
-    parameters.
+    """Returns ``data`` encrypted, as the bytes of a file that ``encrypt_file`` would write.
+
+    The other parameters and the exceptions are those of ``encrypt_file``.
+
+    Examples
+    --------
+    >>> key = sealane.keys.generate("aes-256")
+    >>> sealane.decrypt(sealane.encrypt(b"data", key=key), key=key)
+    b'data'
     """
-    lock = EncryptWith(
-        key=key, recipients=recipients, passphrase=passphrase, context=context, format=format, armor=armor
+    encryption = EncryptWith(
+        key=key,
+        recipients=recipients,
+        passphrase=passphrase,
+        context=context,
+        format=format,
+        armor=armor,
     )
-    return _native.encrypt_bytes(data, lock)
+    return _native.encrypt_bytes(data, encryption)
 
 
 def decrypt(
@@ -243,10 +304,11 @@ def decrypt(
     format: str | None = None,
     max_work_factor: int | None = None,
 ) -> bytes:
-    """The plaintext of an encrypted file whose bytes are ``data``. See ``decrypt_file``, also for what is
-    raised.
+    """Returns the plaintext of the encrypted file whose bytes are ``data``.
+
+    The other parameters and the exceptions are those of ``decrypt_file``.
     """
-    unlock = DecryptWith(
+    decryption = DecryptWith(
         key=key,
         identities=identities,
         passphrase=passphrase,
@@ -254,4 +316,4 @@ def decrypt(
         format=format,
         max_work_factor=max_work_factor,
     )
-    return _native.decrypt_bytes(data, unlock)
+    return _native.decrypt_bytes(data, decryption)

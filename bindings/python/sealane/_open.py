@@ -1,4 +1,4 @@
-"""``sealane.open``: encrypted files that are read and written like any other file."""
+"""``sealane.open``: file objects that decrypt when they are read and encrypt when they are written."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from sealane import _native
+from sealane._endpoints import PIECE, binary_file, is_stream, path_of
 from sealane._native import DecryptWith, EncryptWith
-from sealane._places import PIECE, binary, is_stream, path_of
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from sealane._endpoints import PathOrFile
     from sealane._native import _FileKey as FileKey
     from sealane._native import _Identities as Identities
     from sealane._native import _Recipients as Recipients
     from sealane._native import _Text as Text
-    from sealane._places import Place
 
 __all__ = ["EncryptedReader", "EncryptedWriter", "open"]
 
 _PEEK = 4096
-"""Bytes that ``peek`` shows at most, so that ``readline`` costs a short copy and not a chunk."""
+"""Largest number of bytes that ``peek`` returns, so that ``readline`` copies little and not a whole chunk."""
 
 
 @overload
 def open(
-    file: Place,
+    file: PathOrFile,
     mode: Literal["rb"] = "rb",
     *,
     key: FileKey | None = None,
@@ -44,7 +44,7 @@ def open(
 ) -> EncryptedReader: ...
 @overload
 def open(
-    file: Place,
+    file: PathOrFile,
     mode: Literal["wb"],
     *,
     key: FileKey | None = None,
@@ -56,7 +56,7 @@ def open(
     durable: bool = False,
 ) -> EncryptedWriter: ...
 def open(
-    file: Place,
+    file: PathOrFile,
     mode: str = "rb",
     *,
     key: FileKey | None = None,
@@ -69,18 +69,69 @@ def open(
     max_work_factor: int | None = None,
     durable: bool = False,
 ) -> EncryptedReader | EncryptedWriter:
-    """Opens an encrypted file and returns a file object of its plaintext.
+    """Opens an encrypted file and returns a binary file object of its plaintext.
 
-    ``file`` is a path or a binary file object, which is not closed. With mode "rb" it must be seekable;
-    every byte read is verified, at any position. With mode "wb" a path gets its file, whole, when the
-    ``with`` block ends cleanly or ``close()`` is called; an exception in the block or a forgotten object
-    discards it. See ``encrypt_file`` for the other parameters of writing, ``decrypt_file`` for those of
-    reading and for what is raised.
+    Reading works at any position: ``seek`` and ``read`` decrypt and verify only the chunks that are needed.
+    Writing encrypts on the way to the file.
+
+    Exactly one of ``key``, ``recipients`` or ``identities``, and ``passphrase`` is needed.
+
+    Parameters
+    ----------
+    file : str, os.PathLike or binary file object
+        A str is always a path. A file object is not closed. For reading it must be seekable.
+    mode : str
+        "rb" to read or "wb" to write.
+    key : bytes-like, sealane.keys.Key or sealane.keys.TinkKeyset
+        A random key of 16 or 32 bytes, never a password.
+    recipients : list of str or sealane.keys.PublicKey
+        The public keys to encrypt to; for writing only.
+    identities : list of sealane.keys.Key, str or os.PathLike
+        The private keys to try; for reading only.
+    passphrase : str or bytes
+        A passphrase. Deriving the key takes about one second and 256 MiB.
+    context, format, armor, max_work_factor
+        See ``encrypt_file`` and ``decrypt_file``.
+    durable : bool
+        Whether to wait until the content is on the disk before the file gets its name; for writing only.
+
+    Returns
+    -------
+    EncryptedReader or EncryptedWriter
+        With mode "wb", the file appears at its path, complete, when the ``with`` block ends without an
+        exception or ``close()`` is called. After an exception there is no file, and an existing file is
+        unchanged.
+
+    Raises
+    ------
+    AuthenticationError
+        If the key or context is another one, or the data was changed. ``read`` raises it as well: a chunk is
+        verified before its bytes are returned.
+    NoMatchingKeyError
+        If no identity matches a recipient of the file, or the passphrase is another one.
+    FormatError
+        If the file is not an encrypted file of this format, or a recipient cannot be parsed.
+    TruncatedError
+        If the end of the file is missing.
+    TypeError, ValueError
+        If the arguments do not fit together, as for ``encrypt_file`` and ``decrypt_file``.
+    OSError
+        If the file cannot be read or written.
+
+    Examples
+    --------
+    >>> key = sealane.keys.generate("aes-256")
+    >>> with sealane.open("data.sealed", "wb", key=key) as file:
+    ...     _ = file.write(b"one line\n" * 1000)
+    >>> with sealane.open("data.sealed", key=key) as file:
+    ...     _ = file.seek(-5, 2)
+    ...     file.read()
+    b'line\n'
     """
     if mode == "rb":
         if recipients is not None or armor:
-            raise TypeError("recipients and armor are for writing; identities read")
-        unlock = DecryptWith(
+            raise TypeError("recipients and armor are for mode 'wb'; give identities to read")
+        decryption = DecryptWith(
             key=key,
             identities=identities,
             passphrase=passphrase,
@@ -88,23 +139,28 @@ def open(
             format=format,
             max_work_factor=max_work_factor,
         )
-        return EncryptedReader(file, unlock)
+        return EncryptedReader(file, decryption)
     if mode == "wb":
         if identities is not None or max_work_factor is not None:
-            raise TypeError("identities and max_work_factor are for reading; write for recipients")
-        lock = EncryptWith(
-            key=key, recipients=recipients, passphrase=passphrase, context=context, format=format, armor=armor
+            raise TypeError("identities and max_work_factor are for mode 'rb'; give recipients to write")
+        encryption = EncryptWith(
+            key=key,
+            recipients=recipients,
+            passphrase=passphrase,
+            context=context,
+            format=format,
+            armor=armor,
         )
-        return EncryptedWriter(file, lock, durable=durable)
+        return EncryptedWriter(file, encryption, durable=durable)
     raise ValueError(f"mode must be 'rb' or 'wb', not {mode!r}")
 
 
 class _EncryptedFile(io.RawIOBase):
-    """What reading and writing have in common."""
+    """The common base of EncryptedReader and EncryptedWriter."""
 
     mode: str
 
-    def __init__(self, file: Place) -> None:
+    def __init__(self, file: PathOrFile) -> None:
         super().__init__()
         self.name: Any = file if isinstance(file, str | os.PathLike) else getattr(file, "name", None)
         # Re-entrant: a signal handler may run in the middle of a call and use the same file.
@@ -127,22 +183,25 @@ class _EncryptedFile(io.RawIOBase):
 
 
 class EncryptedReader(_EncryptedFile):
-    """The plaintext of an encrypted file, seekable; made by ``sealane.open``. Threads may share it."""
+    """A seekable binary file object of the plaintext of an encrypted file. ``sealane.open`` creates it.
+
+    Threads may share an object.
+    """
 
     mode = "rb"
 
-    def __init__(self, file: Place, unlock: DecryptWith) -> None:
+    def __init__(self, file: PathOrFile, decryption: DecryptWith) -> None:
         super().__init__(file)
         name = path_of(file)
         if name is not None and is_stream(name):
             raise io.UnsupportedOperation(
-                f"{name!r} cannot be read at any position; use sealane.decrypt_file"
+                f"{name!r} is a stream, which cannot be read at any position; use sealane.decrypt_file"
             )
-        self._native = _native.Reader(name if name is not None else binary(file), unlock)
+        self._native = _native.Reader(name if name is not None else binary_file(file), decryption)
 
     @property
     def size(self) -> int:
-        """Bytes of plaintext. The end of the file was verified before this was believed."""
+        """Number of plaintext bytes, which is verified when the file is opened."""
         self._check()
         return self._native.size
 
@@ -155,7 +214,7 @@ class EncryptedReader(_EncryptedFile):
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Exactly ``size`` bytes, fewer at the end; where ``size`` is None or negative, all that is left."""
+        """Reads ``size`` bytes, or fewer at the end of the file; None or a negative number reads all."""
         with self._lock:
             self._check()
             if size is None or size < 0:
@@ -165,15 +224,15 @@ class EncryptedReader(_EncryptedFile):
             return data
 
     def read1(self, size: int | None = -1, /) -> bytes:
-        """The same as ``read``, but at most 1 MiB."""
+        """Reads as ``read`` does, but at most 1 MiB."""
         return self.read(PIECE if size is None or size < 0 else min(size, PIECE))
 
     def readall(self) -> bytes:
-        """All that is left."""
+        """Reads to the end of the file."""
         return self.read()
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Fills ``buffer``, but at the end; returns the number of bytes."""
+        """Fills ``buffer`` and returns the number of bytes, which is smaller at the end of the file only."""
         with self._lock:
             self._check()
             n = self._native.readinto_at(self._position, buffer)
@@ -181,17 +240,21 @@ class EncryptedReader(_EncryptedFile):
             return n
 
     def write(self, data: Buffer, /) -> int:
-        """Not for a file that is read."""
+        """Not supported by a file that is read."""
         raise io.UnsupportedOperation("not writable")
 
     def peek(self, size: int = 0, /) -> bytes:
-        """Some bytes from here on, without moving; empty at the end only."""
+        """Returns some of the next bytes without moving; none at the end of the file only."""
         with self._lock:
             self._check()
             return self._native.read_at(self._position, _PEEK)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Moves to a byte of the plaintext, counted from the start, from here or from the end; returns it."""
+        """Moves to a position in the plaintext and returns it.
+
+        ``whence`` is the reference point of ``offset``: 0 for the start, 1 for the current position, 2 for
+        the end.
+        """
         offset = operator.index(offset)
         with self._lock:
             self._check()
@@ -204,35 +267,37 @@ class EncryptedReader(_EncryptedFile):
             else:
                 raise ValueError(f"whence must be 0, 1 or 2, not {whence!r}")
             if not 0 <= position < 1 << 63:
-                raise ValueError(f"no such position: {position}")
+                raise ValueError(f"position must be from 0 to 2**63 - 1, not {position}")
             self._position = position
             return position
 
 
 class EncryptedWriter(_EncryptedFile):
-    """An encrypted file in the making. Made by ``sealane.open``.
+    """A binary file object that encrypts what is written to it. ``sealane.open`` creates it.
 
-    It becomes a file when its ``with`` block ends cleanly or ``close()`` is called. Otherwise a path never
-    gets one, and a file object is left without the end, so that no reader takes it for whole.
+    The file is complete when the ``with`` block ends without an exception or ``close()`` is called. Otherwise
+    there is no file at a path; a file object lacks the end of the file, so readers raise TruncatedError.
     """
 
     mode = "wb"
 
-    def __init__(self, file: Place, lock: EncryptWith, *, durable: bool = False) -> None:
+    def __init__(
+        self, file: PathOrFile, encryption: EncryptWith, *, durable: bool = False, exclusive: bool = False
+    ) -> None:
         super().__init__(file)
         self._durable = durable
         self._owned: IO[bytes] | None = None
-        self._making: _native.Writer | None = None
+        self._writer: _native.Writer | None = None
         name = path_of(file)
         target: str | IO[bytes]
         if name is None:
-            target = binary(file)
+            target = binary_file(file)
         elif is_stream(name):
-            target = self._owned = builtins.open(name, "wb", buffering=0)  # noqa: SIM115, closed by _forget
+            target = self._owned = builtins.open(name, "wb", buffering=0)  # noqa: SIM115, closed by _release
         else:
             target = name
         try:
-            self._making = _native.Writer(target, lock)
+            self._writer = _native.Writer(target, encryption, exclusive)
         except BaseException:
             if self._owned is not None:
                 self._owned.close()
@@ -243,36 +308,38 @@ class EncryptedWriter(_EncryptedFile):
         return True
 
     def write(self, data: Buffer, /) -> int:
-        """Encrypts all of ``data``; returns its length in bytes."""
+        """Encrypts ``data`` and returns its length in bytes."""
         with self._lock:
-            n = self._native().write(data)
+            self._check()
+            assert self._writer is not None
+            n = self._writer.write(data)
             self._position += n
             return n
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Not for a file that is written."""
+        """Not supported by a file that is written."""
         raise io.UnsupportedOperation("not readable")
 
     def close(self) -> None:
-        """Writes the end of the file; a path gets its file now."""
+        """Writes the end of the file and gives it its name."""
         with self._lock:
             if self.closed:
                 return
             try:
-                if self._making is not None:
-                    self._making.finish(self._durable)
+                if self._writer is not None:
+                    self._writer.finish(self._durable)
             finally:
-                self._forget()
+                self._release()
 
     def discard(self) -> None:
-        """Closes, and throws away what was written."""
+        """Closes the file object and discards what was written."""
         with self._lock:
             if not self.closed:
                 try:
-                    if self._making is not None:
-                        self._making.discard()
+                    if self._writer is not None:
+                        self._writer.discard()
                 finally:
-                    self._forget()
+                    self._release()
 
     def __exit__(
         self,
@@ -287,17 +354,12 @@ class EncryptedWriter(_EncryptedFile):
             self.discard()
 
     def __del__(self) -> None:
-        # The base class would close, and so finish a file that nobody finished.
+        # The base class would call close, which completes an unfinished file.
         with contextlib.suppress(Exception):
             self.discard()
 
-    def _native(self) -> _native.Writer:
-        self._check()
-        assert self._making is not None
-        return self._making
-
-    def _forget(self) -> None:
-        self._making = None
+    def _release(self) -> None:
+        self._writer = None
         super().close()
         if self._owned is not None:
             self._owned.close()

@@ -1,7 +1,7 @@
-"""What goes wrong, and whose fault it is.
+"""Exceptions of sealane.
 
-Misuse of an argument is TypeError or ValueError, a failing disk is OSError. Everything else is below
-SealaneError.
+An invalid argument raises TypeError or ValueError, and a failing disk raises OSError. Every other error is a
+subclass of SealaneError.
 """
 
 __all__ = [
@@ -18,36 +18,39 @@ __all__ = [
 
 
 class SealaneError(Exception):
-    """The base of every error of sealane's own."""
+    """The base class of all errors that are specific to sealane."""
 
 
 class AuthenticationError(SealaneError):
-    """Wrong key, wrong nonce, wrong context or changed data; which one is not known, nor would it be said."""
+    """The data is not authentic: another key, nonce, associated data or context, or changed data.
+
+    The error does not say which, because the difference would help an attacker.
+    """
 
 
 class FormatError(SealaneError):
-    """The data is not what it should be."""
+    """The data does not have the expected format."""
 
 
 class TruncatedError(FormatError):
-    """The data ends too early."""
+    """The end of the data is missing."""
 
 
 class UnsupportedVersionError(FormatError):
-    """The data is of a version that this release does not know."""
+    """The data has a version of the format that this release does not support."""
 
 
 class NoMatchingKeyError(SealaneError):
-    """None of the given keys is one that the data was encrypted for, or the passphrase is another one."""
+    """No identity matches any recipient of the file, or the passphrase is another one."""
 
 
 class KeyNotFoundError(SealaneError, LookupError):
-    """A key reference leads to nothing here; the message has the reference."""
+    """A key reference leads to no key on this machine. The message contains the reference."""
 
 
 class ProviderUnavailableError(SealaneError):
-    """Nobody here can compute what was asked for; the message lists who can compute what."""
+    """The provider does not have the algorithm on this machine. The message lists the available ones."""
 
 
 class LimitExceededError(SealaneError):
-    """More than the algorithm or the format can carry."""
+    """A limit of the algorithm or the format is exceeded, for example the largest length of a message."""

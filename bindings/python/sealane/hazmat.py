@@ -1,7 +1,22 @@
-"""Raw parts. They hide nothing from whoever can change the data, and nothing at all when a keystream is used
-twice.
+"""Cryptographic primitives that are easy to misuse.
 
-If you are not sure that you need them, you want ``sealane.Aead`` or ``sealane.encrypt_file``.
+.. warning::
+    Use ``sealane.Aead`` or ``sealane.encrypt_file`` unless you implement an existing protocol. A keystream
+    does not detect changed data. A keystream or a nonce that is used twice reveals the plaintexts.
+
+==================================  ==================================================================
+class                               primitive
+==================================  ==================================================================
+AesCtr, ChaCha20, XChaCha20         keystreams with random access: ``xor_at``, ``xor_into``,
+                                    ``xor_in_place``
+AeadEncryptor, AeadDecryptor        AES-GCM and ChaCha20-Poly1305 in pieces
+Poly1305                            a one-time authenticator
+Speck, SpeckCtr, Aead               the block cipher Speck, its counter mode, and Speck-Poly1305
+==================================  ==================================================================
+
+For example, this decrypts 100 bytes in the middle of an AES-CTR ciphertext::
+
+    plain = AesCtr(key, iv).xor_at(offset, ciphertext[offset : offset + 100])
 """
 
 from sealane._native import (

@@ -1,17 +1,26 @@
-"""Messages for the holder of a private key.
+"""Hybrid encryption: messages that are encrypted to a public key.
 
-The key decides how:
+A fresh symmetric key encrypts the message, and the public key encrypts or derives that key. The kind of the
+public key selects the suite:
 
-=============  ======================================  ==================================================
-key            suite                                   bytes
-=============  ======================================  ==================================================
-rsa-…          RSAES-OAEP (SHA-256) and AES-256-GCM    capsule[modulus] || nonce[12] || ciphertext || tag
-secp256k1      ECIES as eciespy has it                 ephemeral[65] || nonce[16] || tag || ciphertext
-x25519, p-256  HPKE (RFC 9180), base mode              enc[32 or 65] || ciphertext || tag
-x-wing         the same with ML-KEM-768 and X25519     enc[1120] || ciphertext || tag
-=============  ======================================  ==================================================
+=============  =======================================  ======================================================
+key            suite                                    bytes
+=============  =======================================  ======================================================
+rsa-…          RSAES-OAEP (SHA-256) with AES-256-GCM    wrapped_key[modulus] || nonce[12] || ciphertext || tag
+secp256k1      ECIES, compatible with eciespy           ephemeral[65] || nonce[16] || tag || ciphertext
+x25519, p-256  HPKE (RFC 9180), base mode               enc[32 or 65] || ciphertext || tag
+x-wing         HPKE with X-Wing (ML-KEM-768 + X25519)   enc[1120] || ciphertext || tag
+=============  =======================================  ======================================================
 
-A message does not say who sent it: whoever has the public key can write.
+For example::
+
+    key = sealane.keys.generate("x25519")
+    message = sealane.hybrid.seal(key.public, b"text")
+    assert sealane.hybrid.open(key, message) == b"text"
+
+.. warning::
+    A message does not authenticate its sender, because the public key suffices to write one. ``hpke_seal``
+    with ``sender`` or ``psk`` authenticates the sender to the recipient.
 """
 
 from __future__ import annotations
@@ -41,46 +50,57 @@ __all__ = [
 def seal(
     public: _PublicLike, data: Buffer, aad: Buffer = b"", info: Buffer = b"", *, suite: _Suite | None = None
 ) -> bytes:
-    """Encrypts a message for the holder of the private key.
+    """Encrypts a message to a public key.
 
     Parameters
     ----------
     public : sealane.keys.PublicKey or str
-        Or its text: PEM, or hexadecimal digits of secp256k1.
+        The public key, or its text: PEM, or the hexadecimal digits of a secp256k1 key.
     data : bytes-like
+        The message.
     aad : bytes-like
-        Associated data of the cipher: not in the message, and whoever opens it needs the same.
+        Associated data, which is authenticated but not part of the result. Opening needs the same.
     info : bytes-like
-        What the message is for; HPKE's, and of its keys only. Whoever opens it needs the same.
+        The application information of HPKE (RFC 9180, section 5), for the keys that use HPKE. Opening needs
+        the same.
     suite : str, optional
-        The cipher of HPKE: "aes-256-gcm" (the default), "aes-128-gcm" or "chacha20-poly1305". The message
-        does not say which.
+        The AEAD of HPKE: "aes-256-gcm" (the default), "aes-128-gcm" or "chacha20-poly1305". It is not part
+        of the message. Opening needs the same.
 
     Raises
     ------
     FormatError
-        For a text that is no public key.
+        If the text is not a public key.
     ValueError
-        For a key that is not for messages (those of age are for ``sealane.encrypt``), and for ``info`` or
-        ``suite`` with a key that has neither.
+        If the key has a kind that does not encrypt messages (age and SSH keys are for ``sealane.encrypt``),
+        or ``info`` or ``suite`` is given for a key without HPKE.
     """
-    return _native.hybrid_seal(public, data, aad, info, suite)
+    return _native.hybrid_seal(public, data, aad=aad, info=info, suite=suite)
 
 
 def open(
     private: _PrivateLike, blob: Buffer, aad: Buffer = b"", info: Buffer = b"", *, suite: _Suite | None = None
 ) -> bytes:
-    """Decrypts a message that ``seal`` made. See there for the parameters.
+    """Decrypts a message that ``seal`` returned.
+
+    Parameters
+    ----------
+    private : sealane.keys.Key or str
+        The private key, or its text.
+    blob : bytes-like
+        The encrypted message.
+    aad, info, suite
+        As for ``seal``.
 
     Raises
     ------
     AuthenticationError
-        For another key, other ``aad``, ``info`` or ``suite``, or a message that was changed.
+        If the key, ``aad``, ``info`` or ``suite`` is another one, or the message was changed.
     FormatError
-        For a message that begins with no key of the private key's curve, or ends too early; for a text
-        that is no private key.
+        If the message does not begin with a public key of the curve, or is too short; if the text is not a
+        private key.
     """
-    return _native.hybrid_open(private, blob, aad, info, suite)
+    return _native.hybrid_open(private, blob, aad=aad, info=info, suite=suite)
 
 
 def ecies_encrypt(
@@ -93,19 +113,32 @@ def ecies_encrypt(
     symmetric_algorithm: Literal["aes-256-gcm", "xchacha20"] = "aes-256-gcm",
     symmetric_nonce_length: int = 16,
 ) -> bytes:
-    """eciespy's ``encrypt``: its arguments, its bytes, and its configuration as keywords.
+    """Encrypts a message as ``encrypt`` of eciespy does.
 
-    ``pk_hex`` is hexadecimal, with or without 0x, or the bytes themselves. Raises FormatError for what is
-    no public key, ValueError for a configuration that cannot be.
+    The arguments and the bytes are those of eciespy. The keywords are its configuration, with its defaults.
+
+    Parameters
+    ----------
+    pk_hex : str or bytes-like
+        The public key: hexadecimal digits, with or without 0x, or bytes.
+    data : bytes-like
+        The message.
+
+    Raises
+    ------
+    FormatError
+        If ``pk_hex`` is not a public key of the curve.
+    ValueError
+        If the configuration is not possible.
     """
     return _native.ecies_encrypt(
         pk_hex,
         data,
-        elliptic_curve,
-        is_ephemeral_key_compressed,
-        is_hkdf_key_compressed,
-        symmetric_algorithm,
-        symmetric_nonce_length,
+        elliptic_curve=elliptic_curve,
+        is_ephemeral_key_compressed=is_ephemeral_key_compressed,
+        is_hkdf_key_compressed=is_hkdf_key_compressed,
+        symmetric_algorithm=symmetric_algorithm,
+        symmetric_nonce_length=symmetric_nonce_length,
     )
 
 
@@ -119,25 +152,33 @@ def ecies_decrypt(
     symmetric_algorithm: Literal["aes-256-gcm", "xchacha20"] = "aes-256-gcm",
     symmetric_nonce_length: int = 16,
 ) -> bytes:
-    """eciespy's ``decrypt``. See ``ecies_encrypt``; the message does not say its configuration.
+    """Decrypts a message as ``decrypt`` of eciespy does.
 
-    Raises AuthenticationError for another key or configuration and for a changed message, FormatError for
-    what is no message, ValueError for what is no private key.
+    The keywords are the configuration that the message was encrypted with, which is not part of the message.
+
+    Raises
+    ------
+    AuthenticationError
+        If the key or the configuration is another one, or the message was changed.
+    FormatError
+        If the message is too short or does not begin with a public key.
+    ValueError
+        If ``sk_hex`` is not a private key of the curve.
     """
     return _native.ecies_decrypt(
         sk_hex,
         data,
-        elliptic_curve,
-        is_ephemeral_key_compressed,
-        is_hkdf_key_compressed,
-        symmetric_algorithm,
-        symmetric_nonce_length,
+        elliptic_curve=elliptic_curve,
+        is_ephemeral_key_compressed=is_ephemeral_key_compressed,
+        is_hkdf_key_compressed=is_hkdf_key_compressed,
+        symmetric_algorithm=symmetric_algorithm,
+        symmetric_nonce_length=symmetric_nonce_length,
     )
 
 
 def rsa_open_parts(
     private: _PrivateLike,
-    capsule: Buffer,
+    wrapped_key: Buffer,
     ciphertext: Buffer,
     nonce: Buffer,
     tag: Buffer,
@@ -145,13 +186,31 @@ def rsa_open_parts(
     oaep: Literal["sha1", "sha256", "sha384", "sha512"] = "sha1",
     aad: Buffer = b"",
 ) -> bytes:
-    """Decrypts a message whose parts lie apart: an AES key, wrapped by RSAES-OAEP, and what AES-GCM made
-    under it.
+    """Decrypts an RSA and AES-GCM message whose parts are stored separately.
 
-    So PyCryptodome's users write them, with a nonce of 16 bytes and SHA-1 unless told otherwise. Raises
-    AuthenticationError where anything does not fit, whatever it is.
+    PyCryptodome programs usually store them so, with a nonce of 16 bytes and SHA-1 by default.
+
+    Parameters
+    ----------
+    private : sealane.keys.Key or str
+        The RSA private key, or its text.
+    wrapped_key : bytes-like
+        The AES key, encrypted with RSAES-OAEP.
+    ciphertext, nonce, tag : bytes-like
+        The output of AES-GCM.
+    oaep : str
+        The hash of RSAES-OAEP: "sha1", "sha256", "sha384" or "sha512".
+    aad : bytes-like
+        The associated data of AES-GCM.
+
+    Raises
+    ------
+    AuthenticationError
+        If any part is not authentic. The error does not say which.
     """
-    return _native.rsa_open_parts(private, capsule, ciphertext, nonce, tag, oaep, aad)
+    return _native.rsa_open_parts(
+        private, wrapped_key=wrapped_key, ciphertext=ciphertext, nonce=nonce, tag=tag, oaep=oaep, aad=aad
+    )
 
 
 def hpke_seal(
@@ -165,16 +224,23 @@ def hpke_seal(
     psk_id: Buffer | None = None,
     sender: _PrivateLike | None = None,
 ) -> bytes:
-    """``seal`` by HPKE in its other modes, which tell the recipient something of the sender.
+    """Encrypts a message with HPKE (RFC 9180) in any of its modes.
+
+    Without ``psk`` and ``sender`` it is the base mode, which ``seal`` uses as well. The other parameters and
+    the exceptions are those of ``seal``.
 
     Parameters
     ----------
     psk, psk_id : bytes-like, optional
-        A secret of at least 32 bytes that both sides have, and its name: whoever has it may be the sender.
+        A pre-shared key of at least 32 random bytes and its identifier. The recipient learns that the sender
+        has the pre-shared key.
     sender : sealane.keys.Key or str, optional
-        The sender's private key, of the same kind as ``public``; not for x-wing.
+        The private key of the sender, of the same kind as ``public``; not possible with x-wing. The recipient
+        learns that the sender has this key.
     """
-    return _native.hpke_seal(public, data, aad, info, suite, psk, psk_id, sender)
+    return _native.hpke_seal(
+        public, data, aad=aad, info=info, suite=suite, psk=psk, psk_id=psk_id, sender=sender
+    )
 
 
 def hpke_open(
@@ -188,5 +254,10 @@ def hpke_open(
     psk_id: Buffer | None = None,
     sender: _PublicLike | None = None,
 ) -> bytes:
-    """Decrypts what ``hpke_seal`` made; ``sender`` is the sender's public key. Raises as ``open`` does."""
-    return _native.hpke_open(private, blob, aad, info, suite, psk, psk_id, sender)
+    """Decrypts a message that ``hpke_seal`` returned.
+
+    ``sender`` is the public key of the sender. The exceptions are those of ``open``.
+    """
+    return _native.hpke_open(
+        private, blob, aad=aad, info=info, suite=suite, psk=psk, psk_id=psk_id, sender=sender
+    )

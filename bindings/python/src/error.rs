@@ -1,4 +1,4 @@
-//! The one translation of errors into exceptions.
+//! Translates the errors of the core to Python exceptions.
 
 use pyo3::exceptions::{PyOSError, PySystemError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 mod named {
     //! The classes of `sealane.exceptions`.
-    #![allow(missing_docs, reason = "documented where they are defined, in Python")]
+    #![allow(missing_docs, reason = "documented in Python, where they are defined")]
     pyo3::import_exception!(sealane.exceptions, SealaneError);
     pyo3::import_exception!(sealane.exceptions, AuthenticationError);
     pyo3::import_exception!(sealane.exceptions, FormatError);
@@ -20,17 +20,17 @@ mod named {
     pyo3::import_exception!(sealane.exceptions, LimitExceededError);
 }
 
-/// The exception for an error.
+/// Returns the exception for an error.
 ///
-/// Both enums may grow in their own crate, so the compiler asks for a last arm. It shouts: an error that gets there
-/// has no Python name yet.
+/// Both enums are non-exhaustive, so the compiler requires a last arm. It is a `SystemError`: an error that gets there has
+/// no Python class yet.
 #[cold]
 pub(crate) fn raise(error: Error) -> PyErr {
     let text = error.to_string();
     worded(error, text)
 }
 
-/// The same as one of many: its words begin with the file, where they do not name it.
+/// Returns the exception for an error of one file of a batch. The text begins with the path unless it contains it.
 #[cold]
 pub(crate) fn raise_among(path: &Path, error: Error) -> PyErr {
     match error {
@@ -61,16 +61,16 @@ fn worded(error: Error, text: String) -> PyErr {
             named::ProviderUnavailableError::new_err(text)
         }
         Error::LimitExceeded(_) | Error::MessageLength { .. } => named::LimitExceededError::new_err(text),
-        // Whoever cancels raises an exception of their own; this one stands in where there is none.
+        // A hook that cancels raises its own exception. This one is for a hook without an exception.
         Error::Cancelled => named::SealaneError::new_err(text),
         Error::Environment(_) => PyValueError::new_err(text),
         Error::Misuse(misuse) => raise_misuse(&misuse, text),
         Error::Io { path, source } => raise_io(path.as_deref(), source),
-        _ => PySystemError::new_err(format!("sealane: an error without a Python name: {text}")),
+        _ => PySystemError::new_err(format!("sealane: an error without a Python class: {text}")),
     }
 }
 
-/// The same, naming the file where the error does not.
+/// Returns the exception for an error. An I/O error without a path gets this one.
 #[cold]
 pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
     raise(match error {
@@ -79,13 +79,13 @@ pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
     })
 }
 
-/// The same for a name that is looked up in a table: a caller's mistake, whatever the table calls it.
+/// Returns the `ValueError` for an unknown name.
 #[cold]
 pub(crate) fn raise_name(error: Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The same for a private key that is given as text or as a file, to a call that has no passphrase for it.
+/// Returns the exceptions for a private key that is given as text or as a file to a call without a passphrase.
 #[cold]
 pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
     move |error| match (error, path) {
@@ -140,24 +140,24 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
         | Misuse::NoIdentities
         | Misuse::UnknownFormat { .. } => PyValueError::new_err(text),
         Misuse::KeySource { .. } => PyTypeError::new_err(text),
-        _ => PySystemError::new_err(format!("sealane: a misuse without a Python name: {text}")),
+        _ => PySystemError::new_err(format!("sealane: a misuse without a Python class: {text}")),
     }
 }
 
-/// `OSError(errno, strerror, filename)`, of which Python itself makes `FileNotFoundError` and its kin.
+/// Returns `OSError(errno, strerror, filename)`, which Python converts to `FileNotFoundError` and the other subclasses.
 fn raise_io(path: Option<&Path>, source: io::Error) -> PyErr {
-    // A file object's own exception travels as itself.
+    // The exception of a Python file object is raised unchanged.
     if source.get_ref().is_some_and(|inner| inner.is::<PyErr>()) {
         return source.into();
     }
-    // So says Python of a path with a zero in it.
+    // A path with a zero byte; Python raises ValueError as well.
     if source.kind() == ErrorKind::InvalidInput && source.raw_os_error().is_none() {
         return PyValueError::new_err(source.to_string());
     }
     Python::attach(|py| {
         let errno = source.raw_os_error().unwrap_or_else(|| errno(source.kind()));
         let text = match source.get_ref() {
-            Some(said) => said.to_string(),
+            Some(inner) => inner.to_string(),
             None => strerror(py, errno).unwrap_or_else(|_| source.to_string()),
         };
         match path {
@@ -171,7 +171,7 @@ fn strerror(py: Python<'_>, errno: i32) -> PyResult<String> {
     py.import("os")?.call_method1("strerror", (errno,))?.extract()
 }
 
-/// For errors that the standard library or the core made up: the number that the system would have given.
+/// Returns the error number that the system would use, for errors of the standard library or the core.
 fn errno(kind: ErrorKind) -> i32 {
     match kind {
         ErrorKind::NotFound => libc::ENOENT,

@@ -1,23 +1,23 @@
-//! `sealane.encrypt_file` and its kin, and what `sealane.open` stands on. The file objects themselves are Python, in
-//! `sealane/_file.py`.
+//! The native part of `sealane.encrypt_file` and its companions, and of the file objects in `sealane/_open.py`.
 
 use crate::buffer::{Slot, fresh};
 use crate::error::{raise, raise_about};
 use crate::file_keys::{self, DecryptWith, EncryptWith};
-use crate::place::{Object, Place, Sink, path};
+use crate::io::{FileSink, FileSource, PyFile, path};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::Error;
 use sealane::age::Armor;
 use sealane::file::{self, Durability, Opening, Options, Sealing};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// A large read stops here and there to let a pending signal through.
-const BETWEEN_SIGNALS: usize = 64 << 20;
+/// Number of bytes after which a large read handles pending signals.
+const BYTES_BETWEEN_SIGNALS: usize = 64 << 20;
 
 type Callback = Option<Py<PyAny>>;
 
@@ -27,13 +27,13 @@ pub(crate) fn encrypt_path(
     py: Python<'_>,
     src: PathBuf,
     dst: PathBuf,
-    lock: &EncryptWith,
+    encryption: &EncryptWith,
     threads: Option<usize>,
     progress: Callback,
     durable: bool,
 ) -> PyResult<()> {
     with_options(py, threads, progress, durable, &src, |options| {
-        file::encrypt_file(&src, &dst, lock.core(), options)
+        file::encrypt_file(&src, &dst, encryption.core(), options)
     })
 }
 
@@ -43,13 +43,13 @@ pub(crate) fn decrypt_path(
     py: Python<'_>,
     src: PathBuf,
     dst: PathBuf,
-    unlock: &DecryptWith,
+    decryption: &DecryptWith,
     threads: Option<usize>,
     progress: Callback,
     durable: bool,
 ) -> PyResult<()> {
     with_options(py, threads, progress, durable, &src, |options| {
-        file::decrypt_file(&src, &dst, unlock.core(), options)
+        file::decrypt_file(&src, &dst, decryption.core(), options)
     })
 }
 
@@ -58,29 +58,31 @@ pub(crate) fn decrypt_path(
 pub(crate) fn verify_path(
     py: Python<'_>,
     src: PathBuf,
-    unlock: &DecryptWith,
+    decryption: &DecryptWith,
     threads: Option<usize>,
     progress: Callback,
 ) -> PyResult<()> {
     with_options(py, threads, progress, false, &src, |options| {
-        file::verify_file(&src, unlock.core(), options)
+        file::verify_file(&src, decryption.core(), options)
     })
 }
 
-/// What can be told of an encrypted file without a key. Nothing of it is verified.
+/// The format, recipients and sizes of an encrypted file. Nothing is verified.
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct FileInfo {
+    /// Name of the format: "age", "chunked", "tink-4kb" or "tink-1mb".
     format: &'static str,
-    /// Whether the file is text.
+    /// Whether the file is text (an armored age file).
     armor: bool,
-    /// The kinds of those who can read it, in their order, as the format names them. Of age files only.
+    /// The types of the recipients of an age file, in their order, for example "X25519" or "scrypt".
     recipients: Vec<String>,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     file_len: u64,
-    /// Bytes of plaintext, if the file is whole.
+    /// Number of plaintext bytes, if the file is complete.
     plaintext_len: u64,
+    /// Number of chunks.
     chunks: u64,
-    /// Bytes of plaintext in a full chunk.
+    /// Number of plaintext bytes in a full chunk.
     chunk_len: u64,
 }
 
@@ -92,7 +94,7 @@ impl FileInfo {
     }
 }
 
-/// Tells what a file and its size say. Paths only; see ``sealane.inspect``.
+/// Inspects the file ``src``. Paths only; see ``sealane.inspect``.
 #[pyfunction]
 pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf, format: Option<&str>) -> PyResult<FileInfo> {
     let format = file_keys::named(format)?;
@@ -102,66 +104,65 @@ pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf, format: Option<&str>) -
     Ok(FileInfo { format, armor, recipients, file_len, plaintext_len, chunks, chunk_len })
 }
 
-/// The bytes of an encrypted file with the plaintext ``data``. See ``sealane.encrypt``.
+/// Encrypts ``data`` to the bytes of an encrypted file. See ``sealane.encrypt``.
 #[pyfunction]
 pub(crate) fn encrypt_bytes<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
-    lock: &EncryptWith,
+    encryption: &EncryptWith,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut slot = Slot::new(py);
     let data = slot.read(data)?.bytes();
-    let sealing = py.detach(|| Sealing::new(data, lock.core())).map_err(raise)?;
+    let sealing = py.detach(|| Sealing::new(data, encryption.core())).map_err(raise)?;
     fresh(py, sealing.len(), |out| py.detach(|| sealing.write_into(out)).map_err(raise))
 }
 
-/// The plaintext of the bytes of an encrypted file. See ``sealane.decrypt``.
+/// Decrypts the bytes of an encrypted file. See ``sealane.decrypt``.
 #[pyfunction]
 pub(crate) fn decrypt_bytes<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
-    unlock: &DecryptWith,
+    decryption: &DecryptWith,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut slot = Slot::new(py);
     let data = slot.read(data)?.bytes();
-    let opening = py.detach(|| Opening::new(data, unlock.core())).map_err(raise)?;
+    let opening = py.detach(|| Opening::new(data, decryption.core())).map_err(raise)?;
     fresh(py, opening.len(), |out| py.detach(|| opening.read_into(out)).map_err(raise))
 }
 
-/// An encrypted file that can be read anywhere. Safe to share between threads.
+/// An encrypted file that is read at any position. Threads may share it.
 ///
-/// Always detached while it works: two threads that wait for each other, one for the interpreter and one for the lock
-/// inside, would wait forever.
+/// It always works detached from the interpreter. Otherwise a thread that waits for the lock inside and a thread that
+/// waits for the interpreter could form a deadlock.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Reader {
-    core: file::Reader<Place>,
+    core: file::Reader<FileSource>,
 }
 
 #[pymethods]
 impl Reader {
     /// Verifies the header and the last chunk of ``src``, a path or a seekable binary file object.
     #[new]
-    fn new(py: Python<'_>, src: &Bound<'_, PyAny>, unlock: &DecryptWith) -> PyResult<Self> {
-        let place = Place::new(src)?;
-        let path = place.path();
-        let core =
-            py.detach(|| file::Reader::new(place, unlock.core())).map_err(|e| raise_named(&path, e))?;
-        Ok(Self { core })
+    fn new(py: Python<'_>, src: &Bound<'_, PyAny>, decryption: &DecryptWith) -> PyResult<Self> {
+        let source = FileSource::new(src)?;
+        let path = source.path();
+        let core = py.detach(|| file::Reader::new(source, decryption.core()));
+        Ok(Self { core: core.map_err(|e| raise_named(&path, e))? })
     }
 
-    /// Exactly ``n`` bytes from ``offset`` on, or those up to the end.
+    /// Reads ``n`` bytes from ``offset``, or fewer at the end of the file.
     fn read_at<'py>(&self, py: Python<'py>, offset: u64, n: usize) -> PyResult<Bound<'py, PyBytes>> {
         let rest = usize::try_from(self.core.size().saturating_sub(offset)).unwrap_or(usize::MAX);
         fresh(py, n.min(rest), |out| self.fill(py, offset, out).map(drop))
     }
 
-    /// Fills ``into`` from ``offset`` on; returns the number of bytes.
+    /// Reads from ``offset`` into ``into`` and returns the number of bytes.
     fn readinto_at<'py>(&self, py: Python<'py>, offset: u64, into: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         self.fill(py, offset, slot.write(into)?.bytes())
     }
 
-    /// Bytes of plaintext.
+    /// Number of plaintext bytes.
     #[getter]
     fn size(&self) -> u64 {
         self.core.size()
@@ -171,7 +172,7 @@ impl Reader {
 impl Reader {
     fn fill(&self, py: Python<'_>, offset: u64, out: &mut [u8]) -> PyResult<usize> {
         let mut done = 0;
-        for piece in out.chunks_mut(BETWEEN_SIGNALS) {
+        for piece in out.chunks_mut(BYTES_BETWEEN_SIGNALS) {
             let wanted = piece.len();
             let n = py
                 .detach(|| self.core.read_at(offset + done as u64, piece))
@@ -180,7 +181,7 @@ impl Reader {
             if n < wanted {
                 break;
             }
-            if wanted == BETWEEN_SIGNALS {
+            if wanted == BYTES_BETWEEN_SIGNALS {
                 py.check_signals()?;
             }
         }
@@ -188,121 +189,170 @@ impl Reader {
     }
 }
 
-/// Encrypts pieces on their way to a file.
+/// Encrypts pieces of plaintext to a file.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct Writer(Mutex<Option<Box<Making>>>);
+pub(crate) struct Writer(Mutex<Option<Box<NewFile>>>);
 
-enum Making {
+enum NewFile {
     Path(file::Writer),
-    Object(file::Encryptor<Object>),
+    Object(file::Encryptor<PyFile>),
 }
 
 #[pymethods]
 impl Writer {
-    /// Begins a file at ``dst``, a path or a binary file object.
+    /// Begins a file at ``dst``, a path or a binary file object. With ``exclusive``, a path must not exist.
     #[new]
-    fn new(py: Python<'_>, dst: &Bound<'_, PyAny>, lock: &EncryptWith) -> PyResult<Self> {
-        let making = match path(dst)? {
-            Some(path) => py.detach(|| file::Writer::create(&path, lock.core())).map(Making::Path),
+    fn new(
+        py: Python<'_>,
+        dst: &Bound<'_, PyAny>,
+        encryption: &EncryptWith,
+        exclusive: bool,
+    ) -> PyResult<Self> {
+        let encryption = encryption.core();
+        let create = if exclusive { file::Writer::create_new } else { file::Writer::create };
+        let new = match path(dst)? {
+            Some(path) => py.detach(|| create(&path, encryption)).map(NewFile::Path),
             None => {
-                let object = Object::new(dst);
-                py.detach(|| file::Encryptor::new(object, lock.core())).map(Making::Object)
+                let object = PyFile::new(dst);
+                py.detach(|| file::Encryptor::new(object, encryption)).map(NewFile::Object)
             }
         };
-        Ok(Self(Mutex::new(Some(Box::new(making.map_err(raise)?)))))
+        Ok(Self(Mutex::new(Some(Box::new(new.map_err(raise)?)))))
     }
 
-    /// Encrypts a piece; returns its length. After a failure the file is lost.
+    /// Encrypts a piece and returns its length. After a failure the file is lost.
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         let piece = slot.read(piece)?.bytes();
-        let push = |making: &mut Making| match making {
-            Making::Path(writer) => writer.push(piece),
-            Making::Object(encryptor) => encryptor.push(piece),
+        let push = |new: &mut NewFile| match new {
+            NewFile::Path(writer) => writer.push(piece),
+            NewFile::Object(encryptor) => encryptor.push(piece),
         };
         py.detach(|| pushed(&self.0, push))?.map_err(raise)?;
         Ok(piece.len())
     }
 
-    /// Writes the rest; a path gets its file now.
+    /// Writes the end of the file; at a path the file appears now.
     fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
-        let making = py.detach(|| take(&self.0)).ok_or_else(lost)?;
-        py.detach(|| match *making {
-            Making::Path(writer) => writer.finish(durability(durable)),
-            Making::Object(encryptor) => encryptor.finish().map(drop),
+        let new = py.detach(|| take(&self.0)).ok_or_else(finished)?;
+        py.detach(|| match *new {
+            NewFile::Path(writer) => writer.finish(durability(durable)),
+            NewFile::Object(encryptor) => encryptor.finish().map(drop),
         })
         .map_err(raise)
     }
 
-    /// Forgets the file: a path never gets it, and a file object is left without the end that makes it whole.
+    /// Discards the file: there is none at a path, and a file object lacks the end of the file.
     fn discard(&self, py: Python<'_>) {
         py.detach(|| drop(take(&self.0)));
     }
 }
 
-/// Decrypts pieces on their way to a path or a binary file object, or verifies them on their way to nowhere.
+/// Decrypts pieces of an encrypted file to a path or a binary file object, or only verifies them.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Decryptor {
-    making: Mutex<Option<Box<file::Decryptor<Sink>>>>,
-    /// What an answer of the operating system is about.
+    decryptor: Mutex<Option<Box<file::Decryptor<FileSink>>>>,
+    /// The path that an error of the operating system names.
     path: Option<PathBuf>,
 }
 
 #[pymethods]
 impl Decryptor {
     #[new]
-    fn new(py: Python<'_>, dst: Option<&Bound<'_, PyAny>>, unlock: &DecryptWith) -> PyResult<Self> {
-        let sink = dst.map_or(Ok(Sink::Nowhere), |dst| Sink::new(py, dst))?;
+    fn new(py: Python<'_>, dst: Option<&Bound<'_, PyAny>>, decryption: &DecryptWith) -> PyResult<Self> {
+        let sink = dst.map_or(Ok(FileSink::Discard), |dst| FileSink::new(py, dst))?;
         let path = dst.map_or(Ok(None), path)?;
-        Ok(Self { making: Mutex::new(Some(Box::new(file::Decryptor::new(sink, unlock.core())))), path })
+        let decryptor = Box::new(file::Decryptor::new(sink, decryption.core()));
+        Ok(Self { decryptor: Mutex::new(Some(decryptor)), path })
     }
 
-    /// Decrypts a piece; returns its length.
+    /// Decrypts a piece and returns its length.
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         let piece = slot.read(piece)?.bytes();
-        py.detach(|| pushed(&self.making, |decryptor| decryptor.push(piece)))?
+        py.detach(|| pushed(&self.decryptor, |decryptor| decryptor.push(piece)))?
             .map_err(|e| raise_named(&self.path, e))?;
         Ok(piece.len())
     }
 
-    /// Verifies that the end was the end; a path gets its file now.
+    /// Verifies the end of the file; at a path the plaintext appears now.
     fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
-        let decryptor = py.detach(|| take(&self.making)).ok_or_else(lost)?;
+        let decryptor = py.detach(|| take(&self.decryptor)).ok_or_else(finished)?;
         py.detach(|| decryptor.finish().and_then(|sink| sink.finish(durability(durable))))
             .map_err(|e| raise_named(&self.path, e))
     }
 
-    /// Forgets what was decrypted: a path never gets a file.
+    /// Discards the plaintext: there is no file at a path.
     fn discard(&self, py: Python<'_>) {
-        py.detach(|| drop(take(&self.making)));
+        py.detach(|| drop(take(&self.decryptor)));
     }
 }
 
-/// Pushes to what is in the making. A failed push may have written a part, so what it failed on is thrown away: going
-/// on would seal other bytes under the same nonce.
+/// A new file without encryption, which appears at its path, complete, at ``finish``.
+#[pyclass(frozen, module = "sealane._native")]
+pub(crate) struct Output {
+    output: Mutex<Option<Box<file::Output>>>,
+    path: PathBuf,
+}
+
+#[pymethods]
+impl Output {
+    /// Begins a file at ``path``. With ``exclusive``, the path must not exist.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, exclusive: bool) -> PyResult<Self> {
+        let create = if exclusive { file::Output::create_new } else { file::Output::create };
+        let output = py.detach(|| create(&path)).map_err(raise)?;
+        Ok(Self { output: Mutex::new(Some(Box::new(output))), path })
+    }
+
+    /// Writes a piece and returns its length. After a failure the file is lost.
+    fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
+        let mut slot = Slot::new(py);
+        let piece = slot.read(piece)?.bytes();
+        let write = |output: &mut file::Output| {
+            output.write_all(piece).map_err(|source| Error::Io { path: Some(self.path.clone()), source })
+        };
+        py.detach(|| pushed(&self.output, write))?.map_err(raise)?;
+        Ok(piece.len())
+    }
+
+    /// Gives the file its name; with ``durable``, when the content is on the disk.
+    fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
+        let output = py.detach(|| take(&self.output)).ok_or_else(finished)?;
+        py.detach(|| output.finish(durability(durable))).map_err(raise)
+    }
+
+    /// Discards the file: there is none at the path.
+    fn discard(&self, py: Python<'_>) {
+        py.detach(|| drop(take(&self.output)));
+    }
+}
+
+/// Pushes to a file that is being written.
+///
+/// A failed push may have written a part. So the file is dropped: going on would seal other bytes under the same nonce.
 fn pushed<T>(
-    making: &Mutex<Option<Box<T>>>,
+    new: &Mutex<Option<Box<T>>>,
     push: impl FnOnce(&mut T) -> Result<(), Error>,
 ) -> PyResult<Result<(), Error>> {
-    let mut making = making.lock().unwrap_or_else(PoisonError::into_inner);
-    let result = push(making.as_mut().ok_or_else(lost)?);
+    let mut new = new.lock().unwrap_or_else(PoisonError::into_inner);
+    let result = push(new.as_mut().ok_or_else(finished)?);
     if result.is_err() {
-        *making = None;
+        *new = None;
     }
     Ok(result)
 }
 
-fn take<T>(making: &Mutex<Option<T>>) -> Option<T> {
-    making.lock().unwrap_or_else(PoisonError::into_inner).take()
+fn take<T>(new: &Mutex<Option<T>>) -> Option<T> {
+    new.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 #[cold]
-fn lost() -> PyErr {
-    PyValueError::new_err("the file was finished before, or lost by an earlier failure")
+fn finished() -> PyErr {
+    PyValueError::new_err("the file is already finished, or was lost by an earlier failure")
 }
 
-/// Runs `work` detached, with a hook that lets signals through and reports progress, both on the calling thread.
+/// Runs `work` detached, with a hook that handles signals and reports progress on the calling thread.
 fn with_options(
     py: Python<'_>,
     threads: Option<usize>,
@@ -319,11 +369,11 @@ fn with_options(
     let mut raised = None;
     let result = py.detach(|| {
         let mut hook = |done: u64, total: Option<u64>| {
-            let said = Python::attach(|py| {
+            let result = Python::attach(|py| {
                 py.check_signals()?;
                 progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (done, total)).map(drop))
             });
-            match said {
+            match result {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     raised = Some(error);

@@ -3,7 +3,7 @@
 use crate::buffer::Slot;
 use crate::error::{raise, raise_name};
 use crate::keys::{self, TinkKeyset};
-use crate::{recipients, text};
+use crate::{recipients, secrets};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealane::age::Armor;
@@ -29,7 +29,7 @@ impl EncryptWith {
         format: Option<&str>,
         armor: bool,
     ) -> PyResult<Self> {
-        let passphrase = text::passphrase(passphrase)?;
+        let passphrase = secrets::passphrase(passphrase)?;
         let params = EncryptParams {
             key: key.map(file_key).transpose()?,
             recipients: recipients::recipients(recipients)?,
@@ -73,7 +73,7 @@ impl DecryptWith {
         format: Option<&str>,
         max_work_factor: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let passphrase = text::passphrase(passphrase)?;
+        let passphrase = secrets::passphrase(passphrase)?;
         let params = DecryptParams {
             key: key.map(file_key).transpose()?,
             identities: recipients::identities(identities)?,

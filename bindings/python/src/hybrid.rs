@@ -1,10 +1,10 @@
-//! `sealane.hybrid`: messages for the holder of a private key. The functions that users see are Python, in
-//! `sealane/hybrid.py`.
+//! `sealane.hybrid`: encryption of messages to a public key. `sealane/hybrid.py` has the public functions.
 
+use crate::arguments::unknown;
 use crate::buffer::{Slot, fresh};
 use crate::error::{raise, raise_about_key, raise_name};
 use crate::keys::{Key, PublicKey};
-use crate::text;
+use crate::secrets;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -16,8 +16,19 @@ use sealane::hybrid::rsa::{self, Parts};
 use sealane::hybrid::{self, Terms};
 use sealane::keys::{self, SecretKey};
 
+/// Shadows each buffer argument by its bytes.
+macro_rules! read {
+    ($py:expr; $($argument:ident),*) => {
+        $(
+            let mut slot = Slot::new($py);
+            let $argument = slot.read($argument)?.bytes();
+        )*
+    };
+}
+
 /// See ``sealane.hybrid.seal``.
 #[pyfunction]
+#[pyo3(signature = (public, data, *, aad, info, suite))]
 pub(crate) fn hybrid_seal<'py>(
     py: Python<'py>,
     public: &Bound<'py, PyAny>,
@@ -26,9 +37,8 @@ pub(crate) fn hybrid_seal<'py>(
     info: &Bound<'py, PyAny>,
     suite: Option<&str>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-    let data = a.read(data)?.bytes();
-    let terms = Terms { aad: b.read(aad)?.bytes(), info: c.read(info)?.bytes(), suite: suite_named(suite)? };
+    read!(py; data, aad, info);
+    let terms = Terms { aad, info, suite: suite_named(suite)? };
     with_public(public, |public| {
         let len = hybrid::sealed_len(public, data.len()).map_err(raise)?;
         fill(py, len, |out| hybrid::seal_into(public, data, &terms, out))
@@ -37,6 +47,7 @@ pub(crate) fn hybrid_seal<'py>(
 
 /// See ``sealane.hybrid.open``.
 #[pyfunction]
+#[pyo3(signature = (private, blob, *, aad, info, suite))]
 pub(crate) fn hybrid_open<'py>(
     py: Python<'py>,
     private: &Bound<'py, PyAny>,
@@ -45,9 +56,8 @@ pub(crate) fn hybrid_open<'py>(
     info: &Bound<'py, PyAny>,
     suite: Option<&str>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-    let blob = a.read(blob)?.bytes();
-    let terms = Terms { aad: b.read(aad)?.bytes(), info: c.read(info)?.bytes(), suite: suite_named(suite)? };
+    read!(py; blob, aad, info);
+    let terms = Terms { aad, info, suite: suite_named(suite)? };
     with_private(private, |private| {
         let len = hybrid::opened_len(private, blob.len()).map_err(raise)?;
         fill(py, len, |out| hybrid::open_into(private, blob, &terms, out))
@@ -56,7 +66,8 @@ pub(crate) fn hybrid_open<'py>(
 
 /// See ``sealane.hybrid.hpke_seal``.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the arguments of the public function, all at once")]
+#[pyo3(signature = (public, data, *, aad, info, suite, psk, psk_id, sender))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
 pub(crate) fn hpke_seal<'py>(
     py: Python<'py>,
     public: &Bound<'py, PyAny>,
@@ -68,11 +79,10 @@ pub(crate) fn hpke_seal<'py>(
     psk_id: Option<&Bound<'py, PyAny>>,
     sender: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-    let (data, aad, info) = (a.read(data)?.bytes(), b.read(aad)?.bytes(), c.read(info)?.bytes());
+    read!(py; data, aad, info);
     let aead = suite_named(suite)?.unwrap_or_default();
-    let (mut d, mut e) = (Slot::new(py), Slot::new(py));
-    let psk = shared(&mut d, psk, &mut e, psk_id)?;
+    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
+    let psk = pre_shared(&mut a, psk, &mut b, psk_id)?;
     let sender = sender.map(|key| with_private(key, |key| key.try_into().map_err(raise))).transpose()?;
     let public: hpke::PublicKey = with_public(public, |key| key.try_into().map_err(raise))?;
     let len = hpke::sealed_len(&public, data.len()).map_err(raise)?;
@@ -82,7 +92,8 @@ pub(crate) fn hpke_seal<'py>(
 
 /// See ``sealane.hybrid.hpke_open``.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the arguments of the public function, all at once")]
+#[pyo3(signature = (private, blob, *, aad, info, suite, psk, psk_id, sender))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
 pub(crate) fn hpke_open<'py>(
     py: Python<'py>,
     private: &Bound<'py, PyAny>,
@@ -94,11 +105,10 @@ pub(crate) fn hpke_open<'py>(
     psk_id: Option<&Bound<'py, PyAny>>,
     sender: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-    let (blob, aad, info) = (a.read(blob)?.bytes(), b.read(aad)?.bytes(), c.read(info)?.bytes());
+    read!(py; blob, aad, info);
     let aead = suite_named(suite)?.unwrap_or_default();
-    let (mut d, mut e) = (Slot::new(py), Slot::new(py));
-    let psk = shared(&mut d, psk, &mut e, psk_id)?;
+    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
+    let psk = pre_shared(&mut a, psk, &mut b, psk_id)?;
     let sender = sender.map(|key| with_public(key, |key| key.try_into().map_err(raise))).transpose()?;
     let private: hpke::PrivateKey = with_private(private, |key| key.try_into().map_err(raise))?;
     let len = hpke::opened_len(&private, blob.len()).map_err(raise)?;
@@ -108,7 +118,10 @@ pub(crate) fn hpke_open<'py>(
 
 /// See ``sealane.hybrid.ecies_encrypt``.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "eciespy's configuration, all at once")]
+#[pyo3(signature = (
+    pk_hex, data, *, elliptic_curve, is_ephemeral_key_compressed, is_hkdf_key_compressed, symmetric_algorithm, symmetric_nonce_length
+))]
+#[expect(clippy::too_many_arguments, reason = "the configuration of eciespy")]
 pub(crate) fn ecies_encrypt<'py>(
     py: Python<'py>,
     pk_hex: &Bound<'py, PyAny>,
@@ -119,24 +132,26 @@ pub(crate) fn ecies_encrypt<'py>(
     symmetric_algorithm: &str,
     symmetric_nonce_length: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let config = Config {
-        curve: elliptic_curve.parse().map_err(raise_name)?,
-        ephemeral_key: encoding(is_ephemeral_key_compressed),
-        hkdf_key: encoding(is_hkdf_key_compressed),
-        symmetric: symmetric_algorithm.parse().map_err(raise_name)?,
-        nonce_len: symmetric_nonce_length,
-    };
+    let config = ecies_config(
+        elliptic_curve,
+        is_ephemeral_key_compressed,
+        is_hkdf_key_compressed,
+        symmetric_algorithm,
+        symmetric_nonce_length,
+    )?;
     let (from_hex, from_bytes) = (ecies::PublicKey::from_hex, ecies::PublicKey::from_bytes);
     let public = hex_or_bytes(config.curve, "pk_hex", pk_hex, from_hex, from_bytes)?;
-    let mut slot = Slot::new(py);
-    let data = slot.read(data)?.bytes();
+    read!(py; data);
     let len = ecies::sealed_len(&config, data.len()).map_err(raise)?;
     fill(py, len, |out| ecies::seal_into(&config, &public, data, b"", out))
 }
 
 /// See ``sealane.hybrid.ecies_decrypt``.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "eciespy's configuration, all at once")]
+#[pyo3(signature = (
+    sk_hex, data, *, elliptic_curve, is_ephemeral_key_compressed, is_hkdf_key_compressed, symmetric_algorithm, symmetric_nonce_length
+))]
+#[expect(clippy::too_many_arguments, reason = "the configuration of eciespy")]
 pub(crate) fn ecies_decrypt<'py>(
     py: Python<'py>,
     sk_hex: &Bound<'py, PyAny>,
@@ -147,17 +162,16 @@ pub(crate) fn ecies_decrypt<'py>(
     symmetric_algorithm: &str,
     symmetric_nonce_length: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let config = Config {
-        curve: elliptic_curve.parse().map_err(raise_name)?,
-        ephemeral_key: encoding(is_ephemeral_key_compressed),
-        hkdf_key: encoding(is_hkdf_key_compressed),
-        symmetric: symmetric_algorithm.parse().map_err(raise_name)?,
-        nonce_len: symmetric_nonce_length,
-    };
+    let config = ecies_config(
+        elliptic_curve,
+        is_ephemeral_key_compressed,
+        is_hkdf_key_compressed,
+        symmetric_algorithm,
+        symmetric_nonce_length,
+    )?;
     let (from_hex, from_bytes) = (ecies::PrivateKey::from_hex, ecies::PrivateKey::from_bytes);
     let private = hex_or_bytes(config.curve, "sk_hex", sk_hex, from_hex, from_bytes)?;
-    let mut slot = Slot::new(py);
-    let data = slot.read(data)?.bytes();
+    read!(py; data);
     let overhead = ecies::sealed_len(&config, 0).map_err(raise)?;
     let len = data.len().checked_sub(overhead).ok_or_else(|| raise(Error::Truncated))?;
     fill(py, len, |out| ecies::open_into(&config, &private, data, b"", out))
@@ -165,29 +179,21 @@ pub(crate) fn ecies_decrypt<'py>(
 
 /// See ``sealane.hybrid.rsa_open_parts``.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the parts of a message, all at once")]
+#[pyo3(signature = (private, *, wrapped_key, ciphertext, nonce, tag, oaep, aad))]
+#[expect(clippy::too_many_arguments, reason = "the parts of a message")]
 pub(crate) fn rsa_open_parts<'py>(
     py: Python<'py>,
     private: &Bound<'py, PyAny>,
-    capsule: &Bound<'py, PyAny>,
+    wrapped_key: &Bound<'py, PyAny>,
     ciphertext: &Bound<'py, PyAny>,
     nonce: &Bound<'py, PyAny>,
     tag: &Bound<'py, PyAny>,
     oaep: &str,
     aad: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let oaep = OAEPS.iter().find(|(name, _)| *name == oaep).map(|(_, oaep)| *oaep).ok_or_else(|| {
-        PyValueError::new_err(format!("unknown hash {oaep:?}; known: {}", OAEPS.map(|row| row.0).join(", ")))
-    })?;
-    let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-    let (mut d, mut e) = (Slot::new(py), Slot::new(py));
-    let parts = Parts {
-        capsule: a.read(capsule)?.bytes(),
-        nonce: b.read(nonce)?.bytes(),
-        ciphertext: c.read(ciphertext)?.bytes(),
-        tag: d.read(tag)?.bytes(),
-    };
-    let aad = e.read(aad)?.bytes();
+    let oaep = named("hash", oaep, &OAEPS)?;
+    read!(py; wrapped_key, ciphertext, nonce, tag, aad);
+    let parts = Parts { capsule: wrapped_key, nonce, ciphertext, tag };
     with_private(private, |private| match private {
         SecretKey::Rsa(key) => {
             fill(py, parts.ciphertext.len(), |out| rsa::open_parts_into(key, oaep, parts, aad, out))
@@ -205,21 +211,33 @@ const SUITES: [(&str, hpke::Aead); 3] = [
 ];
 
 fn suite_named(suite: Option<&str>) -> PyResult<Option<hpke::Aead>> {
-    let Some(name) = suite else { return Ok(None) };
-    match SUITES.iter().find(|(known, _)| *known == name) {
-        Some((_, aead)) => Ok(Some(*aead)),
-        None => Err(PyValueError::new_err(format!(
-            "unknown suite {name:?}; known: {}",
-            SUITES.map(|row| row.0).join(", ")
-        ))),
-    }
+    suite.map(|name| named("suite", name, &SUITES)).transpose()
 }
 
-fn encoding(compressed: bool) -> Encoding {
-    if compressed { Encoding::Compressed } else { Encoding::Uncompressed }
+/// Returns the value of a name in a table.
+fn named<T: Copy>(what: &str, name: &str, table: &[(&'static str, T)]) -> PyResult<T> {
+    let found = table.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+    found.ok_or_else(|| unknown(what, name, table.iter().map(|(known, _)| *known)))
 }
 
-/// New bytes that `work` fills, detached.
+fn ecies_config(
+    curve: &str,
+    ephemeral_key_compressed: bool,
+    hkdf_key_compressed: bool,
+    symmetric: &str,
+    nonce_len: usize,
+) -> PyResult<Config> {
+    let encoding = |compressed| if compressed { Encoding::Compressed } else { Encoding::Uncompressed };
+    Ok(Config {
+        curve: curve.parse().map_err(raise_name)?,
+        ephemeral_key: encoding(ephemeral_key_compressed),
+        hkdf_key: encoding(hkdf_key_compressed),
+        symmetric: symmetric.parse().map_err(raise_name)?,
+        nonce_len,
+    })
+}
+
+/// Returns new bytes that `work` writes, detached from the interpreter.
 fn fill<'py>(
     py: Python<'py>,
     len: usize,
@@ -228,7 +246,7 @@ fn fill<'py>(
     fresh(py, len, |out| py.detach(|| work(out)).map(drop).map_err(raise))
 }
 
-/// A `PublicKey`, or the text of one.
+/// Calls `work` with a public key, which is a `PublicKey` or its text.
 fn with_public<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&keys::PublicKey) -> PyResult<T>) -> PyResult<T> {
     if let Ok(key) = key.cast::<PublicKey>() {
         return work(key.get().public());
@@ -239,10 +257,10 @@ fn with_public<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&keys::PublicKey) ->
             key.get().kind_name()
         )));
     }
-    work(&keys::PublicKey::from_text(&text::secret("a public key", key)?).map_err(raise)?)
+    work(&keys::PublicKey::from_text(&secrets::text("a public key", key)?).map_err(raise)?)
 }
 
-/// A `Key`, or the text of one.
+/// Calls `work` with a private key, which is a `Key` or its text.
 fn with_private<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&SecretKey) -> PyResult<T>) -> PyResult<T> {
     if let Ok(key) = key.cast::<Key>() {
         return work(key.get().secret());
@@ -253,11 +271,11 @@ fn with_private<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&SecretKey) -> PyRe
             key.get().kind_name()
         )));
     }
-    let text = text::secret("a private key", key)?;
+    let text = secrets::text("a private key", key)?;
     work(&key.py().detach(|| SecretKey::from_text(&text, None)).map_err(raise_about_key(None))?)
 }
 
-/// A key as eciespy takes it.
+/// Returns the key of an eciespy call: hexadecimal digits or bytes.
 fn hex_or_bytes<K>(
     curve: Curve,
     name: &str,
@@ -266,7 +284,7 @@ fn hex_or_bytes<K>(
     from_bytes: fn(Curve, &[u8]) -> Result<K, Error>,
 ) -> PyResult<K> {
     if key.is_instance_of::<PyString>() {
-        return from_hex(curve, &text::secret(name, key)?).map_err(raise);
+        return from_hex(curve, &secrets::text(name, key)?).map_err(raise);
     }
     let mut slot = Slot::new(key.py());
     let Ok(bytes) = slot.read(key) else {
@@ -276,8 +294,8 @@ fn hex_or_bytes<K>(
     from_bytes(curve, bytes.bytes()).map_err(raise)
 }
 
-/// A pre-shared key and its name.
-fn shared<'a, 'py>(
+/// Returns the pre-shared key and its identifier.
+fn pre_shared<'a, 'py>(
     secret_slot: &'a mut Slot<'py>,
     secret: Option<&'a Bound<'py, PyAny>>,
     id_slot: &'a mut Slot<'py>,
@@ -289,7 +307,7 @@ fn shared<'a, 'py>(
             let (secret, id) = (secret_slot.read(secret)?.bytes(), id_slot.read(id)?.bytes());
             Psk::new(secret, id).map(Some).map_err(raise)
         }
-        _ => Err(PyTypeError::new_err("psk and psk_id go together: give both or none")),
+        _ => Err(PyTypeError::new_err("psk and psk_id are used together: give both or neither")),
     }
 }
 

@@ -1,41 +1,44 @@
-//! The Python door of sealane: the module `sealane._native`.
+//! The Python binding of sealane: the module `sealane._native`.
 //!
-//! It translates and does not think: a method takes its arguments apart, lets other Python threads run, calls the
-//! core, and turns errors into exceptions. One file for each name in Python; `unsafe` in `buffer` alone.
+//! The binding translates: a method parses its arguments, detaches from the interpreter, calls the core, and converts
+//! errors to exceptions. `unsafe` is allowed in `buffer` only.
 #![deny(unsafe_code)]
 
 mod aead;
-#[allow(unsafe_code, reason = "the one room for it")]
+mod arguments;
+#[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
 mod buffer;
 mod bulk;
+mod detach;
 mod error;
 mod file;
 mod file_keys;
 mod hazmat;
 mod hybrid;
+mod integers;
+mod io;
 mod keys;
 mod manifest;
-mod number;
-mod place;
+mod populate;
 mod providers;
 mod ranges;
 mod recipients;
 mod rencrypt;
 mod sealer;
-mod text;
+mod secrets;
 mod tree;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
-/// Runs one command line of the program ``sealane`` and returns its exit status. ``args[0]`` is the program's name.
+/// Runs the program ``sealane`` with a command line and returns its exit status. ``args[0]`` is the name of the program.
 #[pyfunction]
 fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     sealane::keys::set_keyring(keys::keyring_text);
     py.detach(|| cli::run(args))
 }
 
-/// The native half of sealane. Use the package ``sealane``.
+/// The native module of the package ``sealane``, which is the public interface.
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
@@ -43,8 +46,8 @@ mod _native {
         aead::{Aead, Buffer, generate_key},
         bulk::Operation,
         file::{
-            Decryptor, FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path,
-            inspect_path, verify_path,
+            Decryptor, FileInfo, Output, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes,
+            encrypt_path, inspect_path, verify_path,
         },
         file_keys::{DecryptWith, EncryptWith},
         hazmat::{
@@ -63,18 +66,18 @@ mod _native {
     };
 
     #[pymodule_export]
-    #[expect(non_upper_case_globals, reason = "its name in Python")]
+    #[expect(non_upper_case_globals, reason = "the name that Python packages use")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// Bytes before the first chunk of a file in the format chunked-encryption@v1.
+    /// Length in bytes of the header of a file in the format chunked-encryption@v1.
     #[pymodule_export]
     const HEADER_LEN: usize = sealane::file::HEADER_LEN;
+
+    /// Number of plaintext bytes in a full chunk of that format.
+    #[pymodule_export]
+    const CHUNK_LEN: usize = sealane::file::CHUNK_LEN;
 
     /// Length in bytes from which a bulk job gives one source file all threads.
     #[pymodule_export]
     const PARALLEL_FILE_LEN: u64 = sealane::file::PARALLEL_FILE_LEN;
-
-    /// Bytes of plaintext in a full chunk of it.
-    #[pymodule_export]
-    const CHUNK_LEN: usize = sealane::file::CHUNK_LEN;
 }

@@ -1,8 +1,8 @@
-//! What there is, and who computes it: `sealane.algorithms()` and `sealane.providers()`.
+//! `sealane.algorithms()` and `sealane.providers()`: the algorithms and their implementations.
 
 use pyo3::prelude::*;
 
-/// One algorithm: a row of ``sealane.algorithms()``. Lengths are in bytes.
+/// An algorithm that ``sealane.algorithms()`` lists. Lengths are in bytes.
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct AlgorithmInfo {
     name: &'static str,
@@ -11,7 +11,7 @@ pub(crate) struct AlgorithmInfo {
     tag_len: usize,
     max_plaintext_len: u64,
     max_aad_len: u64,
-    /// Where it is specified.
+    /// The specification, for example "NIST SP 800-38D".
     source: &'static str,
 }
 
@@ -23,18 +23,18 @@ impl AlgorithmInfo {
     }
 }
 
-/// One algorithm with one provider: a row of ``sealane.providers()``.
+/// An algorithm with a provider, which ``sealane.providers()`` lists.
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct ProviderInfo {
     algorithm: &'static str,
     provider: &'static str,
-    /// Which build of it; empty where the pair does not exist.
+    /// Name of the variant (the code for an instruction set); empty if the provider does not have the algorithm.
     variant: &'static str,
-    /// Whether it works on this machine.
+    /// Whether the pair works on this machine.
     available: bool,
-    /// Why not; empty where it does.
+    /// The reason why the pair is not available; empty if it is.
     reason: String,
-    /// Whether a call gets it that asks for nobody in particular.
+    /// Whether ``Aead`` uses the provider by default.
     chosen: bool,
 }
 
@@ -51,7 +51,11 @@ impl ProviderInfo {
     }
 }
 
-/// Every algorithm that ``Aead`` takes, with its lengths and limits.
+/// Lists the algorithms of ``Aead`` with their lengths and limits.
+///
+/// Examples
+/// --------
+/// >>> [row.name for row in sealane.algorithms() if row.nonce_len == 24]
 #[pyfunction]
 pub(crate) fn algorithms() -> Vec<AlgorithmInfo> {
     let info = |a: &sealane::Algorithm| AlgorithmInfo {
@@ -66,7 +70,7 @@ pub(crate) fn algorithms() -> Vec<AlgorithmInfo> {
     sealane::Algorithm::ALL.iter().map(info).collect()
 }
 
-/// Every algorithm with every provider, whether the pair exists here or not, and why not.
+/// Lists every algorithm with every provider, and the reason if the pair is not available on this machine.
 #[pyfunction]
 pub(crate) fn providers() -> Vec<ProviderInfo> {
     let info = |row: sealane::ListedVariant| ProviderInfo {

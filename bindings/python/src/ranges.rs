@@ -1,4 +1,4 @@
-//! What `sealane.fs` reads with: ranges of files that lie on servers, where each byte that is fetched costs.
+//! Decryption of ranges for `sealane.fs`, which fetches only the bytes that are needed.
 
 use crate::buffer::{Slot, fresh};
 use crate::error::raise;
@@ -7,40 +7,43 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::file;
 
-/// Bytes of a file in the format chunked-encryption@v1 with this much plaintext.
+/// Returns the size in bytes of a file in the format chunked-encryption@v1 with this number of plaintext bytes.
 #[pyfunction]
 pub(crate) fn sealed_len(plain_len: u64) -> PyResult<u64> {
     file::sealed_len(plain_len).map_err(raise)
 }
 
-/// Bytes of plaintext in such a file of this size. Raises TruncatedError for a size that no whole file has.
+/// Returns the number of plaintext bytes in a file of this size, in the format chunked-encryption@v1.
+///
+/// Raises TruncatedError if no complete file has this size.
 #[pyfunction]
 pub(crate) fn plain_len(sealed_len: u64) -> PyResult<u64> {
     file::plain_len(sealed_len).map_err(raise)
 }
 
-/// Where the chunks of a range of plaintext lie in such a file: start and end.
+/// Returns start and end, in the file, of the chunks that contain a range of the plaintext.
 #[pyfunction]
 pub(crate) fn sealed_range(start: u64, end: u64) -> (u64, u64) {
     let range = file::sealed_range(start..end);
     (range.start, range.end)
 }
 
-/// Opens ranges of a file, of which it knows the header alone.
+/// Decrypts ranges of a file in the format chunked-encryption@v1 whose header is known.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Ranges(file::Ranges);
 
 #[pymethods]
 impl Ranges {
-    /// From the first 56 bytes of the file.
+    /// Creates an object from the first 56 bytes of the file.
     #[new]
-    fn new(header: &Bound<'_, PyAny>, unlock: &DecryptWith) -> PyResult<Self> {
+    fn new(header: &Bound<'_, PyAny>, decryption: &DecryptWith) -> PyResult<Self> {
         let mut slot = Slot::new(header.py());
-        file::Ranges::new(slot.read(header)?.bytes(), unlock.core()).map(Self).map_err(raise)
+        file::Ranges::new(slot.read(header)?.bytes(), decryption.core()).map(Self).map_err(raise)
     }
 
-    /// The plaintext from ``start`` to ``end``, or to the end of the file, from what the file has at its
-    /// ``sealed_range``.
+    /// Decrypts the plaintext from ``start`` to ``end``, or to the end of the file.
+    ///
+    /// ``sealed`` is the part of the file at ``sealed_range(start, end)``, which is shorter at the end of the file.
     fn open<'py>(
         &self,
         py: Python<'py>,

@@ -2,7 +2,7 @@
 
 use crate::error::{raise, raise_about_key};
 use crate::keys::{Key, PublicKey};
-use crate::text;
+use crate::secrets;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
@@ -71,7 +71,7 @@ pub(crate) fn identities(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
                 key.get().kind_name()
             )));
         } else if one.is_instance_of::<PyString>() {
-            let text = text::secret("an identity", &one)?;
+            let text = secrets::text("an identity", &one)?;
             all.extend(age::parse_identities(&text).map_err(raise_about_key(None))?);
         } else if is_path(&one)? {
             let path: PathBuf = one.extract()?;

@@ -1,21 +1,22 @@
-//! `sealane.compat.rencrypt.REncrypt`, but for its files: REncrypt's messages.
+//! The messages of `sealane.compat.rencrypt.REncrypt`.
 //!
-//! A message is `ciphertext || tag || nonce`. Authenticated with it, and not in it: `aad || u64_le(block_index)`.
+//! A message is `ciphertext || tag || nonce`. Its associated data is `aad || u64_le(block_index)`.
 
-use crate::aead::{detached, find};
+use crate::arguments;
 use crate::buffer::{Layout, Slot};
+use crate::detach::detached;
 use crate::error::raise;
+use crate::integers;
 use crate::keys;
-use crate::number;
-use crate::sealer::forged;
+use crate::sealer::authentication_error;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use sealane::InOut;
 
-/// Copies and wipes are so many times as fast as sealing, and letting other threads run pays that much later.
-const FASTER: usize = 8;
+/// Speed of copying and wiping relative to sealing. They are detached from so many times the length on.
+const COPY_SPEEDUP: usize = 8;
 
-/// The messages of REncrypt, under one key. Use ``sealane.compat.rencrypt.REncrypt``, which has files as well.
+/// The messages of REncrypt under one key. Use ``sealane.compat.rencrypt.REncrypt``, which has files as well.
 #[pyclass(frozen, subclass, module = "sealane._native")]
 pub(crate) struct REncrypt {
     core: sealane::Aead,
@@ -23,41 +24,44 @@ pub(crate) struct REncrypt {
 
 #[pymethods]
 impl REncrypt {
-    /// ``algorithm`` is sealane's name of it; the key is copied.
+    /// Creates an object for the algorithm of ``sealane.Aead`` with this name. The key is copied.
     #[new]
     fn new(algorithm: &str, key: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self { core: sealane::Aead::new(find(algorithm)?, &keys::extract(key)?).map_err(raise)? })
+        Ok(Self {
+            core: sealane::Aead::new(arguments::algorithm(algorithm)?, &keys::extract(key)?)
+                .map_err(raise)?,
+        })
     }
 
     // ---- in place -----------------------------------------------------------------------------------------
 
-    /// Encrypts ``buf[:plaintext_len]`` where it lies; returns the length of the message, 28 more.
+    /// Encrypts ``buf[:plaintext_len]`` in place and returns the length of the message, which is 28 bytes longer.
     fn encrypt(
         &self,
         buf: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = number::part)] plaintext_len: usize,
-        #[pyo3(from_py_with = number::block_index)] block_index: u64,
+        #[pyo3(from_py_with = integers::buffer_len)] plaintext_len: usize,
+        #[pyo3(from_py_with = integers::block_index)] block_index: u64,
         aad: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
         let py = buf.py();
-        let (mut a, mut b, mut room) = (Slot::new(py), Slot::new(py), Associated::default());
-        let aad = room.join(a.read(aad)?.bytes(), block_index);
+        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
+        let aad = memory.join(a.read(aad)?.bytes(), block_index);
         let len = plaintext_len.saturating_add(self.core.overhead());
         self.seal(py, b.write(buf)?.first(len)?.arrange_in_place(0, plaintext_len, [])?, aad)?;
         Ok(len)
     }
 
-    /// Decrypts the message ``buf[:ciphertext_len]`` where it lies; returns the plaintext's length, 28 less.
+    /// Decrypts the message ``buf[:ciphertext_len]`` in place and returns the length of the plaintext.
     fn decrypt(
         &self,
         buf: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = number::part)] ciphertext_len: usize,
-        #[pyo3(from_py_with = number::block_index)] block_index: u64,
+        #[pyo3(from_py_with = integers::buffer_len)] ciphertext_len: usize,
+        #[pyo3(from_py_with = integers::block_index)] block_index: u64,
         aad: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
         let py = buf.py();
-        let (mut a, mut b, mut room) = (Slot::new(py), Slot::new(py), Associated::default());
-        let aad = room.join(a.read(aad)?.bytes(), block_index);
+        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
+        let aad = memory.join(a.read(aad)?.bytes(), block_index);
         let message = b.write(buf)?.first(ciphertext_len)?;
         let len = self.plaintext_len(ciphertext_len)?;
         let Layout { data, tail, .. } = message.arrange_in_place(0, len, [])?;
@@ -66,41 +70,41 @@ impl REncrypt {
         Ok(len)
     }
 
-    // ---- from elsewhere into a buffer ---------------------------------------------------------------------
+    // ---- from one buffer into another ---------------------------------------------------------------------
 
-    /// Encrypts ``plaintext`` to the start of ``buf``; returns the length of the message, 28 more.
+    /// Encrypts ``plaintext`` to the start of ``buf`` and returns the length of the message.
     fn encrypt_into_buf(
         &self,
         plaintext: &Bound<'_, PyAny>,
         buf: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = number::block_index)] block_index: u64,
+        #[pyo3(from_py_with = integers::block_index)] block_index: u64,
         aad: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
         let py = buf.py();
         let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let mut room = Associated::default();
-        let (aad, plaintext) = (room.join(a.read(aad)?.bytes(), block_index), b.read(plaintext)?);
+        let mut memory = Associated::default();
+        let (aad, plaintext) = (memory.join(a.read(aad)?.bytes(), block_index), b.read(plaintext)?);
         let len = plaintext.len() + self.core.overhead();
         self.seal(py, c.write(buf)?.first(len)?.arrange(0, plaintext, [])?, aad)?;
         Ok(len)
     }
 
-    /// Decrypts the message ``ciphertext`` to the start of ``buf``; returns the plaintext's length, 28 less.
+    /// Decrypts the message ``ciphertext`` to the start of ``buf`` and returns the length of the plaintext.
     fn decrypt_into_buf(
         &self,
         ciphertext: &Bound<'_, PyAny>,
         buf: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = number::block_index)] block_index: u64,
+        #[pyo3(from_py_with = integers::block_index)] block_index: u64,
         aad: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
         let py = buf.py();
         let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-        let mut room = Associated::default();
-        let aad = room.join(a.read(aad)?.bytes(), block_index);
+        let mut memory = Associated::default();
+        let aad = memory.join(a.read(aad)?.bytes(), block_index);
         let (message, target) = (b.read(ciphertext)?, c.write(buf)?);
         let len = self.plaintext_len(message.len())?;
-        let (data, rest) = message.split(len).ok_or_else(forged)?;
-        let (tag, nonce) = rest.split(self.core.tag_len()).ok_or_else(forged)?;
+        let (data, rest) = message.split(len).ok_or_else(authentication_error)?;
+        let (tag, nonce) = rest.split(self.core.tag_len()).ok_or_else(authentication_error)?;
         let Layout { data, others: [tag, nonce], .. } = target.first(len)?.arrange(0, data, [tag, nonce])?;
         detached(py, len + aad.len(), || self.core.decrypt_parts(nonce, aad, data.in_out(), tag))?;
         Ok(len)
@@ -108,16 +112,16 @@ impl REncrypt {
 
     // ---- to new memory ------------------------------------------------------------------------------------
 
-    /// ``plaintext`` encrypted, in new memory: a bytearray, as from REncrypt 0.1.21 on.
+    /// Encrypts ``plaintext`` to a new bytearray, as REncrypt does from 0.1.21 on.
     fn encrypt_from<'py>(
         &self,
         plaintext: &Bound<'py, PyAny>,
-        #[pyo3(from_py_with = number::block_index)] block_index: u64,
+        #[pyo3(from_py_with = integers::block_index)] block_index: u64,
         aad: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyByteArray>> {
         let py = plaintext.py();
-        let (mut a, mut b, mut room) = (Slot::new(py), Slot::new(py), Associated::default());
-        let aad = room.join(a.read(aad)?.bytes(), block_index);
+        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
+        let aad = memory.join(a.read(aad)?.bytes(), block_index);
         let plaintext = b.read(plaintext)?.bytes();
         PyByteArray::new_with(py, plaintext.len() + self.core.overhead(), |out| {
             let (ciphertext, tail) = out.split_at_mut(plaintext.len());
@@ -128,16 +132,16 @@ impl REncrypt {
         })
     }
 
-    /// The plaintext of a message, in new memory, which ``zeroize`` can wipe.
+    /// Decrypts a message to a new bytearray, which ``zeroize`` can wipe.
     fn decrypt_from<'py>(
         &self,
         ciphertext: &Bound<'py, PyAny>,
-        #[pyo3(from_py_with = number::block_index)] block_index: u64,
+        #[pyo3(from_py_with = integers::block_index)] block_index: u64,
         aad: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyByteArray>> {
         let py = ciphertext.py();
-        let (mut a, mut b, mut room) = (Slot::new(py), Slot::new(py), Associated::default());
-        let aad = room.join(a.read(aad)?.bytes(), block_index);
+        let (mut a, mut b, mut memory) = (Slot::new(py), Slot::new(py), Associated::default());
+        let aad = memory.join(a.read(aad)?.bytes(), block_index);
         let message = b.read(ciphertext)?.bytes();
         let (data, rest) = message.split_at(self.plaintext_len(message.len())?);
         let (tag, nonce) = rest.split_at(self.core.tag_len());
@@ -150,9 +154,10 @@ impl REncrypt {
 
     // ---- buffers ------------------------------------------------------------------------------------------
 
-    /// Copies ``src`` to the start of ``buf``; they may share memory. ValueError where ``buf`` is too short.
+    /// Copies ``src`` to the start of ``buf``, which may overlap it.
     ///
-    /// Data that is read right into the buffer (``file.readinto(buf)``) needs no copy.
+    /// No copy is needed for data that is read into the buffer directly, for example with ``file.readinto(buf)``.
+    /// Raises ValueError if ``buf`` is too short.
     #[staticmethod]
     fn copy_slice(src: &Bound<'_, PyAny>, buf: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = buf.py();
@@ -160,20 +165,20 @@ impl REncrypt {
         let (source, target) = (a.read(src)?, b.write(buf)?);
         let len = source.len();
         let copy = target.copy_of(source)?;
-        detached(py, len / FASTER, || {
+        detached(py, len / COPY_SPEEDUP, || {
             copy.run();
             Ok(())
         })
     }
 
-    /// Writes zeros over the whole of ``arr``. TypeError where it is read-only.
+    /// Overwrites ``arr`` with zeros. Raises TypeError if it is read-only.
     #[staticmethod]
     fn zeroize(arr: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = arr.py();
         let mut a = Slot::new(py);
         let out = a.write(arr)?.bytes();
-        // Python's memory, which lives on: the compiler has to write to it.
-        detached(py, out.len() / FASTER, || {
+        // The memory belongs to Python and stays in use, so the compiler cannot remove the writes.
+        detached(py, out.len() / COPY_SPEEDUP, || {
             out.fill(0);
             Ok(())
         })
@@ -185,7 +190,7 @@ impl REncrypt {
 }
 
 impl REncrypt {
-    /// Seals what lies in the layout; its tail is tag and nonce.
+    /// Seals the data of a layout, whose tail is the tag and the nonce.
     #[inline]
     fn seal(&self, py: Python<'_>, layout: Layout<'_, 0>, aad: &[u8]) -> PyResult<()> {
         let Layout { data, tail, .. } = layout;
@@ -193,18 +198,18 @@ impl REncrypt {
         detached(py, data.len() + aad.len(), || self.core.seal_parts(nonce, aad, data.in_out(), tag))
     }
 
-    /// A stranger decides how long a message is: one that is too short is forged.
+    /// Returns the length of the plaintext. A message that is too short is not authentic.
     #[inline]
     fn plaintext_len(&self, message_len: usize) -> PyResult<usize> {
-        message_len.checked_sub(self.core.overhead()).ok_or_else(forged)
+        message_len.checked_sub(self.core.overhead()).ok_or_else(authentication_error)
     }
 }
 
-/// Longer `aad` goes through the heap.
+/// Largest length of `aad` in bytes that is joined on the stack.
 const SHORT: usize = 120;
 const INDEX: usize = size_of::<u64>();
 
-/// Room for `aad || u64_le(block_index)`. A copy: `aad` may lie in the buffer that is written.
+/// Memory for `aad || u64_le(block_index)`. It is a copy, because `aad` may be in the buffer that is written.
 struct Associated {
     short: [u8; SHORT + INDEX],
     long: Vec<u8>,
@@ -221,16 +226,16 @@ impl Associated {
     #[inline]
     fn join(&mut self, aad: &[u8], block_index: u64) -> &[u8] {
         let len = aad.len() + INDEX;
-        let room = match self.short.get_mut(..len) {
-            Some(room) => room,
+        let joined = match self.short.get_mut(..len) {
+            Some(short) => short,
             None => {
                 self.long.resize(len, 0);
                 &mut self.long[..]
             }
         };
-        let (start, end) = room.split_at_mut(aad.len());
+        let (start, end) = joined.split_at_mut(aad.len());
         start.copy_from_slice(aad);
         end.copy_from_slice(&block_index.to_le_bytes());
-        room
+        joined
     }
 }

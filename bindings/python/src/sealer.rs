@@ -1,50 +1,284 @@
-//! What `sealane.Aead` and `sealane.hazmat.SpeckAead` have in common: the bodies of their calls.
+//! The methods that `sealane.Aead` and `sealane.hazmat.Aead` have in common.
 //!
-//! A method that Python sees cannot be generic. So both classes are lists of methods, and each method is one
-//! call of a function here.
+//! PyO3 methods cannot be generic. So the bodies are generic functions over [`Sealer`], and [`aead_methods`] defines the
+//! methods of a class, each of which calls one of the functions.
 
-use crate::aead::detached;
 use crate::buffer::{Layout, Slot, fresh};
+use crate::detach::detached;
 use crate::error::raise;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::{Error, InOut};
 
-/// What seals messages: the parts of the core that the calls below are made of.
+/// Defines the methods of a Python class whose field `core` is a [`Sealer`]. The methods in braces are its own.
+macro_rules! aead_methods {
+    ($class:ident { $($own:tt)* }) => {
+        #[pymethods]
+        impl $class {
+            $($own)*
+
+            /// Encrypts ``plaintext`` under a fresh random nonce.
+            ///
+            /// Parameters
+            /// ----------
+            /// plaintext : bytes-like
+            ///     At most ``max_plaintext_len`` bytes.
+            /// aad : bytes-like, optional
+            ///     Associated data, which is authenticated but not part of the result. Opening needs the same.
+            ///
+            /// Returns
+            /// -------
+            /// bytes
+            ///     ``nonce || ciphertext || tag``, ``overhead`` bytes longer than the plaintext.
+            ///
+            /// Raises
+            /// ------
+            /// LimitExceededError
+            ///     If the plaintext is longer than ``max_plaintext_len``.
+            #[pyo3(signature = (plaintext, aad = None), text_signature = "($self, plaintext, aad=b'')")]
+            fn seal<'py>(
+                &self,
+                plaintext: &Bound<'py, PyAny>,
+                aad: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyBytes>> {
+                sealer::seal(&self.core, plaintext, aad)
+            }
+
+            /// Decrypts and verifies a sealed message.
+            ///
+            /// Parameters
+            /// ----------
+            /// sealed : bytes-like
+            ///     The result of ``seal``.
+            /// aad : bytes-like, optional
+            ///     The associated data that the message was sealed with.
+            ///
+            /// Raises
+            /// ------
+            /// AuthenticationError
+            ///     If the key or the associated data is another one, or the message was changed.
+            #[pyo3(signature = (sealed, aad = None), text_signature = "($self, sealed, aad=b'')")]
+            fn open<'py>(
+                &self,
+                sealed: &Bound<'py, PyAny>,
+                aad: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyBytes>> {
+                sealer::open(&self.core, sealed, aad)
+            }
+
+            /// Seals into the start of ``out`` and returns the number of bytes written.
+            ///
+            /// The number is ``len(plaintext) + overhead``. The message is sealed in place if the plaintext is at
+            /// ``out[nonce_len:]``.
+            ///
+            /// Raises
+            /// ------
+            /// ValueError
+            ///     If ``out`` is too short, or overlaps an argument in any other way. Nothing is written.
+            /// TypeError
+            ///     If ``out`` is read-only. Nothing is written.
+            /// LimitExceededError
+            ///     If the plaintext is longer than ``max_plaintext_len``.
+            #[pyo3(signature = (plaintext, out, aad = None), text_signature = "($self, plaintext, out, aad=b'')")]
+            fn seal_into(
+                &self,
+                plaintext: &Bound<'_, PyAny>,
+                out: &Bound<'_, PyAny>,
+                aad: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<usize> {
+                sealer::seal_into(&self.core, plaintext, out, aad)
+            }
+
+            /// Opens into the start of ``out`` and returns the number of bytes written.
+            ///
+            /// The number is ``len(sealed) - overhead``. The message is opened in place if ``out`` starts at
+            /// ``sealed[nonce_len:]``.
+            ///
+            /// Raises
+            /// ------
+            /// AuthenticationError
+            ///     As ``open`` does. The plaintext in ``out`` is overwritten with zeros.
+            /// ValueError, TypeError
+            ///     As ``seal_into`` does.
+            #[pyo3(signature = (sealed, out, aad = None), text_signature = "($self, sealed, out, aad=b'')")]
+            fn open_into(
+                &self,
+                sealed: &Bound<'_, PyAny>,
+                out: &Bound<'_, PyAny>,
+                aad: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<usize> {
+                sealer::open_into(&self.core, sealed, out, aad)
+            }
+
+            /// Encrypts ``data`` under the nonce of the caller.
+            ///
+            /// .. warning::
+            ///     Never use a nonce twice with one key: with most algorithms, this reveals the difference of the
+            ///     two plaintexts and lets an attacker forge messages. ``seal`` picks nonces itself.
+            ///
+            /// Parameters
+            /// ----------
+            /// nonce : bytes-like
+            ///     ``nonce_len`` bytes.
+            /// data : bytes-like
+            ///     The plaintext.
+            /// aad : bytes-like, optional
+            ///     Associated data, which is authenticated but not part of the result.
+            ///
+            /// Returns
+            /// -------
+            /// bytes
+            ///     ``ciphertext || tag``.
+            ///
+            /// Raises
+            /// ------
+            /// ValueError
+            ///     If the nonce has another length.
+            /// LimitExceededError
+            ///     If the data is longer than ``max_plaintext_len``.
+            #[pyo3(signature = (nonce, data, aad = None), text_signature = "($self, nonce, data, aad=None)")]
+            fn encrypt<'py>(
+                &self,
+                nonce: &Bound<'py, PyAny>,
+                data: &Bound<'py, PyAny>,
+                aad: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyBytes>> {
+                sealer::encrypt(&self.core, nonce, data, aad)
+            }
+
+            /// Encrypts into the start of ``out`` and returns the number of bytes written.
+            ///
+            /// The number is ``len(data) + tag_len``. The data is encrypted in place if ``out`` starts where ``data``
+            /// starts. The warning of ``encrypt`` applies.
+            ///
+            /// Raises
+            /// ------
+            /// ValueError, TypeError, LimitExceededError
+            ///     As ``encrypt`` and ``seal_into`` do.
+            fn encrypt_into(
+                &self,
+                nonce: &Bound<'_, PyAny>,
+                data: &Bound<'_, PyAny>,
+                aad: Option<&Bound<'_, PyAny>>,
+                out: &Bound<'_, PyAny>,
+            ) -> PyResult<usize> {
+                sealer::encrypt_into(&self.core, nonce, data, aad, out)
+            }
+
+            /// Decrypts and verifies ``data``, which is ``ciphertext || tag``, under the nonce of the caller.
+            ///
+            /// Raises
+            /// ------
+            /// AuthenticationError
+            ///     If the key, the nonce or the associated data is another one, or the data was changed.
+            /// ValueError
+            ///     If the nonce has another length.
+            #[pyo3(signature = (nonce, data, aad = None), text_signature = "($self, nonce, data, aad=None)")]
+            fn decrypt<'py>(
+                &self,
+                nonce: &Bound<'py, PyAny>,
+                data: &Bound<'py, PyAny>,
+                aad: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyBytes>> {
+                sealer::decrypt(&self.core, nonce, data, aad)
+            }
+
+            /// Decrypts into the start of ``out`` and returns the number of bytes written.
+            ///
+            /// The number is ``len(data) - tag_len``. The data is decrypted in place if ``out`` starts where ``data``
+            /// starts.
+            ///
+            /// Raises
+            /// ------
+            /// AuthenticationError
+            ///     As ``decrypt`` does. The plaintext in ``out`` is overwritten with zeros.
+            /// ValueError, TypeError
+            ///     As ``decrypt`` and ``seal_into`` do.
+            fn decrypt_into(
+                &self,
+                nonce: &Bound<'_, PyAny>,
+                data: &Bound<'_, PyAny>,
+                aad: Option<&Bound<'_, PyAny>>,
+                out: &Bound<'_, PyAny>,
+            ) -> PyResult<usize> {
+                sealer::decrypt_into(&self.core, nonce, data, aad, out)
+            }
+
+            /// Name of the variant (the code for an instruction set) that computes the algorithm.
+            ///
+            /// It is "opaque" if another library picks the variant and does not tell.
+            #[getter]
+            fn variant(&self) -> &'static str {
+                self.core.variant()
+            }
+
+            /// Length of a nonce in bytes.
+            #[getter]
+            fn nonce_len(&self) -> usize {
+                self.core.nonce_len()
+            }
+
+            /// Length of a tag in bytes.
+            #[getter]
+            fn tag_len(&self) -> usize {
+                self.core.tag_len()
+            }
+
+            /// Number of bytes by which a sealed message is longer than its plaintext: nonce and tag.
+            #[getter]
+            fn overhead(&self) -> usize {
+                self.core.overhead()
+            }
+
+            /// Largest length of a plaintext in bytes.
+            #[getter]
+            fn max_plaintext_len(&self) -> u64 {
+                self.core.max_plaintext_len()
+            }
+
+            fn __reduce__(&self) -> PyResult<()> {
+                Err(keys::never_pickled())
+            }
+        }
+    };
+}
+pub(crate) use aead_methods;
+
+/// An AEAD of the core that generates nonces.
 pub(crate) trait Sealer: Sync {
-    /// Bytes of a nonce.
+    /// Returns the length of a nonce in bytes.
     fn nonce_len(&self) -> usize;
-    /// Bytes of a tag.
+    /// Returns the length of a tag in bytes.
     fn tag_len(&self) -> usize;
-    /// Under a fresh nonce, which is written to `nonce`; the tag goes to `tag`.
+    /// Encrypts under a fresh nonce, and writes the nonce to `nonce` and the tag to `tag`.
     fn seal_parts(&self, nonce: &mut [u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error>;
-    /// Under the caller's nonce.
+    /// Encrypts under the nonce of the caller, and writes the tag to `tag`.
     fn encrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error>;
-    /// If `tag` fits.
+    /// Decrypts if `tag` is authentic.
     fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error>;
 
-    // The same on whole messages, `out` being as long as the result.
+    // The same for whole messages. `out` has the length of the result.
 
-    /// To `nonce || ciphertext || tag`.
+    /// Seals to `nonce || ciphertext || tag`.
     #[inline]
     fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<(), Error> {
         let (nonce, body) = out.split_at_mut(self.nonce_len());
         let (ciphertext, tag) = body.split_at_mut(plaintext.len());
         self.seal_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)
     }
-    /// From `nonce || ciphertext || tag`.
+    /// Opens `nonce || ciphertext || tag`.
     #[inline]
     fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<(), Error> {
         let (nonce, body) = sealed.split_at_checked(self.nonce_len()).ok_or(Error::Authentication)?;
         self.decrypt_into(nonce, body, aad, out)
     }
-    /// To `ciphertext || tag`.
+    /// Encrypts to `ciphertext || tag`.
     #[inline]
     fn encrypt_into(&self, nonce: &[u8], data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = out.split_at_mut(data.len());
         self.encrypt_parts(nonce, aad, InOut::apart(data, ciphertext), tag)
     }
-    /// From `ciphertext || tag`.
+    /// Decrypts `ciphertext || tag`.
     #[inline]
     fn decrypt_into(&self, nonce: &[u8], data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
         let len = data.len().checked_sub(self.tag_len()).ok_or(Error::Authentication)?;
@@ -53,7 +287,7 @@ pub(crate) trait Sealer: Sync {
     }
 }
 
-/// Each has the parts as methods of its own. In braces stands what else it has.
+/// Implements [`Sealer`] by the inherent methods of the same names. The methods in braces replace defaults.
 macro_rules! sealers {
     ($($core:ty { $($own:tt)* })*) => {
         $(
@@ -104,7 +338,7 @@ macro_rules! sealers {
 
 sealers! {
     sealane::Aead {
-        // From the parts, 64 bytes take up to 9 % longer (measured: decrypt 9, encrypt 8, open 4, seal 1).
+        // With the defaults, 64 bytes take up to 9 % longer (measured: decrypt 9, encrypt 8, open 4, seal 1).
         #[inline]
         fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<(), Error> {
             Self::seal_into(self, plaintext, out, aad).map(drop)
@@ -127,7 +361,7 @@ sealers! {
 
 // ---- sealed messages: nonce || ciphertext || tag ----------------------------------------------------------
 
-/// `plaintext` sealed, as new bytes.
+/// Seals `plaintext` into new `bytes`.
 #[inline]
 pub(crate) fn seal<'py>(
     core: &impl Sealer,
@@ -142,7 +376,7 @@ pub(crate) fn seal<'py>(
     })
 }
 
-/// `sealed` opened, as new bytes.
+/// Opens `sealed` into new `bytes`.
 #[inline]
 pub(crate) fn open<'py>(
     core: &impl Sealer,
@@ -157,7 +391,7 @@ pub(crate) fn open<'py>(
     })
 }
 
-/// `plaintext` sealed into the start of `out`.
+/// Seals `plaintext` into the start of `out`; returns the number of bytes written.
 #[inline]
 pub(crate) fn seal_into(
     core: &impl Sealer,
@@ -173,7 +407,7 @@ pub(crate) fn seal_into(
     Ok(len)
 }
 
-/// `sealed` opened into the start of `out`.
+/// Opens `sealed` into the start of `out`; returns the number of bytes written.
 #[inline]
 pub(crate) fn open_into(
     core: &impl Sealer,
@@ -184,16 +418,16 @@ pub(crate) fn open_into(
     let py = sealed.py();
     let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
     let (sealed, aad, out) = (a.read(sealed)?, b.read_optional(aad)?, c.write(out)?);
-    let (nonce, body) = sealed.split(core.nonce_len()).ok_or_else(forged)?;
-    let len = body.len().checked_sub(core.tag_len()).ok_or_else(forged)?;
-    let (data, tag) = body.split(len).ok_or_else(forged)?;
+    let (nonce, body) = sealed.split(core.nonce_len()).ok_or_else(authentication_error)?;
+    let len = body.len().checked_sub(core.tag_len()).ok_or_else(authentication_error)?;
+    let (data, tag) = body.split(len).ok_or_else(authentication_error)?;
     open_layout(core, py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
     Ok(len)
 }
 
 // ---- explicit nonces: ciphertext || tag -------------------------------------------------------------------
 
-/// `data` encrypted under the caller's nonce, as new bytes.
+/// Encrypts `data` under the nonce of the caller into new `bytes`.
 #[inline]
 pub(crate) fn encrypt<'py>(
     core: &impl Sealer,
@@ -209,7 +443,7 @@ pub(crate) fn encrypt<'py>(
     })
 }
 
-/// `data` decrypted under the caller's nonce, as new bytes.
+/// Decrypts `data` under the nonce of the caller into new `bytes`.
 #[inline]
 pub(crate) fn decrypt<'py>(
     core: &impl Sealer,
@@ -225,7 +459,7 @@ pub(crate) fn decrypt<'py>(
     })
 }
 
-/// `data` encrypted under the caller's nonce into the start of `out`.
+/// Encrypts `data` under the nonce of the caller into the start of `out`; returns the number of bytes written.
 #[inline]
 pub(crate) fn encrypt_into(
     core: &impl Sealer,
@@ -244,7 +478,7 @@ pub(crate) fn encrypt_into(
     Ok(len)
 }
 
-/// `data` decrypted under the caller's nonce into the start of `out`.
+/// Decrypts `data` under the nonce of the caller into the start of `out`; returns the number of bytes written.
 #[inline]
 pub(crate) fn decrypt_into(
     core: &impl Sealer,
@@ -256,16 +490,15 @@ pub(crate) fn decrypt_into(
     let py = data.py();
     let (mut a, mut b, mut c, mut d) = (Slot::new(py), Slot::new(py), Slot::new(py), Slot::new(py));
     let (nonce, data, aad, out) = (a.read(nonce)?, b.read(data)?, c.read_optional(aad)?, d.write(out)?);
-    let len = data.len().checked_sub(core.tag_len()).ok_or_else(forged)?;
-    let (data, tag) = data.split(len).ok_or_else(forged)?;
+    let len = data.len().checked_sub(core.tag_len()).ok_or_else(authentication_error)?;
+    let (data, tag) = data.split(len).ok_or_else(authentication_error)?;
     open_layout(core, py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
     Ok(len)
 }
 
-// ---- what they share --------------------------------------------------------------------------------------
+// ---- layouts ----------------------------------------------------------------------------------------------
 
-/// Seals what lies in the layout: the nonce goes to its head, the tag to its tail; `others` is the associated
-/// data.
+/// Seals the data of a layout. The nonce is written to its head, the tag to its tail; `others` is the associated data.
 #[inline]
 pub(crate) fn seal_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_, 1>) -> PyResult<()> {
     let Layout { head: nonce, data, tail: tag, others: [aad] } = layout;
@@ -273,7 +506,7 @@ pub(crate) fn seal_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_,
     detached(py, len, || core.seal_parts(nonce, aad, data.in_out(), tag))
 }
 
-/// Opens what lies in the layout; `others` are nonce, associated data and tag.
+/// Opens the data of a layout. `others` are nonce, associated data and tag.
 #[inline]
 fn open_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_, 3>) -> PyResult<()> {
     let Layout { data, others: [nonce, aad, tag], .. } = layout;
@@ -282,6 +515,6 @@ fn open_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_, 3>) -> PyR
 }
 
 #[cold]
-pub(crate) fn forged() -> PyErr {
+pub(crate) fn authentication_error() -> PyErr {
     raise(Error::Authentication)
 }

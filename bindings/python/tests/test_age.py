@@ -291,7 +291,11 @@ def test_mistakes_of_encrypting(
         ({"identities": Path("key")}, TypeError, LISTED + ", not PosixPath"),
         ({"identities": []}, ValueError, "at least one identity"),
         ({"identities": [AGE.public]}, TypeError, "expected a private key as identity, found a public key"),
-        ({"identities": [sealane.keys.generate("aes-256")]}, TypeError, "found a key of the kind aes-256; use it as key="),
+        (
+            {"identities": [sealane.keys.generate("aes-256")]},
+            TypeError,
+            "found a key of the kind aes-256; use it as key=",
+        ),
         ({"identities": ["AGE-SECRET-KEY-1TYPO"]}, sealane.FormatError, "line 1: expected an age identity"),
         ({"identities": [str(AGE.public)]}, sealane.FormatError, "cannot decrypt"),
         ({"identities": [AGE], "context": b"c"}, ValueError, "no context"),

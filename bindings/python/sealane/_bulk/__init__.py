@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sealane._bulk.pairs import many, name_of, tree
 from sealane._bulk.report import BulkReport
+from sealane._endpoints import Path
 from sealane._native import Key
-from sealane._places import Path
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

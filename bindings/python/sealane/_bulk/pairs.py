@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sealane import _native
-from sealane._places import path_of
+from sealane._endpoints import path_of
 
 if TYPE_CHECKING:
-    from sealane._places import Path
+    from sealane._endpoints import Path
 
 
 class Pair(NamedTuple):

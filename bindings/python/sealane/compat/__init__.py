@@ -1,5 +1,6 @@
-"""The calls and bytes of other libraries, kept for programs that were written for them.
+"""Replacements for other libraries, with their calls and their bytes.
 
-A module here is imported by its name: ``from sealane.compat.rencrypt import REncrypt, Cipher``. New
-programs want ``sealane.Aead`` and ``sealane.encrypt_file``.
+They are for existing programs. For example, ``from sealane.compat.rencrypt import REncrypt, Cipher`` replaces
+``from rencrypt import REncrypt, Cipher``. New programs should use ``sealane.Aead`` and
+``sealane.encrypt_file``.
 """

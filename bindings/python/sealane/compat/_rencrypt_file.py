@@ -1,27 +1,26 @@
-"""The files that REncrypt's ``encrypt_file`` wrote, in the two days of May 2024 that it existed.
+"""Decryption of the files that ``encrypt_file`` of REncrypt wrote in May 2024, when it existed for two days.
 
-There is no header. Each 131072 bytes of plaintext, and what is left of it at the end, are a message of
-their own, numbered from 0; they follow each other. The file was made as long as
-``size + (size // 131072 + 1) * 28`` before it was filled. So behind a last chunk that is full, or none, come
-28 zero bytes, which REncrypt itself took for a chunk and could not decrypt. No file that it finished ends
-with a full chunk.
+The file has no header. Each chunk of 131072 bytes of plaintext, and the shorter rest at the end, is a
+separate message, numbered from 0. REncrypt set the length of the file to
+``size + (size // 131072 + 1) * 28`` before it wrote the chunks. If the size is a multiple of 131072, for
+example 0, the file therefore ends with 28 zero bytes. REncrypt took them for a chunk, and could not decrypt
+the file. No complete file ends with a full chunk.
 """
 
 from __future__ import annotations
 
-import contextlib
 import operator
 import os
-import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
 from sealane._about import about
+from sealane._endpoints import staged
 from sealane.exceptions import FormatError, TruncatedError
 
 if TYPE_CHECKING:
-    from sealane._places import Path
+    from sealane._endpoints import Path
 
 CHUNK = 131072
 OVERHEAD = 28
@@ -31,81 +30,74 @@ SEALED = CHUNK + OVERHEAD
 def decrypt_old_file(
     src: Path, dst: Path, open_chunk: Callable[[bytearray, int, int], int], plaintext_len: int | None
 ) -> None:
-    """``open_chunk(buffer, message_len, index)`` decrypts in place and returns the plaintext's length."""
+    """Decrypts the file ``src`` to the file ``dst``.
+
+    ``open_chunk(buffer, message_len, index)`` decrypts one message in place and returns the length of its
+    plaintext.
+    """
     source, target = os.fsdecode(src), os.path.realpath(os.fsdecode(dst))
     with about(source):
-        # Before it is opened: a pipe would wait for its writer.
+        # Checked before opening, which would wait for the writer of a pipe.
         if not stat.S_ISREG(os.stat(source).st_mode):
-            raise ValueError(f"not a regular file: {source}")
+            raise ValueError(f"expected a regular file, found another kind of file: {source}")
         with open(source, "rb", buffering=0) as file:
             known = os.fstat(file.fileno())
-            full, rest = shape(known.st_size)
-            expect(CHUNK * full + rest, plaintext_len)
-            with staged(target, known) as sink:
+            full, rest = chunk_layout(known.st_size)
+            check_length(CHUNK * full + rest, plaintext_len)
+            check_target(target, known)
+            with staged(target) as sink:
                 buffer = bytearray(SEALED)
                 for index in range(full + (rest > 0)):
                     need = SEALED if index < full else rest + OVERHEAD
                     fill(file, buffer, need)
                     opened = open_chunk(buffer, need, index)
-                    with about(target):
-                        sink.write(memoryview(buffer)[:opened])
+                    sink.write(memoryview(buffer)[:opened])
                 if rest == 0:
                     fill(file, buffer, OVERHEAD)
                     if any(buffer[:OVERHEAD]):
-                        raise TruncatedError("the file ends with a full chunk and not as a whole one does")
+                        raise TruncatedError("the end of the file is missing: it ends with a full chunk")
 
 
-def shape(file_len: int) -> tuple[int, int]:
-    """Full chunks, and bytes of plaintext behind them. TruncatedError for a length that no whole file has."""
+def chunk_layout(file_len: int) -> tuple[int, int]:
+    """Returns the number of full chunks and the number of plaintext bytes after them.
+
+    Raises TruncatedError for a length that no complete file has.
+    """
     full, rest = divmod(file_len, SEALED)
     if rest < OVERHEAD:
-        raise TruncatedError("the file was cut")
+        raise TruncatedError(f"the end of the file is missing: no complete file has {file_len} bytes")
     return full, rest - OVERHEAD
 
 
-def expect(found: int, plaintext_len: int | None) -> None:
+def check_length(found: int, plaintext_len: int | None) -> None:
+    """Raises TruncatedError or FormatError if the plaintext has not the length that the caller expects."""
     if plaintext_len is None:
         return
-    wanted = operator.index(plaintext_len)
-    if found < wanted:
-        raise TruncatedError(f"the file holds {found} bytes of {wanted}")
-    if found > wanted:
-        raise FormatError(f"the file holds {found} bytes, more than {wanted}")
+    expected = operator.index(plaintext_len)
+    if found < expected:
+        raise TruncatedError(f"the file holds {found} bytes of plaintext, expected {expected}")
+    if found > expected:
+        raise FormatError(f"the file holds {found} bytes of plaintext, expected {expected}")
 
 
 def fill(file: IO[bytes], buffer: bytearray, need: int) -> None:
-    """Reads exactly ``need`` bytes to the start of ``buffer``."""
+    """Reads ``need`` bytes to the start of ``buffer``."""
     done = 0
     with memoryview(buffer) as view:
         while done < need:
-            with view[done:need] as room:
-                if not (n := file.readinto(room)):  # type: ignore[attr-defined]
-                    raise TruncatedError("the file was cut while it was read")
+            with view[done:need] as rest:
+                if not (n := file.readinto(rest)):  # type: ignore[attr-defined]
+                    raise TruncatedError("the file was truncated while it was read")
             done += n
 
 
-@contextlib.contextmanager
-def staged(target: str, source: os.stat_result) -> Iterator[IO[bytes]]:
-    """A neighbour of ``target``, which takes its name when the block ends cleanly, and is gone otherwise."""
-    replaced: os.stat_result | None = None
-    with contextlib.suppress(FileNotFoundError):
-        replaced = os.stat(target)
-    if replaced is not None:
-        if os.path.samestat(source, replaced):
-            raise ValueError(f"source and destination are the same file: {target}")
-        if not stat.S_ISREG(replaced.st_mode):
-            raise ValueError(f"not a regular file: {target}")
-    folder, name = os.path.split(target)
-    interim = os.path.join(folder, f".{name[:48]}.{secrets.token_hex(8)}.part")
+def check_target(target: str, source: os.stat_result) -> None:
+    """Raises ValueError if the target is the source itself or exists and is not a regular file."""
     try:
-        with open(interim, "xb") as file:
-            if replaced is not None:
-                os.chmod(interim, replaced.st_mode & 0o777)
-            yield file
-            with about(target):
-                file.flush()
-        os.replace(interim, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(interim)
-        raise
+        replaced = os.stat(target)
+    except FileNotFoundError:
+        return
+    if os.path.samestat(source, replaced):
+        raise ValueError(f"source and destination are the same file: {target}")
+    if not stat.S_ISREG(replaced.st_mode):
+        raise ValueError(f"expected a regular file, found another kind of file: {target}")

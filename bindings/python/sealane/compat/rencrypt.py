@@ -1,19 +1,26 @@
-"""REncrypt's calls and its messages, as its README printed them in May 2024.
+"""A replacement for the package rencrypt, with the calls and messages of its README of May 2024.
 
-::
+For example::
 
     from sealane.compat.rencrypt import REncrypt, Cipher
 
-A message is ``ciphertext || tag[16] || nonce[12]`` under a fresh random nonce. Authenticated with it, and
-not in it: ``aad``, and behind it ``block_index`` as 8 bytes, little-endian. No more than 2^32 messages
-under one key: the nonces are random.
+    cipher = Cipher.AES256GCM
+    enc = REncrypt(cipher, cipher.generate_key())
+    ciphertext = enc.encrypt_from(b"text", block_index=42, aad=b"header")
+    assert enc.decrypt_from(ciphertext, block_index=42, aad=b"header") == b"text"
 
-Buffers are any contiguous ones, also of NumPy or ``mmap``. What cannot work is TypeError (no buffer, or a
-read-only one to be written) or ValueError, before a byte is written. A message that was not made with this
-key, ``aad`` and ``block_index`` is ``sealane.AuthenticationError``, and zeros are where its text would be.
+A message is ``ciphertext || tag[16] || nonce[12]`` under a fresh random nonce. Its associated data is ``aad``
+followed by ``block_index`` as 8 bytes, little-endian, and is not part of the message.
 
-Files are those of ``sealane.encrypt_file``, not the ones that REncrypt wrote: ``decrypt_old_file`` reads
-those.
+.. warning::
+    Encrypt at most 2**32 messages under one key, because the nonces are random.
+
+Every contiguous buffer is accepted, for example a NumPy array or an ``mmap``. An argument that is not a
+buffer, or an output buffer that is read-only, raises TypeError; any other invalid argument raises ValueError.
+In both cases nothing is written. A message that is not authentic for the key, ``aad`` and ``block_index``
+raises ``sealane.AuthenticationError``, and the output is filled with zeros.
+
+Files have the format of ``sealane.encrypt_file``. ``decrypt_old_file`` reads the files that REncrypt wrote.
 """
 
 from __future__ import annotations
@@ -30,8 +37,8 @@ from sealane.compat._rencrypt_file import decrypt_old_file
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from sealane._endpoints import Path
     from sealane._native import _KeyLike as KeyLike
-    from sealane._places import Path
 
 __all__ = ["Cipher", "REncrypt"]
 
@@ -39,37 +46,45 @@ _NONCE, _TAG, _OVERHEAD = 12, 16, 28
 
 
 class Cipher(enum.Enum):
-    """What encrypts. The value is sealane's name of it."""
+    """The algorithms. The value of a member is the name that ``sealane.Aead`` uses."""
 
     AES256GCM = "aes-256-gcm"
     ChaCha20Poly1305 = "chacha20-poly1305"
 
     def key_len(self) -> int:
-        """Bytes of a key."""
+        """Returns the length of a key in bytes."""
         return next(row.key_len for row in algorithms() if row.name == self.value)
 
     def max_plaintext_len(self) -> int:
-        """The longest plaintext, in bytes."""
+        """Returns the largest length of a plaintext in bytes."""
         return next(row.max_plaintext_len for row in algorithms() if row.name == self.value)
 
     def generate_key(self) -> bytearray:
-        """A fresh random key from the operating system. ``REncrypt.zeroize`` wipes it."""
+        """Returns a random key from the operating system. ``REncrypt.zeroize`` wipes it."""
         return bytearray(generate_key(self.value))
 
 
 class REncrypt(_native.REncrypt):
-    """A cipher with a key. Safe to share between threads and after a fork.
+    """Encryption of messages and files with one key.
+
+    Threads may share an object, and it works after ``os.fork()``.
 
     Parameters
     ----------
     cipher : Cipher
+        The algorithm of messages.
     key : bytes-like or sealane.keys.Key
-        32 bytes, uniformly random: never a password. It is copied, and left as it is.
+        A random key of 32 bytes, never a password. It is copied and not wiped.
 
-    Raises TypeError, and ValueError for a key of another length.
+    Raises
+    ------
+    TypeError
+        If an argument has another type.
+    ValueError
+        If the key has another length.
     """
 
-    # What a message needs is in the class above, which is native: here it would take longer than the message.
+    # The methods for messages are native: in Python they would take longer than the encryption.
 
     __slots__ = ("_cipher", "_key")
 
@@ -87,7 +102,7 @@ class REncrypt(_native.REncrypt):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._cipher.name}>"
 
-    # The names that README, code and later releases had for the same.
+    # Other names of the same methods, in the README, the code and later releases of REncrypt.
     encrypt_into = encrypt_to_buf = encrypt_into1 = _native.REncrypt.encrypt_into_buf
     decrypt_into = decrypt_to_buf = decrypt_into1 = _native.REncrypt.decrypt_into_buf
     encrypt_from1, decrypt_from1 = _native.REncrypt.encrypt_from, _native.REncrypt.decrypt_from
@@ -96,23 +111,23 @@ class REncrypt(_native.REncrypt):
     # ---- lengths ----------------------------------------------------------------------------------------
 
     def overhead(self) -> int:
-        """Bytes by which a message is longer than its plaintext: 28."""
+        """Returns the number of bytes by which a message is longer than its plaintext: 28."""
         return _OVERHEAD
 
     def get_nonce_len(self) -> int:
-        """Bytes of a nonce: 12."""
+        """Returns the length of a nonce in bytes: 12."""
         return _NONCE
 
     def get_tag_len(self) -> int:
-        """Bytes of a tag: 16."""
+        """Returns the length of a tag in bytes: 16."""
         return _TAG
 
     def ciphertext_len(self, plaintext_len: int) -> int:
-        """Bytes of a message with so much plaintext."""
+        """Returns the length of a message with ``plaintext_len`` bytes of plaintext."""
         return operator.index(plaintext_len) + _OVERHEAD
 
     def create_buf(self, block_len: int) -> tuple[int, int, bytearray]:
-        """``block_len``, the length of a message with so much plaintext, and a buffer of that length."""
+        """Returns ``block_len``, the length of a message with that much plaintext, and a buffer for it."""
         n = operator.index(block_len)
         if n < 0:
             raise ValueError("block_len must not be negative")
@@ -121,37 +136,51 @@ class REncrypt(_native.REncrypt):
     # ---- files ------------------------------------------------------------------------------------------
 
     def encrypt_file(self, src: Path, dst: Path, aad: Buffer) -> None:
-        """Writes what ``sealane.encrypt_file`` writes with this key and the context ``aad``: C2SP
-        chunked-encryption@v1, which is AES-256-GCM whatever the cipher. See there for what is raised.
+        """Encrypts a file as ``sealane.encrypt_file`` does, with this key and the context ``aad``.
+
+        The format is C2SP chunked-encryption@v1, which uses AES-256-GCM with every cipher.
         """
         encrypt_file(src, dst, key=self._key, context=aad)
 
     def decrypt_file(self, src: Path, dst: Path, aad: Buffer) -> None:
-        """Reads what ``encrypt_file`` wrote, and nothing that REncrypt did. See ``sealane.decrypt_file``."""
+        """Decrypts a file of ``encrypt_file`` as ``sealane.decrypt_file`` does, not a file of REncrypt."""
         decrypt_file(src, dst, key=self._key, context=aad)
 
     def decrypt_old_file(
         self, src: Path, dst: Path, aad: Buffer, *, plaintext_len: int | None = None
     ) -> None:
-        """Reads a file that REncrypt's own ``encrypt_file`` wrote, to move away from it.
+        """Decrypts a file that ``encrypt_file`` of REncrypt wrote, in order to migrate it.
 
-        **Whoever could change the file may have shortened it by any number of 131072 bytes at its end, or
-        put a chunk of another file with the same key and aad in the same place, and nobody can tell.** The
-        old files do not hold what would show it. With ``plaintext_len``, the file's true length, the first
-        is noticed; only a checksum of your own shows the second. Everything else is noticed: changed bytes,
-        chunks moved, doubled or left out before the end, files that a crash or a full disk cut off.
+        .. warning::
+            An attacker with write access can remove any number of 131072-byte chunks from the end of the
+            file; ``plaintext_len`` detects this. An attacker can also replace a chunk by the chunk at the
+            same position of another file with the same key and ``aad``; only a checksum of your own detects
+            this. The old format does not contain the data to detect either.
 
-        ``dst`` appears whole or not at all. Files whose length is a multiple of 131072 bytes, which REncrypt
-        itself could not decrypt any more, are read as well.
+        Every other change is detected: changed bytes, chunks that are moved, repeated or missing before the
+        end, and files that a crash or a full disk truncated. The file ``dst`` appears complete or not at all.
+        Files whose length is a multiple of 131072 bytes are decrypted as well, although REncrypt cannot.
+
+        Parameters
+        ----------
+        src, dst : str or os.PathLike
+            The encrypted file and the new file.
+        aad : bytes-like
+            The associated data that the file was encrypted with.
+        plaintext_len : int, optional
+            The expected length of the plaintext.
 
         Raises
         ------
         AuthenticationError
-            For another key or aad, and data that was changed.
+            If the key or ``aad`` is another one, or the data was changed.
         TruncatedError
-            Where the file was cut. FormatError, above it, where it is longer than ``plaintext_len``.
+            If the end of the file is missing.
+        FormatError
+            If the plaintext is longer than ``plaintext_len``.
         ValueError
-            Where both are the same file, or one is not a regular file.
+            If both paths are the same file, or one is not a regular file.
         OSError
+            If a file cannot be read or written.
         """
         decrypt_old_file(src, dst, lambda chunk, n, index: self.decrypt(chunk, n, index, aad), plaintext_len)

@@ -1,11 +1,19 @@
-"""A filesystem of encrypted files, for all that reads and writes through fsspec: pandas, pyarrow, zarr, Dask.
+"""A filesystem of encrypted files for programs that use fsspec, such as pandas, pyarrow, zarr and Dask.
 
-::
+It works over another fsspec filesystem: local files, memory, HTTP, S3, GCS and so on. For example, this
+reads an encrypted Parquet file on S3 and fetches only the parts that are needed::
 
-    fsspec.open("sealane::s3://bucket/part.parquet", key="env:DATASET_KEY")
+    import pandas
 
-Every file is C2SP chunked-encryption@v1, what ``sealane.encrypt_file`` writes with a key. The filesystem
-holds and pickles a key *reference*; each process that reads finds the key for itself. Needs fsspec.
+    frame = pandas.read_parquet(
+        "sealane::s3://bucket/part.parquet", storage_options={"sealane": {"key": "env:DATASET_KEY"}}
+    )
+
+Every file has the format C2SP chunked-encryption@v1, which ``sealane.encrypt_file`` writes with a key. The
+filesystem stores and pickles a key *reference* such as ``"env:DATASET_KEY"``, never the key. Each process
+resolves the reference when it opens the first file.
+
+The module needs the package fsspec: ``pip install 'sealane[fs]'``.
 """
 
 import atexit
@@ -21,14 +29,16 @@ from sealane.fs._dataset_key import create_dataset_key, rewrap_dataset_key
 from sealane.fs._filesystem import SealaneFileSystem
 
 
-def _give_way() -> None:
-    """Lets pyarrow's threads drop the files that they have read. One that does so while the interpreter ends
-    aborts the process (apache/arrow#36389), with any filesystem that is written in Python.
+def _wait_for_pyarrow() -> None:
+    """Lets the threads of pyarrow release the files that they have read.
+
+    A thread that does so while the interpreter exits aborts the process (apache/arrow#36389), with any
+    filesystem that is written in Python.
     """
     if "pyarrow" in sys.modules:
         time.sleep(0.01)
 
 
-atexit.register(_give_way)
+atexit.register(_wait_for_pyarrow)
 
 __all__ = ["SealaneFileSystem", "create_dataset_key", "rewrap_dataset_key"]

@@ -1,16 +1,13 @@
-"""The dataset key: an age file beside the data, which each reader opens with an identity of their own.
+"""Dataset keys: one key for many files, encrypted to several recipients.
 
-Its plaintext is the key as a JWK, so the program ``age`` opens it as well. To add or remove a reader, this
-one file is written again; the data stays. Whoever had the key once may have kept it: to shut somebody out of
-data that they could read, encrypt it under a new key.
+The key is stored as a JWK inside an age file, so the program ``age`` can decrypt it as well. Adding or
+removing a recipient rewrites this one file; the data files stay as they are.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fsspec.core import url_to_fs
@@ -18,9 +15,9 @@ from fsspec.implementations.local import LocalFileSystem
 
 from sealane import _reference
 from sealane._about import about
+from sealane._endpoints import staged
 from sealane._file import decrypt, encrypt
 from sealane._native import Key, generate
-from sealane.fs._writing import neighbour
 
 if TYPE_CHECKING:
     from sealane._native import _Recipients as Recipients
@@ -33,26 +30,44 @@ def create_dataset_key(
     kind: str = "aes-256",
     storage_options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Makes a new key for a dataset and keeps it in an age file at ``url``.
+    """Generates a key for a dataset and saves it, encrypted to ``recipients``, at ``url``.
 
     Parameters
     ----------
     url : str
-        Of the new file, "s3://bucket/table.key.age" say, beside the dataset or within it.
+        The URL of the new file, for example ``"s3://bucket/table.key.age"``. It can be inside the dataset.
     recipients : list of str or sealane.keys.PublicKey
-        Who can open it: "age1…", "age1pq1…", "ssh-ed25519 …".
+        The public keys that can decrypt it: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …".
     kind : str
-        "aes-256" or "aes-128".
+        The kind of key: "aes-256" or "aes-128".
     storage_options : dict, optional
-        What fsspec needs for ``url``.
+        Options of the fsspec filesystem for ``url``.
 
-    Raises FileExistsError: a key that is written over takes its files along.
+    Raises
+    ------
+    FileExistsError
+        If the file exists. Replacing a dataset key would make every file under it unreadable.
+    ValueError
+        If ``kind`` is unknown or there is no recipient.
+    FormatError
+        If a recipient cannot be parsed.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> alice = sealane.keys.generate("age")
+    >>> alice.save("alice.key")
+    >>> create_dataset_key("s3://bucket/sales.key.age", recipients=[alice.public])
+    >>> fs = fsspec.filesystem(
+    ...     "sealane", target_protocol="s3", key="age:bucket/sales.key.age", identity="file:alice.key"
+    ... )
     """
     if kind not in ("aes-256", "aes-128"):
         raise ValueError(f"kind must be 'aes-256' or 'aes-128', not {kind!r}")
     fs, path = url_to_fs(url, **dict(storage_options or {}))
     with about(path):
-        _write(fs, path, _sealed(generate(kind), recipients), "create")
+        _write(fs, path, _encrypted(generate(kind), recipients), exclusive=True)
 
 
 def rewrap_dataset_key(
@@ -62,59 +77,68 @@ def rewrap_dataset_key(
     recipients: Recipients,
     storage_options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Encrypts the dataset key at ``url`` again, for ``recipients`` and nobody else. The data is not touched.
+    """Encrypts the dataset key at ``url`` to ``recipients`` in place of its present recipients.
+
+    The data files are not touched.
+
+    .. warning::
+        A former recipient may have saved the key. To exclude somebody from data, encrypt the data under a new
+        dataset key.
 
     Parameters
     ----------
+    url : str
+        The URL of the dataset key.
     identity : str
-        A reference to an identity that opens it now: "file:PATH", "env:NAME", …
+        A reference to an identity that can decrypt it now, for example ``"file:alice.key"``.
+    recipients : list of str or sealane.keys.PublicKey
+        The public keys that can decrypt it from now on.
+    storage_options : dict, optional
+        Options of the fsspec filesystem for ``url``.
 
-    See ``create_dataset_key`` for the others. Raises NoMatchingKeyError where the identity does not fit.
+    Raises
+    ------
+    NoMatchingKeyError
+        If the identity matches no recipient of the key file.
+    KeyNotFoundError
+        If the reference leads to no identity on this machine.
+    FormatError
+        If the file is not an age file, or a recipient cannot be parsed.
+    OSError
+        If the file cannot be read or written.
     """
     fs, path = url_to_fs(url, **dict(storage_options or {}))
     key = load(fs, path, identity)
     with about(path):
-        _write(fs, path, _sealed(key, recipients), "overwrite")
+        _write(fs, path, _encrypted(key, recipients), exclusive=False)
 
 
 def load(fs: Any, path: str, identity: str) -> Key:
-    """The dataset key in the file ``path``."""
+    """Returns the dataset key in the file ``path`` of ``fs``, decrypted with the identity of a reference."""
     found = _reference.identity(identity)
     with about(path):
         text = decrypt(fs.cat_file(path), identities=[found])
         return Key.from_text(text)
 
 
-def _sealed(key: Key, recipients: Recipients) -> bytes:
+def _encrypted(key: Key, recipients: Recipients) -> bytes:
     recipients = list(recipients)
     if not recipients:
-        raise ValueError("there is no recipient: nobody could open the key")
+        raise ValueError("recipients is empty: nothing could decrypt the key")
     return encrypt(key.to_text().encode(), recipients=recipients, armor=True)
 
 
-def _write(fs: Any, path: str, data: bytes, mode: str) -> None:
+def _write(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:
     if isinstance(fs, LocalFileSystem):
-        _write_local(Path(path), data, os.link if mode == "create" else os.replace)
-    else:
-        if mode == "create" and fs.exists(path):
-            raise FileExistsError(f"{path}: there is a key, and a key is never written over")
-        fs.pipe_file(path, data, mode=mode)
-    fs.invalidate_cache(path)
-
-
-def _write_local(path: Path, data: bytes, put: Callable[[Path, Path], object]) -> None:
-    """Whole or not at all. Only with the disk behind it does the key count: data will depend on it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    interim = Path(neighbour(str(path)))
-    try:
-        with open(interim, "xb") as file:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        # Durable before it is used: losing the key loses all data under it.
+        with staged(path, exclusive=exclusive, durable=True) as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        put(interim, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            interim.unlink()
+    else:
+        if exclusive and fs.exists(path):
+            raise FileExistsError(f"{path}: the key file exists, and dataset keys are never overwritten")
+        fs.pipe_file(path, data, mode="create" if exclusive else "overwrite")
+    fs.invalidate_cache(path)
 
 
 __all__ = ["create_dataset_key", "load", "rewrap_dataset_key"]

@@ -1,4 +1,4 @@
-"""From key references to what locks and unlocks the files of a dataset."""
+"""Resolves the key references of a filesystem to the keys of its files."""
 
 from __future__ import annotations
 
@@ -13,60 +13,70 @@ _AGE = "age:"
 
 
 class Keys:
-    """The keys of a filesystem, found when they are first needed. Never pickled: the references are.
+    """The keys of a filesystem. A reference is resolved when the first file needs it.
 
-    ``key`` is a reference of ``sealane.keys.resolve``; or ``"age:PATH"``, the dataset key, an age file on the
-    filesystem ``target``, which ``identity`` opens; or ``"each:package.module:function"``, which is called
-    with the path of each file.
+    An object is never pickled: the filesystem pickles the references.
+
+    Parameters
+    ----------
+    target : fsspec.AbstractFileSystem
+        The filesystem that holds the encrypted files.
+    key : str
+        A reference for ``sealane.keys.resolve``; or ``"age:PATH"``, a dataset key at this path of ``target``;
+        or ``"each:package.module:function"``, a function that returns the key for the path of a file.
+    identity : str, optional
+        A reference to the identity that decrypts the dataset key; with ``"age:PATH"`` only.
+    context : str
+        The context of every file.
     """
 
     def __init__(self, target: Any, key: str | None, identity: str | None, context: str) -> None:
         if key is None:
-            raise TypeError("key is needed, a reference: 'env:NAME', 'file:PATH', … See sealane.fs.")
+            raise TypeError("key is missing: give a key reference such as 'env:NAME' or 'file:PATH'")
         self._target = target
         self._key = key
         self._identity = identity
         self._context = _encoded(context)
         self.dataset_key: str | None = None
-        """Where the dataset key lies, if it lies on the target."""
-        self.each = isinstance(key, str) and key.startswith(_EACH)
+        """The path of the dataset key on the target, with a reference ``age:PATH``."""
+        self.per_file = isinstance(key, str) and key.startswith(_EACH)
         """Whether each file has a key of its own."""
         if isinstance(key, str) and key.startswith(_AGE):
             if identity is None:
-                raise TypeError(f"{key}: is opened by an identity: give identity, a reference")
+                raise TypeError(f"{key}: identity is missing: give a reference to the key that decrypts it")
             _reference.check(identity)
             self.dataset_key = target._strip_protocol(key.removeprefix(_AGE))
             if not self.dataset_key:
-                raise ValueError(f"{key}: the dataset key is written age:PATH")
+                raise ValueError(f"{key}: expected age:PATH, found no path")
         elif identity is not None:
-            raise TypeError("identity opens a dataset key: it goes with key='age:PATH'")
-        elif self.each:
+            raise TypeError("identity decrypts a dataset key: use it with key='age:PATH' or leave it out")
+        elif self.per_file:
             _reference.check_function(key, key.removeprefix(_EACH))
         else:
             _reference.check(key)
-        self._lock: EncryptWith | None = None
-        self._unlock: DecryptWith | None = None
+        self._encryption: EncryptWith | None = None
+        self._decryption: DecryptWith | None = None
 
-    def lock(self, path: str) -> EncryptWith:
-        """What the file ``path`` is written with."""
-        if self.each or self._lock is None:
-            lock = EncryptWith(key=self._find(path), context=self._context)
-            if self.each:
-                return lock
-            self._lock = lock
-        return self._lock
+    def encryption(self, path: str) -> EncryptWith:
+        """Returns the key and context to encrypt the file ``path`` with."""
+        if self.per_file or self._encryption is None:
+            encryption = EncryptWith(key=self._find(path), context=self._context)
+            if self.per_file:
+                return encryption
+            self._encryption = encryption
+        return self._encryption
 
-    def unlock(self, path: str) -> DecryptWith:
-        """What opens the file ``path``."""
-        if self.each or self._unlock is None:
-            unlock = DecryptWith(key=self._find(path), context=self._context)
-            if self.each:
-                return unlock
-            self._unlock = unlock
-        return self._unlock
+    def decryption(self, path: str) -> DecryptWith:
+        """Returns the key and context to decrypt the file ``path`` with."""
+        if self.per_file or self._decryption is None:
+            decryption = DecryptWith(key=self._find(path), context=self._context)
+            if self.per_file:
+                return decryption
+            self._decryption = decryption
+        return self._decryption
 
     def _find(self, path: str) -> Key:
-        if self.each:
+        if self.per_file:
             return _reference.call(self._key, self._key.removeprefix(_EACH), path)
         if self.dataset_key is not None:
             assert self._identity is not None
@@ -76,5 +86,8 @@ class Keys:
 
 def _encoded(context: str) -> bytes:
     if not isinstance(context, str):
-        raise TypeError(f"context is a str here, not {type(context).__name__}")
+        raise TypeError(f"context must be a str here, not {type(context).__name__}")
     return context.encode()
+
+
+__all__ = ["Keys"]

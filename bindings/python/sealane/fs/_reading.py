@@ -1,4 +1,4 @@
-"""Reading: local files at the speed of the core, others by few ranges."""
+"""Encrypted files that are being read: local files through the core, others with few range requests."""
 
 from __future__ import annotations
 
@@ -18,30 +18,46 @@ from sealane.exceptions import SealaneError
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from sealane.fs._filesystem import SealaneFileSystem
+    from sealane.fs._interface import Filesystem
 
 SMALL = 256 << 10
-"""A file of at most this many bytes is fetched at once when it is opened: one request instead of two."""
+"""Largest file, in bytes, that is fetched completely when it is opened: one request instead of two."""
 TAIL = 64 << 10
-"""Bytes of plaintext at the end that come with opening. Parquet's readers begin there."""
+"""Number of plaintext bytes at the end that are fetched on opening. Parquet readers begin there."""
 MAX_GAP = 64 << 10
-"""Bytes between two ranges that are fetched with them: a request costs more."""
+"""Largest gap in bytes between two ranges that are fetched as one: a second request costs more."""
 MAX_BLOCK = 16 << 20
-"""Ranges are merged up to this many bytes, so that several requests can be under way."""
+"""Largest merged range in bytes, so that several requests can be in flight."""
+
+
+def open_for_reading(
+    fs: Filesystem,
+    path: str,
+    *,
+    block_size: int | None = None,
+    cache_options: dict[str, Any] | None = None,
+    **options: Any,
+) -> LocalFile | RemoteFile:
+    """Opens a file and verifies its header and its end."""
+    decryption = fs.keys.decryption(path)
+    if fs.local:
+        return LocalFile(fs, path, decryption)
+    block_size = block_size or getattr(fs.fs, "default_block_size", None)
+    return RemoteFile(fs, path, decryption, block_size=block_size, cache_options=cache_options, **options)
 
 
 class LocalFile(EncryptedReader):
-    """A file on this machine's disk."""
+    """An encrypted file on a disk of this machine."""
 
     blocksize = 1 << 20
 
-    def __init__(self, fs: SealaneFileSystem, path: str, unlock: DecryptWith) -> None:
+    def __init__(self, fs: Filesystem, path: str, decryption: DecryptWith) -> None:
         with about(path):
-            super().__init__(path, unlock)
+            super().__init__(path, decryption)
         self.fs, self.path = fs, path
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """As ``sealane.open``'s."""
+        """Reads as ``sealane.EncryptedReader.read`` does."""
         try:
             return super().read(size)
         except SealaneError:
@@ -49,7 +65,7 @@ class LocalFile(EncryptedReader):
                 raise
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """As ``sealane.open``'s."""
+        """Reads as ``sealane.EncryptedReader.readinto`` does."""
         try:
             return super().readinto(buffer)
         except SealaneError:
@@ -58,82 +74,85 @@ class LocalFile(EncryptedReader):
 
     @property
     def details(self) -> dict[str, Any]:
-        """What ``fs.info`` says."""
+        """The result of ``fs.info`` for this file."""
         return self.fs.info(self.path)
 
     def info(self) -> dict[str, Any]:
-        """What ``fs.info`` says."""
+        """Returns the result of ``fs.info`` for this file."""
         return self.details
 
     def __reduce__(self) -> Any:
-        # The filesystem travels with a reference, so the key does not.
+        # The filesystem is pickled with a key reference, so the key is not pickled.
         return _reopen, (self.fs, self.path, self.tell())
 
 
-def _reopen(fs: SealaneFileSystem, path: str, position: int) -> Any:
+def _reopen(fs: Filesystem, path: str, position: int) -> Any:
     file = fs.open(path, "rb")
     file.seek(position)
     return file
 
 
 class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
-    """A file that is fetched by ranges.
+    """An encrypted file that is fetched in ranges.
 
-    When it is opened, its header and its end come in one go and are verified, so the size can be believed.
-    What is fetched afterwards is whole chunks; the read-ahead ends with one.
+    Opening it fetches and verifies the header and the end of the file together, so the size is verified.
+    Later requests fetch whole chunks, and the read-ahead ends at the end of a chunk.
     """
 
     DEFAULT_BLOCK_SIZE = 4 << 20
 
     def __init__(
         self,
-        fs: SealaneFileSystem,
+        fs: Filesystem,
         path: str,
-        unlock: DecryptWith,
+        decryption: DecryptWith,
         cache_type: str = "readahead",
         **options: Any,
     ) -> None:
-        begun = _begin(fs.fs, path, unlock)
-        self._ranges, self._held_from, self._held = begun.ranges, begun.held_from, begun.held
+        opened = _open_verified(fs.fs, path, decryption)
+        self._ranges, self._tail_start, self._tail = opened.ranges, opened.tail_start, opened.tail
         self._exact = cache_type != "readahead"
         options.pop("size", None)
-        super().__init__(fs, path, "rb", cache_type=cache_type, size=begun.size, **options)
+        super().__init__(fs, path, "rb", cache_type=cache_type, size=opened.size, **options)
 
     def _fetch_range(self, start: int, end: int) -> bytes:
-        """The plaintext from ``start`` to ``end``; for the read-ahead, on to the end of the chunk."""
-        held = self._held[max(start - self._held_from, 0) : max(end - self._held_from, 0)]
-        end = min(end, self._held_from)
+        """Returns the plaintext from ``start`` to ``end``, or to the end of the chunk for the read-ahead."""
+        tail = self._tail[max(start - self._tail_start, 0) : max(end - self._tail_start, 0)]
+        end = min(end, self._tail_start)
         if start >= end:
-            return held
+            return tail
         if not self._exact:
-            end = min(-(-end // CHUNK_LEN) * CHUNK_LEN, self._held_from)
+            end = min(-(-end // CHUNK_LEN) * CHUNK_LEN, self._tail_start)
         with about(self.path):
             (sealed,) = _fetch(self.fs.fs, [self.path], [sealed_range(start, end)])
             plain = self._ranges.open(start, end, sealed)
-        return plain + held if held else plain
+        return plain + tail if tail else plain
 
 
 @dataclass(frozen=True)
-class _Begun:
-    """What is known of a file after its header and its end were verified."""
+class _Opened:
+    """A file whose header and end are verified."""
 
     ranges: Ranges
     size: int
-    held_from: int
-    held: bytes
+    """Number of plaintext bytes."""
+    tail_start: int
+    """Position of ``tail`` in the plaintext."""
+    tail: bytes
+    """The plaintext of the last chunks."""
 
 
-def _begin(target: Any, path: str, unlock: DecryptWith) -> _Begun:
+def _open_verified(target: Any, path: str, decryption: DecryptWith) -> _Opened:
     with about(path):
         size = _size(target, path)
         try:
-            return _begin_with(target, path, unlock, size)
+            return _open_of_size(target, path, decryption, size)
         except SealaneError:
-            # Many a filesystem remembers listings: look again, whether it is another file by now.
+            # Many filesystems cache listings. The file may have been replaced, so ask for its size again.
             target.invalidate_cache(path)
             if (now := _size(target, path)) == size:
                 raise
-            return _begin_with(target, path, unlock, now)
+            return _open_of_size(target, path, decryption, now)
 
 
 def _size(target: Any, path: str) -> int:
@@ -141,35 +160,35 @@ def _size(target: Any, path: str) -> int:
     if info["type"] == "directory":
         raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
     if info["size"] is None:
-        raise OSError(errno.ESPIPE, "The server does not tell the size", path)
+        raise OSError(errno.ESPIPE, "The server does not report the size of the file", path)
     return int(info["size"])
 
 
-def _begin_with(target: Any, path: str, unlock: DecryptWith, size: int) -> _Begun:
+def _open_of_size(target: Any, path: str, decryption: DecryptWith, size: int) -> _Opened:
     plain = plain_len(size)
-    held_from = 0 if size <= SMALL else max(plain - TAIL, 0) // CHUNK_LEN * CHUNK_LEN
-    tail, _ = sealed_range(held_from, held_from)
-    spans = [(0, size)] if held_from == 0 else [(0, HEADER_LEN), (tail, size)]
+    tail_start = 0 if size <= SMALL else max(plain - TAIL, 0) // CHUNK_LEN * CHUNK_LEN
+    sealed_start, _ = sealed_range(tail_start, tail_start)
+    spans = [(0, size)] if tail_start == 0 else [(0, HEADER_LEN), (sealed_start, size)]
     header, *rest = _fetch(target, [path] * len(spans), spans)
-    ranges = Ranges(header[:HEADER_LEN], unlock)
+    ranges = Ranges(header[:HEADER_LEN], decryption)
     sealed = memoryview(rest[0] if rest else header)[0 if rest else HEADER_LEN :]
-    # One byte more than there is, so that the last chunk is among them even where it is empty.
-    held = ranges.open(held_from, plain + 1, sealed)
-    return _Begun(ranges, plain, held_from, held)
+    # One byte more than the plaintext has, so that the last chunk is verified even if it is empty.
+    tail = ranges.open(tail_start, plain + 1, sealed)
+    return _Opened(ranges, plain, tail_start, tail)
 
 
 def _fetch(target: Any, paths: list[str], spans: Sequence[tuple[int, int]]) -> list[bytes]:
-    """What the files have at these places; less where they end."""
+    """Fetches byte ranges of files; a range past the end of a file is shorter."""
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     found = target.cat_ranges(paths, starts, ends, on_error="raise")
     for path, (start, end), data in zip(paths, spans, found, strict=True):
         if len(data) > end - start:
-            raise OSError(errno.EIO, "The server sent more than the range that was asked for", path)
+            raise OSError(errno.EIO, "The server sent more bytes than were requested", path)
     return [bytes(data) for data in found]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlainRange:
     """A range of the plaintext of a file, both ends counted from its beginning."""
 
     path: str
@@ -177,71 +196,71 @@ class Wanted:
     end: int
 
 
-def open_ranges(fs: SealaneFileSystem, wanted: Sequence[Wanted]) -> list[bytes | Exception]:
-    """Opens ranges of any files, which are fetched in one go; an exception where that fails."""
+def read_ranges(fs: Filesystem, ranges: Sequence[PlainRange]) -> list[bytes | Exception]:
+    """Reads ranges of files, which are fetched together. A range that fails becomes its exception."""
     if fs.local:
-        return _local_ranges(fs, wanted)
-    spans = [(path, 0, HEADER_LEN) for path in dict.fromkeys(one.path for one in wanted)]
-    spans += [(one.path, *sealed_range(one.start, one.end)) for one in wanted]
+        return _read_local_ranges(fs, ranges)
+    spans = [(path, 0, HEADER_LEN) for path in dict.fromkeys(one.path for one in ranges)]
+    spans += [(one.path, *sealed_range(one.start, one.end)) for one in ranges]
     paths, starts, ends = merge_offset_ranges(
         *(list(column) for column in zip(*spans, strict=True)), max_gap=MAX_GAP, max_block=MAX_BLOCK
     )
     found = fs.fs.cat_ranges(paths, starts, ends, on_error="return")
-    pieces: dict[str, list[_Piece]] = {}
+    fetched: dict[str, list[_Fetched]] = {}
     for path, start, end, data in zip(paths, starts, ends, found, strict=True):
-        pieces.setdefault(path, []).append(_Piece(start, end, data))
+        fetched.setdefault(path, []).append(_Fetched(start, end, data))
     headers: dict[str, Ranges | Exception] = {}
-    return [_open_one(fs, one, pieces[one.path], headers) for one in wanted]
+    return [_decrypt_range(fs, one, fetched[one.path], headers) for one in ranges]
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """What was fetched."""
+class _Fetched:
+    """A byte range of an encrypted file, or the exception of its request."""
 
     start: int
     end: int
     data: bytes | Exception
 
 
-def _open_one(
-    fs: SealaneFileSystem, one: Wanted, pieces: list[_Piece], headers: dict[str, Ranges | Exception]
+def _decrypt_range(
+    fs: Filesystem, one: PlainRange, fetched: list[_Fetched], headers: dict[str, Ranges | Exception]
 ) -> bytes | Exception:
     try:
         with about(one.path):
             if one.path not in headers:
-                headers[one.path] = _header(fs, one.path, pieces)
-            if isinstance(ranges := headers[one.path], Exception):
-                raise ranges
-            return ranges.open(one.start, one.end, _cut(pieces, *sealed_range(one.start, one.end)))
+                headers[one.path] = _header(fs, one.path, fetched)
+            if isinstance(header := headers[one.path], Exception):
+                raise header
+            return header.open(one.start, one.end, _cut(fetched, *sealed_range(one.start, one.end)))
     except Exception as error:
         return error
 
 
-def _header(fs: SealaneFileSystem, path: str, pieces: list[_Piece]) -> Ranges | Exception:
+def _header(fs: Filesystem, path: str, fetched: list[_Fetched]) -> Ranges | Exception:
     try:
-        return Ranges(_cut(pieces, 0, HEADER_LEN), fs.keys.unlock(path))
+        return Ranges(_cut(fetched, 0, HEADER_LEN), fs.keys.decryption(path))
     except Exception as error:
         return error
 
 
-def _cut(pieces: list[_Piece], start: int, end: int) -> memoryview:
-    piece = next(piece for piece in pieces if piece.start <= start and end <= piece.end)
+def _cut(fetched: list[_Fetched], start: int, end: int) -> memoryview:
+    piece = next(piece for piece in fetched if piece.start <= start and end <= piece.end)
     if isinstance(piece.data, Exception):
         raise piece.data
     if len(piece.data) > piece.end - piece.start:
-        raise OSError(errno.EIO, "The server sent more than the range that was asked for")
+        raise OSError(errno.EIO, "The server sent more bytes than were requested")
     return memoryview(piece.data)[start - piece.start : end - piece.start]
 
 
-def _local_ranges(fs: SealaneFileSystem, wanted: Sequence[Wanted]) -> list[bytes | Exception]:
-    """A file is opened once, however many ranges of it are wanted."""
+def _read_local_ranges(fs: Filesystem, ranges: Sequence[PlainRange]) -> list[bytes | Exception]:
+    """Reads ranges of local files. Each file is opened once, however many ranges it has."""
     files: dict[str, LocalFile | Exception] = {}
     out: list[bytes | Exception] = []
     try:
-        for one in wanted:
+        for one in ranges:
             try:
                 if one.path not in files:
-                    files[one.path] = LocalFile(fs, one.path, fs.keys.unlock(one.path))
+                    files[one.path] = LocalFile(fs, one.path, fs.keys.decryption(one.path))
                 file = files[one.path]
                 if isinstance(file, Exception):
                     raise file
@@ -257,4 +276,4 @@ def _local_ranges(fs: SealaneFileSystem, wanted: Sequence[Wanted]) -> list[bytes
     return out
 
 
-__all__ = ["LocalFile", "RemoteFile", "Wanted", "open_ranges"]
+__all__ = ["LocalFile", "PlainRange", "RemoteFile", "open_for_reading", "read_ranges"]

@@ -1,154 +1,200 @@
-"""Writing: a file gets its name when it is whole, or never."""
+"""Encrypted files that are being written. A file appears under its name complete, or never."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import io
 import os
 import secrets
 import sys
 import tempfile
+import threading
+from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from fsspec.implementations.memory import MemoryFileSystem
 
 from sealane._about import about
-from sealane._native import EncryptWith
 from sealane._open import EncryptedWriter
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from sealane.fs._filesystem import SealaneFileSystem
+    from sealane._native import EncryptWith
+    from sealane.fs._interface import Filesystem
 
 IN_MEMORY = 8 << 20
-"""Sealed bytes that are kept until the file is whole and then sent in one request."""
+"""Number of encrypted bytes that are buffered and sent in one request when the file is complete."""
 PART = 16 << 20
-"""Bytes of a part of a longer upload, unless ``block_size`` says otherwise. S3 wants at least 5 MiB."""
+"""Size in bytes of a part of a longer upload, unless ``block_size`` is given. S3 requires at least 5 MiB."""
 
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "memory"})
-"""Protocols under which an object appears whole, and whose files wait for ``commit`` if they are told to."""
+"""Protocols whose objects appear complete, and whose files support ``autocommit=False`` and ``commit``."""
 
 
-class WrittenFile(EncryptedWriter):
-    """A file in the making. It gets its name when it is closed, or when its transaction ends.
+def open_for_writing(
+    fs: Filesystem,
+    path: str,
+    *,
+    exclusive: bool,
+    block_size: int | None,
+    autocommit: bool,
+    **options: Any,
+) -> WrittenFile:
+    """Opens a new file; with ``exclusive``, it must not exist."""
+    encryption = fs.keys.encryption(path)
+    upload = None
+    if fs.local:
+        make_parents(path)
+    else:
+        upload = Upload(fs.fs, path, block_size, exclusive=exclusive, **options)
+    return WrittenFile(fs, path, encryption, upload, exclusive=exclusive, autocommit=autocommit)
 
-    Closed while an exception is on its way that was not there when it was opened, it is discarded, and raises
-    that exception: fsspec's own context managers, and many a library's, do not tell a file that its block
-    failed.
+
+def make_parents(path: str) -> None:
+    """Makes the folders above a local file, as none need to be made in an object store."""
+    if folder := os.path.dirname(path):
+        os.makedirs(folder, exist_ok=True)
+
+
+class WrittenFile(io.RawIOBase):
+    """An encrypted file that is being written.
+
+    It appears under its name when it is closed, or when its transaction ends. A file that is closed while an
+    exception propagates is discarded, and ``close`` raises that exception: the context managers of fsspec and
+    of many libraries close a file without telling it that the block failed.
     """
+
+    mode = "wb"
 
     def __init__(
         self,
-        fs: SealaneFileSystem,
+        fs: Filesystem,
         path: str,
-        lock: EncryptWith,
-        upload: Upload | NewFile | None,
+        encryption: EncryptWith,
+        upload: Upload | None,
         *,
+        exclusive: bool,
         autocommit: bool,
     ) -> None:
+        super().__init__()
+        self.fs, self.path, self.name = fs, path, path
+        self.size = 0
+        """Number of plaintext bytes written so far."""
         self._upload = upload
         self._autocommit = autocommit
-        self._before = sys.exception()
+        self._exception_at_open = sys.exception()
+        self._lock = threading.RLock()
         with about(path):
-            target = upload.place if isinstance(upload, NewFile) else upload or path
-            super().__init__(target, lock)  # type: ignore[arg-type]
-        self.fs, self.path, self.name = fs, path, path
+            # The exclusive creation of an upload happens at its end.
+            self._encrypted = EncryptedWriter(
+                upload or path,  # type: ignore[arg-type]
+                encryption,
+                exclusive=exclusive and upload is None,
+            )
 
-    @property
-    def size(self) -> int:
-        """Bytes of plaintext so far."""
-        return self._position
+    def __repr__(self) -> str:
+        return f"<sealane.fs.{type(self).__name__} path={self.path!r}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an encrypted file is never pickled or copied: it holds a key")
+
+    def writable(self) -> bool:
+        self._check_open()
+        return True
+
+    def tell(self) -> int:
+        self._check_open()
+        return self.size
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Not supported by a file that is written."""
+        raise io.UnsupportedOperation("not readable")
 
     def write(self, data: Buffer, /) -> int:
-        """Encrypts all of ``data``; returns its length in bytes. After a failure the file is lost."""
-        try:
-            with about(self.path):
-                return super().write(data)
-        except (TypeError, ValueError):
-            raise  # A misuse: nothing was written.
-        except BaseException:
-            self.discard()
-            raise
+        """Encrypts ``data`` and returns its length in bytes. A failed write discards the file."""
+        with self._lock:
+            self._check_open()
+            try:
+                with about(self.path):
+                    written = self._encrypted.write(data)
+            except (TypeError, ValueError):
+                raise  # The argument is wrong, and nothing was written.
+            except BaseException:
+                self.discard()
+                raise
+            self.size += written
+            return written
 
     def close(self) -> None:
-        """Writes the end of the file. Outside of a transaction the file gets its name now."""
+        """Completes the file. Outside of a transaction it gets its name now."""
         with self._lock:
             if self.closed:
                 return
-            flying = sys.exception()
-            if flying is not None and flying is not self._before:
+            propagating = sys.exception()
+            if propagating is not None and propagating is not self._exception_at_open:
                 self.discard()
-                # Whoever is being told of it anyway sees no difference. Somebody else, who caught it and
-                # went on to close the file, is told that there is none.
-                raise flying
+                # This changes nothing for a caller that the exception reaches anyway. A caller that caught it
+                # and goes on to close the file learns that there is no file.
+                raise propagating
             if self._autocommit:
                 self.commit()
             else:
-                # Only marks it: what was written so far waits for the transaction's end.
-                io.RawIOBase.close(self)
+                # The encrypted data waits for the end of the transaction.
+                super().close()
 
     def commit(self) -> None:
         """Gives the file its name."""
         with self._lock:
-            if self._making is None:
-                raise ValueError(f"{self.path}: was committed before, or lost by an earlier failure")
+            if self._encrypted.closed:
+                raise ValueError(f"{self.path}: the file is already committed, or was lost by a failure")
             try:
                 with about(self.path):
-                    self._making.finish(self._durable)
+                    self._encrypted.close()
                     if self._upload is not None:
                         self._upload.commit()
-                self._making = None
             finally:
                 self.discard()
             self.fs.invalidate_cache(self.path)
 
     def discard(self) -> None:
-        """Throws away what was not committed."""
+        """Closes the file and removes what is not committed."""
         with self._lock:
-            making, self._making = self._making, None
             try:
-                if making is not None:
-                    making.discard()
-                    if self._upload is not None:
-                        self._upload.discard()
+                self._encrypted.discard()
+                if self._upload is not None:
+                    self._upload.discard()
             finally:
-                self._forget()
+                super().close()
 
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
 
-class NewFile:
-    """A file on this machine's disk that must not replace another: no second name is given that is taken."""
+    def __del__(self) -> None:
+        # The base class would call close, which gives an unfinished file its name.
+        with contextlib.suppress(Exception):
+            self.discard()
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self.place = neighbour(path)
-        """Where it is written."""
-
-    def commit(self) -> None:
-        """It is there, whole."""
-        try:
-            os.link(self.place, self._path)
-        except FileExistsError:
-            raise FileExistsError(errno.EEXIST, "is there already", self._path) from None
-        finally:
-            os.unlink(self.place)
-
-    def discard(self) -> None:
-        """It never was: without ``commit`` the core does not give it its first name either."""
-
-
-def neighbour(path: str) -> str:
-    """A name beside ``path`` that nobody has."""
-    folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
 
 
 class Upload:
-    """Sealed bytes on their way to a file of another filesystem, which gets them at ``commit``.
+    """Encrypted bytes for a file of another filesystem, which appears there at ``commit``.
 
-    Up to ``IN_MEMORY`` bytes are sent at the end. More go to an object store as parts of an upload that is
-    completed at the end; to any other filesystem from a temporary file, under a name that is changed then.
+    Up to ``IN_MEMORY`` bytes are sent in one request. A longer file goes to an object store as a multipart
+    upload that ``commit`` completes. Any other filesystem gets it from a local temporary file, under a
+    temporary name that is then changed.
     """
 
     def __init__(
@@ -157,55 +203,55 @@ class Upload:
         self._fs, self._path, self._exclusive = fs, path, exclusive
         self._part = block_size or PART
         self._options = options
-        self._whole = whole = bool(OBJECT_STORES.intersection(_protocols(fs)))
-        self._most = sys.maxsize if isinstance(fs, MemoryFileSystem) else IN_MEMORY
+        self._atomic = bool(OBJECT_STORES.intersection(_protocols(fs)))
+        self._max_buffered = sys.maxsize if isinstance(fs, MemoryFileSystem) else IN_MEMORY
         self._buffer: bytearray = bytearray()
-        self._begin = self._begin_parts if whole else self._begin_temporary
-        self._rest: IO[bytes] | None = None
+        self._spilled: IO[bytes] | None = None
 
     def write(self, data: bytes) -> int:
-        """Takes all of it."""
-        if self._rest is None and len(self._buffer) + len(data) <= self._most:
+        """Takes all of ``data`` and returns its length."""
+        if self._spilled is None and len(self._buffer) + len(data) <= self._max_buffered:
             self._buffer += data
         else:
-            if self._rest is None:
-                self._rest = self._begin()
-                self._rest.write(bytes(self._buffer))
+            if self._spilled is None:
+                self._spilled = self._open_spill()
+                self._spilled.write(bytes(self._buffer))
                 self._buffer = bytearray()
-            self._rest.write(data)
+            self._spilled.write(data)
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is sent before its time."""
+        """Does nothing: buffered bytes are sent when the buffer is full, or at ``commit``."""
 
     def commit(self) -> None:
-        """The file is there, whole."""
-        mode = "create" if self._exclusive else "overwrite"
-        if self._rest is None and self._whole:
+        """Completes the file under its name."""
+        if not self._atomic:
+            self._commit_by_renaming()
+        elif self._spilled is None:
+            mode = "create" if self._exclusive else "overwrite"
             self._fs.pipe_file(self._path, bytes(self._buffer), mode=mode)
-        elif self._whole:
-            assert self._rest is not None
-            self._rest.close()
-            self._rest.commit()  # type: ignore[attr-defined]
         else:
-            self._commit_renamed()
-        self._rest = None
+            self._spilled.close()
+            self._spilled.commit()  # type: ignore[attr-defined]
+        self._spilled = None
 
     def discard(self) -> None:
-        """The file never was."""
-        rest, self._rest = self._rest, None
+        """Removes what is not committed."""
+        spilled, self._spilled = self._spilled, None
         self._buffer = bytearray()
-        if rest is None:
+        if spilled is None:
             return
-        if not self._whole:
-            rest.close()
+        if not self._atomic:
+            spilled.close()
             return
-        # Closed first, so that its destructor does not go on with the upload.
-        rest.closed = True  # type: ignore[misc]
-        rest.discard()  # type: ignore[attr-defined]
+        # Marked as closed first, so that its destructor does not go on with the upload.
+        spilled.closed = True  # type: ignore[misc]
+        spilled.discard()  # type: ignore[attr-defined]
 
-    def _begin_parts(self) -> IO[bytes]:
-        # Not `open`, which would add it to a transaction of the other filesystem's.
+    def _open_spill(self) -> IO[bytes]:
+        if not self._atomic:
+            return tempfile.TemporaryFile()
+        # `open` would add the file to a running transaction of the other filesystem.
         file = self._fs._open(
             self._path,
             mode="xb" if self._exclusive else "wb",
@@ -216,26 +262,24 @@ class Upload:
         )
         return file  # type: ignore[no-any-return]
 
-    def _begin_temporary(self) -> IO[bytes]:
-        return tempfile.TemporaryFile()
-
-    def _commit_renamed(self) -> None:
+    def _commit_by_renaming(self) -> None:
         if self._exclusive and self._fs.exists(self._path):
-            raise FileExistsError(f"{self._path}: is there already")
-        interim = neighbour(self._path)
+            raise FileExistsError(f"{self._path}: the file exists")
+        folder, slash, name = self._path.rpartition("/")
+        temporary = f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
         try:
-            if self._rest is None:
-                self._fs.pipe_file(interim, bytes(self._buffer))
+            if self._spilled is None:
+                self._fs.pipe_file(temporary, bytes(self._buffer))
             else:
-                self._rest.seek(0)
-                with self._fs.open(interim, "wb") as file:
-                    while piece := self._rest.read(PART):
+                self._spilled.seek(0)
+                with self._fs.open(temporary, "wb") as file:
+                    while piece := self._spilled.read(PART):
                         file.write(piece)
-                self._rest.close()
-            self._fs.mv(interim, self._path)
+                self._spilled.close()
+            self._fs.mv(temporary, self._path)
         except BaseException:
             with contextlib.suppress(Exception):
-                self._fs.rm_file(interim)
+                self._fs.rm_file(temporary)
             raise
 
 
@@ -243,4 +287,4 @@ def _protocols(fs: Any) -> tuple[str, ...]:
     return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
 
 
-__all__ = ["Upload", "WrittenFile"]
+__all__ = ["Upload", "WrittenFile", "make_parents", "open_for_writing"]

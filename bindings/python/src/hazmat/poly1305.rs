@@ -1,6 +1,7 @@
 //! `sealane.hazmat.Poly1305`.
 
-use super::{Shared, tag_of};
+use super::shared::Shared;
+use crate::arguments;
 use crate::buffer::Slot;
 use crate::error::raise;
 use crate::keys;
@@ -9,16 +10,22 @@ use pyo3::types::PyBytes;
 
 /// The one-time authenticator Poly1305 (RFC 8439).
 ///
-/// **A key is for one message.** Whoever sees the tags of two messages under one key can forge a third.
+/// .. warning::
+///     Use a key for one message only. The tags of two messages under one key let an attacker forge a third.
 ///
 /// Parameters
 /// ----------
 /// key : bytes-like or sealane.keys.Key
-///     32 bytes. It is copied.
+///     32 bytes, which are copied.
 ///
-/// ``update`` returns the object itself, so that calls can be chained. After ``finalize`` or ``verify`` every
-/// call raises ValueError. Threads may share an object: whole updates follow each other, in the order in
-/// which they come.
+/// Notes
+/// -----
+/// After ``finalize`` or ``verify``, every call raises ValueError. Threads may share an object: updates are processed
+/// whole, in the order of the calls.
+///
+/// Examples
+/// --------
+/// >>> tag = Poly1305(key).update(b"first ").update(b"second").finalize()
 #[pyclass(frozen, module = "sealane.hazmat")]
 pub(crate) struct Poly1305 {
     variant: &'static str,
@@ -39,8 +46,9 @@ impl Poly1305 {
         sealane::hazmat::Poly1305::new(key.as_bytes()).map(Self::from_core).map_err(raise)
     }
 
-    /// With the one-time key that ChaCha20 makes from a key of 32 bytes and a nonce of 12: the first half of
-    /// block 0.
+    /// Creates an object with the one-time key of ChaCha20: the first half of block 0 (RFC 8439, section 2.6).
+    ///
+    /// ``key`` has 32 bytes and ``nonce`` has 12.
     #[staticmethod]
     fn from_chacha20(py: Python<'_>, key: &Bound<'_, PyAny>, nonce: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut slot = Slot::new(py);
@@ -49,7 +57,7 @@ impl Poly1305 {
         Ok(Self::from_core(core))
     }
 
-    /// Goes on with ``data``, of any length, and returns the object itself.
+    /// Adds ``data``, of any length, to the message and returns the object itself.
     fn update<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
         let mut slot = Slot::new(py);
@@ -61,20 +69,23 @@ impl Poly1305 {
         Ok(slf)
     }
 
-    /// The tag, 16 bytes.
+    /// Returns the tag, 16 bytes. It is the last call.
     fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.core.take(py)?.finalize()))
     }
 
-    /// Compares the tag with ``tag``, in a time that does not depend on either.
+    /// Compares the tag of the message with ``tag`` in constant time. It is the last call.
     ///
-    /// Raises AuthenticationError where it is another one.
+    /// Raises
+    /// ------
+    /// AuthenticationError
+    ///     If the tags differ.
     fn verify<'py>(&self, py: Python<'py>, tag: &Bound<'py, PyAny>) -> PyResult<()> {
-        let tag = tag_of(tag)?;
+        let tag = arguments::tag(tag)?;
         self.core.take(py)?.verify(&tag).map_err(raise)
     }
 
-    /// Which build computes it.
+    /// Name of the variant (the code for an instruction set) that computes it.
     #[getter]
     fn variant(&self) -> &'static str {
         self.variant

@@ -1,30 +1,33 @@
 //! `sealane.hazmat.Speck`.
 
-use super::{byte_order, speck_size};
-use crate::aead::detached;
+use crate::arguments;
 use crate::buffer::{Slot, fresh};
+use crate::detach::detached;
 use crate::error::raise;
 use crate::keys;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::{Error, InOut};
 
-/// The block cipher Speck (ePrint 2013/404), block by block.
+/// The block cipher Speck (ePrint 2013/404), applied to each block separately.
 ///
-/// **No mode**: equal blocks give equal blocks. **Prefer AES or ChaCha20.**
+/// .. warning::
+///     There is no mode of operation: equal plaintext blocks become equal ciphertext blocks. Prefer AES or ChaCha20.
 ///
 /// Parameters
 /// ----------
 /// variant : str
 ///     "speck32-64", "speck48-72", "speck48-96", "speck64-96", "speck64-128", "speck96-96", "speck96-144",
-///     "speck128-128", "speck128-192" or "speck128-256": bits of a block and of a key.
+///     "speck128-128", "speck128-192" or "speck128-256": the bits of a block and of a key.
 /// key : bytes-like or sealane.keys.Key
-///     As many bytes as the variant says. It is copied.
+///     The number of bytes that the variant has, which are copied.
 /// byte_order : str
-///     "big", as the paper prints blocks and keys, or "little", as NSA's guide, Linux and Crypto++ have them:
-///     all bytes of key and block reversed.
+///     "big", as in the test vectors of the paper, or "little", as in the implementation guide of the NSA, in Linux and
+///     in Crypto++: all bytes of key and block are reversed.
 ///
-/// Safe to share between threads.
+/// Notes
+/// -----
+/// Threads may share an object.
 #[pyclass(frozen, module = "sealane.hazmat")]
 pub(crate) struct Speck {
     core: sealane::hazmat::Speck,
@@ -35,14 +38,17 @@ impl Speck {
     #[new]
     #[pyo3(signature = (variant, key, byte_order = "big"))]
     fn new(variant: &str, key: &Bound<'_, PyAny>, byte_order: &str) -> PyResult<Self> {
-        let (size, order) = (speck_size(variant)?, self::byte_order(byte_order)?);
+        let (size, order) = (arguments::speck_size(variant)?, arguments::byte_order(byte_order)?);
         let key = keys::extract(key)?;
         Ok(Self { core: sealane::hazmat::Speck::new(size, key.as_bytes(), order).map_err(raise)? })
     }
 
-    /// Each block of ``data`` encrypted by itself, as new bytes.
+    /// Encrypts each block of ``data`` separately and returns the ciphertext as new bytes.
     ///
-    /// Raises ValueError where ``data`` is no whole number of blocks.
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If ``data`` is not a whole number of blocks.
     fn encrypt_blocks<'py>(
         &self,
         py: Python<'py>,
@@ -51,7 +57,7 @@ impl Speck {
         blocks(py, data, |data| self.core.encrypt_blocks(data))
     }
 
-    /// Each block of ``data`` decrypted by itself, as new bytes. Raises as encrypt_blocks does.
+    /// Decrypts each block of ``data`` separately. Raises as ``encrypt_blocks`` does.
     fn decrypt_blocks<'py>(
         &self,
         py: Python<'py>,
@@ -60,13 +66,13 @@ impl Speck {
         blocks(py, data, |data| self.core.decrypt_blocks(data))
     }
 
-    /// Bytes of a block.
+    /// Length of a block in bytes.
     #[getter]
     fn block_len(&self) -> usize {
         self.core.block_len()
     }
 
-    /// Which build computes it.
+    /// Name of the variant (the code for an instruction set) that computes it.
     #[getter]
     fn variant(&self) -> &'static str {
         self.core.variant()

@@ -4,7 +4,7 @@ use super::classes::{Key, PublicKey, at_most_one};
 use super::keyset::TinkKeyset;
 use crate::buffer::{Slot, fresh};
 use crate::error::{raise, raise_about, raise_among};
-use crate::{recipients, text};
+use crate::{recipients, secrets};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use sealane::Error;
@@ -90,7 +90,7 @@ pub(crate) fn parse_key(
     identities: Option<&Bound<'_, PyAny>>,
     kid: Option<&str>,
 ) -> PyResult<Loaded> {
-    let (secrets, content) = (Secrets::new(passphrase, identities)?, text::bytes("a key", content)?);
+    let (secrets, content) = (Secrets::new(passphrase, identities)?, secrets::bytes("a key", content)?);
     py.detach(|| loaded(KeyFile::parse(&content, secrets.options(kid))?)).map_err(raise)
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn keyring_text(service: &str, user: &str) -> Result<Zeroizing<String
     Python::attach(|py| {
         let find = py.import("sealane._reference").and_then(|module| module.getattr("keyring_text"));
         let found = find.and_then(|find| find.call1((service, user)));
-        let text = found.and_then(|found| text::secret("a keyring entry", &found));
+        let text = found.and_then(|found| secrets::text("a keyring entry", &found));
         text.map_err(|error| error.value(py).to_string())
     })
 }
@@ -125,7 +125,7 @@ struct Secrets {
 impl Secrets {
     fn new(passphrase: Option<&Bound<'_, PyAny>>, identities: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         at_most_one("passphrase", passphrase, "identities", identities)?;
-        Ok(Self { passphrase: text::passphrase(passphrase)?, identities: recipients::identities(identities)? })
+        Ok(Self { passphrase: secrets::passphrase(passphrase)?, identities: recipients::identities(identities)? })
     }
 
     fn options<'a>(&'a self, kid: Option<&'a str>) -> LoadOptions<'a> {
@@ -178,7 +178,7 @@ pub(crate) fn derive<'py>(
     passes: u32,
     lanes: u32,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let passphrase = text::bytes("a passphrase", passphrase)?;
+    let passphrase = secrets::bytes("a passphrase", passphrase)?;
     let mut slot = Slot::new(py);
     let salt = slot.read(salt)?.bytes();
     let cost = Cost { memory_kib, passes, lanes };

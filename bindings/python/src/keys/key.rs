@@ -2,7 +2,7 @@
 
 use super::classes::{Key, PublicKey, at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
 use crate::error::{raise, raise_about};
-use crate::{recipients, text};
+use crate::{recipients, secrets};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use sealane::keys::{Jwk, SecretKey};
@@ -37,7 +37,7 @@ impl Key {
         text: &Bound<'_, PyAny>,
         passphrase: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (text, passphrase) = (text::secret("a key", text)?, text::passphrase(passphrase)?);
+        let (text, passphrase) = (secrets::text("a key", text)?, secrets::passphrase(passphrase)?);
         py.detach(|| SecretKey::from_text(&text, passphrase.as_ref().map(|text| text.as_str())))
             .map(Self)
             .map_err(raise)
@@ -95,7 +95,7 @@ impl Key {
         overwrite: bool,
     ) -> PyResult<()> {
         at_most_one("passphrase", passphrase, "recipients", recipients)?;
-        let (passphrase, recipients) = (text::passphrase(passphrase)?, recipients::recipients(recipients)?);
+        let (passphrase, recipients) = (secrets::passphrase(passphrase)?, recipients::recipients(recipients)?);
         py.detach(|| match recipients {
             Some(recipients) => self.0.save_for(&path, &recipients, existing(overwrite)),
             None => self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
@@ -110,7 +110,7 @@ impl Key {
         py: Python<'py>,
         passphrase: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyString>> {
-        let passphrase = text::passphrase(passphrase)?;
+        let passphrase = secrets::passphrase(passphrase)?;
         let text = py.detach(|| self.0.to_text(passphrase.as_ref().map(|text| text.as_str())));
         Ok(PyString::new(py, &text.map_err(raise)?))
     }

@@ -2,7 +2,7 @@
 
 use super::classes::{extract, never_pickled};
 use crate::error::{raise, raise_name};
-use crate::text;
+use crate::secrets;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sealane::file::{Format, Keyset};
@@ -23,7 +23,7 @@ pub(crate) struct TinkKeyset(Keyset);
 impl TinkKeyset {
     #[new]
     fn from_json(json_text: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Keyset::from_json(&text::secret("a keyset", json_text)?).map(Self).map_err(raise)
+        Keyset::from_json(&secrets::text("a keyset", json_text)?).map(Self).map_err(raise)
     }
 
     /// Creates a keyset of one key of 16 or 32 bytes, for the format "tink-1mb" or "tink-4kb".

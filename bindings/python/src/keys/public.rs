@@ -3,7 +3,7 @@
 use super::classes::{PublicKey, existing, hex, only_secp256k1};
 use super::functions::raise_load;
 use crate::error::{raise, raise_about};
-use crate::text;
+use crate::secrets;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sealane::asymmetric::secp256k1::Encoding;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 impl PublicKey {
     #[new]
     fn from_text(text: &Bound<'_, PyAny>) -> PyResult<Self> {
-        keys::PublicKey::from_text(&text::secret("a public key", text)?).map(Self).map_err(raise)
+        keys::PublicKey::from_text(&secrets::text("a public key", text)?).map(Self).map_err(raise)
     }
 
     /// Loads a public key from a file. Raises OSError, FormatError.

@@ -13,7 +13,7 @@ use std::path::Path;
 pub struct Output(Sink);
 
 enum Sink {
-    Staged(StagedFile),
+    Staged(StagedFile, Existing),
     Stream(File),
 }
 
@@ -24,6 +24,18 @@ impl Output {
     /// [`Error::Io`] with the path: a folder, no such folder, not to be written.
     pub fn create(path: &Path) -> Result<Self, Error> {
         Self::unless(path, |_| Ok(()))
+    }
+
+    /// Begins a new file at `path`, which must not exist, neither now nor at [`Output::finish`].
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the path; of the kind [`io::ErrorKind::AlreadyExists`] if `path` exists.
+    pub fn create_new(path: &Path) -> Result<Self, Error> {
+        if path.symlink_metadata().is_ok() {
+            return Err(Error::io(path, io::ErrorKind::AlreadyExists.into()));
+        }
+        let staged = StagedFile::with_metadata(path, None, Access::Inherited)?;
+        Ok(Self(Sink::Staged(staged, Existing::Refuse)))
     }
 
     /// The same, unless `refuse` objects to the plain file that is there.
@@ -48,7 +60,8 @@ impl Output {
             // No such file, or another answer that making it gives again.
             Err(_) => {}
         }
-        Ok(Self(Sink::Staged(StagedFile::with_metadata(path, own.as_ref(), Access::Inherited)?)))
+        let staged = StagedFile::with_metadata(path, own.as_ref(), Access::Inherited)?;
+        Ok(Self(Sink::Staged(staged, Existing::Replace)))
     }
 
     /// Gives the file its name.
@@ -57,7 +70,7 @@ impl Output {
     /// [`Error::Io`].
     pub fn finish(self, durability: Durability) -> Result<(), Error> {
         match self.0 {
-            Sink::Staged(staged) => staged.commit(Existing::Replace, durability),
+            Sink::Staged(staged, existing) => staged.commit(existing, durability),
             Sink::Stream(_) => Ok(()),
         }
     }
@@ -65,14 +78,14 @@ impl Output {
     /// What can be written at any position.
     pub(crate) fn staged(&self) -> Option<&StagedFile> {
         match &self.0 {
-            Sink::Staged(staged) => Some(staged),
+            Sink::Staged(staged, _) => Some(staged),
             Sink::Stream(_) => None,
         }
     }
 
     pub(crate) fn file(&self) -> &File {
         match &self.0 {
-            Sink::Staged(staged) => staged.file(),
+            Sink::Staged(staged, _) => staged.file(),
             Sink::Stream(file) => file,
         }
     }

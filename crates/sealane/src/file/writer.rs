@@ -17,7 +17,19 @@ impl Writer {
     /// # Errors
     /// [`Error::Io`], [`crate::Misuse::KeyLength`].
     pub fn create(path: &Path, lock: &EncryptWith) -> Result<Self, Error> {
-        let encryptor = Encryptor::new(Output::create(path)?, lock).map_err(|e| e.about(path))?;
+        Self::new(Output::create(path)?, path, lock)
+    }
+
+    /// Begins a new file at `path`, which must not exist, neither now nor at [`Writer::finish`].
+    ///
+    /// # Errors
+    /// As for [`Writer::create`]; [`Error::Io`] of the kind [`std::io::ErrorKind::AlreadyExists`] if `path` exists.
+    pub fn create_new(path: &Path, lock: &EncryptWith) -> Result<Self, Error> {
+        Self::new(Output::create_new(path)?, path, lock)
+    }
+
+    fn new(output: Output, path: &Path, lock: &EncryptWith) -> Result<Self, Error> {
+        let encryptor = Encryptor::new(output, lock).map_err(|e| e.about(path))?;
         Ok(Self { encryptor, path: path.to_owned() })
     }
 

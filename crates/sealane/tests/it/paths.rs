@@ -1,7 +1,7 @@
 //! Files on disk: what appears, what is left alone, what is left behind.
 #![cfg(unix)]
 
-use sealane::file::{self, DecryptWith, EncryptWith, Options, Writer};
+use sealane::file::{self, DecryptWith, EncryptWith, Options, Output, Writer};
 use sealane::keys::{Existing, SecretKey};
 use sealane::{Error, Key, Misuse};
 use std::fs;
@@ -245,6 +245,22 @@ fn a_writer_appears_only_when_finished() {
     writer.push(b"all").unwrap();
     writer.finish(file::Durability::Synced).unwrap();
     assert_eq!(file::decrypt(&fs::read(&path).unwrap(), &DecryptWith::key(&key(), b"")).unwrap(), b"all");
+}
+
+#[test]
+fn a_new_file_never_replaces_another() {
+    let folder = Folder::new("new");
+    let path = folder.at("new");
+    let create = || Writer::create_new(&path, &EncryptWith::key(&key(), b""));
+    let (mut first, second) = (create().unwrap(), create().unwrap());
+    first.push(b"first").unwrap();
+    first.finish(file::Durability::Cached).unwrap();
+    assert_eq!(kind(second.finish(file::Durability::Cached)), ErrorKind::AlreadyExists);
+    assert_eq!(kind(create().map(drop)), ErrorKind::AlreadyExists);
+    assert_eq!(file::decrypt(&fs::read(&path).unwrap(), &DecryptWith::key(&key(), b"")).unwrap(), b"first");
+    symlink("nowhere", folder.at("link")).unwrap();
+    assert_eq!(kind(Output::create_new(&folder.at("link")).map(drop)), ErrorKind::AlreadyExists);
+    assert_eq!(folder.names(), ["link", "new"]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Where files come from and go to: paths, and file objects of Python's.
+//! Sources and destinations of file operations: paths and Python file objects.
 
 use crate::buffer::Slot;
 use crate::error::raise;
-use crate::number;
+use crate::integers;
 use pyo3::exceptions::{PyBlockingIOError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// `str` is a path; `sealane/_file.py` made one of every `os.PathLike`.
+/// Returns the path of a `str`, and `None` for a file object. `sealane/_endpoints.py` converts every `os.PathLike`.
 pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     match object.is_instance_of::<PyString>() {
         true => object.extract().map(Some),
@@ -21,14 +21,14 @@ pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     }
 }
 
-/// Where an encrypted file is read from.
-pub(crate) enum Place {
+/// An encrypted file that is read at any position.
+pub(crate) enum FileSource {
     Path(PathBuf, File),
-    /// The lock keeps a seek and its read together. It is only waited for while detached.
-    Object(Mutex<()>, Object),
+    /// The lock keeps a seek and its read together. Threads wait for it only while they are detached.
+    Object(Mutex<()>, PyFile),
 }
 
-impl Place {
+impl FileSource {
     pub(crate) fn new(src: &Bound<'_, PyAny>) -> PyResult<Self> {
         match path(src)? {
             Some(path) => {
@@ -36,7 +36,7 @@ impl Place {
                 let file = file.map_err(|source| raise(Error::Io { path: Some(path.clone()), source }))?;
                 Ok(Self::Path(path, file))
             }
-            None => Ok(Self::Object(Mutex::new(()), Object::new(src))),
+            None => Ok(Self::Object(Mutex::new(()), PyFile::new(src))),
         }
     }
 
@@ -48,7 +48,7 @@ impl Place {
     }
 }
 
-impl ReadAt for Place {
+impl ReadAt for FileSource {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Path(_, file) => file.read_at(offset, into),
@@ -77,16 +77,16 @@ impl ReadAt for Place {
     }
 }
 
-/// A binary file object of Python's. Its exceptions travel through [`io::Error`] and come out as themselves.
-pub(crate) struct Object(Py<PyAny>);
+/// A binary Python file object. Its exceptions pass through [`io::Error`] and are raised unchanged.
+pub(crate) struct PyFile(Py<PyAny>);
 
-impl Object {
+impl PyFile {
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
         Self(object.clone().unbind())
     }
 
     fn call<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
-        // Not `PyErr`'s own conversion: it would tell the core to repeat what a signal interrupted.
+        // The conversion of `PyErr` itself would make the core repeat a call that a signal interrupted.
         Python::attach(|py| call(self.0.bind(py))).map_err(io::Error::other)
     }
 
@@ -95,12 +95,15 @@ impl Object {
             file.call_method1("seek", (offset,))?;
             let piece = file.call_method1("read", (into.len(),))?;
             if piece.is_none() {
-                return Err(PyBlockingIOError::new_err("the file object has no data yet"));
+                let text = "the file object is in non-blocking mode and has no data yet";
+                return Err(PyBlockingIOError::new_err(text));
             }
             let mut slot = Slot::new(file.py());
             let piece = slot.read(&piece)?.bytes();
-            let room = into.get_mut(..piece.len());
-            room.ok_or_else(|| PyValueError::new_err("read(n) returned more than n bytes"))?
+            into.get_mut(..piece.len())
+                .ok_or_else(|| {
+                    PyValueError::new_err("read(n) of the file object returned more than n bytes")
+                })?
                 .copy_from_slice(piece);
             Ok(piece.len())
         })
@@ -109,19 +112,20 @@ impl Object {
     fn size(&self) -> io::Result<u64> {
         self.call(|file| {
             file.call_method1("seek", (0, 2))?;
-            number::bytes(&file.call_method0("tell")?)
+            integers::byte_count(&file.call_method0("tell")?)
         })
     }
 }
 
-impl Write for Object {
+impl Write for PyFile {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         self.call(|file| {
             let written = file.call_method1("write", (PyBytes::new(file.py(), from),))?;
-            // Many a file-like object takes everything and says nothing.
+            // Many file-like objects take all bytes and return None.
             let n = if written.is_none() { from.len() } else { written.extract()? };
             if n > from.len() {
-                return Err(PyValueError::new_err("write() took more bytes than it was given"));
+                let text = "write() of the file object returned more than the number of bytes it was given";
+                return Err(PyValueError::new_err(text));
             }
             Ok(n)
         })
@@ -135,36 +139,37 @@ impl Write for Object {
     }
 }
 
-/// Where plaintext goes.
-pub(crate) enum Sink {
-    /// A path, which gets its file at the end.
+/// The destination of plaintext.
+pub(crate) enum FileSink {
+    /// A path, where the file appears at the end.
     Path(Output),
-    Object(Object),
-    Nowhere,
+    Object(PyFile),
+    /// No destination: the plaintext is verified only.
+    Discard,
 }
 
-impl Sink {
+impl FileSink {
     pub(crate) fn new(py: Python<'_>, dst: &Bound<'_, PyAny>) -> PyResult<Self> {
         match path(dst)? {
             Some(path) => py.detach(|| Output::create(&path)).map(Self::Path).map_err(raise),
-            None => Ok(Self::Object(Object::new(dst))),
+            None => Ok(Self::Object(PyFile::new(dst))),
         }
     }
 
     pub(crate) fn finish(self, durability: Durability) -> Result<(), Error> {
         match self {
             Self::Path(output) => output.finish(durability),
-            Self::Object(_) | Self::Nowhere => Ok(()),
+            Self::Object(_) | Self::Discard => Ok(()),
         }
     }
 }
 
-impl Write for Sink {
+impl Write for FileSink {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         match self {
             Self::Path(output) => output.write(from),
             Self::Object(object) => object.write(from),
-            Self::Nowhere => Ok(from.len()),
+            Self::Discard => Ok(from.len()),
         }
     }
 
@@ -172,7 +177,7 @@ impl Write for Sink {
         match self {
             Self::Path(output) => output.flush(),
             Self::Object(object) => object.flush(),
-            Self::Nowhere => Ok(()),
+            Self::Discard => Ok(()),
         }
     }
 }

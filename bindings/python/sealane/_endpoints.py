@@ -1,0 +1,113 @@
+"""Sources and destinations of file operations: paths, file objects and pipes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+from sealane._native import Output
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+Path: TypeAlias = str | os.PathLike[str] | os.PathLike[bytes]
+PathOrFile: TypeAlias = Path | IO[bytes] | io.RawIOBase | io.BufferedIOBase
+Progress: TypeAlias = Callable[[int, int | None], object]
+
+PIECE = 1 << 20
+"""Number of bytes passed at once between a file object and the core: 64 chunks, one job of the core."""
+
+
+def path_of(file: PathOrFile) -> str | None:
+    """Returns ``file`` as a str if it is a path, and None if it is a file object."""
+    return os.fsdecode(file) if isinstance(file, str | os.PathLike) else None
+
+
+def is_stream(path: str) -> bool:
+    """Returns whether ``path`` names a pipe, a socket or a terminal.
+
+    Python reads and writes those, not the core: a call may wait for a long time, and only Python's own calls
+    let Ctrl-C through.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False  # Opening the file fails with the same error and names the path.
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+
+
+def regular_paths(src: PathOrFile, dst: PathOrFile) -> tuple[str, str] | None:
+    """Returns both paths if both name ordinary files, which the core processes with all cores."""
+    source, sink = path_of(src), path_of(dst)
+    if source is None or sink is None or is_stream(source) or is_stream(sink):
+        return None
+    return source, sink
+
+
+def binary_file(file: Any) -> IO[bytes]:
+    """Returns ``file`` unchanged. Raises TypeError unless it can be a binary file object."""
+    if isinstance(file, io.TextIOBase):
+        raise TypeError(f"expected a binary file object, got a text file: {file!r}")
+    if not (hasattr(file, "read") or hasattr(file, "write")):
+        raise TypeError(f"expected a path or a binary file object, got {type(file).__name__}")
+    return file  # type: ignore[no-any-return]
+
+
+@contextlib.contextmanager
+def opened_source(src: PathOrFile) -> Iterator[IO[bytes]]:
+    """Yields a file object to read from. A path is opened, and closed at the end."""
+    if (path := path_of(src)) is None:
+        yield binary_file(src)
+        return
+    with open(path, "rb", buffering=0) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def opened_sink(dst: PathOrFile) -> Iterator[str | IO[bytes]]:
+    """Yields the destination that the core writes to: a path, the given file object, or an opened pipe."""
+    path = path_of(dst)
+    if path is None:
+        yield binary_file(dst)
+    elif is_stream(path):
+        with open(path, "wb", buffering=0) as file:
+            yield file
+    else:
+        yield path
+
+
+@contextlib.contextmanager
+def staged(path: str, *, exclusive: bool = False, durable: bool = False) -> Iterator[Output]:
+    """Yields a new file that appears at ``path``, complete, when the block ends without an exception.
+
+    With ``exclusive``, an existing file is an error. With ``durable``, the content is on the disk before the
+    file gets its name.
+    """
+    file = Output(path, exclusive)
+    try:
+        yield file
+        file.finish(durable)
+    finally:
+        file.discard()
+
+
+def copy(source: IO[bytes], push: Callable[[Buffer], int], progress: Progress | None) -> None:
+    """Passes the rest of ``source`` to ``push``, piece by piece."""
+    done = 0
+    while piece := _read(source):
+        done += push(piece)
+        if progress is not None:
+            progress(done, None)
+
+
+def _read(source: IO[bytes]) -> bytes:
+    piece = source.read(PIECE)
+    if piece is None:
+        raise BlockingIOError("the file object is in non-blocking mode and has no data yet")
+    if isinstance(piece, str):
+        raise TypeError("expected a binary file object, got one that returns str")
+    return piece

@@ -1,0 +1,25 @@
+"""The part of ``SealaneFileSystem`` that its open files use.
+
+It is a protocol, so that the modules of files do not import the module of the filesystem, which imports them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from sealane.fs._keys import Keys
+
+
+class Filesystem(Protocol):
+    """A filesystem of encrypted files over another filesystem ``fs``."""
+
+    fs: Any
+    keys: Keys
+    local: bool
+
+    def info(self, path: str) -> dict[str, Any]: ...
+    def open(self, path: str, mode: str) -> Any: ...
+    def invalidate_cache(self, path: str | None) -> None: ...
+
+
+__all__ = ["Filesystem"]

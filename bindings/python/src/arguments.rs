@@ -1,0 +1,53 @@
+//! Arguments that several classes take: names of algorithms, providers and variants, and tags.
+
+use crate::buffer::Slot;
+use crate::error::raise;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
+use sealane::{Algorithm, Misuse, Provider};
+
+/// Returns the algorithm of [`sealane::Aead`] with this name.
+pub(crate) fn algorithm(name: &str) -> PyResult<Algorithm> {
+    Algorithm::from_name(name)
+        .ok_or_else(|| unknown("algorithm", name, Algorithm::ALL.iter().map(|a| a.name())))
+}
+
+/// Returns the provider with this name.
+pub(crate) fn provider(name: &str) -> PyResult<Provider> {
+    Provider::from_name(name)
+        .ok_or_else(|| unknown("provider", name, Provider::all().iter().map(|p| p.name())))
+}
+
+/// Returns the block and key size of Speck with this name.
+pub(crate) fn speck_size(name: &str) -> PyResult<SpeckSize> {
+    SpeckSize::from_name(name)
+        .ok_or_else(|| unknown("variant", name, SpeckSize::ALL.iter().map(|size| size.name())))
+}
+
+/// Returns the byte order with this name.
+pub(crate) fn byte_order(name: &str) -> PyResult<ByteOrder> {
+    match name {
+        "big" => Ok(ByteOrder::Big),
+        "little" => Ok(ByteOrder::Little),
+        _ => Err(unknown("byte order", name, ["big", "little"].into_iter())),
+    }
+}
+
+/// Returns a tag of 16 bytes.
+///
+/// # Errors
+/// `ValueError` for another length.
+pub(crate) fn tag(tag: &Bound<'_, PyAny>) -> PyResult<[u8; TAG_LEN]> {
+    let mut slot = Slot::new(tag.py());
+    let tag = slot.read(tag)?.bytes();
+    // The length is all that the conversion can find wrong.
+    tag.try_into().map_err(|_| raise(Misuse::TagLength { got: tag.len(), want: TAG_LEN }.into()))
+}
+
+/// Returns the `ValueError` for an unknown name, with the known ones.
+#[cold]
+pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> PyErr {
+    let known = known.collect::<Vec<_>>().join(", ");
+    PyValueError::new_err(format!("unknown {what} {name:?}; known: {known}"))
+}

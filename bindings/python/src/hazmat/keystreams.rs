@@ -1,0 +1,228 @@
+//! `sealane.hazmat.{AesCtr, ChaCha20, XChaCha20, SpeckCtr}`: keystreams with three calls each.
+
+use crate::arguments;
+use crate::buffer::{Slot, fresh};
+use crate::detach::detached;
+use crate::error::raise;
+use crate::{integers, keys};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Defines the class of a keystream of the core. The constructor stands in braces.
+macro_rules! keystream {
+    ($(#[$doc:meta])* $name:ident { $($constructor:tt)* }) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "sealane.hazmat")]
+        pub(crate) struct $name {
+            core: sealane::hazmat::$name,
+        }
+
+        #[pymethods]
+        impl $name {
+            $($constructor)*
+
+            /// Returns ``data`` XOR the keystream from position ``offset``, in bytes, as new bytes.
+            ///
+            /// Raises
+            /// ------
+            /// LimitExceededError
+            ///     If the range passes the end of the keystream.
+            fn xor_at<'py>(
+                &self,
+                py: Python<'py>,
+                #[pyo3(from_py_with = integers::byte_count)] offset: u64,
+                data: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, PyBytes>> {
+                let mut slot = Slot::new(py);
+                let data = slot.read(data)?.bytes();
+                fresh(py, data.len(), |out| {
+                    detached(py, data.len(), || self.core.xor_into(offset, data, out))
+                })
+            }
+
+            /// Writes ``src`` XOR the keystream from ``offset`` to the start of ``out``; returns ``len(src)``.
+            ///
+            /// It works in place if ``out`` starts where ``src`` starts.
+            ///
+            /// Raises
+            /// ------
+            /// ValueError
+            ///     If ``out`` is too short, or overlaps ``src`` in any other way. Nothing is written.
+            /// TypeError
+            ///     If ``out`` is read-only. Nothing is written.
+            /// LimitExceededError
+            ///     If the range passes the end of the keystream. Nothing is written.
+            fn xor_into<'py>(
+                &self,
+                py: Python<'py>,
+                #[pyo3(from_py_with = integers::byte_count)] offset: u64,
+                src: &Bound<'py, PyAny>,
+                out: &Bound<'py, PyAny>,
+            ) -> PyResult<usize> {
+                let (mut a, mut b) = (Slot::new(py), Slot::new(py));
+                let src = a.read(src)?;
+                let len = src.len();
+                let layout = b.write(out)?.first(len)?.arrange(0, src, [])?;
+                detached(py, len, || self.core.xor(offset, layout.data.in_out()))?;
+                Ok(len)
+            }
+
+            /// XORs the keystream from ``offset`` into ``buf``. Raises as ``xor_into`` does.
+            fn xor_in_place<'py>(
+                &self,
+                py: Python<'py>,
+                #[pyo3(from_py_with = integers::byte_count)] offset: u64,
+                buf: &Bound<'py, PyAny>,
+            ) -> PyResult<()> {
+                let mut slot = Slot::new(py);
+                let data = slot.write(buf)?.bytes();
+                detached(py, data.len(), || self.core.xor_in_place(offset, data))
+            }
+
+            /// Name of the variant (the code for an instruction set) that computes the keystream.
+            #[getter]
+            fn variant(&self) -> &'static str {
+                self.core.variant()
+            }
+
+            fn __repr__(&self) -> String {
+                format!("<sealane.hazmat.{} ({})>", stringify!($name), self.core.variant())
+            }
+
+            fn __reduce__(&self) -> PyResult<()> {
+                Err(keys::never_pickled())
+            }
+        }
+    };
+}
+
+/// Defines a [`keystream`] with a key, a nonce and a block counter, from its first doc lines and those of the nonce.
+macro_rules! chacha {
+    ($(#[$summary:meta])* $name:ident; $(#[$nonce:meta])* nonce) => {
+        keystream! {
+            $(#[$summary])*
+            ///
+            /// .. warning::
+            ///     There is no authentication: a changed bit of the ciphertext changes that bit of the plaintext. Two
+            ///     texts under one keystream reveal their difference.
+            ///
+            /// Parameters
+            /// ----------
+            /// key : bytes-like or sealane.keys.Key
+            ///     32 bytes, which are copied.
+            /// nonce : bytes-like
+            $(#[$nonce])*
+            /// counter : int
+            ///     The block counter at offset 0, below 2**32.
+            ///
+            /// Notes
+            /// -----
+            /// Encryption and decryption are the same call. Block 2**32 raises LimitExceededError before any byte is
+            /// written; the counter never wraps. Threads may share an object.
+            $name {
+                #[new]
+                #[pyo3(signature = (key, nonce, counter = 0))]
+                fn new(
+                    py: Python<'_>,
+                    key: &Bound<'_, PyAny>,
+                    nonce: &Bound<'_, PyAny>,
+                    #[pyo3(from_py_with = integers::block_counter)] counter: u32,
+                ) -> PyResult<Self> {
+                    let mut slot = Slot::new(py);
+                    let (key, nonce) = (keys::extract(key)?, slot.read(nonce)?.bytes());
+                    let core = sealane::hazmat::$name::new(key.as_bytes(), nonce, counter).map_err(raise)?;
+                    Ok(Self { core })
+                }
+            }
+        }
+    };
+}
+
+keystream! {
+    /// The keystream of AES in counter mode (NIST SP 800-38A) at any offset, up to 2**64 bytes.
+    ///
+    /// .. warning::
+    ///     There is no authentication: a changed bit of the ciphertext changes that bit of the plaintext. Two texts
+    ///     under one keystream reveal their difference.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : bytes-like or sealane.keys.Key
+    ///     16, 24 or 32 bytes, which are copied.
+    /// iv : bytes-like
+    ///     The first counter block, 16 bytes. All 128 bits count, big-endian, modulo 2**128.
+    ///
+    /// Notes
+    /// -----
+    /// Encryption and decryption are the same call. Passing 2**64 bytes raises LimitExceededError before any byte is
+    /// written; the offset never wraps. Threads may share an object.
+    AesCtr {
+        #[new]
+        fn new(py: Python<'_>, key: &Bound<'_, PyAny>, iv: &Bound<'_, PyAny>) -> PyResult<Self> {
+            let mut slot = Slot::new(py);
+            let (key, iv) = (keys::extract(key)?, slot.read(iv)?.bytes());
+            Ok(Self { core: sealane::hazmat::AesCtr::new(key.as_bytes(), iv).map_err(raise)? })
+        }
+    }
+}
+
+chacha! {
+    /// The keystream of ChaCha20 (RFC 8439) at any offset, 2**32 blocks of 64 bytes for a nonce.
+    ChaCha20;
+
+    ///     12 bytes.
+    nonce
+}
+
+chacha! {
+    /// The keystream of XChaCha20 (draft-irtf-cfrg-xchacha-03) at any offset, 2**32 blocks of 64 bytes for a nonce.
+    XChaCha20;
+
+    ///     24 bytes, which may be random.
+    nonce
+}
+
+keystream! {
+    /// The keystream of Speck in counter mode at any offset.
+    ///
+    /// .. warning::
+    ///     Prefer AesCtr or ChaCha20. There is no authentication: a changed bit of the ciphertext changes that bit of
+    ///     the plaintext. Two texts under one keystream reveal their difference. Never share a key with a
+    ///     ``hazmat.Aead``, whose one-time keys come from the same keystream.
+    ///
+    /// Parameters
+    /// ----------
+    /// variant : str
+    ///     "speck32-64", "speck48-72", "speck48-96", "speck64-96", "speck64-128", "speck96-96", "speck96-144",
+    ///     "speck128-128", "speck128-192" or "speck128-256": the bits of a block and of a key. Blocks of 32, 48 and
+    ///     64 bits can be distinguished from random after 2**16, 2**24 and 2**32 of them.
+    /// key : bytes-like or sealane.keys.Key
+    ///     The number of bytes that the variant has, which are copied.
+    /// iv : bytes-like
+    ///     The first counter block. The whole block counts, big-endian in both byte orders.
+    /// byte_order : str
+    ///     "big", as in the test vectors of the paper (ePrint 2013/404), or "little", as in the implementation guide of
+    ///     the NSA, in Linux and in Crypto++.
+    ///
+    /// Notes
+    /// -----
+    /// Encryption and decryption are the same call. Past 2**64 bytes, or where a small counter would return to its
+    /// start, a call raises LimitExceededError before any byte is written. Threads may share an object.
+    SpeckCtr {
+        #[new]
+        #[pyo3(signature = (variant, key, iv, byte_order = "big"))]
+        fn new(
+            py: Python<'_>,
+            variant: &str,
+            key: &Bound<'_, PyAny>,
+            iv: &Bound<'_, PyAny>,
+            byte_order: &str,
+        ) -> PyResult<Self> {
+            let (size, order) = (arguments::speck_size(variant)?, arguments::byte_order(byte_order)?);
+            let mut slot = Slot::new(py);
+            let (key, iv) = (keys::extract(key)?, slot.read(iv)?.bytes());
+            let core = sealane::hazmat::SpeckCtr::new(size, key.as_bytes(), iv, order).map_err(raise)?;
+            Ok(Self { core })
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! `sealane.hazmat.{AeadEncryptor, AeadDecryptor}`: one message in pieces.
+
+use super::shared::Shared;
+use crate::arguments;
+use crate::buffer::{Slot, fresh};
+use crate::error::raise;
+use crate::keys;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sealane::InOut;
+
+/// Defines the class of a streamed message of the core, from its doc comment, that of `update`, and `finalize` in braces.
+macro_rules! aead_stream {
+    ($(#[$doc:meta])* $name:ident; $(#[$update:meta])* update; { $($finalize:tt)* }) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "sealane.hazmat")]
+        pub(crate) struct $name {
+            algorithm: &'static str,
+            core: Shared<sealane::hazmat::$name>,
+        }
+
+        #[pymethods]
+        impl $name {
+            #[new]
+            fn new(
+                py: Python<'_>,
+                algorithm: &str,
+                key: &Bound<'_, PyAny>,
+                nonce: &Bound<'_, PyAny>,
+            ) -> PyResult<Self> {
+                let algorithm = arguments::algorithm(algorithm)?;
+                let mut slot = Slot::new(py);
+                let (key, nonce) = (keys::extract(key)?, slot.read(nonce)?.bytes());
+                let core = sealane::hazmat::$name::new(algorithm, key.as_bytes(), nonce).map_err(raise)?;
+                Ok(Self { algorithm: algorithm.name(), core: Shared::new(core) })
+            }
+
+            /// Adds a piece of associated data and returns the object itself.
+            ///
+            /// Raises
+            /// ------
+            /// ValueError
+            ///     After the first ``update``, and after ``finalize``.
+            fn aad<'py>(slf: Bound<'py, Self>, piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+                let py = slf.py();
+                let mut slot = Slot::new(py);
+                let piece = slot.read(piece)?.bytes();
+                slf.get().core.with(py, piece.len(), |message| message.aad(piece).map(drop))?;
+                Ok(slf)
+            }
+
+            $(#[$update])*
+            ///
+            /// Raises
+            /// ------
+            /// LimitExceededError
+            ///     If the message would be longer than the algorithm allows. The piece is not processed.
+            /// ValueError
+            ///     After ``finalize``.
+            fn update<'py>(
+                &self,
+                py: Python<'py>,
+                data: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, PyBytes>> {
+                let mut slot = Slot::new(py);
+                let data = slot.read(data)?.bytes();
+                fresh(py, data.len(), |out| {
+                    self.core.with(py, data.len(), |message| message.xor(InOut::apart(data, out)))
+                })
+            }
+
+            /// Works as ``update`` does, but writes to the start of ``out`` and returns ``len(data)``.
+            ///
+            /// It works in place if ``out`` starts where ``data`` starts.
+            ///
+            /// Raises
+            /// ------
+            /// ValueError
+            ///     If ``out`` is too short, or overlaps ``data`` in any other way. Nothing is written.
+            /// TypeError
+            ///     If ``out`` is read-only. Nothing is written.
+            /// LimitExceededError
+            ///     As ``update`` does.
+            fn update_into<'py>(
+                &self,
+                py: Python<'py>,
+                data: &Bound<'py, PyAny>,
+                out: &Bound<'py, PyAny>,
+            ) -> PyResult<usize> {
+                let (mut a, mut b) = (Slot::new(py), Slot::new(py));
+                let data = a.read(data)?;
+                let len = data.len();
+                let layout = b.write(out)?.first(len)?.arrange(0, data, [])?;
+                self.core.with(py, len, |message| message.xor(layout.data.in_out()))?;
+                Ok(len)
+            }
+
+            $($finalize)*
+
+            /// Name of the algorithm.
+            #[getter]
+            fn algorithm(&self) -> &'static str {
+                self.algorithm
+            }
+
+            fn __repr__(&self) -> String {
+                format!("<sealane.hazmat.{} {}>", stringify!($name), self.algorithm)
+            }
+
+            fn __reduce__(&self) -> PyResult<()> {
+                Err(keys::never_pickled())
+            }
+        }
+    };
+}
+
+aead_stream! {
+    /// Encrypts one message in pieces of any length: associated data first, then data, then the tag.
+    ///
+    /// The ciphertext is the same as that of one call with the whole message, for any division into pieces.
+    ///
+    /// .. warning::
+    ///     Never use a nonce twice with one key.
+    ///
+    /// Parameters
+    /// ----------
+    /// algorithm : str
+    ///     "aes-128-gcm", "aes-192-gcm", "aes-256-gcm", "chacha20-poly1305" or "xchacha20-poly1305".
+    /// key : bytes-like or sealane.keys.Key
+    ///     The number of bytes that the algorithm has, which are copied.
+    /// nonce : bytes-like
+    ///     12 bytes, or 24 with XChaCha20.
+    ///
+    /// Notes
+    /// -----
+    /// After ``finalize``, every call raises ValueError. Threads may share an object: pieces are processed whole, in the
+    /// order of the calls.
+    ///
+    /// Examples
+    /// --------
+    /// >>> encryptor = AeadEncryptor("aes-256-gcm", key, nonce).aad(b"header")
+    /// >>> ciphertext = encryptor.update(b"first ") + encryptor.update(b"second")
+    /// >>> tag = encryptor.finalize()
+    AeadEncryptor;
+
+    /// Returns the ciphertext of a piece of plaintext, of the same length, as new bytes.
+    update;
+
+    {
+        /// Returns the tag, 16 bytes. It is the last call.
+        fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+            Ok(PyBytes::new(py, &self.core.take(py)?.finalize()))
+        }
+    }
+}
+
+aead_stream! {
+    /// Decrypts one message in pieces of any length: associated data first, then data, then the tag.
+    ///
+    /// .. warning::
+    ///     ``update`` returns plaintext that is not verified. Until ``finalize(tag)`` returns, the plaintext can be
+    ///     chosen by an attacker: do not act on it, show it or parse it, and discard all of it if ``finalize`` raises.
+    ///     ``sealane.Aead`` and ``sealane.decrypt_file`` verify before they return plaintext.
+    ///
+    /// Parameters
+    /// ----------
+    /// algorithm : str
+    ///     "aes-128-gcm", "aes-192-gcm", "aes-256-gcm", "chacha20-poly1305" or "xchacha20-poly1305".
+    /// key : bytes-like or sealane.keys.Key
+    ///     The number of bytes that the algorithm has, which are copied.
+    /// nonce : bytes-like
+    ///     12 bytes, or 24 with XChaCha20.
+    ///
+    /// Notes
+    /// -----
+    /// After ``finalize``, every call raises ValueError. Threads may share an object: pieces are processed whole, in the
+    /// order of the calls.
+    AeadDecryptor;
+
+    /// Returns the plaintext of a piece of ciphertext, of the same length, as new bytes. It is not verified.
+    update;
+
+    {
+        /// Verifies the whole message. It is the last call.
+        ///
+        /// Raises
+        /// ------
+        /// AuthenticationError
+        ///     If the message is not authentic. Discard everything that ``update`` returned.
+        fn finalize<'py>(&self, py: Python<'py>, tag: &Bound<'py, PyAny>) -> PyResult<()> {
+            let tag = arguments::tag(tag)?;
+            self.core.take(py)?.finalize(&tag).map_err(raise)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Integer arguments: converts Python integers, which have no limit, to fixed sizes.
+
+use crate::error::raise;
+use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::prelude::*;
+use sealane::Error;
+
+/// Converts a number of bytes.
+///
+/// # Errors
+/// `TypeError` unless it is an integer, `ValueError` if it is negative, `LimitExceededError` from 2^64 on.
+pub(crate) fn byte_count(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    value.extract::<u64>().map_err(|error| match value.lt(0) {
+        Ok(true) => PyValueError::new_err("a number of bytes must not be negative"),
+        Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            raise(Error::LimitExceeded("a number of bytes must be below 2^64"))
+        }
+        _ => error,
+    })
+}
+
+/// Converts the length of an object in memory.
+///
+/// # Errors
+/// As [`byte_count`]; `LimitExceededError` if the address space is smaller.
+pub(crate) fn memory_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let fits = |n: u64| usize::try_from(n).ok().filter(|&n| isize::try_from(n).is_ok());
+    fits(byte_count(value)?)
+        .ok_or_else(|| raise(Error::LimitExceeded("the length exceeds the address space of this machine")))
+}
+
+/// Converts the length of the used part of a buffer.
+///
+/// A number that exceeds the address space becomes the largest one, which is too long for every buffer.
+///
+/// # Errors
+/// `TypeError` unless it is an integer, `ValueError` if it is negative.
+pub(crate) fn buffer_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    value.extract::<usize>().or_else(|error| match value.lt(0) {
+        Ok(true) => Err(PyValueError::new_err("a length must not be negative")),
+        Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => Ok(usize::MAX),
+        _ => Err(error),
+    })
+}
+
+/// Converts the `block_index` that REncrypt authenticates with a message.
+///
+/// # Errors
+/// `TypeError` unless it is an integer, `ValueError` if it does not fit in 64 bits.
+pub(crate) fn block_index(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    value.extract::<u64>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
+        true => PyValueError::new_err("block_index must be from 0 to 2^64 - 1"),
+        false => error,
+    })
+}
+
+/// Converts a ChaCha20 block counter.
+///
+/// # Errors
+/// As [`byte_count`], but `LimitExceededError` from 2^32 on.
+pub(crate) fn block_counter(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    value.extract::<u32>().map_err(|error| match value.lt(0) {
+        Ok(true) => PyValueError::new_err("a counter must not be negative"),
+        Ok(false) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            raise(Error::LimitExceeded("a counter must be below 2^32"))
+        }
+        _ => error,
+    })
+}

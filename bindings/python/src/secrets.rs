@@ -1,0 +1,51 @@
+//! Secret arguments: passphrases, and keys as text.
+
+use crate::buffer::Slot;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use zeroize::Zeroizing;
+
+/// Returns the text of a `str`, or of a buffer with UTF-8, in memory that is wiped.
+///
+/// `name` is the name of the argument. Error messages contain the name, never the text.
+///
+/// # Errors
+/// `TypeError` for another type, `ValueError` for text that is not Unicode.
+pub(crate) fn text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<Zeroizing<String>> {
+    if let Ok(text) = text.cast::<PyString>() {
+        // The error of Python is replaced, because it contains the text.
+        return match text.to_str() {
+            Ok(text) => Ok(Zeroizing::new(text.to_owned())),
+            Err(_) => {
+                Err(PyValueError::new_err(format!("{name} is not Unicode: it has half a surrogate pair")))
+            }
+        };
+    }
+    let mut slot = Slot::new(text.py());
+    let Ok(bytes) = slot.read(text) else {
+        let got = text.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("{name} must be str or bytes in UTF-8, not {got}")));
+    };
+    match std::str::from_utf8(bytes.bytes()) {
+        Ok(text) => Ok(Zeroizing::new(text.to_owned())),
+        Err(_) => Err(PyValueError::new_err(format!("{name} is not Unicode: its bytes are not UTF-8"))),
+    }
+}
+
+/// Returns the passphrase of an optional argument.
+pub(crate) fn passphrase(text: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Zeroizing<String>>> {
+    text.map(|text| self::text("a passphrase", text)).transpose()
+}
+
+/// Returns the bytes of a buffer of any content, or of a `str` in UTF-8.
+///
+/// # Errors
+/// As [`text`].
+pub(crate) fn bytes(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Zeroizing<Vec<u8>>> {
+    let mut slot = Slot::new(object.py());
+    match slot.read(object) {
+        Ok(bytes) => Ok(Zeroizing::new(bytes.bytes().to_vec())),
+        Err(_) => text(name, object).map(|mut text| Zeroizing::new(std::mem::take(&mut *text).into_bytes())),
+    }
+}
