@@ -2,7 +2,7 @@
 //!
 //! Each instruction set has a *token*, a value that can only be made inside a function that enables its instructions.
 //! The operations are methods of tokens, grouped in traits by the kind of algorithm that uses them. For example,
-//! [`Blocks`] serves AES, [`Products`] GHASH and POLYVAL, `Rounds` AEGIS, `Words` the ciphers of additions, rotations
+//! `Blocks` serves AES, `Products` GHASH and POLYVAL, `Rounds` AEGIS, `Words` the ciphers of additions, rotations
 //! and xors, and `Limbs` Poly1305. Because an operation needs a token, code that calls one is safe.
 //!
 //! Intrinsics are unsafe to call, so the `unsafe` of all kernels is in this module.

@@ -1,4 +1,4 @@
-//! [`Blocks`] and [`Products`] on aarch64 with the AES instructions, with one block in a vector.
+//! `Blocks` and `Products` on aarch64 with the AES instructions, with one block in a vector.
 //!
 //! `AESE` adds its key *before* the substitution. So round `r` uses key `r - 1`, and the last round uses two keys.
 

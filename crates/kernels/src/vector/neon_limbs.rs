@@ -1,4 +1,4 @@
-//! [`Limbs`] on aarch64: four words in two registers, with products of 32 bits.
+//! `Limbs` on aarch64: four words in two registers, with products of 32 bits.
 
 use super::Token;
 use super::limbs::{Limbs, Limbs32};

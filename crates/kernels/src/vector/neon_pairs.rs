@@ -1,4 +1,4 @@
-//! [`Pairs`] on aarch64: the words and blocks of Speck.
+//! `Pairs` on aarch64: the words and blocks of Speck.
 
 use super::inout::InOut;
 use super::neon::op;

@@ -1,4 +1,4 @@
-//! [`Quads`] on aarch64, one in a vector.
+//! `Quads` on aarch64, one in a vector.
 
 use super::neon::op;
 use super::neon_words::NeonWords;

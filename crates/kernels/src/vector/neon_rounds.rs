@@ -1,4 +1,4 @@
-//! The implementation of [`Rounds`] on aarch64, with the AES instructions.
+//! The implementation of `Rounds` on aarch64, with the AES instructions.
 
 use super::neon::Neon;
 use super::rounds::{Degrees, Pair, Rounds, single_part};

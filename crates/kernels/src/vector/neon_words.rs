@@ -1,4 +1,4 @@
-//! The implementation of [`Words`] on aarch64 with NEON.
+//! The implementation of `Words` on aarch64 with NEON.
 
 use super::Token;
 use super::neon::op;

@@ -1,4 +1,4 @@
-//! The portable implementation of [`Blocks`] with plain integers: bit-sliced AES on sixteen blocks, in constant time.
+//! The portable implementation of `Blocks` with plain integers: bit-sliced AES on sixteen blocks, in constant time.
 //!
 //! A bit-sliced implementation keeps bit `k` of many bytes in one machine word and computes the S-box as a circuit of
 //! Boolean operations on such words, so its time depends on no secret:

@@ -1,4 +1,4 @@
-//! The portable implementation of [`Pairs`] with plain integers.
+//! The portable implementation of `Pairs` with plain integers.
 #![forbid(unsafe_code)]
 
 use super::inout::InOut;

@@ -1,4 +1,4 @@
-//! The portable implementation of [`Products`]: carry-less products from integer products, in constant time.
+//! The portable implementation of `Products`: carry-less products from integer products, in constant time.
 //!
 //! Each factor is split into four numbers, each of which has every fourth bit of it, at the same positions. The three
 //! zero bits between two of these bits hold the carries of an integer product, and masks remove them afterwards:

@@ -1,4 +1,4 @@
-//! The portable implementation of [`Quads`] with plain integers, one quad in a vector.
+//! The portable implementation of `Quads` with plain integers, one quad in a vector.
 #![forbid(unsafe_code)]
 
 use super::portable::Portable;

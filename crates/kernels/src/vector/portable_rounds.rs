@@ -1,4 +1,4 @@
-//! The portable implementation of [`Rounds`]: bit-sliced rounds of AES, up to sixteen blocks at once.
+//! The portable implementation of `Rounds`: bit-sliced rounds of AES, up to sixteen blocks at once.
 #![forbid(unsafe_code)]
 
 use super::portable::{Portable, round};

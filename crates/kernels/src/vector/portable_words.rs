@@ -1,4 +1,4 @@
-//! The portable implementation of [`Words`] with plain integers, 128 bits at a time. LLVM compiles them to vectors where
+//! The portable implementation of `Words` with plain integers, 128 bits at a time. LLVM compiles them to vectors where
 //! the target has any.
 
 use super::portable::Portable;

@@ -1,4 +1,4 @@
-//! Constants of byte shuffles for [`super::words`] and [`super::pairs`].
+//! Constants of byte shuffles for `super::words` and `super::pairs`.
 #![forbid(unsafe_code)]
 
 use super::pairs::{ByteOrder, Word};

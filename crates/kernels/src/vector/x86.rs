@@ -1,4 +1,4 @@
-//! [`Blocks`] on x86-64: AES-NI on one block, VAES on two or four.
+//! `Blocks` on x86-64: AES-NI on one block, VAES on two or four.
 //!
 //! A token can only be made in a function that enables its features:
 //!

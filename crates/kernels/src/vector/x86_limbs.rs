@@ -1,4 +1,4 @@
-//! [`Limbs`] on x86-64: eight words with the products of AVX-512 IFMA, or four with those of AVX2.
+//! `Limbs` on x86-64: eight words with the products of AVX-512 IFMA, or four with those of AVX2.
 
 use super::Token;
 use super::limbs::{Limbs, Limbs32, Limbs52};

@@ -1,4 +1,4 @@
-//! [`Pairs`] on x86-64: the words and blocks of Speck.
+//! `Pairs` on x86-64: the words and blocks of Speck.
 
 use super::Token;
 use super::inout::InOut;

@@ -1,4 +1,4 @@
-//! [`Products`] on x86-64, with the vectors of the module `x86`.
+//! `Products` on x86-64, with the vectors of the module `x86`.
 
 use super::x86::{Xmm, Ymm, Zmm, op, pin};
 use super::{Blocks, Products, opaque_ref};

@@ -1,4 +1,4 @@
-//! [`Quads`] on x86-64, two or four in a vector.
+//! `Quads` on x86-64, two or four in a vector.
 
 use super::quads::Quads;
 use super::shuffles::rotated;

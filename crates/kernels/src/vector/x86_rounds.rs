@@ -1,4 +1,4 @@
-//! [`Rounds`] on x86-64, with the vectors of the module `x86`.
+//! `Rounds` on x86-64, with the vectors of the module `x86`.
 
 use super::rounds::{Degrees, Pair, Rounds, single_part};
 use super::x86::{Aesni, Vaes256, Vaes512, op};

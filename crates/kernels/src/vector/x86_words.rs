@@ -1,4 +1,4 @@
-//! The implementation of [`Words`] on x86-64, for AVX2 and AVX-512.
+//! The implementation of `Words` on x86-64, for AVX2 and AVX-512.
 
 use super::Token;
 use super::shuffles::rotated;
