@@ -97,7 +97,11 @@ def paragraphs(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
         if text.startswith(("```", "~~~")):
             fenced = not fenced
             end()
-        elif fenced or line.startswith("    ") or text.startswith(("|", "#", ">>>", "<", "==", "--", "..", "$ ")):
+        elif (
+            fenced
+            or line.startswith("    ")
+            or text.startswith(("|", "#", ">>>", "<", "==", "--", "..", "$ "))
+        ):
             end()
         elif not text or re.match(r"([-*•]|\d+\.)\s", text):
             end()
@@ -176,7 +180,9 @@ def bad_names(path: Path) -> list[str]:
         if path.suffix == ".rs":
             names = [a or b for a, b in RUST_DEFINITION.findall(code)]
         else:
-            names = re.findall(r"^\s*(?:def|class)\s+(\w+)", code) + re.findall(r"^\s*(\w+)\s*(?::[^=]+)?=[^=]", code)
+            names = re.findall(r"^\s*(?:def|class)\s+(\w+)", code) + re.findall(
+                r"^\s*(\w+)\s*(?::[^=]+)?=[^=]", code
+            )
         for name in names:
             parts = re.findall(r"[a-z]+|[A-Z][a-z]*|[A-Z]+", re.sub(r"[\d_]+", " ", name))
             if name in REPLACED or any(part.lower() in METAPHORS for part in parts):

@@ -118,8 +118,6 @@ def check(binary: str) -> list[str]:
                 print(f"{table} portable: not analysed here, because it runs under valgrind")
     for how in ("branch", "address"):
         symbol = next(symbol for symbol in code if re.search(rf"5leaky\d{how}$", symbol))
-        assert Function(how, code[symbol], [PUBLIC, PUBLIC]).findings, (
-            f"the leak of {symbol} was not found"
-        )
+        assert Function(how, code[symbol], [PUBLIC, PUBLIC]).findings, f"the leak of {symbol} was not found"
         print(f"the example that leaks by {how}: found")
     return findings

@@ -16,9 +16,16 @@ from parts import JWK, VARIABLE, Place, Server, forget_filesystems
 NUMBERS = itertools.count()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Runs the tests of the cluster in one process of pytest-xdist, so that it is started once."""
+    for item in items:
+        if "cluster" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("cluster"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def key() -> Iterator[None]:
-    """The key is in the environment, also in that of every process that is started from here on."""
+    """Puts the key into the environment, also for every process that is started later."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, JWK)
         yield
@@ -26,7 +33,7 @@ def key() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_old_filesystems() -> Iterator[None]:
-    """A client of S3 takes a quarter of a second to make, and is shared."""
+    """Drops cached filesystems, except those of S3: creating one takes a quarter of a second."""
     yield
     forget_filesystems(but=s3fs.S3FileSystem)
 
@@ -64,7 +71,7 @@ def place_of(kind: str, request: Any) -> Place:
 
 @pytest.fixture(params=["file", "memory", "s3"])
 def place(request: Any) -> Place:
-    """An empty folder on disk, in memory and on S3, in turn."""
+    """An empty folder on disk, in memory and on S3."""
     return place_of(request.param, request)
 
 
@@ -81,7 +88,7 @@ def folder(request: Any, tmp_path: Path) -> Place:
 
 @pytest.fixture(scope="session")
 def cluster(key: None) -> Iterator[Client]:
-    """Two worker processes."""
+    """A cluster of two worker processes."""
     with (
         dask.config.set({"distributed.worker.memory.terminate": False}),
         LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,

@@ -1,4 +1,4 @@
-"""Real parts that the tests of datasets stand on: a server of S3, places for data, what a key looks like."""
+"""Fixtures of the dataset tests: an S3 server, folders for data, and patterns of a key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support import CHUNK, HEADER, SEALED_CHUNK
 from werkzeug.serving import make_server
 
 VARIABLE = "SEALANE_TEST_DATASET_KEY"
-"""The environment variable that the key of every dataset here is in."""
+"""The environment variable that holds the key of every dataset."""
 KEY = f"env:{VARIABLE}"
 RAW = bytes((i * 37 + 11) % 256 for i in range(32))
 JWK = json.dumps({"kty": "oct", "k": base64.urlsafe_b64encode(RAW).decode().rstrip("=")})
@@ -33,35 +33,35 @@ SHAPES = {
     "repr": repr(RAW)[2:-1].encode(),
     "list": repr(list(RAW))[1:-1].encode(),
 }
-"""What the key would look like, wherever it stood."""
+"""The forms in which the key could be found."""
 
 
 def secrets_in(data: object) -> list[str]:
-    """The shapes of the key that stand in these bytes, or in the text or the repr of an object."""
+    """Returns the forms of the key that are in the bytes, or in the text or the repr of an object."""
     seen = data if isinstance(data, bytes) else f"{data!s}\n{data!r}".encode()
     return [name for name, shape in SHAPES.items() if shape in seen]
 
 
 def sealed_len(length: int) -> int:
-    """Bytes of the object that holds this many bytes of plaintext."""
+    """Returns the size of the object with this number of plaintext bytes."""
     return HEADER + length + (SEALED_CHUNK - CHUNK) * (length // CHUNK + 1)
 
 
 class Quiet(MotoRequestHandler):
-    """Writes no line for each request."""
+    """A request handler without access log."""
 
     def log_request(self, *_: Any) -> None:
         pass
 
 
 class Server:
-    """moto's server of S3 on a port of the loopback, which counts and, where told to, refuses requests."""
+    """The S3 server of moto on a loopback port. It counts requests, and refuses them if told to."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str]] = []
         self.refuse: Callable[[dict[str, Any]], bool] = lambda environ: False
         self._app = DomainDispatcherApplication(create_backend_app)
-        # moto's own ThreadedMotoServer leaves its socket open.
+        # ThreadedMotoServer of moto leaves its socket open.
         self._server = make_server("127.0.0.1", 0, self, threaded=True, request_handler=Quiet)
         self._thread = threading.Thread(target=self._server.serve_forever, args=[0.05])
         self._thread.start()
@@ -76,7 +76,7 @@ class Server:
 
     @contextlib.contextmanager
     def counting(self) -> Iterator[list[tuple[str, str]]]:
-        """The requests that come while the block runs."""
+        """Yields the list of requests during the block."""
         counted: list[tuple[str, str]] = []
         before = len(self.requests)
         yield counted
@@ -108,7 +108,7 @@ def forget_filesystems(but: type[fsspec.AbstractFileSystem] | None = None) -> No
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """An empty folder somewhere, under a filesystem of fsspec."""
+    """An empty folder on an fsspec filesystem."""
 
     protocol: str
     root: str
@@ -121,12 +121,12 @@ class Place:
 
     @property
     def target(self) -> Any:
-        """The filesystem below."""
+        """The filesystem that holds the encrypted files."""
         return fsspec.filesystem(self.protocol, **self.target_options)
 
     @property
     def fs(self) -> Any:
-        """The encrypted one."""
+        """The encrypted filesystem."""
         return self.sealed(KEY)
 
     def sealed(self, key: str, **options: Any) -> Any:
@@ -143,15 +143,15 @@ class Place:
         return f"{self.root}/{name}"
 
     def below(self, name: str) -> str:
-        """The URL of what is stored."""
+        """Returns the URL of the encrypted file."""
         return f"{self.protocol}://{self.root}/{name}"
 
     def url(self, name: str) -> str:
-        """The URL of the plaintext."""
+        """Returns the URL of the plaintext."""
         return f"sealane::{self.below(name)}"
 
     def stored(self) -> dict[str, bytes]:
-        """Everything that is stored here, by its name."""
+        """Returns the content of every stored file by its name."""
         target = self.target
         target.invalidate_cache()
         return {
@@ -160,17 +160,17 @@ class Place:
         }
 
     def uploads(self) -> list[Any]:
-        """Uploads in parts that nobody finished."""
+        """Returns the multipart uploads that are not completed."""
         target = self.target
         assert isinstance(target, s3fs.S3FileSystem)
         return target.call_s3("list_multipart_uploads", Bucket=self.root.split("/")[0]).get("Uploads", [])
 
 
 def key_of(path: str) -> bytes:
-    """A key for each file, by the last part of its path: what ``each:parts:key_of`` calls."""
+    """Returns the key of a file, from the last part of its path, for ``each:parts:key_of``."""
     return hashlib.sha256(RAW + path.rpartition("/")[2].encode()).digest()
 
 
 def called() -> bytes:
-    """What ``call:parts:called`` calls."""
+    """Returns the key for ``call:parts:called``."""
     return RAW

@@ -14,7 +14,7 @@ ARRAY = np.arange(300 * 200, dtype="float64").reshape(300, 200)
 
 
 def assert_encrypted(place: Place) -> None:
-    """Metadata and chunks alike are files that sealane opens."""
+    """Metadata and chunks are files that sealane decrypts."""
     stored = place.stored()
     assert any(name.endswith("zarr.json") for name in stored)
     for data in stored.values():
@@ -62,7 +62,7 @@ def test_zarr_through_a_store(place: Place) -> None:
 
 
 def test_zarr_shards_are_read_by_range(place: Place) -> None:
-    """A shard is one object; its index stands at its end."""
+    """A shard is one object with its index at the end."""
     array = zarr.create_array(
         place.url("store"),
         storage_options=place.options,

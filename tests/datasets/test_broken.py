@@ -1,4 +1,4 @@
-"""What bad input gets: a typed error that names the path, and nothing under the final name."""
+"""Bad input raises a typed error with the path and leaves no file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OTHER = sealane.keys.generate("aes-256")
 
 @pytest.fixture
 def stored(place: Place) -> Place:
-    """A place with one whole file."""
+    """A folder with one complete file."""
     place.target.pipe_file(place.path("file"), SEALED)
     place.target.invalidate_cache()
     return place
@@ -40,7 +40,7 @@ def stored(place: Place) -> Place:
 
 @contextlib.contextmanager
 def refused(path: str, *kinds: type[Exception]) -> Iterator[None]:
-    """An error of one of these kinds, which names the path."""
+    """Expects an error of one of these types that contains the path."""
     with pytest.raises(kinds) as caught:
         yield
     assert path.lstrip("/") in str(caught.value)
@@ -61,14 +61,14 @@ READS: dict[str, Callable[[Any, str], object]] = {
     "the end": lambda fs, path: fs.tail(path, 5),
     "get": lambda fs, path: fs.get_file(path, "/dev/null"),
 }
-"""Ways to read, each of which has to notice."""
+"""Functions that read a file. Each has to detect the damage."""
 
 
 def read(place: Place, way: str, key: str = KEY, name: str = "file", **options: Any) -> object:
     return READS[way](place.sealed(key, **options), place.path(name))
 
 
-def test_a_reference_that_leads_nowhere(stored: Place) -> None:
+def test_reports_a_reference_without_a_key(stored: Place) -> None:
     for way in READS:
         with pytest.raises(KeyNotFoundError, match="SEALANE_NOT_SET"):
             read(stored, way, "env:SEALANE_NOT_SET")
@@ -80,13 +80,13 @@ def test_a_reference_that_leads_nowhere(stored: Place) -> None:
 @pytest.mark.parametrize(
     "key", ["", "env:", "nowhere", "ftp:x", "call:os", "file:", "env", ":", "call:os:no"]
 )
-def test_a_bad_reference(folder: Place, key: str) -> None:
+def test_rejects_a_malformed_reference(folder: Place, key: str) -> None:
     folder.target.pipe_file(folder.path("file"), SEALED)
     with pytest.raises((ValueError, LookupError)):
         read(folder, "cat_file", key)
 
 
-def test_another_key(stored: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejects_another_key(stored: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEALANE_OTHER", OTHER.to_text())
     for way in READS:
         with refused(stored.path("file"), AuthenticationError):
@@ -94,14 +94,14 @@ def test_another_key(stored: Place, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 55, 71, 72, 500, HEADER + 2 * SEALED_CHUNK, 100_000])
-def test_a_plain_file_among_encrypted_ones(place: Place, length: int) -> None:
+def test_rejects_a_plain_file_among_encrypted_files(place: Place, length: int) -> None:
     replace(place, pattern(length), "plain")
     for way in READS:
         with refused(place.path("plain"), FormatError, AuthenticationError):
             read(place, way, name="plain")
 
 
-def test_listing_goes_on_past_a_plain_file(place: Place) -> None:
+def test_lists_a_plain_file(place: Place) -> None:
     for length in 0, 3, 55, 71, 72, HEADER + SEALED_CHUNK:
         replace(place, pattern(length), f"plain-{length}")
     replace(place, SEALED)
@@ -121,16 +121,16 @@ def test_listing_goes_on_past_a_plain_file(place: Place) -> None:
         len(SEALED) - 1,
     ],
 )
-def test_a_file_that_was_cut(folder: Place, length: int) -> None:
-    """At the border of a chunk, in the middle of one, in the header: no size is believed before the end."""
+def test_detects_a_truncated_file(folder: Place, length: int) -> None:
+    """The file ends between chunks, inside a chunk, or in the header. No size is returned before the end."""
     replace(folder, SEALED[:length])
     for way in READS:
         with refused(folder.path("file"), TruncatedError, AuthenticationError):
             read(folder, way)
 
 
-def test_an_object_that_was_cut(bucket: Place) -> None:
-    """Ranges of chunks that are there may still be read; what is missing is never empty or short."""
+def test_detects_a_truncated_object(bucket: Place) -> None:
+    """Ranges of existing chunks may be read. A missing range is never empty or short."""
     for length in HEADER + 3 * SEALED_CHUNK, HEADER + 3 * SEALED_CHUNK + 5000:
         replace(bucket, SEALED[:length])
         fs, path = bucket.fs, bucket.path("file")
@@ -150,7 +150,7 @@ def test_an_object_that_was_cut(bucket: Place) -> None:
                 fs.cat_ranges([path, path], [0, start], [5, end], on_error="raise")
 
 
-def test_a_changed_byte(stored: Place) -> None:
+def test_detects_a_changed_byte(stored: Place) -> None:
     changed = bytearray(SEALED)
     changed[HEADER + 3 * SEALED_CHUNK + 100] ^= 1
     replace(stored, bytes(changed))
@@ -163,7 +163,7 @@ def test_a_changed_byte(stored: Place) -> None:
         file.read()
 
 
-def test_two_objects_exchanged_chunks(stored: Place) -> None:
+def test_detects_exchanged_chunks(stored: Place) -> None:
     other = sealane.encrypt(DATA, key=RAW)
     at = HEADER + 2 * SEALED_CHUNK
     replace(stored, SEALED[:at] + other[at : at + SEALED_CHUNK] + SEALED[at + SEALED_CHUNK :])
@@ -172,16 +172,16 @@ def test_two_objects_exchanged_chunks(stored: Place) -> None:
 
 
 @pytest.mark.parametrize("other", [DATA, bytes(len(DATA)), pattern(20 * CHUNK), pattern(90 * CHUNK), b""])
-def test_a_file_that_is_replaced_while_it_is_read(stored: Place, other: bytes) -> None:
-    """By another file under the same key: never a mixture, either the old one or an error."""
+def test_detects_a_file_replaced_while_it_is_read(stored: Place, other: bytes) -> None:
+    """The new file has the same key. The result is the old content or an error, never a mixture."""
     with stored.fs.open(stored.path("file"), block_size=CHUNK) as file:
         assert file.read(CHUNK) == DATA[:CHUNK]
         replace(stored, sealane.encrypt(other, key=RAW))
         assert_old_or_refused(file, stored)
 
 
-def test_a_file_that_is_removed_while_it_is_read(stored: Place) -> None:
-    """A file on disk stays until it is closed."""
+def test_a_file_removed_while_it_is_read(stored: Place) -> None:
+    """A local file stays readable until it is closed."""
     with stored.fs.open(stored.path("file"), block_size=CHUNK) as file:
         assert file.read(CHUNK) == DATA[:CHUNK]
         stored.target.rm_file(stored.path("file"))
@@ -197,7 +197,7 @@ def assert_old_or_refused(file: Any, place: Place) -> None:
     assert said == DATA[40 * CHUNK : 70 * CHUNK] or place.path("file").lstrip("/") in said
 
 
-def test_nothing_there(place: Place) -> None:
+def test_reports_a_missing_file(place: Place) -> None:
     for way in READS:
         with refused(place.path("none"), FileNotFoundError):
             read(place, way, name="none")
@@ -208,11 +208,11 @@ def test_nothing_there(place: Place) -> None:
 
 
 class Stop(Exception):
-    """Raised in the middle of writing."""
+    """An exception that is raised while writing."""
 
 
 @pytest.mark.parametrize("length", [0, 5, CHUNK, 20 << 20])
-def test_a_block_that_fails_writes_nothing(stored: Place, length: int) -> None:
+def test_a_failed_block_writes_no_file(stored: Place, length: int) -> None:
     for name in "new", "file":
         with pytest.raises(Stop), stored.fs.open(stored.path(name), "wb") as file:
             file.write(bytes(length))
@@ -225,7 +225,7 @@ def test_a_block_that_fails_writes_nothing(stored: Place, length: int) -> None:
         assert stored.uploads() == []
 
 
-def test_a_file_that_is_forgotten_is_not_written(place: Place) -> None:
+def test_an_unclosed_file_is_not_written(place: Place) -> None:
     place.target.makedirs(place.root, exist_ok=True)
     file = place.fs.open(place.path("new"), "wb")
     file.write(bytes(20 << 20))
@@ -237,8 +237,8 @@ def test_a_file_that_is_forgotten_is_not_written(place: Place) -> None:
 
 
 @pytest.mark.parametrize("which", ["a part", "the first", "the end", "all"])
-def test_an_upload_that_is_refused(bucket: Place, server: Server, which: str) -> None:
-    """S3 says no: an error that names the object, no object, and no parts that cost money for ever."""
+def test_reports_a_refused_upload(bucket: Place, server: Server, which: str) -> None:
+    """S3 refuses: the error contains the path, and there is no object and no unfinished upload."""
     replace(bucket, SEALED)
     refusal = {
         "a part": lambda e: e["REQUEST_METHOD"] == "PUT" and "partNumber=2" in e["QUERY_STRING"],
@@ -260,7 +260,7 @@ def test_an_upload_that_is_refused(bucket: Place, server: Server, which: str) ->
     assert bucket.fs.cat_file(bucket.path("new")) == b"and again"
 
 
-def test_an_object_that_may_not_be_read(bucket: Place, server: Server) -> None:
+def test_reports_a_forbidden_object(bucket: Place, server: Server) -> None:
     replace(bucket, SEALED)
     for way in READS:
         with (
@@ -270,7 +270,7 @@ def test_an_object_that_may_not_be_read(bucket: Place, server: Server) -> None:
             read(bucket, way)
 
 
-def test_get_leaves_nothing_behind(stored: Place, tmp_path: Any) -> None:
+def test_a_failed_get_leaves_no_file(stored: Place, tmp_path: Any) -> None:
     changed = bytearray(SEALED)
     changed[-1] ^= 1
     replace(stored, bytes(changed))
@@ -283,15 +283,15 @@ def test_get_leaves_nothing_behind(stored: Place, tmp_path: Any) -> None:
     assert (tmp_path / "out" / "old").read_bytes() == b"old"
 
 
-def test_a_full_disk(folder: Place) -> None:
-    """/dev/full, where Linux has it, is always full."""
+def test_reports_a_full_disk(folder: Place) -> None:
+    """/dev/full on Linux is always full."""
     fs = fsspec.filesystem("sealane", target_protocol="file", key=KEY)
     with pytest.raises(OSError, match=r"No space|not permitted|full"):
         fs.pipe_file("/dev/full", bytes(1 << 20))
 
 
-def test_append_and_change_are_refused(stored: Place) -> None:
-    """A counter in the nonce would be used twice."""
+def test_rejects_append_and_update_modes(stored: Place) -> None:
+    """Appending would use a counter of the nonce twice."""
     for mode in "ab", "r+b", "w+b", "a", "r+":
         with pytest.raises((ValueError, NotImplementedError)):
             stored.fs.open(stored.path("file"), mode)
@@ -299,12 +299,12 @@ def test_append_and_change_are_refused(stored: Place) -> None:
 
 
 @pytest.mark.parametrize("length", [5, 20 << 20])
-def test_an_existing_file_is_kept_where_a_new_one_is_asked_for(stored: Place, length: int) -> None:
+def test_exclusive_creation_keeps_an_existing_file(stored: Place, length: int) -> None:
     with pytest.raises((FileExistsError, ValueError)), stored.fs.open(stored.path("file"), "xb") as file:
         file.write(bytes(length))
     file = stored.fs.open(stored.path("new"), "xb")
     file.write(bytes(length))
-    stored.target.pipe_file(stored.path("new"), SEALED)  # somebody else was faster
+    stored.target.pipe_file(stored.path("new"), SEALED)  # another writer was faster
     with refused(stored.path("new"), FileExistsError):
         file.close()
     assert stored.stored() == {"file": SEALED, "new": SEALED}
@@ -321,7 +321,7 @@ TOOLS: dict[str, Callable[[Place, str], object]] = {
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_tools_pass_errors_on(folder: Place, tool: str) -> None:
+def test_libraries_raise_our_errors(folder: Place, tool: str) -> None:
     frame = pd.DataFrame({"a": range(1000)})
     for where, options in (folder.path("plain"), None), (folder.url("sealed"), folder.options):
         if tool == "zarr":
@@ -335,7 +335,7 @@ def test_tools_pass_errors_on(folder: Place, tool: str) -> None:
 
 
 class Unprintable:
-    """A cell of a table that fails when its turn comes."""
+    """A table cell that raises when it is written."""
 
     def __str__(self) -> str:
         raise Stop
@@ -373,7 +373,7 @@ def text(place: Place) -> None:
 
 
 @pytest.mark.parametrize("write", [a_csv, a_dataset, a_parquet_file, text], ids=lambda write: write.__name__)
-def test_a_tool_that_fails_while_it_writes(place: Place, write: Callable[[Place], None]) -> None:
+def test_a_library_that_fails_while_writing(place: Place, write: Callable[[Place], None]) -> None:
     place.target.makedirs(place.root, exist_ok=True)
     with pytest.raises(Stop):
         write(place)
@@ -383,8 +383,8 @@ def test_a_tool_that_fails_while_it_writes(place: Place, write: Callable[[Place]
         assert place.uploads() == []
 
 
-def test_closing_after_a_handled_error_is_not_silent(place: Place) -> None:
-    """Either the file is there, or there is an error."""
+def test_closing_after_a_handled_error_raises(place: Place) -> None:
+    """The file exists, or there is an error."""
     place.target.makedirs(place.root, exist_ok=True)
     file = place.fs.open(place.path("new"), "wb")
     try:
@@ -399,7 +399,7 @@ def test_closing_after_a_handled_error_is_not_silent(place: Place) -> None:
             assert place.fs.cat_file(place.path("new")) == b"what is written instead"
 
 
-def test_what_a_folder_takes_with_a_plain_file_in_it(place: Place) -> None:
+def test_a_folder_with_a_plain_file(place: Place) -> None:
     replace(place, SEALED)
     replace(place, b"too short to be encrypted", "plain")
     assert place.fs.du(place.root) >= len(DATA)

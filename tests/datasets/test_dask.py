@@ -24,7 +24,7 @@ from pandas.testing import assert_frame_equal
 from parts import KEY, MARKER, RAW, VARIABLE, Place, secrets_in
 
 pytestmark = pytest.mark.filterwarnings(
-    # dask/dataframe/io/parquet/arrow.py, by itself.
+    # A warning of dask/dataframe/io/parquet/arrow.py.
     "ignore:The inplace keyword in DataFrame:pandas.errors.Pandas4Warning",
 )
 
@@ -45,7 +45,7 @@ def frame() -> pd.DataFrame:
 
 @pytest.fixture(params=["file", "s3"])
 def shared(request: Any) -> Place:
-    """A folder that other processes see."""
+    """A folder that other processes can read."""
     return request.getfixturevalue("folder" if request.param == "file" else "bucket")
 
 
@@ -57,16 +57,14 @@ def assert_encrypted(place: Place) -> None:
         assert MARKER.encode() not in data
 
 
-def answer(data: Any) -> Any:
+def aggregate(data: Any) -> Any:
     return data.groupby("group")["sum"].agg(["sum", "count", "min", "max"])
 
 
-def test_parquet_gives_the_answer_of_the_plain_dataset(
-    cluster: Client, shared: Place, frame: pd.DataFrame
-) -> None:
+def test_parquet_equals_the_plain_dataset(cluster: Client, shared: Place, frame: pd.DataFrame) -> None:
     whole = dd.from_pandas(frame, npartitions=4)
     whole.to_parquet(shared.below("plain"), storage_options=shared.target_options)
-    plain = answer(dd.read_parquet(shared.below("plain"), storage_options=shared.target_options)).compute()
+    plain = aggregate(dd.read_parquet(shared.below("plain"), storage_options=shared.target_options)).compute()
     shared.target.rm(shared.path("plain"), recursive=True)
 
     whole.to_parquet(shared.url("d"), storage_options=shared.options, write_metadata_file=True)
@@ -75,8 +73,8 @@ def test_parquet_gives_the_answer_of_the_plain_dataset(
     data = dd.read_parquet(shared.url("d"), storage_options=shared.options, calculate_divisions=True)
     assert data.npartitions == 4
     assert data.known_divisions
-    assert_frame_equal(answer(data).compute().sort_index(), plain.sort_index())
-    assert_frame_equal(answer(frame).sort_index(), plain.sort_index())
+    assert_frame_equal(aggregate(data).compute().sort_index(), plain.sort_index())
+    assert_frame_equal(aggregate(frame).sort_index(), plain.sort_index())
     arrow = dd.read_parquet(
         shared.url("d"), storage_options=shared.options, columns=["sum"], filters=[("group", "==", 3)]
     )
@@ -100,7 +98,7 @@ def test_a_filesystem_as_an_argument(cluster: Client, shared: Place, frame: pd.D
     assert_frame_equal(data.compute(), frame, check_dtype=False)
 
 
-def test_parquet_is_appended_to_and_partitioned(cluster: Client, shared: Place, frame: pd.DataFrame) -> None:
+def test_parquet_append_and_partition(cluster: Client, shared: Place, frame: pd.DataFrame) -> None:
     data = dd.from_pandas(frame, npartitions=2)
     for append in False, True:
         data.to_parquet(
@@ -111,7 +109,7 @@ def test_parquet_is_appended_to_and_partitioned(cluster: Client, shared: Place, 
     assert_encrypted(shared)
     one = dd.read_parquet(shared.url("p"), filters=[("group", "==", 3)], storage_options=shared.options)
     assert one["sum"].sum().compute() == frame.loc[frame["group"] == 3, "sum"].sum()
-    # One file to which each worker appends: what a counter in the nonce forbids.
+    # Each worker would append to one file, which would use a counter of the nonce twice.
     with pytest.raises(ValueError, match="written whole"):
         data.to_csv(shared.url("one.csv"), single_file=True, storage_options=shared.options)
 
@@ -184,10 +182,10 @@ def test_xarray_on_the_cluster(cluster: Client, shared: Place) -> None:
         np.testing.assert_array_equal(back["t"].mean("y").compute(), values.mean(axis=1))
 
 
-def test_graphs_carry_no_key(
+def test_graphs_contain_no_key(
     cluster: Client, bucket: Place, frame: pd.DataFrame, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What goes over the wire, what the scheduler keeps, what names tasks, and what is logged."""
+    """Checks messages, the state of the scheduler, names of tasks, and logs."""
     caplog.set_level(logging.DEBUG, "distributed")
     assert secrets_in(cloudpickle.dumps(RAW)), "the search finds what is there"
     dd.from_pandas(frame, npartitions=2).to_parquet(bucket.url("d"), storage_options=bucket.options)
@@ -207,8 +205,8 @@ def test_graphs_carry_no_key(
             tokenize(collection),
         ):
             assert not secrets_in(seen)
-    kept = cluster.persist(data)
-    assert len(kept) == ROWS
+    persisted = cluster.persist(data)
+    assert len(persisted) == ROWS
     state = cluster.run_on_scheduler(
         lambda dask_scheduler: cloudpickle.dumps(
             [[repr(task), cloudpickle.dumps(task.run_spec)] for task in dask_scheduler.tasks.values()]
@@ -222,14 +220,14 @@ def test_graphs_carry_no_key(
     assert not secrets_in(cluster.scheduler_info())
 
 
-def test_errors_come_back_from_workers(
+def test_errors_return_from_workers(
     cluster: Client, shared: Place, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Typed, with the path, whatever process they come from."""
+    """The errors have their type and the path, from any process."""
     dd.from_pandas(frame, npartitions=2).to_parquet(shared.url("d"), storage_options=shared.options)
     data = dd.read_parquet(shared.url("d"), storage_options=shared.options)
     name = max(shared.stored())
-    # As long as before, so that what Dask remembers of the file fits.
+    # The length is unchanged, so that the metadata that Dask cached stays valid.
     shared.target.pipe_file(shared.path(name), bytes(len(shared.stored()[name])))
     for look in (
         lambda: data.compute(),
@@ -238,7 +236,7 @@ def test_errors_come_back_from_workers(
         with pytest.raises(sealane.AuthenticationError) as caught:
             look()
         assert name in str(caught.value)
-    # A key that only this process has.
+    # This key exists in this process only.
     monkeypatch.setenv("ONLY_HERE", os.environ[VARIABLE])
     options = shared.options | {"sealane": {"key": "env:ONLY_HERE"}}
     lines = db.read_text(shared.url("d/*0*"), storage_options=options, encoding="latin1")
@@ -247,7 +245,7 @@ def test_errors_come_back_from_workers(
 
 
 def once(path: str) -> Callable[[], None]:
-    """Kills the process that calls it, the first time."""
+    """Kills the calling process at the first call."""
 
     def vanish() -> None:
         try:
@@ -259,7 +257,7 @@ def once(path: str) -> Callable[[], None]:
     return vanish
 
 
-def test_a_vanished_worker_is_made_up_for(
+def test_a_lost_worker_is_replaced(
     cluster: Client, shared: Place, frame: pd.DataFrame, tmp_path: Path
 ) -> None:
     dd.from_pandas(frame, npartitions=6).to_parquet(shared.url("d"), storage_options=shared.options)
@@ -278,8 +276,8 @@ def test_a_vanished_worker_is_made_up_for(
     cluster.wait_for_workers(2)
 
 
-def test_a_worker_that_vanishes_while_it_writes(cluster: Client, shared: Place) -> None:
-    """Nothing stands under the final name, and the work is done again."""
+def test_a_worker_lost_while_writing(cluster: Client, shared: Place) -> None:
+    """There is no file under the final name, and the work is repeated."""
     fs, path = shared.fs, shared.path("written")
     shared.target.makedirs(shared.root, exist_ok=True)
 

@@ -1,4 +1,4 @@
-"""What fsspec offers, over encrypted files on disk, in memory and on S3."""
+"""Features of fsspec over encrypted files on disk, in memory and on S3."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from support import BORDERS, CHUNK, pattern
 
 
 def encrypted(place: Place, name: str) -> bytes:
-    """The plaintext of what is stored, by sealane alone."""
+    """Decrypts a stored file without the filesystem."""
     return sealane.decrypt(place.stored()[name], key=RAW)
 
 
 def put(place: Place, name: str, data: bytes) -> None:
-    """Stores an encrypted file, by sealane alone."""
+    """Stores an encrypted file without the filesystem."""
     place.target.pipe_file(place.path(name), sealane.encrypt(data, key=RAW))
     place.target.invalidate_cache()
 
@@ -45,14 +45,14 @@ def test_a_url_is_written_and_read(place: Place) -> None:
         file.write("a line\r\nanother, å\n")
     with fsspec.open(place.url("text"), "rt", newline="", **place.options) as file:
         assert file.readlines() == ["a line\r\n", "another, å\n"]
-    # The key of the outermost filesystem may stand beside the others.
+    # Options of the outermost filesystem may be given directly.
     below = {place.protocol: place.target_options}
     with fsspec.open(place.url("text"), "rb", key=KEY, **below) as file:
         assert file.readline() == b"a line\r\n"
 
 
 @pytest.mark.parametrize("compression", ["gzip", "xz"])
-def test_compressed_first_encrypted_then(place: Place, compression: str) -> None:
+def test_compression_before_encryption(place: Place, compression: str) -> None:
     with fsspec.open(place.url("c"), "wb", compression=compression, **place.options) as file:
         file.write(b"the same again " * 10_000)
     assert len(place.stored()["c"]) < 2000
@@ -99,7 +99,7 @@ def test_sizes(place: Place) -> None:
         assert fs.head(path, 10) == pattern(length)[:10]
 
 
-def test_every_way_to_read_a_file(place: Place) -> None:
+def test_every_read_method(place: Place) -> None:
     data = pattern(40 * CHUNK + 77)
     put(place, "file", data)
     chance = random.Random(6)
@@ -129,7 +129,7 @@ def test_every_way_to_read_a_file(place: Place) -> None:
 
 
 def test_chains(place: Place, tmp_path: Path) -> None:
-    """A cache above holds plaintext, so it is a choice; one below holds what is stored."""
+    """A cache above sealane holds plaintext. A cache below holds encrypted bytes."""
     data = pattern(2 * CHUNK + 5)
     put(place, "file", data)
     for cache in ("simplecache", "filecache"):
@@ -137,15 +137,15 @@ def test_chains(place: Place, tmp_path: Path) -> None:
         url = f"sealane::{cache}::{place.below('file')}"
         with fsspec.open(url, **place.options, **{cache: {"cache_storage": str(below)}}) as file:
             assert file.read() == data
-        (kept,) = [path.read_bytes() for path in below.iterdir() if path.name != "cache"]
-        assert sealane.decrypt(kept, key=RAW) == data
+        (stored,) = [path.read_bytes() for path in below.iterdir() if path.name != "cache"]
+        assert sealane.decrypt(stored, key=RAW) == data
         url = f"{cache}::{place.url('file')}"
         with fsspec.open(url, **place.options, **{cache: {"cache_storage": str(above)}}) as file:
             assert file.read() == data
         assert data in [path.read_bytes() for path in above.iterdir()]
 
 
-# fsspec/caching.py leaves the file behind its memory map open.
+# fsspec/caching.py does not close the file of its memory map.
 @pytest.mark.filterwarnings("ignore:unclosed file <_io.BufferedRandom:ResourceWarning")
 def test_a_cache_of_blocks(bucket: Place) -> None:
     data = pattern(20 * CHUNK)
@@ -158,7 +158,7 @@ def test_a_cache_of_blocks(bucket: Place) -> None:
     gc.collect()
 
 
-def test_caches_write_too(place: Place) -> None:
+def test_caches_support_writing(place: Place) -> None:
     for chain in f"sealane::simplecache::{place.below('new')}", f"simplecache::{place.url('new')}":
         with fsspec.open(chain, "wb", **place.options) as file:
             file.write(chain.encode())
@@ -178,8 +178,8 @@ def test_filesystems_in_files(folder: Place) -> None:
         assert file.read() == data[-5:]
 
 
-def test_any_filesystem_below(place: Place) -> None:
-    """Given as an object; one that is no object store and not the local disk takes the slow way."""
+def test_over_any_filesystem(place: Place) -> None:
+    """The filesystem is given as an object. If it is neither an object store nor local, files are renamed."""
     target = DirFileSystem(place.root, place.target)
     fs = fsspec.filesystem("sealane", fs=target, key=KEY)
     fs.pipe({"a/short": b"short", "a/long": bytes(20 << 20)})
@@ -192,7 +192,7 @@ def test_any_filesystem_below(place: Place) -> None:
     assert sorted(place.stored()) == ["a/long", "a/short"]
 
 
-def test_a_folder_as_a_filesystem(place: Place) -> None:
+def test_dirfs(place: Place) -> None:
     fs = DirFileSystem(place.root, place.fs)
     fs.pipe({"a/b": b"one", "a/c": b"three"})
     assert encrypted(place, "a/c") == b"three"
@@ -223,8 +223,8 @@ def test_a_mapper(place: Place) -> None:
     assert pickle.loads(pickle.dumps(mapper))["x/y"] == b"value"
 
 
-def test_files_are_moved_copied_and_removed(place: Place) -> None:
-    """Nothing is decrypted for it: what is stored stays the same, byte for byte."""
+def test_move_copy_and_remove_do_not_decrypt(place: Place) -> None:
+    """Nothing is decrypted: the stored bytes stay the same."""
     fs = place.fs
     put(place, "a/one", pattern(CHUNK))
     before = place.stored()["a/one"]
@@ -242,41 +242,41 @@ def test_files_are_moved_copied_and_removed(place: Place) -> None:
     assert len(place.stored()) == 1
 
 
-class Seen(Callback):
-    """What a progress bar is told."""
+class ProgressRecorder(Callback):
+    """Records the calls of a progress bar."""
 
     def __init__(self) -> None:
         super().__init__()
         self.values: list[int] = []
-        self.children: list[Seen] = []
+        self.children: list[ProgressRecorder] = []
 
     def call(self, *_: Any, **__: Any) -> None:
         self.values.append(self.value)
 
-    def branched(self, *_: Any, **__: Any) -> Seen:
-        self.children.append(Seen())
+    def branched(self, *_: Any, **__: Any) -> ProgressRecorder:
+        self.children.append(ProgressRecorder())
         return self.children[-1]
 
 
 def test_put_and_get(place: Place, tmp_path: Path) -> None:
     length = 20 << 20 | 77
     (tmp_path / "here").write_bytes(pattern(length))
-    fs, seen = place.fs, Seen()
+    fs, seen = place.fs, ProgressRecorder()
     fs.put_file(str(tmp_path / "here"), place.path("there"), callback=seen)
     assert (seen.size, seen.value) == (length, length)
     assert encrypted(place, "there") == pattern(length)
-    seen = Seen()
+    seen = ProgressRecorder()
     fs.get_file(place.path("there"), str(tmp_path / "back"), callback=seen)
     assert (seen.size, seen.value) == (length, length)
     assert len(seen.values) > 2, "more than one call for 20 MiB"
     assert (tmp_path / "back").read_bytes() == pattern(length)
 
 
-def test_folders_are_put_and_got(place: Place, tmp_path: Path) -> None:
+def test_put_and_get_folders(place: Place, tmp_path: Path) -> None:
     for name, length in ("a", 3), ("b/c", CHUNK), ("b/empty", 0):
         (tmp_path / "here" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "here" / name).write_bytes(pattern(length))
-    fs, seen = place.fs, Seen()
+    fs, seen = place.fs, ProgressRecorder()
     fs.put(f"{tmp_path}/here/", place.path("there"), recursive=True, callback=seen)
     assert seen.size >= 3
     assert {name: sealane.decrypt(stored, key=RAW) for name, stored in place.stored().items()} == {
@@ -284,7 +284,7 @@ def test_folders_are_put_and_got(place: Place, tmp_path: Path) -> None:
         "there/b/c": pattern(CHUNK),
         "there/b/empty": b"",
     }
-    fs.get(place.path("there") + "/", f"{tmp_path}/back", recursive=True, callback=Seen())
+    fs.get(place.path("there") + "/", f"{tmp_path}/back", recursive=True, callback=ProgressRecorder())
     for name, length in ("a", 3), ("b/c", CHUNK), ("b/empty", 0):
         assert (tmp_path / "back" / name).read_bytes() == pattern(length)
 
@@ -321,7 +321,7 @@ def test_a_transaction_that_is_rolled_back(place: Place) -> None:
     assert encrypted(place, "after") == b"no longer in a transaction"
 
 
-def test_many_ranges_take_few_requests(
+def test_many_ranges_need_few_requests(
     bucket: Place, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = pattern(4 << 20)
@@ -341,7 +341,7 @@ def test_many_ranges_take_few_requests(
     assert counts["sealed"] <= counts["plain"] + 5
 
 
-def test_small_objects_take_no_more_requests(bucket: Place, server: Server) -> None:
+def test_small_objects_need_no_more_requests(bucket: Place, server: Server) -> None:
     for name, fs in ("plain", bucket.target), ("sealed", bucket.fs):
         with server.counting() as written:
             fs.pipe_file(bucket.path(name), bytes(1000))
@@ -354,7 +354,7 @@ def test_small_objects_take_no_more_requests(bucket: Place, server: Server) -> N
         assert len(ranged) == 1
 
 
-def test_reading_in_order_takes_few_requests(
+def test_sequential_reading_needs_few_requests(
     bucket: Place, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = pattern(20 << 20)

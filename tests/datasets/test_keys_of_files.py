@@ -1,4 +1,4 @@
-"""Every kind of key reference, a key for each file, and a dataset key for several people."""
+"""Every kind of key reference, a key for each file, and a dataset key for several recipients."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_key_of_128_bits(place: Place, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("kind", ["age", "x25519", "aes-192"])
-def test_a_key_that_no_file_takes(folder: Place, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejects_a_key_of_another_length(folder: Place, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, sealane.keys.generate(kind).to_text())
     with pytest.raises((ValueError, TypeError, SealaneError)):
         folder.fs.pipe_file(folder.path("file"), b"content")
@@ -56,7 +56,7 @@ def test_a_key_for_each_file(place: Place) -> None:
         path: f"of {path[-1]}".encode() for path in fs.find(place.root)
     }
     assert fs.cat_ranges([place.path("a"), place.path("d")], [0, 1], [2, 4]) == [b"of", b"f d"]
-    # One file in another's place is noticed.
+    # A file in the place of another is detected.
     place.target.pipe_file(place.path("a"), stored["b/c"])
     fs.invalidate_cache()
     with pytest.raises(AuthenticationError, match="a"):
@@ -65,7 +65,7 @@ def test_a_key_for_each_file(place: Place) -> None:
 
 @pytest.mark.parametrize("deed", ["mv", "cp_file", "copy", "rename"])
 def test_a_file_with_a_key_of_its_own_can_be_moved(place: Place, deed: str) -> None:
-    """To be read under the new name it is encrypted again; or it is refused. It is not lost."""
+    """It is encrypted again for its new name, or the call fails. It is not lost."""
     fs = place.sealed(EACH)
     fs.pipe_file(place.path("old"), pattern(50_000))
     try:
@@ -87,16 +87,18 @@ def test_a_key_for_each_file_and_a_chain(place: Place) -> None:
 
 
 @pytest.fixture
-def people(tmp_path: Path) -> dict[str, sealane.keys.Key]:
-    people = {name: sealane.keys.generate("age") for name in ("alice", "bob")}
-    for name, key in people.items():
+def readers(tmp_path: Path) -> dict[str, sealane.keys.Key]:
+    readers = {name: sealane.keys.generate("age") for name in ("alice", "bob")}
+    for name, key in readers.items():
         key.save(tmp_path / f"{name}.key")
-    return people
+    return readers
 
 
-def test_readers_come_and_go(place: Place, people: dict[str, sealane.keys.Key], tmp_path: Path) -> None:
-    identity = {name: f"file:{tmp_path / name}.key" for name in people}
-    publics = {name: key.public for name, key in people.items()}
+def test_recipients_are_added_and_removed(
+    place: Place, readers: dict[str, sealane.keys.Key], tmp_path: Path
+) -> None:
+    identity = {name: f"file:{tmp_path / name}.key" for name in readers}
+    publics = {name: key.public for name, key in readers.items()}
     place.target.makedirs(place.path("data"), exist_ok=True)
     where = place.below("data/_key.age")
 
@@ -118,7 +120,7 @@ def test_readers_come_and_go(place: Place, people: dict[str, sealane.keys.Key], 
         recipients=[publics["alice"], publics["bob"]],
         storage_options=place.target_options,
     )
-    for name in people:
+    for name in readers:
         assert opened(name).cat_file(place.path("data/file")) == b"content"
     rewrap_dataset_key(
         where, identity=identity["bob"], recipients=[publics["bob"]], storage_options=place.target_options
@@ -127,7 +129,7 @@ def test_readers_come_and_go(place: Place, people: dict[str, sealane.keys.Key], 
     with pytest.raises(NoMatchingKeyError, match=r"_key\.age"):
         opened("alice").cat_file(place.path("data/file"))
 
-    # A stranger cannot rewrap, and nothing is lost by trying.
+    # Rewrapping needs a matching identity. A failed attempt changes nothing.
     before = place.stored()
     with pytest.raises(NoMatchingKeyError, match=r"_key\.age"):
         rewrap_dataset_key(
@@ -144,26 +146,30 @@ def test_readers_come_and_go(place: Place, people: dict[str, sealane.keys.Key], 
     assert place.stored() == before
 
 
-def test_a_dataset_key_is_not_overwritten(place: Place, people: dict[str, sealane.keys.Key]) -> None:
-    """It would be the end of all data under it."""
+def test_a_dataset_key_is_not_overwritten(place: Place, readers: dict[str, sealane.keys.Key]) -> None:
+    """Without the key, all data under it would be lost."""
     place.target.makedirs(place.root, exist_ok=True)
     create_dataset_key(
-        place.below("_key.age"), recipients=[people["alice"].public], storage_options=place.target_options
+        place.below("_key.age"), recipients=[readers["alice"].public], storage_options=place.target_options
     )
     before = place.stored()
     with pytest.raises(FileExistsError, match=r"_key\.age"):
         create_dataset_key(
-            place.below("_key.age"), recipients=[people["alice"].public], storage_options=place.target_options
+            place.below("_key.age"),
+            recipients=[readers["alice"].public],
+            storage_options=place.target_options,
         )
     assert place.stored() == before
 
 
-def test_what_is_no_dataset_key(place: Place, people: dict[str, sealane.keys.Key], tmp_path: Path) -> None:
+def test_rejects_what_is_not_a_dataset_key(
+    place: Place, readers: dict[str, sealane.keys.Key], tmp_path: Path
+) -> None:
     fs = place.sealed(f"age:{place.path('_key.age')}", identity=f"file:{tmp_path / 'alice.key'}")
     place.target.makedirs(place.root, exist_ok=True)
     with pytest.raises((FileNotFoundError, SealaneError), match=r"_key\.age"):
         fs.pipe_file(place.path("file"), b"content")
-    whole = sealane.encrypt(b"no key at all", recipients=[people["alice"].public])
+    whole = sealane.encrypt(b"no key at all", recipients=[readers["alice"].public])
     for data in b"", b"not an age file", whole, whole[:-1], whole[:50]:
         place.target.pipe_file(place.path("_key.age"), data)
         type(fs).clear_instance_cache()
@@ -178,13 +184,15 @@ def test_an_age_key_needs_an_identity(folder: Place) -> None:
         folder.sealed(f"age:{folder.path('_key.age')}").pipe_file(folder.path("file"), b"content")
 
 
-def test_tables_lie_beside_their_key(
-    place: Place, people: dict[str, sealane.keys.Key], tmp_path: Path
+def test_a_table_with_its_key_in_the_folder(
+    place: Place, readers: dict[str, sealane.keys.Key], tmp_path: Path
 ) -> None:
-    """The key file does not disturb those who read the folder."""
+    """The key file does not disturb readers of the folder."""
     place.target.makedirs(place.path("d"), exist_ok=True)
     create_dataset_key(
-        place.below("d/_key.age"), recipients=[people["alice"].public], storage_options=place.target_options
+        place.below("d/_key.age"),
+        recipients=[readers["alice"].public],
+        storage_options=place.target_options,
     )
     fs = place.sealed(f"age:{place.path('d/_key.age')}", identity=f"file:{tmp_path / 'alice.key'}")
     table = pa.table({"year": [1, 2] * 50, "sum": range(100)})
@@ -202,19 +210,19 @@ def test_tables_lie_beside_their_key(
 
 
 def test_one_identity_many_recipients(
-    place: Place, people: dict[str, sealane.keys.Key], monkeypatch: pytest.MonkeyPatch
+    place: Place, readers: dict[str, sealane.keys.Key], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Identities come by reference as well, and recipients as text."""
-    monkeypatch.setenv("BOB", people["bob"].to_text())
+    """Identities are given by reference, and recipients as text."""
+    monkeypatch.setenv("BOB", readers["bob"].to_text())
     place.target.makedirs(place.root, exist_ok=True)
     create_dataset_key(
         place.below("_key.age"),
-        recipients=[str(key.public) for key in people.values()],
+        recipients=[str(key.public) for key in readers.values()],
         storage_options=place.target_options,
     )
     fs = place.sealed(f"age:{place.path('_key.age')}", identity="env:BOB")
     fs.pipe_file(place.path("file"), RAW)
     assert fs.cat_file(place.path("file")) == RAW
     sent = pickle.dumps(fs)
-    assert people["bob"].to_text().encode().strip() not in sent
+    assert readers["bob"].to_text().encode().strip() not in sent
     assert pickle.loads(sent).cat_file(place.path("file")) == RAW

@@ -1,4 +1,4 @@
-"""The encrypted filesystem answers what the one below would answer, had it the plaintext."""
+"""The encrypted filesystem behaves as the other filesystem would with the plaintext."""
 
 from __future__ import annotations
 
@@ -93,16 +93,16 @@ QUESTIONS: dict[str, Callable[[Any, str], object]] = {
 
 
 def said(fs: Any, question: str, root: str) -> object:
-    """The answer, or the kind of error, without the name of the folder."""
+    """Returns the result or the type of error, without the name of the folder."""
 
-    def without(answer: Any) -> Any:
-        if isinstance(answer, str):
-            return answer.replace(root.lstrip("/"), "ROOT")
-        if isinstance(answer, list | tuple):
-            return [without(part) for part in answer]
-        if isinstance(answer, dict):
-            return {without(key): without(value) for key, value in answer.items()}
-        return answer
+    def without(result: Any) -> Any:
+        if isinstance(result, str):
+            return result.replace(root.lstrip("/"), "ROOT")
+        if isinstance(result, list | tuple):
+            return [without(part) for part in result]
+        if isinstance(result, dict):
+            return {without(key): without(value) for key, value in result.items()}
+        return result
 
     try:
         return without(QUESTIONS[question](fs, root))
@@ -110,7 +110,7 @@ def said(fs: Any, question: str, root: str) -> object:
         return type(error)
 
 
-def test_questions(place: Place) -> None:
+def test_read_operations_equal_the_plain_filesystem(place: Place) -> None:
     fs, target = place.fs, place.target
     for name, data in FILES.items():
         for below, to in (fs, "sealed"), (target, "plain"):
@@ -121,9 +121,9 @@ def test_questions(place: Place) -> None:
     different = {}
     for question in QUESTIONS:
         expected = said(target, question, place.path("plain"))
-        answer = said(fs, question, place.path("sealed"))
-        if answer != expected:
-            different[question] = (answer, expected)
+        result = said(fs, question, place.path("sealed"))
+        if result != expected:
+            different[question] = (result, expected)
     assert different == {}, "\n".join(map(repr, different.items()))
 
 
@@ -160,8 +160,8 @@ DEEDS = ["pipe", "pipe several", "open", "text", "touch", "mv", "cp", "rm", "tra
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_deeds(place: Place, seed: int) -> None:
-    """The same done to both, whatever comes: the same files are there afterwards, with the same content."""
+def test_write_operations_equal_the_plain_filesystem(place: Place, seed: int) -> None:
+    """After the same operations, both have the same files with the same content."""
     chance = random.Random(seed)
     names = ["p/a", "p/b", "p/q/c", "r/d"]
     for fs in place.fs, place.target:
@@ -210,8 +210,8 @@ def test_threads_share_a_filesystem(place: Place) -> None:
             assert list(pool.map(piece, starts)) == [long[at : at + 1000] for at in starts]
 
 
-def test_a_file_that_is_written_again_is_read_anew(place: Place) -> None:
-    """No listing, size or block of the old one stays behind."""
+def test_reads_a_rewritten_file_anew(place: Place) -> None:
+    """No listing, size or block of the old file is used."""
     fs, path = place.fs, place.path("file")
     for length in (5, 3 * CHUNK, 0, CHUNK):
         fs.pipe_file(path, pattern(length))
@@ -226,8 +226,8 @@ def test_a_file_that_is_written_again_is_read_anew(place: Place) -> None:
     assert fs.ukey(path) != before[1], "caches know a file by it"
 
 
-def test_two_who_write_one_file(place: Place) -> None:
-    """Each of them whole; the later one stays."""
+def test_two_writers_of_one_file(place: Place) -> None:
+    """Each file is complete, and the later one stays."""
     place.target.makedirs(place.root, exist_ok=True)
     path = place.path("file")
     with place.fs.open(path, "wb") as one:
@@ -241,7 +241,7 @@ def test_two_who_write_one_file(place: Place) -> None:
 
 
 def test_a_transaction_of_many_kinds(place: Place, tmp_path: Path) -> None:
-    """Short and long files, files that are put, empty ones: all of them or none."""
+    """Short, long, empty and uploaded files: all of them appear or none."""
     place.target.makedirs(place.root, exist_ok=True)
     (here := tmp_path / "here").write_bytes(b"here")
     fs = place.fs

@@ -1,4 +1,4 @@
-"""Key bytes stay where the reference points; plaintext stays where it is asked for."""
+"""Neither key bytes nor plaintext are stored anywhere else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sealane.fs import SealaneFileSystem
 from support import pattern
 
 
-def test_the_search_finds_what_is_there() -> None:
+def test_the_search_finds_a_key() -> None:
     assert secrets_in(RAW) == ["raw"]
     assert secrets_in(b"..." + RAW.hex().encode()) == ["hex"]
     assert secrets_in(pickle.dumps({"key": RAW})) == ["raw"]
@@ -37,7 +37,7 @@ def test_the_search_finds_what_is_there() -> None:
 
 
 def used(place: Place) -> SealaneFileSystem:
-    """A filesystem that has read and written, and so has had the key in its hands."""
+    """A filesystem that has read and written, and so has resolved the key."""
     fs = place.fs
     fs.pipe_file(place.path("file"), MARKER.encode())
     assert fs.cat_file(place.path("file")) == MARKER.encode()
@@ -87,10 +87,17 @@ def test_files(place: Place) -> None:
 def test_the_cache_of_instances(place: Place) -> None:
     fs = used(place)
     assert fs is place.fs, "fsspec keeps instances"
-    for token, kept in SealaneFileSystem._cache.items():
-        for seen in token, kept, kept.storage_options, kept.storage_args, kept._fs_token, kept.dircache:
+    for token, cached in SealaneFileSystem._cache.items():
+        for seen in (
+            token,
+            cached,
+            cached.storage_options,
+            cached.storage_args,
+            cached._fs_token,
+            cached.dircache,
+        ):
             assert not secrets_in(seen)
-        assert not secrets_in(pickle.dumps(kept))
+        assert not secrets_in(pickle.dumps(cached))
 
 
 def test_an_age_dataset_key(place: Place, tmp_path: Path) -> None:
@@ -153,14 +160,14 @@ def test_logs_at_debug(place: Place, everything_logged: pytest.LogCaptureFixture
     )
     assert not secrets_in(said)
     if place.protocol == "s3":
-        # botocore shows a sample of the body that it sends: what it shows was encrypted.
+        # botocore logs a sample of the body that it sends, which is encrypted.
         assert len(said) > 1000, "s3fs logs at this level"
     assert MARKER not in said
 
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of temporary files, for this test."""
+    """The folder of temporary files of this test."""
     (folder := tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -168,7 +175,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Watch:
-    """Looks for the marker wherever bytes lie, whenever it is asked."""
+    """Searches all places that can hold bytes for the marker."""
 
     def __init__(self, *folders: Path) -> None:
         self.folders, self.looked = folders, 0
@@ -187,7 +194,7 @@ class Watch:
 
 
 def test_plaintext_is_stored_nowhere(place: Place, temporary: Path, tmp_path: Path) -> None:
-    """Neither while files are written nor after, be they finished or not."""
+    """Plaintext is not stored while files are written, nor afterwards, finished or not."""
     look, fs = Watch(temporary, tmp_path), place.fs
     text = (MARKER.encode() + b" ") * 100_000
     with fs.open(place.path("file"), "wb") as file:
@@ -232,7 +239,7 @@ def test_errors_show_no_key(place: Place, monkeypatch: pytest.MonkeyPatch) -> No
         with pytest.raises((sealane.SealaneError, OSError, ValueError, TypeError)) as caught:
             fail()
         error: BaseException | None = caught.value
-        # The frames of this test show the key; what the library says does not.
+        # The frames of this test contain the key; the text of the error does not.
         while error is not None:
             assert not secrets_in(error)
             assert SHAPES["base64url"].decode()[:20] not in str(error)
@@ -241,19 +248,17 @@ def test_errors_show_no_key(place: Place, monkeypatch: pytest.MonkeyPatch) -> No
         assert not secrets_in("".join(last))
 
 
-def test_key_bytes_as_an_option_are_refused_before_they_are_kept(folder: Place) -> None:
-    """fsspec keeps the options of every instance for good: those must never hold a key."""
+def test_rejects_key_bytes_before_they_are_cached(folder: Place) -> None:
+    """fsspec caches the options of every instance, so they must never contain a key."""
     for key in RAW, JWK, RAW.hex(), sealane.keys.Key.from_text(JWK):
         with pytest.raises((TypeError, ValueError)):
             folder.sealed(key)  # type: ignore[arg-type]
-    for token, kept in SealaneFileSystem._cache.items():
-        assert not secrets_in([token, kept.storage_options])
+    for token, cached in SealaneFileSystem._cache.items():
+        assert not secrets_in([token, cached.storage_options])
 
 
-def test_the_environment_is_asked_when_a_key_is_needed(
-    folder: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So a filesystem can be made, sent and listed where there is no key."""
+def test_resolves_a_reference_when_a_key_is_needed(folder: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a filesystem can be created, sent and listed on a machine without the key."""
     fs = used(folder)
     sent = pickle.dumps(fs)
     monkeypatch.delenv(VARIABLE)
@@ -269,7 +274,7 @@ def test_the_environment_is_asked_when_a_key_is_needed(
     assert os.environ[VARIABLE] == JWK
 
 
-def test_what_is_written_is_never_the_same(place: Place) -> None:
+def test_equal_plaintexts_give_different_files(place: Place) -> None:
     fs = place.fs
     for name in "a", "b":
         fs.pipe_file(place.path(name), pattern(100))

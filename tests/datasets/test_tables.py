@@ -1,4 +1,4 @@
-"""pandas, pyarrow and polars read and write encrypted files, and get what they get from plain ones."""
+"""pandas, pyarrow and polars read and write encrypted files with the same results as plain files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def table(frame: pd.DataFrame) -> pa.Table:
 
 
 def assert_encrypted(place: Place) -> None:
-    """Everything that is stored is a file that sealane opens, and shows nothing of the plaintext."""
+    """Checks that every stored file is encrypted and contains no plaintext."""
     stored = place.stored()
     assert stored
     for data in stored.values():
@@ -148,7 +148,7 @@ def test_pyarrow_parquet(place: Place, table: pa.Table) -> None:
     assert place.fs.cat_file(place.path("raw")) == b"through arrow"
 
 
-def test_a_column_takes_a_part_of_the_requests(
+def test_one_column_fetches_a_part_of_the_file(
     bucket: Place, server: Server, table: pa.Table, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts = {}
@@ -200,8 +200,8 @@ def test_polars_scans_a_dataset(place: Place, frame: pd.DataFrame, table: pa.Tab
     assert lazy.collect().item() == pytest.approx(frame[frame["year"] > 2021]["sum"].sum())
 
 
-def test_a_plain_file_in_a_dataset(place: Place, table: pa.Table) -> None:
-    """It is named, and nothing of it is taken for data."""
+def test_reports_a_plain_file_in_a_dataset(place: Place, table: pa.Table) -> None:
+    """The error contains its path, and its content is not used."""
     for number in range(3):
         pq.write_table(table.slice(number * 10, 10), place.path(f"d/{number}.parquet"), filesystem=place.fs)
     place.target.invalidate_cache()

@@ -1,4 +1,4 @@
-"""Encrypted files on the web are read, from servers good and bad."""
+"""Encrypted files on correct and faulty web servers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEALED = sealane.encrypt(DATA, key=RAW)
 
 
 class Good(http.server.BaseHTTPRequestHandler):
-    """One file, and ranges of it."""
+    """Serves one file and ranges of it."""
 
     ranges = sizes = True
 
@@ -29,7 +29,7 @@ class Good(http.server.BaseHTTPRequestHandler):
     def body(self, data: bytes) -> bytes:
         return data
 
-    def answer(self) -> bytes:
+    def respond(self) -> bytes:
         if not self.path.endswith("/file"):
             self.send_error(404)
             return b""
@@ -50,10 +50,10 @@ class Good(http.server.BaseHTTPRequestHandler):
         return data
 
     def do_HEAD(self) -> None:
-        self.answer()
+        self.respond()
 
     def do_GET(self) -> None:
-        self.wfile.write(self.body(self.answer()))
+        self.wfile.write(self.body(self.respond()))
         self.close_connection = True
 
 
@@ -66,14 +66,14 @@ class WithoutSizes(Good):
 
 
 class Breaking(Good):
-    """Stops in the middle of each answer."""
+    """Stops in the middle of each response."""
 
     def body(self, data: bytes) -> bytes:
         return data[: len(data) // 2]
 
 
 class Lying(Good):
-    """Sends something else of the same length."""
+    """Sends other bytes of the same length."""
 
     def body(self, data: bytes) -> bytes:
         return bytes(len(data))
@@ -111,10 +111,10 @@ READS: dict[str, tuple[Callable[[Any, str, Any], bytes], bytes]] = {
     "cat_ranges": (lambda fs, url, _: fs.cat_ranges([url], [5], [10], on_error="raise")[0], DATA[5:10]),
     "get": (got, DATA),
 }
-"""Ways to read, and what they give."""
+"""Functions that read, and their results."""
 
 
-def test_a_good_server(tmp_path: Any) -> None:
+def test_reads_from_a_correct_server(tmp_path: Any) -> None:
     with serving(Good) as url:
         fs = fsspec.filesystem("sealane", target_protocol="http", key=KEY)
         assert fs.size(url) == len(DATA)
@@ -130,8 +130,8 @@ def test_a_good_server(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [WithoutRanges, WithoutSizes, Breaking, Lying])
-def test_bad_servers(kind: type[Good], tmp_path: Any) -> None:
-    """What is right, or an error with the address. A server that breaks off may still break off too late."""
+def test_detects_faulty_servers(kind: type[Good], tmp_path: Any) -> None:
+    """The result is correct, or an error with the URL. A response may break off after the needed bytes."""
     with serving(kind) as url:
         fs = fsspec.filesystem("sealane", target_protocol="http", key=KEY)
         for way, (read, expected) in READS.items():
@@ -145,7 +145,7 @@ def test_bad_servers(kind: type[Good], tmp_path: Any) -> None:
             assert (tmp_path / "got").read_bytes() == DATA
 
 
-def test_nobody_listens(bucket: Place, tmp_path: Any) -> None:
+def test_reports_a_refused_connection(bucket: Place, tmp_path: Any) -> None:
     with serving(Good) as url:
         pass
     fs = fsspec.filesystem("sealane", target_protocol="http", key=KEY)

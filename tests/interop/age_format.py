@@ -29,7 +29,7 @@ BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
 
 def polymod(values: list[int]) -> int:
-    """The checksum of BIP 173."""
+    """Returns the checksum of BIP 173."""
     check = 1
     for value in values:
         top = check >> 25
@@ -60,7 +60,7 @@ def from_bech32(text: str) -> bytes:
 
 
 def x_wing_halves(seed: bytes) -> tuple[MLKEM768PrivateKey, X25519PrivateKey]:
-    """X-Wing's expansion of its seed of 32 bytes."""
+    """Expands the 32-byte seed of X-Wing."""
     shake = hashes.Hash(hashes.SHAKE256(96))
     shake.update(seed)
     expanded = shake.finalize()
@@ -118,7 +118,7 @@ def writes(data: bytes, recipients: list[str]) -> bytes:
 
 
 def stanzas(header: bytes) -> list[tuple[list[str], bytes]]:
-    """Arguments and body."""
+    """The arguments and the body of a stanza."""
     found: list[tuple[list[str], str]] = []
     for line in header.decode().split("\n")[1:-1]:
         if line.startswith("-> "):
@@ -142,7 +142,7 @@ def number_of(place: int, places: range) -> bytes:
 
 
 def split(sealed: bytes) -> tuple[bytes, bytes, int]:
-    """The header up to its three dashes, the code that authenticates it, and where the payload begins."""
+    """Returns the header up to its three dashes, its MAC, and the position of the payload."""
     end = sealed.index(b"\n--- ") + 4
     payload = sealed.index(b"\n", end) + 1
     return sealed[:end], unb64(sealed[end + 1 : payload - 1].decode()), payload

@@ -49,7 +49,7 @@ def test_several_recipients(tmp_path: Path) -> None:
     assert "no identity matched" in refused("age", "-d", "-i", tmp_path / "other", stdin=ours)
 
 
-def test_both_refuse_to_mix(tmp_path: Path) -> None:
+def test_both_reject_mixed_recipients(tmp_path: Path) -> None:
     run("age-keygen", "-o", tmp_path / "classical")
     classical = run("age-keygen", "-y", tmp_path / "classical").decode().strip()
     quantum = str(sealane.keys.generate("age-pq").public)

@@ -1,4 +1,4 @@
-"""Other people's programs. They are a requirement like any package: where one is missing, the tests fail."""
+"""External programs. They are required like any package: the tests fail if one is missing."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ def program(name: str) -> str:
 
 
 def run(name: str, *arguments: str | os.PathLike[str], stdin: bytes = b"") -> bytes:
-    """What the program writes to its standard output."""
+    """Runs a program and returns its standard output."""
     done = subprocess.run([program(name), *arguments], input=stdin, capture_output=True)
     assert done.returncode == 0, f"{name} {arguments}: {done.stderr.decode()}"
     return done.stdout
 
 
 def refused(name: str, *arguments: str | os.PathLike[str], stdin: bytes = b"") -> str:
-    """What the program complains about."""
+    """Runs a program that must fail and returns its standard error."""
     done = subprocess.run([program(name), *arguments], input=stdin, capture_output=True)
     assert done.returncode != 0, f"{name} {arguments} should have failed"
     return done.stderr.decode()
 
 
-# The first terminal that the leader of a session opens is the terminal of that session.
+# The first terminal that a session leader opens becomes the terminal of the session.
 AT_TERMINAL = 'tty=$1; shift; : <>"$tty"; exec "$@"'
 
 
 def typed(lines: Sequence[str], name: str, *arguments: str | os.PathLike[str]) -> tuple[int, str]:
-    """Exit status of a program that asks for passphrases at a terminal, and all that stood there.
+    """Returns the exit status of a program that asks for passphrases at a terminal, and its output.
 
     Each line answers one question, which ends in a colon.
     """
@@ -61,7 +61,7 @@ def typed(lines: Sequence[str], name: str, *arguments: str | os.PathLike[str]) -
             os.write(ours, line.encode() + b"\n")
         while piece := os.read(ours, 4096):
             shown += piece
-    except OSError:  # Nobody holds the other end: the program has ended.
+    except OSError:  # The other end is closed: the program has ended.
         pass
     finally:
         os.close(ours)

@@ -21,14 +21,14 @@ LENGTHS = [
     (3 << 20) + 7,
 ]
 SHORT = b"attack at dawn"
-# Not ASCII on purpose: age takes the bytes of UTF-8 as they are.
+# Not ASCII, because age uses the UTF-8 bytes without normalisation.
 PASSPHRASE = "correct hörse battery staple"
 ARMOR = b"-----BEGIN AGE ENCRYPTED FILE-----"
 
 
 @dataclass(frozen=True)
-class Person:
-    """Somebody with a key, as text."""
+class KeyHolder:
+    """A recipient and its private key, as text."""
 
     recipient: str
     identity: str
@@ -44,55 +44,55 @@ class Person:
         return pyrage.ssh.Identity.from_buffer(self.identity.encode())
 
 
-def with_ssh(folder: Path, *kind: str) -> Person:
+def with_ssh(folder: Path, *kind: str) -> KeyHolder:
     path = folder / kind[0]
     run("ssh-keygen", "-q", "-t", *kind, "-N", "", "-C", "somebody@example", "-f", path)
-    return Person(path.with_suffix(".pub").read_text().strip(), path.read_text())
+    return KeyHolder(path.with_suffix(".pub").read_text().strip(), path.read_text())
 
 
 KINDS = ["x25519", "ssh-ed25519", "ssh-rsa"]
 
 
 @pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Person]:
+def holders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, KeyHolder]:
     folder = tmp_path_factory.mktemp("ssh")
     theirs = pyrage.x25519.Identity.generate()
     return {
-        "x25519": Person(str(theirs.to_public()), str(theirs)),
+        "x25519": KeyHolder(str(theirs.to_public()), str(theirs)),
         "ssh-ed25519": with_ssh(folder, "ed25519"),
         "ssh-rsa": with_ssh(folder, "rsa", "-b", "3072"),
     }
 
 
-def age_writes(folder: Path, data: bytes, people: list[Person], armor: bool) -> bytes:
-    recipients = [argument for person in people for argument in ("-r", person.recipient)]
+def age_writes(folder: Path, data: bytes, holders: list[KeyHolder], armor: bool) -> bytes:
+    recipients = [argument for holder in holders for argument in ("-r", holder.recipient)]
     return run("age", *(["-a"] if armor else []), *recipients, stdin=data)
 
 
-def age_reads(folder: Path, sealed: bytes, person: Person) -> bytes:
+def age_reads(folder: Path, sealed: bytes, holder: KeyHolder) -> bytes:
     identity = folder / "identity"
-    identity.write_text(person.identity)
+    identity.write_text(holder.identity)
     return run("age", "-d", "-i", identity, stdin=sealed)
 
 
-def pyrage_writes(folder: Path, data: bytes, people: list[Person], armor: bool) -> bytes:
-    return bytes(pyrage.encrypt(data, [person.pyrage_recipient() for person in people], armored=armor))
+def pyrage_writes(folder: Path, data: bytes, holders: list[KeyHolder], armor: bool) -> bytes:
+    return bytes(pyrage.encrypt(data, [holder.pyrage_recipient() for holder in holders], armored=armor))
 
 
-def pyrage_reads(folder: Path, sealed: bytes, person: Person) -> bytes:
-    return bytes(pyrage.decrypt(sealed, [person.pyrage_identity()]))
+def pyrage_reads(folder: Path, sealed: bytes, holder: KeyHolder) -> bytes:
+    return bytes(pyrage.decrypt(sealed, [holder.pyrage_identity()]))
 
 
-Writes = Callable[[Path, bytes, list[Person], bool], bytes]
-Reads = Callable[[Path, bytes, Person], bytes]
-STRANGERS: dict[str, tuple[Writes, Reads]] = {
+Writes = Callable[[Path, bytes, list[KeyHolder], bool], bytes]
+Reads = Callable[[Path, bytes, KeyHolder], bytes]
+PROGRAMS: dict[str, tuple[Writes, Reads]] = {
     "age": (age_writes, age_reads),
     "pyrage": (pyrage_writes, pyrage_reads),
 }
 
 
 def opens_in_every_way(folder: Path, sealed: bytes, data: bytes, identity: str) -> None:
-    """In memory, from file to file, in a stream, and in the middle."""
+    """Decrypts in memory, from file to file, as a stream, and at a position."""
     assert sealane.decrypt(sealed, identities=[identity]) == data
     path = folder / "theirs"
     path.write_bytes(sealed)
@@ -125,37 +125,39 @@ def written_in_every_way(folder: Path, data: bytes, recipients: list[str], armor
     ]
 
 
-@pytest.mark.parametrize("stranger", STRANGERS)
+@pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("armor", [False, True], ids=["binary", "armor"])
 @pytest.mark.parametrize("length", LENGTHS)
-def test_lengths(tmp_path: Path, people: dict[str, Person], length: int, armor: bool, stranger: str) -> None:
-    writes, reads = STRANGERS[stranger]
-    person, data = people["x25519"], pattern(length)
-    theirs = writes(tmp_path, data, [person], armor)
+def test_files_of_every_length(
+    tmp_path: Path, holders: dict[str, KeyHolder], length: int, armor: bool, program: str
+) -> None:
+    writes, reads = PROGRAMS[program]
+    holder, data = holders["x25519"], pattern(length)
+    theirs = writes(tmp_path, data, [holder], armor)
     assert theirs.startswith(ARMOR) == armor
-    opens_in_every_way(tmp_path, theirs, data, person.identity)
-    for ours in written_in_every_way(tmp_path, data, [person.recipient], armor):
+    opens_in_every_way(tmp_path, theirs, data, holder.identity)
+    for ours in written_in_every_way(tmp_path, data, [holder.recipient], armor):
         assert ours.startswith(ARMOR) == armor
-        assert reads(tmp_path, ours, person) == data
+        assert reads(tmp_path, ours, holder) == data
 
 
-@pytest.mark.parametrize("stranger", STRANGERS)
+@pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("armor", [False, True], ids=["binary", "armor"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("length", [0, CHUNK + 1])
-def test_kinds_of_keys(
-    tmp_path: Path, people: dict[str, Person], kind: str, length: int, armor: bool, stranger: str
+def test_every_kind_of_key(
+    tmp_path: Path, holders: dict[str, KeyHolder], kind: str, length: int, armor: bool, program: str
 ) -> None:
-    writes, reads = STRANGERS[stranger]
-    person, data = people[kind], pattern(length)
-    opens_in_every_way(tmp_path, writes(tmp_path, data, [person], armor), data, person.identity)
-    ours = sealane.encrypt(data, recipients=[person.recipient], armor=armor)
-    assert reads(tmp_path, ours, person) == data
+    writes, reads = PROGRAMS[program]
+    holder, data = holders[kind], pattern(length)
+    opens_in_every_way(tmp_path, writes(tmp_path, data, [holder], armor), data, holder.identity)
+    ours = sealane.encrypt(data, recipients=[holder.recipient], armor=armor)
+    assert reads(tmp_path, ours, holder) == data
 
 
 @pytest.mark.parametrize("kind", [("ed25519",), ("rsa", "-b", "2048")], ids=["ssh-ed25519", "ssh-rsa"])
-def test_locked_keys_of_ssh(tmp_path: Path, kind: tuple[str, ...]) -> None:
-    """With a passphrase of their own, for which the program asks."""
+def test_encrypted_ssh_keys(tmp_path: Path, kind: tuple[str, ...]) -> None:
+    """The keys have a passphrase, for which the program asks."""
     path = tmp_path / "locked"
     run("ssh-keygen", "-q", "-t", *kind, "-N", PASSPHRASE, "-f", path)
     recipient = path.with_suffix(".pub").read_text().strip()
@@ -171,51 +173,55 @@ def test_locked_keys_of_ssh(tmp_path: Path, kind: tuple[str, ...]) -> None:
         sealane.keys.load(path, "another")
 
 
-@pytest.mark.parametrize("stranger", STRANGERS)
-def test_several_recipients(tmp_path: Path, people: dict[str, Person], stranger: str) -> None:
-    writes, reads = STRANGERS[stranger]
-    everybody = [*people.values()]
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_several_recipients(tmp_path: Path, holders: dict[str, KeyHolder], program: str) -> None:
+    writes, reads = PROGRAMS[program]
+    all_holders = [*holders.values()]
     for _ in range(20):
         key = sealane.keys.generate("age")
-        everybody.append(Person(str(key.public), key.to_text().strip().splitlines()[-1]))
+        all_holders.append(KeyHolder(str(key.public), key.to_text().strip().splitlines()[-1]))
     data = pattern(1000)
-    theirs = writes(tmp_path, data, everybody, False)
-    ours = sealane.encrypt(data, recipients=[person.recipient for person in everybody])
-    for person in everybody:
-        assert sealane.decrypt(theirs, identities=[person.identity]) == data
-        assert reads(tmp_path, ours, person) == data
-    # The one that fits may stand anywhere among those that do not.
+    theirs = writes(tmp_path, data, all_holders, False)
+    ours = sealane.encrypt(data, recipients=[holder.recipient for holder in all_holders])
+    for holder in all_holders:
+        assert sealane.decrypt(theirs, identities=[holder.identity]) == data
+        assert reads(tmp_path, ours, holder) == data
+    # The matching identity may be at any position.
     others = [sealane.keys.generate("age") for _ in range(3)]
-    assert sealane.decrypt(theirs, identities=[*others, people["ssh-rsa"].identity, *others]) == data
+    assert sealane.decrypt(theirs, identities=[*others, holders["ssh-rsa"].identity, *others]) == data
 
 
-@pytest.mark.parametrize("stranger", STRANGERS)
-def test_who_is_not_meant(tmp_path: Path, people: dict[str, Person], stranger: str) -> None:
-    writes, _ = STRANGERS[stranger]
-    theirs = writes(tmp_path, SHORT, [people["x25519"]], False)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_rejects_an_identity_without_recipient(
+    tmp_path: Path, holders: dict[str, KeyHolder], program: str
+) -> None:
+    writes, _ = PROGRAMS[program]
+    theirs = writes(tmp_path, SHORT, [holders["x25519"]], False)
     for identity in (
-        people["ssh-ed25519"].identity,
-        people["ssh-rsa"].identity,
+        holders["ssh-ed25519"].identity,
+        holders["ssh-rsa"].identity,
         sealane.keys.generate("age"),
     ):
         with pytest.raises(sealane.NoMatchingKeyError):
             sealane.decrypt(theirs, identities=[identity])
-    ours = sealane.encrypt(SHORT, recipients=[people["x25519"].recipient])
+    ours = sealane.encrypt(SHORT, recipients=[holders["x25519"].recipient])
     with pytest.raises(pyrage.DecryptError, match="No matching keys"):
         pyrage.decrypt(ours, [pyrage.x25519.Identity.generate()])
     run("age-keygen", "-o", tmp_path / "other")
     assert "no identity matched" in refused("age", "-d", "-i", tmp_path / "other", stdin=ours)
 
 
-@pytest.mark.parametrize("stranger", STRANGERS)
+@pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("armor", [False, True], ids=["binary", "armor"])
-def test_what_was_changed(tmp_path: Path, people: dict[str, Person], armor: bool, stranger: str) -> None:
-    """Each kind of damage has an error of its own, and no stranger opens our file with that damage either."""
-    writes, _ = STRANGERS[stranger]
-    person = people["x25519"]
+def test_both_reject_changed_files(
+    tmp_path: Path, holders: dict[str, KeyHolder], armor: bool, program: str
+) -> None:
+    """Each kind of damage has its own error, and the other implementations reject the file as well."""
+    writes, _ = PROGRAMS[program]
+    holder = holders["x25519"]
     for sealed in (
-        writes(tmp_path, SHORT, [person], False),
-        sealane.encrypt(SHORT, recipients=[person.recipient]),
+        writes(tmp_path, SHORT, [holder], False),
+        sealane.encrypt(SHORT, recipients=[holder.recipient]),
     ):
         mac = sealed.index(b"\n--- ") + 5
         payload = sealed.index(b"\n", mac) + 1
@@ -227,19 +233,19 @@ def test_what_was_changed(tmp_path: Path, people: dict[str, Person], armor: bool
             changed = bytearray(sealed)
             changed[place] ^= 1 if place < payload else 0x80
             with pytest.raises(error):
-                sealane.decrypt(changed, identities=[person.identity])
+                sealane.decrypt(changed, identities=[holder.identity])
             with pytest.raises(pyrage.DecryptError):
-                pyrage.decrypt(bytes(changed), [person.pyrage_identity()])
+                pyrage.decrypt(bytes(changed), [holder.pyrage_identity()])
         for end in (10, mac, payload + 8, len(sealed) - 1):
             with pytest.raises(sealane.SealaneError):
-                sealane.decrypt(sealed[:end], identities=[person.identity])
+                sealane.decrypt(sealed[:end], identities=[holder.identity])
 
 
 @pytest.mark.parametrize("armor", [False, True], ids=["binary", "armor"])
 def test_passphrases_of_pyrage(tmp_path: Path, armor: bool) -> None:
     data = pattern(CHUNK + 1)
     theirs = pyrage.passphrase.encrypt(data, PASSPHRASE, armored=armor)
-    # pyrage takes the work that this machine does in a second, which may be more than is allowed by itself.
+    # pyrage picks the work factor for one second on this machine, which may exceed the default limit.
     assert sealane.decrypt(theirs, passphrase=PASSPHRASE, max_work_factor=24) == data
     with pytest.raises(sealane.NoMatchingKeyError):
         sealane.decrypt(theirs, passphrase=PASSPHRASE + "?", max_work_factor=24)
@@ -251,7 +257,7 @@ def test_passphrases_of_pyrage(tmp_path: Path, armor: bool) -> None:
 
 @pytest.mark.parametrize("armor", [False, True], ids=["binary", "armor"])
 def test_passphrases_of_age(tmp_path: Path, armor: bool) -> None:
-    """The program reads them from a terminal and from nowhere else."""
+    """The program reads passphrases only from a terminal."""
     data = pattern(CHUNK + 1)
     plain, theirs, ours, back = (tmp_path / name for name in ("plain", "theirs", "ours", "back"))
     plain.write_bytes(data)
@@ -276,7 +282,7 @@ def test_passphrases_of_age(tmp_path: Path, armor: bool) -> None:
 
 
 def test_key_files(tmp_path: Path) -> None:
-    """The files of age-keygen are ours, and ours are the program's."""
+    """sealane reads the files of age-keygen, and age reads ours."""
     run("age-keygen", "-o", tmp_path / "theirs")
     theirs = sealane.keys.load(tmp_path / "theirs")
     assert theirs.kind == "age"
@@ -298,7 +304,7 @@ def test_key_files(tmp_path: Path) -> None:
     assert sealane.decrypt(sealed, identities=[ours]) == SHORT
 
 
-def test_key_files_with_a_passphrase(tmp_path: Path) -> None:
+def test_encrypted_key_files(tmp_path: Path) -> None:
     ours = sealane.keys.generate("age")
     ours.save(tmp_path / "ours", PASSPHRASE)
     sealed = tmp_path / "sealed"
@@ -316,31 +322,31 @@ def test_key_files_with_a_passphrase(tmp_path: Path) -> None:
         sealane.keys.load(tmp_path / "theirs", "another")
 
 
-def test_a_key_for_recipients(tmp_path: Path, people: dict[str, Person]) -> None:
-    """A symmetric key for people is its JWK in a file that every age opens."""
+def test_symmetric_keys_for_recipients(tmp_path: Path, holders: dict[str, KeyHolder]) -> None:
+    """A symmetric key for recipients is its JWK in an age file."""
     key = sealane.keys.generate("aes-256")
-    recipients = [person.recipient for person in people.values()]
+    recipients = [holder.recipient for holder in holders.values()]
     key.save(tmp_path / "key.age", recipients=recipients)
-    for person in people.values():
-        for _, reads in STRANGERS.values():
-            text = reads(tmp_path, (tmp_path / "key.age").read_bytes(), person).decode()
+    for holder in holders.values():
+        for _, reads in PROGRAMS.values():
+            text = reads(tmp_path, (tmp_path / "key.age").read_bytes(), holder).decode()
             assert bytes(sealane.keys.Key.from_text(text)) == bytes(key)
-        assert bytes(sealane.keys.load(tmp_path / "key.age", identities=[person.identity])) == bytes(key)
-    for writes, _ in STRANGERS.values():
+        assert bytes(sealane.keys.load(tmp_path / "key.age", identities=[holder.identity])) == bytes(key)
+    for writes, _ in PROGRAMS.values():
         (tmp_path / "theirs.age").write_bytes(
-            writes(tmp_path, key.to_text().encode(), [people["x25519"]], True)
+            writes(tmp_path, key.to_text().encode(), [holders["x25519"]], True)
         )
-        identities = [people["x25519"].identity]
+        identities = [holders["x25519"].identity]
         assert bytes(sealane.keys.load(tmp_path / "theirs.age", identities=identities)) == bytes(key)
 
 
-def test_what_they_cannot_read(people: dict[str, Person]) -> None:
-    """An empty list of recipients, or people beside a passphrase, is a mistake here as it is there."""
+def test_rejects_what_age_cannot_read(holders: dict[str, KeyHolder]) -> None:
+    """An empty list of recipients, or recipients together with a passphrase, is an error in both."""
     with pytest.raises((TypeError, ValueError)):
         sealane.encrypt(SHORT, recipients=[])
     with pytest.raises(TypeError):
-        sealane.encrypt(SHORT, recipients=[people["x25519"].recipient], passphrase=PASSPHRASE)
+        sealane.encrypt(SHORT, recipients=[holders["x25519"].recipient], passphrase=PASSPHRASE)
     with pytest.raises(TypeError):
-        sealane.encrypt(SHORT, recipients=people["x25519"].recipient)
+        sealane.encrypt(SHORT, recipients=holders["x25519"].recipient)
     with pytest.raises(ValueError, match="context"):
-        sealane.encrypt(SHORT, recipients=[people["x25519"].recipient], context=b"context")
+        sealane.encrypt(SHORT, recipients=[holders["x25519"].recipient], context=b"context")

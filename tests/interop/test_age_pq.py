@@ -1,4 +1,4 @@
-"""Files for ``age1pq…``, and a reader and a writer that are made of pyca's parts alone.
+"""Files for ``age1pq…``, with a reader and a writer made of primitives of pyca cryptography.
 
 Nothing that pip or Debian 12 installs knows this recipient: age does from 1.3 on, pyrage does not. Its
 stanza is one HPKE message (RFC 9180) with the KEM MLKEM768-X25519, which ``cryptography`` 50 has; so that
@@ -22,7 +22,7 @@ LENGTHS = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, (1 << 20) + 1]
 
 
 def identity_of(key: sealane.keys.Key) -> str:
-    """The line that is the secret; a comment may stand before it."""
+    """Returns the line with the secret key, after an optional comment."""
     (line,) = (line for line in key.to_text().splitlines() if line.startswith("AGE-SECRET-KEY-PQ-1"))
     return line
 
@@ -38,8 +38,8 @@ def test_keys() -> None:
     assert again.public == key.public
 
 
-def test_their_key() -> None:
-    """A seed of ours is a key; what pyca makes of it is what we make of it."""
+def test_a_seed_gives_the_same_key() -> None:
+    """A seed gives the same key in pyca and in sealane."""
     key = sealane.keys.Key.from_text(to_bech32("age-secret-key-pq-", pattern(32)).upper())
     assert str(key.public) == to_bech32("age1pq", age_format.x_wing_public_bytes(pattern(32)))
 
@@ -72,8 +72,8 @@ def test_several_recipients() -> None:
         sealane.decrypt(theirs, identities=[sealane.keys.generate("age-pq"), sealane.keys.generate("age")])
 
 
-def test_what_is_not_post_quantum_is_not_mixed_in(tmp_path: Path) -> None:
-    """One recipient that a quantum computer breaks would undo the others."""
+def test_rejects_mixing_with_classical_recipients(tmp_path: Path) -> None:
+    """A quantum computer that breaks one recipient would decrypt the file."""
     run("age-keygen", "-o", tmp_path / "classical")
     classical = run("age-keygen", "-y", tmp_path / "classical").decode().strip()
     with pytest.raises(ValueError, match="post-quantum"):

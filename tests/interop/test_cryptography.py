@@ -1,4 +1,4 @@
-"""sealane and pyca's ``cryptography`` read each other. It is a requirement: without it these tests fail."""
+"""sealane and pyca ``cryptography`` read each other. The package is required."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def pattern(length: int) -> bytes:
 
 
 def through(peer: Any, data: bytes) -> bytes:
-    """All of the data, in uneven pieces."""
+    """Yields the data in pieces of different lengths."""
     cut = len(data) // 3
     return bytes(peer.update(data[:cut]) + peer.update(data[cut:]) + peer.finalize())
 
@@ -132,8 +132,8 @@ def test_counter_mode(key_len: int, iv: bytes, offset: int, length: int) -> None
 
 
 @pytest.mark.parametrize("key_len", [16, 24, 32])
-def test_counter_mode_far_out(key_len: int) -> None:
-    """The peer cannot seek, but its first counter block can be anything."""
+def test_counter_mode_at_large_offsets(key_len: int) -> None:
+    """The other library cannot seek, but it accepts any first counter block."""
     key, data = pattern(key_len), pattern(1000)
     start = int.from_bytes(pattern(16), "big")
     for block in 1, (1 << 32) - 2, (1 << 59) + 7, (1 << 60) - 80:

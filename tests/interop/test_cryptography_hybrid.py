@@ -1,4 +1,4 @@
-"""Key files, RSA-OAEP, HPKE and key derivation: sealane and pyca's ``cryptography`` read each other.
+"""Key files, RSA-OAEP, HPKE and key derivation: sealane and pyca ``cryptography`` read each other.
 
 The tuples of pycryptodome, as the notebook makes them, are read too.
 """
@@ -83,15 +83,15 @@ def oaep(hash_: hashes.HashAlgorithm) -> padding.OAEP:
 
 @pytest.mark.parametrize("kind", ["rsa-2048", "rsa-3072"])
 def test_rsa_messages(kind: str) -> None:
-    """capsule || nonce || ciphertext || tag, put together here from pyca's parts."""
+    """The message is wrapped key || nonce || ciphertext || tag, computed here with pyca."""
     key = sealane.keys.generate(kind)
     assert key.public is not None
     theirs, modulus = theirs_of(key), int(kind[4:]) // 8
     for length in LENGTHS:
         data, aad = pattern(length), pattern(length % 37)
         secret, nonce = os.urandom(32), os.urandom(12)
-        capsule = theirs.public_key().encrypt(secret, oaep(hashes.SHA256()))
-        message = capsule + nonce + AESGCM(secret).encrypt(nonce, data, aad)
+        wrapped_key = theirs.public_key().encrypt(secret, oaep(hashes.SHA256()))
+        message = wrapped_key + nonce + AESGCM(secret).encrypt(nonce, data, aad)
         assert sealane.hybrid.open(key, message, aad) == data
         assert sealane.hybrid.open(key.to_text(), message, aad) == data
 
@@ -113,27 +113,27 @@ def test_rsa_messages(kind: str) -> None:
 
 @pytest.mark.parametrize("bits", [2048, 3072])
 @pytest.mark.parametrize("key_len", [16, 24, 32])
-def test_the_notebooks_tuples(bits: int, key_len: int) -> None:
-    """Made by pycryptodome with the notebook's own lines."""
+def test_rsa_tuples_of_pycryptodome(bits: int, key_len: int) -> None:
+    """The tuples are made with the code of the notebook and PyCryptodome."""
     pair = RSA.generate(bits)
     secret, data = os.urandom(key_len), pattern(1000)
-    capsule = PKCS1_OAEP.new(pair.publickey()).encrypt(secret)
+    wrapped_key = PKCS1_OAEP.new(pair.publickey()).encrypt(secret)
     cipher = AES.new(secret, AES.MODE_GCM)
     ciphertext, tag = cipher.encrypt_and_digest(data)
     assert len(cipher.nonce) == 16
 
     for pem in (pair.export_key(), pair.export_key(pkcs=8)):
         private = sealane.keys.Key.from_text(pem.decode())
-        opened = sealane.hybrid.rsa_open_parts(private, capsule, ciphertext, cipher.nonce, tag)
+        opened = sealane.hybrid.rsa_open_parts(private, wrapped_key, ciphertext, cipher.nonce, tag)
         assert opened == data
     assert sealane.keys.PublicKey(pair.publickey().export_key().decode()) == private.public
-    damaged = bytearray(capsule)
+    damaged = bytearray(wrapped_key)
     damaged[-1] ^= 1
     for parts in (
         (damaged, ciphertext, cipher.nonce, tag),
-        (capsule, ciphertext[:-1] + bytes([ciphertext[-1] ^ 1]), cipher.nonce, tag),
-        (capsule, ciphertext, bytes(16), tag),
-        (capsule, ciphertext, cipher.nonce, bytes(16)),
+        (wrapped_key, ciphertext[:-1] + bytes([ciphertext[-1] ^ 1]), cipher.nonce, tag),
+        (wrapped_key, ciphertext, bytes(16), tag),
+        (wrapped_key, ciphertext, cipher.nonce, bytes(16)),
     ):
         with pytest.raises(sealane.AuthenticationError):
             sealane.hybrid.rsa_open_parts(private, *parts)
@@ -151,7 +151,7 @@ KEMS = {"x25519": KEM.X25519, "p-256": KEM.P256}
 @pytest.mark.parametrize("suite", SUITES)
 @pytest.mark.parametrize("kind", KEMS)
 def test_hpke(kind: str, suite: str | None) -> None:
-    """enc || ciphertext. What pyca has of associated data is below its public names."""
+    """The message is enc || ciphertext. In pyca, associated data has no public name."""
     theirs = Suite(KEMS[kind], KDF.HKDF_SHA256, SUITES[suite])
     key = sealane.keys.generate(kind)
     assert key.public is not None
@@ -180,7 +180,7 @@ def test_hpke(kind: str, suite: str | None) -> None:
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_x_wing(suite: str | None) -> None:
-    """Its file is a PKCS#8 that ends in the seed, and an SPKI that ends in the public key."""
+    """The PKCS#8 ends with the seed, and the SPKI with the public key."""
     theirs = Suite(KEM.MLKEM768_X25519, KDF.HKDF_SHA256, SUITES[suite])
     key = sealane.keys.generate("x-wing")
     seed, public = (der(text)[-length:] for text, length in ((key.to_text(), 32), (str(key.public), 1216)))
@@ -200,7 +200,7 @@ def der(pem: str) -> bytes:
 
 
 def test_scrypt() -> None:
-    """A passphrase in a file of age, with pyca's scrypt."""
+    """An age file with a passphrase, read with the scrypt of pyca."""
     sealed = sealane.encrypt(b"message", passphrase=PASSPHRASE)
     assert age_format.reads_with_passphrase(sealed, PASSPHRASE.encode()) == b"message"
 

@@ -57,13 +57,13 @@ def test_every_configuration(configuration: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("curve", ["secp256k1", "x25519", "ed25519"])
-def test_how_keys_are_written(curve: str) -> None:
-    """Hexadecimal with and without 0x, in either case, or bytes."""
+def test_spellings_of_keys(curve: str) -> None:
+    """Keys are hexadecimal with or without 0x, in upper or lower case, or bytes."""
     key, config = PrivateKey(curve), Config(elliptic_curve=curve)  # type: ignore[arg-type]
     publics: list[str | bytes] = [key.public_key.to_hex(), key.public_key.to_bytes()]
     if curve == "secp256k1":
         publics += [key.public_key.to_hex(True), key.public_key.to_bytes(True)]
-        # Ethereum leaves the 04 away.
+        # Ethereum omits the prefix 04.
         publics += [key.public_key.to_hex()[2:], key.public_key.to_bytes()[1:]]
     privates: list[str | bytes] = [key.to_hex(), key.secret]
     for keys in (publics, privates):
@@ -107,8 +107,8 @@ def test_text_and_address() -> None:
         assert sealane.keys.PublicKey(text) == key.public
 
 
-def test_what_eciespy_lets_through() -> None:
-    """Points with the prefixes 06 and 07, x25519 keys with a bit that does not count, keys of no length."""
+def test_unusual_keys_that_eciespy_accepts() -> None:
+    """Points with the prefixes 06 and 07, x25519 keys with the ignored bit set, and empty keys."""
     key = PrivateKey("secp256k1")
     hybrid = bytearray(ecies.encrypt(key.public_key.to_hex(), b"message"))
     hybrid[0] = 6 + (hybrid[64] & 1)

@@ -1,4 +1,4 @@
-"""What strangers wrote long ago opens today, from Python as well."""
+"""Files that other implementations and older releases wrote are readable from Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def name(path: Path) -> str:
     return path.name
 
 
-def test_all_are_known() -> None:
+def test_every_golden_file_has_a_test() -> None:
     known = {
         *CHUNKED,
         *AGE,

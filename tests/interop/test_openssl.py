@@ -1,4 +1,4 @@
-"""Key files and RSA-OAEP: the program openssl reads ours, and we read what it writes."""
+"""Key files and RSA-OAEP: the program openssl and sealane read each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GENERATE = {
     "x25519": ("-algorithm", "X25519"),
 }
 CURVES = {"p-256": "prime256v1", "secp256k1": "secp256k1"}
-# How openssl encrypts a PKCS#8 file: what it does by itself, and what it is told to.
+# Options of openssl for an encrypted PKCS#8 file; the first is its default.
 ENCRYPTIONS = {
     "default": (),
     "aes-128-cbc": ("-v2", "aes-128-cbc"),
@@ -33,7 +33,7 @@ ENCRYPTIONS = {
 
 
 def text_of(public: sealane.keys.PublicKey, folder: Path) -> str:
-    """As a file has it."""
+    """Returns the key as the text of a file."""
     path = folder / "public.pem"
     public.save(path, overwrite=True)
     return path.read_text()
@@ -44,7 +44,7 @@ def public_of(path: Path, *options: str) -> str:
 
 
 @pytest.mark.parametrize("kind", GENERATE)
-def test_they_read_our_keys(tmp_path: Path, kind: str) -> None:
+def test_openssl_reads_our_keys(tmp_path: Path, kind: str) -> None:
     key = sealane.keys.generate(kind)
     assert key.public is not None
     path, public = tmp_path / "key.pem", text_of(key.public, tmp_path)
@@ -60,14 +60,14 @@ def test_they_read_our_keys(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", GENERATE)
-def test_we_read_their_keys(tmp_path: Path, kind: str) -> None:
+def test_reads_keys_of_openssl(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "key.pem"
     run("openssl", "genpkey", *GENERATE[kind], "-out", path)
     key, public = sealane.keys.load(path), public_of(path)
     assert key.kind == kind
     assert key.public == sealane.keys.PublicKey(public)
     assert text_of(key.public, tmp_path) == public
-    # What we write of it is what they wrote, to openssl's eyes.
+    # For openssl, our file has the same key as its own.
     key.save(tmp_path / "again.pem")
     again = run("openssl", "pkey", "-in", tmp_path / "again.pem", "-outform", "DER")
     assert again == run("openssl", "pkey", "-in", path, "-outform", "DER")
@@ -75,7 +75,7 @@ def test_we_read_their_keys(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("encryption", ENCRYPTIONS)
 @pytest.mark.parametrize("kind", ["rsa-2048", "p-256", "secp256k1", "x25519"])
-def test_we_read_their_encrypted_keys(tmp_path: Path, kind: str, encryption: str) -> None:
+def test_reads_encrypted_keys_of_openssl(tmp_path: Path, kind: str, encryption: str) -> None:
     plain, path = tmp_path / "plain.pem", tmp_path / "key.pem"
     run("openssl", "genpkey", *GENERATE[kind], "-out", plain)
     options = ("-topk8", "-passout", f"pass:{PASSPHRASE}", *ENCRYPTIONS[encryption])
@@ -88,8 +88,8 @@ def test_we_read_their_encrypted_keys(tmp_path: Path, kind: str, encryption: str
         sealane.keys.load(path)
 
 
-def test_older_files_of_rsa(tmp_path: Path) -> None:
-    """PKCS#1: BEGIN RSA PRIVATE KEY, BEGIN RSA PUBLIC KEY."""
+def test_reads_pkcs1_files(tmp_path: Path) -> None:
+    """PKCS#1 has the labels BEGIN RSA PRIVATE KEY and BEGIN RSA PUBLIC KEY."""
     run("openssl", "genrsa", "-traditional", "-out", tmp_path / "old.pem", "2048")
     assert (tmp_path / "old.pem").read_text().startswith("-----BEGIN RSA PRIVATE KEY-----")
     key = sealane.keys.load(tmp_path / "old.pem")
@@ -99,8 +99,8 @@ def test_older_files_of_rsa(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", CURVES)
-def test_older_files_of_curves(tmp_path: Path, kind: str) -> None:
-    """SEC 1: BEGIN EC PARAMETERS and BEGIN EC PRIVATE KEY; the public key compressed or left out."""
+def test_reads_sec1_files(tmp_path: Path, kind: str) -> None:
+    """SEC 1 has the labels BEGIN EC PARAMETERS and BEGIN EC PRIVATE KEY. The public key is optional."""
     run("openssl", "ecparam", "-name", CURVES[kind], "-genkey", "-out", tmp_path / "old.pem")
     assert "-----BEGIN EC PRIVATE KEY-----" in (tmp_path / "old.pem").read_text()
     key = sealane.keys.load(tmp_path / "old.pem")
@@ -117,8 +117,8 @@ def test_older_files_of_curves(tmp_path: Path, kind: str) -> None:
         assert sealane.keys.PublicKey(compressed) == key.public
 
 
-def test_what_nobody_should_use_is_said(tmp_path: Path) -> None:
-    """An encryption of the last century, and keys of other kinds: the line says what they are."""
+def test_names_unsupported_encryption_and_keys(tmp_path: Path) -> None:
+    """The error names the obsolete encryption or the unsupported kind of key."""
     run(
         "openssl",
         "genrsa",
@@ -158,7 +158,7 @@ OAEP = (
 
 @pytest.mark.parametrize("kind", ["rsa-2048", "rsa-3072", "rsa-4096"])
 def test_oaep(tmp_path: Path, kind: str) -> None:
-    """The capsule of a message opens with `openssl pkeyutl`, and one that it made opens here."""
+    """`openssl pkeyutl` unwraps the key of a message, and sealane unwraps a key that it wrapped."""
     modulus = int(kind[4:]) // 8
     key = sealane.keys.generate(kind)
     assert key.public is not None
@@ -174,18 +174,18 @@ def test_oaep(tmp_path: Path, kind: str) -> None:
     assert sealane.Aead("aes-256-gcm", secret).decrypt(nonce, ciphertext, b"aad") == data
 
     secret = pattern(32)
-    capsule = run("openssl", "pkeyutl", "-encrypt", "-pubin", "-inkey", public, *OAEP, stdin=secret)
+    wrapped = run("openssl", "pkeyutl", "-encrypt", "-pubin", "-inkey", public, *OAEP, stdin=secret)
     sealed = sealane.Aead("aes-256-gcm", secret).seal(data, b"aad")
-    assert sealane.hybrid.open(key, capsule + sealed, b"aad") == data
+    assert sealane.hybrid.open(key, wrapped + sealed, b"aad") == data
 
 
-def test_the_notebooks_capsule(tmp_path: Path) -> None:
-    """SHA-1, as openssl does by itself."""
+def test_oaep_with_sha1(tmp_path: Path) -> None:
+    """SHA-1 is the default of openssl."""
     run("openssl", "genpkey", *GENERATE["rsa-2048"], "-out", tmp_path / "key.pem")
     (tmp_path / "public.pem").write_text(public_of(tmp_path / "key.pem"))
     options = ("-pkeyopt", "rsa_padding_mode:oaep")
     secret = pattern(32)
-    capsule = run(
+    wrapped = run(
         *("openssl", "pkeyutl", "-encrypt", "-pubin", "-inkey"),
         tmp_path / "public.pem",
         *options,
@@ -194,12 +194,12 @@ def test_the_notebooks_capsule(tmp_path: Path) -> None:
     sealed = sealane.Aead("aes-256-gcm", secret).seal(b"message")
     nonce, ciphertext, tag = sealed[:12], sealed[12:-16], sealed[-16:]
     key = sealane.keys.load(tmp_path / "key.pem")
-    assert sealane.hybrid.rsa_open_parts(key, capsule, ciphertext, nonce, tag) == b"message"
+    assert sealane.hybrid.rsa_open_parts(key, wrapped, ciphertext, nonce, tag) == b"message"
     with pytest.raises(sealane.AuthenticationError):
-        sealane.hybrid.rsa_open_parts(key, capsule, ciphertext, nonce, tag, oaep="sha256")
+        sealane.hybrid.rsa_open_parts(key, wrapped, ciphertext, nonce, tag, oaep="sha256")
 
 
-def test_no_secret_in_what_is_shown(tmp_path: Path) -> None:
+def test_errors_contain_no_secret(tmp_path: Path) -> None:
     for kind in GENERATE:
         key = sealane.keys.generate(kind)
         body = re.sub(r"-----[^-]*-----|\s", "", key.to_text())

@@ -1,4 +1,4 @@
-"""sealane and Tink's Python library read each other's streams and each other's keysets."""
+"""sealane and the Python library of Tink read the streams and the keysets of each other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tink.streaming_aead import streaming_aead_key_templates as templates
 streaming_aead.register()
 
 KIB, MIB = 1 << 10, 1 << 20
-# Bytes of the key, of a segment, and what it is called here.
+# Length of the key and of a segment in bytes, and the name of the format.
 TEMPLATES = {
     "AES128_GCM_HKDF_4KB": (16, 4 * KIB, "tink-4kb"),
     "AES256_GCM_HKDF_4KB": (32, 4 * KIB, "tink-4kb"),
@@ -29,7 +29,7 @@ TEMPLATES = {
 
 
 def lengths(key_len: int, segment: int) -> list[int]:
-    """Around the ends of the first segment, which has the header in it, and of the ones after it."""
+    """Lengths around the ends of the first segment, which contains the header, and of later ones."""
     first, other = segment - (1 + key_len + 7) - 16, segment - 16
     ends = [first + n * other for n in (0, 1, 2)] + ([first + 300 * other] if segment < MIB else [])
     return [0, 1, 16, 1000, *(end + d for end in ends for d in (-1, 0, 1))]
@@ -44,7 +44,7 @@ CONTEXTS = [b"", b"context", bytes(range(256)) * 5]
 
 
 class Kept(io.BytesIO):
-    """Tink closes what it writes to."""
+    """A buffer that stays readable after Tink closes it."""
 
     def close(self) -> None:
         self.value = self.getvalue()
@@ -52,7 +52,7 @@ class Kept(io.BytesIO):
 
 
 class Keyset:
-    """Tink's keyset of one key."""
+    """Returns a Tink keyset of one key."""
 
     def __init__(self, handle: Any) -> None:
         self.json: str = json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN)
@@ -82,7 +82,7 @@ class Keyset:
 
 
 @pytest.mark.parametrize(("template", "length"), CASES)
-def test_files(tmp_path: Path, template: str, length: int) -> None:
+def test_files_both_ways(tmp_path: Path, template: str, length: int) -> None:
     key_len, _, format_name = TEMPLATES[template]
     data, context = pattern(length), CONTEXTS[length % len(CONTEXTS)]
     theirs = Keyset.fresh(template)
@@ -122,8 +122,8 @@ def test_files(tmp_path: Path, template: str, length: int) -> None:
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_keysets(template: str) -> None:
-    """A key of ours is a keyset of theirs."""
+def test_keysets_both_ways(template: str) -> None:
+    """A sealane key can be used as a Tink keyset."""
     key_len, _, format_name = TEMPLATES[template]
     key = pattern(key_len)
     ours = sealane.keys.TinkKeyset.from_key(key, format_name)
@@ -134,7 +134,7 @@ def test_keysets(template: str) -> None:
         assert theirs.reads(sealane.encrypt(b"message", key=keyset, context=b"aad"), b"aad") == b"message"
         assert sealane.decrypt(theirs.writes(b"message", b"aad"), key=keyset, context=b"aad") == b"message"
     assert key.hex() not in repr(ours)
-    # What is in the template is in our JSON as well: nothing but the number of the key differs.
+    # Our JSON equals that of the template, except for the key ID.
     fresh = json.loads(Keyset.fresh(template).json)["key"][0]
     (mine,) = json.loads(ours.to_json())["key"]
     assert mine.keys() == fresh.keys()
@@ -142,7 +142,7 @@ def test_keysets(template: str) -> None:
 
 
 def test_several_keys() -> None:
-    """What an older key of the keyset wrote is still read."""
+    """Files of an older key of the keyset are still readable."""
     old, new = (Keyset.fresh("AES256_GCM_HKDF_4KB") for _ in range(2))
     both = json.loads(new.json)
     both["key"] += json.loads(old.json)["key"]
@@ -157,7 +157,7 @@ def test_several_keys() -> None:
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_what_was_changed(template: str) -> None:
+def test_both_reject_changed_files(template: str) -> None:
     theirs = Keyset.fresh(template)
     keyset = sealane.keys.TinkKeyset(theirs.json)
     for sealed in (
@@ -177,8 +177,8 @@ def test_what_was_changed(template: str) -> None:
             theirs.reads(sealed, b"other")
 
 
-def test_what_is_no_such_keyset() -> None:
-    """Keys of other primitives, and no JSON at all."""
+def test_rejects_other_keysets() -> None:
+    """Keysets of other primitives, and text that is not JSON."""
     aead.register()
     handle = tink.new_keyset_handle(aead.aead_key_templates.AES256_GCM)
     for text in (json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN), "{}", "", "no JSON"):

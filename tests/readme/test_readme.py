@@ -1,4 +1,4 @@
-"""The examples of README.md and of the guide are run as they are printed there, in an empty folder."""
+"""Runs the examples of README.md and of the guide as printed, in an empty folder."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def blocks(language: str) -> list[str]:
-    """The code blocks in this language."""
+    """Returns the code blocks in a language."""
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
@@ -33,7 +33,7 @@ def test_python(folder: pathlib.Path) -> None:
 
 
 def environment() -> dict[str, str]:
-    """The program that was installed beside this Python is found first."""
+    """Returns an environment in which the program of this Python is found first."""
     return os.environ | {"PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
@@ -49,7 +49,7 @@ def test_shell(folder: pathlib.Path) -> None:
 
 
 def guide(language: str) -> dict[str, str]:
-    """The code blocks of the guide in this language, by page and number."""
+    """Returns the code blocks of the guide in a language, by page and number."""
     return {
         f"{page.name}-{number}": text
         for page in sorted((ROOT / "docs" / "guide").glob("*.md"))
@@ -75,7 +75,7 @@ def test_guide_in_the_shell(name: str, folder: pathlib.Path) -> None:
 
 
 def test_rust_block_is_the_crates_first_example() -> None:
-    """The crate's own documentation test runs it; README may not drift from it."""
+    """The documentation test of the crate runs it, so the README must contain the same code."""
     library = (ROOT / "crates/sealane/src/lib.rs").read_text()
     documented = "\n".join(line.removeprefix("//!").removeprefix(" ") for line in library.splitlines())
     (example,) = blocks("rust")

@@ -1,4 +1,4 @@
-"""The plots and quotations on the guide's page on speed are those of the record that it links to."""
+"""The plots and quotations of the guide on speed match the record that it links to."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def test_the_page_has_plots_and_quotations() -> None:
 def test_a_chart_is_drawn_from_the_record(folder: str, name: str, number: str) -> None:
     plot = experiment(name).plots[int(number) - 1]
     drawn = plots.svg(plot, load(ROOT / folder).of(name), plots.WIDE, f"{name}-{number}", themed=False)
-    kept = (ROOT / folder / f"{name}-{number}.svg").read_text(encoding="utf-8")
-    assert drawn == kept, "draw it again: sealane-lab report, and copy the picture into the record"
+    recorded = (ROOT / folder / f"{name}-{number}.svg").read_text(encoding="utf-8")
+    assert drawn == recorded, "draw it again: sealane-lab report, and copy the picture into the record"
 
 
 @pytest.mark.parametrize("quote", QUOTES)

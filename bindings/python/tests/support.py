@@ -1,4 +1,4 @@
-"""What several test files share."""
+"""Constants and functions that several test files use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAIRS = [
     for row in sealane.providers()
     if row.available and row.algorithm in ALGORITHMS
 ]
-"""Every algorithm with every provider that computes it here."""
+"""Every algorithm with every provider that is available for it."""
 
 SPECKS = {
     "speck32-64": (4, 8),
@@ -33,7 +33,7 @@ SPECKS = {
     "speck128-192": (16, 24),
     "speck128-256": (16, 32),
 }
-"""Bytes of a block and of a key."""
+"""Length of a block and of a key in bytes."""
 
 CHUNK = 16384
 SEALED_CHUNK = CHUNK + 16
@@ -45,24 +45,24 @@ BORDERS = [0, 1, 15, 16, *(n * CHUNK + d for n in (1, 2) for d in (-1, 0, 1)), 2
 
 @functools.cache
 def pattern(length: int) -> bytes:
-    """Bytes without two equal blocks side by side: 251 is prime, so no power of two is a period."""
+    """Returns bytes without equal neighbouring blocks: 251 is prime, so no power of two is a period."""
     return (bytes(range(251)) * (length // 251 + 1))[:length]
 
 
 def aead(algorithm: str = "aes-256-gcm", provider: str | None = None) -> sealane.Aead:
-    """One with a key that is always the same."""
+    """Returns an Aead with a fixed key."""
     lengths = {row.name: row.key_len for row in sealane.algorithms()}
     return sealane.Aead(algorithm, pattern(lengths[algorithm]), provider)
 
 
 def leftovers(folder: Path, *known: str) -> list[str]:
-    """What is in the folder besides the files that are known to be there."""
+    """Returns the names in a folder, without the known files."""
     return sorted(path.name for path in folder.iterdir() if path.name not in known)
 
 
 @dataclasses.dataclass(frozen=True)
 class AgeCase:
-    """A file of the age testkit (C2SP/CCTV) and what must come of it."""
+    """A file of the age testkit (C2SP/CCTV) and its expected result."""
 
     name: str
     expect: str

@@ -1,4 +1,4 @@
-"""Files for people and passphrases: every way in and out, every way to be wrong."""
+"""Files for recipients and passphrases: round trips, wrong arguments and damaged files."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ DATA = pattern(LENGTH)
 SEALED = sealane.encrypt(DATA, recipients=[str(AGE.public)])
 TESTKIT = {case.name: case for case in age_testkit()}
 QUICK = TESTKIT["scrypt_no_match"]
-"""Its passphrase takes 2^10 of work, where ours takes 2^18, a second."""
+"""A file with the scrypt work factor 10. Ours use 18, which takes a second."""
 SSH = ROOT / "crates" / "sealane" / "tests" / "age"
 
 
 def ways_out(tmp_path: Path, file: bytes) -> list[Callable[..., bytes]]:
-    """Every way to decrypt."""
+    """The functions that decrypt."""
     path, out = tmp_path / "sealed", tmp_path / "out"
     path.write_bytes(file)
 
@@ -73,7 +73,7 @@ def ways_out(tmp_path: Path, file: bytes) -> list[Callable[..., bytes]]:
 @pytest.mark.parametrize("armor", [False, True])
 @pytest.mark.parametrize("key", [AGE, PQ], ids=lambda key: key.kind)
 @pytest.mark.parametrize("length", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 1_500_001])
-def test_there_and_back(tmp_path: Path, length: int, key: sealane.keys.Key, armor: bool) -> None:
+def test_files_round_trip(tmp_path: Path, length: int, key: sealane.keys.Key, armor: bool) -> None:
     data = pattern(length)
     (tmp_path / "plain").write_bytes(data)
     sealane.encrypt_file(tmp_path / "plain", tmp_path / "one", recipients=[key.public], armor=armor)
@@ -109,14 +109,14 @@ def test_random_access(tmp_path: Path, armor: bool) -> None:
             assert f.read(count) == DATA[start : start + count]
 
 
-def test_anybody_of_several_can_read() -> None:
+def test_each_recipient_can_decrypt() -> None:
     file = sealane.encrypt(DATA, recipients=[OTHER.public, str(AGE.public)])
     for identities in [[AGE], [OTHER], [sealane.keys.generate("age"), PQ, AGE], (key for key in [AGE])]:
         assert sealane.decrypt(file, identities=identities) == DATA
 
 
 def ssh(private: ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey) -> tuple[str, str]:
-    """The public and the private text."""
+    """Returns the public and the private key as text."""
     public = private.public_key().public_bytes(
         serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
     )
@@ -127,7 +127,7 @@ def ssh(private: ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey) -> tuple[str, st
 
 
 @pytest.mark.parametrize("kind", ["ssh-ed25519", "ssh-rsa"])
-def test_keys_of_ssh(tmp_path: Path, kind: str) -> None:
+def test_ssh_keys(tmp_path: Path, kind: str) -> None:
     make = {
         "ssh-ed25519": ed25519.Ed25519PrivateKey.generate,
         "ssh-rsa": lambda: rsa.generate_private_key(65537, 2048),
@@ -149,7 +149,7 @@ def test_keys_of_ssh(tmp_path: Path, kind: str) -> None:
         loaded.save(tmp_path / "again")
 
 
-def test_protected_keys_of_ssh() -> None:
+def test_encrypted_ssh_keys() -> None:
     path = SSH / "ed25519_protected"
     for identity in [path, path.read_text()]:
         with pytest.raises(ValueError, match=r"passphrase: give sealane\.keys\.") as caught:
@@ -179,7 +179,7 @@ def test_identity_files(tmp_path: Path) -> None:
     assert missing.value.filename == str(tmp_path / "missing")
 
 
-def test_an_identity_file_under_a_passphrase(tmp_path: Path) -> None:
+def test_an_encrypted_identity_file(tmp_path: Path) -> None:
     AGE.save(tmp_path / "key", "sesame")
     with pytest.raises(ValueError, match="passphrase") as caught:
         sealane.decrypt(SEALED, identities=[tmp_path / "key"])
@@ -203,7 +203,8 @@ def test_passphrases(tmp_path: Path) -> None:
         sealane.open(tmp_path / "sealed", passphrase=words, max_work_factor=17)
 
 
-def test_waiting_for_a_passphrase_lets_others_run() -> None:
+@pytest.mark.xdist_group("serial")
+def test_key_derivation_lets_other_threads_run() -> None:
     ticks, done = 0, threading.Event()
 
     def tick() -> None:
@@ -222,7 +223,7 @@ def test_waiting_for_a_passphrase_lets_others_run() -> None:
     assert during > 20
 
 
-# ---- mistakes -------------------------------------------------------------------------------------------
+# ---- wrong arguments ------------------------------------------------------------------------------------
 
 SECRET = AGE.to_text().split()[-1]
 LISTED = r"must be a list, as in (recipients=\[\"age1\.\.\.\"\]|identities=\[\"AGE-SECRET-KEY-1.*\])"
@@ -264,7 +265,7 @@ LISTED = r"must be a list, as in (recipients=\[\"age1\.\.\.\"\]|identities=\[\"A
         ({"key": sealane.keys.generate("p-256")}, TypeError, "expected a symmetric key"),
     ],
 )
-def test_mistakes_of_encrypting(
+def test_rejects_wrong_arguments_of_encryption(
     tmp_path: Path, how: dict[str, object], error: type[Exception], says: str
 ) -> None:
     (tmp_path / "plain").write_bytes(DATA)
@@ -307,7 +308,7 @@ def test_mistakes_of_encrypting(
         ({"passphrase": "x", "max_work_factor": "18"}, TypeError, "int"),
     ],
 )
-def test_mistakes_of_decrypting(
+def test_rejects_wrong_arguments_of_decryption(
     tmp_path: Path, how: dict[str, object], error: type[Exception], says: str
 ) -> None:
     for way in ways_out(tmp_path, SEALED):
@@ -317,14 +318,14 @@ def test_mistakes_of_decrypting(
     assert leftovers(tmp_path, "sealed") == []
 
 
-def test_reading_and_writing_have_their_own_keywords(tmp_path: Path) -> None:
+def test_open_rejects_keywords_of_the_other_mode(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="for writing"):
         sealane.open(tmp_path / "f", "rb", recipients=[AGE.public])  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="for reading"):
         sealane.open(tmp_path / "f", "wb", identities=[AGE])  # type: ignore[call-overload]
 
 
-def test_nothing_secret_is_shown_or_pickled(tmp_path: Path) -> None:
+def test_secrets_are_not_shown_or_pickled(tmp_path: Path) -> None:
     with sealane.open(io.BytesIO(SEALED), identities=[AGE]) as f:
         held = [AGE, f, sealane._native.DecryptWith(identities=[SECRET])]
         held.append(sealane._native.EncryptWith(passphrase="open sesame"))
@@ -335,7 +336,7 @@ def test_nothing_secret_is_shown_or_pickled(tmp_path: Path) -> None:
                 pickle.dumps(thing)
 
 
-# ---- what is wrong with a file --------------------------------------------------------------------------
+# ---- damaged files --------------------------------------------------------------------------------------
 
 
 def attempt(way: Callable[..., bytes], how: dict[str, object]) -> type[BaseException] | None:
@@ -370,7 +371,7 @@ WORDS = "wrong passphrase"
         (b"", {"identities": [AGE]}, sealane.TruncatedError),
     ],
 )
-def test_what_is_wrong_has_a_class_of_its_own(
+def test_each_kind_of_damage_has_its_exception(
     tmp_path: Path, file: bytes, how: dict[str, object], error: type[Exception]
 ) -> None:
     assert {attempt(way, how) for way in ways_out(tmp_path, file)} == {error}
@@ -378,7 +379,7 @@ def test_what_is_wrong_has_a_class_of_its_own(
 
 
 @pytest.mark.parametrize("armor", [False, True])
-def test_every_changed_byte_and_every_cut(armor: bool) -> None:
+def test_detects_every_changed_byte_and_truncation(armor: bool) -> None:
     file = sealane.encrypt(b"plaintext", recipients=[AGE.public], armor=armor)
     for at, byte in enumerate(file):
         changed = file[:at] + bytes([byte ^ 1 << at % 8]) + file[at + 1 :]
@@ -399,8 +400,8 @@ OUTCOMES: dict[str, tuple[type[Exception], ...]] = {
 
 
 @pytest.mark.parametrize("case", TESTKIT.values(), ids=lambda case: case.name)
-def test_testkit(tmp_path: Path, case: AgeCase) -> None:
-    # Exactly one of the two is given. Where a file names both, or several, its header is what is wrong.
+def test_age_testkit(tmp_path: Path, case: AgeCase) -> None:
+    # Exactly one of the two is given. If a case names both or several, its header is wrong.
     how: dict[str, object] = {"passphrase": "none"}
     if case.identities:
         how = {"identities": case.identities}
@@ -415,24 +416,24 @@ def test_testkit(tmp_path: Path, case: AgeCase) -> None:
     assert leftovers(tmp_path, "sealed") == []
 
 
-def test_the_testkit_is_whole() -> None:
+def test_the_age_testkit_is_complete() -> None:
     found = {expect: sum(case.expect == expect for case in TESTKIT.values()) for expect in OUTCOMES}
     assert found == {"header failure": 49, "armor failure": 16, "no match": 8, "payload failure": 16}
     assert len(TESTKIT) == 107
 
 
 @pytest.mark.parametrize("armor", [False, True])
-def test_a_long_file_takes_little_memory(tmp_path: Path, armor: bool) -> None:
+def test_memory_is_bounded_for_long_files(tmp_path: Path, armor: bool) -> None:
     script = """
 import resource, sys, sealane
 folder, armor, identity, recipient = sys.argv[1], sys.argv[2] == "True", sys.argv[3], sys.argv[4]
-most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 sealane.decrypt(sealane.encrypt(b"", recipients=[recipient]), identities=[identity])
-before = most()
+before = peak()
 sealane.encrypt_file(f"{folder}/plain", f"{folder}/sealed", recipients=[recipient], armor=armor)
 sealane.decrypt_file(f"{folder}/sealed", f"{folder}/again", identities=[identity])
 sealane.verify_file(f"{folder}/sealed", identities=[identity])
-print(most() - before)
+print(peak() - before)
 """
     plain, again = tmp_path / "plain", tmp_path / "again"
     with plain.open("wb") as file:
@@ -445,8 +446,8 @@ print(most() - before)
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_fork() -> None:
-    """Parent and child make other keys, other files and other messages."""
+def test_fork_gives_different_files() -> None:
+    """Parent and child generate different keys, files and messages."""
     pairs = [sealane.keys.generate(kind) for kind in ("rsa-2048", "secp256k1", "x25519", "p-256", "x-wing")]
 
     def made() -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Any readable buffer goes in, the caller's writable buffer comes out, and what overlaps is refused."""
+"""Buffer arguments: every kind is accepted, and invalid or overlapping ones are rejected."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ KINDS: list[Callable[[bytes], object]] = [
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("length", [16, 64, 65536])
-def test_every_kind_of_buffer_is_bytes(kind: Callable[[bytes], object], length: int) -> None:
+def test_accepts_every_kind_of_buffer(kind: Callable[[bytes], object], length: int) -> None:
     data, aad = pattern(length), pattern(16)
     want = AEAD.encrypt(NONCE, data, aad)
     assert AEAD.encrypt(NONCE, kind(data), kind(aad)) == want
@@ -57,7 +57,7 @@ def test_every_kind_of_buffer_is_bytes(kind: Callable[[bytes], object], length: 
 
 
 @pytest.mark.parametrize("wrong", ["text", 7, None, 1.5, [1, 2], object()])
-def test_what_is_no_buffer(wrong: object) -> None:
+def test_rejects_arguments_that_are_not_buffers(wrong: object) -> None:
     calls: list[Callable[[], object]] = [
         lambda: AEAD.seal(wrong),
         lambda: AEAD.open(wrong),
@@ -76,7 +76,7 @@ def test_what_is_no_buffer(wrong: object) -> None:
             call()
 
 
-def test_no_associated_data_is_empty() -> None:
+def test_missing_associated_data_equals_empty_data() -> None:
     empty = AEAD.encrypt(NONCE, b"data", b"")
     assert AEAD.encrypt(NONCE, b"data", None) == empty
     assert AEAD.decrypt(NONCE, empty, None) == b"data"
@@ -87,7 +87,7 @@ def test_no_associated_data_is_empty() -> None:
 
 
 def outputs(out: object) -> list[Callable[[], object]]:
-    """Every call that writes to a buffer of 128 bytes."""
+    """The calls that write to a buffer of 128 bytes."""
     sealed = AEAD.seal(bytes(100))
     return [
         lambda: AEAD.seal_into(bytes(100), out),
@@ -100,13 +100,13 @@ def outputs(out: object) -> list[Callable[[], object]]:
 
 
 @pytest.mark.parametrize("kind", [bytes, memoryview, lambda b: np.frombuffer(b, np.uint8)])
-def test_a_read_only_output(kind: Callable[[bytes], object]) -> None:
+def test_rejects_a_read_only_output(kind: Callable[[bytes], object]) -> None:
     for call in outputs(kind(bytes(128))):
         with pytest.raises(TypeError, match="read-only"):
             call()
 
 
-def test_an_output_that_is_not_contiguous() -> None:
+def test_rejects_an_output_that_is_not_contiguous() -> None:
     every_other = memoryview(bytearray(256))[::2]
     by_columns = np.zeros((8, 16), np.uint8, order="F")
     for out in every_other, np.asarray(every_other), by_columns:
@@ -118,7 +118,7 @@ def test_an_output_that_is_not_contiguous() -> None:
         AEAD.seal(every_other)
 
 
-def test_an_output_that_is_too_short_is_not_touched() -> None:
+def test_does_not_write_to_an_output_that_is_too_short() -> None:
     sealed = AEAD.seal(bytes(100))
     calls: list[tuple[int, Callable[[bytearray], object]]] = [
         (128, lambda out: AEAD.seal_into(bytes(100), out)),
@@ -137,7 +137,7 @@ def test_an_output_that_is_too_short_is_not_touched() -> None:
         assert longer[need:] == b"\xaa" * 5
 
 
-def test_in_place() -> None:
+def test_works_in_place() -> None:
     data = pattern(100)
     for length in 0, 1, 100, 20_000:
         data = pattern(length)
@@ -164,8 +164,8 @@ def test_in_place() -> None:
 
 
 @given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 120))
-def test_any_other_overlap_is_refused(source: int, target: int, length: int) -> None:
-    """Two windows on one piece of memory, wherever they lie: right, or refused with nothing written."""
+def test_rejects_any_other_overlap(source: int, target: int, length: int) -> None:
+    """Two views of one memory at any offsets: the result is correct, or the call writes nothing."""
     before = bytearray(pattern(600))
     need = length + 16
     memory = bytearray(before)
@@ -183,7 +183,7 @@ def test_any_other_overlap_is_refused(source: int, target: int, length: int) -> 
 
 
 @pytest.mark.parametrize("shift", [-15, -1, 1, 15])
-def test_every_call_refuses_partial_overlap(shift: int) -> None:
+def test_every_call_rejects_partial_overlap(shift: int) -> None:
     sealed = AEAD.seal(pattern(100))
     calls: list[tuple[int, bytes, Callable[[memoryview, memoryview], object]]] = [
         (12, pattern(100), lambda data, out: AEAD.seal_into(data, out[:128])),
@@ -204,8 +204,8 @@ def test_every_call_refuses_partial_overlap(shift: int) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 50, 111])
-def test_what_is_read_besides_may_not_lie_in_the_output(at: int) -> None:
-    """Nonce, aad and tag are read while, or after, the output is written."""
+def test_rejects_other_arguments_inside_the_output(at: int) -> None:
+    """Nonce, aad and tag are read while the output is written, or later."""
     memory = bytearray(pattern(400))
     before = bytes(memory)
     view = memoryview(memory)
@@ -226,7 +226,7 @@ def test_what_is_read_besides_may_not_lie_in_the_output(at: int) -> None:
     AEAD.encrypt_into(behind, bytes(100), behind, view[:116])
 
 
-def test_exports_are_given_back() -> None:
+def test_releases_every_export() -> None:
     memory = bytearray(200)
     AEAD.encrypt_into(memory[:12], bytes(16), bytearray(5), memory)
     with pytest.raises(ValueError, match="needed"):
@@ -238,7 +238,7 @@ def test_exports_are_given_back() -> None:
     memory.extend(b"not locked")
 
 
-def test_the_buffer() -> None:
+def test_aead_buffer() -> None:
     buffer = AEAD.buffer(4096)
     assert len(buffer) == len(buffer.plaintext) == 4096
     assert buffer.plaintext.obj is buffer.seal(0).obj
@@ -262,9 +262,10 @@ def test_the_buffer() -> None:
         buffer.seal(10, aad=buffer.plaintext[:4])
 
 
+@pytest.mark.xdist_group("serial")
 @pytest.mark.huge
-def test_more_than_two_gib() -> None:
-    """Lengths beyond 31 bits, and a last byte that is really sealed."""
+def test_messages_above_two_gib() -> None:
+    """A length of more than 31 bits. The last byte is sealed as well."""
     length = (1 << 31) + 5
     memory = bytearray(length + 16)
     memory[length - 1] = 7

@@ -61,7 +61,9 @@ def fingerprints(pairs: Pairs) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("kind", EXECUTORS)
-def test_encrypt_many_and_decrypt_many_round_trip(pairs: Pairs, tmp_path: Path, kind: str, reference: str) -> None:
+def test_encrypt_many_and_decrypt_many_round_trip(
+    pairs: Pairs, tmp_path: Path, kind: str, reference: str
+) -> None:
     told: list[tuple[int, int]] = []
     threads: set[int] = set()
 
@@ -91,7 +93,9 @@ def test_encrypt_many_and_decrypt_many_round_trip(pairs: Pairs, tmp_path: Path, 
 @pytest.mark.parametrize(
     "key", [KEY, bytes(KEY), sealane.keys.TinkKeyset.from_key(KEY, "tink-4kb")], ids=["Key", "bytes", "Tink"]
 )
-def test_keys_other_than_references_stay_in_this_process(pairs: Pairs, tmp_path: Path, kind: str, key: Any) -> None:
+def test_keys_other_than_references_stay_in_this_process(
+    pairs: Pairs, tmp_path: Path, kind: str, key: Any
+) -> None:
     with EXECUTORS[kind]() as executor:
         if kind in ELSEWHERE:
             with pytest.raises(TypeError, match=r'keys do not travel.*key="env:NAME"') as caught:
@@ -105,7 +109,9 @@ def test_keys_other_than_references_stay_in_this_process(pairs: Pairs, tmp_path:
 
 
 @pytest.mark.parametrize("kind", ["threads", "pickling", *ELSEWHERE])
-def test_recipients_and_identities(pairs: Pairs, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recipients_and_identities(
+    pairs: Pairs, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Recipients are public. Paths of identity files and references can be sent to other processes."""
     alice, bob = sealane.keys.generate("age"), sealane.keys.generate("age")
     assert alice.public is not None
@@ -128,7 +134,9 @@ def test_recipients_and_identities(pairs: Pairs, tmp_path: Path, kind: str, monk
 
 
 @pytest.mark.parametrize("key", ["env:SEALANE_TEST_KEY", KEY, bytes(KEY), bytearray(bytes(KEY))], ids=type)
-def test_no_secret_is_sent_to_workers(pairs: Pairs, tmp_path: Path, key: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_secret_is_sent_to_workers(
+    pairs: Pairs, tmp_path: Path, key: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     secrets = [bytes(KEY), bytes(KEY).hex().encode(), json.loads(KEY.to_text())["k"].encode()]
     caplog.set_level(logging.DEBUG)
     with Pickling() as executor:
@@ -156,7 +164,9 @@ def test_a_key_is_resolved_once_per_call_and_forgotten(pairs: Pairs, monkeypatch
 
 
 @pytest.mark.parametrize("kind", ["its own threads", "forked"])
-def test_a_missing_key_is_an_error_before_anything_is_written(pairs: Pairs, tmp_path: Path, kind: str) -> None:
+def test_a_missing_key_is_an_error_before_anything_is_written(
+    pairs: Pairs, tmp_path: Path, kind: str
+) -> None:
     with EXECUTORS[kind]() as executor:
         for key, error in (
             ("env:SEALANE_NO_SUCH_KEY", sealane.KeyNotFoundError),
@@ -348,9 +358,7 @@ def test_errors_of_some_files(pairs: Pairs, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", EXECUTORS)
-def test_errors_of_damaged_files(
-    pairs: Pairs, tmp_path: Path, kind: str, reference: str
-) -> None:
+def test_errors_of_damaged_files(pairs: Pairs, tmp_path: Path, kind: str, reference: str) -> None:
     sealane.encrypt_many(pairs, key=KEY)
     for place, error, data in (
         (3, sealane.AuthenticationError, bytes([1]) + pairs[3][1].read_bytes()[1:]),
@@ -401,9 +409,7 @@ def test_a_target_that_does_not_verify(pairs: Pairs, tmp_path: Path, monkeypatch
         concurrent.futures.ThreadPoolExecutor(2) as executor,
         pytest.raises(ExceptionGroup, match="1 of 150 files failed") as caught,
     ):
-        sealane.encrypt_many(
-            pairs, key=KEY, verify=True, executor=executor, manifest=tmp_path / "manifest"
-        )
+        sealane.encrypt_many(pairs, key=KEY, verify=True, executor=executor, manifest=tmp_path / "manifest")
     (error,) = caught.value.exceptions
     assert isinstance(error, sealane.SealaneError)
     assert str(pairs[11][1]) in str(error)

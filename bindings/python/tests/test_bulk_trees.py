@@ -50,7 +50,9 @@ def contents(folder: Path) -> dict[str, bytes | None]:
 
 @pytest.mark.parametrize("kind", ["its own threads", "forked"])
 @pytest.mark.parametrize("suffix", ["", ".sealed"])
-def test_encrypt_tree_and_decrypt_tree_round_trip(source: Path, tmp_path: Path, suffix: str, kind: str, reference: str) -> None:
+def test_encrypt_tree_and_decrypt_tree_round_trip(
+    source: Path, tmp_path: Path, suffix: str, kind: str, reference: str
+) -> None:
     sealed, back = tmp_path / "to" / "sealed", tmp_path / "back"
     with EXECUTORS[kind]() as executor:
         report = sealane.encrypt_tree(

@@ -1,4 +1,4 @@
-"""Whole files: from and to paths, file objects and pipes; what bad input gets."""
+"""Whole files: paths, file objects and pipes, and the errors of bad input."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sealed(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("key", [pattern(16), pattern(32), bytearray(32), sealane.keys.generate("aes-128")])
 @pytest.mark.parametrize("length", BORDERS)
-def test_there_and_back(tmp_path: Path, length: int, key: bytes | sealane.keys.Key) -> None:
+def test_files_round_trip(tmp_path: Path, length: int, key: bytes | sealane.keys.Key) -> None:
     plain, sealed, again = tmp_path / "plain", tmp_path / "sealed", tmp_path / "again"
     plain.write_bytes(pattern(length))
     sealane.encrypt_file(plain, str(sealed), key=key, context=b"c", threads=2)
@@ -59,7 +59,7 @@ def test_there_and_back(tmp_path: Path, length: int, key: bytes | sealane.keys.K
 
 
 @pytest.mark.parametrize("length", [0, 1, CHUNK, 5_000_003])
-def test_file_objects_at_either_end(tmp_path: Path, length: int) -> None:
+def test_file_objects_as_source_and_destination(tmp_path: Path, length: int) -> None:
     plain, sealed, again = tmp_path / "plain", tmp_path / "sealed", tmp_path / "again"
     plain.write_bytes(pattern(length))
     memory = io.BytesIO()
@@ -85,7 +85,7 @@ def test_file_objects_at_either_end(tmp_path: Path, length: int) -> None:
 
 
 class Dribble(io.RawIOBase):
-    """Gives and takes a few bytes at a time, as a socket may."""
+    """Reads and writes a few bytes at a time, as a socket may."""
 
     def __init__(self, data: bytes = b"") -> None:
         self.inner = io.BytesIO(data)
@@ -111,7 +111,7 @@ def test_short_reads_and_writes() -> None:
 
 
 class Silent:
-    """Writes everything and returns nothing."""
+    """Writes everything and returns None."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -120,7 +120,7 @@ class Silent:
         self.data += data
 
 
-def test_a_writer_that_says_nothing() -> None:
+def test_accepts_a_write_that_returns_none() -> None:
     out = Silent()
     sealane.encrypt_file(io.BytesIO(b"data"), out, key=KEY)
     assert sealane.decrypt(out.data, key=KEY) == b"data"
@@ -128,7 +128,7 @@ def test_a_writer_that_says_nothing() -> None:
 
 @pytest.mark.parametrize("named", [False, True])
 def test_pipes(tmp_path: Path, named: bool) -> None:
-    """A pipe as a file object, and one that has a name in a folder."""
+    """A pipe as a file object, and a named pipe."""
     data, got = pattern(2_000_001), io.BytesIO()
 
     def pair() -> tuple[object, object]:
@@ -156,7 +156,7 @@ def test_pipes(tmp_path: Path, named: bool) -> None:
         source.close()
 
 
-def test_wrong_places(tmp_path: Path, plain: Path) -> None:
+def test_rejects_wrong_sources_and_destinations(tmp_path: Path, plain: Path) -> None:
     out = tmp_path / "out"
     with plain.open() as text, pytest.raises(TypeError, match="binary"):
         sealane.encrypt_file(text, out, key=KEY)
@@ -200,7 +200,7 @@ DECRYPT: list[Do] = [
 @pytest.mark.parametrize(
     "how", [{"key": bytes(32), "context": b"context"}, {"key": KEY}, {"key": KEY[:16], "context": b"context"}]
 )
-def test_wrong_key_or_context(tmp_path: Path, sealed: Path, do: Do, how: dict[str, bytes]) -> None:
+def test_rejects_another_key_or_context(tmp_path: Path, sealed: Path, do: Do, how: dict[str, bytes]) -> None:
     with pytest.raises(sealane.AuthenticationError):
         do(sealed, tmp_path / "out", **how)
     assert leftovers(tmp_path, "sealed") == []
@@ -231,7 +231,7 @@ def damaged() -> dict[str, Callable[[bytes], bytes]]:
 
 @pytest.mark.parametrize("do", DECRYPT)
 @pytest.mark.parametrize("how", damaged())
-def test_damage(tmp_path: Path, sealed: Path, do: Do, how: str) -> None:
+def test_detects_damage(tmp_path: Path, sealed: Path, do: Do, how: str) -> None:
     whole = sealed.read_bytes()
     sealed.write_bytes(damaged()[how](whole))
     with pytest.raises((sealane.AuthenticationError, sealane.TruncatedError)) as caught:
@@ -245,7 +245,7 @@ WHOLE = sealane.encrypt(pattern(CHUNK + 50), key=KEY)
 
 @settings(max_examples=300)
 @given(st.integers(0, len(WHOLE) * 8 - 1), st.integers(0, len(WHOLE) - 1))
-def test_any_damage(bit: int, cut: int) -> None:
+def test_detects_any_change(bit: int, cut: int) -> None:
     flipped = bytearray(WHOLE)
     flipped[bit // 8] ^= 1 << bit % 8
     with pytest.raises(sealane.AuthenticationError):
@@ -254,8 +254,8 @@ def test_any_damage(bit: int, cut: int) -> None:
         sealane.decrypt(WHOLE[:cut], key=KEY)
 
 
-def test_a_file_object_gets_only_what_was_verified() -> None:
-    """The chunks before the damage may come out, nothing of it."""
+def test_a_file_object_receives_verified_chunks_only() -> None:
+    """The chunks before the damage may be written, but no byte after them."""
     data = pattern(40 * CHUNK)
     file = bytearray(sealane.encrypt(data, key=KEY))
     file[HEADER + 33 * SEALED_CHUNK] ^= 1
@@ -267,7 +267,7 @@ def test_a_file_object_gets_only_what_was_verified() -> None:
 
 
 @pytest.mark.parametrize("do", [sealane.encrypt_file, sealane.decrypt_file])
-def test_sources_that_are_no_files(tmp_path: Path, do: Do) -> None:
+def test_rejects_sources_that_are_not_files(tmp_path: Path, do: Do) -> None:
     out, missing = tmp_path / "out", tmp_path / "missing"
     with pytest.raises(FileNotFoundError) as caught:
         do(missing, out, key=KEY)
@@ -285,8 +285,8 @@ def test_sources_that_are_no_files(tmp_path: Path, do: Do) -> None:
     assert leftovers(tmp_path) == []
 
 
-def test_a_name_that_is_no_text(tmp_path: Path, plain: Path) -> None:
-    """A file name is bytes to the system; Python shows such a one with surrogates."""
+def test_a_file_name_that_is_not_unicode(tmp_path: Path, plain: Path) -> None:
+    """A file name is bytes for the system. Python represents it with surrogates."""
     name = os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe")
     sealane.encrypt_file(plain, name, key=KEY)
     assert sealane.open(name, key=KEY).read() == pattern(LENGTH)
@@ -296,7 +296,7 @@ def test_a_name_that_is_no_text(tmp_path: Path, plain: Path) -> None:
     assert caught.value.filename == name
 
 
-def test_inspecting_what_is_no_file(tmp_path: Path) -> None:
+def test_inspect_rejects_what_is_not_a_regular_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(io.UnsupportedOperation):
         sealane.inspect(tmp_path / "pipe")
@@ -319,7 +319,7 @@ def test_an_empty_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("object_source", [False, True])
-def test_targets_that_cannot_be_written(
+def test_reports_targets_that_cannot_be_written(
     tmp_path: Path, plain: Path, sealed: Path, object_source: bool
 ) -> None:
     def attempts(target: object) -> list[Callable[[], object]]:
@@ -356,7 +356,9 @@ def test_targets_that_cannot_be_written(
 
 
 @pytest.mark.parametrize("link", ["same", "symlink", "hard link"])
-def test_source_is_target(tmp_path: Path, plain: Path, sealed: Path, link: str) -> None:
+def test_rejects_the_same_file_as_source_and_target(
+    tmp_path: Path, plain: Path, sealed: Path, link: str
+) -> None:
     for do, path in (sealane.encrypt_file, plain), (sealane.decrypt_file, sealed):
         before = path.read_bytes()
         target = path if link == "same" else tmp_path / "link"
@@ -372,7 +374,7 @@ def test_source_is_target(tmp_path: Path, plain: Path, sealed: Path, link: str) 
 
 
 @pytest.mark.parametrize("source", ["path", "object"])
-def test_a_target_that_exists_is_replaced_whole(tmp_path: Path, plain: Path, source: str) -> None:
+def test_replaces_an_existing_target_atomically(tmp_path: Path, plain: Path, source: str) -> None:
     real, target = tmp_path / "real", tmp_path / "target"
     real.write_bytes(b"before")
     real.chmod(0o640)
@@ -414,7 +416,7 @@ class Refuses:
         return len(data)
 
 
-def test_a_file_objects_own_exception_comes_out(tmp_path: Path) -> None:
+def test_raises_the_exception_of_a_file_object_unchanged(tmp_path: Path) -> None:
     out = tmp_path / "out"
     big = sealane.encrypt(bytes(5_000_000), key=KEY)
     for attempt in (

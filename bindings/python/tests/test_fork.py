@@ -23,7 +23,7 @@ def nonces(count: int = COUNT) -> list[bytes]:
 
 
 def forked() -> list[bytes]:
-    """The nonces of a forked child."""
+    """Returns the nonces of a forked child."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -42,7 +42,7 @@ def forked() -> list[bytes]:
     return [data[at : at + 12] for at in range(0, len(data), 12)]
 
 
-def test_fork() -> None:
+def test_fork_repeats_no_nonce() -> None:
     mine = nonces(10)
     theirs = [nonce for _ in range(5) for nonce in forked()]
     mine += nonces()
@@ -50,7 +50,7 @@ def test_fork() -> None:
     assert len(set(mine + theirs)) == len(mine) + len(theirs)
 
 
-def test_fork_beside_threads() -> None:
+def test_fork_with_running_threads() -> None:
     stop, found = threading.Event(), [[] for _ in range(3)]
 
     def work(mine: list[bytes]) -> None:
@@ -86,8 +86,8 @@ def test_multiprocessing() -> None:
     assert len(set(mine + theirs)) == 5 * COUNT
 
 
-def test_a_grandchild() -> None:
-    """A mark that was erased and set again must not be one of an ancestor's."""
+def test_fork_of_a_fork() -> None:
+    """A fork mark that was erased and set again must differ from those of all ancestors."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -107,8 +107,8 @@ def test_a_grandchild() -> None:
     assert len(set(mine + theirs)) == 3 * COUNT
 
 
-def test_an_open_file_in_both(tmp_path: os.PathLike[str]) -> None:
-    """Reading is by position, so a child does not move its parent."""
+def test_parent_and_child_share_an_open_file(tmp_path: os.PathLike[str]) -> None:
+    """Reading is positional, so a child does not move the position of its parent."""
     path = os.path.join(tmp_path, "sealed")
     with open(path, "wb") as file:
         file.write(sealane.encrypt(pattern(100_000), key=bytes(32)))
@@ -121,8 +121,8 @@ def test_an_open_file_in_both(tmp_path: os.PathLike[str]) -> None:
         assert f.read(5) == pattern(100_000)[10:15]
 
 
-def test_helping_threads_are_not_inherited(tmp_path: os.PathLike[str]) -> None:
-    """A read of a megabyte has help from threads that stay, and a child has none of its parent's."""
+def test_a_child_does_not_inherit_worker_threads(tmp_path: os.PathLike[str]) -> None:
+    """A large read uses persistent worker threads. A child has none of those of its parent."""
     path, data = os.path.join(tmp_path, "sealed"), pattern(3 << 20)
     sealane.encrypt_file(io.BytesIO(data), path, key=bytes(32))
     stop = threading.Event()

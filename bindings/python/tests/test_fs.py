@@ -1,4 +1,4 @@
-"""The filesystem by itself, on a local folder and in memory. Other people's software: tests/datasets."""
+"""The filesystem on a local folder and in memory. tests/datasets tests it with other libraries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["file", "memory", "unnamed"])
 def place(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[tuple[Any, str]]:
-    """A filesystem below and a folder on it; the third is one that sealane knows nothing of."""
+    """A filesystem and a folder on it. The third filesystem is unknown to sealane."""
     if request.param == "file":
         yield fsspec.filesystem("file"), str(tmp_path)
         return
@@ -40,7 +40,7 @@ def place(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[tu
 
 
 class Unnamed(MemoryFileSystem):
-    """Where nothing is known of when a file appears: so it must be written under another name."""
+    """A filesystem that may show incomplete files, so a file is written under a temporary name."""
 
     protocol = "unnamed"
     cachable = False
@@ -66,7 +66,7 @@ def folder(place: tuple[Any, str]) -> str:
 
 
 @pytest.mark.parametrize("length", [*BORDERS, 5_000_003])
-def test_what_is_written_is_read(fs: SealaneFileSystem, folder: str, length: int) -> None:
+def test_files_round_trip(fs: SealaneFileSystem, folder: str, length: int) -> None:
     path, data = f"{folder}/some/file", pattern(length)
     with fs.open(path, "wb") as file:
         for at in range(0, length, 1_000_003):
@@ -85,7 +85,7 @@ def test_what_is_written_is_read(fs: SealaneFileSystem, folder: str, length: int
         assert file.read() == data[-min(length, 5) :]
         file.seek(0)
         assert b"".join(iter(lambda: file.read(77_777), b"")) == data
-    # The format is nobody's own.
+    # It is the standard format.
     assert sealane.decrypt(fs.fs.cat_file(path), key=KEY) == data
     assert fs.fs.info(path)["size"] == fs.info(path)["sealed_size"]
 
@@ -125,7 +125,7 @@ def test_ranges(fs: SealaneFileSystem, folder: str) -> None:
         fs.cat_ranges([f"{folder}/a", f"{folder}/none"], [0, 0], [2, 2], on_error="raise")
 
 
-def test_a_block_that_fails_leaves_nothing(fs: SealaneFileSystem, folder: str) -> None:
+def test_a_failed_block_leaves_no_file(fs: SealaneFileSystem, folder: str) -> None:
     fs.pipe_file(f"{folder}/old", b"old")
     before = fs.fs.find(folder)
     for name, mode, data in itertools.product(["old", "new"], ["wb", "w"], [1, 20_000_000]):
@@ -138,7 +138,7 @@ def test_a_block_that_fails_leaves_nothing(fs: SealaneFileSystem, folder: str) -
     del forgotten
     assert fs.fs.find(folder) == before
     assert fs.cat_file(f"{folder}/old") == b"old"
-    # An exception that was there before is nobody's fault here.
+    # An exception that was raised before the file was opened does not count.
     try:
         raise ZeroDivisionError
     except ZeroDivisionError:
@@ -163,14 +163,14 @@ def test_transactions(fs: SealaneFileSystem, folder: str) -> None:
     assert len(fs.fs.find(folder)) == 3
 
 
-def test_another_name_where_nothing_is_known() -> None:
+def test_unknown_filesystems_get_a_temporary_name() -> None:
     below = Unnamed(global_store=False, skip_instance_cache=True)
     fs = SealaneFileSystem(fs=below, key="env:DATASET_KEY", skip_instance_cache=True)
     for length in (5, _writing.IN_MEMORY + 5):
         fs.pipe_file("/folder/file", pattern(length))
         assert fs.cat_file("/folder/file") == pattern(length)
     assert all(path.startswith("/folder/.file.") for path in below.written)
-    below.mv = None  # It fails in the end.
+    below.mv = None  # The commit fails.
     with pytest.raises(TypeError):
         fs.pipe_file("/folder/file", b"new")
     assert below.find("/folder") == ["/folder/file"]
@@ -204,7 +204,7 @@ def test_modes(fs: SealaneFileSystem, folder: str) -> None:
     assert fs.cat_file(f"{folder}/file") == b"still there"
 
 
-def test_moving_copying_removing(fs: SealaneFileSystem, folder: str) -> None:
+def test_move_copy_and_remove(fs: SealaneFileSystem, folder: str) -> None:
     fs.pipe({f"{folder}/a/1": b"one", f"{folder}/a/b/2": b"two"})
     fs.cp_file(f"{folder}/a/1", f"{folder}/c/1")
     fs.mv(f"{folder}/a/1", f"{folder}/a/3")
@@ -256,7 +256,7 @@ def test_put_and_get(fs: SealaneFileSystem, folder: str, tmp_path: pathlib.Path,
 
 
 def damaged(sealed: bytes) -> dict[str, bytes]:
-    """Each is no whole file any more."""
+    """Returns damaged versions of a file."""
     flipped = bytearray(sealed)
     flipped[CHUNK // 2] ^= 1
     return {
@@ -272,9 +272,7 @@ def damaged(sealed: bytes) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("small", [True, False])
-def test_what_is_no_whole_file_is_an_error_with_its_path(
-    fs: SealaneFileSystem, folder: str, small: bool
-) -> None:
+def test_errors_of_damaged_files_contain_the_path(fs: SealaneFileSystem, folder: str, small: bool) -> None:
     sealed = sealane.encrypt(pattern(4 * CHUNK if small else 40 * CHUNK), key=KEY)
     for name, data in damaged(sealed).items():
         path = f"{folder}/{name}"
@@ -298,7 +296,7 @@ def test_what_is_no_whole_file_is_an_error_with_its_path(
         fs.ls(folder)
 
 
-def test_a_file_that_is_replaced_while_it_is_read() -> None:
+def test_detects_a_file_replaced_while_it_is_read() -> None:
     below = MemoryFileSystem(global_store=False, skip_instance_cache=True)
     fs = SealaneFileSystem(fs=below, key="env:DATASET_KEY", skip_instance_cache=True)
     fs.pipe_file("/d/file", pattern(5_000_000))
@@ -314,7 +312,7 @@ def test_a_file_that_is_replaced_while_it_is_read() -> None:
             file.read()
 
 
-def test_only_a_reference_travels(tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_pickles_contain_only_the_reference(tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(0)
     options = {"target_protocol": "file", "key": "env:DATASET_KEY"}
     fs = fsspec.filesystem("sealane", **options)
@@ -436,7 +434,7 @@ def test_the_dataset_key(place: tuple[Any, str], monkeypatch: pytest.MonkeyPatch
         with pytest.raises((ValueError, sealane.FormatError)):
             rewrap_dataset_key(where, identity="env:BOB", recipients=recipients)
 
-    # It is no file of the dataset, and survives those who clear the folder before they write: Dask, zarr.
+    # It is not a file of the dataset, and survives Dask and zarr, which clear the folder before they write.
     fs = of("BOB")
     assert fs.find(f"{folder}/data") == [f"{folder}/data/part/file"]
     assert [entry["name"] for entry in fs.ls(f"{folder}/data")] == [f"{folder}/data/part"]
@@ -459,9 +457,9 @@ def test_the_dataset_key(place: tuple[Any, str], monkeypatch: pytest.MonkeyPatch
     assert of("CAROL").cat_file(f"{folder}/data/new") == b"new"
 
 
-def test_a_lost_listing_is_looked_at_again(tmp_path: pathlib.Path) -> None:
+def test_refreshes_a_stale_listing(tmp_path: pathlib.Path) -> None:
     class Forgetful(MemoryFileSystem):
-        """Remembers the size of a file, like those that keep listings."""
+        """Caches the size of a file, like the filesystems that cache listings."""
 
         cachable = False
         sizes: dict[str, Any] = {}  # noqa: RUF012
@@ -482,8 +480,10 @@ def test_a_lost_listing_is_looked_at_again(tmp_path: pathlib.Path) -> None:
         assert file.read() == pattern(10)
 
 
-def test_a_full_disk(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the write says comes out with the path, and there is no file."""
+def test_a_full_disk_is_reported_with_the_path(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error of the write contains the path, and there is no file."""
     resource = pytest.importorskip("resource")
     fs = fsspec.filesystem("sealane", target_protocol="file", key="env:DATASET_KEY")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -1,4 +1,4 @@
-"""`sealane.hazmat.AesCtr`: any offset, any length, never past the end."""
+"""`sealane.hazmat.AesCtr`: any offset, any length, and the end of the keystream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STREAM = CTR.xor_at(0, bytes(200_000))
 
 
 @given(st.integers(0, 100_000), st.integers(0, 100_000))
-def test_any_place(offset: int, length: int) -> None:
+def test_any_offset(offset: int, length: int) -> None:
     want = STREAM[offset : offset + length]
     assert CTR.xor_at(offset, bytes(length)) == want
     out = bytearray(length + 3)
@@ -26,7 +26,7 @@ def test_any_place(offset: int, length: int) -> None:
     assert out[:length] == bytes(length)
 
 
-def test_the_end_of_the_stream() -> None:
+def test_rejects_ranges_past_the_end() -> None:
     last = (1 << 64) - 16
     assert len(CTR.xor_at(last, bytes(16))) == 16
     out = bytearray(b"\xaa" * 17)
@@ -47,7 +47,7 @@ def test_the_end_of_the_stream() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 8, 15, 33])
-def test_keys_and_ivs(length: int) -> None:
+def test_rejects_keys_and_ivs_of_another_length(length: int) -> None:
     with pytest.raises(ValueError, match=f"16 or 24 or 32 bytes, not {length}"):
         AesCtr(bytes(length), bytes(16))
     with pytest.raises(ValueError, match=f"16 bytes, not {length}"):
@@ -55,7 +55,7 @@ def test_keys_and_ivs(length: int) -> None:
     assert AesCtr(sealane.keys.generate("aes-128"), bytearray(16)).variant == CTR.variant
 
 
-def test_threads_share_one() -> None:
+def test_threads_share_an_object() -> None:
     parts: dict[int, bytes] = {}
 
     def work(which: int) -> None:

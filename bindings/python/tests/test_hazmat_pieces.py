@@ -1,4 +1,4 @@
-"""`Poly1305`, `AeadEncryptor`, `AeadDecryptor`: the same wherever it is cut, and nothing after the end."""
+"""`Poly1305`, `AeadEncryptor` and `AeadDecryptor`: any division into pieces, and the order of calls."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def start(algorithm: str) -> tuple[AeadEncryptor, AeadDecryptor, sealane.Aead, b
 
 
 @given(st.binary(min_size=32, max_size=32), st.binary(max_size=2000), st.lists(st.integers(0, 70)))
-def test_poly1305_of_a_stranger(key: bytes, data: bytes, cuts: list[int]) -> None:
+def test_poly1305_matches_cryptography(key: bytes, data: bytes, cuts: list[int]) -> None:
     mac, other = Poly1305(key), Poly1305(key)
     for piece in cut(data, cuts):
         assert mac.update(piece) is mac
@@ -84,7 +84,7 @@ def test_one_time_keys_of_chacha20() -> None:
 
 @pytest.mark.parametrize("algorithm", STREAMED)
 @given(st.binary(max_size=3000), st.binary(max_size=200), st.lists(st.integers(0, 100)))
-def test_pieces_are_one_message(algorithm: str, data: bytes, aad: bytes, cuts: list[int]) -> None:
+def test_pieces_equal_one_message(algorithm: str, data: bytes, aad: bytes, cuts: list[int]) -> None:
     encryptor, decryptor, whole, nonce = start(algorithm)
     want = whole.encrypt(nonce, data, aad)
     for piece in cut(aad, cuts):
@@ -114,7 +114,7 @@ def test_large_pieces(algorithm: str) -> None:
 
 
 @given(st.sampled_from([16, 24, 32]), st.binary(max_size=1000), st.lists(st.integers(0, 100)))
-def test_gcm_of_a_stranger(key_len: int, data: bytes, cuts: list[int]) -> None:
+def test_gcm_matches_cryptography(key_len: int, data: bytes, cuts: list[int]) -> None:
     key, nonce = pattern(key_len), pattern(12)
     theirs = Cipher(AES(key), GCM(nonce)).encryptor()
     theirs.authenticate_additional_data(b"header")
@@ -140,17 +140,17 @@ def test_rfc_8439() -> None:
 
 
 @pytest.mark.parametrize("algorithm", STREAMED)
-def test_a_forgery(algorithm: str) -> None:
+def test_rejects_a_forgery(algorithm: str) -> None:
     _, _, whole, nonce = start(algorithm)
     sealed = whole.encrypt(nonce, b"attack at dawn", b"header")
     for change, aad in ((0, b"header"), (13, b"header"), (14, b"header"), (29, b"header"), (None, b"other")):
-        forged = bytearray(sealed)
+        changed = bytearray(sealed)
         if change is not None:
-            forged[change] ^= 1
+            changed[change] ^= 1
         _, decryptor, _, _ = start(algorithm)
-        decryptor.aad(aad).update(forged[:14])
+        decryptor.aad(aad).update(changed[:14])
         with pytest.raises(sealane.AuthenticationError) as caught:
-            decryptor.finalize(forged[14:])
+            decryptor.finalize(changed[14:])
         assert str(caught.value) == "authentication failed"
         with pytest.raises(ValueError, match="already finalized"):
             decryptor.finalize(sealed[14:])
@@ -193,7 +193,7 @@ def test_the_order_of_calls(algorithm: str) -> None:
     assert out == b"\xaa" * 10
 
 
-def test_what_is_refused_leaves_no_trace() -> None:
+def test_a_rejected_call_changes_nothing() -> None:
     encryptor, _, whole, nonce = start("aes-256-gcm")
     memory = bytearray(b"some text and more of it")
     view = memoryview(memory)
@@ -209,7 +209,7 @@ def test_what_is_refused_leaves_no_trace() -> None:
     assert encryptor.update(memory) + encryptor.finalize() == whole.encrypt(nonce, memory, b"")
 
 
-def test_wrong_arguments() -> None:
+def test_rejects_wrong_arguments() -> None:
     for make in AeadEncryptor, AeadDecryptor:
         with pytest.raises(ValueError, match="unknown algorithm"):
             make("rot13", bytes(32), bytes(12))
@@ -226,8 +226,8 @@ def test_wrong_arguments() -> None:
 
 
 @pytest.mark.parametrize("size", [100, 100_000])
-def test_threads_share_one(size: int) -> None:
-    """Equal pieces, so that the order in which they come does not matter."""
+def test_threads_share_an_object(size: int) -> None:
+    """The pieces are equal, so their order does not matter."""
     encryptor, _, whole, nonce = start("chacha20-poly1305")
     mac, failures = Poly1305(pattern(32)), list[BaseException]()
 

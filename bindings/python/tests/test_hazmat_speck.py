@@ -1,4 +1,4 @@
-"""`Speck` and the Speck AEADs: the paper's answers, SpeckEx's construction, and limits that are enforced."""
+"""`Speck` and the Speck AEADs: published vectors, the construction of SpeckEx, and limits."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_blocks_match_the_vectors_of_the_paper(variant: str) -> None:
             cipher.decrypt_blocks(bytes(wrong))
 
 
-def test_wrong_arguments() -> None:
+def test_rejects_wrong_arguments() -> None:
     with pytest.raises(ValueError, match=r'unknown variant "speck1"; known: speck32-64, .*, speck128-256$'):
         Speck("speck1", bytes(32))
     with pytest.raises(ValueError, match="32 bytes, not 31"):
@@ -103,7 +103,7 @@ def test_wrong_arguments() -> None:
 
 
 @pytest.mark.parametrize("variant", SMALL)
-def test_small_blocks_are_asked_for_by_name(variant: str) -> None:
+def test_small_blocks_need_new_small_block(variant: str) -> None:
     bits = 8 * SPECKS[variant][0]
     with pytest.raises(ValueError, match=rf"{bits} bits is too small .* new_small_block"):
         Aead(f"{variant}-poly1305", bytes(SPECKS[variant][1]))
@@ -113,13 +113,13 @@ def test_small_blocks_are_asked_for_by_name(variant: str) -> None:
             call()
 
 
-def test_large_blocks_are_not_small() -> None:
+def test_new_small_block_rejects_large_blocks() -> None:
     with pytest.raises(ValueError, match="128 bits"):
         Aead.new_small_block("speck128-256-poly1305", bytes(32))
 
 
 @pytest.mark.parametrize("variant", SEALED)
-def test_speckex(variant: str) -> None:
+def test_matches_speckex(variant: str) -> None:
     nonce, sealed, tag = map(bytes.fromhex, SEALED[variant])
     a = make(variant)
     assert a.encrypt(nonce, PLAIN, b"AAD") == sealed + tag
@@ -141,7 +141,7 @@ def test_empty_messages() -> None:
 
 
 @given(st.sampled_from(list(SPECKS)), st.binary(max_size=400), st.binary(max_size=40))
-def test_it_is_made_of_its_parts(variant: str, data: bytes, aad: bytes) -> None:
+def test_equals_speck_ctr_with_poly1305(variant: str, data: bytes, aad: bytes) -> None:
     a, (block, key) = make(variant), SPECKS[variant]
     nonce = pattern(a.nonce_len)
     stream = SpeckCtr(variant, bytes(range(key)), nonce + bytes(block - len(nonce)))
@@ -153,7 +153,7 @@ def test_it_is_made_of_its_parts(variant: str, data: bytes, aad: bytes) -> None:
 
 
 @pytest.mark.parametrize("variant", LARGE)
-def test_sealed_messages(variant: str) -> None:
+def test_sealed_messages_round_trip(variant: str) -> None:
     a = make(variant)
     assert a.algorithm == f"{variant}-poly1305"
     assert (a.key_len, a.nonce_len, a.tag_len, a.overhead) == (SPECKS[variant][1], 12, 16, 28)
@@ -163,7 +163,7 @@ def test_sealed_messages(variant: str) -> None:
         sealed = a.seal(data, b"header")
         assert a.open(sealed, b"header") == data
         assert a.encrypt(sealed[:12], data, b"header") == sealed[12:]
-        # In place: the plaintext lies where its ciphertext goes.
+        # In place: the plaintext is where its ciphertext goes.
         out = bytearray(12) + data + bytes(16)
         assert a.seal_into(memoryview(out)[12 : 12 + length], out, b"header") == length + 28
         assert a.open(out, b"header") == data
@@ -178,19 +178,19 @@ def test_a_forgery_leaves_no_plaintext(variant: str) -> None:
     nonce = bytes(a.nonce_len)
     sealed = a.encrypt(nonce, pattern(length), b"aad")
     for at in 0, length // 2, length, length + 15:
-        forged = bytearray(sealed)
-        forged[at] ^= 1
+        changed = bytearray(sealed)
+        changed[at] ^= 1
         with pytest.raises(sealane.AuthenticationError):
-            a.decrypt(nonce, forged, b"aad")
+            a.decrypt(nonce, changed, b"aad")
         with pytest.raises(sealane.AuthenticationError):
-            a.open(nonce + forged, b"aad")
+            a.open(nonce + changed, b"aad")
         out = bytearray(b"\xaa" * (length + 8))
         with pytest.raises(sealane.AuthenticationError):
-            a.decrypt_into(nonce, forged, b"aad", out)
+            a.decrypt_into(nonce, changed, b"aad", out)
         assert out == bytes(length) + b"\xaa" * 8
         with pytest.raises(sealane.AuthenticationError):
-            a.decrypt_into(nonce, forged, b"aad", forged)
-        assert forged[:length] == bytes(length)
+            a.decrypt_into(nonce, changed, b"aad", changed)
+        assert changed[:length] == bytes(length)
     for cut in 0, 5, 15, length:
         with pytest.raises(sealane.AuthenticationError):
             a.decrypt(nonce, sealed[:cut], b"aad")
@@ -198,8 +198,8 @@ def test_a_forgery_leaves_no_plaintext(variant: str) -> None:
         a.open(b"", b"")
 
 
-def test_the_limits_of_a_key() -> None:
-    # 2^16 blocks of 4 bytes, of which a message takes 8 for its one-time key.
+def test_enforces_the_limit_of_a_key() -> None:
+    # The limit is 2^16 blocks of 4 bytes. A message uses 8 of them for its one-time key.
     a = Aead.new_small_block("speck32-64-poly1305", bytes(8))
     assert a.max_plaintext_len == (4 << 16) - 32
     out = bytearray(b"\xaa" * (1 << 18))
@@ -232,7 +232,7 @@ def test_a_small_counter_never_wraps(variant: str) -> None:
 
 
 @pytest.mark.parametrize("variant", SPECKS)
-def test_nonces_of_another_length(variant: str) -> None:
+def test_rejects_nonces_of_another_length(variant: str) -> None:
     a = make(variant)
     with pytest.raises(ValueError, match=f"{a.nonce_len} bytes, not 5"):
         a.encrypt(bytes(5), b"")

@@ -1,4 +1,4 @@
-"""`ChaCha20`, `XChaCha20` and `SpeckCtr`: published answers, any place, and where they end."""
+"""`ChaCha20`, `XChaCha20` and `SpeckCtr`: published vectors, any offset, and the end."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_any_place(name: str) -> None:
+def test_any_offset(name: str) -> None:
     stream, data = STREAMS[name], pattern(30_000)
     whole = stream.xor_at(0, data)
     for offset in *range(70), 8191, 8192, 8193, 20_000:
@@ -66,7 +66,7 @@ def test_any_place(name: str) -> None:
             assert out == want + bytes(3)
 
 
-def test_the_end(name: str) -> None:
+def test_rejects_ranges_past_the_end(name: str) -> None:
     stream, end = STREAMS[name], ENDS[name]
     assert len(stream.xor_at(end - 5, bytes(5))) == 5
     out = bytearray(b"\xaa" * 100)
@@ -87,7 +87,7 @@ def test_the_end(name: str) -> None:
         stream.xor_at("0", b"")  # type: ignore[arg-type]
 
 
-def test_what_overlaps(name: str) -> None:
+def test_rejects_partial_overlap(name: str) -> None:
     stream, memory = STREAMS[name], bytearray(pattern(300))
     view = memoryview(memory)
     for src, out in ((view[1:101], view[:100]), (view[:100], view[1:101])):
@@ -100,7 +100,7 @@ def test_what_overlaps(name: str) -> None:
     assert memory == pattern(300)
 
 
-def test_threads_share_one(name: str) -> None:
+def test_threads_share_an_object(name: str) -> None:
     stream, data = STREAMS[name], pattern(160_000)
     want, parts = stream.xor_at(0, data), [b""] * 8
 
@@ -117,11 +117,11 @@ def test_threads_share_one(name: str) -> None:
 
 
 @given(st.binary(min_size=32, max_size=32), st.binary(min_size=12, max_size=12), st.data())
-def test_chacha20_of_a_stranger(key: bytes, nonce: bytes, draw: st.DataObject) -> None:
+def test_chacha20_matches_cryptography(key: bytes, nonce: bytes, draw: st.DataObject) -> None:
     counter = draw.draw(st.integers(0, (1 << 32) - 100))
     data = draw.draw(st.binary(max_size=3000))
-    stranger = Cipher(TheirChaCha20(key, counter.to_bytes(4, "little") + nonce), None).encryptor()
-    want = stranger.update(data)
+    other = Cipher(TheirChaCha20(key, counter.to_bytes(4, "little") + nonce), None).encryptor()
+    want = other.update(data)
     assert ChaCha20(key, nonce, counter).xor_at(0, data) == want
     assert ChaCha20(key, nonce).xor_at(64 * counter, data) == want
     cut = draw.draw(st.integers(0, len(data)))
@@ -165,20 +165,20 @@ SPECK_CTR = {
 
 
 @pytest.mark.parametrize("variant", SPECK_CTR)
-def test_speckex(variant: str) -> None:
+def test_speck_ctr_matches_speckex(variant: str) -> None:
     iv, want = SPECK_CTR[variant]
     stream = SpeckCtr(variant, bytes(range(SPECKS[variant][1])), bytes.fromhex(iv))
     assert stream.xor_at(0, b"Speck-Poly1305 known answer").hex() == want
 
 
-def test_a_counter_that_wraps() -> None:
+def test_a_counter_never_wraps() -> None:
     stream = SpeckCtr("speck128-256", bytes(range(32)), b"\xff" * 16)
     want = "a6466783d637d7d41585969c1f1d63c2d9f8f097693c61deaf1e93c8bdc2f8185329062a82c3922aa3c9c6ffaaaed256"
     assert stream.xor_at(0, bytes(48)).hex() == want
 
 
 @pytest.mark.parametrize("length", [0, 11, 33])
-def test_wrong_lengths(length: int) -> None:
+def test_rejects_wrong_lengths(length: int) -> None:
     makes: list[tuple[Callable[[bytes, bytes], object], int, int]] = [
         (ChaCha20, 32, 12),
         (XChaCha20, 32, 24),
@@ -211,7 +211,7 @@ def test_counters() -> None:
             make(bytes(32), nonce, "1")  # type: ignore[arg-type]
 
 
-def test_unknown_names() -> None:
+def test_rejects_unknown_names() -> None:
     for wrong in "speck", "speck128_256", "SPECK128-256", "speck128-256-poly1305", "":
         with pytest.raises(ValueError, match=r"known: speck32-64, speck48-72, .*, speck128-256$"):
             SpeckCtr(wrong, bytes(32), bytes(16))

@@ -1,4 +1,4 @@
-"""Messages for the holder of a private key: every kind, every way to give it, every way to be wrong."""
+"""Messages to a public key: every kind and spelling of keys, and wrong arguments."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def public(key: keys.Key) -> keys.PublicKey:
 
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("length", [0, 1, 140, 100_000])
-def test_there_and_back(kind: str, length: int) -> None:
+def test_messages_round_trip(kind: str, length: int) -> None:
     key, data = KEYS[kind], pattern(length)
     blob = hybrid.seal(public(key), data, b"header")
     assert len(blob) == length + OVERHEAD[kind]
     assert hybrid.open(key, blob, b"header") == data
     assert hybrid.open(key, bytearray(blob), memoryview(b"header")) == data
     assert hybrid.seal(public(key), data) != hybrid.seal(public(key), data)
-    # By their texts.
+    # Keys as text.
     text = str(public(key))
     blob = hybrid.seal(text, bytearray(data), aad=b"header")
     assert hybrid.open(key.to_text(), blob, aad=b"header") == data
@@ -47,7 +47,7 @@ def test_there_and_back(kind: str, length: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KEYS)
-def test_what_does_not_fit(kind: str) -> None:
+def test_rejects_another_key_or_associated_data(kind: str) -> None:
     key, other = KEYS[kind], keys.generate(kind)
     blob = hybrid.seal(public(key), b"plaintext", b"header")
     changed = blob[:-1] + bytes([blob[-1] ^ 1])
@@ -60,13 +60,13 @@ def test_what_does_not_fit(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KEYS)
-def test_every_changed_byte(kind: str) -> None:
+def test_detects_every_changed_byte(kind: str) -> None:
     key = KEYS[kind]
     blob = hybrid.seal(public(key), b"plaintext")
     for at, byte in enumerate(blob):
         with pytest.raises(sealane.SealaneError) as caught:
             hybrid.open(key, blob[:at] + bytes([byte ^ 1 << at % 8]) + blob[at + 1 :])
-        # What depends on a secret says one word. Of ECIES anybody can see whether it begins with a point.
+        # An error that depends on a secret is always AuthenticationError. The point of ECIES is public.
         if kind != "secp256k1" or at >= 65:
             assert type(caught.value) is sealane.AuthenticationError
 
@@ -87,7 +87,7 @@ def test_info_and_suite(kind: str, suite: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["rsa-2048", "secp256k1"])
-def test_keys_without_info(kind: str) -> None:
+def test_rejects_info_for_keys_without_hpke(kind: str) -> None:
     key = KEYS[kind]
     blob = hybrid.seal(public(key), b"")
     for how in [{"info": b"x"}, {"suite": "aes-256-gcm"}]:
@@ -97,7 +97,7 @@ def test_keys_without_info(kind: str) -> None:
             hybrid.open(key, blob, **how)
 
 
-def test_mistakes() -> None:
+def test_rejects_wrong_arguments() -> None:
     key, blob = KEYS["x25519"], hybrid.seal(public(KEYS["x25519"]), b"")
     for kind in "age", "age-pq":
         with pytest.raises(ValueError, match="for files"):
@@ -150,7 +150,7 @@ def test_psk_and_sender(kind: str) -> None:
                     hybrid.hpke_open(key, blob, b"aad", b"info", **how)
 
 
-def test_mistakes_of_hpke() -> None:
+def test_rejects_wrong_arguments_of_hpke() -> None:
     key, to = KEYS["x25519"], public(KEYS["x25519"])
     for half in {"psk": bytes(32)}, {"psk_id": b"name"}:
         with pytest.raises(TypeError, match="go together"):
@@ -174,7 +174,7 @@ def test_mistakes_of_hpke() -> None:
 # ---- RSA ------------------------------------------------------------------------------------------------
 
 
-def test_rsa_as_a_stranger_reads_and_writes_it() -> None:
+def test_rsa_messages_match_pycryptodome() -> None:
     private = rsa.generate_private_key(65537, 2048)
     text = private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -199,9 +199,9 @@ def test_rsa_in_parts(name: Any, length: int, nonce_length: int) -> None:
     theirs = serialization.load_pem_public_key(str(public(key)).encode())
     assert isinstance(theirs, rsa.RSAPublicKey)
     oaep = padding.OAEP(padding.MGF1(hashed[name]()), hashed[name](), None)
-    capsule = theirs.encrypt(aes, oaep)
+    wrapped_key = theirs.encrypt(aes, oaep)
     sealed = AESGCM(aes).encrypt(nonce, b"the notebook's", b"aad")
-    parts = [capsule, sealed[:-16], nonce, sealed[-16:]]
+    parts = [wrapped_key, sealed[:-16], nonce, sealed[-16:]]
     assert hybrid.rsa_open_parts(key, *parts, oaep=name, aad=b"aad") == b"the notebook's"
     if name == "sha1":
         assert hybrid.rsa_open_parts(key, *parts, aad=b"aad") == b"the notebook's"
@@ -213,7 +213,7 @@ def test_rsa_in_parts(name: Any, length: int, nonce_length: int) -> None:
         hybrid.rsa_open_parts(key, *parts, oaep="sha256" if name == "sha1" else "sha1", aad=b"aad")
 
 
-def test_mistakes_of_rsa_in_parts() -> None:
+def test_rejects_wrong_parts_of_rsa() -> None:
     parts = [bytes(256), b"", bytes(16), bytes(16)]
     with pytest.raises(ValueError, match="known: sha1, sha256, sha384, sha512"):
         hybrid.rsa_open_parts(KEYS["rsa-2048"], *parts, oaep="md5")  # type: ignore[arg-type]
@@ -260,7 +260,7 @@ def test_ecies_vectors() -> None:
             hybrid.ecies_decrypt(test["sk"], changed, **how)
 
 
-def test_ecies_is_what_seal_does() -> None:
+def test_ecies_encrypt_equals_seal() -> None:
     key = KEYS["secp256k1"]
     for to in public(key).to_hex(), public(key).to_hex(True), public(key).to_hex()[2:]:
         sealed = hybrid.ecies_encrypt(to, b"hello")
@@ -268,7 +268,7 @@ def test_ecies_is_what_seal_does() -> None:
         assert hybrid.ecies_decrypt(key.to_hex(), hybrid.seal(to, b"hi")) == b"hi"
 
 
-def test_mistakes_of_ecies() -> None:
+def test_rejects_wrong_arguments_of_ecies() -> None:
     key = KEYS["secp256k1"]
     to, sealed = public(key).to_hex(), hybrid.ecies_encrypt(public(key).to_hex(), b"hello")
     for wrong in ["", "zz", to[:-2], to[:-1] + "g", "05" + to[2:], b"", bytes(65), "0x"]:

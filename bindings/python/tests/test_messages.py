@@ -1,4 +1,4 @@
-"""`sealane.Aead`: what it gives, what it refuses, and what it never shows."""
+"""`sealane.Aead`: results, rejected arguments, and secrecy of the key."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from support import ALGORITHMS, PAIRS, aead, pattern
 
 
 @pytest.mark.parametrize(("algorithm", "provider"), PAIRS)
-def test_there_and_back(algorithm: str, provider: str) -> None:
+def test_messages_round_trip(algorithm: str, provider: str) -> None:
     a = aead(algorithm, provider)
     for length in 0, 1, 64, 9000:
         data = pattern(length)
         sealed = a.seal(data, b"header")
         assert len(sealed) == length + a.overhead
         assert a.open(sealed, b"header") == data
-        # A sealed message is what the calls with a nonce speak of, with the nonce in front.
+        # A sealed message is the nonce and the result of encrypt.
         nonce, body = sealed[: a.nonce_len], sealed[a.nonce_len :]
         assert a.decrypt(nonce, body, b"header") == data
         assert a.encrypt(nonce, data, b"header") == body
@@ -43,14 +43,14 @@ def test_attributes(algorithm: str) -> None:
         a.algorithm = "other"
 
 
-def test_providers_say_why_not() -> None:
+def test_unavailable_providers_have_a_reason() -> None:
     for row in sealane.providers():
         assert row.available != bool(row.reason), row
         assert row.available or not row.chosen, row
         assert row.algorithm in repr(row)
 
 
-def test_unknown_names() -> None:
+def test_rejects_unknown_names() -> None:
     with pytest.raises(ValueError, match=r"unknown algorithm \"rot13\"; known: aes-128-gcm, .*aegis-256x4"):
         sealane.Aead("rot13", bytes(32))
     with pytest.raises(ValueError, match="known: aes-128-gcm"):
@@ -62,13 +62,13 @@ def test_unknown_names() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 16, 31, 33])
-def test_keys_of_another_length(length: int) -> None:
+def test_rejects_keys_of_another_length(length: int) -> None:
     with pytest.raises(ValueError, match=f"32 bytes, not {length}"):
         sealane.Aead("aes-256-gcm", bytes(length))
 
 
 @pytest.mark.parametrize("length", [0, 11, 13, 64])
-def test_nonces_of_another_length(length: int) -> None:
+def test_rejects_nonces_of_another_length(length: int) -> None:
     a, out = aead(), bytearray(100)
     calls: list[Callable[[], object]] = [
         lambda: a.encrypt(bytes(length), b"data", None),
@@ -94,29 +94,29 @@ def test_a_forgery_leaves_no_plaintext(algorithm: str, provider: str) -> None:
     a, length = aead(algorithm, provider), 20_000
     sealed = bytearray(a.seal(b"secret" * 3333 + b"ss", b"aad"))
     for at in 0, a.nonce_len, len(sealed) // 2, len(sealed) - 1:
-        forged = bytearray(sealed)
-        forged[at] ^= 1
+        changed = bytearray(sealed)
+        changed[at] ^= 1
         with pytest.raises(sealane.AuthenticationError) as caught:
-            a.open(forged, b"aad")
+            a.open(changed, b"aad")
         assert str(caught.value) == "authentication failed"
         out = bytearray(b"\xaa" * (length + 8))
         with pytest.raises(sealane.AuthenticationError):
-            a.open_into(forged, out, b"aad")
+            a.open_into(changed, out, b"aad")
         assert out == bytes(length) + b"\xaa" * 8
         out = bytearray(b"\xaa" * length)
         with pytest.raises(sealane.AuthenticationError):
-            a.decrypt_into(forged[: a.nonce_len], forged[a.nonce_len :], b"aad", out)
+            a.decrypt_into(changed[: a.nonce_len], changed[a.nonce_len :], b"aad", out)
         assert out == bytes(length)
-        view = memoryview(forged)[a.nonce_len :]
+        view = memoryview(changed)[a.nonce_len :]
         with pytest.raises(sealane.AuthenticationError):
-            a.open_into(forged, view, b"aad")
-        assert forged[a.nonce_len : -16] == bytes(length)
+            a.open_into(changed, view, b"aad")
+        assert changed[a.nonce_len : -16] == bytes(length)
     with pytest.raises(sealane.AuthenticationError):
         a.open(sealed, b"another")
 
 
 @given(st.binary(max_size=200), st.binary(max_size=50), st.data())
-def test_any_change_is_noticed(data: bytes, aad: bytes, draw: st.DataObject) -> None:
+def test_detects_any_change(data: bytes, aad: bytes, draw: st.DataObject) -> None:
     a = aead()
     sealed = bytearray(a.seal(data, aad))
     cut = draw.draw(st.integers(0, len(sealed) - 1))
@@ -131,7 +131,7 @@ def test_any_change_is_noticed(data: bytes, aad: bytes, draw: st.DataObject) -> 
         a.open(sealed, aad)
 
 
-def test_nothing_shows_the_key() -> None:
+def test_the_key_is_never_shown() -> None:
     key = b"\xde\xad\xbe\xef" * 8
     secrets = [
         sealane.Aead("aes-256-gcm", key),
@@ -163,7 +163,7 @@ def test_nonces_are_fresh() -> None:
 
 
 @pytest.mark.parametrize("size", [64, 100_000])
-def test_eight_threads_over_one_key(size: int) -> None:
+def test_eight_threads_share_a_key(size: int) -> None:
     a = aead()
     nonces: list[list[bytes]] = [[] for _ in range(8)]
     failures: list[BaseException] = []
@@ -187,7 +187,7 @@ def test_eight_threads_over_one_key(size: int) -> None:
     assert len({nonce for some in nonces for nonce in some}) == 8 * 300
 
 
-def test_errors_are_a_family() -> None:
+def test_exceptions_have_one_base_class() -> None:
     below = {
         sealane.AuthenticationError: sealane.SealaneError,
         sealane.FormatError: sealane.SealaneError,

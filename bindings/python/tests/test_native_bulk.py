@@ -181,5 +181,7 @@ def test_a_finished_target_of_another_key(tmp_path: pathlib.Path) -> None:
     assert encrypt.run(jobs, durable=False) == [None]
     encrypt.check_finished("manifest", target)
     other = _native.Operation.encrypt(_native.EncryptWith(key=bytes(32)))
-    with pytest.raises(sealane.AuthenticationError, match=r"^manifest: the finished file .*out0 was encrypted with"):
+    with pytest.raises(
+        sealane.AuthenticationError, match=r"^manifest: the finished file .*out0 was encrypted with"
+    ):
         other.check_finished("manifest", target)

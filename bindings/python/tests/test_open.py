@@ -1,4 +1,4 @@
-"""`sealane.open`: encrypted files that behave like any other file."""
+"""`sealane.open`: file objects of encrypted files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("length", BORDERS)
-def test_every_way_to_read(tmp_path: Path, length: int) -> None:
+def test_every_read_method(tmp_path: Path, length: int) -> None:
     data, path = pattern(length), tmp_path / "sealed"
     with sealane.open(path, "wb", key=KEY, context=b"c") as f:
         assert f.write(data[:100]) == len(data[:100])
@@ -66,7 +66,7 @@ def test_random_access(reads: list[tuple[int, int]]) -> None:
         assert file.tell() == at + len(DATA[at : at + n])
 
 
-def test_what_a_file_object_has(path: Path) -> None:
+def test_attributes_of_a_file_object(path: Path) -> None:
     f = sealane.open(path, key=KEY)
     assert isinstance(f, io.RawIOBase)
     assert (f.mode, f.name, f.closed) == ("rb", path, False)
@@ -109,7 +109,7 @@ def test_a_pipe_cannot_be_read_at_any_position(tmp_path: Path) -> None:
         sealane.open(source, key=KEY)
 
 
-def test_lines(tmp_path: Path) -> None:
+def test_reads_lines(tmp_path: Path) -> None:
     lines = [b"x" * (n * 37 % 9000) + b"\n" for n in range(200)] + [b"the last one"]
     sealed = sealane.encrypt(b"".join(lines), key=KEY)
     assert list(sealane.open(io.BytesIO(sealed), key=KEY)) == lines
@@ -135,7 +135,7 @@ def test_csv_and_zip(tmp_path: Path) -> None:
         assert archive.read("member 3") == pattern(30_000)
 
 
-def test_damage_is_found_where_it_is_read(path: Path) -> None:
+def test_detects_damage_where_it_is_read(path: Path) -> None:
     damaged = bytearray(SEALED)
     damaged[HEADER + SEALED_CHUNK] ^= 1
     path.write_bytes(damaged)
@@ -153,7 +153,7 @@ def test_damage_is_found_where_it_is_read(path: Path) -> None:
         assert f.read() == DATA[2 * CHUNK :]
 
 
-def test_a_size_is_believed_only_when_verified(path: Path) -> None:
+def test_verifies_the_size_on_opening(path: Path) -> None:
     for cut in HEADER + 2 * SEALED_CHUNK + 500, HEADER + 2 * SEALED_CHUNK:
         path.write_bytes(SEALED[:cut])
         with pytest.raises((sealane.AuthenticationError, sealane.TruncatedError)):
@@ -169,8 +169,8 @@ def test_a_file_that_shrinks_while_it_is_read(path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["path", "object"])
-def test_threads_may_share_one(path: Path, kind: str) -> None:
-    """One position for all, as with any file: together they get every byte once."""
+def test_threads_share_a_file(path: Path, kind: str) -> None:
+    """All threads share one position, so together they read every byte once."""
     data = pattern(4 << 20)
     path.write_bytes(sealane.encrypt(data, key=KEY))
     with path.open("rb") as inner, sealane.open(path if kind == "path" else inner, key=KEY) as f:
@@ -186,14 +186,14 @@ def test_threads_may_share_one(path: Path, kind: str) -> None:
         for thread in threads:
             thread.join()
         assert sorted(pieces) == sorted(data[at : at + 50_000] for at in range(0, len(data), 50_000))
-        # Large enough for threads of the core's own, which then call back into Python.
+        # Large enough for worker threads of the core, which then call Python.
         f.seek(0)
         assert f.read() == data
     big = pattern(9 << 20)
     assert sealane.open(io.BytesIO(sealane.encrypt(big, key=KEY)), key=KEY).read() == big
 
 
-def test_a_file_appears_on_a_clean_exit_only(tmp_path: Path) -> None:
+def test_a_file_appears_only_after_a_clean_exit(tmp_path: Path) -> None:
     path = tmp_path / "sealed"
     with sealane.open(path, "wb", key=KEY) as f:
         assert (f.mode, f.name, f.readable(), f.writable(), f.seekable()) == ("wb", path, False, True, False)
@@ -250,7 +250,7 @@ def test_a_file_object_that_was_not_finished_is_truncated() -> None:
 
 
 class Full(io.RawIOBase):
-    """Takes one piece, and then no more for a while."""
+    """Takes one piece and then blocks."""
 
     taken = 0
 
@@ -264,8 +264,8 @@ class Full(io.RawIOBase):
         return len(data)
 
 
-def test_after_a_failed_write_the_file_is_lost() -> None:
-    """Going on would seal other bytes under a nonce that was used."""
+def test_a_failed_write_ends_the_file() -> None:
+    """Going on would seal other bytes under a used nonce."""
     f = sealane.open(Full(), "wb", key=KEY)
     with pytest.raises(OSError, match="No space left"):
         f.write(bytes(3 << 20))
@@ -276,7 +276,7 @@ def test_after_a_failed_write_the_file_is_lost() -> None:
     assert f.closed
 
 
-def test_a_device_is_written_and_not_replaced() -> None:
+def test_a_device_is_not_replaced() -> None:
     with pytest.raises(OSError, match="No space left"), sealane.open("/dev/full", "wb", key=KEY) as f:
         f.write(bytes(3 << 20))
     with sealane.open(os.devnull, "wb", key=KEY) as f:

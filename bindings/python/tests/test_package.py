@@ -1,4 +1,4 @@
-"""What is installed: names, types and the program."""
+"""The installed package: names, types and the program."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
-def test_names() -> None:
+def test_public_names_are_documented() -> None:
     assert sealane.__version__ == importlib.metadata.version("sealane")
-    rooms = sealane.hazmat, sealane.hybrid, sealane.keys, sealane.exceptions, rencrypt
-    for module in sealane, *rooms:
+    modules = sealane.hazmat, sealane.hybrid, sealane.keys, sealane.exceptions, rencrypt
+    for module in sealane, *modules:
         assert module.__doc__
         assert module.__all__ == sorted(module.__all__)
         for name in module.__all__:
             assert getattr(module, name) is not None
     raw = (getattr(sealane.hazmat, name) for name in sealane.hazmat.__all__)
-    kept = sealane.keys.Key, sealane.keys.PublicKey, sealane.keys.TinkKeyset
-    for thing in sealane.Aead, sealane.Buffer, *kept, *raw, rencrypt.Cipher, rencrypt.REncrypt:
+    key_classes = sealane.keys.Key, sealane.keys.PublicKey, sealane.keys.TinkKeyset
+    for thing in sealane.Aead, sealane.Buffer, *key_classes, *raw, rencrypt.Cipher, rencrypt.REncrypt:
         for name, member in vars(thing).items():
             assert name.startswith("_") or member.__doc__, f"{thing.__name__}.{name} has no documentation"
 
 
-def test_the_stubs_are_those_of_the_binary(tmp_path: Path) -> None:
+def test_the_stubs_match_the_binary(tmp_path: Path) -> None:
     done = run(
         sys.executable, "-m", "mypy.stubtest", "sealane._native", "--ignore-disjoint-bases", cwd=tmp_path
     )
@@ -81,7 +81,7 @@ def test_the_package_is_typed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", [SCRIPT, MODULE])
-def test_the_program(tmp_path: Path, program: list[str]) -> None:
+def test_the_installed_program(tmp_path: Path, program: list[str]) -> None:
     (tmp_path / "plain").write_bytes(b"from the shell")
     assert run(*program, "keygen", "-o", "key", cwd=tmp_path).returncode == 0
     done = run(*program, "encrypt", "-k", "key", "-o", "sealed", "plain", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Progress is told on the calling thread, and whatever is raised there, Ctrl-C included, stops the work
+"""Progress is reported on the calling thread. An exception there, Ctrl-C included, stops the work
 cleanly.
 """
 
@@ -46,7 +46,7 @@ def attempts(folder: Path, hook: Hook) -> list[Callable[[], None]]:
     ]
 
 
-def test_progress(folder: Path) -> None:
+def test_reports_progress(folder: Path) -> None:
     heard: list[tuple[int, int | None]] = []
     callers: set[int] = set()
 
@@ -70,7 +70,7 @@ class Stop(Exception):
 
 
 @pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, SystemExit, StopIteration])
-def test_an_exception_cancels(folder: Path, error: type[BaseException]) -> None:
+def test_an_exception_cancels_the_call(folder: Path, error: type[BaseException]) -> None:
     calls = 0
 
     def hook(done: int, total: int | None) -> None:
@@ -86,7 +86,7 @@ def test_an_exception_cancels(folder: Path, error: type[BaseException]) -> None:
         assert leftovers(folder, "plain", "sealed") == []
 
 
-def test_a_hook_that_cannot_be_called(folder: Path) -> None:
+def test_rejects_a_hook_that_is_not_callable(folder: Path) -> None:
     with pytest.raises(TypeError):
         sealane.encrypt_file(folder / "plain", folder / "out", key=KEY, progress=7)
     assert leftovers(folder, "plain", "sealed") == []
@@ -115,9 +115,10 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.xdist_group("serial")
 @pytest.mark.parametrize("what", ["path", "object", "pipe"])
-def test_ctrl_c_in_the_middle(tmp_path: Path, what: str) -> None:
-    """Without a progress hook of the user's, and in a call that waits for a pipe."""
+def test_ctrl_c_stops_the_call(tmp_path: Path, what: str) -> None:
+    """Without a progress hook, and in a call that waits for a pipe."""
     with (tmp_path / "big").open("wb") as file:
         file.truncate(4 << 30)
     os.mkfifo(tmp_path / "pipe")
@@ -134,12 +135,13 @@ def test_ctrl_c_in_the_middle(tmp_path: Path, what: str) -> None:
         assert process.wait() == 0
     assert leftovers(tmp_path, "big", "pipe") in ([], ["out"] if what == "path" else [])
     if (tmp_path / "out").exists():
-        # It was caught between two calls, and what the first one left is whole.
+        # It was raised between two calls, and the file of the first one is complete.
         assert sealane.inspect(tmp_path / "out").plaintext_len == 4 << 30
 
 
-def test_a_reading_of_many_gib_can_be_stopped(tmp_path: Path) -> None:
-    """The handler runs between pieces of one large read."""
+@pytest.mark.xdist_group("serial")
+def test_a_signal_stops_a_large_read(tmp_path: Path) -> None:
+    """The signal handler runs between the pieces of one large read."""
     (tmp_path / "plain").write_bytes(b"")
     os.truncate(tmp_path / "plain", 1 << 30)
     sealane.encrypt_file(tmp_path / "plain", tmp_path / "sealed", key=KEY)

@@ -1,4 +1,4 @@
-"""Key references: where a key is found, and what is said where it is not."""
+"""Key references: the keys that they name, and the errors without one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     return module
 
 
-def test_every_reference_finds_its_key(
+def test_every_kind_of_reference_finds_its_key(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, ring: Ring, module: types.ModuleType
 ) -> None:
     key = keys.generate("aes-256")
@@ -85,7 +85,7 @@ def test_every_reference_finds_its_key(
         (None, TypeError),
     ],
 )
-def test_what_leads_to_no_key(
+def test_rejects_references_without_a_key(
     reference: str,
     error: type[Exception],
     monkeypatch: pytest.MonkeyPatch,

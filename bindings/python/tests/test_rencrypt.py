@@ -1,4 +1,4 @@
-"""REncrypt's calls and bytes, without its dangers. Its files are in test_rencrypt_files.py."""
+"""The calls and messages of REncrypt, without its defects. test_rencrypt_files.py tests its files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sealane.compat.rencrypt import Cipher, REncrypt
 from support import VECTORS, pattern
 
 KEY = bytes(range(32))
-STRANGERS = {Cipher.AES256GCM: AESGCM, Cipher.ChaCha20Poly1305: ChaCha20Poly1305}
+OTHERS = {Cipher.AES256GCM: AESGCM, Cipher.ChaCha20Poly1305: ChaCha20Poly1305}
 CIPHERS = pytest.mark.parametrize("cipher", Cipher)
 
 
@@ -32,26 +32,26 @@ def bound(aad: bytes, index: int) -> bytes:
     return aad + index.to_bytes(8, "little")
 
 
-# ---- what it promises -------------------------------------------------------------------------------------
+# ---- the interface of REncrypt --------------------------------------------------------------------------
 
 README = (Path(__file__).parent / "rencrypt_readme.md").read_text()
 EXAMPLES = dict(re.findall(r"^## (.*?)\n.*?^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL))
 
 
 def as_printed(example: str, folder: Path) -> str:
-    """The example with its import line, its stray single blanks and its folder put right."""
+    """Returns the example with its import line, its stray single blanks and its folder corrected."""
     text = re.sub(r"^ (?=\S)", "", example, flags=re.MULTILINE)
     text = text.replace("from rencrypt import", "from sealane.compat.rencrypt import")
     return text.replace('"/tmp/', f'"{folder}/')
 
 
-def test_there_are_four_examples() -> None:
+def test_the_readme_has_four_examples() -> None:
     assert len(EXAMPLES) == README.count("```python") == 4
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("cipher", ["AES256GCM", "ChaCha20Poly1305"])
-def test_every_example_as_printed(name: str, cipher: str, tmp_path: Path) -> None:
+def test_readme_examples_run_as_printed(name: str, cipher: str, tmp_path: Path) -> None:
     (tmp_path / "fin").write_bytes(pattern(300_000))
     text = as_printed(EXAMPLES[name], tmp_path).replace(
         "cipher = Cipher.AES256GCM", f"cipher = Cipher.{cipher}"
@@ -72,22 +72,22 @@ def test_known_answers(test: dict[str, str]) -> None:
     index, n = int(test["blockIndex"]), len(plain)
     rest, message = (index, aad), ciphertext + tag + nonce
     cipher = Cipher[test["cipher"]]
-    enc, stranger = REncrypt(cipher, key), STRANGERS[cipher](key)
+    enc, other = REncrypt(cipher, key), OTHERS[cipher](key)
 
-    def answer(nonce: bytes) -> bytes:
-        return stranger.encrypt(nonce, plain, bound(aad, index)) + nonce
+    def expected(nonce: bytes) -> bytes:
+        return other.encrypt(nonce, plain, bound(aad, index)) + nonce
 
-    # No call takes a nonce: what is written is compared with one who gives the known answer, under its nonce.
-    assert answer(nonce) == message
+    # No call takes a nonce, so the message is decrypted and compared with the known answer under its nonce.
+    assert expected(nonce) == message
 
     ours = enc.encrypt_from(plain, *rest)
-    assert ours == answer(ours[-12:])
+    assert ours == expected(ours[-12:])
     assert enc.decrypt_from(message, *rest) == plain
 
     buf = bytearray(n + 100)
     buf[:n] = plain
     assert enc.encrypt(buf, n, *rest) == n + 28
-    assert buf == answer(buf[n + 16 : n + 28]) + bytes(72)
+    assert buf == expected(buf[n + 16 : n + 28]) + bytes(72)
     assert enc.decrypt(buf, n + 28, *rest) == n
     assert buf[:n] == plain
     buf[: n + 28] = message
@@ -96,22 +96,22 @@ def test_known_answers(test: dict[str, str]) -> None:
 
     buf = bytearray(n + 100)
     assert enc.encrypt_into_buf(plain, buf, *rest) == n + 28
-    assert buf == answer(buf[n + 16 : n + 28]) + bytes(72)
+    assert buf == expected(buf[n + 16 : n + 28]) + bytes(72)
     out = bytearray(n)  # REncrypt wanted 28 bytes more
     assert enc.decrypt_into_buf(message, out, *rest) == n
     assert out == plain
 
 
 @given(st.integers(0, 3000), st.binary(max_size=40), st.integers(0, 2**64 - 1), st.sampled_from(Cipher))
-def test_every_length_against_a_stranger(length: int, aad: bytes, index: int, cipher: Cipher) -> None:
-    enc, stranger, plain = REncrypt(cipher, KEY), STRANGERS[cipher](KEY), pattern(length)
+def test_every_length_matches_cryptography(length: int, aad: bytes, index: int, cipher: Cipher) -> None:
+    enc, other, plain = REncrypt(cipher, KEY), OTHERS[cipher](KEY), pattern(length)
     buf = bytearray(length + 28)
     enc.copy_slice(plain, buf)
     assert enc.encrypt(buf, length, index, aad) == len(buf)
     for message in bytes(buf), bytes(enc.encrypt_from(plain, index, aad)):
-        assert stranger.decrypt(message[-12:], message[:-12], bound(aad, index)) == plain
+        assert other.decrypt(message[-12:], message[:-12], bound(aad, index)) == plain
     nonce = os.urandom(12)
-    theirs = stranger.encrypt(nonce, plain, bound(aad, index)) + nonce
+    theirs = other.encrypt(nonce, plain, bound(aad, index)) + nonce
     assert enc.decrypt_from(theirs, index, aad) == plain
 
 
@@ -131,7 +131,7 @@ def test_lengths(cipher: Cipher) -> None:
         enc.create_buf(-1)
 
 
-def test_the_names_of_all_releases() -> None:
+def test_names_of_all_releases_work() -> None:
     for names in (
         ("encrypt_into_buf", "encrypt_into", "encrypt_to_buf", "encrypt_into1"),
         ("decrypt_into_buf", "decrypt_into", "decrypt_to_buf", "decrypt_into1"),
@@ -189,16 +189,16 @@ def test_any_contiguous_buffer(form: str) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 119, 120, 121, 5000, 20_000])
-def test_associated_data_may_be_long_and_lie_in_the_buffer(length: int) -> None:
+def test_associated_data_may_be_long_or_in_the_buffer(length: int) -> None:
     enc, buf = REncrypt(Cipher.AES256GCM, KEY), bytearray(pattern(length + 128))
     text, aad = bytes(buf[:100]), bytes(buf[:length])
     assert enc.encrypt(buf, 100, 5, memoryview(buf)[:length]) == 128
     assert enc.decrypt_from(buf[:128], 5, aad) == text
     nonce = bytes(buf[116:128])
-    assert STRANGERS[Cipher.AES256GCM](KEY).decrypt(nonce, bytes(buf[:116]), bound(aad, 5)) == text
+    assert OTHERS[Cipher.AES256GCM](KEY).decrypt(nonce, bytes(buf[:116]), bound(aad, 5)) == text
 
 
-def test_names_of_arguments() -> None:
+def test_arguments_have_their_names() -> None:
     enc, buf = REncrypt(cipher=Cipher.AES256GCM, key=KEY), bytearray(40)
     assert enc.encrypt(buf=buf, plaintext_len=12, block_index=1, aad=b"") == 40
     assert enc.decrypt(buf=buf, ciphertext_len=40, block_index=1, aad=b"") == 12
@@ -211,7 +211,7 @@ def test_names_of_arguments() -> None:
     assert not any(buf)
 
 
-# ---- its dangers, one by one ------------------------------------------------------------------------------
+# ---- defects of REncrypt, one by one --------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
@@ -300,7 +300,7 @@ def test_read_only_buffers_stay_as_they_are() -> None:
     assert not array.any()
 
 
-def test_buffers_with_gaps_are_refused() -> None:
+def test_rejects_buffers_that_are_not_contiguous() -> None:
     enc, array = REncrypt(Cipher.AES256GCM, KEY), np.zeros(400, np.uint8)
     for buf in (array[::2], memoryview(bytearray(400))[::2]):
         for call in (
@@ -314,7 +314,7 @@ def test_buffers_with_gaps_are_refused() -> None:
                 call(buf)
 
 
-def test_data_that_lies_across_its_result_is_refused() -> None:
+def test_rejects_partial_overlap() -> None:
     enc, buf = REncrypt(Cipher.AES256GCM, KEY), bytearray(pattern(200))
     refuse(ValueError, lambda b: enc.encrypt_into(memoryview(b)[1:101], b, 1, b""), buf)
     refuse(ValueError, lambda b: enc.encrypt_into(memoryview(b)[120:170], memoryview(b)[50:], 1, b""), buf)
@@ -326,16 +326,16 @@ def test_data_that_lies_across_its_result_is_refused() -> None:
 
 @CIPHERS
 @pytest.mark.parametrize("length", [0, 100, 100_000])
-def test_a_forgery_leaves_zeros_and_a_working_object(cipher: Cipher, length: int) -> None:
+def test_a_forgery_leaves_zeros_and_the_object_works(cipher: Cipher, length: int) -> None:
     enc, plain = REncrypt(cipher, KEY), pattern(length)
     good = bytes(enc.encrypt_from(plain, 7, b"AAD"))
-    forged = [(8, b"AAD", good), (7, b"AAE", good), (7, b"", good), (7 << 8, b"AAD\x00", good)]
-    forged += [(7, b"AAD", bytes(len(good))), (7, b"AAD", good + b"0")]
+    forgeries = [(8, b"AAD", good), (7, b"AAE", good), (7, b"", good), (7 << 8, b"AAD\x00", good)]
+    forgeries += [(7, b"AAD", bytes(len(good))), (7, b"AAD", good + b"0")]
     for at in {0, length - 1, length, length + 15, length + 16, length + 27} - {-1}:
         changed = bytearray(good)
         changed[at] ^= 1
-        forged.append((7, b"AAD", bytes(changed)))
-    for index, aad, message in forged:
+        forgeries.append((7, b"AAD", bytes(changed)))
+    for index, aad, message in forgeries:
         buf, out = bytearray(message), bytearray(b"\xff" * len(message))
         with pytest.raises(sealane.AuthenticationError, match=r"^authentication failed$"):
             enc.decrypt(buf, len(buf), index, aad)
@@ -350,8 +350,8 @@ def test_a_forgery_leaves_zeros_and_a_working_object(cipher: Cipher, length: int
 
 
 @pytest.mark.parametrize("length", [0, 1, 12, 16, 27])
-def test_a_peer_may_send_too_little(length: int) -> None:
-    """How long a message is, a stranger decides: it is a forgery and no misuse."""
+def test_a_short_message_is_not_authentic(length: int) -> None:
+    """The sender decides the length of a message, so a short one is a forgery and not a misuse."""
     enc = REncrypt(Cipher.AES256GCM, KEY)
     refuse(sealane.AuthenticationError, lambda b: enc.decrypt(b, length, 1, b""), bytearray(pattern(100)))
     refuse(sealane.AuthenticationError, lambda b: enc.decrypt_into(bytes(length), b, 1, b""), bytearray(100))
@@ -359,7 +359,7 @@ def test_a_peer_may_send_too_little(length: int) -> None:
         enc.decrypt_from(bytes(length), 1, b"")
 
 
-def test_aad_and_number_are_not_confused() -> None:
+def test_aad_and_block_index_are_separate() -> None:
     enc = REncrypt(Cipher.AES256GCM, KEY)
     message = enc.encrypt_from(b"text", 42, b"AAD")
     for aad in (bound(b"AAD", 42), None):
@@ -370,23 +370,24 @@ def test_aad_and_number_are_not_confused() -> None:
 
 
 @pytest.fixture
-def short_turns() -> Iterator[None]:
-    """Threads take turns so often that a long wait is one for a lock."""
+def frequent_thread_switches() -> Iterator[None]:
+    """Switches threads so often that a long wait is a wait for a lock."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-4)
     yield
     sys.setswitchinterval(before)
 
 
-@pytest.mark.usefixtures("short_turns")
-def test_other_threads_go_on() -> None:
-    """Sealing 64 MiB takes milliseconds, during which REncrypt stood still as a whole."""
+@pytest.mark.xdist_group("serial")
+@pytest.mark.usefixtures("frequent_thread_switches")
+def test_other_threads_run_meanwhile() -> None:
+    """Sealing 64 MiB takes milliseconds, during which REncrypt blocks all threads."""
     enc = REncrypt(Cipher.AES256GCM, KEY)
     n, sealed_len, buf = enc.create_buf(64 << 20)
     target = bytearray(b"\xff" * sealed_len)
 
     def beats(call: Callable[[], object]) -> float:
-        """The longest that this thread had to wait while another one was in ``call``, as a part of it."""
+        """Returns the longest wait of this thread while another one was in ``call``, as a fraction of it."""
         worker, longest = threading.Thread(target=call), 0.0
         began = last = time.perf_counter()
         worker.start()
@@ -401,7 +402,7 @@ def test_other_threads_go_on() -> None:
         lambda: enc.copy_slice(buf, target),
         lambda: enc.zeroize(target),
     ):
-        # Other processes take their time as well: the best of some.
+        # Other processes use the processor as well, so take the best of several runs.
         results = []
         for _ in range(20):
             results.append(beats(call))
@@ -411,6 +412,7 @@ def test_other_threads_go_on() -> None:
         assert min(results) < 0.7, results
 
 
+@pytest.mark.xdist_group("serial")
 def test_a_buffer_cannot_move_while_it_is_encrypted() -> None:
     enc, stop, refused = REncrypt(Cipher.AES256GCM, KEY), threading.Event(), []
     n, _, buf = enc.create_buf(4 << 20)
@@ -433,7 +435,7 @@ def test_a_buffer_cannot_move_while_it_is_encrypted() -> None:
     assert refused
 
 
-def test_threads_share_an_object_and_forgeries_stop_nobody() -> None:
+def test_threads_share_an_object_despite_forgeries() -> None:
     enc, failures = REncrypt(Cipher.ChaCha20Poly1305, KEY), []
     nonces: list[list[bytes]] = [[] for _ in range(6)]
 
@@ -460,7 +462,7 @@ def test_threads_share_an_object_and_forgeries_stop_nobody() -> None:
     assert len({nonce for some in nonces for nonce in some}) == 600
 
 
-def test_the_callers_key_is_left_alone_and_kept_to_ourselves(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_key_is_copied_and_never_shown(caplog: pytest.LogCaptureFixture) -> None:
     key = Cipher.AES256GCM.generate_key()
     before = bytes(key)
     enc = REncrypt(Cipher.AES256GCM, key)

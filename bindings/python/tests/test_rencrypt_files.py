@@ -1,8 +1,7 @@
-"""Files through REncrypt's calls, and those that REncrypt itself once wrote."""
+"""Files of the REncrypt interface, and files that REncrypt itself wrote."""
 
 from __future__ import annotations
 
-import builtins
 import os
 from pathlib import Path
 
@@ -17,7 +16,7 @@ ENC = REncrypt(Cipher.AES256GCM, KEY)
 
 
 def old_file(plain: bytes, enc: REncrypt = ENC, aad: bytes = AAD) -> bytearray:
-    """What REncrypt wrote at 892a0f6: the length first, then each chunk at its place."""
+    """Returns the file that REncrypt wrote at 892a0f6: it set the length first, then wrote each chunk."""
     size = len(plain)
     file = bytearray(size + (size // CHUNK + 1) * 28)
     for index, at in enumerate(range(0, size, CHUNK)):
@@ -26,12 +25,12 @@ def old_file(plain: bytes, enc: REncrypt = ENC, aad: bytes = AAD) -> bytearray:
     return file
 
 
-# ---- encrypt_file and decrypt_file ------------------------------------------------------------------------
+# ---- encrypt_file and decrypt_file ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cipher", Cipher)
 @pytest.mark.parametrize("length", [0, 1, CHUNK, 300_001])
-def test_a_file_is_one_of_sealanes(cipher: Cipher, length: int, tmp_path: Path) -> None:
+def test_files_have_the_format_of_sealane(cipher: Cipher, length: int, tmp_path: Path) -> None:
     enc, plain, sealed, back = (
         REncrypt(cipher, KEY),
         *(tmp_path / name for name in ("plain", "sealed", "back")),
@@ -47,7 +46,7 @@ def test_a_file_is_one_of_sealanes(cipher: Cipher, length: int, tmp_path: Path) 
     assert leftovers(tmp_path, "plain", "sealed", "back") == []
 
 
-def test_a_cut_is_noticed_and_nothing_is_left(tmp_path: Path) -> None:
+def test_detects_truncation_and_leaves_no_file(tmp_path: Path) -> None:
     plain, sealed = tmp_path / "plain", tmp_path / "sealed"
     plain.write_bytes(pattern(300_000))
     ENC.encrypt_file(plain, sealed, AAD)
@@ -61,14 +60,14 @@ def test_a_cut_is_noticed_and_nothing_is_left(tmp_path: Path) -> None:
 
 
 def links(path: Path) -> list[Path]:
-    """The file under its names."""
+    """The names of the file."""
     hard, soft = path.with_name("hard"), path.with_name("soft")
     os.link(path, hard)
     soft.symlink_to(path)
     return [path, hard, soft, path.parent / "." / path.name]
 
 
-def test_source_and_target_may_not_be_one_file(tmp_path: Path) -> None:
+def test_rejects_the_same_file_as_source_and_target(tmp_path: Path) -> None:
     path, plain = tmp_path / "file", pattern(1000)
     path.write_bytes(plain)
     names = links(path)
@@ -86,11 +85,11 @@ def test_source_and_target_may_not_be_one_file(tmp_path: Path) -> None:
         assert leftovers(tmp_path, "file", "hard", "soft") == []
 
 
-# ---- REncrypt's own files ---------------------------------------------------------------------------------
+# ---- files that REncrypt wrote --------------------------------------------------------------------------
 
 
 def read_old(tmp_path: Path, file: bytes, **options: int) -> bytes:
-    """Reads it. Where that fails, the target is as before, and nothing lies beside it."""
+    """Decrypts a file. After a failure the target is unchanged and no other file exists."""
     source, target = tmp_path / "old", tmp_path / "target"
     source.write_bytes(file)
     target.write_bytes(b"as before")
@@ -105,14 +104,14 @@ def read_old(tmp_path: Path, file: bytes, **options: int) -> bytes:
 
 
 @pytest.mark.parametrize("length", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 5, 5 * CHUNK])
-def test_old_files(length: int, tmp_path: Path) -> None:
+def test_decrypts_old_files(length: int, tmp_path: Path) -> None:
     file = old_file(pattern(length))
     assert file.endswith(bytes(28)) == (length % CHUNK == 0), "those that REncrypt could not read"
     assert read_old(tmp_path, file) == pattern(length)
     assert read_old(tmp_path, file, plaintext_len=length) == pattern(length)
 
 
-def test_an_old_file_of_the_other_cipher(tmp_path: Path) -> None:
+def test_rejects_an_old_file_of_the_other_cipher(tmp_path: Path) -> None:
     enc = REncrypt(Cipher.ChaCha20Poly1305, KEY)
     (tmp_path / "old").write_bytes(old_file(pattern(200_000), enc, b""))
     enc.decrypt_old_file(os.fsencode(tmp_path / "old"), str(tmp_path / "new"), b"")
@@ -120,7 +119,7 @@ def test_an_old_file_of_the_other_cipher(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [1, CHUNK, 2 * CHUNK + 5])
-def test_every_cut_that_is_no_forgery_is_noticed(length: int, tmp_path: Path) -> None:
+def test_detects_accidental_truncation(length: int, tmp_path: Path) -> None:
     file = old_file(pattern(length))
     cuts = {0, 1, 27, len(file) - 29, len(file) - 28, len(file) - 27, len(file) - 1}
     cuts |= {n * SEALED + more for n in range(3) for more in (-1, 0, 1, 27, 28, 29)}
@@ -129,8 +128,8 @@ def test_every_cut_that_is_no_forgery_is_noticed(length: int, tmp_path: Path) ->
             read_old(tmp_path, file[:cut])
 
 
-def test_what_cannot_be_known(tmp_path: Path) -> None:
-    """If one of these fails, the documentation says too little of us."""
+def test_documented_attacks_are_not_detected(tmp_path: Path) -> None:
+    """If one of these is detected, the documentation must change."""
     file = old_file(pattern(3 * CHUNK + 5))
     cut = file[: 2 * SEALED] + bytes(28)
     assert read_old(tmp_path, cut) == pattern(2 * CHUNK)
@@ -139,14 +138,16 @@ def test_what_cannot_be_known(tmp_path: Path) -> None:
     length = 3 * CHUNK + 5
     expected = pattern(CHUNK) + bytes(CHUNK) + pattern(length)[2 * CHUNK :]
     assert read_old(tmp_path, mixed, plaintext_len=length) == expected
-    # Whoever knows the length knows of the first.
-    with pytest.raises(sealane.TruncatedError, match=f"holds {2 * CHUNK} bytes of {length}"):
+    # The length detects the first attack.
+    with pytest.raises(
+        sealane.TruncatedError, match=f"holds {2 * CHUNK} bytes of plaintext, expected {length}"
+    ):
         read_old(tmp_path, cut, plaintext_len=length)
-    with pytest.raises(sealane.FormatError, match="more than 10"):
+    with pytest.raises(sealane.FormatError, match="expected 10"):
         read_old(tmp_path, cut, plaintext_len=10)
 
 
-def test_what_is_noticed(tmp_path: Path) -> None:
+def test_detects_every_other_change(tmp_path: Path) -> None:
     file = old_file(pattern(3 * CHUNK + 5))
     first, second, third, last = (bytes(file[at : at + SEALED]) for at in range(0, len(file), SEALED))
     for changed in (
@@ -161,7 +162,7 @@ def test_what_is_noticed(tmp_path: Path) -> None:
     ):
         with pytest.raises(sealane.AuthenticationError, match=r"old: authentication failed$"):
             read_old(tmp_path, changed)
-    # An end that nobody wrote: no zeros, too many, some.
+    # A wrong end: no zeros, too many, or some.
     for end in (b"", bytes(27), bytes(27) + b"\x01", b"\x01" + bytes(27), last[:28]):
         with pytest.raises(sealane.TruncatedError):
             read_old(tmp_path, first + second + end)
@@ -172,7 +173,7 @@ def test_what_is_noticed(tmp_path: Path) -> None:
             read_old(tmp_path, changed)
 
 
-def test_old_and_new_are_not_taken_for_each_other(tmp_path: Path) -> None:
+def test_distinguishes_old_and_new_files(tmp_path: Path) -> None:
     plain, new, old = (tmp_path / name for name in ("plain", "new", "old"))
     plain.write_bytes(pattern(CHUNK))
     ENC.encrypt_file(plain, new, AAD)
@@ -183,7 +184,7 @@ def test_old_and_new_are_not_taken_for_each_other(tmp_path: Path) -> None:
     assert leftovers(tmp_path, "plain", "new", "old") == []
 
 
-def test_where_an_old_file_goes(tmp_path: Path) -> None:
+def test_targets_of_old_files(tmp_path: Path) -> None:
     old, real, link = tmp_path / "old", tmp_path / "real", tmp_path / "link"
     old.write_bytes(old_file(pattern(1000)))
     real.write_bytes(b"before")
@@ -216,19 +217,17 @@ def test_where_an_old_file_goes(tmp_path: Path) -> None:
     assert leftovers(tmp_path, "old", "real", "link") == []
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no disk that is always full")
-def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_is_reported_with_the_target(tmp_path: Path) -> None:
+    """A limit on the size of files stands for a full disk."""
     old, target = tmp_path / "old", tmp_path / "target"
     old.write_bytes(old_file(pattern(200_000)))
-    real = builtins.open
-    monkeypatch.setattr(
-        builtins,
-        "open",
-        lambda file, mode="r", *rest, **more: (
-            real("/dev/full", "wb") if mode == "xb" else real(file, mode, *rest, **more)
-        ),
-    )
-    with pytest.raises(OSError, match=r"No space left on device.*target"):
-        ENC.decrypt_old_file(old, target, AAD)
-    monkeypatch.undo()
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as raised:
+            ENC.decrypt_old_file(old, target, AAD)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert raised.value.filename == str(target)
     assert leftovers(tmp_path, "old") == []

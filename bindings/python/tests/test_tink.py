@@ -1,4 +1,4 @@
-"""Tink's AES-GCM-HKDF streaming: keysets, keys, and files through every door."""
+"""Tink AES-GCM-HKDF streaming: keysets, keys and files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def varint(number: int) -> bytes:
 
 
 def keyset(*tests: dict[str, Any], primary: int = 1) -> str:
-    """The keyset with these keys, numbered from 1, as Tink writes it."""
+    """Returns the JSON of a Tink keyset with these keys, numbered from 1."""
     listed = []
     for number, test in enumerate(tests, 1):
         parts = (test["segmentSize"], test["derivedKeySize"], HASHES[test["hkdfHash"]])
@@ -44,7 +44,7 @@ TESTS = json.loads((VECTORS / "streaming/tink/aes_gcm_hkdf.json").read_text())["
 
 
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: str(test["tcId"]))
-def test_vectors(tmp_path: Path, test: dict[str, Any]) -> None:
+def test_published_vectors(tmp_path: Path, test: dict[str, Any]) -> None:
     file, plain, aad = (bytes.fromhex(test[name]) for name in ("ct", "pt", "aad"))
     (tmp_path / "sealed").write_bytes(file)
     everyone = TinkKeyset(keyset(*TESTS))
@@ -68,13 +68,13 @@ def test_vectors(tmp_path: Path, test: dict[str, Any]) -> None:
 @pytest.mark.parametrize("form", SEGMENTS)
 @pytest.mark.parametrize("length", [16, 32])
 @pytest.mark.parametrize("size", [0, 1, 4096 - 24 - 16, 5000, (1 << 20) + 5, 3_000_000])
-def test_there_and_back(tmp_path: Path, form: str, length: int, size: int) -> None:
+def test_files_round_trip(tmp_path: Path, form: str, length: int, size: int) -> None:
     data, key = pattern(size), KEY[:length]
     (tmp_path / "plain").write_bytes(data)
-    kept = TinkKeyset.from_key(key, form)
-    assert TinkKeyset(kept.to_json()).to_json() == kept.to_json()
-    ways: list[dict[str, Any]] = [{"key": key, "format": form}, {"key": kept}]
-    for writes, reads in [(ways[0], ways[1]), (ways[1], ways[0])]:
+    keyset = TinkKeyset.from_key(key, form)
+    assert TinkKeyset(keyset.to_json()).to_json() == keyset.to_json()
+    arguments: list[dict[str, Any]] = [{"key": key, "format": form}, {"key": keyset}]
+    for writes, reads in [(arguments[0], arguments[1]), (arguments[1], arguments[0])]:
         sealane.encrypt_file(tmp_path / "plain", tmp_path / "sealed", context=b"c", **writes)
         assert sealane.decrypt((tmp_path / "sealed").read_bytes(), context=b"c", **reads) == data
         memory = io.BytesIO()
@@ -92,7 +92,7 @@ def test_there_and_back(tmp_path: Path, form: str, length: int, size: int) -> No
     assert info.chunk_len == SEGMENTS[form] - 16
 
 
-def test_damage(tmp_path: Path) -> None:
+def test_detects_damage(tmp_path: Path) -> None:
     path = tmp_path / "sealed"
     file = sealane.encrypt(pattern(10_000), key=KEY, format="tink-4kb")
     how: dict[str, Any] = {"key": KEY, "format": "tink-4kb"}
@@ -114,15 +114,15 @@ def test_damage(tmp_path: Path) -> None:
     assert leftovers(tmp_path, "sealed") == []
 
 
-def test_mistakes() -> None:
+def test_rejects_wrong_arguments() -> None:
     for length in 0, 15, 24, 33:
         with pytest.raises(ValueError, match="16 or 32 bytes"):
             sealane.encrypt(b"", key=bytes(length), format="tink-1mb")
         with pytest.raises(ValueError, match="16 or 32 bytes"):
             TinkKeyset.from_key(bytes(length), "tink-1mb")
-    kept = TinkKeyset.from_key(sealane.keys.generate("aes-256"), "tink-1mb")
+    keyset = TinkKeyset.from_key(sealane.keys.generate("aes-256"), "tink-1mb")
     with pytest.raises(ValueError, match="omit format"):
-        sealane.encrypt(b"", key=kept, format="tink-1mb")
+        sealane.encrypt(b"", key=keyset, format="tink-1mb")
     for form, says in [("chunked", "tink-1mb"), ("age", "not for a symmetric key"), ("rot13", "tink-1mb")]:
         with pytest.raises(ValueError, match=says):
             TinkKeyset.from_key(KEY, form)
@@ -138,5 +138,5 @@ def test_mistakes() -> None:
     with pytest.raises(sealane.FormatError, match="encrypted"):
         TinkKeyset(encrypted)
     with pytest.raises(TypeError, match="never pickled"):
-        pickle.dumps(kept)
-    assert repr(kept) == "<sealane.keys.TinkKeyset of 1>"
+        pickle.dumps(keyset)
+    assert repr(keyset) == "<sealane.keys.TinkKeyset of 1>"

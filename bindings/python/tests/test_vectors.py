@@ -29,7 +29,7 @@ FILES = {
 
 @functools.cache
 def vector(algorithm: str) -> Vector:
-    """Key, nonce, aad, plaintext and ciphertext with tag; the one with the longest plaintext that fits."""
+    """Returns key, nonce, aad, plaintext and ciphertext with tag of the vector with the longest plaintext."""
     (row,) = [row for row in sealane.algorithms() if row.name == algorithm]
     file = json.loads((VECTORS / "aead" / FILES[algorithm]).read_text())
     found: list[Vector] = []
