@@ -64,12 +64,14 @@ class Figures:
 
     def add(self, where: str, text: str) -> None:
         """Counts one paragraph, for example a doc comment without its code blocks."""
-        text = re.sub(r"`+[^`]*`+|\[[^\]]*\]\([^)]*\)|https?://\S+", "code", text)
+        text = re.sub(r"\]\([^)]*\)|https?://\S+", "]", text)
         text = re.sub(r"\s+", " ", text).strip()
-        for sentence in re.split(r"(?<=[.!?:])[\"')\]*]*\s+(?=[\"'(*]*[A-Z0-9])", text):
-            words = re.findall(r"[A-Za-z][\w'’-]*", sentence)
-            if not words:
+        for sentence in re.split(r"(?<=[.!?])[\"')\]*]*\s+(?=[\"'(*\[`]*[A-Z0-9])", text):
+            prose = re.sub(r"`+[^`]*`+", " ", sentence)
+            # A list of error types or names is not a sentence.
+            if len(re.findall(r"[A-Za-z]+", prose)) < 2:
                 continue
+            words = re.findall(r"[A-Za-z][\w'’-]*", sentence.replace("::", "_"))
             self.sentences += 1
             self.words += len(words)
             persons = len(PERSONS.findall(sentence))
