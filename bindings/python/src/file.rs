@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::Error;
 use sealane::age::Armor;
-use sealane::file::{self, Durability, Opening, Options, Sealing};
+use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, Options};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -113,8 +113,8 @@ pub(crate) fn encrypt_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut slot = Slot::new(py);
     let data = slot.read(data)?.bytes();
-    let sealing = py.detach(|| Sealing::new(data, encryption.core())).map_err(raise)?;
-    fresh(py, sealing.len(), |out| py.detach(|| sealing.write_into(out)).map_err(raise))
+    let sealing = py.detach(|| BufferEncryptor::new(data, encryption.core())).map_err(raise)?;
+    fresh(py, sealing.len(), |out| py.detach(|| sealing.encrypt_into(out)).map_err(raise))
 }
 
 /// Decrypts the bytes of an encrypted file. See ``sealane.decrypt``.
@@ -126,8 +126,8 @@ pub(crate) fn decrypt_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut slot = Slot::new(py);
     let data = slot.read(data)?.bytes();
-    let opening = py.detach(|| Opening::new(data, decryption.core())).map_err(raise)?;
-    fresh(py, opening.len(), |out| py.detach(|| opening.read_into(out)).map_err(raise))
+    let opening = py.detach(|| BufferDecryptor::new(data, decryption.core())).map_err(raise)?;
+    fresh(py, opening.len(), |out| py.detach(|| opening.decrypt_into(out)).map_err(raise))
 }
 
 /// An encrypted file that is read at any position. Threads may share it.

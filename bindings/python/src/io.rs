@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyBlockingIOError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use sealane::Error;
-use sealane::file::{Concurrency, Durability, Output, ReadAt};
+use sealane::file::{Concurrency, Durability, OutputFile, ReadAt};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -142,7 +142,7 @@ impl Write for PyFile {
 /// The destination of plaintext.
 pub(crate) enum FileSink {
     /// A path, where the file appears at the end.
-    Path(Output),
+    Path(OutputFile),
     Object(PyFile),
     /// No destination: the plaintext is verified only.
     Discard,
@@ -151,7 +151,7 @@ pub(crate) enum FileSink {
 impl FileSink {
     pub(crate) fn new(py: Python<'_>, dst: &Bound<'_, PyAny>) -> PyResult<Self> {
         match path(dst)? {
-            Some(path) => py.detach(|| Output::create(&path)).map(Self::Path).map_err(raise),
+            Some(path) => py.detach(|| OutputFile::create(&path)).map(Self::Path).map_err(raise),
             None => Ok(Self::Object(PyFile::new(dst))),
         }
     }

@@ -30,7 +30,7 @@ pub(crate) fn sealed_range(start: u64, end: u64) -> (u64, u64) {
 
 /// Decrypts ranges of a file in the format chunked-encryption@v1 whose header is known.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct Ranges(file::Ranges);
+pub(crate) struct Ranges(file::RangeDecryptor);
 
 #[pymethods]
 impl Ranges {
@@ -38,7 +38,7 @@ impl Ranges {
     #[new]
     fn new(header: &Bound<'_, PyAny>, decryption: &DecryptWith) -> PyResult<Self> {
         let mut slot = Slot::new(header.py());
-        file::Ranges::new(slot.read(header)?.bytes(), decryption.core()).map(Self).map_err(raise)
+        file::RangeDecryptor::new(slot.read(header)?.bytes(), decryption.core()).map(Self).map_err(raise)
     }
 
     /// Decrypts the plaintext from ``start`` to ``end``, or to the end of the file.
@@ -52,7 +52,7 @@ impl Ranges {
         sealed: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut slot = Slot::new(py);
-        let fetched = self.0.fetched(start..end, slot.read(sealed)?.bytes()).map_err(raise)?;
-        fresh(py, fetched.len(), |out| py.detach(|| fetched.open_into(out)).map_err(raise))
+        let fetched = self.0.range(start..end, slot.read(sealed)?.bytes()).map_err(raise)?;
+        fresh(py, fetched.len(), |out| py.detach(|| fetched.decrypt_into(out)).map_err(raise))
     }
 }

@@ -1,4 +1,4 @@
-//! What lies around the bytes of a file: nothing, or armor.
+//! Adapters between a file's bytes and its optional armor.
 
 use super::file_keys::DecryptWith;
 use crate::Error;
@@ -7,7 +7,7 @@ use crate::age::armor::{Decoder, Encoder, View};
 use crate::engine::io::{Concurrency, ReadAt};
 use std::io::{self, Write};
 
-/// Bytes of a file to which armor is put, or not, on their way to a writer.
+/// Adds armor, if requested, to the bytes of a file on their way to a writer.
 pub(super) enum ArmorWriter<W: Write> {
     Binary(W),
     Ascii(Encoder<W>),
@@ -28,7 +28,7 @@ impl<W: Write> ArmorWriter<W> {
         }
     }
 
-    /// Writes the end and hands the writer back, flushed.
+    /// Writes the end of the armor, flushes the writer and returns it.
     pub(super) fn finish(self) -> io::Result<W> {
         match self {
             Self::Binary(mut inner) => inner.flush().map(|()| inner),
@@ -37,92 +37,92 @@ impl<W: Write> ArmorWriter<W> {
     }
 }
 
-/// Takes armor, where there is some, from pieces of a file.
+/// Removes armor, if present, from the pieces of a file.
 pub(super) enum ArmorReader {
-    /// It is not known yet; what came so far.
+    /// Not known yet; holds the bytes so far.
     Unknown(Vec<u8>),
     Binary,
     Ascii(Box<Decoder>),
 }
 
 impl ArmorReader {
-    /// The bytes of the file in a piece, in `room` where they are not the piece itself; `None` where it is too early to
-    /// say.
+    /// Returns the binary bytes of a piece, in `buffer` if they differ from the piece. The result is empty while it is
+    /// unknown whether the file is armored.
     pub(super) fn push<'a>(
         &mut self,
-        unlock: &DecryptWith,
+        with: &DecryptWith,
         piece: &'a [u8],
-        room: &'a mut Vec<u8>,
+        buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], Error> {
-        room.clear();
+        buffer.clear();
         if let Self::Unknown(prefix) = self {
             prefix.extend_from_slice(piece);
-            let prefix = match unlock.detect_armor(prefix) {
+            let prefix = match with.detect_armor(prefix) {
                 None => return Ok(&[]),
                 Some(_) => std::mem::take(prefix),
             };
-            return self.know(unlock, prefix, room);
+            return self.detect(with, prefix, buffer);
         }
         match self {
-            Self::Ascii(decoder) => decoder.push(piece, room).map(|()| &room[..]),
+            Self::Ascii(decoder) => decoder.push(piece, buffer).map(|()| &buffer[..]),
             _ => Ok(piece),
         }
     }
 
-    /// What is left.
+    /// Returns the remaining binary bytes at the end of the file.
     pub(super) fn finish<'a>(
         &mut self,
-        unlock: &DecryptWith,
-        room: &'a mut Vec<u8>,
+        with: &DecryptWith,
+        buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], Error> {
-        room.clear();
+        buffer.clear();
         match std::mem::replace(self, Self::Binary) {
-            Self::Unknown(prefix) => self.know(unlock, prefix, room),
+            Self::Unknown(prefix) => self.detect(with, prefix, buffer),
             Self::Binary => Ok(&[]),
-            Self::Ascii(decoder) => decoder.finish(room).map(|()| &room[..]),
+            Self::Ascii(decoder) => decoder.finish(buffer).map(|()| &buffer[..]),
         }
     }
 
-    fn know<'a>(
+    fn detect<'a>(
         &mut self,
-        unlock: &DecryptWith,
+        with: &DecryptWith,
         prefix: Vec<u8>,
-        room: &'a mut Vec<u8>,
+        buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], Error> {
-        match unlock.detect_armor(&prefix) {
+        match with.detect_armor(&prefix) {
             Some(Armor::Ascii) => {
                 let mut decoder = Box::new(Decoder::new());
-                let result = decoder.push(&prefix, room);
+                let result = decoder.push(&prefix, buffer);
                 *self = Self::Ascii(decoder);
                 result?;
             }
             _ => {
                 *self = Self::Binary;
-                *room = prefix;
+                *buffer = prefix;
             }
         }
-        Ok(room)
+        Ok(buffer)
     }
 }
 
-/// The bytes of a file that can be read anywhere, without their armor.
+/// A source that presents an armored or binary file as binary.
 pub(super) enum DearmoredSource<S> {
     Binary(S),
     Ascii(View<S>),
 }
 
 impl<S: ReadAt> DearmoredSource<S> {
-    pub(super) fn new(source: S, unlock: &DecryptWith) -> Result<Self, Error> {
-        // More than the white space that may come before armor.
+    pub(super) fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
+        // Longer than the white space that may precede armor.
         let mut prefix = vec![0; source.size()?.min(2048) as usize];
         source.read_exact_at(0, &mut prefix)?;
-        match unlock.detect_armor(&prefix) {
+        match with.detect_armor(&prefix) {
             Some(Armor::Ascii) => View::new(source).map(Self::Ascii),
             _ => Ok(Self::Binary(source)),
         }
     }
 
-    /// What is read from.
+    /// Returns the underlying source.
     pub(super) fn source(&self) -> &S {
         match self {
             Self::Binary(source) => source,

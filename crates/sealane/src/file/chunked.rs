@@ -8,8 +8,8 @@
 //! last chunk = always shorter than 16384 bytes, empty where the length is a multiple
 //! ```
 //!
-//! The commitment is checked before any chunk, so a file opens under one key and context only. Nothing may be
-//! appended and nothing written over in place: either would use a nonce twice.
+//! The commitment is checked before any chunk, so a file opens under one key and one context only. A file must not be
+//! extended or modified in place, because either would use a nonce twice.
 
 use super::age_file::refuse_age;
 use super::file_cipher::{CreateFile, FileCipher, OpenFile};
@@ -24,14 +24,13 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Bytes of plaintext in a full chunk.
+/// Number of plaintext bytes in a full chunk of the format chunked-encryption@v1.
 pub const CHUNK_LEN: usize = 16384;
-/// Bytes before the first chunk.
+/// Number of bytes before the first chunk in the format chunked-encryption@v1.
 pub const HEADER_LEN: usize = SALT_LEN + COMMITMENT_LEN;
-/// Bytes by which a sealed chunk is longer.
-pub(crate) const TAG_LEN: usize = 16;
+const TAG_LEN: usize = 16;
 
-/// Where the chunks lie.
+/// The positions of the chunks.
 pub(crate) const LAYOUT: Layout = Layout {
     header: HEADER_LEN as u64,
     lead: 0,
@@ -45,7 +44,7 @@ const SALT_LEN: usize = 24;
 const COMMITMENT_LEN: usize = 32;
 const NONCE_LEN: usize = 12;
 
-/// The two members of the family: the key's length decides.
+/// The algorithms with their names in the HKDF info. The length of the key selects one.
 const SUITES: [(Algorithm, &[u8]); 2] =
     [(Algorithm::Aes128Gcm, b"AEAD_AES_128_GCM"), (Algorithm::Aes256Gcm, b"AEAD_AES_256_GCM")];
 
@@ -98,18 +97,18 @@ fn suite(key: &Key) -> Result<(Algorithm, &'static [u8]), Misuse> {
     found.ok_or(Misuse::KeyLength { got, want: &[16, 32] })
 }
 
-/// The keys of one file.
-pub(crate) struct Chunked {
+/// The chunk cipher of one file.
+struct Chunked {
     aead: Aead,
     base_nonce: [u8; NONCE_LEN],
 }
 
-/// The bytes before the first chunk.
-pub(crate) type Header = [u8; HEADER_LEN];
+/// The bytes before the first chunk: salt and commitment.
+type Header = [u8; HEADER_LEN];
 
 impl Chunked {
-    /// Keys for a new file, and its header.
-    pub(crate) fn create(key: &Key, context: &[u8]) -> Result<(Self, Header), Error> {
+    /// Generates the cipher and the header of a new file.
+    fn create(key: &Key, context: &[u8]) -> Result<(Self, Header), Error> {
         let mut header = [0; HEADER_LEN];
         crate::random::fill(&mut header[..SALT_LEN])?;
         let (chunked, commitment) = Self::derive(key, context, &header[..SALT_LEN])?;
@@ -117,11 +116,11 @@ impl Chunked {
         Ok((chunked, header))
     }
 
-    /// The keys of the file with this header.
+    /// Derives the cipher of the file with this header.
     ///
     /// # Errors
-    /// [`Error::Authentication`] for another key, another context or a changed header.
-    pub(crate) fn open(key: &Key, context: &[u8], header: &Header) -> Result<Self, Error> {
+    /// [`Error::Authentication`] if the commitment differs: the key, the context or the header is another.
+    fn open(key: &Key, context: &[u8], header: &Header) -> Result<Self, Error> {
         let (chunked, commitment) = Self::derive(key, context, &header[..SALT_LEN])?;
         if bool::from(commitment.ct_eq(&header[SALT_LEN..])) {
             Ok(chunked)
@@ -180,14 +179,15 @@ impl fmt::Debug for Chunked {
     }
 }
 
-/// HKDF-Expand with SHA-512 (RFC 5869 section 2.3). `key` is the pseudorandom key itself and may be shorter than
-/// the hash, as the format wants it; the crate refuses that, so a key is padded as HMAC would pad it (RFC 2104
-/// section 2: zeros up to the block), which changes nothing.
+/// Computes HKDF-Expand with SHA-512 (RFC 5869, section 2.3). The format uses `key` as the pseudorandom key, although it
+/// is shorter than the hash. The `hkdf` crate refuses short keys, so this function pads the key with zeros. The result is
+/// the same, because HMAC pads its key with zeros up to the block (RFC 2104, section 2).
 fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
     let mut padded = Zeroizing::new([0; 64]);
     padded[..key.len()].copy_from_slice(key);
     Hkdf::<Sha512>::from_prk(&*padded)
         .expect("64 bytes are the length of the hash")
         .expand_multi_info(info, okm)
-        .map_err(|_| Error::LimitExceeded("HKDF ends at 255 blocks"))
+        // The error carries no data. It cannot occur: the output has 76 or 92 bytes.
+        .map_err(|_| Error::LimitExceeded("HKDF output is limited to 255 blocks"))
 }

@@ -26,7 +26,7 @@ pub(super) trait OpenFile: Debug + Send + Sync {
         Some(Armor::Binary)
     }
 
-    /// Returns whether the header has a fixed length, so that [`super::Ranges`] can read the file.
+    /// Returns whether the header has a fixed length, so that [`super::RangeDecryptor`] can read the file.
     fn supports_ranges(&self) -> bool {
         false
     }

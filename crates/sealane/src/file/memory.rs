@@ -1,4 +1,4 @@
-//! The file formats, in memory.
+//! Encryption and decryption of files in memory.
 
 use super::armor::ArmorWriter;
 use super::file_cipher::FileCipher;
@@ -13,82 +13,82 @@ use crate::{Error, Misuse};
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-/// Below this many bytes a second thread costs more than it brings.
-const WORTH_THREADS: usize = 4 << 20;
+/// Minimum length in bytes for more than one thread. Below it a second thread costs more than it gains.
+const PARALLEL_LEN: usize = 4 << 20;
 
-/// The bytes of an encrypted file with this plaintext.
+/// Encrypts a plaintext and returns the bytes of the encrypted file.
 ///
 /// # Errors
-/// [`Misuse::KeyLength`] and what else the lock may say.
-pub fn encrypt(plaintext: &[u8], lock: &EncryptWith) -> Result<Vec<u8>, Error> {
-    let sealing = Sealing::new(plaintext, lock)?;
-    let mut out = vec![0; sealing.len()];
-    sealing.write_into(&mut out)?;
+/// [`Misuse::KeyLength`], [`Misuse::InvalidRecipients`], [`Error::LimitExceeded`].
+pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
+    let encryptor = BufferEncryptor::new(plaintext, with)?;
+    let mut out = vec![0; encryptor.len()];
+    encryptor.encrypt_into(&mut out)?;
     Ok(out)
 }
 
-/// The plaintext of an encrypted file.
+/// Decrypts an encrypted file and returns its plaintext.
 ///
 /// # Errors
-/// [`Error::Authentication`], [`Error::Truncated`] and what else the format may say.
-pub fn decrypt(file: &[u8], unlock: &DecryptWith) -> Result<Vec<u8>, Error> {
-    let opening = Opening::new(file, unlock)?;
-    let mut out = vec![0; opening.len()];
-    opening.read_into(&mut out)?;
+/// [`Error::Authentication`], [`Error::Truncated`], [`Error::NoMatchingKey`] and the other errors of the format.
+pub fn decrypt(file: &[u8], with: &DecryptWith) -> Result<Vec<u8>, Error> {
+    let decryptor = BufferDecryptor::new(file, with)?;
+    let mut out = vec![0; decryptor.len()];
+    decryptor.decrypt_into(&mut out)?;
     Ok(out)
 }
 
-/// A file in the making, of a plaintext in memory.
-pub struct Sealing<'a> {
+/// Encrypts a plaintext in memory into a buffer of the caller.
+pub struct BufferEncryptor<'a> {
     plaintext: &'a [u8],
     cipher: FileCipher,
     header: Vec<u8>,
-    /// Bytes before armor is put on.
-    bare: usize,
+    /// Length of the file without armor.
+    binary_len: usize,
     armor: Armor,
     plan: Plan,
 }
 
-impl<'a> Sealing<'a> {
-    /// Makes its header.
+impl<'a> BufferEncryptor<'a> {
+    /// Generates the header of the file.
     ///
     /// # Errors
     /// Those of [`encrypt`].
-    pub fn new(plaintext: &'a [u8], lock: &EncryptWith) -> Result<Self, Error> {
-        let (cipher, header) = lock.create_file()?;
+    pub fn new(plaintext: &'a [u8], with: &EncryptWith) -> Result<Self, Error> {
+        let (cipher, header) = with.create_file()?;
         let plan = cipher.layout().plan_plain(plaintext.len() as u64)?;
-        let bare = length(plan.sealed_len())?;
-        Ok(Self { plaintext, cipher, header, bare, armor: lock.armor(), plan })
+        let binary_len = to_usize(plan.sealed_len())?;
+        Ok(Self { plaintext, cipher, header, binary_len, armor: with.armor(), plan })
     }
 
-    /// Bytes of the file.
-    #[expect(clippy::len_without_is_empty, reason = "it has a header")]
+    /// Returns the length of the encrypted file in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "a file is never empty")]
     pub fn len(&self) -> usize {
         match self.armor {
-            Armor::Binary => self.bare,
-            Armor::Ascii => armor::len(self.bare),
+            Armor::Binary => self.binary_len,
+            Armor::Ascii => armor::len(self.binary_len),
         }
     }
 
-    /// Writes the file into the start of a buffer.
+    /// Writes the encrypted file to the start of `out`.
     ///
     /// # Errors
     /// [`Misuse::OutputTooShort`].
-    pub fn write_into(self, out: &mut [u8]) -> Result<(), Error> {
-        let out = first(out, self.len())?;
+    pub fn encrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
+        let out = prefix_of(out, self.len())?;
         match self.armor {
-            Armor::Binary => self.write_bare(out),
+            Armor::Binary => self.encrypt_binary(out),
             Armor::Ascii => {
-                let (armor, mut bare) = (self.armor, vec![0; self.bare]);
-                self.write_bare(&mut bare)?;
+                let (armor, mut binary) = (self.armor, vec![0; self.binary_len]);
+                self.encrypt_binary(&mut binary)?;
                 let mut coated = ArmorWriter::new(out, armor)?;
-                coated.write_all(&bare)?;
+                coated.write_all(&binary)?;
                 coated.finish().map(drop).map_err(Error::from)
             }
         }
     }
 
-    fn write_bare(self, out: &mut [u8]) -> Result<(), Error> {
+    fn encrypt_binary(self, out: &mut [u8]) -> Result<(), Error> {
         let (head, body) = out.split_at_mut(self.header.len());
         head.copy_from_slice(&self.header);
         each_job(self.plan, self.plaintext, body, Job::plain_len, Job::sealed_len, |job, plain, sealed| {
@@ -97,46 +97,47 @@ impl<'a> Sealing<'a> {
     }
 }
 
-/// An encrypted file in memory, whose header was understood. Nothing else of it is verified yet.
-pub struct Opening<'a> {
+/// Decrypts an encrypted file in memory into a buffer of the caller. The chunks are verified by
+/// [`BufferDecryptor::decrypt_into`].
+pub struct BufferDecryptor<'a> {
     file: Cow<'a, [u8]>,
     cipher: FileCipher,
     plan: Plan,
     len: usize,
 }
 
-impl<'a> Opening<'a> {
-    /// Reads its header.
+impl<'a> BufferDecryptor<'a> {
+    /// Parses the header of the file.
     ///
     /// # Errors
     /// Those of [`decrypt`].
-    pub fn new(file: &'a [u8], unlock: &DecryptWith) -> Result<Self, Error> {
-        let file = match unlock.detect_armor(file) {
-            Some(Armor::Ascii) => Cow::Owned(bare(file)?),
+    pub fn new(file: &'a [u8], with: &DecryptWith) -> Result<Self, Error> {
+        let file = match with.detect_armor(file) {
+            Some(Armor::Ascii) => Cow::Owned(dearmor(file)?),
             _ => Cow::Borrowed(file),
         };
-        let cipher = unlock.open_source(&&*file, file.len() as u64)?;
+        let cipher = with.open_source(&&*file, file.len() as u64)?;
         let plan = cipher.layout().plan_sealed(file.len() as u64)?;
-        let len = length(plan.plain_len)?;
+        let len = to_usize(plan.plain_len)?;
         Ok(Self { file, cipher, plan, len })
     }
 
-    /// Bytes of plaintext, if the file is whole.
+    /// Returns the length of the plaintext in bytes, if the file is complete.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether the plaintext is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Writes the plaintext into the start of a buffer; on failure zeros.
+    /// Writes the plaintext to the start of `out`. On failure the bytes are zeros.
     ///
     /// # Errors
     /// Those of [`decrypt`]; [`Misuse::OutputTooShort`].
-    pub fn read_into(self, out: &mut [u8]) -> Result<(), Error> {
-        let out = first(out, self.len)?;
+    pub fn decrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
+        let out = prefix_of(out, self.len)?;
         let (_, body) = self.file.split_at(self.plan.layout.header as usize);
         let result = each_job(self.plan, body, out, Job::sealed_len, Job::plain_len, |job, sealed, plain| {
             open_chunks(&*self.cipher, job, sealed, plain)
@@ -148,19 +149,19 @@ impl<'a> Opening<'a> {
     }
 }
 
-impl std::fmt::Debug for Sealing<'_> {
+impl std::fmt::Debug for BufferEncryptor<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sealing").field("len", &self.len()).finish_non_exhaustive()
+        f.debug_struct("BufferEncryptor").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
-impl std::fmt::Debug for Opening<'_> {
+impl std::fmt::Debug for BufferDecryptor<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Opening").field("len", &self.len).finish_non_exhaustive()
+        f.debug_struct("BufferDecryptor").field("len", &self.len).finish_non_exhaustive()
     }
 }
 
-fn bare(text: &[u8]) -> Result<Vec<u8>, Error> {
+fn dearmor(text: &[u8]) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let mut decoder = Decoder::new();
     decoder.push(text, &mut bytes)?;
@@ -168,7 +169,7 @@ fn bare(text: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Cuts input and output by jobs and works on them with as many threads as they are worth.
+/// Divides input and output into jobs and runs `work` on each, with several threads if the input is long enough.
 fn each_job(
     plan: Plan,
     mut input: &[u8],
@@ -177,7 +178,7 @@ fn each_job(
     output_len: fn(&Job) -> usize,
     work: impl Fn(&Job, &[u8], &mut [u8]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
-    let threads = if input.len() < WORTH_THREADS { 1 } else { default_threads() };
+    let threads = if input.len() < PARALLEL_LEN { 1 } else { default_threads() };
     let mut parts = Vec::new();
     for job in (0..plan.jobs()).map(|at| plan.job(at)) {
         let (from, rest) = input.split_at(input_len(&job));
@@ -199,11 +200,12 @@ fn each_job(
     )
 }
 
-fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Error> {
+fn prefix_of(out: &mut [u8], need: usize) -> Result<&mut [u8], Error> {
     let got = out.len();
     out.get_mut(..need).ok_or_else(|| Misuse::OutputTooShort { got, need }.into())
 }
 
-fn length(len: u64) -> Result<usize, Error> {
-    usize::try_from(len).map_err(|_| Error::LimitExceeded("more than this machine can address"))
+fn to_usize(len: u64) -> Result<usize, Error> {
+    // The error carries no data.
+    usize::try_from(len).map_err(|_| Error::LimitExceeded("the file is longer than the address space"))
 }

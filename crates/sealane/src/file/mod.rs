@@ -16,9 +16,9 @@
 //! | an open file or pipe to a path | [`encrypt_opened`], [`decrypt_opened`] |
 //! | a reader to a writer | [`encrypt_stream`], [`decrypt_stream`] |
 //! | pieces to a writer | [`Encryptor`], [`Decryptor`] |
-//! | pieces to a path | [`Writer`]; [`Decryptor`] to an [`Output`] |
+//! | pieces to a path | [`Writer`]; [`Decryptor`] to an [`OutputFile`] |
 //! | a range out of the middle | [`Reader`] |
-//! | a range whose bytes somebody else fetches | [`Ranges`] |
+//! | a range whose bytes somebody else fetches | [`RangeDecryptor`] |
 //! | bytes to bytes | [`encrypt`], [`decrypt`] |
 //! | folders to folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
 
@@ -49,10 +49,10 @@ pub use file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, File
 pub use format::Format;
 pub use inspect::{Info, inspect};
 pub use manifest::{FileFingerprint, Manifest};
-pub use memory::{Opening, Sealing, decrypt, encrypt};
-pub use output::Output;
+pub use memory::{BufferDecryptor, BufferEncryptor, decrypt, encrypt};
+pub use output::OutputFile;
 pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened};
-pub use ranges::{Fetched, Ranges, plain_len, sealed_len, sealed_range};
+pub use ranges::{FetchedRange, RangeDecryptor, plain_len, sealed_len, sealed_range};
 pub use reader::Reader;
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
 pub use tink::Keyset;

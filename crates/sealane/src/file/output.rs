@@ -1,4 +1,4 @@
-//! A file that is written in order and appears whole.
+//! Output files that are written in order and appear complete.
 
 use crate::Error;
 use crate::engine::options::Durability;
@@ -7,26 +7,26 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// A file in the making. It gets its name at [`Output::finish`]; dropped before, it never existed.
+/// A new file that gets its name at [`OutputFile::finish`]. If it is dropped earlier, nothing remains on disk.
 ///
-/// A pipe or a device cannot be replaced, so it is written to as it is.
-pub struct Output(Sink);
+/// A pipe or a device cannot be replaced, so the bytes go to it directly.
+pub struct OutputFile(Sink);
 
 enum Sink {
     Staged(StagedFile, Existing),
     Stream(File),
 }
 
-impl Output {
-    /// Begins what is to become `path`.
+impl OutputFile {
+    /// Creates a file that becomes `path`.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path: a folder, no such folder, not to be written.
+    /// [`Error::Io`] with the path, for example if it is a folder or not writable.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        Self::unless(path, |_| Ok(()))
+        Self::create_checked(path, |_| Ok(()))
     }
 
-    /// Begins a new file at `path`, which must not exist, neither now nor at [`Output::finish`].
+    /// Creates a new file at `path`, which must not exist now or at [`OutputFile::finish`].
     ///
     /// # Errors
     /// [`Error::Io`] with the path; of the kind [`io::ErrorKind::AlreadyExists`] if `path` exists.
@@ -38,13 +38,13 @@ impl Output {
         Ok(Self(Sink::Staged(staged, Existing::Refuse)))
     }
 
-    /// The same, unless `refuse` objects to the plain file that is there.
-    pub(crate) fn unless(
+    /// Does the same as [`Self::create`] if `check` accepts the regular file at `path`.
+    pub(crate) fn create_checked(
         path: &Path,
-        refuse: impl FnOnce(&Metadata) -> Result<(), Error>,
+        check: impl FnOnce(&Metadata) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
-        // Most names are new, and one question tells.
+        // One system call is enough for a new name, which is the most frequent case.
         let own = path.symlink_metadata().ok();
         let found = match &own {
             Some(own) if own.is_symlink() => path.metadata(),
@@ -56,15 +56,15 @@ impl Output {
             Ok(found) if !found.is_file() => {
                 return Ok(Self(Sink::Stream(OpenOptions::new().write(true).open(path).map_err(about)?)));
             }
-            Ok(found) => refuse(&found)?,
-            // No such file, or another answer that making it gives again.
+            Ok(found) => check(&found)?,
+            // The file does not exist, or creating it returns the same error again.
             Err(_) => {}
         }
         let staged = StagedFile::with_metadata(path, own.as_ref(), Access::Inherited)?;
         Ok(Self(Sink::Staged(staged, Existing::Replace)))
     }
 
-    /// Gives the file its name.
+    /// Gives the file its name. A file that already has the name is replaced.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -75,7 +75,7 @@ impl Output {
         }
     }
 
-    /// What can be written at any position.
+    /// Returns the staged file, which can be written at any position; `None` for a pipe or a device.
     pub(crate) fn staged(&self) -> Option<&StagedFile> {
         match &self.0 {
             Sink::Staged(staged, _) => Some(staged),
@@ -91,7 +91,7 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for OutputFile {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         self.file().write(from)
     }
@@ -101,8 +101,8 @@ impl Write for Output {
     }
 }
 
-impl std::fmt::Debug for Output {
+impl std::fmt::Debug for OutputFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Output")
+        f.write_str("OutputFile")
     }
 }

@@ -1,8 +1,8 @@
-//! From a path to a path.
+//! Encryption, decryption and verification of files by path.
 
 use super::file_keys::{DecryptWith, EncryptWith};
 use super::stream::{Decryptor, Encryptor, pump};
-use super::{Options, Output, Reader};
+use super::{Options, OutputFile, Reader};
 use crate::age::Armor;
 use crate::engine::io::{Discard, NamedSource};
 use crate::engine::pipeline::{open_all, seal_all};
@@ -13,19 +13,19 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
-/// Encrypts the file `from` to the file `to`, which appears whole or not at all.
+/// Encrypts the file `from` to the file `to`, which appears complete or not at all.
 ///
-/// A pipe or a device works on either side and is read or written from beginning to end.
+/// Either side may be a pipe or a device, which is read or written from beginning to end by one thread.
 ///
 /// # Errors
-/// [`Error::Io`] with the path, [`Misuse::SameFile`], [`Misuse::KeyLength`], [`Error::Cancelled`]. Nothing is left
-/// behind, and `from` is never touched.
-pub fn encrypt_file(from: &Path, to: &Path, lock: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
-    encrypt(&Source::open(from)?, to, lock, options)
+/// [`Error::Io`] with the path, [`Misuse::SameFile`], [`Misuse::KeyLength`], [`Error::Cancelled`]. On failure no
+/// output remains. `from` is never modified.
+pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
+    encrypt(&Source::open(from)?, to, with, options)
 }
 
-/// The same for a file that is open already; errors call it `name`. A plain file at its beginning is read by all cores,
-/// anything else from where it stands to its end.
+/// Encrypts an open file, which errors report as `name`. A regular file at its beginning is read by several threads; any
+/// other file is read from its current position to its end.
 ///
 /// # Errors
 /// Those of [`encrypt_file`].
@@ -33,22 +33,22 @@ pub fn encrypt_opened(
     from: File,
     name: &Path,
     to: &Path,
-    lock: &EncryptWith,
+    with: &EncryptWith,
     options: Options<'_>,
 ) -> Result<(), Error> {
-    encrypt(&Source::opened(from, name)?, to, lock, options)
+    encrypt(&Source::opened(from, name)?, to, with, options)
 }
 
-fn encrypt(source: &Source, to: &Path, lock: &EncryptWith, mut options: Options<'_>) -> Result<(), Error> {
+fn encrypt(source: &Source, to: &Path, with: &EncryptWith, mut options: Options<'_>) -> Result<(), Error> {
     let sink = output(source, to)?;
-    if let (Some(len), Some(staged), Armor::Binary) = (source.size(), sink.staged(), lock.armor()) {
-        let (cipher, header) = lock.create_file()?;
+    if let (Some(len), Some(staged), Armor::Binary) = (source.size(), sink.staged(), with.armor()) {
+        let (cipher, header) = with.create_file()?;
         let plan = cipher.layout().plan_plain(len)?;
         allocate(staged, plan, plan.sealed_len())?;
-        seal_all(&*cipher, &header, plan, source.plain(), staged.file(), &mut options)
+        seal_all(&*cipher, &header, plan, source.plain_source(), staged.file(), &mut options)
             .map_err(|e| e.about(to))?;
     } else {
-        Encryptor::new(sink.file(), lock)
+        Encryptor::new(sink.file(), with)
             .and_then(|mut encryptor| {
                 pump(|piece| source.read(piece), &mut options, |piece| encryptor.push(piece))?;
                 encryptor.finish()
@@ -58,18 +58,18 @@ fn encrypt(source: &Source, to: &Path, lock: &EncryptWith, mut options: Options<
     sink.finish(options.durability)
 }
 
-/// Decrypts the file `from` to the file `to`, which appears whole and verified or not at all.
+/// Decrypts the file `from` to the file `to`, which appears complete and verified or not at all.
 ///
-/// A pipe or a device works on either side. Into a pipe or a device each chunk goes as soon as it is verified, so
-/// there a late failure comes after the beginning was written; of a plain file the last chunk is verified first.
+/// Either side may be a pipe or a device. If `to` is one, each chunk is written as soon as it is verified, so a failure
+/// may follow after the beginning was written. If `from` is a regular file, its last chunk is verified first.
 ///
 /// # Errors
 /// [`Error::Authentication`], [`Error::Truncated`] and those of [`encrypt_file`].
-pub fn decrypt_file(from: &Path, to: &Path, unlock: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
-    decrypt(&Source::open(from)?, to, unlock, options)
+pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
+    decrypt(&Source::open(from)?, to, with, options)
 }
 
-/// The same for a file that is open already, as [`encrypt_opened`].
+/// Decrypts an open file, as [`encrypt_opened`] encrypts one.
 ///
 /// # Errors
 /// Those of [`decrypt_file`].
@@ -77,23 +77,23 @@ pub fn decrypt_opened(
     from: File,
     name: &Path,
     to: &Path,
-    unlock: &DecryptWith,
+    with: &DecryptWith,
     options: Options<'_>,
 ) -> Result<(), Error> {
-    decrypt(&Source::opened(from, name)?, to, unlock, options)
+    decrypt(&Source::opened(from, name)?, to, with, options)
 }
 
-fn decrypt(source: &Source, to: &Path, unlock: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
-    let reader = source.reader(unlock)?;
+fn decrypt(source: &Source, to: &Path, with: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
+    let reader = source.reader(with)?;
     let sink = output(source, to)?;
     match (reader, sink.staged()) {
         (Some(reader), Some(staged)) => {
             allocate(staged, reader.plan(), reader.size())?;
-            open_all(reader.cipher(), reader.plan(), source.named(&reader), staged.file(), &mut options)
+            open_all(reader.cipher(), reader.plan(), source.sealed_source(&reader), staged.file(), &mut options)
         }
         (Some(reader), None) => copy_out(&reader, sink.file(), &mut options),
         (None, _) => {
-            let mut decryptor = Decryptor::new(sink.file(), unlock);
+            let mut decryptor = Decryptor::new(sink.file(), with);
             pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))
                 .and_then(|()| decryptor.finish().map(drop))
         }
@@ -102,7 +102,7 @@ fn decrypt(source: &Source, to: &Path, unlock: &DecryptWith, mut options: Option
     sink.finish(options.durability)
 }
 
-/// One job is one write, which finds a full disk as early, and no thread waits for it.
+/// Allocates the output of several jobs. A single job is a single write, which finds a full disk just as early.
 fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), Error> {
     match plan.jobs() {
         ..=1 => Ok(()),
@@ -110,92 +110,93 @@ fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), Error> {
     }
 }
 
-/// Verifies every byte of an encrypted file and keeps none.
+/// Verifies every byte of an encrypted file without writing the plaintext.
 ///
 /// # Errors
 /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Misuse::KeyLength`].
-pub fn verify_file(from: &Path, unlock: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
-    verify(&Source::open(from)?, unlock, options)
+pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
+    verify(&Source::open(from)?, with, options)
 }
 
-/// The same for a file that is open already, as [`encrypt_opened`].
+/// Verifies an open file, as [`encrypt_opened`] encrypts one.
 ///
 /// # Errors
 /// Those of [`verify_file`].
 pub fn verify_opened(
     from: File,
     name: &Path,
-    unlock: &DecryptWith,
+    with: &DecryptWith,
     options: Options<'_>,
 ) -> Result<(), Error> {
-    verify(&Source::opened(from, name)?, unlock, options)
+    verify(&Source::opened(from, name)?, with, options)
 }
 
-fn verify(source: &Source, unlock: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
-    match source.reader(unlock)? {
+fn verify(source: &Source, with: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
+    match source.reader(with)? {
         Some(reader) => {
-            open_all(reader.cipher(), reader.plan(), source.named(&reader), &Discard, &mut options)
+            open_all(reader.cipher(), reader.plan(), source.sealed_source(&reader), &Discard, &mut options)
         }
         None => {
-            let mut decryptor = Decryptor::new(io::sink(), unlock);
+            let mut decryptor = Decryptor::new(io::sink(), with);
             pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))?;
             decryptor.finish().map(drop)
         }
     }
 }
 
-/// An input that exists.
+/// An open input file.
 pub(super) struct Source {
     path: PathBuf,
     pub(super) file: File,
     pub(super) metadata: Metadata,
-    whole: bool,
+    /// Whether it is a regular file at its beginning, which is read at any position.
+    seekable: bool,
 }
 
 impl Source {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        Self::standing(File::open(path).map_err(|e| Error::io(path, e))?, path, |_| true)
+        Self::with_metadata(File::open(path).map_err(|e| Error::io(path, e))?, path, |_| true)
     }
 
     fn opened(file: File, path: &Path) -> Result<Self, Error> {
-        Self::standing(file, path, |mut file| file.stream_position().is_ok_and(|at| at == 0))
+        Self::with_metadata(file, path, |mut file| file.stream_position().is_ok_and(|at| at == 0))
     }
 
-    fn standing(file: File, path: &Path, at_start: impl FnOnce(&File) -> bool) -> Result<Self, Error> {
+    fn with_metadata(file: File, path: &Path, at_start: impl FnOnce(&File) -> bool) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
         let metadata = file.metadata().map_err(about)?;
         if metadata.is_dir() {
             return Err(about(io::ErrorKind::IsADirectory.into()));
         }
-        // One that claims to be empty may be one whose content is made as it is read (`/proc`).
-        let whole = metadata.is_file() && metadata.len() > 0 && at_start(&file);
-        Ok(Self { path: path.to_owned(), file, metadata, whole })
+        // A file of length 0 may have content that is generated while it is read, for example in `/proc`.
+        let seekable = metadata.is_file() && metadata.len() > 0 && at_start(&file);
+        Ok(Self { path: path.to_owned(), file, metadata, seekable })
     }
 
-    /// Bytes, of a plain file that is read as a whole. Whatever else is read like a pipe.
+    /// Returns the size of a file that is read at any position; `None` for one that is read like a pipe.
     fn size(&self) -> Option<u64> {
-        self.whole.then_some(self.metadata.len())
+        self.seekable.then_some(self.metadata.len())
     }
 
-    /// `None` where it has to be read from its beginning to its end.
-    fn reader(&self, unlock: &DecryptWith) -> Result<Option<Reader<&File>>, Error> {
+    /// Returns a reader; `None` if the file has to be read from beginning to end.
+    fn reader(&self, with: &DecryptWith) -> Result<Option<Reader<&File>>, Error> {
         if self.size().is_none() {
             return Ok(None);
         }
-        match Reader::new(&self.file, unlock) {
+        match Reader::new(&self.file, with) {
             Ok(reader) => Ok(Some(reader)),
-            // Armor whose lines end in different ways can still be read in order, and broken armor be told better.
+            // Armor with mixed line ends can still be read in order. For damaged armor, that path has the better error.
             Err(Error::Armor(_)) => Ok(None),
             Err(e) => Err(e.about(&self.path)),
         }
     }
 
-    fn plain(&self) -> NamedSource<'_> {
+    fn plain_source(&self) -> NamedSource<'_> {
         NamedSource { path: &self.path, source: &self.file }
     }
 
-    fn named<'a>(&'a self, reader: &'a Reader<&File>) -> NamedSource<'a> {
-        NamedSource { path: &self.path, source: reader.bytes() }
+    fn sealed_source<'a>(&'a self, reader: &'a Reader<&File>) -> NamedSource<'a> {
+        NamedSource { path: &self.path, source: reader.sealed_source() }
     }
 
     fn read(&self, piece: &mut [u8]) -> Result<usize, Error> {
@@ -203,28 +204,28 @@ impl Source {
     }
 }
 
-/// What becomes `path`, which must not be the source.
-fn output(source: &Source, path: &Path) -> Result<Output, Error> {
-    Output::unless(path, |found| match same_file(&source.metadata, found) {
+/// Creates the output file, which must not be the source.
+fn output(source: &Source, path: &Path) -> Result<OutputFile, Error> {
+    OutputFile::create_checked(path, |found| match same_file(&source.metadata, found) {
         true => Err(Misuse::SameFile(path.to_owned()).into()),
         false => Ok(()),
     })
 }
 
-/// Through whatever links: the same bytes on the same disk.
+/// Returns whether two paths, through any links, lead to the same file on the same disk.
 #[cfg(unix)]
 fn same_file(a: &Metadata, b: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Replacing is by renaming, which the system refuses while the source is open.
+/// The output replaces a file by renaming, which the system refuses while the source is open.
 #[cfg(not(unix))]
 fn same_file(_: &Metadata, _: &Metadata) -> bool {
     false
 }
 
-/// All of the plaintext, in order.
+/// Writes all of the plaintext in order.
 fn copy_out(reader: &Reader<&File>, mut sink: &File, options: &mut Options<'_>) -> Result<(), Error> {
     let mut at = 0;
     pump(

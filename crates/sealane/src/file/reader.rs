@@ -1,4 +1,4 @@
-//! Random access: any range out of the middle of an encrypted file.
+//! Random access to the plaintext of an encrypted file.
 
 use super::armor::DearmoredSource;
 use super::file_cipher::FileCipher;
@@ -13,34 +13,47 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroizing;
 
-/// Fewest and most bytes of plaintext, about, that are read from the source at once. Short calls cost the system more
-/// (16 KiB at a time twice as much as 256 KiB), longer ones bring no more.
+/// Approximate minimum and maximum number of plaintext bytes in one read of the source. Shorter reads cost more system
+/// time (16 KiB twice as much as 256 KiB, measured); longer reads gain nothing.
 const JOB_LEN: (usize, usize) = (1 << 17, 1 << 19);
-/// Jobs that a read is cut into, where they are not too short or too long: two threads get done together.
+/// Number of jobs in a read, within the limits of [`JOB_LEN`]. With 8 jobs, two threads finish at about the same time.
 const JOBS: usize = 8;
 
-/// From this many bytes on, other threads bring more than they cost. With 512 KiB, a second one that has to be woken
-/// costs as much as it brings, and one that was just at work saves a third of the time; with 256 KiB waking costs more.
-fn worth_threads(crowd: Concurrency) -> usize {
-    match crowd {
+/// Returns the minimum number of bytes for more than one thread. At 512 KiB, a second thread that has to be woken costs
+/// as much as it gains, and one that was just running saves a third of the time. At 256 KiB waking costs more (measured).
+fn parallel_read_len(concurrency: Concurrency) -> usize {
+    match concurrency {
         Concurrency::Parallel => 1 << 19,
         Concurrency::Serialized => 4 << 20,
     }
 }
 
-/// An encrypted file that can be read anywhere. May be shared between threads.
+/// Decrypts an encrypted file at any position. It may be shared between threads.
 ///
-/// Every byte it returns was verified; the last chunk was verified before its size is believed.
+/// All returned bytes are verified. The size is verified too, because [`Reader::new`] opens the last chunk.
+///
+/// ```
+/// use sealane::Key;
+/// use sealane::file::{DecryptWith, EncryptWith, Reader, encrypt};
+///
+/// let key = Key::generate(32)?;
+/// let file = encrypt(&[7; 100_000], &EncryptWith::key(&key, b""))?;
+/// let reader = Reader::new(&file[..], &DecryptWith::key(&key, b""))?;
+/// let mut range = [0; 10];
+/// assert_eq!(reader.read_at(50_000, &mut range)?, 10);
+/// assert_eq!(range, [7; 10]);
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub struct Reader<S> {
     source: DearmoredSource<S>,
     cipher: FileCipher,
     plan: Plan,
     recent: Mutex<Recent>,
-    /// Of [`Read`] and [`Seek`].
+    /// Current offset of [`Read`] and [`Seek`].
     position: u64,
 }
 
-/// The chunk that was read in part last.
+/// The plaintext of the chunk that was last read in part.
 struct Recent {
     index: Option<u64>,
     plain: Zeroizing<Vec<u8>>,
@@ -50,16 +63,16 @@ impl<S: ReadAt> Reader<S> {
     /// Verifies the header and the last chunk.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`crate::Misuse::KeyLength`] and what else the
-    /// format may say.
-    pub fn new(source: S, unlock: &DecryptWith) -> Result<Self, Error> {
-        let source = DearmoredSource::new(source, unlock)?;
+    /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`crate::Misuse::KeyLength`] and the other
+    /// errors of the format.
+    pub fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
+        let source = DearmoredSource::new(source, with)?;
         let size = source.size()?;
-        let cipher = unlock.open_source(&source, size)?;
+        let cipher = with.open_source(&source, size)?;
         let plan = cipher.layout().plan_sealed(size)?;
-        // Whole from the start: growing would leave a copy that nobody wipes.
-        let most = plan.layout.chunk.min(plan.plain_len) as usize;
-        let recent = Mutex::new(Recent { index: None, plain: Zeroizing::new(Vec::with_capacity(most)) });
+        // Full capacity from the start, because growing would leave a copy that is not wiped.
+        let capacity = plan.layout.chunk.min(plan.plain_len) as usize;
+        let recent = Mutex::new(Recent { index: None, plain: Zeroizing::new(Vec::with_capacity(capacity)) });
         let reader = Self { source, cipher, plan, recent, position: 0 };
         let last = plan.span(plan.chunks() - 1..plan.chunks());
         with_scratch(last.sealed_len(), last.sealed.start, |sealed| {
@@ -70,18 +83,18 @@ impl<S: ReadAt> Reader<S> {
         Ok(reader)
     }
 
-    /// Bytes of plaintext.
+    /// Returns the size of the plaintext in bytes.
     pub fn size(&self) -> u64 {
         self.plan.plain_len
     }
 
-    /// What is read from.
+    /// Returns the source.
     pub fn source(&self) -> &S {
         self.source.source()
     }
 
-    /// The bytes of the file, without armor.
-    pub(super) fn bytes(&self) -> &dyn ReadAt {
+    /// Returns the file without armor.
+    pub(super) fn sealed_source(&self) -> &dyn ReadAt {
         &self.source
     }
 
@@ -93,16 +106,17 @@ impl<S: ReadAt> Reader<S> {
         self.plan
     }
 
-    /// Reads from `offset` until `into` is full or the file ends; returns the number of bytes.
+    /// Fills `into` with the plaintext from `offset` and returns the number of bytes, which is smaller at the end of the
+    /// file.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Error::Io`]. What `into` then holds is verified plaintext, zeros, or what it held.
+    /// [`Error::Authentication`], [`Error::Io`]. On failure each byte of `into` is unchanged, zero or verified plaintext.
     pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
         let rest = self.size().saturating_sub(offset);
         let len = usize::try_from(rest).unwrap_or(usize::MAX).min(into.len());
-        let known = self.recall(offset, &mut into[..len]);
-        let (mut at, mut into) = (offset + known as u64, &mut into[known..len]);
-        if into.len() < worth_threads(self.source.concurrency()) {
+        let copied = self.copy_recent(offset, &mut into[..len]);
+        let (mut at, mut into) = (offset + copied as u64, &mut into[copied..len]);
+        if into.len() < parallel_read_len(self.source.concurrency()) {
             while !into.is_empty() {
                 let piece = self.piece(at, JOB_LEN.1).min(into.len());
                 self.read_piece(at, &mut into[..piece])?;
@@ -132,7 +146,7 @@ impl<S: ReadAt> Reader<S> {
         Ok(len)
     }
 
-    /// Bytes from `at` to the end of a chunk that are about `len`.
+    /// Returns the number of bytes, about `len`, from `at` to the end of a chunk.
     fn piece(&self, at: u64, len: usize) -> usize {
         let layout = self.plan.layout;
         let next = layout.chunk_of(at) + layout.chunks_in(len as u64);
@@ -140,13 +154,13 @@ impl<S: ReadAt> Reader<S> {
     }
 
     fn recent(&self) -> MutexGuard<'_, Recent> {
-        // A panic under the lock leaves a buffer that is only trusted where `index` names it.
+        // After a panic under the mutex `index` is `None`, so the buffer is not used.
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copies what is at hand of the bytes from `at` on; returns how many.
-    fn recall(&self, at: u64, into: &mut [u8]) -> usize {
-        // No byte of the file need be at `at`, which may be as large as it likes.
+    /// Copies bytes from `at` that the recent chunk contains and returns their number.
+    fn copy_recent(&self, at: u64, into: &mut [u8]) -> usize {
+        // `at` may lie after the end of the file.
         if into.is_empty() {
             return 0;
         }
@@ -162,7 +176,7 @@ impl<S: ReadAt> Reader<S> {
         len
     }
 
-    /// Reads all the chunks that `into` needs at once and opens them: those that it has room for in place.
+    /// Reads all chunks of `into` at once and opens them, complete ones in place.
     fn read_piece(&self, at: u64, into: &mut [u8]) -> Result<(), Error> {
         let layout = self.plan.layout;
         let end = at + into.len() as u64;
@@ -190,7 +204,7 @@ impl<S: ReadAt> Reader<S> {
 }
 
 impl Recent {
-    /// Opens a chunk, keeps and shows it.
+    /// Opens a chunk, remembers its plaintext and returns it.
     fn open(
         &mut self,
         cipher: &dyn ChunkCipher,

@@ -1,4 +1,4 @@
-//! One way, from beginning to end: pipes, sockets, standard input.
+//! Sequential encryption and decryption, for example of pipes, sockets and standard input.
 
 use super::Options;
 use super::armor::{ArmorReader, ArmorWriter};
@@ -11,32 +11,32 @@ use crate::{Error, Misuse};
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
-/// Bytes of plaintext collected before they are worked on and written.
+/// Number of plaintext bytes collected before they are processed and written.
 const BATCH_LEN: u64 = 1 << 20;
 
 /// Encrypts pieces of any size on their way to a writer.
 ///
-/// What was written is a whole file only after [`Encryptor::finish`]. Dropped before, it is a truncated one, which
-/// no reader takes for whole.
+/// The output is complete only after [`Encryptor::finish`]. An encryptor that is dropped earlier leaves a truncated file,
+/// which decryption detects.
 pub struct Encryptor<W: Write> {
     cipher: FileCipher,
     inner: ArmorWriter<W>,
-    /// Plaintext that waits for more than a batch: the last chunk is known to be one only at the end.
+    /// Plaintext of up to a batch. It waits for more, because only the end of the stream shows which chunk is last.
     plain: Zeroizing<Vec<u8>>,
     sealed: Vec<u8>,
-    /// Chunks sealed so far; `None` after a failure, because what was written then is not known, and going on could
-    /// seal other bytes under a nonce that was used.
+    /// Number of sealed chunks; `None` after a failure. The number of written bytes is unknown then, and continuing could
+    /// seal other bytes under a used nonce.
     index: Option<u64>,
 }
 
 impl<W: Write> Encryptor<W> {
-    /// Begins a new file: writes its header.
+    /// Starts a new file and writes its header.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`] and what else the lock may say, [`Error::Io`].
-    pub fn new(inner: W, lock: &EncryptWith) -> Result<Self, Error> {
-        let (cipher, header) = lock.create_file()?;
-        let mut inner = ArmorWriter::new(inner, lock.armor())?;
+    /// [`Misuse::KeyLength`], [`Misuse::InvalidRecipients`], [`Error::Io`].
+    pub fn new(inner: W, with: &EncryptWith) -> Result<Self, Error> {
+        let (cipher, header) = with.create_file()?;
+        let mut inner = ArmorWriter::new(inner, with.armor())?;
         inner.write_all(&header)?;
         let plain = Zeroizing::new(Vec::with_capacity(batch(&*cipher, 0).plain_len()));
         Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0) })
@@ -45,26 +45,26 @@ impl<W: Write> Encryptor<W> {
     /// Encrypts a piece.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::LimitExceeded`]; from then on [`Misuse::Poisoned`].
+    /// [`Error::Io`], [`Error::LimitExceeded`]; [`Misuse::Poisoned`] after an earlier error.
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
         loop {
             let job = batch(&*self.cipher, self.index.ok_or(Misuse::Poisoned)?);
-            let room = job.plain_len() - self.plain.len();
-            if piece.len() <= room {
+            let missing = job.plain_len() - self.plain.len();
+            if piece.len() <= missing {
                 self.plain.extend_from_slice(piece);
                 return Ok(());
             }
-            let (now, later) = piece.split_at(room);
+            let (now, later) = piece.split_at(missing);
             self.plain.extend_from_slice(now);
             self.seal(&job)?;
             piece = later;
         }
     }
 
-    /// Writes the rest, with the chunk that marks the end, and hands the writer back, flushed.
+    /// Writes the remaining chunks, flushes the writer and returns it.
     ///
     /// # Errors
-    /// As [`Self::push`].
+    /// Those of [`Self::push`].
     pub fn finish(mut self) -> Result<W, Error> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let layout = self.cipher.layout();
@@ -73,7 +73,7 @@ impl<W: Write> Encryptor<W> {
         Ok(self.inner.finish()?)
     }
 
-    /// Seals all the plaintext that waits.
+    /// Seals and writes the waiting plaintext.
     fn seal(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
         self.cipher.layout().plan_plain(job.plain.end)?;
@@ -88,80 +88,80 @@ impl<W: Write> Encryptor<W> {
 
 /// Decrypts pieces of any size on their way to a writer.
 ///
-/// Each chunk is verified before its plaintext is written, but the *end* is known only to [`Decryptor::finish`]: until
-/// it returns, what was written may be the beginning of a truncated file. Where that matters, write to a place that
-/// can be thrown away, as [`super::decrypt_file`] does.
+/// Each chunk is verified before its plaintext is written, but only [`Decryptor::finish`] verifies the *end*. Until it
+/// returns `Ok`, the output may be the beginning of a truncated file. If that matters, write to a temporary file, as
+/// [`super::decrypt_file`] does.
 pub struct Decryptor<W> {
-    unlock: DecryptWith,
+    with: DecryptWith,
     armor: ArmorReader,
-    /// What the armor held.
-    bare: Vec<u8>,
-    /// Known once the header was seen.
+    /// Buffer for the binary bytes of armor.
+    binary: Vec<u8>,
+    /// Set once the header is parsed.
     cipher: Option<FileCipher>,
     inner: W,
-    /// What waits for more than a batch.
+    /// Sealed bytes of up to a batch that wait for more.
     sealed: Vec<u8>,
     plain: Zeroizing<Vec<u8>>,
-    /// Chunks opened so far; `None` after a failure.
+    /// Number of opened chunks; `None` after a failure.
     index: Option<u64>,
-    /// Bytes without which another look at the header is in vain.
-    wanted: usize,
+    /// Number of bytes that the header parser needs.
+    header_need: usize,
 }
 
 impl<W: Write> Decryptor<W> {
-    /// Begins a file.
-    pub fn new(inner: W, unlock: &DecryptWith) -> Self {
+    /// Starts the decryption of a file.
+    pub fn new(inner: W, with: &DecryptWith) -> Self {
         Self {
-            unlock: unlock.clone(),
+            with: with.clone(),
             armor: ArmorReader::Unknown(Vec::new()),
-            bare: Vec::new(),
+            binary: Vec::new(),
             cipher: None,
             inner,
             sealed: Vec::new(),
             plain: Zeroizing::default(),
             index: Some(0),
-            wanted: 0,
+            header_need: 0,
         }
     }
 
     /// Decrypts a piece.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`] and what else the format may say; from then on
-    /// [`Misuse::Poisoned`].
+    /// [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`] and the other errors of the format;
+    /// [`Misuse::Poisoned`] after an earlier error.
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
         let index = self.index.take().ok_or(Misuse::Poisoned)?;
-        let mut bare = std::mem::take(&mut self.bare);
-        let piece = self.armor.push(&self.unlock, piece, &mut bare)?;
+        let mut binary = std::mem::take(&mut self.binary);
+        let piece = self.armor.push(&self.with, piece, &mut binary)?;
         self.index = Some(index);
-        self.push_bare(index, piece)?;
-        self.bare = bare;
+        self.push_binary(index, piece)?;
+        self.binary = binary;
         Ok(())
     }
 
-    fn push_bare(&mut self, index: u64, mut piece: &[u8]) -> Result<(), Error> {
+    fn push_binary(&mut self, index: u64, mut piece: &[u8]) -> Result<(), Error> {
         while self.cipher.is_none() {
-            // No more than is wanted: what follows the header goes another way.
-            let now = piece.len().min(self.wanted - self.sealed.len());
+            // No more bytes than the parser needs, because those after the header are buffered elsewhere.
+            let now = piece.len().min(self.header_need - self.sealed.len());
             self.sealed.extend_from_slice(piece.split_off(..now).unwrap_or_default());
-            if self.sealed.len() < self.wanted {
+            if self.sealed.len() < self.header_need {
                 return Ok(());
             }
-            self.begin(index, Prefix::Partial)?;
+            self.parse_header(index, Prefix::Partial)?;
         }
         self.open_batches(index, piece)
     }
 
-    /// Looks at the beginning of the file.
-    fn begin(&mut self, index: u64, extent: Prefix) -> Result<(), Error> {
-        // Lost until the header is found good.
+    /// Parses the beginning of the file.
+    fn parse_header(&mut self, index: u64, extent: Prefix) -> Result<(), Error> {
+        // Poisoned unless the header is valid.
         self.index = None;
-        match self.unlock.open_file(&self.sealed, extent)? {
+        match self.with.open_file(&self.sealed, extent)? {
             Parsed::Ready(cipher) => {
                 self.sealed.drain(..cipher.layout().header as usize);
                 self.cipher = Some(cipher);
             }
-            Parsed::NeedsMore(len) => self.wanted = len.max(self.sealed.len() + 1),
+            Parsed::NeedsMore(len) => self.header_need = len.max(self.sealed.len() + 1),
         }
         self.index = Some(index);
         Ok(())
@@ -175,7 +175,7 @@ impl<W: Write> Decryptor<W> {
                 self.sealed.extend_from_slice(piece);
                 return Ok(());
             }
-            // Of a header's last look there may be more than a batch.
+            // The header parser may have read more than a batch.
             let rest = self.sealed.split_off(self.sealed.len().min(job.sealed_len()));
             let (now, later) = piece.split_at(job.sealed_len() - self.sealed.len());
             self.sealed.extend_from_slice(now);
@@ -185,18 +185,18 @@ impl<W: Write> Decryptor<W> {
         }
     }
 
-    /// Verifies and writes the rest, the end of the file included, and hands the writer back, flushed.
+    /// Verifies and writes the remaining chunks, flushes the writer and returns it.
     ///
     /// # Errors
-    /// [`Error::Truncated`] and those of [`Self::push`]; nothing more was written then.
+    /// [`Error::Truncated`] and those of [`Self::push`]. On failure no more plaintext is written.
     pub fn finish(mut self) -> Result<W, Error> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
-        let mut bare = std::mem::take(&mut self.bare);
-        let piece = self.armor.finish(&self.unlock, &mut bare)?;
-        self.push_bare(index, piece)?;
+        let mut binary = std::mem::take(&mut self.binary);
+        let piece = self.armor.finish(&self.with, &mut binary)?;
+        self.push_binary(index, piece)?;
         if self.cipher.is_none() {
-            // More was wanted, but this is all there is.
-            self.begin(index, Prefix::Whole)?;
+            // The parser needs more, but the file ends here.
+            self.parse_header(index, Prefix::Whole)?;
         }
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let layout = self.cipher.as_ref().ok_or(Error::Truncated)?.layout();
@@ -206,7 +206,7 @@ impl<W: Write> Decryptor<W> {
         Ok(self.inner)
     }
 
-    /// Opens all that waits.
+    /// Opens and writes the waiting chunks.
     fn open(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
         let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
@@ -219,7 +219,7 @@ impl<W: Write> Decryptor<W> {
     }
 }
 
-/// The chunks that are worked on together, from `index` on.
+/// Returns the batch of chunks from `index` on.
 fn batch(cipher: &dyn ChunkCipher, index: u64) -> Job {
     let layout = cipher.layout();
     layout.full_chunks(index..index + layout.chunks_in(BATCH_LEN))
@@ -237,37 +237,37 @@ impl<W> std::fmt::Debug for Decryptor<W> {
     }
 }
 
-/// Encrypts all that `source` gives.
+/// Encrypts everything from `source` to `sink`.
 ///
 /// # Errors
 /// [`Error::Io`], [`Misuse::KeyLength`], [`Error::Cancelled`].
 pub fn encrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
-    lock: &EncryptWith,
+    with: &EncryptWith,
     mut options: Options<'_>,
 ) -> Result<W, Error> {
-    let mut encryptor = Encryptor::new(sink, lock)?;
+    let mut encryptor = Encryptor::new(sink, with)?;
     pump(|piece| Ok(source.read(piece)?), &mut options, |piece| encryptor.push(piece))?;
     encryptor.finish()
 }
 
-/// Decrypts all that `source` gives. See [`Decryptor`] for what may have been written when this fails.
+/// Decrypts everything from `source` to `sink`. If this fails, some plaintext may have been written; see [`Decryptor`].
 ///
 /// # Errors
 /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Error::Cancelled`].
 pub fn decrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
-    unlock: &DecryptWith,
+    with: &DecryptWith,
     mut options: Options<'_>,
 ) -> Result<W, Error> {
-    let mut decryptor = Decryptor::new(sink, unlock);
+    let mut decryptor = Decryptor::new(sink, with);
     pump(|piece| Ok(source.read(piece)?), &mut options, |piece| decryptor.push(piece))?;
     decryptor.finish()
 }
 
-/// Reads to the end. Progress counts the bytes read, because the total is not known.
+/// Reads to the end and pushes each piece. Progress counts the bytes read; the total is unknown.
 pub(super) fn pump(
     mut read: impl FnMut(&mut [u8]) -> Result<usize, Error>,
     options: &mut Options<'_>,
@@ -284,7 +284,7 @@ pub(super) fn pump(
                 done += n as u64;
                 progress.update(done)?;
             }
-            // A signal came while we waited: the callback may want to stop for it.
+            // A signal interrupted the read, and the callback may cancel because of it.
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::Interrupted => {
                 progress.report(done)?;
             }

@@ -1,35 +1,36 @@
-//! An encrypted file that is written in pieces and appears whole.
+//! Encrypted output files that are written in pieces.
 
-use super::{Durability, EncryptWith, Encryptor, Output};
+use super::{Durability, EncryptWith, Encryptor, OutputFile};
 use crate::Error;
 use std::path::{Path, PathBuf};
 
-/// An encrypted file in the making. It gets its name at [`Writer::finish`]; dropped before, it never existed.
+/// Encrypts pieces of any size to a new file, which gets its name at [`Writer::finish`]. If the writer is dropped
+/// earlier, nothing remains on disk.
 #[derive(Debug)]
 pub struct Writer {
-    encryptor: Encryptor<Output>,
+    encryptor: Encryptor<OutputFile>,
     path: PathBuf,
 }
 
 impl Writer {
-    /// Begins a file that is to become `path`.
+    /// Creates a file that becomes `path`.
     ///
     /// # Errors
     /// [`Error::Io`], [`crate::Misuse::KeyLength`].
-    pub fn create(path: &Path, lock: &EncryptWith) -> Result<Self, Error> {
-        Self::new(Output::create(path)?, path, lock)
+    pub fn create(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+        Self::new(OutputFile::create(path)?, path, with)
     }
 
-    /// Begins a new file at `path`, which must not exist, neither now nor at [`Writer::finish`].
+    /// Creates a new file at `path`, which must not exist now or at [`Writer::finish`].
     ///
     /// # Errors
     /// As for [`Writer::create`]; [`Error::Io`] of the kind [`std::io::ErrorKind::AlreadyExists`] if `path` exists.
-    pub fn create_new(path: &Path, lock: &EncryptWith) -> Result<Self, Error> {
-        Self::new(Output::create_new(path)?, path, lock)
+    pub fn create_new(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+        Self::new(OutputFile::create_new(path)?, path, with)
     }
 
-    fn new(output: Output, path: &Path, lock: &EncryptWith) -> Result<Self, Error> {
-        let encryptor = Encryptor::new(output, lock).map_err(|e| e.about(path))?;
+    fn new(output: OutputFile, path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+        let encryptor = Encryptor::new(output, with).map_err(|e| e.about(path))?;
         Ok(Self { encryptor, path: path.to_owned() })
     }
 
@@ -41,10 +42,10 @@ impl Writer {
         self.encryptor.push(piece).map_err(|e| e.about(&self.path))
     }
 
-    /// Writes the rest and gives the file its name.
+    /// Writes the remaining chunks and gives the file its name.
     ///
     /// # Errors
-    /// Those of [`Encryptor::finish`].
+    /// Those of [`Encryptor::finish`] and [`OutputFile::finish`].
     pub fn finish(self, durability: Durability) -> Result<(), Error> {
         let output = self.encryptor.finish().map_err(|e| e.about(&self.path))?;
         output.finish(durability)

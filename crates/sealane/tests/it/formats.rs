@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use sealane::file::{
-    self, Concurrency, DecryptWith, Decryptor, EncryptWith, Encryptor, Opening, Options, ReadAt, Reader,
-    Sealing,
+    self, BufferDecryptor, BufferEncryptor, Concurrency, DecryptWith, Decryptor, EncryptWith, Encryptor,
+    Options, ReadAt, Reader,
 };
 use sealane::{Error, Key, Misuse};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -181,9 +181,9 @@ fn a_failed_decrypt_into_leaves_zeros() {
     let key = key();
     let mut sealed = file::encrypt(&plain(100_000), &EncryptWith::key(&key, b"")).unwrap();
     *sealed.last_mut().unwrap() ^= 1;
-    let opening = Opening::new(&sealed, &DecryptWith::key(&key, b"")).unwrap();
+    let opening = BufferDecryptor::new(&sealed, &DecryptWith::key(&key, b"")).unwrap();
     let mut out = vec![0xee; opening.len()];
-    assert!(opening.read_into(&mut out).is_err());
+    assert!(opening.decrypt_into(&mut out).is_err());
     assert!(out.iter().all(|&b| b == 0));
 }
 
@@ -192,10 +192,12 @@ fn a_short_buffer_is_misuse() {
     let (key, sealed) = (key(), file::encrypt(b"some", &EncryptWith::key(&key(), b"")).unwrap());
     let short = |result| matches!(result, Err(Error::Misuse(Misuse::OutputTooShort { .. })));
     let (lock, unlock) = (EncryptWith::key(&key, b""), DecryptWith::key(&key, b""));
-    assert!(short(Sealing::new(b"some", &lock).unwrap().write_into(&mut vec![0; sealed.len() - 1])));
-    assert!(short(Opening::new(&sealed, &unlock).unwrap().read_into(&mut [0; 3])));
+    assert!(short(
+        BufferEncryptor::new(b"some", &lock).unwrap().encrypt_into(&mut vec![0; sealed.len() - 1])
+    ));
+    assert!(short(BufferDecryptor::new(&sealed, &unlock).unwrap().decrypt_into(&mut [0; 3])));
     let mut long = [9; 6];
-    Opening::new(&sealed, &unlock).unwrap().read_into(&mut long).unwrap();
+    BufferDecryptor::new(&sealed, &unlock).unwrap().decrypt_into(&mut long).unwrap();
     assert_eq!(&long, b"some\x09\x09");
 }
 
