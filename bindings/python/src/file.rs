@@ -291,7 +291,7 @@ impl Decryptor {
 /// A new file without encryption, which appears at its path, complete, at ``finish``.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Output {
-    output: Mutex<Option<Box<file::Output>>>,
+    output: Mutex<Option<Box<file::OutputFile>>>,
     path: PathBuf,
 }
 
@@ -300,7 +300,7 @@ impl Output {
     /// Begins a file at ``path``. With ``exclusive``, the path must not exist.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, exclusive: bool) -> PyResult<Self> {
-        let create = if exclusive { file::Output::create_new } else { file::Output::create };
+        let create = if exclusive { file::OutputFile::create_new } else { file::OutputFile::create };
         let output = py.detach(|| create(&path)).map_err(raise)?;
         Ok(Self { output: Mutex::new(Some(Box::new(output))), path })
     }
@@ -309,7 +309,7 @@ impl Output {
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         let piece = slot.read(piece)?.bytes();
-        let write = |output: &mut file::Output| {
+        let write = |output: &mut file::OutputFile| {
             output.write_all(piece).map_err(|source| Error::Io { path: Some(self.path.clone()), source })
         };
         py.detach(|| pushed(&self.output, write))?.map_err(raise)?;

@@ -52,7 +52,10 @@ pub(crate) fn recipients(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
 pub(crate) fn identities(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Identity>>> {
     const SHOWN: &str = "[\"AGE-SECRET-KEY-1...\"] or [pathlib.Path(...)]";
     let Some(list) = list else { return Ok(None) };
-    let single = list.is_instance_of::<PyString>() || list.is_instance_of::<Key>() || list.is_instance_of::<PublicKey>() || is_path(list)?;
+    let single = list.is_instance_of::<PyString>()
+        || list.is_instance_of::<Key>()
+        || list.is_instance_of::<PublicKey>()
+        || is_path(list)?;
     if single {
         return Err(no_list("identities", SHOWN, list));
     }

@@ -418,7 +418,8 @@ impl fmt::Display for Misuse {
 }
 
 fn key_id(f: &mut fmt::Formatter<'_>, wanted: Option<&str>, found: &[Option<String>]) -> fmt::Result {
-    let kids: Vec<_> = found.iter().map(|kid| kid.as_ref().map_or("none".into(), |kid| format!("{kid:?}"))).collect();
+    let kids: Vec<_> =
+        found.iter().map(|kid| kid.as_ref().map_or("none".into(), |kid| format!("{kid:?}"))).collect();
     let (count, kids) = (found.iter().filter(|kid| kid.as_deref() == wanted).count(), kids.join(", "));
     match (wanted, found.len()) {
         (_, 0) => f.write_str("the JWK Set holds no symmetric key"),

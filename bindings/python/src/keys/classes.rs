@@ -53,7 +53,10 @@ impl Key {
             SecretKey::Age(_) => "; use identities=[key] to decrypt age files with it",
             _ => "; use sealane.hybrid with it",
         };
-        Err(PyTypeError::new_err(format!("expected a symmetric key, found a {} key{advice}", self.kind_name())))
+        Err(PyTypeError::new_err(format!(
+            "expected a symmetric key, found a {} key{advice}",
+            self.kind_name()
+        )))
     }
 }
 

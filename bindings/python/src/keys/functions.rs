@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use sealane::Error;
 use sealane::age::Identity;
 use sealane::file::Keyset;
-use sealane::keys::{self, Cost, Kind, KeyFile, LoadOptions, Reference, SecretKey};
+use sealane::keys::{self, Cost, KeyFile, Kind, LoadOptions, Reference, SecretKey};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -125,7 +125,10 @@ struct Secrets {
 impl Secrets {
     fn new(passphrase: Option<&Bound<'_, PyAny>>, identities: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         at_most_one("passphrase", passphrase, "identities", identities)?;
-        Ok(Self { passphrase: secrets::passphrase(passphrase)?, identities: recipients::identities(identities)? })
+        Ok(Self {
+            passphrase: secrets::passphrase(passphrase)?,
+            identities: recipients::identities(identities)?,
+        })
     }
 
     fn options<'a>(&'a self, kid: Option<&'a str>) -> LoadOptions<'a> {

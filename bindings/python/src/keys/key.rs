@@ -95,7 +95,8 @@ impl Key {
         overwrite: bool,
     ) -> PyResult<()> {
         at_most_one("passphrase", passphrase, "recipients", recipients)?;
-        let (passphrase, recipients) = (secrets::passphrase(passphrase)?, recipients::recipients(recipients)?);
+        let (passphrase, recipients) =
+            (secrets::passphrase(passphrase)?, recipients::recipients(recipients)?);
         py.detach(|| match recipients {
             Some(recipients) => self.0.save_for(&path, &recipients, existing(overwrite)),
             None => self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),

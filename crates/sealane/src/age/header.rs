@@ -151,7 +151,9 @@ fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>, Error> {
         };
         check_words(words)?;
         match lines.body()? {
-            Some(body) => stanzas.push(StanzaRange { line: narrow(line.start + 3..line.end), body: narrow(body) }),
+            Some(body) => {
+                stanzas.push(StanzaRange { line: narrow(line.start + 3..line.end), body: narrow(body) })
+            }
             None => return Ok(None),
         }
     }

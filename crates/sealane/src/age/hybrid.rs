@@ -25,7 +25,8 @@ pub(super) const IDENTITY: &str = "AGE-SECRET-KEY-PQ-";
 
 const AEAD: hpke::Aead = hpke::Aead::ChaCha20Poly1305;
 const INFO: &[u8] = b"age-encryption.org/mlkem768x25519";
-const WRONG: &str = "an mlkem768x25519 stanza is not an encapsulated key of 1120 bytes and a wrapped key of 32 bytes";
+const WRONG: &str =
+    "an mlkem768x25519 stanza is not an encapsulated key of 1120 bytes and a wrapped key of 32 bytes";
 
 /// A parsed stanza.
 pub(super) struct Wrapped {

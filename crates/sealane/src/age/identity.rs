@@ -117,9 +117,9 @@ impl FromStr for Identity {
                 "expected an age identity (AGE-SECRET-KEY-...), found a recipient (age1...), which cannot decrypt; give the \
                  identity of the recipient",
             )),
-            _ if prefix.starts_with("AGE-PLUGIN-") => {
-                Err(Error::Format("expected an age identity, found one of an age plugin, which are not supported"))
-            }
+            _ if prefix.starts_with("AGE-PLUGIN-") => Err(Error::Format(
+                "expected an age identity, found one of an age plugin, which are not supported",
+            )),
             _ => Err(EXPECTED),
         }
     }

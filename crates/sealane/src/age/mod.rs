@@ -33,8 +33,8 @@ mod test;
 mod text;
 mod x25519;
 
-pub use armor::Armor;
 pub use crate::engine::prefix::Parsed;
+pub use armor::Armor;
 pub use header::{Header, MAX_HEADER_LEN};
 pub use identity::Identity;
 pub use list::{parse_identities, parse_recipients};

@@ -26,8 +26,7 @@ const MAX_LIMIT: u8 = 30;
 
 const LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
 const EMPTY: Misuse = Misuse::InvalidRecipients("the passphrase is empty");
-const WRONG: &str =
-    "a scrypt stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
+const WRONG: &str = "a scrypt stanza is not a salt of 16 bytes, a work factor and a wrapped key of 32 bytes";
 
 /// A passphrase, with a work factor for encryption or a limit of it for decryption. It is wiped on drop.
 #[derive(Clone)]

@@ -139,10 +139,10 @@ impl Recipient {
         match &self.key {
             Public::Ed25519 { point, tweak } => {
                 let low = |why| match why {
-                    Error::Misuse(_) => {
-                        Misuse::InvalidRecipients("the public key of a recipient has low order; anyone could decrypt the file")
-                            .into()
-                    }
+                    Error::Misuse(_) => Misuse::InvalidRecipients(
+                        "the public key of a recipient has low order; anyone could decrypt the file",
+                    )
+                    .into(),
                     other => other,
                 };
                 let ephemeral = curve::PrivateKey::generate()?;
@@ -188,7 +188,9 @@ impl Identity {
                 hash.zeroize();
                 let key = curve::PrivateKey::from_bytes(&scalar)?;
                 if key.public() != *point {
-                    return Err(Error::Format("the public key in the OpenSSH private key does not match the private key"));
+                    return Err(Error::Format(
+                        "the public key in the OpenSSH private key does not match the private key",
+                    ));
                 }
                 Private::Ed25519(key)
             }

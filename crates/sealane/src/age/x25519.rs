@@ -62,7 +62,10 @@ pub(super) fn identity_text(key: &PrivateKey) -> Result<Zeroizing<String>, Error
 pub(super) fn wrap(recipient: &PublicKey, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
     let ephemeral = PrivateKey::generate()?;
     let secret = ephemeral.diffie_hellman(recipient).map_err(|why| match why {
-        Error::Misuse(_) => Misuse::InvalidRecipients("the public key of a recipient has low order; anyone could decrypt the file").into(),
+        Error::Misuse(_) => Misuse::InvalidRecipients(
+            "the public key of a recipient has low order; anyone could decrypt the file",
+        )
+        .into(),
         other => other,
     })?;
     let share = ephemeral.public();

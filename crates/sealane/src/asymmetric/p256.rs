@@ -60,7 +60,9 @@ impl PrivateKey {
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         // The errors of the library have no content.
         let key = library::PrivateKey::from_private_key(&library::ECDH_P256, bytes).map_err(|_| {
-            Misuse::UnsuitableKey("expected a P-256 private key: a number from 1 to the order of the group minus 1")
+            Misuse::UnsuitableKey(
+                "expected a P-256 private key: a number from 1 to the order of the group minus 1",
+            )
         })?;
         let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
         let public = PublicKey::from_bytes(public.as_ref())?;

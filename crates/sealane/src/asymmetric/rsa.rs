@@ -76,7 +76,11 @@ impl PrivateKey {
             2048 => KeySize::Rsa2048,
             3072 => KeySize::Rsa3072,
             4096 => KeySize::Rsa4096,
-            _ => return Err(Misuse::UnsuitableKey("RSA keys are generated with 2048, 3072 or 4096 bits").into()),
+            _ => {
+                return Err(
+                    Misuse::UnsuitableKey("RSA keys are generated with 2048, 3072 or 4096 bits").into()
+                );
+            }
         };
         Self::new(PrivateDecryptingKey::generate(size).map_err(|_| OUT_OF_MEMORY)?)
     }
@@ -227,7 +231,10 @@ impl fmt::Debug for PublicKey {
 /// Translates the reasons of the library that a caller can act on.
 fn rejected(why: KeyRejected, otherwise: Error) -> Error {
     match why.description_() {
-        "TooSmall" => Misuse::UnsuitableKey("the RSA key has less than 2048 bits, which is too short to be secure").into(),
+        "TooSmall" => {
+            Misuse::UnsuitableKey("the RSA key has less than 2048 bits, which is too short to be secure")
+                .into()
+        }
         "TooLarge" => Misuse::UnsuitableKey("the RSA key has more than 8192 bits").into(),
         _ => otherwise,
     }

@@ -74,7 +74,10 @@ impl PrivateKey {
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         library::SecretKey::from_secret_bytes(*bytes).map(Self).map_err(|_| {
             // The only reason that the library can have.
-            Misuse::UnsuitableKey("expected a secp256k1 private key: a number from 1 to the order of the group minus 1").into()
+            Misuse::UnsuitableKey(
+                "expected a secp256k1 private key: a number from 1 to the order of the group minus 1",
+            )
+            .into()
         })
     }
 

@@ -49,7 +49,8 @@ impl PrivateKey {
     /// [`Error::LimitExceeded`] if memory is exhausted.
     pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self, Error> {
         // The library has one error without content; since every value is valid, it can only be the allocation.
-        let key = library::PrivateKey::from_private_key(&library::X25519, bytes).map_err(|_| OUT_OF_MEMORY)?;
+        let key =
+            library::PrivateKey::from_private_key(&library::X25519, bytes).map_err(|_| OUT_OF_MEMORY)?;
         let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
         let public = PublicKey(public.as_ref().try_into().map_err(|_| OUT_OF_MEMORY)?);
         Ok(Self { bytes: Zeroizing::new(*bytes), key: Arc::new(key), public })

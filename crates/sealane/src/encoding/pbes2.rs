@@ -68,8 +68,9 @@ const TOO_MUCH_WORK: Error = Error::LimitExceeded(
      for scrypt",
 );
 
-pub(crate) const EMPTY_PASSPHRASE: Error =
-    Error::Misuse(Misuse::UnsuitableKey("the passphrase is empty; choose a passphrase, or leave it out to save the key without encryption"));
+pub(crate) const EMPTY_PASSPHRASE: Error = Error::Misuse(Misuse::UnsuitableKey(
+    "the passphrase is empty; choose a passphrase, or leave it out to save the key without encryption",
+));
 
 /// Decrypts an encrypted PKCS#8.
 ///
@@ -149,7 +150,8 @@ impl<'a> Kdf<'a> {
             }
             SCRYPT => {
                 let (salt, [n, r, p], len) = parameters.sequence(scrypt_parameters).map_err(|_| EXPECTED)?;
-                let memory = n.checked_mul(r).and_then(|blocks| blocks.checked_mul(128)).ok_or(TOO_MUCH_WORK)?;
+                let memory =
+                    n.checked_mul(r).and_then(|blocks| blocks.checked_mul(128)).ok_or(TOO_MUCH_WORK)?;
                 let work = memory.checked_mul(p).ok_or(TOO_MUCH_WORK)?;
                 if memory > MAX_SCRYPT_BYTES || work > MAX_SCRYPT_WORK {
                     return Err(TOO_MUCH_WORK);

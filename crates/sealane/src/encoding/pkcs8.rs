@@ -75,7 +75,8 @@ impl Algorithm {
     }
 
     fn of_curve(curve: ObjectIdentifier) -> Result<Self, Error> {
-        let entry = ALGORITHMS.iter().find(|entry| matches!(entry.2, Parameters::Curve(known) if known == curve));
+        let entry =
+            ALGORITHMS.iter().find(|entry| matches!(entry.2, Parameters::Curve(known) if known == curve));
         entry.map(|entry| entry.0).ok_or(UNKNOWN)
     }
 
@@ -109,9 +110,7 @@ impl Private<'_> {
         let same = |written: &[u8]| written == public || compressed(public).as_deref() == Some(written);
         match self.publics.into_iter().flatten().all(same) {
             true => Ok(()),
-            false => Err(Error::Format(
-                "the public key in the file does not match its private key",
-            )),
+            false => Err(Error::Format("the public key in the file does not match its private key")),
         }
     }
 }
@@ -142,7 +141,9 @@ pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
         Algorithm::Rsa => match outer {
             None => Private { algorithm, secret: der, publics: [None; 2] },
             Some(_) => {
-                return Err(Error::Format("expected an RSA private key in PKCS#8 of version 1 (RFC 5208), found version 2"));
+                return Err(Error::Format(
+                    "expected an RSA private key in PKCS#8 of version 1 (RFC 5208), found version 2",
+                ));
             }
         },
         Algorithm::P256 | Algorithm::Secp256k1 => {
@@ -308,11 +309,7 @@ mod test {
         {
             let inner = key(curve.map(EcParameters::NamedCurve));
             assert_eq!(private(&pkcs8(Algorithm::P256, &inner, None)).is_ok(), fits, "{curve:?}");
-            assert_eq!(
-                private_sec1(&inner).is_ok(),
-                curve.is_some_and(|curve| curve != X25519),
-                "{curve:?}"
-            );
+            assert_eq!(private_sec1(&inner).is_ok(), curve.is_some_and(|curve| curve != X25519), "{curve:?}");
         }
     }
 }

@@ -276,3 +276,73 @@ impl std::fmt::Debug for DecryptParams<'_> {
         f.debug_struct("DecryptParams").field("format", &self.format).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::age::Kind;
+
+    fn encrypt_error(params: EncryptParams<'_>) -> Misuse {
+        match params.build() {
+            Err(Error::Misuse(misuse)) => misuse,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn decrypt_error(params: DecryptParams<'_>) -> Misuse {
+        match params.build() {
+            Err(Error::Misuse(misuse)) => misuse,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn rejects_parameters_that_do_not_fit_together() {
+        let key = |len| Some(FileKey::Key(Key::from_bytes(&vec![7; len])));
+        let keyset =
+            || Some(FileKey::Keyset(Format::Tink4Kb.tink_keyset(&Key::from_bytes(&[7; 16])).unwrap()));
+        let identity = Identity::generate(Kind::X25519).unwrap();
+        let recipients = || Some(vec![identity.recipient()]);
+        let default = EncryptParams::default;
+        for (params, expected) in [
+            (default(), Misuse::KeySource { expected: ["key", "recipients", "passphrase"], found: vec![] }),
+            (
+                EncryptParams { key: key(32), passphrase: Some("x"), ..default() },
+                Misuse::KeySource {
+                    expected: ["key", "recipients", "passphrase"],
+                    found: vec!["key", "passphrase"],
+                },
+            ),
+            (EncryptParams { key: key(24), ..default() }, Misuse::KeyLength { got: 24, want: &[16, 32] }),
+            (
+                EncryptParams { key: key(32), format: Some(Format::Age), ..default() },
+                Misuse::FormatNeedsRecipients("age"),
+            ),
+            (
+                EncryptParams { key: keyset(), format: Some(Format::Tink4Kb), ..default() },
+                Misuse::KeysetHasFormat,
+            ),
+            (EncryptParams { key: key(32), armor: Armor::Ascii, ..default() }, Misuse::ArmorNeedsRecipients),
+            (
+                EncryptParams { recipients: recipients(), format: Some(Format::Tink1Mb), ..default() },
+                Misuse::FormatNeedsKey("tink-1mb"),
+            ),
+            (EncryptParams { recipients: recipients(), context: b"c", ..default() }, Misuse::ContextNeedsKey),
+        ] {
+            assert_eq!(encrypt_error(params), expected);
+        }
+        let empty = EncryptParams { recipients: Some(vec![]), ..default() };
+        assert!(matches!(encrypt_error(empty), Misuse::InvalidRecipients(_)));
+        let default = DecryptParams::default;
+        for (params, expected) in [
+            (DecryptParams { identities: Some(vec![]), ..default() }, Misuse::NoIdentities),
+            (
+                DecryptParams { key: key(32), max_work_factor: Some(20), ..default() },
+                Misuse::WorkFactorNeedsPassphrase,
+            ),
+            (DecryptParams { passphrase: Some("x"), context: b"c", ..default() }, Misuse::ContextNeedsKey),
+        ] {
+            assert_eq!(decrypt_error(params), expected);
+        }
+    }
+}

@@ -98,7 +98,7 @@ impl Format {
                 return Err(Misuse::UnsuitableKey("a Tink keyset has the format tink-4kb or tink-1mb").into());
             }
         };
-        Keyset::of_key(Template::of(segment, key)?.parameters, key)
+        Keyset::from_key(Template::for_key(segment, key)?.parameters, key)
     }
 }
 

@@ -1,26 +1,48 @@
-//! Files, objects and streams, in formats that others read.
+//! Encryption of files, streams and buffers in formats that other software reads.
 //!
-//! What a file is locked with says which ([`EncryptWith`], [`DecryptWith`]):
+//! The keys determine the format. [`EncryptWith`] and [`DecryptWith`] hold the keys; [`EncryptParams`] and
+//! [`DecryptParams`] build them from options and check that the options fit together.
 //!
-//! | locked with | format |
+//! | keys | format |
 //! |---|---|
-//! | a symmetric key | C2SP chunked-encryption@v1 (Cobblestone-128 or -256 by the key's length): committing, bound to a context |
-//! | people, a passphrase | age v1, as bytes or as text |
-//! | a keyset of Tink's | Tink AES-GCM-HKDF streaming, bound to a context |
+//! | a symmetric key | C2SP chunked-encryption@v1 (Cobblestone-128 or Cobblestone-256 by key length): commits to the key, binds a context |
+//! | recipients or a passphrase | age v1, binary or armored |
+//! | a Tink keyset | Tink AES-GCM-HKDF streaming: binds a context |
 //!
-//! All of them are cut in chunks, so they are worked on by all cores and read from anywhere.
+//! All formats divide the plaintext into chunks, so several threads can process a file and [`Reader`] can read any range.
 //!
-//! | from, to | use |
-//! |---|---|
-//! | a path to a path | [`encrypt_file`], [`decrypt_file`]: all cores, appears whole or not at all |
-//! | an open file or pipe to a path | [`encrypt_opened`], [`decrypt_opened`] |
-//! | a reader to a writer | [`encrypt_stream`], [`decrypt_stream`] |
-//! | pieces to a writer | [`Encryptor`], [`Decryptor`] |
-//! | pieces to a path | [`Writer`]; [`Decryptor`] to an [`OutputFile`] |
-//! | a range out of the middle | [`Reader`] |
-//! | a range whose bytes somebody else fetches | [`RangeDecryptor`] |
-//! | bytes to bytes | [`encrypt`], [`decrypt`] |
-//! | folders to folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
+//! | from | to | use |
+//! |---|---|---|
+//! | a path | a path | [`encrypt_file`], [`decrypt_file`] |
+//! | an open file or a pipe | a path | [`encrypt_opened`], [`decrypt_opened`] |
+//! | a [`Read`](std::io::Read) | a [`Write`](std::io::Write) | [`encrypt_stream`], [`decrypt_stream`] |
+//! | pieces | a [`Write`](std::io::Write) | [`Encryptor`], [`Decryptor`] |
+//! | pieces | a path | [`Writer`]; [`Decryptor`] with an [`OutputFile`] |
+//! | an encrypted file | a range of its plaintext | [`Reader`] |
+//! | fetched bytes, for example of an object store | a range of the plaintext | [`RangeDecryptor`] |
+//! | a buffer | a buffer | [`encrypt`], [`decrypt`] |
+//! | folders | folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
+//!
+//! Output files appear under their name complete and verified, or not at all.
+//!
+//! # Example
+//!
+//! ```
+//! use sealane::Key;
+//! use sealane::file::{DecryptWith, EncryptWith, Options, decrypt_file, encrypt_file};
+//!
+//! let folder = std::env::temp_dir().join(format!("sealane-example-{}", std::process::id()));
+//! std::fs::create_dir_all(&folder)?;
+//! let [plain, sealed, back] = ["a.txt", "a.txt.sealed", "b.txt"].map(|name| folder.join(name));
+//! std::fs::write(&plain, "hello")?;
+//!
+//! let key = Key::generate(32)?;
+//! encrypt_file(&plain, &sealed, &EncryptWith::key(&key, b"example"), Options::default())?;
+//! decrypt_file(&sealed, &back, &DecryptWith::key(&key, b"example"), Options::default())?;
+//! assert_eq!(std::fs::read(&back)?, b"hello");
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), sealane::Error>(())
+//! ```
 
 mod age_file;
 mod armor;

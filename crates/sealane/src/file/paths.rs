@@ -89,7 +89,13 @@ fn decrypt(source: &Source, to: &Path, with: &DecryptWith, mut options: Options<
     match (reader, sink.staged()) {
         (Some(reader), Some(staged)) => {
             allocate(staged, reader.plan(), reader.size())?;
-            open_all(reader.cipher(), reader.plan(), source.sealed_source(&reader), staged.file(), &mut options)
+            open_all(
+                reader.cipher(),
+                reader.plan(),
+                source.sealed_source(&reader),
+                staged.file(),
+                &mut options,
+            )
         }
         (Some(reader), None) => copy_out(&reader, sink.file(), &mut options),
         (None, _) => {
@@ -122,12 +128,7 @@ pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Res
 ///
 /// # Errors
 /// Those of [`verify_file`].
-pub fn verify_opened(
-    from: File,
-    name: &Path,
-    with: &DecryptWith,
-    options: Options<'_>,
-) -> Result<(), Error> {
+pub fn verify_opened(from: File, name: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
     verify(&Source::opened(from, name)?, with, options)
 }
 

@@ -187,7 +187,12 @@ pub fn open(secret: &SecretKey, message: &[u8], terms: &Terms<'_>) -> Result<Vec
 ///
 /// # Errors
 /// Those of [`open`]: what would have been the plaintext is zero then. [`Misuse::OutputTooShort`].
-pub fn open_into(secret: &SecretKey, message: &[u8], terms: &Terms<'_>, out: &mut [u8]) -> Result<usize, Error> {
+pub fn open_into(
+    secret: &SecretKey,
+    message: &[u8],
+    terms: &Terms<'_>,
+    out: &mut [u8],
+) -> Result<usize, Error> {
     match By::of(secret)? {
         By::Rsa(key) => rsa::open_into(key, message, terms.aad_alone()?, out),
         By::Ecies(key) => ecies::open_into(&ecies::Config::default(), &key, message, terms.aad_alone()?, out),

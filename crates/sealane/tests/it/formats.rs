@@ -1,4 +1,4 @@
-//! chunked-encryption@v1: published vectors, every small damage, every way in.
+//! chunked-encryption@v1: published vectors, every changed byte and truncation, and all interfaces.
 
 use proptest::prelude::*;
 use sealane::file::{
@@ -15,12 +15,12 @@ fn key() -> Key {
     Key::from_bytes(&[7; 32])
 }
 
-/// Period 251: prime and below 256, so that no two chunks look alike and a swap cannot hide.
+/// Returns bytes with the period 251, which is prime and below 256, so that any two chunks differ.
 fn plain(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// The lengths where something begins or ends: chunks, jobs, batches.
+/// Returns lengths around the ends of chunks, jobs and batches.
 fn lengths() -> Vec<usize> {
     let borders = [0, 16, 16_384, 32_768, 15 * 16_384, 262_144, 64 * 16_384, 4 << 20];
     borders.iter().flat_map(|&b: &usize| [b.saturating_sub(1), b, b + 1, b + 15]).collect()
@@ -35,7 +35,7 @@ fn decrypt_pieces(sealed: &[u8], piece: usize, key: &Key) -> Result<Vec<u8>, Err
 }
 
 #[test]
-fn every_way_in_and_out_agrees() {
+fn all_interfaces_agree() {
     let key = key();
     for len in lengths() {
         let plain = plain(len);
@@ -60,7 +60,7 @@ fn every_way_in_and_out_agrees() {
 }
 
 #[test]
-fn a_reader_to_a_writer() {
+fn streams_from_reader_to_writer() {
     let (key, plain) = (key(), plain(3_000_000));
     let sealed =
         file::encrypt_stream(&plain[..], Vec::new(), &EncryptWith::key(&key, b"c"), Options::default())
@@ -98,7 +98,7 @@ fn published_vectors() {
             assert_eq!(read, plain, "{at}");
         } else {
             assert!(whole.is_err() && streamed.is_err(), "{at}");
-            // Random access opens what begins and ends well, and fails where the damage lies.
+            // Random access opens the intact parts and fails at the damage.
             assert_eq!(open.is_ok(), case.flags.contains(&ChunkedFlag::ValidFinalChunk), "{at}");
             let read = open.and_then(|reader| reader.read_at(0, &mut vec![0; reader.size() as usize]));
             assert!(read.is_err(), "{at}");
@@ -112,13 +112,13 @@ fn sha512(data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn every_changed_byte_and_every_cut_is_noticed() {
+fn rejects_every_changed_byte_and_truncation() {
     let (key, plain) = (key(), plain(200));
     let sealed = file::encrypt(&plain, &EncryptWith::key(&key, b"context")).unwrap();
     for at in 0..sealed.len() {
         let mut changed = sealed.clone();
         changed[at] ^= 0x10;
-        // The header commits to the key: only a changed header may look like another key.
+        // The header commits to the key, so only a changed header looks like another key.
         let whole = file::decrypt(&changed, &DecryptWith::key(&key, b"context"));
         for result in [whole, decrypt_pieces(&changed, 50, &key)] {
             match result {
@@ -150,7 +150,7 @@ fn every_changed_byte_and_every_cut_is_noticed() {
 }
 
 #[test]
-fn moved_chunks_are_noticed() {
+fn rejects_moved_chunks() {
     let key = key();
     let sealed = file::encrypt(&plain(5 * 16_384 + 100), &EncryptWith::key(&key, b"context")).unwrap();
     let chunk = |i: usize| 56 + i * 16_400..56 + (i + 1) * 16_400;
@@ -177,7 +177,7 @@ fn moved_chunks_are_noticed() {
 }
 
 #[test]
-fn a_failed_decrypt_into_leaves_zeros() {
+fn failed_decryption_leaves_zeros() {
     let key = key();
     let mut sealed = file::encrypt(&plain(100_000), &EncryptWith::key(&key, b"")).unwrap();
     *sealed.last_mut().unwrap() ^= 1;
@@ -188,7 +188,7 @@ fn a_failed_decrypt_into_leaves_zeros() {
 }
 
 #[test]
-fn a_short_buffer_is_misuse() {
+fn rejects_short_buffers() {
     let (key, sealed) = (key(), file::encrypt(b"some", &EncryptWith::key(&key(), b"")).unwrap());
     let short = |result| matches!(result, Err(Error::Misuse(Misuse::OutputTooShort { .. })));
     let (lock, unlock) = (EncryptWith::key(&key, b""), DecryptWith::key(&key, b""));
@@ -220,11 +220,11 @@ fn read_and_seek() {
     assert_eq!(ten, plain[16_380..16_390]);
 }
 
-/// A source that ends where it is told to, and whose readers may have to wait for each other.
+/// A source with a variable end and a given concurrency of reads.
 struct Source<'a> {
     bytes: &'a [u8],
     end: AtomicUsize,
-    crowd: Concurrency,
+    concurrency: Concurrency,
 }
 
 impl ReadAt for Source<'_> {
@@ -237,22 +237,22 @@ impl ReadAt for Source<'_> {
     }
 
     fn concurrency(&self) -> Concurrency {
-        self.crowd
+        self.concurrency
     }
 }
 
 const BIG: usize = 5 << 20;
 
-fn source(bytes: &[u8], crowd: Concurrency) -> Source<'_> {
-    Source { bytes, end: AtomicUsize::new(bytes.len()), crowd }
+fn source(bytes: &[u8], concurrency: Concurrency) -> Source<'_> {
+    Source { bytes, end: AtomicUsize::new(bytes.len()), concurrency }
 }
 
 #[test]
-fn long_reads_begin_and_end_anywhere() {
+fn long_reads_at_any_offset() {
     let (key, plain) = (key(), plain(BIG + 1234));
     let sealed = file::encrypt(&plain, &EncryptWith::key(&key, b"")).unwrap();
-    for crowd in [Concurrency::Parallel, Concurrency::Serialized] {
-        let reader = Reader::new(source(&sealed, crowd), &DecryptWith::key(&key, b"")).unwrap();
+    for concurrency in [Concurrency::Parallel, Concurrency::Serialized] {
+        let reader = Reader::new(source(&sealed, concurrency), &DecryptWith::key(&key, b"")).unwrap();
         let mut read = vec![0; plain.len()];
         for from in [0, 1, 16_383, 16_384, 16_385, 524_287, 1 << 20] {
             for len in [0, 1, 16_384, 65_536, 81_920, 524_287, 524_288, 600_001, 1 << 20, 4 << 20, BIG] {
@@ -260,7 +260,7 @@ fn long_reads_begin_and_end_anywhere() {
                 let read = &mut read[..len];
                 assert_eq!(reader.read_at(from as u64, read).unwrap(), to - from, "{from} {len}");
                 assert!(read[..to - from] == plain[from..to], "{from} {len}");
-                // What was read in part last is at hand.
+                // The chunk that was last read in part is cached.
                 let next = (to + 100).min(plain.len());
                 let n = reader.read_at(to as u64, &mut read[..len.min(100)]).unwrap();
                 assert!(read[..n] == plain[to..next][..n], "{from} {len}");
@@ -270,13 +270,13 @@ fn long_reads_begin_and_end_anywhere() {
 }
 
 #[test]
-fn a_forged_chunk_in_a_long_read_leaves_no_forgery() {
+fn long_read_rejects_changed_chunks() {
     let (key, plain) = (key(), plain(BIG));
     let sealed = file::encrypt(&plain, &EncryptWith::key(&key, b"")).unwrap();
     for chunk in [0, 1, 77, 200, 318] {
-        let mut forged = sealed.clone();
-        forged[56 + chunk * 16_400 + 5000] ^= 1;
-        let reader = Reader::new(&forged[..], &DecryptWith::key(&key, b"")).unwrap();
+        let mut changed = sealed.clone();
+        changed[56 + chunk * 16_400 + 5000] ^= 1;
+        let reader = Reader::new(&changed[..], &DecryptWith::key(&key, b"")).unwrap();
         for from in [0, 9000] {
             let mut read = vec![0xee; BIG - from];
             let result = reader.read_at(from as u64, &mut read);
@@ -290,7 +290,7 @@ fn a_forged_chunk_in_a_long_read_leaves_no_forgery() {
                 assert!(read == plain || read == 0 || read == 0xee, "{chunk} {at}");
             }
             let bad = (chunk * 16_384).saturating_sub(from)..((chunk + 1) * 16_384).saturating_sub(from);
-            // One that is read in part is opened elsewhere.
+            // A chunk that is read in part is opened in another buffer.
             let untouched = if chunk == 0 && from > 0 { 0xee } else { 0 };
             assert!(read[bad].iter().all(|&byte| byte == untouched), "{chunk}");
         }
@@ -298,7 +298,7 @@ fn a_forged_chunk_in_a_long_read_leaves_no_forgery() {
 }
 
 #[test]
-fn a_source_that_shrinks_while_it_is_read() {
+fn source_that_shrinks_is_an_error() {
     let (key, plain) = (key(), plain(BIG));
     let sealed = file::encrypt(&plain, &EncryptWith::key(&key, b"")).unwrap();
     let reader = Reader::new(source(&sealed, Concurrency::Parallel), &DecryptWith::key(&key, b"")).unwrap();
@@ -311,9 +311,9 @@ fn a_source_that_shrinks_while_it_is_read() {
     assert_eq!(reader.read_at(0, &mut vec![0; 1 << 20]).unwrap(), 1 << 20);
 }
 
-/// The threads that help one reader come to ask for help of their own.
+/// The helpers of one reader request helpers of their own.
 #[test]
-fn a_file_within_a_file() {
+fn reads_a_file_inside_an_encrypted_file() {
     struct Outer<'a>(Reader<&'a [u8]>);
     impl ReadAt for Outer<'_> {
         fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
@@ -379,7 +379,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_range_of_any_length(len in 0usize..200_000, at in 0u64..220_000, n in 0usize..120_000) {
+    fn random_ranges_equal_the_plaintext(len in 0usize..200_000, at in 0u64..220_000, n in 0usize..120_000) {
         let (key, plain) = (key(), plain(len));
         let sealed = file::encrypt(&plain, &EncryptWith::key(&key, b"")).unwrap();
         let mut read = vec![0xee; n];
@@ -390,7 +390,7 @@ proptest! {
     }
 
     #[test]
-    fn any_pieces(len in 0usize..400_000, cuts in prop::collection::vec(1usize..150_000, 1..8)) {
+    fn random_pieces_round_trip(len in 0usize..400_000, cuts in prop::collection::vec(1usize..150_000, 1..8)) {
         let (key, plain) = (key(), plain(len));
         let mut encryptor = Encryptor::new(Vec::new(), &EncryptWith::key(&key, b"context")).unwrap();
         let (mut rest, mut cuts) = (&plain[..], cuts.iter().cycle());
@@ -404,14 +404,14 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_refused(noise in prop::collection::vec(any::<u8>(), 0..40_000)) {
+    fn rejects_random_bytes(noise in prop::collection::vec(any::<u8>(), 0..40_000)) {
         prop_assert!(file::decrypt(&noise, &DecryptWith::key(&key(), b"")).is_err());
         prop_assert!(decrypt_pieces(&noise, 999, &key()).is_err());
     }
 }
 
 #[test]
-fn a_progress_callback_hears_the_end_and_may_stop() {
+fn progress_reports_the_end_and_may_cancel() {
     let folder = std::env::temp_dir().join(format!("sealane-progress-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (from, to) = (folder.join("from"), folder.join("to"));
@@ -421,7 +421,7 @@ fn a_progress_callback_hears_the_end_and_may_stop() {
         heard.push((done, total));
         std::ops::ControlFlow::Continue(())
     };
-    // With one thread every step is its own; with more, the calling one may find that all is done.
+    // With one thread each step is reported. With more, the calling thread may find that all is done.
     let options = Options { progress: Some(&mut hear), threads: NonZeroUsize::new(1), ..Options::default() };
     file::encrypt_file(&from, &to, &EncryptWith::key(&key(), b""), options).unwrap();
     assert!(heard.len() >= 10 && heard.is_sorted(), "{heard:?}");
@@ -437,9 +437,9 @@ fn a_progress_callback_hears_the_end_and_may_stop() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// What fails is lost: going on could seal other bytes under a nonce that was used.
+/// Continuing after a failure could seal other bytes under a used nonce.
 #[test]
-fn a_stream_that_failed_stays_failed() {
+fn failed_stream_stays_poisoned() {
     struct Full(usize);
     impl io::Write for Full {
         fn write(&mut self, from: &[u8]) -> io::Result<usize> {

@@ -1,4 +1,4 @@
-//! Files that strangers wrote long ago open today: tests/golden/README.md says who wrote which.
+//! Decryption of the golden files, which other implementations and earlier releases wrote (see tests/golden/README.md).
 
 use sealane::age::Identity;
 use sealane::file::{self, DecryptWith, Keyset, Reader};
@@ -10,11 +10,11 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
 }
 
-/// Every file in a folder of the golden ones, but for what is no encrypted file.
-fn files(folder: &Path, beside: &[&str]) -> Vec<PathBuf> {
+/// Returns the encrypted files of a folder. Files with the suffixes `other` are not encrypted.
+fn files(folder: &Path, other: &[&str]) -> Vec<PathBuf> {
     let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = entries
-        .filter(|path| path.is_file() && !beside.iter().any(|end| path.to_str().unwrap().ends_with(end)))
+        .filter(|path| path.is_file() && !other.iter().any(|end| path.to_str().unwrap().ends_with(end)))
         .collect();
     files.sort();
     files
@@ -24,7 +24,7 @@ fn stem(path: &Path) -> &str {
     path.file_stem().unwrap().to_str().unwrap()
 }
 
-/// By each way that there is.
+/// Checks that all interfaces decrypt the file.
 fn opens(path: &Path, len: &str, unlock: &DecryptWith) {
     let plain: Vec<u8> = (0..len.parse::<usize>().unwrap()).map(|i| (i % 251) as u8).collect();
     let sealed = fs::read(path).unwrap();
@@ -68,7 +68,9 @@ fn tink_files() {
     assert_eq!(files.len(), 14);
     for path in files {
         let (template, len) = stem(&path).split_once('-').unwrap();
-        let keyset = Keyset::from_json(&fs::read_to_string(folder().join(format!("tink/{template}.json"))).unwrap()).unwrap();
+        let keyset =
+            Keyset::from_json(&fs::read_to_string(folder().join(format!("tink/{template}.json"))).unwrap())
+                .unwrap();
         opens(&path, len, &DecryptWith::tink(&keyset, b"golden"));
     }
 }

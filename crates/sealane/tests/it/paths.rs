@@ -1,7 +1,7 @@
-//! Files on disk: what appears, what is left alone, what is left behind.
+//! Files on disk: the output that appears, the files that stay unchanged, and cleanup after failures.
 #![cfg(unix)]
 
-use sealane::file::{self, DecryptWith, EncryptWith, Options, Output, Writer};
+use sealane::file::{self, DecryptWith, EncryptWith, Options, OutputFile, Writer};
 use sealane::keys::{Existing, SecretKey};
 use sealane::{Error, Key, Misuse};
 use std::fs;
@@ -62,7 +62,7 @@ fn kind(result: Result<(), Error>) -> ErrorKind {
 }
 
 #[test]
-fn there_and_back_at_every_border() {
+fn round_trip_around_chunk_and_job_lengths() {
     let folder = Folder::new("there");
     for len in [0, 1, 16_383, 16_384, 16_385, 262_143, 262_144, 262_145, 3_000_000] {
         let plain: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
@@ -92,7 +92,7 @@ fn there_and_back_at_every_border() {
 }
 
 #[test]
-fn source_and_target_are_the_same_file() {
+fn rejects_the_source_as_target() {
     let folder = Folder::new("same");
     let from = folder.file("from", b"precious");
     symlink(&from, folder.at("symlink")).unwrap();
@@ -107,7 +107,7 @@ fn source_and_target_are_the_same_file() {
 }
 
 #[test]
-fn what_cannot_be_read_or_written() {
+fn reports_paths_that_cannot_be_read_or_written() {
     let folder = Folder::new("cannot");
     let from = folder.file("from", b"text");
     fs::create_dir(folder.at("folder")).unwrap();
@@ -133,7 +133,7 @@ fn what_cannot_be_read_or_written() {
 }
 
 #[test]
-fn a_failed_decryption_leaves_the_old_file() {
+fn failed_decryption_leaves_the_old_file() {
     let folder = Folder::new("old");
     let from = folder.file("from", &[1; 1_000_000]);
     let sealed = folder.at("sealed");
@@ -153,7 +153,7 @@ fn a_failed_decryption_leaves_the_old_file() {
 }
 
 #[test]
-fn a_replaced_file_keeps_its_mode_and_links_their_place() {
+fn replacing_a_file_preserves_mode_and_symbolic_links() {
     let folder = Folder::new("mode");
     let from = folder.file("from", b"text");
     let real = folder.file("real", b"old");
@@ -166,7 +166,7 @@ fn a_replaced_file_keeps_its_mode_and_links_their_place() {
 }
 
 #[test]
-fn devices_and_pipes_are_written_not_replaced() {
+fn writes_to_devices_and_pipes_without_replacing_them() {
     let folder = Folder::new("pipe");
     let plain = vec![3; 300_000];
     let from = folder.file("from", &plain);
@@ -198,10 +198,10 @@ fn devices_and_pipes_are_written_not_replaced() {
     assert!(matches!(file::inspect(Path::new("/dev/null"), None), Err(Error::Misuse(_))));
 }
 
-/// `/proc` files say that they are empty.
+/// Files in `/proc` report a length of 0.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_file_made_while_it_is_read() {
+fn reads_generated_files() {
     let folder = Folder::new("proc");
     encrypt(Path::new("/proc/self/status"), &folder.at("sealed")).unwrap();
     let text =
@@ -210,7 +210,7 @@ fn a_file_made_while_it_is_read() {
 }
 
 #[test]
-fn a_full_disk() {
+fn full_disk_leaves_no_output() {
     let folder = Folder::new("full");
     let from = folder.file("from", &[1; 3 << 20]);
     let disk = folder.at("disk");
@@ -221,7 +221,7 @@ fn a_full_disk() {
         .status()
         .is_ok_and(|status| status.success());
     if !mounted {
-        // Only root may mount; /dev/full above shows the other half of it.
+        // Only root may mount. The part above with /dev/full runs for all users.
         eprintln!("NOT RUN: a_full_disk needs the right to mount a small tmpfs");
         return;
     }
@@ -233,7 +233,7 @@ fn a_full_disk() {
 }
 
 #[test]
-fn a_writer_appears_only_when_finished() {
+fn writer_output_appears_when_finished() {
     let folder = Folder::new("writer");
     let path = folder.at("new");
     let mut writer = Writer::create(&path, &EncryptWith::key(&key(), b"")).unwrap();
@@ -248,7 +248,7 @@ fn a_writer_appears_only_when_finished() {
 }
 
 #[test]
-fn a_new_file_never_replaces_another() {
+fn new_file_never_replaces_another() {
     let folder = Folder::new("new");
     let path = folder.at("new");
     let create = || Writer::create_new(&path, &EncryptWith::key(&key(), b""));
@@ -259,12 +259,12 @@ fn a_new_file_never_replaces_another() {
     assert_eq!(kind(create().map(drop)), ErrorKind::AlreadyExists);
     assert_eq!(file::decrypt(&fs::read(&path).unwrap(), &DecryptWith::key(&key(), b"")).unwrap(), b"first");
     symlink("nowhere", folder.at("link")).unwrap();
-    assert_eq!(kind(Output::create_new(&folder.at("link")).map(drop)), ErrorKind::AlreadyExists);
+    assert_eq!(kind(OutputFile::create_new(&folder.at("link")).map(drop)), ErrorKind::AlreadyExists);
     assert_eq!(folder.names(), ["link", "new"]);
 }
 
 #[test]
-fn key_files_are_private_and_never_written_over() {
+fn key_files_are_private_and_not_overwritten() {
     let folder = Folder::new("keys");
     let path = folder.at("key");
     let key = Key::generate(32).unwrap();
@@ -283,7 +283,7 @@ fn key_files_are_private_and_never_written_over() {
 }
 
 #[test]
-fn a_writer_does_not_replace_devices() {
+fn writer_does_not_replace_devices() {
     let mut writer = Writer::create(Path::new("/dev/null"), &EncryptWith::key(&key(), b"")).unwrap();
     writer.push(b"some").unwrap();
     writer.finish(file::Durability::Cached).unwrap();

@@ -1,4 +1,4 @@
-//! Files for people and passphrases by every way in and out: paths, memory, pieces, any position; as bytes and as text.
+//! Files for recipients and passphrases through all interfaces (paths, memory, pieces, random access), binary and armored.
 
 use sealane::Error;
 use sealane::age::{Armor, Identity, Kind, Recipient};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 const CHUNK: usize = 65_536;
 
-/// Period 251: no two chunks look alike.
+/// Returns bytes with the period 251, so that any two chunks differ.
 fn plain(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
@@ -34,7 +34,7 @@ impl Drop for Folder {
     }
 }
 
-fn locks(kind: Kind, armor: Armor) -> (EncryptWith, DecryptWith) {
+fn keys(kind: Kind, armor: Armor) -> (EncryptWith, DecryptWith) {
     let identity = Identity::generate(kind).unwrap();
     (EncryptWith::age(&[identity.recipient()], armor), DecryptWith::age(&[identity]))
 }
@@ -48,12 +48,12 @@ fn in_pieces(sealed: &[u8], piece: usize, unlock: &DecryptWith) -> Result<Vec<u8
 }
 
 #[test]
-fn every_way_in_and_out_agrees() {
+fn all_interfaces_agree() {
     let folder = Folder::new("ways");
     for (kind, armor) in
         [(Kind::X25519, Armor::Binary), (Kind::X25519, Armor::Ascii), (Kind::Hybrid, Armor::Ascii)]
     {
-        let (lock, unlock) = locks(kind, armor);
+        let (lock, unlock) = keys(kind, armor);
         for len in [0, 1, 47, 48, 49, CHUNK - 1, CHUNK, CHUNK + 1, 4 * CHUNK, 5 * CHUNK + 7, 5_000_000] {
             let plain = plain(len);
             let sealed = file::encrypt(&plain, &lock).unwrap();
@@ -100,9 +100,9 @@ fn every_way_in_and_out_agrees() {
 }
 
 #[test]
-fn what_is_wrong_has_its_own_name() {
-    let (lock, unlock) = locks(Kind::X25519, Armor::Binary);
-    let (_, other) = locks(Kind::X25519, Armor::Binary);
+fn reports_each_failure_by_its_own_error() {
+    let (lock, unlock) = keys(Kind::X25519, Armor::Binary);
+    let (_, other) = keys(Kind::X25519, Armor::Binary);
     let sealed = file::encrypt(&plain(200_000), &lock).unwrap();
     let every_way = |sealed: &[u8], unlock: &DecryptWith, expected: fn(&Error) -> bool| {
         let errors = [
@@ -129,7 +129,8 @@ fn what_is_wrong_has_its_own_name() {
     *damaged.last_mut().unwrap() ^= 1;
     every_way(&damaged, &unlock, |e| matches!(e, Error::Authentication));
 
-    let lock = EncryptWith::age(&[Recipient::passphrase_with_work_factor("right", 10).unwrap()], Armor::Binary);
+    let lock =
+        EncryptWith::age(&[Recipient::passphrase_with_work_factor("right", 10).unwrap()], Armor::Binary);
     let sealed = file::encrypt(b"some", &lock).unwrap();
     let right = DecryptWith::age(&[Identity::passphrase("right")]);
     assert_eq!(file::decrypt(&sealed, &right).unwrap(), b"some");
@@ -140,11 +141,11 @@ fn what_is_wrong_has_its_own_name() {
     every_way(&sealed, &meek, |e| matches!(e, Error::WorkFactor { requested: 10, max: 9 }));
 }
 
-/// Armor of which every second line ends in another way has no arithmetic; read in order it is what it was.
+/// Mixed line ends allow no random access, but the armor can be read in order.
 #[test]
 fn armor_with_mixed_line_ends_is_read_in_order() {
     let folder = Folder::new("mixed");
-    let (lock, unlock) = locks(Kind::X25519, Armor::Ascii);
+    let (lock, unlock) = keys(Kind::X25519, Armor::Ascii);
     let text = String::from_utf8(file::encrypt(&plain(100_000), &lock).unwrap()).unwrap();
     let mixed: String = text
         .lines()
@@ -161,7 +162,7 @@ fn armor_with_mixed_line_ends_is_read_in_order() {
 }
 
 #[test]
-fn recipients_that_cannot_be_together_are_refused_before_anything_is_written() {
+fn rejects_recipients_that_cannot_be_combined_before_writing() {
     let folder = Folder::new("together");
     fs::write(folder.at("plain"), b"some").unwrap();
     let [classic, hybrid] =
@@ -173,7 +174,7 @@ fn recipients_that_cannot_be_together_are_refused_before_anything_is_written() {
             file::encrypt_file(&folder.at("plain"), &folder.at("sealed"), &lock, Options::default());
         assert!(matches!(refused, Err(Error::Misuse(_))));
     }
-    let nobody = file::encrypt(b"", &EncryptWith::age(&[], Armor::Binary));
-    assert!(matches!(nobody, Err(Error::Misuse(_))));
+    let without_recipient = file::encrypt(b"", &EncryptWith::age(&[], Armor::Binary));
+    assert!(matches!(without_recipient, Err(Error::Misuse(_))));
     assert!(!folder.at("sealed").exists());
 }

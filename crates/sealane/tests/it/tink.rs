@@ -1,4 +1,4 @@
-//! Tink's AES-GCM-HKDF streaming: every way in, keysets of several keys, every damage.
+//! Tink AES-GCM-HKDF streaming: all interfaces, keysets of several keys, every changed byte and truncation.
 
 use sealane::file::tink::{Hash, Keyset, Parameters, TEMPLATES};
 use sealane::file::{
@@ -7,18 +7,18 @@ use sealane::file::{
 };
 use sealane::{Error, Key, Misuse};
 
-/// Period 251: no two segments look alike.
+/// Returns bytes with the period 251, so that any two segments differ.
 fn plain(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
 fn keyset(derived_len: usize, segment_len: usize) -> Keyset {
     let parameters = Parameters::new(Hash::Sha256, derived_len, segment_len).unwrap();
-    Keyset::of_key(parameters, &Key::generate(derived_len).unwrap()).unwrap()
+    Keyset::from_key(parameters, &Key::generate(derived_len).unwrap()).unwrap()
 }
 
-/// One keyset of them all, the primary key first.
-fn together(keysets: &[Keyset]) -> Keyset {
+/// Merges keysets into one. The first key is the primary key.
+fn merged(keysets: &[Keyset]) -> Keyset {
     let documents = keysets.iter().map(|one| serde_json::from_str(&one.to_json()).unwrap());
     let documents: Vec<serde_json::Value> = documents.collect();
     let mut all = documents[0].clone();
@@ -42,7 +42,7 @@ fn decrypt_pieces(sealed: &[u8], piece: usize, unlock: &DecryptWith) -> Result<V
     decryptor.finish()
 }
 
-fn every_way(lock: &EncryptWith, unlock: &DecryptWith, plain: &[u8], pieces: usize) {
+fn all_interfaces(lock: &EncryptWith, unlock: &DecryptWith, plain: &[u8], pieces: usize) {
     let sealed = file::encrypt(plain, lock).unwrap();
     assert!(file::decrypt(&sealed, unlock).unwrap() == plain);
     assert!(decrypt_pieces(&sealed, pieces, unlock).unwrap() == plain);
@@ -71,7 +71,7 @@ fn decrypt_params<'a>(key: &Key, format: Format, context: &'a [u8]) -> DecryptPa
 }
 
 #[test]
-fn every_way_in_and_out_agrees() {
+fn all_interfaces_agree_for_each_template() {
     for template in &TEMPLATES {
         let key = Key::generate(template.key_len).unwrap();
         let segment_len = template.parameters.segment_len();
@@ -80,7 +80,7 @@ fn every_way_in_and_out_agrees() {
         let unlock = decrypt_params(&key, format, b"context").build().unwrap();
         let (first, chunk) = (segment_len - 24 - template.key_len, segment_len - 16);
         for len in [0, 1, first - 1, first, first + 1, first + chunk, first + chunk + 1, 3_000_000] {
-            every_way(&lock, &unlock, &plain(len), 99_991);
+            all_interfaces(&lock, &unlock, &plain(len), 99_991);
         }
     }
 }
@@ -90,18 +90,18 @@ fn segments_of_any_size() {
     for (derived_len, segment_len) in [(16, 41), (32, 57), (16, 100), (32, 70_001)] {
         let keyset = keyset(derived_len, segment_len);
         for len in [0, 1, 2, 40, 41, 57, 100, 1000, 70_000, 140_003] {
-            every_way(&lock(&keyset), &unlock(&keyset), &plain(len), 37);
+            all_interfaces(&lock(&keyset), &unlock(&keyset), &plain(len), 37);
         }
     }
 }
 
-/// Those that are tried first have longer segments, shorter ones, another length of header.
+/// The keys that are tested first have longer segments, shorter segments or another header length.
 #[test]
 fn each_key_of_a_keyset_decrypts() {
     let keysets = [keyset(16, 4096), keyset(16, 100), keyset(32, 8192), keyset(16, 4096), keyset(32, 57)];
-    let all = together(&keysets);
+    let all = merged(&keysets);
     assert_eq!(all.len(), 5);
-    let stranger = keyset(16, 4096);
+    let unrelated = keyset(16, 4096);
     for one in &keysets {
         for len in [0, 1, 60, 61, 100, 4055, 4056, 4057, 8136, 8137, 20_000] {
             let plain = plain(len);
@@ -115,26 +115,26 @@ fn each_key_of_a_keyset_decrypts() {
             }
             let others: Vec<_> = keysets.iter().filter(|other| !std::ptr::eq(*other, one)).cloned().collect();
             for result in [
-                file::decrypt(&sealed, &unlock(&together(&others))),
-                decrypt_pieces(&sealed, 1000, &unlock(&together(&others))),
+                file::decrypt(&sealed, &unlock(&merged(&others))),
+                decrypt_pieces(&sealed, 1000, &unlock(&merged(&others))),
             ] {
                 assert!(matches!(result, Err(Error::NoMatchingKey)), "{len} {result:?}");
             }
-            match file::decrypt(&sealed, &unlock(&stranger)) {
+            match file::decrypt(&sealed, &unlock(&unrelated)) {
                 Err(Error::Authentication | Error::Truncated | Error::Format(_)) => {}
                 other => panic!("{other:?}"),
             }
         }
     }
-    // The primary key is the first.
+    // The first key is the primary key.
     let sealed = file::encrypt(b"hello", &lock(&all)).unwrap();
     assert_eq!(file::decrypt(&sealed, &unlock(&keysets[0])).unwrap(), b"hello");
 }
 
 #[test]
-fn every_cut_and_change_is_noticed() {
+fn rejects_every_changed_byte_and_truncation() {
     let one = keyset(16, 64);
-    let all = together(&[keyset(32, 100), one.clone(), keyset(16, 41)]);
+    let all = merged(&[keyset(32, 100), one.clone(), keyset(16, 41)]);
     for len in [0, 24, 25, 72, 73, 120] {
         let sealed = file::encrypt(&plain(len), &lock(&one)).unwrap();
         for unlock in [unlock(&one), unlock(&all)] {
@@ -164,11 +164,11 @@ fn every_cut_and_change_is_noticed() {
 }
 
 #[test]
-fn from_a_path_to_a_path() {
+fn encrypts_and_decrypts_paths() {
     let folder = std::env::temp_dir().join(format!("sealane-tink-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let [from, sealed, back] = ["from", "sealed", "back"].map(|name| folder.join(name));
-    let keyset = together(&[keyset(32, 1 << 20), keyset(16, 4096)]);
+    let keyset = merged(&[keyset(32, 1 << 20), keyset(16, 4096)]);
     for len in [0, 1, 4056, (1 << 20) - 56, (1 << 20) - 55, 5_000_000] {
         std::fs::write(&from, plain(len)).unwrap();
         file::encrypt_file(&from, &sealed, &lock(&keyset), Options::default()).unwrap();
@@ -184,7 +184,7 @@ fn from_a_path_to_a_path() {
 }
 
 #[test]
-fn keys_have_16_or_32_bytes() {
+fn rejects_other_key_lengths() {
     for len in [0, 15, 24, 33] {
         let key = Key::from_bytes(&vec![7; len]);
         let refused = encrypt_params(&key, Format::Tink1Mb, b"").build();

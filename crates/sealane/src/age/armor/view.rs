@@ -1,8 +1,6 @@
 //! Random access to armor, by the arithmetic of its lines.
 
-use super::{
-    BEGIN, COLUMNS, END, LINE_BYTES, MAX_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line,
-};
+use super::{BEGIN, COLUMNS, END, LINE_BYTES, MAX_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line};
 use crate::Error;
 use crate::engine::io::ReadAt;
 use std::io;
@@ -10,9 +8,8 @@ use std::io;
 /// Number of lines that are read together.
 const BATCH: u64 = 1 << 12;
 
-const UNEVEN: Error = Error::Armor(
-    "its lines do not have the same length and line end; decode it sequentially",
-);
+const UNEVEN: Error =
+    Error::Armor("its lines do not have the same length and line end; decode it sequentially");
 
 /// The decoded bytes of some armor, readable at any position.
 ///

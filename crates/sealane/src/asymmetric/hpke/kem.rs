@@ -14,8 +14,9 @@ use crate::asymmetric::{p256, x25519};
 use crate::{Error, Misuse};
 use zeroize::Zeroizing;
 
-const OTHER_KEM: Error =
-    Error::Misuse(Misuse::UnsuitableKey("the sender's key and the recipient's key are of different kinds of key"));
+const OTHER_KEM: Error = Error::Misuse(Misuse::UnsuitableKey(
+    "the sender's key and the recipient's key are of different kinds of key",
+));
 const NO_AUTH_MODE: Error = Error::Misuse(Misuse::UnsuitableKey(
     "X-Wing has no authenticated modes: use base mode or a pre-shared key instead of a sender's key",
 ));
@@ -56,7 +57,9 @@ pub(super) fn encap(
     check_sender(recipient.kem(), sender.map(PrivateKey::kem))?;
     let low_order = |why| if matches!(why, Error::Misuse(_)) { LOW_ORDER } else { why };
     match (recipient, ephemeral) {
-        (PublicKey::XWing(key), Ephemeral::XWing(seeds)) => key.encapsulate_deterministic(seeds).map_err(low_order),
+        (PublicKey::XWing(key), Ephemeral::XWing(seeds)) => {
+            key.encapsulate_deterministic(seeds).map_err(low_order)
+        }
         (_, Ephemeral::Dh(ephemeral)) => {
             let enc = ephemeral.public();
             let dh = dh(ephemeral, recipient).map_err(low_order)?;

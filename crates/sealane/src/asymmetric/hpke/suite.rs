@@ -81,9 +81,9 @@ impl TryFrom<Algorithm> for Aead {
     /// [`Misuse::UnsuitableKey`] if HPKE does not register the algorithm.
     fn try_from(algorithm: Algorithm) -> Result<Self, Error> {
         let all = [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305];
-        all.into_iter()
-            .find(|aead| aead.algorithm() == algorithm)
-            .ok_or_else(|| Misuse::UnsuitableKey("HPKE supports aes-128-gcm, aes-256-gcm and chacha20-poly1305").into())
+        all.into_iter().find(|aead| aead.algorithm() == algorithm).ok_or_else(|| {
+            Misuse::UnsuitableKey("HPKE supports aes-128-gcm, aes-256-gcm and chacha20-poly1305").into()
+        })
     }
 }
 

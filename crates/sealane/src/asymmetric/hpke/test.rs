@@ -97,7 +97,8 @@ fn published_contexts() {
     let skipped: usize = unsupported.values().sum();
     let kems: usize =
         unsupported.iter().filter(|((_, kem, ..), _)| [33, 18].contains(kem)).map(|(_, n)| n).sum();
-    let draft: usize = unsupported.iter().filter(|((file, ..), _)| file.contains("_pq_")).map(|(_, n)| n).sum();
+    let draft: usize =
+        unsupported.iter().filter(|((file, ..), _)| file.contains("_pq_")).map(|(_, n)| n).sum();
     assert_eq!((kems, draft, skipped), (32, 6, 32 + 6 + 16));
     assert_eq!((contexts, contexts + skipped), (17, 64 + 7));
     assert!(messages >= 17 * 6, "{messages}");
@@ -182,8 +183,7 @@ fn forgeries_do_not_advance_the_sequence_number() {
     let key = generate(Kem::X25519);
     let mut sender = Sender::new(&key.public(), Aead::ChaCha20Poly1305, Mode::Base, b"").unwrap();
     let sealed: Vec<_> = (0..3).map(|n| sender.seal(&[n; 40], b"").unwrap()).collect();
-    let mut receiver =
-        Receiver::new(&key, Aead::ChaCha20Poly1305, Mode::Base, sender.enc(), b"").unwrap();
+    let mut receiver = Receiver::new(&key, Aead::ChaCha20Poly1305, Mode::Base, sender.enc(), b"").unwrap();
     let mut out = [0xaa; 50];
     assert!(matches!(receiver.open_into(&sealed[1], &mut out, b""), Err(Error::Authentication)));
     assert!(out[..40] == [0; 40] && out[40..] == [0xaa; 10]);

@@ -1,4 +1,4 @@
-//! Keysets in clear, as `tinkey --out-format json` and Tink's JSON writers make them.
+//! Cleartext Tink keysets in JSON, as written by `tinkey --out-format json` and by Tink's JSON writers.
 //!
 //! ```text
 //! { "primaryKeyId": 42,
@@ -11,7 +11,8 @@
 //!                                     HashType hkdf_hash_type = 3; }
 //! ```
 
-use super::{HASHES, Parameters, TAG_LEN, Tink};
+use super::cipher::Tink;
+use super::parameters::{HASHES, Parameters, TAG_LEN};
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::ChunkPosition;
 use crate::engine::prefix::{Parsed, Prefix};
@@ -26,17 +27,15 @@ use zeroize::Zeroizing;
 
 const TYPE_URL: &str = "type.googleapis.com/google.crypto.tink.AesGcmHkdfStreamingKey";
 const KEYSET: Error =
-    Error::Format("not a keyset of Tink's in clear: expected JSON with primaryKeyId and key");
-const KEY: Error = Error::Format(
-    "not a key of Tink's AES-GCM-HKDF streaming: expected an AesGcmHkdfStreamingKey, version 0",
-);
+    Error::Format("expected a cleartext Tink keyset: JSON with the members primaryKeyId and key");
+const KEY: Error = Error::Format("expected a Tink key of the type AesGcmHkdfStreamingKey, version 0");
 
-/// Keys of Tink's AES-GCM-HKDF streaming: one encrypts, each of them may decrypt.
+/// A Tink keyset for AES-GCM-HKDF streaming. The primary key encrypts, and all enabled keys decrypt.
 #[derive(Clone)]
 pub struct Keyset {
-    /// Those that are enabled.
+    /// The enabled keys.
     keys: Vec<Entry>,
-    /// The place of the one that encrypts.
+    /// Index of the primary key.
     primary: usize,
 }
 
@@ -48,29 +47,30 @@ struct Entry {
 }
 
 impl Keyset {
-    /// One key.
+    /// Makes a keyset of one key.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`] for a key shorter than what is derived from it; [`Error::Io`].
-    pub fn of_key(parameters: Parameters, key: &Key) -> Result<Self, Error> {
+    /// [`Misuse::KeyLength`] if the key is shorter than the derived key; [`Error::Io`] if the system has no random numbers.
+    pub fn from_key(parameters: Parameters, key: &Key) -> Result<Self, Error> {
         parameters.check(key)?;
         let mut id = [0; 4];
         crate::random::fill(&mut id)?;
-        // Tink refuses no identifier but warns of zero, its value for "none".
+        // Tink accepts every identifier but warns of 0, which stands for no identifier.
         let id = u32::from_be_bytes(id).max(1);
         Ok(Self { keys: vec![Entry { id, parameters, key: key.clone() }], primary: 0 })
     }
 
-    /// Reads a keyset. Keys that are disabled or destroyed are left out.
+    /// Parses a cleartext keyset. Disabled and destroyed keys are ignored.
     ///
     /// # Errors
-    /// [`Error::Format`] for what is no keyset in clear, or has an enabled key of another type; [`Misuse::UnsuitableKey`] for
-    /// parameters that Tink would refuse too, [`Error::LimitExceeded`] for segments above 16 MiB.
+    /// [`Error::Format`] for any other text and for an enabled key of another type; [`Misuse::UnsuitableKey`] for
+    /// parameters that Tink refuses as well; [`Error::LimitExceeded`] for segments above 16 MiB.
     pub fn from_json(text: &str) -> Result<Self, Error> {
+        // The error of serde_json may quote the secret.
         let document: Document = serde_json::from_str(text).map_err(|_| KEYSET)?;
         if document.encrypted_keyset.is_some() {
             return Err(Error::Format(
-                "not a keyset in clear: it is encrypted; decrypt it with tinkey first",
+                "expected a cleartext keyset, found an encrypted one; decrypt it with tinkey",
             ));
         }
         let (primary_id, mut keys) = (document.primary_key_id.ok_or(KEYSET)?, Vec::new());
@@ -82,21 +82,19 @@ impl Keyset {
         let mut primaries = keys.iter().enumerate().filter(|(_, entry)| entry.id == primary_id);
         match (primaries.next(), primaries.next()) {
             (Some((primary, _)), None) => Ok(Self { primary, keys }),
-            (None, _) => Err(Error::Format(
-                "not a keyset that can be used: its primary key is not there, or not enabled",
-            )),
+            (None, _) => Err(Error::Format("expected a Tink keyset with an enabled primary key, found none")),
             (Some(_), Some(_)) => {
-                Err(Error::Format("not a keyset that can be used: two keys are its primary one"))
+                Err(Error::Format("expected a Tink keyset with one primary key, found two"))
             }
         }
     }
 
-    /// The keyset in clear: what Tink reads. It is the secret.
+    /// Returns the cleartext keyset, which Tink can read. It contains the secret keys.
     pub fn to_json(&self) -> Zeroizing<String> {
         let values: Vec<_> = self.keys.iter().map(Entry::value).collect();
-        // Room for all of it at once: a text that grows leaves copies behind.
-        let room = values.iter().map(|value| value.len() + 512).sum::<usize>() + 512;
-        let mut text = Zeroizing::new(String::with_capacity(room));
+        // Full capacity at once, because a growing text leaves copies behind.
+        let capacity = values.iter().map(|value| value.len() + 512).sum::<usize>() + 512;
+        let mut text = Zeroizing::new(String::with_capacity(capacity));
         let primary = self.keys[self.primary].id;
         let mut put = |part: fmt::Arguments<'_>| text.write_fmt(part).expect("a String takes all");
         put(format_args!("{{\"primaryKeyId\":{primary},\"key\":["));
@@ -112,14 +110,14 @@ impl Keyset {
         text
     }
 
-    /// The key that encrypts, and what belongs to it.
+    /// Returns the primary key and its parameters.
     pub fn primary(&self) -> (&Parameters, &Key) {
         let Entry { parameters, key, .. } = &self.keys[self.primary];
         (parameters, key)
     }
 
-    /// How many keys may decrypt.
-    #[expect(clippy::len_without_is_empty, reason = "there is a primary one")]
+    /// Returns the number of enabled keys.
+    #[expect(clippy::len_without_is_empty, reason = "a keyset has a primary key")]
     pub fn len(&self) -> usize {
         self.keys.len()
     }
@@ -130,8 +128,8 @@ impl Keyset {
         Tink::create(parameters, key, aad)
     }
 
-    /// The keys of the file with this beginning. A single key is not tried out; of several, the one is found that opens
-    /// the first segment.
+    /// Derives the cipher of the file with this beginning. A single key is not tested; of several keys, the one that opens
+    /// the first segment is used.
     ///
     /// # Errors
     /// [`Error::NoMatchingKey`], [`Error::Truncated`], those of [`Tink::open`].
@@ -151,7 +149,7 @@ impl Keyset {
             if let [only] = &self.keys[..] {
                 return Ok(Parsed::Ready(Box::new(Tink::open(&only.parameters, &only.key, aad, header)?)));
             }
-            // Of another size: not this key's, which needs no trial.
+            // The header has the length of another key.
             if entry.parameters.split(header).is_none() {
                 continue;
             }
@@ -179,7 +177,7 @@ impl Keyset {
 
 impl fmt::Debug for Keyset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Keyset({} keys of Tink's AES-GCM-HKDF streaming)", self.keys.len())
+        write!(f, "Keyset({} AES-GCM-HKDF streaming keys)", self.keys.len())
     }
 }
 
@@ -211,7 +209,7 @@ impl OpenFile for TinkFile {
 }
 
 impl Tink {
-    /// Whether this is the first segment under this key.
+    /// Returns whether `segment` is the first segment under this key.
     fn opens(&self, segment: &[u8], last: bool) -> Result<bool, Error> {
         let Some(len) = segment.len().checked_sub(TAG_LEN) else { return Ok(false) };
         let mut plain = Zeroizing::new(vec![0; len]);
@@ -271,23 +269,25 @@ impl Entry {
         let data = listed.key_data.ok_or(KEYSET)?;
         if data.type_url != TYPE_URL || data.key_material_type != "SYMMETRIC" {
             return Err(Error::Format(
-                "not a keyset of AesGcmHkdfStreamingKey: an enabled key has another type",
+                "expected a keyset of AesGcmHkdfStreamingKey, found an enabled key of another type",
             ));
         }
         if listed.output_prefix_type != "RAW" {
             return Err(Error::Format(
-                "not a keyset for streaming: an enabled key has another outputPrefixType than RAW",
+                "expected outputPrefixType RAW in a streaming keyset, found another in an enabled key",
             ));
         }
+        // A position in the text would say something about the secret.
         let value = Zeroizing::new(Base64::decode_vec(&data.value).map_err(|_| KEY)?);
         let (parameters, key) = message(&value)?;
         Ok(Self { id: listed.key_id, parameters, key })
     }
 
-    /// The message in base64.
+    /// Returns the protocol buffer message in base64.
     fn value(&self) -> Zeroizing<String> {
         let Parameters { hash, derived_len, segment_len } = self.parameters;
-        let (_, hash, _) = HASHES.iter().find(|(known, _, _)| *known == hash).expect("a row for each");
+        let (_, hash, _) =
+            HASHES.iter().find(|(known, _, _)| *known == hash).expect("the table contains every hash");
         let mut params = Vec::new();
         for (field, value) in [(1, segment_len as u64), (2, derived_len as u64), (3, *hash)] {
             params.push(field << 3 | VARINT);
@@ -304,13 +304,13 @@ impl Entry {
     }
 }
 
-// ---- the one message of Protocol Buffers --------------------------------------------------------------------------
+// ---- Protocol Buffers ---------------------------------------------------------------------------------------------
 
-/// The wire types that it has.
+/// The wire types of the message.
 const VARINT: u8 = 0;
 const BYTES: u8 = 2;
 
-/// A field's value.
+/// The value of a field.
 enum Value<'a> {
     Number(u64),
     Bytes(&'a [u8]),
@@ -349,14 +349,14 @@ fn parameters(mut bytes: &[u8]) -> Result<Parameters, Error> {
     }
     let [segment_len, derived_len, hash] = values.map(|value| value.unwrap_or(0));
     let (hash, _, _) = HASHES.iter().find(|(_, number, _)| *number == hash).ok_or(Misuse::UnsuitableKey(
-        "a key of Tink's streaming with another hash than SHA1, SHA256 and SHA512",
+        "expected a Tink streaming key with SHA1, SHA256 or SHA512, found another hash",
     ))?;
-    // What no usize holds is too long in any case.
+    // A length that no usize holds is above the limit in any case.
     let len = |value| usize::try_from(value).unwrap_or(usize::MAX);
     Parameters::new(*hash, len(derived_len), len(segment_len))
 }
 
-/// Takes a field, its number first, off the front.
+/// Removes a field from the front and returns its number and value.
 fn field<'a>(bytes: &mut &'a [u8]) -> Option<(u64, Value<'a>)> {
     let tag = take_varint(bytes)?;
     let value = match (tag & 7) as u8 {
@@ -372,7 +372,7 @@ fn field<'a>(bytes: &mut &'a [u8]) -> Option<(u64, Value<'a>)> {
     Some((tag >> 3, value))
 }
 
-/// Seven bits a byte, the lowest first; ten bytes at most, and of the last one bit.
+/// Removes a varint from the front: seven bits per byte, lowest first, in at most ten bytes of which the last has one bit.
 fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {

@@ -1,12 +1,15 @@
-//! The format against published messages, and whatever is not one of its files or keysets.
+//! Published messages of the format, and files and keysets that are refused.
 
+use super::cipher::Tink;
+use super::parameters::TAG_LEN;
 use super::*;
-use crate::engine::pipeline::{open_chunks, seal_chunks};
+use crate::engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
 use crate::engine::prefix::{Parsed, Prefix};
+use crate::{Error, Key, Misuse};
 use proptest::prelude::*;
 use vectors::TinkHash;
 
-/// Segments of 64 bytes: the first one has 24 of plaintext, the others 48.
+/// Returns parameters for segments of 64 bytes. The first has 24 bytes of plaintext, the others 48.
 fn small() -> Parameters {
     Parameters::new(Hash::Sha256, 16, 64).unwrap()
 }
@@ -73,7 +76,7 @@ fn published_messages() {
 }
 
 #[test]
-fn there_and_back_at_every_length() {
+fn round_trip_at_every_length() {
     let plain: Vec<u8> = (0..=255).cycle().take(400).collect();
     for hash in [Hash::Sha1, Hash::Sha256, Hash::Sha512] {
         for (derived_len, segment_len) in [(16, 41), (16, 64), (32, 57), (32, 64), (32, 100)] {
@@ -88,7 +91,7 @@ fn there_and_back_at_every_length() {
 }
 
 #[test]
-fn there_and_back_around_the_segments_of_the_templates() {
+fn round_trip_around_the_segments_of_the_templates() {
     for template in &TEMPLATES {
         let key = key(template.key_len);
         let (chunk, header) = (template.parameters.segment_len() - TAG_LEN, template.parameters.header_len());
@@ -104,17 +107,17 @@ fn there_and_back_around_the_segments_of_the_templates() {
 }
 
 #[test]
-fn templates_by_key() {
+fn finds_templates_by_key_length() {
     for template in &TEMPLATES {
         let segment = if template.name.ends_with("4KB") { Segment::Kb4 } else { Segment::Mb1 };
-        assert_eq!(Template::of(segment, &key(template.key_len)).unwrap(), template);
+        assert_eq!(Template::for_key(segment, &key(template.key_len)).unwrap(), template);
     }
-    let refused = Template::of(Segment::Mb1, &key(24));
+    let refused = Template::for_key(Segment::Mb1, &key(24));
     assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyLength { got: 24, want: &[16, 32] }))));
 }
 
 #[test]
-fn every_truncation_and_change_is_noticed() {
+fn rejects_every_truncation_and_change() {
     for len in [0, 1, 24, 25, 24 + 48, 24 + 49, 24 + 96] {
         let file = encrypt(&small(), &key(16), b"", &vec![7; len]);
         for cut in 0..file.len() {
@@ -145,7 +148,7 @@ fn every_truncation_and_change_is_noticed() {
 }
 
 #[test]
-fn segments_stay_where_they_are() {
+fn rejects_moved_segments() {
     let file = encrypt(&small(), &key(16), b"", &[7; 24 + 4 * 48]);
     assert_eq!(file.len(), 5 * 64);
     let segments: Vec<_> = file.chunks(64).collect();
@@ -165,7 +168,7 @@ fn segments_stay_where_they_are() {
 }
 
 #[test]
-fn parameters_that_cannot_be() {
+fn rejects_invalid_parameters() {
     for (derived_len, segment_len) in [(16, 40), (32, 56), (24, 4096), (0, 4096), (16, 0)] {
         let refused = Parameters::new(Hash::Sha256, derived_len, segment_len);
         assert!(
@@ -197,7 +200,7 @@ const MADE_BY_TINK: [(&str, u32, &str); 4] = [
 
 const STREAMING: &str = "type.googleapis.com/google.crypto.tink.AesGcmHkdfStreamingKey";
 
-/// A key as Tink's writers lay it out.
+/// Returns a key in the layout of Tink's writers.
 fn listed(id: u32, type_url: &str, value: &str, status: &str) -> String {
     format!(
         r#"    {{
@@ -218,7 +221,7 @@ fn document(primary: u32, keys: &[String]) -> String {
 }
 
 #[test]
-fn keysets_of_tink_there_and_back() {
+fn keysets_of_tink_round_trip() {
     for (name, id, value) in MADE_BY_TINK {
         let keyset = Keyset::from_json(&document(id, &[listed(id, STREAMING, value, "ENABLED")])).unwrap();
         let template = TEMPLATES.iter().find(|template| template.name == name).unwrap();
@@ -234,7 +237,7 @@ fn keysets_of_tink_there_and_back() {
 }
 
 #[test]
-fn base64_as_gson_escapes_it() {
+fn accepts_base64_with_the_escapes_of_gson() {
     let (_, id, value) = MADE_BY_TINK[1];
     let escaped = value.replace('=', "\\u003d").replace('/', "\\/");
     let keyset = Keyset::from_json(&document(id, &[listed(id, STREAMING, &escaped, "ENABLED")])).unwrap();
@@ -260,19 +263,19 @@ fn the_primary_key_encrypts_and_every_enabled_one_decrypts() {
             let file = seal(&tink, &header, &plain);
             assert!(decrypt_keyset(&keyset, b"aad", &file).unwrap() == plain);
             assert!(matches!(decrypt_keyset(&keyset, b"other", &file), Err(Error::NoMatchingKey)));
-            // A single key is not tried: it is the first segment that tells.
+            // A single key is not tested before the first segment.
             assert!(matches!(decrypt_keyset(&one, b"other", &file), Err(Error::Authentication)));
             asks_for_enough(&keyset, &file);
         }
     }
 }
 
-/// A reader that gives what is asked for, and says when that is all, finds the same key.
+/// Checks that a reader which supplies the requested number of bytes finds the same key.
 fn asks_for_enough(keyset: &Keyset, file: &[u8]) {
     let mut len = 0;
     loop {
-        let seen = if len < file.len() { Prefix::Partial } else { Prefix::Whole };
-        match keyset.find(b"aad", &file[..len.min(file.len())], seen).unwrap() {
+        let extent = if len < file.len() { Prefix::Partial } else { Prefix::Whole };
+        match keyset.find(b"aad", &file[..len.min(file.len())], extent).unwrap() {
             Parsed::Ready(keys) => {
                 open_with(&*keys, file).unwrap();
                 return;
@@ -286,13 +289,13 @@ fn asks_for_enough(keyset: &Keyset, file: &[u8]) {
 }
 
 #[test]
-fn the_end_of_the_first_segment_may_be_the_end_of_the_file() {
+fn first_segment_may_end_with_the_file() {
     let all = MADE_BY_TINK.map(|(_, id, value)| listed(id, STREAMING, value, "ENABLED"));
     let keyset = Keyset::from_json(&document(MADE_BY_TINK[0].1, &all)).unwrap();
     let first = 4096 - 24 - TAG_LEN;
     let (tink, header) = keyset.create(b"aad").unwrap();
     let (whole, longer) = (seal(&tink, &header, &vec![1; first]), seal(&tink, &header, &vec![1; first + 1]));
-    // 4096 bytes of the one and of the other: a key can be chosen only when it is known whether more follows.
+    // With 4096 bytes a key can be chosen only if it is known whether more bytes follow.
     assert!(matches!(keyset.find(b"aad", &longer[..4096], Prefix::Partial), Ok(Parsed::NeedsMore(_))));
     assert!(matches!(keyset.find(b"aad", &longer[..4097], Prefix::Partial), Ok(Parsed::Ready(_))));
     assert!(matches!(keyset.find(b"aad", &whole, Prefix::Whole), Ok(Parsed::Ready(_))));
@@ -301,7 +304,7 @@ fn the_end_of_the_first_segment_may_be_the_end_of_the_file() {
 }
 
 #[test]
-fn disabled_and_destroyed_keys_are_left_out() {
+fn ignores_disabled_and_destroyed_keys() {
     let (_, id, value) = MADE_BY_TINK[0];
     let keys = [
         listed(1, STREAMING, "AAAA", "DISABLED"),
@@ -316,7 +319,7 @@ fn disabled_and_destroyed_keys_are_left_out() {
 }
 
 #[test]
-fn what_is_no_keyset_is_refused() {
+fn rejects_other_texts() {
     let (_, id, value) = MADE_BY_TINK[0];
     let whole = document(id, &[listed(id, STREAMING, value, "ENABLED")]);
     assert!(Keyset::from_json(&whole).is_ok());
@@ -351,7 +354,7 @@ fn what_is_no_keyset_is_refused() {
 }
 
 #[test]
-fn messages_that_are_not_exactly_one_are_refused() {
+fn rejects_malformed_messages() {
     let with = |message: &str| {
         let bytes = hex::decode(message).unwrap();
         let value = <base64ct::Base64 as base64ct::Encoding>::encode_string(&bytes);
@@ -400,14 +403,14 @@ fn messages_that_are_not_exactly_one_are_refused() {
 }
 
 #[test]
-fn a_key_of_ours_as_a_keyset() {
+fn keyset_of_one_key_round_trips() {
     for template in &TEMPLATES {
-        let keyset = Keyset::of_key(template.parameters, &key(template.key_len)).unwrap();
+        let keyset = Keyset::from_key(template.parameters, &key(template.key_len)).unwrap();
         let read = Keyset::from_json(&keyset.to_json()).unwrap();
         assert_eq!(read.primary().0, &template.parameters);
         assert_eq!(read.primary().1.as_bytes(), key(template.key_len).as_bytes());
     }
-    assert!(Keyset::of_key(TEMPLATES[1].parameters, &key(16)).is_err());
+    assert!(Keyset::from_key(TEMPLATES[1].parameters, &key(16)).is_err());
 }
 
 proptest! {
