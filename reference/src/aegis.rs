@@ -9,7 +9,7 @@ type Block = u128;
 /// A word V\[i\] of the D states: one block for each state.
 type Word = Vec<Block>;
 
-/// The constants: Fibonacci numbers modulo 256.
+/// The constant C0, which together with C1 has the Fibonacci numbers modulo 256.
 const C0: Block = Block::from_le_bytes([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 121, 98]);
 const C1: Block =
     Block::from_le_bytes([219, 61, 24, 85, 109, 194, 47, 241, 32, 17, 49, 66, 115, 181, 40, 221]);
@@ -37,7 +37,7 @@ impl Aegis {
         Self { key: key.to_vec(), degree }
     }
 
-    /// Encrypt. Returns ciphertext and tag.
+    /// Encrypts a message with the function Encrypt, and returns ciphertext and tag.
     pub fn seal_vartime(&self, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let (ciphertext, tag, _) = self.run_vartime(nonce, aad, plaintext);
         (ciphertext, tag)
@@ -106,7 +106,7 @@ impl Aegis {
         blocks.chunks(self.degree).map(<[_]>::to_vec).collect()
     }
 
-    /// Init (sections 5.4.2 and 5.5.2).
+    /// Returns the state after the function Init (sections 5.4.2 and 5.5.2).
     fn init_vartime(&self, nonce: &[u8], seen: &mut Vec<Vec<[u8; 16]>>) -> State {
         assert_eq!(nonce.len(), self.key.len(), "a nonce has as many bytes as a key");
         let all = |block: Block| vec![block; self.degree];
@@ -154,7 +154,7 @@ impl Aegis {
 }
 
 impl State {
-    /// Update (sections 5.4.1 and 5.5.1).
+    /// Absorbs one or two words of data with the function Update (sections 5.4.1 and 5.5.1).
     fn update_vartime(&mut self, m: &[Word], seen: &mut Vec<Vec<[u8; 16]>>) {
         let s = &self.0;
         let n = s.len();
@@ -179,7 +179,7 @@ impl State {
     }
 }
 
-/// AESRound on every state.
+/// Applies AESRound to the block of every state.
 fn round(a: &Word, key: &Word) -> Word {
     let one = |(a, key): (&Block, &Block)| round_vartime(&a.to_le_bytes(), &key.to_le_bytes());
     a.iter().zip(key).map(|pair| Block::from_le_bytes(one(pair))).collect()
@@ -202,7 +202,7 @@ mod test {
     use super::*;
     use vectors::{AeadCase, Outcome};
 
-    /// RFC 10032, appendix A.1.
+    /// Checks the vector of AESRound in RFC 10032, appendix A.1.
     #[test]
     fn one_round() {
         let hex = |digits: u128| digits.to_be_bytes();
@@ -210,7 +210,7 @@ mod test {
         assert_eq!(round_vartime(&hex(a), &hex(key)), hex(0x7a7b4e5638782546a8c0477a3b813f43));
     }
 
-    /// RFC 10032, appendices A.2 to A.7.
+    /// Checks the vectors of RFC 10032 in the appendices A.2 to A.7.
     #[test]
     fn published_vectors() {
         let mut checked = [0; 2];

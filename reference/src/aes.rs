@@ -3,14 +3,14 @@
 /// The state as `[column][row]`, in which its bytes have the order of the block (FIPS 197, section 3.4).
 type State = [[u8; 4]; 4];
 
-/// An expanded key.
+/// An expanded AES key of 128, 192 or 256 bits.
 pub struct Aes {
-    /// Nr + 1 round keys.
+    /// The round keys, of which there are Nr + 1, one more than rounds.
     round_keys: Vec<State>,
 }
 
 impl Aes {
-    /// KeyExpansion (section 5.2).
+    /// Expands a key of 16, 24 or 32 bytes with KeyExpansion (FIPS 197, section 5.2).
     ///
     /// # Panics
     /// If the key does not have 16, 24 or 32 bytes.
@@ -42,7 +42,7 @@ impl Aes {
         self.round_keys.iter().map(|key| *key.as_flattened().first_chunk().unwrap()).collect()
     }
 
-    /// Cipher (section 5.1).
+    /// Encrypts one block with the function Cipher (FIPS 197, section 5.1).
     pub fn encrypt_block_vartime(&self, block: &[u8; 16]) -> [u8; 16] {
         let [first, middle @ .., last] = &self.round_keys[..] else { unreachable!("at least eleven keys") };
         let mut state: State = core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
@@ -57,7 +57,7 @@ impl Aes {
         *state.as_flattened().first_chunk().unwrap()
     }
 
-    /// InvCipher (section 5.3).
+    /// Decrypts one block with the function InvCipher (FIPS 197, section 5.3).
     pub fn decrypt_block_vartime(&self, block: &[u8; 16]) -> [u8; 16] {
         let [first, middle @ .., last] = &self.round_keys[..] else { unreachable!("at least eleven keys") };
         let mut state: State = core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
@@ -95,7 +95,7 @@ pub fn round_vartime(block: &[u8; 16], key: &[u8; 16]) -> [u8; 16] {
     core::array::from_fn(|i| state[i / 4][i % 4] ^ key[i])
 }
 
-/// AddRoundKey (5.1.4).
+/// Computes AddRoundKey (section 5.1.4) by an xor of the round key to the state.
 fn add_round_key(state: &mut State, key: &State) {
     for (state, key) in state.as_flattened_mut().iter_mut().zip(key.as_flattened()) {
         *state ^= key;
@@ -112,24 +112,24 @@ fn inv_shift_rows(state: &State) -> State {
     core::array::from_fn(|c| core::array::from_fn(|r| state[(c + 4 - r) % 4][r]))
 }
 
-/// MixColumns (5.1.3), one column.
+/// Computes MixColumns (section 5.1.3) for one column of the state.
 fn mix_column(s: [u8; 4]) -> [u8; 4] {
     core::array::from_fn(|r| times(s[r], 2) ^ times(s[(r + 1) % 4], 3) ^ s[(r + 2) % 4] ^ s[(r + 3) % 4])
 }
 
-/// InvMixColumns (5.3.3), one column.
+/// Computes InvMixColumns (section 5.3.3) for one column of the state.
 fn inv_mix_column(s: [u8; 4]) -> [u8; 4] {
     core::array::from_fn(|r| {
         times(s[r], 14) ^ times(s[(r + 1) % 4], 11) ^ times(s[(r + 2) % 4], 13) ^ times(s[(r + 3) % 4], 9)
     })
 }
 
-/// SubBytes (5.1.1), one byte.
+/// Computes SubBytes (section 5.1.1) for one byte of the state.
 fn sub_byte_vartime(x: u8) -> u8 {
     S_BOX[x as usize]
 }
 
-/// InvSubBytes (5.3.2), one byte.
+/// Computes InvSubBytes (section 5.3.2) for one byte of the state.
 fn inv_sub_byte_vartime(y: u8) -> u8 {
     INV_S_BOX[y as usize]
 }
@@ -187,7 +187,7 @@ mod test {
         core::array::from_fn(|i| from.wrapping_add(step.wrapping_mul(i as u8)))
     }
 
-    /// FIPS 197, appendix C: keys 00 01 02 …, block 00 11 22 ….
+    /// Checks the vectors of FIPS 197, appendix C, with the keys 00 01 02 … and the block 00 11 22 ….
     #[test]
     fn fips_197_appendix_c() {
         for (len, want) in [

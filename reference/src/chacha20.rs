@@ -41,7 +41,7 @@ fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// The block function (section 2.3).
+/// Returns a block of the keystream, which is the output of the block function (section 2.3).
 pub fn block_vartime(key: &[u8; 32], counter: u32, nonce: &[u8; 12]) -> [u8; 64] {
     let initial = state(key, &[&counter.to_le_bytes()[..], nonce].concat());
     let mut state = initial;
@@ -55,7 +55,7 @@ pub fn block_vartime(key: &[u8; 32], counter: u32, nonce: &[u8; 12]) -> [u8; 64]
 /// XORs the keystream from byte `offset` on, counted from the beginning of block `counter` (section 2.4).
 ///
 /// # Panics
-/// If the data need block 2^32.
+/// If the data need block 2^32, which does not exist.
 pub fn xor_at_vartime(key: &[u8; 32], nonce: &[u8; 12], counter: u32, offset: u64, data: &mut [u8]) {
     let mut block = ([0; 64], None);
     for (byte, at) in data.iter_mut().zip(offset..) {
@@ -67,7 +67,7 @@ pub fn xor_at_vartime(key: &[u8; 32], nonce: &[u8; 12], counter: u32, offset: u6
     }
 }
 
-/// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2).
+/// Derives a key from a key and a nonce with HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2).
 pub fn subkey_vartime(key: &[u8; 32], nonce: &[u8; 16]) -> [u8; 32] {
     let mut state = state(key, nonce);
     rounds_vartime(&mut state);
@@ -78,7 +78,7 @@ pub fn subkey_vartime(key: &[u8; 32], nonce: &[u8; 16]) -> [u8; 32] {
 /// beginning of block `counter`.
 ///
 /// # Panics
-/// If the data need block 2^32.
+/// If the data need block 2^32, which does not exist.
 pub fn xor_extended_at_vartime(key: &[u8; 32], nonce: &[u8; 24], counter: u32, offset: u64, data: &mut [u8]) {
     let subkey = subkey_vartime(key, nonce[..16].try_into().unwrap());
     let mut rest = [0; 12];
@@ -90,7 +90,7 @@ pub fn xor_extended_at_vartime(key: &[u8; 32], nonce: &[u8; 24], counter: u32, o
 mod test {
     use super::*;
 
-    /// RFC 8439, section 2.2.1.
+    /// Checks the vector of the quarter round in RFC 8439, section 2.2.1.
     #[test]
     fn quarter_round() {
         let mut state = [

@@ -5,15 +5,15 @@ use crate::aes::Aes;
 /// A block with the bit order of the standard: bit 0 is the leftmost one and the coefficient of x^0.
 type Block = u128;
 
-/// An expanded key.
+/// An expanded AES-GCM key with its hash subkey.
 pub struct Gcm {
     aes: Aes,
-    /// The hash subkey H.
+    /// The hash subkey H, which is the encrypted zero block.
     h: Block,
 }
 
 impl Gcm {
-    /// Step 1 of section 7.1: H = CIPH_K(0^128).
+    /// Computes the hash subkey H = CIPH_K(0^128), which is step 1 of section 7.1.
     pub fn new_vartime(key: &[u8]) -> Self {
         let aes = Aes::new_vartime(key);
         let h = u128::from_be_bytes(aes.encrypt_block_vartime(&[0; 16]));
@@ -45,7 +45,7 @@ impl Gcm {
         nonce.to_be_bytes()
     }
 
-    /// GCM-AE (section 7.1). Returns ciphertext and tag.
+    /// Encrypts and authenticates a message with GCM-AE (section 7.1), and returns ciphertext and tag.
     pub fn seal_vartime(&self, iv: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let mut j0 = self.pre_counter_vartime(iv);
         let ciphertext = self.gctr_vartime(inc_32(j0), plaintext);
@@ -58,12 +58,12 @@ impl Gcm {
         (ciphertext, core::array::from_fn(|i| j0[i] ^ s[i]))
     }
 
-    /// GHASH (section 6.4).
+    /// Returns GHASH of the blocks under the subkey H (section 6.4).
     fn ghash_vartime(&self, blocks: &[Block]) -> Block {
         blocks.iter().fold(0, |y, x| times_vartime(y ^ x, self.h))
     }
 
-    /// GCTR (section 6.5).
+    /// Encrypts `x` with GCTR, beginning with the initial counter block `icb` (section 6.5).
     fn gctr_vartime(&self, icb: [u8; 16], x: &[u8]) -> Vec<u8> {
         let mut counter = icb;
         let mut y = Vec::with_capacity(x.len());
@@ -76,7 +76,7 @@ impl Gcm {
     }
 }
 
-/// inc_32 (section 6.2).
+/// Increments the last 32 bits of a block, which is the function inc_32 (section 6.2).
 fn inc_32(mut block: [u8; 16]) -> [u8; 16] {
     let counter: &mut [u8; 4] = block.last_chunk_mut().unwrap();
     *counter = u32::from_be_bytes(*counter).wrapping_add(1).to_be_bytes();
@@ -98,7 +98,7 @@ fn pad(bytes: &[u8]) -> Vec<Block> {
 /// x^0.
 const ONE: Block = 1 << 127;
 
-/// X • Y (section 6.3).
+/// Returns the product X • Y of two field elements (section 6.3).
 fn times_vartime(x: Block, y: Block) -> Block {
     const R: Block = 0b1110_0001 << 120;
     let (mut z, mut v) = (0, y);

@@ -19,7 +19,7 @@ struct Keys {
 }
 
 impl GcmSiv {
-    /// Expands the key-generating key.
+    /// Expands the key-generating key, which has 16 or 32 bytes.
     ///
     /// # Panics
     /// If the key does not have 16 or 32 bytes.
@@ -32,7 +32,7 @@ impl GcmSiv {
         Self { key_generating_key: Aes::new_vartime(key), len: key.len() }
     }
 
-    /// Encryption (section 4). Returns ciphertext and tag.
+    /// Encrypts and authenticates a message (section 4), and returns ciphertext and tag.
     pub fn seal_vartime(&self, nonce: &[u8; 12], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
         let keys = self.derive_keys_vartime(nonce);
         let tag = keys.tag_vartime(nonce, aad, plaintext);
@@ -89,7 +89,7 @@ impl GcmSiv {
         made
     }
 
-    /// derive_keys (section 4).
+    /// Derives the keys for a nonce with the function derive_keys (section 4).
     fn derive_keys_vartime(&self, nonce: &[u8; 12]) -> Keys {
         let half = |counter: u32| {
             let mut block = [0; 16];
@@ -108,7 +108,7 @@ impl GcmSiv {
 }
 
 impl Keys {
-    /// The tag of section 4.
+    /// Returns the tag of a message as defined in section 4.
     fn tag_vartime(&self, nonce: &[u8; 12], aad: &[u8], plaintext: &[u8]) -> [u8; 16] {
         let mut s_s = polyval_vartime(self.authentication, &blocks(aad, plaintext)).to_le_bytes();
         s_s.iter_mut().zip(nonce).for_each(|(s, nonce)| *s ^= nonce);
@@ -197,7 +197,7 @@ mod test {
         block.swap_bytes()
     }
 
-    /// RFC 8452, section 7 and appendix A.
+    /// Checks the examples of RFC 8452 in section 7 and in appendix A.
     #[test]
     fn field_and_polyval() {
         let a = printed(0x66e94bd4ef8a2c3b884cfa59ca342b2e);
@@ -230,7 +230,7 @@ mod test {
         );
     }
 
-    /// RFC 8452, appendix C.
+    /// Checks the vectors of RFC 8452, appendix C, in both directions.
     #[test]
     fn published_vectors() {
         let siv = |case: &AeadCase| case.algorithm.ends_with("-gcm-siv");

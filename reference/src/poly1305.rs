@@ -65,7 +65,7 @@ fn add(a: &Number, b: &Number) -> Number {
     })
 }
 
-/// a - b. Requires that b is at most a.
+/// Returns the difference a - b, where b must be at most a.
 fn subtract(a: &Number, b: &Number) -> Number {
     let mut borrow = 0;
     core::array::from_fn(|i| {
@@ -75,7 +75,7 @@ fn subtract(a: &Number, b: &Number) -> Number {
     })
 }
 
-/// Schoolbook multiplication.
+/// Returns the product, computed by schoolbook multiplication on digits.
 fn multiply(a: &Number, b: &Number) -> Number {
     let mut product = [0; 9];
     for i in 0..9 {
@@ -108,7 +108,7 @@ fn modulo_p_vartime(mut x: Number) -> Number {
 mod test {
     use super::*;
 
-    /// RFC 8439, sections 2.5.2 and A.3.
+    /// Checks the vectors of RFC 8439 in the sections 2.5.2 and A.3.
     #[test]
     fn published_vectors() {
         let cases = vectors::poly1305();

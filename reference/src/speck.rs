@@ -10,7 +10,7 @@ pub enum Order {
     Little,
 }
 
-/// An expanded key.
+/// An expanded Speck key with the size of its blocks.
 pub struct Speck {
     /// Number of bits in a word: 16, 24, 32, 48 or 64.
     n: u32,
@@ -65,7 +65,7 @@ impl Speck {
         &self.round_keys
     }
 
-    /// The round function R_k (section 4.1).
+    /// Computes the round function R_k of one block (section 4.1).
     fn round(&self, x: u64, y: u64, k: u64) -> (u64, u64) {
         let (alpha, beta) = self.rotations();
         let x = self.modulo(self.rotate_right(x, alpha).wrapping_add(y)) ^ k;
@@ -92,10 +92,10 @@ impl Speck {
         self.modulo(x >> by | x << (self.n - by))
     }
 
-    /// Encrypts one block.
+    /// Encrypts one block with all rounds of the key.
     ///
     /// # Panics
-    /// If `block` has another length.
+    /// If `block` does not have the length of a block.
     pub fn encrypt_block_vartime(&self, block: &[u8]) -> Vec<u8> {
         let (mut x, mut y) = self.split(block);
         for &k in &self.round_keys {
@@ -104,10 +104,10 @@ impl Speck {
         self.join(x, y)
     }
 
-    /// Decrypts one block.
+    /// Decrypts one block with all rounds of the key in reverse.
     ///
     /// # Panics
-    /// If `block` has another length.
+    /// If `block` does not have the length of a block.
     pub fn decrypt_block_vartime(&self, block: &[u8]) -> Vec<u8> {
         let (mut x, mut y) = self.split(block);
         for &k in self.round_keys.iter().rev() {
