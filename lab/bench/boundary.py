@@ -1,9 +1,6 @@
-"""What a call from Python costs beside ``cryptography``, as ratios.
+"""The cost of a call from Python, as ratios to ``cryptography`` in interleaved rounds.
 
-The two sides take turns, round after round, and the median of the rounds' ratios is printed: on a machine
-whose speed drifts, a ratio within one round means something and two numbers from two minutes do not.
-
-    python lab/bench/boundary.py [--quick]
+python lab/bench/boundary.py [--quick]
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ import threading
 
 import sealane
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from interleave import Work, faster, judged, row
+from interleave import Work, faster, print_judged, print_ratio
 
 KEY = bytes(range(32))
 NONCE = bytes(12)
@@ -25,17 +22,17 @@ PEER = AESGCM(KEY)
 
 
 def into(what: str, size: int, calls: int, rounds: int, least: float) -> None:
-    """Both sides read the same bytes and write the same buffer."""
+    """Measures encryption into a buffer; both libraries read the same bytes and write the same buffer."""
     data, out = os.urandom(size), bytearray(size + 16)
     theirs, ours = PEER.encrypt_into, OURS.encrypt_into
     result = faster(
         lambda: theirs(NONCE, data, None, out), lambda: ours(NONCE, data, None, out), calls, rounds
     )
-    judged(what, least, "cryptography encrypt_into", result)
+    print_judged(what, least, "cryptography encrypt_into", result)
 
 
 def messages(rounds: int) -> None:
-    # What a call costs by itself, a chunk of a file, and where only the cipher counts.
+    # The cost of a call, a chunk of a file, and a size at which only the cipher counts.
     for what, size, calls, least in (
         ("64 B", 64, 2_000, 4),
         ("16 KiB", 16 << 10, 200, 1.7),
@@ -44,14 +41,14 @@ def messages(rounds: int) -> None:
         into(f"encrypt_into, {what}", size, calls, rounds, least)
     short = os.urandom(64)
     seal, encrypt = OURS.seal, PEER.encrypt
-    judged(
+    print_judged(
         "seal with automatic nonce, 64 B",
         2.5,
         "cryptography encrypt",
         faster(lambda: encrypt(NONCE, short, None), lambda: seal(short), 2_000, rounds),
     )
     sealed = seal(short)
-    row(
+    print_ratio(
         "open, 64 B",
         "",
         *faster(
@@ -59,7 +56,7 @@ def messages(rounds: int) -> None:
         ),
     )
     middle = os.urandom(16 << 10)
-    row(
+    print_ratio(
         "seal, 16 KiB",
         "",
         *faster(lambda: encrypt(NONCE, middle, None), lambda: seal(middle), 200, rounds),
@@ -67,9 +64,9 @@ def messages(rounds: int) -> None:
 
 
 def large(size: int, rounds: int) -> None:
-    # Not `bytes(size)`: that is one page of zeros, mapped over and over, and always in the cache.
+    # Not `bytes(size)`, which is one page of zeros, mapped many times and always in the cache.
     data = os.urandom(size)
-    judged(
+    print_judged(
         f"seal to new bytes, {size >> 20} MiB",
         3,
         "cryptography encrypt",
@@ -78,7 +75,7 @@ def large(size: int, rounds: int) -> None:
 
 
 def two_threads(rounds: int) -> None:
-    """The same calls by one thread, and half of them by each of two."""
+    """Compares the calls of one thread with half of them in each of two threads."""
     size, calls = 1 << 20, 2000
     data = os.urandom(size)
     outs = [bytearray(size + 16) for _ in range(2)]
@@ -95,7 +92,7 @@ def two_threads(rounds: int) -> None:
             thread.join()
 
     result = faster(lambda: run(outs[0], calls), two, 1, rounds)
-    judged("encrypt_into 1 MiB, 2 threads against 1", 1.7, "one thread", result)
+    print_judged("encrypt_into 1 MiB, 2 threads against 1", 1.7, "one thread", result)
 
 
 def random_reads(size: int, calls: int) -> None:
@@ -120,8 +117,8 @@ def random_reads(size: int, calls: int) -> None:
                 return work
 
             theirs, mine, ratio = faster(reader(ordinary), reader(encrypted), 1, 5)
-        what = f"seek + read(4096) in {size >> 20} MiB, beside a plain file"
-        row(what, "< 15 us", theirs / calls, mine / calls, ratio)
+        what = f"seek + read(4096) in {size >> 20} MiB, and a plain file"
+        print_ratio(what, "< 15 us", theirs / calls, mine / calls, ratio)
 
 
 def main() -> None:
@@ -131,7 +128,7 @@ def main() -> None:
     print(f"{OURS!r}\n")
     print(f"{'':<46} {'peer':>10} {'sealane':>10} {'faster':>8}   target")
     rounds = 5 if quick else 15
-    # A sample of a millisecond is short against the turns that other programs take.
+    # A sample of a millisecond is short against a time slice of the scheduler.
     messages(10 * rounds)
     large((64 if quick else 256) << 20, 3 if quick else 7)
     two_threads(3 if quick else 9)

@@ -1,11 +1,10 @@
-"""How fast a folder of many small files is encrypted and decrypted, as a ratio to `cp -r` of it in the same
-run.
+"""The speed of encrypting and decrypting a folder of many small files, as a ratio to `cp -r` in the same run.
 
-Every round times each way once, in turn and each round in another order, with as many workers as asked for;
-the table shows medians of the rounds, and of the ratios within a round. The files are in the page cache, the
-target folder is new each time, and what was written before is on the disk before a way begins: an ext4 that
-is still writing makes the next one slower, whichever it is. `cp` is a whole process. Calls from Python are
-timed in a process that has imported sealane, with the workers started, and once as whole processes.
+Every round runs each contender once, in a rotating order, with the given number of workers; the table has
+medians of the rounds and of the ratios within a round. The files are in the page cache, and the target folder
+is new each time. Everything written before is synced to disk before a contender starts, because an ext4
+filesystem that is still writing slows down the next one. `cp` is a whole process. Calls from Python are timed
+in a process that has imported sealane and started the workers, and also as whole processes.
 """
 
 import argparse
@@ -53,7 +52,7 @@ def started(executor: concurrent.futures.Executor, workers: int) -> concurrent.f
     return executor
 
 
-def ways(folder: pathlib.Path, workers: int, pools: dict[str, Any]) -> dict[str, Callable[[], object]]:
+def contenders(folder: pathlib.Path, workers: int, pools: dict[str, Any]) -> dict[str, Callable[[], object]]:
     plain, sealed, out = folder / "plain", folder / "sealed", folder / "out"
     python = [sys.executable, "-c", SCRIPT]
     found: dict[str, Callable[[], object]] = {"cp -r": lambda: run("cp", "-r", plain, out)}
@@ -81,31 +80,31 @@ def measure(folder: pathlib.Path, count: int, size: int, workers: int, rounds: i
         concurrent.futures.ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as processes,
     ):
         pools = {"threads": threads, "processes": started(processes, workers)}
-        found = ways(folder, workers, pools)
-        seconds: dict[str, list[float]] = {way: [] for way in found}
+        found = contenders(folder, workers, pools)
+        seconds: dict[str, list[float]] = {name: [] for name in found}
         order = list(found)
         for round_number in range(rounds + 1):
-            for way in order:
+            for name in order:
                 os.sync()
                 began = time.perf_counter()
-                found[way]()
+                found[name]()
                 took = time.perf_counter() - began
-                if round_number == 0:  # The first one warms the caches, and is looked at.
-                    if "encrypt" in way:
+                if round_number == 0:  # The first round warms the caches, and its outputs are checked.
+                    if "encrypt" in name:
                         sealane.verify_tree(out, key=KEY)
                     elif not same(plain, out):
                         sys.exit("other bytes came back")
                 else:
-                    seconds[way].append(took)
+                    seconds[name].append(took)
                 shutil.rmtree(out)
                 (folder / "manifest").unlink(missing_ok=True)
             order = order[1:] + order[:1]
-    print(f"\n{count} files of {size} bytes, {workers} workers, {rounds} rounds in turn\n")
-    print(f"{'what':34} {'median s':>9} {'us a file':>10} {'x cp -r':>8}")
-    for way in found:
-        median = statistics.median(seconds[way])
-        ratio = statistics.median(c / s for c, s in zip(seconds["cp -r"], seconds[way], strict=True))
-        print(f"{way:34} {median:9.3f} {median / count * 1e6:10.1f} {ratio:8.2f}")
+    print(f"\n{count} files of {size} bytes, {workers} workers, {rounds} interleaved rounds\n")
+    print(f"{'contender':34} {'median s':>9} {'us a file':>10} {'x cp -r':>8}")
+    for name in found:
+        median = statistics.median(seconds[name])
+        ratio = statistics.median(c / s for c, s in zip(seconds["cp -r"], seconds[name], strict=True))
+        print(f"{name:34} {median:9.3f} {median / count * 1e6:10.1f} {ratio:8.2f}")
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""What it costs to read datasets through the encrypted filesystem: ratios to the same reads without it.
+"""The cost of reading datasets through the encrypted filesystem, as ratios to the same reads of plain files.
 
-Plain and sealed take turns within each round, and begin by turns; the tables show medians of the rounds and
-the medians of the rounds' ratios. Files are in the page cache. S3 is moto's server in this process, so its
-seconds say little, but its requests are counted.
+Each round reads the plain and the encrypted data, in alternating order; the tables have medians of the rounds
+and of the rounds' ratios. Files are in the page cache. S3 is a moto server in this process, so its times mean
+little, but its requests are counted.
 """
 
 from __future__ import annotations
@@ -45,12 +45,14 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def row(what: str, goal: str, plain: Callable[[], object], sealed: Callable[[], object], rounds: int) -> None:
-    """A goal of ">= 0.6" is of speed, one of "<= 1.3" of time."""
+def compare(
+    label: str, goal: str, plain: Callable[[], object], sealed: Callable[[], object], rounds: int
+) -> None:
+    """Prints one line. A goal such as ">= 0.6" is a speed ratio, one such as "<= 1.3" a time ratio."""
     pairs = []
-    for turn in range(rounds + 1):
-        # Whoever comes second finds warmer caches, so the order changes.
-        order = (plain, sealed) if turn % 2 else (sealed, plain)
+    for number in range(rounds + 1):
+        # The order alternates, because the second read finds warmer caches.
+        order = (plain, sealed) if number % 2 else (sealed, plain)
         took = {work: seconds(work) for work in order}
         pairs.append((took[plain], took[sealed]))
     theirs, ours = (statistics.median(column) for column in zip(*pairs[1:], strict=True))
@@ -58,10 +60,10 @@ def row(what: str, goal: str, plain: Callable[[], object], sealed: Callable[[], 
     ratio, spread = statistics.median(ratios), f"{min(ratios):.2f}-{max(ratios):.2f}"
     unit = "x speed" if goal.startswith(">") else "x time"
     figures = f"{theirs * 1e3:9.1f} {ours * 1e3:9.1f} {ratio:6.2f} {unit:8} {spread:>10}"
-    print(f"{what:<44} {figures}   {judged(goal, ratio)}")
+    print(f"{label:<44} {figures}   {verdict(goal, ratio)}")
 
 
-def judged(goal: str, ratio: float) -> str:
+def verdict(goal: str, ratio: float) -> str:
     sign, _, bound = goal.partition(" ")
     if not bound:
         return ""
@@ -75,8 +77,10 @@ def head(title: str) -> None:
 
 
 def read_in(path: str) -> None:
-    """As data is that was read before. What was just written lies in the page cache in smaller pieces, by its
-    writer's habits, and is read up to a third slower.
+    """Reads a file into the page cache, as for data that was read before.
+
+    Data that was just written lies in the page cache in smaller pieces, depending on the writer, and is read
+    up to a third slower.
     """
     with open(path, "rb", buffering=0) as file:
         os.fsync(file.fileno())
@@ -86,13 +90,13 @@ def read_in(path: str) -> None:
 
 
 def one_file(folder: pathlib.Path, size: int, rounds: int, plain: Any, sealed: Any) -> None:
-    path, twin = str(folder / "plain"), str(folder / "sealed")
+    path, encrypted = str(folder / "plain"), str(folder / "sealed")
     piece = os.urandom(MIB)
     with open(path, "wb") as file:
         for _ in range(size // MIB):
             file.write(piece)
-    sealed.put_file(path, twin)
-    for written in (path, twin):
+    sealed.put_file(path, encrypted)
+    for written in (path, encrypted):
         read_in(written)
     chance = random.Random(1)
     places = [chance.randrange(size - 64 * 1024) for _ in range(2000)]
@@ -117,10 +121,12 @@ def one_file(folder: pathlib.Path, size: int, rounds: int, plain: Any, sealed: A
     head(f"one local file of {size // MIB} MiB, {rounds} rounds")
     for step, goal in [(MIB, ">= 0.6"), (8 * MIB, ">"), (4096, ">")]:
         name = f"in order, {step // 1024} KiB a read"
-        row(name, goal, through(plain, path, step), through(sealed, twin, step), rounds)
+        compare(name, goal, through(plain, path, step), through(sealed, encrypted, step), rounds)
     for length, goal in [(64 * 1024, ">= 0.5"), (4096, ">")]:
         name = f"at {len(places)} random places, {length // 1024} KiB a read"
-        row(name, goal, here_and_there(plain, path, length), here_and_there(sealed, twin, length), rounds)
+        compare(
+            name, goal, here_and_there(plain, path, length), here_and_there(sealed, encrypted, length), rounds
+        )
 
 
 def parquet(folder: pathlib.Path, rounds: int, plain: Any, sealed: Any) -> None:
@@ -151,14 +157,14 @@ def parquet(folder: pathlib.Path, rounds: int, plain: Any, sealed: Any) -> None:
         return read
 
     head(f"8 Parquet files, {8 * ROWS // 1_000_000} million rows, {size // MIB} MiB, {rounds} rounds")
-    # Arrow replaces fsspec's local filesystem by its own, unless it is wrapped by hand.
+    # Arrow replaces the local filesystem of fsspec by its own, unless it is wrapped explicitly.
     for whose, fs, goal in [
         ("Arrow's files", plain, "<= 1.3"),
         ("fsspec's files", PyFileSystem(FSSpecHandler(plain)), "<"),
     ]:
         for columns in (None, ["price"], ["name"]):
-            what = f"scan {'all columns' if columns is None else columns[0]}, beside {whose}"
-            row(what, goal, scan(fs, "table", columns), scan(sealed, "table-sealed", columns), rounds)
+            what = f"scan {'all columns' if columns is None else columns[0]}, against {whose}"
+            compare(what, goal, scan(fs, "table", columns), scan(sealed, "table-sealed", columns), rounds)
 
 
 def chunks(folder: pathlib.Path, rounds: int) -> None:
@@ -179,8 +185,8 @@ def chunks(folder: pathlib.Path, rounds: int) -> None:
         return lambda: [arrays[name][512 * i : 512 * i + 512, :512] for i in range(8)] and None
 
     head(f"a zarr array of {data.nbytes // MIB} MiB in 32 chunks, {rounds} rounds")
-    row("the whole array", "<", read("plain"), read("sealed"), rounds)
-    row("8 chunks, one by one", "<", read_one("plain"), read_one("sealed"), rounds)
+    compare("the whole array", "<", read("plain"), read("sealed"), rounds)
+    compare("8 chunks, one by one", "<", read_one("plain"), read_one("sealed"), rounds)
 
 
 def requests(size: int = 64 * MIB) -> None:
@@ -239,7 +245,7 @@ def main() -> None:
         parquet(folder, given.rounds, plain, sealed)
         chunks(folder, given.rounds)
     requests()
-    # Arrow's threads may still be letting go of Python's files: at the interpreter's end they would abort it.
+    # Threads of Arrow may still release Python files, which would abort the interpreter at its end.
     time.sleep(0.5)
 
 

@@ -1,9 +1,9 @@
-"""How fast a whole file is encrypted and decrypted, as a ratio to `cp` of the same file in the same run.
+"""The speed of encrypting and decrypting a whole file, as a ratio to `cp` of the same file in the same run.
 
-Every round times each way once, in turn, as a whole process; the table shows medians of the rounds. The file
-is in the page cache, the target is new each time. Before each run as much memory is touched and freed again,
-because the host of a virtual machine takes free memory back, and whoever comes first would pay for it.
-Peak memory is what the kernel counted for the process, looked at a hundred times a second.
+Every round runs each command once as a whole process, in a random order; the table has medians of the rounds.
+The file is in the page cache, and the target is new each time. Before each run, memory of the file's size is
+touched and freed, because the host of a virtual machine takes free memory back, and the next process would
+pay for that. The peak memory is the kernel's figure for the process, read a hundred times a second.
 """
 
 import argparse
@@ -17,13 +17,14 @@ import statistics
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import sealane
 
 
 class Cost(NamedTuple):
-    """What a process took: seconds, KiB at its peak, and seconds of all processors together."""
+    """The cost of a process: seconds, KiB at its peak, and seconds of all processors together."""
 
     seconds: float
     peak: int
@@ -31,12 +32,12 @@ class Cost(NamedTuple):
 
 
 def timed(command: list[str]) -> Cost:
-    """Runs a process and waits for its end."""
+    """Runs a process to its end."""
     began = time.perf_counter()
     child = os.posix_spawnp(command[0], command, os.environ)
     peak, ended, watched = 0, select.poll(), os.pidfd_open(child)
     ended.register(watched, select.POLLIN)
-    # Looked up meanwhile: `ru_maxrss` begins at what the parent had, more than some of them ever need.
+    # `ru_maxrss` cannot be used: it starts with the memory of the parent, more than some commands ever need.
     while not ended.poll(10):
         peak = max(peak, peak_of(child))
     seconds = time.perf_counter() - began
@@ -48,7 +49,7 @@ def timed(command: list[str]) -> Cost:
 
 
 def peak_of(child: int) -> int:
-    """`VmHWM` in KiB; 0 when it has just ended."""
+    """Returns `VmHWM` in KiB, or 0 if the process has just ended."""
     lines = pathlib.Path(f"/proc/{child}/status").read_text().splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
 
@@ -60,51 +61,79 @@ def touch_memory(folder: pathlib.Path, size: int) -> None:
     (folder / "touched").unlink()
 
 
-def check(out: pathlib.Path, plain: pathlib.Path | None) -> None:
-    if plain is not None and not filecmp.cmp(out, plain, shallow=False):
-        sys.exit("other bytes came back")
+@dataclass
+class Process:
+    """A command and its measurements. ``restores`` is True if its output has to equal the plain file."""
+
+    command: list[str]
+    restores: bool
+    seconds: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    memory: int = 0
+
+    @property
+    def median(self) -> float:
+        """Median seconds."""
+        return statistics.median(self.seconds)
+
+
+def measure(processes: dict[str, Process], plain: pathlib.Path, out: pathlib.Path, rounds: int) -> None:
+    """Runs every process once per round."""
+    for number in range(rounds + 1):
+        # The order is random, because a process slows down the one that follows it.
+        for process in random.sample(list(processes.values()), len(processes)):
+            touch_memory(plain.parent, plain.stat().st_size)
+            took, peak, cpu = timed(process.command)
+            if number == 0:  # The first round warms the caches, and its outputs are checked.
+                if process.restores and not filecmp.cmp(out, plain, shallow=False):
+                    sys.exit(f"other bytes came back from {' '.join(process.command)}")
+            else:
+                process.seconds.append(took)
+                process.cpu.append(cpu)
+                process.memory = max(process.memory, peak << 10)
+            out.unlink()
+
+
+def write_random(path: pathlib.Path, size: int) -> None:
+    """Writes a file of random bytes."""
+    with open(path, "wb") as file:
+        for _ in range(size >> 20):
+            file.write(os.urandom(1 << 20))
+
+
+def sealane_program() -> str:
+    """Returns the program to measure: SEALANE_BINARY, or the one next to this Python."""
+    installed = shutil.which("sealane", path=os.path.dirname(sys.executable)) or "sealane"
+    return os.environ.get("SEALANE_BINARY", installed)
 
 
 def whole_files(folder: pathlib.Path, size: int, rounds: int) -> None:
-    plain, key = folder / "plain", folder / "key.jwk"
-    with open(plain, "wb") as file:
-        for _ in range(size >> 20):
-            file.write(os.urandom(1 << 20))
-    program = shutil.which("sealane", path=os.path.dirname(sys.executable)) or "sealane"
-    native = os.environ.get("SEALANE_BINARY", program)
-    timed([program, "keygen", "-o", str(key)])
+    plain, key, out = folder / "plain", folder / "key.jwk", folder / "out"
+    write_random(plain, size)
+    native = sealane_program()
+    timed([native, "keygen", "-o", str(key)])
     script = (
         "import sealane, sys; key = sealane.keys.load(sys.argv[2]);"
         "getattr(sealane, sys.argv[1])(sys.argv[3], sys.argv[4], key=key)"
     )
     from_python = [sys.executable, "-c", script]
-    sealed, out = str(folder / "sealed"), str(folder / "out")
-    ways = {
-        "cp": ["cp", str(plain), out],
-        "sealane encrypt": [native, "encrypt", "-k", str(key), "-o", out, str(plain)],
-        "sealane decrypt": [native, "decrypt", "-k", str(key), "-o", out, sealed],
-        "encrypt_file from Python": [*from_python, "encrypt_file", str(key), str(plain), out],
-        "decrypt_file from Python": [*from_python, "decrypt_file", str(key), sealed, out],
+    sealed, target = str(folder / "sealed"), str(out)
+    commands = {
+        "cp": ["cp", str(plain), target],
+        "sealane encrypt": [native, "encrypt", "-k", str(key), "-o", target, str(plain)],
+        "sealane decrypt": [native, "decrypt", "-k", str(key), "-o", target, sealed],
+        "encrypt_file from Python": [*from_python, "encrypt_file", str(key), str(plain), target],
+        "decrypt_file from Python": [*from_python, "decrypt_file", str(key), sealed, target],
     }
+    processes = {name: Process(command, "encrypt" not in name) for name, command in commands.items()}
     timed([native, "encrypt", "-k", str(key), "-o", sealed, str(plain)])
-    seconds: dict[str, list[float]] = {way: [] for way in ways}
-    memory: dict[str, int] = dict.fromkeys(ways, 0)
-    for round_number in range(rounds + 1):
-        for way, command in ways.items():
-            touch_memory(folder, size)
-            took, peak, _ = timed(command)
-            if round_number == 0:  # The first one warms the caches, and is looked at.
-                check(pathlib.Path(out), plain if "encrypt" not in way else None)
-            else:
-                seconds[way].append(took)
-                memory[way] = max(memory[way], peak)
-            os.unlink(out)
-    print(f"\nwhole files, {size / (1 << 30):g} GiB, {rounds} rounds in turn, whole processes\n")
-    print(f"{'what':26} {'median s':>9} {'GB/s':>6} {'x cp':>6} {'peak MiB':>9}")
-    for way in ways:
-        median = statistics.median(seconds[way])
-        ratio = statistics.median(c / s for c, s in zip(seconds["cp"], seconds[way], strict=True))
-        print(f"{way:26} {median:9.3f} {size / median / 1e9:6.2f} {ratio:6.2f} {memory[way] / 1024:9.1f}")
+    measure(processes, plain, out, rounds)
+    print(f"\nwhole files, {size / (1 << 30):g} GiB, {rounds} interleaved rounds, whole processes\n")
+    print(f"{'command':26} {'median s':>9} {'GB/s':>6} {'x cp':>6} {'peak MiB':>9}")
+    for name, one in processes.items():
+        ratio = statistics.median(c / s for c, s in zip(processes["cp"].seconds, one.seconds, strict=True))
+        rate, peak = size / one.median / 1e9, one.memory / (1 << 20)
+        print(f"{name:26} {one.median:9.3f} {rate:6.2f} {ratio:6.2f} {peak:9.1f}")
 
 
 def ranges(folder: pathlib.Path, count: int = 20000) -> None:

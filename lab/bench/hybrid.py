@@ -1,7 +1,6 @@
-"""Messages for people from Python, as ratios to eciespy and ``cryptography``.
+"""Messages for recipients from Python, as ratios to eciespy and ``cryptography``.
 
-scrypt and Argon2id are computed by the crates `scrypt` and `argon2`, so there is nothing to compare with
-those: here they stand beside OpenSSL's.
+The crates `scrypt` and `argon2` compute scrypt and Argon2id. They are compared with OpenSSL.
 
     python lab/bench/hybrid.py [--quick]
 """
@@ -22,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
-from interleave import Work, faster, judged, row
+from interleave import Work, faster, print_judged, print_ratio
 
 OAEP = padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), None)
 GOLDEN = pathlib.Path(__file__).parents[2] / "tests" / "golden" / "age" / "passphrase-5-age1.1.1.age"
@@ -40,18 +39,18 @@ def ecies_message(what: str, size: int, calls: int, rounds: int, least: float) -
     sealed = ecies.encrypt(public, data)
     assert sealane.hybrid.ecies_decrypt(private, sealed) == data
     encrypt, decrypt, seal = sealane.hybrid.ecies_encrypt, sealane.hybrid.ecies_decrypt, sealane.hybrid.seal
-    ways: dict[str, tuple[Work, Work]] = {
+    calls_of: dict[str, tuple[Work, Work]] = {
         "encrypt": (lambda: ecies.encrypt(public, data), lambda: encrypt(public, data)),
         "decrypt": (lambda: ecies.decrypt(private, sealed), lambda: decrypt(private, sealed)),
-        # With a key that was read before, as a program with many messages has it.
+        # With a key object that is reused, as in a program with many messages.
         "seal": (lambda: ecies.encrypt(public, data), lambda: seal(to, data)),
     }
-    for name, (theirs, ours) in ways.items():
-        judged(f"ECIES {name}, {what}", least, "eciespy", faster(theirs, ours, calls, rounds))
+    for name, (theirs, ours) in calls_of.items():
+        print_judged(f"ECIES {name}, {what}", least, "eciespy", faster(theirs, ours, calls, rounds))
 
 
 def rsa_keys(quick: bool) -> None:
-    """How long one takes is chance, so there are many, and what is compared is their medians."""
+    """Compares medians of many keys, because the time of one key is random."""
 
     def once(work: Work) -> float:
         began = perf_counter()
@@ -63,11 +62,13 @@ def rsa_keys(quick: bool) -> None:
         theirs.append(once(lambda: rsa.generate_private_key(65537, 3072)))
         ours.append(once(lambda: sealane.keys.generate("rsa-3072")))
     medians = statistics.median(theirs), statistics.median(ours)
-    judged(f"RSA-3072 key, median of {len(ours)}", 1, "cryptography", (*medians, medians[0] / medians[1]))
+    print_judged(
+        f"RSA-3072 key, median of {len(ours)}", 1, "cryptography", (*medians, medians[0] / medians[1])
+    )
 
 
 def rsa_messages(quick: bool) -> None:
-    """A fresh key for AES, wrapped, and a message of 32 bytes under it: the same on both sides."""
+    """Compares a wrapped AES key with a message of 32 bytes under it, in the same format."""
     key = sealane.keys.generate("rsa-3072")
     private = serialization.load_pem_private_key(key.to_text().encode(), None)
     public, data, rounds = private.public_key(), os.urandom(32), 20 if quick else 100
@@ -83,11 +84,11 @@ def rsa_messages(quick: bool) -> None:
     message = wrap()
     assert unwrap() == sealane.hybrid.open(key, message) == data
     seal, opened, to = sealane.hybrid.seal, sealane.hybrid.open, key.public
-    judged(
+    print_judged(
         "RSA-3072 OAEP wrap, seal 32 B", 1, "cryptography", faster(wrap, lambda: seal(to, data), 20, rounds)
     )
     result = faster(unwrap, lambda: opened(key, message), 5, rounds)
-    judged("RSA-3072 OAEP unwrap, open 32 B", 1, "cryptography", result)
+    print_judged("RSA-3072 OAEP unwrap, open 32 B", 1, "cryptography", result)
 
 
 def hpke_messages(quick: bool) -> None:
@@ -99,9 +100,9 @@ def hpke_messages(quick: bool) -> None:
     assert sealane.hybrid.open(key, message) == data
     seal, opened = sealane.hybrid.seal, sealane.hybrid.open
     result = faster(lambda: suite.encrypt(data, public), lambda: seal(to, data), 50, rounds)
-    judged("HPKE X25519 seal, 1 KiB", 1, "cryptography", result)
+    print_judged("HPKE X25519 seal, 1 KiB", 1, "cryptography", result)
     result = faster(lambda: suite.decrypt(message, private), lambda: opened(key, message), 50, rounds)
-    judged("HPKE X25519 open, 1 KiB", 1, "cryptography", result)
+    print_judged("HPKE X25519 open, 1 KiB", 1, "cryptography", result)
 
 
 def passphrases(quick: bool) -> None:
@@ -114,14 +115,14 @@ def passphrases(quick: bool) -> None:
         1,
         rounds,
     )
-    row(f"scrypt, N = 2^{work.bit_length() - 1}, r = 8: open an age file", "(OpenSSL's)", *result)
+    print_ratio(f"scrypt, N = 2^{work.bit_length() - 1}, r = 8: open an age file", "(OpenSSL's)", *result)
     result = faster(
         lambda: Argon2id(salt=salt, length=32, iterations=3, lanes=4, memory_cost=65536).derive(b"golden"),
         lambda: sealane.keys.derive("golden", salt),
         1,
         rounds,
     )
-    row("Argon2id, 64 MiB, 3 passes, 4 lanes", "(OpenSSL's)", *result)
+    print_ratio("Argon2id, 64 MiB, 3 passes, 4 lanes", "(OpenSSL's)", *result)
 
 
 def main() -> None:

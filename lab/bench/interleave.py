@@ -1,4 +1,4 @@
-"""Two sides that take turns, and what comes out of it."""
+"""Times two functions in interleaved rounds and prints their ratio."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ Work = Callable[[], object]
 
 
 def seconds(work: Work, calls: int) -> float:
-    """Seconds of one call, of so many in a row."""
-    turns = range(calls)
+    """Returns the seconds of one call, averaged over consecutive calls."""
+    repetitions = range(calls)
     start = perf_counter()
-    for _ in turns:
+    for _ in repetitions:
         work()
     return (perf_counter() - start) / calls
 
 
 def faster(base: Work, ours: Work, calls: int, rounds: int) -> tuple[float, float, float]:
-    """Median seconds of either, and the median of how many times faster ``ours`` is."""
+    """Returns the median seconds of both, and the median of the rounds' ratios ``base / ours``.
+
+    On a machine whose speed drifts, a ratio within one round is meaningful; two figures from different
+    minutes are not.
+    """
     pairs = []
-    for turn in range(rounds):
-        # Whoever comes second finds warmer caches, so the order changes.
-        if turn % 2:
+    for number in range(rounds):
+        # The order alternates, because the second function finds warmer caches.
+        if number % 2:
             mine, theirs = seconds(ours, calls), seconds(base, calls)
         else:
             theirs, mine = seconds(base, calls), seconds(ours, calls)
@@ -32,16 +36,19 @@ def faster(base: Work, ours: Work, calls: int, rounds: int) -> tuple[float, floa
     return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs), ratio
 
 
-def row(what: str, target: str, theirs: float, mine: float, ratio: float) -> None:
-    print(f"{what:<46} {scaled(theirs):>10} {scaled(mine):>10} {ratio:>7.2f}x   {target}")
+def print_ratio(label: str, target: str, theirs: float, mine: float, ratio: float) -> None:
+    """Prints one line of the table."""
+    print(f"{label:<46} {scaled(theirs):>10} {scaled(mine):>10} {ratio:>7.2f}x   {target}")
 
 
-def judged(what: str, least: float, peer: str, result: tuple[float, float, float]) -> None:
-    """A row that should be so many times as fast as its peer."""
-    row(what, f">= {least:g}x {peer}: {'OK' if result[2] >= least else 'SHORT'}", *result)
+def print_judged(label: str, target: float, peer: str, result: tuple[float, float, float]) -> None:
+    """Prints one line with its target, the least factor by which sealane should be faster than the peer."""
+    verdict = "OK" if result[2] >= target else "SHORT"
+    print_ratio(label, f">= {target:g}x {peer}: {verdict}", *result)
 
 
 def scaled(value: float) -> str:
+    """Returns a time with its unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= size:
             return f"{value / size:.3g} {unit}"

@@ -14,7 +14,7 @@ from cryptography.hazmat.backends.openssl import backend
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.poly1305 import Poly1305
-from interleave import Work, faster, judged
+from interleave import Work, faster, print_judged
 from nacl import bindings
 from sealane import hazmat
 
@@ -25,23 +25,23 @@ LONG_NONCE = bytes(24)
 
 @dataclass(frozen=True)
 class Size:
-    """How long a message is, and how many calls are measured at once."""
+    """The length of a message, the number of calls in a round, and the number of rounds."""
 
     what: str
     bytes: int
     calls: int
     rounds: int
 
-    def judge(self, what: str, least: float, peer: str, theirs: Work, ours: Work) -> None:
-        judged(f"{what}, {self.what}", least, peer, faster(theirs, ours, self.calls, self.rounds))
+    def measure(self, what: str, least: float, peer: str, theirs: Work, ours: Work) -> None:
+        print_judged(f"{what}, {self.what}", least, peer, faster(theirs, ours, self.calls, self.rounds))
 
 
 def chacha20(size: Size, least: float) -> None:
-    """One object for the whole of it, as a program that encrypts a stream would have."""
+    """Uses one object for all calls, as a program that encrypts a stream does."""
     ours = hazmat.ChaCha20(KEY, NONCE).xor_into
     theirs = Cipher(algorithms.ChaCha20(KEY, bytes(4) + NONCE), None).encryptor().update_into
     data, out = os.urandom(size.bytes), bytearray(size.bytes)
-    size.judge("ChaCha20", least, "OpenSSL", lambda: theirs(data, out), lambda: ours(0, data, out))
+    size.measure("ChaCha20", least, "OpenSSL", lambda: theirs(data, out), lambda: ours(0, data, out))
 
 
 def poly1305(size: Size, least: float) -> None:
@@ -51,13 +51,13 @@ def poly1305(size: Size, least: float) -> None:
         return hazmat.Poly1305(KEY).update(data).finalize()
 
     assert ours() == Poly1305.generate_tag(KEY, data)
-    size.judge("Poly1305", least, "OpenSSL", lambda: Poly1305.generate_tag(KEY, data), ours)
+    size.measure("Poly1305", least, "OpenSSL", lambda: Poly1305.generate_tag(KEY, data), ours)
 
 
 def chacha20_poly1305(size: Size, least: float) -> None:
     ours, theirs = sealane.Aead("chacha20-poly1305", KEY), ChaCha20Poly1305(KEY)
     data, out = os.urandom(size.bytes), bytearray(size.bytes + 16)
-    size.judge(
+    size.measure(
         "ChaCha20-Poly1305 encrypt_into",
         least,
         "OpenSSL",
@@ -65,7 +65,7 @@ def chacha20_poly1305(size: Size, least: float) -> None:
         lambda: ours.encrypt_into(NONCE, data, None, out),
     )
     sealed, back = bytes(out), bytearray(size.bytes)
-    size.judge(
+    size.measure(
         "ChaCha20-Poly1305 decrypt_into",
         least,
         "OpenSSL",
@@ -81,14 +81,14 @@ def xchacha20_poly1305(size: Size, least: float) -> None:
     data = os.urandom(size.bytes)
     sealed = ours.encrypt(LONG_NONCE, data, b"")
     assert sealed == encrypt(data, b"", LONG_NONCE, KEY)
-    size.judge(
+    size.measure(
         "XChaCha20-Poly1305 encrypt",
         least,
         "PyNaCl",
         lambda: encrypt(data, b"", LONG_NONCE, KEY),
         lambda: ours.encrypt(LONG_NONCE, data, b""),
     )
-    size.judge(
+    size.measure(
         "XChaCha20-Poly1305 decrypt",
         least,
         "PyNaCl",
@@ -97,7 +97,7 @@ def xchacha20_poly1305(size: Size, least: float) -> None:
     )
 
 
-# How many times as fast as its peer each should be, for every size.
+# The least factor by which each should be faster than its peer, for every size.
 TARGETS = {
     chacha20: (1.25, 1.35, 1.35),
     poly1305: (1, 2.2, 2.2),

@@ -1,26 +1,24 @@
-"""How fast files for people are: age against the program age, rage and pyrage; Tink's streams against Tink.
+"""The speed of files for recipients: age files against age, rage and pyrage, and Tink streams against Tink.
 
-Every round times each way once, in an order of its own, as a whole process; the tables show medians of the
-rounds, and the medians of the rounds' ratios. The file is in the page cache, the target is new each time.
-`cp` says what reading and writing alone takes. Peak memory is what the kernel counted for the process, looked
-at a hundred times a second; CPU is the time of all processors.
+Every round runs each command once as a whole process, in a random order; the tables have medians of the
+rounds and of the rounds' ratios. The file is in the page cache, and the target is new each time. `cp` shows
+the time of reading and writing alone. The peak memory is the kernel's figure for the process, read a hundred
+times a second. CPU is the time of all processors.
 """
 
 import argparse
 import os
 import pathlib
-import random
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
 
-from files import check, timed, touch_memory
+from files import Process, measure, sealane_program, timed, write_random
 
 TOOLS = pathlib.Path(__file__).parents[2] / "target" / "tools" / "bin"
-# How many times as fast as its peer each should be.
+# The least factor by which sealane should be faster than the peer.
 TARGETS = {"age": 4, "rage": 6, "pyrage": 6, "tink": 5}
 MEMORY = 64 << 20
 
@@ -48,7 +46,7 @@ handle = tink.new_keyset_handle(streaming_aead.streaming_aead_key_templates.AES2
 pathlib.Path(sys.argv[1]).write_text(json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN))
 """
 
-# Tink's own loop: a stream from which, or into which, pieces of a segment are copied.
+# Copies pieces of one segment through an encrypting or decrypting stream of Tink.
 TINK = """
 import pathlib, shutil, sys
 from tink import json_proto_keyset_format, secret_key_access, streaming_aead
@@ -66,21 +64,6 @@ with source, target:
 """
 
 
-@dataclass
-class Way:
-    """One process, and what was measured of it."""
-
-    command: list[str]
-    restores: bool
-    seconds: list[float] = field(default_factory=list)
-    cpu: list[float] = field(default_factory=list)
-    memory: int = 0
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.seconds)
-
-
 def python(what: str, key: pathlib.Path | str, src: pathlib.Path, dst: pathlib.Path) -> list[str]:
     package = what.split()[0]
     script = f"import pathlib, sys, {package}; key, src, dst = sys.argv[1:]; {FROM_PYTHON[what]}"
@@ -91,54 +74,34 @@ def tink(what: str, key: pathlib.Path, src: pathlib.Path, dst: pathlib.Path) -> 
     return [sys.executable, "-c", TINK, what, str(key), str(src), str(dst)]
 
 
-def measure(ways: dict[str, Way], plain: pathlib.Path, out: pathlib.Path, rounds: int) -> None:
-    for turn in range(rounds + 1):
-        # In another order each time: what one of them leaves behind slows down whoever comes next.
-        for way in random.sample(list(ways.values()), len(ways)):
-            touch_memory(plain.parent, plain.stat().st_size)
-            took, peak, cpu = timed(way.command)
-            if turn == 0:  # The first one warms the caches, and is looked at.
-                check(out, plain if way.restores else None)
-            else:
-                way.seconds.append(took)
-                way.cpu.append(cpu)
-                way.memory = max(way.memory, peak << 10)
-            out.unlink()
-
-
-def show(title: str, ways: dict[str, Way], size: int, ours: list[str], theirs: dict[str, list[str]]) -> None:
-    """The ways one by one, then each of ours beside each of theirs that does the same."""
-    print(f"\n{title}\n\n{'what':32} {'median s':>9} {'GB/s':>6} {'CPU s':>7} {'peak MiB':>9}")
-    for name, way in ways.items():
-        rate, cpu, peak = size / way.median / 1e9, statistics.median(way.cpu), way.memory / (1 << 20)
-        print(f"{name:32} {way.median:9.3f} {rate:6.2f} {cpu:7.3f} {peak:9.1f}")
-    print(f"\n{'sealane':32} {'beside':24} {'faster':>7}   target")
+def show(
+    title: str, processes: dict[str, Process], size: int, ours: list[str], theirs: dict[str, list[str]]
+) -> None:
+    """Prints each process, and then each of sealane with each peer process of the same direction."""
+    print(f"\n{title}\n\n{'command':32} {'median s':>9} {'GB/s':>6} {'CPU s':>7} {'peak MiB':>9}")
+    for name, process in processes.items():
+        rate, cpu, peak = (
+            size / process.median / 1e9,
+            statistics.median(process.cpu),
+            process.memory / (1 << 20),
+        )
+        print(f"{name:32} {process.median:9.3f} {rate:6.2f} {cpu:7.3f} {peak:9.1f}")
+    print(f"\n{'sealane':32} {'peer':24} {'faster':>7}   target")
     for mine in ours:
         for peer, names in theirs.items():
             for name in names:
-                if ways[name].restores == ways[mine].restores:
-                    pairs = zip(ways[name].seconds, ways[mine].seconds, strict=True)
+                if processes[name].restores == processes[mine].restores:
+                    pairs = zip(processes[name].seconds, processes[mine].seconds, strict=True)
                     ratio, least = statistics.median(t / o for t, o in pairs), TARGETS[peer]
                     verdict = "OK" if ratio >= least else "SHORT"
                     print(f"{mine:32} {name:24} {ratio:6.2f}x   >= {least}x: {verdict}")
-        peak, limit = ways[mine].memory / (1 << 20), MEMORY >> 20
+        peak, limit = processes[mine].memory / (1 << 20), MEMORY >> 20
         print(f"{mine:32} {'':24} {peak:5.1f} MiB   < {limit} MiB: {'OK' if peak < limit else 'SHORT'}")
-
-
-def write(path: pathlib.Path, size: int) -> None:
-    with open(path, "wb") as file:
-        for _ in range(size >> 20):
-            file.write(os.urandom(1 << 20))
-
-
-def sealane_program() -> str:
-    beside = shutil.which("sealane", path=os.path.dirname(sys.executable)) or "sealane"
-    return os.environ.get("SEALANE_BINARY", beside)
 
 
 def age(folder: pathlib.Path, size: int, rounds: int) -> None:
     plain, sealed, out, key = (folder / name for name in ("plain", "sealed", "out", "key"))
-    write(plain, size)
+    write_random(plain, size)
     subprocess.run(["age-keygen", "-o", key], check=True, stderr=subprocess.DEVNULL)
     recipient = subprocess.run(
         ["age-keygen", "-y", key], check=True, capture_output=True, text=True
@@ -147,25 +110,27 @@ def age(folder: pathlib.Path, size: int, rounds: int) -> None:
     rage = shutil.which("rage", path=f"{TOOLS}{os.pathsep}{os.environ['PATH']}")
     if rage is not None:
         programs["rage"] = rage
-    ways = {"cp": Way(["cp", str(plain), str(out)], restores=True)}
+    processes = {"cp": Process(["cp", str(plain), str(out)], restores=True)}
     for name, program in programs.items():
         encrypt, decrypt = (["encrypt"], ["decrypt"]) if name.startswith("sealane") else ([], ["-d"])
         command = [program, *encrypt, "-r", recipient, "-o", str(out), str(plain)]
-        ways[f"{name}, encrypt"] = Way(command, restores=False)
+        processes[f"{name}, encrypt"] = Process(command, restores=False)
         command = [program, *decrypt, "-i", str(key), "-o", str(out), str(sealed)]
-        ways[f"{name}, decrypt"] = Way(command, restores=True)
+        processes[f"{name}, decrypt"] = Process(command, restores=True)
     for name, label in (("pyrage", "pyrage"), ("sealane", "sealane from Python")):
-        ways[f"{label}, encrypt"] = Way(python(f"{name} encrypt", recipient, plain, out), restores=False)
-        ways[f"{label}, decrypt"] = Way(python(f"{name} decrypt", key, sealed, out), restores=True)
+        processes[f"{label}, encrypt"] = Process(
+            python(f"{name} encrypt", recipient, plain, out), restores=False
+        )
+        processes[f"{label}, decrypt"] = Process(python(f"{name} decrypt", key, sealed, out), restores=True)
     subprocess.run(["age", "-r", recipient, "-o", sealed, plain], check=True)
-    measure(ways, plain, out, rounds)
-    peers = [peer for peer in ("age", "rage", "pyrage") if f"{peer}, encrypt" in ways]
+    measure(processes, plain, out, rounds)
+    peers = [peer for peer in ("age", "rage", "pyrage") if f"{peer}, encrypt" in processes]
     version = subprocess.run(["age", "--version"], check=True, capture_output=True, text=True).stdout.strip()
     show(
         f"age files, X25519, {size / (1 << 30):g} GiB, {rounds} rounds, whole processes (age {version})",
-        ways,
+        processes,
         size,
-        [name for name in ways if name.startswith("sealane")],
+        [name for name in processes if name.startswith("sealane")],
         {peer: [f"{peer}, encrypt", f"{peer}, decrypt"] for peer in peers},
     )
     if rage is None:
@@ -174,22 +139,26 @@ def age(folder: pathlib.Path, size: int, rounds: int) -> None:
 
 def tink_streams(folder: pathlib.Path, size: int, rounds: int) -> None:
     plain, sealed, out, key = (folder / name for name in ("plain", "sealed", "out", "keyset.json"))
-    write(plain, size)
+    write_random(plain, size)
     timed([sys.executable, "-c", NEW_KEYSET, str(key)])
-    ways = {
-        "cp": Way(["cp", str(plain), str(out)], restores=True),
-        "tink, encrypt": Way(tink("encrypt", key, plain, out), restores=False),
-        "sealane from Python, encrypt": Way(python("sealane tink encrypt", key, plain, out), restores=False),
-        "tink, decrypt": Way(tink("decrypt", key, sealed, out), restores=True),
-        "sealane from Python, decrypt": Way(python("sealane tink decrypt", key, sealed, out), restores=True),
+    processes = {
+        "cp": Process(["cp", str(plain), str(out)], restores=True),
+        "tink, encrypt": Process(tink("encrypt", key, plain, out), restores=False),
+        "sealane from Python, encrypt": Process(
+            python("sealane tink encrypt", key, plain, out), restores=False
+        ),
+        "tink, decrypt": Process(tink("decrypt", key, sealed, out), restores=True),
+        "sealane from Python, decrypt": Process(
+            python("sealane tink decrypt", key, sealed, out), restores=True
+        ),
     }
     timed(tink("encrypt", key, plain, sealed))
-    measure(ways, plain, out, rounds)
+    measure(processes, plain, out, rounds)
     show(
         f"Tink's AES256_GCM_HKDF_1MB, {size >> 20} MiB, {rounds} rounds, whole processes",
-        ways,
+        processes,
         size,
-        [name for name in ways if name.startswith("sealane")],
+        [name for name in processes if name.startswith("sealane")],
         {"tink": ["tink, encrypt", "tink, decrypt"]},
     )
 

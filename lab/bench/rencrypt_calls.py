@@ -1,10 +1,10 @@
-"""What ``sealane.compat.rencrypt`` takes beside REncrypt 1.2.2 itself, as ratios of turns in one process.
+"""The time of ``sealane.compat.rencrypt`` as ratios to REncrypt 1.2.2, in interleaved rounds in one process.
 
-    python lab/bench/door.py [--quick]
+    python lab/bench/rencrypt_calls.py [--quick]
 
-Each is compared with REncrypt's fastest provider of the same cipher, ``ring``, on buffers of the same kind.
-In place is a message there and back, as the way back alone would need the ciphertext copied back each time.
-Before anything is timed, each side reads what the other one wrote.
+Every call is compared with ``ring``, REncrypt's fastest provider of the same cipher, on buffers of the same
+type. "In place and back" encrypts and decrypts, because decryption alone would need a copy of the ciphertext
+each time. Before anything is timed, each library decrypts a message of the other one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from interleave import Work, faster, row
+from interleave import Work, faster, print_ratio
 from sealane.compat.rencrypt import Cipher, REncrypt
 
 KEY, INDEX, AAD = bytes(range(32)), 42, b"AAD"
@@ -27,11 +27,11 @@ BUFFERS: dict[str, Callable[[int], Any]] = {
 SIZES = {"64 B": 64, "4 KiB": 4 << 10, "128 KiB": 128 << 10, "1 MiB": 1 << 20}
 
 
-def ways(
+def calls_of(
     theirs: Any, ours: REncrypt, size: int, buffer: Callable[[int], Any]
 ) -> dict[str, tuple[Work, Work]]:
-    """Their call and ours, by what it does."""
-    index, aad = INDEX, AAD  # Nothing in the loops below but the calls.
+    """Returns the calls of both libraries by their task."""
+    index, aad = INDEX, AAD  # Local names are faster in the timed functions.
     plain, a, b = buffer(size), buffer(size + 28), buffer(size + 28)
     sealed = buffer(size + 28)
     ours.encrypt_into_buf(plain, sealed, index, aad)
@@ -39,11 +39,11 @@ def ways(
     assert theirs.seal_in_place(a, size, index, aad) == size + 28
     assert ours.decrypt_from(a, index, aad) == bytes(size)
 
-    def there_and_back() -> None:
+    def their_round_trip() -> None:
         theirs.seal_in_place(a, size, index, aad)
         theirs.open_in_place(a, size + 28, index, aad)
 
-    def and_ours() -> None:
+    def our_round_trip() -> None:
         ours.encrypt(b, size, index, aad)
         ours.decrypt(b, size + 28, index, aad)
 
@@ -60,7 +60,7 @@ def ways(
             lambda: theirs.open_in_place_from(sealed, a, index, aad),
             lambda: ours.decrypt_into_buf(sealed, b, index, aad),
         ),
-        "in place and back": (there_and_back, and_ours),
+        "in place and back": (their_round_trip, our_round_trip),
         "copy_slice": (lambda: theirs.copy_slice(plain, a), lambda: ours.copy_slice(plain, b)),
     }
 
@@ -77,16 +77,16 @@ def main() -> None:
     print(f"{'':<46} {'rencrypt':>10} {'sealane':>10} {'ratio':>8}")
     for cipher, ring in RING.items():
         meta = rencrypt.CipherMeta.Ring(getattr(rencrypt.RingAlgorithm, ring))
-        # It wipes the key that it is given.
+        # The constructor erases the key that it is given.
         theirs, ours = rencrypt.Cipher(meta, bytearray(KEY)), REncrypt(cipher, KEY)
         for size_name, size in SIZES.items():
             for kind, buffer in BUFFERS.items():
-                for what, (base, mine) in ways(theirs, ours, size, buffer).items():
+                for what, (base, mine) in calls_of(theirs, ours, size, buffer).items():
                     if what == "copy_slice" and cipher is not Cipher.AES256GCM:
                         continue
                     calls = max(1, min(2_000, (4 << 20) // size))
                     name = f"{cipher.name}, {size_name}, {kind}, {what}"
-                    row(name, "", *faster(base, mine, calls, rounds))
+                    print_ratio(name, "", *faster(base, mine, calls, rounds))
 
 
 if __name__ == "__main__":
