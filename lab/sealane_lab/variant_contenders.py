@@ -105,8 +105,9 @@ class _Worker:
     """A process that runs ``serve``."""
 
     def __init__(self, task: str, variant: str, size: int) -> None:
-        code = "import sys; from sealane_lab.variant_ways import serve; serve(sys.argv[1], int(sys.argv[2]))"
-        path = os.pathsep.join([str(Path(sealane.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+        code = "import sys; from sealane_lab import variant_contenders as v; v.serve(*sys.argv[1:])"
+        folders = [str(Path(module).parents[1]) for module in (sealane.__file__, __file__)]
+        path = os.pathsep.join([*folders, os.environ.get("PYTHONPATH", "")])
         self._child = subprocess.Popen(
             [sys.executable, "-c", code, task, str(size)],
             stdin=subprocess.PIPE,
@@ -149,9 +150,9 @@ def _worker(task: str, variant: str, workspace: Workspace) -> _Worker:
     return worker
 
 
-def serve(task: str, size: int) -> None:
+def serve(task: str, size: str) -> None:
     """Answers questions on standard input, one per line, until it ends."""
-    mine = job(task, message(size))
+    mine = job(task, message(int(size)))
     loop = timed(mine.run)
     for line in sys.stdin:
         match line.strip():

@@ -1,4 +1,4 @@
-"""The lab: its arithmetic, its files, its sentences, and every experiment once, tiny."""
+"""Tests of the arithmetic, files and sentences of the lab, and a tiny run of every experiment."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from sealane_lab.text import digits, rate_text, size_text, time_text, times_text
 
 
 class Machine:
-    """A clock that only work moves."""
+    """A clock that advances only with the work."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -60,7 +60,7 @@ def test_medians_and_quartiles() -> None:
     assert timing.summary([7.0]) == timing.Summary(7.0, 7.0, 7.0, 1)
 
 
-def test_a_round_is_made_long_enough() -> None:
+def test_a_round_repeats_a_call_until_it_is_long_enough() -> None:
     it = Machine()
     assert timing.calls_for(it.work("slow", 0.5), 0.002) == 1
     assert len(it.done) == 1
@@ -68,7 +68,7 @@ def test_a_round_is_made_long_enough() -> None:
     assert 2000 <= calls <= 3000
 
 
-def test_one_call_is_told_whatever_the_repetition() -> None:
+def test_samples_are_the_seconds_of_one_call() -> None:
     it = Machine()
     contenders = {"a": it.work("a", 1e-6), "b": it.work("b", 3e-4), "c": it.work("c", 0.1)}
     samples = timing.measure(contenders, timing.Effort(100.0, 0.002, (5, 9)), it.clock)
@@ -77,7 +77,7 @@ def test_one_call_is_told_whatever_the_repetition() -> None:
         assert samples[name] == pytest.approx([seconds] * 9)
 
 
-def test_the_budget_ends_a_measurement_but_not_before_the_fewest_rounds() -> None:
+def test_the_budget_ends_a_measurement_after_the_minimum_of_rounds() -> None:
     it = Machine()
     samples = timing.measure({"a": it.work("a", 1.0)}, timing.Effort(10.0, 0.001, (3, 100)), it.clock)
     assert 7 <= len(samples["a"]) <= 9
@@ -85,13 +85,13 @@ def test_the_budget_ends_a_measurement_but_not_before_the_fewest_rounds() -> Non
     assert len(samples["a"]) == 3
 
 
-def test_nobody_always_comes_after_the_same_one() -> None:
+def test_the_order_of_contenders_is_shuffled_and_reproducible() -> None:
     names = [*"abcdefgh"]
-    turns = [timing.order(names, turn) for turn in range(5)]
-    assert turns == [timing.order(names, turn) for turn in range(5)]
-    assert all(sorted(turn) == names for turn in turns)
+    orders = [timing.order(names, number) for number in range(5)]
+    assert orders == [timing.order(names, number) for number in range(5)]
+    assert all(sorted(order) == names for order in orders)
     for name in names:
-        before = {turn[turn.index(name) - 1] for turn in turns if turn[0] != name}
+        before = {order[order.index(name) - 1] for order in orders if order[0] != name}
         assert len(before) > 2
 
 
@@ -115,7 +115,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_the_bar_tells_time_left_on_a_terminal_and_nothing_elsewhere() -> None:
+def test_the_bar_shows_the_time_left_on_a_terminal_and_nothing_elsewhere() -> None:
     it, terminal, pipe = Machine(), Terminal(), io.StringIO()
     for stream in terminal, pipe:
         it.now = 0.0
@@ -131,7 +131,7 @@ def test_the_bar_tells_time_left_on_a_terminal_and_nothing_elsewhere() -> None:
 # ---- text
 
 
-def test_figures_for_people() -> None:
+def test_figures_have_three_digits_and_a_unit() -> None:
     assert [digits(v) for v in (0.0123, 0.5, 9.999, 12.34, 99.99, 123456.0)] == [
         *("0.0123", "0.50", "10.0", "12.3", "100", "123,456")
     ]
@@ -147,7 +147,7 @@ def test_figures_for_people() -> None:
 
 
 def sample(contender: str = "sealane into", median: float = 1e-3, **other: object) -> Sample:
-    """A made-up one, whose quartiles are 2 % away."""
+    """Returns a sample with quartiles 2 % from the median."""
     peer = contender.split()[0] if contender != "copy in memory" else LIMIT
     made = Sample(
         "buffers",
@@ -166,7 +166,7 @@ def sample(contender: str = "sealane into", median: float = 1e-3, **other: objec
     return dataclasses.replace(made, **other)  # type: ignore[arg-type]
 
 
-def test_there_and_back(tmp_path: Path) -> None:
+def test_results_round_trip_through_files(tmp_path: Path) -> None:
     made = Results(
         {"cpu": "made up", "peers": [{"name": "cryptography,", "version": "50.0", "reason": ""}]},
         [sample(), sample("cryptography, with «signs»", 1.5e-3), sample(size=0, threads=8, checked="")],
@@ -180,10 +180,10 @@ def test_there_and_back(tmp_path: Path) -> None:
     assert head == (
         "experiment,task,contender,peer,size,threads,median,low,high,n,unit,checked,version,cpu,cores,os,python"
     )
-    assert line.endswith(",cryptography,50.0,made up,,,"), "a line tells the peer's version and the machine"
+    assert line.endswith(",cryptography,50.0,made up,,,"), "a line has the version and the machine"
 
 
-def test_what_is_no_result(tmp_path: Path) -> None:
+def test_rejects_folders_and_files_of_another_format(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"machine\.json"):
         load(tmp_path)
     (tmp_path / "machine.json").write_text("{}")
@@ -201,7 +201,7 @@ def changes(old: Sequence[Sample], new: Sequence[Sample]) -> list[Change]:
     return compare(Results({}, list(old)), Results({}, list(new)))
 
 
-def test_comparing() -> None:
+def test_compare_finds_changes_beyond_the_noise() -> None:
     (change,) = changes([sample()], [sample(median=1.3e-3)])
     assert change.ratio == pytest.approx(1.3)
     assert change.low == pytest.approx(1.3 * 0.98 / 1.02)
@@ -216,7 +216,7 @@ def test_comparing() -> None:
     assert only_in(Results({}, [sample()]), Results({}, [sample("another")])) == [sample()]
 
 
-def test_a_machine_that_became_slower_is_noise() -> None:
+def test_a_slower_machine_counts_as_noise() -> None:
     limit = sample("copy in memory", 1e-4)
     slower = dataclasses.replace(limit, median=1.4e-4)
     change, _ = changes([sample(), limit], [sample(median=1.3e-3), slower])
@@ -229,31 +229,31 @@ def test_a_machine_that_became_slower_is_noise() -> None:
 RATE = Plot("made up", ("encrypt",), "rate")
 
 
-def told(*samples: Sample, plot: Plot = RATE) -> str:
+def sentences(*samples: Sample, plot: Plot = RATE) -> str:
     return " ".join(findings.below(plot, samples))
 
 
-def test_who_is_ahead_and_by_how_much() -> None:
-    text = told(sample(), sample("cryptography into", 2e-3))
+def test_findings_name_the_faster_contender_and_the_factor() -> None:
+    text = sentences(sample(), sample("cryptography into", 2e-3))
     assert text == (
         "encrypt at 1 MiB: sealane into (1.05 GB/s) is 2.00x as fast as cryptography into (524 MB/s)."
     )
-    text = told(sample(), sample("cryptography into", 0.5e-3))
+    text = sentences(sample(), sample("cryptography into", 0.5e-3))
     assert "cryptography into (2.10 GB/s) is 2.00x as fast as sealane into" in text
 
 
-def test_a_tie_is_called_one() -> None:
-    text = told(sample(), sample("cryptography into", 1.01e-3))
+def test_overlapping_quartiles_are_a_tie() -> None:
+    text = sentences(sample(), sample("cryptography into", 1.01e-3))
     assert "cannot be told apart" in text
     assert "as fast as" not in text
     both = [sample(size=size) for size in (1 << 10, 1 << 20)]
-    text = told(*both, *(sample("cryptography into", 1.01e-3, size=one.size) for one in both))
+    text = sentences(*both, *(sample("cryptography into", 1.01e-3, size=one.size) for one in both))
     assert text == "encrypt: sealane and the best peer cannot be told apart at any of 2 points."
 
 
-def test_several_sizes() -> None:
+def test_findings_count_the_sizes_ahead_and_behind() -> None:
     small = {"size": 1 << 10}
-    text = told(
+    text = sentences(
         *(sample(), sample("cryptography into", 2e-3)),
         *(sample(median=1e-6, **small), sample("cryptography into", 0.5e-6, **small)),
     )
@@ -262,23 +262,23 @@ def test_several_sizes() -> None:
     assert "least at 1 KiB" in text
 
 
-def test_the_widest_lead_is_a_lead() -> None:
-    """A peer whose median is far behind and whose quartiles are not is no one to be most ahead of."""
+def test_the_widest_lead_is_no_tie() -> None:
+    """A peer with a far slower median but overlapping quartiles is not the widest lead."""
     loose = dataclasses.replace(sample("cryptography into", 9e-3, size=1 << 10), low=0.5e-3)
-    text = told(sample(), sample("cryptography into", 2e-3), sample(size=1 << 10), loose)
+    text = sentences(sample(), sample("cryptography into", 2e-3), sample(size=1 << 10), loose)
     assert "ahead of every peer at 1 of 2 points, level with the best of them at 1; most at 1 MiB" in text
     assert "cannot be told apart" not in text
 
 
-def test_how_close_it_is_to_what_is_possible() -> None:
-    text = told(sample(), sample("cryptography into", 2e-3), sample("copy in memory", 0.25e-3))
+def test_findings_give_the_share_of_the_nearest_limit() -> None:
+    text = sentences(sample(), sample("cryptography into", 2e-3), sample("copy in memory", 0.25e-3))
     assert "sealane into reaches 25% of «copy in memory» (4.19 GB/s)." in text
     limits = [sample(way, s, peer=LIMIT) for way, s in (("far", 0.1e-3), ("near", 0.9e-3), ("passed", 2e-3))]
-    text = told(sample(), sample("cryptography into", 2e-3), *limits)
+    text = sentences(sample(), sample("cryptography into", 2e-3), *limits)
     assert "sealane into reaches 90% of «near» (1.17 GB/s)." in text
 
 
-def test_families_are_not_mixed() -> None:
+def test_families_are_compared_separately() -> None:
     plot = Plot("made up", ("encrypt",), "time", over="contender", families=True)
     contenders = [
         ("RSA sealane", 2.0),
@@ -286,17 +286,17 @@ def test_families_are_not_mixed() -> None:
         ("ECIES sealane", 0.1),
         ("ECIES eciespy", 0.3),
     ]
-    text = told(*(sample(way, s, peer=way.split()[1]) for way, s in contenders), plot=plot)
+    text = sentences(*(sample(way, s, peer=way.split()[1]) for way, s in contenders), plot=plot)
     assert "RSA: cryptography (1.00 s) is 2.00x as fast as sealane (2.00 s)" in text
     assert "ECIES: sealane (100 ms) is 3.00x as fast as eciespy (300 ms)" in text
 
 
-def test_nobody_to_compare_with() -> None:
-    assert "no one to compare with" in told(sample())
-    assert told() == ""
+def test_findings_without_a_peer() -> None:
+    assert "no one to compare with" in sentences(sample())
+    assert sentences() == ""
 
 
-def test_the_notebook_is_answered() -> None:
+def test_findings_on_the_notebook() -> None:
     contenders = [("making a key", 0, 0.9), ("sealing", 140, 150e-6)]
     made = [
         sample("RSA-3072 pycryptodome", t, peer="pycryptodome", task=task, size=size)
@@ -308,13 +308,13 @@ def test_the_notebook_is_answered() -> None:
     assert "1.07x the time of ECIES" in text
 
 
-# ---- who takes part
+# ---- peers and contenders
 
 
-def test_who_is_not_installed_is_listed() -> None:
-    nobody = peers.Peer("nobody", "made up", module="sealane_nobody")
+def test_missing_peers_are_listed_with_the_reason() -> None:
+    missing = peers.Peer("missing", "made up", module="sealane_missing")
     program = peers.Peer("no-such-program", "made up", program=("sealane-no-such-program", "--version"))
-    assert [(one.version, one.reason) for one in peers.presences((nobody, program))] == [
+    assert [(one.version, one.reason) for one in peers.presences((missing, program))] == [
         (None, "not installed"),
         (None, "no such program"),
     ]
@@ -343,7 +343,7 @@ def ran(*contenders: Contender, cell: Cell | None = None) -> Results:
 
 
 def fine(_: Workspace) -> Ready:
-    return Ready(lambda: None, lambda: "somebody")
+    return Ready(lambda: None, lambda: "another")
 
 
 def raising(error: Exception) -> Callable[[Workspace], Ready]:
@@ -353,7 +353,9 @@ def raising(error: Exception) -> Callable[[Workspace], Ready]:
     return prepare
 
 
-def test_who_is_wrong_or_missing_is_not_timed_and_the_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_or_missing_contenders_are_skipped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def wrong() -> str:
         raise WrongOutput("other bytes")
 
@@ -368,7 +370,7 @@ def test_who_is_wrong_or_missing_is_not_timed_and_the_others_are(monkeypatch: py
         Contender("gone", "gone", "encrypt", fine),
         Contender(OURS, "of another task", "decrypt", fine),
     )
-    assert [(one.contender, one.checked, one.n) for one in results.samples] == [("fine", "somebody", 2)]
+    assert [(one.contender, one.checked, one.n) for one in results.samples] == [("fine", "another", 2)]
     assert {one.contender: one.why for one in results.skipped} == {
         "wrong": "other bytes",
         "absent": "not today",
@@ -381,7 +383,7 @@ def test_who_is_wrong_or_missing_is_not_timed_and_the_others_are(monkeypatch: py
 HERE = peers.Presence("here", "1")
 
 
-def test_who_breaks_down_later_is_left_out() -> None:
+def test_a_contender_that_fails_later_is_skipped() -> None:
     calls = iter(range(7))
 
     def run() -> None:
@@ -389,7 +391,7 @@ def test_who_breaks_down_later_is_left_out() -> None:
             raise Broken("after a while")
 
     results = ran(
-        Contender(OURS, "breaks", "encrypt", lambda _: Ready(run, lambda: "somebody")),
+        Contender(OURS, "breaks", "encrypt", lambda _: Ready(run, lambda: "another")),
         Contender(OURS, "fine", "encrypt", fine),
     )
     assert [one.contender for one in results.samples] == ["fine"]
@@ -398,13 +400,13 @@ def test_who_breaks_down_later_is_left_out() -> None:
         timing.measure({"breaks": timing.timed(run)}, timing.Effort(0.0))
 
 
-def test_what_does_not_fit_into_memory_is_not_tried() -> None:
+def test_cells_larger_than_memory_are_skipped() -> None:
     results = ran(Contender(OURS, "fine", "encrypt", fine), cell=Cell("encrypt", 1 << 50))
     assert results.samples == []
     assert "memory" in results.skipped[0].why
 
 
-def test_a_room_is_left_clean(tmp_path: Path) -> None:
+def test_a_workspace_removes_its_files(tmp_path: Path) -> None:
     closed: list[int] = []
     workspace = Workspace(Cell("encrypt", 16), tmp_path)
     assert workspace.folder.is_dir()
@@ -415,32 +417,41 @@ def test_a_room_is_left_clean(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_referee_sees_a_changed_byte() -> None:
+def test_a_referee_detects_a_changed_byte() -> None:
     workspace = Workspace(Cell("encrypt", 100))
     wire = bytearray(referee.sealed(workspace, "aes-256-gcm"))
-    assert referee.opened(workspace, "aes-256-gcm", wire, by_other_than="nobody") == OURS
+    assert referee.opened(workspace, "aes-256-gcm", wire, by_other_than="another") == OURS
     assert referee.opened(workspace, "aes-256-gcm", wire, by_other_than=OURS) == "cryptography"
     wire[5] ^= 1
-    for other in OURS, "nobody":
+    for other in OURS, "another":
         with pytest.raises(WrongOutput, match="cannot open"):
             referee.opened(workspace, "aes-256-gcm", wire, by_other_than=other)
     with pytest.raises(WrongOutput, match="other bytes"):
-        referee.same(b"this", b"that", "somebody")
+        referee.same(b"this", b"that", "another")
 
 
 # ---- experiments
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_experiment(name: str, tmp_path: Path) -> None:
-    """Nobody who is installed is left out but for a reason that says so, and all is checked by another."""
+def test_every_experiment(
+    name: str,
+    tmp_path: Path,
+    aes_limit: Callable[[int, int], float | None] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Installed peers run or give a reason, and another library checks every output."""
+    if aes_limit is not None:
+        monkeypatch.setattr(machine, "measure_aes", aes_limit)
     results = Results()
     runner.run(experiment(name), "tiny", results, Bar(1.0), tmp_path)
-    reasons = re.compile(r"not installed|no such program|no AES instructions|not above|no reset_nonce")
+    reasons = re.compile(
+        r"not installed|no such program|no AES instructions|is not built|not above|no reset_nonce"
+    )
     assert [one for one in results.skipped if not reasons.search(one.why)] == []
     assert {one.task for one in results.samples} == {cell.task for cell in experiment(name).cells("tiny")}
     assert {one.peer for one in results.samples} >= {OURS, "cryptography"}
-    others = peers.find("pyaegis").version is not None  # The one other library with AEGIS.
+    others = peers.find("pyaegis").version is not None  # The only other library with AEGIS.
     unchecked = {
         one.contender
         for one in results.samples
@@ -452,7 +463,7 @@ def test_every_experiment(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_experiment_says_what_it_is(name: str) -> None:
+def test_the_parts_of_an_experiment_are_consistent(name: str) -> None:
     one = experiment(name)
     tasks = {cell.task for cell in one.cells("full")}
     assert one.name == name
@@ -468,14 +479,14 @@ def test_an_experiment_says_what_it_is(name: str) -> None:
 
 
 def test_quick_is_under_two_minutes() -> None:
-    # The pictures come on top, and the fewest rounds where they take longer.
+    # Plots take more time, and so does the minimum number of rounds of slow contenders.
     assert sum(experiment(name).budget["quick"] for name in NAMES) < 85
 
 
-# ---- pictures, the report, the program
+# ---- plots, the report, the command line
 
 
-def test_names_are_pushed_apart() -> None:
+def test_overlapping_names_move_apart() -> None:
     assert plots.spread([1.0, 5.0], 1.0, 0.0, 10.0) == [1.0, 5.0]
     assert plots.spread([5.0, 5.0, 5.0], 1.0, 0.0, 10.0) == [4.0, 5.0, 6.0]
     for wanted in ([0.0, 0.1, 0.2], [9.8, 9.9, 10.0], [0.0, 5.0, 5.1, 10.0]):
@@ -485,8 +496,8 @@ def test_names_are_pushed_apart() -> None:
         assert places[-1] <= 10
 
 
-def test_the_figure_beside_the_last_dot_is_in_the_picture() -> None:
-    """Text beside a place outside of the axes would be left out without a word."""
+def test_the_figure_after_the_last_dot_is_in_the_plot() -> None:
+    """Matplotlib silently omits text whose position is outside of the axes."""
     plot = Plot("made up", ("encrypt",), "rate", over="contender")
     far = sample("cryptography new bytes", 1.1e-3, low=0.2e-3)
     drawn = plots.figure(plot, [sample(), far, sample("copy in memory", 2e-3)], plots.WIDE)
@@ -496,7 +507,7 @@ def test_the_figure_beside_the_last_dot_is_in_the_picture() -> None:
     assert max(ends) < axes.get_xlim()[1]
 
 
-def test_names_of_an_axis_do_not_touch() -> None:
+def test_labels_of_an_axis_do_not_touch() -> None:
     assert plots._apart([140, 15_820, 121 << 10, 1 << 20], 4) == [140, 15_820, 1 << 20]
     assert plots._apart([1 << shift for shift in range(15, 31)], 6) == [
         1 << s for s in (15, 18, 21, 24, 27, 30)
@@ -506,7 +517,7 @@ def test_names_of_an_axis_do_not_touch() -> None:
 
 
 class Page(HTMLParser):
-    """Whether every tag is closed in its turn, and what is loaded from where."""
+    """Parses a page: unclosed tags, ids, and the targets of links and loads."""
 
     VOID = frozenset({"meta", "br", "path", "use", "rect", "line", "circle"})
 
@@ -557,7 +568,7 @@ def test_the_report(tmp_path: Path) -> None:
     assert not seen.tags & {"script", "link", "img", "iframe", "object"}
     assert all(target.startswith("#") for target in seen.loads), "loads something"
     assert not re.search(r"url\((?!#)|@import", page)
-    assert len(seen.ids) == len(set(seen.ids)), "two pictures share a name"
+    assert len(seen.ids) == len(set(seen.ids)), "two plots share an id"
     assert {target[1:] for target in seen.loads} <= set(seen.ids)
     assert "sealane is ahead of every peer at 3 of 3 points" in page
     assert "Not measured: 1" in page
@@ -569,12 +580,12 @@ def test_the_report(tmp_path: Path) -> None:
     ElementTree.parse(tmp_path / "plots" / "buffers-1.svg")
 
 
-def test_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old, new = str(tmp_path / "old"), str(tmp_path / "new")
     for out in old, new:
         assert main(["run", "small", "--scale", "tiny", "--out", out]) == 0
-    told = capsys.readouterr()
-    assert told.err == "", "a bar without a terminal"
+    shown = capsys.readouterr()
+    assert shown.err == "", "a bar without a terminal"
     assert sorted(path.name for path in (tmp_path / "old").iterdir() if path.is_file())[-1] == "results.csv"
     assert main(["compare", old, new, "--all"]) == 0
     assert "beyond the noise" in capsys.readouterr().out
@@ -583,8 +594,8 @@ def test_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["compare", old, str(tmp_path / "nowhere")]) == 1
     assert "nowhere" in capsys.readouterr().err
     assert main(["run", "--list"]) == 0
-    told = capsys.readouterr()
-    assert all(word in told.out for word in (*NAMES, *(peer.name for peer in peers.PEERS)))
+    shown = capsys.readouterr()
+    assert all(word in shown.out for word in (*NAMES, *(peer.name for peer in peers.PEERS)))
 
 
 def test_importing_sealane_stays_light() -> None:

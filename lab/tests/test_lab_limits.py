@@ -2,46 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from sealane_lab import machine, peers
 from sealane_lab.cli import main
 from sealane_lab.model import LIMIT, Absent, Cell, Workspace
-
-AesLimit = Callable[[int, int], float | None]
-
-
-@pytest.fixture(scope="session")
-def aes_limit() -> AesLimit:
-    """The function of the native module: the installed one, or one that Cargo builds from this repository."""
-    if machine.measure_aes is not None:
-        return machine.measure_aes
-    if (cargo := shutil.which("cargo")) is None:
-        pytest.skip("sealane_lab._native is not installed, and there is no cargo to build it")
-    built = subprocess.run(
-        [cargo, "build", "--locked", "--package", "sealane-lab-native", "--message-format", "json"],
-        cwd=Path(__file__).parents[2],
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    messages = [json.loads(line) for line in built.stdout.splitlines()]
-    (library,) = [m for m in messages if m.get("target", {}).get("name") == "sealane_lab_native"]
-    spec = importlib.util.spec_from_file_location("_native", library["filenames"][0])
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: AesLimit = module.aes_limit
-    return found
 
 
 def test_limits_that_cannot_be_measured_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,8 +33,12 @@ def test_limits_that_cannot_be_measured_are_listed(monkeypatch: pytest.MonkeyPat
     assert ready.timed(3) == pytest.approx(3 * (1 << 20) / 4e10)
 
 
-def test_the_aes_limit(aes_limit: AesLimit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_aes_limit(
+    aes_limit: Callable[[int, int], float | None] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The time of the rounds grows with the bytes and with the key, and arguments are checked."""
+    if aes_limit is None:
+        pytest.skip("sealane_lab._native is not installed, and there is no cargo to build it")
     monkeypatch.setattr(machine, "measure_aes", aes_limit)
     known = machine.variants()["aes-ctr"] != "native portable"
     if aes_limit(32, 0) is None:

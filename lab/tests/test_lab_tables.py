@@ -1,4 +1,4 @@
-"""The tables of the five projects that the lab comes from: none of them may be lost again."""
+"""Every table of the five projects that the lab comes from has its counterpart."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "lab.md"
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """What a project printed, and what has to be measured for it: every way in every task at every size."""
+    """A table of a project: every contender has to be measured in every task at every size."""
 
-    whose: str
+    project: str
     title: str
     where: str
     tasks: tuple[str, ...]
@@ -200,7 +200,7 @@ TABLES = (
 )
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.whose}-{table.tasks[0]}")
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.project}-{table.tasks[0]}")
 def test_every_table_has_its_counterpart(table: Table) -> None:
     one = experiment(table.where)
     cells = {(cell.task, cell.size) for cell in one.cells("full")}
@@ -212,16 +212,16 @@ def test_every_table_has_its_counterpart(table: Table) -> None:
             assert largest is None or largest >= max(table.sizes), "not at every size"
 
 
-def test_the_guide_tells_of_every_table() -> None:
+def test_the_guide_lists_every_table() -> None:
     listed = [line for line in GUIDE.read_text().splitlines() if line.startswith("| ")]
-    told = {tuple(part.strip(" `") for part in line.split("|")[1:4]) for line in listed}
-    assert {(table.whose, table.title, table.where) for table in TABLES} <= told
-    whose = {table.whose for table in TABLES}
-    assert {row for row in told if row[0] in whose} == {(t.whose, t.title, t.where) for t in TABLES}
+    in_guide = {tuple(part.strip(" `") for part in line.split("|")[1:4]) for line in listed}
+    projects = {table.project for table in TABLES}
+    tables = {(table.project, table.title, table.where) for table in TABLES}
+    assert {line for line in in_guide if line[0] in projects} == tables
 
 
-def test_their_slow_columns_are_the_portable_variants() -> None:
-    """Where that is not the chosen one."""
+def test_the_slow_columns_correspond_to_the_portable_variants() -> None:
+    """The portable variant is measured unless it is the chosen one."""
     for name, tasks in {
         "ctr": ("AES-128-CTR by instruction set",),
         "backends": ("chacha20", "poly1305", "chacha20-poly1305", "aes-256-gcm"),
@@ -232,7 +232,7 @@ def test_their_slow_columns_are_the_portable_variants() -> None:
             assert "sealane native portable" in mine or not any("native" in contender for contender in mine)
 
 
-# ---- rows that test_lab does not run, or whose referee is of the lab's own making
+# ---- contenders that test_lab does not run, or whose referee is part of the lab
 
 
 def ran(where: str, cell: Cell, contenders: Iterable[Contender]) -> Results:
@@ -245,8 +245,8 @@ def ran(where: str, cell: Cell, contenders: Iterable[Contender]) -> Results:
     return results
 
 
-def test_a_new_key_and_a_message() -> None:
-    """Not by RSA-3072, whose keys take too long for a test; the code is that of RSA-2048."""
+def test_a_new_key_for_each_message() -> None:
+    """RSA-2048 stands for RSA-3072, which has the same code but whose keys take too long for a test."""
     short = [
         c
         for c in hybrid_contenders.contenders()
@@ -259,7 +259,7 @@ def test_a_new_key_and_a_message() -> None:
     assert len(results.samples) + len(results.skipped) == 5
 
 
-def test_the_performance_factor() -> None:
+def test_the_performance_factor_of_the_notebook() -> None:
     def sample(contender: str, task: str, size: int, seconds: float) -> Sample:
         return Sample("hybrid", task, contender, contender.split()[1], size, 1, seconds, seconds, seconds, 9)
 
@@ -278,7 +278,7 @@ def test_the_performance_factor() -> None:
     assert AS_SENT == 15_820
 
 
-def test_a_sealed_box_is_read_by_its_parts() -> None:
+def test_the_parts_of_other_libraries_open_a_sealed_box() -> None:
     import nacl.public
     from cryptography.exceptions import InvalidSignature
 
@@ -295,7 +295,7 @@ def test_a_sealed_box_is_read_by_its_parts() -> None:
                 sealed_box.opened(key, bytes(wrong))
 
 
-def test_tink_and_the_others_read_each_other() -> None:
+def test_tink_and_sealane_decrypt_each_other() -> None:
     scheme = next(one for one in hybrid_contenders.IMPLEMENTATIONS if one.peer == "tink").scheme()
     to = scheme.key.public
     assert to is not None
@@ -304,12 +304,12 @@ def test_tink_and_the_others_read_each_other() -> None:
     assert keys.Key.from_text(scheme.text(scheme.make())).kind == "x25519"
 
 
-def test_the_door_s_messages_are_looked_at() -> None:
+def test_the_rencrypt_calls_are_checked() -> None:
     workspace = Workspace(Cell("encrypt", 1000))
     wire = bytearray(rencrypt_contenders._wire(workspace))
-    who = "cryptography" if find("rencrypt").version is None else "rencrypt"
-    assert rencrypt_contenders._confirmed(workspace, wire) == who
+    library = "cryptography" if find("rencrypt").version is None else "rencrypt"
+    assert rencrypt_contenders._confirmed(workspace, wire) == library
     assert bytes(rencrypt_contenders._cryptography(wire)) == workspace.plain
     wire[5] ^= 1
-    with pytest.raises(WrongOutput, match=f"{who} cannot open"):
+    with pytest.raises(WrongOutput, match=f"{library} cannot open"):
         rencrypt_contenders._confirmed(workspace, wire)

@@ -1,10 +1,10 @@
-//! Native AEADs against every other row of the registry, in one process, in turns: medians, ratios and their targets.
+//! Native AEADs against all other providers, in interleaved rounds of one process: medians, ratios and their targets.
 //!
 //! ```text
-//! cargo bench -p sealane-lab-bench --bench aead -- [part of an algorithm's name]
+//! cargo bench -p sealane-lab-bench --bench aead -- [part of the name of an algorithm]
 //! ```
 //!
-//! In each cell the native row is compared with the fastest of the others there. What it prints are tables in Markdown.
+//! Each cell compares the native provider with the fastest of the others. The output is Markdown.
 
 use lab_bench::buffer::PageBuffer;
 use lab_bench::clock::{medians, nanoseconds_per_cycle, time};
@@ -14,7 +14,6 @@ use std::hint::black_box;
 use std::time::Duration;
 
 const ROUNDS: usize = 401;
-/// Long against the clock, short against a time slice.
 const SAMPLE: Duration = Duration::from_micros(60);
 const SIZES: [(&str, usize); 3] = [("64 B", 64), ("16 KiB", 16 << 10), ("1 MiB", 1 << 20)];
 
@@ -27,7 +26,7 @@ enum Operation {
 }
 use Operation::*;
 
-/// How many times as fast as the best of the others a native row should be.
+/// The least factor by which the native provider should be faster than the best of the others.
 struct Target {
     algorithm: Algorithm,
     /// At each of [`SIZES`].
@@ -41,7 +40,7 @@ const fn target(algorithm: Algorithm, seal: Option<[f64; 3]>, open: Option<[f64;
     Target { algorithm, seal, open, new: None }
 }
 
-/// X2 and X4 are not to be slower.
+/// The target of AEGIS X2 and X4: no slower than the others.
 const NOT_SLOWER: Option<[f64; 3]> = Some([1.0; 3]);
 
 #[rustfmt::skip]
@@ -73,14 +72,14 @@ impl Target {
 
 fn main() {
     let only = lab_bench::words().next().unwrap_or_default();
-    println!("Core clock {:.2} GHz; medians of {ROUNDS} rounds in turns.", 1.0 / nanoseconds_per_cycle());
+    println!("Core clock {:.2} GHz; medians of {ROUNDS} interleaved rounds.", 1.0 / nanoseconds_per_cycle());
     print_bounds();
     for target in TARGETS.iter().filter(|target| target.algorithm.name().contains(&only)) {
         print_algorithm(target);
     }
 }
 
-/// What AES rounds and carry-less products on registers alone allow, in bytes per cycle.
+/// Prints the limit of AES rounds and carry-less products on registers, in bytes per cycle.
 #[cfg(target_arch = "x86_64")]
 fn print_bounds() {
     let mut bare = lab_bench::mix::mixes();
@@ -90,7 +89,7 @@ fn print_bounds() {
     for (i, line) in bare.chunk_by(|a, b| a.variant == b.variant).enumerate() {
         if i == 0 {
             let heads = line.iter().map(|mix| format!(" {} + {} |", mix.rounds, mix.products));
-            println!("| row |{}\n|---|{}", heads.collect::<String>(), "--:|".repeat(line.len()));
+            println!("| variant |{}\n|---|{}", heads.collect::<String>(), "--:|".repeat(line.len()));
         }
         let figures = figures.by_ref().take(line.len()).map(|figure| format!(" {figure:.2} |"));
         println!("| {} |{}", line[0].variant, figures.collect::<String>());
@@ -101,23 +100,24 @@ fn print_bounds() {
 fn print_bounds() {}
 
 fn print_algorithm(target: &Target) {
-    let rows = entries().filter(|row| row.algorithm == target.algorithm && row.available().is_ok());
-    let (native, others): (Vec<&Entry>, Vec<&Entry>) = rows.partition(|row| row.provider == Provider::Native);
+    let entries = entries().filter(|entry| entry.algorithm == target.algorithm && entry.available().is_ok());
+    let (native, others): (Vec<&Entry>, Vec<&Entry>) =
+        entries.partition(|entry| entry.provider == Provider::Native);
     let name = target.algorithm.name();
-    let [native] = native[..] else { return println!("\n{name}: no native row") };
-    println!("\n{name}, native ({}) beside the best of {}:\n", native.variant(), names(&others));
+    let [native] = native[..] else { return println!("\n{name}: no native provider") };
+    println!("\n{name}, native ({}) and the best of {}:\n", native.variant(), names(&others));
     println!("| | bytes | native | B/cycle | best other | | times as fast | target | |");
     println!("|---|--:|--:|--:|---|--:|--:|--:|---|");
-    let rows: Vec<&Entry> = [native].into_iter().chain(others).collect();
+    let entries: Vec<&Entry> = [native].into_iter().chain(others).collect();
     for (size, (label, len)) in SIZES.into_iter().enumerate() {
-        let mut cell = Cell::new(&rows, len);
+        let mut cell = Cell::new(&entries, len);
         for operation in [SealInPlace, SealApart, OpenApart, NewKeyAndSeal] {
             if operation == NewKeyAndSeal && len > 64 {
                 continue;
             }
             let cycle = nanoseconds_per_cycle();
             let times = cell.medians(operation);
-            let best = (1..rows.len()).min_by(|a, b| times[*a].total_cmp(&times[*b])).expect("others");
+            let best = (1..entries.len()).min_by(|a, b| times[*a].total_cmp(&times[*b])).expect("others");
             let ratio = times[best] / times[0];
             let figure = |ns: f64| match len {
                 64 => format!("{ns:.1} ns"),
@@ -132,15 +132,15 @@ fn print_algorithm(target: &Target) {
                 operation.name(),
                 figure(times[0]),
                 len as f64 * cycle / times[0],
-                rows[best].provider.name(),
+                entries[best].provider.name(),
                 figure(times[best]),
             );
         }
     }
 }
 
-fn names(rows: &[&Entry]) -> String {
-    rows.iter().map(|row| row.provider.name()).collect::<Vec<_>>().join(", ")
+fn names(entries: &[&Entry]) -> String {
+    entries.iter().map(|entry| entry.provider.name()).collect::<Vec<_>>().join(", ")
 }
 
 impl Operation {
@@ -154,9 +154,9 @@ impl Operation {
     }
 }
 
-/// All rows with messages of one length. They share their buffers, so that each finds them as warm as the others do.
+/// All providers with messages of one length. They share their buffers, so that the caches are equally warm for each.
 struct Cell<'a> {
-    rows: Vec<(&'a Entry, Box<dyn AeadKey>)>,
+    entries: Vec<(&'a Entry, Box<dyn AeadKey>)>,
     nonce: Vec<u8>,
     plaintext: PageBuffer,
     sealed: PageBuffer,
@@ -167,17 +167,17 @@ struct Cell<'a> {
 const KEY: [u8; 32] = [7; 32];
 
 impl<'a> Cell<'a> {
-    fn new(rows: &[&'a Entry], len: usize) -> Self {
-        let key = |row: &Entry| row.key(&KEY[..row.algorithm.key_len()]).expect("a key of its length");
+    fn new(entries: &[&'a Entry], len: usize) -> Self {
+        let key = |entry: &Entry| entry.key(&KEY[..entry.algorithm.key_len()]).expect("a key of its length");
         let mut cell = Self {
-            rows: rows.iter().map(|row| (*row, key(row))).collect(),
-            nonce: vec![5; rows[0].algorithm.nonce_len()],
+            entries: entries.iter().map(|entry| (*entry, key(entry))).collect(),
+            nonce: vec![5; entries[0].algorithm.nonce_len()],
             plaintext: PageBuffer::new(len, 0),
             sealed: PageBuffer::new(len, 0),
             tag: [0; 16],
             target: PageBuffer::new(len, 1088),
         };
-        for (i, (row, key)) in cell.rows.iter().enumerate() {
+        for (i, (entry, key)) in cell.entries.iter().enumerate() {
             let mut tag = [0; 16];
             let data = InOut::apart(cell.plaintext.bytes(), cell.target.bytes_mut());
             key.seal(&cell.nonce, b"", data, &mut tag).expect("seals");
@@ -186,21 +186,21 @@ impl<'a> Cell<'a> {
                 cell.tag = tag;
             }
             let agree = cell.target.bytes() == cell.sealed.bytes() && tag == cell.tag;
-            assert!(agree, "{} and {} disagree", rows[0].provider.name(), row.provider.name());
+            assert!(agree, "{} and {} disagree", entries[0].provider.name(), entry.provider.name());
         }
         cell
     }
 
     /// Median nanoseconds of one call of each provider.
     fn medians(&mut self, operation: Operation) -> Vec<f64> {
-        medians(self.rows.len(), ROUNDS, SAMPLE, |row, calls, round| {
-            deeper(round % 16, &mut || self.time(row, operation, calls))
+        medians(self.entries.len(), ROUNDS, SAMPLE, |entry, calls, round| {
+            deeper(round % 16, &mut || self.time(entry, operation, calls))
         })
     }
 
-    /// So many calls. Nothing of a call is known to the compiler, and of what it makes nothing is thrown away.
-    fn time(&mut self, row: usize, operation: Operation, calls: u32) -> Duration {
-        let (row, key) = &self.rows[row];
+    /// Makes that many calls. `black_box` hides the arguments from the compiler and uses the results.
+    fn time(&mut self, entry: usize, operation: Operation, calls: u32) -> Duration {
+        let (entry, key) = &self.entries[entry];
         let (nonce, target, mut tag) = (&self.nonce[..], &mut self.target, self.tag);
         match operation {
             SealInPlace => time(calls, || {
@@ -218,7 +218,8 @@ impl<'a> Cell<'a> {
                 key.open(black_box(nonce), b"", data, black_box(&tag)).expect("the right tag");
             }),
             NewKeyAndSeal => time(calls, || {
-                let key = row.key(black_box(&KEY[..row.algorithm.key_len()])).expect("a key of its length");
+                let key =
+                    entry.key(black_box(&KEY[..entry.algorithm.key_len()])).expect("a key of its length");
                 let data = InOut::in_place(black_box(target.bytes_mut()));
                 key.seal(black_box(nonce), b"", data, &mut tag).expect("seals");
                 black_box(&tag);
@@ -227,10 +228,10 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Calls with a stack that begins so many times 256 bytes further down.
+/// Calls `call` with a stack that starts `frames` times 256 bytes further down.
 ///
-/// Where it stands in its page decides whether its stores seem to meet a call's loads, of a key say. That makes two
-/// calls of 20 ns wait for each other and take 35 in some processes: no one place may decide.
+/// The position of the stack in its page decides whether its stores seem to alias the loads of a call, for example of a
+/// key. That makes two calls of 20 ns wait for each other and take 35 ns in some processes, so the position varies.
 fn deeper(frames: usize, call: &mut dyn FnMut() -> Duration) -> Duration {
     let frame = black_box([0u8; 256]);
     let time = if frames == 0 { call() } else { deeper(frames - 1, call) };

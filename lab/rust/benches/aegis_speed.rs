@@ -1,13 +1,12 @@
-//! AEGIS of every row: what one message takes.
+//! The time of one AEGIS message, for every variant and algorithm.
 //!
 //! ```text
-//! cargo bench -p sealane-lab-bench --bench aegis_speed -- [row [algorithm]]
+//! cargo bench -p sealane-lab-bench --bench aegis_speed -- [variant [algorithm]]
 //! ```
 //!
-//! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short
-//! messages are timed back to back, so that one overlaps the next as far as the processor lets it. A column
-//! of its own says how many cycles a step takes where only additional data goes in: that is the ring of AES
-//! rounds alone.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run slower. Short
+//! messages are timed back to back, so that they overlap as far as the processor allows. One line has the cycles of a
+//! state update with associated data only, which is the ring of AES rounds alone.
 
 use kernels::InOut;
 use kernels::aegis::{self, Aegis, Kind};
@@ -23,16 +22,16 @@ fn main() {
     println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
     for kind in Kind::ALL.into_iter().filter(|kind| format!("{kind:?}").contains(&algorithm)) {
         println!();
-        for row in aegis::variants().filter(|row| row.name.contains(&only)) {
+        for variant in aegis::variants().filter(|variant| variant.name.contains(&only)) {
             let name = format!("{kind:?}");
-            if let Err(missing) = row.check(Features::detect()) {
-                println!("{name:10} {:9} not here: no {missing}", row.name);
+            if let Err(missing) = variant.check(Features::detect()) {
+                println!("{name:10} {:9} not available: no {missing}", variant.name);
                 continue;
             }
-            let features = Features::detect().only(row.needs);
+            let features = Features::detect().only(variant.needs);
             let key = Aegis::new(kind, &[7; 32][..kind.key_len()], features).expect("a good length");
             for what in ["seal in place", "seal apart", "open apart"] {
-                print!("{name:10} {:9} {what:13}", row.name);
+                print!("{name:10} {:9} {what:13}", variant.name);
                 for n in [0, 64, 256, 1 << 10, 16 << 10, 1 << 20] {
                     let ns = message(&key, what, n);
                     match n {
@@ -42,14 +41,18 @@ fn main() {
                 }
                 println!();
             }
-            println!("{name:10} {:9} {:.2} cycles a step of additional data", row.name, step(&key) / cycle);
+            println!(
+                "{name:10} {:9} {:.2} cycles a state update with associated data",
+                variant.name,
+                step(&key) / cycle
+            );
         }
     }
 }
 
 /// Nanoseconds of a message of `n` bytes.
 fn message(key: &Aegis, what: &str, n: usize) -> f64 {
-    // Not at the same place in a page, where loads and stores would seem to meet.
+    // Different offsets in a page, as `PageBuffer` explains.
     let (mut data, mut other) = (PageBuffer::new(n, 0), PageBuffer::new(n, 1088));
     let (nonce, mut tag) = ([0x42; 32], [0; 16]);
     let nonce = black_box(&nonce[..key.kind().nonce_len()]);
@@ -73,7 +76,7 @@ fn message(key: &Aegis, what: &str, n: usize) -> f64 {
     }
 }
 
-/// Nanoseconds of a step, without what begins and ends a message.
+/// Nanoseconds of a state update, without the start and the end of a message.
 fn step(key: &Aegis) -> f64 {
     let rate = 16 * key.kind().degree() * if key.kind().key_len() == 16 { 2 } else { 1 };
     let nonce = &[0x42; 32][..key.kind().nonce_len()];

@@ -1,11 +1,11 @@
-//! ChaCha20 and XChaCha20 of every row: what one call takes.
+//! The time of one ChaCha20 and XChaCha20 call, for every variant.
 //!
 //! ```text
-//! cargo bench -p sealane-lab-bench --bench chacha20_speed -- [row]
+//! cargo bench -p sealane-lab-bench --bench chacha20_speed -- [variant]
 //! ```
 //!
-//! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short calls are timed
-//! back to back, so that one overlaps the next as far as the processor lets it.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run slower. Short calls
+//! are timed back to back, so that they overlap as far as the processor allows.
 
 use kernels::InOut;
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
@@ -17,22 +17,22 @@ fn main() {
     let only = lab_bench::words().next().unwrap_or_default();
     let cycle = nanoseconds_per_cycle();
     println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
-    println!("{:.2} B/c are possible where each cycle has two instructions on 512 bits (Zen 4)\n", bound());
-    for row in chacha20::variants().filter(|row| row.name.contains(&only)) {
-        if let Err(missing) = row.check(Features::detect()) {
-            println!("{:9} not here: no {missing}", row.name);
+    println!("{:.2} B/c are possible with two instructions on 512 bits per cycle (Zen 4)\n", bound());
+    for variant in chacha20::variants().filter(|variant| variant.name.contains(&only)) {
+        if let Err(missing) = variant.check(Features::detect()) {
+            println!("{:9} not available: no {missing}", variant.name);
             continue;
         }
-        let features = Features::detect().only(row.needs);
-        let short = ChaCha20::new(&[7; 32], features).expect("a row");
-        let long = XChaCha20::new(&[7; 32], features).expect("a row");
+        let features = Features::detect().only(variant.needs);
+        let short = ChaCha20::new(&[7; 32], features).expect("a variant");
+        let long = XChaCha20::new(&[7; 32], features).expect("a variant");
         for what in ["in place", "apart", "offset 3", "24 bytes"] {
-            print!("{:9} {what:8}", row.name);
+            print!("{:9} {what:8}", variant.name);
             for n in [64, 256, 512, 1 << 10, 4 << 10, 16 << 10, 1 << 20] {
                 let mut data = vec![0x5a; n + 4096];
                 let start = data.as_ptr().align_offset(4096);
                 let data = &mut data[start..][..n];
-                // Not at the same place in a page, where loads and stores would seem to meet.
+                // Different offsets in a page, as `PageBuffer` explains.
                 let mut other = vec![0; n + 4096 + 1088];
                 let start = other.as_ptr().align_offset(4096) + 1088;
                 let other = &mut other[start..][..n];
@@ -56,8 +56,10 @@ fn main() {
     }
 }
 
-/// Bytes per cycle where each cycle has two instructions on 512 bits, and each of them computes: 16 blocks of 80 quarter
-/// rounds of 12 steps, without those of the first round on which all blocks agree; then sums, transpositions and xors.
+/// Bytes per cycle if every cycle executes two instructions on 512 bits.
+///
+/// 16 blocks take 80 quarter rounds of 12 steps, without the steps of the first round that are equal for all blocks, and
+/// then additions, transpositions and XORs.
 fn bound() -> f64 {
     let rounds = 80 * 12 - 3 * 12;
     let after = 16 + 32 + 32 + 16;

@@ -1,15 +1,15 @@
-//! What bounds AES-GCM on this machine: instructions on registers alone, one kind at a time and mixed as GCM mixes them.
+//! The speed limits of AES-GCM on this machine: instructions on registers, one kind at a time and mixed as in GCM.
 //!
 //! ```text
 //! cargo bench -p sealane-lab-bench --bench gcm_bound --
 //! ```
 //!
-//! Each figure is the best of many short runs, since whatever else runs here only makes it worse.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run slower.
 
 #[cfg(not(target_arch = "x86_64"))]
 fn main() {
     println!(
-        "GCM's bound is not written for this processor; {:.2} GHz",
+        "the GCM instruction mixes exist only for x86-64; core clock {:.2} GHz",
         1.0 / lab_bench::clock::nanoseconds_per_cycle()
     );
 }
@@ -21,14 +21,14 @@ fn main() {
     instructions::print();
 
     println!(
-        "\nBytes per cycle, by what each vector takes: AES rounds, carry-less products, and plain xors beside them.\n"
+        "\nBytes per cycle by the instructions of each vector: AES rounds, carry-less products, and XORs.\n"
     );
     let mixes = lab_bench::mix::mixes();
     let mut figures = lab_bench::mix::bytes_per_cycle(&mixes).into_iter();
     let lines: Vec<_> = mixes.chunk_by(|a, b| (a.rounds, a.products) == (b.rounds, b.products)).collect();
     let Some(first) = lines.first() else { return };
     println!(
-        "| row | rounds + products |{}",
+        "| variant | rounds + products |{}",
         first.iter().map(|mix| format!(" + {} xor |", mix.others)).collect::<String>()
     );
     println!("|---|---|{}", "--:|".repeat(first.len()));
@@ -44,44 +44,44 @@ mod instructions {
     use core::arch::asm;
     use lab_bench::mix::{available, cycles};
 
-    /// Turns of a loop in one run, and instructions in one turn.
-    const TURNS: u64 = 200;
+    /// Iterations of a loop in one run, and instructions in one iteration.
+    const ITERATIONS: u64 = 200;
     const EACH: f64 = 24.0;
 
-    /// A loop of one instruction, in which each waits for the one before, and one in which none waits.
+    /// Two loops of one instruction: in the first each depends on the one before, in the second none does.
     type Pair = [fn(u64); 2];
 
-    /// `$rest` is what follows the registers.
+    /// Defines both loops. `$rest` is the text after the registers.
     macro_rules! pair {
         ($op:literal $v:literal $rest:literal) => {
             [
-                |turns| pair!(@turns turns, ".rept 24", concat!($op, " ", $v, "0, ", $v, "0, ", $v, "8", $rest)),
-                |turns| pair!(@turns turns, ".irp d, 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7",
+                |iterations| pair!(@iterations iterations, ".rept 24", concat!($op, " ", $v, "0, ", $v, "0, ", $v, "8", $rest)),
+                |iterations| pair!(@iterations iterations, ".irp d, 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7",
                     concat!($op, " ", $v, "\\d, ", $v, "9, ", $v, "8", $rest)),
             ]
         };
-        // With one source.
+        // For instructions with one source.
         (one $op:literal $v:literal $rest:literal) => {
             [
-                |turns| pair!(@turns turns, ".rept 24", concat!($op, " ", $v, "0, ", $v, "0", $rest)),
-                |turns| pair!(@turns turns, ".irp d, 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7",
+                |iterations| pair!(@iterations iterations, ".rept 24", concat!($op, " ", $v, "0, ", $v, "0", $rest)),
+                |iterations| pair!(@iterations iterations, ".irp d, 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7",
                     concat!($op, " ", $v, "\\d, ", $v, "9", $rest)),
             ]
         };
-        // With a destination that is also a source, so that twelve chains stand for none.
+        // For instructions whose destination is also a source; twelve chains hide the dependency.
         (three $op:literal $v:literal $rest:literal) => {
             [
-                |turns| pair!(@turns turns, ".rept 24", concat!($op, " ", $v, "0, ", $v, "9, ", $v, "8", $rest)),
-                |turns| pair!(@turns turns, ".irp d, 0,1,2,3,4,5,6,7,10,11,12,13,0,1,2,3,4,5,6,7,10,11,12,13",
+                |iterations| pair!(@iterations iterations, ".rept 24", concat!($op, " ", $v, "0, ", $v, "9, ", $v, "8", $rest)),
+                |iterations| pair!(@iterations iterations, ".irp d, 0,1,2,3,4,5,6,7,10,11,12,13,0,1,2,3,4,5,6,7,10,11,12,13",
                     concat!($op, " ", $v, "\\d, ", $v, "9, ", $v, "8", $rest)),
             ]
         };
-        (@turns $turns:ident, $repeat:literal, $instruction:expr) => {
-            // SAFETY: works on registers that it declares; `print` has asked for the features.
+        (@iterations $iterations:ident, $repeat:literal, $instruction:expr) => {
+            // SAFETY: works on registers that it declares; `print` has detected the features.
             unsafe {
                 asm!(
-                    "2:", $repeat, $instruction, ".endr", "dec {turns}", "jnz 2b",
-                    turns = inout(reg) $turns => _,
+                    "2:", $repeat, $instruction, ".endr", "dec {iterations}", "jnz 2b",
+                    iterations = inout(reg) $iterations => _,
                     out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _, out("xmm4") _, out("xmm5") _,
                     out("xmm6") _, out("xmm7") _, out("xmm10") _, out("xmm11") _, out("xmm12") _, out("xmm13") _,
                     options(nomem, nostack),
@@ -90,7 +90,7 @@ mod instructions {
         };
     }
 
-    /// What each width has: zmm wants a letter more in the name of a plain operation.
+    /// The loops of one instruction at each width. The zmm forms of plain operations have another name.
     macro_rules! widths {
         ($($kind:ident)? $name:literal: $wide:literal, $narrow:literal, $rest:literal) => {
             ($name, [
@@ -117,13 +117,13 @@ mod instructions {
         println!("|---|--:|--:|--:|--:|--:|--:|");
         for (name, widths) in all {
             print!("| {name} |");
-            for (row, pair) in ["vaes512", "vaes256", "aesni"].iter().zip(widths) {
-                // At every width vpternlogd is one of AVX-512's.
-                if !available(row) || name == "vpternlogd" && !available("vaes512") {
+            for (variant, pair) in ["vaes512", "vaes256", "aesni"].iter().zip(widths) {
+                // vpternlogd belongs to AVX-512 at every width.
+                if !available(variant) || name == "vpternlogd" && !available("vaes512") {
                     print!(" | |");
                     continue;
                 }
-                let [chained, free] = cycles(&pair, TURNS)[..] else { unreachable!("of two") };
+                let [chained, free] = cycles(&pair, ITERATIONS)[..] else { unreachable!("of two") };
                 print!(" {:.1} | {:.2} |", chained / EACH, EACH / free);
             }
             println!();

@@ -1,11 +1,11 @@
-//! AES-GCM of every row: what one message takes, and what a new key takes.
+//! The time of one AES-GCM message and of a new key, for every variant.
 //!
 //! ```text
-//! cargo bench -p sealane-lab-bench --bench gcm_speed -- [row]
+//! cargo bench -p sealane-lab-bench --bench gcm_speed -- [variant]
 //! ```
 //!
-//! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short messages are
-//! timed back to back, so that one overlaps the next as far as the processor lets it.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run slower. Short
+//! messages are timed back to back, so that they overlap as far as the processor allows.
 
 use kernels::InOut;
 use kernels::cpu::Features;
@@ -19,26 +19,26 @@ fn main() {
     println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
     for bits in [256, 192, 128] {
         println!();
-        for row in gcm::variants().filter(|row| row.name.contains(&only)) {
-            if let Err(missing) = row.check(Features::detect()) {
-                println!("AES-{bits}-GCM {:9} not here: no {missing}", row.name);
+        for variant in gcm::variants().filter(|variant| variant.name.contains(&only)) {
+            if let Err(missing) = variant.check(Features::detect()) {
+                println!("AES-{bits}-GCM {:9} not available: no {missing}", variant.name);
                 continue;
             }
-            let features = Features::detect().only(row.needs);
+            let features = Features::detect().only(variant.needs);
             let key = &[7; 32][..bits / 8];
             let gcm = Gcm::new(key, features).expect("a good length");
             let (aad, mut tag) = ([3; 13], [0; 16]);
             for (what, aad) in
                 [("in place", &[][..]), ("apart", &[]), ("aad 13", &aad), ("open", &[]), ("stream", &[])]
             {
-                print!("AES-{bits}-GCM {:9} {what:8}", row.name);
+                print!("AES-{bits}-GCM {:9} {what:8}", variant.name);
                 for n in [64, 256, 1 << 10, 16 << 10, 1 << 20] {
                     let mut data = vec![0x5a; n + 4096];
                     let start = data.as_ptr().align_offset(4096);
                     let data = &mut data[start..][..n];
                     let nonce = black_box([0x42; 12]);
-                    // Another place, for what cannot be done twice in place: to open, and to seal without waiting for
-                    // the message before. Not at the same place in a page, where loads and stores would seem to meet.
+                    // A second buffer for calls that cannot be repeated in place: opening, and sealing that does not wait for
+                    // the message before. It has another offset in its page, as `PageBuffer` explains.
                     let mut other = vec![0; n + 4096 + 1088];
                     let start = other.as_ptr().align_offset(4096) + 1088;
                     let other = &mut other[start..][..n];
@@ -83,7 +83,7 @@ fn main() {
             });
             println!(
                 "AES-{bits}-GCM {:9} new key and 64 B {new:.0} ns; 64 B, each waiting for the last tag {chained:.1} ns",
-                row.name
+                variant.name
             );
         }
     }

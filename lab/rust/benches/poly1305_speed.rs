@@ -1,11 +1,11 @@
-//! Poly1305 of every row: what one message takes, its key included, since that serves for no other.
+//! The time of one Poly1305 message including its one-time key, for every variant.
 //!
 //! ```text
-//! cargo bench -p sealane-lab-bench --bench poly1305_speed -- [row]
+//! cargo bench -p sealane-lab-bench --bench poly1305_speed -- [variant]
 //! ```
 //!
-//! Each figure is the best of many short runs, since whatever else runs here only makes it worse. Short
-//! messages are timed back to back, so that one overlaps the next as far as the processor lets it.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run slower. Short
+//! messages are timed back to back, so that they overlap as far as the processor allows.
 
 use kernels::cpu::Features;
 use kernels::poly1305::{self, Poly1305};
@@ -17,16 +17,16 @@ fn main() {
     let cycle = nanoseconds_per_cycle();
     println!("core clock {:.2} GHz, {}", 1.0 / cycle, Features::detect());
     let data = vec![0x5a; 1 << 20];
-    for row in poly1305::variants().filter(|row| row.name.contains(&only)) {
-        if let Err(missing) = row.check(Features::detect()) {
-            println!("{:10} not here: no {missing}", row.name);
+    for variant in poly1305::variants().filter(|variant| variant.name.contains(&only)) {
+        if let Err(missing) = variant.check(Features::detect()) {
+            println!("{:10} not available: no {missing}", variant.name);
             continue;
         }
-        let features = Features::detect().only(row.needs);
-        print!("{:10}", row.name);
+        let features = Features::detect().only(variant.needs);
+        print!("{:10}", variant.name);
         for n in [64, 256, 1 << 10, 4 << 10, 16 << 10, 256 << 10] {
             let ns = best_time(|| {
-                let mut poly = Poly1305::new(black_box(&[7; 32]), features).expect("a row");
+                let mut poly = Poly1305::new(black_box(&[7; 32]), features).expect("a variant");
                 poly.update(black_box(&data[..n]));
                 black_box(poly.finalize());
             });

@@ -1,9 +1,11 @@
-//! Times every row of the registry, and prints the table that its ranks rest on.
+//! Times every provider of every algorithm, and prints the table that the ranks of the providers rest on.
 //!
-//! `cargo bench -p sealane-lab-bench --bench rank`
+//! ```text
+//! cargo bench -p sealane-lab-bench --bench rank
+//! ```
 //!
-//! All rows of an algorithm are timed in turn, many times over, so that a slow moment of the machine hits all of them;
-//! each number is a median. Rows are printed in the order of the geometric mean of all their times.
+//! The providers of an algorithm are timed in interleaved rounds, so that a slow moment of the machine hits all of them;
+//! each number is a median. Providers are printed in the order of the geometric mean of their times.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use lab_bench::clock::{medians, time};
@@ -14,7 +16,6 @@ use std::time::Duration;
 const SIZES: [(&str, usize); 3] = [("64 B", 64), ("16 KiB", 16 << 10), ("1 MiB", 1 << 20)];
 const OPERATIONS: [&str; 3] = ["seal in place", "seal apart", "open apart"];
 const ROUNDS: usize = 201;
-/// Long against the clock, short against a time slice.
 const SAMPLE: Duration = Duration::from_micros(50);
 
 type Timed = Box<dyn FnMut()>;
@@ -30,7 +31,7 @@ fn main() {
     for &algorithm in Algorithm::ALL {
         print_algorithm(algorithm);
     }
-    let seal: Timed = Box::new(through_the_box());
+    let seal: Timed = Box::new(through_the_trait());
     let [through, direct] = medians_of(vec![seal, Box::new(direct())])[..] else { unreachable!() };
     println!(
         "\naes-256-gcm from aws-lc, 64 B in place: {through:.1} ns through the trait, {direct:.1} ns without"
@@ -38,18 +39,18 @@ fn main() {
 }
 
 fn print_algorithm(algorithm: Algorithm) {
-    let rows: Vec<&Entry> = entries().filter(|row| row.algorithm == algorithm).collect();
-    let mut times: Vec<(&Entry, Vec<f64>)> = rows.iter().map(|row| (*row, Vec::new())).collect();
+    let entries: Vec<&Entry> = entries().filter(|entry| entry.algorithm == algorithm).collect();
+    let mut times: Vec<(&Entry, Vec<f64>)> = entries.iter().map(|entry| (*entry, Vec::new())).collect();
     for (_, len) in SIZES {
-        let all = rows.iter().flat_map(|row| operations(row, len)).collect();
+        let all = entries.iter().flat_map(|entry| operations(entry, len)).collect();
         for (i, time) in medians_of(all).into_iter().enumerate() {
             times[i / OPERATIONS.len()].1.push(time);
         }
     }
     let mean = |times: &[f64]| times.iter().map(|time| time.ln()).sum::<f64>();
     times.sort_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
-    for (row, times) in times {
-        print!("| {} | {} |", algorithm.name(), row.provider.name());
+    for (entry, times) in times {
+        print!("| {} | {} |", algorithm.name(), entry.provider.name());
         for (i, time) in times.into_iter().enumerate() {
             match SIZES[i / OPERATIONS.len()].1 {
                 64 => print!(" {time:.0} ns |"),
@@ -60,10 +61,10 @@ fn print_algorithm(algorithm: Algorithm) {
     }
 }
 
-/// The operations of a row, in the order of [`OPERATIONS`].
-fn operations(row: &Entry, len: usize) -> Vec<Timed> {
-    let key = || row.key(&[7; 32][..row.algorithm.key_len()]).expect("a key of its length");
-    let nonce = vec![5; row.algorithm.nonce_len()];
+/// Returns the operations of a provider, in the order of [`OPERATIONS`].
+fn operations(entry: &Entry, len: usize) -> Vec<Timed> {
+    let key = || entry.key(&[7; 32][..entry.algorithm.key_len()]).expect("a key of its length");
+    let nonce = vec![5; entry.algorithm.nonce_len()];
     let (plaintext, mut sealed, mut tag) = (vec![1; len], vec![0; len], [0; 16]);
     key().seal(&nonce, b"", InOut::apart(&plaintext, &mut sealed), &mut tag).expect("seals");
 
@@ -86,9 +87,9 @@ fn operations(row: &Entry, len: usize) -> Vec<Timed> {
     ]
 }
 
-fn through_the_box() -> impl FnMut() {
-    let row = providers::choose(Algorithm::Aes256Gcm, Some(providers::Provider::AwsLc)).expect("is there");
-    let key = row.key(&[7; 32]).expect("a key of its length");
+fn through_the_trait() -> impl FnMut() {
+    let entry = providers::choose(Algorithm::Aes256Gcm, Some(providers::Provider::AwsLc)).expect("is there");
+    let key = entry.key(&[7; 32]).expect("a key of its length");
     let (mut data, mut tag, nonce) = ([1; 64], [0; 16], [5; 12]);
     move || {
         let data = InOut::in_place(&mut data);

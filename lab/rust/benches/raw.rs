@@ -1,10 +1,10 @@
-//! Native raw ciphers against RustCrypto's, in one process, in turns: medians, ratios and their targets.
+//! Native raw ciphers against RustCrypto, in interleaved rounds of one process: medians, ratios and their targets.
 //!
 //! ```text
 //! cargo bench -p sealane-lab-bench --bench raw -- [part of a name]
 //! ```
 //!
-//! OpenSSL is a peer of these too: `lab/bench/raw.py` measures it where both are called from Python.
+//! `lab/bench/raw.py` compares the same ciphers with OpenSSL, called from Python.
 
 use chacha20::ChaCha20 as TheirChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};
@@ -19,7 +19,6 @@ use std::hint::black_box;
 use std::time::Duration;
 
 const ROUNDS: usize = 201;
-/// Long against the clock, short against a time slice.
 const SAMPLE: Duration = Duration::from_micros(60);
 const SIZES: [(&str, usize); 5] =
     [("64 B", 64), ("256 B", 256), ("1 KiB", 1 << 10), ("16 KiB", 16 << 10), ("1 MiB", 1 << 20)];
@@ -28,20 +27,20 @@ const KEY: [u8; 32] = [7; 32];
 /// A call on a buffer.
 type Call = Box<dyn FnMut(&mut [u8])>;
 
-/// Ours and theirs, which do the same.
+/// The same operation by sealane and by RustCrypto.
 struct Contest {
     name: &'static str,
     variant: &'static str,
     ours: Call,
     theirs: Call,
-    /// How many times as fast ours should be, at each of [`SIZES`].
+    /// The least factor by which ours should be faster, at each of [`SIZES`].
     targets: [Option<f64>; 5],
 }
 
 fn main() {
     let only = lab_bench::words().next().unwrap_or_default();
     println!(
-        "Core clock {:.2} GHz; medians of {ROUNDS} rounds in turns, in place.\n",
+        "Core clock {:.2} GHz; medians of {ROUNDS} interleaved rounds, in place.\n",
         1.0 / nanoseconds_per_cycle()
     );
     println!("| | variant | bytes | native | B/cycle | RustCrypto | times as fast | target | |");
@@ -65,7 +64,7 @@ fn contests() -> Vec<Contest> {
 }
 
 fn chacha20() -> Contest {
-    let ours = ChaCha20::new(&KEY, Features::detect()).expect("a row");
+    let ours = ChaCha20::new(&KEY, Features::detect()).expect("a variant");
     Contest {
         name: "ChaCha20",
         variant: ours.variant(),
@@ -81,13 +80,13 @@ fn chacha20() -> Contest {
 
 fn poly1305() -> Contest {
     let features = Features::detect();
-    let variant = Poly1305::new(&KEY, features).expect("a row").variant();
+    let variant = Poly1305::new(&KEY, features).expect("a variant").variant();
     Contest {
         name: "Poly1305",
         variant,
-        // The tag goes into the data, so that the two can be compared.
+        // The tag is written into the data, so that the two results can be compared.
         ours: Box::new(move |data| {
-            let mut mac = Poly1305::new(black_box(&KEY), features).expect("a row");
+            let mut mac = Poly1305::new(black_box(&KEY), features).expect("a variant");
             mac.update(data);
             data[..16].copy_from_slice(&mac.finalize());
         }),

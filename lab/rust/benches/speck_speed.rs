@@ -1,10 +1,10 @@
-//! Speck of every size and row: what long data takes, and what a block and a new key take.
+//! The time of Speck on long data, on one block and for a new key, for every size and variant.
 //!
 //! ```text
-//! cargo bench -p sealane-lab-bench --bench speck_speed -- [row or size]
+//! cargo bench -p sealane-lab-bench --bench speck_speed -- [variant or size]
 //! ```
 //!
-//! Each figure is the best of many short runs, since whatever else runs here only makes it worse.
+//! Each figure is the best of many short runs, because other load on the machine only makes a run slower.
 
 use kernels::InOut;
 use kernels::cpu::Features;
@@ -19,17 +19,17 @@ fn main() {
     let only = lab_bench::words().next().unwrap_or_default();
     let (cycle, here) = (nanoseconds_per_cycle(), Features::detect());
     println!("core clock {:.2} GHz, {here}", 1.0 / cycle);
-    for row in speck::variants() {
-        if let Err(missing) = row.check(here) {
-            println!("{:8} not here: no {missing}", row.name);
+    for variant in speck::variants() {
+        if let Err(missing) = variant.check(here) {
+            println!("{:8} not available: no {missing}", variant.name);
             continue;
         }
-        let features = here.only(row.needs);
-        for size in Size::ALL.into_iter().filter(|size| row.name == only || size.name().contains(&only)) {
+        let features = here.only(variant.needs);
+        for size in Size::ALL.into_iter().filter(|size| variant.name == only || size.name().contains(&only)) {
             let key = &[7; 32][..size.key_len()];
             let speck = Speck::new(size, key, ORDER, features).expect("a good length");
             let iv = black_box(vec![1; size.block_len()]);
-            print!("{:8} {:13}", row.name, size.name());
+            print!("{:8} {:13}", variant.name, size.name());
             for len in [256, 1 << 10, 16 << 10, 1 << 20] {
                 let mut data = PageBuffer::new(len, 0);
                 let ns = best_time(|| {
@@ -38,7 +38,7 @@ fn main() {
                 });
                 per_byte(len, ns, cycle);
             }
-            // Whole blocks of every size.
+            // A multiple of every block size.
             let len = 48 * 341;
             let (from, mut to) = (PageBuffer::new(len, 0), PageBuffer::new(len, 1088));
             let mut both = |blocks: fn(&Speck, InOut<'_>)| {
@@ -57,7 +57,7 @@ fn per_byte(len: usize, ns: f64, cycle: f64) {
     print!(" {len:>5}: {:5.3} B/c {:5.2} GB/s", cycle * len as f64 / ns, len as f64 / ns);
 }
 
-/// A new key, a new key and a block, and one block after the other.
+/// Prints the times of a new key, of a new key and a block, and of a block.
 fn small(speck: &Speck, key: &[u8], features: Features) {
     let new = || Speck::new(speck.size(), black_box(key), ORDER, features).expect("a good length");
     let mut block = vec![3; speck.size().block_len()];

@@ -1,7 +1,7 @@
 //! The AES speed limit of this processor: AES rounds on registers, with no load and no store between them.
 //!
-//! The loop keeps twelve vectors in flight, enough to hide the latency of an AES round on every processor measured so
-//! far. A message has fewer of them per keystream chunk, but begins the next chunk while the last one is under way.
+//! The loop keeps twelve vectors in flight, half as many again as the eight of the kernels, because a kernel begins the
+//! next vectors of a message while the last ones are under way.
 //! The round is the `Cipher()` loop body of FIPS 197, section 5.1: SubBytes, ShiftRows, MixColumns, AddRoundKey.
 //! Every round uses the same round key, because fifteen keys and twelve blocks do not fit into 16 registers.
 
