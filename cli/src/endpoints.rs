@@ -6,14 +6,14 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 
-/// The source of data.
+/// The source of data, as it is named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Stdin,
     File(PathBuf),
 }
 
-/// The destination of data.
+/// The destination of data, as it is named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Stdout,

@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The name in `--json`.
+    /// Returns the name of the kind in the output of `--json`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Authentication => "authentication",
@@ -45,7 +45,7 @@ impl Kind {
         }
     }
 
-    /// The exit status.
+    /// Returns the exit status of a program that ends with this kind of failure.
     pub(crate) fn status(self) -> u8 {
         match self {
             Self::Misuse => 2,
@@ -75,7 +75,7 @@ impl Failure {
         Self::misuse(parts.join("; ").replace("Usage: ", "usage: "))
     }
 
-    /// An interruption by a signal.
+    /// An interruption by a signal, for example by Ctrl-C.
     pub(crate) fn interrupted() -> Self {
         Self { kind: Kind::Interrupted, text: "interrupted; no incomplete file is left".into() }
     }
@@ -203,7 +203,7 @@ impl Failure {
         }
     }
 
-    /// Appends more text.
+    /// Appends more text to the message, for example advice that depends on the command.
     pub(crate) fn and(mut self, more: &str) -> Self {
         self.text = format!("{}; {more}", self.text);
         self

@@ -1,4 +1,4 @@
-//! From the keys, people and passphrases that were typed to what locks and unlocks files.
+//! Keys, recipients and passphrases, loaded as the options of a command name them.
 
 use crate::args;
 use crate::error::{Failure, name};
@@ -10,7 +10,7 @@ use sealane::keys::{self, KeyFile, LoadOptions, Reference, SecretKey};
 use sealane::{Error, Misuse};
 use std::path::Path;
 
-/// Builds the keys of files to encrypt. All mistakes in the arguments are found here, before any file is touched.
+/// Loads the keys to encrypt with. Mistakes in the options are found here, before any file is opened.
 pub(crate) fn encrypt_with(args: &args::EncryptWith, console: &Console) -> Result<EncryptWith, Failure> {
     let (mut subject, mut params) = ("the recipients".to_owned(), EncryptParams::default());
     let passphrase;
@@ -25,12 +25,12 @@ pub(crate) fn encrypt_with(args: &args::EncryptWith, console: &Console) -> Resul
         params.recipients = Some(recipients(&args.recipients, &args.recipients_files)?);
     }
     params.armor = if args.armor { Armor::Ascii } else { Armor::Binary };
-    // On Unix the bytes that were typed, in any encoding.
+    // On Unix these are the bytes of the argument, in any encoding.
     (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
     params.build().map_err(|e| failure(&subject, e))
 }
 
-/// Builds the keys of files to decrypt.
+/// Loads the keys to decrypt with. Mistakes in the options are found here, before any file is opened.
 pub(crate) fn decrypt_with(args: &args::DecryptWith, console: &Console) -> Result<DecryptWith, Failure> {
     let (mut subject, mut params) = ("the identities".to_owned(), DecryptParams::default());
     let passphrase;
@@ -48,7 +48,7 @@ pub(crate) fn decrypt_with(args: &args::DecryptWith, console: &Console) -> Resul
     params.build().map_err(|e| failure(&subject, e))
 }
 
-/// Phrases a mistake in the arguments with the names of the options.
+/// Returns the failure for an error of the key builder, with the names of the options.
 fn failure(subject: &str, error: Error) -> Failure {
     let Error::Misuse(misuse) = &error else { return Failure::about(subject, error) };
     Failure::misuse(match misuse {
@@ -63,7 +63,7 @@ fn failure(subject: &str, error: Error) -> Failure {
     })
 }
 
-/// Those that were named, and those in files.
+/// Returns the recipients that are named directly and those in recipients files.
 pub(crate) fn recipients(named: &[String], files: &[impl AsRef<Path>]) -> Result<Vec<Recipient>, Failure> {
     let mut all = Vec::new();
     for text in named {
@@ -109,7 +109,7 @@ fn load(
     not_stdin(key, "the key")?;
     let about = |error| Failure::about(&name(key), error);
     let reference = Reference::parse(key.as_os_str()).map_err(about)?;
-    // Read once: the content of a pipe is gone afterwards.
+    // Read only once, because the content of a pipe cannot be read again.
     let content = reference.read().map_err(about)?;
     let options = LoadOptions { identities, ..LoadOptions::default() };
     match KeyFile::parse(&content, options) {
@@ -120,7 +120,7 @@ fn load(
         found => {
             let found = found.map_err(about)?;
             if let Some(path) = reference.path() {
-                warn_of_others(path, console);
+                warn_if_readable(path, console);
             }
             Ok(found)
         }
@@ -147,7 +147,7 @@ fn identities(
             result => {
                 let found = result.map_err(about)?;
                 if let Some(path) = reference.path() {
-                    warn_of_others(path, console);
+                    warn_if_readable(path, console);
                 }
                 found
             }
@@ -163,10 +163,10 @@ fn not_stdin(path: &Path, what: &str) -> Result<(), Failure> {
     }
 }
 
-fn warn_of_others(path: &Path, console: &Console) {
+fn warn_if_readable(path: &Path, console: &Console) {
     if others_can_read(path) {
         let name = name(path);
-        console.warn(&format!("{name}: others can read this key; 'chmod 600 {name}' keeps it yours"));
+        console.warn(&format!("{name}: others can read this key; run 'chmod 600 {name}'"));
     }
 }
 

@@ -40,7 +40,7 @@ impl Console {
         self.status.get()
     }
 
-    /// Prints a failure.
+    /// Prints a failure as one line on standard error, and remembers its exit status.
     pub(crate) fn fail(&self, failure: &Failure) {
         if self.status.get() == 0 {
             self.status.set(failure.kind().status());
@@ -52,7 +52,7 @@ impl Console {
         }
     }
 
-    /// Prints a warning.
+    /// Prints a warning as one line on standard error, unless `--quiet` is given.
     pub(crate) fn warn(&self, text: &str) {
         match (self.quiet, self.json) {
             (true, _) => {}
@@ -110,7 +110,7 @@ impl Bar {
         self
     }
 
-    /// Replaces the name of the bar.
+    /// Replaces the name of the bar, for example by the number of files processed so far.
     pub(crate) fn rename(&self, name: String) {
         self.bar.set_prefix(name);
     }

@@ -1,4 +1,6 @@
-"""Bulk calls whose workers are killed: no incomplete target, an error for each lost file, and the next call continues."""
+"""Bulk calls whose workers are killed: no incomplete target, an error for each lost file, and the next
+call continues.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of many files in one call share: a key and every kind of executor."""
+"""A key and every kind of executor, for the tests of bulk calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def opened(path: Path, **how: Any) -> bytes:
 
 
 class Here(concurrent.futures.Executor):
-    """Does it at once, on the calling thread."""
+    """Runs each call at once, on the calling thread."""
 
     def submit(self, work: Any, /, *given: Any, **named: Any) -> concurrent.futures.Future[Any]:
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
@@ -32,21 +32,21 @@ class Here(concurrent.futures.Executor):
 
 
 class Pickling(concurrent.futures.ThreadPoolExecutor):
-    """Keeps the pickle of everything that goes in and out."""
+    """Stores the pickles of all arguments and results."""
 
     def __init__(self) -> None:
         super().__init__(2)
         self.seen: list[bytes] = []
 
     def submit(self, work: Any, /, *given: Any, **named: Any) -> concurrent.futures.Future[Any]:
-        told = pickle.dumps((work, given, named))
-        self.seen.append(told)
+        pickled = pickle.dumps((work, given, named))
+        self.seen.append(pickled)
 
         def unpickled() -> Any:
-            again, given, named = pickle.loads(told)
-            came = pickle.dumps(again(*given, **named))
-            self.seen.append(came)
-            return pickle.loads(came)
+            again, given, named = pickle.loads(pickled)
+            result = pickle.dumps(again(*given, **named))
+            self.seen.append(result)
+            return pickle.loads(result)
 
         return super().submit(unpickled)
 

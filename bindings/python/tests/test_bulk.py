@@ -64,11 +64,11 @@ def fingerprints(pairs: Pairs) -> list[tuple[int, int]]:
 def test_encrypt_many_and_decrypt_many_round_trip(
     pairs: Pairs, tmp_path: Path, kind: str, reference: str
 ) -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     threads: set[int] = set()
 
     def progress(done: int, total: int) -> None:
-        told.append((done, total))
+        reported.append((done, total))
         threads.add(threading.get_ident())
 
     size = sum(source.stat().st_size for source, _ in pairs)
@@ -78,9 +78,9 @@ def test_encrypt_many_and_decrypt_many_round_trip(
         )
         assert report == sealane.BulkReport(done=150, skipped=0, bytes=size, failed={})
         assert threads == {threading.get_ident()}
-        assert [done for done, _ in told] == sorted(done for done, _ in told)
-        assert len(told) >= 3
-        assert told[-1] == (size, size)
+        assert [done for done, _ in reported] == sorted(done for done, _ in reported)
+        assert len(reported) >= 3
+        assert reported[-1] == (size, size)
         back = [(target, tmp_path / "back" / source.name) for source, target in pairs]
         report = sealane.decrypt_many(back, key=reference, context=b"c", executor=executor)
         assert (report.done, report.failed) == (150, {})
@@ -196,10 +196,12 @@ def test_a_call_with_the_same_manifest_continues(pairs: Pairs, tmp_path: Path) -
     assert [i for i in range(100) if before[i] != after[i]] == [5, 6]
     assert opened(pairs[5][1]) == b"changed"
     check(pairs[100:])
-    told: list[tuple[int, int]] = []
-    report = sealane.encrypt_many(pairs, key=KEY, manifest=manifest, progress=lambda *far: told.append(far))
+    reported: list[tuple[int, int]] = []
+    report = sealane.encrypt_many(
+        pairs, key=KEY, manifest=manifest, progress=lambda *far: reported.append(far)
+    )
     assert (report.done, report.skipped, report.bytes) == (0, 150, 0)
-    assert told == [(sum(source.stat().st_size for source, _ in pairs),) * 2]
+    assert reported == [(sum(source.stat().st_size for source, _ in pairs),) * 2]
     back = [(target, tmp_path / "back" / target.name) for _, target in pairs]
     for skipped in 0, 150:
         report = sealane.decrypt_many(back, key=KEY, manifest=tmp_path / "back.manifest")
@@ -270,7 +272,9 @@ def test_an_exception_of_progress_cancels(
 
 
 def press(first: float, heard: threading.Event) -> None:
-    """Presses Ctrl-C. Python loses one during a callback of its garbage collector, which executors and Dask have."""
+    """Presses Ctrl-C. Python loses one during a callback of its garbage collector, which executors and
+    Dask have.
+    """
     wait = first
     while not heard.wait(wait):
         os.kill(os.getpid(), signal.SIGINT)
@@ -298,12 +302,12 @@ def test_ctrl_c(pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 class Counting(concurrent.futures.ThreadPoolExecutor):
-    most = now = 0
+    max_pending = now = 0
 
     def submit(self, *given: Any, **named: Any) -> concurrent.futures.Future[Any]:
         future = super().submit(*given, **named)
         self.now += 1
-        self.most = max(self.most, self.now)
+        self.max_pending = max(self.max_pending, self.now)
         future.add_done_callback(lambda _: setattr(self, "now", self.now - 1))
         return future
 
@@ -313,7 +317,7 @@ def test_the_number_of_batches_in_flight_is_limited(pairs: Pairs, monkeypatch: p
     monkeypatch.setattr(dispatch, "MAX_IN_FLIGHT", 5)
     with Counting(1) as executor:
         assert sealane.encrypt_many(pairs, key=KEY, executor=executor).done == 150
-    assert executor.most <= 5
+    assert executor.max_pending <= 5
 
 
 def test_a_large_file_is_a_batch_of_its_own(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 //! Options that several commands share.
 
-mod locks;
+mod keys;
 
-pub(crate) use locks::{DecryptWith, EncryptWith, Passphrase, formats};
+pub(crate) use keys::{DecryptWith, EncryptWith, Passphrase, formats};
 
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueHint};

@@ -1,4 +1,4 @@
-//! `sealane cat`
+//! The command `sealane cat`, which prints a range of plaintext bytes from an encrypted file.
 
 use super::run::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions};

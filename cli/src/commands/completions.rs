@@ -1,4 +1,4 @@
-//! `sealane completions`
+//! The command `sealane completions`, which prints a completion script for a shell.
 
 use super::run::{Context, Run};
 use crate::error::Failure;

@@ -1,4 +1,4 @@
-//! `sealane decrypt`
+//! The command `sealane decrypt`, for single files, standard input and whole folders.
 
 use super::recursive::Recursive;
 use super::run::{Context, Run};
@@ -12,9 +12,9 @@ use sealane::file::bulk::Operation;
 
 /// Decrypt files, or standard input
 ///
-/// An output file appears complete and verified, or not at all. To standard output, a regular file is written after
-/// its end was verified. The end of a pipe cannot be verified in advance: only exit status 0 means that the output is
-/// complete.
+/// An output file appears complete and verified, or not at all. On standard output, data from a regular file appears
+/// after the end of the file was verified. The end of a pipe cannot be verified in advance: only exit status 0 means
+/// that the output is complete.
 #[derive(Args)]
 pub(crate) struct Decrypt {
     #[command(flatten)]

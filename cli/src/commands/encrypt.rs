@@ -1,4 +1,4 @@
-//! `sealane encrypt`
+//! The command `sealane encrypt`, for single files, standard input and whole folders.
 
 use super::recursive::Recursive;
 use super::run::{Context, Run};

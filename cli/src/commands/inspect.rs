@@ -1,4 +1,4 @@
-//! `sealane inspect`
+//! The command `sealane inspect`, which describes an encrypted file without a key.
 
 use super::run::{Context, Run};
 use crate::args::{OutputOptions, formats};

@@ -1,4 +1,4 @@
-//! `sealane keygen`
+//! The command `sealane keygen`, which generates keys and prints the public key of a private key.
 
 use super::run::{Context, Run};
 use crate::args::{OutputOptions, Passphrase};

@@ -1,4 +1,4 @@
-//! `sealane providers`
+//! The command `sealane providers`, which lists the implementations of each algorithm on this machine.
 
 use super::run::{Context, Run};
 use crate::args::OutputOptions;

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 /// Number of files from which a passphrase, with about one second for each file, is warned of.
 const MANY_PASSPHRASE_FILES: usize = 10;
 
-/// Number of results that are printed at once.
+/// Number of results that are printed at once, while the progress bar is removed from the terminal.
 const BATCH: usize = 64;
 
-/// A bulk job as it was requested.
+/// A bulk job, as the options of the command line request it.
 pub(super) struct Recursive<'a> {
     inputs: &'a [PathBuf],
     /// The target folder; `None` for files that are verified.
@@ -31,7 +31,7 @@ pub(super) struct Recursive<'a> {
 }
 
 impl<'a> Recursive<'a> {
-    /// The job of `encrypt` and `decrypt`.
+    /// Returns the job of `encrypt` and `decrypt`, which needs a folder as its output.
     pub(super) fn transfer(
         args: &'a Transfer,
         suffix: Suffix<'a>,
@@ -50,7 +50,7 @@ impl<'a> Recursive<'a> {
         })
     }
 
-    /// The job of `verify`.
+    /// Returns the job of `verify`, which has neither an output nor a manifest.
     pub(super) fn verify(
         inputs: &'a [PathBuf],
         folders: &'a Folders,
@@ -199,7 +199,7 @@ impl<'a> Recursive<'a> {
     }
 }
 
-/// Reports a file that was verified.
+/// Prints the result for a verified file, with the length of its plaintext.
 pub(super) fn report_verified(console: &Console, name: &str, bytes: u64) -> Result<(), Failure> {
     console.result(
         || json!({"file": name, "verified": true, "bytes": bytes}),

@@ -1,4 +1,4 @@
-//! The interface of a command.
+//! The interface of a command, which its parsed arguments implement.
 
 use crate::args::OutputOptions;
 use crate::error::Failure;
@@ -6,7 +6,7 @@ use crate::tui::Console;
 
 /// The environment of a command: its output, and the definition of the program.
 pub(crate) struct Context<'a> {
-    /// The output of the command.
+    /// The output of the command, with the options `--quiet` and `--json` applied.
     pub(crate) console: &'a Console,
     /// Returns the definition of the whole command line, for completion scripts.
     pub(crate) program: fn() -> clap::Command,
@@ -19,6 +19,6 @@ pub(crate) trait Run {
         OutputOptions::default()
     }
 
-    /// Runs the command.
+    /// Runs the command. A failure is printed by the caller and determines the exit status.
     fn run(&self, context: &Context<'_>) -> Result<(), Failure>;
 }

@@ -1,4 +1,4 @@
-//! `sealane verify`
+//! The command `sealane verify`, which decrypts files without writing the plaintext.
 
 use super::recursive::{self, Recursive};
 use super::run::{Context, Run};

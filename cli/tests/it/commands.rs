@@ -45,7 +45,7 @@ fn warns_of_a_key_that_others_can_read() {
     for mode in [0o640, 0o604, 0o644] {
         plain(mode);
         let outcome = sandbox.pipe("encrypt -k k", b"data");
-        outcome.failed(0, "warning: k: others can read this key; 'chmod 600 k'");
+        outcome.failed(0, "warning: k: others can read this key; run 'chmod 600 k'");
         assert!(!outcome.out.is_empty());
         sandbox.pipe("encrypt -k k --quiet", b"data").succeeded();
         let outcome = sandbox.pipe("encrypt -k k --json", b"data");

@@ -1,9 +1,10 @@
 """Bulk calls: many files at once, on threads of the core or on any executor.
 
-A call first looks at all files and refuses what cannot work, before anything is written. Then it hands the files to the
-threads or, in batches, to the executor. Results are recorded on the calling thread.
+A call first looks at all files and refuses what cannot work, before anything is written. Then it hands the
+files to the threads or, in batches, to the executor. Results are recorded on the calling thread.
 
-The calls import the modules that do the work: executors and pickle take longer to import than the rest of sealane.
+The calls import the modules that do the work: executors and pickle take longer to import than the rest of
+sealane.
 """
 
 from __future__ import annotations
@@ -50,17 +51,17 @@ def encrypt_many(
 ) -> BulkReport:
     """Encrypts the first file of each pair to the second, with either ``key`` or ``recipients``.
 
-    A target appears complete or not at all. A file that fails does not stop the others. The folders of the targets are
-    created.
+    A target appears complete or not at all. A file that fails does not stop the others. The folders of the
+    targets are created.
 
     Parameters
     ----------
     pairs : iterable of (str or os.PathLike, str or os.PathLike)
         Sources and targets, for example ``[("a.csv", "a.csv.sealed")]``.
     key : bytes-like, sealane.keys.Key, sealane.keys.TinkKeyset, or str
-        A str is a reference, for example "env:NAME" or "file:PATH" (see ``sealane.keys.resolve``). Each worker
-        process resolves it once. Only references can be sent to other processes. A worker process keeps the
-        key until it works for another call or ends.
+        A str is a reference, for example "env:NAME" or "file:PATH" (see ``sealane.keys.resolve``). Each
+        worker process resolves it once. Only references can be sent to other processes. A worker process
+        keeps the key until it works for another call or ends.
     executor : concurrent.futures.Executor, optional
         For example a process pool or Dask's ``client.get_executor()``. It is not shut down. Default: threads
         of the core, one per core, at most 8.

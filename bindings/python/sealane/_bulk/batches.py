@@ -1,12 +1,12 @@
 """The description of a bulk call that workers get, and the functions that they run.
 
-A worker may be a thread of this process, another process, or a process on another machine. The description may be
-pickled, logged and shown on a dashboard, so it contains no secret. A key travels as a reference, and each worker
-process resolves it once per call. A key that was given as bytes stays in the process of the call, where only workers
-of that process find it.
+A worker may be a thread of this process, another process, or a process on another machine. The description
+may be pickled, logged and shown on a dashboard, so it contains no secret. A key travels as a reference, and
+each worker process resolves it once per call. A key that was given as bytes stays in the process of the call,
+where only workers of that process find it.
 
-A worker process that is reused keeps the key of its last call until it works for another call or ends, because it is
-not told that a call has ended.
+A worker process that is reused keeps the key of its last call until it works for another call or ends,
+because it is not told that a call has ended.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextlib.contextmanager
 def calling(task: Task, operation: Operation | None) -> Iterator[None]:
-    """Makes ``operation``, or the one that a worker of this process resolves, available until the call ends."""
+    """Makes ``operation``, or the one that a worker resolves here, available until the call ends."""
     with _guard:
         _calls_here.add(task.call)
         if operation is not None:
@@ -102,7 +102,7 @@ def calling(task: Task, operation: Operation | None) -> Iterator[None]:
 
 
 def operation_of(task: Task) -> Operation:
-    """Returns the operation of a call. Resolves its references if this process has not done so for this call."""
+    """Returns the operation of a call. The first caller in a process resolves the references."""
     with _guard:
         if (operation := _operations.get(task.call)) is None:
             operation = _resolved(task)
@@ -125,7 +125,7 @@ def _resolved(task: Task) -> Operation:
 
 
 def prepare(task: Task, manifest: str | None, finished: str | None) -> Exception | None:
-    """Resolves the key, and checks that it opens the target ``finished`` of the manifest. Returns the error."""
+    """Resolves the key and checks that it opens ``finished``, a target of the manifest. Returns the error."""
     try:
         operation = operation_of(task)
         if manifest is not None and finished is not None:
@@ -155,8 +155,8 @@ def run(task: Task, files: Files) -> Failures:
 
 
 def _portable(error: BaseException, path: str | None) -> Exception:
-    """Returns ``error`` with the path it is about. An exception that does not survive pickling is replaced by its text,
-    because a process pool breaks on an exception that cannot be unpickled.
+    """Returns ``error`` with the path it is about. An exception that does not survive pickling is replaced by
+    its text, because a process pool breaks on an exception that cannot be unpickled.
     """
     if not isinstance(error, Exception):
         error = SealaneError(f"stopped by {type(error).__name__}")

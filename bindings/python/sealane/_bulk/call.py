@@ -10,8 +10,8 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, TypeAlias
 
 from sealane import _native
-from sealane._bulk import dispatch
 from sealane._bulk.batches import Task, calling
+from sealane._bulk.dispatch import check, cut, schedule, work
 from sealane._bulk.report import BulkReport
 from sealane._reference import identity, is_reference
 
@@ -84,18 +84,18 @@ class Call:
         task = self._task
         with contextlib.ExitStack() as stack:
             stack.enter_context(calling(task, self._operation))
-            dispatch.check(executor, task, None, None)
+            check(executor, task, None, None)
             notes = None
             if manifest is not None:
                 notes = stack.enter_context(contextlib.closing(_native.Manifest(manifest)))
             tally = _Tally(found, notes, progress)
             if tally.finished is not None:
-                dispatch.check(executor, task, manifest, tally.finished)
+                check(executor, task, manifest, tally.finished)
             tally.make(found.folders)
             if executor is None:
-                dispatch.schedule(task, list(tally.placed()), tally.note, tally.tell)
+                schedule(task, list(tally.placed()), tally.note, tally.tell)
             else:
-                dispatch.work(executor, task, dispatch.cut(tally.placed()), tally.note, tally.tell)
+                work(executor, task, cut(tally.placed()), tally.note, tally.tell)
             report = tally.report()
         if report.failed and errors == "raise":
             files = report.done + report.skipped + len(report.failed)
@@ -119,7 +119,7 @@ class _Tally:
         self._progress = progress
         self._total = sum(pair.size for pair in found.pairs)
         self._failed = dict(found.failed)
-        self._done = self._bytes = self._told = 0
+        self._done = self._bytes = self._reported = 0
         self._todo = found.pairs
         self.finished: str | None = None
         """One target that was finished by an earlier call."""
@@ -179,13 +179,13 @@ class _Tally:
 
     def tell(self) -> None:
         """Reports progress."""
-        self._told = self._passed
+        self._reported = self._passed
         if self._progress is not None:
             self._progress(self._passed, self._total)
 
     def report(self) -> BulkReport:
         """Returns the report, and reports progress if that has not been done since the last files."""
-        if self._told != self._passed:
+        if self._reported != self._passed:
             self.tell()
         return BulkReport(self._done, self._skipped, self._bytes, self._failed)
 

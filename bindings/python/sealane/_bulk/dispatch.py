@@ -1,4 +1,4 @@
-"""Hands files to an executor or to the threads of the core, and collects the results on the calling thread."""
+"""Hands files to an executor or to threads of the core. Collects the results on the calling thread."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ Note: TypeAlias = Callable[[Batch, Failures], None]
 BATCH_FILES = 64
 """Largest number of files in a batch, which share the cost of handing a batch over."""
 MAX_IN_FLIGHT = 256
-"""Largest number of batches that are handed over at once: enough for the threads of a large cluster, and few for the
-scheduler of the executor."""
+"""Largest number of batches that are handed over at once: enough for the threads of a large cluster."""
 
 
 def cut(pairs: Iterable[Pair]) -> Iterator[Batch]:
-    """Yields batches: at most ``BATCH_FILES`` small files of ``PARALLEL_FILE_LEN`` bytes in total, or one large file."""
+    """Yields batches of up to ``BATCH_FILES`` files with ``PARALLEL_FILE_LEN`` bytes, or one large file."""
     batch: list[Pair] = []
     size = 0
     for pair in pairs:
@@ -41,7 +40,8 @@ def cut(pairs: Iterable[Pair]) -> Iterator[Batch]:
 
 
 def check(executor: Executor | None, task: Task, manifest: str | None, finished: str | None) -> None:
-    """Checks in a worker that the key is available and opens the target ``finished`` of the manifest. Raises the error.
+    """Checks in a worker that the key is available and opens the target ``finished`` of the manifest. Raises
+    the error.
 
     A worker that vanished raises nothing here: then each file has the error.
     """
@@ -78,7 +78,7 @@ def schedule(task: Task, pairs: Sequence[Pair], note: Note, tell: Callable[[], N
         ended.extend(results)
         note_all()
         if not stopped:
-            stopped = True  # If this raises, files in progress are noted and no longer told.
+            stopped = True  # If this raises, files in progress are noted without a call.
             tell()
             stopped = False
 
@@ -91,10 +91,11 @@ def schedule(task: Task, pairs: Sequence[Pair], note: Note, tell: Callable[[], N
 def work(
     executor: Executor, task: Task, batches: Iterable[Batch], note: Note, tell: Callable[[], None]
 ) -> None:
-    """Calls ``note`` with the result of each batch, then ``tell``, on this thread. An exception of ``tell``, or Ctrl-C,
-    ends the work: batches that have not begun are cancelled; the others are awaited and noted.
+    """Calls ``note`` with the result of each batch, then ``tell``, on this thread. An exception of ``tell``,
+    or Ctrl-C, ends the work: batches that have not begun are cancelled; the others are awaited and noted.
     """
-    # Workers may have another current folder. Paths are not normalised: after a link to a folder, ".." is its parent.
+    # Workers may have another current folder. Paths are not normalised: after a link to a folder, ".." is its
+    # parent.
     here = os.getcwd()
     pending: dict[Future[Failures], Batch] = {}
     ended: SimpleQueue[Future[Failures]] = SimpleQueue()
@@ -123,10 +124,11 @@ def work(
             collect()
             tell()
     except BaseException:
-        # If no future is running, the executor does not report that, as Dask's. Cancelling would also drop batches that
-        # are running, and they would finish unnoticed.
+        # If no future is running, the executor does not report that, as Dask's. Cancelling would also drop
+        # batches that are running, and they would finish unnoticed.
         reports_running = any(future.running() for future in pending)
-        # Not taken from `ended`: Ctrl-C may have come after a future was taken from it and before it was noted.
+        # Not taken from `ended`: Ctrl-C may have come after a future was taken from it and before it was
+        # noted.
         wait([future for future in pending if not (reports_running and future.cancel())])
         for future, batch in pending.items():
             note(batch, _outcome(future, batch))
@@ -144,7 +146,7 @@ def _outcome(future: Future[Failures], batch: Batch) -> Failures:
 
 
 def _lost(error: BaseException, batch: Batch) -> Failures:
-    """The executor failed, so the state of these files is unknown. Dask's exception is recognised by its name."""
+    """Returns errors for files that a failed executor lost. Dask's exception is known by its name."""
     vanished = isinstance(error, BrokenExecutor | CancelledError) or type(error).__name__ == "KilledWorker"
     why = "the worker vanished" if vanished else f"the worker failed: {type(error).__name__}: {error}"
     failures: Failures = {}

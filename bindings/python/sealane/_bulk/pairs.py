@@ -53,7 +53,8 @@ def many(pairs: Iterable[tuple[Path, Path]], manifest: str | None) -> Found:
 def tree(src: str, dst: str | None, suffix: str, remove_suffix: bool, manifest: str | None) -> Found:
     """Returns the files below a folder, without the manifest. Without ``dst`` they are only read.
 
-    Raises OSError if ``src`` is not a folder, ValueError if a target would replace a source or another target.
+    Raises OSError if ``src`` is not a folder, ValueError if a target would replace a source or another
+    target.
     """
     folders, pairs, problems = _native.walk(src, dst, suffix, remove_suffix)
     if not os.path.isdir(src):

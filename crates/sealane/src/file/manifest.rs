@@ -266,8 +266,8 @@ impl Name {
 /// A visitor that asks for bytes gets a lone surrogate from serde_json in WTF-8; as text it would be an error.
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl Visitor<'_> for Text {
+        struct PathVisitor;
+        impl Visitor<'_> for PathVisitor {
             type Value = Name;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -278,7 +278,7 @@ impl<'de> Deserialize<'de> for Name {
                 Ok(Name(bytes.to_vec()))
             }
         }
-        from.deserialize_bytes(Text)
+        from.deserialize_bytes(PathVisitor)
     }
 }
 
@@ -457,7 +457,7 @@ mod test {
 
     #[cfg(unix)]
     #[test]
-    fn names_of_any_bytes_are_told_apart() {
+    fn names_of_any_bytes_are_distinguished() {
         use std::os::unix::ffi::OsStrExt;
         let folder = Folder::new("bytes");
         let name = |bytes: &[u8]| folder.0.join(std::ffi::OsStr::from_bytes(bytes));

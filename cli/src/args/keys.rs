@@ -10,7 +10,8 @@ use std::path::PathBuf;
 #[derive(Group)]
 #[group(required = true, multiple = true, args = ["key", "recipients", "recipients_files", "passphrase"])]
 pub(crate) struct EncryptWith {
-    /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in JSON
+    /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in JSON. env:NAME reads
+    /// the key from an environment variable
     #[arg(
         short,
         long,
@@ -60,7 +61,8 @@ pub(crate) struct EncryptWith {
 #[derive(Group)]
 #[group(required = true, multiple = true, args = ["key", "identities", "passphrase"])]
 pub(crate) struct DecryptWith {
-    /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in JSON
+    /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in JSON. env:NAME reads
+    /// the key from an environment variable
     #[arg(
         short,
         long,
