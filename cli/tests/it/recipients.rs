@@ -205,6 +205,14 @@ fn identity_files_encrypted_with_a_passphrase() {
 }
 
 #[test]
+fn a_key_from_the_environment() {
+    let sandbox = sandbox();
+    sandbox.shell("NAME=$(cat k) $SEALANE encrypt -k env:NAME -o sealed plain").succeeded();
+    assert!(sandbox.run("decrypt -k k sealed").succeeded() == data(200_000));
+    sandbox.refuses("encrypt -k env:SEALANE_NO_SUCH_KEY -o x plain", 1, "SEALANE_NO_SUCH_KEY");
+}
+
+#[test]
 fn tink_formats_and_keysets() {
     let sandbox = sandbox();
     for format in ["tink-4kb", "tink-1mb"] {
