@@ -1,4 +1,4 @@
-"""`sealane.keys`: files that others read, written once, for one's own eyes."""
+"""Tests of `sealane.keys`: key files of all kinds, their permissions, and errors."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from support import leftovers
 
 KEYS = {kind: sealane.keys.generate(kind) for kind in KINDS if not kind.startswith("rsa-")}
 KEYS["rsa-2048"] = sealane.keys.generate("rsa-2048")
-"""One of each kind; of RSA the quickest."""
+"""A key of each kind; for RSA, the fastest to generate."""
 SYMMETRIC = [kind for kind in KEYS if kind.startswith("aes-")]
 PAIRS = [kind for kind in KEYS if kind not in SYMMETRIC]
 PEM = ["rsa-2048", "p-256", "secp256k1", "x25519"]
-"""Those that a stranger reads as well."""
+"""The kinds that `cryptography` reads too."""
 READER = sealane.keys.generate("age")
 
 
@@ -38,11 +38,12 @@ def public(key: Key) -> PublicKey:
 
 
 def same(a: Key, b: Key) -> bool:
-    return (a.kind, a.to_text()) == (b.kind, b.to_text())
+    assert (a == b) == ((a.kind, a.to_text()) == (b.kind, b.to_text()))
+    return a == b
 
 
 @pytest.mark.parametrize(("kind", "length"), [("aes-128", 16), ("aes-256", 32)])
-def test_there_and_back(tmp_path: Path, kind: str, length: int) -> None:
+def test_symmetric_keys_round_trip(tmp_path: Path, kind: str, length: int) -> None:
     key = sealane.keys.generate(kind)
     assert len(bytes(key)) == length
     assert bytes(key) != bytes(sealane.keys.generate(kind))
@@ -50,7 +51,7 @@ def test_there_and_back(tmp_path: Path, kind: str, length: int) -> None:
     key.save(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert bytes(sealane.keys.load(str(path))) == bytes(key)
-    # RFC 7517: what any other software reads.
+    # The format of RFC 7517.
     jwk = json.loads(path.read_text())
     assert jwk["kty"] == "oct"
     assert base64.urlsafe_b64decode(jwk["k"] + "==") == bytes(key)
@@ -61,14 +62,14 @@ def test_there_and_back(tmp_path: Path, kind: str, length: int) -> None:
     assert leftovers(tmp_path, "key") == []
 
 
-def test_a_key_object_is_as_good_as_its_bytes() -> None:
+def test_a_key_object_equals_its_bytes() -> None:
     key = sealane.keys.generate("aes-256")
     assert sealane.Aead("aes-256-gcm", key).open(sealane.Aead("aes-256-gcm", bytes(key)).seal(b"x")) == b"x"
     assert sealane.decrypt(sealane.encrypt(b"x", key=key), key=bytes(key)) == b"x"
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "key", '{"kty":"oct"', '{"kty":"RSA","k":"AAAA"}', "\0\0"])
-def test_what_is_no_key_file(tmp_path: Path, text: str) -> None:
+def test_rejects_other_files(tmp_path: Path, text: str) -> None:
     path = tmp_path / "key"
     path.write_text(text)
     with pytest.raises(sealane.FormatError):
@@ -88,7 +89,7 @@ def test_errors(tmp_path: Path) -> None:
         sealane.keys.Key()
 
 
-# ---- every kind -----------------------------------------------------------------------------------------
+# ---- all kinds ------------------------------------------------------------------------------------------
 
 
 def test_kinds() -> None:
@@ -126,7 +127,7 @@ def test_files_and_texts(tmp_path: Path, kind: str) -> None:
     with pytest.raises(FileExistsError) as caught:
         sealane.keys.generate("aes-128").save(path)
     assert caught.value.filename == str(path)
-    # Where others could read what is replaced, they cannot read what replaces it.
+    # The permissions of a replaced file are not kept.
     path.chmod(0o644)
     key.save(path, overwrite=True)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -135,7 +136,7 @@ def test_files_and_texts(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["aes-256", "age", *PEM, "x-wing"])
-def test_under_a_passphrase(tmp_path: Path, kind: str) -> None:
+def test_passphrase(tmp_path: Path, kind: str) -> None:
     key, path, words = KEYS[kind], tmp_path / "key", "Grüße"
     key.save(path, words)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -160,7 +161,7 @@ def test_under_a_passphrase(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["aes-128", "age-pq", "p-256"])
-def test_for_recipients(tmp_path: Path, kind: str) -> None:
+def test_recipients(tmp_path: Path, kind: str) -> None:
     key, path = KEYS[kind], tmp_path / "key"
     key.save(path, recipients=[READER.public, str(public(sealane.keys.generate("age")))])
     assert sealane.inspect(path).recipients == ["X25519", "X25519"]
@@ -208,7 +209,7 @@ def test_public_keys(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", PAIRS)
-def test_only_symmetric_keys_are_bytes(kind: str) -> None:
+def test_key_pairs_have_no_bytes(kind: str) -> None:
     with pytest.raises(TypeError, match=f"expected a symmetric key, found a {kind} key"):
         bytes(KEYS[kind])
     with pytest.raises(TypeError, match="symmetric"):
@@ -216,7 +217,7 @@ def test_only_symmetric_keys_are_bytes(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KEYS)
-def test_nothing_secret_is_shown_or_pickled(tmp_path: Path, kind: str) -> None:
+def test_secrets_are_not_shown_or_pickled(tmp_path: Path, kind: str) -> None:
     key = KEYS[kind]
     assert repr(key) == str(key) == f"<sealane.keys.Key {kind}>"
     for attempt in pickle.dumps, copy.copy, copy.deepcopy:
@@ -253,10 +254,77 @@ def test_nothing_secret_is_shown_or_pickled(tmp_path: Path, kind: str) -> None:
         ),
     )
 )
-def test_no_text_does_more_than_raise(text: str | bytes) -> None:
+def test_any_text_parses_or_raises(text: str | bytes) -> None:
     for read in Key.from_text, PublicKey, sealane.keys.TinkKeyset:
         with contextlib.suppress(sealane.FormatError, ValueError):
             read(text)
+
+
+def test_load_returns_the_kind_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for kind, key in KEYS.items():
+        key.save(path, overwrite=True)
+        assert sealane.keys.load(path) == key
+        if kind in PAIRS:
+            with pytest.raises(sealane.FormatError, match="file: expected a public key, found a private key"):
+                PublicKey.load(path)
+            public(key).save(path, overwrite=True)
+            found = sealane.keys.load(path)
+            assert isinstance(found, PublicKey)
+            assert found == public(key)
+    keyset = sealane.keys.TinkKeyset.from_key(bytes(32), "tink-1mb")
+    path.write_text(keyset.to_json())
+    found = sealane.keys.load(path)
+    assert isinstance(found, sealane.keys.TinkKeyset)
+    assert found.to_json() == keyset.to_json()
+
+
+def test_a_public_key_is_not_a_private_key() -> None:
+    key = public(KEYS["x25519"])
+    with pytest.raises(TypeError, match=r"expected a symmetric key .*, found a public key .*PublicKey x25519"):
+        sealane.Aead("aes-256-gcm", key)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"expected a private key .*, found a public key .*PublicKey x25519"):
+        sealane.hybrid.open(key, bytes(100))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected a private key as identity, found a public key"):
+        sealane.decrypt(b"", identities=[public(KEYS["age"])])
+    with pytest.raises(TypeError, match="expected a public key as recipient, found a private key"):
+        sealane.encrypt(b"", recipients=[KEYS["age"]])
+
+
+def test_jwk_members(tmp_path: Path) -> None:
+    path, other = tmp_path / "file", tmp_path / "other"
+    key = Key.from_bytes(bytes(32), kid="2026", alg="A256GCM", use="enc")
+    key.save(path)
+    assert json.loads(path.read_text()) | {"k": ""} == {
+        "kty": "oct",
+        "k": "",
+        "kid": "2026",
+        "alg": "A256GCM",
+        "use": "enc",
+    }
+    again = sealane.keys.load(path)
+    assert (again.kid, again.alg, again.use) == ("2026", "A256GCM", "enc")
+    # The members are labels: the key is equal without them.
+    assert again == Key.from_bytes(bytes(32))
+    assert (KEYS["aes-256"].kid, KEYS["p-256"].kid, KEYS["p-256"].alg, KEYS["p-256"].use) == (None,) * 4
+    both = [json.loads(text) for text in [key.to_text(), KEYS["aes-128"].to_text()]]
+    path.write_text(json.dumps({"keys": both}))
+    assert sealane.keys.load(path, kid="2026") == key
+    with pytest.raises(ValueError, match="2 keys; select one by its kid: \"2026\", none"):
+        sealane.keys.load(path)
+    with pytest.raises(ValueError, match="no key has the kid \"2027\""):
+        sealane.keys.load(path, kid="2027")
+    other.write_text(json.dumps({"keys": both[1:]}))
+    assert sealane.keys.load(other) == KEYS["aes-128"]
+
+
+def test_equal_keys() -> None:
+    for key in KEYS.values():
+        assert key == Key.from_text(key.to_text())
+        assert key != KEYS["x25519" if key.kind != "x25519" else "p-256"]
+        assert key != key.to_text()
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(key)
 
 
 # ---- secp256k1 ------------------------------------------------------------------------------------------
@@ -287,14 +355,14 @@ def test_hexadecimal() -> None:
 
 
 def test_derive() -> None:
-    """The values are of `cryptography`'s Argon2id, which is OpenSSL's."""
+    """The values are those of Argon2id in `cryptography`, which is that of OpenSSL."""
     derive = sealane.keys.derive
     known = "661fefbd6f29bcbc8f4646abc32a9d7a4645bb5c059537f8a5587f31adbecccd"
     for passphrase in "password", b"password", bytearray(b"password"):
         assert derive(passphrase, b"somesalt").hex() == known
     quick = {"length": 16, "memory_kib": 8, "passes": 1, "lanes": 1}
     assert derive("password", b"somesalt", **quick).hex() == "f73a73d271859d21ef45465da12bdf86"
-    # Not only texts: 32 bytes of a hash are as good.
+    # Bytes that are not text are passphrases too, for example a hash.
     assert len(derive(hashlib.sha256(b"x").digest(), os.urandom(16), **quick)) == 16
     key = derive("password", memoryview(b"somesalt"), **{**quick, "length": 32})
     assert sealane.decrypt(sealane.encrypt(b"x", key=key), key=key) == b"x"

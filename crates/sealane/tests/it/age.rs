@@ -1,6 +1,6 @@
-//! age files: every kind of recipient, what strangers wrote, every way to be wrong.
+//! Tests of age files: all recipient types, files of other implementations, and errors.
 //!
-//! `age/` has keys made by ssh-keygen (OpenSSH 9.2) and a file that the program age 1.1.1 encrypted for them.
+//! The folder `age/` has keys of ssh-keygen (OpenSSH 9.2) and a file that the program age 1.1.1 encrypted for them.
 
 use proptest::prelude::*;
 use sealane::age::armor::{Decoder, Encoder, View};
@@ -16,15 +16,15 @@ const ED25519_PROTECTED: &str = include_str!("age/ed25519_protected");
 const RSA2048: &str = include_str!("age/rsa2048");
 const RSA2048_PUB: &str = include_str!("age/rsa2048.pub");
 const RSA3072_PROTECTED: &str = include_str!("age/rsa3072_protected");
-/// c2sp.org/age, "The X25519 recipient type".
+/// Example of c2sp.org/age, "The X25519 recipient type".
 const SPEC: &str = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
 const SPEC_RECIPIENT: &str = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj";
-/// c2sp.org/age, "The MLKEM768-X25519 (i.e. X-Wing) hybrid post-quantum recipient type".
+/// Example of c2sp.org/age, "The MLKEM768-X25519 (i.e. X-Wing) hybrid post-quantum recipient type".
 const SPEC_HYBRID: &str = "AGE-SECRET-KEY-PQ-1XX76JRALNLXDMEW0CRK45QMCCH4X06SE84UN3VPM33W6HWDX0H3SK3ZQFR";
 const SPEC_HYBRID_RECIPIENT_SHA256: &str = "a091dd7e0ee9d62b75173dcc98441a0424baa941e66a8776e570a4ae60ff61ea";
 
-/// One of every kind that has a key.
-fn everybody() -> Vec<Identity> {
+/// Returns an identity of each type that has a key.
+fn all_identities() -> Vec<Identity> {
     vec![
         Identity::generate(Kind::X25519).unwrap(),
         Identity::generate(Kind::Hybrid).unwrap(),
@@ -36,7 +36,7 @@ fn everybody() -> Vec<Identity> {
 }
 
 #[test]
-fn the_examples_of_the_specification() {
+fn examples_of_the_specification() {
     let identity: Identity = SPEC.parse().unwrap();
     assert_eq!(identity.recipient().to_string(), SPEC_RECIPIENT);
     assert_eq!(*identity.to_text().unwrap(), SPEC);
@@ -50,8 +50,8 @@ fn the_examples_of_the_specification() {
 }
 
 #[test]
-fn each_kind_opens_what_was_sealed_for_it_and_nothing_else() {
-    let everybody = everybody();
+fn each_identity_decrypts_its_own_files_only() {
+    let everybody = all_identities();
     for (at, identity) in everybody.iter().enumerate() {
         let text = identity.recipient().to_string();
         let recipient: Recipient = text.parse().unwrap();
@@ -68,8 +68,8 @@ fn each_kind_opens_what_was_sealed_for_it_and_nothing_else() {
 }
 
 #[test]
-fn several_recipients_open_the_same_file() {
-    let mut everybody = everybody();
+fn each_of_several_recipients_decrypts_the_file() {
+    let mut everybody = all_identities();
     let hybrids = [everybody.remove(1), Identity::generate(Kind::Hybrid).unwrap()];
     for group in [&everybody[..], &hybrids] {
         let recipients: Vec<_> = group.iter().map(Identity::recipient).collect();
@@ -84,9 +84,9 @@ fn several_recipients_open_the_same_file() {
 }
 
 #[test]
-fn a_file_of_the_program_age_opens() {
+fn decrypts_a_file_of_the_program_age() {
     let file = include_bytes!("age/everybody.age");
-    let mut identities = everybody().split_off(2);
+    let mut identities = all_identities().split_off(2);
     identities.push(SPEC.parse().unwrap());
     for identity in identities {
         assert_eq!(*age::open(file, &[identity]).unwrap(), b"a file for everybody\n");
@@ -117,7 +117,7 @@ fn passphrases() {
 }
 
 #[test]
-fn who_cannot_be_together() {
+fn rejects_recipients_that_cannot_be_combined() {
     let [x25519, hybrid] =
         [Kind::X25519, Kind::Hybrid].map(|kind| Identity::generate(kind).unwrap().recipient());
     let passphrase = Recipient::passphrase_with_work_factor("a", 1).unwrap();
@@ -135,7 +135,7 @@ fn who_cannot_be_together() {
 }
 
 #[test]
-fn ssh_keys_that_cannot_be_used_say_why() {
+fn rejected_ssh_keys_have_reasons() {
     let open = |text: &str, passphrase| Identity::from_ssh(text, passphrase).unwrap_err();
     assert!(matches!(open(ED25519_PROTECTED, None), Error::Misuse(Misuse::KeyPassphraseRequired)));
     for protected in [ED25519_PROTECTED, RSA3072_PROTECTED] {
@@ -150,12 +150,12 @@ fn ssh_keys_that_cannot_be_used_say_why() {
     assert!(matches!(recipient(include_str!("age/rsa1024.pub")), Error::Misuse(Misuse::UnsuitableKey(_))));
     assert!(matches!(recipient("ssh-ed25519 AAAA"), Error::Format(_)));
     assert!(matches!(recipient(&ED25519_PUB.replacen("ssh-ed25519", "ssh-rsa", 1)), Error::Format(_)));
-    // A passphrase for a key that has none is ignored, and so are a comment and the kind of line ends.
+    // A passphrase for an unencrypted key, a comment and the kind of line ends are ignored.
     assert!(Identity::from_ssh(ED25519, Some("unneeded")).is_ok());
     assert!(ED25519.replace('\n', "\r\n").parse::<Identity>().is_ok());
     let bare: Vec<_> = RSA2048_PUB.split(' ').take(2).collect();
     assert_eq!(RSA2048_PUB.parse::<Recipient>().unwrap().to_string(), bare.join(" "));
-    // Every change of a private key's text fails, or changes what nothing depends on, without a panic.
+    // Each change of a private key fails or has no effect, and none panics.
     for at in 40..ED25519.len() - 40 {
         let mut changed = ED25519.as_bytes().to_vec();
         changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
@@ -164,16 +164,16 @@ fn ssh_keys_that_cannot_be_used_say_why() {
 }
 
 #[test]
-fn what_is_no_recipient_or_identity_says_what_it_is() {
+fn rejects_other_text_as_recipient_or_identity() {
     let recipient = |text: &str| text.parse::<Recipient>().unwrap_err().to_string();
     let identity = |text: &str| text.parse::<Identity>().unwrap_err().to_string();
     assert!(recipient(SPEC).contains("an identity, which is secret"));
     assert!(!recipient(SPEC).contains(SPEC));
     assert!(identity(SPEC_RECIPIENT).contains("a recipient, which cannot decrypt"));
-    // Hardware keys, of the specification.
+    // Recipients of hardware keys, from the specification.
     let tagged = "age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e";
     assert!(recipient(tagged).contains("plugins"));
-    // All of one case, and the right one; no typing errors; nothing around it.
+    // Mixed case, the wrong case, typing errors, and surrounding text are refused.
     for wrong in [
         SPEC_RECIPIENT.to_uppercase(),
         SPEC_RECIPIENT.replacen("age1z", "age1Z", 1),
@@ -194,8 +194,8 @@ fn what_is_no_recipient_or_identity_says_what_it_is() {
 }
 
 #[test]
-fn lists_name_the_line() {
-    let text = format!("# people\n\n{SPEC_RECIPIENT}\r\n#{SPEC}\n{ED25519_PUB}{RSA2048_PUB}");
+fn list_errors_name_the_line() {
+    let text = format!("# recipients\n\n{SPEC_RECIPIENT}\r\n#{SPEC}\n{ED25519_PUB}{RSA2048_PUB}");
     assert_eq!(age::parse_recipients(&text).unwrap().len(), 3);
     let wrong = age::parse_recipients(&format!("{text}\nage1nobody\n")).unwrap_err();
     assert!(matches!(wrong, Error::Line { number: 8, .. }), "{wrong}");
@@ -211,8 +211,8 @@ fn lists_name_the_line() {
 }
 
 #[test]
-fn nothing_secret_is_shown() {
-    for identity in everybody() {
+fn debug_shows_no_secret() {
+    for identity in all_identities() {
         let shown = format!("{identity:?}");
         assert!(shown.len() < 24, "{shown}");
     }
@@ -222,9 +222,9 @@ fn nothing_secret_is_shown() {
     assert_eq!(format!("{:?}", identity.recipient()), format!("Recipient({SPEC_RECIPIENT})"));
 }
 
-/// Around the ends of chunks.
+/// Tests lengths around the chunk boundaries.
 #[test]
-fn every_length_comes_back() {
+fn lengths_round_trip() {
     let identity: Identity = SPEC.parse().unwrap();
     for len in [0_usize, 1, 65_535, 65_536, 65_537, 131_072, 200_000] {
         let plain: Vec<u8> = (0..len).map(|at| ((at * 31) >> 3) as u8).collect();
@@ -237,8 +237,8 @@ fn every_length_comes_back() {
 }
 
 #[test]
-fn a_header_that_grows_is_parsed_when_it_is_whole() {
-    let recipients: Vec<_> = everybody().iter().map(Identity::recipient).collect();
+fn growing_prefixes_of_a_header() {
+    let recipients: Vec<_> = all_identities().iter().map(Identity::recipient).collect();
     let file = age::seal(b"", &[&recipients[..1], &recipients[2..]].concat(), Armor::Binary).unwrap();
     let (_, whole) = Header::parse_whole(&file).unwrap();
     for len in 0..=file.len() {
@@ -250,9 +250,9 @@ fn a_header_that_grows_is_parsed_when_it_is_whole() {
     assert!(matches!(Header::parse_whole(&file[..whole - 1]), Err(Error::Truncated)));
 }
 
-/// What can no more become a header is refused before all of a long file was read, and 16 MiB are the most.
+/// A prefix that no header begins with is refused early, and a header has at most 16 MiB.
 #[test]
-fn what_never_ends_is_refused() {
+fn rejects_endless_headers() {
     let intro = "age-encryption.org/v1\n";
     for wrong in ["x", "-> X25519  ", "-> X25519 \u{e9}", "--x", "->x"] {
         let text = format!("{intro}{wrong}");
@@ -286,7 +286,7 @@ fn decoded(text: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
 }
 
 #[test]
-fn armor_as_openssl_would_write_it() {
+fn armor_is_strict_pem() {
     for len in (0..200).chain([12_287, 12_288, 12_289, 20_000]) {
         let bytes: Vec<u8> = (0..len).map(|at| (at * 7) as u8).collect();
         let text = armored(&bytes, usize::MAX);
@@ -298,9 +298,9 @@ fn armor_as_openssl_would_write_it() {
     }
 }
 
-/// Some lines with the other end: in sequence that is right, by arithmetic it is not, and both say so.
+/// Mixed line ends are valid for the sequential decoder, but not for random access.
 #[test]
-fn mixed_line_ends_cannot_be_read_at_any_position() {
+fn mixed_line_ends_prevent_random_access() {
     let bytes = vec![7; 480];
     let text = String::from_utf8(armored(&bytes, 480)).unwrap();
     let crlf = text.replace('\n', "\r\n");
@@ -322,7 +322,7 @@ fn mixed_line_ends_cannot_be_read_at_any_position() {
 }
 
 #[test]
-fn white_space_around_armor_has_an_end() {
+fn white_space_around_armor_is_limited() {
     let text = String::from_utf8(armored(b"abc", 3)).unwrap();
     for (before, after, right) in
         [("\n \t\r\n", "\n\n  \n", true), (" ", "", false), ("", " \nx", false), ("\n", "x", false)]
@@ -352,9 +352,9 @@ fn white_space_around_armor_has_an_end() {
 }
 
 proptest! {
-    /// No bytes make the parser panic, however they are cut, and a cut is parsed as the whole is.
+    /// The parser accepts any bytes without a panic, and a prefix gives the same header as the complete file.
     #[test]
-    fn any_bytes_are_a_header_or_are_not(
+    fn any_bytes_as_a_header(
         lines in prop::collection::vec("(-> |--- |->|)[ -~]{0,6}( [A-Za-z0-9+/=]{0,44})?[\r\u{e9}]?|[A-Za-z0-9+/]{0,66}", 0..8),
         cut in 0..400usize,
     ) {
@@ -369,16 +369,16 @@ proptest! {
         }
     }
 
-    /// The same of a header that is right but for a change.
+    /// A valid file with one changed byte does not decrypt.
     #[test]
-    fn a_changed_file_never_opens(at in 0..10_000usize, byte: u8, piece in 1..70usize) {
+    fn changed_files_do_not_decrypt(at in 0..10_000usize, byte: u8, piece in 1..70usize) {
         let identity: Identity = SPEC.parse().unwrap();
         let mut file = age::seal(b"hello", &[identity.recipient()], Armor::Ascii).unwrap();
         let at = at % (file.len() - 1);
         prop_assume!(file[at] != byte);
         file[at] = byte;
         prop_assert!(age::open(&file, &[identity]).is_err());
-        // Whatever decodes decodes alike, however it is read.
+        // The size of the pieces does not change the result.
         let whole = decoded(&file, usize::MAX).ok();
         prop_assert_eq!(&decoded(&file, piece).ok(), &whole);
         let view = View::new(&file[..]).and_then(|view| {
@@ -386,14 +386,14 @@ proptest! {
             view.read_exact_at(0, &mut bytes)?;
             Ok(bytes)
         });
-        // By arithmetic, fewer things are right.
+        // Random access accepts fewer encodings.
         if let Ok(bytes) = view {
             prop_assert_eq!(Some(bytes), whole);
         }
     }
 
     #[test]
-    fn any_range_of_armor_can_be_read(len in 0..3000usize, start in 0..3000u64, count in 0..3000usize, crlf: bool) {
+    fn ranges_of_armor(len in 0..3000usize, start in 0..3000u64, count in 0..3000usize, crlf: bool) {
         let bytes: Vec<u8> = (0..len).map(|at| ((at * 13) >> 2) as u8).collect();
         let text = String::from_utf8(armored(&bytes, 100)).unwrap();
         let text = if crlf { text.replace('\n', "\r\n") } else { text };

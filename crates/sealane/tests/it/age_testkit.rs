@@ -1,4 +1,4 @@
-//! The age testkit (C2SP/CCTV): every file behaves as its header says.
+//! The age testkit (C2SP/CCTV): each file has the outcome that its header announces.
 
 use sealane::age::armor::{Decoder, View};
 use sealane::age::{self, Armor, Identity};
@@ -8,12 +8,12 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use vectors::{AgeCase, AgeOutcome};
 
-/// What an error is in the words of the testkit, for a file in which `armored` says whether there is armor.
+/// Translates an error into the outcome that the testkit names.
 fn outcome(error: &Error, armored: bool) -> AgeOutcome {
     match error {
         Error::NoMatchingKey | Error::WrongPassphrase | Error::PassphraseRequired => AgeOutcome::NoMatch,
         Error::Armor(_) => AgeOutcome::ArmorFailure,
-        // Where armor is no armor, the file is something else.
+        // Invalid armor is a header failure if the file is not armored.
         Error::Format(_) if armored => AgeOutcome::ArmorFailure,
         Error::Format(_) | Error::Header(_) | Error::UnsupportedVersion(_) | Error::WorkFactor { .. } => {
             AgeOutcome::HeaderFailure
@@ -28,7 +28,7 @@ fn identities(case: &AgeCase) -> Vec<Identity> {
     keys.chain(case.passphrases.iter().map(|text| Identity::passphrase(text))).collect()
 }
 
-/// All of a file behind armor, through pieces of this size.
+/// Decodes armor in pieces of the given size.
 fn decode(armored: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
     let (mut decoder, mut binary) = (Decoder::new(), Vec::new());
     for piece in armored.chunks(piece) {
@@ -38,7 +38,7 @@ fn decode(armored: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
     Ok(binary)
 }
 
-/// The same through random access, in reads of this size.
+/// Decodes armor by random access, in reads of the given size.
 fn view(armored: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
     let view = View::new(armored)?;
     let mut binary = vec![0; view.size()? as usize];
@@ -49,7 +49,7 @@ fn view(armored: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
 }
 
 #[test]
-fn every_file_behaves_as_its_header_says() {
+fn outcomes_of_all_files() {
     use AgeOutcome::{ArmorFailure, HeaderFailure, NoMatch, PayloadFailure, Success};
     let mut counts = BTreeMap::new();
     for case in vectors::age() {
@@ -58,7 +58,7 @@ fn every_file_behaves_as_its_header_says() {
                 assert_eq!(Some(Sha256::digest(&*plaintext).into()), case.payload, "{}", case.file);
                 Success
             }
-            // Without a whole header, or without the nonce after it, nothing was opened yet.
+            // The header or the nonce is incomplete, so nothing was decrypted.
             Err(Error::Truncated) if case.payload.is_none() && !case.armored => HeaderFailure,
             Err(Error::Truncated) if case.payload.is_none() => ArmorFailure,
             Err(error) => outcome(&error, case.armored),
@@ -72,7 +72,7 @@ fn every_file_behaves_as_its_header_says() {
 }
 
 #[test]
-fn armor_is_read_alike_in_pieces_and_at_any_position() {
+fn sequential_and_random_access_agree() {
     let mut armored = 0;
     for case in vectors::age().into_iter().filter(|case| case.armored) {
         armored += 1;
@@ -97,9 +97,9 @@ fn armor_is_read_alike_in_pieces_and_at_any_position() {
     assert_eq!(armored, 25);
 }
 
-/// Each of the four mistakes a user can make has a word of its own.
+/// The four possible mistakes of a user have different errors.
 #[test]
-fn what_went_wrong_is_told_apart() {
+fn mistakes_have_different_errors() {
     let cases = vectors::age();
     let case = |name: &str| cases.iter().find(|case| case.file.ends_with(name)).unwrap();
     let open = |name: &str| age::open(&case(name).age, &identities(case(name))).unwrap_err();
@@ -112,16 +112,16 @@ fn what_went_wrong_is_told_apart() {
         assert!(matches!(age::open(foreign, &[]), Err(Error::Format(_) | Error::Truncated)), "{foreign:?}");
     }
     assert!(matches!(age::open(b"", &[]), Err(Error::Truncated)));
-    // A key where a passphrase is wanted, and the other way round.
+    // A key instead of a passphrase, and a passphrase instead of a key.
     let (key, passphrase) = (identities(case("/x25519")), identities(case("/scrypt_no_match")));
     assert!(matches!(age::open(&case("/scrypt_no_match").age, &key), Err(Error::PassphraseRequired)));
     assert!(matches!(age::open(&case("/x25519").age, &passphrase), Err(Error::IdentityRequired)));
     assert!(matches!(age::open(&case("/x25519").age, &[]), Err(Error::NoMatchingKey)));
 }
 
-/// A file of a real recipient, binary and armored: every change of a byte and every shorter file is an error.
+/// Each changed byte and each truncation of a file is an error, for binary and armored files.
 #[test]
-fn every_change_and_every_cut_is_noticed() {
+fn changes_and_truncations_are_detected() {
     let identity: Identity = vectors::age()[0].identities[0].parse().unwrap();
     let binary = age::seal(b"plaintext", &[identity.recipient()], Armor::Binary).unwrap();
     let armored = age::seal(b"plaintext", &[identity.recipient()], Armor::Ascii).unwrap();

@@ -1,4 +1,4 @@
-//! Published vectors of key agreement and of RSA, through the typed key pairs.
+//! Published vectors of Diffie-Hellman and RSA-OAEP, through the key pair types.
 
 use sealane::asymmetric::rsa::Oaep;
 use sealane::asymmetric::{p256, rsa, x25519, xwing};
@@ -11,19 +11,19 @@ fn x25519_of(scalar: &[u8], u: &[u8]) -> Result<[u8; 32], Error> {
     Ok(*private.diffie_hellman(&x25519::PublicKey::from_bytes(u.try_into().unwrap()))?)
 }
 
-/// What is acceptable is agreed on here, but for zero: keys on the twist and encodings above the prime included.
+/// The "acceptable" vectors have public keys on the twist or not reduced. They are accepted, unless the secret is zero.
 #[test]
-fn x25519_agrees_as_published() {
+fn x25519_wycheproof() {
     let mut zero = 0;
     for case in vectors::ecdh_x25519() {
         let name = format!("{} #{}", case.file, case.id);
-        let agreed = x25519_of(&case.private, &case.public);
+        let secret = x25519_of(&case.private, &case.public);
         if case.flags.contains(&EcdhFlag::ZeroSharedSecret) {
             assert!(case.shared.iter().all(|&byte| byte == 0) && case.result == Agreement::Acceptable);
-            assert!(matches!(agreed, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{name}: {agreed:?}");
+            assert!(matches!(secret, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{name}: {secret:?}");
             zero += 1;
         } else {
-            assert_eq!(agreed.unwrap()[..], case.shared, "{name}");
+            assert_eq!(secret.unwrap()[..], case.shared, "{name}");
         }
     }
     assert_eq!(zero, 31);
@@ -41,7 +41,7 @@ fn iterated(iterations: u32) -> [u8; 32] {
 }
 
 #[test]
-fn x25519_computes_what_its_rfc_prints() {
+fn x25519_rfc_7748() {
     let mut left = 0;
     for case in vectors::rfc7748() {
         match case.part {
@@ -57,12 +57,12 @@ fn x25519_computes_what_its_rfc_prints() {
             }
         }
     }
-    assert_eq!(left, 1, "left to the test that takes a minute");
+    assert_eq!(left, 1, "one vector is in the ignored test, which takes a minute");
 }
 
 #[test]
 #[ignore = "takes a minute"]
-fn x25519_a_million_times() {
+fn x25519_one_million_iterations() {
     let cases = vectors::rfc7748();
     let found = cases.iter().find_map(|case| match &case.part {
         Rfc7748Part::Iterated { iterations: 1_000_000, out } => Some(out),
@@ -71,7 +71,7 @@ fn x25519_a_million_times() {
     assert_eq!(iterated(1_000_000)[..], found.unwrap()[..]);
 }
 
-/// A big-endian integer of any length, in 32 bytes.
+/// Converts a big-endian integer of any length to 32 bytes.
 fn in_32_bytes(integer: &[u8]) -> [u8; 32] {
     let digits = &integer[integer.iter().take_while(|&&byte| byte == 0).count()..];
     let mut bytes = [0; 32];
@@ -79,9 +79,9 @@ fn in_32_bytes(integer: &[u8]) -> [u8; 32] {
     bytes
 }
 
-/// Compressed points are refused, which is acceptable.
+/// The "acceptable" vector has a compressed point, which is refused.
 #[test]
-fn p256_agrees_as_published() {
+fn p256_wycheproof() {
     let (mut valid, mut refused, mut compressed) = (0, 0, 0);
     for case in vectors::ecdh_p256() {
         let name = format!("{} #{}", case.file, case.id);
@@ -107,7 +107,7 @@ fn p256_agrees_as_published() {
 }
 
 #[test]
-fn xwing_decapsulates_as_published() {
+fn xwing_decapsulation_vectors() {
     for case in vectors::xwing() {
         let key = xwing::PrivateKey::from_seed(&case.seed).unwrap();
         assert_eq!(key.public().as_bytes()[..], case.public, "{} #{}", case.file, case.id);
@@ -117,7 +117,7 @@ fn xwing_decapsulates_as_published() {
 }
 
 #[test]
-fn rsa_unwraps_as_published() {
+fn rsa_oaep_vectors() {
     let (mut valid, mut refused, mut short) = (0, 0, 0);
     let mut keys: HashMap<Vec<u8>, rsa::PrivateKey> = HashMap::new();
     for case in vectors::oaep() {
@@ -145,8 +145,8 @@ fn rsa_unwraps_as_published() {
         match case.result {
             Outcome::Valid => {
                 assert_eq!(*unwrapped.unwrap(), case.message, "{name}");
-                let capsule = key.public().wrap(oaep, &case.label, &case.message).unwrap();
-                assert_eq!(*key.unwrap(oaep, &case.label, &capsule).unwrap(), case.message, "{name}");
+                let wrapped = key.public().wrap(oaep, &case.label, &case.message).unwrap();
+                assert_eq!(*key.unwrap(oaep, &case.label, &wrapped).unwrap(), case.message, "{name}");
                 valid += 1;
             }
             Outcome::Invalid => {
@@ -155,7 +155,7 @@ fn rsa_unwraps_as_published() {
             }
         }
     }
-    // Of RSA Laboratories' ten keys, nine have 1024 to 1536 bits.
+    // Nine of the ten keys of RSA Laboratories have 1024 to 1536 bits.
     assert_eq!((valid, refused, short), (18 + 1 + 6, 19, 9 * 6));
 }
 
@@ -168,7 +168,7 @@ fn oaep(hash: &str) -> Oaep {
     }
 }
 
-/// PKCS#8 around PKCS#1 (RFC 8017, appendix A.1.2).
+/// Encodes a PKCS#8 with an RSAPrivateKey (RFC 8017, appendix A.1.2).
 fn pkcs8(numbers: &[Vec<u8>; 8]) -> Vec<u8> {
     const RSA_ENCRYPTION: &[u8] = &[0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1, 5, 0];
     let mut key = der(2, &[0]);

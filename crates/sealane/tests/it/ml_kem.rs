@@ -1,4 +1,4 @@
-//! ML-KEM, as X-Wing has it here from the crate `ml-kem`: NIST's answers and CCTV's. X-Wing's own vectors are few.
+//! ML-KEM of the crate `ml-kem`, which X-Wing uses, with the vectors of NIST and CCTV. X-Wing itself has few vectors.
 
 use ml_kem::kem::Decapsulate;
 use ml_kem::{DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024};
@@ -33,7 +33,7 @@ macro_rules! check {
 }
 
 #[test]
-fn published_answers() {
+fn published_vectors() {
     let cases = vectors::ml_kem();
     assert_eq!(cases.len(), 50);
     for case in &cases {

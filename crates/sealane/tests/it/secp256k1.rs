@@ -1,4 +1,4 @@
-//! Project Wycheproof's agreements on secp256k1.
+//! ECDH vectors of Project Wycheproof for secp256k1.
 
 use pkcs8::SubjectPublicKeyInfoRef;
 use pkcs8::der::Decode;
@@ -9,7 +9,7 @@ use vectors::Agreement;
 const EC_PUBLIC_KEY: &str = "1.2.840.10045.2.1";
 const SECP256K1: &str = "1.3.132.0.10";
 
-/// The bytes of the point in a SubjectPublicKeyInfo (RFC 5480 section 2), or why there are none.
+/// Returns the point in a SubjectPublicKeyInfo (RFC 5480, section 2), or the reason why there is none.
 fn point(spki: &[u8]) -> Result<&[u8], &'static str> {
     let spki = SubjectPublicKeyInfoRef::from_der(spki).map_err(|_| "no strict DER")?;
     if spki.algorithm.oid.to_string() != EC_PUBLIC_KEY {
@@ -24,7 +24,7 @@ fn point(spki: &[u8]) -> Result<&[u8], &'static str> {
     }
 }
 
-/// An integer of any length as 32 bytes.
+/// Converts an integer of any length to 32 bytes.
 fn private(integer: &[u8]) -> [u8; 32] {
     let zeros = integer.iter().take_while(|byte| **byte == 0).count();
     let (significant, mut bytes) = (&integer[zeros..], [0; 32]);
@@ -33,7 +33,7 @@ fn private(integer: &[u8]) -> [u8; 32] {
 }
 
 #[test]
-fn every_agreement() {
+fn wycheproof() {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for case in vectors::ecdh_secp256k1() {
         let name = format!("{} {} {} {:?}", case.file, case.id, case.comment, case.flags);
@@ -49,20 +49,20 @@ fn every_agreement() {
             Ok(public) => {
                 let shared = PrivateKey::from_bytes(&private(&case.private)).unwrap().shared_point(&public);
                 assert_eq!(shared[1..33], case.shared, "{name}");
-                "agreed"
+                "computed"
             }
             Err(why) => why,
         };
         match case.result {
-            Agreement::Valid => assert_eq!(outcome, "agreed", "{name}"),
-            Agreement::Invalid => assert_ne!(outcome, "agreed", "{name}"),
+            Agreement::Valid => assert_eq!(outcome, "computed", "{name}"),
+            Agreement::Invalid => assert_ne!(outcome, "computed", "{name}"),
             Agreement::Acceptable => {}
         }
         *counts.entry((result, outcome)).or_default() += 1;
     }
-    // What is acceptable may be refused or agreed on; nothing else than the right answer was agreed on.
+    // An "acceptable" vector can be refused or computed, but no result differs from the vector.
     let expected = [
-        (("acceptable", "agreed"), 3),
+        (("acceptable", "computed"), 3),
         (("acceptable", "another algorithm"), 13),
         (("acceptable", "another curve"), 10),
         (("acceptable", "bits that are no bytes"), 3),
@@ -72,7 +72,7 @@ fn every_agreement() {
         (("invalid", "another curve"), 20),
         (("invalid", "no curve by name"), 7),
         (("invalid", "no point of the curve in a strict encoding"), 22),
-        (("valid", "agreed"), 473),
+        (("valid", "computed"), 473),
     ];
     assert_eq!(counts, BTreeMap::from(expected));
 }

@@ -1,4 +1,4 @@
-//! Truncated and changed files: an error or another key, never a panic, and no work without end.
+//! Truncated and changed key files give an error or a different key, never a panic or unlimited work.
 
 use super::fixtures::*;
 use sealane::Error;
@@ -7,7 +7,7 @@ use sealane::keys::{PublicKey, SecretKey};
 const JWK: &str = r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#;
 const HEX: &str = "0x0000000000000000000000000000000000000000000000000000000000000001";
 
-/// The files whose derivation is quick, or that have none.
+/// Key files without a slow key derivation.
 const SECRETS: [&str; 9] =
     [JWK, HEX, X25519, P256, P256_SEC1, SECP256K1_SEC1, X_WING, X25519_PBKDF2, X25519_SCRYPT_SMALL];
 
@@ -19,7 +19,6 @@ fn read(text: &str) -> Result<SecretKey, Error> {
 fn every_truncation() {
     for text in SECRETS {
         for len in 0..text.trim_end().len() {
-            // The draft's example of X-Wing and all others end where their last line does.
             let cut = read(&text[..len]);
             assert!(cut.is_err(), "{len} of {text}");
         }
@@ -32,28 +31,28 @@ fn every_truncation() {
     }
 }
 
-/// Some changes give another key: without its public half, and without a passphrase that authenticates, nothing says
-/// which one was meant.
+/// Some changes give a different key. A file without the public key, and without encryption that authenticates, does not
+/// detect them.
 #[test]
 fn every_changed_byte() {
     for text in SECRETS {
-        let (mut refused, mut taken) = (0, 0);
+        let (mut refused, mut accepted) = (0, 0);
         for at in 0..text.len() {
             for bit in [0x01, 0x02, 0x20, 0x40] {
                 let mut changed = text.as_bytes().to_vec();
                 changed[at] ^= bit;
                 let Ok(changed) = String::from_utf8(changed) else { continue };
                 match read(&changed) {
-                    Ok(_) => taken += 1,
+                    Ok(_) => accepted += 1,
                     Err(_) => refused += 1,
                 }
             }
         }
-        assert!(refused > taken / 4, "{refused} {taken} {text}");
+        assert!(refused > accepted / 4, "{refused} {accepted} {text}");
     }
 }
 
-/// A key on a curve is kept with its public key, so that no change of its numbers goes unnoticed.
+/// The files of P-256 and secp256k1 contain the public key, so that each change is detected.
 #[test]
 fn changed_numbers_of_a_curve() {
     use base64ct::{Base64, Encoding};
@@ -91,14 +90,14 @@ fn changed_numbers_of_a_curve() {
 }
 
 proptest::proptest! {
-    /// Between the marks that lead into each parser.
+    /// Text between the markers that select a parser.
     #[test]
-    fn anything(start in 0..MARKS.len(), middle in ".{0,200}", end in 0..MARKS.len(), passphrase in "[a-z]{0,2}") {
-        let text = format!("{}{middle}{}", MARKS[start], MARKS[end]);
+    fn anything(start in 0..MARKERS.len(), middle in ".{0,200}", end in 0..MARKERS.len(), passphrase in "[a-z]{0,2}") {
+        let text = format!("{}{middle}{}", MARKERS[start], MARKERS[end]);
         let _ = (SecretKey::from_text(&text, None), SecretKey::from_text(&text, Some(&passphrase)), PublicKey::from_text(&text));
     }
 
-    /// DER that begins as it should.
+    /// DER with a valid outer SEQUENCE.
     #[test]
     fn any_der(label in 0..LABELS.len(), start in 0..6usize, der in proptest::collection::vec(proptest::num::u8::ANY, 0..128)) {
         use base64ct::{Base64, Encoding};
@@ -121,7 +120,7 @@ const LABELS: [&str; 6] = [
     "RSA PUBLIC KEY",
 ];
 
-const MARKS: [&str; 9] = [
+const MARKERS: [&str; 9] = [
     "",
     "\n",
     "{\"kty\":\"oct\",\"k\":\"",

@@ -1,6 +1,6 @@
-//! Keys in files: every kind there and back, who may read them, what shows.
+//! Key files: round trips, permissions, and output of `Debug`.
 
-use sealane::keys::{Existing, Kind, PublicKey, SecretKey};
+use sealane::keys::{self, Existing, Kind, KeyFile, LoadOptions, PublicKey, Reference, SecretKey};
 use sealane::{Error, Misuse};
 use std::fs;
 use std::io::ErrorKind;
@@ -14,9 +14,9 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn every_kind_there_and_back() {
+fn all_kinds_round_trip() {
     let folder = folder("kinds");
-    // Those of age take a second for a passphrase, on purpose.
+    // Age keys with a passphrase take about a second each, the cost of scrypt.
     for kind in Kind::ALL {
         let key = SecretKey::generate(kind).unwrap();
         assert_eq!(key.kind(), Some(kind));
@@ -27,6 +27,8 @@ fn every_kind_there_and_back() {
             let again = SecretKey::load(&path, passphrase).unwrap();
             assert_eq!(*again.to_text(None).unwrap(), *text, "{kind}");
             assert_eq!(again.public(), key.public());
+            assert_eq!(again, key);
+            assert_ne!(again, SecretKey::generate(Kind::X25519).unwrap());
             let other = SecretKey::load(&path, Some("naive passphrase"));
             match passphrase {
                 None => assert!(matches!(other, Err(Error::Misuse(Misuse::KeyNotEncrypted))), "{other:?}"),
@@ -53,20 +55,20 @@ fn every_kind_there_and_back() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// A symmetric key, and one in PEM.
+/// Tests a symmetric key and a key in PEM.
 #[test]
 fn keys_for_recipients() {
     let folder = folder("recipients");
-    let people: Vec<_> =
+    let readers: Vec<_> =
         ["age", "age"].iter().map(|kind| SecretKey::generate(kind.parse().unwrap()).unwrap()).collect();
-    let recipients: Vec<_> = people
+    let recipients: Vec<_> = readers
         .iter()
-        .map(|person| match person.public() {
+        .map(|reader| match reader.public() {
             Some(PublicKey::Age(recipient)) => recipient,
             other => panic!("{other:?}"),
         })
         .collect();
-    let identity = |at: usize| match SecretKey::from_text(&people[at].to_text(None).unwrap(), None) {
+    let identity = |at: usize| match SecretKey::from_text(&readers[at].to_text(None).unwrap(), None) {
         Ok(SecretKey::Age(identity)) => [identity],
         other => panic!("{other:?}"),
     };
@@ -90,7 +92,7 @@ fn keys_for_recipients() {
 }
 
 #[test]
-fn files_are_their_owners_and_are_not_written_over() {
+fn files_are_private_and_not_overwritten() {
     let folder = folder("owner");
     let (path, open) = (folder.join("key"), folder.join("open"));
     let (first, second) =
@@ -111,7 +113,7 @@ fn files_are_their_owners_and_are_not_written_over() {
 }
 
 #[test]
-fn what_is_no_key_file_is_refused() {
+fn rejects_other_files() {
     let folder = folder("foreign");
     let path = folder.join("file");
     for content in [
@@ -139,16 +141,59 @@ fn what_is_no_key_file_is_refused() {
 }
 
 #[test]
-fn an_empty_passphrase_is_refused() {
+fn load_returns_the_kind_of_the_file() {
+    let folder = folder("load");
+    let path = folder.join("file");
+    let load = |text: &str, options| {
+        fs::write(&path, text).unwrap();
+        keys::load(&path, options)
+    };
+    let none = LoadOptions::default();
+    for kind in Kind::ALL {
+        let key = SecretKey::generate(kind).unwrap();
+        let found = load(&key.to_text(None).unwrap(), none).unwrap();
+        assert!(matches!(&found, KeyFile::Secret(found) if *found == key), "{kind}: {found:?}");
+        let Some(public) = key.public() else {
+            let refused = found.into_public().unwrap_err().to_string();
+            assert!(refused.contains("expected a public key, found a symmetric key"), "{refused}");
+            continue;
+        };
+        assert!(found.into_public().unwrap_err().to_string().contains("expected a public key, found a private key"));
+        let found = load(&public.to_text().unwrap(), none).unwrap();
+        assert!(matches!(&found, KeyFile::Public(found) if *found == public), "{kind}: {found:?}");
+        assert!(found.into_secret().unwrap_err().to_string().contains("expected a private key, found a public key"));
+        let refused = load(&public.to_text().unwrap(), LoadOptions::passphrase(Some("x")));
+        assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyNotEncrypted))), "{kind}: {refused:?}");
+    }
+    let keyset = r#"{"primaryKeyId":1,"key":[]}"#;
+    let found = load(keyset, none).unwrap();
+    assert!(matches!(&found, KeyFile::TinkKeyset(json) if **json == keyset), "{found:?}");
+    assert!(found.into_secret().unwrap_err().to_string().contains("found a Tink keyset"));
+
+    let set = r#"{"keys":[{"kty":"oct","kid":"a","k":"AAAA"},{"kty":"oct","kid":"b","use":"enc","k":"AAAB"}]}"#;
+    let Ok(KeyFile::Secret(SecretKey::Symmetric(jwk))) = load(set, LoadOptions { kid: Some("b"), ..none }) else {
+        panic!()
+    };
+    assert_eq!((jwk.key.as_bytes(), jwk.usage.as_deref()), (&[0, 0, 1][..], Some("enc")));
+    assert_eq!(*SecretKey::Symmetric(jwk).to_text(None).unwrap(), "{\"kty\":\"oct\",\"k\":\"AAAB\",\"kid\":\"b\",\"use\":\"enc\"}\n");
+    assert!(matches!(load(set, none), Err(Error::Misuse(Misuse::KeyId { .. }))));
+
+    let reference = Reference::parse(format!("file:{}", path.display()).as_ref()).unwrap();
+    assert_eq!(*reference.read().unwrap(), set.as_bytes());
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn rejects_an_empty_passphrase() {
     for kind in [Kind::Aes256, Kind::X25519, Kind::Age] {
         let refused = SecretKey::generate(kind).unwrap().to_text(Some(""));
         assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{kind}");
     }
 }
 
-/// Of what `Debug` prints, no four bytes are the secret's, in whatever digits.
+/// The output of `Debug` contains no four bytes of the secret, as text or in hexadecimal.
 #[test]
-fn debug_shows_the_kind_alone() {
+fn debug_shows_the_kind_only() {
     let symmetric = SecretKey::from_text(r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUgGawg"}"#, None).unwrap();
     assert_eq!(format!("{symmetric:?}"), "SecretKey(19 bytes)");
     for kind in Kind::ALL {

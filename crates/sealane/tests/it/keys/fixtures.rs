@@ -477,6 +477,6 @@ RVE75SQib3oDTG+w==
 -----END OPENSSH PRIVATE KEY-----
 ";
 
-/// Its public key.
+/// The public key of the key above.
 pub(crate) const OPENSSH_ED25519_PUBLIC: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE9ZxNm3IAbw4p6J6JBFfirkRrS9AJemsdTq0qTT4Mkg";

@@ -1,4 +1,4 @@
-//! What OpenSSL, `cryptography` and the draft of X-Wing wrote is read, and is the key that they meant.
+//! Key files of OpenSSL, `cryptography` and the X-Wing draft.
 
 use super::fixtures::*;
 use sealane::keys::{Kind, PublicKey, SecretKey};
@@ -8,7 +8,7 @@ fn secret(text: &str) -> SecretKey {
     SecretKey::from_text(text, None).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 
-fn locked(text: &str) -> SecretKey {
+fn encrypted_key(text: &str) -> SecretKey {
     SecretKey::from_text(text, Some("hunter2")).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 
@@ -17,7 +17,7 @@ fn public(text: &str) -> PublicKey {
 }
 
 #[test]
-fn private_keys_belong_to_their_public_ones() {
+fn private_keys_match_their_public_keys() {
     for (kind, theirs, privates) in [
         (Kind::X25519, X25519_PUBLIC, &[X25519][..]),
         (Kind::P256, P256_PUBLIC, &[P256, P256_SEC1, P256_COMPRESSED]),
@@ -36,7 +36,7 @@ fn private_keys_belong_to_their_public_ones() {
 }
 
 #[test]
-fn encrypted_keys_are_the_same_keys() {
+fn encrypted_keys_match_the_plain_keys() {
     for (plain, encrypted) in [
         (X25519, &[X25519_SCRYPT, X25519_SCRYPT_SMALL, X25519_PBKDF2][..]),
         (P256, &[P256_AES128_SHA1, P256_AES192_SHA384, P256_PYCA]),
@@ -45,7 +45,7 @@ fn encrypted_keys_are_the_same_keys() {
     ] {
         let plain = secret(plain);
         for text in encrypted {
-            assert_eq!(*locked(text).to_text(None).unwrap(), *plain.to_text(None).unwrap(), "{text}");
+            assert_eq!(*encrypted_key(text).to_text(None).unwrap(), *plain.to_text(None).unwrap(), "{text}");
             let wrong = SecretKey::from_text(text, Some("hunter3"));
             assert!(matches!(wrong, Err(Error::WrongPassphrase)), "{wrong:?}");
             assert!(matches!(SecretKey::from_text(text, Some("")), Err(Error::WrongPassphrase)));
@@ -59,9 +59,9 @@ fn encrypted_keys_are_the_same_keys() {
     }
 }
 
-/// Byte for byte: what is written for a key is what its maker wrote.
+/// A loaded key is saved with the same bytes.
 #[test]
-fn what_was_read_is_written_again() {
+fn saved_files_are_identical() {
     for text in [X25519, P256, SECP256K1, RSA, X_WING] {
         assert_eq!(*secret(text).to_text(None).unwrap(), text);
     }
@@ -71,7 +71,7 @@ fn what_was_read_is_written_again() {
 }
 
 #[test]
-fn what_is_not_read_says_why() {
+fn rejected_files_have_reasons() {
     let refused = |text: &str, passphrase| SecretKey::from_text(text, passphrase).unwrap_err().to_string();
     for (text, says) in [
         (ED25519, "RSA, P-256, secp256k1, X25519 and X-Wing are supported"),
@@ -105,10 +105,10 @@ fn what_is_not_read_says_why() {
     }
 }
 
-/// As eciespy and eth-keys write keys: with and without `0x`, in either case.
+/// The encodings of eciespy and eth-keys: with and without `0x`, in either case.
 #[test]
 fn secp256k1_in_hexadecimal() {
-    // Number 1, whose public key is the generator (SEC 2 section 2.4.1).
+    // The public key of the private key 1 is the generator (SEC 2, section 2.4.1).
     let one = format!("{:064x}", 1);
     let x = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
     let y = "483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8";
@@ -141,9 +141,9 @@ fn secp256k1_in_hexadecimal() {
     }
 }
 
-/// They are identities for age files. They keep the files that they came in.
+/// OpenSSH keys are identities of age files, and cannot be saved.
 #[test]
-fn keys_of_openssh() {
+fn openssh_keys() {
     let theirs = public(OPENSSH_ED25519_PUBLIC);
     for (text, passphrase) in [(OPENSSH_ED25519, None), (OPENSSH_ED25519_ENCRYPTED, Some("hunter2"))] {
         let key = SecretKey::from_text(text, passphrase).unwrap();

@@ -1,4 +1,4 @@
-//! Key files of other software, of ours, and of nobody.
+//! Tests of key files.
 
 mod damage;
 mod files;

@@ -1,10 +1,10 @@
-//! OpenSSL reads what is written here. It is a requirement: without the program `openssl` these tests fail.
+//! OpenSSL reads the key files of sealane. The tests fail if the program `openssl` is not installed.
 
 use sealane::keys::{Existing, Kind, SecretKey};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What `openssl ARGUMENTS` answers to `input`.
+/// Returns the output of `openssl ARGUMENTS` for `input`.
 fn openssl(arguments: &[&str], input: &str) -> String {
     let program =
         Command::new("openssl").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
@@ -15,7 +15,7 @@ fn openssl(arguments: &[&str], input: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// It does not know X-Wing.
+/// OpenSSL 3.0 does not support X-Wing.
 const KINDS: [Kind; 4] = [Kind::X25519, Kind::P256, Kind::Secp256k1, Kind::Rsa2048];
 
 #[test]
@@ -26,9 +26,9 @@ fn private_keys_are_read() {
         let plain = key.to_text(None).unwrap();
         assert_eq!(openssl(&["pkey", "-pubout"], &plain), public, "{kind}");
         assert_eq!(openssl(&["pkey"], &plain), *plain, "{kind}");
-        let locked = key.to_text(Some("naïve passphrase")).unwrap();
+        let encrypted = key.to_text(Some("naïve passphrase")).unwrap();
         let arguments = ["pkey", "-pubout", "-passin", "pass:naïve passphrase"];
-        assert_eq!(openssl(&arguments, &locked), public, "{kind}");
+        assert_eq!(openssl(&arguments, &encrypted), public, "{kind}");
     }
 }
 
@@ -41,7 +41,7 @@ fn public_keys_are_read() {
 }
 
 #[test]
-fn files_are_read_under_their_names() {
+fn files_are_read() {
     let path = std::env::temp_dir().join(format!("sealane-openssl-{}", std::process::id()));
     let key = SecretKey::generate(Kind::P256).unwrap();
     key.save(&path, Some("hunter2"), Existing::Replace).unwrap();
