@@ -56,6 +56,24 @@ fn warns_of_a_key_that_others_can_read() {
 }
 
 #[test]
+fn key_references() {
+    let sandbox = Sandbox::new();
+    sandbox.write("plain", b"data");
+    sandbox.shell("KEY=$(cat k) $SEALANE encrypt -k env:KEY -o sealed plain").succeeded();
+    sandbox.shell("HOME=$PWD $SEALANE decrypt -k file:~/k -o again sealed").succeeded();
+    assert_eq!(sandbox.read("again"), sandbox.read("plain"));
+    sandbox.shell("cp k env:KEY; $SEALANE decrypt -k ./env:KEY -o third sealed").succeeded();
+    sandbox.refuses("decrypt -k env:NO_KEY -o x sealed", 1, "env:NO_KEY: the environment variable is not set");
+    sandbox.refuses("decrypt -k keyring:a/b -o x sealed", 1, "keyring:a/b: this program has no access to the keyring");
+    sandbox.refuses("decrypt -k keyring:a -o x sealed", 2, "keyring:a: expected keyring:SERVICE/USER");
+    sandbox.refuses("decrypt -k call:a:b -o x sealed", 2, "work in Python only");
+    sandbox.shell("$SEALANE keygen -t age -o me > me.pub").succeeded();
+    sandbox.shell("$SEALANE encrypt -R me.pub -o sealed.age plain").succeeded();
+    sandbox.shell("ME=$(cat me) $SEALANE decrypt -i env:ME -o fourth sealed.age").succeeded();
+    sandbox.refuses("encrypt -k me.pub -o x plain", 1, "me.pub: expected a private key, found a public key");
+}
+
+#[test]
 fn rejects_files_that_are_not_keys() {
     let sandbox = Sandbox::new();
     sandbox.write("plain", b"data");

@@ -69,18 +69,18 @@ impl Header {
         }
     }
 
-    /// The recipient stanzas, including those of unknown types.
+    /// Iterates over the recipient stanzas, including those of unknown types.
     pub fn stanzas(&self) -> impl ExactSizeIterator<Item = Stanza<'_>> {
         let part = |range: &Range<u32>| &self.text[range.start as usize..range.end as usize];
         self.stanzas.iter().map(move |lines| Stanza { line: part(&lines.line), body: part(&lines.body) })
     }
 
-    /// Whether the file is encrypted with a passphrase.
+    /// Returns whether the file is encrypted with a passphrase.
     pub fn has_passphrase(&self) -> bool {
         self.stanzas().any(|stanza| stanza.kind() == stanza::SCRYPT)
     }
 
-    /// Verifies the MAC in constant time.
+    /// Compares the MAC of the header with the computed one, in constant time.
     pub(super) fn verify(&self, file_key: &FileKey) -> Result<(), Error> {
         match bool::from(file_key.mac(self.text.as_bytes()).ct_eq(&self.mac)) {
             true => Ok(()),
@@ -89,7 +89,7 @@ impl Header {
     }
 }
 
-/// Writes a header.
+/// Builds the text of a new header.
 pub(super) struct Writer(String);
 
 impl Writer {

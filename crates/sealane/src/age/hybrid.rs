@@ -19,7 +19,7 @@ use crate::asymmetric::{hpke, x25519 as curve};
 use zeroize::Zeroizing;
 
 pub(super) const KIND: &str = "mlkem768x25519";
-/// Human-readable prefixes of the encodings.
+/// Human-readable prefixes of the Bech32 encodings.
 pub(super) const RECIPIENT: &str = "age1pq";
 pub(super) const IDENTITY: &str = "AGE-SECRET-KEY-PQ-";
 
@@ -28,7 +28,7 @@ const INFO: &[u8] = b"age-encryption.org/mlkem768x25519";
 const WRONG: &str =
     "an mlkem768x25519 stanza is not an encapsulated key of 1120 bytes and a wrapped key of 32 bytes";
 
-/// A parsed stanza.
+/// The parsed arguments and body of a stanza of this type.
 pub(super) struct Wrapped {
     enc: [u8; CIPHERTEXT_LEN],
     body: [u8; WRAPPED_LEN],

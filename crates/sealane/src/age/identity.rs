@@ -31,7 +31,7 @@ impl Identity {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate(kind: Kind) -> Result<Self, Error> {
         Ok(Self(match kind {
             Kind::X25519 => Private::X25519(curve::PrivateKey::generate()?),
@@ -59,7 +59,7 @@ impl Identity {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }
 
-    /// The recipient of this identity.
+    /// Returns the recipient that this identity decrypts for.
     pub fn recipient(&self) -> Recipient {
         Recipient(match &self.0 {
             Private::X25519(key) => Public::X25519(key.public()),

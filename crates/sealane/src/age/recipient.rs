@@ -57,7 +57,7 @@ impl Recipient {
         matches!(self.0, Public::Hybrid(_) | Public::Passphrase(_))
     }
 
-    /// Whether it is a passphrase.
+    /// Returns whether this recipient is a passphrase.
     pub fn is_passphrase(&self) -> bool {
         matches!(self.0, Public::Passphrase(_))
     }

@@ -76,7 +76,7 @@ impl Passphrase {
     }
 }
 
-/// A parsed stanza.
+/// The parsed arguments and body of a stanza of this type.
 pub(super) struct Wrapped {
     salt: [u8; 16],
     work_factor: u8,

@@ -26,12 +26,12 @@ pub struct Stanza<'a> {
 }
 
 impl<'a> Stanza<'a> {
-    /// The type of the recipient, for example `"X25519"`.
+    /// Returns the type of the recipient, for example `"X25519"`.
     pub fn kind(&self) -> &'a str {
         self.line.split(' ').next().unwrap_or_default()
     }
 
-    /// The arguments after the type.
+    /// Iterates over the arguments after the type.
     pub fn arguments(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.line.split(' ').skip(1)
     }

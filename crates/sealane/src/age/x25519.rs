@@ -17,7 +17,7 @@ use crate::{Error, Misuse};
 use zeroize::Zeroizing;
 
 pub(super) const KIND: &str = "X25519";
-/// Human-readable prefixes of the encodings.
+/// Human-readable prefixes of the Bech32 encodings.
 pub(super) const RECIPIENT: &str = "age";
 pub(super) const IDENTITY: &str = "AGE-SECRET-KEY-";
 
@@ -27,7 +27,7 @@ const WRONG: &str = "an X25519 stanza is not a share of 32 bytes and a wrapped k
 /// Error text for a share of low order, with which the secret is zero for every key.
 pub(super) const LOW_ORDER: &str = "an X25519 share has low order";
 
-/// A parsed stanza.
+/// The parsed arguments and body of a stanza of this type.
 pub(super) struct Wrapped {
     share: [u8; 32],
     body: [u8; WRAPPED_LEN],

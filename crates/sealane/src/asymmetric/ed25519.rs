@@ -25,7 +25,7 @@ impl PrivateKey {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; KEY_LEN]);
         crate::random::fill(&mut *bytes)?;
@@ -37,12 +37,12 @@ impl PrivateKey {
         Self(Zeroizing::new(*bytes))
     }
 
-    /// The secret bytes.
+    /// Returns the secret bytes of the key.
     pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.0
     }
 
-    /// The public key.
+    /// Returns the public key that belongs to this private key.
     pub fn public(&self) -> PublicKey {
         let point = EdwardsPoint::mul_base_clamped(*self.scalar());
         PublicKey { point, bytes: point.compress().0 }
@@ -84,7 +84,7 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Parses a public key.
+    /// Parses the encoding of a public key.
     ///
     /// # Errors
     /// [`Error::Format`] if the bytes are not a point, are a non-canonical encoding (a coordinate that is not reduced,
@@ -99,7 +99,7 @@ impl PublicKey {
             ))
     }
 
-    /// The encoded point.
+    /// Returns the encoding of the point.
     pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.bytes
     }

@@ -69,12 +69,12 @@ impl PrivateKey {
         Ok(Self { bytes: Zeroizing::new(*bytes), key: Arc::new(key), public })
     }
 
-    /// The secret bytes, big-endian.
+    /// Returns the secret number as 32 big-endian bytes.
     pub fn as_bytes(&self) -> &[u8; PRIVATE_LEN] {
         &self.bytes
     }
 
-    /// The public key.
+    /// Returns the public key that belongs to this private key.
     pub fn public(&self) -> PublicKey {
         self.public.clone()
     }
@@ -85,7 +85,7 @@ impl PrivateKey {
     /// The group has prime order and both factors were checked, so the shared point is never the point at infinity.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if memory is exhausted.
+    /// [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; PRIVATE_LEN]>, Error> {
         library::agree(&self.key, public.point.clone(), OUT_OF_MEMORY, |shared| {
             let mut copy = Zeroizing::new([0; PRIVATE_LEN]);
@@ -127,7 +127,7 @@ impl PublicKey {
         Ok(Self { bytes, point })
     }
 
-    /// The uncompressed point.
+    /// Returns the uncompressed encoding of the point.
     pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
         &self.bytes
     }

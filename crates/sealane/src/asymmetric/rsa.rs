@@ -26,19 +26,19 @@ const OUT_OF_MEMORY: Error = Error::LimitExceeded("RSA could not be computed: me
 /// The hash function of the padding and of MGF1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Oaep {
-    /// SHA-1, the default of many libraries. OAEP does not depend on collision resistance.
+    /// SHA-1 with MGF1-SHA-1, the default of many libraries. OAEP does not depend on collision resistance.
     Sha1,
-    /// SHA-256, for new keys.
+    /// SHA-256 with MGF1-SHA-256, the choice for new files.
     #[default]
     Sha256,
-    /// SHA-384.
+    /// SHA-384 with MGF1-SHA-384.
     Sha384,
-    /// SHA-512.
+    /// SHA-512 with MGF1-SHA-512.
     Sha512,
 }
 
 impl Oaep {
-    /// Number of bytes in the hash.
+    /// Returns the number of bytes in the hash.
     pub fn hash_len(self) -> usize {
         match self {
             Self::Sha1 => 20,
@@ -107,24 +107,24 @@ impl PrivateKey {
     /// Encodes the key as PKCS#8 (DER).
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if memory is exhausted.
+    /// [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         // The library wipes its own copy.
         let der: Pkcs8V1Der<'_> = self.key.as_der().map_err(|_| OUT_OF_MEMORY)?;
         Ok(Zeroizing::new(der.as_ref().to_vec()))
     }
 
-    /// The public key.
+    /// Returns the public key that belongs to this private key.
     pub fn public(&self) -> PublicKey {
         self.public.clone()
     }
 
-    /// Number of bits in the modulus.
+    /// Returns the number of bits in the modulus.
     pub fn bits(&self) -> usize {
         self.key.key_size_bits()
     }
 
-    /// Number of bytes in the modulus, and in a wrapped key.
+    /// Returns the number of bytes in the modulus, which is also the length of a wrapped key.
     pub fn modulus_len(&self) -> usize {
         self.key.key_size_bytes()
     }
@@ -182,17 +182,17 @@ impl PublicKey {
         &self.spki
     }
 
-    /// Number of bits in the modulus.
+    /// Returns the number of bits in the modulus.
     pub fn bits(&self) -> usize {
         self.oaep.key_size_bits()
     }
 
-    /// Number of bytes in the modulus, and in a wrapped key.
+    /// Returns the number of bytes in the modulus, which is also the length of a wrapped key.
     pub fn modulus_len(&self) -> usize {
         self.oaep.key_size_bytes()
     }
 
-    /// Number of bytes in the longest secret that the key can wrap.
+    /// Returns the number of bytes in the longest secret that the key can wrap.
     pub fn max_secret_len(&self, oaep: Oaep) -> usize {
         self.modulus_len().saturating_sub(2 * oaep.hash_len() + 2)
     }

@@ -39,7 +39,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Number of bytes in a public key.
+    /// Returns the number of bytes in a public key.
     pub fn public_len(self) -> usize {
         match self {
             Self::Compressed => COMPRESSED_LEN,
@@ -55,7 +55,7 @@ impl PrivateKey {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {
@@ -81,12 +81,12 @@ impl PrivateKey {
         })
     }
 
-    /// The secret bytes, big-endian.
+    /// Returns the secret number as 32 big-endian bytes.
     pub fn as_bytes(&self) -> &[u8; PRIVATE_LEN] {
         self.0.as_secret_bytes()
     }
 
-    /// The public key.
+    /// Returns the public key that belongs to this private key.
     pub fn public(&self) -> PublicKey {
         PublicKey(library::PublicKey::from_secret_key(&self.0))
     }
@@ -155,7 +155,7 @@ impl PublicKey {
         point.map(Self).map_err(|_| INVALID_PUBLIC_KEY)
     }
 
-    /// The uncompressed encoding, on the stack.
+    /// Returns the uncompressed encoding without an allocation.
     pub(crate) fn uncompressed(&self) -> [u8; UNCOMPRESSED_LEN] {
         self.0.serialize_uncompressed()
     }

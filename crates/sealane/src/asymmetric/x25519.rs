@@ -36,7 +36,7 @@ impl PrivateKey {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; LEN]);
         crate::random::fill(&mut *bytes)?;
@@ -46,7 +46,7 @@ impl PrivateKey {
     /// Returns the key with these bytes. Every value is valid.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if memory is exhausted.
+    /// [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self, Error> {
         // The library has one error without content; since every value is valid, it can only be the allocation.
         let key =
@@ -61,7 +61,7 @@ impl PrivateKey {
         &self.bytes
     }
 
-    /// The public key.
+    /// Returns the public key that belongs to this private key.
     pub fn public(&self) -> PublicKey {
         self.public
     }

@@ -51,7 +51,7 @@ impl PrivateKey {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::LimitExceeded`] if memory is exhausted.
+    /// [`Error::Io`]; [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn generate() -> Result<Self, Error> {
         let mut seed = Zeroizing::new([0; SEED_LEN]);
         crate::random::fill(&mut *seed)?;
@@ -61,7 +61,7 @@ impl PrivateKey {
     /// Expands the key from `seed`.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if memory is exhausted.
+    /// [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Result<Self, Error> {
         let mut shake = Shake256::default();
         shake.update(seed);
@@ -75,12 +75,12 @@ impl PrivateKey {
         Ok(Self { seed: Zeroizing::new(*seed), ml_kem, x25519, public })
     }
 
-    /// The secret seed.
+    /// Returns the secret seed that the key was expanded from.
     pub fn seed(&self) -> &[u8; SEED_LEN] {
         &self.seed
     }
 
-    /// The public key.
+    /// Returns the public key that belongs to this private key.
     pub fn public(&self) -> PublicKey {
         self.public.clone()
     }
@@ -123,7 +123,7 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Parses a public key.
+    /// Parses the encoding of a public key.
     ///
     /// # Errors
     /// [`Error::Format`] if the length is wrong, or the ML-KEM key fails the check of FIPS 203, section 7.2;
@@ -147,7 +147,7 @@ impl PublicKey {
         Self { bytes, ml_kem: Box::new(ml_kem), x25519 }
     }
 
-    /// The bytes of the key.
+    /// Returns the encoding of the public key.
     pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
         &self.bytes
     }
@@ -155,7 +155,7 @@ impl PublicKey {
     /// Generates a shared secret, and returns it with its ciphertext for the holder of the private key.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::LimitExceeded`] if memory is exhausted.
+    /// [`Error::Io`]; [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn encapsulate(&self) -> Result<(SharedSecret, Vec<u8>), Error> {
         let mut randomness = Zeroizing::new([[0; 32]; 2]);
         crate::random::fill(randomness.as_flattened_mut())?;

@@ -20,7 +20,7 @@ const EXPECTED: Error =
 /// whatever their other members.
 #[derive(Clone, Debug)]
 pub struct Jwk {
-    /// The secret.
+    /// The bytes of the symmetric key, which are secret.
     pub key: Key,
     /// The key identifier (`kid`).
     pub kid: Option<String>,
@@ -78,7 +78,7 @@ impl Jwk {
     /// Parses a JSON Web Key of type `oct`.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`Error::Format`] if the text is not such a key.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         parse::<Members<'_>>(text)?.into_jwk()
     }

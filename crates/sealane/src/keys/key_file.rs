@@ -111,7 +111,7 @@ impl KeyFile {
         Ok(found)
     }
 
-    /// The private or symmetric key.
+    /// Returns the private or symmetric key in the file.
     ///
     /// # Errors
     /// [`Error::Format`] if the file holds a public key or a keyset.
@@ -123,7 +123,7 @@ impl KeyFile {
         }
     }
 
-    /// The public key.
+    /// Returns the public key in the file.
     ///
     /// # Errors
     /// [`Error::Format`] if the file holds a private or symmetric key, or a keyset.
@@ -191,7 +191,7 @@ impl PublicKey {
     /// as Ethereum writes them, 64 bytes, with or without `0x`).
     ///
     /// # Errors
-    /// [`Error::Format`], [`Error::Truncated`].
+    /// [`Error::Format`] and [`Error::Truncated`] if the text is not a public key.
     pub fn from_text(text: &str) -> Result<Self, Error> {
         Self::parse(text.as_bytes())
     }

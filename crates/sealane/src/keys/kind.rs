@@ -51,7 +51,7 @@ impl Kind {
         Self::XWing,
     ];
 
-    /// The name in commands and in Python, for example `"x-wing"`.
+    /// Returns the name in commands and in Python, for example `"x-wing"`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Aes128 => "aes-128",

@@ -33,9 +33,9 @@ use zeroize::Zeroizing;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reference {
-    /// A file.
+    /// A key file at this path, absolute or relative to the working directory.
     File(PathBuf),
-    /// An environment variable.
+    /// The environment variable with this name.
     Env(String),
     /// An entry of the operating system's keyring.
     Keyring {
@@ -86,7 +86,7 @@ impl Reference {
         }
     }
 
-    /// The path, if the key is stored in a file.
+    /// Returns the path, if the key is stored in a file.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),

@@ -82,7 +82,7 @@ impl SecretKey {
         }
     }
 
-    /// The symmetric key.
+    /// Returns the symmetric key, without the members of its JSON Web Key.
     ///
     /// # Errors
     /// [`Misuse::UnsuitableKey`] if it is a private key.

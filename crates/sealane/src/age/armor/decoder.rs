@@ -57,7 +57,7 @@ impl Decoder {
     /// Decodes the rest after the last piece.
     ///
     /// # Errors
-    /// [`Error::Truncated`], [`Error::Armor`], [`Misuse::Poisoned`].
+    /// [`Error::Truncated`] and [`Error::Armor`] if the armor is damaged; [`Misuse::Poisoned`] after an error.
     pub fn finish(mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         let line = std::mem::take(&mut self.line);
         let state = match (self.state, line.is_empty()) {
@@ -107,7 +107,7 @@ impl Decoder {
 /// Decodes a complete age file if it is armored, and returns other files as they are.
 ///
 /// # Errors
-/// [`Error::Armor`], [`Error::Truncated`].
+/// [`Error::Armor`] and [`Error::Truncated`] if the armor is damaged.
 pub fn decode(file: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
     if Armor::detect(file) != Some(Armor::Ascii) {
         return Ok(Cow::Borrowed(file));

@@ -34,7 +34,7 @@ impl<S: ReadAt> View<S> {
     /// Reads the first and the last line of the armor in `source`.
     ///
     /// # Errors
-    /// [`Error::Armor`], [`Error::Truncated`], [`Error::Io`].
+    /// [`Error::Armor`] and [`Error::Truncated`] if the armor is damaged; [`Error::Io`].
     pub fn new(source: S) -> Result<Self, Error> {
         let source_size = source.size()?;
         let (start, eol) = beginning(&source, source_size)?;
@@ -56,7 +56,7 @@ impl<S: ReadAt> View<S> {
         Ok(view)
     }
 
-    /// The source of the armor.
+    /// Returns the source that the armor is read from.
     pub fn source(&self) -> &S {
         &self.source
     }

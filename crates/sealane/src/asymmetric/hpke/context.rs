@@ -14,7 +14,7 @@ use std::fmt;
 /// Number of bytes by which a ciphertext is longer than its plaintext: the tag, the same for all AEADs.
 pub const TAG_LEN: usize = 16;
 
-/// Encrypts messages for one recipient, who must open them in the same order.
+/// Encrypts messages for one recipient. They must be opened in the same order.
 pub struct Sender {
     pub(super) enc: Vec<u8>,
     pub(super) context: Context,
@@ -47,7 +47,7 @@ impl Sender {
         Ok(Self { enc, context: Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)? })
     }
 
-    /// The encapsulated key, which the recipient needs. It is not secret.
+    /// Returns the encapsulated key, which the recipient needs and which is not secret.
     pub fn enc(&self) -> &[u8] {
         &self.enc
     }
@@ -88,7 +88,7 @@ impl Sender {
     /// (section 5.3).
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] above 8160 bytes.
+    /// [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
     pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
         self.context.export(label, out)
     }
@@ -120,7 +120,7 @@ impl Receiver {
     /// Decrypts the next message. A message that is not authentic does not advance the sequence number.
     ///
     /// # Errors
-    /// [`Error::Authentication`].
+    /// [`Error::Authentication`] if the message is not authentic.
     pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; ciphertext.len().saturating_sub(TAG_LEN)];
         self.open_into(ciphertext, &mut out, aad)?;
@@ -149,10 +149,10 @@ impl Receiver {
         Ok(())
     }
 
-    /// As [`Sender::export`].
+    /// Fills `out` with the same secret as [`Sender::export`].
     ///
     /// # Errors
-    /// As [`Sender::export`].
+    /// [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
     pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
         self.context.export(label, out)
     }

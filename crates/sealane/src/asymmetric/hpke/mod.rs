@@ -53,7 +53,7 @@ pub fn seal(
 /// Decrypts a message of [`seal`].
 ///
 /// # Errors
-/// [`Error::Authentication`].
+/// [`Error::Authentication`] if the message is not authentic, or `enc` is not an encapsulated key.
 pub fn open(
     recipient: &PrivateKey,
     aead: Aead,

@@ -15,7 +15,7 @@ pub enum Kem {
 }
 
 impl Kem {
-    /// Identifier in the IANA registry of HPKE.
+    /// Returns the identifier in the IANA registry of HPKE.
     pub fn id(self) -> u16 {
         match self {
             Self::X25519 => 0x0020,
@@ -24,7 +24,7 @@ impl Kem {
         }
     }
 
-    /// Number of bytes in an encapsulated key: `Nenc`.
+    /// Returns the number of bytes in an encapsulated key, `Nenc`.
     pub fn enc_len(self) -> usize {
         match self {
             Self::X25519 => x25519::LEN,
@@ -47,7 +47,7 @@ pub enum Aead {
 }
 
 impl Aead {
-    /// Identifier in the IANA registry of HPKE.
+    /// Returns the identifier in the IANA registry of HPKE.
     pub fn id(self) -> u16 {
         match self {
             Self::Aes128Gcm => 0x0001,
@@ -56,7 +56,7 @@ impl Aead {
         }
     }
 
-    /// The algorithm as [`crate::Aead`] names it.
+    /// Returns the algorithm that [`crate::Aead`] uses.
     pub fn algorithm(self) -> Algorithm {
         match self {
             Self::Aes128Gcm => Algorithm::Aes128Gcm,
@@ -65,7 +65,7 @@ impl Aead {
         }
     }
 
-    /// Number of bytes in a key: `Nk`.
+    /// Returns the number of bytes in a key, `Nk`.
     pub(super) fn key_len(self) -> usize {
         match self {
             Self::Aes128Gcm => 16,
@@ -99,7 +99,7 @@ pub enum PrivateKey {
 }
 
 impl PrivateKey {
-    /// The KEM of this key.
+    /// Returns the KEM that this key belongs to.
     pub fn kem(&self) -> Kem {
         match self {
             Self::X25519(_) => Kem::X25519,
@@ -108,7 +108,7 @@ impl PrivateKey {
         }
     }
 
-    /// The public key.
+    /// Returns the public key that belongs to this private key.
     pub fn public(&self) -> PublicKey {
         match self {
             Self::X25519(key) => key.public().into(),
@@ -130,7 +130,7 @@ pub enum PublicKey {
 }
 
 impl PublicKey {
-    /// The KEM of this key.
+    /// Returns the KEM that this key belongs to.
     pub fn kem(&self) -> Kem {
         match self {
             Self::X25519(_) => Kem::X25519,
