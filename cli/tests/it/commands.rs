@@ -63,8 +63,16 @@ fn key_references() {
     sandbox.shell("HOME=$PWD $SEALANE decrypt -k file:~/k -o again sealed").succeeded();
     assert_eq!(sandbox.read("again"), sandbox.read("plain"));
     sandbox.shell("cp k env:KEY; $SEALANE decrypt -k ./env:KEY -o third sealed").succeeded();
-    sandbox.refuses("decrypt -k env:NO_KEY -o x sealed", 1, "env:NO_KEY: the environment variable is not set");
-    sandbox.refuses("decrypt -k keyring:a/b -o x sealed", 1, "keyring:a/b: this program has no access to the keyring");
+    sandbox.refuses(
+        "decrypt -k env:NO_KEY -o x sealed",
+        1,
+        "env:NO_KEY: the environment variable is not set",
+    );
+    sandbox.refuses(
+        "decrypt -k keyring:a/b -o x sealed",
+        1,
+        "keyring:a/b: this program has no access to the keyring",
+    );
     sandbox.refuses("decrypt -k keyring:a -o x sealed", 2, "keyring:a: expected keyring:SERVICE/USER");
     sandbox.refuses("decrypt -k call:a:b -o x sealed", 2, "work in Python only");
     sandbox.shell("$SEALANE keygen -t age -o me > me.pub").succeeded();

@@ -48,7 +48,8 @@ impl PublicKey {
         }
     }
 
-    /// The Ethereum address of a secp256k1 key, with the upper-case letters of EIP-55. Raises TypeError for other kinds.
+    /// The Ethereum address of a secp256k1 key, with the upper-case letters of EIP-55. Raises TypeError for other
+    /// kinds.
     #[getter]
     fn ethereum_address(&self) -> PyResult<String> {
         match &self.0 {

@@ -53,8 +53,8 @@ impl Identity {
     /// Parses an OpenSSH private key, which can be encrypted with a passphrase.
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Misuse::KeyPassphraseRequired`] if the passphrase is missing, [`Error::WrongPassphrase`] if it
-    /// is wrong; [`Error::LimitExceeded`] if the key derivation would take minutes.
+    /// [`Error::Format`]; [`Misuse::KeyPassphraseRequired`] if the passphrase is missing, [`Error::WrongPassphrase`] if
+    /// it is wrong; [`Error::LimitExceeded`] if the key derivation would take minutes.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }
@@ -170,8 +170,8 @@ impl Wrapped {
     }
 }
 
-/// Unwraps the file key of a header. Damage is reported before any other error, so each stanza of a known type is parsed
-/// first.
+/// Unwraps the file key of a header. Damage is reported before any other error, so each stanza of a known type is
+/// parsed first.
 pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileKey, Error> {
     if header.has_passphrase() && header.stanzas().len() > 1 {
         return Err(Error::Header("a scrypt stanza is combined with another recipient"));

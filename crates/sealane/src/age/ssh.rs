@@ -8,8 +8,8 @@
 //! stanza   = "ssh-rsa" tag  body: RSAES-OAEP with SHA-256, label "age-encryption.org/v1/ssh-rsa"
 //! ```
 //!
-//! `point` is the Ed25519 key on the Montgomery curve. Its private key is the first half of the SHA-512 of the seed. The
-//! specification does not define these types; the source is the documentation of age's Go package `agessh`.
+//! `point` is the Ed25519 key on the Montgomery curve. Its private key is the first half of the SHA-512 of the seed.
+//! The specification does not define these types; the source is the documentation of age's Go package `agessh`.
 
 use super::file_key::{FileKey, WRAPPED_LEN, derive};
 use super::header::Writer;

@@ -6,7 +6,8 @@
 //! wrapped key = as long as the modulus; it holds at most modulus - 2 * hash - 2 bytes
 //! ```
 //!
-//! MGF1 uses the hash of the padding. Private operations are blinded and take constant time, including the padding check.
+//! MGF1 uses the hash of the padding. Private operations are blinded and take constant time, including the padding
+//! check.
 
 use crate::{Error, Misuse};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
@@ -197,7 +198,8 @@ impl PublicKey {
         self.modulus_len().saturating_sub(2 * oaep.hash_len() + 2)
     }
 
-    /// Encrypts `secret` for the holder of the private key (RSAES-OAEP-ENCRYPT), and returns [`Self::modulus_len`] bytes.
+    /// Encrypts `secret` for the holder of the private key (RSAES-OAEP-ENCRYPT), and returns [`Self::modulus_len`]
+    /// bytes.
     ///
     /// # Errors
     /// [`Misuse::SecretLength`] above [`Self::max_secret_len`].

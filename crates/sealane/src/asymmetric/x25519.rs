@@ -70,8 +70,8 @@ impl PrivateKey {
     /// from it with a hash over the secret and both public keys.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] if `public` has low order, because the result would be zero for every private key (RFC 7748,
-    /// section 6.1).
+    /// [`Misuse::UnsuitableKey`] if `public` has low order, because the result would be zero for every private key (RFC
+    /// 7748, section 6.1).
     pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>, Error> {
         let peer = library::UnparsedPublicKey::new(&library::X25519, public.0);
         let shared = library::agree(&self.key, peer, LOW_ORDER, |shared| {

@@ -48,8 +48,8 @@ static HASHES: [(ObjectIdentifier, pbkdf2::Algorithm); 4] = [
 /// The default of the parameters.
 const HMAC_SHA1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.7");
 
-/// Parameters of new files: 16 MiB and p = 5, which take 0.1 to 0.2 s. The OWASP Password Storage Cheat Sheet lists them
-/// as equivalent to 128 MiB with p = 1. OpenSSL refuses more than 32 MiB.
+/// Parameters of new files: 16 MiB and p = 5, which take 0.1 to 0.2 s. The OWASP Password Storage Cheat Sheet lists
+/// them as equivalent to 128 MiB with p = 1. OpenSSL refuses more than 32 MiB.
 const WRITTEN: Kdf<'static> = Kdf::Scrypt { salt: &[], log_n: 14, r: 8, p: 5 };
 
 /// Limits of the work that a file can request.
@@ -205,7 +205,8 @@ fn check_key_len(announced: Option<u16>, key_len: usize) -> Result<(), Error> {
 
 type Pbkdf2Parameters<'a> = (&'a [u8], u64, Option<u16>, ObjectIdentifier);
 
-/// Parses the parameters of PBKDF2 (RFC 8018, appendix A.2). The alternative `otherSource` of the salt is not supported.
+/// Parses the parameters of PBKDF2 (RFC 8018, appendix A.2). The alternative `otherSource` of the salt is not
+/// supported.
 fn pbkdf2_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<Pbkdf2Parameters<'a>> {
     let salt = <&OctetStringRef>::decode(fields)?.as_bytes();
     let rounds = u64::decode(fields)?;

@@ -35,8 +35,8 @@ const MIN_SALT_LEN: usize = 8;
 /// The salt is not secret. It should have 16 random bytes, and be different for each passphrase.
 ///
 /// # Errors
-/// [`Misuse::DerivationParameters`] if the salt has less than 8 bytes, the length is not from 4 to 65536, there is no pass or
-/// lane, a lane has less than 8 KiB, the memory is above 4 GiB, or memory times passes is above 64 GiB.
+/// [`Misuse::DerivationParameters`] if the salt has less than 8 bytes, the length is not from 4 to 65536, there is no
+/// pass or lane, a lane has less than 8 KiB, the memory is above 4 GiB, or memory times passes is above 64 GiB.
 /// [`Error::LimitExceeded`] if the system does not have the memory.
 pub fn derive(
     passphrase: &[u8],

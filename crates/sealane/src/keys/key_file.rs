@@ -84,8 +84,8 @@ impl KeyFile {
     /// # Errors
     /// [`Error::Format`], [`Error::Truncated`]; [`Error::WrongPassphrase`], [`Error::NoMatchingKey`];
     /// [`Misuse::KeyPassphraseRequired`], [`Misuse::KeyIdentityRequired`], [`Misuse::KeyNotEncrypted`];
-    /// [`Misuse::KeyId`] if `kid` selects no key, or more than one; [`Error::LimitExceeded`] and [`Error::WorkFactor`] if
-    /// the file requests too much work for its passphrase.
+    /// [`Misuse::KeyId`] if `kid` selects no key, or more than one; [`Error::LimitExceeded`] and [`Error::WorkFactor`]
+    /// if the file requests too much work for its passphrase.
     pub fn parse(content: &[u8], options: LoadOptions<'_>) -> Result<Self, Error> {
         let found = match Format::detect(content)? {
             Format::Age(file) => {

@@ -45,7 +45,8 @@ impl SecretKey {
     /// Writes the key to an age file for `recipients`.
     ///
     /// # Errors
-    /// [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; those of [`Self::to_text_for`].
+    /// [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; those of
+    /// [`Self::to_text_for`].
     pub fn save_for(
         &self,
         path: &Path,

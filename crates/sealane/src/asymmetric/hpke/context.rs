@@ -24,8 +24,8 @@ impl Sender {
     /// Encapsulates a fresh secret for `recipient`. The recipient must use the same `info`.
     ///
     /// # Errors
-    /// [`crate::Misuse::InvalidRecipients`] if the recipient's key has low order; [`crate::Misuse::UnsuitableKey`] if the sender's key is
-    /// of another KEM, or of X-Wing, which has no authenticated modes; [`Error::Io`].
+    /// [`crate::Misuse::InvalidRecipients`] if the recipient's key has low order; [`crate::Misuse::UnsuitableKey`] if
+    /// the sender's key is of another KEM, or of X-Wing, which has no authenticated modes; [`Error::Io`].
     pub fn new(
         recipient: &PublicKey,
         aead: Aead,
@@ -103,8 +103,9 @@ impl Receiver {
     /// Decapsulates the secret in `enc`.
     ///
     /// # Errors
-    /// [`Error::Authentication`] if `enc` is not an encapsulated key; [`crate::Misuse::UnsuitableKey`] if the sender's key is of
-    /// another KEM, or of X-Wing. A key that was encapsulated for another recipient is detected by [`Self::open`].
+    /// [`Error::Authentication`] if `enc` is not an encapsulated key; [`crate::Misuse::UnsuitableKey`] if the sender's
+    /// key is of another KEM, or of X-Wing. A key that was encapsulated for another recipient is detected by
+    /// [`Self::open`].
     pub fn new(
         recipient: &PrivateKey,
         aead: Aead,

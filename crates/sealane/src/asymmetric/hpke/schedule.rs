@@ -68,7 +68,13 @@ impl Kdf {
     ///
     /// # Errors
     /// [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
-    pub(super) fn expand(&self, prk: &Secret, label: &str, info: &[&[u8]], out: &mut [u8]) -> Result<(), Error> {
+    pub(super) fn expand(
+        &self,
+        prk: &Secret,
+        label: &str,
+        info: &[&[u8]],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
         const TOO_LONG: Error = Error::LimitExceeded("HPKE exports at most 8160 bytes at once");
         if out.len() > MAX_EXPAND_LEN {
             return Err(TOO_LONG);

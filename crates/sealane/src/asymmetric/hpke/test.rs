@@ -92,8 +92,8 @@ fn published_contexts() {
         }
         contexts += 1;
     }
-    // Unsupported: X448 and P-521, HKDF-SHA512, export-only contexts; in the draft, ML-KEM alone and with P-256, and the
-    // one-stage KDFs.
+    // Unsupported: X448 and P-521, HKDF-SHA512, export-only contexts; in the draft, ML-KEM alone and with P-256, and
+    // the one-stage KDFs.
     let skipped: usize = unsupported.values().sum();
     let kems: usize =
         unsupported.iter().filter(|((_, kem, ..), _)| [33, 18].contains(kem)).map(|(_, n)| n).sum();

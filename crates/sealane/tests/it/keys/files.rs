@@ -1,6 +1,6 @@
 //! Key files: round trips, permissions, and output of `Debug`.
 
-use sealane::keys::{self, Existing, Kind, KeyFile, LoadOptions, PublicKey, Reference, SecretKey};
+use sealane::keys::{self, Existing, KeyFile, Kind, LoadOptions, PublicKey, Reference, SecretKey};
 use sealane::{Error, Misuse};
 use std::fs;
 use std::io::ErrorKind;
@@ -158,10 +158,22 @@ fn load_returns_the_kind_of_the_file() {
             assert!(refused.contains("expected a public key, found a symmetric key"), "{refused}");
             continue;
         };
-        assert!(found.into_public().unwrap_err().to_string().contains("expected a public key, found a private key"));
+        assert!(
+            found
+                .into_public()
+                .unwrap_err()
+                .to_string()
+                .contains("expected a public key, found a private key")
+        );
         let found = load(&public.to_text().unwrap(), none).unwrap();
         assert!(matches!(&found, KeyFile::Public(found) if *found == public), "{kind}: {found:?}");
-        assert!(found.into_secret().unwrap_err().to_string().contains("expected a private key, found a public key"));
+        assert!(
+            found
+                .into_secret()
+                .unwrap_err()
+                .to_string()
+                .contains("expected a private key, found a public key")
+        );
         let refused = load(&public.to_text().unwrap(), LoadOptions::passphrase(Some("x")));
         assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyNotEncrypted))), "{kind}: {refused:?}");
     }
@@ -170,12 +182,17 @@ fn load_returns_the_kind_of_the_file() {
     assert!(matches!(&found, KeyFile::TinkKeyset(json) if **json == keyset), "{found:?}");
     assert!(found.into_secret().unwrap_err().to_string().contains("found a Tink keyset"));
 
-    let set = r#"{"keys":[{"kty":"oct","kid":"a","k":"AAAA"},{"kty":"oct","kid":"b","use":"enc","k":"AAAB"}]}"#;
-    let Ok(KeyFile::Secret(SecretKey::Symmetric(jwk))) = load(set, LoadOptions { kid: Some("b"), ..none }) else {
+    let set =
+        r#"{"keys":[{"kty":"oct","kid":"a","k":"AAAA"},{"kty":"oct","kid":"b","use":"enc","k":"AAAB"}]}"#;
+    let Ok(KeyFile::Secret(SecretKey::Symmetric(jwk))) = load(set, LoadOptions { kid: Some("b"), ..none })
+    else {
         panic!()
     };
     assert_eq!((jwk.key.as_bytes(), jwk.usage.as_deref()), (&[0, 0, 1][..], Some("enc")));
-    assert_eq!(*SecretKey::Symmetric(jwk).to_text(None).unwrap(), "{\"kty\":\"oct\",\"k\":\"AAAB\",\"kid\":\"b\",\"use\":\"enc\"}\n");
+    assert_eq!(
+        *SecretKey::Symmetric(jwk).to_text(None).unwrap(),
+        "{\"kty\":\"oct\",\"k\":\"AAAB\",\"kid\":\"b\",\"use\":\"enc\"}\n"
+    );
     assert!(matches!(load(set, none), Err(Error::Misuse(Misuse::KeyId { .. }))));
 
     let reference = Reference::parse(format!("file:{}", path.display()).as_ref()).unwrap();
