@@ -167,12 +167,12 @@ fn rejected_ssh_keys_have_reasons() {
 fn rejects_other_text_as_recipient_or_identity() {
     let recipient = |text: &str| text.parse::<Recipient>().unwrap_err().to_string();
     let identity = |text: &str| text.parse::<Identity>().unwrap_err().to_string();
-    assert!(recipient(SPEC).contains("an identity, which is secret"));
+    assert!(recipient(SPEC).contains("found an identity (AGE-SECRET-KEY-...), which is secret"));
     assert!(!recipient(SPEC).contains(SPEC));
-    assert!(identity(SPEC_RECIPIENT).contains("a recipient, which cannot decrypt"));
+    assert!(identity(SPEC_RECIPIENT).contains("found a recipient (age1...), which cannot decrypt"));
     // Recipients of hardware keys, from the specification.
     let tagged = "age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e";
-    assert!(recipient(tagged).contains("plugins"));
+    assert!(recipient(tagged).contains("age plugin"));
     // Mixed case, the wrong case, typing errors, and surrounding text are refused.
     for wrong in [
         SPEC_RECIPIENT.to_uppercase(),
