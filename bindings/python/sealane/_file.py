@@ -107,12 +107,7 @@ def encrypt_file(
     >>> sealane.decrypt_file("data.csv.age", "copy.csv", identities=[bob])
     """
     encryption = EncryptWith(
-        key=key,
-        recipients=recipients,
-        passphrase=passphrase,
-        context=context,
-        format=format,
-        armor=armor,
+        key=key, recipients=recipients, passphrase=passphrase, context=context, format=format, armor=armor
     )
     if (paths := regular_paths(src, dst)) is not None:
         return _native.encrypt_path(*paths, encryption, threads, progress, durable)
@@ -284,12 +279,7 @@ def encrypt(
     b'data'
     """
     encryption = EncryptWith(
-        key=key,
-        recipients=recipients,
-        passphrase=passphrase,
-        context=context,
-        format=format,
-        armor=armor,
+        key=key, recipients=recipients, passphrase=passphrase, context=context, format=format, armor=armor
     )
     return _native.encrypt_bytes(data, encryption)
 

@@ -272,14 +272,47 @@ class EncryptedReader(_EncryptedFile):
             return position
 
 
-class EncryptedWriter(_EncryptedFile):
+class WritableFile(_EncryptedFile):
+    """The common base of file objects that are complete after a clean exit and discarded otherwise."""
+
+    mode = "wb"
+
+    def writable(self) -> bool:
+        self._check()
+        return True
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Not supported by a file that is written."""
+        raise io.UnsupportedOperation("not readable")
+
+    def discard(self) -> None:
+        """Closes the file object and discards what was written."""
+        raise NotImplementedError
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def __del__(self) -> None:
+        # The base class would call close, which completes an unfinished file.
+        with contextlib.suppress(Exception):
+            self.discard()
+
+
+class EncryptedWriter(WritableFile):
     """A binary file object that encrypts what is written to it. ``sealane.open`` creates it.
 
     The file is complete when the ``with`` block ends without an exception or ``close()`` is called. Otherwise
     there is no file at a path; a file object lacks the end of the file, so readers raise TruncatedError.
     """
-
-    mode = "wb"
 
     def __init__(
         self, file: PathOrFile, encryption: EncryptWith, *, durable: bool = False, exclusive: bool = False
@@ -303,10 +336,6 @@ class EncryptedWriter(_EncryptedFile):
                 self._owned.close()
             raise
 
-    def writable(self) -> bool:
-        self._check()
-        return True
-
     def write(self, data: Buffer, /) -> int:
         """Encrypts ``data`` and returns its length in bytes."""
         with self._lock:
@@ -315,10 +344,6 @@ class EncryptedWriter(_EncryptedFile):
             n = self._writer.write(data)
             self._position += n
             return n
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        """Not supported by a file that is written."""
-        raise io.UnsupportedOperation("not readable")
 
     def close(self) -> None:
         """Writes the end of the file and gives it its name."""
@@ -340,23 +365,6 @@ class EncryptedWriter(_EncryptedFile):
                         self._writer.discard()
                 finally:
                     self._release()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.discard()
-
-    def __del__(self) -> None:
-        # The base class would call close, which completes an unfinished file.
-        with contextlib.suppress(Exception):
-            self.discard()
 
     def _release(self) -> None:
         self._writer = None

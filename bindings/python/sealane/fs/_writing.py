@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import secrets
 import sys
 import tempfile
-import threading
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from fsspec.implementations.memory import MemoryFileSystem
 
 from sealane._about import about
-from sealane._open import EncryptedWriter
+from sealane._open import EncryptedWriter, WritableFile
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -57,15 +54,13 @@ def make_parents(path: str) -> None:
         os.makedirs(folder, exist_ok=True)
 
 
-class WrittenFile(io.RawIOBase):
+class WrittenFile(WritableFile):
     """An encrypted file that is being written.
 
     It appears under its name when it is closed, or when its transaction ends. A file that is closed while an
     exception propagates is discarded, and ``close`` raises that exception: the context managers of fsspec and
     of many libraries close a file without telling it that the block failed.
     """
-
-    mode = "wb"
 
     def __init__(
         self,
@@ -77,14 +72,11 @@ class WrittenFile(io.RawIOBase):
         exclusive: bool,
         autocommit: bool,
     ) -> None:
-        super().__init__()
-        self.fs, self.path, self.name = fs, path, path
-        self.size = 0
-        """Number of plaintext bytes written so far."""
+        super().__init__(path)
+        self.fs, self.path = fs, path
         self._upload = upload
         self._autocommit = autocommit
         self._exception_at_open = sys.exception()
-        self._lock = threading.RLock()
         with about(path):
             # The exclusive creation of an upload happens at its end.
             self._encrypted = EncryptedWriter(
@@ -93,28 +85,15 @@ class WrittenFile(io.RawIOBase):
                 exclusive=exclusive and upload is None,
             )
 
-    def __repr__(self) -> str:
-        return f"<sealane.fs.{type(self).__name__} path={self.path!r}>"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("an encrypted file is never pickled or copied: it holds a key")
-
-    def writable(self) -> bool:
-        self._check_open()
-        return True
-
-    def tell(self) -> int:
-        self._check_open()
-        return self.size
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        """Not supported by a file that is written."""
-        raise io.UnsupportedOperation("not readable")
+    @property
+    def size(self) -> int:
+        """Number of plaintext bytes written so far."""
+        return self._position
 
     def write(self, data: Buffer, /) -> int:
         """Encrypts ``data`` and returns its length in bytes. A failed write discards the file."""
         with self._lock:
-            self._check_open()
+            self._check()
             try:
                 with about(self.path):
                     written = self._encrypted.write(data)
@@ -123,7 +102,7 @@ class WrittenFile(io.RawIOBase):
             except BaseException:
                 self.discard()
                 raise
-            self.size += written
+            self._position += written
             return written
 
     def close(self) -> None:
@@ -166,27 +145,6 @@ class WrittenFile(io.RawIOBase):
                     self._upload.discard()
             finally:
                 super().close()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.discard()
-
-    def __del__(self) -> None:
-        # The base class would call close, which gives an unfinished file its name.
-        with contextlib.suppress(Exception):
-            self.discard()
-
-    def _check_open(self) -> None:
-        if self.closed:
-            raise ValueError("I/O operation on closed file")
 
 
 class Upload:
