@@ -132,7 +132,7 @@ own_keys!(Gcm, GcmSiv, ChaCha20Poly1305, XChaCha20Poly1305, Aegis);
 
 /// A key for each variant that runs here.
 fn variants<K: Key + 'static>(
-    table: impl Iterator<Item = variant::Row>,
+    table: impl Iterator<Item = variant::Variant>,
     new: impl Fn(Features) -> Result<K, KeyError>,
     name: impl Fn(&K) -> &'static str,
 ) -> Keys {

@@ -1,13 +1,13 @@
 //! What several targets share.
 
 use kernels::cpu::Features;
-use kernels::variant::Row;
+use kernels::variant::Variant;
 use providers::InOut;
 
 /// Each row of a table that runs here, with features that pick exactly it.
-pub fn rows(table: impl Iterator<Item = Row>) -> impl Iterator<Item = (&'static str, Features)> {
+pub fn rows(table: impl Iterator<Item = Variant>) -> impl Iterator<Item = (&'static str, Features)> {
     let here = Features::detect();
-    table.filter(move |row| row.check(here).is_ok()).map(move |row| (row.name, here.only(row.needs)))
+    table.filter(move |row| row.check(here).is_ok()).map(move |row| (row.name, here.intersection(row.needs)))
 }
 
 /// `bytes` so many times and once more: the fuzzer begins with few and stays there for long.

@@ -53,21 +53,34 @@ def kinds_of(arguments: str) -> list[Kind]:
     return kinds
 
 
+def instruction_sets() -> dict[str, list[str]]:
+    """Returns the names of the x86-64 variants of each list in `variant/instruction_sets.rs`, by the name of the list."""
+    page = (ROOT / "crates/kernels/src/variant/instruction_sets.rs").read_text()
+    lists = re.findall(r"^macro_rules! (\w+) \{\n(.*?)^\}", page, re.MULTILINE | re.DOTALL)
+    return {name: re.findall(r'(?:"x86_64"|any): "([\w-]+)" =', text) for name, text in lists}
+
+
 def tables() -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
     """Yields the path of each table of `variant/`, its functions with their arguments, and its variants."""
+    variants = instruction_sets()
     for page in sorted((ROOT / "crates/kernels/src/variant").glob("*.rs")):
         if page.stem == TEST:
             continue
         for table in re.findall(r"^variants! \{\n(.*?)^\}", page.read_text(), re.MULTILINE | re.DOTALL):
-            yield from table_of(page.stem, table)
+            head = re.search(r"(\w+): \w+ for (\w+) \{", table)
+            assert head, table
+            yield f"{page.stem}::{head[1]}", functions_of(table), variants[head[2]]
 
 
-def table_of(module: str, table: str) -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
-    head = re.search(r"(\w+): \w+ \{", table)
-    variants = re.findall(r'(?:cfg\(target_arch = "(\w+)"\)\]\s+)?"([\w-]+)" =', table)
-    assert head, table
-    functions = re.findall(r"\bfn (\w+)\((.*?)\) =", table)
-    yield f"{module}::{head[1]}", functions, [name for arch, name in variants if arch in {"", "x86_64"}]
+def functions_of(table: str) -> list[tuple[str, str]]:
+    """Returns the name and the arguments of each function of a table, once for each of its bodies."""
+    found = re.findall(r"\bfn (\w+)\((.*?)\)(?:\s+by \w+)?\s*=\s*\[(.*?)\];", table, re.DOTALL)
+    assert len(found) == table.count("fn "), table
+    functions = []
+    for name, arguments, bodies in found:
+        paths = [path for path in re.sub(r"<.*?>", "", bodies).split(",") if path.strip()]
+        functions += [(name if len(paths) == 1 else f"{name}[{i}]", arguments) for i in range(len(paths))]
+    return functions
 
 
 def number(symbol: str, table: str) -> int | None:

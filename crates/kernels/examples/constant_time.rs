@@ -25,7 +25,7 @@ use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
 use kernels::speck::{self, ByteOrder, Size, Speck};
-use kernels::variant::Row;
+use kernels::variant::Variant;
 use sealing::{OneAegis, Sealing};
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -38,7 +38,7 @@ const AAD_LENGTHS: [usize; 4] = [0, 13, 129, 700];
 /// A table of variants. A new algorithm is a new entry.
 struct Table {
     name: &'static str,
-    variants: fn() -> Vec<Row>,
+    variants: fn() -> Vec<Variant>,
     run: fn(&mut Watch, Features, &'static str),
 }
 
@@ -47,7 +47,7 @@ const TABLES: [Table; 7] = [
     Table { name: "AES", variants: || aes::variants().collect(), run: stream },
     Table { name: "CHACHA20", variants: || chacha20::variants().collect(), run: every_chacha20 },
     Table { name: "GCM", variants: || gcm::variants().collect(), run: messages::<Gcm> },
-    Table { name: "SIV", variants: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
+    Table { name: "GCM_SIV", variants: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
     Table { name: "POLY1305", variants: || poly1305::variants().collect(), run: macs },
     Table { name: "SPECK", variants: || speck::variants().collect(), run: speck },
 ];
@@ -301,15 +301,15 @@ fn secrets(wanted: &str) -> ExitCode {
     for table in TABLES {
         let here = Features::detect();
         let variants = (table.variants)().into_iter().filter(|variant| variant.check(here).is_ok());
-        let variants: Vec<Row> = variants.collect();
+        let variants: Vec<Variant> = variants.collect();
         let names = variants.iter().map(|variant| variant.name).collect::<Vec<_>>().join(",");
-        let all: Vec<Row> = (table.variants)();
+        let all: Vec<Variant> = (table.variants)();
         let wanted = wanted.split(',').filter(|name| all.iter().any(|variant| variant.name == *name));
         let wanted = wanted.collect::<Vec<_>>().join(",");
         assert_eq!(names, wanted, "{}: the variants that can run are not the requested ones", table.name);
         for variant in variants {
             let calls = watch.calls;
-            (table.run)(&mut watch, here.only(variant.needs), variant.name);
+            (table.run)(&mut watch, here.intersection(variant.needs), variant.name);
             println!("{} {}: {} calls with secrets", table.name, variant.name, watch.calls - calls);
         }
     }

@@ -21,7 +21,7 @@ use kernels::cpu::Features;
 use kernels::ct;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
-use kernels::variant::Row;
+use kernels::variant::Variant;
 use sealing::Sealing;
 use std::hint::black_box;
 
@@ -159,8 +159,8 @@ struct Message<A> {
 
 const NONCE: [u8; 12] = [0x42; 12];
 
-fn messages<A: Sealing>(table: &str, variant: Row) {
-    let features = Features::detect().only(variant.needs);
+fn messages<A: Sealing>(table: &str, variant: Variant) {
+    let features = Features::detect().intersection(variant.needs);
     let batches = if variant.name == "portable" { FEW_BATCHES } else { BATCHES };
     let key: Vec<u8> = (0..32).collect();
     let new = |key: &[u8]| A::new(key, features);
@@ -211,8 +211,8 @@ fn messages<A: Sealing>(table: &str, variant: Row) {
     }
 }
 
-fn stream(table: &str, variant: Row) {
-    let features = Features::detect().only(variant.needs);
+fn stream(table: &str, variant: Variant) {
+    let features = Features::detect().intersection(variant.needs);
     let batches = if variant.name == "portable" { FEW_BATCHES } else { BATCHES };
     let new = |key: &[u8]| Aes::new(key, features).expect("a good length");
     let key: Vec<u8> = (0..32).collect();
@@ -261,8 +261,8 @@ fn main() {
     let only = std::env::args().nth(1).unwrap_or_default();
     println!("{}\n{:4} {:9} {:40} {:>8}", Features::detect(), "", "variant", "what", "|t|");
     comparisons();
-    type Run = fn(&str, Row);
-    let tables: [(&str, Vec<Row>, Run); 3] = [
+    type Run = fn(&str, Variant);
+    let tables: [(&str, Vec<Variant>, Run); 3] = [
         ("AES", aes::variants().collect(), stream),
         ("GCM", gcm::variants().collect(), messages::<Gcm>),
         ("SIV", gcm_siv::variants().collect(), messages::<GcmSiv>),

@@ -6,77 +6,29 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::aes::answers::{TEXT, digest};
 use crate::cpu::Features;
 use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
-use crate::variant::{self, AEGIS, AegisFunctions, Picked, Refusal, Row};
+use crate::self_test::aegis::{KEY, KNOWN_ANSWERS, KnownAnswer, NONCE};
+use crate::self_test::{TEXT, digest};
+use crate::variant::aegis::{AEGIS, AegisFunctions};
+use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::zero::{wipe, wipe_dead_stack};
-use body::Key;
-use core::fmt;
 
-pub(crate) mod answers;
 pub(crate) mod body;
+pub(crate) mod kind;
 
-/// Which of the algorithms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// AEGIS-128L (RFC 10032, section 3).
-    Aegis128L,
-    /// AEGIS-128X2 (section 5.4).
-    Aegis128X2,
-    /// AEGIS-128X4 (section 5.4).
-    Aegis128X4,
-    /// AEGIS-256 (section 4).
-    Aegis256,
-    /// AEGIS-256X2 (section 5.5).
-    Aegis256X2,
-    /// AEGIS-256X4 (section 5.5).
-    Aegis256X4,
-}
+use body::Key;
+pub use kind::Kind;
 
-impl Kind {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Aegis128L,
-        Self::Aegis128X2,
-        Self::Aegis128X4,
-        Self::Aegis256,
-        Self::Aegis256X2,
-        Self::Aegis256X4,
-    ];
-
-    /// Bytes of a key: 16 or 32.
-    pub const fn key_len(self) -> usize {
-        match self {
-            Self::Aegis128L | Self::Aegis128X2 | Self::Aegis128X4 => 16,
-            Self::Aegis256 | Self::Aegis256X2 | Self::Aegis256X4 => 32,
-        }
-    }
-
-    /// States side by side: 1, 2 or 4.
-    pub const fn degree(self) -> usize {
-        match self {
-            Self::Aegis128L | Self::Aegis256 => 1,
-            Self::Aegis128X2 | Self::Aegis256X2 => 2,
-            Self::Aegis128X4 | Self::Aegis256X4 => 4,
-        }
-    }
-
-    /// Bytes of a nonce: as many as of a key.
-    pub const fn nonce_len(self) -> usize {
-        self.key_len()
-    }
-}
-
-/// An AEGIS key, and the row that computes with it.
+/// An AEGIS key and the variant that computes with it.
 ///
 /// The key lives on the heap, so moving this value leaves no copy behind, and is wiped when it is dropped.
 pub struct Aegis {
     key: Box<Key>,
     kind: Kind,
-    row: Picked<AegisFunctions>,
-    /// Whether the row leaves states on the stack: `make test-ct` finds them where they are not wiped.
+    variant: Selected<AegisFunctions>,
+    /// Whether the variant leaves states on the stack: `make test-ct` finds them where they are not wiped.
     spills: bool,
 }
 
@@ -84,43 +36,42 @@ pub struct Aegis {
 /// has 64 of them.
 const LONGEST: u128 = (1 << 61) - 1;
 
-/// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
-pub fn variants() -> impl Iterator<Item = Row> {
-    variant::rows(AEGIS)
+cipher! {
+    AEGIS: AegisFunctions;
+    // Miri would take minutes for all of them, in every test.
+    known_answers: KNOWN_ANSWERS[..if cfg!(miri) { 1 } else { KNOWN_ANSWERS.len() }];
+    passes: passes;
+    changed: |answer| [
+        KnownAnswer { tag: answer.tag ^ 1, ..answer },
+        KnownAnswer { sealed: answer.sealed ^ 1, ..answer },
+        KnownAnswer { aad: &[], ..answer },
+        KnownAnswer { plain: &answer.plain[1..], ..answer },
+    ];
 }
 
-/// Each of them with what speaks against using it. Proves those that nobody has used yet, as the iterator
-/// gets there.
-pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
-    variant::check(AEGIS, features)
-}
+describe_key! { Aegis { kind } }
 
 impl Aegis {
-    /// Copies a key of [`Kind::key_len`] bytes for the widest row that `features` allow and that passes its
+    /// Copies a key of [`Kind::key_len`] bytes for the widest variant that `features` allow and that passes its
     /// self-test.
     pub fn new(kind: Kind, key: &[u8], features: Features) -> Result<Self, KeyError> {
-        Self::on(variant::pick(AEGIS, features)?, kind, key)
+        Self::with_variant(select(features)?, kind, key)
     }
 
-    fn on(row: Picked<AegisFunctions>, kind: Kind, key: &[u8]) -> Result<Self, KeyError> {
+    fn with_variant(variant: Selected<AegisFunctions>, kind: Kind, key: &[u8]) -> Result<Self, KeyError> {
         if key.len() != kind.key_len() {
             return Err(KeyError::InvalidLength(key.len()));
         }
         let mut copy = Box::new(Key([0; 32]));
         copy.0[..key.len()].copy_from_slice(key);
         let mut register_degree = 0;
-        row.register_degree(&mut register_degree);
-        Ok(Self { key: copy, kind, row, spills: kind.degree() > register_degree })
+        variant.register_degree(&mut register_degree);
+        Ok(Self { key: copy, kind, variant, spills: kind.degree() > register_degree })
     }
 
     /// Which of the algorithms it is for.
     pub fn kind(&self) -> Kind {
         self.kind
-    }
-
-    /// The row: `"vaes512"`, `"vaes256"`, `"aesni"`, `"neon-aes"` or `"portable"`.
-    pub fn variant(&self) -> &'static str {
-        self.row.name()
     }
 
     /// Encrypts `data` and makes the tag.
@@ -132,15 +83,7 @@ impl Aegis {
         tag: &mut [u8; 16],
     ) -> Result<(), MessageError> {
         check_lengths(self.kind, nonce, aad.len(), data.len())?;
-        let (key, row, data) = (&self.key, self.row, &mut data);
-        match self.kind {
-            Kind::Aegis128L => row.seal_128l(key, nonce, aad, data, tag),
-            Kind::Aegis128X2 => row.seal_128x2(key, nonce, aad, data, tag),
-            Kind::Aegis128X4 => row.seal_128x4(key, nonce, aad, data, tag),
-            Kind::Aegis256 => row.seal_256(key, nonce, aad, data, tag),
-            Kind::Aegis256X2 => row.seal_256x2(key, nonce, aad, data, tag),
-            Kind::Aegis256X4 => row.seal_256x4(key, nonce, aad, data, tag),
-        }
+        self.variant.seal(self.kind, &self.key, nonce, aad, &mut data, tag);
         self.clean();
         Ok(())
     }
@@ -157,26 +100,19 @@ impl Aegis {
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
         check_lengths(self.kind, nonce, aad.len(), data.len())?;
-        let (key, row, mut right) = (&self.key, self.row, [0; 16]);
-        match self.kind {
-            Kind::Aegis128L => row.open_128l(key, nonce, aad, &mut data, &mut right),
-            Kind::Aegis128X2 => row.open_128x2(key, nonce, aad, &mut data, &mut right),
-            Kind::Aegis128X4 => row.open_128x4(key, nonce, aad, &mut data, &mut right),
-            Kind::Aegis256 => row.open_256(key, nonce, aad, &mut data, &mut right),
-            Kind::Aegis256X2 => row.open_256x2(key, nonce, aad, &mut data, &mut right),
-            Kind::Aegis256X4 => row.open_256x4(key, nonce, aad, &mut data, &mut right),
-        }
+        let mut expected_tag = [0; 16];
+        self.variant.open(self.kind, &self.key, nonce, aad, &mut data, &mut expected_tag);
         self.clean();
-        if ct::equal(&right, tag) {
+        if ct::equal(&expected_tag, tag) {
             return Ok(());
         }
         data.target().fill(0);
-        // It would be the tag of that ciphertext.
-        wipe(&mut right);
+        // It is the tag of that ciphertext.
+        wipe(&mut expected_tag);
         Err(OpenError::AuthenticationFailed)
     }
 
-    /// After the row has computed, and from where it was called: what it may have parked on the stack.
+    /// Wipes what a variant may have spilled to the stack. It is called from where the variant was called.
     #[inline(always)]
     fn clean(&self) {
         if self.spills {
@@ -194,28 +130,12 @@ fn check_lengths(kind: Kind, nonce: &[u8], aad: usize, data: usize) -> Result<()
     Part::AssociatedData.check_len(aad as u128, LONGEST)
 }
 
-impl fmt::Debug for Aegis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Aegis")
-            .field("kind", &self.kind)
-            .field("variant", &self.variant())
-            .finish_non_exhaustive()
-    }
-}
-
-/// Whether a row computes what is known, sealing apart and opening in place.
-pub(crate) fn proof(row: Picked<AegisFunctions>) -> bool {
-    // Miri would take minutes for all of them, in every test.
-    let few = if cfg!(miri) { 1 } else { answers::ANSWERS.len() };
-    answers::ANSWERS[..few].iter().all(|answer| computes(row, answer))
-}
-
-fn computes(row: Picked<AegisFunctions>, answer: &answers::Answer) -> bool {
-    use answers::{KEY, NONCE};
-    let fits = |kind: &Kind| (kind.key_len(), kind.degree()) == (answer.key, answer.degree);
-    let Some(kind) = Kind::ALL.into_iter().find(fits) else { return false };
-    let Ok(aegis) = Aegis::on(row, kind, &KEY[..answer.key]) else { return false };
-    let nonce = &NONCE[..answer.key];
+/// Compares a message that is sealed out of place and opened in place.
+fn passes(variant: Selected<AegisFunctions>, answer: &KnownAnswer) -> bool {
+    let is_meant = |kind: &Kind| (kind.key_len(), kind.degree()) == (answer.key_len, answer.degree);
+    let Some(kind) = Kind::ALL.into_iter().find(is_meant) else { return false };
+    let Ok(aegis) = Aegis::with_variant(variant, kind, &KEY[..answer.key_len]) else { return false };
+    let nonce = &NONCE[..answer.key_len];
     let (mut data, mut tag) = ([0; TEXT.len()], [0; 16]);
     let data = &mut data[..answer.plain.len()];
     aegis.seal(nonce, answer.aad, InOut::apart(answer.plain, data), &mut tag).is_ok()
@@ -228,22 +148,6 @@ fn computes(row: Picked<AegisFunctions>, answer: &answers::Answer) -> bool {
 #[cfg(test)]
 mod test {
     use super::*;
-
-    #[test]
-    #[cfg_attr(miri, ignore = "large")]
-    fn a_changed_answer_is_a_wrong_one() {
-        for row in variants().filter(|row| row.check(Features::detect()).is_ok()) {
-            let picked = variant::pick(AEGIS, Features::detect().only(row.needs)).unwrap();
-            assert_eq!(picked.name(), row.name);
-            for answer in answers::ANSWERS {
-                assert!(computes(picked, &answer), "{} {} {}", row.name, answer.key, answer.degree);
-                assert!(!computes(picked, &answers::Answer { tag: answer.tag ^ 1, ..answer }));
-                assert!(!computes(picked, &answers::Answer { sealed: answer.sealed ^ 1, ..answer }));
-                assert!(!computes(picked, &answers::Answer { aad: &[], ..answer }));
-                assert!(!computes(picked, &answers::Answer { plain: &answer.plain[1..], ..answer }));
-            }
-        }
-    }
 
     #[test]
     fn rejects_other_nonce_lengths_and_longer_messages() {

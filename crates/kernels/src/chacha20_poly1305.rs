@@ -9,8 +9,10 @@ use crate::chacha20::{self, Key, MAX_UNSPILLED_LEN};
 use crate::cpu::Features;
 use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
-use crate::poly1305::{Powers, State};
-use crate::variant::{self, CHACHA20, ChaCha20Functions, POLY1305, Picked, Poly1305Functions, Refusal, Row};
+use crate::poly1305::{self, Powers, State};
+use crate::variant::chacha20::ChaCha20Functions;
+use crate::variant::poly1305::Poly1305Functions;
+use crate::variant::{Refusal, Selected, Variant};
 use crate::zero::{wipe, wipe_dead_stack};
 use crate::{InOut, Parts};
 use core::fmt;
@@ -24,56 +26,58 @@ const LONG: usize = 768;
 /// Bytes for which the keystream is made before the tag is known to be right, in the pass that makes the key of the tag.
 const AT_ONCE: usize = 448;
 
-/// A ChaCha20-Poly1305 key, and the rows that compute with it.
+/// A ChaCha20-Poly1305 key, and the variants that compute with it.
 ///
 /// The key lives on the heap, so moving this value leaves no copy of it behind, and is wiped when it is dropped.
 pub struct ChaCha20Poly1305 {
     key: Box<Key>,
-    rows: Rows,
+    variants: Variants,
 }
 
 /// An XChaCha20-Poly1305 key: ChaCha20-Poly1305 under nonces that are long enough to be random.
 ///
 /// Every nonce has a key of its own, which is derived for each call, and wiped before it returns.
+#[derive(Debug)]
 pub struct XChaCha20Poly1305(ChaCha20Poly1305);
 
-/// The pairs of rows that there are processors for, widest first: under the name of the row of ChaCha20, with the needs of
-/// both. The last needs nothing.
-pub fn variants() -> impl Iterator<Item = Row> {
-    variant::rows(CHACHA20).flat_map(|stream| {
-        variant::rows(POLY1305).filter_map(move |mac| {
-            let needs = stream.needs.and(mac.needs);
-            let covered = |row: &Row| needs.cover(row.needs);
-            let picked = [variant::rows(CHACHA20).find(covered), variant::rows(POLY1305).find(covered)];
-            (picked == [Some(stream), Some(mac)]).then_some(Row { name: stream.name, needs })
+/// Lists the pairs of variants that some processor selects, widest first, with the name of the variant of ChaCha20 and
+/// the processor features of both. The last one needs no features.
+pub fn variants() -> impl Iterator<Item = Variant> {
+    chacha20::variants().flat_map(|stream| {
+        poly1305::variants().filter_map(move |mac| {
+            let needs = stream.needs.union(mac.needs);
+            let usable = |variant: &Variant| needs.contains(variant.needs);
+            let selected = [chacha20::variants().find(usable), poly1305::variants().find(usable)];
+            (selected == [Some(stream), Some(mac)]).then_some(Variant { name: stream.name, needs })
         })
     })
 }
 
-/// The rows of ChaCha20 with what speaks against using them; where no row of Poly1305 is right, none is.
-pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
-    let mac = variant::pick(POLY1305, features).map_err(|_| Refusal::WrongAnswer);
-    variant::check(CHACHA20, features).map(move |(row, check)| (row, check.and(mac.map(drop))))
+/// Lists every variant of ChaCha20 with `Ok(())` or the reason it cannot be used. If no variant of Poly1305 passes its
+/// self-test, none can be used.
+pub fn check(features: Features) -> impl Iterator<Item = (Variant, Result<(), Refusal>)> {
+    // The only error of selecting a variant is that none passes.
+    let mac = poly1305::select(features).map_err(|_| Refusal::SelfTestFailed);
+    chacha20::check(features).map(move |(variant, check)| (variant, check.and(mac.map(drop))))
 }
 
 impl ChaCha20Poly1305 {
-    /// Takes a key of 256 bits for the widest rows that `features` allow and that pass their self-tests.
+    /// Takes a key of 256 bits for the widest variants that `features` allow and that pass their self-tests.
     ///
     /// The error is always [`KeyError::SelfTestFailed`].
     pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
-        let rows =
-            Rows { stream: variant::pick(CHACHA20, features)?, mac: variant::pick(POLY1305, features)? };
-        Ok(Self { key: Key::of(key), rows })
+        let variants = Variants { stream: chacha20::select(features)?, mac: poly1305::select(features)? };
+        Ok(Self { key: Key::of(key), variants })
     }
 
-    /// The row of ChaCha20: `"avx512"`, `"avx2"`, `"neon"` or `"portable"`.
+    /// Returns the name of the variant of ChaCha20, for example `"portable"`.
     pub fn variant(&self) -> &'static str {
-        self.rows.stream.name()
+        self.variants.stream.name()
     }
 
-    /// The row of Poly1305: `"avx512ifma"`, `"avx2"`, `"neon"` or `"portable"`.
+    /// Returns the name of the variant of Poly1305, for example `"portable"`.
     pub fn mac_variant(&self) -> &'static str {
-        self.rows.mac.name()
+        self.variants.mac.name()
     }
 
     /// Encrypts `data` and makes the tag. Up to 2^38 - 64 bytes; for more nothing is written.
@@ -85,7 +89,7 @@ impl ChaCha20Poly1305 {
         data: InOut<'_>,
         tag: &mut [u8; 16],
     ) -> Result<(), MessageError> {
-        self.rows.seal(&self.key, nonce, aad, data, tag)
+        self.variants.seal(&self.key, nonce, aad, data, tag)
     }
 
     /// Decrypts `data` if the tag is right.
@@ -99,19 +103,19 @@ impl ChaCha20Poly1305 {
         data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
-        self.rows.open(&self.key, nonce, aad, data, tag)
+        self.variants.open(&self.key, nonce, aad, data, tag)
     }
 }
 
 impl XChaCha20Poly1305 {
-    /// Takes a key of 256 bits for the widest rows that `features` allow and that pass their self-tests.
+    /// Takes a key of 256 bits for the widest variants that `features` allow and that pass their self-tests.
     ///
     /// The error is always [`KeyError::SelfTestFailed`].
     pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         ChaCha20Poly1305::new(key, features).map(Self)
     }
 
-    /// The row of ChaCha20: `"avx512"`, `"avx2"`, `"neon"` or `"portable"`.
+    /// Returns the name of the variant of ChaCha20, for example `"portable"`.
     pub fn variant(&self) -> &'static str {
         self.0.variant()
     }
@@ -126,7 +130,7 @@ impl XChaCha20Poly1305 {
     ) -> Result<(), MessageError> {
         let mut subkey = Key::EMPTY;
         let nonce = self.derive(nonce, &mut subkey);
-        self.0.rows.seal(&subkey, &nonce, aad, data, tag)
+        self.0.variants.seal(&subkey, &nonce, aad, data, tag)
     }
 
     /// Decrypts `data` if the tag is right.
@@ -141,24 +145,24 @@ impl XChaCha20Poly1305 {
     ) -> Result<(), OpenError> {
         let mut subkey = Key::EMPTY;
         let nonce = self.derive(nonce, &mut subkey);
-        self.0.rows.open(&subkey, &nonce, aad, data, tag)
+        self.0.variants.open(&subkey, &nonce, aad, data, tag)
     }
 
     /// The key of a message, and the rest of its nonce.
     #[inline(always)]
     fn derive(&self, nonce: &[u8; 24], subkey: &mut Key) -> [u8; 12] {
-        chacha20::derive(self.0.rows.stream, &self.0.key, nonce, subkey)
+        chacha20::derive(self.0.variants.stream, &self.0.key, nonce, subkey)
     }
 }
 
-/// A row of either table.
+/// The variants of both algorithms.
 #[derive(Clone, Copy)]
-struct Rows {
-    stream: Picked<ChaCha20Functions>,
-    mac: Picked<Poly1305Functions>,
+struct Variants {
+    stream: Selected<ChaCha20Functions>,
+    mac: Selected<Poly1305Functions>,
 }
 
-impl Rows {
+impl Variants {
     #[inline(always)]
     fn seal(
         self,
@@ -222,12 +226,12 @@ impl Rows {
         let at_once = len <= AT_ONCE;
         let ahead = if at_once { &mut keystream.0[..len] } else { &mut [] };
         self.stream.begin(key, nonce, &mut first.0, InOut::in_place(ahead));
-        let mut right = if len.max(aad.len()) < LONG {
+        let mut expected_tag = if len.max(aad.len()) < LONG {
             short(first.mac_key(), aad, data.source())
         } else {
             long(self.mac, first.mac_key(), aad, data.source())
         };
-        let good = ct::equal(&right, tag);
+        let good = ct::equal(&expected_tag, tag);
         if good && at_once {
             xor(&keystream.0[..len], data);
         } else if good {
@@ -235,7 +239,7 @@ impl Rows {
         } else {
             data.target().fill(0);
             // Whoever reads it from the stack could send the forgery again.
-            wipe(&mut right);
+            wipe(&mut expected_tag);
         }
         self.clean(len, aad.len());
         if good { Ok(()) } else { Err(OpenError::AuthenticationFailed) }
@@ -323,11 +327,11 @@ fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
 
 /// The tag of data that are all there.
 #[inline(never)]
-fn long(row: Picked<Poly1305Functions>, key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
+fn long(variant: Selected<Poly1305Functions>, key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     let mut mac = Mac::EMPTY;
-    mac.begin(row, key, aad.len().max(data.len()));
-    mac.padded(row, aad);
-    mac.padded(row, data);
+    mac.begin(variant, key, aad.len().max(data.len()));
+    mac.padded(variant, aad);
+    mac.padded(variant, data);
     mac.finish(aad.len(), data.len())
 }
 
@@ -342,15 +346,15 @@ impl Mac {
 
     /// For pieces of at most `longest` bytes.
     #[inline(always)]
-    fn begin(&mut self, row: Picked<Poly1305Functions>, key: &[u8; 32], longest: usize) {
+    fn begin(&mut self, variant: Selected<Poly1305Functions>, key: &[u8; 32], longest: usize) {
         self.state.set(key);
-        row.set_up(&self.state, &mut self.powers, longest);
+        variant.set_up(&self.state, &mut self.powers, longest);
     }
 
     /// Data, and zeros up to a whole block.
     #[inline(always)]
-    fn padded(&mut self, row: Picked<Poly1305Functions>, data: &[u8]) {
-        row.padded(&mut self.state, &self.powers, data);
+    fn padded(&mut self, variant: Selected<Poly1305Functions>, data: &[u8]) {
+        variant.padded(&mut self.state, &self.powers, data);
     }
 
     #[inline(always)]
@@ -363,11 +367,5 @@ impl Mac {
 impl fmt::Debug for ChaCha20Poly1305 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChaCha20Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for XChaCha20Poly1305 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("XChaCha20Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
     }
 }

@@ -1,15 +1,15 @@
-//! What this processor can do.
+//! Processor features: detection, and sets of features.
 #![forbid(unsafe_code)]
 
 use core::fmt;
 use std::sync::OnceLock;
 
-/// Every feature we know, on any architecture, after everything that it builds on.
+/// All known features of all architectures, each with the features that it extends, which precede it.
 ///
-/// The names are those of the Rust reference, which are those that the field writes.
+/// The names are those of the Rust reference.
 const KNOWN: [(&str, &[&str]); 15] = [
     ("neon", &[]),
-    // Arm and x86 share the name; only on Arm it works on NEON's registers.
+    // Arm and x86 share this name; only the Arm feature uses the registers of NEON.
     ("aes", if cfg!(target_arch = "aarch64") { &["neon"] } else { &[] }),
     ("sha3", &["neon"]),
     ("pclmulqdq", &[]),
@@ -26,66 +26,67 @@ const KNOWN: [(&str, &[&str]); 15] = [
     ("avx512vbmi2", &["avx512bw"]),
 ];
 
-/// A set of processor features. It can be detected and reduced, never invented, so holding one is a proof.
+/// A set of features that this processor has.
 ///
-/// A feature is present only together with everything that it builds on.
+/// A set can be detected and reduced but not composed, so code that holds one may use its features. A feature is in a set
+/// only together with the features that it extends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Features(u32);
 
-/// A set of feature names that something asks for. It proves nothing.
+/// A set of features that a variant needs. The processor may not have them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Needs(u32);
 
 impl Features {
-    /// Nothing: only portable rows remain.
+    /// The empty set, for which only portable variants can be used.
     pub const NONE: Self = Self(0);
 
-    /// What this processor has and the operating system lets us use.
+    /// Detects the features that the processor has and the operating system enables.
     pub fn detect() -> Self {
         static FOUND: OnceLock<Features> = OnceLock::new();
-        *FOUND.get_or_init(|| Self(detected()).settled())
+        *FOUND.get_or_init(|| Self(detected()).closed())
     }
 
-    /// Without the named feature and everything that builds on it; `None` where no feature has that name.
+    /// Removes the named feature and all features that extend it. Returns `None` if no feature has that name.
     ///
-    /// The names of all architectures are known on each, so that one setting serves a mixed fleet.
+    /// The names of all architectures are accepted on each architecture, so that one setting serves a mixed fleet.
     pub fn without(self, name: &str) -> Option<Self> {
         let index = KNOWN.iter().position(|(known, _)| *known == name)?;
-        Some(Self(self.0 & !(1 << index)).settled())
+        Some(Self(self.0 & !(1 << index)).closed())
     }
 
-    /// Only those features that `needs` names, as far as they are here.
-    pub fn only(self, needs: Needs) -> Self {
-        Self(self.0 & needs.0).settled()
+    /// Keeps the features that are in `needs`.
+    pub fn intersection(self, needs: Needs) -> Self {
+        Self(self.0 & needs.0).closed()
     }
 
-    /// Those of `needs` that are not here.
-    pub fn lacks(self, needs: Needs) -> Needs {
+    /// Returns the features of `needs` that are not in this set.
+    pub fn missing(self, needs: Needs) -> Needs {
         Needs(needs.0 & !self.0)
     }
 
-    /// The names of the features that are here.
+    /// Lists the names of the features in this set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         names(self.0)
     }
 
-    /// All names that [`Features::without`] understands.
+    /// Lists the names of all known features, which [`Features::without`] accepts.
     pub fn known() -> impl Iterator<Item = &'static str> {
         names(!0)
     }
 
-    /// Drops what misses something that it builds on. Hypervisors do mask AVX2 and leave VAES.
-    fn settled(self) -> Self {
-        let settled = KNOWN.iter().enumerate().fold(0, |set, (i, (_, below))| {
-            let here = self.0 >> i & 1 == 1 && below.iter().all(|name| set & bit(name) != 0);
-            set | u32::from(here) << i
+    /// Removes features that extend a missing feature. For example, some hypervisors mask AVX2 and leave VAES.
+    fn closed(self) -> Self {
+        let closed = KNOWN.iter().enumerate().fold(0, |set, (i, (_, extended))| {
+            let present = self.0 >> i & 1 == 1 && extended.iter().all(|name| set & bit(name) != 0);
+            set | u32::from(present) << i
         });
-        Self(settled)
+        Self(closed)
     }
 }
 
 impl Needs {
-    /// These features and everything that they build on. A name that we do not know does not compile.
+    /// Returns the set of these features and of those that they extend. An unknown name is a compile error.
     pub(crate) const fn of(names: &[&str]) -> Self {
         let mut set = 0;
         let mut i = 0;
@@ -103,28 +104,28 @@ impl Needs {
         Self(set)
     }
 
-    /// These and others.
-    pub(crate) fn and(self, others: Self) -> Self {
+    /// Returns the union of two sets.
+    pub(crate) fn union(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// Whether whoever has these has all of `others`.
-    pub(crate) fn cover(self, others: Self) -> bool {
+    /// Returns whether all of `others` are in this set.
+    pub(crate) fn contains(self, others: Self) -> bool {
         others.0 & !self.0 == 0
     }
 
-    /// Whether nothing is asked for.
+    /// Returns whether no feature is in this set.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The names, those that others build on first.
+    /// Lists the names, each after the features that it extends.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         names(self.0)
     }
 }
 
-/// The bit of a known name.
+/// Returns the bit of a known name.
 const fn bit(name: &str) -> u32 {
     let mut i = 0;
     while !same(KNOWN[i].0, name) {
@@ -133,7 +134,7 @@ const fn bit(name: &str) -> u32 {
     1 << i
 }
 
-/// `a == b`, which is not yet a constant function.
+/// Compares two strings; `==` is not yet a constant function.
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;
@@ -147,7 +148,7 @@ fn names(set: u32) -> impl Iterator<Item = &'static str> {
     KNOWN.iter().enumerate().filter(move |(i, _)| set >> i & 1 == 1).map(|(_, (name, _))| *name)
 }
 
-/// The union of those features that `$detected` reports. The detection macros want literals.
+/// The features that `$detected` reports. The detection macros only accept literals.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! found {
     ($detected:ident: $($name:tt)*) => { 0 $(| if std::arch::$detected!($name) { bit($name) } else { 0 })* };
@@ -170,7 +171,7 @@ fn detected() -> u32 {
     0
 }
 
-/// The names, with spaces between them.
+/// Writes the names, separated by spaces.
 fn write_names(set: u32, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (i, name) in names(set).enumerate() {
         write!(f, "{}{name}", if i > 0 { " " } else { "" })?;
@@ -203,30 +204,30 @@ impl fmt::Debug for Needs {
 mod test {
     use super::*;
 
-    /// Everything at once, as no processor has it: removal must be right on machines that we do not own.
+    /// All features of all architectures, to test removal for processors that the tests do not run on.
     const ALL: Features = Features((1 << KNOWN.len()) - 1);
 
-    fn left(name: &str) -> Vec<&'static str> {
+    fn removed_with(name: &str) -> Vec<&'static str> {
         let left = ALL.without(name).unwrap();
         Features::known().filter(|name| !left.names().any(|l| l == *name)).collect()
     }
 
     #[test]
-    fn what_builds_on_a_feature_goes_with_it() {
+    fn removing_a_feature_removes_its_extensions() {
         let avx512 = ["avx512f", "avx512bw", "avx512vl", "avx512ifma", "avx512vbmi", "avx512vbmi2"];
-        assert_eq!(left("avx512f"), avx512);
-        assert_eq!(left("avx2"), [&["avx2", "vaes"], &avx512[..]].concat());
-        assert_eq!(left("pclmulqdq"), ["pclmulqdq", "vpclmulqdq"]);
-        assert_eq!(left("bmi2"), ["bmi2"]);
-        assert_eq!(left("aes"), ["aes", "vaes"]);
-        assert_eq!(left("neon").contains(&"aes"), cfg!(target_arch = "aarch64"));
+        assert_eq!(removed_with("avx512f"), avx512);
+        assert_eq!(removed_with("avx2"), [&["avx2", "vaes"], &avx512[..]].concat());
+        assert_eq!(removed_with("pclmulqdq"), ["pclmulqdq", "vpclmulqdq"]);
+        assert_eq!(removed_with("bmi2"), ["bmi2"]);
+        assert_eq!(removed_with("aes"), ["aes", "vaes"]);
+        assert_eq!(removed_with("neon").contains(&"aes"), cfg!(target_arch = "aarch64"));
     }
 
     #[test]
-    fn below_comes_first() {
-        for (i, (name, below)) in KNOWN.iter().enumerate() {
-            for b in *below {
-                assert!(bit(b) < 1 << i, "{b} stands after {name}");
+    fn extended_features_come_first() {
+        for (i, (name, extended)) in KNOWN.iter().enumerate() {
+            for other in *extended {
+                assert!(bit(other) < 1 << i, "{other} comes after {name}");
             }
         }
     }
@@ -240,10 +241,13 @@ mod test {
     }
 
     #[test]
-    fn a_feature_without_its_base_is_not_there() {
-        let masked = Features(ALL.0 & !bit("avx2")).settled();
+    fn an_extension_of_a_missing_feature_is_missing() {
+        let masked = Features(ALL.0 & !bit("avx2")).closed();
         assert_eq!(masked, ALL.without("avx2").unwrap());
-        assert_eq!(ALL.only(Needs(bit("vaes"))), Features::NONE);
-        assert_eq!(ALL.only(Needs::of(&["vaes"])).names().count(), Needs::of(&["vaes"]).names().count());
+        assert_eq!(ALL.intersection(Needs(bit("vaes"))), Features::NONE);
+        assert_eq!(
+            ALL.intersection(Needs::of(&["vaes"])).names().count(),
+            Needs::of(&["vaes"]).names().count()
+        );
     }
 }

@@ -1,12 +1,12 @@
-//! Comparisons that take the same time whatever they compare.
+//! Comparisons in constant time.
 #![forbid(unsafe_code)]
 
 use core::hint::black_box;
 
-/// Whether two tags are the same.
+/// Returns whether two tags are equal, in a time that does not depend on their bytes.
 pub fn equal(a: &[u8; 16], b: &[u8; 16]) -> bool {
     let difference = u128::from_le_bytes(*a) ^ u128::from_le_bytes(*b);
-    // The compiler may not look into it before it is one word.
+    // Keeps the compiler from comparing before the difference is one word.
     black_box(difference as u64 | (difference >> 64) as u64) == 0
 }
 
@@ -15,7 +15,7 @@ mod test {
     use super::equal;
 
     #[test]
-    fn every_bit_counts() {
+    fn a_difference_in_any_bit_is_found() {
         let tag: [u8; 16] = core::array::from_fn(|i| 7 * i as u8);
         assert!(equal(&tag, &tag));
         for bit in 0..128 {

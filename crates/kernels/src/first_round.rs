@@ -1,22 +1,27 @@
-//! The first round of AES, made ahead for counters.
+//! The first round of AES, precomputed for counters.
 //!
-//! While a big-endian counter changes in its last byte only, the first round changes in one column only, by something
-//! that depends on that byte and the key. So 256 such sums, made once, stand for an addition, an exchange of bytes, key 0
-//! and round 1. (Bernstein and Schwabe, "New AES software speed records", section 3, keep parts of the first rounds in
-//! the same way.)
+//! While only the last byte of a big-endian counter changes, only one column of the state after round 1 changes, by a
+//! difference that depends on that byte and the key:
 //!
-//! The byte of the counter is the place that is read. It must be public: it is where a nonce of 96 bits puts the counter,
-//! and not where the nonce is hashed.
+//! ```text
+//! Round1(counter with last byte c) = Round1(counter with last byte 0) XOR difference[c]
+//! ```
+//!
+//! So a table of 256 differences replaces the addition, the byte swap, AddRoundKey with round key 0 and round 1 of each
+//! block. (Bernstein and Schwabe, "New AES software speed records", section 3, cache parts of the first rounds in the same
+//! way.)
+//!
+//! The last byte of the counter is the index, so it must be public. It is public with a nonce of 96 bits, and secret when
+//! the nonce is hashed.
 #![forbid(unsafe_code)]
 
-use crate::aes::NUMBERS;
-use crate::ghash::{BigEndian, Order};
-use crate::vector::{Products, Schedule};
+use crate::ghash::{BigEndian, ByteOrder};
+use crate::vector::{NUMBERS, Products, Schedule};
 use crate::zero::wipe;
 
-/// The sums for all last bytes. Wiped on drop.
+/// The differences for all last bytes. Wiped on drop.
 ///
-/// Two blocks of padding: AES-GCM's data begins at counter 2, which then is on a cache line.
+/// Two blocks of padding align the entry of counter 2, with which the data of AES-GCM begins, to a cache line.
 #[repr(C, align(64))]
 pub(crate) struct FirstRound([[u8; 16]; PADDING + 256]);
 
@@ -25,9 +30,9 @@ const PADDING: usize = 2;
 impl FirstRound {
     pub(crate) const EMPTY: Self = Self([[0; 16]; PADDING + 256]);
 
-    /// A vector of sums, from that for `byte` on.
+    /// Loads a vector of differences, from that of `byte` on.
     #[inline(always)]
-    pub(crate) fn sums<B: Products>(&self, b: B, byte: usize) -> B::V {
+    pub(crate) fn differences<B: Products>(&self, b: B, byte: usize) -> B::V {
         b.load(self.0[PADDING + byte..].as_flattened())
     }
 }
@@ -38,7 +43,7 @@ impl Drop for FirstRound {
     }
 }
 
-/// All sums, from the schedule.
+/// Computes all differences.
 #[inline(always)]
 pub(crate) fn set_up<B: Products>(b: B, schedule: &Schedule, first_round: &mut FirstRound) {
     let keys = b.keys(schedule);
@@ -46,7 +51,7 @@ pub(crate) fn set_up<B: Products>(b: B, schedule: &Schedule, first_round: &mut F
     let none = b.aes_bytes(b.aes_round(b.aes_first(zero, &keys), &keys, 1));
     let mut counter = b.load(NUMBERS.as_flattened());
     for to in first_round.0[PADDING..].as_flattened_mut().chunks_exact_mut(B::BYTES) {
-        let s = b.aes_round(b.aes_first(BigEndian::turn(b, counter), &keys), &keys, 1);
+        let s = b.aes_round(b.aes_first(BigEndian::reverse_bytes(b, counter), &keys), &keys, 1);
         b.store(b.xor(b.aes_bytes(s), none), to);
         counter = b.add32(counter, b.splat(&(B::LANES as u128).to_le_bytes()));
     }

@@ -1,68 +1,77 @@
-//! AES-GCM-SIV (RFC 8452): counter mode under a counter that the message itself determines, so that a nonce used twice
-//! tells no more than whether two messages are the same.
+//! AES-GCM-SIV (RFC 8452): authenticated encryption that resists the reuse of a nonce.
+//!
+//! ```text
+//! authentication key, encryption key = derived with AES from the key and the nonce        (section 4)
+//! S   = POLYVAL(authentication key, aad, zero-padded || plaintext, zero-padded || bit lengths)
+//! tag = AES(encryption key, (S XOR nonce) with the top bit cleared)
+//! ciphertext = plaintext XOR AES-CTR(encryption key, tag with the top bit set)            (section 5)
+//! ```
+//!
+//! The initial counter depends on the whole message, so if a nonce is used twice, an attacker only learns whether the two
+//! messages are equal. Sealing takes two passes, since the tag precedes the keystream; opening takes one.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::aes::Size;
-use crate::aes::answers::{TEXT, digest};
 use crate::cpu::Features;
 use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
-use crate::variant::{self, Picked, Refusal, Row, SIV, SivFunctions};
+use crate::self_test::gcm_siv::{KEY, KNOWN_ANSWERS, KnownAnswer, NONCE};
+use crate::self_test::{TEXT, digest};
+use crate::variant::gcm_siv::{GCM_SIV, GcmSivFunctions};
+use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::Schedule;
 use crate::zero::{wipe, wipe_dead_stack};
-use core::fmt;
 
-pub(crate) mod answers;
 pub(crate) mod body;
 
-/// An AES-GCM-SIV key, and the row that computes with it.
+use body::KeySize;
+
+/// An AES-GCM-SIV key and the variant that computes with it.
 ///
-/// What the key becomes lives on the heap, so moving this value leaves no copy behind, and is wiped when it is dropped.
-/// What each message derives from it lives on the stack, and is wiped before the call returns.
+/// The expanded key lives on the heap, so that moving this value leaves no copy behind, and is wiped on drop. The keys of
+/// a message live on the stack and are wiped before the call returns.
 pub struct GcmSiv {
     schedule: Box<Schedule>,
-    size: Size,
-    row: Picked<SivFunctions>,
+    size: KeySize,
+    variant: Selected<GcmSivFunctions>,
 }
 
-/// The longest data, and the longest additional data (RFC 8452, section 6).
-const LONGEST: u128 = 1 << 36;
-/// Bytes for which there are enough registers.
-const ROOM: usize = 64;
+/// Largest length of the data, and of the associated data, in bytes (RFC 8452, section 6).
+const MAX_LEN: u128 = 1 << 36;
+/// Number of bytes for which the registers suffice.
+const MAX_UNSPILLED_LEN: usize = 64;
 
-/// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
-pub fn variants() -> impl Iterator<Item = Row> {
-    variant::rows(SIV)
+cipher! {
+    GCM_SIV: GcmSivFunctions;
+    known_answers: KNOWN_ANSWERS;
+    passes: passes;
+    changed: |answer| [
+        KnownAnswer { tag: answer.tag ^ 1, ..answer },
+        KnownAnswer { sealed: answer.sealed ^ 1, ..answer },
+        KnownAnswer { aad: &[], ..answer },
+        KnownAnswer { plain: &answer.plain[1..], ..answer },
+    ];
 }
 
-/// Each of them with what speaks against using it. Proves those that nobody has used yet, as the iterator gets there.
-pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
-    variant::check(SIV, features)
-}
+describe_key! { GcmSiv { size } }
 
 impl GcmSiv {
-    /// Sets up a key of 16 or 32 bytes for the widest row that `features` allow and that passes its self-test.
+    /// Sets up a key of 16 or 32 bytes for the widest variant that `features` allow and that passes its self-test.
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
-        Self::on(variant::pick(SIV, features)?, key)
+        Self::with_variant(select(features)?, key)
     }
 
-    fn on(row: Picked<SivFunctions>, key: &[u8]) -> Result<Self, KeyError> {
-        let size = match Size::of(key)? {
-            Size::Bits192 => return Err(KeyError::InvalidLength(key.len())),
-            size => size,
-        };
+    fn with_variant(variant: Selected<GcmSivFunctions>, key: &[u8]) -> Result<Self, KeyError> {
+        let size = KeySize::of(key)?;
         let mut schedule = Box::new(Schedule::EMPTY);
-        row.expand(key, &mut schedule);
-        Ok(Self { schedule, size, row })
+        variant.expand(key, &mut schedule);
+        Ok(Self { schedule, size, variant })
     }
 
-    /// The row: `"vaes512"`, `"vaes256"`, `"aesni"`, `"neon-aes"` or `"portable"`.
-    pub fn variant(&self) -> &'static str {
-        self.row.name()
-    }
-
-    /// Makes the tag, and then encrypts `data`: two passes, because the tag is what the counter begins with.
+    /// Computes the tag and encrypts `data`.
+    ///
+    /// # Errors
+    /// [`MessageError::TooLong`] for more than 2^36 bytes of data or of associated data.
     pub fn seal(
         &self,
         nonce: &[u8; 12],
@@ -70,19 +79,18 @@ impl GcmSiv {
         mut data: InOut<'_>,
         tag: &mut [u8; 16],
     ) -> Result<(), MessageError> {
-        let nonce = begin(nonce, aad, data.len())?;
-        let (schedule, row) = (&self.schedule, self.row);
-        match self.size {
-            Size::Bits256 => row.seal_256(schedule, nonce, aad, &mut data, tag),
-            _ => row.seal_128(schedule, nonce, aad, &mut data, tag),
-        }
-        clean(data.len() + aad.len());
+        let nonce = check_and_pad(nonce, aad, data.len())?;
+        self.variant.seal(self.size, &self.schedule, nonce, aad, &mut data, tag);
+        clean_stack(data.len() + aad.len());
         Ok(())
     }
 
-    /// Decrypts `data` if the tag is right.
+    /// Decrypts `data` and verifies the tag.
     ///
-    /// It has to decrypt before it can check, so a source that is also the destination is lost where it was forged.
+    /// The tag covers the plaintext, so if it is wrong, data that was to be decrypted in place is lost.
+    ///
+    /// # Errors
+    /// [`OpenError::AuthenticationFailed`] if the tag is wrong; [`OpenError::Message`] as [`Self::seal`].
     pub fn open(
         &self,
         nonce: &[u8; 12],
@@ -90,58 +98,40 @@ impl GcmSiv {
         mut data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
-        let nonce = begin(nonce, aad, data.len())?;
-        let (schedule, row) = (&self.schedule, self.row);
-        let mut right = *tag;
-        match self.size {
-            Size::Bits256 => row.open_256(schedule, nonce, aad, &mut data, &mut right),
-            _ => row.open_128(schedule, nonce, aad, &mut data, &mut right),
-        }
-        clean(data.len() + aad.len());
-        if ct::equal(&right, tag) {
+        let nonce = check_and_pad(nonce, aad, data.len())?;
+        let mut expected_tag = *tag;
+        self.variant.open(self.size, &self.schedule, nonce, aad, &mut data, &mut expected_tag);
+        clean_stack(data.len() + aad.len());
+        if ct::equal(&expected_tag, tag) {
             return Ok(());
         }
         data.target().fill(0);
-        // It would be the tag of that plaintext.
-        wipe(&mut right);
+        // It is the tag of the plaintext that was decrypted.
+        wipe(&mut expected_tag);
         Err(OpenError::AuthenticationFailed)
     }
 }
 
-/// After the row has computed, and from where it was called: what it may have parked on the stack.
+/// Wipes what a variant may have spilled to the stack. It is called from where the variant was called.
 #[inline(always)]
-fn clean(len: usize) {
-    if len > ROOM {
+fn clean_stack(len: usize) {
+    if len > MAX_UNSPILLED_LEN {
         wipe_dead_stack::<384>();
     }
 }
 
-/// The nonce as a little-endian integer.
-fn begin(nonce: &[u8; 12], aad: &[u8], len: usize) -> Result<u128, MessageError> {
-    Part::Data.check_len(len as u128, LONGEST)?;
-    Part::AssociatedData.check_len(aad.len() as u128, LONGEST)?;
+/// Checks the lengths of a message and returns the nonce as a little-endian integer.
+fn check_and_pad(nonce: &[u8; 12], aad: &[u8], len: usize) -> Result<u128, MessageError> {
+    Part::Data.check_len(len as u128, MAX_LEN)?;
+    Part::AssociatedData.check_len(aad.len() as u128, MAX_LEN)?;
     let mut block = [0; 16];
     block[..12].copy_from_slice(nonce);
     Ok(u128::from_le_bytes(block))
 }
 
-impl fmt::Debug for GcmSiv {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GcmSiv")
-            .field("size", &self.size)
-            .field("variant", &self.variant())
-            .finish_non_exhaustive()
-    }
-}
-
-/// Whether a row computes what is known, sealing apart and opening in place.
-pub(crate) fn proof(row: Picked<SivFunctions>) -> bool {
-    answers::ANSWERS.iter().all(|answer| computes(row, answer))
-}
-
-fn computes(row: Picked<SivFunctions>, answer: &answers::Answer) -> bool {
-    use answers::{KEY, NONCE};
-    let Ok(siv) = GcmSiv::on(row, &KEY[..answer.key]) else { return false };
+/// Compares a message that is sealed out of place and opened in place.
+fn passes(variant: Selected<GcmSivFunctions>, answer: &KnownAnswer) -> bool {
+    let Ok(siv) = GcmSiv::with_variant(variant, &KEY[..answer.key_len]) else { return false };
     let (mut data, mut tag) = ([0; TEXT.len()], [0; 16]);
     let data = &mut data[..answer.plain.len()];
     siv.seal(&NONCE, answer.aad, InOut::apart(answer.plain, data), &mut tag).is_ok()
@@ -149,25 +139,4 @@ fn computes(row: Picked<SivFunctions>, answer: &answers::Answer) -> bool {
         && digest(data) == answer.sealed
         && siv.open(&NONCE, answer.aad, InOut::in_place(data), &tag).is_ok()
         && data == answer.plain
-}
-
-#[cfg(test)]
-mod test {
-    use super::*;
-
-    #[test]
-    #[cfg_attr(miri, ignore = "large")]
-    fn a_changed_answer_is_a_wrong_one() {
-        for row in variants().filter(|row| row.check(Features::detect()).is_ok()) {
-            let picked = variant::pick(SIV, Features::detect().only(row.needs)).unwrap();
-            assert_eq!(picked.name(), row.name);
-            for answer in answers::ANSWERS {
-                assert!(computes(picked, &answer), "{} {}", row.name, answer.key);
-                assert!(!computes(picked, &answers::Answer { tag: answer.tag ^ 1, ..answer }));
-                assert!(!computes(picked, &answers::Answer { sealed: answer.sealed ^ 1, ..answer }));
-                assert!(!computes(picked, &answers::Answer { aad: &[], ..answer }));
-                assert!(!computes(picked, &answers::Answer { plain: &answer.plain[1..], ..answer }));
-            }
-        }
-    }
 }

@@ -1,26 +1,48 @@
-//! GHASH: a sum of products in GF(2^128).
+//! GHASH (SP 800-38D, section 6.4) and POLYVAL (RFC 8452, section 3): polynomials over GF(2^128).
 //!
-//! GHASH is POLYVAL (RFC 8452, appendix A) of byte-reversed blocks under the key x·reverse(H). In that order the bits
-//! of an element stand as carry-less multiplication wants them, and nothing is left to shift.
+//! ```text
+//! Y(0) = 0        Y(i) = (Y(i-1) XOR X(i)) · H
+//! ```
+//!
+//! GHASH is POLYVAL of byte-reversed blocks with the key x·reverse(H) (RFC 8452, appendix A). In the bit order of POLYVAL
+//! the product of a carry-less multiplication needs no shift, so everything here is POLYVAL.
+//!
+//! The recurrence is one long chain of multiplications. So `n` blocks are multiplied by different powers of H, which are
+//! independent products, and their sum is reduced once:
+//!
+//! ```text
+//! Y(n) = (Y(0) XOR X(1))·H^n XOR X(2)·H^(n-1) XOR … XOR X(n)·H
+//! ```
+//!
+//! A product has three parts (Karatsuba): low·low, high·high and (low XOR high)·(low XOR high). For the last one the
+//! table of powers also stores the XOR of the halves of each power.
 #![forbid(unsafe_code)]
 
 use crate::vector::{Products, unroll};
 use crate::zero::wipe;
 
-/// Blocks of zero after H^1: the blocks that a last vector lacks are multiplied by them. Three are enough for four lanes;
-/// four, so that everything begins on a cache line.
+/// Number of zero blocks after H^1, by which the missing blocks of a last vector are multiplied. Three suffice for four
+/// lanes; with four, everything begins on a cache line.
 const ZEROS: usize = 4;
 
-/// Powers for a short message, of at most [`FEW`] blocks together with that of the lengths.
-pub(crate) type Few = Powers<{ FEW + ZEROS }>;
+/// Powers for a short message, of at most [`SHORT_POWERS`] blocks with the block of lengths.
+pub(crate) type ShortPowers = Powers<{ SHORT_POWERS + ZEROS }>;
 /// Powers for a message of any length.
-pub(crate) type Many = Powers<{ MANY + ZEROS }>;
+pub(crate) type BulkPowers = Powers<{ BULK_POWERS + ZEROS }>;
 
-pub(crate) const FEW: usize = 8;
-/// A group has at most 32 blocks, and there is the block of lengths. Three more, so that groups begin on cache lines.
-const MANY: usize = 36;
+pub(crate) const SHORT_POWERS: usize = 8;
+/// A group has at most 32 blocks, and one more power is for the block of lengths. Three more align groups to cache lines.
+const BULK_POWERS: usize = 36;
 
-/// H^n … H^1, then zeros, and their halves added up for Karatsuba's middle product. Wiped on drop.
+/// Powers for the loops, on cache lines. Those of a short message are not aligned: aligned memory takes longer to allocate.
+#[repr(align(64))]
+pub(crate) struct AlignedBulkPowers(pub(crate) BulkPowers);
+
+impl AlignedBulkPowers {
+    pub(crate) const EMPTY: Self = Self(BulkPowers::EMPTY);
+}
+
+/// H^n … H^1, then zeros, and the XOR of the halves of each. Wiped on drop.
 #[repr(C, align(16))]
 pub(crate) struct Powers<const N: usize> {
     whole: [[u8; 16]; N],
@@ -29,10 +51,10 @@ pub(crate) struct Powers<const N: usize> {
 
 impl<const N: usize> Powers<N> {
     pub(crate) const EMPTY: Self = Self { whole: [[0; 16]; N], halves: [[0; 16]; N] };
-    /// How many powers there are.
+    /// Number of powers.
     pub(crate) const COUNT: usize = N - ZEROS;
 
-    /// H^n, H^(n-1), … down to H^1, then zeros.
+    /// Loads a vector of H^n, H^(n-1), … down to H^1, then zeros.
     #[inline(always)]
     pub(crate) fn down_from<B: Products>(&self, b: B, n: usize) -> (B::V, B::V) {
         let at = Self::COUNT - n.min(Self::COUNT);
@@ -42,17 +64,17 @@ impl<const N: usize> Powers<N> {
     #[inline(always)]
     fn load<B: Products>(b: B, from: &[[u8; 16]]) -> B::V {
         let from = from.as_flattened();
-        // More lanes have zeros of their own after what is there.
+        // With more lanes than zeros, the missing lanes become zero.
         if B::LANES <= ZEROS { b.load(from) } else { b.load_part(&from[..from.len().min(B::BYTES)], 0) }
     }
 
-    /// H in lane 0.
+    /// Loads H into lane 0.
     #[inline(always)]
     pub(crate) fn one<B: Products>(&self, b: B) -> (B::V, B::V) {
         (b.zero_extend(&self.whole[Self::COUNT - 1]), b.zero_extend(&self.halves[Self::COUNT - 1]))
     }
 
-    /// Powers from H^n down, as many as a vector has but none below H^1.
+    /// Stores `count` powers from H^n down.
     #[inline(always)]
     fn put<B: Products>(&mut self, b: B, n: usize, v: B::V, count: usize) {
         let to = Self::COUNT - n..Self::COUNT - n + count;
@@ -66,7 +88,7 @@ impl<const N: usize> Powers<N> {
         }
     }
 
-    /// All powers above H^n: H^(n+k) = H^n · H^k, so that their number doubles each time.
+    /// Computes all powers above H^n: H^(n+k) = H^n · H^k, so that their number doubles each time.
     #[inline(always)]
     fn fill<B: Products>(&mut self, b: B, mut n: usize) {
         while n < Self::COUNT {
@@ -84,23 +106,23 @@ impl<const N: usize> Powers<N> {
     }
 }
 
-impl Few {
-    /// From GHASH's H, as AES made it.
+impl ShortPowers {
+    /// Computes the powers for the H of GHASH.
     #[inline(always)]
     pub(crate) fn set_up_ghash<B: Products>(&mut self, b: B, h: [u8; 16]) {
         self.set_up_polyval(b, double(u128::from_be_bytes(h)).to_le_bytes());
     }
 
-    /// From POLYVAL's H.
+    /// Computes the powers for the H of POLYVAL.
     #[inline(always)]
     pub(crate) fn set_up_polyval<B: Products>(&mut self, b: B, h: [u8; 16]) {
         let mut v = b.splat(&h);
         let mut known = 1;
-        // As many as a vector holds, in registers: what was stored in parts cannot be loaded whole before it has
-        // reached the cache, and that took longer than all of the products.
+        // The powers of one vector are computed in registers: what was stored in parts cannot be loaded as a whole
+        // before it has reached the cache, which took longer than all of the products.
         unroll!(k < 4 => {
             const N: usize = 1 << k;
-            if 2 * N <= B::LANES.min(FEW) {
+            if 2 * N <= B::LANES.min(SHORT_POWERS) {
                 v = b.alternate::<N>(times(b, v, b.splat(&b.first_lane(v))), v);
                 known = 2 * N;
             }
@@ -110,12 +132,13 @@ impl Few {
     }
 }
 
-/// Many powers, from the few.
+/// Computes the powers for long messages from those for short ones.
 #[inline(always)]
-pub(crate) fn set_up_many<B: Products>(b: B, few: &Few, many: &mut Many) {
-    many.whole[MANY - FEW..MANY].copy_from_slice(&few.whole[..FEW]);
-    many.halves[MANY - FEW..MANY].copy_from_slice(&few.halves[..FEW]);
-    many.fill(b, FEW);
+pub(crate) fn set_up_bulk_powers<B: Products>(b: B, short: &ShortPowers, bulk: &mut BulkPowers) {
+    let known = BULK_POWERS - SHORT_POWERS..BULK_POWERS;
+    bulk.whole[known.clone()].copy_from_slice(&short.whole[..SHORT_POWERS]);
+    bulk.halves[known].copy_from_slice(&short.halves[..SHORT_POWERS]);
+    bulk.fill(b, SHORT_POWERS);
 }
 
 impl<const N: usize> Drop for Powers<N> {
@@ -125,12 +148,12 @@ impl<const N: usize> Drop for Powers<N> {
     }
 }
 
-/// x·h, of integers that hold elements in POLYVAL's order.
+/// Multiplies by x. The integer is an element in the order of POLYVAL.
 fn double(h: u128) -> u128 {
     h << 1 ^ (0u128.wrapping_sub(h >> 127) & (0xc2 << 120 | 1))
 }
 
-/// x·y.
+/// Multiplies lane by lane.
 #[inline(always)]
 fn times<B: Products>(b: B, x: B::V, y: B::V) -> B::V {
     let mut sum = Sum::new(b);
@@ -138,7 +161,7 @@ fn times<B: Products>(b: B, x: B::V, y: B::V) -> B::V {
     sum.reduce(b)
 }
 
-/// A sum of products not yet reduced: low halves, Karatsuba's middle, high halves.
+/// A sum of unreduced products: the low part, the middle part of Karatsuba, and the high part.
 pub(crate) struct Sum<V>(pub(crate) [V; 3]);
 
 impl<V: Copy> Sum<V> {
@@ -147,7 +170,7 @@ impl<V: Copy> Sum<V> {
         Self([b.splat(&[0; 16]); 3])
     }
 
-    /// x·h in three parts.
+    /// Returns x·h in three parts.
     #[inline(always)]
     pub(crate) fn product<B: Products<V = V>>(b: B, x: V, h: V, halves: V) -> [V; 3] {
         [b.clmul_low(x, h), b.clmul_low(b.xor(x, b.swap_halves(x)), halves), b.clmul_high(x, h)]
@@ -171,7 +194,7 @@ impl<V: Copy> Sum<V> {
         self.0 = [b.xor3(low, p[0], q[0]), b.xor3(middle, p[1], q[1]), b.xor3(high, p[2], q[2])];
     }
 
-    /// First half of the reduction.
+    /// Does the first half of the reduction.
     #[inline(always)]
     pub(crate) fn reduce_low<B: Products<V = V>>(&mut self, b: B) {
         let [low, middle, high] = self.0;
@@ -179,14 +202,14 @@ impl<V: Copy> Sum<V> {
         self.0[1] = b.xor3(middle, b.clmul_field(low), b.swap_halves(low));
     }
 
-    /// Second half, after [`Sum::reduce_low`].
+    /// Does the second half of the reduction, after [`Sum::reduce_low`].
     #[inline(always)]
     pub(crate) fn reduce_high<B: Products<V = V>>(&self, b: B) -> V {
         let [_, middle, high] = self.0;
         b.xor3(high, b.clmul_field(middle), b.swap_halves(middle))
     }
 
-    /// The sum in every lane.
+    /// Reduces the sum of each lane.
     #[inline(always)]
     pub(crate) fn reduce<B: Products<V = V>>(mut self, b: B) -> V {
         self.reduce_low(b);
@@ -194,34 +217,34 @@ impl<V: Copy> Sum<V> {
     }
 }
 
-/// How the bytes of a cipher's blocks stand against POLYVAL's order, which is little-endian.
-pub(crate) trait Order {
-    /// From one into the other.
-    fn turn<B: Products>(b: B, v: B::V) -> B::V;
+/// The byte order of the blocks of an algorithm. Elements and counters are little-endian, as in POLYVAL.
+pub(crate) trait ByteOrder {
+    /// Reverses the bytes of each block if the algorithm is big-endian.
+    fn reverse_bytes<B: Products>(b: B, v: B::V) -> B::V;
 }
 
-/// GHASH's.
+/// The order of GHASH.
 pub(crate) struct BigEndian;
-/// POLYVAL's own.
+/// The order of POLYVAL.
 pub(crate) struct LittleEndian;
 
-impl Order for BigEndian {
+impl ByteOrder for BigEndian {
     #[inline(always)]
-    fn turn<B: Products>(b: B, v: B::V) -> B::V {
+    fn reverse_bytes<B: Products>(b: B, v: B::V) -> B::V {
         b.swap_bytes(v)
     }
 }
 
-impl Order for LittleEndian {
+impl ByteOrder for LittleEndian {
     #[inline(always)]
-    fn turn<B: Products>(_: B, v: B::V) -> B::V {
+    fn reverse_bytes<B: Products>(_: B, v: B::V) -> B::V {
         v
     }
 }
 
-/// Goes on hashing with `W` vectors. `state` is in lane 0.
+/// Continues the hash `state`, which is in lane 0, with `W` vectors.
 #[inline(always)]
-pub(crate) fn absorb_group<B: Products, O: Order, const W: usize, const N: usize>(
+pub(crate) fn absorb_group<B: Products, O: ByteOrder, const W: usize, const N: usize>(
     b: B,
     powers: &Powers<N>,
     state: B::V,
@@ -230,9 +253,9 @@ pub(crate) fn absorb_group<B: Products, O: Order, const W: usize, const N: usize
     let group = &group[..W * B::BYTES];
     let mut sum = Sum::new(b);
     unroll!(k < W => {
-        // The first vector last: the state that it waits for is the end of a long chain.
+        // The first vector is the last one, because it depends on the state, the result of a long chain.
         let i = (k + 1) % W;
-        let x = O::turn(b, b.load(&group[i * B::BYTES..]));
+        let x = O::reverse_bytes(b, b.load(&group[i * B::BYTES..]));
         let x = if i == 0 { b.xor(x, state) } else { x };
         let (h, halves) = b.opaque_ref(powers).down_from(b, (W - i) * B::LANES);
         sum.add(b, x, h, halves);
@@ -240,9 +263,9 @@ pub(crate) fn absorb_group<B: Products, O: Order, const W: usize, const N: usize
     b.xor_lanes(sum.reduce(b))
 }
 
-/// Goes on hashing with `bytes`, with zeros up to whole blocks, and then the block `last`. `state` is in lane 0.
+/// Continues the hash `state`, which is in lane 0, with `bytes`, padded with zeros to whole blocks, and the block `last`.
 #[inline(always)]
-pub(crate) fn absorb<B: Products, O: Order, const W: usize, const N: usize>(
+pub(crate) fn absorb<B: Products, O: ByteOrder, const W: usize, const N: usize>(
     b: B,
     powers: &Powers<N>,
     mut state: B::V,
@@ -256,7 +279,7 @@ pub(crate) fn absorb<B: Products, O: Order, const W: usize, const N: usize>(
             rest = after;
         }
     }
-    // As many blocks as there are powers, but for that of `last`.
+    // As many blocks as there are powers, except one for `last`.
     while let Some((some, after)) = rest.split_at_checked(16 * (Powers::<N>::COUNT - 1))
         && !after.is_empty()
     {
@@ -266,9 +289,9 @@ pub(crate) fn absorb<B: Products, O: Order, const W: usize, const N: usize>(
     absorb_end::<B, O, N>(b, powers, state, rest, last)
 }
 
-/// [`absorb`] with one reduction. No more blocks than there are powers.
+/// [`absorb`] with one reduction, for at most as many blocks as there are powers.
 #[inline(always)]
-fn absorb_end<B: Products, O: Order, const N: usize>(
+fn absorb_end<B: Products, O: ByteOrder, const N: usize>(
     b: B,
     powers: &Powers<N>,
     mut state: B::V,
@@ -281,7 +304,7 @@ fn absorb_end<B: Products, O: Order, const N: usize>(
     }
     let mut sum = Sum::new(b);
     for part in bytes.chunks(B::BYTES) {
-        let x = b.xor(O::turn(b, b.load_part(part, 0)), state);
+        let x = b.xor(O::reverse_bytes(b, b.load_part(part, 0)), state);
         let (h, halves) = powers.down_from(b, blocks);
         sum.add(b, x, h, halves);
         state = b.splat(&[0; 16]);
@@ -294,7 +317,7 @@ fn absorb_end<B: Products, O: Order, const N: usize>(
     b.xor_lanes(sum.reduce(b))
 }
 
-/// [`absorb`] between calls: `hash` is an integer in POLYVAL's order.
+/// [`absorb`] for GHASH with a state in memory: an integer in the order of POLYVAL.
 #[inline(always)]
 pub(crate) fn absorb_into<B: Products, const W: usize, const N: usize>(
     b: B,

@@ -1,10 +1,21 @@
-//! THE MACHINE: one algorithm, many instruction sets.
+//! Cryptographic kernels: each algorithm written once, compiled for many instruction sets.
 //!
-//! This floor knows bytes, blocks and processors. It has no dependencies, reads no environment and starts no
-//! threads; what it may use of the processor is *given* to it as [`cpu::Features`].
+//! This crate works on bytes and blocks. It has no dependencies, does not read the environment and starts no threads. The
+//! processor features that it may use are passed to it as [`cpu::Features`].
 //!
-//! An algorithm is written once, safely, over the vocabulary in [`vector`]; [`variant`] holds one row of it per
-//! instruction set; a key picks its row once, when it is made, and keeps it.
+//! An algorithm is safe code, generic over the operations in [`vector`]. Its table in [`variant`] contains one variant for
+//! each instruction set. A key selects its variant when it is made. For example:
+//!
+//! ```
+//! use kernels::{InOut, cpu::Features, gcm::Gcm};
+//!
+//! let key = Gcm::new(&[7; 32], Features::detect())?;
+//! let (mut data, mut tag) = (*b"hello", [0; 16]);
+//! key.seal(&[1; 12], b"header", InOut::in_place(&mut data), &mut tag).unwrap();
+//! key.open(&[1; 12], b"header", InOut::in_place(&mut data), &tag).unwrap();
+//! assert_eq!(&data, b"hello");
+//! # Ok::<(), kernels::error::KeyError>(())
+//! ```
 #![deny(unsafe_code)]
 #![cfg_attr(
     not(target_arch = "x86_64"),
@@ -12,7 +23,7 @@
         dead_code,
         unused_imports,
         unused_macros,
-        reason = "only rows of other processors use all of a vocabulary"
+        reason = "some operations are used by variants of other processors only"
     )
 )]
 
@@ -24,10 +35,13 @@ pub mod cpu;
 pub mod ct;
 pub mod error;
 mod first_round;
+#[allow(unsafe_code)]
+pub mod fork;
 pub mod gcm;
 pub mod gcm_siv;
 mod ghash;
 pub mod poly1305;
+mod self_test;
 pub mod speck;
 mod stitch;
 #[allow(unsafe_code)]

@@ -3,21 +3,19 @@
 
 use crate::cpu::Features;
 use crate::error::KeyError;
-use crate::variant::{self, POLY1305, Picked, Poly1305Functions, Refusal, Row};
+use crate::self_test::poly1305::{CUT, KNOWN_ANSWERS, KnownAnswer};
+use crate::variant::poly1305::{POLY1305, Poly1305Functions};
+use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::zero::{wipe, wipe_dead_stack};
-use core::fmt;
 
-pub(crate) mod answers;
 pub(crate) mod body;
 mod radix;
 mod scalar;
 
 pub(crate) use body::Powers;
+use body::SHORT;
 pub(crate) use scalar::State;
 
-/// Bytes of a piece from which on vectors are faster, where there are powers: with any row a vector, and some
-/// blocks before it, which take as long as the sum over its lanes.
-pub(crate) const SHORT: usize = 128;
 /// Bytes from which on it is worth making powers on the heap: 200 cycles, and memory to get, to write and to wipe, where 14
 /// are enough for a single block.
 const LONG_ON_HEAP: usize = 1024;
@@ -34,7 +32,7 @@ pub struct Poly1305 {
     powers: Option<Box<Powers>>,
     /// For pieces of how many bytes there are powers.
     made: usize,
-    row: Picked<Poly1305Functions>,
+    variant: Selected<Poly1305Functions>,
 }
 
 struct Inner {
@@ -51,36 +49,33 @@ impl Drop for Buffer {
     }
 }
 
-/// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
-pub fn variants() -> impl Iterator<Item = Row> {
-    variant::rows(POLY1305)
+cipher! {
+    POLY1305: Poly1305Functions;
+    known_answers: KNOWN_ANSWERS;
+    passes: passes;
+    changed: |answer| [
+        KnownAnswer { tag: answer.tag ^ 1, ..answer },
+        KnownAnswer { key: core::array::from_fn(|i| answer.key[i] ^ u8::from(i == 0)), ..answer },
+        KnownAnswer { message: &answer.message[1..], ..answer },
+    ];
 }
 
-/// Each of them with what speaks against using it. Proves those that nobody has used yet, as the iterator
-/// gets there.
-pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
-    variant::check(POLY1305, features)
-}
+describe_key! { Poly1305 {} }
 
 impl Poly1305 {
-    /// Begins a message under a key of 32 bytes, with the widest row that `features` allow and that passes
+    /// Begins a message under a key of 32 bytes, with the widest variant that `features` allow and that passes
     /// its self-test.
     ///
     /// The error is always [`KeyError::SelfTestFailed`].
     pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
-        Ok(Self::on(variant::pick(POLY1305, features)?, key))
+        Ok(Self::with_variant(select(features)?, key))
     }
 
-    fn on(row: Picked<Poly1305Functions>, key: &[u8; 32]) -> Self {
+    fn with_variant(variant: Selected<Poly1305Functions>, key: &[u8; 32]) -> Self {
         let mut inner = Box::new(Inner { state: State::EMPTY, buffer: Buffer([0; 16]) });
         // There, and not on the stack first.
         inner.state.set(key);
-        Self { inner, buffered: 0, powers: None, made: 0, row }
-    }
-
-    /// The row: `"avx512ifma"`, `"avx2"`, `"neon"` or `"portable"`.
-    pub fn variant(&self) -> &'static str {
-        self.row.name()
+        Self { inner, buffered: 0, powers: None, made: 0, variant }
     }
 
     /// Takes in the next piece of the message, which may have any length.
@@ -116,11 +111,11 @@ impl Poly1305 {
         if too_few {
             // Of a message in pieces, the third may be longer than the second.
             self.made = if self.made > 0 { usize::MAX } else { blocks.len() };
-            self.row.set_up(state, powers, self.made);
+            self.variant.set_up(state, powers, self.made);
         }
-        self.row.padded(state, powers, blocks);
+        self.variant.padded(state, powers, blocks);
         // What there were no registers for: some powers on the way to others, and some sums.
-        if too_few || self.row.spills() {
+        if too_few || self.variant.spills() {
             wipe_dead_stack::<128>();
         }
     }
@@ -154,28 +149,17 @@ fn end(state: &mut State, rest: &[u8], tag: &mut [u8; 16]) {
     *tag = state.finish();
 }
 
-impl fmt::Debug for Poly1305 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
-    }
-}
-
-/// Whether a row computes what is known: at once, in two pieces, and with vectors also where the message is
-/// short.
-pub(crate) fn proof(row: Picked<Poly1305Functions>) -> bool {
-    answers::ANSWERS.iter().all(|answer| computes(row, answer))
-}
-
-fn computes(row: Picked<Poly1305Functions>, answer: &answers::Answer) -> bool {
+/// Compares the tag of a message with vectors wherever possible, at once, and in two pieces.
+fn passes(variant: Selected<Poly1305Functions>, answer: &KnownAnswer) -> bool {
     let (mut state, mut powers) = (State::start(&answer.key), Powers::EMPTY);
     let (blocks, rest) = answer.message.split_at(answer.message.len() & !15);
-    row.set_up(&state, &mut powers, blocks.len());
-    row.padded(&mut state, &powers, blocks);
+    variant.set_up(&state, &mut powers, blocks.len());
+    variant.padded(&mut state, &powers, blocks);
     state.end(rest);
     u128::from_be_bytes(state.finish()) == answer.tag
-        && [answer.message.len(), answers::CUT].into_iter().all(|cut| {
+        && [answer.message.len(), CUT].into_iter().all(|cut| {
             let (head, tail) = answer.message.split_at(cut);
-            let mut poly = Poly1305::on(row, &answer.key);
+            let mut poly = Poly1305::with_variant(variant, &answer.key);
             poly.update(head);
             poly.update(tail);
             u128::from_be_bytes(poly.finalize()) == answer.tag
@@ -185,23 +169,6 @@ fn computes(row: Picked<Poly1305Functions>, answer: &answers::Answer) -> bool {
 #[cfg(test)]
 mod test {
     use super::*;
-
-    #[test]
-    #[cfg_attr(miri, ignore = "large")]
-    fn a_changed_answer_is_a_wrong_one() {
-        for row in variants().filter(|row| row.check(Features::detect()).is_ok()) {
-            let picked = variant::pick(POLY1305, Features::detect().only(row.needs)).unwrap();
-            assert_eq!(picked.name(), row.name);
-            for answer in answers::ANSWERS {
-                assert!(computes(picked, &answer), "{} {}", row.name, answer.message.len());
-                assert!(!computes(picked, &answers::Answer { tag: answer.tag ^ 1, ..answer }));
-                let mut key = answer.key;
-                key[0] ^= 1;
-                assert!(!computes(picked, &answers::Answer { key, ..answer }));
-                assert!(!computes(picked, &answers::Answer { message: &answer.message[1..], ..answer }));
-            }
-        }
-    }
 
     /// What an AEAD takes in: zeros after its parts.
     #[test]

@@ -3,17 +3,17 @@
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::aes::answers::digest;
 use crate::cpu::Features;
 use crate::error::{KeyError, MessageError, Part};
-use crate::variant::{self, Picked, Refusal, Row, SPECK, SpeckFunctions};
+use crate::self_test::speck::{CUTS, KEY, KNOWN_ANSWERS, KnownAnswer, LEN, iv};
+use crate::self_test::{digest, text};
+use crate::variant::speck::{SPECK, SpeckFunctions};
+use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, Word, join, split};
 use crate::vector::{load16, store16};
 use crate::zero::wipe_dead_stack;
-use core::fmt;
 use single::{Schedule, decrypt, encrypt};
 
-pub(crate) mod answers;
 pub(crate) mod body;
 pub(crate) mod single;
 mod size;
@@ -21,7 +21,7 @@ mod size;
 pub use crate::vector::pairs::ByteOrder;
 pub use size::Size;
 
-/// A Speck key, expanded, and the row that computes with it.
+/// A Speck key, expanded, and the variant that computes with it.
 ///
 /// The round keys live in one place on the heap, so moving this value leaves no copy of them behind, and they are
 /// wiped when it is dropped.
@@ -29,21 +29,26 @@ pub struct Speck {
     schedule: Box<Schedule>,
     size: Size,
     order: ByteOrder,
-    row: Picked<SpeckFunctions>,
+    variant: Selected<SpeckFunctions>,
 }
 
-/// Bytes for which there are enough registers, in rows that do not park.
+/// Number of bytes for which the registers suffice, in variants that do not spill anyway.
 const MAX_UNSPILLED_LEN: usize = 256;
 
-/// All rows that this build has, widest first. The last, `"portable"`, needs nothing.
-pub fn variants() -> impl Iterator<Item = Row> {
-    variant::rows(SPECK)
+cipher! {
+    SPECK: SpeckFunctions;
+    // Miri would take minutes for all of them, in every test. The last one has the fewest blocks.
+    known_answers: KNOWN_ANSWERS[if cfg!(miri) { KNOWN_ANSWERS.len() - 1 } else { 0 }..];
+    passes: passes;
+    changed: |answer| {
+        let (mut stream, mut blocks) = (answer, answer);
+        stream.big.stream ^= 1;
+        blocks.little.blocks ^= 1;
+        [stream, blocks, KnownAnswer { big: answer.little, little: answer.big, ..answer }]
+    };
 }
 
-/// Each of them with what speaks against using it. Proves those that nobody has used yet, as the iterator gets there.
-pub fn check(features: Features) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
-    variant::check(SPECK, features)
-}
+describe_key! { Speck { size, order } }
 
 /// Calls a generic method for the words of a size.
 macro_rules! by_word {
@@ -59,12 +64,17 @@ macro_rules! by_word {
 }
 
 impl Speck {
-    /// Expands a key of [`Size::key_len`] bytes for the widest row that `features` allow and that passes its self-test.
+    /// Expands a key of [`Size::key_len`] bytes for the widest variant that `features` allow and that passes its self-test.
     pub fn new(size: Size, key: &[u8], order: ByteOrder, features: Features) -> Result<Self, KeyError> {
-        Self::on(variant::pick(SPECK, features)?, size, key, order)
+        Self::with_variant(select(features)?, size, key, order)
     }
 
-    fn on(row: Picked<SpeckFunctions>, size: Size, key: &[u8], order: ByteOrder) -> Result<Self, KeyError> {
+    fn with_variant(
+        variant: Selected<SpeckFunctions>,
+        size: Size,
+        key: &[u8],
+        order: ByteOrder,
+    ) -> Result<Self, KeyError> {
         if key.len() != size.key_len() {
             return Err(KeyError::InvalidLength(key.len()));
         }
@@ -83,12 +93,7 @@ impl Speck {
             Size::Speck128_256 => schedule.expand::<Bits64, 4>(order, key, rounds),
         }
         wipe_dead_stack::<32>();
-        Ok(Self { schedule, size, order, row })
-    }
-
-    /// The row: `"avx512"`, `"avx2"`, `"neon"` or `"portable"`.
-    pub fn variant(&self) -> &'static str {
-        self.row.name()
+        Ok(Self { schedule, size, order, variant })
     }
 
     /// The size of blocks and key.
@@ -123,7 +128,8 @@ impl Speck {
 
     #[inline(always)]
     fn each_block<W: Word, const BACK: bool>(&self, mut data: InOut<'_>) -> Result<(), MessageError> {
-        let (row, keys, order, block, len) = (self.row, self.keys(), self.order, 2 * W::BYTES, data.len());
+        let (variant, keys, order, block, len) =
+            (self.variant, self.keys(), self.order, 2 * W::BYTES, data.len());
         if !len.is_multiple_of(block) {
             return Err(MessageError::PartialBlock { found: len, block_len: block });
         }
@@ -133,19 +139,12 @@ impl Speck {
             store16(join::<W>(order, words), data.target());
             return Ok(());
         }
-        match (W::BITS, BACK) {
-            (16, false) => row.encrypt_16(keys, order, data),
-            (24, false) => row.encrypt_24(keys, order, data),
-            (32, false) => row.encrypt_32(keys, order, data),
-            (48, false) => row.encrypt_48(keys, order, data),
-            (_, false) => row.encrypt_64(keys, order, data),
-            (16, true) => row.decrypt_16(keys, order, data),
-            (24, true) => row.decrypt_24(keys, order, data),
-            (32, true) => row.decrypt_32(keys, order, data),
-            (48, true) => row.decrypt_48(keys, order, data),
-            (_, true) => row.decrypt_64(keys, order, data),
+        if BACK {
+            variant.decrypt(W::INDEX, keys, order, data);
+        } else {
+            variant.encrypt(W::INDEX, keys, order, data);
         }
-        clean(row, len);
+        clean(variant, len);
         Ok(())
     }
 
@@ -190,88 +189,40 @@ impl Speck {
     /// Data in which the low word of the counter does not overflow.
     #[inline(always)]
     fn xor_from<W: Word>(&self, counter: u128, skip: usize, data: InOut<'_>) {
-        let (row, keys, order, len) = (self.row, self.keys(), self.order, data.len());
+        let (variant, keys, order, len) = (self.variant, self.keys(), self.order, data.len());
         let (high, low) = ((counter >> W::BITS) as u64, counter as u64 & (!0 >> (64 - W::BITS)));
-        match W::BITS {
-            16 => row.xor_16(keys, order, high, low, skip, data),
-            24 => row.xor_24(keys, order, high, low, skip, data),
-            32 => row.xor_32(keys, order, high, low, skip, data),
-            48 => row.xor_48(keys, order, high, low, skip, data),
-            _ => row.xor_64(keys, order, high, low, skip, data),
-        }
-        clean(row, len);
+        variant.xor(W::INDEX, keys, order, high, low, skip, data);
+        clean(variant, len);
     }
 }
 
-/// After the row has computed, and from where it was called: what it may have parked on the stack.
+/// Wipes what a variant may have spilled to the stack. It is called from where the variant was called.
 #[inline(always)]
-fn clean(row: Picked<SpeckFunctions>, len: usize) {
-    if row.spills() || len > MAX_UNSPILLED_LEN {
+fn clean(variant: Selected<SpeckFunctions>, len: usize) {
+    if variant.spills() || len > MAX_UNSPILLED_LEN {
         wipe_dead_stack::<160>();
     }
 }
 
-impl fmt::Debug for Speck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Speck")
-            .field("size", &self.size)
-            .field("order", &self.order)
-            .field("variant", &self.variant())
-            .finish_non_exhaustive()
-    }
-}
-
-/// Whether a row computes what is known.
-pub(crate) fn proof(row: Picked<SpeckFunctions>) -> bool {
-    // Miri would take minutes for all of them, in every test. The last has the fewest blocks.
-    let from = if cfg!(miri) { answers::ANSWERS.len() - 1 } else { 0 };
-    answers::ANSWERS[from..].iter().all(|answer| computes(row, answer))
-}
-
-fn computes(row: Picked<SpeckFunctions>, answer: &answers::Answer) -> bool {
+/// Compares, in both byte orders, a keystream in pieces, and blocks that are encrypted out of place and decrypted in
+/// place.
+fn passes(variant: Selected<SpeckFunctions>, answer: &KnownAnswer) -> bool {
+    let Some(size) = Size::from_name(answer.size) else { return false };
     let orders = [(ByteOrder::Big, answer.big), (ByteOrder::Little, answer.little)];
     orders.into_iter().all(|(order, digests)| {
-        let Ok(speck) = Speck::on(row, answer.size, &answers::KEY[..answer.size.key_len()], order) else {
+        let Ok(speck) = Speck::with_variant(variant, size, &KEY[..size.key_len()], order) else {
             return false;
         };
-        let text = &answers::TEXT;
-        let iv = &answers::first(answer.size.block_len())[..answer.size.block_len()];
-        let (mut stream, mut blocks) = (*text, [0; answers::TEXT.len()]);
-        answers::CUTS
-            .windows(2)
+        let (plain, iv) = (text(LEN), iv(size.block_len()));
+        let iv = &iv[..size.block_len()];
+        let (mut stream, mut blocks) = ([0; LEN], [0; LEN]);
+        stream.copy_from_slice(plain);
+        CUTS.windows(2)
             .all(|cut| speck.xor_at(iv, cut[0] as u64, InOut::in_place(&mut stream[cut[0]..cut[1]])).is_ok())
             && digest(&stream) == digests.stream
-            && speck.encrypt_blocks(InOut::apart(text, &mut blocks)).is_ok()
+            && speck.encrypt_blocks(InOut::apart(plain, &mut blocks)).is_ok()
             && digest(&blocks) == digests.blocks
             && speck.decrypt_blocks(InOut::in_place(&mut blocks)).is_ok()
-            && blocks == *text
+            && blocks == plain
     })
-}
-
-#[cfg(test)]
-mod test {
-    use super::*;
-
-    #[test]
-    #[cfg_attr(miri, ignore = "large")]
-    fn a_changed_answer_is_a_wrong_one() {
-        for row in variants().filter(|row| row.check(Features::detect()).is_ok()) {
-            let picked = variant::pick(SPECK, Features::detect().only(row.needs)).unwrap();
-            assert_eq!(picked.name(), row.name);
-            for answer in answers::ANSWERS {
-                let answers::Answer { big, little, .. } = answer;
-                assert!(computes(picked, &answer), "{} {}", row.name, answer.size.name());
-                for other in [
-                    answers::Answer { big: answers::Digests { stream: big.stream ^ 1, ..big }, ..answer },
-                    answers::Answer {
-                        little: answers::Digests { blocks: little.blocks ^ 1, ..little },
-                        ..answer
-                    },
-                    answers::Answer { big: little, little: big, ..answer },
-                ] {
-                    assert!(!computes(picked, &other), "{} {}", row.name, answer.size.name());
-                }
-            }
-        }
-    }
 }

@@ -1,40 +1,61 @@
-//! Counter mode with a hash in the same pass: AES on the next counters, and between its rounds the products for bytes
-//! that are already there. AES-GCM and AES-GCM-SIV are made of it.
+//! Counter mode and a polynomial hash in one pass, for AES-GCM and AES-GCM-SIV.
+//!
+//! The main loop processes one group of `W` vectors at a time. It encrypts the counters of a group, and between the rounds
+//! of AES it does the multiplications for a group of bytes that are already available:
+//!
+//! ```text
+//! for r in 1..R:
+//!     s[i] = AESRound(s[i], key r)            for the W vectors of counters
+//!     one step of hashing                     two products, or a part of the reduction
+//! data group = data group XOR AESLastRound(s)
+//! ```
+//!
+//! The two instruction sequences do not depend on each other, so the processor executes them in parallel. When the output
+//! is hashed, hashing is one group behind; when the input is hashed, it processes the same group.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::aes::NUMBERS;
 use crate::first_round::FirstRound;
-use crate::ghash::{Order, Powers, Sum, absorb_group};
-use crate::vector::{Products, Schedule, unroll};
+use crate::ghash::{ByteOrder, Powers, ShortPowers, Sum, absorb_group};
+use crate::vector::{NUMBERS, Products, Schedule, unroll};
 use core::marker::PhantomData;
 
-/// What every part of one call needs. `W` vectors are in flight, and there are `N` powers.
+/// The keys of a message: those of AES, and the powers that suffice for a short message.
+pub(crate) struct Key {
+    pub(crate) schedule: Schedule,
+    pub(crate) short_powers: ShortPowers,
+}
+
+impl Key {
+    pub(crate) const EMPTY: Self = Self { schedule: Schedule::EMPTY, short_powers: ShortPowers::EMPTY };
+}
+
+/// The state of one call. `W` is the number of vectors in flight and `N` the size of the table of powers.
 pub(crate) struct Call<'a, B: Products, O, const W: usize, const N: usize> {
     b: B,
     order: PhantomData<O>,
     keys: B::Keys<'a>,
     powers: &'a Powers<N>,
-    /// The next counter in every lane, as `O` turns it.
+    /// The next counter in every lane, as an integer.
     counter: B::V,
     /// The hash so far, in lane 0.
     state: B::V,
-    /// The last block that is hashed.
+    /// The block of lengths, which is hashed last.
     lengths: [u8; 16],
-    /// The first round, if it was made ahead and where the counter stands may be known.
-    ahead: Option<&'a FirstRound>,
-    /// With it, the last byte of the counter.
-    byte: usize,
+    /// The precomputed first round, if there is one and the counter is public.
+    first_round: Option<&'a FirstRound>,
+    /// The last byte of the counter, if there is a first round.
+    counter_byte: usize,
 }
 
-/// Which side of the data is hashed: the ciphertext of GCM, and the plaintext of GCM-SIV.
+/// The side of the data that is hashed: the ciphertext for GCM, the plaintext for GCM-SIV.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hashed {
     Source,
     Target,
 }
 
-impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W, N> {
+impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, O, W, N> {
     #[inline(always)]
     pub(crate) fn new(
         b: B,
@@ -45,68 +66,78 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         lengths: [u8; 16],
     ) -> Self {
         let keys = b.keys(schedule);
-        Self { b, order: PhantomData, keys, powers, counter, state, lengths, ahead: None, byte: 0 }
+        Self {
+            b,
+            order: PhantomData,
+            keys,
+            powers,
+            counter,
+            state,
+            lengths,
+            first_round: None,
+            counter_byte: 0,
+        }
     }
 
-    /// With the first round made ahead. The next counter ends in `byte`.
+    /// Adds the precomputed first round. `counter_byte` is the last byte of the next counter.
     #[inline(always)]
-    pub(crate) fn with(self, ahead: Option<&'a FirstRound>, byte: usize) -> Self {
-        Self { ahead, byte, ..self }
+    pub(crate) fn with(self, first_round: Option<&'a FirstRound>, counter_byte: usize) -> Self {
+        Self { first_round, counter_byte, ..self }
     }
 
-    /// The next `V` vectors of counter blocks, after key 0.
+    /// Returns the next `V` vectors of counter blocks after AddRoundKey with round key 0, and advances the counter.
     ///
-    /// Counters have 32 bits: they wrap inside their word and leave the rest of their block alone.
+    /// As inc32 does, the additions wrap inside a word of 32 bits and leave the rest of the block unchanged.
     #[inline(always)]
     fn counters<const V: usize>(&mut self) -> [B::S; V] {
         let b = self.b;
-        let mut s = [b.aes_first(O::turn(b, self.counter), &self.keys); V];
+        let mut s = [b.aes_first(O::reverse_bytes(b, self.counter), &self.keys); V];
         unroll!(i < V => {
             let number = b.load(&NUMBERS.as_flattened()[i * B::BYTES..]);
-            s[i] = b.aes_first(O::turn(b, b.add32(self.counter, number)), &self.keys);
+            s[i] = b.aes_first(O::reverse_bytes(b, b.add32(self.counter, number)), &self.keys);
         });
         self.counter = b.add32(self.counter, b.splat(&((V * B::LANES) as u128).to_le_bytes()));
         s
     }
 
-    /// The next group of counters, after round 1.
+    /// Returns the next group of counter blocks after round 1, and advances the counter.
     #[inline(always)]
     fn begin(&mut self) -> [B::S; W] {
         let b = self.b;
         let blocks = W * B::LANES;
-        // Seven groups of eight, or fifteen of sixteen, do not carry out of the byte.
-        if let Some(ahead) = self.ahead
-            && self.byte + blocks <= 256
+        // Seven groups of eight, or fifteen of sixteen, do not carry out of the last byte.
+        if let Some(first_round) = self.first_round
+            && self.counter_byte + blocks <= 256
         {
-            let base = b.xor(self.counter, b.splat(&(self.byte as u128).to_le_bytes()));
-            let base = b.aes_round(b.aes_first(O::turn(b, base), &self.keys), &self.keys, 1);
+            let base = b.xor(self.counter, b.splat(&(self.counter_byte as u128).to_le_bytes()));
+            let base = b.aes_round(b.aes_first(O::reverse_bytes(b, base), &self.keys), &self.keys, 1);
             let mut s = [base; W];
-            unroll!(i < W => { s[i] = b.aes_add(base, ahead.sums(b, self.byte + i * B::LANES)); });
+            unroll!(i < W => { s[i] = b.aes_add(base, first_round.differences(b, self.counter_byte + i * B::LANES)); });
             self.counter = b.add32(self.counter, b.splat(&(blocks as u128).to_le_bytes()));
-            self.byte = (self.byte + blocks) % 256;
+            self.counter_byte = (self.counter_byte + blocks) % 256;
             s
         } else {
-            self.byte = (self.byte + blocks) % 256;
+            self.counter_byte = (self.counter_byte + blocks) % 256;
             let mut s = self.counters::<W>();
             unroll!(i < W => { s[i] = b.aes_round(s[i], &self.keys, 1); });
             s
         }
     }
 
-    /// All rounds but the last on the next group of counters, and between them the hashing of a group of bytes.
+    /// Does all rounds but the last on the next group of counters, and between them the hashing of a group of bytes.
     #[inline(always)]
     fn stitch<const R: usize>(&mut self, hashed: Option<&[u8]>) -> [B::S; W] {
         let b = self.b;
         b.reread(&mut self.keys);
         let mut s = self.begin();
         let mut sum = Sum::new(b);
-        // Products in pairs, two halves of a reduction and a fold, spread over the rounds.
+        // Pairs of products, two halves of a reduction and the XOR of the lanes, spread over the rounds.
         let steps = W.div_ceil(2) + 3;
         let skipped = if R > 10 { 3 } else { 2 };
         unroll!(r < 14 => {
             if r > 1 && r < R {
                 unroll!(i < W => { s[i] = b.aes_round(s[i], &self.keys, r); });
-                // Else LLVM does all of the hashing first, and then the chains of AES two at a time.
+                // Without the fence LLVM does all of the hashing first, and then the chains of AES two at a time.
                 b.fence_with_sums(&mut s, &mut sum.0);
                 if let Some(hashed) = hashed && r >= skipped {
                     let from = steps * (r - skipped) / (R - skipped);
@@ -122,13 +153,13 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         s
     }
 
-    /// One step of hashing a group.
+    /// Does one step of hashing a group.
     #[inline(always)]
     fn step(&mut self, sum: &mut Sum<B::V>, hashed: &[u8], k: usize) {
         let b = self.b;
         let pairs = W.div_ceil(2);
         if k < pairs {
-            // The first vector last: the state that it waits for is the end of a long chain.
+            // The first vector is the last one, because it depends on the state, the result of a long chain.
             let one = self.product(hashed, (2 * k + 1) % W);
             if 2 * k + 1 < W {
                 sum.add_two(b, one, self.product(hashed, (2 * k + 2) % W));
@@ -144,17 +175,17 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         }
     }
 
-    /// Vector `i` of a group times its powers.
+    /// Multiplies vector `i` of a group by its powers.
     #[inline(always)]
     fn product(&self, hashed: &[u8], i: usize) -> [B::V; 3] {
         let b = self.b;
-        let x = O::turn(b, b.load(&hashed[i * B::BYTES..]));
+        let x = O::reverse_bytes(b, b.load(&hashed[i * B::BYTES..]));
         let x = if i == 0 { b.xor(x, self.state) } else { x };
         let (h, halves) = b.opaque_ref(self.powers).down_from(b, (W - i) * B::LANES);
         Sum::product(b, x, h, halves)
     }
 
-    /// The last round, into `group`.
+    /// Does the last round and XORs the keystream into `group`.
     #[inline(always)]
     fn write<const R: usize>(&self, s: [B::S; W], mut group: InOut<'_>) {
         let b = self.b;
@@ -164,7 +195,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         });
     }
 
-    /// Whole groups, hashing what is written: one group behind, as it was stored.
+    /// Processes whole groups and hashes the output, one group behind.
     #[inline(always)]
     pub(crate) fn groups_hashing_target<const R: usize>(&mut self, mut data: InOut<'_>) {
         if data.is_empty() {
@@ -175,7 +206,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         self.write::<R>(s, data.part(0, group));
         let mut at = group;
         while at < data.len() {
-            // Of a length that the compiler knows, so that nothing below is checked.
+            // Their lengths are known to the compiler, which removes the bounds checks below.
             let s = self.stitch::<R>(Some(data.part(at - group, group).target()));
             self.write::<R>(s, data.part(at, group));
             at += group;
@@ -184,7 +215,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         self.state = absorb_group::<B, O, W, N>(self.b, self.powers, self.state, last.into_target());
     }
 
-    /// Whole groups, hashing what is read: each while its keystream is made.
+    /// Processes whole groups and hashes the input, each group while its keystream is computed.
     #[inline(always)]
     pub(crate) fn groups_hashing_source<const R: usize>(&mut self, mut data: InOut<'_>) {
         let group = W * B::BYTES;
@@ -196,9 +227,9 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         }
     }
 
-    /// Any length, hashing nothing.
+    /// XORs the keystream into data of any length, without hashing.
     #[inline(always)]
-    pub(crate) fn cover<const R: usize>(&mut self, mut data: InOut<'_>) {
+    pub(crate) fn apply_keystream<const R: usize>(&mut self, mut data: InOut<'_>) {
         let b = self.b;
         let (len, group) = (data.len(), W * B::BYTES);
         let mut at = 0;
@@ -207,7 +238,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
             self.write::<R>(s, data.part(at, group));
             at += group;
         }
-        // One by one: they do not wait for each other.
+        // Single vectors: they do not depend on each other, so the processor overlaps them.
         while at < len {
             let mut part = data.part(at, (len - at).min(B::BYTES));
             b.reread(&mut self.keys);
@@ -223,21 +254,21 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         }
     }
 
-    /// The end: at most `V` vectors of data and the lengths, with one reduction. `beside` goes through the rounds of
-    /// AES with them, all but the last. Returns the hash.
+    /// Processes the last data, at most `V` vectors, and the lengths, with one reduction, and returns the hash. `extra` goes
+    /// through the same rounds of AES, all but the last.
     #[inline(always)]
     pub(crate) fn finish<const V: usize, const R: usize, const M: usize>(
         &mut self,
         hashed: Hashed,
         mut data: InOut<'_>,
-        beside: &mut [B::S; M],
+        extra: &mut [B::S; M],
     ) -> B::V {
         let b = self.b;
         b.reread(&mut self.keys);
         let mut s = self.counters::<V>();
         unroll!(r < 14 => {
             if r > 0 && r < R {
-                unroll!(i < M => { beside[i] = b.aes_round(beside[i], &self.keys, r); });
+                unroll!(i < M => { extra[i] = b.aes_round(extra[i], &self.keys, r); });
                 unroll!(i < V => { s[i] = b.aes_round(s[i], &self.keys, r); });
             }
         });
@@ -246,7 +277,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         sum.add(b, b.zero_extend(&self.lengths), h, halves);
         let len = data.len();
         let blocks = len.div_ceil(16);
-        // What is left after whole vectors is read ahead and written afterwards, so that the code for it is here once.
+        // The bytes after whole vectors are read before and written after the others, so that their code exists once.
         let rest = len % B::BYTES;
         let mut last = b.splat(&[0; 16]);
         if rest > 0 {
@@ -254,7 +285,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         }
         unroll!(i < V => {
             let at = i * B::BYTES;
-            // The first one always, because the state is added to it.
+            // The first vector is always processed, because the state is added to it.
             if i == 0 || at < len {
                 let whole = len - at >= B::BYTES;
                 let from = if whole { b.load(data.part(at, B::BYTES).source()) } else { last };
@@ -269,7 +300,7 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
                     Hashed::Target if whole => to,
                     Hashed::Target => b.truncate(to, rest),
                 };
-                let x = O::turn(b, x);
+                let x = O::reverse_bytes(b, x);
                 let x = if i == 0 { b.xor(x, self.state) } else { x };
                 let (h, halves) = self.powers.down_from(b, blocks + 1 - i * B::LANES);
                 sum.add(b, x, h, halves);
@@ -281,20 +312,20 @@ impl<'a, B: Products, O: Order, const W: usize, const N: usize> Call<'a, B, O, W
         b.xor_lanes(sum.reduce(b))
     }
 
-    /// The last round for what went beside.
+    /// Does the last round for a vector that went through [`Self::finish`] as `extra`.
     #[inline(always)]
     pub(crate) fn last<const R: usize>(&self, s: B::S, data: B::V) -> B::V {
         self.b.aes_last(s, &self.keys, R, data)
     }
 }
 
-/// One vector or a part of it. With masks a part is as cheap as the whole.
+/// Loads a vector or a part of one. With masks a part is as fast as the whole.
 #[inline(always)]
 fn load<B: Products>(b: B, from: &[u8]) -> B::V {
     if B::LANES < 4 && from.len() == B::BYTES { b.load(from) } else { b.load_part(from, 0) }
 }
 
-/// The counterpart of [`load`].
+/// Stores a vector or a part of one.
 #[inline(always)]
 fn store<B: Products>(b: B, v: B::V, to: &mut [u8]) {
     if B::LANES < 4 && to.len() == B::BYTES {

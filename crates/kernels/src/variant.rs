@@ -1,209 +1,360 @@
-//! Tables of rows: one build of an algorithm per instruction set, widest first.
+//! Tables of variants: one build of an algorithm for each instruction set, widest first.
 //!
-//! A row is a wrapper that enables its features, makes the token of its instruction set and calls the one body
-//! with it. Two mistakes cannot be made. A wrapper with the wrong token does not compile, because a token's
-//! constructor carries the features itself (see `vector::x86`). And a wrapper cannot be called without its features:
-//! only `Variant::check` makes a `Picked`, and it wants [`Features`], which can only be detected.
+//! An algorithm is a generic function, its *body*, that takes a token of an instruction set (see [`crate::vector`]). A
+//! variant consists of wrappers around the bodies, for example:
 //!
-//! A processor, an emulator or a compiler can be wrong, and what is encrypted wrongly may never be decrypted. So a row
-//! is used only after it has computed a known answer, once in a process, when it is first wanted. One that does not is
-//! passed over.
+//! ```text
+//! #[target_feature(enable = "vaes", enable = "avx512f", …)]
+//! fn wrapper(key: &Key, counter: u128, data: InOut<'_>) {
+//!     gcm::xor::<Vaes512, 8, 10>(Vaes512::new(), key, counter, data)
+//! }
+//! ```
+//!
+//! The compiler inlines the body into the wrapper, so a call costs one indirect call, whatever the body does.
+//!
+//! Two mistakes are impossible. A wrapper with the wrong token does not compile, because the constructor of a token needs
+//! the features itself (see `vector::x86`). And a wrapper cannot be called without its features: only `Entry::check` makes
+//! a `Selected`, and it needs [`Features`], which can only be detected.
+//!
+//! A processor, an emulator or a compiler can be wrong, and data that was encrypted wrongly may be lost. So each variant
+//! runs a self-test with known answers once in a process, when it is first selected. A variant that fails is skipped.
+//!
+//! A table lists functions; each function has one body, or several that an index selects, for example by the key size.
+//! The instruction sets are listed in [`instruction_sets`], once for all tables.
 
 use crate::cpu::{Features, Needs};
 use crate::error::KeyError;
 use crate::vector::Token;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// What a table says of one row.
+/// A variant of a cipher, as lists show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// Its name, like `"vaes512"`.
+pub struct Variant {
+    /// Its name, for example `"vaes512"`.
     pub name: &'static str,
-    /// What the processor must have.
+    /// The processor features that it needs.
     pub needs: Needs,
 }
 
-impl Row {
-    /// Whether it runs with these features; if not, what is missing. Whether it is right is another question.
+impl Variant {
+    /// Checks that these features suffice for this variant of this build. The self-test is not run.
+    ///
+    /// # Errors
+    /// Returns the features that are missing.
     pub fn check(self, features: Features) -> Result<(), Needs> {
-        match features.lacks(self.needs) {
+        match features.missing(self.needs) {
             none if none.is_empty() => Ok(()),
             missing => Err(missing),
         }
     }
 }
 
-/// Why a row is not used.
+/// The reason why a variant cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// These features are missing.
-    Missing(Needs),
-    /// It computed something else than the known answer.
-    WrongAnswer,
+    /// These processor features are missing.
+    MissingFeatures(Needs),
+    /// The variant failed its self-test.
+    SelfTestFailed,
+    /// The variant is built for this processor architecture only, for example `"aarch64"`.
+    OtherArchitecture(&'static str),
 }
 
-/// A row with its functions, the set of which is `F`.
-pub(crate) struct Variant<F: 'static> {
-    row: Row,
+/// All variants of a cipher. `F` is the set of their functions.
+pub(crate) struct Table<F: 'static> {
+    /// The variants of this build, widest first.
+    entries: &'static [Entry<F>],
+    /// The variants of builds for other architectures, each with its architecture.
+    elsewhere: &'static [(Variant, &'static str)],
+}
+
+/// A variant with its functions.
+///
+/// It is in read-only memory, so that a stray write cannot change a function pointer.
+struct Entry<F: 'static> {
+    variant: Variant,
     functions: F,
     /// [`Token::SPILLS`].
     spills: bool,
-    /// Whether it computes the known answer. It gets the row and not a key, which would have to pick one.
-    proof: fn(Picked<F>) -> bool,
-    /// What came of it: the largest of these numbers that anybody found.
-    proved: &'static AtomicU8,
+    /// The largest of the numbers below that any thread stored.
+    test_result: &'static AtomicU8,
 }
 
-const UNPROVED: u8 = 0;
-const RIGHT: u8 = 1;
-const WRONG: u8 = 2;
+const UNTESTED: u8 = 0;
+const PASSED: u8 = 1;
+const FAILED: u8 = 2;
 
-impl<F> Variant<F> {
+/// A function that computes the known answers of a cipher on a variant and compares them. It takes the variant and not a
+/// key, because making a key selects a variant.
+pub(crate) type SelfTest<F> = fn(Selected<F>) -> bool;
+
+impl<F> Entry<F> {
     #[inline]
-    fn check(&'static self, features: Features) -> Result<Picked<F>, Refusal> {
-        self.row.check(features).map_err(Refusal::Missing)?;
-        let row = Picked(self);
+    fn check(&'static self, features: Features, self_test: SelfTest<F>) -> Result<Selected<F>, Refusal> {
+        self.variant.check(features).map_err(Refusal::MissingFeatures)?;
         // Relaxed, because nothing else is published with it.
-        match self.proved.load(Relaxed) {
-            RIGHT => Ok(row),
-            UNPROVED if row.prove() => Ok(row),
-            _ => Err(Refusal::WrongAnswer),
+        match self.test_result.load(Relaxed) {
+            PASSED => Ok(Selected(self)),
+            UNTESTED if self.run(self_test) => Ok(Selected(self)),
+            _ => Err(Refusal::SelfTestFailed),
         }
+    }
+
+    /// Runs the self-test. Several threads may do so at the same time; if their results differ, the variant has failed.
+    #[cold]
+    fn run(&'static self, self_test: SelfTest<F>) -> bool {
+        let result = if self_test(Selected(self)) { PASSED } else { FAILED };
+        self.test_result.fetch_max(result, Relaxed).max(result) == PASSED
     }
 }
 
-/// A row that may be called.
-pub(crate) struct Picked<F: 'static>(&'static Variant<F>);
+/// A variant whose features are present, so that its functions may be called.
+pub(crate) struct Selected<F: 'static>(&'static Entry<F>);
 
-impl<F> Clone for Picked<F> {
+impl<F> Clone for Selected<F> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<F> Copy for Picked<F> {}
+impl<F> Copy for Selected<F> {}
 
-impl<F> Picked<F> {
+impl<F> Selected<F> {
     pub(crate) fn name(self) -> &'static str {
-        self.0.row.name
+        self.0.variant.name
     }
 
-    /// Whether a short message leaves keys on the stack.
+    /// Returns whether a short message leaves keys on the stack.
     pub(crate) fn spills(self) -> bool {
         self.0.spills
     }
+}
 
-    /// Threads that come at the same time may each do it. If they disagree, the row is wrong.
-    #[cold]
-    fn prove(self) -> bool {
-        let found = if (self.0.proof)(self) { RIGHT } else { WRONG };
-        self.0.proved.fetch_max(found, Relaxed).max(found) == RIGHT
+impl<F> Table<F> {
+    /// Returns the first variant that these features allow and that passes its self-test.
+    pub(crate) fn select(
+        &'static self,
+        features: Features,
+        self_test: SelfTest<F>,
+    ) -> Result<Selected<F>, KeyError> {
+        let mut usable = self.entries.iter().filter_map(|entry| entry.check(features, self_test).ok());
+        usable.next().ok_or(KeyError::SelfTestFailed)
+    }
+
+    /// Lists every variant with the reason why it cannot be used, if there is one.
+    pub(crate) fn check(
+        &'static self,
+        features: Features,
+        self_test: SelfTest<F>,
+    ) -> impl Iterator<Item = (Variant, Result<(), Refusal>)> {
+        let check =
+            move |entry: &'static Entry<F>| (entry.variant, entry.check(features, self_test).map(drop));
+        let refuse = |&(variant, architecture)| (variant, Err(Refusal::OtherArchitecture(architecture)));
+        self.entries.iter().map(check).chain(self.elsewhere.iter().map(refuse))
+    }
+
+    /// Lists the variants of this build.
+    pub(crate) fn variants(&'static self) -> impl Iterator<Item = Variant> {
+        self.entries.iter().map(|entry| entry.variant)
     }
 }
 
-/// The first row of the table that these features allow and that computes its known answer.
-pub(crate) fn pick<F>(table: &'static [Variant<F>], features: Features) -> Result<Picked<F>, KeyError> {
-    table.iter().find_map(|variant| variant.check(features).ok()).ok_or(KeyError::SelfTestFailed)
-}
-
-/// All rows of a table, with what speaks against using them.
-pub(crate) fn check<F>(
-    table: &'static [Variant<F>],
-    features: Features,
-) -> impl Iterator<Item = (Row, Result<(), Refusal>)> {
-    table.iter().map(move |variant| (variant.row, variant.check(features).map(drop)))
-}
-
-/// All rows of a table.
-pub(crate) fn rows<F>(table: &'static [Variant<F>]) -> impl Iterator<Item = Row> {
-    table.iter().map(|variant| variant.row)
-}
-
-/// A table: its functions with the bodies that they call, the proof that each row must pass, then its rows.
+/// Defines a table: its name, the type of its functions, its list of [`instruction_sets`], and the functions with their
+/// bodies.
 ///
-/// In a body, `W` is the row's number of vectors in flight.
+/// A function has one body, or, with `by Index`, one body for each value of the type `Index`, in the order of its values.
+/// In a body, `W` is the number of vectors in flight.
 macro_rules! variants {
-    (
-        $(#[$doc:meta])* $table:ident: $functions:ident $bodies:tt
-        proof = $proof:expr;
-        $( $(#[$cfg:meta])* $name:literal = $token:ident, $width:literal, $features:tt; )*
-    ) => {
+    ($(#[$doc:meta])* $table:ident: $functions:ident for $instruction_sets:ident $bodies:tt) => {
         functions! { $functions $bodies }
-
-        $(#[$doc])*
-        pub(crate) static $table: &[Variant<$functions>] = &[
-            $( $(#[$cfg])* Variant {
-                row: Row { name: $name, needs: Needs::of(&$features) },
-                functions: wrappers!($functions $bodies $token $width $features),
-                spills: <$token as Token>::SPILLS,
-                proof: $proof,
-                proved: {
-                    static PROVED: AtomicU8 = AtomicU8::new(UNPROVED);
-                    &PROVED
-                },
-            }, )*
-        ];
+        $instruction_sets! { $(#[$doc])* $table: $functions $bodies }
     };
 }
 
-/// The type of a row's functions, and their calls for whoever holds a picked row.
+/// Defines the static of a table from its bodies and its list of instruction sets.
+macro_rules! table {
+    (
+        { $(#[$doc:meta])* $table:ident: $functions:ident $bodies:tt }
+        $( $architecture:literal: $name:literal = $token:ty, $width:literal, $features:tt; )*
+        $( any: $portable_name:literal = $portable:ty, $portable_width:literal; )*
+    ) => {
+        $(#[$doc])*
+        pub(crate) static $table: Table<$functions> = Table {
+            entries: &[
+                $(
+                    #[cfg(target_arch = $architecture)]
+                    entry!($functions $bodies $name, $token, $width, $features),
+                )*
+                $( entry!($functions $bodies $portable_name, $portable, $portable_width, []), )*
+            ],
+            elsewhere: &[
+                $(
+                    #[cfg(not(target_arch = $architecture))]
+                    (Variant { name: $name, needs: Needs::of(&$features) }, $architecture),
+                )*
+            ],
+        };
+    };
+}
+
+/// One entry of a table.
+macro_rules! entry {
+    ($functions:ident $bodies:tt $name:literal, $token:ty, $width:literal, $features:tt) => {
+        Entry {
+            variant: Variant { name: $name, needs: Needs::of(&$features) },
+            functions: wrappers!($functions $bodies $token, $width, $features),
+            spills: <$token as Token>::SPILLS,
+            test_result: {
+                static TEST_RESULT: AtomicU8 = AtomicU8::new(UNTESTED);
+                &TEST_RESULT
+            },
+        }
+    };
+}
+
+/// The type of a variant's functions, and the methods of a selected variant that call them.
 macro_rules! functions {
-    ($functions:ident { $( $(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) = $body:expr; )* }) => {
+    ($functions:ident {
+        $(
+            $(#[$doc:meta])*
+            fn $name:ident($($arg:ident: $type:ty),*) $(by $index:ty)? = [$($body:expr),* $(,)?];
+        )*
+    }) => {
         pub(crate) struct $functions {
-            $( $name: unsafe fn($($type),*), )*
+            $( $name: [unsafe fn($($type),*); [$(stringify!($body)),*].len()], )*
         }
 
-        impl Picked<$functions> {
+        impl Selected<$functions> {
             $(
                 $(#[$doc])*
                 #[inline]
                 #[allow(clippy::too_many_arguments)] // as many as the body has
-                pub(crate) fn $name(self, $($arg: $type),*) {
+                pub(crate) fn $name(self, $(index: $index,)? $($arg: $type),*) {
+                    let wrapper = self.0.functions.$name[0 $(+ index as $index as usize)?];
                     // SAFETY: the wrapper is unsafe only for the features that it enables. `self` was made by
-                    // `Variant::check`, which found them all in a `Features`, and that cannot be made up.
-                    unsafe { (self.0.functions.$name)($($arg),*) }
+                    // `Entry::check`, which found them all in a `Features`, and that cannot be made up.
+                    unsafe { wrapper($($arg),*) }
                 }
             )*
         }
     };
 }
 
-/// The functions of one row.
+/// The functions of one variant.
 macro_rules! wrappers {
-    ($functions:ident { $( $(#[$doc:meta])* fn $name:ident $args:tt = $body:expr; )* } $token:ident $width:literal $features:tt) => {
-        $functions { $( $name: wrapper!($features $args $token $width $body), )* }
+    ($functions:ident {
+        $( $(#[$doc:meta])* fn $name:ident $args:tt $(by $index:ty)? = $bodies:tt; )*
+    } $token:ty, $width:literal, $features:tt) => {
+        $functions { $( $name: wrappers_of!($bodies $features $args $token, $width), )* }
     };
 }
 
-/// One function of one row.
+/// The wrappers of one function of one variant.
+macro_rules! wrappers_of {
+    ([$($body:expr),* $(,)?] $features:tt $args:tt $token:ty, $width:literal) => {
+        [$( wrapper!($body; $features $args $token, $width) ),*]
+    };
+}
+
+/// One wrapper.
 macro_rules! wrapper {
-    ([$($feature:tt),*] ($($arg:ident: $type:ty),*) $token:ident $width:literal $body:expr) => {{
+    ($body:expr; [$($feature:tt),*] ($($arg:ident: $type:ty),*) $token:ty, $width:literal) => {{
         $(#[target_feature(enable = $feature)])*
         #[allow(clippy::too_many_arguments)] // as many as the body has
         fn wrapper($($arg: $type),*) {
             #[allow(dead_code)] // not every body has a width
             const W: usize = $width;
-            ($body)($token::new(), $($arg),*)
+            ($body)(<$token>::new(), $($arg),*)
         }
         wrapper
     }};
 }
-mod aegis;
-mod aes;
-mod chacha20;
-mod gcm;
-mod gcm_siv;
-mod poly1305;
-mod speck;
+
+/// Defines what the module of each cipher has: the lists of its variants, their selection with the self-test,
+/// and a unit test of the self-test.
+///
+/// `passes` is the function that compares one known answer, and `changed` lists changed copies of a known answer, each of
+/// which must fail.
+macro_rules! cipher {
+    (
+        $table:ident: $functions:ident;
+        known_answers: $known_answers:expr;
+        passes: $passes:ident;
+        changed: |$answer:ident| $changed:expr;
+    ) => {
+        /// Lists all variants of this build, widest first. The last one, `"portable"`, needs no processor features.
+        pub fn variants() -> impl Iterator<Item = Variant> {
+            $table.variants()
+        }
+
+        /// Lists every variant with `Ok(())` or the reason it cannot be used. Runs self-tests that have not run yet.
+        ///
+        /// The variants of other processor architectures come last.
+        pub fn check(features: Features) -> impl Iterator<Item = (Variant, Result<(), Refusal>)> {
+            $table.check(features, self_test)
+        }
+
+        /// Returns the widest variant that `features` allow and that passes its self-test.
+        pub(crate) fn select(features: Features) -> Result<Selected<$functions>, KeyError> {
+            $table.select(features, self_test)
+        }
+
+        fn self_test(variant: Selected<$functions>) -> bool {
+            $known_answers.iter().all(|answer| $passes(variant, answer))
+        }
+
+        #[cfg(test)]
+        #[test]
+        #[cfg_attr(miri, ignore = "large")]
+        fn self_test_rejects_changed_answers() {
+            for variant in variants().filter(|variant| variant.check(Features::detect()).is_ok()) {
+                let selected = select(Features::detect().intersection(variant.needs)).unwrap();
+                assert_eq!(selected.name(), variant.name);
+                for $answer in $known_answers.iter().copied() {
+                    assert!($passes(selected, &$answer), "{}: {:?}", variant.name, $answer);
+                    for changed in $changed {
+                        assert!(!$passes(selected, &changed), "{}: {:?}", variant.name, changed);
+                    }
+                }
+            }
+        }
+    };
+}
+
+/// Defines `variant()` and a `Debug` without secrets, of a key with a field `variant` and some public fields.
+macro_rules! describe_key {
+    ($key:ident { $($field:ident),* }) => {
+        impl $key {
+            /// Returns the name of the variant that computes, for example `"portable"`.
+            pub fn variant(&self) -> &'static str {
+                self.variant.name()
+            }
+        }
+
+        impl core::fmt::Debug for $key {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($key))
+                    $( .field(stringify!($field), &self.$field) )*
+                    .field("variant", &self.variant())
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(crate) use {cipher, describe_key};
+
+#[macro_use]
+mod instruction_sets;
+
+pub(crate) mod aegis;
+pub(crate) mod aes;
+pub(crate) mod chacha20;
+pub(crate) mod gcm;
+pub(crate) mod gcm_siv;
+pub(crate) mod poly1305;
+pub(crate) mod speck;
 #[cfg(test)]
 mod words;
-
-pub(crate) use aegis::{AEGIS, AegisFunctions};
-pub(crate) use aes::{AES, AesFunctions};
-pub(crate) use chacha20::{CHACHA20, ChaCha20Functions};
-pub(crate) use gcm::{GCM, GcmFunctions};
-pub(crate) use gcm_siv::{SIV, SivFunctions};
-pub(crate) use poly1305::{POLY1305, Poly1305Functions};
-pub(crate) use speck::{SPECK, SpeckFunctions};
 
 #[cfg(test)]
 mod test {
@@ -211,105 +362,141 @@ mod test {
     use crate::vector::portable::Portable;
     use std::sync::Mutex;
 
-    /// Twice `x` where `W` is 1, so that one body makes good rows and bad ones.
+    /// Doubles `x` where `W` is 1, so that one body makes correct variants and wrong ones.
     fn double<B: Token, const W: usize>(_: B, x: usize, y: &mut usize) {
         *y = x + x * W;
     }
 
-    /// The rows that were proved, in order.
-    static SEEN: Mutex<Vec<&str>> = Mutex::new(Vec::new());
-
-    fn seen(row: &str) -> usize {
-        SEEN.lock().unwrap().iter().filter(|name| **name == row).count()
+    /// Adds, to show that an index selects the body.
+    fn add<B: Token, const N: usize>(_: B, x: usize, y: &mut usize) {
+        *y = x + N;
     }
 
-    fn proof(row: Picked<Doubles>) -> bool {
-        SEEN.lock().unwrap().push(row.name());
+    /// The names of the variants that were tested, in order.
+    static TESTED: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+
+    fn times_tested(name: &str) -> usize {
+        TESTED.lock().unwrap().iter().filter(|tested| **tested == name).count()
+    }
+
+    fn self_test(variant: Selected<Doubles>) -> bool {
+        TESTED.lock().unwrap().push(variant.name());
         let mut y = 0;
-        row.double(21, &mut y);
+        variant.double(21, &mut y);
         y == 42
     }
 
-    variants! {
-        /// A bad row before good ones.
-        SOME: Doubles {
-            /// Twice as much.
-            fn double(x: usize, y: &mut usize) = double::<_, W>;
-        }
-        proof = proof;
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        "missing" = Portable, 1, ["aes"];
-        "bad" = Portable, 2, [];
-        "good" = Portable, 1, [];
-        "better not" = Portable, 3, [];
+    macro_rules! wrong_before_right {
+        ($($table:tt)*) => {
+            table! { { $($table)* }
+                "x86_64": "missing" = Portable, 1, ["aes"];
+                "aarch64": "missing" = Portable, 1, ["aes"];
+                any: "wrong" = Portable, 2;
+                any: "right" = Portable, 1;
+                any: "last" = Portable, 3;
+            }
+        };
     }
 
-    mod none {
-        use super::*;
-
-        fn proof(row: Picked<Triples>) -> bool {
-            let mut y = 0;
-            row.double(21, &mut y);
-            y == 42
+    variants! {
+        /// A wrong variant before a correct one.
+        SOME: Doubles for wrong_before_right {
+            /// Twice `x`.
+            fn double(x: usize, y: &mut usize) = [double::<_, W>];
+            /// The sum of `x` and 3 or 5.
+            fn add(x: usize, y: &mut usize) by bool = [add::<_, 3>, add::<_, 5>];
         }
+    }
 
-        variants! {
-            /// Bad rows only.
-            NONE: Triples {
-                /// Twice as much.
-                fn double(x: usize, y: &mut usize) = double::<_, W>;
+    macro_rules! all_wrong {
+        ($($table:tt)*) => {
+            table! { { $($table)* }
+                any: "wrong" = Portable, 2;
+                any: "last" = Portable, 3;
             }
-            proof = proof;
-            "bad" = Portable, 2, [];
-            "worse" = Portable, 3, [];
+        };
+    }
+
+    variants! {
+        /// Wrong variants only.
+        NONE: Triples for all_wrong {
+            /// Twice `x`.
+            fn double(x: usize, y: &mut usize) = [double::<_, W>];
         }
+    }
+
+    fn fails(variant: Selected<Triples>) -> bool {
+        let mut y = 0;
+        variant.double(21, &mut y);
+        y == 42
     }
 
     #[test]
-    fn a_bad_row_is_passed_over() {
+    fn a_wrong_variant_is_skipped_and_tested_once() {
         for _ in 0..3 {
-            assert_eq!(pick(SOME, Features::NONE).map(Picked::name), Ok("good"));
+            assert_eq!(SOME.select(Features::NONE, self_test).map(Selected::name), Ok("right"));
         }
-        // Nobody got as far as the last one.
-        assert_eq!([seen("missing"), seen("bad"), seen("good"), seen("better not")], [0, 1, 1, 0]);
-        let checked = || check(SOME, Features::NONE).skip_while(|(row, _)| row.name == "missing");
+        let tested = || ["missing", "wrong", "right", "last"].map(times_tested);
+        assert_eq!(tested(), [0, 1, 1, 0], "the last variant was not needed");
         for _ in 0..3 {
-            let checked: Vec<_> = checked().map(|(row, check)| (row.name, check)).collect();
-            let wrong = Err(Refusal::WrongAnswer);
-            assert_eq!(checked, [("bad", wrong), ("good", Ok(())), ("better not", wrong)]);
+            let checked = SOME.check(Features::NONE, self_test).filter(|(v, _)| v.name != "missing");
+            let checked: Vec<_> = checked.map(|(variant, check)| (variant.name, check)).collect();
+            let failed = Err(Refusal::SelfTestFailed);
+            assert_eq!(checked, [("wrong", failed), ("right", Ok(())), ("last", failed)]);
         }
-        assert_eq!([seen("missing"), seen("bad"), seen("good"), seen("better not")], [0, 1, 1, 1]);
+        assert_eq!(tested(), [0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn an_index_selects_the_body() {
+        let variant = SOME.select(Features::NONE, |_| true).unwrap();
+        let mut y = 0;
+        for (index, n) in [(false, 3), (true, 5)] {
+            variant.add(index, 10, &mut y);
+            assert_eq!(y, 10 + n);
+        }
     }
 
     #[test]
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    fn a_missing_feature_comes_before_any_answer() {
-        let missing = check(SOME, Features::NONE).next().map(|(_, check)| check);
-        assert_eq!(missing, Some(Err(Refusal::Missing(Needs::of(&["aes"])))));
-        assert_eq!(seen("missing"), 0);
+    fn missing_features_are_reported_before_the_self_test() {
+        let missing = SOME.check(Features::NONE, self_test).next().map(|(_, check)| check);
+        assert_eq!(missing, Some(Err(Refusal::MissingFeatures(Needs::of(&["aes"])))));
+        assert_eq!(times_tested("missing"), 0);
     }
 
     #[test]
-    fn no_row_is_an_error() {
-        let picked = pick(none::NONE, Features::detect()).map(Picked::name);
-        assert_eq!(picked, Err(KeyError::SelfTestFailed));
-        let mut checked = check(none::NONE, Features::detect());
-        assert!(checked.all(|(_, check)| check == Err(Refusal::WrongAnswer)));
+    fn variants_of_other_architectures_come_last() {
+        let other = if cfg!(target_arch = "x86_64") { "aarch64" } else { "x86_64" };
+        let last = SOME.check(Features::NONE, self_test).last().map(|(variant, check)| (variant.name, check));
+        assert_eq!(last, Some(("missing", Err(Refusal::OtherArchitecture(other)))));
+        assert_eq!(SOME.variants().last().map(|variant| variant.name), Some("last"));
+    }
+
+    #[test]
+    fn no_correct_variant_is_an_error() {
+        let selected = NONE.select(Features::detect(), fails).map(Selected::name);
+        assert_eq!(selected, Err(KeyError::SelfTestFailed));
+        let mut checked = NONE.check(Features::detect(), fails);
+        assert!(checked.all(|(_, check)| check == Err(Refusal::SelfTestFailed)));
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "large")]
-    fn every_row_passes() {
+    fn every_variant_passes_its_self_test() {
         let here = Features::detect();
-        let of = |(row, check): (Row, Result<(), Refusal>)| {
-            assert_eq!(check, row.check(here).map_err(Refusal::Missing), "{}", row.name);
-        };
-        check(AEGIS, here).for_each(of);
-        check(AES, here).for_each(of);
-        check(CHACHA20, here).for_each(of);
-        check(GCM, here).for_each(of);
-        check(SIV, here).for_each(of);
-        check(POLY1305, here).for_each(of);
-        check(SPECK, here).for_each(of);
+        let all = [
+            crate::aegis::check(here).collect::<Vec<_>>(),
+            crate::aes::check(here).collect(),
+            crate::chacha20::check(here).collect(),
+            crate::gcm::check(here).collect(),
+            crate::gcm_siv::check(here).collect(),
+            crate::poly1305::check(here).collect(),
+            crate::speck::check(here).collect(),
+        ];
+        let elsewhere = |check: &Result<(), Refusal>| matches!(check, Err(Refusal::OtherArchitecture(_)));
+        for (variant, check) in all.into_iter().flatten().filter(|(_, check)| !elsewhere(check)) {
+            assert_eq!(check, variant.check(here).map_err(Refusal::MissingFeatures), "{}", variant.name);
+        }
     }
 }

@@ -300,8 +300,9 @@ impl From<KeyError> for SealError {
 impl From<Refusal> for Reason {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Missing(needs) => Self::MissingFeatures(needs),
-            Refusal::WrongAnswer => Self::SelfTestFailed,
+            Refusal::MissingFeatures(needs) => Self::MissingFeatures(needs),
+            Refusal::SelfTestFailed => Self::SelfTestFailed,
+            Refusal::OtherArchitecture(architecture) => Self::WrongArchitecture(architecture),
         }
     }
 }

@@ -47,7 +47,7 @@ fn variants(algorithm: &'static str, kernel: &Kernel, chosen: bool) -> Vec<Liste
         let chosen = selected == Some(checked.0);
         line(algorithm, Provider::Native, checked, chosen)
     };
-    kernel.variants().into_iter().map(line).collect()
+    (kernel.variants)().into_iter().map(line).collect()
 }
 
 fn line(

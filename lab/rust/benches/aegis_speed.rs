@@ -28,7 +28,7 @@ fn main() {
                 println!("{name:10} {:9} not available: no {missing}", variant.name);
                 continue;
             }
-            let features = Features::detect().only(variant.needs);
+            let features = Features::detect().intersection(variant.needs);
             let key = Aegis::new(kind, &[7; 32][..kind.key_len()], features).expect("a good length");
             for what in ["seal in place", "seal apart", "open apart"] {
                 print!("{name:10} {:9} {what:13}", variant.name);

@@ -23,7 +23,7 @@ fn main() {
             println!("{:9} not available: no {missing}", variant.name);
             continue;
         }
-        let features = Features::detect().only(variant.needs);
+        let features = Features::detect().intersection(variant.needs);
         let short = ChaCha20::new(&[7; 32], features).expect("a variant");
         let long = XChaCha20::new(&[7; 32], features).expect("a variant");
         for what in ["in place", "apart", "offset 3", "24 bytes"] {

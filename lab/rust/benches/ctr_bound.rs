@@ -37,12 +37,12 @@ fn main() {
                 println!("AES-{bits} {:9} not available: no {missing}", variant.name);
                 continue;
             }
-            let aes = Aes::new(&[7; 32][..bits / 8], Features::detect().only(variant.needs))
+            let aes = Aes::new(&[7; 32][..bits / 8], Features::detect().intersection(variant.needs))
                 .expect("a good length");
             let mut block = [0; 16];
             let chained = best_time(|| block = aes.encrypt_block(&block));
             let new = best_time(|| {
-                drop(black_box(Aes::new(&[7; 32][..bits / 8], Features::detect().only(variant.needs))))
+                drop(black_box(Aes::new(&[7; 32][..bits / 8], Features::detect().intersection(variant.needs))))
             });
             println!(
                 "AES-{bits} {:9} one block after another {chained:.1} ns, a new key {new:.0} ns",

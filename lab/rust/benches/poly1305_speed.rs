@@ -22,7 +22,7 @@ fn main() {
             println!("{:10} not available: no {missing}", variant.name);
             continue;
         }
-        let features = Features::detect().only(variant.needs);
+        let features = Features::detect().intersection(variant.needs);
         print!("{:10}", variant.name);
         for n in [64, 256, 1 << 10, 4 << 10, 16 << 10, 256 << 10] {
             let ns = best_time(|| {

@@ -1,19 +1,22 @@
-//! AES-GCM in pieces of any length: the same bytes as one call over the whole.
+//! AES-GCM for messages in pieces of any length. The result is the same as that of one call for the whole message.
+//!
+//! A piece is encrypted and hashed in two passes over at most 8 KiB, which stay in the first-level cache. Bytes after the
+//! last whole block are buffered for GHASH, and the keystream is computed again for the rest of a block.
 #![forbid(unsafe_code)]
 
-use super::{Gcm, LONGEST, LONGEST_HASHED, Text};
+use super::body::Preamble;
+use super::key::{Gcm, MAX_AAD_LEN, MAX_DATA_LEN};
 use crate::InOut;
-use crate::aes::Size;
 use crate::error::{MessageError, Part};
 use crate::stitch::Hashed;
 use crate::zero::wipe;
 use core::borrow::Borrow;
 use core::fmt;
 
-/// One message under way, over a key that it owns, borrows or shares.
+/// A message that is encrypted or decrypted in pieces, with a key that it owns, borrows or shares.
 ///
-/// Additional data comes first, then data. **What [`Stream::decrypt`] writes is not verified** until the tag
-/// was compared.
+/// Associated data comes first, then data. **The output of [`Stream::decrypt`] is not authenticated** until the tag has
+/// been compared.
 ///
 /// ```
 /// use kernels::{InOut, cpu::Features, gcm::{Gcm, Stream}};
@@ -31,122 +34,121 @@ use core::fmt;
 /// ```
 pub struct Stream<G: Borrow<Gcm>> {
     gcm: G,
-    /// On the heap, so that no copy is left behind where this value moves: a hash of known blocks gives away
-    /// its key.
+    /// On the heap, so that moving this value leaves no copy behind: a hash of known blocks reveals the key of GHASH.
     state: Box<State>,
 }
 
 /// Wiped on drop.
 struct State {
-    /// The counter block that masks the tag, as an integer. The data's counters follow.
-    first: u128,
-    /// GHASH of the whole blocks so far, in POLYVAL's order.
+    /// J0, as an integer.
+    j0: u128,
+    /// GHASH of the whole blocks so far, in the order of POLYVAL.
     hash: u128,
-    /// Bytes that wait for the rest of their block: as many as there are after whole blocks.
+    /// The bytes after the last whole block.
     block: [u8; 16],
-    /// Bytes of additional data.
-    aad: u64,
-    /// Bytes of data.
-    data: u64,
+    /// Length of the associated data so far, in bytes.
+    aad_len: u64,
+    /// Length of the data so far, in bytes.
+    data_len: u64,
 }
 
-/// Bytes that are encrypted before they are hashed: they and their source stay in the first cache.
+/// Number of bytes that are encrypted and then hashed: they and their source stay in the first-level cache.
 const PIECE: usize = 8192;
 
 impl<G: Borrow<Gcm>> Stream<G> {
     /// Begins a message.
     ///
-    /// A nonce of 12 bytes is used as it is, any other is hashed (SP 800-38D, 7.1). It must never be used
-    /// twice with one key.
+    /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D, section 7.1). A nonce must
+    /// never be used twice with the same key.
     ///
     /// # Errors
     /// [`MessageError::TooLong`] for a nonce of more than 2^61 - 1 bytes.
     pub fn begin(gcm: G, nonce: &[u8]) -> Result<Self, MessageError> {
-        let Text { first, .. } = gcm.borrow().begin(nonce, &[], 0)?;
-        gcm.borrow().clean(nonce.len());
-        let state = Box::new(State { first, hash: 0, block: [0; 16], aad: 0, data: 0 });
+        let Preamble { j0, .. } = gcm.borrow().begin(nonce, &[], 0)?;
+        gcm.borrow().clean_stack(nonce.len());
+        let state = Box::new(State { j0, hash: 0, block: [0; 16], aad_len: 0, data_len: 0 });
         Ok(Self { gcm, state })
     }
 
-    /// The row: `"vaes512"`, `"vaes256"`, `"aesni"`, `"neon-aes"` or `"portable"`.
+    /// Returns the name of the variant that computes, for example `"portable"`.
     pub fn variant(&self) -> &'static str {
         self.gcm.borrow().variant()
     }
 
-    /// A piece of additional data.
+    /// Adds a piece of associated data.
     ///
     /// # Errors
     /// [`MessageError::LateAssociatedData`] after the first byte of data; [`MessageError::TooLong`] for more than
     /// 2^61 - 1 bytes of associated data.
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), MessageError> {
-        if self.state.data > 0 {
+        if self.state.data_len > 0 {
             return Err(MessageError::LateAssociatedData);
         }
         let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
-        let total = u128::from(state.aad) + piece.len() as u128;
-        Part::AssociatedData.check_len(total, LONGEST_HASHED)?;
-        state.absorb(gcm, rest(state.aad), piece);
-        state.aad = total as u64;
+        let total = u128::from(state.aad_len) + piece.len() as u128;
+        Part::AssociatedData.check_len(total, MAX_AAD_LEN)?;
+        state.absorb(gcm, rest(state.aad_len), piece);
+        state.aad_len = total as u64;
         Ok(())
     }
 
-    /// A piece of plaintext becomes a piece of ciphertext.
+    /// Encrypts a piece of the data.
     ///
     /// # Errors
-    /// [`MessageError::TooLong`] where the data of the message would have more than 2^36 - 32 bytes.
+    /// [`MessageError::TooLong`] if the data of the message would have more than 2^36 - 32 bytes.
     pub fn encrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
-        self.cover(Hashed::Target, piece)
+        self.process(Hashed::Target, piece)
     }
 
-    /// A piece of ciphertext becomes a piece of plaintext, **not verified**.
+    /// Decrypts a piece of the data. **The plaintext is not authenticated.**
     ///
     /// # Errors
     /// As [`Self::encrypt`].
     pub fn decrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
-        self.cover(Hashed::Source, piece)
+        self.process(Hashed::Source, piece)
     }
 
-    fn cover(&mut self, hashed: Hashed, mut data: InOut<'_>) -> Result<(), MessageError> {
+    fn process(&mut self, hashed: Hashed, mut data: InOut<'_>) -> Result<(), MessageError> {
         let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
         let len = data.len();
-        Part::Data.check_len(u128::from(state.data) + len as u128, LONGEST)?;
-        if state.data == 0 && len > 0 {
-            state.fill_up(gcm, rest(state.aad));
+        Part::Data.check_len(u128::from(state.data_len) + len as u128, MAX_DATA_LEN)?;
+        if state.data_len == 0 && len > 0 {
+            state.fill_up(gcm, rest(state.aad_len));
         }
         let mut at = 0;
         while at < len {
-            // Every piece but the first begins with a block.
-            let waiting = rest(state.data);
+            // Every piece but the first begins at a block.
+            let waiting = rest(state.data_len);
             let n = (len - at).min(PIECE - waiting);
             let mut piece = data.part(at, n);
             if hashed == Hashed::Source {
                 state.absorb(gcm, waiting, piece.source());
             }
-            gcm.xor(state.first, state.data, piece.part(0, n));
+            gcm.xor(state.j0, state.data_len, piece.part(0, n));
             if hashed == Hashed::Target {
                 state.absorb(gcm, waiting, piece.target());
             }
-            state.data += n as u64;
+            state.data_len += n as u64;
             at += n;
         }
         Ok(())
     }
 
-    /// The tag.
+    /// Returns the tag of the message.
     pub fn finish(mut self) -> [u8; 16] {
         let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
-        state.fill_up(gcm, rest(if state.data > 0 { state.data } else { state.aad }));
-        let lengths = u128::from(8 * state.data) | u128::from(8 * state.aad) << 64;
+        state.fill_up(gcm, rest(if state.data_len > 0 { state.data_len } else { state.aad_len }));
+        let lengths = u128::from(8 * state.data_len) | u128::from(8 * state.aad_len) << 64;
         gcm.absorb(&lengths.to_be_bytes(), &mut state.hash);
         let mut tag = state.hash.to_be_bytes();
-        gcm.cover(state.first, InOut::in_place(&mut tag));
-        gcm.clean(0);
+        gcm.apply_keystream(state.j0, InOut::in_place(&mut tag));
+        gcm.clean_stack(0);
         tag
     }
 }
 
 impl State {
-    /// Goes on hashing, after `waiting` bytes of a block.
+    /// Continues GHASH, after `waiting` buffered bytes.
     fn absorb(&mut self, gcm: &Gcm, waiting: usize, mut bytes: &[u8]) {
         if waiting > 0 {
             let (some, after) = bytes.split_at(bytes.len().min(16 - waiting));
@@ -160,12 +162,12 @@ impl State {
         let (whole, after) = bytes.split_at(bytes.len() / 16 * 16);
         if !whole.is_empty() {
             gcm.absorb(whole, &mut self.hash);
-            gcm.clean(whole.len());
+            gcm.clean_stack(whole.len());
         }
         self.block[..after.len()].copy_from_slice(after);
     }
 
-    /// Hashes the bytes that wait, with zeros up to a whole block.
+    /// Continues GHASH with the `waiting` buffered bytes, padded with zeros to a whole block.
     fn fill_up(&mut self, gcm: &Gcm, waiting: usize) {
         if waiting > 0 {
             gcm.absorb(&self.block[..waiting], &mut self.hash);
@@ -173,55 +175,46 @@ impl State {
     }
 }
 
-/// How many of so many bytes come after whole blocks.
+/// Returns the number of bytes after the last whole block.
 fn rest(len: u64) -> usize {
     (len % 16) as usize
 }
 
 impl Gcm {
-    /// XORs the keystream of a message from byte `at` of its data on. It does not pass [`LONGEST`].
+    /// XORs the keystream of a message into `data`, from byte `at` of the keystream on. The end is at most
+    /// [`MAX_DATA_LEN`].
     ///
-    /// With a hashed nonce the counter is secret: where it wraps in its 32 bits there is no branch.
-    fn xor(&self, first: u128, at: u64, mut data: InOut<'_>) {
+    /// With a hashed nonce the counter is secret, so that no branch depends on its overflow.
+    fn xor(&self, j0: u128, at: u64, mut data: InOut<'_>) {
         let counter = |at: u64| {
-            let low = (first as u32).wrapping_add(1).wrapping_add((at / 16) as u32);
-            first >> 32 << 32 | u128::from(low)
+            let low = (j0 as u32).wrapping_add(1).wrapping_add((at / 16) as u32);
+            j0 >> 32 << 32 | u128::from(low)
         };
         let skip = rest(at);
         let len = data.len();
-        let begun = if skip == 0 { 0 } else { len.min(16 - skip) };
-        if begun > 0 {
+        let first_part = if skip == 0 { 0 } else { len.min(16 - skip) };
+        if first_part > 0 {
             let mut block = [0; 16];
-            let place = skip..skip + begun;
-            block[place.clone()].copy_from_slice(data.part(0, begun).source());
-            self.cover(counter(at), InOut::in_place(&mut block));
-            data.part(0, begun).target().copy_from_slice(&block[place]);
+            let place = skip..skip + first_part;
+            block[place.clone()].copy_from_slice(data.part(0, first_part).source());
+            self.apply_keystream(counter(at), InOut::in_place(&mut block));
+            data.part(0, first_part).target().copy_from_slice(&block[place]);
             wipe(&mut block);
         }
-        if len > begun {
-            self.cover(counter(at + begun as u64), data.part(begun, len - begun));
+        if len > first_part {
+            self.apply_keystream(counter(at + first_part as u64), data.part(first_part, len - first_part));
         }
-        self.clean(len);
-    }
-
-    /// The keystream from the block of a counter on.
-    #[inline]
-    fn cover(&self, counter: u128, data: InOut<'_>) {
-        match self.size {
-            Size::Bits128 => self.row.cover_128(&self.key, counter, data),
-            Size::Bits192 => self.row.cover_192(&self.key, counter, data),
-            Size::Bits256 => self.row.cover_256(&self.key, counter, data),
-        }
+        self.clean_stack(len);
     }
 }
 
 impl Drop for State {
     fn drop(&mut self) {
-        wipe(core::slice::from_mut(&mut self.first));
+        wipe(core::slice::from_mut(&mut self.j0));
         wipe(core::slice::from_mut(&mut self.hash));
         wipe(&mut self.block);
-        wipe(core::slice::from_mut(&mut self.aad));
-        wipe(core::slice::from_mut(&mut self.data));
+        wipe(core::slice::from_mut(&mut self.aad_len));
+        wipe(core::slice::from_mut(&mut self.data_len));
     }
 }
 
@@ -236,11 +229,11 @@ mod test {
     use super::*;
     use crate::cpu::Features;
 
-    /// As after very much data: nobody has 64 GiB for it here.
-    fn at(data: u64, aad: u64) -> Stream<Gcm> {
+    /// Returns a stream as it is after that many bytes, without processing them: the limit of the data is 64 GiB.
+    fn at(data_len: u64, aad_len: u64) -> Stream<Gcm> {
         let gcm = Gcm::new(&[3; 16], Features::detect()).unwrap();
         let mut stream = Stream::begin(gcm, &[0xff; 12]).unwrap();
-        (stream.state.data, stream.state.aad) = (data, aad);
+        (stream.state.data_len, stream.state.aad_len) = (data_len, aad_len);
         stream
     }
 
@@ -250,29 +243,35 @@ mod test {
     }
 
     #[test]
-    fn limits() {
+    fn rejects_pieces_beyond_the_limits() {
         let mut data = [0xee; 64];
         for at_once in [Stream::encrypt, Stream::decrypt] {
-            let mut stream = at(LONGEST as u64 - 32, 0);
-            assert_eq!(at_once(&mut stream, InOut::in_place(&mut data[..33])), too_long(Part::Data, LONGEST));
+            let mut stream = at(MAX_DATA_LEN as u64 - 32, 0);
+            assert_eq!(
+                at_once(&mut stream, InOut::in_place(&mut data[..33])),
+                too_long(Part::Data, MAX_DATA_LEN)
+            );
             assert_eq!(data, [0xee; 64], "written");
             assert_eq!(at_once(&mut stream, InOut::in_place(&mut [0; 32])), Ok(()));
-            assert_eq!(at_once(&mut stream, InOut::in_place(&mut data[..1])), too_long(Part::Data, LONGEST));
+            assert_eq!(
+                at_once(&mut stream, InOut::in_place(&mut data[..1])),
+                too_long(Part::Data, MAX_DATA_LEN)
+            );
             assert_eq!(at_once(&mut stream, InOut::in_place(&mut [])), Ok(()));
         }
-        let mut stream = at(0, LONGEST_HASHED as u64 - 1);
-        assert_eq!(stream.aad(&[0; 2]), too_long(Part::AssociatedData, LONGEST_HASHED));
+        let mut stream = at(0, MAX_AAD_LEN as u64 - 1);
+        assert_eq!(stream.aad(&[0; 2]), too_long(Part::AssociatedData, MAX_AAD_LEN));
         assert_eq!(stream.aad(&[0]), Ok(()));
     }
 
-    /// The last counter of the longest message is the one before that of the tag.
+    /// The counter of the last block of the longest message is the one before J0.
     #[test]
-    fn the_last_block() {
-        let stream = at(LONGEST as u64 - 16, 0);
+    fn the_last_block_has_the_last_counter() {
+        let stream = at(MAX_DATA_LEN as u64 - 16, 0);
         let (mut last, mut tag) = ([0; 16], [0; 16]);
-        stream.gcm.xor(stream.state.first, LONGEST as u64 - 16, InOut::in_place(&mut last));
-        let counter = stream.state.first >> 32 << 32 | 0xffff_ffff;
-        stream.gcm.cover(counter, InOut::in_place(&mut tag));
+        stream.gcm.xor(stream.state.j0, MAX_DATA_LEN as u64 - 16, InOut::in_place(&mut last));
+        let counter = stream.state.j0 >> 32 << 32 | 0xffff_ffff;
+        stream.gcm.apply_keystream(counter, InOut::in_place(&mut tag));
         assert_eq!(last, tag);
     }
 }

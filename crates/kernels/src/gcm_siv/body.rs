@@ -1,42 +1,59 @@
-//! AES-GCM-SIV, once, for every instruction set.
+//! AES-GCM-SIV for every instruction set: the keys of a message, and messages.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
-use crate::aes::{self, NUMBERS};
-use crate::gcm::{Key, Lines};
-use crate::ghash::{self, LittleEndian, Powers, absorb};
-use crate::stitch::{Call, Hashed};
-use crate::vector::{Blocks, Products, Schedule, unroll};
+use crate::aes::body as aes;
+use crate::error::KeyError;
+use crate::ghash::{self, AlignedBulkPowers, LittleEndian, Powers, absorb};
+use crate::stitch::{Call, Hashed, Key};
+use crate::vector::{Blocks, NUMBERS, Products, Schedule, unroll};
 use crate::zero::wipe;
 
-/// Bytes of a message, additional data among them, for which few powers are enough. More of them take longer to make
-/// than they save.
+/// Largest length in bytes of a message, with its associated data, for which the powers of short messages are used: more
+/// powers take longer to compute than they save.
 const SHORT: usize = 512;
 
-/// Seals (`SEAL`) or opens. `W` vectors are in flight, `R` is the number of rounds; the nonce is a little-endian
-/// integer. When opening, `tag` is at first that of the message, and then what it should be.
+/// The size of an AES-GCM-SIV key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum KeySize {
+    Bits128,
+    Bits256,
+}
+
+impl KeySize {
+    pub(crate) fn of(key: &[u8]) -> Result<Self, KeyError> {
+        match key.len() {
+            16 => Ok(Self::Bits128),
+            32 => Ok(Self::Bits256),
+            other => Err(KeyError::InvalidLength(other)),
+        }
+    }
+}
+
+/// Seals (`SEAL`) or opens a message. `W` is the number of vectors in flight and `R` the number of rounds; the nonce is a
+/// little-endian integer. When opening, `tag` is first the tag of the message and then the expected tag.
 #[inline(always)]
 pub(crate) fn run<B: Products, const W: usize, const R: usize, const SEAL: bool>(
     b: B,
-    root: &Schedule,
+    key_generating_key: &Schedule,
     nonce: u128,
     aad: &[u8],
     data: &mut InOut<'_>,
     tag: &mut [u8; 16],
 ) {
     let mut key = Key::EMPTY;
-    derive::<B, R>(b, root, nonce, &mut key);
+    derive::<B, R>(b, key_generating_key, nonce, &mut key);
     let schedule = &key.schedule;
     if aad.len() + data.len() <= SHORT {
-        Message { b, schedule, powers: &key.few, nonce }.run::<W, R, SEAL>(aad, data, tag);
+        Message { b, schedule, powers: &key.short_powers, nonce }.run::<W, R, SEAL>(aad, data, tag);
     } else {
-        let mut many = Lines::EMPTY;
-        ghash::set_up_many(b, &key.few, &mut many.0);
-        Message { b, schedule, powers: &many.0, nonce }.run::<W, R, SEAL>(aad, data, tag);
+        let mut powers = AlignedBulkPowers::EMPTY;
+        ghash::set_up_bulk_powers(b, &key.short_powers, &mut powers.0);
+        Message { b, schedule, powers: &powers.0, nonce }.run::<W, R, SEAL>(aad, data, tag);
     }
 }
 
-/// A message under its own keys.
+/// A message with its own keys.
 struct Message<'a, B, const N: usize> {
     b: B,
     schedule: &'a Schedule,
@@ -65,10 +82,10 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
         let counter = b.splat(&counter.to_le_bytes());
         let mut call = Call::<B, LittleEndian, W, N>::new(b, schedule, powers, counter, state, lengths);
         if SEAL {
-            call.cover::<R>(data.part(0, len));
+            call.apply_keystream::<R>(data.part(0, len));
             return;
         }
-        // With enough powers for what is left after groups, and the lengths.
+        // Only with enough powers for the data after the groups and the block of lengths.
         let hash = if W * B::LANES < Powers::<N>::COUNT {
             let bulk = len - len % (W * B::BYTES);
             call.groups_hashing_target::<R>(data.part(0, bulk));
@@ -79,13 +96,13 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
                 call.finish::<W, R, 0>(Hashed::Target, rest, &mut [])
             }
         } else {
-            call.cover::<R>(data.part(0, len));
+            call.apply_keystream::<R>(data.part(0, len));
             absorb::<B, LittleEndian, W, N>(b, powers, state, data.target(), Some(&lengths))
         };
         *tag = self.tag::<R>(hash);
     }
 
-    /// The tag that belongs to a hash.
+    /// Computes the tag from the hash.
     #[inline(always)]
     fn tag<const R: usize>(&self, hash: B::V) -> [u8; 16] {
         let b = self.b;
@@ -94,11 +111,12 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
     }
 }
 
-/// Keys of one message (RFC 8452, section 4): the first halves of the blocks that count in front of the nonce.
+/// Derives the keys of one message (RFC 8452, section 4): the first halves of the encrypted blocks `i || nonce`, where `i`
+/// counts from 0.
 #[inline(always)]
-fn derive<B: Products, const R: usize>(b: B, root: &Schedule, nonce: u128, key: &mut Key) {
+fn derive<B: Products, const R: usize>(b: B, key_generating_key: &Schedule, nonce: u128, key: &mut Key) {
     let blocks = if R == 10 { 4 } else { 6 };
-    let keys = b.keys(root);
+    let keys = b.keys(key_generating_key);
     let nonce = b.splat(&(nonce << 32).to_le_bytes());
     let mut s = [b.aes_first(nonce, &keys); 6];
     unroll!(i < 6 => {
@@ -130,14 +148,14 @@ fn derive<B: Products, const R: usize>(b: B, root: &Schedule, nonce: u128, key: 
     } else {
         aes::expand_256(one, first, one.zero_extend(&derived.key(4)), &mut key.schedule);
     }
-    key.few.set_up_polyval(b, derived.key(0));
+    key.short_powers.set_up_polyval(b, derived.key(0));
 }
 
-/// The blocks, in whole vectors of four. Wiped on drop.
+/// The encrypted blocks, padded to whole vectors of four. Wiped on drop.
 struct Derived([[u8; 16]; 8]);
 
 impl Derived {
-    /// The first halves of blocks `i` and `i + 1`.
+    /// Returns the first halves of blocks `i` and `i + 1`.
     #[inline(always)]
     fn key(&self, i: usize) -> [u8; 16] {
         let half = |i: usize| u128::from(u64::from_le_bytes(*self.0[i].first_chunk().unwrap()));

@@ -19,7 +19,6 @@
 //! message.
 #![forbid(unsafe_code)]
 
-use super::SHORT;
 use super::radix::{Radix, Radix26, Radix44};
 use super::scalar::{Element, State};
 use crate::vector::limbs::Limbs;
@@ -31,6 +30,9 @@ use crate::vector::x86_limbs::{Avx2Limbs, Ifma512};
 use crate::vector::{Token, unroll};
 use crate::zero::wipe;
 
+/// Number of bytes of a piece from which on vectors are faster, if the powers are available: with any variant a vector, and
+/// some blocks before it, which take as long as the sum over the lanes.
+pub(crate) const SHORT: usize = 128;
 /// Number of words for the powers of R, which are 24 powers of 6 words or 16 of 9. It limits how many vectors are
 /// aggregated.
 ///

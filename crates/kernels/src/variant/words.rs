@@ -1,36 +1,23 @@
-//! The vocabulary of words on every instruction set, against integers.
+//! Tests of the word operations of every instruction set, against integers.
 
 use super::*;
-#[cfg(target_arch = "aarch64")]
-use crate::vector::neon_words::NeonWords;
-use crate::vector::portable::Portable;
 use crate::vector::words::Words;
-#[cfg(target_arch = "x86_64")]
-use crate::vector::x86_words::{Avx2, Avx512};
 
 variants! {
-    /// Its operations.
-    WORDS: WordsFunctions {
-        /// Panics where one is wrong.
-        fn check_16(row: &str) = check_16;
-        /// Panics where one is wrong.
-        fn check_32(row: &str) = check_32;
-        /// Panics where one is wrong.
-        fn check_64(row: &str) = check_64;
+    /// The operations on words.
+    WORDS: WordsFunctions for words {
+        /// Compares the operations on words of 16 bits; panics if one is wrong.
+        fn check_16(variant: &str) = [check_16];
+        /// The same for words of 32 bits.
+        fn check_32(variant: &str) = [check_32];
+        /// The same for words of 64 bits.
+        fn check_64(variant: &str) = [check_64];
     }
-    proof = |_| true;
-    #[cfg(target_arch = "x86_64")]
-    "avx512" = Avx512, 1, ["avx512f", "avx512bw", "avx512vl", "bmi2"];
-    #[cfg(target_arch = "x86_64")]
-    "avx2" = Avx2, 1, ["avx2"];
-    #[cfg(target_arch = "aarch64")]
-    "neon" = NeonWords, 1, ["neon"];
-    "portable" = Portable, 1, [];
 }
 
 macro_rules! against_integers {
     ($name:ident $word:ident $($n:literal)*) => {
-        fn $name<W: Words<$word>>(w: W, row: &str) {
+        fn $name<W: Words<$word>>(w: W, variant: &str) {
             const SIZE: usize = size_of::<$word>();
             let bytes = |salt: usize| (0..W::BYTES).map(|i| (i * 37 + salt * 91) as u8).collect::<Vec<_>>();
             let (a, b) = (bytes(1), bytes(2));
@@ -39,7 +26,7 @@ macro_rules! against_integers {
                 w.store(v, &mut got);
                 for i in 0..W::LANES {
                     let at = |x: &[u8]| $word::from_le_bytes(*x[SIZE * i..].first_chunk().unwrap());
-                    assert_eq!(at(&got), f(at(&a), at(&b)), "{row} {} lane {i}", stringify!($word));
+                    assert_eq!(at(&got), f(at(&a), at(&b)), "{variant} {} lane {i}", stringify!($word));
                 }
             };
             let (x, y) = (w.load(&a), w.load(&b));
@@ -61,13 +48,14 @@ against_integers! { check_32 u32 1 3 7 8 12 16 24 31 }
 against_integers! { check_64 u64 1 3 8 16 32 48 56 63 }
 
 #[test]
-fn every_row() {
-    // What cannot run here is said by the tests of the ciphers, which have the same rows.
-    for (row, _) in check(WORDS, Features::detect()).filter(|(_, refusal)| refusal.is_ok()) {
-        let picked = pick(WORDS, Features::detect().only(row.needs)).unwrap();
-        assert_eq!(picked.name(), row.name);
-        picked.check_16(row.name);
-        picked.check_32(row.name);
-        picked.check_64(row.name);
+fn every_variant_computes_as_integers_do() {
+    // The tests of the ciphers, which have the same variants, report those that cannot run here.
+    let passes = |_| true;
+    for (variant, _) in WORDS.check(Features::detect(), passes).filter(|(_, check)| check.is_ok()) {
+        let selected = WORDS.select(Features::detect().intersection(variant.needs), passes).unwrap();
+        assert_eq!(selected.name(), variant.name);
+        selected.check_16(variant.name);
+        selected.check_32(variant.name);
+        selected.check_64(variant.name);
     }
 }

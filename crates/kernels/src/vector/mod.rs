@@ -72,6 +72,18 @@ impl Drop for Schedule {
     }
 }
 
+/// The integers 0, 1, 2, … as little-endian blocks, one for each block that is ever in flight: the differences between
+/// the counters of a group.
+pub(crate) const NUMBERS: [[u8; 16]; 32] = {
+    let mut numbers = [[0; 16]; 32];
+    let mut i = 0;
+    while i < numbers.len() {
+        numbers[i][0] = i as u8;
+        i += 1;
+    }
+    numbers
+};
+
 /// A value that can only be made where the instructions of its instruction set may run.
 pub(crate) trait Token: Copy {
     /// Whether the instruction set has so few registers that LLVM spills keys to the stack in short messages too.

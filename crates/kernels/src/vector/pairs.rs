@@ -28,6 +28,14 @@ pub(crate) trait Word: Copy {
     type Lane: Copy;
     /// Number of bits in a word.
     const BITS: u32;
+    /// Position of this size among 16, 24, 32, 48 and 64 bits.
+    const INDEX: usize = match Self::BITS {
+        16 => 0,
+        24 => 1,
+        32 => 2,
+        48 => 3,
+        _ => 4,
+    };
     /// Number of bytes in a word.
     const BYTES: usize = Self::BITS as usize / 8;
     /// Number of bytes in a lane.

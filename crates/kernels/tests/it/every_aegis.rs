@@ -5,7 +5,7 @@ use kernels::InOut;
 use kernels::aegis::{self, Aegis, Kind};
 use kernels::cpu::Features;
 use kernels::error::{KeyError, MessageError, OpenError};
-use kernels::variant::Row;
+use kernels::variant::Variant;
 use reference::aegis::Aegis as Reference;
 
 /// The algorithm with a key of `BITS` bits and this degree.
@@ -19,7 +19,7 @@ impl<const BITS: usize, const DEGREE: usize> Aead for One<BITS, DEGREE> {
     const LONGEST: u64 = (1 << 61) - 1;
     const LONGEST_AAD: Option<u64> = Some((1 << 61) - 1);
 
-    fn variants() -> impl Iterator<Item = Row> {
+    fn variants() -> impl Iterator<Item = Variant> {
         aegis::variants()
     }
 

@@ -8,7 +8,7 @@ use kernels::chacha20_poly1305::{self, ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
 use kernels::error::{MessageError, OpenError};
 use kernels::poly1305;
-use kernels::variant::Row;
+use kernels::variant::Variant;
 
 macro_rules! aead {
     ($cipher:ident $nonce:literal) => {
@@ -20,7 +20,7 @@ macro_rules! aead {
             const LONGEST: u64 = (1 << 38) - 64;
             const LONGEST_AAD: Option<u64> = None;
 
-            fn variants() -> impl Iterator<Item = Row> {
+            fn variants() -> impl Iterator<Item = Variant> {
                 chacha20_poly1305::variants()
             }
             fn new(key: &[u8], features: Features) -> Self {

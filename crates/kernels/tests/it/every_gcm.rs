@@ -6,7 +6,7 @@ use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::{KeyError, MessageError, OpenError};
 use kernels::gcm::{self, Gcm};
-use kernels::variant::Row;
+use kernels::variant::Variant;
 use reference::gcm::Gcm as Reference;
 
 impl Aead for Gcm {
@@ -17,7 +17,7 @@ impl Aead for Gcm {
     const LONGEST: u64 = (1 << 36) - 32;
     const LONGEST_AAD: Option<u64> = None;
 
-    fn variants() -> impl Iterator<Item = Row> {
+    fn variants() -> impl Iterator<Item = Variant> {
         gcm::variants()
     }
 
@@ -75,7 +75,7 @@ mod ahead {
         const LONGEST: u64 = Gcm::LONGEST;
         const LONGEST_AAD: Option<u64> = Gcm::LONGEST_AAD;
 
-        fn variants() -> impl Iterator<Item = Row> {
+        fn variants() -> impl Iterator<Item = Variant> {
             gcm::variants()
         }
         fn new(key: &[u8], features: Features) -> Self {

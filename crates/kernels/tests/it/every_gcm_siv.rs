@@ -6,7 +6,7 @@ use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::{MessageError, OpenError};
 use kernels::gcm_siv::{self, GcmSiv};
-use kernels::variant::Row;
+use kernels::variant::Variant;
 use reference::gcm_siv::GcmSiv as Reference;
 
 impl Aead for GcmSiv {
@@ -17,7 +17,7 @@ impl Aead for GcmSiv {
     const LONGEST: u64 = 1 << 36;
     const LONGEST_AAD: Option<u64> = Some(1 << 36);
 
-    fn variants() -> impl Iterator<Item = Row> {
+    fn variants() -> impl Iterator<Item = Variant> {
         gcm_siv::variants()
     }
 

@@ -17,5 +17,3 @@ mod known_answers;
 mod stack;
 mod variants;
 mod zeroing;
-
-pub(crate) use known_answers::aes;

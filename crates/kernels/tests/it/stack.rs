@@ -18,7 +18,7 @@ use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
 use kernels::speck::{self, ByteOrder, Size, Speck};
-use kernels::variant::Row;
+use kernels::variant::Variant;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hint::black_box;
 
@@ -476,7 +476,7 @@ fn no_secrets_remain_on_the_stack() {
         return;
     }
     type Run = fn(&mut Report, Features);
-    let tables: [(&str, Vec<Row>, Run); 7] = [
+    let tables: [(&str, Vec<Variant>, Run); 7] = [
         ("AEGIS", aegis::variants().collect(), every_aegis),
         ("AES", aes::variants().collect(), Report::stream),
         ("CHACHA20", chacha20::variants().collect(), every_chacha20),

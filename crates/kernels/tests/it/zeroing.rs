@@ -221,14 +221,14 @@ fn dropped_speck_key_is_zeroed() {
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
 fn fork_clears_the_mark() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(mark) = kernels::zero::fork_mark() else {
+    let Some(mark) = kernels::fork::fork_mark() else {
         // SAFETY: invalid advice for no memory. A real kernel rejects it.
         let emulated = unsafe { libc::madvise(std::ptr::null_mut(), 0, -1) } == 0;
         assert!(emulated, "Linux has had this since 4.14");
         eprintln!("NOT RUN: fork mark (this emulator ignores madvise)");
         return;
     };
-    assert!(std::ptr::eq(mark, kernels::zero::fork_mark().unwrap()));
+    assert!(std::ptr::eq(mark, kernels::fork::fork_mark().unwrap()));
     mark.store(0x1234_5678_9abc_def0, Ordering::Relaxed);
     // SAFETY: the child only reads an atomic and exits, which is allowed without the other threads of the parent.
     let child = unsafe { libc::fork() };

@@ -7,7 +7,7 @@ use crate::variants::available;
 use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::{MessageError, OpenError, Part};
-use kernels::variant::Row;
+use kernels::variant::Variant;
 use std::sync::Once;
 
 const AAD_LENGTHS: [usize; 14] = [0, 1, 12, 13, 15, 16, 17, 64, 127, 128, 129, 255, 511, 1000];
@@ -28,7 +28,7 @@ pub(crate) trait Aead: Sized {
     /// Length of the usual nonce in bytes.
     const NONCE: usize = Self::NONCES[0];
 
-    fn variants() -> impl Iterator<Item = Row>;
+    fn variants() -> impl Iterator<Item = Variant>;
     fn new(key: &[u8], features: Features) -> Self;
     fn variant(&self) -> &'static str;
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16])

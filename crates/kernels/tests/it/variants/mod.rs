@@ -1,19 +1,19 @@
 //! The variants of a table that this machine can run.
 
 use kernels::cpu::Features;
-use kernels::variant::Row;
+use kernels::variant::Variant;
 
 /// Returns the name of each variant that can run, with features that select exactly this variant.
 ///
 /// The environment variable `SEALANE_VARIANTS` names variants that must run, for example `vaes512,aesni,portable`. It is a
 /// failure if one of them is in the table and cannot run here, or if none of them is in the table.
-pub(crate) fn available(table: impl Iterator<Item = Row>) -> Vec<(&'static str, Features)> {
+pub(crate) fn available(table: impl Iterator<Item = Variant>) -> Vec<(&'static str, Features)> {
     let here = Features::detect();
-    let all: Vec<Row> = table.collect();
+    let all: Vec<Variant> = table.collect();
     let mut variants = Vec::new();
     for variant in &all {
         match variant.check(here) {
-            Ok(()) => variants.push((variant.name, here.only(variant.needs))),
+            Ok(()) => variants.push((variant.name, here.intersection(variant.needs))),
             Err(missing) => eprintln!("NOT RUN: variant {} ({missing} is missing)", variant.name),
         }
     }

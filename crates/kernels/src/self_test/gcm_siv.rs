@@ -1,52 +1,51 @@
-//! What every row of AES-GCM-SIV must compute before it is used. Data only, so that the tests can hold the twin against
-//! it.
+//! Known answers of AES-GCM-SIV.
 
-use crate::aes::answers::text;
+use super::text;
 
-/// RFC 8452, appendices C.1 and C.2: the first 16 or 32 bytes are the key.
+/// The keys of RFC 8452, appendices C.1 and C.2: the first 16 or 32 bytes.
 pub(crate) const KEY: [u8; 32] = *b"\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 pub(crate) const NONCE: [u8; 12] = *b"\x03\0\0\0\0\0\0\0\0\0\0\0";
 const AAD: &[u8] = b"\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0";
 const PLAIN: &[u8] = b"\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x04\0";
 
-/// A message.
-#[derive(Clone, Copy)]
-pub(crate) struct Answer {
-    /// Bytes of the key.
-    pub(crate) key: usize,
+/// One message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownAnswer {
+    /// Length of the key in bytes.
+    pub(crate) key_len: usize,
     pub(crate) aad: &'static [u8],
     pub(crate) plain: &'static [u8],
     pub(crate) tag: u128,
-    /// [`crate::aes::answers::digest`] of the ciphertext, which the tag does not cover.
+    /// [`super::digest`] of the ciphertext, which the tag does not cover.
     pub(crate) sealed: u128,
 }
 
-/// The short ones are published, see [`KEY`]. The long ones, for which no vector is, were made with Python's
-/// `cryptography` 50, and a test compares the slow twin. Their lengths are those of AES-GCM's answers.
-pub(crate) static ANSWERS: [Answer; 4] = [
-    Answer {
-        key: 16,
+/// The short messages are published, see [`KEY`]. The long ones were made with Python's `cryptography` 50; they have the
+/// lengths of the known answers of AES-GCM.
+pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 4] = [
+    KnownAnswer {
+        key_len: 16,
         aad: AAD,
         plain: PLAIN,
         tag: 0xbff9b2ef00fb47920cc72a0c0f13b9fd,
         sealed: 0xe259c7ec0d7ec9c024409dff81ff364b,
     },
-    Answer {
-        key: 32,
+    KnownAnswer {
+        key_len: 32,
         aad: AAD,
         plain: PLAIN,
         tag: 0xcfcdf5042112aa29685c912fc2056543,
         sealed: 0x46b55bbf68cebcdef500f36445d001d5,
     },
-    Answer {
-        key: 16,
+    KnownAnswer {
+        key_len: 16,
         aad: AAD,
         plain: text(1061),
         tag: 0x8b905ee748d09eed20b81aa591125fb1,
         sealed: 0xd47f71dec206f4cde582e4b1817e80c2,
     },
-    Answer {
-        key: 32,
+    KnownAnswer {
+        key_len: 32,
         aad: text(549),
         plain: text(1485),
         tag: 0x58f4681b6c11efc89a26d8486f42f4cf,

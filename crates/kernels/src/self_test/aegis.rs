@@ -1,84 +1,73 @@
-//! What every row of AEGIS must compute before it is used. Data only, so that the tests can hold the twin
-//! against it.
+//! Known answers of AEGIS: one message for each algorithm.
 
-use crate::aes::answers::text;
+use super::{counting, text};
 
-/// 00 01 02 …, of which 16 or 32 bytes are used (RFC 10032, appendices A.4 to A.7).
-pub(crate) const KEY: [u8; 32] = crate::aes::answers::KEY;
-/// 10 11 12 …, of which as many are used (the same).
-pub(crate) const NONCE: [u8; 32] = {
-    let mut nonce = KEY;
-    let mut i = 0;
-    while i < 32 {
-        nonce[i] += 0x10;
-        i += 1;
-    }
-    nonce
-};
+/// The keys of RFC 10032, appendices A.4 to A.7: 00 01 02 …, of which the first 16 or 32 bytes are used.
+pub(crate) const KEY: [u8; 32] = counting(0);
+/// The nonces of the same appendices: 10 11 12 …, of which as many bytes are used.
+pub(crate) const NONCE: [u8; 32] = counting(0x10);
 const AAD: &[u8] = text(229);
-/// Several groups of steps and single ones, whatever the degree, and then a part that reaches into every
-/// vector.
+/// Contains, at every degree, several groups of steps, single steps, and a rest that reaches into every vector.
 const PLAIN: &[u8] = text(1405);
 
-/// A message of one of the algorithms.
-#[derive(Clone, Copy)]
-pub(crate) struct Answer {
-    /// Bytes of the key.
-    pub(crate) key: usize,
-    /// States side by side.
+/// One message of one of the algorithms.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownAnswer {
+    /// Length of the key in bytes.
+    pub(crate) key_len: usize,
+    /// Number of parallel states.
     pub(crate) degree: usize,
     pub(crate) aad: &'static [u8],
     pub(crate) plain: &'static [u8],
     pub(crate) tag: u128,
-    /// [`crate::aes::answers::digest`] of the ciphertext.
+    /// [`super::digest`] of the ciphertext.
     pub(crate) sealed: u128,
 }
 
-/// The published vectors are short. These were made with libaegis, in the crate `aegis` 0.9.20, and a test
-/// compares the slow twin.
-pub(crate) static ANSWERS: [Answer; 6] = [
-    Answer {
-        key: 16,
+/// Made with libaegis, in the crate `aegis` 0.9.20, because the published vectors are short.
+pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 6] = [
+    KnownAnswer {
+        key_len: 16,
         degree: 1,
         aad: AAD,
         plain: PLAIN,
         tag: 0xcc2b9f171d60917aa07594e64e47a795,
         sealed: 0x71d8a8e336165f25c7b20e7c95705498,
     },
-    Answer {
-        key: 16,
+    KnownAnswer {
+        key_len: 16,
         degree: 2,
         aad: AAD,
         plain: PLAIN,
         tag: 0x7de42feaaee09842514fde63aed72364,
         sealed: 0xcc928ac2eb2d0df38aa6d5a23c63c57e,
     },
-    Answer {
-        key: 16,
+    KnownAnswer {
+        key_len: 16,
         degree: 4,
         aad: AAD,
         plain: PLAIN,
         tag: 0x72fa87fcf21b4ff61074ea9aaee45d8e,
         sealed: 0x70bf33f2e24243eb4bf1ddaf1053c889,
     },
-    Answer {
-        key: 32,
+    KnownAnswer {
+        key_len: 32,
         degree: 1,
         aad: AAD,
         plain: PLAIN,
         tag: 0x5b50b5cff202d88a0178f0adb3792642,
         sealed: 0x710ad3695722621f01c6f9d336514a94,
     },
-    Answer {
-        key: 32,
+    KnownAnswer {
+        key_len: 32,
         degree: 2,
         aad: AAD,
         plain: PLAIN,
         tag: 0x62c6d127006b25032f2a625ac7dc0ac6,
         sealed: 0xf847e8c7f01f7d6d2b8c535d1c150120,
     },
-    Answer {
-        key: 32,
+    KnownAnswer {
+        key_len: 32,
         degree: 4,
         aad: AAD,
         plain: PLAIN,

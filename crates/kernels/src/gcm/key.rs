@@ -1,0 +1,197 @@
+//! The key of AES-GCM, and messages in one call.
+#![forbid(unsafe_code)]
+
+use super::body::Preamble;
+use crate::InOut;
+use crate::aes::body::KeySize;
+use crate::ct;
+use crate::error::{KeyError, MessageError, OpenError, Part};
+use crate::first_round::FirstRound;
+use crate::ghash::{AlignedBulkPowers, BulkPowers, SHORT_POWERS};
+use crate::stitch::Key;
+use crate::variant::gcm::GcmFunctions;
+use crate::variant::{Selected, describe_key};
+use crate::zero::{wipe, wipe_dead_stack};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::OnceLock;
+
+/// Largest length of the data in bytes: the counters but the one of J0 and the one before it (SP 800-38D, section 5.2.1.1).
+pub(super) const MAX_DATA_LEN: u128 = (1 << 36) - 32;
+/// Largest length of associated data and nonces in bytes: their length in bits has 64 bits.
+pub(super) const MAX_AAD_LEN: u128 = (1 << 61) - 1;
+/// Largest length of the data in bytes for which the powers of short messages suffice, with the block of lengths.
+const SHORT: usize = 64;
+/// Length of the data in bytes from which on a precomputed first round saves time.
+const LONG: usize = 4096;
+/// Length of the data in bytes from which on it saves more than its computation takes.
+const VERY_LONG: usize = 1 << 16;
+
+/// An AES-GCM key and the variant that computes with it.
+///
+/// Everything derived from the key lives on the heap, so that moving this value leaves no copy behind, and is wiped on
+/// drop.
+pub struct Gcm {
+    key: Box<Key>,
+    /// Computed when a message first needs them, since they take longer than a short message.
+    bulk_powers: OnceLock<Box<AlignedBulkPowers>>,
+    /// Computed for a very long message or for the second long message, since some keys encrypt only one.
+    first_round: OnceLock<Box<FirstRound>>,
+    /// Whether there was a long message.
+    seen_long: AtomicBool,
+    size: KeySize,
+    variant: Selected<GcmFunctions>,
+}
+
+describe_key! { Gcm { size } }
+
+impl Gcm {
+    pub(super) fn with_variant(variant: Selected<GcmFunctions>, key: &[u8]) -> Result<Self, KeyError> {
+        let size = KeySize::of(key)?;
+        let mut expanded = Box::new(Key::EMPTY);
+        variant.set_up(size, key, &mut expanded);
+        Ok(Self {
+            key: expanded,
+            bulk_powers: OnceLock::new(),
+            first_round: OnceLock::new(),
+            seen_long: AtomicBool::new(false),
+            size,
+            variant,
+        })
+    }
+
+    /// Encrypts `data` and computes the tag.
+    ///
+    /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D, section 7.1).
+    ///
+    /// # Errors
+    /// [`MessageError::TooLong`] for more than 2^36 - 32 bytes of data or 2^61 - 1 bytes of associated data or nonce.
+    pub fn seal(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), MessageError> {
+        let Preamble { j0, aad_hash, aad_len } = self.begin(nonce, aad, data.len())?;
+        let (key, size) = (&self.key, self.size);
+        let first_round = self.first_round(nonce, data.len());
+        if data.len() <= SHORT {
+            self.variant.seal_short(size, key, j0, aad_hash, aad_len, &mut data, tag);
+        } else {
+            let powers = self.bulk_powers();
+            self.variant.seal_long(size, key, powers, j0, aad_hash, first_round, aad_len, &mut data, tag);
+        }
+        self.clean_stack(data.len());
+        Ok(())
+    }
+
+    /// Decrypts `data` and verifies the tag.
+    ///
+    /// Decryption and verification share one pass, so if the tag is wrong, data that was to be decrypted in place is lost.
+    ///
+    /// # Errors
+    /// [`OpenError::AuthenticationFailed`] if the tag is wrong; [`OpenError::Message`] as [`Self::seal`].
+    pub fn open(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), OpenError> {
+        let Preamble { j0, aad_hash, aad_len } = self.begin(nonce, aad, data.len())?;
+        let (key, size, len) = (&self.key, self.size, data.len());
+        let first_round = self.first_round(nonce, len);
+        let mut expected_tag = [0; 16];
+        if len <= SHORT {
+            self.variant.open_short(size, key, j0, aad_hash, aad_len, &mut data, &mut expected_tag);
+        } else {
+            let (powers, tag) = (self.bulk_powers(), &mut expected_tag);
+            self.variant.open_long(size, key, powers, j0, aad_hash, first_round, aad_len, &mut data, tag);
+        }
+        self.clean_stack(len);
+        if ct::equal(&expected_tag, tag) {
+            return Ok(());
+        }
+        data.target().fill(0);
+        // With this tag, read from the stack, the forged message would be accepted.
+        wipe(&mut expected_tag);
+        Err(OpenError::AuthenticationFailed)
+    }
+
+    /// Checks the lengths of a message and processes what precedes its data.
+    #[inline]
+    pub(super) fn begin(&self, nonce: &[u8], aad: &[u8], len: usize) -> Result<Preamble, MessageError> {
+        Part::Data.check_len(len as u128, MAX_DATA_LEN)?;
+        Part::AssociatedData.check_len(aad.len() as u128, MAX_AAD_LEN)?;
+        Part::Nonce.check_len(nonce.len() as u128, MAX_AAD_LEN)?;
+        let j0 = if let Ok(nonce) = <[u8; 12]>::try_from(nonce) {
+            let mut block = [0; 16];
+            block[..12].copy_from_slice(&nonce);
+            block[15] = 1;
+            u128::from_be_bytes(block)
+        } else {
+            let mut hash = 0;
+            self.absorb(nonce, &mut hash);
+            self.absorb(&(8 * nonce.len() as u128).to_be_bytes(), &mut hash);
+            hash
+        };
+        let mut aad_hash = 0;
+        if !aad.is_empty() {
+            self.absorb(aad, &mut aad_hash);
+        }
+        Ok(Preamble { j0, aad_hash, aad_len: aad.len() as u64 })
+    }
+
+    /// Wipes what a variant may have spilled to the stack. It is called from where the variant was called.
+    #[inline(always)]
+    pub(super) fn clean_stack(&self, len: usize) {
+        if len > SHORT || self.variant.spills() {
+            wipe_dead_stack::<128>();
+        }
+    }
+
+    /// Continues GHASH with `bytes`, padded with zeros to whole blocks.
+    pub(super) fn absorb(&self, bytes: &[u8], hash: &mut u128) {
+        if bytes.len() <= 16 * SHORT_POWERS {
+            self.variant.absorb_short(&self.key.short_powers, bytes, hash);
+        } else {
+            self.variant.absorb(self.bulk_powers(), bytes, hash);
+        }
+    }
+
+    /// XORs the keystream into `data`, from the block of `counter` on.
+    #[inline]
+    pub(super) fn apply_keystream(&self, counter: u128, data: InOut<'_>) {
+        self.variant.apply_keystream(self.size, &self.key, counter, data);
+    }
+
+    /// Returns the precomputed first round for long messages. With a hashed nonce the counter is secret, so a table must
+    /// not be indexed with it.
+    #[inline]
+    fn first_round(&self, nonce: &[u8], len: usize) -> Option<&FirstRound> {
+        if len <= SHORT || nonce.len() != 12 {
+            return None;
+        }
+        let worthwhile = || len >= VERY_LONG || len >= LONG && self.seen_long.swap(true, Relaxed);
+        self.first_round.get().map(|made| &**made).or_else(|| worthwhile().then(|| self.set_up_first_round()))
+    }
+
+    #[cold]
+    pub(super) fn set_up_first_round(&self) -> &FirstRound {
+        self.first_round.get_or_init(|| {
+            let mut first_round = Box::new(FirstRound::EMPTY);
+            self.variant.set_up_first_round(&self.key.schedule, &mut first_round);
+            first_round
+        })
+    }
+
+    #[inline]
+    fn bulk_powers(&self) -> &BulkPowers {
+        let aligned = self.bulk_powers.get_or_init(|| {
+            let mut aligned = Box::new(AlignedBulkPowers::EMPTY);
+            self.variant.set_up_bulk_powers(&self.key.short_powers, &mut aligned.0);
+            aligned
+        });
+        &aligned.0
+    }
+}

@@ -1,0 +1,45 @@
+//! Known answers of AES: one block, and counter mode.
+
+use super::counting;
+
+/// The keys of FIPS 197, appendix C: 00 01 02 …, of which the first 16, 24 or 32 bytes are used.
+pub(crate) const KEY: [u8; 32] = counting(0);
+
+/// The block of FIPS 197, appendix C: 00 11 22 …. It is also the initial counter block of the keystream.
+pub(crate) const BLOCK: [u8; 16] = 0x0011_2233_4455_6677_8899_aabb_ccdd_eeff_u128.to_be_bytes();
+
+/// Length of the keystream in bytes. At every width it contains full groups, a small group, single vectors and a part of
+/// a vector.
+pub(crate) const STREAM: usize = 997;
+/// Offset at which the keystream is cut in two, so that the second piece begins inside a block.
+pub(crate) const CUT: usize = 5;
+
+/// The results for one key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownAnswer {
+    /// Length of the key in bytes.
+    pub(crate) key_len: usize,
+    /// [`BLOCK`], encrypted. Published in FIPS 197, C.1 to C.3.
+    pub(crate) block: [u8; 16],
+    /// [`super::digest`] of the first [`STREAM`] bytes of [`super::TEXT`], encrypted. Made with Python's `cryptography`
+    /// 48.
+    pub(crate) stream: u128,
+}
+
+pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 3] = [
+    KnownAnswer {
+        key_len: 16,
+        block: 0x69c4e0d86a7b0430d8cdb78070b4c55a_u128.to_be_bytes(),
+        stream: 0xc53c422fb7408ca48a68befe421ce6d0,
+    },
+    KnownAnswer {
+        key_len: 24,
+        block: 0xdda97ca4864cdfe06eaf70a0ec0d7191_u128.to_be_bytes(),
+        stream: 0x8d398cf5ad259fc1bd524d43994556dd,
+    },
+    KnownAnswer {
+        key_len: 32,
+        block: 0x8ea2b7ca516745bfeafc49904b496089_u128.to_be_bytes(),
+        stream: 0xc479c1543d62d879e8760fdc88f319c6,
+    },
+];
