@@ -64,7 +64,7 @@ impl OutputFile {
         Ok(Self(Sink::Staged(staged, Existing::Replace)))
     }
 
-    /// Gives the file its name. A file that already has the name is replaced.
+    /// Gives the file its name. A file that already has the name is replaced, except after [`Self::create_new`].
     ///
     /// # Errors
     /// [`Error::Io`].
