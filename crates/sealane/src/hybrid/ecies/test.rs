@@ -1,10 +1,32 @@
-//! The family's values, and everything that must be refused.
+//! Published values of eciespy and its siblings, and inputs that must be rejected.
 
 use super::keys::{derive, derive_secp256k1};
 use super::*;
 use crate::asymmetric::{ed25519, secp256k1, x25519};
 use proptest::prelude::*;
 use vectors::{EciesCurve, EciesPart, EciesSymmetric};
+
+fn seal(config: &Config, public: &PublicKey, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    EciesSealer::new(*config, *public)?.seal(plaintext, aad)
+}
+
+fn open(config: &Config, private: &PrivateKey, message: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    EciesOpener::new(*config, private.clone())?.open(message, aad)
+}
+
+fn open_into(
+    config: &Config,
+    private: &PrivateKey,
+    message: &[u8],
+    aad: &[u8],
+    out: &mut [u8],
+) -> Result<usize, Error> {
+    EciesOpener::new(*config, private.clone())?.open_into(message, aad, out)
+}
+
+fn sealed_len(config: &Config, len: usize) -> Result<usize, Error> {
+    EciesSealer::new(*config, generate(config.curve).public())?.sealed_len(len)
+}
 
 const CURVES: [Curve; 3] = [Curve::Secp256k1, Curve::X25519, Curve::Ed25519];
 
@@ -144,15 +166,9 @@ fn every_value_of_the_family() {
             EciesPart::Symmetric { symmetric: s, key, nonce, aad, plaintext, ciphertext, tag } => {
                 let mut data = ciphertext;
                 let tag: [u8; 16] = tag.try_into().unwrap();
-                match symmetric(s) {
-                    Symmetric::Aes256Gcm => {
-                        gcm(&key).unwrap().open(&nonce, &aad, InOut::in_place(&mut data), &tag).unwrap();
-                    }
-                    Symmetric::XChaCha20 => xchacha20(&Zeroizing::new(key))
-                        .unwrap()
-                        .decrypt_parts(&nonce, &aad, InOut::in_place(&mut data), &tag)
-                        .unwrap(),
-                }
+                let config = Config { symmetric: symmetric(s), ..Config::default() };
+                let cipher = config.cipher(&key).unwrap();
+                cipher.open(&nonce, &aad, InOut::in_place(&mut data), &tag).unwrap();
                 assert_eq!(data, plaintext, "{name}");
                 4
             }
@@ -371,7 +387,7 @@ fn an_output_that_is_too_short_is_refused_unwritten() {
     let private = generate(config.curve);
     let message = seal(&config, &private.public(), b"hello", b"").unwrap();
     let mut out = [0xaa; 101];
-    let refused = seal_into(&config, &private.public(), b"hello", b"", &mut out);
+    let refused = EciesSealer::new(config, private.public()).unwrap().seal_into(b"hello", b"", &mut out);
     assert!(matches!(refused, Err(Error::Misuse(Misuse::OutputTooShort { got: 101, need: 102 }))));
     let refused = open_into(&config, &private, &message, b"", &mut out[..4]);
     assert!(matches!(refused, Err(Error::Misuse(Misuse::OutputTooShort { got: 4, need: 5 }))));
