@@ -266,7 +266,9 @@ impl Aead {
         counted
             .map(drop)
             // The error is the count, which is not useful to the caller.
-            .map_err(|_| Error::LimitExceeded("this key has sealed the maximum number of messages; take another key"))
+            .map_err(|_| {
+                Error::LimitExceeded("this key has sealed the maximum number of messages; take another key")
+            })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Messages of RSA and HPKE, whole: sizes, buffers of the caller's, every kind of wrong input.
+//! RSA and HPKE messages: sizes, buffers of the caller, and inputs that must be rejected.
 
 use proptest::prelude::*;
 use sealane::asymmetric::rsa::Oaep;
@@ -8,7 +8,7 @@ use sealane::hybrid::{self, Opener, Sealer};
 use sealane::{Aead, Algorithm, Error, Key, Misuse};
 use std::sync::OnceLock;
 
-/// Made once: it takes a while.
+/// Generated once, because it takes about a second.
 fn rsa_key() -> &'static rsa::PrivateKey {
     static KEY: OnceLock<rsa::PrivateKey> = OnceLock::new();
     KEY.get_or_init(|| rsa::PrivateKey::generate(2048).unwrap())
@@ -33,14 +33,14 @@ fn hpke_opener<'a>(aead: hpke::Aead, private: &hpke::PrivateKey, info: &'a [u8])
 const AEADS: [hpke::Aead; 3] = [hpke::Aead::Aes128Gcm, hpke::Aead::Aes256Gcm, hpke::Aead::ChaCha20Poly1305];
 
 #[test]
-fn rsa_messages_have_the_published_shape() {
+fn rsa_messages_have_the_documented_layout() {
     let public = rsa_key().public();
     for len in [0, 1, 16, 1000, 1 << 16] {
         let plaintext = vec![7; len];
         let message = public.seal(&plaintext, b"aad").unwrap();
         assert_eq!(message.len(), 256 + 12 + len + 16);
         assert_eq!(rsa_key().open(&message, b"aad").unwrap(), plaintext);
-        // By hand: the bytes after the wrapped key is a sealed message of AES-256-GCM.
+        // Opened step by step: the bytes after the wrapped key are a sealed message of AES-256-GCM.
         let key = rsa_key().unwrap(Oaep::Sha256, b"", &message[..256]).unwrap();
         let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&key)).unwrap();
         assert_eq!(aead.open(&message[256..], b"aad").unwrap(), plaintext);
@@ -49,7 +49,7 @@ fn rsa_messages_have_the_published_shape() {
 }
 
 #[test]
-fn rsa_refuses_everything_else() {
+fn rsa_rejects_changed_messages() {
     let public = rsa_key().public();
     let message = public.seal(b"plaintext", b"aad").unwrap();
     let refused = |message: &[u8], aad: &[u8]| {
@@ -72,7 +72,7 @@ fn rsa_refuses_everything_else() {
             other => panic!("{len}: {other:?}"),
         }
     }
-    // Keys of other lengths, which AES has but this message has not, wrapped by somebody else.
+    // Wrapped keys of other lengths, which AES accepts but this format does not.
     for len in [0, 16, 24, 31, 33, 190] {
         let wrapped_key = public.wrap(Oaep::Sha256, b"", &vec![7; len]).unwrap();
         refused(&[&wrapped_key[..], &message[256..]].concat(), b"aad");
@@ -80,7 +80,7 @@ fn rsa_refuses_everything_else() {
 }
 
 #[test]
-fn rsa_parts_of_others_are_read() {
+fn rsa_opens_messages_in_parts() {
     let public = rsa_key().public();
     for (key_len, algorithm) in
         [(16, Algorithm::Aes128Gcm), (24, Algorithm::Aes192Gcm), (32, Algorithm::Aes256Gcm)]
@@ -104,19 +104,20 @@ fn rsa_parts_of_others_are_read() {
         let short = hybrid::rsa::Parts { tag: &tag[..12], ..parts };
         assert!(matches!(open(Oaep::Sha1, short, b"aad"), Err(Error::Misuse(Misuse::TagLength { .. }))));
         let mut out = [0xaa; 10];
-        let forged = hybrid::rsa::Parts { ciphertext: &ciphertext[1..], ..parts };
-        hybrid::rsa::open_parts_into(rsa_key(), Oaep::Sha1, forged, b"aad", &mut out).unwrap_err();
+        let changed = hybrid::rsa::Parts { ciphertext: &ciphertext[1..], ..parts };
+        hybrid::rsa::open_parts_into(rsa_key(), Oaep::Sha1, changed, b"aad", &mut out).unwrap_err();
         assert_eq!(out, [0, 0, 0, 0, 0, 0, 0, 0, 0xaa, 0xaa]);
         assert_eq!(format!("{parts:?}"), "Parts([256, 12, 9, 16] bytes)");
     }
     let wrapped_key = public.wrap(Oaep::Sha1, b"", &[9; 20]).unwrap();
-    let parts = hybrid::rsa::Parts { wrapped_key: &wrapped_key, nonce: &[1; 12], ciphertext: b"", tag: &[0; 16] };
+    let parts =
+        hybrid::rsa::Parts { wrapped_key: &wrapped_key, nonce: &[1; 12], ciphertext: b"", tag: &[0; 16] };
     assert!(matches!(hybrid::rsa::open_parts(rsa_key(), Oaep::Sha1, parts, b""), Err(Error::Authentication)));
 }
 
-/// The notebook's form among them: SHA-1 and nonces of 16 bytes.
+/// The cases include the defaults of PyCryptodome: SHA-1 and nonces of 16 bytes.
 #[test]
-fn rsa_parts_of_pycryptodome_are_read() {
+fn rsa_opens_parts_of_pycryptodome() {
     let cases = vectors::rsa_parts();
     for case in &cases {
         let key = rsa::PrivateKey::from_pkcs8(&case.key).unwrap();
@@ -138,7 +139,7 @@ fn rsa_parts_of_pycryptodome_are_read() {
 }
 
 #[test]
-fn hpke_messages_are_encapsulation_and_ciphertext() {
+fn hpke_messages_are_enc_and_ciphertext() {
     for (key, len) in hpke_keys().iter().zip([32, 65, 1120]) {
         for aead in AEADS {
             for plaintext in [vec![], vec![7; 1000]] {
@@ -154,7 +155,7 @@ fn hpke_messages_are_encapsulation_and_ciphertext() {
 }
 
 #[test]
-fn hpke_refuses_everything_else() {
+fn hpke_rejects_changed_messages() {
     let aead = hpke::Aead::Aes256Gcm;
     for key in hpke_keys() {
         let message = hpke_sealer(aead, &key.public(), b"info").seal(b"plaintext", b"aad").unwrap();
@@ -185,7 +186,7 @@ fn hpke_refuses_everything_else() {
 }
 
 #[test]
-fn buffers_of_the_callers() {
+fn seals_and_opens_into_buffers() {
     let (key, public) = (rsa_key(), rsa_key().public());
     let need = public.sealed_len(100).unwrap();
     let mut out = vec![0xaa; need + 5];
@@ -216,7 +217,10 @@ fn buffers_of_the_callers() {
         assert!(matches!(short, Err(Error::Misuse(Misuse::OutputTooShort { .. }))));
         let short = hpke_opener(aead, &key, b"").open_into(&out[..need], b"", &mut opened[..99]);
         assert!(matches!(short, Err(Error::Misuse(Misuse::OutputTooShort { .. }))));
-        assert!(matches!(hpke_sealer(aead, &public, b"").sealed_len(usize::MAX), Err(Error::LimitExceeded(_))));
+        assert!(matches!(
+            hpke_sealer(aead, &public, b"").sealed_len(usize::MAX),
+            Err(Error::LimitExceeded(_))
+        ));
     }
 }
 
@@ -224,7 +228,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_was_sealed_is_opened(
+    fn sealed_messages_round_trip(
         plaintext in proptest::collection::vec(any::<u8>(), 0..2000),
         aad in proptest::collection::vec(any::<u8>(), 0..50),
         info in proptest::collection::vec(any::<u8>(), 0..50),
@@ -239,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_else_panics(bytes in proptest::collection::vec(any::<u8>(), 0..1500)) {
+    fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..1500)) {
         prop_assert!(rsa_key().open(&bytes, b"").is_err());
         prop_assert!(rsa::PrivateKey::from_pkcs8(&bytes).is_err());
         prop_assert!(rsa::PublicKey::from_spki(&bytes).is_err());

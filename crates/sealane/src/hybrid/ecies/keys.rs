@@ -56,7 +56,9 @@ impl PublicKey {
         let mut buffer = [0; secp256k1::UNCOMPRESSED_LEN + 1];
         let digits = digits.as_bytes().get(..2 * buffer.len()).unwrap_or(digits.as_bytes());
         let bytes = base16ct::mixed::decode(digits, &mut buffer).map_err(|_| {
-            Misuse::UnsuitableKey("expected a public key in hex, two digits for each byte, with or without 0x")
+            Misuse::UnsuitableKey(
+                "expected a public key in hex, two digits for each byte, with or without 0x",
+            )
         })?;
         Self::from_bytes(curve, bytes)
     }
@@ -119,7 +121,9 @@ impl PrivateKey {
             return Err(Misuse::KeyLength { got: digits.len() / 2, want: &[32] }.into());
         }
         let bytes = base16ct::mixed::decode(digits, &mut *buffer).map_err(|_| {
-            Misuse::UnsuitableKey("expected a private key in hex, two digits for each byte, with or without 0x")
+            Misuse::UnsuitableKey(
+                "expected a private key in hex, two digits for each byte, with or without 0x",
+            )
         })?;
         Self::from_bytes(curve, bytes)
     }
