@@ -5,6 +5,7 @@ use super::*;
 use crate::asymmetric::{ed25519, secp256k1, x25519};
 use proptest::prelude::*;
 use vectors::{EciesCurve, EciesPart, EciesSymmetric};
+use zeroize::Zeroizing;
 
 fn seal(config: &Config, public: &PublicKey, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
     EciesSealer::new(*config, *public)?.seal(plaintext, aad)
