@@ -1,10 +1,10 @@
-//! refuse changed ones.
+//! Every provider and every native variant seals to the bytes of the reference implementation and rejects changed messages.
 #![no_main]
 
 use kernels::aegis::{self, Aegis, Kind};
-use kernels::error::KeyError;
 use kernels::chacha20_poly1305::{self, ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
+use kernels::error::KeyError;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::variant;
@@ -17,7 +17,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], u16, u8, u8, Vec<u8>, Vec<u8>
     let plaintext = repeated(plaintext, times, 1 << 16);
     let providers =
         |wanted| entries().filter(move |entry| entry.algorithm == wanted && entry.available().is_ok());
-    // Those with something to compare.
+    // The algorithms with at least two implementations to compare.
     let all: Vec<_> = Algorithm::ALL.iter().filter(|one| providers(**one).count() > 1).collect();
     let algorithm = *all[usize::from(choice) % all.len()];
     let key = &key[..algorithm.key_len()];
@@ -29,11 +29,11 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], u16, u8, u8, Vec<u8>, Vec<u8>
         let mut short = fits.clone();
         short.plaintext.truncate(own.longest);
         if own.any_nonce {
-            short.check(&own.variants, (own.twin)(&short), place, bit);
+            short.check(&own.variants, (own.reference_seal)(&short), place, bit);
         }
-        short.nonce.resize(algorithm.nonce_len(), 0); // the rows take no other
+        short.nonce.resize(algorithm.nonce_len(), 0); // the entries accept no other length
         keys.extend(own.variants);
-        short.check(&keys, (own.twin)(&short), place, bit);
+        short.check(&keys, (own.reference_seal)(&short), place, bit);
     }
     fits.nonce.resize(algorithm.nonce_len(), 0);
     fits.check(&keys, fits.seal(&*keys[0].1), place, bit);
@@ -41,12 +41,12 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], u16, u8, u8, Vec<u8>, Vec<u8>
 
 type Keys = Vec<(&'static str, Box<dyn Key>)>;
 
-/// What we have of an algorithm.
+/// The native variants and the reference implementation of an algorithm.
 struct Own {
     variants: Keys,
     /// Ciphertext and tag.
-    twin: Box<dyn Fn(&Message) -> Vec<u8>>,
-    /// Bytes for which the twin is fast enough.
+    reference_seal: Box<dyn Fn(&Message) -> Vec<u8>>,
+    /// Length in bytes up to which the reference is fast enough.
     longest: usize,
     any_nonce: bool,
 }
@@ -55,31 +55,33 @@ fn own(algorithm: Algorithm, key: &[u8]) -> Option<Own> {
     let kind = |kind| {
         let variants =
             variants(aegis::variants(), |features| Aegis::new(kind, key, features), Aegis::variant);
-        let twin = reference::aegis::Aegis::new(key, kind.degree());
-        let twin = move |m: &Message| joined(twin.seal_vartime(&m.nonce, &m.aad, &m.plaintext));
-        Own { variants, twin: Box::new(twin), longest: 10_000, any_nonce: false }
+        let cipher = reference::aegis::Aegis::new(key, kind.degree());
+        let reference_seal = move |m: &Message| joined(cipher.seal_vartime(&m.nonce, &m.aad, &m.plaintext));
+        Own { variants, reference_seal: Box::new(reference_seal), longest: 10_000, any_nonce: false }
     };
     let chacha = |variants| {
         let key: [u8; 32] = key.try_into().expect("32 bytes");
         let seal = reference::chacha20_poly1305::seal_vartime;
-        let twin = move |m: &Message| joined(seal(&key, &m.nonce, &m.aad, &m.plaintext));
-        Own { variants, twin: Box::new(twin), longest: 20_000, any_nonce: false }
+        let reference_seal = move |m: &Message| joined(seal(&key, &m.nonce, &m.aad, &m.plaintext));
+        Own { variants, reference_seal: Box::new(reference_seal), longest: 20_000, any_nonce: false }
     };
     let pairs = chacha20_poly1305::variants;
     Some(match algorithm {
         Algorithm::Aes128Gcm | Algorithm::Aes192Gcm | Algorithm::Aes256Gcm => {
             let variants = variants(gcm::variants(), |features| Gcm::new(key, features), Gcm::variant);
-            let twin = reference::gcm::Gcm::new_vartime(key);
-            let twin = move |m: &Message| joined(twin.seal_vartime(&m.nonce, &m.aad, &m.plaintext));
-            Own { variants, twin: Box::new(twin), longest: 2048, any_nonce: true }
+            let cipher = reference::gcm::Gcm::new_vartime(key);
+            let reference_seal =
+                move |m: &Message| joined(cipher.seal_vartime(&m.nonce, &m.aad, &m.plaintext));
+            Own { variants, reference_seal: Box::new(reference_seal), longest: 2048, any_nonce: true }
         }
         Algorithm::Aes128GcmSiv | Algorithm::Aes256GcmSiv => {
             let variants =
                 variants(gcm_siv::variants(), |features| GcmSiv::new(key, features), GcmSiv::variant);
-            let twin = reference::gcm_siv::GcmSiv::new_vartime(key);
+            let cipher = reference::gcm_siv::GcmSiv::new_vartime(key);
             let nonce = |m: &Message| *m.nonce.first_chunk().expect("12 bytes");
-            let twin = move |m: &Message| joined(twin.seal_vartime(&nonce(m), &m.aad, &m.plaintext));
-            Own { variants, twin: Box::new(twin), longest: 2048, any_nonce: false }
+            let reference_seal =
+                move |m: &Message| joined(cipher.seal_vartime(&nonce(m), &m.aad, &m.plaintext));
+            Own { variants, reference_seal: Box::new(reference_seal), longest: 2048, any_nonce: false }
         }
         Algorithm::ChaCha20Poly1305 => {
             let new = |features| ChaCha20Poly1305::new(key.try_into().expect("32 bytes"), features);
@@ -99,7 +101,7 @@ fn own(algorithm: Algorithm, key: &[u8]) -> Option<Own> {
     })
 }
 
-/// A row's key, or a variant's.
+/// A key of an entry or of a variant.
 trait Key {
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]);
     fn opens(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool;
@@ -114,7 +116,7 @@ impl Key for Box<dyn AeadKey> {
     }
 }
 
-/// Nonces of any length or of one.
+/// Implements `Key` for kernels with nonces of one length or of any.
 macro_rules! own_keys {
     ($($key:ty),*) => {$(
         impl Key for $key {
@@ -130,7 +132,7 @@ macro_rules! own_keys {
 }
 own_keys!(Gcm, GcmSiv, ChaCha20Poly1305, XChaCha20Poly1305, Aegis);
 
-/// A key for each variant that runs here.
+/// Returns a key for each variant that this machine can run.
 fn variants<K: Key + 'static>(
     table: impl Iterator<Item = variant::Variant>,
     new: impl Fn(Features) -> Result<K, KeyError>,
@@ -163,21 +165,24 @@ impl Message {
         [&data[..], &tag].concat()
     }
 
-    /// Opens in place and apart, and either way into zeros where it is forged.
+    /// Opens in place and apart. After a failed authentication, both destinations must be zero.
     fn open(&self, name: &str, key: &dyn Key, sealed: &[u8]) -> Option<Vec<u8>> {
         let (ciphertext, tag) = sealed.split_last_chunk().expect("a tag");
         let (mut here, mut there) = (ciphertext.to_vec(), vec![0xee; ciphertext.len()]);
         let opens = key.opens(&self.nonce, &self.aad, InOut::in_place(&mut here), tag);
         let apart = key.opens(&self.nonce, &self.aad, InOut::apart(ciphertext, &mut there), tag);
         assert!(opens == apart && here == there, "{name}: in place and apart differ");
-        assert!(opens || here.iter().all(|byte| *byte == 0), "{name}: something is left of a forged message");
+        assert!(
+            opens || here.iter().all(|byte| *byte == 0),
+            "{name}: the destination is not zero after a failed authentication"
+        );
         opens.then_some(here)
     }
 
-    /// `sealed` is what `keys` make of this, and no other.
+    /// Checks that all `keys` seal to `sealed` and reject changed messages.
     fn check(&self, keys: &Keys, mut sealed: Vec<u8>, place: u16, bit: u8) {
         for (name, key) in keys {
-            assert!(self.seal(&**key) == sealed, "{name}: another ciphertext or tag");
+            assert!(self.seal(&**key) == sealed, "{name}: wrong ciphertext or tag");
             let opened = self.open(name, &**key, &sealed);
             assert!(opened.is_some_and(|opened| opened == self.plaintext), "{name}: does not open");
         }
@@ -187,7 +192,7 @@ impl Message {
         let place = usize::from(place) % bytes.len();
         *bytes[place] ^= 1 << (bit % 8);
         for (name, key) in keys {
-            assert!(changed.open(name, &**key, &sealed).is_none(), "{name}: opens a forged message");
+            assert!(changed.open(name, &**key, &sealed).is_none(), "{name}: opens a changed message");
         }
     }
 }

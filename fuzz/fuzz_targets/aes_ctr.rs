@@ -1,4 +1,4 @@
-//! The chosen row of AES-CTR against its slow twin, at any offset and counter.
+//! The selected variant of AES-CTR against the reference implementation, at any offset and counter.
 #![no_main]
 
 use providers::InOut;
@@ -12,9 +12,9 @@ libfuzzer_sys::fuzz_target!(|input: ([u8; 32], u8, [u8; 16], u64, Vec<u8>)| {
     let done = aes.xor_at(&iv, offset, InOut::in_place(&mut ours));
     assert_eq!(done.is_ok(), fits);
     if fits {
-        let mut twin = data.clone();
-        reference::aes::Aes::new_vartime(key).xor_at_vartime(&iv, offset, &mut twin);
-        assert_eq!(ours, twin);
+        let mut expected = data.clone();
+        reference::aes::Aes::new_vartime(key).xor_at_vartime(&iv, offset, &mut expected);
+        assert_eq!(ours, expected);
     } else {
         assert_eq!(ours, data);
     }

@@ -1,5 +1,5 @@
-//! No bytes make the parsers of age panic; a header that was cut is not another one; armor is read alike in sequence
-//! and at any position.
+//! The age parsers do not panic on any bytes. A header that arrives in pieces parses as the whole header, and armor
+//! decodes to the same bytes in sequence and at any position.
 #![no_main]
 
 use sealane::age::armor::{Decoder, View};
@@ -10,7 +10,7 @@ libfuzzer_sys::fuzz_target!(|input: (u16, u8, &[u8])| {
     let (cut, piece, bytes) = input;
     headers(bytes, cut.into());
     armor(bytes, usize::from(piece) + 1);
-    // Without an identity, as far as a stranger's file can get.
+    // Without an identity, as far as a file from another source can be parsed.
     let _ = Armor::detect(bytes);
     assert!(age::open(bytes, &[]).is_err());
     if let Ok(text) = std::str::from_utf8(bytes) {
@@ -43,7 +43,7 @@ fn armor(bytes: &[u8], piece: usize) {
     };
     let whole = decode(usize::MAX);
     assert_eq!(decode(piece), whole);
-    // By arithmetic fewer things are right: all lines have to end alike.
+    // Random access accepts less: all lines must end in the same way.
     if let Ok(view) = View::new(bytes) {
         let mut out = vec![0; view.size().expect("of a slice") as usize];
         if view.read_exact_at(0, &mut out).is_ok() {

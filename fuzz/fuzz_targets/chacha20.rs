@@ -1,11 +1,12 @@
-//! Every row of ChaCha20 and XChaCha20 against the slow twin, at any counter and offset, and past the end.
+//! Every variant of ChaCha20 and XChaCha20 against the reference implementation, at any counter and offset, also after
+//! the end of the keystream.
 #![no_main]
 
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
-use reference::chacha20 as twin;
+use reference::chacha20 as expected;
 use sealane_fuzz::{check, repeated, rows};
 
-/// Bytes of all blocks.
+/// Length of the keystream in bytes.
 const END: u64 = 64 << 32;
 
 libfuzzer_sys::fuzz_target!(|input: ([u8; 32], [u8; 24], u32, u64, u8, u8, Vec<u8>)| {
@@ -22,8 +23,8 @@ libfuzzer_sys::fuzz_target!(|input: ([u8; 32], [u8; 24], u32, u64, u8, u8, Vec<u
     let short: [u8; 12] = *long.first_chunk().unwrap();
     let [mut plain, mut extended] = [data.clone(), data.clone()];
     if fits {
-        twin::xor_at_vartime(&key, &short, counter, offset, &mut plain);
-        twin::xor_extended_at_vartime(&key, &long, counter, offset, &mut extended);
+        expected::xor_at_vartime(&key, &short, counter, offset, &mut plain);
+        expected::xor_extended_at_vartime(&key, &long, counter, offset, &mut extended);
     }
     let [plain, extended] = [&plain, &extended].map(|want| fits.then_some(&want[..]));
     for (name, features) in rows(chacha20::variants()) {

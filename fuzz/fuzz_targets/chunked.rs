@@ -1,8 +1,8 @@
-//! Damage of any kind to a real file is an error or no damage; all three ways of reading agree.
+//! A damaged file is an error, or the damage is outside the file. All three readers agree.
 #![no_main]
 
 use sealane::Key;
-use sealane::file::{self, Decryptor, EncryptWith, Reader, DecryptWith};
+use sealane::file::{self, DecryptWith, Decryptor, EncryptWith, Reader};
 
 libfuzzer_sys::fuzz_target!(|input: (u16, Vec<(u16, u8)>, u16, Vec<u8>)| {
     let (len, changes, keep, tail) = input;

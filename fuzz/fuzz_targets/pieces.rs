@@ -1,5 +1,5 @@
-//! A message in pieces is the message in one call, wherever it is cut, and no changed one is right: of every
-//! algorithm that is streamed, and of every row of AES-GCM.
+//! A message in pieces equals the message of one call for any lengths of the pieces, and changed messages are rejected,
+//! for every algorithm with a streaming interface and every variant of AES-GCM.
 #![no_main]
 
 use kernels::error::MessageError;
@@ -21,7 +21,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], Vec<u8>, u16, u8, u8, Vec<u16
     let begin = || AeadEncryptor::new(algorithm, key, &nonce);
     let mut encryptor = match begin() {
         Err(Error::Misuse(Misuse::StreamingUnsupported(_))) => return,
-        begun => begun.expect("a good key and nonce"),
+        started => started.expect("a good key and nonce"),
     };
     let Message { aad, plain, cuts } = message;
     let aead = Aead::new(algorithm, &Key::from_bytes(key)).expect("a good key");
@@ -38,10 +38,10 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], Vec<u8>, u16, u8, u8, Vec<u16
         assert!(late.is_ok() || matches!(late, Err(Error::Misuse(Misuse::AadAfterData))));
         assert_eq!(late.is_ok(), found.is_empty(), "{algorithm:?}: additional data after data");
     }
-    assert!(found == ciphertext, "{algorithm:?}: another ciphertext");
-    assert!(encryptor.finalize() == tag, "{algorithm:?}: another tag");
+    assert!(found == ciphertext, "{algorithm:?}: wrong ciphertext");
+    assert!(encryptor.finalize() == tag, "{algorithm:?}: wrong tag");
 
-    // Apart and in place, by turns.
+    // Apart and in place, alternately.
     let open = |nonce: &[u8], aad: &[u8], ciphertext: &[u8], tag: &[u8]| {
         let mut decryptor = AeadDecryptor::new(algorithm, key, nonce).expect("a good key and nonce");
         for piece in pieces(aad, &cuts) {
@@ -60,15 +60,15 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], Vec<u8>, u16, u8, u8, Vec<u16
         (opened, decryptor.finalize(tag))
     };
     let (opened, right) = open(&nonce, &aad, ciphertext, tag);
-    assert!(opened == plain, "{algorithm:?}: another plaintext");
-    assert!(right.is_ok(), "{algorithm:?}: refuses what it sealed");
+    assert!(opened == plain, "{algorithm:?}: wrong plaintext");
+    assert!(right.is_ok(), "{algorithm:?}: rejects its own message");
     let (mut changed, mut aad) = (sealed.clone(), aad);
     let mut bytes: Vec<_> = [&mut changed, &mut aad, &mut nonce].into_iter().flatten().collect();
     let place = usize::from(place) % bytes.len();
     *bytes[place] ^= 1 << (bit % 8);
     let (ciphertext, tag) = changed.split_at(plain.len());
     let (_, right) = open(&nonce, &aad, ciphertext, tag);
-    assert!(matches!(right, Err(Error::Authentication)), "{algorithm:?}: a forged message is right");
+    assert!(matches!(right, Err(Error::Authentication)), "{algorithm:?}: accepts a changed message");
 });
 
 struct Message {
@@ -78,7 +78,7 @@ struct Message {
 }
 
 impl Message {
-    /// Of the kernels' AES-GCM, which takes a nonce of any length.
+    /// Checks the AES-GCM kernel, which accepts nonces of any length.
     fn on_every_row(&self, key: &[u8], nonce: &[u8]) {
         let mut first = None;
         for (name, features) in rows(gcm::variants()) {
@@ -106,9 +106,9 @@ impl Message {
                 assert_eq!(sealing.aad(&[1]), Err(MessageError::LateAssociatedData), "{name}");
             }
             assert!(sealed == data && opened == self.plain, "{name}: other bytes");
-            assert!(sealing.finish() == tag && opening.finish() == tag, "{name}: another tag");
+            assert!(sealing.finish() == tag && opening.finish() == tag, "{name}: wrong tag");
             let first = first.get_or_insert_with(|| (data.clone(), tag));
-            assert!(*first == (data, tag), "{name}: not what the first row makes");
+            assert!(*first == (data, tag), "{name}: differs from the first variant");
         }
     }
 }

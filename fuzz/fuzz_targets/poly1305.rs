@@ -1,11 +1,11 @@
-//! Every row of Poly1305 against the slow twin: any key, any message, cut anywhere.
+//! Every variant of Poly1305 against the reference implementation, with any key, message and lengths of the pieces.
 #![no_main]
 
 use kernels::poly1305::{self, Poly1305};
 use reference::poly1305::tag_vartime;
 use sealane_fuzz::{pieces, repeated, rows};
 
-/// Blocks with which sums carry as far as they can, or reductions go wrong.
+/// Blocks with maximal carries, and blocks at the edges of the reduction.
 const EDGES: [u128; 8] = [u128::MAX, u128::MAX - 1, u128::MAX - 4, 0, 1, 5, u128::MAX << 44, u128::MAX >> 64];
 
 libfuzzer_sys::fuzz_target!(|input: ([u8; 32], u8, u8, Vec<u16>, Vec<u8>)| {
@@ -16,7 +16,7 @@ libfuzzer_sys::fuzz_target!(|input: ([u8; 32], u8, u8, Vec<u16>, Vec<u8>)| {
         key[..16].copy_from_slice(&r.to_le_bytes());
     }
     if edges & 2 > 0 {
-        // All but the last few bytes are edges.
+        // All bytes but the last few are edge cases.
         for block in message.chunks_exact_mut(16) {
             let edge = EDGES[usize::from(block[0]) % EDGES.len()];
             block.copy_from_slice(&edge.to_le_bytes());

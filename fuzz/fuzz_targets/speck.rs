@@ -1,9 +1,9 @@
-//! Every row of Speck against the slow twin: ten sizes, two orders of bytes, blocks and keystreams, at any
-//! counter and offset, and past the end.
+//! Every variant of Speck against the reference implementation: ten sizes, two byte orders, blocks and keystreams, at any
+//! counter and offset, also after the end of the keystream.
 #![no_main]
 
 use kernels::speck::{self, ByteOrder, Size, Speck};
-use reference::speck::{Order, Speck as Twin};
+use reference::speck::{Order, Speck as Reference};
 use sealane_fuzz::{check, repeated, rows};
 
 libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], [u8; 16], u64, u8, u8, Vec<u8>)| {
@@ -11,15 +11,15 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], [u8; 16], u64, u8, u8, Vec<u8
     let data = repeated(data, times, 5000);
     let size = Size::ALL[usize::from(choice) % Size::ALL.len()];
     let block = size.block_len();
-    let (order, twins) =
+    let (order, reference_order) =
         if choice < 128 { (ByteOrder::Big, Order::Big) } else { (ByteOrder::Little, Order::Little) };
     let (key, iv) = (&key[..size.key_len()], &mut iv[..block]);
     if place & 8 > 0 {
-        // Soon the low word overflows, or all of the counter.
+        // The low word, or the whole counter, overflows soon.
         let from = if place & 16 > 0 { block / 2 } else { 0 };
         iv[from..block - 1].fill(0xff);
     }
-    // The keystream's end; 2^64 stands for more, too.
+    // The end of the keystream; 2^64 also stands for longer ones.
     let end: u128 = if block < 8 { (block as u128) << (8 * block) } else { 1 << 64 };
     let offset = match place % 4 {
         0 => offset % 4096,
@@ -29,16 +29,16 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], [u8; 16], u64, u8, u8, Vec<u8
     };
     let fits = u128::from(offset) + data.len() as u128 <= end;
     let whole = data.len().is_multiple_of(block);
-    let twin = Twin::new_vartime(8 * block as u32, key, twins);
+    let cipher = Reference::new_vartime(8 * block as u32, key, reference_order);
     let mut stream = data.clone();
     if fits {
-        twin.xor_at_vartime(iv, offset, &mut stream);
+        cipher.xor_at_vartime(iv, offset, &mut stream);
     }
-    let each = |one: fn(&Twin, &[u8]) -> Vec<u8>| -> Option<Vec<u8>> {
-        whole.then(|| data.chunks(block).flat_map(|block| one(&twin, block)).collect())
+    let each = |one: fn(&Reference, &[u8]) -> Vec<u8>| -> Option<Vec<u8>> {
+        whole.then(|| data.chunks(block).flat_map(|block| one(&cipher, block)).collect())
     };
-    let sealed = each(Twin::encrypt_block_vartime);
-    let opened = each(Twin::decrypt_block_vartime);
+    let sealed = each(Reference::encrypt_block_vartime);
+    let opened = each(Reference::decrypt_block_vartime);
     for (name, features) in rows(speck::variants()) {
         let speck = Speck::new(size, key, order, features).unwrap();
         assert_eq!(speck.variant(), name);

@@ -1,8 +1,8 @@
-//! Speck-Poly1305 against its definition, put together from slow twins; no changed message opens.
+//! Speck-Poly1305 against its definition, built from reference implementations. Changed messages are rejected.
 #![no_main]
 
 use reference::poly1305::tag_vartime;
-use reference::speck::{Order, Speck as Twin};
+use reference::speck::{Order, Speck as Reference};
 use sealane::Error;
 use sealane::hazmat::{Aead, SpeckSize};
 use sealane_fuzz::{check, repeated};
@@ -15,7 +15,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], [u8; 16], u16, u8, u8, Vec<u8
     let aead = || if block < 16 { Aead::new_small_block(size, key) } else { Aead::new(size, key) }.unwrap();
     let nonce = &mut nonce[..aead().nonce_len()];
     if choice >= 128 {
-        // Near the end of the counter.
+        // Near the maximum of the counter.
         nonce[..block.min(12) - 1].fill(0xff);
     }
 
@@ -23,13 +23,13 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], [u8; 16], u16, u8, u8, Vec<u8
     let first = nonce.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
     let fits = block == 16 || first + blocks <= 1 << (8 * block) && blocks <= 1 << (4 * block);
     let (ciphertext, tag) =
-        defined(&Twin::new_vartime(8 * block as u32, key, Order::Big), nonce, &aad, &data);
+        seal_by_definition(&Reference::new_vartime(8 * block as u32, key, Order::Big), nonce, &aad, &data);
     let name = size.name();
-    // A key seals only so much, so each gets an object of its own.
+    // An object limits the number of sealed messages, so each message has its own object.
     check(name, &data, fits.then_some(&ciphertext), |data| {
         let mut found = [0xee; 16];
         let sealed = aead().encrypt_parts(nonce, &aad, data, &mut found);
-        assert_eq!(found, if sealed.is_ok() { tag } else { [0xee; 16] }, "{name}: another tag");
+        assert_eq!(found, if sealed.is_ok() { tag } else { [0xee; 16] }, "{name}: wrong tag");
         sealed
     });
     check(name, &ciphertext, fits.then_some(&data), |data| aead().decrypt_parts(nonce, &aad, data, &tag));
@@ -38,7 +38,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], [u8; 16], u16, u8, u8, Vec<u8
     }
     if block == 16 {
         let sealed = aead().seal(&data, &aad).unwrap();
-        assert!(aead().open(&sealed, &aad).unwrap() == data, "{name}: another plaintext");
+        assert!(aead().open(&sealed, &aad).unwrap() == data, "{name}: wrong plaintext");
     }
 
     let mut body = [ciphertext, tag.to_vec()].concat();
@@ -46,22 +46,21 @@ libfuzzer_sys::fuzz_target!(|input: (u8, [u8; 32], [u8; 16], u16, u8, u8, Vec<u8
     let place = usize::from(place) % bytes.len();
     *bytes[place] ^= 1 << (bit % 8);
     let opened = aead().decrypt(nonce, &body, &aad);
-    // A changed nonce of a small block may be too near to the end.
+    // A changed nonce of a small block may be too close to the maximum of the counter.
     assert!(
         matches!(opened, Err(Error::Authentication))
             || block < 16 && matches!(opened, Err(Error::LimitExceeded(_))),
-        "{name}: opens a forged message"
+        "{name}: opens a changed message"
     );
 });
 
-/// What SpeckEx defines: the one-time key is where the keystream begins, and the tag is that of RFC 8439,
-/// section 2.8.
-fn defined(twin: &Twin, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
+/// Seals as SpeckEx defines it: the keystream begins with the one-time key, and the tag is that of RFC 8439, section 2.8.
+fn seal_by_definition(cipher: &Reference, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
     let mut iv = nonce.to_vec();
-    iv.resize(twin.block_len(), 0);
+    iv.resize(cipher.block_len(), 0);
     let (mut once, mut ciphertext) = ([0; 32], plaintext.to_vec());
-    twin.xor_at_vartime(&iv, 0, &mut once);
-    twin.xor_at_vartime(&iv, 32, &mut ciphertext);
+    cipher.xor_at_vartime(&iv, 0, &mut once);
+    cipher.xor_at_vartime(&iv, 32, &mut ciphertext);
     let mut message = Vec::new();
     for part in [aad, &ciphertext] {
         message.extend(part);

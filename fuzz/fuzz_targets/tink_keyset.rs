@@ -1,4 +1,4 @@
-//! No text makes the reader of keysets panic, and what it takes comes back the same.
+//! The keyset parser does not panic on any text, and a parsed keyset round-trips.
 #![no_main]
 
 use sealane::file::tink::Keyset;

@@ -1,23 +1,23 @@
-//! What several targets share.
+//! Helpers of several targets.
 
 use kernels::cpu::Features;
 use kernels::variant::Variant;
 use providers::InOut;
 
-/// Each row of a table that runs here, with features that pick exactly it.
+/// Returns each variant that this machine can run, with the features that select it.
 pub fn rows(table: impl Iterator<Item = Variant>) -> impl Iterator<Item = (&'static str, Features)> {
     let here = Features::detect();
     table.filter(move |row| row.check(here).is_ok()).map(move |row| (row.name, here.intersection(row.needs)))
 }
 
-/// `bytes` so many times and once more: the fuzzer begins with few and stays there for long.
+/// Repeats `bytes`, because the fuzzer starts with short inputs and extends them slowly.
 pub fn repeated(bytes: Vec<u8>, times: u8, most: usize) -> Vec<u8> {
     let mut bytes = bytes.repeat(1 + usize::from(times));
     bytes.truncate(most);
     bytes
 }
 
-/// `compute` makes `want` of `data`, in place and apart; where there is none, it says so and writes nothing.
+/// Checks that `compute` turns `data` into `want`, in place and apart. Without `want`, it must fail and write nothing.
 pub fn check<E>(
     name: &str,
     data: &[u8],
@@ -27,21 +27,21 @@ pub fn check<E>(
     let (mut here, mut there) = (data.to_vec(), vec![0xee; data.len()]);
     let in_place = compute(InOut::in_place(&mut here)).is_ok();
     let apart = compute(InOut::apart(data, &mut there)).is_ok();
-    assert_eq!([in_place, apart], [want.is_some(); 2], "{name}: past the end, or not");
+    assert_eq!([in_place, apart], [want.is_some(); 2], "{name}: fails at another end");
     if let Some(want) = want {
         assert!(here == want, "{name}: other bytes in place");
         assert!(there == want, "{name}: other bytes apart");
     } else {
-        assert!(here == data && there.iter().all(|byte| *byte == 0xee), "{name}: something was written");
+        assert!(here == data && there.iter().all(|byte| *byte == 0xee), "{name}: written although rejected");
     }
 }
 
-/// `all`, cut where the `cuts` say, in turn; the last piece is what is left. Some are empty.
+/// Splits `all` into pieces with lengths from `cuts`; the last piece has the remaining bytes. Some pieces are empty.
 pub fn pieces<'a>(mut all: &'a [u8], cuts: &[u16]) -> Vec<&'a [u8]> {
     let mut pieces = Vec::new();
     let mut cuts = cuts.iter().cycle().take(1000);
     while let Some(cut) = cuts.next().filter(|_| !all.is_empty()) {
-        // As many small cuts as large ones.
+        // Half of the pieces are short.
         let cut = usize::from(cut >> (cut % 16));
         let (piece, rest) = all.split_at(all.len().min(cut));
         pieces.push(piece);

@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use sealane::Error;
 use sealane::asymmetric::rsa::Oaep;
-use sealane::hybrid::ecies::{self, Config, Curve, Encoding};
-use sealane::hybrid::hpke::{self, Mode, Psk};
+use sealane::hybrid::ecies::{self, Config, Curve, EciesOpener, EciesSealer, Encoding};
+use sealane::hybrid::hpke::{self, HpkeOpener, HpkeSealer, Mode, Psk};
 use sealane::hybrid::rsa::{self, Parts};
-use sealane::hybrid::{self, Terms};
+use sealane::hybrid::{self, Opener, Options, Sealer};
 use sealane::keys::{self, SecretKey};
 
 /// Shadows each buffer argument by its bytes.
@@ -38,11 +38,20 @@ pub(crate) fn hybrid_seal<'py>(
     suite: Option<&str>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     read!(py; data, aad, info);
-    let terms = Terms { aad, info, suite: suite_named(suite)? };
+    let options = Options { info, suite: suite_named(suite)? };
     with_public(public, |public| {
-        let len = hybrid::sealed_len(public, data.len()).map_err(raise)?;
-        fill(py, len, |out| hybrid::seal_into(public, data, &terms, out))
+        sealed(py, &*hybrid::sealer(public, options).map_err(raise)?, data, aad)
     })
+}
+
+fn sealed<'py>(py: Python<'py>, sealer: &dyn Sealer, data: &[u8], aad: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let len = sealer.sealed_len(data.len()).map_err(raise)?;
+    fill(py, len, |out| sealer.seal_into(data, aad, out))
+}
+
+fn opened<'py>(py: Python<'py>, opener: &dyn Opener, blob: &[u8], aad: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let len = opener.opened_len(blob.len()).map_err(raise)?;
+    fill(py, len, |out| opener.open_into(blob, aad, out))
 }
 
 /// See ``sealane.hybrid.open``.
@@ -57,10 +66,9 @@ pub(crate) fn hybrid_open<'py>(
     suite: Option<&str>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     read!(py; blob, aad, info);
-    let terms = Terms { aad, info, suite: suite_named(suite)? };
+    let options = Options { info, suite: suite_named(suite)? };
     with_private(private, |private| {
-        let len = hybrid::opened_len(private, blob.len()).map_err(raise)?;
-        fill(py, len, |out| hybrid::open_into(private, blob, &terms, out))
+        opened(py, &*hybrid::opener(private, options).map_err(raise)?, blob, aad)
     })
 }
 
@@ -85,9 +93,7 @@ pub(crate) fn hpke_seal<'py>(
     let psk = pre_shared(&mut a, psk, &mut b, psk_id)?;
     let sender = sender.map(|key| with_private(key, |key| key.try_into().map_err(raise))).transpose()?;
     let public: hpke::PublicKey = with_public(public, |key| key.try_into().map_err(raise))?;
-    let len = hpke::sealed_len(&public, data.len()).map_err(raise)?;
-    let mode = mode(psk, sender.as_ref());
-    fill(py, len, |out| hpke::seal_as_into(aead, &public, mode, data, aad, info, out))
+    sealed(py, &HpkeSealer { public, aead, mode: mode(psk, sender.as_ref()), info }, data, aad)
 }
 
 /// See ``sealane.hybrid.hpke_open``.
@@ -111,9 +117,7 @@ pub(crate) fn hpke_open<'py>(
     let psk = pre_shared(&mut a, psk, &mut b, psk_id)?;
     let sender = sender.map(|key| with_public(key, |key| key.try_into().map_err(raise))).transpose()?;
     let private: hpke::PrivateKey = with_private(private, |key| key.try_into().map_err(raise))?;
-    let len = hpke::opened_len(&private, blob.len()).map_err(raise)?;
-    let mode = mode(psk, sender.as_ref());
-    fill(py, len, |out| hpke::open_as_into(aead, &private, mode, blob, aad, info, out))
+    opened(py, &HpkeOpener { private, aead, mode: mode(psk, sender.as_ref()), info }, blob, aad)
 }
 
 /// See ``sealane.hybrid.ecies_encrypt``.
@@ -142,8 +146,7 @@ pub(crate) fn ecies_encrypt<'py>(
     let (from_hex, from_bytes) = (ecies::PublicKey::from_hex, ecies::PublicKey::from_bytes);
     let public = hex_or_bytes(config.curve, "pk_hex", pk_hex, from_hex, from_bytes)?;
     read!(py; data);
-    let len = ecies::sealed_len(&config, data.len()).map_err(raise)?;
-    fill(py, len, |out| ecies::seal_into(&config, &public, data, b"", out))
+    sealed(py, &EciesSealer::new(config, public).map_err(raise)?, data, b"")
 }
 
 /// See ``sealane.hybrid.ecies_decrypt``.
@@ -172,9 +175,7 @@ pub(crate) fn ecies_decrypt<'py>(
     let (from_hex, from_bytes) = (ecies::PrivateKey::from_hex, ecies::PrivateKey::from_bytes);
     let private = hex_or_bytes(config.curve, "sk_hex", sk_hex, from_hex, from_bytes)?;
     read!(py; data);
-    let overhead = ecies::sealed_len(&config, 0).map_err(raise)?;
-    let len = data.len().checked_sub(overhead).ok_or_else(|| raise(Error::Truncated))?;
-    fill(py, len, |out| ecies::open_into(&config, &private, data, b"", out))
+    opened(py, &EciesOpener::new(config, private).map_err(raise)?, data, b"")
 }
 
 /// See ``sealane.hybrid.rsa_open_parts``.
@@ -193,7 +194,7 @@ pub(crate) fn rsa_open_parts<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let oaep = named("hash", oaep, &OAEPS)?;
     read!(py; wrapped_key, ciphertext, nonce, tag, aad);
-    let parts = Parts { capsule: wrapped_key, nonce, ciphertext, tag };
+    let parts = Parts { wrapped_key, nonce, ciphertext, tag };
     with_private(private, |private| match private {
         SecretKey::Rsa(key) => {
             fill(py, parts.ciphertext.len(), |out| rsa::open_parts_into(key, oaep, parts, aad, out))

@@ -1,17 +1,17 @@
-//! What is computed: names, lengths and limits of the AEADs.
+//! AEAD algorithms: names, lengths and limits.
 
-/// What the members of one family share.
+/// Facts that the algorithms of one family share.
 struct Family {
     source: &'static str,
     max_plaintext_len: u64,
     max_aad_len: u64,
 }
 
-/// The 32-bit block counter starts at 2 and may not return to 1; lengths are counted in 64 bits of *bits*.
+/// The 32-bit block counter starts at 2 and must not return to 1. Lengths in bits have 64 bits.
 const GCM: Family =
     Family { source: "NIST SP 800-38D", max_plaintext_len: (1 << 36) - 32, max_aad_len: (1 << 61) - 1 };
 const GCM_SIV: Family = Family { source: "RFC 8452", max_plaintext_len: 1 << 36, max_aad_len: 1 << 36 };
-/// The 32-bit block counter starts at 1: block 0 is the Poly1305 key.
+/// The 32-bit block counter starts at 1, since block 0 is the Poly1305 key.
 const CHACHA: Family =
     Family { source: "RFC 8439", max_plaintext_len: (1 << 38) - 64, max_aad_len: u64::MAX };
 const XCHACHA: Family = Family { source: "draft-irtf-cfrg-xchacha-03", ..CHACHA };
@@ -28,7 +28,7 @@ struct Facts {
 
 macro_rules! algorithms {
     ($($algorithm:ident $name:literal $family:ident key $key:literal nonce $nonce:literal;)*) => {
-        /// An AEAD. All of them have tags of 16 bytes.
+        /// An algorithm for authenticated encryption with associated data (AEAD), with tags of 16 bytes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Algorithm {
@@ -66,17 +66,17 @@ algorithms! {
 }
 
 impl Algorithm {
-    /// The name that users type: `"aes-256-gcm"`.
+    /// Returns the name, for example `"aes-256-gcm"`.
     pub const fn name(self) -> &'static str {
         self.facts().name
     }
 
-    /// The algorithm with exactly this name.
+    /// Returns the algorithm with exactly this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
 
-    /// Length of a key in bytes.
+    /// Returns the length of a key in bytes.
     pub const fn key_len(self) -> usize {
         self.facts().key_lens[0]
     }
@@ -86,40 +86,42 @@ impl Algorithm {
         self.facts().key_lens
     }
 
-    /// Bytes of a nonce.
+    /// Returns the length of a nonce in bytes.
     pub const fn nonce_len(self) -> usize {
         self.facts().nonce_len
     }
 
-    /// Bytes of a tag.
+    /// Returns the length of a tag in bytes.
     pub const fn tag_len(self) -> usize {
-        // AEGIS also defines 32-byte tags; nothing here writes them.
+        // AEGIS also defines tags of 32 bytes, which are not supported.
         16
     }
 
-    /// The longest plaintext that its specification allows, in bytes.
+    /// Returns the maximum length in bytes of a plaintext, as the specification defines it.
     pub const fn max_plaintext_len(self) -> u64 {
         self.facts().family.max_plaintext_len
     }
 
-    /// The longest associated data that its specification allows, in bytes.
+    /// Returns the maximum length in bytes of the associated data, as the specification defines it.
     pub const fn max_aad_len(self) -> u64 {
         self.facts().family.max_aad_len
     }
 
-    /// Where it is specified.
+    /// Returns the specification, for example `"RFC 8439"`.
     pub const fn source(self) -> &'static str {
         self.facts().family.source
     }
 
-    /// How many messages one key may seal under random nonces, as a power of two.
+    /// Returns the number of messages that one key may seal under random nonces, as a power of two.
     ///
-    /// Up to that many, two nonces are equal with a chance below 2^-32: by the birthday bound, `2^((bits - 32) / 2)`
-    /// messages. This is the rule of NIST SP 800-38D, section 8.3, for GCM (2^32), of the AEGIS specification for 128-bit
-    /// nonces (2^48) and of the XAES-256-GCM specification (2^80), applied to every nonce length.
+    /// Up to this number, the probability of two equal nonces is below 2^-32. By the birthday bound, it is
+    /// `2^((bits - 32) / 2)` messages. This is the rule of NIST SP 800-38D, section 8.3, for GCM (2^32), of the AEGIS
+    /// specification for 128-bit nonces (2^48) and of the XAES-256-GCM specification (2^80), applied to every nonce
+    /// length.
     ///
-    /// What a repeated nonce costs differs. GCM-SIV shows only whether the two messages were equal; every other
-    /// algorithm here loses the two plaintexts and, with GCM and Poly1305, the means to refuse forgeries.
+    /// The consequence of a repeated nonce depends on the algorithm. GCM-SIV reveals only whether the two messages are
+    /// equal. Every other algorithm reveals both plaintexts, and GCM and Poly1305 also lose their protection against
+    /// forgeries.
     pub const fn max_random_messages_log2(self) -> u32 {
         (self.nonce_len() as u32 * 8 - 32) / 2
     }
@@ -130,7 +132,7 @@ mod test {
     use super::*;
 
     #[test]
-    fn names_lead_back() {
+    fn names_round_trip() {
         for &algorithm in Algorithm::ALL {
             assert_eq!(Algorithm::from_name(algorithm.name()), Some(algorithm));
         }
@@ -138,7 +140,7 @@ mod test {
     }
 
     #[test]
-    fn random_nonces() {
+    fn message_limits_follow_from_the_nonce_length() {
         let log2 = |name: &str| Algorithm::from_name(name).unwrap().max_random_messages_log2();
         assert_eq!([log2("aes-256-gcm"), log2("aegis-128l"), log2("xaes-256-gcm")], [32, 48, 80]);
     }

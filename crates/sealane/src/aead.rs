@@ -1,4 +1,4 @@
-//! Seal and open one message.
+//! Authenticated encryption of one message.
 
 use crate::error::MessagePart;
 use crate::{Algorithm, Error, Key, Misuse, Provider, nonce};
@@ -10,10 +10,20 @@ const MAX_NONCE_LEN: usize = 32;
 /// The length of the tag of every algorithm, in bytes.
 const TAG_LEN: usize = 16;
 
-/// An algorithm with a key. Safe to share between threads and after a fork.
+/// An algorithm with a key. It can be shared between threads and used after a fork.
 ///
-/// A *sealed* message is `nonce || ciphertext || tag` under a fresh random nonce. Calls named `encrypt` and
+/// A *sealed* message is `nonce || ciphertext || tag` under a fresh random nonce. Functions named `encrypt` and
 /// `decrypt` take the nonce from the caller, who must never use one twice with the same key.
+///
+/// ```
+/// use sealane::{Aead, Algorithm, Key};
+///
+/// let aead = Aead::new(Algorithm::ChaCha20Poly1305, &Key::generate(32)?)?;
+/// let sealed = aead.seal(b"hello", b"header")?;
+/// assert_eq!(sealed.len(), 5 + aead.overhead());
+/// assert_eq!(aead.open(&sealed, b"header")?, b"hello");
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub struct Aead {
     algorithm: Algorithm,
     provider: Provider,
@@ -23,17 +33,20 @@ pub struct Aead {
 }
 
 impl Aead {
-    /// An AEAD from the provider that is chosen on this machine: the process default, else `SEALANE_PROVIDER`, else
-    /// the fastest by the lab's record.
+    /// Expands a key with the provider that is selected on this machine: the process default, else
+    /// `SEALANE_PROVIDER`, else the fastest one.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`]; [`Error::ProviderUnavailable`] or [`Error::Environment`] where the environment asks for
-    /// what is not there.
+    /// [`Misuse::KeyLength`]; [`Error::ProviderUnavailable`] or [`Error::Environment`] if the process default or the
+    /// environment names a provider that is not available.
     pub fn new(algorithm: Algorithm, key: &Key) -> Result<Self, Error> {
         Self::with_provider(algorithm, key, None)
     }
 
-    /// The same from `provider`, or an error that lists who is there.
+    /// Expands a key with `provider`, or as [`Self::new`] does if it is `None`.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`]. [`Error::ProviderUnavailable`] lists the providers that are available.
     pub fn with_provider(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
         let entry = providers::choose(algorithm, provider)?;
         Ok(Self {
@@ -45,50 +58,50 @@ impl Aead {
         })
     }
 
-    /// What is computed.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Who computes it.
+    /// Returns the provider that computes the algorithm.
     pub fn provider(&self) -> Provider {
         self.provider
     }
 
-    /// Which build of it.
+    /// Returns the variant of the provider, for example `"vaes512"`.
     pub fn variant(&self) -> &'static str {
         self.variant
     }
 
-    /// Bytes of a nonce.
+    /// Returns the length of a nonce in bytes.
     #[inline]
     pub fn nonce_len(&self) -> usize {
         self.nonce_len
     }
 
-    /// Bytes of a tag.
+    /// Returns the length of a tag in bytes.
     #[inline]
     pub fn tag_len(&self) -> usize {
         TAG_LEN
     }
 
-    /// Bytes by which a sealed message is longer than its plaintext: nonce and tag.
+    /// Returns the number of bytes by which a sealed message is longer than its plaintext: nonce and tag.
     #[inline]
     pub fn overhead(&self) -> usize {
         self.nonce_len + TAG_LEN
     }
 
-    /// The longest plaintext, in bytes.
+    /// Returns the maximum length of a plaintext in bytes.
     pub fn max_plaintext_len(&self) -> u64 {
         self.algorithm.max_plaintext_len()
     }
 
-    // ---- sealed messages: nonce || ciphertext || tag ------------------------------------------------------------
+    // Sealed messages: nonce || ciphertext || tag.
 
     /// Seals `plaintext` under a fresh random nonce.
     ///
     /// # Errors
-    /// [`Error::MessageLength`] past [`Self::max_plaintext_len`].
+    /// [`Error::MessageLength`] above [`Self::max_plaintext_len`].
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; plaintext.len() + self.overhead()];
         self.seal_into(plaintext, &mut sealed, aad)?;
@@ -108,7 +121,7 @@ impl Aead {
     /// Seals into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// [`Misuse::OutputTooShort`], [`Error::MessageLength`]; nothing was written then.
+    /// [`Misuse::OutputTooShort`], [`Error::MessageLength`]. Nothing is written then.
     pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let len = plaintext.len() + self.overhead();
         let out = self.first(out, len)?;
@@ -118,13 +131,13 @@ impl Aead {
         Ok(len)
     }
 
-    /// Seals in place: the plaintext lies at `buffer[nonce_len..][..len]`; the sealed message fills the start of
-    /// `buffer` up to the returned length.
+    /// Seals in place. The plaintext is `buffer[nonce_len..][..len]`; the sealed message is the start of `buffer`, up to
+    /// the returned length.
     ///
     /// # Errors
     /// As [`Self::seal_into`].
     pub fn seal_in_place(&self, buffer: &mut [u8], len: usize, aad: &[u8]) -> Result<usize, Error> {
-        // `len` is the caller's word for it and may be anything; no buffer has the length that this ends at.
+        // `len` is not trusted. The sum saturates at a length that no buffer has.
         let total = len.saturating_add(self.overhead());
         let buffer = self.first(buffer, total)?;
         let (nonce, body) = buffer.split_at_mut(self.nonce_len);
@@ -136,13 +149,13 @@ impl Aead {
     /// Opens into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// [`Error::Authentication`]: `out` holds none of the plaintext. [`Misuse::OutputTooShort`].
+    /// [`Error::Authentication`]: `out` has no byte of the plaintext then. [`Misuse::OutputTooShort`].
     pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let (nonce, ciphertext) = sealed.split_at_checked(self.nonce_len).ok_or(Error::Authentication)?;
         self.decrypt_into(nonce, ciphertext, aad, out)
     }
 
-    /// Opens in place; the plaintext lies where its ciphertext was.
+    /// Opens in place. The plaintext replaces its ciphertext.
     ///
     /// # Errors
     /// [`Error::Authentication`]: the bytes between nonce and tag are zero then.
@@ -154,14 +167,14 @@ impl Aead {
         Ok(data)
     }
 
-    /// A buffer in which up to `capacity` bytes of plaintext are collected and sealed where they lie.
+    /// Returns a buffer for messages of up to `capacity` bytes of plaintext, which are sealed in place.
     pub fn buffer(&self, capacity: usize) -> Buffer<'_> {
         Buffer { aead: self, bytes: vec![0; capacity.saturating_add(self.overhead())] }
     }
 
-    // ---- explicit nonces: ciphertext || tag ---------------------------------------------------------------------
+    // Explicit nonces: ciphertext || tag.
 
-    /// Encrypts under the caller's nonce.
+    /// Encrypts under `nonce`, which must never be used twice with one key.
     ///
     /// # Errors
     /// [`Misuse::NonceLength`], [`Error::MessageLength`].
@@ -172,6 +185,9 @@ impl Aead {
     }
 
     /// Encrypts into the start of `out` and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Those of [`Self::encrypt`]; [`Misuse::OutputTooShort`].
     pub fn encrypt_into(
         &self,
         nonce: &[u8],
@@ -185,7 +201,7 @@ impl Aead {
         Ok(len)
     }
 
-    /// Decrypts under the caller's nonce.
+    /// Decrypts a ciphertext that was encrypted under `nonce`.
     ///
     /// # Errors
     /// [`Error::Authentication`], [`Misuse::NonceLength`].
@@ -198,7 +214,7 @@ impl Aead {
     /// Decrypts into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// [`Error::Authentication`]: `out` holds none of the plaintext.
+    /// Those of [`Self::decrypt`]: `out` has no byte of the plaintext then. [`Misuse::OutputTooShort`].
     pub fn decrypt_into(
         &self,
         nonce: &[u8],
@@ -213,7 +229,7 @@ impl Aead {
         Ok(len)
     }
 
-    // ---- the parts apart: what every call above comes down to ---------------------------------------------------
+    // Nonce, data and tag in separate buffers. All calls above end here.
 
     /// Encrypts `data` under a fresh random nonce. Writes the nonce to `nonce` and the tag to `tag`.
     ///
@@ -311,7 +327,7 @@ impl fmt::Debug for Aead {
     }
 }
 
-/// Room for one message, filled by the caller and sealed without a copy.
+/// A buffer for one message, which is filled by the caller and sealed without a copy. It is wiped on drop.
 ///
 /// ```
 /// # use sealane::{Aead, Algorithm, Key};
@@ -328,16 +344,16 @@ pub struct Buffer<'a> {
 }
 
 impl Buffer<'_> {
-    /// Where the plaintext goes.
+    /// Returns the part of the buffer for the plaintext.
     pub fn plaintext(&mut self) -> &mut [u8] {
         let (from, to) = (self.aead.nonce_len, self.bytes.len() - TAG_LEN);
         &mut self.bytes[from..to]
     }
 
-    /// Seals the first `len` bytes; the result lies in the buffer until the next call.
+    /// Seals the first `len` bytes. The sealed message stays in the buffer until the next call.
     ///
     /// # Errors
-    /// [`Misuse::BufferTooShort`] where the buffer holds fewer bytes.
+    /// [`Misuse::BufferTooShort`] if `len` exceeds the capacity.
     pub fn seal(&mut self, len: usize, aad: &[u8]) -> Result<&[u8], Error> {
         let holds = self.plaintext().len();
         if len > holds {

@@ -1,28 +1,31 @@
-//! A symmetric key: bytes that are wiped when dropped and never shown.
+//! Symmetric keys.
 
 use crate::Error;
 use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// The bytes of a symmetric key. Wiped on drop; never shown.
+/// The bytes of a symmetric key. They are wiped on drop, and `Debug` does not show them.
 #[derive(Clone)]
 pub struct Key(Zeroizing<Box<[u8]>>);
 
 impl Key {
-    /// A copy of `bytes`, which must be uniformly random: never a password.
+    /// Copies a key. Its bytes must be uniformly random; for a password, use [`crate::keys::derive`].
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(Zeroizing::new(bytes.into()))
     }
 
-    /// `len` fresh bytes from the operating system.
+    /// Generates a key of `len` bytes with the random generator of the operating system.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate(len: usize) -> Result<Self, Error> {
         let mut bytes = Zeroizing::new(vec![0; len].into_boxed_slice());
         crate::random::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
-    /// The secret itself.
+    /// Returns the bytes of the key.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

@@ -1,8 +1,13 @@
-//! Encryption at the speed of the hardware.
+//! Encryption of messages, files and streams at the speed of the hardware, in formats that other software reads.
 //!
-//! THE MEANING floor: what users call. A message is sealed by an [`Aead`], or by [`hybrid`] for the holder of a private
-//! key; a file or a stream is encrypted by [`mod@file`], with a key, for people or under a passphrase ([`age`]); keys
-//! live in [`keys`], and what key pairs compute in [`asymmetric`]; raw parts, with the danger in the path, in [`hazmat`].
+//! sealane selects the fastest implementation of an algorithm on this machine, for example AES-GCM with VAES and
+//! AVX-512, and falls back to portable code. Large files use all cores. Every format has an implementation outside this
+//! project: RFC 8439 and NIST messages, age v1, C2SP chunked encryption, Tink streaming AEAD, HPKE and JSON Web Keys.
+//!
+//! # Sealing a message
+//!
+//! [`Aead`] generates the nonce. The sealed message is `nonce || ciphertext || tag`; the associated data is
+//! authenticated and not part of it.
 //!
 //! ```
 //! use sealane::{Aead, Algorithm, Key};
@@ -14,8 +19,55 @@
 //! # Ok::<(), sealane::Error>(())
 //! ```
 //!
-//! Nothing that was not verified reaches a caller: a failed `open` leaves zeros where the plaintext would be.
-//! Everything written here, somebody else's software reads; there is no format of our own.
+//! # Encrypting a file
+//!
+//! [`EncryptWith`](file::EncryptWith) selects the format: a symmetric key, a Tink keyset, or age recipients. The same
+//! value encrypts bytes, paths and streams.
+//!
+//! ```
+//! use sealane::Key;
+//! use sealane::file::{self, DecryptWith, EncryptWith};
+//!
+//! let key = Key::generate(32)?;
+//! let encrypted = file::encrypt(b"hello", &EncryptWith::key(&key, b"backup"))?;
+//! assert_eq!(*file::decrypt(&encrypted, &DecryptWith::key(&key, b"backup"))?, *b"hello");
+//! # Ok::<(), sealane::Error>(())
+//! ```
+//!
+//! # Modules
+//!
+//! | to | use |
+//! |---|---|
+//! | seal messages with a symmetric key | [`Aead`], [`Key`], [`Algorithm`] |
+//! | seal messages for the holder of a private key | [`hybrid`]: HPKE, ECIES, RSA |
+//! | encrypt files, folders and streams, and read ranges of them | [`mod@file`] |
+//! | read and write age files in memory, parse recipients and identities | [`age`] |
+//! | generate, derive, load and save keys | [`keys`] |
+//! | compute with one key pair, for example X25519 or RSA-OAEP | [`asymmetric`] |
+//! | list implementations, or add one from another crate | [`provider`] |
+//! | use raw ciphers, or authenticated messages in pieces | [`hazmat`] |
+//!
+//! # Guarantees
+//!
+//! - **Only verified plaintext is returned.** After a failed `open`, the destination is zero. The one exception is
+//!   [`hazmat::AeadDecryptor`], whose documentation says so.
+//! - **Keys are wiped** when they are dropped, and neither `Debug` nor an error shows them.
+//! - **Nonces are fresh** in every thread and after a fork. A snapshot of a virtual machine can repeat them; use
+//!   AES-GCM-SIV or explicit nonces there.
+//! - **Native code runs in constant time** with respect to keys and plaintext. Each variant passes a self-test before its
+//!   first use; a variant that fails is not used.
+//!
+//! # Errors
+//!
+//! All functions return [`Error`]. An authentication failure is opaque: a wrong key, a wrong nonce and a changed byte
+//! are all [`Error::Authentication`]. [`Error::Misuse`] is a bug in the calling code. Every other error names the thing,
+//! the value that was found and the value that was expected.
+//!
+//! # Limits
+//!
+//! Each algorithm limits the length of a message ([`Algorithm::max_plaintext_len`], for example 64 GiB for AES-GCM) and
+//! the number of messages with random nonces under one key ([`Algorithm::max_random_messages_log2`], for example 2^32
+//! for AES-GCM). The first is enforced. The second cannot be, because other processes may use the same key.
 #![forbid(unsafe_code)]
 
 pub mod aead;

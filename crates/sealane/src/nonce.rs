@@ -1,11 +1,11 @@
-//! Random nonces: fast, from the operating system, never the same in parent and child.
+//! Random nonces that never repeat between threads or between a parent and a forked child.
 //!
-//! A system call per message costs more than sealing it. Each thread keeps 4 KiB of AES-256-CTR keystream under a
-//! key from the operating system that is dropped as soon as the buffer is full, and hands it out once. A forked
-//! child finds the process mark erased by the kernel and throws its copy of the buffer away before it is used.
+//! A system call per message costs more than sealing it. Each thread has a buffer of 4 KiB of AES-256-CTR keystream and
+//! uses every byte once. The key comes from the operating system and is dropped as soon as the buffer is full. After a
+//! fork, the kernel has erased the process mark, so the child discards its copy of the buffer before it uses a byte.
 //!
-//! A snapshot of a whole virtual machine copies the buffer and nothing in the process can notice. Whoever runs from
-//! snapshots wants an algorithm that survives a repeated nonce (AES-GCM-SIV), or explicit nonces.
+//! A snapshot of a virtual machine copies the buffer, and the process cannot detect that. For machines that run from
+//! snapshots, use an algorithm that tolerates a repeated nonce (AES-GCM-SIV), or explicit nonces.
 
 use crate::Error;
 use crate::random::process_mark;
@@ -16,7 +16,7 @@ const BUFFER: usize = 4096;
 
 struct Generator {
     bytes: [u8; BUFFER],
-    /// What was handed out.
+    /// Number of bytes that were used.
     used: usize,
     /// The process mark under which the buffer was filled.
     mark: u64,
@@ -27,12 +27,12 @@ thread_local! {
         const { RefCell::new(Generator { bytes: [0; BUFFER], used: BUFFER, mark: 0 }) };
 }
 
-/// Fills `nonce`, at most [`BUFFER`] bytes, with random bytes that no other call in any process gets.
+/// Fills `nonce`, of at most [`BUFFER`] bytes, with random bytes that no other call in any process gets.
 #[inline]
 pub(crate) fn fill(nonce: &mut [u8]) -> Result<(), Error> {
     GENERATOR
         .try_with(|generator| generator.borrow_mut().take(nonce))
-        // The thread is ending and its buffer is gone.
+        // The thread is ending and its buffer has been dropped.
         .unwrap_or_else(|_| Ok(crate::random::fill(nonce)?))
 }
 
@@ -67,7 +67,7 @@ mod test {
     use std::collections::HashSet;
 
     #[test]
-    fn no_nonce_comes_twice() {
+    fn nonces_do_not_repeat() {
         let draw = || {
             (0..20_000).map(|_| {
                 let mut nonce = [0; 12];
@@ -86,7 +86,7 @@ mod test {
     }
 
     #[test]
-    fn a_new_mark_empties_the_buffer() {
+    fn a_new_process_mark_discards_the_buffer() {
         let mut generator = Generator { bytes: [7; BUFFER], used: 0, mark: 1 };
         let mut nonce = [0; 24];
         generator.take(&mut nonce).unwrap();

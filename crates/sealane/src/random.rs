@@ -1,17 +1,17 @@
-//! Bytes from the operating system, and what tells a forked child from its parent.
+//! Random bytes of the operating system, and a mark that differs between a parent and a forked child.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Fills `out` with bytes fit for keys.
+/// Fills `out` with random bytes for keys.
 pub(crate) fn fill(out: &mut [u8]) -> io::Result<()> {
     getrandom::fill(out).map_err(|e| match e.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
-        None => io::Error::other("the operating system gave no random bytes"),
+        None => io::Error::other("the operating system returned no random bytes"),
     })
 }
 
-/// A number that is the same within one process and different after a fork; never zero.
+/// Returns a number that is constant within one process and changes after a fork. It is never zero.
 #[inline]
 pub(crate) fn process_mark() -> io::Result<u64> {
     match providers::fork_mark() {
@@ -23,7 +23,7 @@ pub(crate) fn process_mark() -> io::Result<u64> {
     }
 }
 
-/// The first use in this process, or the first after a fork. Random, so that no ancestor's mark comes back.
+/// Sets the mark on the first use in this process or after a fork. It is random, so it differs from every ancestor's.
 #[cold]
 fn new_mark(mark: &AtomicU64) -> io::Result<u64> {
     let mut bytes = [0; 8];

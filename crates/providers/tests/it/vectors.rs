@@ -1,4 +1,4 @@
-//! Published vectors against every row.
+//! Published vectors against every entry and every native variant.
 
 use kernels::aegis::{self, Aegis, Kind};
 use kernels::aes::{self, Aes};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use vectors::{AeadCase, Outcome};
 
 #[test]
-fn every_row_reproduces_the_published_vectors() {
+fn every_entry_reproduces_the_published_vectors() {
     let cases = vectors::aead();
     let mut not_applicable: BTreeMap<String, usize> = BTreeMap::new();
     let mut checked = 0;
@@ -37,16 +37,16 @@ fn every_row_reproduces_the_published_vectors() {
     }
     let skipped: usize = not_applicable.values().sum();
     println!(
-        "{} cases: {} on all rows ({checked} checks), {skipped} not applicable",
+        "{} cases: {} on all entries ({checked} checks), {skipped} not applicable",
         cases.len(),
         cases.len() - skipped
     );
-    // GCM with other nonces than 12 bytes, which have a door of their own: 119 in Wycheproof, 6 in its specification.
-    // And 9 for each of the two ChaChas.
+    // Nonces of another length: 119 of GCM in Wycheproof and 6 in its specification, which the next test covers, and 9
+    // for each of the two ChaCha20-Poly1305 algorithms.
     assert_eq!(skipped, 119 + 6 + 9 + 9);
 }
 
-/// All of AES-GCM, through the door for the nonces that no row takes.
+/// All vectors of AES-GCM, with the key that accepts nonces of any length.
 #[test]
 fn aes_gcm_with_any_nonce_reproduces_the_published_vectors() {
     let mut cases = vectors::aead();
@@ -84,7 +84,7 @@ fn check(case: &AeadCase, key: &dyn AeadKey, name: &str) {
         }
         Outcome::Invalid => {
             assert_eq!(opened, Err(AuthenticationError), "{name}: opened");
-            assert!(data.iter().all(|&byte| byte == 0), "{name}: left something");
+            assert!(data.iter().all(|&byte| byte == 0), "{name}: the destination is not zero");
         }
     }
 }
@@ -95,7 +95,7 @@ fn every_variant_of_native_aes_reproduces_the_published_streams() {
     let cases = vectors::aes_ctr();
     for row in aes::variants() {
         if let Err(missing) = row.check(features) {
-            println!("not here: {} lacks {missing}", row.name);
+            println!("not available: {} needs {missing}", row.name);
             continue;
         }
         for case in &cases {
@@ -108,14 +108,14 @@ fn every_variant_of_native_aes_reproduces_the_published_streams() {
     }
 }
 
-/// Also with the nonces that no provider's row takes, and whatever the widest row is.
+/// All nonce lengths and every variant, whichever is the widest on this machine.
 #[test]
 fn every_variant_of_native_aes_gcm_reproduces_the_published_vectors() {
     let gcm = |case: &AeadCase| matches!(&*case.algorithm, "aes-128-gcm" | "aes-192-gcm" | "aes-256-gcm");
-    // An empty nonce is refused one floor up; here it is one like any other.
-    let refused_above = |case: &AeadCase| case.nonce.is_empty() && case.result == Outcome::Invalid;
+    // Providers reject an empty nonce; the kernel accepts it as any other.
+    let rejected_by_providers = |case: &AeadCase| case.nonce.is_empty() && case.result == Outcome::Invalid;
     let mut cases = vectors::aead();
-    cases.retain(|case| gcm(case) && !refused_above(case));
+    cases.retain(|case| gcm(case) && !rejected_by_providers(case));
     assert!(cases.len() > 300);
     every_variant(gcm::variants(), &cases, |key, features| {
         let key = Gcm::new(key, features).unwrap();
@@ -154,7 +154,7 @@ fn every_variant_of_native_aegis_reproduces_the_published_vectors() {
     }
 }
 
-/// Every row of a table of the kernels.
+/// Checks every variant of a kernel.
 fn every_variant<K>(
     table: impl Iterator<Item = Variant>,
     cases: &[AeadCase],
@@ -165,7 +165,7 @@ fn every_variant<K>(
     let features = providers::features().unwrap();
     for row in table {
         if let Err(missing) = row.check(features) {
-            println!("not here: {} lacks {missing}", row.name);
+            println!("not available: {} needs {missing}", row.name);
             continue;
         }
         for case in cases {

@@ -3,13 +3,13 @@
 use crate::{Error, InOut, Misuse};
 use std::fmt;
 
-/// The keystream of AES-128, -192 or -256 in counter mode (NIST SP 800-38A section 6.5), 2^64 bytes of it.
+/// The keystream of AES-128, AES-192 or AES-256 in counter mode (NIST SP 800-38A, section 6.5), up to 2^64 bytes.
 ///
-/// The counter is the whole 16-byte `iv`, big-endian, and wraps modulo 2^128. Byte `p` of the stream belongs
-/// to counter `iv + p / 16`. Safe to share between threads: nothing in it changes.
+/// The counter block is the whole 16-byte `iv`, as a big-endian number that wraps modulo 2^128. Byte `p` of the stream
+/// comes from counter `iv + p / 16`. The value is immutable and can be shared between threads.
 ///
-/// **No authentication.** Whoever flips a bit of the ciphertext flips that bit of the plaintext, and whoever
-/// sees two texts under one keystream sees their difference.
+/// **There is no authentication.** A changed bit of the ciphertext changes the same bit of the plaintext, and two texts
+/// under one keystream reveal their XOR.
 ///
 /// ```
 /// let ctr = sealane::hazmat::AesCtr::new(&[7; 32], &[0; 16])?;
@@ -25,7 +25,7 @@ pub struct AesCtr {
 }
 
 impl AesCtr {
-    /// A keystream.
+    /// Creates a keystream from a key of 16, 24 or 32 bytes and an initial counter block of 16 bytes.
     ///
     /// # Errors
     /// [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
@@ -34,12 +34,12 @@ impl AesCtr {
         Ok(Self { aes: providers::raw::aes(key)?, iv })
     }
 
-    /// Which build computes it.
+    /// Returns the variant in use, for example `"vaes512"`.
     pub fn variant(&self) -> &'static str {
         self.aes.variant()
     }
 
-    /// What the three other calls come down to.
+    /// XORs `data` with the keystream from byte `offset` on.
     ///
     /// # Errors
     /// [`Error::MessageLength`] if the data ends after 2^64 bytes of keystream.
@@ -48,4 +48,4 @@ impl AesCtr {
     }
 }
 
-three_calls!(AesCtr);
+keystream_calls!(AesCtr);

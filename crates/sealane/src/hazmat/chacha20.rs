@@ -1,17 +1,16 @@
 //! ChaCha20 and XChaCha20, at any offset.
 
-use super::{key_of_32, nonce_of};
+use super::{key_array, nonce_array};
 use crate::{Error, InOut, Misuse};
 use providers::raw;
 use std::fmt;
 
-/// The keystream of ChaCha20 (RFC 8439 section 2.4): 2^32 blocks of 64 bytes for a nonce of 12 bytes.
+/// The keystream of ChaCha20 (RFC 8439, section 2.4): 2^32 blocks of 64 bytes per nonce of 12 bytes.
 ///
-/// Byte 0 of the stream is the first of block `counter`. Safe to share between threads: nothing in it
-/// changes.
+/// Byte 0 of the stream is the first byte of block `counter`. The value is immutable and can be shared between threads.
 ///
-/// **No authentication.** Whoever flips a bit of the ciphertext flips that bit of the plaintext, and whoever
-/// sees two texts under one keystream sees their difference.
+/// **There is no authentication.** A changed bit of the ciphertext changes the same bit of the plaintext, and two texts
+/// under one keystream reveal their XOR.
 ///
 /// ```
 /// let stream = sealane::hazmat::ChaCha20::new(&[7; 32], &[0; 12], 1)?;
@@ -25,28 +24,27 @@ pub struct ChaCha20 {
     counter: u32,
 }
 
-/// The keystream of XChaCha20 (draft-irtf-cfrg-xchacha-03): ChaCha20 with a nonce of 24 bytes, which may be
-/// random.
+/// The keystream of XChaCha20 (draft-irtf-cfrg-xchacha-03): ChaCha20 with a nonce of 24 bytes, which may be random.
 ///
-/// Everything else is as with [`ChaCha20`].
+/// Apart from the nonce it behaves as [`ChaCha20`].
 pub struct XChaCha20(pub(super) ChaCha20);
 
 impl ChaCha20 {
-    /// A keystream from a key of 32 bytes and a nonce of 12.
+    /// Creates a keystream from a key of 32 bytes and a nonce of 12 bytes.
     ///
     /// # Errors
     /// [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
     pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self, Error> {
-        let (key, nonce) = (key_of_32(key)?, nonce_of(nonce)?);
+        let (key, nonce) = (key_array(key)?, nonce_array(nonce)?);
         Ok(Self { cipher: raw::chacha20(key)?, nonce, counter })
     }
 
-    /// Which build computes it.
+    /// Returns the variant in use, for example `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.cipher.variant()
     }
 
-    /// What the three other calls come down to.
+    /// XORs `data` with the keystream from byte `offset` on.
     ///
     /// # Errors
     /// [`Error::MessageLength`] if the data needs block 2^32 or a later one.
@@ -56,24 +54,24 @@ impl ChaCha20 {
 }
 
 impl XChaCha20 {
-    /// A keystream from a key of 32 bytes and a nonce of 24.
+    /// Creates a keystream from a key of 32 bytes and a nonce of 24 bytes.
     ///
     /// # Errors
     /// [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
     pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self, Error> {
-        let (key, long) = (key_of_32(key)?, nonce_of::<24>(nonce)?);
-        let (for_key, rest) = long.split_first_chunk().expect("24 bytes");
+        let (key, nonce_24) = (key_array(key)?, nonce_array::<24>(nonce)?);
+        let (hchacha_input, rest) = nonce_24.split_first_chunk().expect("24 bytes");
         let mut nonce = [0; 12];
         nonce[4..].copy_from_slice(rest);
-        Ok(Self(ChaCha20 { cipher: raw::xchacha20(key)?.subkey(for_key), nonce, counter }))
+        Ok(Self(ChaCha20 { cipher: raw::xchacha20(key)?.subkey(hchacha_input), nonce, counter }))
     }
 
-    /// Which build computes it.
+    /// Returns the variant in use, for example `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.0.variant()
     }
 
-    /// What the three other calls come down to.
+    /// XORs `data` with the keystream from byte `offset` on.
     ///
     /// # Errors
     /// [`Error::MessageLength`] if the data needs block 2^32 or a later one.
@@ -82,5 +80,5 @@ impl XChaCha20 {
     }
 }
 
-three_calls!(ChaCha20);
-three_calls!(XChaCha20);
+keystream_calls!(ChaCha20);
+keystream_calls!(XChaCha20);

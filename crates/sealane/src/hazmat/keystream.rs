@@ -1,31 +1,31 @@
-//! What all keystreams have in common: the three ways to call them.
+//! The calls that all keystreams share.
 
-/// The three calls of a keystream over its `xor`, and a `Debug` that shows no secret.
-macro_rules! three_calls {
+/// Implements three calls over the `xor` of a keystream, and a `Debug` that shows no secret.
+macro_rules! keystream_calls {
     ($keystream:ident) => {
         impl $keystream {
-            /// `data` XOR the keystream from byte `offset` on.
+            /// Returns `data` XOR the keystream from byte `offset` on.
             ///
             /// # Errors
-            /// [`Error::MessageLength`] past the end of the keystream: nothing was written, and nothing ever
-            /// wraps.
+            /// [`Error::MessageLength`] if the data ends after the keystream. Nothing is written then, and the
+            /// keystream never wraps.
             pub fn xor_at(&self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Error> {
                 let mut out = vec![0; data.len()];
                 self.xor(offset, InOut::apart(data, &mut out))?;
                 Ok(out)
             }
 
-            /// The same into the start of `out`.
+            /// Writes `data` XOR the keystream to the start of `out`.
             ///
             /// # Errors
-            /// As [`Self::xor_at`]; [`Misuse::OutputTooShort`].
+            /// Those of [`Self::xor_at`]; [`Misuse::OutputTooShort`].
             pub fn xor_into(&self, offset: u64, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
                 let (got, need) = (out.len(), data.len());
                 let out = out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })?;
                 self.xor(offset, InOut::apart(data, out))
             }
 
-            /// The same in place.
+            /// XORs `data` with the keystream in place.
             ///
             /// # Errors
             /// As [`Self::xor_at`].

@@ -1,5 +1,15 @@
-//! Raw parts. They hide nothing from whoever can change the data, and nothing at all when a keystream is used
-//! twice. If you are not sure that you need them, you want [`crate::Aead`] or [`crate::file`].
+//! Raw ciphers and authenticators.
+//!
+//! These parts are dangerous: a keystream without a tag does not detect changes, and a keystream that is used twice
+//! reveals the plaintexts. Use [`crate::Aead`] or [`crate::file`] unless a protocol requires one of these parts.
+//!
+//! | to | use |
+//! |---|---|
+//! | XOR a keystream at any offset | [`AesCtr`], [`ChaCha20`], [`XChaCha20`], [`SpeckCtr`] |
+//! | authenticate one message with a one-time key | [`Poly1305`] |
+//! | encrypt single blocks | [`Speck`] |
+//! | seal one message in pieces | [`AeadEncryptor`], [`AeadDecryptor`] |
+//! | read messages of the library SpeckEx | [`Aead`] |
 
 use crate::Misuse;
 
@@ -21,24 +31,23 @@ pub use providers::raw::{ByteOrder, SpeckSize};
 pub use speck::{Speck, SpeckCtr};
 pub use speck_poly1305::Aead;
 
-/// Bytes of a tag, of every algorithm here.
+/// Length of a tag in bytes, for every algorithm in this module.
 pub const TAG_LEN: usize = 16;
 
-/// Bytes that are encrypted before they are authenticated, or the other way round: they stay in the first
-/// cache.
+/// Number of bytes that are encrypted before they are authenticated, or the reverse. They stay in the L1 cache.
 const PIECE: usize = 8192;
 
-/// A key of 32 bytes.
-fn key_of_32(key: &[u8]) -> Result<&[u8; 32], Misuse> {
+/// Returns a key of 32 bytes as an array.
+fn key_array(key: &[u8]) -> Result<&[u8; 32], Misuse> {
     key.try_into().map_err(|_| Misuse::KeyLength { got: key.len(), want: &[32] })
 }
 
-/// A nonce of `N` bytes.
-fn nonce_of<const N: usize>(nonce: &[u8]) -> Result<[u8; N], Misuse> {
+/// Returns a nonce of `N` bytes as an array.
+fn nonce_array<const N: usize>(nonce: &[u8]) -> Result<[u8; N], Misuse> {
     nonce.try_into().map_err(|_| Misuse::NonceLength { got: nonce.len(), want: N })
 }
 
-/// A tag of 16 bytes.
-fn tag_of(tag: &[u8]) -> Result<&[u8; TAG_LEN], Misuse> {
+/// Returns a tag of 16 bytes as an array.
+fn tag_array(tag: &[u8]) -> Result<&[u8; TAG_LEN], Misuse> {
     tag.try_into().map_err(|_| Misuse::TagLength { got: tag.len(), want: TAG_LEN })
 }

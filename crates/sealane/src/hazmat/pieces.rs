@@ -1,16 +1,16 @@
-//! Authenticated messages in pieces of any length.
+//! Authenticated encryption of one message in pieces of any length.
 
-use super::{ChaCha20, PIECE, Poly1305, XChaCha20, key_of_32, nonce_of, tag_of};
+use super::{ChaCha20, PIECE, Poly1305, XChaCha20, key_array, nonce_array, tag_array};
 use crate::error::MessagePart;
 use crate::{Algorithm, Error, InOut, Misuse};
 use providers::raw::{self, Gcm, GcmStream};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Encrypts one message in pieces: associated data first, then data, then the tag.
+/// Encrypts one message in pieces: first associated data, then data, then the tag.
 ///
-/// For `aes-128-gcm`, `aes-192-gcm`, `aes-256-gcm`, `chacha20-poly1305` and `xchacha20-poly1305`. The
-/// ciphertext is that of one call over the whole, wherever it is cut.
+/// The algorithm is `aes-128-gcm`, `aes-192-gcm`, `aes-256-gcm`, `chacha20-poly1305` or `xchacha20-poly1305`. The
+/// ciphertext and the tag do not depend on the lengths of the pieces.
 ///
 /// **The nonce must never be used twice with one key.**
 ///
@@ -25,22 +25,22 @@ use zeroize::Zeroizing;
 ///
 /// let mut decryptor = AeadDecryptor::new(Algorithm::Aes256Gcm, &[7; 32], &[1; 12])?;
 /// decryptor.aad(b"header")?;
-/// let plaintext = decryptor.update(&ciphertext)?; // not verified
-/// decryptor.finalize(&tag)?; // now it is
+/// let plaintext = decryptor.update(&ciphertext)?; // not verified yet
+/// decryptor.finalize(&tag)?; // verified now
 /// assert_eq!(plaintext, b"attack at dawn");
 /// # Ok::<(), sealane::Error>(())
 /// ```
 pub struct AeadEncryptor(Message);
 
-/// Decrypts one message in pieces, as [`AeadEncryptor`] encrypts it.
+/// Decrypts one message in pieces, the inverse of [`AeadEncryptor`].
 ///
-/// **It releases plaintext that was not verified.** Until [`AeadDecryptor::finalize`] returned `Ok`, what it
-/// gave may be anything that an attacker likes: do not act on it, do not show it, do not parse it, and throw
-/// all of it away when `finalize` fails. [`crate::Aead`] and [`crate::file`] never put you there.
+/// **It releases plaintext that is not verified.** Until [`AeadDecryptor::finalize`] returns `Ok`, an attacker may have
+/// chosen the plaintext: do not act on it, show it or parse it, and discard all of it if `finalize` fails.
+/// [`crate::Aead`] and [`crate::file`] return verified plaintext only.
 pub struct AeadDecryptor(Message);
 
 impl AeadEncryptor {
-    /// Begins a message.
+    /// Starts a message.
     ///
     /// # Errors
     /// [`Misuse::StreamingUnsupported`], [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
@@ -48,12 +48,12 @@ impl AeadEncryptor {
         Message::new(algorithm, key, nonce).map(Self)
     }
 
-    /// What is computed.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.0.algorithm
     }
 
-    /// A piece of associated data.
+    /// Adds a piece of associated data.
     ///
     /// # Errors
     /// [`Misuse::AadAfterData`] after data, [`Error::MessageLength`].
@@ -62,32 +62,32 @@ impl AeadEncryptor {
         Ok(self)
     }
 
-    /// A piece of plaintext becomes a piece of ciphertext of the same length.
+    /// Encrypts a piece of plaintext to a piece of ciphertext of the same length.
     ///
     /// # Errors
-    /// [`Error::MessageLength`] past [`Algorithm::max_plaintext_len`]; nothing was written then.
+    /// [`Error::MessageLength`] above [`Algorithm::max_plaintext_len`]. Nothing is written then.
     pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; piece.len()];
         self.xor(InOut::apart(piece, &mut out))?;
         Ok(out)
     }
 
-    /// The same in place or apart.
+    /// Encrypts a piece of plaintext, in place or to another buffer.
     ///
     /// # Errors
     /// As [`Self::update`].
     pub fn xor(&mut self, piece: InOut<'_>) -> Result<(), Error> {
-        self.0.cover(Way::Encrypt, piece)
+        self.0.apply_keystream(Direction::Encrypt, piece)
     }
 
-    /// The tag.
+    /// Returns the tag.
     pub fn finalize(self) -> [u8; 16] {
         self.0.finish()
     }
 }
 
 impl AeadDecryptor {
-    /// Begins a message.
+    /// Starts a message.
     ///
     /// # Errors
     /// As [`AeadEncryptor::new`].
@@ -95,12 +95,12 @@ impl AeadDecryptor {
         Message::new(algorithm, key, nonce).map(Self)
     }
 
-    /// What is computed.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.0.algorithm
     }
 
-    /// A piece of associated data.
+    /// Adds a piece of associated data.
     ///
     /// # Errors
     /// As [`AeadEncryptor::aad`].
@@ -109,7 +109,7 @@ impl AeadDecryptor {
         Ok(self)
     }
 
-    /// A piece of ciphertext becomes a piece of plaintext, **not verified**.
+    /// Decrypts a piece of ciphertext to a piece of plaintext, which is **not verified**.
     ///
     /// # Errors
     /// As [`AeadEncryptor::update`].
@@ -119,31 +119,31 @@ impl AeadDecryptor {
         Ok(out)
     }
 
-    /// The same in place or apart.
+    /// Decrypts a piece of ciphertext, in place or to another buffer. The plaintext is **not verified**.
     ///
     /// # Errors
     /// As [`AeadEncryptor::update`].
     pub fn xor(&mut self, piece: InOut<'_>) -> Result<(), Error> {
-        self.0.cover(Way::Decrypt, piece)
+        self.0.apply_keystream(Direction::Decrypt, piece)
     }
 
-    /// Whether all of it was what somebody with the key encrypted.
+    /// Verifies the whole message.
     ///
     /// # Errors
-    /// [`Error::Authentication`]: throw away what `update` gave. [`Misuse::TagLength`].
+    /// [`Error::Authentication`]: discard the plaintext of all pieces. [`Misuse::TagLength`].
     pub fn finalize(self, tag: &[u8]) -> Result<(), Error> {
-        let tag = tag_of(tag)?;
+        let tag = tag_array(tag)?;
         if raw::equal(&self.0.finish(), tag) { Ok(()) } else { Err(Error::Authentication) }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Encrypt,
     Decrypt,
 }
 
-/// One message under way.
+/// The state of one message.
 struct Message {
     algorithm: Algorithm,
     construction: Construction,
@@ -162,11 +162,11 @@ impl Message {
             Algorithm::Aes192Gcm => gcm(<&[u8; 24]>::try_from(key).map_err(length(&[24]))?, nonce),
             Algorithm::Aes256Gcm => gcm(<&[u8; 32]>::try_from(key).map_err(length(&[32]))?, nonce),
             Algorithm::ChaCha20Poly1305 => {
-                key_of_32(key)?;
+                key_array(key)?;
                 chacha(ChaCha20::new(key, nonce, 0)?)
             }
             Algorithm::XChaCha20Poly1305 => {
-                key_of_32(key)?;
+                key_array(key)?;
                 chacha(XChaCha20::new(key, nonce, 0)?.0)
             }
             _ => Err(Misuse::StreamingUnsupported(algorithm).into()),
@@ -181,11 +181,11 @@ impl Message {
         }
     }
 
-    fn cover(&mut self, way: Way, piece: InOut<'_>) -> Result<(), Error> {
-        match (&mut self.construction, way) {
-            (Construction::Gcm(stream), Way::Encrypt) => Ok(stream.encrypt(piece)?),
-            (Construction::Gcm(stream), Way::Decrypt) => Ok(stream.decrypt(piece)?),
-            (Construction::ChaCha(message), way) => message.cover(way, piece),
+    fn apply_keystream(&mut self, direction: Direction, piece: InOut<'_>) -> Result<(), Error> {
+        match (&mut self.construction, direction) {
+            (Construction::Gcm(stream), Direction::Encrypt) => Ok(stream.encrypt(piece)?),
+            (Construction::Gcm(stream), Direction::Decrypt) => Ok(stream.decrypt(piece)?),
+            (Construction::ChaCha(message), direction) => message.apply_keystream(direction, piece),
         }
     }
 
@@ -198,26 +198,26 @@ impl Message {
 }
 
 fn gcm(key: &[u8], nonce: &[u8]) -> Result<Construction, Error> {
-    let nonce: [u8; 12] = nonce_of(nonce)?;
+    let nonce: [u8; 12] = nonce_array(nonce)?;
     Ok(Construction::Gcm(GcmStream::begin(raw::gcm(key)?, &nonce)?))
 }
 
-/// The AEAD of RFC 8439, section 2.8, under way.
+/// The state of the AEAD of RFC 8439, section 2.8.
 struct ChaCha {
-    /// From block 0 on: that of the one-time key.
+    /// The keystream from block 0 on, which holds the one-time key.
     keystream: ChaCha20,
     mac: Poly1305,
     aad: u64,
     data: u64,
 }
 
-/// Where the data begins: at block 1.
-const DATA: u64 = 64;
+/// Offset of the data in the keystream: block 1.
+const DATA_OFFSET: u64 = 64;
 
 fn chacha(keystream: ChaCha20) -> Result<Construction, Error> {
-    let mut once = Zeroizing::new([0; 32]);
-    keystream.xor(0, InOut::in_place(&mut *once))?;
-    let mac = Poly1305::new(&*once)?;
+    let mut one_time_key = Zeroizing::new([0; 32]);
+    keystream.xor(0, InOut::in_place(&mut *one_time_key))?;
+    let mac = Poly1305::new(&*one_time_key)?;
     Ok(Construction::ChaCha(Box::new(ChaCha { keystream, mac, aad: 0, data: 0 })))
 }
 
@@ -232,7 +232,7 @@ impl ChaCha {
         Ok(())
     }
 
-    fn cover(&mut self, way: Way, mut data: InOut<'_>) -> Result<(), Error> {
+    fn apply_keystream(&mut self, direction: Direction, mut data: InOut<'_>) -> Result<(), Error> {
         let len = data.len();
         let total = sum(MessagePart::Data, self.data, len, Algorithm::ChaCha20Poly1305.max_plaintext_len())?;
         if self.data == 0 && len > 0 {
@@ -240,15 +240,15 @@ impl ChaCha {
         }
         let mut at = 0;
         while at < len {
-            let offset = DATA + self.data + at as u64;
-            // Every piece but the first begins with a block of the keystream.
+            let offset = DATA_OFFSET + self.data + at as u64;
+            // Every piece but the first starts at a block of the keystream.
             let n = (len - at).min(PIECE - (offset % 64) as usize);
             let mut piece = data.part(at, n);
-            if way == Way::Decrypt {
+            if direction == Direction::Decrypt {
                 self.mac.update(piece.source());
             }
             self.keystream.xor(offset, piece.part(0, n))?;
-            if way == Way::Encrypt {
+            if direction == Direction::Encrypt {
                 self.mac.update(piece.target());
             }
             at += n;
@@ -290,7 +290,7 @@ impl fmt::Debug for AeadDecryptor {
 mod test {
     use super::*;
 
-    /// As after very much data: nobody has 256 GiB for it here.
+    /// Returns the state after so much data, since a test has no 256 GiB.
     fn after(data: u64, aad: u64) -> ChaCha {
         let stream = ChaCha20::new(&[7; 32], &[0; 12], 0).unwrap();
         let Construction::ChaCha(mut message) = chacha(stream).unwrap() else { panic!() };
@@ -299,16 +299,16 @@ mod test {
     }
 
     #[test]
-    fn limits() {
+    fn rejects_messages_above_the_limits() {
         let longest = Algorithm::ChaCha20Poly1305.max_plaintext_len();
         let mut data = [0xee; 40];
-        for way in [Way::Encrypt, Way::Decrypt] {
+        for direction in [Direction::Encrypt, Direction::Decrypt] {
             let mut message = after(longest - 32, 0);
-            let refused = message.cover(way, InOut::in_place(&mut data[..33]));
+            let refused = message.apply_keystream(direction, InOut::in_place(&mut data[..33]));
             assert!(matches!(refused, Err(Error::MessageLength { .. })));
-            assert_eq!(data, [0xee; 40], "written");
-            message.cover(way, InOut::in_place(&mut [0; 32])).unwrap();
-            assert!(message.cover(way, InOut::in_place(&mut data[..1])).is_err());
+            assert_eq!(data, [0xee; 40], "written although rejected");
+            message.apply_keystream(direction, InOut::in_place(&mut [0; 32])).unwrap();
+            assert!(message.apply_keystream(direction, InOut::in_place(&mut data[..1])).is_err());
         }
         assert!(matches!(after(0, u64::MAX).aad(&[0]), Err(Error::MessageLength { .. })));
     }

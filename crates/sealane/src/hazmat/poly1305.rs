@@ -1,14 +1,14 @@
-//! Poly1305.
+//! The one-time authenticator Poly1305.
 
-use super::{ChaCha20, key_of_32, tag_of};
+use super::{ChaCha20, key_array, tag_array};
 use crate::Error;
 use providers::raw;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The one-time authenticator Poly1305 (RFC 8439 section 2.5).
+/// The one-time authenticator Poly1305 (RFC 8439, section 2.5).
 ///
-/// **A key is for one message.** Whoever sees the tags of two messages under one key can forge a third.
+/// **A key is for one message.** The tags of two messages under one key are enough to forge a third.
 ///
 /// ```
 /// use sealane::hazmat::Poly1305;
@@ -27,15 +27,15 @@ pub struct Poly1305 {
 }
 
 impl Poly1305 {
-    /// From a one-time key of 32 bytes.
+    /// Starts a tag with a one-time key of 32 bytes.
     ///
     /// # Errors
     /// [`Misuse::KeyLength`](crate::Misuse::KeyLength), [`Error::SelfTest`].
     pub fn new(key: &[u8]) -> Result<Self, Error> {
-        Ok(Self { mac: raw::poly1305(key_of_32(key)?)? })
+        Ok(Self { mac: raw::poly1305(key_array(key)?)? })
     }
 
-    /// With the one-time key that ChaCha20 makes: the first 32 bytes of its block 0 (RFC 8439 section 2.6).
+    /// Starts a tag with the one-time key of ChaCha20: the first 32 bytes of its block 0 (RFC 8439, section 2.6).
     ///
     /// # Errors
     /// As [`ChaCha20::new`].
@@ -45,37 +45,37 @@ impl Poly1305 {
         Self::new(&*once)
     }
 
-    /// Which build computes it.
+    /// Returns the variant in use, for example `"avx512ifma"`.
     pub fn variant(&self) -> &'static str {
         self.mac.variant()
     }
 
-    /// Goes on with `data`, of any length.
+    /// Adds `data`, of any length, to the message.
     pub fn update(&mut self, data: &[u8]) -> &mut Self {
         self.mac.update(data);
         self
     }
 
-    /// The tag.
+    /// Returns the tag.
     pub fn finalize(self) -> [u8; 16] {
         self.mac.finalize()
     }
 
-    /// Compares the tag with `tag`, in a time that does not depend on either.
+    /// Compares the tag with `tag` in constant time.
     ///
     /// # Errors
     /// [`Error::Authentication`]; [`Misuse::TagLength`](crate::Misuse::TagLength).
     pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
-        let tag = tag_of(tag)?;
+        let tag = tag_array(tag)?;
         if raw::equal(&self.finalize(), tag) { Ok(()) } else { Err(Error::Authentication) }
     }
 
-    /// As in the AEAD of RFC 8439, section 2.8: zeros up to whole blocks of 16 after `len` bytes.
+    /// Pads with zeros to a multiple of 16 bytes after `len` bytes, as the AEAD of RFC 8439, section 2.8, does.
     pub(super) fn pad(&mut self, len: u64) {
         self.update(&[0; 15][..(len.wrapping_neg() % 16) as usize]);
     }
 
-    /// The two lengths at the end, and the tag.
+    /// Pads the data, adds the two lengths and returns the tag of the AEAD.
     pub(super) fn finalize_aead(mut self, aad: u64, data: u64) -> [u8; 16] {
         self.pad(data);
         self.update(&aad.to_le_bytes()).update(&data.to_le_bytes());

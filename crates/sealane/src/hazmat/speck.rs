@@ -1,4 +1,4 @@
-//! Speck: single blocks, and counter mode at any offset.
+//! Speck: single blocks, and the keystream of counter mode at any offset.
 
 use super::{ByteOrder, SpeckSize};
 use crate::{Error, InOut, Misuse};
@@ -8,11 +8,23 @@ use std::fmt;
 /// The block cipher Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers",
 /// ePrint 2013/404).
 ///
-/// In big-endian order blocks and keys are written as that paper prints them. The little-endian order of
-/// NSA's implementation guide, Linux and Crypto++ is the reverse of all bytes of key and block.
+/// In big-endian order, blocks and keys are written as the paper prints them. The little-endian order of the NSA
+/// implementation guide, Linux and Crypto++ is the reverse of all bytes of key and block.
 ///
-/// **No mode**: equal blocks give equal blocks. **Prefer AES or ChaCha20**: they were looked at by more
-/// people, and where the processor helps they are faster.
+/// **This is no mode of operation**: equal plaintext blocks give equal ciphertext blocks. **Prefer AES or ChaCha20**:
+/// they have been analyzed more, and with instructions for them they are faster.
+///
+/// ```
+/// use sealane::InOut;
+/// use sealane::hazmat::{ByteOrder, Speck, SpeckSize};
+///
+/// let speck = Speck::new(SpeckSize::from_name("speck64-128").unwrap(), &[7; 16], ByteOrder::Big)?;
+/// let mut blocks = *b"two blocks of 64";
+/// speck.encrypt_blocks(InOut::in_place(&mut blocks))?;
+/// speck.decrypt_blocks(InOut::in_place(&mut blocks))?;
+/// assert_eq!(&blocks, b"two blocks of 64");
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub struct Speck {
     cipher: raw::Speck,
     size: SpeckSize,
@@ -20,15 +32,15 @@ pub struct Speck {
 
 /// The keystream of Speck in counter mode.
 ///
-/// The counter is the whole block `iv`, **big-endian in both byte orders**, and wraps modulo its 2^bits. The
-/// keystream ends where the counter would come back to its start, or at 2^64 bytes. Safe to share between
-/// threads.
+/// The counter is the whole block `iv`, **big-endian in both byte orders**, and wraps modulo 2^(bits of a block). The
+/// keystream ends where the counter would return to its start, or at 2^64 bytes. The value is immutable and can be
+/// shared between threads.
 ///
-/// **No authentication**, and the same key must not serve [`super::Aead`]: that takes its one-time keys from
-/// this very stream.
+/// **There is no authentication.** Do not use the key of a [`super::Aead`], which takes its one-time keys from the same
+/// keystream.
 ///
-/// **Blocks of 32, 48 and 64 bits are small**: after 2^16, 2^24 or 2^32 of them under one key, whatever the
-/// ivs, a keystream is told from chance. Nothing here counts them.
+/// **Blocks of 32, 48 and 64 bits are small.** After 2^16, 2^24 or 2^32 blocks under one key, with any IVs, a keystream
+/// can be distinguished from random bytes. The blocks are not counted here.
 ///
 /// ```
 /// use sealane::hazmat::{ByteOrder, SpeckCtr, SpeckSize};
@@ -45,7 +57,7 @@ pub struct SpeckCtr {
 }
 
 impl Speck {
-    /// The cipher with a key of [`SpeckSize::key_len`] bytes.
+    /// Expands a key of [`SpeckSize::key_len`] bytes.
     ///
     /// # Errors
     /// [`Misuse::KeyLength`], [`Error::SelfTest`].
@@ -53,30 +65,30 @@ impl Speck {
         Ok(Self { cipher: raw::speck(size, key, order)?, size })
     }
 
-    /// Which build computes it.
+    /// Returns the variant in use, for example `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.cipher.variant()
     }
 
-    /// The name of its size, like `"speck128-256"`.
+    /// Returns the name of the block and key size, for example `"speck128-256"`.
     pub fn name(&self) -> &'static str {
         self.size.name()
     }
 
-    /// Bytes of a block.
+    /// Returns the length of a block in bytes.
     pub fn block_len(&self) -> usize {
         self.size.block_len()
     }
 
-    /// Encrypts each block of `data` by itself.
+    /// Encrypts each block of `data` separately.
     ///
     /// # Errors
-    /// [`Misuse::BlockLength`] where `data` is no whole number of blocks; nothing was written.
+    /// [`crate::Misuse::BlockLength`] if `data` is not a whole number of blocks. Nothing is written then.
     pub fn encrypt_blocks(&self, data: InOut<'_>) -> Result<(), Error> {
         Ok(self.cipher.encrypt_blocks(data)?)
     }
 
-    /// Decrypts each block of `data` by itself.
+    /// Decrypts each block of `data` separately.
     ///
     /// # Errors
     /// As [`Self::encrypt_blocks`].
@@ -84,14 +96,14 @@ impl Speck {
         Ok(self.cipher.decrypt_blocks(data)?)
     }
 
-    /// A keystream of this key.
+    /// XORs `data` with the keystream of counter mode from byte `offset` on.
     pub(super) fn xor_from(&self, iv: &[u8], offset: u64, data: InOut<'_>) -> Result<(), Error> {
         Ok(self.cipher.xor_at(iv, offset, data)?)
     }
 }
 
 impl SpeckCtr {
-    /// A keystream: a key of [`SpeckSize::key_len`] bytes, an `iv` of [`SpeckSize::block_len`].
+    /// Creates a keystream from a key of [`SpeckSize::key_len`] bytes and an `iv` of [`SpeckSize::block_len`] bytes.
     ///
     /// # Errors
     /// [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
@@ -103,21 +115,21 @@ impl SpeckCtr {
         Ok(Self { cipher, iv: iv.to_vec() })
     }
 
-    /// Which build computes it.
+    /// Returns the variant in use, for example `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.cipher.variant()
     }
 
-    /// What the three other calls come down to.
+    /// XORs `data` with the keystream from byte `offset` on.
     ///
     /// # Errors
-    /// [`Error::MessageLength`] past the end of the keystream.
+    /// [`Error::MessageLength`] if the data ends after the keystream.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
         Ok(self.cipher.xor_at(&self.iv, offset, data)?)
     }
 }
 
-three_calls!(SpeckCtr);
+keystream_calls!(SpeckCtr);
 
 impl fmt::Debug for Speck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

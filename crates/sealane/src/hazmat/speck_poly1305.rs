@@ -1,4 +1,4 @@
-//! Speck-Poly1305, as the Elixir library SpeckEx defines it.
+//! Speck-Poly1305 as the Elixir library SpeckEx defines it.
 
 use super::{ByteOrder, PIECE, Poly1305, Speck, SpeckSize, TAG_LEN};
 use crate::error::MessagePart;
@@ -8,21 +8,21 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use zeroize::Zeroizing;
 
-/// Speck in counter mode with a one-time Poly1305 key from the same stream, as SpeckEx has it:
+/// The AEAD of SpeckEx: Speck in counter mode with a one-time Poly1305 key from the same keystream, for example
 /// `"speck128-256-poly1305"`.
 ///
-/// With the keystream `ks` from `iv = nonce || 00000000` on: the one-time key is `ks[..32]`, the ciphertext
-/// is the plaintext XOR `ks[32..]`, and the tag is over what RFC 8439 section 2.8 puts together. A *sealed*
-/// message is `nonce || ciphertext || tag`, as with [`crate::Aead`].
+/// Let `ks` be the keystream from `iv = nonce || 00000000` on. The one-time key is `ks[..32]`, the ciphertext is the
+/// plaintext XOR `ks[32..]`, and the tag covers the input of RFC 8439, section 2.8. A *sealed* message is
+/// `nonce || ciphertext || tag`, as with [`crate::Aead`].
 ///
-/// **Prefer AES or ChaCha20.** Nobody has published an analysis of this construction. [`super::SpeckCtr`]
-/// under the same key and iv has the same keystream: its user gives away the one-time key of a message here.
-/// Never share a key between the two.
+/// **Prefer AES or ChaCha20.** There is no published analysis of this construction. [`super::SpeckCtr`] with the same key
+/// and IV has the same keystream, so its output reveals the one-time key of a message here. Never share a key between
+/// the two.
 ///
-/// **Limits, enforced here.** With blocks of 128 bits: 2^36 - 32 bytes a message, so that the counter never
-/// reaches the nonce, and 2^32 messages. With smaller blocks (see [`Aead::new_small_block`]): 2^(bits / 2)
-/// blocks under one key, and a counter that never passes its end. What was sealed is counted in this object
-/// only: whoever makes a second one from the same key has to count himself.
+/// **Limits, enforced here.** With blocks of 128 bits: 2^36 - 32 bytes per message, so that the counter never reaches the
+/// nonce, and 2^32 messages. With smaller blocks (see [`Aead::new_small_block`]): 2^(bits / 2) blocks under one key, and
+/// a counter that does not wrap. Messages are counted per object. If two objects have the same key, the caller must
+/// count.
 ///
 /// ```
 /// use sealane::hazmat::{Aead, SpeckSize};
@@ -36,92 +36,92 @@ pub struct Aead {
     speck: Speck,
     size: SpeckSize,
     nonce_len: usize,
-    /// What was sealed: messages with large blocks, blocks with small ones.
+    /// Number of sealed messages, or of sealed blocks if blocks are small.
     sealed: AtomicU64,
 }
 
-/// Bytes of the one-time key, where the keystream begins.
-const ONE_TIME_KEY: usize = 32;
-/// Bytes of the longest counter block.
-const BLOCK: usize = 16;
+/// Length in bytes of the one-time key at the start of the keystream.
+const ONE_TIME_KEY_LEN: usize = 32;
+/// Length in bytes of the longest counter block.
+const MAX_BLOCK_LEN: usize = 16;
 
 impl Aead {
-    /// With blocks of 128 bits and nonces of 12 bytes.
+    /// Expands a key for blocks of 128 bits and nonces of 12 bytes.
     ///
     /// # Errors
     /// [`Misuse::SmallBlock`] for the other sizes, [`Misuse::KeyLength`], [`Error::SelfTest`].
     pub fn new(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
-        if size.block_len() < BLOCK {
+        if size.block_len() < MAX_BLOCK_LEN {
             return Err(Misuse::SmallBlock(8 * size.block_len()).into());
         }
-        Self::on(size, key, 12)
+        Self::with_nonce_len(size, key, 12)
     }
 
-    /// With blocks of 32 to 96 bits. **You do not want this**, unless you have to read what somebody wrote
-    /// with it.
+    /// Expands a key for blocks of 32 to 96 bits. **Use this only to read existing messages.**
     ///
-    /// The nonce is the whole counter block, and messages must not overlap: a message takes as many numbers,
-    /// from its nonce on, as it has blocks together with the 32 bytes before it. So nonces are never made
-    /// here: [`Aead::seal`] refuses, and [`Aead::encrypt`] does not.
+    /// The nonce is the whole counter block, and messages must not overlap. A message uses one counter value per block of
+    /// its data and of the one-time key, from its nonce on. Therefore nonces are not generated: [`Aead::seal`] returns an
+    /// error, and [`Aead::encrypt`] takes the nonce from the caller.
     ///
     /// # Errors
     /// [`Misuse::KeyLength`], [`Error::SelfTest`]; [`Misuse::LargeBlock`] for blocks of 128 bits.
     pub fn new_small_block(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
-        if size.block_len() == BLOCK {
+        if size.block_len() == MAX_BLOCK_LEN {
             return Err(Misuse::LargeBlock.into());
         }
-        Self::on(size, key, size.block_len())
+        Self::with_nonce_len(size, key, size.block_len())
     }
 
-    fn on(size: SpeckSize, key: &[u8], nonce_len: usize) -> Result<Self, Error> {
+    fn with_nonce_len(size: SpeckSize, key: &[u8], nonce_len: usize) -> Result<Self, Error> {
         let speck = Speck::new(size, key, ByteOrder::Big)?;
         Ok(Self { speck, size, nonce_len, sealed: AtomicU64::new(0) })
     }
 
-    /// Which Speck it is.
+    /// Returns the block and key size.
     pub fn size(&self) -> SpeckSize {
         self.size
     }
 
-    /// Which build computes it.
+    /// Returns the variant in use, for example `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.speck.variant()
     }
 
-    /// Bytes of a nonce.
+    /// Returns the length of a nonce in bytes.
     pub fn nonce_len(&self) -> usize {
         self.nonce_len
     }
 
-    /// Bytes of a tag.
+    /// Returns the length of a tag in bytes.
     pub fn tag_len(&self) -> usize {
         TAG_LEN
     }
 
-    /// Bytes by which a sealed message is longer than its plaintext: nonce and tag.
+    /// Returns the number of bytes by which a sealed message is longer than its plaintext: nonce and tag.
     pub fn overhead(&self) -> usize {
         self.nonce_len + TAG_LEN
     }
 
-    /// The longest plaintext, in bytes.
+    /// Returns the maximum length of a plaintext in bytes.
     pub fn max_plaintext_len(&self) -> u64 {
-        self.most() * self.size.block_len() as u64 - ONE_TIME_KEY as u64
+        self.limit() * self.size.block_len() as u64 - ONE_TIME_KEY_LEN as u64
     }
 
-    /// The most blocks of a message. And what may be sealed under one key: as many messages, or blocks where
-    /// they are small.
-    fn most(&self) -> u64 {
+    /// Returns the maximum number of blocks of a message. It is also the maximum number of messages under one key, or
+    /// of blocks if blocks are small.
+    fn limit(&self) -> u64 {
         1 << if self.is_small() { 4 * self.size.block_len() } else { 32 }
     }
 
     fn is_small(&self) -> bool {
-        self.size.block_len() < BLOCK
+        self.size.block_len() < MAX_BLOCK_LEN
     }
 
     /// Seals `plaintext` under a fresh random nonce.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`]; [`Misuse::NonceTooShortForRandom`] with small blocks.
+    /// [`Error::MessageLength`]; [`Error::LimitExceeded`] after the last message; [`Misuse::NonceTooShortForRandom`] with
+    /// small blocks.
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; plaintext.len() + self.overhead()];
         let (nonce, body) = sealed.split_at_mut(self.nonce_len);
@@ -139,10 +139,10 @@ impl Aead {
         self.decrypt(nonce, ciphertext, aad)
     }
 
-    /// Encrypts under the caller's nonce, which must never be used twice: `ciphertext || tag`.
+    /// Encrypts under `nonce`, which must never be used twice, to `ciphertext || tag`.
     ///
     /// # Errors
-    /// [`Misuse::NonceLength`], [`Error::LimitExceeded`].
+    /// [`Misuse::NonceLength`], [`Error::MessageLength`], [`Error::LimitExceeded`].
     pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; plaintext.len() + TAG_LEN];
         let (ciphertext, tag) = out.split_at_mut(plaintext.len());
@@ -150,7 +150,7 @@ impl Aead {
         Ok(out)
     }
 
-    /// Decrypts under the caller's nonce.
+    /// Decrypts `ciphertext || tag` that was encrypted under `nonce`.
     ///
     /// # Errors
     /// [`Error::Authentication`], [`Misuse::NonceLength`].
@@ -162,11 +162,10 @@ impl Aead {
         Ok(out)
     }
 
-    /// Seals `data` under a fresh nonce, which is written to `nonce`; the tag goes to `tag`.
+    /// Encrypts `data` under a fresh random nonce. Writes the nonce to `nonce` and the tag to `tag`.
     ///
     /// # Errors
-    /// As [`Self::seal`]; [`Misuse::NonceLength`] and [`Misuse::TagLength`] where `nonce` or `tag` has
-    /// another length.
+    /// Those of [`Self::seal`]; [`Misuse::NonceLength`] and [`Misuse::TagLength`] if `nonce` or `tag` has another length.
     pub fn seal_parts(
         &self,
         nonce: &mut [u8],
@@ -177,7 +176,7 @@ impl Aead {
         if self.is_small() {
             return Err(Misuse::NonceTooShortForRandom.into());
         }
-        let mut fresh = [0; BLOCK];
+        let mut fresh = [0; MAX_BLOCK_LEN];
         let fresh = &mut fresh[..self.nonce_len];
         nonce::fill(fresh)?;
         if nonce.len() != fresh.len() {
@@ -188,10 +187,10 @@ impl Aead {
         Ok(())
     }
 
-    /// Encrypts `data` under `nonce`; the tag goes to `tag`.
+    /// Encrypts `data` under `nonce` and writes the tag to `tag`.
     ///
     /// # Errors
-    /// As [`Self::encrypt`]; [`Misuse::TagLength`] where `tag` has another length.
+    /// Those of [`Self::encrypt`]; [`Misuse::TagLength`] if `tag` has another length.
     pub fn encrypt_parts(
         &self,
         nonce: &[u8],
@@ -215,10 +214,10 @@ impl Aead {
         Ok(())
     }
 
-    /// Decrypts `data` if `tag` fits.
+    /// Decrypts `data` if `tag` matches.
     ///
     /// # Errors
-    /// [`Error::Authentication`]: the destination is zero. [`Misuse::NonceLength`], [`Error::LimitExceeded`].
+    /// [`Error::Authentication`]: the destination is zero. [`Misuse::NonceLength`], [`Error::MessageLength`].
     pub fn decrypt_parts(
         &self,
         nonce: &[u8],
@@ -229,15 +228,15 @@ impl Aead {
         let (message, _) = self.begin(nonce, data.len())?;
         let mut mac = message.mac(aad)?;
         mac.update(data.source());
-        let right = mac.finalize_aead(aad.len() as u64, data.len() as u64);
-        if !tag.try_into().is_ok_and(|tag| raw::equal(&right, tag)) {
+        let expected_tag = mac.finalize_aead(aad.len() as u64, data.len() as u64);
+        if !tag.try_into().is_ok_and(|tag| raw::equal(&expected_tag, tag)) {
             data.target().fill(0);
             return Err(Error::Authentication);
         }
         message.xor(0, data)
     }
 
-    /// A message of `len` bytes, and how many blocks it takes.
+    /// Returns a message of `len` bytes and its number of blocks.
     fn begin(&self, nonce: &[u8], len: usize) -> Result<(Message<'_>, u64), Error> {
         if nonce.len() != self.nonce_len {
             return Err(Misuse::NonceLength { got: nonce.len(), want: self.nonce_len }.into());
@@ -246,50 +245,53 @@ impl Aead {
             let limit = self.max_plaintext_len().into();
             return Err(Error::MessageLength { part: MessagePart::Data, found: len as u128, limit });
         }
-        let mut iv = [0; BLOCK];
+        let mut iv = [0; MAX_BLOCK_LEN];
         iv[..nonce.len()].copy_from_slice(nonce);
-        let blocks = (len as u64 + ONE_TIME_KEY as u64).div_ceil(self.size.block_len() as u64);
+        let blocks = (len as u64 + ONE_TIME_KEY_LEN as u64).div_ceil(self.size.block_len() as u64);
         if self.is_small() {
             let first = u128::from_be_bytes(iv) >> (128 - 8 * nonce.len());
             if first + u128::from(blocks) > 1 << (8 * nonce.len()) {
-                return Err(Error::LimitExceeded("from this nonce on, the counter would pass its end"));
+                return Err(Error::LimitExceeded("the counter of this nonce wraps within the message"));
             }
         }
         Ok((Message { speck: &self.speck, iv, block_len: self.size.block_len() }, blocks))
     }
 
-    /// Counts what is about to be sealed.
+    /// Counts messages or blocks before they are sealed.
     fn count(&self, more: u64) -> Result<(), Error> {
-        let limit = self.most();
+        let limit = self.limit();
         let counted = self.sealed.fetch_update(Relaxed, Relaxed, |sealed| {
             sealed.checked_add(more).filter(|sealed| *sealed <= limit)
         });
         counted
             .map(drop)
-            .map_err(|_| Error::LimitExceeded("this key has sealed as much as is safe: take another"))
+            // The error is the count, which is not useful to the caller.
+            .map_err(|_| {
+                Error::LimitExceeded("this key has sealed the maximum number of messages; take another key")
+            })
     }
 }
 
-/// One message: its keystream.
+/// The keystream of one message.
 struct Message<'a> {
     speck: &'a Speck,
-    iv: [u8; BLOCK],
+    iv: [u8; MAX_BLOCK_LEN],
     block_len: usize,
 }
 
 impl Message<'_> {
-    /// The authenticator, up to the data.
+    /// Starts the authenticator and adds the associated data.
     fn mac(&self, aad: &[u8]) -> Result<Poly1305, Error> {
-        let mut once = Zeroizing::new([0; ONE_TIME_KEY]);
-        self.speck.xor_from(&self.iv[..self.block_len], 0, InOut::in_place(&mut *once))?;
-        let mut mac = Poly1305::new(&*once)?;
+        let mut one_time_key = Zeroizing::new([0; ONE_TIME_KEY_LEN]);
+        self.speck.xor_from(&self.iv[..self.block_len], 0, InOut::in_place(&mut *one_time_key))?;
+        let mut mac = Poly1305::new(&*one_time_key)?;
         mac.update(aad).pad(aad.len() as u64);
         Ok(mac)
     }
 
-    /// XORs the keystream from byte `at` of the data on.
+    /// XORs `data` with the keystream, from byte `at` of the message on.
     fn xor(&self, at: usize, data: InOut<'_>) -> Result<(), Error> {
-        self.speck.xor_from(&self.iv[..self.block_len], (ONE_TIME_KEY + at) as u64, data)
+        self.speck.xor_from(&self.iv[..self.block_len], (ONE_TIME_KEY_LEN + at) as u64, data)
     }
 }
 
@@ -313,7 +315,7 @@ mod test {
     }
 
     #[test]
-    fn limits_by_name() {
+    fn the_maximum_length_follows_from_the_block_size() {
         let longest = |name| aead(name).max_plaintext_len();
         assert_eq!(longest("speck128-256"), (1 << 36) - 32);
         assert_eq!(longest("speck64-128"), (8 << 32) - 32);
@@ -339,12 +341,12 @@ mod test {
     #[test]
     fn small_blocks_are_counted() {
         let a = aead("speck32-64");
-        // 2^16 blocks: 8 for the one-time key and 1 for data.
+        // The limit is 2^16 blocks. A message has 8 for the one-time key and here 1 for the data.
         a.sealed.store((1 << 16) - 9, Relaxed);
         assert!(a.encrypt(&[0; 4], &[0; 5], b"").is_err());
         a.encrypt(&[0; 4], &[0; 4], b"").unwrap();
         assert!(a.encrypt(&[0; 4], b"", b"").is_err());
-        // The counter may reach its end, not pass it.
+        // The counter may reach its maximum but not wrap.
         let a = aead("speck32-64");
         let nonce = |before: u32| before.wrapping_neg().to_be_bytes();
         a.encrypt(&nonce(9), &[0; 4], b"").unwrap();

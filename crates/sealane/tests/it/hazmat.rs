@@ -1,4 +1,4 @@
-//! The raw parts against published answers, and against the ordinary calls.
+//! Raw ciphers against published vectors and against `Aead`.
 
 use sealane::hazmat::{
     Aead, AeadDecryptor, AeadEncryptor, ByteOrder, ChaCha20, Poly1305, Speck, SpeckCtr, SpeckSize, XChaCha20,
@@ -24,7 +24,7 @@ fn chacha20() {
     let sealed = stream.xor_at(0, SUNSCREEN).unwrap();
     assert_eq!(sealed[..16], hex("6e2e359a2568f98041ba0728dd0d6981"));
     assert_eq!(sealed[112..], hex("874d"));
-    // Counter 0 and an offset of one block are the same place.
+    // Counter 0 with an offset of one block is the same position.
     let stream = ChaCha20::new(&count(0, 32), &hex("000000000000004a00000000"), 0).unwrap();
     assert_eq!(stream.xor_at(64, SUNSCREEN).unwrap(), sealed);
     assert_eq!(stream.xor_at(64 + 50, &SUNSCREEN[50..]).unwrap(), sealed[50..]);
@@ -54,7 +54,7 @@ fn chacha20_ends_with_its_last_block() {
         assert!(past(long.xor_in_place(offset, &mut data)), "{offset}");
         assert!(past(from_counter.xor_in_place(offset - (end - 64), &mut data)), "{offset}");
     }
-    assert_eq!(data, [0xee; 65], "written");
+    assert_eq!(data, [0xee; 65], "written although rejected");
 }
 
 /// RFC 8439, sections 2.5.2 and 2.6.2.
@@ -72,7 +72,7 @@ fn poly1305() {
     let mac = || Poly1305::new(&key).unwrap();
     assert!(matches!(mac().verify(&tag), Err(Error::Authentication)));
     assert!(matches!(mac().verify(&tag[1..]), Err(Error::Misuse(Misuse::TagLength { got: 15, want: 16 }))));
-    // The one-time key of 2.6.2.
+    // The one-time key of section 2.6.2.
     let once = hex("8ad5a08b905f81cc815040274ab29471a833b637e3fd0da508dbb8e2fdd1a646");
     let mut a = Poly1305::from_chacha20(&count(0x80, 32), &hex("000000000001020304050607")).unwrap();
     let mut b = Poly1305::new(&once).unwrap();
@@ -89,8 +89,7 @@ struct Known {
     tag: &'static str,
 }
 
-/// What SpeckEx computes, from an independent model of it (no published vector is known): the key is 00 01 02
-/// ….
+/// Outputs of an independent model of SpeckEx, since no published vector is known. The key is 00 01 02 ….
 const KNOWN: [Known; 6] = [
     Known {
         name: "speck32-64",
@@ -162,19 +161,19 @@ fn speck_modes() {
         assert_eq!(aead.decrypt(nonce, &body, b"AAD").unwrap(), PLAIN, "{}", known.name);
         assert_eq!(aead.open(&[nonce, &body].concat(), b"AAD").unwrap(), PLAIN, "{}", known.name);
         for at in 0..body.len() {
-            let mut forged = body.clone();
-            forged[at] ^= 1;
-            let (data, tag) = forged.split_at_mut(PLAIN.len());
+            let mut changed = body.clone();
+            changed[at] ^= 1;
+            let (data, tag) = changed.split_at_mut(PLAIN.len());
             let opened = aead.decrypt_parts(nonce, b"AAD", InOut::in_place(data), tag);
             assert!(matches!(opened, Err(Error::Authentication)));
-            assert_eq!(data, [0; PLAIN.len()], "something is left");
+            assert_eq!(data, [0; PLAIN.len()], "the destination is not zero");
         }
         assert!(matches!(aead.decrypt(nonce, &body, b"aad"), Err(Error::Authentication)));
         assert!(matches!(aead.decrypt(nonce, &body[..15], b""), Err(Error::Authentication)));
     }
 }
 
-/// A counter that wraps, and messages without data or aad.
+/// A counter that wraps, and messages without data or associated data.
 #[test]
 fn speck_128_256() {
     let (size, key) = (size("speck128-256"), count(0, 32));
@@ -188,7 +187,7 @@ fn speck_128_256() {
     assert_eq!(aead.encrypt(&[0; 12], &[0; 16], &[0; 16]).unwrap(), hex(want));
 }
 
-/// Long enough for several pieces, in place and apart.
+/// Messages of several pieces, in place and apart.
 #[test]
 fn speck_aead_of_every_size() {
     let plain = count(3, 20_000);
@@ -209,7 +208,7 @@ fn speck_aead_of_every_size() {
     }
 }
 
-/// The paper's answers; the little-endian order reverses all of it.
+/// The vectors of the paper. The little-endian order reverses all bytes.
 #[test]
 fn speck_blocks() {
     let known = [
@@ -228,7 +227,7 @@ fn speck_blocks() {
     for (name, plain, sealed) in known {
         let size = size(name);
         let word = size.block_len() / 2;
-        // The paper's keys: words of 0 1 2 3, then 8 9 10 11, and so on, the last first.
+        // The keys of the paper: words of 0 1 2 3, then 8 9 10 11, and so on, with the last word first.
         let small: Vec<u8> = (0..size.key_len()).map(|i| (i / word * 8.max(word) + i % word) as u8).collect();
         let key = reversed(&small);
         let (plain, sealed) = (hex(plain), hex(sealed));
@@ -249,19 +248,19 @@ fn speck_blocks() {
 }
 
 #[test]
-fn speck_counters_end() {
+fn speck_keystreams_end_before_the_counter_repeats() {
     let last = u64::MAX - 15;
     let stream = SpeckCtr::new(size("speck128-256"), &[1; 32], &[2; 16], ByteOrder::Little).unwrap();
     assert_eq!(stream.xor_at(last, &[0; 16]).unwrap().len(), 16);
     assert!(matches!(stream.xor_at(last, &[0; 17]), Err(Error::MessageLength { .. })));
-    // 2^32 blocks of 4 bytes, wherever they begin.
+    // 2^32 blocks of 4 bytes, from any initial counter.
     let stream = SpeckCtr::new(size("speck32-64"), &[1; 8], &[0xff; 4], ByteOrder::Big).unwrap();
     assert_eq!(stream.xor_at((4 << 32) - 4, &[0; 4]).unwrap().len(), 4);
     let mut data = [0xee; 5];
     for offset in [(4 << 32) - 4, 4 << 32, u64::MAX - 5] {
         assert!(matches!(stream.xor_in_place(offset, &mut data), Err(Error::MessageLength { .. })));
     }
-    assert_eq!(data, [0xee; 5], "written");
+    assert_eq!(data, [0xee; 5], "written although rejected");
 }
 
 const STREAMED: [Algorithm; 5] = [
@@ -273,7 +272,7 @@ const STREAMED: [Algorithm; 5] = [
 ];
 
 #[test]
-fn pieces_are_one_message() {
+fn pieces_give_the_same_message_as_one_call() {
     for algorithm in STREAMED {
         let key = Key::from_bytes(&count(7, algorithm.key_len()));
         let aead = sealane::Aead::new(algorithm, &key).unwrap();
@@ -306,7 +305,7 @@ fn pieces_are_one_message() {
 }
 
 #[test]
-fn pieces_out_of_order() {
+fn rejects_pieces_out_of_order() {
     for algorithm in STREAMED {
         let (key, nonce) = (vec![1; algorithm.key_len()], vec![2; algorithm.nonce_len()]);
         let mut message = AeadEncryptor::new(algorithm, &key, &nonce).unwrap();
@@ -331,7 +330,7 @@ fn pieces_out_of_order() {
 }
 
 #[test]
-fn wrong_lengths() {
+fn rejects_wrong_lengths() {
     let key = |result: Result<(), Error>, got, want: &[usize]| match result {
         Err(Error::Misuse(Misuse::KeyLength { got: g, want: w })) => assert_eq!((g, w), (got, want)),
         other => panic!("{other:?}"),
@@ -368,19 +367,19 @@ fn wrong_lengths() {
 }
 
 #[test]
-fn nothing_of_the_key_is_printed_and_parts_may_cross_threads() {
-    fn crosses<T: Send + Sync + std::fmt::Debug>(part: &T) {
+fn debug_shows_no_key_and_types_are_send_and_sync() {
+    fn check<T: Send + Sync + std::fmt::Debug>(part: &T) {
         let text = format!("{part:?}");
         assert!(text.ends_with(", .. }") && !text.contains("107") && !text.contains("6b"), "{text}");
     }
     let k = [0x6b; 32];
     let size = size("speck128-256");
-    crosses(&ChaCha20::new(&k, &[0; 12], 0).unwrap());
-    crosses(&XChaCha20::new(&k, &[0; 24], 0).unwrap());
-    crosses(&Poly1305::new(&k).unwrap());
-    crosses(&Speck::new(size, &k, ByteOrder::Big).unwrap());
-    crosses(&SpeckCtr::new(size, &k, &[0; 16], ByteOrder::Big).unwrap());
-    crosses(&Aead::new(size, &k).unwrap());
-    crosses(&AeadEncryptor::new(Algorithm::Aes256Gcm, &k, &[0; 12]).unwrap());
-    crosses(&AeadDecryptor::new(Algorithm::ChaCha20Poly1305, &k, &[0; 12]).unwrap());
+    check(&ChaCha20::new(&k, &[0; 12], 0).unwrap());
+    check(&XChaCha20::new(&k, &[0; 24], 0).unwrap());
+    check(&Poly1305::new(&k).unwrap());
+    check(&Speck::new(size, &k, ByteOrder::Big).unwrap());
+    check(&SpeckCtr::new(size, &k, &[0; 16], ByteOrder::Big).unwrap());
+    check(&Aead::new(size, &k).unwrap());
+    check(&AeadEncryptor::new(Algorithm::Aes256Gcm, &k, &[0; 12]).unwrap());
+    check(&AeadDecryptor::new(Algorithm::ChaCha20Poly1305, &k, &[0; 12]).unwrap());
 }

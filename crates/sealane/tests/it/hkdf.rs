@@ -1,4 +1,4 @@
-//! HKDF as the formats use it: RFC 5869. With SHA-1, which no format of ours has, by AWS-LC.
+//! HKDF (RFC 5869) against its published vectors. AWS-LC computes those with SHA-1, which no supported format uses.
 
 use aws_lc_rs::hkdf as aws_lc;
 use hkdf::Hkdf;

@@ -1,13 +1,14 @@
-//! Messages of RSA and HPKE, whole: sizes, buffers of the caller's, every kind of wrong input.
+//! RSA and HPKE messages: sizes, buffers of the caller, and inputs that must be rejected.
 
 use proptest::prelude::*;
 use sealane::asymmetric::rsa::Oaep;
 use sealane::asymmetric::{p256, rsa, x25519, xwing};
-use sealane::hybrid::{self, hpke};
+use sealane::hybrid::hpke::{self, HpkeOpener, HpkeSealer, Mode};
+use sealane::hybrid::{self, Opener, Sealer};
 use sealane::{Aead, Algorithm, Error, Key, Misuse};
 use std::sync::OnceLock;
 
-/// Made once: it takes a while.
+/// Generated once, because it takes about a second.
 fn rsa_key() -> &'static rsa::PrivateKey {
     static KEY: OnceLock<rsa::PrivateKey> = OnceLock::new();
     KEY.get_or_init(|| rsa::PrivateKey::generate(2048).unwrap())
@@ -21,33 +22,41 @@ fn hpke_keys() -> [hpke::PrivateKey; 3] {
     ]
 }
 
+fn hpke_sealer<'a>(aead: hpke::Aead, public: &hpke::PublicKey, info: &'a [u8]) -> HpkeSealer<'a> {
+    HpkeSealer { public: public.clone(), aead, mode: Mode::Base, info }
+}
+
+fn hpke_opener<'a>(aead: hpke::Aead, private: &hpke::PrivateKey, info: &'a [u8]) -> HpkeOpener<'a> {
+    HpkeOpener { private: private.clone(), aead, mode: Mode::Base, info }
+}
+
 const AEADS: [hpke::Aead; 3] = [hpke::Aead::Aes128Gcm, hpke::Aead::Aes256Gcm, hpke::Aead::ChaCha20Poly1305];
 
 #[test]
-fn rsa_messages_have_the_published_shape() {
+fn rsa_messages_have_the_documented_layout() {
     let public = rsa_key().public();
     for len in [0, 1, 16, 1000, 1 << 16] {
         let plaintext = vec![7; len];
-        let message = hybrid::rsa::seal(&public, &plaintext, b"aad").unwrap();
+        let message = public.seal(&plaintext, b"aad").unwrap();
         assert_eq!(message.len(), 256 + 12 + len + 16);
-        assert_eq!(hybrid::rsa::open(rsa_key(), &message, b"aad").unwrap(), plaintext);
-        // By hand: what follows the capsule is a sealed message of AES-256-GCM.
+        assert_eq!(rsa_key().open(&message, b"aad").unwrap(), plaintext);
+        // Opened step by step: the bytes after the wrapped key are a sealed message of AES-256-GCM.
         let key = rsa_key().unwrap(Oaep::Sha256, b"", &message[..256]).unwrap();
         let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&key)).unwrap();
         assert_eq!(aead.open(&message[256..], b"aad").unwrap(), plaintext);
     }
-    assert_ne!(hybrid::rsa::seal(&public, b"", b"").unwrap(), hybrid::rsa::seal(&public, b"", b"").unwrap());
+    assert_ne!(public.seal(b"", b"").unwrap(), public.seal(b"", b"").unwrap());
 }
 
 #[test]
-fn rsa_refuses_everything_else() {
+fn rsa_rejects_changed_messages() {
     let public = rsa_key().public();
-    let message = hybrid::rsa::seal(&public, b"plaintext", b"aad").unwrap();
+    let message = public.seal(b"plaintext", b"aad").unwrap();
     let refused = |message: &[u8], aad: &[u8]| {
         let mut out = [0xaa; 32];
-        let opened = hybrid::rsa::open_into(rsa_key(), message, aad, &mut out);
+        let opened = rsa_key().open_into(message, aad, &mut out);
         assert!(matches!(opened, Err(Error::Authentication)), "{opened:?}");
-        let len = hybrid::rsa::opened_len(rsa_key(), message.len()).unwrap();
+        let len = rsa_key().opened_len(message.len()).unwrap();
         assert!(out[..len].iter().all(|&byte| byte == 0) && out[len..].iter().all(|&byte| byte == 0xaa));
     };
     refused(&message, b"");
@@ -57,21 +66,21 @@ fn rsa_refuses_everything_else() {
         refused(&changed, b"aad");
     }
     for len in 0..message.len() {
-        match hybrid::rsa::open(rsa_key(), &message[..len], b"aad") {
+        match rsa_key().open(&message[..len], b"aad") {
             Err(Error::Truncated) => assert!(len < 256 + 12 + 16),
             Err(Error::Authentication) => assert!(len >= 256 + 12 + 16),
             other => panic!("{len}: {other:?}"),
         }
     }
-    // Keys of other lengths, which AES has but this message has not, wrapped by somebody else.
+    // Wrapped keys of other lengths, which AES accepts but this format does not.
     for len in [0, 16, 24, 31, 33, 190] {
-        let capsule = public.wrap(Oaep::Sha256, b"", &vec![7; len]).unwrap();
-        refused(&[&capsule[..], &message[256..]].concat(), b"aad");
+        let wrapped_key = public.wrap(Oaep::Sha256, b"", &vec![7; len]).unwrap();
+        refused(&[&wrapped_key[..], &message[256..]].concat(), b"aad");
     }
 }
 
 #[test]
-fn rsa_parts_of_others_are_read() {
+fn rsa_opens_messages_in_parts() {
     let public = rsa_key().public();
     for (key_len, algorithm) in
         [(16, Algorithm::Aes128Gcm), (24, Algorithm::Aes192Gcm), (32, Algorithm::Aes256Gcm)]
@@ -82,8 +91,8 @@ fn rsa_parts_of_others_are_read() {
             .encrypt(&[1; 12], b"plaintext", b"aad")
             .unwrap();
         let (ciphertext, tag) = sealed.split_at(9);
-        let capsule = public.wrap(Oaep::Sha1, b"", &key).unwrap();
-        let parts = hybrid::rsa::Parts { capsule: &capsule, nonce: &[1; 12], ciphertext, tag };
+        let wrapped_key = public.wrap(Oaep::Sha1, b"", &key).unwrap();
+        let parts = hybrid::rsa::Parts { wrapped_key: &wrapped_key, nonce: &[1; 12], ciphertext, tag };
         let open = |oaep, parts, aad: &[u8]| hybrid::rsa::open_parts(rsa_key(), oaep, parts, aad);
         assert_eq!(open(Oaep::Sha1, parts, b"aad").unwrap(), b"plaintext");
         assert!(matches!(open(Oaep::Sha256, parts, b"aad"), Err(Error::Authentication)));
@@ -95,19 +104,20 @@ fn rsa_parts_of_others_are_read() {
         let short = hybrid::rsa::Parts { tag: &tag[..12], ..parts };
         assert!(matches!(open(Oaep::Sha1, short, b"aad"), Err(Error::Misuse(Misuse::TagLength { .. }))));
         let mut out = [0xaa; 10];
-        let forged = hybrid::rsa::Parts { ciphertext: &ciphertext[1..], ..parts };
-        hybrid::rsa::open_parts_into(rsa_key(), Oaep::Sha1, forged, b"aad", &mut out).unwrap_err();
+        let changed = hybrid::rsa::Parts { ciphertext: &ciphertext[1..], ..parts };
+        hybrid::rsa::open_parts_into(rsa_key(), Oaep::Sha1, changed, b"aad", &mut out).unwrap_err();
         assert_eq!(out, [0, 0, 0, 0, 0, 0, 0, 0, 0xaa, 0xaa]);
         assert_eq!(format!("{parts:?}"), "Parts([256, 12, 9, 16] bytes)");
     }
-    let capsule = public.wrap(Oaep::Sha1, b"", &[9; 20]).unwrap();
-    let parts = hybrid::rsa::Parts { capsule: &capsule, nonce: &[1; 12], ciphertext: b"", tag: &[0; 16] };
+    let wrapped_key = public.wrap(Oaep::Sha1, b"", &[9; 20]).unwrap();
+    let parts =
+        hybrid::rsa::Parts { wrapped_key: &wrapped_key, nonce: &[1; 12], ciphertext: b"", tag: &[0; 16] };
     assert!(matches!(hybrid::rsa::open_parts(rsa_key(), Oaep::Sha1, parts, b""), Err(Error::Authentication)));
 }
 
-/// The notebook's form among them: SHA-1 and nonces of 16 bytes.
+/// The cases include the defaults of PyCryptodome: SHA-1 and nonces of 16 bytes.
 #[test]
-fn rsa_parts_of_pycryptodome_are_read() {
+fn rsa_opens_parts_of_pycryptodome() {
     let cases = vectors::rsa_parts();
     for case in &cases {
         let key = rsa::PrivateKey::from_pkcs8(&case.key).unwrap();
@@ -117,7 +127,7 @@ fn rsa_parts_of_pycryptodome_are_read() {
             other => panic!("no hash {other}"),
         };
         let parts = hybrid::rsa::Parts {
-            capsule: &case.wrapped_key,
+            wrapped_key: &case.wrapped_key,
             nonce: &case.nonce,
             ciphertext: &case.ciphertext,
             tag: &case.tag,
@@ -129,13 +139,13 @@ fn rsa_parts_of_pycryptodome_are_read() {
 }
 
 #[test]
-fn hpke_messages_are_encapsulation_and_ciphertext() {
+fn hpke_messages_are_enc_and_ciphertext() {
     for (key, len) in hpke_keys().iter().zip([32, 65, 1120]) {
         for aead in AEADS {
             for plaintext in [vec![], vec![7; 1000]] {
-                let message = hpke::seal(aead, &key.public(), &plaintext, b"aad", b"info").unwrap();
+                let message = hpke_sealer(aead, &key.public(), b"info").seal(&plaintext, b"aad").unwrap();
                 assert_eq!(message.len(), len + plaintext.len() + 16);
-                assert_eq!(hpke::open(aead, key, &message, b"aad", b"info").unwrap(), plaintext);
+                assert_eq!(hpke_opener(aead, key, b"info").open(&message, b"aad").unwrap(), plaintext);
                 let (sent, ciphertext) = message.split_at(len);
                 let opened = sealane::asymmetric::hpke::open(key, aead, sent, b"info", b"aad", ciphertext);
                 assert_eq!(opened.unwrap(), plaintext);
@@ -145,14 +155,14 @@ fn hpke_messages_are_encapsulation_and_ciphertext() {
 }
 
 #[test]
-fn hpke_refuses_everything_else() {
+fn hpke_rejects_changed_messages() {
     let aead = hpke::Aead::Aes256Gcm;
     for key in hpke_keys() {
-        let message = hpke::seal(aead, &key.public(), b"plaintext", b"aad", b"info").unwrap();
+        let message = hpke_sealer(aead, &key.public(), b"info").seal(b"plaintext", b"aad").unwrap();
         let least = message.len() - 9;
         let refused = |aead, message: &[u8], aad: &[u8], info: &[u8]| {
             let mut out = [0xaa; 32];
-            let opened = hpke::open_into(aead, &key, message, aad, info, &mut out);
+            let opened = hpke_opener(aead, &key, info).open_into(message, aad, &mut out);
             assert!(matches!(opened, Err(Error::Authentication)), "{opened:?}");
             let len = message.len() - least;
             assert!(out[..len].iter().all(|&byte| byte == 0) && out[len..].iter().all(|&byte| byte == 0xaa));
@@ -166,7 +176,7 @@ fn hpke_refuses_everything_else() {
             refused(aead, &changed, b"aad", b"info");
         }
         for len in (0..message.len()).step_by(3).chain(least - 3..message.len()) {
-            match hpke::open(aead, &key, &message[..len], b"aad", b"info") {
+            match hpke_opener(aead, &key, b"info").open(&message[..len], b"aad") {
                 Err(Error::Truncated) => assert!(len < least),
                 Err(Error::Authentication) => assert!(len >= least),
                 other => panic!("{len}: {other:?}"),
@@ -176,38 +186,41 @@ fn hpke_refuses_everything_else() {
 }
 
 #[test]
-fn buffers_of_the_callers() {
+fn seals_and_opens_into_buffers() {
     let (key, public) = (rsa_key(), rsa_key().public());
-    let need = hybrid::rsa::sealed_len(&public, 100).unwrap();
+    let need = public.sealed_len(100).unwrap();
     let mut out = vec![0xaa; need + 5];
-    assert_eq!(hybrid::rsa::seal_into(&public, &[7; 100], b"", &mut out).unwrap(), need);
+    assert_eq!(public.seal_into(&[7; 100], b"", &mut out).unwrap(), need);
     assert_eq!(out[need..], [0xaa; 5]);
     let mut opened = [0xaa; 105];
-    assert_eq!(hybrid::rsa::open_into(key, &out[..need], b"", &mut opened).unwrap(), 100);
+    assert_eq!(key.open_into(&out[..need], b"", &mut opened).unwrap(), 100);
     assert!(opened[..100] == [7; 100] && opened[100..] == [0xaa; 5]);
-    let short = hybrid::rsa::seal_into(&public, &[7; 100], b"", &mut out[..need - 1]);
+    let short = public.seal_into(&[7; 100], b"", &mut out[..need - 1]);
     assert!(
         matches!(short, Err(Error::Misuse(Misuse::OutputTooShort { got, need: n })) if (got, n) == (need - 1, need))
     );
-    let short = hybrid::rsa::open_into(key, &out[..need], b"", &mut opened[..99]);
+    let short = key.open_into(&out[..need], b"", &mut opened[..99]);
     assert!(matches!(short, Err(Error::Misuse(Misuse::OutputTooShort { got: 99, need: 100 }))));
-    assert!(matches!(hybrid::rsa::sealed_len(&public, usize::MAX), Err(Error::LimitExceeded(_))));
+    assert!(matches!(public.sealed_len(usize::MAX), Err(Error::LimitExceeded(_))));
 
     let aead = hpke::Aead::default();
     for key in hpke_keys() {
         let public = key.public();
-        let need = hpke::sealed_len(&public, 100).unwrap();
+        let need = hpke_sealer(aead, &public, b"").sealed_len(100).unwrap();
         let mut out = vec![0xaa; need + 5];
-        assert_eq!(hpke::seal_into(aead, &public, &[7; 100], b"", b"", &mut out).unwrap(), need);
+        assert_eq!(hpke_sealer(aead, &public, b"").seal_into(&[7; 100], b"", &mut out).unwrap(), need);
         assert_eq!(out[need..], [0xaa; 5]);
         let mut opened = [0xaa; 105];
-        assert_eq!(hpke::open_into(aead, &key, &out[..need], b"", b"", &mut opened).unwrap(), 100);
+        assert_eq!(hpke_opener(aead, &key, b"").open_into(&out[..need], b"", &mut opened).unwrap(), 100);
         assert!(opened[..100] == [7; 100] && opened[100..] == [0xaa; 5]);
-        let short = hpke::seal_into(aead, &public, &[7; 100], b"", b"", &mut out[..need - 1]);
+        let short = hpke_sealer(aead, &public, b"").seal_into(&[7; 100], b"", &mut out[..need - 1]);
         assert!(matches!(short, Err(Error::Misuse(Misuse::OutputTooShort { .. }))));
-        let short = hpke::open_into(aead, &key, &out[..need], b"", b"", &mut opened[..99]);
+        let short = hpke_opener(aead, &key, b"").open_into(&out[..need], b"", &mut opened[..99]);
         assert!(matches!(short, Err(Error::Misuse(Misuse::OutputTooShort { .. }))));
-        assert!(matches!(hpke::sealed_len(&public, usize::MAX), Err(Error::LimitExceeded(_))));
+        assert!(matches!(
+            hpke_sealer(aead, &public, b"").sealed_len(usize::MAX),
+            Err(Error::LimitExceeded(_))
+        ));
     }
 }
 
@@ -215,27 +228,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_was_sealed_is_opened(
+    fn sealed_messages_round_trip(
         plaintext in proptest::collection::vec(any::<u8>(), 0..2000),
         aad in proptest::collection::vec(any::<u8>(), 0..50),
         info in proptest::collection::vec(any::<u8>(), 0..50),
         aead in proptest::sample::select(&AEADS[..]),
     ) {
-        let message = hybrid::rsa::seal(&rsa_key().public(), &plaintext, &aad).unwrap();
-        prop_assert_eq!(&hybrid::rsa::open(rsa_key(), &message, &aad).unwrap(), &plaintext);
+        let message = rsa_key().public().seal(&plaintext, &aad).unwrap();
+        prop_assert_eq!(&rsa_key().open(&message, &aad).unwrap(), &plaintext);
         for key in hpke_keys() {
-            let message = hpke::seal(aead, &key.public(), &plaintext, &aad, &info).unwrap();
-            prop_assert_eq!(&hpke::open(aead, &key, &message, &aad, &info).unwrap(), &plaintext);
+            let message = hpke_sealer(aead, &key.public(), &info).seal(&plaintext, &aad).unwrap();
+            prop_assert_eq!(&hpke_opener(aead, &key, &info).open(&message, &aad).unwrap(), &plaintext);
         }
     }
 
     #[test]
-    fn nothing_else_panics(bytes in proptest::collection::vec(any::<u8>(), 0..1500)) {
-        prop_assert!(hybrid::rsa::open(rsa_key(), &bytes, b"").is_err());
+    fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..1500)) {
+        prop_assert!(rsa_key().open(&bytes, b"").is_err());
         prop_assert!(rsa::PrivateKey::from_pkcs8(&bytes).is_err());
         prop_assert!(rsa::PublicKey::from_spki(&bytes).is_err());
         for key in hpke_keys() {
-            prop_assert!(hpke::open(hpke::Aead::Aes256Gcm, &key, &bytes, b"", b"").is_err());
+            prop_assert!(hpke_opener(hpke::Aead::Aes256Gcm, &key, b"").open(&bytes, b"").is_err());
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Messages whose suite follows from the key: all kinds of keys, and what one kind knows and another does not.
+//! Messages whose suite follows from the key, for every type of key.
 
 use sealane::asymmetric::hpke;
-use sealane::hybrid::{self, Terms, ecies, rsa};
+use sealane::hybrid::{self, Opener, Options, Sealer, ecies};
 use sealane::keys::{Kind, PublicKey, SecretKey};
 use sealane::{Error, Misuse};
 
@@ -20,23 +20,24 @@ fn pair(kind: Kind) -> (SecretKey, PublicKey) {
 }
 
 #[test]
-fn there_and_back() {
+fn every_key_type_round_trips() {
     for (kind, overhead) in KINDS {
         let (secret, public) = pair(kind);
-        let terms = Terms { aad: b"header", ..Terms::default() };
+        let sealer = hybrid::sealer(&public, Options::default()).unwrap();
+        let opener = hybrid::opener(&secret, Options::default()).unwrap();
         for len in [0, 1, 140, 4096, 1 << 20] {
             let plaintext = vec![3; len];
-            let message = hybrid::seal(&public, &plaintext, &terms).unwrap();
+            let message = sealer.seal(&plaintext, b"header").unwrap();
             assert_eq!(message.len(), len + overhead, "{kind}");
-            assert_eq!(hybrid::sealed_len(&public, len).unwrap(), message.len());
-            assert_eq!(hybrid::opened_len(&secret, message.len()).unwrap(), len);
-            assert_eq!(hybrid::open(&secret, &message, &terms).unwrap(), plaintext);
-            // Into buffers of the caller's, which are longer; what follows stays as it was.
+            assert_eq!(sealer.sealed_len(len).unwrap(), message.len());
+            assert_eq!(opener.opened_len(message.len()).unwrap(), len);
+            assert_eq!(opener.open(&message, b"header").unwrap(), plaintext);
+            // Into longer buffers: the bytes after the message are not written.
             let mut out = vec![9; message.len() + 7];
-            assert_eq!(hybrid::seal_into(&public, &plaintext, &terms, &mut out).unwrap(), message.len());
+            assert_eq!(sealer.seal_into(&plaintext, b"header", &mut out).unwrap(), message.len());
             assert_eq!(out[message.len()..], [9; 7]);
             let mut back = vec![9; len + 7];
-            let opened = hybrid::open_into(&secret, &out[..message.len()], &terms, &mut back);
+            let opened = opener.open_into(&out[..message.len()], b"header", &mut back);
             assert_eq!(opened.unwrap(), len);
             assert_eq!((&back[..len], &back[len..]), (&plaintext[..], &[9; 7][..]));
         }
@@ -44,16 +45,17 @@ fn there_and_back() {
 }
 
 #[test]
-fn it_is_the_suite_that_the_table_says() {
-    let terms = Terms { aad: b"aad", ..Terms::default() };
+fn the_key_selects_the_suite() {
     let seal = |kind| {
         let (secret, public) = pair(kind);
-        (secret, hybrid::seal(&public, b"hello", &terms).unwrap())
+        let message = hybrid::sealer(&public, Options::default()).unwrap().seal(b"hello", b"aad").unwrap();
+        (secret, message)
     };
     let (SecretKey::Rsa(key), message) = seal(Kind::Rsa2048) else { panic!() };
-    assert_eq!(rsa::open(&key, &message, b"aad").unwrap(), b"hello");
+    assert_eq!(key.open(&message, b"aad").unwrap(), b"hello");
     let (SecretKey::Secp256k1(key), message) = seal(Kind::Secp256k1) else { panic!() };
-    assert_eq!(ecies::open(&ecies::Config::default(), &key.into(), &message, b"aad").unwrap(), b"hello");
+    let opener = ecies::EciesOpener::new(ecies::Config::default(), key.into()).unwrap();
+    assert_eq!(opener.open(&message, b"aad").unwrap(), b"hello");
     for kind in [Kind::X25519, Kind::P256, Kind::XWing] {
         let (secret, message) = seal(kind);
         let key = hpke::PrivateKey::try_from(&secret).unwrap();
@@ -64,86 +66,90 @@ fn it_is_the_suite_that_the_table_says() {
 }
 
 #[test]
-fn everything_else_is_refused() {
+fn rejects_other_keys_and_changed_messages() {
     for (kind, overhead) in KINDS {
         let ((secret, public), (other, _)) = (pair(kind), pair(kind));
-        let terms = Terms { aad: b"header", ..Terms::default() };
-        let message = hybrid::seal(&public, b"plaintext", &terms).unwrap();
-        let refused = |key: &SecretKey, message: &[u8], terms: &Terms<'_>| {
+        let sealer = hybrid::sealer(&public, Options::default()).unwrap();
+        let message = sealer.seal(b"plaintext", b"header").unwrap();
+        let refused = |key: &SecretKey, message: &[u8], aad: &[u8]| {
             let mut out = vec![9; message.len()];
-            let error = hybrid::open_into(key, message, terms, &mut out).unwrap_err();
+            let opener = hybrid::opener(key, Options::default()).unwrap();
+            let error = opener.open_into(message, aad, &mut out).unwrap_err();
             assert!(!out.starts_with(b"plain"), "{kind}");
             error
         };
-        assert!(matches!(refused(&other, &message, &terms), Error::Authentication), "{kind}");
-        assert!(matches!(refused(&secret, &message, &Terms::default()), Error::Authentication), "{kind}");
+        assert!(matches!(refused(&other, &message, b"header"), Error::Authentication), "{kind}");
+        assert!(matches!(refused(&secret, &message, b""), Error::Authentication), "{kind}");
         let mut changed = message.clone();
         *changed.last_mut().unwrap() ^= 1;
-        assert!(matches!(refused(&secret, &changed, &terms), Error::Authentication), "{kind}");
+        assert!(matches!(refused(&secret, &changed, b"header"), Error::Authentication), "{kind}");
         for len in [0, 1, overhead - 1] {
-            assert!(matches!(refused(&secret, &message[..len], &terms), Error::Truncated), "{kind} {len}");
+            assert!(matches!(refused(&secret, &message[..len], b"header"), Error::Truncated), "{kind} {len}");
         }
         let mut short = vec![0; message.len() - 1];
-        let refused = hybrid::seal_into(&public, b"plaintext", &terms, &mut short);
+        let refused = sealer.seal_into(b"plaintext", b"header", &mut short);
         assert!(matches!(refused, Err(Error::Misuse(Misuse::OutputTooShort { .. }))), "{kind}");
     }
 }
 
 #[test]
-fn info_and_suite_are_those_of_hpke() {
+fn info_and_suite_are_options_of_hpke() {
     for (kind, _) in KINDS {
         let (secret, public) = pair(kind);
         for suite in [hpke::Aead::Aes128Gcm, hpke::Aead::ChaCha20Poly1305] {
-            let terms = Terms { aad: b"", info: b"exchange", suite: Some(suite) };
+            let options = Options { info: b"exchange", suite: Some(suite) };
             if matches!(kind, Kind::Rsa2048 | Kind::Secp256k1) {
-                for terms in [Terms { suite: None, ..terms }, Terms { info: b"", ..terms }] {
-                    let refused = hybrid::seal(&public, b"", &terms);
-                    assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{kind}");
-                    let message = hybrid::seal(&public, b"", &Terms::default()).unwrap();
-                    let refused = hybrid::open(&secret, &message, &terms);
-                    assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{kind}");
+                for options in [Options { suite: None, ..options }, Options { info: b"", ..options }] {
+                    assert!(unsuitable(hybrid::sealer(&public, options)), "{kind}");
+                    assert!(unsuitable(hybrid::opener(&secret, options)), "{kind}");
                 }
                 continue;
             }
-            let message = hybrid::seal(&public, b"hello", &terms).unwrap();
-            assert_eq!(hybrid::open(&secret, &message, &terms).unwrap(), b"hello");
-            for other in [Terms { info: b"other", ..terms }, Terms { suite: None, ..terms }] {
-                assert!(matches!(hybrid::open(&secret, &message, &other), Err(Error::Authentication)));
+            let message = hybrid::sealer(&public, options).unwrap().seal(b"hello", b"").unwrap();
+            assert_eq!(hybrid::opener(&secret, options).unwrap().open(&message, b"").unwrap(), b"hello");
+            for other in [Options { info: b"other", ..options }, Options { suite: None, ..options }] {
+                let opened = hybrid::opener(&secret, other).unwrap().open(&message, b"");
+                assert!(matches!(opened, Err(Error::Authentication)));
             }
         }
     }
 }
 
+fn unsuitable<T>(result: Result<T, Error>) -> bool {
+    matches!(result, Err(Error::Misuse(Misuse::UnsuitableKey(_))))
+}
+
 #[test]
-fn keys_that_are_not_for_messages() {
-    let misuse =
-        |result: Result<Vec<u8>, Error>| matches!(result, Err(Error::Misuse(Misuse::UnsuitableKey(_))));
+fn rejects_keys_that_are_not_for_messages() {
     for kind in [Kind::Age, Kind::AgePq] {
         let (secret, public) = pair(kind);
-        assert!(misuse(hybrid::seal(&public, b"", &Terms::default())));
-        assert!(misuse(hybrid::open(&secret, &[0; 2000], &Terms::default())));
+        assert!(unsuitable(hybrid::sealer(&public, Options::default())));
+        assert!(unsuitable(hybrid::opener(&secret, Options::default())));
     }
     let symmetric = SecretKey::generate(Kind::Aes256).unwrap();
-    assert!(misuse(hybrid::open(&symmetric, &[0; 2000], &Terms::default())));
+    assert!(unsuitable(hybrid::opener(&symmetric, Options::default())));
     let (secret, public) = pair(Kind::Secp256k1);
     assert!(hpke::PublicKey::try_from(&public).is_err());
     assert!(hpke::PrivateKey::try_from(&secret).is_err());
 }
 
 #[test]
-fn hpke_may_tell_who_the_sender_is() {
-    use sealane::hybrid::hpke::{Mode, Psk, open_as_into, seal_as_into};
+fn hpke_modes_authenticate_the_sender() {
+    use sealane::hybrid::hpke::{HpkeOpener, HpkeSealer, Mode, Psk};
     let key = |kind| hpke::PrivateKey::try_from(&pair(kind).0).unwrap();
     let (recipient, sender, other) = (key(Kind::X25519), key(Kind::X25519), key(Kind::X25519));
     let (public, aead) = (recipient.public(), hpke::Aead::Aes256Gcm);
     let psk = Psk::new(&[1; 32], b"name").unwrap();
     let mut message = [0; 32 + 5 + 16];
-    let mode = Mode::AuthPsk(&sender, psk);
-    seal_as_into(aead, &public, mode, b"hello", b"aad", b"info", &mut message).unwrap();
+    let sealer = HpkeSealer { public, aead, mode: Mode::AuthPsk(&sender, psk), info: b"info" };
+    sealer.seal_into(b"hello", b"aad", &mut message).unwrap();
     let mut out = [0; 5];
     let (sender, other) = (sender.public(), other.public());
     let wrong = Psk::new(&[2; 32], b"name").unwrap();
-    let mut open = |mode| open_as_into(aead, &recipient, mode, &message, b"aad", b"info", &mut out);
+    let mut open = |mode| {
+        let opener = HpkeOpener { private: recipient.clone(), aead, mode, info: b"info" };
+        opener.open_into(&message, b"aad", &mut out)
+    };
     assert_eq!(open(Mode::AuthPsk(&sender, psk)).unwrap(), 5);
     for mode in [
         Mode::Base,

@@ -1,10 +1,10 @@
-//! `Aead` and `hazmat`: what a caller sees, on every provider.
+//! `Aead` with every provider, and AES-CTR.
 
 use sealane::hazmat::AesCtr;
 use sealane::{Aead, Algorithm, Error, InOut, Key, Misuse, Provider};
 
-/// Every algorithm from every provider that has it here.
-fn everyone() -> impl Iterator<Item = Aead> {
+/// Returns every algorithm from every provider that is available on this machine.
+fn every_aead() -> impl Iterator<Item = Aead> {
     let pairs = Algorithm::ALL.iter().flat_map(|&a| Provider::all().into_iter().map(move |p| (a, p)));
     pairs.filter_map(|(algorithm, provider)| {
         let key = Key::from_bytes(&vec![7; algorithm.key_len()]);
@@ -22,20 +22,20 @@ fn every_algorithm_has_a_provider() {
 
 #[test]
 fn seal_is_nonce_ciphertext_tag() {
-    for aead in everyone() {
+    for aead in every_aead() {
         let sealed = aead.seal(b"hello", b"header").unwrap();
         assert_eq!(sealed.len(), 5 + aead.overhead());
         let (nonce, body) = sealed.split_at(aead.nonce_len());
         assert_eq!(aead.encrypt(nonce, b"hello", b"header").unwrap(), body);
         assert_eq!(aead.decrypt(nonce, body, b"header").unwrap(), b"hello");
         assert_eq!(aead.open(&sealed, b"header").unwrap(), b"hello");
-        assert_ne!(aead.seal(b"hello", b"header").unwrap(), sealed, "a nonce came twice");
+        assert_ne!(aead.seal(b"hello", b"header").unwrap(), sealed, "a nonce was repeated");
     }
 }
 
 #[test]
 fn in_place_gives_the_same_bytes() {
-    for aead in everyone() {
+    for aead in every_aead() {
         let mut buffer = vec![0; 100 + aead.overhead() + 3];
         let from = aead.nonce_len();
         buffer[from..][..100].fill(9);
@@ -49,7 +49,7 @@ fn in_place_gives_the_same_bytes() {
 
 #[test]
 fn a_failed_open_leaves_no_plaintext() {
-    for aead in everyone() {
+    for aead in every_aead() {
         let mut sealed = aead.seal(&[5; 1000], b"").unwrap();
         for at in [0, aead.nonce_len(), sealed.len() / 2, sealed.len() - 1] {
             sealed[at] ^= 1;
@@ -71,8 +71,8 @@ fn a_failed_open_leaves_no_plaintext() {
 }
 
 #[test]
-fn misuse_is_named_before_a_byte_is_written() {
-    for aead in everyone() {
+fn misuse_is_reported_before_a_byte_is_written() {
+    for aead in every_aead() {
         let mut out = [0xee; 20];
         let need = 5 + aead.overhead();
         let error = aead.seal_into(b"hello", &mut out, b"").unwrap_err();
@@ -89,7 +89,7 @@ fn misuse_is_named_before_a_byte_is_written() {
 }
 
 #[test]
-fn nothing_shows_a_key() {
+fn debug_shows_no_key() {
     let key = Key::from_bytes(&[0xab; 32]);
     let aead = Aead::new(Algorithm::Aes256Gcm, &key).unwrap();
     let ctr = AesCtr::new(key.as_bytes(), &[0; 16]).unwrap();
@@ -100,16 +100,16 @@ fn nothing_shows_a_key() {
 }
 
 #[test]
-fn asking_for_what_is_not_there_is_an_error() {
+fn an_unavailable_provider_is_an_error() {
     let key = Key::generate(24).unwrap();
     let error = Aead::with_provider(Algorithm::Aes192Gcm, &key, Some(Provider::Ring)).unwrap_err();
     assert!(matches!(error, Error::ProviderUnavailable(_)));
-    assert!(error.to_string().contains("aws-lc"), "says who is there: {error}");
+    assert!(error.to_string().contains("aws-lc"), "lists the available providers: {error}");
 }
 
-/// The child must not draw the nonces that its parent draws.
+/// The child must not use the nonces that its parent uses.
 #[test]
-fn a_forked_child_has_other_nonces() {
+fn a_forked_child_uses_other_nonces() {
     let aead = Aead::new(Algorithm::Aes256Gcm, &Key::generate(32).unwrap()).unwrap();
     let draw = || (0..50).flat_map(|_| aead.seal(b"", b"").unwrap()[..12].to_vec()).collect::<Vec<_>>();
     draw();
@@ -146,7 +146,7 @@ fn a_forked_child_has_other_nonces() {
 }
 
 #[test]
-fn aes_ctr_published_vectors_at_any_cut() {
+fn aes_ctr_reproduces_published_vectors_at_any_offset() {
     let cases = vectors::aes_ctr();
     assert!(cases.len() >= 12);
     for case in cases {
@@ -175,14 +175,34 @@ fn aes_ctr_ends_at_2_to_the_64() {
     ));
 }
 
-/// In place, what was encrypted under a nonce that nobody got is lost.
+/// In place, the plaintext would be lost if it were encrypted before the slot for the nonce is checked.
 #[test]
-fn a_place_for_another_nonce_costs_no_plaintext() {
+fn rejects_a_nonce_slot_of_another_length_before_it_encrypts() {
     let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
     for len in [0, 11, 13, 24] {
         let (mut nonce, mut data, mut tag) = (vec![0; len], *b"plaintext", [0xee; 16]);
-        let why = aead.seal_parts(&mut nonce, b"", InOut::in_place(&mut data), &mut tag).unwrap_err();
-        assert!(matches!(why, Error::Misuse(Misuse::NonceLength { want: 12, .. })), "{why:?}");
+        let error = aead.seal_parts(&mut nonce, b"", InOut::in_place(&mut data), &mut tag).unwrap_err();
+        assert!(matches!(error, Error::Misuse(Misuse::NonceLength { want: 12, .. })), "{error:?}");
         assert_eq!((&data, tag), (b"plaintext", [0xee; 16]));
+    }
+}
+
+#[test]
+fn rejects_tags_of_another_length() {
+    for aead in every_aead() {
+        let (nonce, mut data, mut tag) = (vec![1; aead.nonce_len()], *b"plaintext", [0; 16]);
+        aead.encrypt_parts(&nonce, b"", InOut::in_place(&mut data), &mut tag).unwrap();
+        for len in (0..=40).filter(|&len| len != 16) {
+            let mut other = tag.to_vec();
+            other.resize(len, 0);
+            let opened = aead.decrypt_parts(&nonce, b"", InOut::in_place(&mut data.clone()), &other);
+            assert!(matches!(opened, Err(Error::Authentication)), "{aead:?}: a tag of {len} bytes");
+            let mut unchanged = data;
+            let sealed = aead.encrypt_parts(&nonce, b"", InOut::in_place(&mut unchanged), &mut other);
+            assert!(matches!(sealed, Err(Error::Misuse(Misuse::TagLength { want: 16, .. }))), "{aead:?}");
+            assert_eq!(unchanged, data);
+        }
+        aead.decrypt_parts(&nonce, b"", InOut::in_place(&mut data), &tag).unwrap();
+        assert_eq!(&data, b"plaintext");
     }
 }

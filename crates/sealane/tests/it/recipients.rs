@@ -129,8 +129,7 @@ fn reports_each_failure_by_its_own_error() {
     *damaged.last_mut().unwrap() ^= 1;
     every_way(&damaged, &unlock, |e| matches!(e, Error::Authentication));
 
-    let lock =
-        EncryptWith::age(&[Recipient::passphrase_with_work_factor("right", 10).unwrap()], Armor::Binary);
+    let lock = EncryptWith::age(&[Recipient::passphrase_with_work_factor("right", 10).unwrap()], Armor::Binary);
     let sealed = file::encrypt(b"some", &lock).unwrap();
     let right = DecryptWith::age(&[Identity::passphrase("right")]);
     assert_eq!(file::decrypt(&sealed, &right).unwrap(), b"some");

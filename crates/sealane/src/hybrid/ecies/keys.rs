@@ -1,4 +1,4 @@
-//! The keys of the three curves, and how a message key is made of them.
+//! Keys of the three curves, and the derivation of a message key.
 
 use super::{Config, Curve, Encoding};
 use crate::asymmetric::{ed25519, secp256k1, x25519};
@@ -8,10 +8,10 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 const NO_EPHEMERAL_KEY: Error = Error::Format(
-    "not a message of this configuration: it begins with no public key of its curve, or with an encoding that is not allowed",
+    "expected a message that begins with a public key in the curve and encoding of the configuration",
 );
 
-/// Who can read a message.
+/// The public key of a recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PublicKey {
@@ -20,7 +20,7 @@ pub enum PublicKey {
     Ed25519(ed25519::PublicKey),
 }
 
-/// What reads a message. Wiped on drop; never shown.
+/// The private key of a recipient. It is wiped on drop, and `Debug` does not show it.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PrivateKey {
@@ -33,11 +33,11 @@ pub enum PrivateKey {
 type MessageKey = Zeroizing<[u8; 32]>;
 
 impl PublicKey {
-    /// The public key with these bytes: 32; of secp256k1 33, 65, or 64 as Ethereum has them.
+    /// Parses a public key of 32 bytes; for secp256k1 of 33 or 65 bytes, or of 64 as in Ethereum.
     ///
     /// # Errors
-    /// [`Error::Format`] for another length, a second encoding of a key, no point of the curve, and for ed25519 a
-    /// point of low order. Those of x25519 are refused where they are used.
+    /// [`Error::Format`] for another length, a non-canonical encoding, bytes that are not a point of the curve, and for
+    /// ed25519 a point of low order. Points of low order of x25519 are rejected when they are used.
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
         match curve {
             Curve::Secp256k1 => secp256k1::PublicKey::from_bytes(bytes).map(Self::Secp256k1),
@@ -46,22 +46,24 @@ impl PublicKey {
         }
     }
 
-    /// The same from hex, with or without `0x`.
+    /// Parses a public key in hex, with or without `0x`.
     ///
     /// # Errors
-    /// Those of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] for what is not hex.
+    /// Those of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] if the text is not hex.
     pub fn from_hex(curve: Curve, text: &str) -> Result<Self, Error> {
         let digits = digits(text);
-        // One byte more than the longest: what is too long is refused below, whatever is cut off.
-        let mut room = [0; secp256k1::UNCOMPRESSED_LEN + 1];
-        let digits = digits.as_bytes().get(..2 * room.len()).unwrap_or(digits.as_bytes());
-        let bytes = base16ct::mixed::decode(digits, &mut room).map_err(|_| {
-            Misuse::UnsuitableKey("the public key is not hex: two digits for each byte, after 0x or nothing")
+        // One byte more than the longest key, so that a text that is too long is rejected below although it is cut.
+        let mut buffer = [0; secp256k1::UNCOMPRESSED_LEN + 1];
+        let digits = digits.as_bytes().get(..2 * buffer.len()).unwrap_or(digits.as_bytes());
+        let bytes = base16ct::mixed::decode(digits, &mut buffer).map_err(|_| {
+            Misuse::UnsuitableKey(
+                "expected a public key in hex, two digits for each byte, with or without 0x",
+            )
         })?;
         Self::from_bytes(curve, bytes)
     }
 
-    /// Where it is from.
+    /// Returns the curve of the key.
     pub fn curve(&self) -> Curve {
         match self {
             Self::Secp256k1(_) => Curve::Secp256k1,
@@ -70,7 +72,7 @@ impl PublicKey {
         }
     }
 
-    /// Writes a fresh ephemeral key, and agrees with it on a message key.
+    /// Generates an ephemeral key, writes its public part and returns the message key.
     pub(super) fn encapsulate(&self, config: &Config, ephemeral: &mut [u8]) -> Result<MessageKey, Error> {
         match self {
             Self::Secp256k1(public) => {
@@ -95,10 +97,10 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// The private key with these 32 bytes, as eciespy writes it.
+    /// Parses a private key of 32 bytes, as eciespy writes it.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`]; [`Misuse::UnsuitableKey`] for what is no key of secp256k1.
+    /// [`Misuse::KeyLength`]; [`Misuse::UnsuitableKey`] for bytes that are not a secp256k1 key.
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
         let bytes = bytes.try_into().map_err(|_| Misuse::KeyLength { got: bytes.len(), want: &[32] })?;
         Ok(match curve {
@@ -108,23 +110,25 @@ impl PrivateKey {
         })
     }
 
-    /// The same from hex, with or without `0x`; without tables, since it is the secret.
+    /// Parses a private key in hex, with or without `0x`. The decoder has no lookup tables, because the text is secret.
     ///
     /// # Errors
-    /// Those of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] for what is not hex.
+    /// Those of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] if the text is not hex.
     pub fn from_hex(curve: Curve, text: &str) -> Result<Self, Error> {
         let digits = digits(text);
-        let mut room = Zeroizing::new([0; 32]);
-        if digits.len() != 2 * room.len() {
+        let mut buffer = Zeroizing::new([0; 32]);
+        if digits.len() != 2 * buffer.len() {
             return Err(Misuse::KeyLength { got: digits.len() / 2, want: &[32] }.into());
         }
-        let bytes = base16ct::mixed::decode(digits, &mut *room).map_err(|_| {
-            Misuse::UnsuitableKey("the private key is not hex: two digits for each byte, after 0x or nothing")
+        let bytes = base16ct::mixed::decode(digits, &mut *buffer).map_err(|_| {
+            Misuse::UnsuitableKey(
+                "expected a private key in hex, two digits for each byte, with or without 0x",
+            )
         })?;
         Self::from_bytes(curve, bytes)
     }
 
-    /// Where it is from.
+    /// Returns the curve of the key.
     pub fn curve(&self) -> Curve {
         match self {
             Self::Secp256k1(_) => Curve::Secp256k1,
@@ -133,7 +137,7 @@ impl PrivateKey {
         }
     }
 
-    /// The public side.
+    /// Returns the public key.
     pub fn public(&self) -> PublicKey {
         match self {
             Self::Secp256k1(key) => PublicKey::Secp256k1(key.public()),
@@ -142,7 +146,7 @@ impl PrivateKey {
         }
     }
 
-    /// The message key that somebody agreed on with this ephemeral key.
+    /// Returns the message key that was derived with this ephemeral key.
     pub(super) fn decapsulate(&self, config: &Config, ephemeral: &[u8]) -> Result<MessageKey, Error> {
         let key = match self {
             Self::Secp256k1(private) => secp256k1::PublicKey::from_bytes(ephemeral).map(|public| {
@@ -156,7 +160,7 @@ impl PrivateKey {
                 ed25519_public(ephemeral).map(|public| derive(ephemeral, &*private.shared_point(&public)))
             }
         };
-        // Of low order too: that depends on the message alone.
+        // The errors are equal because they depend only on the message, also for a point of low order.
         key.map_err(|_| NO_EPHEMERAL_KEY)
     }
 }
@@ -199,12 +203,12 @@ impl From<ed25519::PrivateKey> for PrivateKey {
 
 fn x25519_public(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
     let bytes = bytes.try_into().ok().filter(is_reduced);
-    let expected = "not a public key of x25519: 32 bytes, little-endian, of a number below 2^255 - 19";
+    let expected = "expected an x25519 public key: 32 bytes, a little-endian number below 2^255 - 19";
     Ok(x25519::PublicKey::from_bytes(&bytes.ok_or(Error::Format(expected))?))
 }
 
 fn ed25519_public(bytes: &[u8]) -> Result<ed25519::PublicKey, Error> {
-    let bytes = bytes.try_into().map_err(|_| Error::Format("not a public key of ed25519: 32 bytes"))?;
+    let bytes = bytes.try_into().map_err(|_| Error::Format("expected an ed25519 public key of 32 bytes"))?;
     ed25519::PublicKey::from_bytes(bytes)
 }
 
@@ -212,13 +216,13 @@ fn digits(text: &str) -> &str {
     text.strip_prefix("0x").or(text.strip_prefix("0X")).unwrap_or(text)
 }
 
-/// Whether a u coordinate is below 2^255 - 19, so that no other bytes are the same key (RFC 7748 section 5).
+/// Checks that a u coordinate is below 2^255 - 19, so that each key has one encoding (RFC 7748, section 5).
 fn is_reduced(u: &[u8; 32]) -> bool {
     let [low, middle @ .., high] = u;
     *high < 0x7f || (*high == 0x7f && (*low < 0xed || middle.iter().any(|byte| *byte != 0xff)))
 }
 
-/// An uncompressed point of secp256k1 (SEC 1 section 2.3.3), encoded where it lies.
+/// Encodes an uncompressed point of secp256k1 in place (SEC 1, section 2.3.3).
 fn encoded(point: &mut [u8; secp256k1::UNCOMPRESSED_LEN], encoding: Encoding) -> &[u8] {
     if encoding == Encoding::Compressed {
         point[0] = 2 | (point[64] & 1);
@@ -234,7 +238,8 @@ pub(super) fn derive_secp256k1(
     derive(encoded(ephemeral, config.hkdf_key), encoded(&mut shared, config.hkdf_key))
 }
 
-/// HKDF-SHA256 (RFC 5869) without salt and info. The ephemeral key is in it: ECIES would be malleable otherwise.
+/// Derives the message key with HKDF-SHA256 (RFC 5869), without salt and info. The ephemeral key is part of the input
+/// because ECIES is malleable otherwise.
 pub(super) fn derive(ephemeral: &[u8], shared: &[u8]) -> MessageKey {
     let mut extract = HkdfExtract::<Sha256>::new(None);
     extract.input_ikm(ephemeral);

@@ -1,10 +1,33 @@
-//! The family's values, and everything that must be refused.
+//! Published values of eciespy and its siblings, and inputs that must be rejected.
 
 use super::keys::{derive, derive_secp256k1};
 use super::*;
 use crate::asymmetric::{ed25519, secp256k1, x25519};
 use proptest::prelude::*;
 use vectors::{EciesCurve, EciesPart, EciesSymmetric};
+use zeroize::Zeroizing;
+
+fn seal(config: &Config, public: &PublicKey, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    EciesSealer::new(*config, *public)?.seal(plaintext, aad)
+}
+
+fn open(config: &Config, private: &PrivateKey, message: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+    EciesOpener::new(*config, private.clone())?.open(message, aad)
+}
+
+fn open_into(
+    config: &Config,
+    private: &PrivateKey,
+    message: &[u8],
+    aad: &[u8],
+    out: &mut [u8],
+) -> Result<usize, Error> {
+    EciesOpener::new(*config, private.clone())?.open_into(message, aad, out)
+}
+
+fn sealed_len(config: &Config, len: usize) -> Result<usize, Error> {
+    EciesSealer::new(*config, generate(config.curve).public())?.sealed_len(len)
+}
 
 const CURVES: [Curve; 3] = [Curve::Secp256k1, Curve::X25519, Curve::Ed25519];
 
@@ -27,7 +50,7 @@ fn symmetric(symmetric: EciesSymmetric) -> Symmetric {
     }
 }
 
-/// Every configuration that writes other bytes.
+/// Lists every configuration with a different output.
 fn configs() -> Vec<Config> {
     let mut configs = Vec::new();
     for curve in CURVES {
@@ -55,7 +78,7 @@ fn generate(curve: Curve) -> PrivateKey {
     }
 }
 
-/// What both sides agree on, and the public side of the first.
+/// Returns the public key of `private` and the shared point.
 fn agree(private: &PrivateKey, public: &PublicKey) -> (Vec<u8>, Vec<u8>) {
     match (private, public) {
         (PrivateKey::Secp256k1(private), PublicKey::Secp256k1(public)) => {
@@ -72,7 +95,7 @@ fn agree(private: &PrivateKey, public: &PublicKey) -> (Vec<u8>, Vec<u8>) {
 }
 
 #[test]
-fn every_value_of_the_family() {
+fn reproduces_every_published_value() {
     let mut counts = [0; 6];
     for case in vectors::ecies() {
         let name = format!("{} {}", case.file, case.id);
@@ -144,15 +167,9 @@ fn every_value_of_the_family() {
             EciesPart::Symmetric { symmetric: s, key, nonce, aad, plaintext, ciphertext, tag } => {
                 let mut data = ciphertext;
                 let tag: [u8; 16] = tag.try_into().unwrap();
-                match symmetric(s) {
-                    Symmetric::Aes256Gcm => {
-                        gcm(&key).unwrap().open(&nonce, &aad, InOut::in_place(&mut data), &tag).unwrap();
-                    }
-                    Symmetric::XChaCha20 => xchacha20(&Zeroizing::new(key))
-                        .unwrap()
-                        .decrypt_parts(&nonce, &aad, InOut::in_place(&mut data), &tag)
-                        .unwrap(),
-                }
+                let config = Config { symmetric: symmetric(s), ..Config::default() };
+                let cipher = config.cipher(&key).unwrap();
+                cipher.open(&nonce, &aad, InOut::in_place(&mut data), &tag).unwrap();
                 assert_eq!(data, plaintext, "{name}");
                 4
             }
@@ -169,7 +186,7 @@ fn every_value_of_the_family() {
 }
 
 #[test]
-fn there_and_back_in_every_configuration() {
+fn every_configuration_round_trips() {
     for config in configs() {
         let private = generate(config.curve);
         for len in [0, 1, 140, 5000] {
@@ -186,7 +203,7 @@ fn there_and_back_in_every_configuration() {
 }
 
 #[test]
-fn the_overheads_of_the_notebook() {
+fn messages_have_the_documented_overhead() {
     let x25519 = Config { curve: Curve::X25519, ..Config::default() };
     assert_eq!(sealed_len(&Config::default(), 0).unwrap(), 97);
     assert_eq!(sealed_len(&x25519, 0).unwrap(), 64);
@@ -194,7 +211,7 @@ fn the_overheads_of_the_notebook() {
 }
 
 #[test]
-fn every_change_is_noticed() {
+fn rejects_changed_messages() {
     for config in configs() {
         let private = generate(config.curve);
         let message = seal(&config, &private.public(), b"hello", b"").unwrap();
@@ -219,12 +236,12 @@ fn every_change_is_noticed() {
             assert_eq!(matches!(result, Err(Error::Truncated)), short);
             assert_eq!(matches!(result, Err(Error::Authentication)), !short);
         }
-        let stranger = open(&config, &generate(config.curve), &message, b"");
-        assert!(matches!(stranger, Err(Error::Authentication)));
+        let other_key = open(&config, &generate(config.curve), &message, b"");
+        assert!(matches!(other_key, Err(Error::Authentication)));
     }
 }
 
-/// The same point in an encoding that eciespy also takes.
+/// Encodes the same point in another way that eciespy accepts.
 #[test]
 fn ephemeral_keys_have_one_encoding() {
     let config = Config::default();
@@ -241,10 +258,10 @@ fn ephemeral_keys_have_one_encoding() {
 }
 
 #[test]
-fn keys_of_x25519_are_reduced_and_not_of_low_order() {
+fn rejects_x25519_keys_that_are_not_reduced_or_of_low_order() {
     let mut big = [0xff; 32];
     (big[0], big[31]) = (0xec, 0x7f);
-    // p - 1 is of low order, p - 2 is not.
+    // p - 1 has low order, p - 2 does not.
     for (low, high, taken) in
         [(0xeb, 0x7f, true), (0xed, 0x7f, false), (0xff, 0x7f, false), (0xeb, 0xff, false), (0, 0x80, false)]
     {
@@ -265,7 +282,7 @@ fn keys_of_x25519_are_reduced_and_not_of_low_order() {
 }
 
 #[test]
-fn ephemeral_keys_of_ed25519_are_not_of_low_order() {
+fn rejects_ed25519_ephemeral_keys_of_low_order() {
     let config = Config { curve: Curve::Ed25519, ..Config::default() };
     let private = generate(Curve::Ed25519);
     let mut one = [0; 32];
@@ -276,7 +293,7 @@ fn ephemeral_keys_of_ed25519_are_not_of_low_order() {
 }
 
 #[test]
-fn the_key_is_of_the_configurations_curve() {
+fn rejects_keys_on_another_curve() {
     for curve in CURVES {
         for other in CURVES.into_iter().filter(|other| *other != curve) {
             let (config, private) = (Config { curve, ..Config::default() }, generate(other));
@@ -301,7 +318,7 @@ fn nonces_have_1_to_64_bytes() {
             Ok(message) => assert_eq!(open(&config, &private, &message, b"").unwrap(), b"hello"),
             Err(error) => assert!(matches!(error, Error::Misuse(Misuse::NonceLength { .. }))),
         }
-        // It is of AES only.
+        // The length applies to AES only.
         let config = Config { symmetric: Symmetric::XChaCha20, ..config };
         assert!(seal(&config, &private.public(), b"hello", b"").is_ok());
     }
@@ -332,11 +349,11 @@ fn hex_with_or_without_0x() {
 }
 
 #[test]
-fn what_is_no_key_is_refused() {
+fn rejects_invalid_keys() {
     for curve in CURVES {
         let config = Config { curve, ..Config::default() };
         let message = seal(&config, &generate(curve).public(), b"hello", b"").unwrap();
-        // eciespy takes a random key for an empty one.
+        // eciespy uses a random key instead of an empty one.
         for (text, got) in [("", 0), ("0x", 0), ("00", 1), (&*"00".repeat(31), 31), (&*"00".repeat(33), 33)] {
             match ecies_decrypt(text, &message, &config) {
                 Err(Error::Misuse(Misuse::KeyLength { got: said, .. })) => assert_eq!(said, got),
@@ -366,12 +383,12 @@ fn what_is_no_key_is_refused() {
 }
 
 #[test]
-fn an_output_that_is_too_short_is_refused_unwritten() {
+fn a_short_output_buffer_is_rejected_unwritten() {
     let config = Config::default();
     let private = generate(config.curve);
     let message = seal(&config, &private.public(), b"hello", b"").unwrap();
     let mut out = [0xaa; 101];
-    let refused = seal_into(&config, &private.public(), b"hello", b"", &mut out);
+    let refused = EciesSealer::new(config, private.public()).unwrap().seal_into(b"hello", b"", &mut out);
     assert!(matches!(refused, Err(Error::Misuse(Misuse::OutputTooShort { got: 101, need: 102 }))));
     let refused = open_into(&config, &private, &message, b"", &mut out[..4]);
     assert!(matches!(refused, Err(Error::Misuse(Misuse::OutputTooShort { got: 4, need: 5 }))));
@@ -381,7 +398,7 @@ fn an_output_that_is_too_short_is_refused_unwritten() {
 }
 
 #[test]
-fn names_are_eciespys() {
+fn parses_the_names_of_eciespy() {
     assert_eq!("secp256k1".parse::<Curve>().unwrap(), Curve::Secp256k1);
     assert_eq!("xchacha20".parse::<Symmetric>().unwrap(), Symmetric::XChaCha20);
     assert!(matches!("P-256".parse::<Curve>(), Err(Error::Format(_))));
@@ -398,7 +415,7 @@ fn debug_shows_no_secret() {
 
 proptest! {
     #[test]
-    fn no_message_panics(bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0..48usize) {
+    fn arbitrary_messages_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0..48usize) {
         let config = configs()[at];
         let private = PrivateKey::from_bytes(config.curve, &[7; 32]).unwrap();
         prop_assert!(open(&config, &private, &bytes, b"").is_err());

@@ -1,0 +1,107 @@
+//! The calls that every suite has, over the two that differ.
+
+use crate::{Error, Misuse};
+
+/// Seals messages for the holder of one private key.
+///
+/// A message does not name its sender, unless the suite says otherwise: the public key is all that is needed to seal.
+pub trait Sealer: Send + Sync {
+    /// Returns the number of bytes by which a message is longer than its plaintext.
+    fn overhead(&self) -> usize;
+
+    /// Seals into `message`, which has exactly the length of the message.
+    ///
+    /// # Errors
+    /// Those of the suite.
+    fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error>;
+
+    /// Returns the length in bytes of a message with a plaintext of `plaintext_len` bytes.
+    ///
+    /// # Errors
+    /// [`Error::LimitExceeded`] if the length does not fit in memory.
+    fn sealed_len(&self, plaintext_len: usize) -> Result<usize, Error> {
+        plaintext_len
+            .checked_add(self.overhead())
+            .ok_or(Error::LimitExceeded("a message of this length does not fit in memory"))
+    }
+
+    /// Seals `plaintext` and authenticates `aad` with it.
+    ///
+    /// # Errors
+    /// Those of [`Self::seal_exact`] and [`Self::sealed_len`].
+    fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut message = vec![0; self.sealed_len(plaintext.len())?];
+        self.seal_exact(plaintext, aad, &mut message)?;
+        Ok(message)
+    }
+
+    /// Seals into the start of `out` and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Those of [`Self::seal`]; [`Misuse::OutputTooShort`].
+    fn seal_into(&self, plaintext: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
+        let len = self.sealed_len(plaintext.len())?;
+        self.seal_exact(plaintext, aad, first(out, len)?)?;
+        Ok(len)
+    }
+}
+
+/// Opens messages with one private key.
+pub trait Opener: Send + Sync {
+    /// Returns the number of bytes by which a message is longer than its plaintext.
+    fn overhead(&self) -> usize;
+
+    /// Opens into `plaintext`, which has exactly the length of the plaintext. The caller clears it after an error.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] for another key or other associated data, or a message that was changed; those of the
+    /// suite.
+    fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error>;
+
+    /// Returns the length in bytes of the plaintext of a message of `message_len` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the message is shorter than the shortest one.
+    fn opened_len(&self, message_len: usize) -> Result<usize, Error> {
+        message_len.checked_sub(self.overhead()).ok_or(Error::Truncated)
+    }
+
+    /// Opens `message`.
+    ///
+    /// # Errors
+    /// Those of [`Self::open_exact`] and [`Self::opened_len`].
+    fn open(&self, message: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut plaintext = vec![0; self.opened_len(message.len())?];
+        self.open_into(message, aad, &mut plaintext)?;
+        Ok(plaintext)
+    }
+
+    /// Opens into the start of `out` and returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`]. The destination is zero then, whatever it held before, so a caller who misses the error
+    /// has no plaintext. [`Misuse::OutputTooShort`].
+    fn open_into(&self, message: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
+        let plaintext = first(out, self.opened_len(message.len())?)?;
+        clear_on_error(plaintext, |plaintext| self.open_exact(message, aad, plaintext))?;
+        Ok(plaintext.len())
+    }
+}
+
+/// Returns the first `need` bytes of `out`.
+pub(super) fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
+    let got = out.len();
+    out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })
+}
+
+/// Runs `open` and clears `out` if it fails.
+pub(super) fn clear_on_error(
+    out: &mut [u8],
+    open: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let opened = open(out);
+    if opened.is_err() {
+        out.fill(0);
+    }
+    opened
+}
