@@ -1,8 +1,10 @@
-//! AEGIS (RFC 10032): encryption and authentication in one state of AES rounds, with 16-byte tags.
+//! AEGIS (RFC 10032) with 16-byte tags, which encrypts and authenticates with one state that is updated by AES rounds.
 //!
-//! The six algorithms are two families of three degrees. A degree of two or four keeps as many states side by
-//! side and is faster where registers are wider; it is another algorithm, whose messages the others do not
-//! open.
+//! There are six algorithms: AEGIS-128L and AEGIS-256, each with the degree 1, 2 or 4. An algorithm of degree 2 or 4
+//! updates as many states in parallel and is faster on wide registers. Its messages are not compatible with the other
+//! degrees. For example, AEGIS-128X2 cannot open a message of AEGIS-128L.
+//!
+//! `body` shows the algorithm and has its implementation.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -23,22 +25,22 @@ pub use kind::Kind;
 
 /// An AEGIS key and the variant that computes with it.
 ///
-/// The key lives on the heap, so moving this value leaves no copy behind, and is wiped when it is dropped.
+/// The key is on the heap, so moving this value leaves no copy of it behind. It is wiped on drop.
 pub struct Aegis {
     key: Box<Key>,
     kind: Kind,
     variant: Selected<AegisFunctions>,
-    /// Whether the variant leaves states on the stack: `make test-ct` finds them where they are not wiped.
+    /// Whether the variant leaves states on the stack. `make test-ct` finds states that are not wiped.
     spills: bool,
 }
 
-/// The longest data, and the longest additional data (RFC 10032, sections 3 and 4): its length in bits
-/// has 64 of them.
+/// Maximum number of bytes of the data, and of the associated data (RFC 10032, sections 3 and 4). Their length in bits has
+/// 64 bits.
 const LONGEST: u128 = (1 << 61) - 1;
 
 cipher! {
     AEGIS: AegisFunctions;
-    // Miri would take minutes for all of them, in every test.
+    // Miri would need minutes for all of them in every test.
     known_answers: KNOWN_ANSWERS[..if cfg!(miri) { 1 } else { KNOWN_ANSWERS.len() }];
     passes: passes;
     changed: |answer| [
@@ -69,12 +71,16 @@ impl Aegis {
         Ok(Self { key: copy, kind, variant, spills: kind.degree() > register_degree })
     }
 
-    /// Which of the algorithms it is for.
+    /// Returns the algorithm of the key.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Encrypts `data` and makes the tag.
+    /// Encrypts `data` and writes the tag to `tag`.
+    ///
+    /// # Errors
+    /// Returns a [`MessageError`] and writes nothing if the nonce has a wrong length, or the data or associated data are too
+    /// long.
     pub fn seal(
         &self,
         nonce: &[u8],
@@ -88,10 +94,13 @@ impl Aegis {
         Ok(())
     }
 
-    /// Decrypts `data` if the tag is right.
+    /// Verifies the tag and decrypts `data`.
     ///
-    /// It has to decrypt before it can check, so a source that is also the destination is lost where it was
-    /// forged.
+    /// The tag can only be verified after decryption. So if it is wrong, data that were to be decrypted in place are lost.
+    ///
+    /// # Errors
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a
+    /// [`MessageError`] and writes nothing for the same reasons as [`Aegis::seal`].
     pub fn open(
         &self,
         nonce: &[u8],
@@ -107,7 +116,7 @@ impl Aegis {
             return Ok(());
         }
         data.target().fill(0);
-        // It is the tag of that ciphertext.
+        // The expected tag would make the forged message valid.
         wipe(&mut expected_tag);
         Err(OpenError::AuthenticationFailed)
     }

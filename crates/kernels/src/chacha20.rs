@@ -1,4 +1,11 @@
-//! ChaCha20 (RFC 8439) and XChaCha20 (draft-irtf-cfrg-xchacha-03): the keystream at any offset.
+//! ChaCha20 (RFC 8439, section 2.4) and XChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.3), from any offset.
+//!
+//! ```text
+//! ChaCha20(key, nonce, counter):   data ^= block(key, nonce, counter) || block(key, nonce, counter + 1) || …
+//! XChaCha20(key, nonce, counter):  ChaCha20(HChaCha20(key, nonce[..16]), 0^32 || nonce[16..], counter)
+//! ```
+//!
+//! The block function is in `body`.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -16,16 +23,15 @@ mod rounds;
 
 /// A ChaCha20 key and the variant that computes with it.
 ///
-/// The key lives in one place on the heap, so moving this value leaves no copy of it behind, and is wiped when it is
-/// dropped.
+/// The key is on the heap, so moving this value leaves no copy of it behind. It is wiped on drop.
 pub struct ChaCha20 {
     key: Box<Key>,
     variant: Selected<ChaCha20Functions>,
 }
 
-/// Bytes of all blocks that have a number: there is no block 2^32 (RFC 8439, section 2.4).
+/// Number of bytes in a whole keystream, which has 2^32 blocks (RFC 8439, section 2.4).
 const END: u128 = 64 << 32;
-/// Bytes for which there are enough registers.
+/// Number of bytes up to which the registers suffice.
 pub(crate) const MAX_UNSPILLED_LEN: usize = 256;
 /// Largest size of a variant's stack frame, in words of 64 bits.
 pub(crate) const SPILLED_WORDS: usize = 256;
@@ -54,9 +60,10 @@ impl ChaCha20 {
         Self { key: Key::of(key), variant }
     }
 
-    /// XORs the keystream under a nonce of 96 bits: from byte `offset` on, counted from the beginning of block `counter`.
+    /// XORs the keystream to `data`, from byte `offset` on, counted from the beginning of block `counter`.
     ///
-    /// The counter never wraps: nothing is written where `data` needs block 2^32.
+    /// # Errors
+    /// Returns [`MessageError::TooLong`] and writes nothing if `data` needs block 2^32, since the counter must not wrap.
     #[inline]
     pub fn xor_at(
         &self,
@@ -69,7 +76,7 @@ impl ChaCha20 {
     }
 }
 
-/// [`ChaCha20::xor_at`], wherever the key is.
+/// [`ChaCha20::xor_at`] for a key on the heap or on the stack.
 #[inline(always)]
 fn xor_at(
     variant: Selected<ChaCha20Functions>,
@@ -98,10 +105,9 @@ fn clean(variant: Selected<ChaCha20Functions>, len: usize) {
     }
 }
 
-/// An XChaCha20 key and the variant that computes with it: ChaCha20 under nonces that are long enough to be random.
+/// An XChaCha20 key and the variant that computes with it. Its nonces of 192 bits are long enough to be random.
 ///
-/// Every nonce has a key of its own, which is derived for each call, and wiped before it returns.
-#[derive(Debug)]
+/// Each call derives a key from the nonce, and wipes it before it returns.
 pub struct XChaCha20(ChaCha20);
 
 impl XChaCha20 {
@@ -115,10 +121,10 @@ impl XChaCha20 {
         self.0.variant()
     }
 
-    /// HChaCha20: the key of all nonces that begin with these 16 bytes. What comes after them is the end of a nonce of
-    /// 96 bits, which begins with four zeros (section 2.3).
+    /// Derives the ChaCha20 key for nonces that begin with these 16 bytes (HChaCha20, section 2.2 of the draft). The nonce
+    /// for this key consists of four zeros and the other 8 bytes.
     ///
-    /// For many calls with one nonce: [`XChaCha20::xor_at`] derives it each time.
+    /// This is faster for several calls with the same nonce, since [`XChaCha20::xor_at`] derives the key in each call.
     pub fn subkey(&self, nonce: &[u8; 16]) -> ChaCha20 {
         let mut key = Box::new(Key::EMPTY);
         self.0.variant.subkey(&self.0.key, nonce, &mut key);
@@ -126,10 +132,10 @@ impl XChaCha20 {
         ChaCha20 { key, variant: self.0.variant }
     }
 
-    /// XORs the keystream under a nonce of 192 bits: from byte `offset` on, counted from the beginning of block
-    /// `counter`.
+    /// XORs the keystream to `data`, from byte `offset` on, counted from the beginning of block `counter`.
     ///
-    /// The counter never wraps: nothing is written where `data` needs block 2^32.
+    /// # Errors
+    /// Returns [`MessageError::TooLong`] and writes nothing if `data` needs block 2^32, since the counter must not wrap.
     pub fn xor_at(
         &self,
         nonce: &[u8; 24],
@@ -143,7 +149,7 @@ impl XChaCha20 {
     }
 }
 
-/// The key under a nonce of 192 bits, and the nonce to use it with (draft, section 2.3).
+/// Derives the key for a nonce of 192 bits, and returns the nonce to use with it (section 2.3 of the draft).
 #[inline(always)]
 pub(crate) fn derive(
     variant: Selected<ChaCha20Functions>,
@@ -158,6 +164,12 @@ pub(crate) fn derive(
     let mut rest = [0; 12];
     rest[4..].copy_from_slice(tail);
     rest
+}
+
+impl core::fmt::Debug for XChaCha20 {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("XChaCha20").field("variant", &self.variant()).finish_non_exhaustive()
+    }
 }
 
 /// Compares a keystream in two pieces, the first out of place and the second in place.

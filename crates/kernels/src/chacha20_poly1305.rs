@@ -1,8 +1,17 @@
 //! ChaCha20-Poly1305 (RFC 8439, section 2.8) and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03, section 2).
 //!
-//! Two rows compute it, one of each table: ChaCha20 bounds the speed, and the fastest Poly1305 is on other processors than
-//! the fastest ChaCha20. One pass that interleaves the two was measured slower, since it halves the registers of both; so
-//! they take turns on pieces that stay in the first cache.
+//! ```text
+//! otk        = block(key, nonce, 0)[..32]
+//! ciphertext = ChaCha20(key, nonce, 1) ^ plaintext
+//! tag        = Poly1305(otk, pad16(aad) || pad16(ciphertext) || len(aad) || len(ciphertext))
+//! ```
+//!
+//! A key uses two variants, one of ChaCha20 and one of Poly1305. They are separate tables because the fastest Poly1305
+//! needs other processor features than the fastest ChaCha20, which determines the speed.
+//!
+//! There are two departures from the pseudo-code. Block 0 and the first piece of keystream are computed at once. Then
+//! encryption and authentication alternate on pieces that stay in the first-level cache. A single pass that interleaves
+//! both was measured to be slower, because each of them has only half of the registers then.
 #![forbid(unsafe_code)]
 
 use crate::chacha20::{self, Key, MAX_UNSPILLED_LEN};
@@ -17,27 +26,27 @@ use crate::zero::{wipe, wipe_dead_stack};
 use crate::{InOut, Parts};
 use core::fmt;
 
-/// The longest data: block 0 makes the key of the tag, and there is no block 2^32.
+/// Maximum number of bytes of the data: 2^32 blocks without block 0, which is used for the Poly1305 key.
 const LONGEST: u128 = (1 << 38) - 64;
-/// Bytes that are encrypted and then authenticated before the next: source and destination stay in the first cache.
+/// Number of bytes that are encrypted and then authenticated at a time. Source and destination fit into the first-level
+/// cache.
 const PIECE: usize = 8 << 10;
-/// Bytes from which on the vectors of Poly1305 are worth their powers, which serve for one message only.
+/// Number of bytes from which on Poly1305 on vectors is faster, including the computation of powers for this message.
 const LONG: usize = 768;
-/// Bytes for which the keystream is made before the tag is known to be right, in the pass that makes the key of the tag.
+/// Maximum number of bytes for which the keystream is computed together with the Poly1305 key, before the tag is verified.
 const AT_ONCE: usize = 448;
 
-/// A ChaCha20-Poly1305 key, and the variants that compute with it.
+/// A ChaCha20-Poly1305 key and the variants that compute with it.
 ///
-/// The key lives on the heap, so moving this value leaves no copy of it behind, and is wiped when it is dropped.
+/// The key is on the heap, so moving this value leaves no copy of it behind. It is wiped on drop.
 pub struct ChaCha20Poly1305 {
     key: Box<Key>,
     variants: Variants,
 }
 
-/// An XChaCha20-Poly1305 key: ChaCha20-Poly1305 under nonces that are long enough to be random.
+/// An XChaCha20-Poly1305 key and the variants that compute with it. Its nonces of 192 bits are long enough to be random.
 ///
-/// Every nonce has a key of its own, which is derived for each call, and wiped before it returns.
-#[derive(Debug)]
+/// Each call derives a key from the nonce, and wipes it before it returns.
 pub struct XChaCha20Poly1305(ChaCha20Poly1305);
 
 /// Lists the pairs of variants that some processor selects, widest first, with the name of the variant of ChaCha20 and
@@ -64,7 +73,8 @@ pub fn check(features: Features) -> impl Iterator<Item = (Variant, Result<(), Re
 impl ChaCha20Poly1305 {
     /// Takes a key of 256 bits for the widest variants that `features` allow and that pass their self-tests.
     ///
-    /// The error is always [`KeyError::SelfTestFailed`].
+    /// # Errors
+    /// Returns [`KeyError::SelfTestFailed`] if no variant passes its self-test.
     pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         let variants = Variants { stream: chacha20::select(features)?, mac: poly1305::select(features)? };
         Ok(Self { key: Key::of(key), variants })
@@ -80,7 +90,10 @@ impl ChaCha20Poly1305 {
         self.variants.mac.name()
     }
 
-    /// Encrypts `data` and makes the tag. Up to 2^38 - 64 bytes; for more nothing is written.
+    /// Encrypts `data` and writes the tag to `tag`.
+    ///
+    /// # Errors
+    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^38 - 64 bytes of data.
     #[inline]
     pub fn seal(
         &self,
@@ -92,9 +105,11 @@ impl ChaCha20Poly1305 {
         self.variants.seal(&self.key, nonce, aad, data, tag)
     }
 
-    /// Decrypts `data` if the tag is right.
+    /// Verifies the tag and then decrypts `data`.
     ///
-    /// The tag comes first: of a forged message nothing is decrypted, and the destination becomes zero.
+    /// # Errors
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong. Nothing is decrypted then, and the destination is
+    /// zero. Returns a [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
     #[inline]
     pub fn open(
         &self,
@@ -110,7 +125,8 @@ impl ChaCha20Poly1305 {
 impl XChaCha20Poly1305 {
     /// Takes a key of 256 bits for the widest variants that `features` allow and that pass their self-tests.
     ///
-    /// The error is always [`KeyError::SelfTestFailed`].
+    /// # Errors
+    /// Returns [`KeyError::SelfTestFailed`] if no variant passes its self-test.
     pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         ChaCha20Poly1305::new(key, features).map(Self)
     }
@@ -120,7 +136,10 @@ impl XChaCha20Poly1305 {
         self.0.variant()
     }
 
-    /// Encrypts `data` and makes the tag. Up to 2^38 - 64 bytes; for more nothing is written.
+    /// Encrypts `data` and writes the tag to `tag`.
+    ///
+    /// # Errors
+    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^38 - 64 bytes of data.
     pub fn seal(
         &self,
         nonce: &[u8; 24],
@@ -133,9 +152,11 @@ impl XChaCha20Poly1305 {
         self.0.variants.seal(&subkey, &nonce, aad, data, tag)
     }
 
-    /// Decrypts `data` if the tag is right.
+    /// Verifies the tag and then decrypts `data`.
     ///
-    /// The tag comes first: of a forged message nothing is decrypted, and the destination becomes zero.
+    /// # Errors
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong. Nothing is decrypted then, and the destination is
+    /// zero. Returns a [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
     pub fn open(
         &self,
         nonce: &[u8; 24],
@@ -148,7 +169,7 @@ impl XChaCha20Poly1305 {
         self.0.variants.open(&subkey, &nonce, aad, data, tag)
     }
 
-    /// The key of a message, and the rest of its nonce.
+    /// Derives the key of a message, and returns the nonce to use with it.
     #[inline(always)]
     fn derive(&self, nonce: &[u8; 24], subkey: &mut Key) -> [u8; 12] {
         chacha20::derive(self.0.variants.stream, &self.0.key, nonce, subkey)
@@ -180,15 +201,15 @@ impl Variants {
         *tag = if len.max(aad.len()) < LONG {
             short(first.mac_key(), aad, data.target())
         } else {
-            self.go_on(key, nonce, first.mac_key(), aad, &mut data, piece)
+            self.seal_long(key, nonce, first.mac_key(), aad, &mut data, piece)
         };
         self.clean(len, aad.len());
         Ok(())
     }
 
-    /// Seals what comes after the first piece, and makes the tag of all.
+    /// Seals the pieces after the first one, and returns the tag of the whole message.
     #[inline(never)]
-    fn go_on(
+    fn seal_long(
         self,
         key: &Key,
         nonce: &[u8; 12],
@@ -238,18 +259,18 @@ impl Variants {
             self.stream.xor(key, nonce, 1, 0, data);
         } else {
             data.target().fill(0);
-            // Whoever reads it from the stack could send the forgery again.
+            // The expected tag would make the forged message valid.
             wipe(&mut expected_tag);
         }
         self.clean(len, aad.len());
         if good { Ok(()) } else { Err(OpenError::AuthenticationFailed) }
     }
 
-    /// After all was computed, and from where it was called: what may be parked on the stack.
+    /// Wipes what the variants may have spilled to the stack. It is called from where the variants were called.
     #[inline(always)]
     fn clean(self, len: usize, aad: usize) {
         if len.max(aad) >= LONG {
-            // The powers have been wiped, but not what was at hand.
+            // The powers are already wiped, but not the values spilled while they were used.
             wipe_dead_stack::<{ chacha20::SPILLED_WORDS + size_of::<Mac>() / 8 + 64 }>();
         } else if len > MAX_UNSPILLED_LEN || self.stream.spills() {
             wipe_dead_stack::<{ chacha20::SPILLED_WORDS }>();
@@ -259,13 +280,13 @@ impl Variants {
     }
 }
 
-/// The first block of a keystream. Wiped on drop.
+/// Block 0 of the keystream. Wiped on drop.
 struct Block([u8; 64]);
 
 impl Block {
     const EMPTY: Self = Self([0; 64]);
 
-    /// The key of the tag (RFC 8439, section 2.6).
+    /// Returns the Poly1305 key (RFC 8439, section 2.6).
     #[inline(always)]
     fn mac_key(&self) -> &[u8; 32] {
         self.0.first_chunk().expect("32 of 64 bytes")
@@ -278,7 +299,7 @@ impl Drop for Block {
     }
 }
 
-/// Keystream that may not be used yet. Wiped on drop.
+/// Keystream that is computed before the tag is verified. Wiped on drop.
 struct Keystream([u8; AT_ONCE]);
 
 impl Keystream {
@@ -291,7 +312,7 @@ impl Drop for Keystream {
     }
 }
 
-/// `data` XOR `keystream`.
+/// XORs `keystream` to `data`.
 #[inline(always)]
 fn xor(keystream: &[u8], data: InOut<'_>) {
     match data.into_parts() {
@@ -308,14 +329,14 @@ fn xor(keystream: &[u8], data: InOut<'_>) {
     }
 }
 
-/// What is authenticated last: both lengths, in bytes.
+/// Returns the last block that is authenticated, with both lengths in bytes.
 #[inline(always)]
 fn lengths(aad: usize, data: usize) -> [u8; 16] {
     (aad as u128 | (data as u128) << 64).to_le_bytes()
 }
 
-/// The tag where no vectors are worth their powers. Its frame lies below that of whoever wipes it, and so does that of
-/// whoever else computes tags.
+/// Returns the tag of a short message, without vectors. Like [`long`] it is not inlined, so that its stack frame is below
+/// that of the caller, which wipes it.
 #[inline(never)]
 fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     let mut state = State::start(key);
@@ -325,7 +346,7 @@ fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     state.finish()
 }
 
-/// The tag of data that are all there.
+/// Returns the tag of a long message.
 #[inline(never)]
 fn long(variant: Selected<Poly1305Functions>, key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     let mut mac = Mac::EMPTY;
@@ -335,7 +356,7 @@ fn long(variant: Selected<Poly1305Functions>, key: &[u8; 32], aad: &[u8], data: 
     mac.finish(aad.len(), data.len())
 }
 
-/// A tag under way. It is made in its place and not moved, so that it leaves no copy behind.
+/// The computation of a tag. It is initialised in place and not moved, so that it leaves no copy behind.
 struct Mac {
     state: State,
     powers: Powers,
@@ -344,14 +365,14 @@ struct Mac {
 impl Mac {
     const EMPTY: Self = Self { state: State::EMPTY, powers: Powers::EMPTY };
 
-    /// For pieces of at most `longest` bytes.
+    /// Begins a message with pieces of at most `longest` bytes.
     #[inline(always)]
     fn begin(&mut self, variant: Selected<Poly1305Functions>, key: &[u8; 32], longest: usize) {
         self.state.set(key);
         variant.set_up(&self.state, &mut self.powers, longest);
     }
 
-    /// Data, and zeros up to a whole block.
+    /// Absorbs data, padded with zeros to whole blocks.
     #[inline(always)]
     fn padded(&mut self, variant: Selected<Poly1305Functions>, data: &[u8]) {
         variant.padded(&mut self.state, &self.powers, data);
@@ -367,5 +388,11 @@ impl Mac {
 impl fmt::Debug for ChaCha20Poly1305 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChaCha20Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for XChaCha20Poly1305 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("XChaCha20Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
     }
 }

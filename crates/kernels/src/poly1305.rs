@@ -1,4 +1,8 @@
-//! Poly1305 (RFC 8439, section 2.5): a message as a polynomial modulo 2^130 - 5, at a secret point.
+//! Poly1305 (RFC 8439, section 2.5), a one-time authenticator.
+//!
+//! The blocks of a message are the coefficients of a polynomial, which is evaluated at the secret r modulo 2^130 - 5. The
+//! tag is the result plus the secret s. `scalar` shows the algorithm; `body` evaluates the polynomial on vectors, with
+//! powers of r that are computed in advance.
 #![forbid(unsafe_code)]
 
 use crate::cpu::Features;
@@ -16,21 +20,21 @@ pub(crate) use body::Powers;
 use body::SHORT;
 pub(crate) use scalar::State;
 
-/// Bytes from which on it is worth making powers on the heap: 200 cycles, and memory to get, to write and to wipe, where 14
-/// are enough for a single block.
+/// Number of bytes in a piece from which on computing powers is faster. It takes 200 cycles, and an allocation that is
+/// written and wiped, while a single block takes only 14 cycles.
 const LONG_ON_HEAP: usize = 1024;
 
-/// The tag of one message under way.
+/// A computation of the tag of one message, which may be passed in pieces of any length.
 ///
-/// The key is for one message only. It and what comes from it live on the heap, so moving this value leaves
-/// no copy behind, and are wiped when it is dropped. A message may have any length.
+/// The key must not be used for another message. The key and everything derived from it are on the heap, so moving this
+/// value leaves no copy behind. They are wiped on drop.
 pub struct Poly1305 {
     inner: Box<Inner>,
-    /// Bytes in the buffer.
+    /// Number of bytes in the buffer.
     buffered: usize,
-    /// Made when a piece is long: they cost more than a short message does.
+    /// The powers of r, computed for the first long piece. They take longer than a short message.
     powers: Option<Box<Powers>>,
-    /// For pieces of how many bytes there are powers.
+    /// Maximum length in bytes of a piece for which the powers suffice.
     made: usize,
     variant: Selected<Poly1305Functions>,
 }
@@ -40,7 +44,7 @@ struct Inner {
     buffer: Buffer,
 }
 
-/// The start of a block. Wiped on drop.
+/// The beginning of a block. Wiped on drop.
 struct Buffer([u8; 16]);
 
 impl Drop for Buffer {
@@ -63,22 +67,22 @@ cipher! {
 describe_key! { Poly1305 {} }
 
 impl Poly1305 {
-    /// Begins a message under a key of 32 bytes, with the widest variant that `features` allow and that passes
-    /// its self-test.
+    /// Begins a message with a one-time key, on the widest variant that `features` allow and that passes its self-test.
     ///
-    /// The error is always [`KeyError::SelfTestFailed`].
+    /// # Errors
+    /// Returns [`KeyError::SelfTestFailed`] if no variant passes its self-test.
     pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         Ok(Self::with_variant(select(features)?, key))
     }
 
     fn with_variant(variant: Selected<Poly1305Functions>, key: &[u8; 32]) -> Self {
         let mut inner = Box::new(Inner { state: State::EMPTY, buffer: Buffer([0; 16]) });
-        // There, and not on the stack first.
+        // The key is written to the heap directly, without a copy on the stack.
         inner.state.set(key);
         Self { inner, buffered: 0, powers: None, made: 0, variant }
     }
 
-    /// Takes in the next piece of the message, which may have any length.
+    /// Absorbs the next piece of the message.
     pub fn update(&mut self, mut data: &[u8]) {
         let Inner { state, buffer: Buffer(buffer) } = &mut *self.inner;
         if self.buffered > 0 {
@@ -88,7 +92,7 @@ impl Poly1305 {
             if self.buffered < 16 {
                 return;
             }
-            few(state, buffer);
+            absorb_blocks(state, buffer);
             data = later;
         }
         let (blocks, rest) = data.split_at(data.len() & !15);
@@ -99,28 +103,28 @@ impl Poly1305 {
         }
     }
 
-    /// Takes in whole blocks.
+    /// Absorbs whole blocks.
     fn blocks(&mut self, blocks: &[u8]) {
         let state = &mut self.inner.state;
         let enough = if self.powers.is_some() { SHORT } else { LONG_ON_HEAP };
         if blocks.len() < enough {
-            return few(state, blocks);
+            return absorb_blocks(state, blocks);
         }
         let powers = self.powers.get_or_insert_with(|| Box::new(Powers::EMPTY));
-        let too_few = blocks.len() > self.made;
-        if too_few {
-            // Of a message in pieces, the third may be longer than the second.
+        let more_powers = blocks.len() > self.made;
+        if more_powers {
+            // If a message has a second piece that is longer, a third one may be even longer, so all powers are computed.
             self.made = if self.made > 0 { usize::MAX } else { blocks.len() };
             self.variant.set_up(state, powers, self.made);
         }
         self.variant.padded(state, powers, blocks);
-        // What there were no registers for: some powers on the way to others, and some sums.
-        if too_few || self.variant.spills() {
+        // Wipes the powers and sums that were spilled to the stack.
+        if more_powers || self.variant.spills() {
             wipe_dead_stack::<128>();
         }
     }
 
-    /// The tag.
+    /// Returns the tag.
     pub fn finalize(mut self) -> [u8; 16] {
         let Inner { state, buffer: Buffer(buffer) } = &mut *self.inner;
         let mut tag = [0; 16];
@@ -130,19 +134,19 @@ impl Poly1305 {
     }
 }
 
-/// Takes in blocks one at a time.
-fn few(state: &mut State, blocks: &[u8]) {
-    one_by_one(state, blocks);
+/// Absorbs blocks one at a time, and wipes the stack.
+fn absorb_blocks(state: &mut State, blocks: &[u8]) {
+    absorb_blocks_in_own_frame(state, blocks);
     wipe_dead_stack::<64>();
 }
 
-/// A frame of its own, which can be wiped.
+/// Not inlined, so that its stack frame can be wiped.
 #[inline(never)]
-fn one_by_one(state: &mut State, blocks: &[u8]) {
+fn absorb_blocks_in_own_frame(state: &mut State, blocks: &[u8]) {
     state.blocks(blocks);
 }
 
-/// The same for what comes last.
+/// Absorbs the end of a message and returns the tag. Not inlined, so that its stack frame can be wiped.
 #[inline(never)]
 fn end(state: &mut State, rest: &[u8], tag: &mut [u8; 16]) {
     state.end(rest);
@@ -170,9 +174,8 @@ fn passes(variant: Selected<Poly1305Functions>, answer: &KnownAnswer) -> bool {
 mod test {
     use super::*;
 
-    /// What an AEAD takes in: zeros after its parts.
     #[test]
-    fn padding() {
+    fn padded_appends_zeros() {
         let key = [0x9b; 32];
         for len in 0..70 {
             let mut data = vec![0xee; len];

@@ -1,5 +1,8 @@
-//! Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404), all ten
-//! sizes: blocks, and counter mode at any offset.
+//! Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404, section 4) in
+//! all ten sizes, for blocks and in counter mode from any offset.
+//!
+//! The cipher itself is in `body` for many blocks, and in `single` for one block and the key schedule. In counter mode
+//! the counter is as wide as a block, and the keystream is `encrypt(iv) || encrypt(iv + 1) || …`.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -21,10 +24,9 @@ mod size;
 pub use crate::vector::pairs::ByteOrder;
 pub use size::Size;
 
-/// A Speck key, expanded, and the variant that computes with it.
+/// An expanded Speck key and the variant that computes with it.
 ///
-/// The round keys live in one place on the heap, so moving this value leaves no copy of them behind, and they are
-/// wiped when it is dropped.
+/// The round keys are on the heap, so moving this value leaves no copy of them behind. They are wiped on drop.
 pub struct Speck {
     schedule: Box<Schedule>,
     size: Size,
@@ -50,7 +52,7 @@ cipher! {
 
 describe_key! { Speck { size, order } }
 
-/// Calls a generic method for the words of a size.
+/// Calls a generic method with the word type of the size.
 macro_rules! by_word {
     ($self:ident.$method:ident $(::<$flag:literal>)? ($($arg:expr),*)) => {
         match $self.size.word_bits() {
@@ -96,27 +98,37 @@ impl Speck {
         Ok(Self { schedule, size, order, variant })
     }
 
-    /// The size of blocks and key.
+    /// Returns the size of blocks and key.
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// Encrypts each block, of which there may be any number, by itself (ECB).
+    /// Encrypts each block by itself (ECB). There may be any number of blocks.
     ///
-    /// Whoever sees two equal blocks knows that they are equal: this is a part to make modes of.
+    /// Equal blocks of plaintext have equal ciphertexts, so this is only for implementing modes of operation.
+    ///
+    /// # Errors
+    /// Returns [`MessageError::PartialBlock`] and writes nothing if the length is not a multiple of the block length.
     pub fn encrypt_blocks(&self, data: InOut<'_>) -> Result<(), MessageError> {
         by_word!(self.each_block::<false>(data))
     }
 
-    /// [`Speck::encrypt_blocks`] undone.
+    /// Decrypts each block by itself, the inverse of [`Speck::encrypt_blocks`].
+    ///
+    /// # Errors
+    /// Returns [`MessageError::PartialBlock`] and writes nothing if the length is not a multiple of the block length.
     pub fn decrypt_blocks(&self, data: InOut<'_>) -> Result<(), MessageError> {
         by_word!(self.each_block::<true>(data))
     }
 
-    /// XORs the keystream of the big-endian counter that is as wide as a block and starts at `iv`, from byte `offset` on.
+    /// XORs the keystream to `data`, from byte `offset` on. The counter is as wide as a block and begins at `iv`.
     ///
-    /// The counter wraps modulo 2^(bits of a block). It is big-endian in either order of bytes. The keystream has 2^64
-    /// bytes, or with blocks of 32 or 48 bits as many blocks as have a counter, after which it would repeat.
+    /// The counter is big-endian in both byte orders, and wraps. The keystream has 2^64 bytes. With blocks of 32 or 48 bits
+    /// it ends earlier, after 2^32 or 2^48 blocks, because it would repeat then.
+    ///
+    /// # Errors
+    /// Returns [`MessageError::InvalidNonceLength`] if `iv` does not have the length of a block, and
+    /// [`MessageError::TooLong`] if the data end after the keystream. In both cases nothing is written.
     pub fn xor_at(&self, iv: &[u8], offset: u64, data: InOut<'_>) -> Result<(), MessageError> {
         by_word!(self.xor(iv, offset, data))
     }
@@ -127,7 +139,7 @@ impl Speck {
     }
 
     #[inline(always)]
-    fn each_block<W: Word, const BACK: bool>(&self, mut data: InOut<'_>) -> Result<(), MessageError> {
+    fn each_block<W: Word, const DECRYPT: bool>(&self, mut data: InOut<'_>) -> Result<(), MessageError> {
         let (variant, keys, order, block, len) =
             (self.variant, self.keys(), self.order, 2 * W::BYTES, data.len());
         if !len.is_multiple_of(block) {
@@ -135,11 +147,11 @@ impl Speck {
         }
         if len == block {
             let words = split::<W>(order, data.source());
-            let words = if BACK { decrypt::<W>(keys, words) } else { encrypt::<W>(keys, words) };
+            let words = if DECRYPT { decrypt::<W>(keys, words) } else { encrypt::<W>(keys, words) };
             store16(join::<W>(order, words), data.target());
             return Ok(());
         }
-        if BACK {
+        if DECRYPT {
             variant.decrypt(W::INDEX, keys, order, data);
         } else {
             variant.encrypt(W::INDEX, keys, order, data);
@@ -163,12 +175,12 @@ impl Speck {
             self.xor_block::<W>(counter, skip, data);
             return Ok(());
         }
-        // Lanes count in the low word, so the data is cut where that overflows.
+        // Lanes only count in the low word, so the data are split where it overflows.
         let (mut done, mut skip) = (0, skip);
         while done < len {
             let low = counter & (!0 >> (128 - W::BITS));
-            let room = ((1 << W::BITS) - low) * block as u128 - skip as u128;
-            let now = room.min((len - done) as u128) as usize;
+            let until_overflow = ((1 << W::BITS) - low) * block as u128 - skip as u128;
+            let now = until_overflow.min((len - done) as u128) as usize;
             self.xor_from::<W>(counter, skip, data.part(done, now));
             done += now;
             skip = 0;
@@ -177,7 +189,7 @@ impl Speck {
         Ok(())
     }
 
-    /// No more than one block: done before a vector would be.
+    /// XORs the keystream to data in a single block, which takes less time than a vector.
     #[inline(always)]
     fn xor_block<W: Word>(&self, counter: u128, skip: usize, mut data: InOut<'_>) {
         let counter = (counter << (128 - 2 * W::BITS)).to_be_bytes();
@@ -186,7 +198,7 @@ impl Speck {
         store16(sum, data.target());
     }
 
-    /// Data in which the low word of the counter does not overflow.
+    /// XORs the keystream to data in which the low word of the counter does not overflow.
     #[inline(always)]
     fn xor_from<W: Word>(&self, counter: u128, skip: usize, data: InOut<'_>) {
         let (variant, keys, order, len) = (self.variant, self.keys(), self.order, data.len());

@@ -1,7 +1,7 @@
 //! Every variant of ChaCha20 and XChaCha20 against the reference implementation.
 
 use crate::guarded::{Edge, GuardedBuffer};
-use crate::variants::available;
+use crate::variants::{available, check_removal};
 use ::reference::chacha20 as reference;
 use kernels::InOut;
 use kernels::chacha20::{self, ChaCha20, XChaCha20};
@@ -289,25 +289,25 @@ fn long_nonces() {
     each_variant(|name, _| {
         let (_, features) =
             available(chacha20::variants()).into_iter().find(|(variant, _)| *variant == name).unwrap();
-        for turn in 0..50u8 {
-            let key: [u8; 32] = core::array::from_fn(|i| (i as u8).wrapping_mul(31) ^ turn);
-            let nonce: [u8; 24] = core::array::from_fn(|i| (i as u8).wrapping_mul(73) ^ turn.wrapping_mul(5));
+        for seed in 0..50u8 {
+            let key: [u8; 32] = core::array::from_fn(|i| (i as u8).wrapping_mul(31) ^ seed);
+            let nonce: [u8; 24] = core::array::from_fn(|i| (i as u8).wrapping_mul(73) ^ seed.wrapping_mul(5));
             let x = XChaCha20::new(&key, features).unwrap();
             assert_eq!(x.variant(), name);
-            let (counter, offset) = (COUNTERS[usize::from(turn) % 6], 7 * u64::from(turn));
-            let len = 61 * usize::from(turn);
+            let (counter, offset) = (COUNTERS[usize::from(seed) % 6], 7 * u64::from(seed));
+            let len = 61 * usize::from(seed);
             let mut want = vec![0x77; len];
             reference::xor_extended_at_vartime(&key, &nonce, counter, offset, &mut want);
             let mut data = vec![0x77; len];
             x.xor_at(&nonce, counter, offset, InOut::in_place(&mut data)).unwrap();
-            assert!(data == want, "{name} {turn}");
+            assert!(data == want, "{name} {seed}");
             // The same with the derived key.
             let mut rest = [0; 12];
             rest[4..].copy_from_slice(&nonce[16..]);
             let derived = x.subkey(nonce[..16].try_into().unwrap());
             assert_eq!(derived.variant(), name);
             derived.xor_at(&rest, counter, offset, InOut::in_place(&mut data)).unwrap();
-            assert!(data.iter().all(|b| *b == 0x77), "{name} {turn}");
+            assert!(data.iter().all(|b| *b == 0x77), "{name} {seed}");
             let past = x.xor_at(&nonce, u32::MAX, 1, InOut::in_place(&mut [0; 64]));
             let limit = 64 << 32;
             assert_eq!(past, Err(MessageError::TooLong { part: Part::Keystream, found: limit + 1, limit }));
@@ -350,20 +350,8 @@ fn published_vectors() {
 
 #[test]
 fn removing_features_selects_the_next_variant() {
-    assert_eq!(ChaCha20::new(&KEY, Features::NONE).unwrap().variant(), "portable");
-    let mut seen = Vec::new();
-    let mut features = Features::detect();
-    for name in ["bmi2", "avx512vl", "avx512bw", "avx512f", "avx2", "neon"] {
-        let key = ChaCha20::new(&KEY, features).unwrap();
-        let first = chacha20::variants().find(|variant| variant.check(features).is_ok()).unwrap();
-        assert_eq!(key.variant(), first.name);
-        seen.push(first.name);
-        features = features.without(name).unwrap();
-    }
-    seen.push(ChaCha20::new(&KEY, features).unwrap().variant());
-    seen.dedup();
-    let all: Vec<&str> = available(chacha20::variants()).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(seen, all);
+    let order = ["bmi2", "avx512vl", "avx512bw", "avx512f", "avx2", "neon"];
+    check_removal(chacha20::variants, &order, |features| ChaCha20::new(&KEY, features).unwrap().variant());
 }
 
 #[test]

@@ -114,12 +114,12 @@ fn random_pieces() {
     let mut state = 1;
     each_key(|gcm| {
         let max = if gcm.variant() == "portable" { 4000 } else { 40_000 };
-        for turn in 0..60 {
+        for round in 0..60 {
             let len = random(&mut state, max);
-            let nonce = pattern([12, 12, 1, 16, 60][turn % 5], turn as u8);
+            let nonce = pattern([12, 12, 1, 16, 60][round % 5], round as u8);
             let (aad, plain) = (pattern(random(&mut state, 3000), 7), pattern(len, 1));
             let (sealed, tag) = in_one_call(gcm, &nonce, &aad, &plain);
-            let longest = [20, 300, 10_000, 50_000][turn % 4];
+            let longest = [20, 300, 10_000, 50_000][round % 4];
             check(gcm, &nonce, &aad, &plain, (&sealed, tag), || random(&mut state, longest));
         }
     });

@@ -1,7 +1,7 @@
 //! Every variant of Speck against the reference implementation, for all sizes and both byte orders.
 
 use crate::guarded::{Edge, GuardedBuffer};
-use crate::variants::available;
+use crate::variants::{available, check_removal};
 use kernels::InOut;
 use kernels::cpu::Features;
 use kernels::error::{KeyError, MessageError, Part};
@@ -146,9 +146,9 @@ fn every_length_from_every_offset() {
         for len in LENGTHS {
             let from: Vec<u8> = (0..len).map(pattern).collect();
             let (mut in_place, mut apart) = (from.clone(), vec![0xee; len]);
-            for turn in 0..ivs.len() {
-                let offset = (7 * len + 17 * turn) % 90;
-                let (iv, keystream) = (&ivs[turn], &keystreams[turn][offset..]);
+            for i in 0..ivs.len() {
+                let offset = (7 * len + 17 * i) % 90;
+                let (iv, keystream) = (&ivs[i], &keystreams[i][offset..]);
                 let good = |got: &[u8]| {
                     got.iter().zip(&from).zip(keystream).fold(0, |differ, ((x, y), k)| differ | (x ^ y ^ k))
                         == 0
@@ -157,9 +157,9 @@ fn every_length_from_every_offset() {
                     let name = format!("{} {name}", speck.variant());
                     in_place.copy_from_slice(&from);
                     speck.xor_at(iv, offset as u64, InOut::in_place(&mut in_place)).unwrap();
-                    assert!(good(&in_place), "{name} iv {turn} offset {offset} len {len} in place");
+                    assert!(good(&in_place), "{name} iv {i} offset {offset} len {len} in place");
                     speck.xor_at(iv, offset as u64, InOut::apart(&from, &mut apart)).unwrap();
-                    assert!(good(&apart), "{name} iv {turn} offset {offset} len {len} apart");
+                    assert!(good(&apart), "{name} iv {i} offset {offset} len {len} apart");
                 }
             }
         }
@@ -430,22 +430,10 @@ fn accepts_only_the_key_lengths_of_the_paper() {
 
 #[test]
 fn removing_features_selects_the_next_variant() {
-    let new = |features| Speck::new(Size::Speck64_128, &[3; 16], ByteOrder::Big, features).unwrap();
-    assert_eq!(new(Features::NONE).variant(), "portable");
-    assert_eq!(new(Features::detect()).variant(), available(speck::variants())[0].0);
-    // After each removal, the first variant that still runs is selected.
-    let mut seen = Vec::new();
-    let mut features = Features::detect();
-    for name in ["avx512vbmi2", "avx512vbmi", "avx512f", "avx2", "neon"] {
-        let first = speck::variants().find(|variant| variant.check(features).is_ok()).unwrap();
-        assert_eq!(new(features).variant(), first.name);
-        seen.push(first.name);
-        features = features.without(name).unwrap();
-    }
-    seen.push(new(features).variant());
-    seen.dedup();
-    let all: Vec<&str> = available(speck::variants()).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(seen, all);
+    let order = ["avx512vbmi2", "avx512vbmi", "avx512f", "avx2", "neon"];
+    check_removal(speck::variants, &order, |features| {
+        Speck::new(Size::Speck64_128, &[3; 16], ByteOrder::Big, features).unwrap().variant()
+    });
 }
 
 #[test]

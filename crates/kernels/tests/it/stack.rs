@@ -65,12 +65,12 @@ const KNOWN: &[Known] = &[
     Known { table: "GCM", variant: "portable", from: None, max: 15, what: "sliced round key" },
     Known { table: "GCM", variant: "portable", from: Some(0), max: 1, what: "E(K, J0)" },
     Known { table: "GCM", variant: "portable", from: Some(0), max: 1, what: "expected tag" },
-    Known { table: "SIV", variant: "portable", from: Some(0), max: 1, what: "expected tag" },
-    Known { table: "SIV", variant: "portable", from: None, max: 15, what: "round key" },
-    Known { table: "SIV", variant: "portable", from: Some(0), max: 36, what: "power" },
-    Known { table: "SIV", variant: "portable", from: Some(0), max: 36, what: "halves of power" },
-    Known { table: "SIV", variant: "portable", from: Some(0), max: 2, what: "derived round key" },
-    Known { table: "SIV", variant: "portable", from: Some(0), max: 15, what: "sliced derived round key" },
+    Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 1, what: "expected tag" },
+    Known { table: "GCM_SIV", variant: "portable", from: None, max: 15, what: "round key" },
+    Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 36, what: "power" },
+    Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 36, what: "halves of power" },
+    Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 2, what: "derived round key" },
+    Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 15, what: "sliced derived round key" },
 ];
 
 /// The kind of a secret, and its number.
@@ -481,7 +481,7 @@ fn no_secrets_remain_on_the_stack() {
         ("AES", aes::variants().collect(), Report::stream),
         ("CHACHA20", chacha20::variants().collect(), every_chacha20),
         ("GCM", gcm::variants().collect(), |report, here| report.messages::<Gcm>(Secrets::of_gcm, here)),
-        ("SIV", gcm_siv::variants().collect(), |report, here| {
+        ("GCM_SIV", gcm_siv::variants().collect(), |report, here| {
             report.messages::<GcmSiv>(Secrets::of_gcm_siv, here)
         }),
         ("POLY1305", poly1305::variants().collect(), Report::macs),

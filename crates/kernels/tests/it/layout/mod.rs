@@ -131,19 +131,19 @@ impl Case {
     }
 
     /// Checks the message with the keys of all variants, except those that [`skip`] excludes.
-    pub(crate) fn check_all<A: Aead>(&self, keys: &[A], bits: usize, turn: usize) {
+    pub(crate) fn check_all<A: Aead>(&self, keys: &[A], bits: usize, alignment: usize) {
         let here = keys.iter().filter(|key| !skip(*key, self.plain.len()));
-        here.for_each(|key| self.check(key, bits, turn));
+        here.for_each(|key| self.check(key, bits, alignment));
     }
 
-    /// Seals and opens in place and into another buffer, between canaries. `turn` determines the alignments.
-    fn check<A: Aead>(&self, key: &A, bits: usize, turn: usize) {
+    /// Seals and opens in place and into another buffer, between canaries. `alignment` determines the alignments.
+    fn check<A: Aead>(&self, key: &A, bits: usize, alignment: usize) {
         let len = self.plain.len();
         let what = || {
             let (variant, nonce, aad) = (key.variant(), self.nonce.len(), self.aad.len());
-            format!("{variant} AES-{bits} nonce {nonce} aad {aad} len {len} turn {turn}")
+            format!("{variant} AES-{bits} nonce {nonce} aad {aad} len {len} alignment {alignment}")
         };
-        let (read, write) = (turn % 64, turn / 7 % 64);
+        let (read, write) = (alignment % 64, alignment / 7 % 64);
         for (from, to, seal) in [(&self.plain, &self.sealed, true), (&self.sealed, &self.plain, false)] {
             let run = |data: InOut<'_>| {
                 let mut tag = self.tag;
@@ -230,7 +230,7 @@ pub(crate) fn large_lengths<A: Aead>() {
         for len in [2 << 10, 4 << 10, 16 << 10, 64 << 10].into_iter().flat_map(|n| [n - 1, n, n + 1]) {
             let case = Case::new::<A>(reference, pattern(A::NONCE, 9), 13, len);
             for key in keys.iter().filter(|key| key.variant() != "portable" || len < 5000) {
-                (0..3).for_each(|turn| case.check(key, bits, 17 * turn));
+                (0..3).for_each(|alignment| case.check(key, bits, 17 * alignment));
             }
         }
         for aad in [4095, 20_000, 66_000] {
@@ -261,7 +261,7 @@ pub(crate) fn every_alignment<A: Aead>() {
         for len in [33, 64, 131, 600] {
             let case = Case::new::<A>(reference, pattern(A::NONCE, 1), 13, len);
             for key in keys.iter().filter(|key| key.variant() != "portable") {
-                (0..64 * 7).for_each(|turn| case.check(key, bits, turn));
+                (0..64 * 7).for_each(|alignment| case.check(key, bits, alignment));
             }
         }
     });

@@ -31,3 +31,25 @@ pub(crate) fn available(table: impl Iterator<Item = Variant>) -> Vec<(&'static s
     );
     variants
 }
+
+/// Checks that removing features in this order selects each variant that can run here, one after the other.
+///
+/// `selected` returns the variant of a new key with these features.
+pub(crate) fn check_removal<T: Iterator<Item = Variant>>(
+    table: fn() -> T,
+    order: &[&str],
+    selected: impl Fn(Features) -> &'static str,
+) {
+    assert_eq!(selected(Features::NONE), "portable");
+    let mut features = Features::detect();
+    let mut seen = vec![selected(features)];
+    for name in order {
+        let first = table().find(|variant| variant.check(features).is_ok()).unwrap();
+        assert_eq!(selected(features), first.name);
+        features = features.without(name).unwrap();
+        seen.push(selected(features));
+    }
+    seen.dedup();
+    let all: Vec<&str> = available(table()).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(seen, all);
+}
