@@ -21,4 +21,10 @@ def test_names_are_technical_terms() -> None:
 def test_sentences_are_counted() -> None:
     figures = wording.Figures()
     figures.add("here", "What is it? Nobody knows, for example `Error::Format`. [`Error::Format`].")
-    assert (figures.sentences, figures.words, figures.persons, figures.what, figures.examples) == (2, 8, 1, 1, 1)
+    assert (figures.sentences, figures.words, figures.persons, figures.what, figures.examples) == (
+        2,
+        8,
+        1,
+        1,
+        1,
+    )

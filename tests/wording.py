@@ -28,13 +28,67 @@ EXAMPLES = re.compile(r"\b(for example|such as|e\.g\.|for instance)", re.IGNOREC
 
 # Parts of identifiers that are house metaphors, for example `door_calls` or `OldCrew`.
 METAPHORS = frozenset(
-    "door doors floor law laws stranger strangers papers people twin twins crowd crew coat capsule unfit forged "
-    "begun told obey sip whoever nobody somebody".split()
+    [
+        "door",
+        "doors",
+        "floor",
+        "law",
+        "laws",
+        "stranger",
+        "strangers",
+        "papers",
+        "people",
+        "twin",
+        "twins",
+        "crowd",
+        "crew",
+        "coat",
+        "capsule",
+        "unfit",
+        "forged",
+        "begun",
+        "told",
+        "obey",
+        "sip",
+        "whoever",
+        "nobody",
+        "somebody",
+    ]
 )
 # Whole identifiers that the dictionary replaces.
 REPLACED = frozenset(
-    "NoKey Unfit TooLong PastEnd Failed Forged Lost Seen Begun Told Way Ways Stamp Crew Hand Crowd Lock Unlock "
-    "most most_work beside kept cover grow turn talk answer proof proves Text".split()
+    [
+        "NoKey",
+        "Unfit",
+        "TooLong",
+        "PastEnd",
+        "Failed",
+        "Forged",
+        "Lost",
+        "Seen",
+        "Begun",
+        "Told",
+        "Way",
+        "Ways",
+        "Stamp",
+        "Crew",
+        "Hand",
+        "Crowd",
+        "Lock",
+        "Unlock",
+        "most",
+        "most_work",
+        "beside",
+        "kept",
+        "cover",
+        "grow",
+        "turn",
+        "talk",
+        "answer",
+        "proof",
+        "proves",
+        "Text",
+    ]
 )
 RUST_DEFINITION = re.compile(
     r"\b(?:fn|struct|enum|trait|mod|const|static|type|union|macro_rules!)\s+(?:mut\s+)?([A-Za-z_]\w*)"

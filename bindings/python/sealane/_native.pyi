@@ -249,7 +249,7 @@ class EncryptWith:
         key: _FileKey | None = None,
         recipients: _Recipients | None = None,
         passphrase: _Text | None = None,
-        context: _Buffer = b"",
+        context: _Buffer = ...,
         format: str | None = None,
         armor: bool = False,
     ) -> EncryptWith: ...
@@ -262,7 +262,7 @@ class DecryptWith:
         key: _FileKey | None = None,
         identities: _Identities | None = None,
         passphrase: _Text | None = None,
-        context: _Buffer = b"",
+        context: _Buffer = ...,
         format: str | None = None,
         max_work_factor: int | None = None,
     ) -> DecryptWith: ...

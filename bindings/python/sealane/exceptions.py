@@ -24,7 +24,8 @@ class SealaneError(Exception):
 class AuthenticationError(SealaneError):
     """The data is not authentic: another key, nonce, associated data or context, or changed data.
 
-    The error does not say which, because the difference would help an attacker.
+    The error does not say which, because the difference would help an attacker. For a file whose header has
+    proved the key, it names the chunk that was changed.
     """
 
 

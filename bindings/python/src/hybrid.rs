@@ -39,17 +39,25 @@ pub(crate) fn hybrid_seal<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     read!(py; data, aad, info);
     let options = Options { info, suite: suite_named(suite)? };
-    with_public(public, |public| {
-        sealed(py, &*hybrid::sealer(public, options).map_err(raise)?, data, aad)
-    })
+    with_public(public, |public| sealed(py, &*hybrid::sealer(public, options).map_err(raise)?, data, aad))
 }
 
-fn sealed<'py>(py: Python<'py>, sealer: &dyn Sealer, data: &[u8], aad: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+fn sealed<'py>(
+    py: Python<'py>,
+    sealer: &dyn Sealer,
+    data: &[u8],
+    aad: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
     let len = sealer.sealed_len(data.len()).map_err(raise)?;
     fill(py, len, |out| sealer.seal_into(data, aad, out))
 }
 
-fn opened<'py>(py: Python<'py>, opener: &dyn Opener, blob: &[u8], aad: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+fn opened<'py>(
+    py: Python<'py>,
+    opener: &dyn Opener,
+    blob: &[u8],
+    aad: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
     let len = opener.opened_len(blob.len()).map_err(raise)?;
     fill(py, len, |out| opener.open_into(blob, aad, out))
 }
@@ -67,9 +75,7 @@ pub(crate) fn hybrid_open<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     read!(py; blob, aad, info);
     let options = Options { info, suite: suite_named(suite)? };
-    with_private(private, |private| {
-        opened(py, &*hybrid::opener(private, options).map_err(raise)?, blob, aad)
-    })
+    with_private(private, |private| opened(py, &*hybrid::opener(private, options).map_err(raise)?, blob, aad))
 }
 
 /// See ``sealane.hybrid.hpke_seal``.

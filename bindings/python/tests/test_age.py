@@ -29,7 +29,7 @@ SEALED = sealane.encrypt(DATA, recipients=[str(AGE.public)])
 TESTKIT = {case.name: case for case in age_testkit()}
 QUICK = TESTKIT["scrypt_no_match"]
 """A file with the scrypt work factor 10. Ours use 18, which takes a second."""
-SSH = ROOT / "crates" / "sealane" / "tests" / "age"
+SSH = ROOT / "crates" / "sealane" / "tests" / "it" / "age"
 
 
 def ways_out(tmp_path: Path, file: bytes) -> list[Callable[..., bytes]]:
@@ -168,7 +168,7 @@ def test_identity_files(tmp_path: Path) -> None:
     assert sealane.decrypt(SEALED, identities=[path]) == DATA
     assert sealane.decrypt(SEALED, identities=[path.read_text()]) == DATA
     path.write_text("# nothing\n")
-    with pytest.raises(sealane.FormatError, match="none in it"):
+    with pytest.raises(sealane.FormatError, match="expected a list of identities, found none"):
         sealane.decrypt(SEALED, identities=[path])
     path.write_text("# a slip\nAGE-SECRET-KEY-1QQ\n")
     with pytest.raises(sealane.FormatError, match="line 2") as caught:
@@ -234,7 +234,11 @@ LISTED = r"must be a list, as in (recipients=\[\"age1\.\.\.\"\]|identities=\[\"A
     [
         ({}, TypeError, "exactly one of key, recipients and passphrase, found none"),
         ({"key": bytes(32), "passphrase": "x"}, TypeError, "exactly one of .* found key and passphrase"),
-        ({"recipients": [], "passphrase": "x"}, TypeError, "given are recipients and passphrase"),
+        (
+            {"recipients": [], "passphrase": "x"},
+            TypeError,
+            "exactly one of .* found recipients and passphrase",
+        ),
         ({"recipients": "age1abc"}, TypeError, LISTED + ", not str"),
         ({"recipients": b"age1abc"}, TypeError, LISTED + ", not bytes"),
         ({"recipients": AGE.public}, TypeError, LISTED + ", not PublicKey"),
@@ -319,9 +323,9 @@ def test_rejects_wrong_arguments_of_decryption(
 
 
 def test_open_rejects_keywords_of_the_other_mode(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="for writing"):
+    with pytest.raises(TypeError, match="for mode 'wb'"):
         sealane.open(tmp_path / "f", "rb", recipients=[AGE.public])  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match="for reading"):
+    with pytest.raises(TypeError, match="for mode 'rb'"):
         sealane.open(tmp_path / "f", "wb", identities=[AGE])  # type: ignore[call-overload]
 
 
@@ -364,7 +368,8 @@ WORDS = "wrong passphrase"
         (SEALED.replace(b"/v1", b"/v2", 1), {"identities": [AGE]}, sealane.UnsupportedVersionError),
         (SEALED[:-1], {"identities": [AGE]}, sealane.AuthenticationError),
         (SEALED[: -100 - 16], {"identities": [AGE]}, sealane.AuthenticationError),
-        (SEALED[:50], {"identities": [AGE]}, sealane.TruncatedError),
+        # An id that is not random: the processes of pytest-xdist must collect the same tests.
+        pytest.param(SEALED[:50], {"identities": [AGE]}, sealane.TruncatedError, id="truncated header"),
         (SEALED[:-1] + bytes([SEALED[-1] ^ 1]), {"identities": [AGE]}, sealane.AuthenticationError),
         (TESTKIT["scrypt_work_factor_23"].file, {"passphrase": WORDS}, sealane.LimitExceededError),
         (SEALED, {"key": bytes(32)}, sealane.FormatError),

@@ -114,7 +114,7 @@ def test_small_blocks_need_new_small_block(variant: str) -> None:
 
 
 def test_new_small_block_rejects_large_blocks() -> None:
-    with pytest.raises(ValueError, match="128 bits"):
+    with pytest.raises(ValueError, match="at most 96 bits, found 128"):
         Aead.new_small_block("speck128-256-poly1305", bytes(32))
 
 

@@ -153,7 +153,7 @@ def test_psk_and_sender(kind: str) -> None:
 def test_rejects_wrong_arguments_of_hpke() -> None:
     key, to = KEYS["x25519"], public(KEYS["x25519"])
     for half in {"psk": bytes(32)}, {"psk_id": b"name"}:
-        with pytest.raises(TypeError, match="go together"):
+        with pytest.raises(TypeError, match="used together"):
             hybrid.hpke_seal(to, b"", **half)
     with pytest.raises(ValueError, match="at least 32 bytes"):
         hybrid.hpke_seal(to, b"", psk=bytes(31), psk_id=b"name")

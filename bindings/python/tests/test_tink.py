@@ -123,7 +123,7 @@ def test_rejects_wrong_arguments() -> None:
     keyset = TinkKeyset.from_key(sealane.keys.generate("aes-256"), "tink-1mb")
     with pytest.raises(ValueError, match="omit format"):
         sealane.encrypt(b"", key=keyset, format="tink-1mb")
-    for form, says in [("chunked", "tink-1mb"), ("age", "not for a symmetric key"), ("rot13", "tink-1mb")]:
+    for form, says in [("chunked", "tink-1mb"), ("age", "tink-1mb"), ("rot13", "tink-1mb")]:
         with pytest.raises(ValueError, match=says):
             TinkKeyset.from_key(KEY, form)
     with pytest.raises(TypeError):

@@ -26,7 +26,7 @@ pub struct Entry {
 /// Expands a key.
 pub type Expand = fn(&[u8]) -> Result<Box<dyn AeadKey>, KeyError>;
 
-/// What is known of the code that computes an entry.
+/// The code that computes an entry, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 enum Build {
     /// A kernel of this project, whose variants have names.

@@ -13,7 +13,7 @@ const TAG_LEN: usize = 16;
 /// An algorithm with a key. It can be shared between threads and used after a fork.
 ///
 /// A *sealed* message is `nonce || ciphertext || tag` under a fresh random nonce. Functions named `encrypt` and
-/// `decrypt` take the nonce from the caller, who must never use one twice with the same key.
+/// `decrypt` take the nonce from the caller, and a nonce must never be used twice with the same key.
 ///
 /// ```
 /// use sealane::{Aead, Algorithm, Key};

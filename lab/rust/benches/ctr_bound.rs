@@ -42,7 +42,10 @@ fn main() {
             let mut block = [0; 16];
             let chained = best_time(|| block = aes.encrypt_block(&block));
             let new = best_time(|| {
-                drop(black_box(Aes::new(&[7; 32][..bits / 8], Features::detect().intersection(variant.needs))))
+                drop(black_box(Aes::new(
+                    &[7; 32][..bits / 8],
+                    Features::detect().intersection(variant.needs),
+                )))
             });
             println!(
                 "AES-{bits} {:9} one block after another {chained:.1} ns, a new key {new:.0} ns",

@@ -79,8 +79,8 @@ pub trait Opener: Send + Sync {
     /// Opens into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Those of [`Self::open`]. The destination is zero then, whatever it held before, so a caller who misses the error
-    /// has no plaintext. [`Misuse::OutputTooShort`].
+    /// Those of [`Self::open`]. The destination is zero then, whatever it held before, so no plaintext is left if the
+    /// error is ignored. [`Misuse::OutputTooShort`].
     fn open_into(&self, message: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         let plaintext = first(out, self.opened_len(message.len())?)?;
         clear_on_error(plaintext, |plaintext| self.open_exact(message, aad, plaintext))?;

@@ -50,7 +50,7 @@ impl Opener for PrivateKey {
     fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         let (wrapped_key, sealed) = message.split_at(self.modulus_len());
         let key = self.unwrap(Oaep::Sha256, b"", wrapped_key)?;
-        // An attacker who has the public key can wrap a secret of any length.
+        // An attacker with the public key can wrap a secret of any length.
         if key.len() != KEY_LEN {
             return Err(Error::Authentication);
         }

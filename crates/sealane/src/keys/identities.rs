@@ -63,7 +63,10 @@ mod test {
             let recipient = Recipient::passphrase_with_work_factor("right", 10).unwrap();
             let file = age::seal(text.as_bytes(), &[recipient], armor).unwrap();
             assert_eq!(opened(parse_identity_file(&file, Some("right")).unwrap()), wanted);
-            assert!(matches!(parse_identity_file(&file, None), Err(Error::Misuse(Misuse::KeyPassphraseRequired))));
+            assert!(matches!(
+                parse_identity_file(&file, None),
+                Err(Error::Misuse(Misuse::KeyPassphraseRequired))
+            ));
             assert!(matches!(parse_identity_file(&file, Some("wrong")), Err(Error::WrongPassphrase)));
         }
     }

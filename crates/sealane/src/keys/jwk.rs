@@ -90,7 +90,9 @@ impl Jwk {
         let k = Zeroizing::new(Base64UrlUnpadded::encode_string(self.key.as_bytes()));
         let members: Vec<_> = [("kid", &self.kid), ("alg", &self.alg), ("use", &self.usage)]
             .into_iter()
-            .filter_map(|(name, value)| Some(format!(",\"{name}\":{}", serde_json::Value::from(value.as_deref()?))))
+            .filter_map(|(name, value)| {
+                Some(format!(",\"{name}\":{}", serde_json::Value::from(value.as_deref()?)))
+            })
             .collect();
         let len = k.len() + members.iter().map(String::len).sum::<usize>();
         let mut text = Zeroizing::new(String::with_capacity(len + 32));
@@ -158,8 +160,12 @@ mod test {
             let key = Jwk::from(Key::generate(len).unwrap());
             assert_eq!(Jwk::from_json(&key.to_json()).unwrap().key.as_bytes(), key.key.as_bytes());
             let text = |text: &str| Some(text.to_owned());
-            let named =
-                Jwk { kid: text("a \"b\"\\\n\u{1}é"), alg: text("A256GCM"), usage: text("enc"), ..key.clone() };
+            let named = Jwk {
+                kid: text("a \"b\"\\\n\u{1}é"),
+                alg: text("A256GCM"),
+                usage: text("enc"),
+                ..key.clone()
+            };
             let again = Jwk::from_json(&named.to_json()).unwrap();
             assert_eq!((&again.kid, &again.alg, &again.usage), (&named.kid, &named.alg, &named.usage));
             assert_eq!((&again, &again), (&named, &key));

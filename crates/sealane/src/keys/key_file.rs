@@ -207,7 +207,9 @@ impl PublicKey {
     fn parse(content: &[u8]) -> Result<Self, Error> {
         match KeyFile::parse(content, LoadOptions::default()) {
             // Only private keys are encrypted.
-            Err(Error::Misuse(Misuse::KeyPassphraseRequired | Misuse::KeyIdentityRequired)) => Err(FOUND_PRIVATE),
+            Err(Error::Misuse(Misuse::KeyPassphraseRequired | Misuse::KeyIdentityRequired)) => {
+                Err(FOUND_PRIVATE)
+            }
             found => found?.into_public(),
         }
     }
@@ -262,7 +264,9 @@ impl<'a> Format<'a> {
         let format = Self::of_line(line).ok_or(EXPECTED)?;
         match lines.next() {
             None => Ok(format),
-            Some(_) => Err(Error::Format("expected a file with one key, found several lines; split the file")),
+            Some(_) => {
+                Err(Error::Format("expected a file with one key, found several lines; split the file"))
+            }
         }
     }
 

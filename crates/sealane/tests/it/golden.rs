@@ -68,7 +68,9 @@ fn tink_files() {
     assert_eq!(files.len(), 14);
     for path in files {
         let (template, len) = stem(&path).split_once('-').unwrap();
-        let keyset = Keyset::from_json(&fs::read_to_string(folder().join(format!("tink/{template}.json"))).unwrap()).unwrap();
+        let keyset =
+            Keyset::from_json(&fs::read_to_string(folder().join(format!("tink/{template}.json"))).unwrap())
+                .unwrap();
         opens(&path, len, &DecryptWith::tink(&keyset, b"golden"));
     }
 }

@@ -104,7 +104,7 @@ fn reports_each_failure_by_its_own_error() {
     let (lock, unlock) = keys(Kind::X25519, Armor::Binary);
     let (_, other) = keys(Kind::X25519, Armor::Binary);
     let sealed = file::encrypt(&plain(200_000), &lock).unwrap();
-    let every_way = |sealed: &[u8], unlock: &DecryptWith, expected: fn(&Error) -> bool| {
+    let check_error = |sealed: &[u8], unlock: &DecryptWith, expected: fn(&Error) -> bool| {
         let errors = [
             file::decrypt(sealed, unlock).unwrap_err(),
             in_pieces(sealed, 1000, unlock).unwrap_err(),
@@ -116,28 +116,29 @@ fn reports_each_failure_by_its_own_error() {
             assert!(expected(&error), "{error}");
         }
     };
-    every_way(&sealed, &other, |e| matches!(e, Error::NoMatchingKey));
-    every_way(b"not an age file", &unlock, |e| matches!(e, Error::Format(_)));
-    every_way(b"", &unlock, |e| matches!(e, Error::Truncated | Error::Format(_)));
-    every_way(b"age-encryption.org/v9\n-> X\n", &unlock, |e| matches!(e, Error::UnsupportedVersion(_)));
-    every_way(&sealed[..100], &unlock, |e| matches!(e, Error::Truncated));
-    every_way(&sealed[..sealed.len() - 1], &unlock, |e| matches!(e, Error::Authentication));
+    check_error(&sealed, &other, |e| matches!(e, Error::NoMatchingKey));
+    check_error(b"not an age file", &unlock, |e| matches!(e, Error::Format(_)));
+    check_error(b"", &unlock, |e| matches!(e, Error::Truncated | Error::Format(_)));
+    check_error(b"age-encryption.org/v9\n-> X\n", &unlock, |e| matches!(e, Error::UnsupportedVersion(_)));
+    check_error(&sealed[..100], &unlock, |e| matches!(e, Error::Truncated));
+    check_error(&sealed[..sealed.len() - 1], &unlock, |e| matches!(e, Error::DamagedChunk { index: 3, .. }));
     let mut damaged = sealed.clone();
     damaged[150] ^= 1;
-    every_way(&damaged, &unlock, |e| matches!(e, Error::Header(_)));
+    check_error(&damaged, &unlock, |e| matches!(e, Error::Header(_)));
     let mut damaged = sealed.clone();
     *damaged.last_mut().unwrap() ^= 1;
-    every_way(&damaged, &unlock, |e| matches!(e, Error::Authentication));
+    check_error(&damaged, &unlock, |e| matches!(e, Error::DamagedChunk { index: 3, .. }));
 
-    let lock = EncryptWith::age(&[Recipient::passphrase_with_work_factor("right", 10).unwrap()], Armor::Binary);
+    let lock =
+        EncryptWith::age(&[Recipient::passphrase_with_work_factor("right", 10).unwrap()], Armor::Binary);
     let sealed = file::encrypt(b"some", &lock).unwrap();
     let right = DecryptWith::age(&[Identity::passphrase("right")]);
     assert_eq!(file::decrypt(&sealed, &right).unwrap(), b"some");
-    every_way(&sealed, &DecryptWith::age(&[Identity::passphrase("wrong")]), |e| {
+    check_error(&sealed, &DecryptWith::age(&[Identity::passphrase("wrong")]), |e| {
         matches!(e, Error::WrongPassphrase)
     });
     let meek = DecryptWith::age(&[Identity::passphrase_with_max_work_factor("right", 9)]);
-    every_way(&sealed, &meek, |e| matches!(e, Error::WorkFactor { requested: 10, max: 9 }));
+    check_error(&sealed, &meek, |e| matches!(e, Error::WorkFactor { requested: 10, max: 9 }));
 }
 
 /// Mixed line ends allow no random access, but the armor can be read in order.

@@ -144,7 +144,10 @@ fn rejects_every_changed_byte_and_truncation() {
                 {
                     let refused = matches!(
                         result,
-                        Err(Error::Truncated | Error::Authentication | Error::NoMatchingKey)
+                        Err(Error::Truncated
+                            | Error::Authentication
+                            | Error::DamagedChunk { .. }
+                            | Error::NoMatchingKey)
                     );
                     assert!(refused, "{len} {cut}: {result:?}");
                 }

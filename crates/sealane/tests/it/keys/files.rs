@@ -95,7 +95,8 @@ fn keys_for_recipients() {
 fn files_are_private_and_not_overwritten() {
     let folder = folder("owner");
     let (path, open) = (folder.join("key"), folder.join("open"));
-    let (first, second) = (SecretKey::generate(Kind::Aes256).unwrap(), SecretKey::generate(Kind::X25519).unwrap());
+    let (first, second) =
+        (SecretKey::generate(Kind::Aes256).unwrap(), SecretKey::generate(Kind::X25519).unwrap());
     first.save(&path, None, Existing::Refuse).unwrap();
     let taken = second.save(&path, None, Existing::Refuse);
     assert!(matches!(taken, Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists));

@@ -82,10 +82,7 @@ fn rejected_files_have_reasons() {
         (X25519_PUBLIC, "found a public key"),
         (RSA_PUBLIC_PKCS1, "found a public key"),
         ("-----BEGIN OPENSSH PRIVATE KEY-----\nMAA=\n-----END OPENSSH PRIVATE KEY-----\n", "SSH"),
-        (
-            "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
-            "-----BEGIN PRIVATE KEY-----",
-        ),
+        ("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", "-----BEGIN PRIVATE KEY-----"),
     ] {
         let said = refused(text, None);
         assert!(said.contains(says), "{said}\n{text}");
@@ -100,10 +97,7 @@ fn rejected_files_have_reasons() {
         (X25519_SCRYPT, "found a private key"),
         (P256_PUBLIC_EXPLICIT, "RSA, P-256, secp256k1, X25519 and X-Wing are supported"),
         (P256_PUBLIC_COMPRESSED, "P-256"),
-        (
-            "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
-            "-----BEGIN PUBLIC KEY-----",
-        ),
+        ("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", "-----BEGIN PUBLIC KEY-----"),
         (r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#, "found a symmetric key"),
     ] {
         let said = PublicKey::from_text(text).unwrap_err().to_string();
