@@ -37,8 +37,8 @@ impl Aead {
     /// `SEALANE_PROVIDER`, else the fastest one.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`]; [`Error::ProviderUnavailable`] or [`Error::Environment`] if the process default or the
-    /// environment names a provider that is not available.
+    /// Returns [`Misuse::KeyLength`]; [`Error::ProviderUnavailable`] or [`Error::Environment`] if the process default
+    /// or the environment names a provider that is not available.
     pub fn new(algorithm: Algorithm, key: &Key) -> Result<Self, Error> {
         Self::with_provider(algorithm, key, None)
     }
@@ -46,7 +46,7 @@ impl Aead {
     /// Expands a key with `provider`, or as [`Self::new`] does if it is `None`.
     ///
     /// # Errors
-    /// Those of [`Self::new`]. [`Error::ProviderUnavailable`] lists the providers that are available.
+    /// Returns the errors of [`Self::new`]; [`Error::ProviderUnavailable`] lists the providers that are available.
     pub fn with_provider(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
         let entry = providers::choose(algorithm, provider)?;
         Ok(Self {
@@ -58,12 +58,12 @@ impl Aead {
         })
     }
 
-    /// Returns the algorithm.
+    /// Returns the algorithm that this key encrypts and decrypts messages with.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Returns the provider that computes the algorithm.
+    /// Returns the provider that was chosen to compute the algorithm for this key.
     pub fn provider(&self) -> Provider {
         self.provider
     }
@@ -98,20 +98,20 @@ impl Aead {
 
     // Sealed messages: nonce || ciphertext || tag.
 
-    /// Seals `plaintext` under a fresh random nonce.
+    /// Seals `plaintext` under a fresh random nonce and returns the nonce, the ciphertext and the tag as one message.
     ///
     /// # Errors
-    /// [`Error::MessageLength`] above [`Self::max_plaintext_len`].
+    /// Returns [`Error::MessageLength`] above [`Self::max_plaintext_len`].
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; plaintext.len() + self.overhead()];
         self.seal_into(plaintext, &mut sealed, aad)?;
         Ok(sealed)
     }
 
-    /// Opens a sealed message.
+    /// Opens a sealed message and returns its plaintext if the message and `aad` are authentic.
     ///
     /// # Errors
-    /// [`Error::Authentication`].
+    /// Returns [`Error::Authentication`].
     pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut plaintext = vec![0; sealed.len().saturating_sub(self.overhead())];
         self.open_into(sealed, &mut plaintext, aad)?;
@@ -121,7 +121,7 @@ impl Aead {
     /// Seals into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// [`Misuse::OutputTooShort`], [`Error::MessageLength`]. Nothing is written then.
+    /// Returns [`Misuse::OutputTooShort`], [`Error::MessageLength`]. Nothing is written then.
     pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let len = plaintext.len() + self.overhead();
         let out = self.first(out, len)?;
@@ -135,7 +135,7 @@ impl Aead {
     /// the returned length.
     ///
     /// # Errors
-    /// As [`Self::seal_into`].
+    /// Returns the errors of [`Self::seal_into`].
     pub fn seal_in_place(&self, buffer: &mut [u8], len: usize, aad: &[u8]) -> Result<usize, Error> {
         // `len` is not trusted. The sum saturates at a length that no buffer has.
         let total = len.saturating_add(self.overhead());
@@ -149,7 +149,7 @@ impl Aead {
     /// Opens into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// [`Error::Authentication`]: `out` has no byte of the plaintext then. [`Misuse::OutputTooShort`].
+    /// Returns [`Error::Authentication`]: `out` has no byte of the plaintext then. Returns [`Misuse::OutputTooShort`].
     pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let (nonce, ciphertext) = sealed.split_at_checked(self.nonce_len).ok_or(Error::Authentication)?;
         self.decrypt_into(nonce, ciphertext, aad, out)
@@ -158,7 +158,7 @@ impl Aead {
     /// Opens in place. The plaintext replaces its ciphertext.
     ///
     /// # Errors
-    /// [`Error::Authentication`]: the bytes between nonce and tag are zero then.
+    /// Returns [`Error::Authentication`]: the bytes between nonce and tag are zero then.
     pub fn open_in_place<'a>(&self, sealed: &'a mut [u8], aad: &[u8]) -> Result<&'a mut [u8], Error> {
         let len = sealed.len().checked_sub(self.overhead()).ok_or(Error::Authentication)?;
         let (nonce, body) = sealed.split_at_mut(self.nonce_len);
@@ -177,7 +177,7 @@ impl Aead {
     /// Encrypts under `nonce`, which must never be used twice with one key.
     ///
     /// # Errors
-    /// [`Misuse::NonceLength`], [`Error::MessageLength`].
+    /// Returns [`Misuse::NonceLength`], [`Error::MessageLength`].
     pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; plaintext.len() + TAG_LEN];
         self.encrypt_into(nonce, plaintext, aad, &mut out)?;
@@ -187,7 +187,7 @@ impl Aead {
     /// Encrypts into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Those of [`Self::encrypt`]; [`Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::encrypt`]; [`Misuse::OutputTooShort`].
     pub fn encrypt_into(
         &self,
         nonce: &[u8],
@@ -204,7 +204,7 @@ impl Aead {
     /// Decrypts a ciphertext that was encrypted under `nonce`.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Misuse::NonceLength`].
+    /// Returns [`Error::Authentication`], [`Misuse::NonceLength`].
     pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; ciphertext.len().saturating_sub(TAG_LEN)];
         self.decrypt_into(nonce, ciphertext, aad, &mut out)?;
@@ -214,7 +214,8 @@ impl Aead {
     /// Decrypts into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Those of [`Self::decrypt`]: `out` has no byte of the plaintext then. [`Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::decrypt`]: `out` has no byte of the plaintext then. Returns
+    /// [`Misuse::OutputTooShort`].
     pub fn decrypt_into(
         &self,
         nonce: &[u8],
@@ -234,8 +235,8 @@ impl Aead {
     /// Encrypts `data` under a fresh random nonce. Writes the nonce to `nonce` and the tag to `tag`.
     ///
     /// # Errors
-    /// [`Misuse::NonceLength`] or [`Misuse::TagLength`] if `nonce` or `tag` does not have the length that the algorithm
-    /// requires; [`Error::MessageLength`]. Nothing is written then.
+    /// Returns [`Misuse::NonceLength`] or [`Misuse::TagLength`] if `nonce` or `tag` does not have the length that the
+    /// algorithm requires; [`Error::MessageLength`]. Nothing is written then.
     #[inline]
     pub fn seal_parts(
         &self,
@@ -258,7 +259,7 @@ impl Aead {
     /// Encrypts `data` under `nonce`, which must never be used twice with one key. Writes the tag to `tag`.
     ///
     /// # Errors
-    /// As [`Self::seal_parts`].
+    /// Returns the errors of [`Self::seal_parts`].
     #[inline]
     pub fn encrypt_parts(
         &self,
@@ -271,11 +272,11 @@ impl Aead {
         Ok(self.key.seal(nonce, aad, data, tag_array(tag)?)?)
     }
 
-    /// Decrypts `data` if `tag` matches.
+    /// Decrypts `data` if `tag` matches the nonce, the associated data and the ciphertext.
     ///
     /// # Errors
-    /// [`Error::Authentication`], also for a tag of another length; the destination is zero if the length was right.
-    /// [`Misuse::NonceLength`], [`Error::MessageLength`].
+    /// Returns [`Error::Authentication`], also for a tag of another length; the destination is zero if the length was
+    /// right; [`Misuse::NonceLength`], [`Error::MessageLength`].
     #[inline]
     pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
         self.check(nonce.len(), aad.len(), data.len())?;
@@ -353,7 +354,7 @@ impl Buffer<'_> {
     /// Seals the first `len` bytes. The sealed message stays in the buffer until the next call.
     ///
     /// # Errors
-    /// [`Misuse::BufferTooShort`] if `len` exceeds the capacity.
+    /// Returns [`Misuse::BufferTooShort`] if `len` exceeds the capacity.
     pub fn seal(&mut self, len: usize, aad: &[u8]) -> Result<&[u8], Error> {
         let holds = self.plaintext().len();
         if len > holds {

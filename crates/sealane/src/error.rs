@@ -22,14 +22,14 @@ pub enum Error {
     Authentication,
     /// A chunk of a file does not authenticate although the key is verified, for example by the header.
     DamagedChunk {
-        /// Number of the chunk, counted from 0.
+        /// Number of the chunk that is not authentic, counted from 0.
         index: u64,
         /// First byte of the chunk in the file; in an armored file, in the decoded data.
         offset: u64,
     },
     /// A target that a manifest lists as finished does not open with the key of the new job.
     KeyMismatch {
-        /// The manifest.
+        /// Path of the manifest that lists the target as finished.
         manifest: PathBuf,
         /// The finished target that was tried.
         target: PathBuf,
@@ -40,9 +40,9 @@ pub enum Error {
     Truncated,
     /// A range of a file has more bytes than were requested.
     UnexpectedLength {
-        /// Number of bytes received.
+        /// Number of bytes that were received for the range.
         got: usize,
-        /// Number of bytes requested.
+        /// Number of bytes that were requested from the file.
         want: usize,
     },
     /// The header of a file is damaged or was changed. The text names the part of the header.
@@ -51,9 +51,9 @@ pub enum Error {
     Armor(&'static str),
     /// A line of a list cannot be used, for example a line of a recipients file.
     Line {
-        /// Line number, counted from 1.
+        /// Number of the line with the error, counted from 1.
         number: usize,
-        /// The error in this line.
+        /// The error that was found in this line of the list.
         source: Box<Self>,
     },
     /// The version of the format is not supported. The text names the supported versions.
@@ -85,25 +85,25 @@ pub enum Error {
     Environment(providers::VariableError),
     /// A part of a message is longer than the algorithm allows.
     MessageLength {
-        /// The part, for example the associated data.
+        /// The part that is too long, for example the associated data.
         part: MessagePart,
         /// Length of the part in bytes; for a keystream, the offset after the last requested byte.
         found: u128,
-        /// Maximum length in bytes.
+        /// Maximum length of this part of the message, in bytes.
         limit: u128,
     },
     /// The input is longer than the algorithm or the format allows. The text names the limit.
     LimitExceeded(&'static str),
-    /// A mistake in the calling code.
+    /// A mistake in the calling code, for example a key of the wrong length.
     Misuse(Misuse),
-    /// An error of the operating system.
+    /// An error of the operating system, with the path of the file if there is one.
     Io {
         /// The file that the operation was about, if any.
         path: Option<PathBuf>,
-        /// The error of the operating system.
+        /// The error of the operating system, as the standard library reported it.
         source: io::Error,
     },
-    /// The progress callback requested cancellation.
+    /// The progress callback requested cancellation, so the operation ended before it was complete.
     Cancelled,
 }
 
@@ -113,37 +113,37 @@ pub enum Error {
 pub enum Misuse {
     /// The key has a length that the algorithm does not accept.
     KeyLength {
-        /// Length of the given key in bytes.
+        /// Length of the key that was given, in bytes.
         got: usize,
-        /// Accepted lengths in bytes.
+        /// Lengths of keys that the algorithm accepts, in bytes.
         want: &'static [usize],
     },
     /// The nonce or initial counter block has the wrong length.
     NonceLength {
-        /// Length of the given nonce in bytes.
+        /// Length of the nonce that was given, in bytes.
         got: usize,
-        /// Expected length in bytes.
+        /// Length of a nonce that the algorithm expects, in bytes.
         want: usize,
     },
-    /// The tag has the wrong length.
+    /// The tag has a length that the algorithm does not use.
     TagLength {
-        /// Length of the given tag in bytes.
+        /// Length of the tag that was given, in bytes.
         got: usize,
-        /// Expected length in bytes.
+        /// Length of a tag that the algorithm expects, in bytes.
         want: usize,
     },
     /// The data is not a whole number of blocks.
     BlockLength {
-        /// Length of the given data in bytes.
+        /// Length of the data that was given, in bytes.
         got: usize,
-        /// Length of a block in bytes.
+        /// Length of one block of the cipher, in bytes.
         block: usize,
     },
-    /// Associated data was passed after data.
+    /// Associated data was passed after the first piece of data of the message.
     AadAfterData,
     /// An object that was finalized is used again.
     AlreadyFinalized,
-    /// The algorithm has no streaming interface.
+    /// The algorithm has no streaming interface, so messages must be processed in one call.
     StreamingUnsupported(providers::Algorithm),
     /// A block size of so many bits is below 128 and needs the constructor for small blocks.
     SmallBlock(usize),
@@ -151,37 +151,37 @@ pub enum Misuse {
     LargeBlock,
     /// A random nonce was requested for a cipher whose nonces are too short to be random.
     NonceTooShortForRandom,
-    /// The output buffer is too short.
+    /// The output buffer is too short for the result of the call.
     OutputTooShort {
-        /// Length of the given buffer in bytes.
+        /// Length of the buffer that was given, in bytes.
         got: usize,
-        /// Required length in bytes.
+        /// Length of the buffer that the call requires, in bytes.
         need: usize,
     },
     /// The plaintext length exceeds the capacity of the message buffer.
     BufferTooShort {
         /// Capacity of the buffer in bytes of plaintext.
         got: usize,
-        /// The requested plaintext length in bytes.
+        /// Length of the plaintext that was requested, in bytes.
         need: usize,
     },
     /// Source and destination overlap but are not the same bytes.
     PartialOverlap,
-    /// Source and destination are the same file.
+    /// Source and destination are the same file, which would be overwritten while it is read.
     SameFile(PathBuf),
-    /// The target lies inside a source folder.
+    /// The target lies inside a source folder, so the operation would process its own output.
     TargetInsideSource(PathBuf),
-    /// Two sources have the same target.
+    /// Two sources have the same target, so one result would overwrite the other.
     DuplicateTarget(PathBuf),
     /// The suffix cannot end a file name, for example because it contains a slash.
     InvalidSuffix,
-    /// A stream is used after it failed.
+    /// A stream is used after it failed, so its state is no longer valid.
     Poisoned,
     /// The secret is too long for this key to wrap.
     SecretLength {
-        /// Length of the given secret in bytes.
+        /// Length of the secret that was given, in bytes.
         got: usize,
-        /// Maximum length in bytes.
+        /// Maximum length of the secret that is accepted, in bytes.
         max: usize,
     },
     /// The key does not support the operation. The text gives the reason.
@@ -209,9 +209,9 @@ pub enum Misuse {
     UnsupportedSource(&'static str),
     /// Not exactly one source of keys for a file was given.
     KeySource {
-        /// Names of the sources.
+        /// Names of the sources of which exactly one is expected.
         expected: [&'static str; 3],
-        /// Names of the given sources.
+        /// Names of the sources that the caller has given.
         found: Vec<&'static str>,
     },
     /// The named file format requires a symmetric key, and recipients or a passphrase were given.
@@ -222,15 +222,15 @@ pub enum Misuse {
     KeysetHasFormat,
     /// A context was given without a symmetric key.
     ContextNeedsKey,
-    /// Armor was requested for a symmetric key.
+    /// Armor was requested for a symmetric key, but only age files can be armored.
     ArmorNeedsRecipients,
     /// A maximum work factor was given without a passphrase.
     WorkFactorNeedsPassphrase,
-    /// The list of identities is empty.
+    /// The list of identities is empty, so no file could be decrypted with it.
     NoIdentities,
     /// No file format has the given name.
     UnknownFormat {
-        /// Names of the formats.
+        /// Names of the formats that are known to this version.
         known: Vec<&'static str>,
     },
 }
@@ -447,7 +447,7 @@ impl From<Misuse> for Error {
     }
 }
 
-/// Restores an [`Error`] that [`Error::into_io`] wrapped.
+/// Restores an [`Error`] that [`Error::into_io`] wrapped in an error of the standard library.
 impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
         source.downcast().unwrap_or_else(|source| Self::Io { path: None, source })

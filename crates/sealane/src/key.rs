@@ -18,14 +18,14 @@ impl Key {
     /// Generates a key of `len` bytes with the random generator of the operating system.
     ///
     /// # Errors
-    /// [`Error::Io`] if the operating system returns no random bytes.
+    /// Returns [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate(len: usize) -> Result<Self, Error> {
         let mut bytes = Zeroizing::new(vec![0; len].into_boxed_slice());
         crate::random::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
-    /// Returns the bytes of the key.
+    /// Returns the bytes of the key, which must be kept confidential.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

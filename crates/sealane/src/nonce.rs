@@ -16,7 +16,7 @@ const BUFFER: usize = 4096;
 
 struct Generator {
     bytes: [u8; BUFFER],
-    /// Number of bytes that were used.
+    /// Number of bytes of the buffer that were already used.
     used: usize,
     /// The process mark under which the buffer was filled.
     mark: u64,

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Fills `out` with random bytes for keys.
+/// Fills `out` with random bytes of the operating system that are good enough for keys.
 pub(crate) fn fill(out: &mut [u8]) -> io::Result<()> {
     getrandom::fill(out).map_err(|e| match e.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),

@@ -6,7 +6,7 @@ use hkdf::hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// Number of bytes in a file key.
+/// Number of bytes in a file key, as the age specification requires.
 pub(super) const LEN: usize = 16;
 /// Number of bytes in a wrapped file key. Other lengths are refused before decryption, which prevents partitioning
 /// oracles (c2sp.org/age).
@@ -50,14 +50,14 @@ impl FileKey {
         }
     }
 
-    /// Computes the MAC of a header.
+    /// Computes the MAC of a header with a key that is derived from the file key.
     pub(super) fn mac(&self, text: &[u8]) -> [u8; 32] {
         let key = derive(&*self.0, &[], "header");
         let mac = Hmac::<Sha256>::new_from_slice(&*key).expect("HMAC accepts keys of any length");
         mac.chain_update(text).finalize().into_bytes().into()
     }
 
-    /// Returns the AEAD of the payload.
+    /// Returns the AEAD of the payload, whose key is derived from the file key and `nonce`.
     pub(super) fn payload(&self, nonce: &[u8; 16]) -> Result<Aead, Error> {
         aead(&derive(&*self.0, nonce, "payload"))
     }
@@ -67,7 +67,7 @@ fn aead(key: &[u8; 32]) -> Result<Aead, Error> {
     Aead::new(Algorithm::ChaCha20Poly1305, &Key::from_bytes(key))
 }
 
-/// Derives 32 bytes with HKDF-SHA-256.
+/// Derives 32 bytes with HKDF-SHA-256 from the key material, the salt and the label.
 pub(super) fn derive(ikm: &[u8], salt: &[u8], info: &str) -> Zeroizing<[u8; 32]> {
     let mut okm = Zeroizing::new([0; 32]);
     let hkdf = Hkdf::<Sha256>::new(Some(salt), ikm);

@@ -28,17 +28,17 @@ const WRONG_MAC: &str = "the MAC is not 32 bytes in canonical base64";
 /// Number of bytes to ask for before the first attempt.
 const MIN_NEED: usize = 1 << 10;
 
-/// The header of an age file.
+/// The parsed header of an age file, which holds one stanza for each recipient.
 pub struct Header {
-    /// The text that the MAC covers.
+    /// The text that the MAC covers, which is the beginning of the header.
     text: String,
     stanzas: Vec<StanzaRange>,
     mac: [u8; 32],
 }
 
-/// Position of a stanza in the text.
+/// Position of one stanza in the text of the header, in bytes.
 struct StanzaRange {
-    /// The first line after the arrow.
+    /// The first line of the stanza after the arrow: its type and its arguments.
     line: Range<u32>,
     body: Range<u32>,
 }
@@ -47,7 +47,7 @@ impl Header {
     /// Parses the header at the start of `prefix`, and returns it with its length in bytes.
     ///
     /// # Errors
-    /// [`Error::Format`] if it is not an age file; [`Error::UnsupportedVersion`], [`Error::Header`].
+    /// Returns [`Error::Format`] if it is not an age file; [`Error::UnsupportedVersion`], [`Error::Header`].
     pub fn parse(prefix: &[u8]) -> Result<Parsed<(Self, usize)>, Error> {
         check_intro(prefix)?;
         let within = &prefix[..prefix.len().min(MAX_HEADER_LEN)];
@@ -61,7 +61,7 @@ impl Header {
     /// Parses the header of a complete file, and returns it with its length in bytes.
     ///
     /// # Errors
-    /// Those of [`Self::parse`]; [`Error::Truncated`].
+    /// Returns the errors of [`Self::parse`]; [`Error::Truncated`].
     pub fn parse_whole(file: &[u8]) -> Result<(Self, usize), Error> {
         match Self::parse(file)? {
             Parsed::Ready(found) => Ok(found),
@@ -89,7 +89,7 @@ impl Header {
     }
 }
 
-/// Builds the text of a new header.
+/// Builds the text of a new header from the stanzas of its recipients.
 pub(super) struct Writer(String);
 
 impl Writer {
@@ -145,7 +145,7 @@ fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>, Error> {
                 return Err(Error::Header("it has no recipient stanza"));
             }
             let text = std::str::from_utf8(&bytes[..line.start + END.len()]);
-            // Every line was checked to be ASCII.
+            // Every line was checked to be ASCII, so the conversion to UTF-8 does not fail.
             let text = text.map_err(|_| Error::Header("it is not ASCII"))?.to_owned();
             return Ok(Some((Header { text, stanzas, mac }, lines.at)));
         };
@@ -159,7 +159,7 @@ fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>, Error> {
     }
 }
 
-/// Splits bytes into lines.
+/// Splits bytes into lines and tells complete lines from an unfinished one.
 struct Lines<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -168,7 +168,7 @@ struct Lines<'a> {
 enum Line<'a> {
     /// The range of the line without its line feed.
     Complete(Range<usize>),
-    /// The bytes after the last line feed.
+    /// The bytes after the last line feed, which may be the beginning of a line.
     Partial(&'a [u8]),
 }
 

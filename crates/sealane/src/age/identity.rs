@@ -31,7 +31,7 @@ impl Identity {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`] if the operating system returns no random bytes.
+    /// Returns [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate(kind: Kind) -> Result<Self, Error> {
         Ok(Self(match kind {
             Kind::X25519 => Private::X25519(curve::PrivateKey::generate()?),
@@ -53,8 +53,8 @@ impl Identity {
     /// Parses an OpenSSH private key, which can be encrypted with a passphrase.
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Misuse::KeyPassphraseRequired`] if the passphrase is missing, [`Error::WrongPassphrase`] if
-    /// it is wrong; [`Error::LimitExceeded`] if the key derivation would take minutes.
+    /// Returns [`Error::Format`]; [`Misuse::KeyPassphraseRequired`] if the passphrase is missing,
+    /// [`Error::WrongPassphrase`] if it is wrong; [`Error::LimitExceeded`] if the key derivation would take minutes.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }
@@ -72,7 +72,7 @@ impl Identity {
     /// Encodes the secret as one line of text, without a line feed.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for an SSH key or a passphrase, which have no age encoding.
+    /// Returns [`Misuse::UnsuitableKey`] for an SSH key or a passphrase, which have no age encoding.
     pub fn to_text(&self) -> Result<Zeroizing<String>, Error> {
         match &self.0 {
             Private::X25519(key) => x25519::identity_text(key),
@@ -101,7 +101,7 @@ impl FromStr for Identity {
     type Err = Error;
 
     /// # Errors
-    /// [`Error::Format`]; those of [`Self::from_ssh`].
+    /// Returns [`Error::Format`]; the errors of [`Self::from_ssh`].
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("-----BEGIN") {
             return Self::from_ssh(text, None);
@@ -147,7 +147,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// A stanza of a known type.
+/// A stanza of a known type, parsed and ready to be unwrapped by an identity.
 enum Wrapped {
     X25519(x25519::Wrapped),
     Hybrid(Box<hybrid::Wrapped>),

@@ -4,10 +4,10 @@ use super::{Identity, Recipient};
 use crate::Error;
 use std::str::FromStr;
 
-/// Parses a list of recipients.
+/// Parses a list of recipients with one recipient in each line.
 ///
 /// # Errors
-/// [`Error::Line`] for the first invalid line; [`Error::Format`] if the list is empty.
+/// Returns [`Error::Line`] for the first invalid line; [`Error::Format`] if the list is empty.
 pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
     lines(text, "expected a list of recipients, found none")
 }
@@ -16,7 +16,8 @@ pub fn parse_recipients(text: &str) -> Result<Vec<Recipient>, Error> {
 /// [`Identity::from_ssh`].
 ///
 /// # Errors
-/// [`Error::Line`] for the first invalid line; [`Error::Format`] if the list is empty; those of [`Identity::from_ssh`].
+/// Returns [`Error::Line`] for the first invalid line; [`Error::Format`] if the list is empty; the errors of
+/// [`Identity::from_ssh`].
 pub fn parse_identities(text: &str) -> Result<Vec<Identity>, Error> {
     match text.trim_ascii_start().starts_with("-----BEGIN") {
         true => Ok(vec![text.trim_ascii_start().parse()?]),

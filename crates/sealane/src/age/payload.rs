@@ -33,7 +33,7 @@ impl Payload {
     /// Creates the payload of a new file for `recipients`, and the bytes before its first chunk.
     ///
     /// # Errors
-    /// [`crate::Misuse::InvalidRecipients`].
+    /// Returns [`crate::Misuse::InvalidRecipients`].
     pub(crate) fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>), Error> {
         let file_key = FileKey::generate()?;
         let header = recipient::header(recipients, &file_key)?;
@@ -46,7 +46,7 @@ impl Payload {
     /// Opens the payload of the file with this header of `header_len` bytes and the nonce after it.
     ///
     /// # Errors
-    /// [`Error::NoMatchingKey`], [`Error::WrongPassphrase`], [`Error::WorkFactor`], [`Error::Header`].
+    /// Returns [`Error::NoMatchingKey`], [`Error::WrongPassphrase`], [`Error::WorkFactor`], [`Error::Header`].
     pub(crate) fn open(
         header: &Header,
         header_len: usize,
@@ -60,7 +60,7 @@ impl Payload {
     /// Opens the payload of the file that begins with `prefix`.
     ///
     /// # Errors
-    /// Those of [`Header::parse`] and [`Self::open`].
+    /// Returns the errors of [`Header::parse`] and [`Self::open`].
     pub(crate) fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
         match Header::parse(prefix)? {
             Parsed::NeedsMore(len) => Ok(Parsed::NeedsMore(len)),
@@ -84,7 +84,7 @@ pub(crate) const fn layout(before: u64) -> Layout {
         chunk: CHUNK_LEN as u64,
         overhead: TAG_LEN as u64,
         end: End::Marked,
-        // The counter has 88 bits.
+        // The counter has 88 bits, so it does not limit the number of chunks.
         max_chunks: 1 << 63,
     }
 }

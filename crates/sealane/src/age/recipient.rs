@@ -16,7 +16,7 @@ use std::str::FromStr;
 #[derive(Clone)]
 pub struct Recipient(pub(super) Public);
 
-/// The types of keys that sealane generates.
+/// The types of age keys that sealane generates, with and without post-quantum security.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// X25519. The key is short, and all implementations of age support it.
@@ -38,7 +38,7 @@ impl Recipient {
     /// A passphrase with the default work factor, 2^18, as in the program `age`.
     ///
     /// # Errors
-    /// [`Misuse::InvalidRecipients`] if it is empty.
+    /// Returns [`Misuse::InvalidRecipients`] if it is empty.
     pub fn passphrase(text: &str) -> Result<Self, Error> {
         Self::passphrase_with_work_factor(text, DEFAULT_WORK_FACTOR)
     }
@@ -58,7 +58,7 @@ impl Recipient {
         matches!(self.0, Public::Hybrid(_) | Public::Passphrase(_))
     }
 
-    /// Returns whether this recipient is a passphrase.
+    /// Returns whether this recipient is a passphrase, which must be the only recipient of a file.
     pub fn is_passphrase(&self) -> bool {
         matches!(self.0, Public::Passphrase(_))
     }
@@ -77,7 +77,7 @@ impl FromStr for Recipient {
     type Err = Error;
 
     /// # Errors
-    /// [`Error::Format`] if it is not a recipient; [`Misuse::UnsuitableKey`] if an SSH key is too short.
+    /// Returns [`Error::Format`] if it is not a recipient; [`Misuse::UnsuitableKey`] if an SSH key is too short.
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("ssh-") {
             return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
@@ -108,7 +108,7 @@ impl fmt::Display for Recipient {
             Public::Ssh(key) => return f.write_str(key.text()),
             Public::Passphrase(_) => return f.write_str("(a passphrase)"),
         };
-        // `fmt::Error` has no content.
+        // `fmt::Error` has no content, so the cause is lost here.
         f.write_str(&text.map_err(|_| fmt::Error)?)
     }
 }
@@ -152,7 +152,7 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
 /// Checks that the recipients can be combined in one file.
 ///
 /// # Errors
-/// [`Misuse::InvalidRecipients`].
+/// Returns [`Misuse::InvalidRecipients`].
 pub(crate) fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
     let count = |is: fn(&Public) -> bool| recipients.iter().filter(|recipient| is(&recipient.0)).count();
     let (passphrases, hybrids) =

@@ -42,12 +42,12 @@ impl PartialEq for Passphrase {
 }
 
 impl Passphrase {
-    /// A passphrase for decryption.
+    /// Prepares a passphrase for decryption, with a limit for the work factor of a file.
     pub(super) fn new(text: &str, max_work_factor: u8) -> Self {
         Self { text: Zeroizing::new(text.into()), work_factor: max_work_factor.min(MAX_LIMIT) }
     }
 
-    /// A passphrase for a new file.
+    /// Prepares a passphrase for a new file after checking it and the work factor.
     pub(super) fn checked(text: &str, work_factor: u8) -> Result<Self, Error> {
         match work_factor {
             _ if text.is_empty() => Err(EMPTY.into()),
@@ -91,7 +91,7 @@ impl Wrapped {
     }
 }
 
-/// Parses a decimal number without leading zeros.
+/// Parses a decimal number without leading zeros, as the age specification requires it for the work factor.
 fn parse_work_factor(text: &str) -> Result<u8, Error> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     match text.as_bytes().first() {

@@ -68,14 +68,14 @@ enum Private {
     Rsa(rsa::PrivateKey),
 }
 
-/// A parsed `ssh-ed25519` stanza.
+/// A parsed `ssh-ed25519` stanza, which holds a file key that is wrapped for one Ed25519 key.
 pub(super) struct Ed25519Wrapped {
     tag: String,
     share: [u8; 32],
     body: [u8; WRAPPED_LEN],
 }
 
-/// A parsed `ssh-rsa` stanza.
+/// A parsed `ssh-rsa` stanza, which holds a file key that is wrapped for one RSA key.
 pub(super) struct RsaWrapped {
     tag: String,
     body: Vec<u8>,
@@ -162,7 +162,7 @@ impl Recipient {
 }
 
 impl Identity {
-    /// Parses an OpenSSH private key.
+    /// Parses an OpenSSH private key, which `passphrase` decrypts if the key is encrypted.
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         let text = text.trim_ascii();
         if !text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {

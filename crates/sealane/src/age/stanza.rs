@@ -13,7 +13,7 @@ use base64ct::{Base64Unpadded, Encoding};
 pub(super) const SCRYPT: &str = "scrypt";
 /// Columns of base64 in a full line of a body.
 pub(super) const COLUMNS: usize = 64;
-/// Error text for a longer line.
+/// Error text for a line in the body of a stanza that is longer than 64 columns.
 pub(super) const LONG_LINE: &str = "a line of a recipient's body is longer than 64 columns";
 /// Number of bytes in a full line of a body.
 pub(super) const LINE_BYTES: usize = 48;
@@ -31,7 +31,7 @@ impl<'a> Stanza<'a> {
         self.line.split(' ').next().unwrap_or_default()
     }
 
-    /// Iterates over the arguments after the type.
+    /// Iterates over the arguments that follow the type in the first line of the stanza.
     pub fn arguments(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.line.split(' ').skip(1)
     }
@@ -84,7 +84,7 @@ pub(super) fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Re
     })
 }
 
-/// Decodes an argument of exactly `N` bytes.
+/// Decodes an argument of exactly `N` bytes, and fails with the text `wrong` otherwise.
 pub(super) fn argument<const N: usize>(text: &str, wrong: &'static str) -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
     match Base64Unpadded::decode(text, &mut bytes) {
@@ -93,7 +93,7 @@ pub(super) fn argument<const N: usize>(text: &str, wrong: &'static str) -> Resul
     }
 }
 
-/// Encodes an argument.
+/// Encodes bytes as an argument of a stanza, in base64 without padding.
 pub(super) fn to_argument(bytes: &[u8]) -> String {
     Base64Unpadded::encode_string(bytes)
 }

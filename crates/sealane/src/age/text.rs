@@ -8,12 +8,12 @@ use zeroize::Zeroizing;
 /// Maximum number of characters. A post-quantum recipient has 1959.
 const MAX_LEN: usize = 4096;
 
-/// The case of the letters.
+/// The case of the letters in a Bech32 encoding, which age uses to tell keys apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
-    /// Lower case, for recipients.
+    /// Lower case, which age uses for the encoding of recipients.
     Lower,
-    /// Upper case, for identities.
+    /// Upper case, which age uses for the encoding of identities.
     Upper,
 }
 
@@ -41,9 +41,9 @@ pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
     Some((&text[..text.rfind('1')?], bytes))
 }
 
-/// Encodes a key.
+/// Encodes a key in Bech32 with the given prefix and case of the letters.
 pub(super) fn encode(hrp: &'static str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>, Error> {
-    // The prefixes are constants of this crate.
+    // The prefixes are constants of this crate, so parsing them does not fail.
     let parsed = Hrp::parse(hrp).map_err(|_| Error::Format("expected a valid Bech32 prefix"))?;
     // Allocated at its full length: a string that grows leaves copies behind.
     let mut text = Zeroizing::new(String::with_capacity(hrp.len() + 8 + bytes.len().div_ceil(5) * 8));

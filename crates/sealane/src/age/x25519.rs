@@ -87,7 +87,7 @@ pub(super) fn shared_secret(identity: &PrivateKey, share: &[u8; 32]) -> Result<Z
     })
 }
 
-/// The key that wraps the file key.
+/// Derives the key that wraps the file key from the shared secret and both public keys.
 pub(super) fn wrap_key(
     secret: &[u8; 32],
     share: &[u8; 32],

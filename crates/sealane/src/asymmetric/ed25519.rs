@@ -6,7 +6,7 @@
 //! shared point  = scalar * public key, written like a public key
 //! ```
 //!
-//! curve25519-dalek computes it in constant time.
+//! curve25519-dalek computes it in constant time, so the secret does not influence the time that this takes.
 
 use crate::Error;
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
@@ -25,7 +25,7 @@ impl PrivateKey {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`] if the operating system returns no random bytes.
+    /// Returns [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; KEY_LEN]);
         crate::random::fill(&mut *bytes)?;
@@ -37,7 +37,7 @@ impl PrivateKey {
         Self(Zeroizing::new(*bytes))
     }
 
-    /// Returns the secret bytes of the key.
+    /// Returns the secret bytes of the key, which must be kept confidential.
     pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.0
     }
@@ -84,11 +84,12 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Parses the encoding of a public key.
+    /// Parses the encoding of a public key and checks that it is a point on the curve.
     ///
     /// # Errors
-    /// [`Error::Format`] if the bytes are not a point, are a non-canonical encoding (a coordinate that is not reduced,
-    /// a zero with a sign), or are one of the eight points of low order, with which the shared point is predictable.
+    /// Returns [`Error::Format`] if the bytes are not a point, are a non-canonical encoding (a coordinate that is not
+    /// reduced, a zero with a sign), or are one of the eight points of low order, with which the shared point is
+    /// predictable.
     pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Result<Self, Error> {
         CompressedEdwardsY(*bytes)
             .decompress()
@@ -99,7 +100,7 @@ impl PublicKey {
             ))
     }
 
-    /// Returns the encoding of the point.
+    /// Returns the 32 bytes that encode the point of this public key.
     pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.bytes
     }

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 /// Number of bytes in a private key and a shared secret.
 pub const PRIVATE_LEN: usize = 32;
-/// Number of bytes in a public key.
+/// Number of bytes in a public key, which is encoded as an uncompressed point.
 pub const PUBLIC_LEN: usize = 65;
 
 const INVALID_PUBLIC_KEY: Error = Error::Format(
@@ -40,7 +40,7 @@ impl PrivateKey {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::LimitExceeded`].
+    /// Returns [`Error::Io`], [`Error::LimitExceeded`].
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {
@@ -53,10 +53,10 @@ impl PrivateKey {
         }
     }
 
-    /// Returns the key with these bytes, big-endian.
+    /// Returns the key with these bytes, which are the secret number in big-endian order.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
+    /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         // The errors of the library have no content.
         let key = library::PrivateKey::from_private_key(&library::ECDH_P256, bytes).map_err(|_| {
@@ -69,7 +69,7 @@ impl PrivateKey {
         Ok(Self { bytes: Zeroizing::new(*bytes), key: Arc::new(key), public })
     }
 
-    /// Returns the secret number as 32 big-endian bytes.
+    /// Returns the secret number as 32 big-endian bytes, which must be kept confidential.
     pub fn as_bytes(&self) -> &[u8; PRIVATE_LEN] {
         &self.bytes
     }
@@ -85,7 +85,7 @@ impl PrivateKey {
     /// The group has prime order and both factors were checked, so the shared point is never the point at infinity.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; PRIVATE_LEN]>, Error> {
         library::agree(&self.key, public.point.clone(), OUT_OF_MEMORY, |shared| {
             let mut copy = Zeroizing::new([0; PRIVATE_LEN]);
@@ -111,11 +111,11 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Parses an uncompressed point.
+    /// Parses an uncompressed point of 65 bytes and checks that it lies on the curve.
     ///
     /// # Errors
-    /// [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points that are
-    /// not on the curve.
+    /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points
+    /// that are not on the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let bytes: [u8; PUBLIC_LEN] = bytes.try_into().map_err(|_| INVALID_PUBLIC_KEY)?;
         if bytes[0] != 4 {
@@ -127,7 +127,7 @@ impl PublicKey {
         Ok(Self { bytes, point })
     }
 
-    /// Returns the uncompressed encoding of the point.
+    /// Returns the uncompressed encoding of the point, which has 65 bytes.
     pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
         &self.bytes
     }

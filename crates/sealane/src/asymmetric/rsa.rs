@@ -32,9 +32,9 @@ pub enum Oaep {
     /// SHA-256 with MGF1-SHA-256, the choice for new files.
     #[default]
     Sha256,
-    /// SHA-384 with MGF1-SHA-384.
+    /// OAEP with SHA-384 as its hash function and MGF1-SHA-384 as its mask function.
     Sha384,
-    /// SHA-512 with MGF1-SHA-512.
+    /// OAEP with SHA-512 as its hash function and MGF1-SHA-512 as its mask function.
     Sha512,
 }
 
@@ -71,7 +71,7 @@ impl PrivateKey {
     /// Generates a key of 2048, 3072 or 4096 bits, which takes up to some seconds.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for another size.
+    /// Returns [`Misuse::UnsuitableKey`] for another size.
     pub fn generate(bits: usize) -> Result<Self, Error> {
         let size = match bits {
             2048 => KeySize::Rsa2048,
@@ -89,10 +89,10 @@ impl PrivateKey {
     /// Parses a PKCS#8 key (DER), and checks that its numbers belong together.
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Misuse::UnsuitableKey`] if the size is not from 2048 to 8192 bits.
+    /// Returns [`Error::Format`]; [`Misuse::UnsuitableKey`] if the size is not from 2048 to 8192 bits.
     pub fn from_pkcs8(der: &[u8]) -> Result<Self, Error> {
         const NONE: Error = Error::Format("expected an RSA private key in PKCS#8 (RFC 5208)");
-        // AWS-LC ignores trailing bytes.
+        // AWS-LC ignores trailing bytes, so another parser checks the encoding first.
         pkcs8::PrivateKeyInfoRef::try_from(der).map_err(|_| NONE)?;
         Self::new(PrivateDecryptingKey::from_pkcs8(der).map_err(|why| rejected(why, NONE))?)
     }
@@ -105,12 +105,12 @@ impl PrivateKey {
         Ok(Self { key, oaep: Arc::new(oaep), public })
     }
 
-    /// Encodes the key as PKCS#8 (DER).
+    /// Encodes the key as PKCS#8 (DER), in memory that is wiped when it is dropped.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
-        // The library wipes its own copy.
+        // The library wipes its own copy of the encoding when it is dropped.
         let der: Pkcs8V1Der<'_> = self.key.as_der().map_err(|_| OUT_OF_MEMORY)?;
         Ok(Zeroizing::new(der.as_ref().to_vec()))
     }
@@ -133,7 +133,7 @@ impl PrivateKey {
     /// Decrypts a secret that was wrapped for this key with the same `label` (RSAES-OAEP-DECRYPT).
     ///
     /// # Errors
-    /// [`Error::Authentication`] for every reason, because a distinction in words or in time would be an oracle
+    /// Returns [`Error::Authentication`] for every reason, because a distinction in words or in time would be an oracle
     /// (Manger 2001).
     pub fn unwrap(&self, oaep: Oaep, label: &[u8], wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
         if wrapped.len() != self.modulus_len() {
@@ -155,7 +155,7 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// A public key.
+/// A public key of RSA, which encrypts messages and may be published.
 #[derive(Clone)]
 pub struct PublicKey {
     spki: Arc<[u8]>,
@@ -163,10 +163,10 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Parses a SubjectPublicKeyInfo (DER).
+    /// Parses a SubjectPublicKeyInfo (DER), the encoding of public keys in X.509 certificates.
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Misuse::UnsuitableKey`] if the size is not from 2048 to 8192 bits.
+    /// Returns [`Error::Format`]; [`Misuse::UnsuitableKey`] if the size is not from 2048 to 8192 bits.
     pub fn from_spki(der: &[u8]) -> Result<Self, Error> {
         const NONE: Error = Error::Format("expected an RSA public key in a SubjectPublicKeyInfo (RFC 5280)");
         pkcs8::spki::SubjectPublicKeyInfoRef::try_from(der).map_err(|_| NONE)?;
@@ -178,7 +178,7 @@ impl PublicKey {
         Ok(Self { spki, oaep: Arc::new(oaep) })
     }
 
-    /// The key as SubjectPublicKeyInfo (DER).
+    /// Returns the key as SubjectPublicKeyInfo (DER), the encoding of public keys in X.509 certificates.
     pub fn to_spki(&self) -> &[u8] {
         &self.spki
     }
@@ -202,7 +202,7 @@ impl PublicKey {
     /// bytes.
     ///
     /// # Errors
-    /// [`Misuse::SecretLength`] above [`Self::max_secret_len`].
+    /// Returns [`Misuse::SecretLength`] above [`Self::max_secret_len`].
     pub fn wrap(&self, oaep: Oaep, label: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
         let max = self.max_secret_len(oaep);
         if secret.len() > max {
@@ -247,7 +247,7 @@ mod test {
     use super::*;
     use std::sync::OnceLock;
 
-    /// Generated once, because it takes some seconds.
+    /// The key is generated once for all tests, because this takes some seconds.
     fn key() -> &'static PrivateKey {
         static KEY: OnceLock<PrivateKey> = OnceLock::new();
         KEY.get_or_init(|| PrivateKey::generate(2048).unwrap())

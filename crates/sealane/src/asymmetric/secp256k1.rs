@@ -16,7 +16,7 @@ use sha3::{Digest, Keccak256};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Number of bytes in a private key.
+/// Number of bytes in a private key, which is a number in big-endian order.
 pub const PRIVATE_LEN: usize = 32;
 /// Number of bytes in a compressed public key.
 pub const COMPRESSED_LEN: usize = 33;
@@ -28,7 +28,7 @@ const INVALID_PUBLIC_KEY: Error = Error::Format(
      with 04, or the 64 bytes that Ethereum uses",
 );
 
-/// Encoding of a point.
+/// The encoding of a point, which determines the length of a public key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// 33 bytes.
@@ -55,22 +55,22 @@ impl PrivateKey {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`] if the operating system returns no random bytes.
+    /// Returns [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {
             crate::random::fill(&mut *bytes)?;
-            // One value of 2^128 is out of range.
+            // About one value in 2^128 is out of range, so a second attempt is hardly ever needed.
             if let Ok(key) = Self::from_bytes(&bytes) {
                 return Ok(key);
             }
         }
     }
 
-    /// Returns the key with these bytes, big-endian.
+    /// Returns the key with these bytes, which are the secret number in big-endian order.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
+    /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
         library::SecretKey::from_secret_bytes(*bytes).map(Self).map_err(|_| {
             // The only reason that the library can have.
@@ -81,7 +81,7 @@ impl PrivateKey {
         })
     }
 
-    /// Returns the secret number as 32 big-endian bytes.
+    /// Returns the secret number as 32 big-endian bytes, which must be kept confidential.
     pub fn as_bytes(&self) -> &[u8; PRIVATE_LEN] {
         self.0.as_secret_bytes()
     }
@@ -135,11 +135,11 @@ impl fmt::Debug for PrivateKey {
 pub struct PublicKey(library::PublicKey);
 
 impl PublicKey {
-    /// Parses a point of 33, 65 or 64 bytes.
+    /// Parses a point of 33, 65 or 64 bytes and checks that it lies on the curve.
     ///
     /// # Errors
-    /// [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points that are
-    /// not on the curve.
+    /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points
+    /// that are not on the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut uncompressed = [4; UNCOMPRESSED_LEN];
         let point = match (bytes.len(), bytes.first()) {
@@ -155,12 +155,12 @@ impl PublicKey {
         point.map(Self).map_err(|_| INVALID_PUBLIC_KEY)
     }
 
-    /// Returns the uncompressed encoding without an allocation.
+    /// Returns the uncompressed encoding of the point in an array, without an allocation on the heap.
     pub(crate) fn uncompressed(&self) -> [u8; UNCOMPRESSED_LEN] {
         self.0.serialize_uncompressed()
     }
 
-    /// Encodes the point.
+    /// Encodes the point of this public key in the requested encoding.
     pub fn to_bytes(&self, encoding: Encoding) -> Vec<u8> {
         match encoding {
             Encoding::Compressed => self.0.serialize().to_vec(),
@@ -190,7 +190,7 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The generator of the group.
+/// Returns the generator of the group, which is the public key of the private key 1.
 fn generator() -> library::PublicKey {
     let mut point = [4; UNCOMPRESSED_LEN];
     point[1..33].copy_from_slice(&library::constants::GENERATOR_X);
@@ -208,7 +208,7 @@ mod test {
         hex::decode(text).unwrap()
     }
 
-    /// Returns the private key `n`.
+    /// Returns the private key `n`, a small number for tests with known points.
     fn private(n: u8) -> PrivateKey {
         let mut bytes = [0; 32];
         bytes[31] = n;

@@ -36,7 +36,7 @@ impl PrivateKey {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`] if the operating system returns no random bytes.
+    /// Returns [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; LEN]);
         crate::random::fill(&mut *bytes)?;
@@ -46,7 +46,7 @@ impl PrivateKey {
     /// Returns the key with these bytes. Every value is valid.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self, Error> {
         // The library has one error without content; since every value is valid, it can only be the allocation.
         let key =
@@ -70,8 +70,8 @@ impl PrivateKey {
     /// from it with a hash over the secret and both public keys.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] if `public` has low order, because the result would be zero for every private key (RFC
-    /// 7748, section 6.1).
+    /// Returns [`Misuse::UnsuitableKey`] if `public` has low order, because the result would be zero for every private
+    /// key (RFC 7748, section 6.1).
     pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>, Error> {
         let peer = library::UnparsedPublicKey::new(&library::X25519, public.0);
         let shared = library::agree(&self.key, peer, LOW_ORDER, |shared| {
@@ -92,7 +92,7 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// A public key.
+/// A public key of X25519, which is the u-coordinate of a point in 32 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PublicKey([u8; LEN]);
 

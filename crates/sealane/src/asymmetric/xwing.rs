@@ -23,13 +23,13 @@ use shake::{ExtendableOutput, Shake256, Update, XofReader};
 use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Number of bytes in a private key.
+/// Number of bytes in a private key, which is the seed of both components.
 pub const SEED_LEN: usize = 32;
-/// Number of bytes in a public key.
+/// Number of bytes in a public key: 1184 of ML-KEM-768 and 32 of X25519.
 pub const PUBLIC_LEN: usize = 1216;
 /// Number of bytes in a ciphertext, the encapsulated key.
 pub const CIPHERTEXT_LEN: usize = 1120;
-/// Number of bytes in a shared secret.
+/// Number of bytes in a shared secret, which both sides derive from an encapsulation.
 pub const SHARED_LEN: usize = 32;
 
 const LABEL: &[u8; 6] = br"\.//^\";
@@ -51,17 +51,17 @@ impl PrivateKey {
     /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::Io`]; [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn generate() -> Result<Self, Error> {
         let mut seed = Zeroizing::new([0; SEED_LEN]);
         crate::random::fill(&mut *seed)?;
         Self::from_seed(&seed)
     }
 
-    /// Expands the key from `seed`.
+    /// Expands the key from `seed` to the private keys of ML-KEM-768 and X25519.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Result<Self, Error> {
         let mut shake = Shake256::default();
         shake.update(seed);
@@ -89,7 +89,7 @@ impl PrivateKey {
     /// rejects implicitly (FIPS 203, section 6.3).
     ///
     /// # Errors
-    /// [`Error::Authentication`] if the length is wrong, or the X25519 share has low order.
+    /// Returns [`Error::Authentication`] if the length is wrong, or the X25519 share has low order.
     pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error> {
         let (ct_m, ct_x) = ciphertext.split_last_chunk().ok_or(Error::Authentication)?;
         let ct_x = x25519::PublicKey::from_bytes(ct_x);
@@ -114,7 +114,7 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// A public key.
+/// A public key of X-Wing, which holds the public keys of ML-KEM-768 and X25519.
 #[derive(Clone)]
 pub struct PublicKey {
     bytes: Box<[u8; PUBLIC_LEN]>,
@@ -123,10 +123,10 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Parses the encoding of a public key.
+    /// Parses the encoding of a public key and checks both of its components.
     ///
     /// # Errors
-    /// [`Error::Format`] if the length is wrong, or the ML-KEM key fails the check of FIPS 203, section 7.2;
+    /// Returns [`Error::Format`] if the length is wrong, or the ML-KEM key fails the check of FIPS 203, section 7.2;
     /// [`crate::Misuse::UnsuitableKey`] if the X25519 key has low order.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let (pk_m, pk_x) = bytes.split_last_chunk().ok_or(INVALID_PUBLIC_KEY)?;
@@ -147,7 +147,7 @@ impl PublicKey {
         Self { bytes, ml_kem: Box::new(ml_kem), x25519 }
     }
 
-    /// Returns the encoding of the public key.
+    /// Returns the encoding of the public key, which has 1216 bytes.
     pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
         &self.bytes
     }
@@ -155,7 +155,7 @@ impl PublicKey {
     /// Generates a shared secret, and returns it with its ciphertext for the holder of the private key.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::Io`]; [`Error::LimitExceeded`] if the library cannot allocate memory.
     pub fn encapsulate(&self) -> Result<(SharedSecret, Vec<u8>), Error> {
         let mut randomness = Zeroizing::new([[0; 32]; 2]);
         crate::random::fill(randomness.as_flattened_mut())?;
@@ -176,7 +176,7 @@ impl PublicKey {
     }
 }
 
-/// The combiner of section 5.3.
+/// Combines the two shared secrets to one, as section 5.3 of the X-Wing draft defines.
 fn combine(ss_m: &[u8], ss_x: &[u8; 32], ct_x: &x25519::PublicKey, pk_x: &x25519::PublicKey) -> SharedSecret {
     let mut hash = Sha3_256::new();
     for part in [ss_m, ss_x, ct_x.as_bytes(), pk_x.as_bytes(), LABEL] {

@@ -45,7 +45,7 @@ static HASHES: [(ObjectIdentifier, pbkdf2::Algorithm); 4] = [
     (ObjectIdentifier::new_unwrap("1.2.840.113549.2.11"), pbkdf2::PBKDF2_HMAC_SHA512),
 ];
 
-/// The default of the parameters.
+/// The pseudorandom function that applies if the parameters of PBKDF2 name none.
 const HMAC_SHA1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.7");
 
 /// Parameters of new files: 16 MiB and p = 5, which take 0.1 to 0.2 s. The OWASP Password Storage Cheat Sheet lists
@@ -72,11 +72,11 @@ pub(crate) const EMPTY_PASSPHRASE: Error = Error::Misuse(Misuse::UnsuitableKey(
     "the passphrase is empty; choose a passphrase, or leave it out to save the key without encryption",
 ));
 
-/// Decrypts an encrypted PKCS#8.
+/// Decrypts an encrypted PKCS#8 (DER) with a key that is derived from `passphrase`.
 ///
 /// # Errors
-/// [`Error::WrongPassphrase`], also if the ciphertext was changed; [`Error::Format`]; [`Error::LimitExceeded`] if the
-/// parameters request too much work.
+/// Returns [`Error::WrongPassphrase`], also if the ciphertext was changed; [`Error::Format`]; [`Error::LimitExceeded`]
+/// if the parameters request too much work.
 pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let encrypted = Encrypted::read(der)?;
     let mut key = Zeroizing::new([0; 32]);
@@ -92,10 +92,11 @@ pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, E
     Ok(data)
 }
 
-/// Encrypts a PKCS#8.
+/// Encrypts a PKCS#8 (DER) with a key that is derived from `passphrase`.
 ///
 /// # Errors
-/// [`Misuse::UnsuitableKey`] if the passphrase is empty; [`Error::Io`] if the operating system has no random bytes.
+/// Returns [`Misuse::UnsuitableKey`] if the passphrase is empty; [`Error::Io`] if the operating system has no random
+/// bytes.
 pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     if passphrase.is_empty() {
         return Err(EMPTY_PASSPHRASE);
@@ -126,7 +127,7 @@ fn written(kdf: &Kdf<'_>, iv: &[u8], ciphertext: &[u8]) -> der::Result<Vec<u8>> 
     Ok(sequence(&[&algorithm, &OctetStringRef::new(ciphertext)?])?.0.to_vec())
 }
 
-/// The key derivation function.
+/// The key derivation function of an encrypted PKCS#8, with its parameters.
 #[derive(Clone, Copy)]
 enum Kdf<'a> {
     Pbkdf2 { salt: &'a [u8], rounds: NonZeroU32, hash: pbkdf2::Algorithm },
@@ -226,7 +227,7 @@ fn scrypt_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<(&'a [u8],
     Ok((salt, numbers, Option::<u16>::decode(fields)?))
 }
 
-/// The fields of an encrypted PKCS#8.
+/// The fields of an encrypted PKCS#8 that decryption needs, parsed from its DER.
 struct Encrypted<'a> {
     kdf: Kdf<'a>,
     cipher: &'static cipher::Algorithm,
@@ -359,7 +360,7 @@ mod test {
             let data = vec![0xa5; len];
             let sealed = seal(&data, "p").unwrap();
             assert_eq!(*open(&sealed, "p").unwrap(), data);
-            // One wrong passphrase in 256 gives valid padding.
+            // One wrong passphrase in 256 gives valid padding, so the content is compared as well.
             assert!(open(&sealed, "q").is_err() || *open(&sealed, "q").unwrap() != data);
             assert!(open(&sealed[..sealed.len() - 1], "p").is_err());
         }

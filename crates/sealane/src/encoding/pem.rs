@@ -15,13 +15,13 @@ const PARAMETERS: &str = "EC PARAMETERS";
 const EXPECTED: Error =
     Error::Format("expected a PEM file (RFC 7468): base64 between -----BEGIN and -----END lines");
 
-/// A decoded block.
+/// A decoded block of PEM, with its label and its content in binary.
 pub(crate) struct Block {
     pub(crate) label: String,
     pub(crate) der: Zeroizing<Vec<u8>>,
 }
 
-/// Returns whether `text` has a BEGIN line.
+/// Returns whether `text` has a BEGIN line, which all PEM files have.
 pub(crate) fn is_pem(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(BEGIN))
 }
@@ -29,7 +29,7 @@ pub(crate) fn is_pem(text: &str) -> bool {
 /// Decodes the only block of `text`. Text before and after the block is ignored, as RFC 7468, section 2 requires.
 ///
 /// # Errors
-/// [`Error::Format`], also if there are two blocks; [`Error::Truncated`] if there is no END line.
+/// Returns [`Error::Format`], also if there are two blocks; [`Error::Truncated`] if there is no END line.
 pub(crate) fn read(text: &str) -> Result<Block, Error> {
     let mut blocks = Blocks(text).filter(|block| !matches!(block, Ok((PARAMETERS, _))));
     let (label, block) = blocks.next().ok_or(EXPECTED)??;
@@ -51,7 +51,7 @@ pub(crate) fn read(text: &str) -> Result<Block, Error> {
 /// Encodes a block in lines of 64 characters, with a line feed at the end.
 ///
 /// # Errors
-/// [`Error::LimitExceeded`] if the length overflows.
+/// Returns [`Error::LimitExceeded`] if the length overflows.
 pub(crate) fn write(label: &'static str, der: &[u8]) -> Result<Zeroizing<String>, Error> {
     // Allocated once, at its full length: a string that grows leaves copies behind. Only the length can be wrong.
     let text = pem::encode_string(label, pem::LineEnding::LF, der);

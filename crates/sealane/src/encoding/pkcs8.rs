@@ -19,7 +19,7 @@ use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
 use sec1::{EcParameters, EcPrivateKey};
 use zeroize::Zeroizing;
 
-/// Algorithm of a key.
+/// The algorithm that a key in PKCS#8 or SubjectPublicKeyInfo belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Rsa,
@@ -91,7 +91,7 @@ impl Algorithm {
     }
 }
 
-/// The content of a private key file.
+/// The content of a private key file that was decoded from PKCS#8.
 pub(crate) struct Private<'a> {
     pub(crate) algorithm: Algorithm,
     /// A number or a seed; for RSA, the whole PKCS#8.
@@ -105,7 +105,7 @@ impl Private<'_> {
     /// uncompressed in `public`.
     ///
     /// # Errors
-    /// [`Error::Format`] if they differ: the file is damaged, or one of the keys was exchanged.
+    /// Returns [`Error::Format`] if they differ: the file is damaged, or one of the keys was exchanged.
     pub(crate) fn check(&self, public: &[u8]) -> Result<(), Error> {
         let same = |written: &[u8]| written == public || compressed(public).as_deref() == Some(written);
         match self.publics.into_iter().flatten().all(same) {
@@ -115,7 +115,7 @@ impl Private<'_> {
     }
 }
 
-/// Compresses an uncompressed point (SEC 1, section 2.3.3).
+/// Compresses an uncompressed point (SEC 1, section 2.3.3), and returns `None` if it is malformed.
 fn compressed(point: &[u8]) -> Option<Vec<u8>> {
     match point {
         [4, xy @ ..] if xy.len() == 64 => {
@@ -131,7 +131,7 @@ pub(crate) fn is_private(der: &[u8]) -> bool {
     PrivateKeyInfoRef::from_der(der).is_ok()
 }
 
-/// Parses a PKCS#8 of version 1 or 2.
+/// Parses a PKCS#8 of version 1 or 2 and returns the private key that it contains.
 pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
     let info = PrivateKeyInfoRef::from_der(der).map_err(|_| INVALID_PRIVATE)?;
     let algorithm = Algorithm::find(&info.algorithm)?;

@@ -4,7 +4,7 @@ use pkcs8::der::asn1::AnyRef;
 use pkcs8::der::{Encode, Result, Tag};
 use zeroize::Zeroizing;
 
-/// A field of a sequence.
+/// A field of an ASN.1 sequence that can be encoded as DER.
 pub(super) trait Field {
     fn der(&self) -> Result<Zeroizing<Vec<u8>>>;
 }
@@ -24,7 +24,7 @@ impl Field for Sequence {
     }
 }
 
-/// Encodes the sequence of `fields`.
+/// Encodes the ASN.1 sequence of `fields` as DER, in the given order.
 pub(super) fn sequence(fields: &[&dyn Field]) -> Result<Sequence> {
     let fields = fields.iter().map(|field| field.der()).collect::<Result<Vec<_>>>()?;
     // Allocated at its full length: a vector that grows leaves copies behind.

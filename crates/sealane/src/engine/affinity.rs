@@ -23,7 +23,7 @@ mod linux {
     }
 
     impl HelperAffinity {
-        /// Registers the calling thread as a helper.
+        /// Registers the calling thread as a helper, so that it can be moved off the core of its caller.
         pub(crate) fn register_helper(&self) {
             if let Ok(mut threads) = self.threads.lock() {
                 threads.push(gettid());
@@ -49,7 +49,7 @@ mod linux {
     }
 }
 
-/// On other systems the scheduler decides.
+/// On other systems this type does nothing, and the scheduler decides where threads run.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 #[derive(Default)]
 pub(super) struct HelperAffinity;

@@ -10,21 +10,21 @@ pub trait ReadAt: Send + Sync {
     /// Reads up to `into.len()` bytes from `offset` and returns their number, which is 0 at the end of the source.
     ///
     /// # Errors
-    /// The errors of the source. [`io::ErrorKind::Interrupted`] is retried.
+    /// Returns the errors of the source. [`io::ErrorKind::Interrupted`] is retried.
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
 
     /// Returns the size of the source in bytes.
     ///
     /// # Errors
-    /// The errors of the source.
+    /// Returns the errors of the source.
     fn size(&self) -> io::Result<u64>;
 
-    /// Returns whether concurrent reads run in parallel.
+    /// Returns whether concurrent reads of this source run in parallel or one after the other.
     fn concurrency(&self) -> Concurrency {
         Concurrency::Parallel
     }
 
-    /// Fills `into` with the bytes from `offset`.
+    /// Fills `into` with the bytes from `offset` and fails if the source ends before.
     ///
     /// # Errors
     /// [`io::ErrorKind::UnexpectedEof`] if the source ends earlier, and the errors of [`Self::read_at`].
@@ -52,7 +52,7 @@ pub trait ReadAt: Send + Sync {
 /// Whether concurrent reads of a source run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concurrency {
-    /// Reads run in parallel.
+    /// Reads run in parallel, so several threads can share the source without waiting.
     Parallel,
     /// Reads wait for each other, so a second thread gains little.
     Serialized,

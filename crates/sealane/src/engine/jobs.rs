@@ -36,12 +36,12 @@ pub struct Report {
     pub bytes: u64,
 }
 
-/// A file that was processed.
+/// A file that was processed, with its result and the time that it took.
 #[derive(Clone, Copy, Debug)]
 pub struct Done {
-    /// Bytes of plaintext.
+    /// Number of bytes of plaintext in the file that were processed.
     pub bytes: u64,
-    /// Duration in seconds.
+    /// Duration of the operation on this file, in seconds.
     pub seconds: f64,
 }
 
@@ -53,7 +53,7 @@ impl Schedule<'_> {
     /// on the calling thread.
     ///
     /// # Errors
-    /// The first error of `listen`. From then on no file is begun. Files in progress are completed and still
+    /// Returns the first error of `listen`. From then on no file is begun. Files in progress are completed and still
     /// reported.
     pub fn run<E>(
         &self,
@@ -97,7 +97,7 @@ impl Schedule<'_> {
 struct Round<'a, W> {
     schedule: &'a Schedule<'a>,
     sizes: &'a [u64],
-    /// Indexes in `sizes`.
+    /// Indexes in `sizes` of the files that are processed.
     files: Vec<usize>,
     threads_per_file: usize,
     work: &'a W,
@@ -108,7 +108,7 @@ struct Round<'a, W> {
     stopped: AtomicBool,
     workers: AtomicUsize,
     ended: Mutex<Vec<(usize, Result<Done, Error>)>>,
-    /// Notified when `ended` was emptied.
+    /// Notified when `ended` was emptied, so that workers can report further files.
     reported: Condvar,
 }
 

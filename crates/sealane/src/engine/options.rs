@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 /// A progress callback. It receives the number of bytes done and the total, if the total is known.
 pub type Callback<'a> = dyn FnMut(u64, Option<u64>) -> ControlFlow<()> + 'a;
 
-/// Options of a file operation.
+/// Options of a file operation, for example the number of threads and a progress callback.
 #[derive(Default)]
 pub struct Options<'a> {
     /// Number of threads, the calling one included; at most 256. The default is one per core, at most 8.
@@ -72,7 +72,7 @@ impl Progress<'_> {
         self.report(done)
     }
 
-    /// Reports `done` bytes at once.
+    /// Reports `done` bytes at once to the progress callback, which can cancel the operation.
     pub(crate) fn report(&mut self, done: u64) -> Result<(), Error> {
         match self.callback.as_mut().map(|callback| callback(done, self.total)) {
             Some(ControlFlow::Break(())) => Err(Error::Cancelled),

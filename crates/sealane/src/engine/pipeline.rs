@@ -21,7 +21,7 @@ pub(crate) trait ChunkCipher: std::fmt::Debug + Send + Sync {
     /// Decrypts a chunk into `plain`. On failure `plain` is zero.
     ///
     /// # Errors
-    /// [`Error::Authentication`] whatever the cause.
+    /// Returns [`Error::Authentication`] whatever the cause.
     fn decrypt(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error>;
 
     /// Returns whether the key is known to be the right one, for example because the header commits to it.
@@ -32,7 +32,7 @@ pub(crate) trait ChunkCipher: std::fmt::Debug + Send + Sync {
     /// Opens a chunk into `plain`. On failure `plain` is zero.
     ///
     /// # Errors
-    /// [`Error::DamagedChunk`] once the key is verified, [`Error::Authentication`] before.
+    /// Returns [`Error::DamagedChunk`] once the key is verified, [`Error::Authentication`] before.
     fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         match self.decrypt(position, sealed, plain) {
             Err(Error::Authentication) if self.key_is_verified() => {
@@ -44,7 +44,7 @@ pub(crate) trait ChunkCipher: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// Seals the chunks of a job.
+/// Seals the chunks of a job one after the other with the cipher of the file.
 pub(crate) fn seal_chunks(
     cipher: &dyn ChunkCipher,
     job: &Job,
@@ -61,7 +61,7 @@ pub(crate) fn seal_chunks(
     Ok(())
 }
 
-/// Opens the chunks of a job.
+/// Opens the chunks of a job one after the other with the cipher of the file.
 pub(crate) fn open_chunks(
     cipher: &dyn ChunkCipher,
     job: &Job,

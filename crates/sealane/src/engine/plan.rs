@@ -16,7 +16,7 @@ const JOB_LEN: u64 = 1 << 18;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
-    /// Number of bytes before chunk 0.
+    /// Number of bytes in the sealed file that precede chunk 0.
     pub(crate) header: u64,
     /// Number of plaintext bytes by which chunk 0 is shorter, because the header takes their place; 0 in most formats.
     pub(crate) lead: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Layout {
     pub(crate) overhead: u64,
     /// The difference between the last chunk and the others.
     pub(crate) end: End,
-    /// Maximum number of chunks under one key.
+    /// Maximum number of chunks that may be sealed under one key.
     pub(crate) max_chunks: u64,
 }
 
@@ -43,27 +43,27 @@ pub(crate) enum End {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) layout: Layout,
-    /// Number of plaintext bytes in the file.
+    /// Number of plaintext bytes in the file, without the header and the tags.
     pub(crate) plain_len: u64,
 }
 
 /// A unit of work for one thread: consecutive chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Job {
-    /// Chunk indexes.
+    /// The indexes of the chunks that this job seals or opens.
     pub(crate) chunks: Range<u64>,
     /// Whether the job includes the last chunk of the file.
     pub(crate) is_last: bool,
-    /// Byte range in the plaintext.
+    /// The byte range of the job in the plaintext of the file.
     pub(crate) plain: Range<u64>,
-    /// Byte range in the sealed file.
+    /// The byte range of the job in the sealed file, including the tags.
     pub(crate) sealed: Range<u64>,
 }
 
 /// The position of a chunk in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkPosition {
-    /// Index of the chunk, counted from 0.
+    /// Index of the chunk in the file, counted from 0.
     pub(crate) index: u64,
     /// Whether the chunk is the last of the file.
     pub(crate) last: bool,
@@ -108,7 +108,7 @@ impl Layout {
     /// Returns the plan for a plaintext of `plain_len` bytes.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if the format has no files of this length.
+    /// Returns [`Error::LimitExceeded`] if the format has no files of this length.
     pub(crate) fn plan_plain(self, plain_len: u64) -> Result<Plan, Error> {
         let plan = Plan { layout: self, plain_len };
         if plain_len > 1 << 62 || plan.chunks() > self.max_chunks {
@@ -120,7 +120,8 @@ impl Layout {
     /// Returns the plan for a sealed file of `sealed_len` bytes.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`] if the file is too long.
+    /// Returns [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`] if the file is too
+    /// long.
     pub(crate) fn plan_sealed(self, sealed_len: u64) -> Result<Plan, Error> {
         let body = sealed_len.checked_sub(self.header).ok_or(Error::Truncated)?;
         // Restores the plaintext bytes whose place the header takes.
@@ -158,12 +159,12 @@ impl Plan {
         self.layout.chunks_in(JOB_LEN).min(self.chunks())
     }
 
-    /// Returns the number of jobs.
+    /// Returns the number of jobs that the file is divided into.
     pub(crate) fn jobs(self) -> u64 {
         self.chunks().div_ceil(self.chunks_per_job())
     }
 
-    /// Returns the job with this index.
+    /// Returns the job with this index, counted from 0 at the beginning of the file.
     pub(crate) fn job(self, index: u64) -> Job {
         let chunks = self.chunks_per_job();
         self.span(index * chunks..(index + 1) * chunks)
@@ -196,12 +197,12 @@ impl Plan {
 }
 
 impl Job {
-    /// Returns the number of plaintext bytes.
+    /// Returns the number of plaintext bytes in all chunks of the job.
     pub(crate) fn plain_len(&self) -> usize {
         (self.plain.end - self.plain.start) as usize
     }
 
-    /// Returns the number of sealed bytes.
+    /// Returns the number of sealed bytes in all chunks of the job, including the tags.
     pub(crate) fn sealed_len(&self) -> usize {
         (self.sealed.end - self.sealed.start) as usize
     }

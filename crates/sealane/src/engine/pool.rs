@@ -73,7 +73,7 @@ impl WorkerPool {
     }
 
     fn new(process: u64) -> Self {
-        // The calling thread works too.
+        // The calling thread works too, so one helper less than the default is started.
         let helpers = default_threads() - 1;
         let affinity = Arc::new(HelperAffinity::default());
         let of_threads = Arc::clone(&affinity);
@@ -87,7 +87,7 @@ impl WorkerPool {
     }
 }
 
-/// A reserved worker, released on drop.
+/// A reserved worker of the pool, which is released when this value is dropped.
 struct WorkerSlot(&'static WorkerPool);
 
 impl WorkerSlot {

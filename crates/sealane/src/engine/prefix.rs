@@ -3,19 +3,19 @@
 use super::io::ReadAt;
 use crate::Error;
 
-/// Whether a prefix is the complete file.
+/// Tells whether a prefix is the complete file or only its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prefix {
-    /// More bytes may follow.
+    /// More bytes of the file may follow after this prefix.
     Partial,
-    /// The file ends here.
+    /// The file ends here, so no more bytes will follow.
     Whole,
 }
 
 /// The result of parsing a prefix of a file.
 #[derive(Debug)]
 pub enum Parsed<T> {
-    /// The prefix was long enough.
+    /// The prefix was long enough, and this is the value that was parsed from it.
     Ready(T),
     /// The prefix is valid so far but too short. Parse again with at least this many bytes, counted from the start of
     /// the file, or with the complete file.
@@ -23,7 +23,7 @@ pub enum Parsed<T> {
 }
 
 impl<T> Parsed<T> {
-    /// Applies `f` to the value of [`Parsed::Ready`].
+    /// Applies `f` to the value of [`Parsed::Ready`] and leaves the other variants unchanged.
     pub(crate) fn map<U>(self, f: impl FnOnce(T) -> U) -> Parsed<U> {
         match self {
             Self::Ready(value) => Parsed::Ready(f(value)),
@@ -35,7 +35,7 @@ impl<T> Parsed<T> {
 /// Calls `parse` with longer and longer prefixes of a file of `size` bytes until the prefix is long enough.
 ///
 /// # Errors
-/// [`Error::Truncated`] if the whole file is not enough, and the errors of the source and of `parse`.
+/// Returns [`Error::Truncated`] if the whole file is not enough, and the errors of the source and of `parse`.
 pub(crate) fn parse_prefix<T>(
     source: &dyn ReadAt,
     size: u64,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::sync::OnceLock;
 
-/// Read access to the new file.
+/// The access rights that the new file has at its target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// The mode and owner of the replaced file, or the defaults of the process for a new file.
@@ -24,7 +24,7 @@ pub(crate) enum Access {
 /// The treatment of a file that already has the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// The complete new file replaces it.
+    /// The complete new file replaces the existing file with the same name.
     Replace,
     /// It stays, and writing the new file fails.
     Refuse,
@@ -66,7 +66,7 @@ impl StagedFile {
         Ok(Self { file, temporary, target })
     }
 
-    /// Returns the file for the bytes.
+    /// Returns the file that the bytes are written to before it has its final name.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
@@ -77,7 +77,7 @@ impl StagedFile {
         allocate(&self.file, len).map_err(|e| Error::io(&self.target, e))
     }
 
-    /// Gives the file its name.
+    /// Gives the file its name, so that it appears complete at its target or not at all.
     pub(crate) fn commit(mut self, existing: Existing, durability: Durability) -> Result<(), Error> {
         if durability == Durability::Synced {
             self.file.sync_all().map_err(|e| Error::io(&self.target, e))?;
@@ -112,7 +112,7 @@ fn temporary_path(target: &Path) -> io::Result<PathBuf> {
     let mut random = [0; 8];
     crate::random::fill(&mut random)?;
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    // Most systems limit file names to 255 bytes.
+    // Most systems limit file names to 255 bytes, so the name is shortened first.
     let name: String = name.chars().take(48).collect();
     Ok(directory(target).join(format!(".{name}.{:016x}.part", u64::from_le_bytes(random))))
 }
@@ -156,7 +156,7 @@ fn mode(access: Access) -> u32 {
 fn create_unnamed(target: &Path, access: Access) -> io::Result<Option<File>> {
     use rustix::fs::{Mode, OFlags};
     use rustix::io::Errno;
-    // `link_unnamed` needs this folder later.
+    // `link_unnamed` needs this folder later, so its presence is checked first.
     static PROC_MOUNTED: OnceLock<bool> = OnceLock::new();
     if !PROC_MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists()) {
         return Ok(None);
@@ -174,7 +174,7 @@ fn create_unnamed(_: &Path, _: Access) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Gives an unnamed file its name.
+/// Gives an unnamed file its name by linking it into the target folder.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn link_unnamed(file: &File, target: &Path, existing: Existing) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD};

@@ -10,7 +10,7 @@ use crate::engine::prefix::{Parsed, Prefix, parse_prefix};
 /// The first bytes of an age file, binary and armored.
 const MARKS: [&[u8]; 2] = [b"age-encryption.org/v1\n", b"-----BEGIN AGE ENCRYPTED FILE-----"];
 
-/// The recipients of new files.
+/// The recipients of new files, each of which can decrypt them.
 #[derive(Debug)]
 pub(super) struct AgeRecipients(pub(super) Vec<Recipient>);
 
@@ -21,7 +21,7 @@ impl CreateFile for AgeRecipients {
     }
 }
 
-/// The identities that open files.
+/// The identities that open files, which are tried on the stanzas of a header.
 #[derive(Debug)]
 pub(super) struct AgeIdentities(pub(super) Vec<Identity>);
 

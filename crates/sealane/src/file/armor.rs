@@ -122,7 +122,7 @@ impl<S: ReadAt> DearmoredSource<S> {
         }
     }
 
-    /// Returns the underlying source.
+    /// Returns the underlying source, which holds the file with its armor if it has any.
     pub(super) fn source(&self) -> &S {
         match self {
             Self::Binary(source) => source,

@@ -17,20 +17,20 @@ use std::path::{Path, PathBuf};
 /// The operation of a bulk job on each file.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// Encrypts the source to the target.
+    /// Encrypts the source to the target with a key, a passphrase or recipients.
     Encrypt(EncryptWith),
-    /// Decrypts the source to the target.
+    /// Decrypts the source to the target with a key, a passphrase or identities.
     Decrypt(DecryptWith),
     /// Verifies the source. The target is ignored.
     Verify(DecryptWith),
 }
 
 impl Operation {
-    /// Processes one file.
+    /// Processes one file and returns after its target is complete.
     ///
     /// # Errors
-    /// Those of [`encrypt_file`], [`decrypt_file`] and [`verify_file`]; [`Error::Io`] for a target that is a pipe, a
-    /// socket or a device: opening a pipe would wait for its reader.
+    /// Returns the errors of [`encrypt_file`], [`decrypt_file`] and [`verify_file`]; [`Error::Io`] for a target that is
+    /// a pipe, a socket or a device: opening a pipe would wait for its reader.
     pub fn run(&self, source: &Path, target: &Path, options: Options<'_>) -> Result<(), Error> {
         if let Self::Verify(with) = self {
             return verify_file(source, with, options);
@@ -48,7 +48,7 @@ impl Operation {
     /// Reads a target of [`Self::Encrypt`] back and verifies it. The targets of other operations are not checked.
     ///
     /// # Errors
-    /// Those of [`verify_file`]; [`Error::IdentityRequired`] for files that are encrypted for recipients.
+    /// Returns the errors of [`verify_file`]; [`Error::IdentityRequired`] for files that are encrypted for recipients.
     pub fn read_back(&self, target: &Path, options: Options<'_>) -> Result<(), Error> {
         match self {
             Self::Encrypt(with) => {
@@ -62,7 +62,7 @@ impl Operation {
     /// key. Reads the header and the last chunk. Nothing is checked for recipients and for other operations.
     ///
     /// # Errors
-    /// [`Error::KeyMismatch`], [`Error::Io`].
+    /// Returns [`Error::KeyMismatch`], [`Error::Io`].
     pub fn check_finished(&self, manifest: &Path, target: &Path) -> Result<(), Error> {
         let Self::Encrypt(with) = self else { return Ok(()) };
         let Some(with) = with.to_decrypt() else { return Ok(()) };
@@ -75,25 +75,25 @@ impl Operation {
     }
 }
 
-/// One file of a bulk job.
+/// One file of a bulk job, with its source and its target.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The file to read.
+    /// Path of the file that the job reads.
     pub source: PathBuf,
-    /// The file to write; empty for [`Operation::Verify`].
+    /// Path of the file that the job writes; empty for [`Operation::Verify`].
     pub target: PathBuf,
-    /// The source before it is read.
+    /// The length and modification time of the source before it is read.
     pub fingerprint: FileFingerprint,
 }
 
 /// The files of a bulk job, sorted by what is to be done about them.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// To be processed.
+    /// The files that remain to be processed by the job.
     pub jobs: Vec<Job>,
     /// Source and target of each file that the manifest lists as finished.
     pub finished: Vec<(PathBuf, PathBuf)>,
-    /// Sources that cannot be read.
+    /// Sources that cannot be read, each with the error that was found.
     pub problems: Vec<(PathBuf, Error)>,
 }
 
@@ -101,7 +101,7 @@ impl Plan {
     /// Looks at the sources of `pairs` and leaves out finished files.
     ///
     /// # Errors
-    /// Those of [`Operation::check_finished`] for one of the finished files.
+    /// Returns the errors of [`Operation::check_finished`] for one of the finished files.
     pub fn new(
         pairs: Vec<(PathBuf, PathBuf)>,
         operation: &Operation,
@@ -127,7 +127,7 @@ impl Plan {
 /// Processes `jobs` over threads and adds each finished file to the manifest before it is reported.
 ///
 /// # Errors
-/// The first error of `listen`; see [`Schedule::run`].
+/// Returns the first error of `listen`; see [`Schedule::run`].
 pub fn run<E>(
     jobs: &[Job],
     operation: &Operation,

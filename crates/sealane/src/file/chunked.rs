@@ -30,7 +30,7 @@ pub const CHUNK_LEN: usize = 16384;
 pub const HEADER_LEN: usize = SALT_LEN + COMMITMENT_LEN;
 const TAG_LEN: usize = 16;
 
-/// The positions of the chunks.
+/// The positions of the chunks in a file, which depend on no key.
 pub(crate) const LAYOUT: Layout = Layout {
     header: HEADER_LEN as u64,
     lead: 0,
@@ -60,10 +60,10 @@ impl ChunkedFile {
         Self { key: key.clone(), context: context.to_vec() }
     }
 
-    /// Checks the length of the key.
+    /// Checks the length of the key before any file is encrypted or decrypted.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`].
+    /// Returns [`Misuse::KeyLength`].
     pub(super) fn checked(key: &Key, context: &[u8]) -> Result<Self, Misuse> {
         suite(key).map(|_| Self::new(key, context))
     }
@@ -97,7 +97,7 @@ fn suite(key: &Key) -> Result<(Algorithm, &'static [u8]), Misuse> {
     found.ok_or(Misuse::KeyLength { got, want: &[16, 32] })
 }
 
-/// The chunk cipher of one file.
+/// The chunk cipher of one file, with the key that is derived for it.
 struct Chunked {
     aead: Aead,
     base_nonce: [u8; NONCE_LEN],
@@ -119,7 +119,7 @@ impl Chunked {
     /// Derives the cipher of the file with this header.
     ///
     /// # Errors
-    /// [`Error::Authentication`] if the commitment differs: the key, the context or the header is another.
+    /// Returns [`Error::Authentication`] if the commitment differs: the key, the context or the header is another.
     fn open(key: &Key, context: &[u8], header: &Header) -> Result<Self, Error> {
         let (chunked, commitment) = Self::derive(key, context, &header[..SALT_LEN])?;
         if bool::from(commitment.ct_eq(&header[SALT_LEN..])) {

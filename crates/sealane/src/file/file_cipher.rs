@@ -37,18 +37,18 @@ pub(super) trait SymmetricFile: CreateFile + OpenFile {}
 
 impl<T: CreateFile + OpenFile> SymmetricFile for T {}
 
-/// The public facts about an encrypted file.
+/// The public facts about an encrypted file, which are known without a key.
 pub(super) struct Description {
     pub(super) layout: Layout,
     pub(super) armor: Armor,
-    /// Size in bytes without armor.
+    /// Size of the encrypted file in bytes, without its armor.
     pub(super) sealed_len: u64,
     /// Kinds of the recipients, in the terms of the format.
     pub(super) recipients: Vec<String>,
 }
 
 impl Description {
-    /// Describes a binary file without recipients.
+    /// Describes a binary file that has no recipients, because it uses a symmetric key.
     pub(super) fn binary(layout: Layout, sealed_len: u64) -> Self {
         Self { layout, armor: Armor::Binary, sealed_len, recipients: Vec::new() }
     }

@@ -15,9 +15,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FileKey {
-    /// A plain key of 16 or 32 bytes.
+    /// A plain key of 16 or 32 bytes, without parameters of its own.
     Key(Key),
-    /// A Tink keyset for AES-GCM-HKDF streaming.
+    /// A Tink keyset for AES-GCM-HKDF streaming, which names its parameters.
     Keyset(Keyset),
 }
 
@@ -39,28 +39,28 @@ pub enum FileKey {
 /// ```
 #[derive(Default)]
 pub struct EncryptParams<'a> {
-    /// A symmetric key.
+    /// A symmetric key that encrypts files in a format without recipients.
     pub key: Option<FileKey>,
-    /// Recipients of an age file.
+    /// Recipients of an age file, each of which can decrypt it.
     pub recipients: Option<Vec<Recipient>>,
-    /// The passphrase of an age file.
+    /// The passphrase of an age file, from which its key is derived with scrypt.
     pub passphrase: Option<&'a str>,
     /// The context of a symmetric key. Decryption needs the same bytes.
     pub context: &'a [u8],
     /// The format. The default is `chunked` for a plain key and `age` for recipients and passphrases.
     pub format: Option<Format>,
-    /// Whether an age file is text.
+    /// Whether an age file is written as text with armor or in binary.
     pub armor: Armor,
 }
 
 /// The parameters of [`DecryptWith`]: exactly one of `key`, `identities` and `passphrase`.
 #[derive(Default)]
 pub struct DecryptParams<'a> {
-    /// A symmetric key.
+    /// A symmetric key that decrypts files in a format without recipients.
     pub key: Option<FileKey>,
     /// Identities for an age file, tried in order.
     pub identities: Option<Vec<Identity>>,
-    /// The passphrase of an age file.
+    /// The passphrase of an age file, from which its key is derived with scrypt.
     pub passphrase: Option<&'a str>,
     /// The context that the file was encrypted with.
     pub context: &'a [u8],
@@ -74,7 +74,7 @@ pub struct DecryptParams<'a> {
 #[derive(Clone, Debug)]
 pub struct EncryptWith {
     file: Arc<dyn CreateFile>,
-    /// Set for symmetric keys.
+    /// Set for symmetric keys, because they decrypt the files that they encrypt.
     inverse: Option<DecryptWith>,
     armor: Armor,
 }
@@ -86,12 +86,12 @@ pub struct DecryptWith {
 }
 
 impl EncryptParams<'_> {
-    /// Checks that the parameters fit together.
+    /// Checks that the parameters fit together and returns the settings for encryption.
     ///
     /// # Errors
-    /// [`Misuse::KeySource`], [`Misuse::KeyLength`], [`Misuse::FormatNeedsKey`], [`Misuse::FormatNeedsRecipients`],
-    /// [`Misuse::KeysetHasFormat`], [`Misuse::ContextNeedsKey`], [`Misuse::ArmorNeedsRecipients`] and
-    /// [`Misuse::InvalidRecipients`].
+    /// Returns [`Misuse::KeySource`], [`Misuse::KeyLength`], [`Misuse::FormatNeedsKey`],
+    /// [`Misuse::FormatNeedsRecipients`], [`Misuse::KeysetHasFormat`], [`Misuse::ContextNeedsKey`],
+    /// [`Misuse::ArmorNeedsRecipients`] and [`Misuse::InvalidRecipients`].
     pub fn build(self) -> Result<EncryptWith, Error> {
         check_source(
             ["key", "recipients", "passphrase"],
@@ -114,12 +114,12 @@ impl EncryptParams<'_> {
 }
 
 impl DecryptParams<'_> {
-    /// Checks that the parameters fit together.
+    /// Checks that the parameters fit together and returns the settings for decryption.
     ///
     /// # Errors
-    /// [`Misuse::KeySource`], [`Misuse::KeyLength`], [`Misuse::FormatNeedsKey`], [`Misuse::FormatNeedsRecipients`],
-    /// [`Misuse::KeysetHasFormat`], [`Misuse::ContextNeedsKey`], [`Misuse::WorkFactorNeedsPassphrase`] and
-    /// [`Misuse::NoIdentities`].
+    /// Returns [`Misuse::KeySource`], [`Misuse::KeyLength`], [`Misuse::FormatNeedsKey`],
+    /// [`Misuse::FormatNeedsRecipients`], [`Misuse::KeysetHasFormat`], [`Misuse::ContextNeedsKey`],
+    /// [`Misuse::WorkFactorNeedsPassphrase`] and [`Misuse::NoIdentities`].
     pub fn build(self) -> Result<DecryptWith, Error> {
         check_source(
             ["key", "identities", "passphrase"],
@@ -263,14 +263,14 @@ impl From<Keyset> for FileKey {
     }
 }
 
-/// Shows no passphrase.
+/// Shows which parameters are set, but does not show the passphrase.
 impl std::fmt::Debug for EncryptParams<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EncryptParams").field("format", &self.format).finish_non_exhaustive()
     }
 }
 
-/// Shows no passphrase.
+/// Shows which parameters are set, but does not show the passphrase.
 impl std::fmt::Debug for DecryptParams<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("DecryptParams").field("format", &self.format).finish_non_exhaustive()

@@ -22,12 +22,12 @@ pub enum Format {
     Tink1Mb,
 }
 
-/// A format in the table.
+/// A format in the table, with its names and its layout.
 pub(super) struct FormatEntry {
     pub(super) format: Format,
-    /// The name that users type.
+    /// The name of the format that users type, for example on the command line.
     pub(super) name: &'static str,
-    /// The name of the specification.
+    /// The name of the specification that defines the format.
     pub(super) specification: &'static str,
     /// Checks a symmetric key and binds it to a context; `None` if the format takes recipients.
     pub(super) with_key: Option<fn(&Key, &[u8]) -> Result<Arc<dyn SymmetricFile>, Error>>,
@@ -74,10 +74,10 @@ pub(super) static FORMATS: [FormatEntry; 4] = [
 ];
 
 impl Format {
-    /// All formats.
+    /// All formats that this crate can encrypt and decrypt.
     pub const ALL: [Self; 4] = [Self::Chunked, Self::Age, Self::Tink4Kb, Self::Tink1Mb];
 
-    /// Returns the name that users type.
+    /// Returns the name of the format that users type, for example on the command line.
     pub fn name(self) -> &'static str {
         self.entry().name
     }
@@ -89,7 +89,8 @@ impl Format {
     /// Makes a Tink keyset of one key for this format.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`] unless the key has 16 or 32 bytes; [`Misuse::UnsuitableKey`] if this is not a Tink format.
+    /// Returns [`Misuse::KeyLength`] unless the key has 16 or 32 bytes; [`Misuse::UnsuitableKey`] if this is not a Tink
+    /// format.
     pub fn tink_keyset(self, key: &Key) -> Result<Keyset, Error> {
         let segment = match self {
             Self::Tink4Kb => Segment::Kb4,
@@ -110,7 +111,7 @@ impl FromStr for Format {
     type Err = Error;
 
     /// # Errors
-    /// [`Misuse::UnknownFormat`], which lists the names.
+    /// Returns [`Misuse::UnknownFormat`], which lists the names.
     fn from_str(name: &str) -> Result<Self, Error> {
         let found = FORMATS.iter().find(|entry| entry.name == name);
         let known = || FORMATS.iter().map(|entry| entry.name).collect();

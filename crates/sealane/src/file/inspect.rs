@@ -14,7 +14,7 @@ use std::path::Path;
 pub struct Info {
     /// Name of the format's specification, for example "age v1".
     pub format: &'static str,
-    /// Whether the file is armored.
+    /// Whether the file is text with armor or binary.
     pub armor: Armor,
     /// Kinds of the recipients in the order of the header, for example "X25519"; empty unless it is an age file.
     pub recipients: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Info {
     pub file_len: u64,
     /// Size of the plaintext in bytes, if the file is complete.
     pub plaintext_len: u64,
-    /// Number of chunks.
+    /// Number of chunks that the plaintext is divided into.
     pub chunks: u64,
     /// Number of plaintext bytes in a full chunk.
     pub chunk_len: u64,
@@ -34,8 +34,8 @@ pub struct Info {
 /// as a file in `format`, by default chunked-encryption@v1.
 ///
 /// # Errors
-/// [`Error::Truncated`] if no complete file has this size; [`Error::Header`], [`Error::Armor`] or [`Error::Format`] for
-/// a damaged or other file; [`Error::Io`]; [`Misuse::UnsupportedSource`] for a pipe.
+/// Returns [`Error::Truncated`] if no complete file has this size; [`Error::Header`], [`Error::Armor`] or
+/// [`Error::Format`] for a damaged or other file; [`Error::Io`]; [`Misuse::UnsupportedSource`] for a pipe.
 pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
     let source = Source::open(from)?;
     if !source.metadata.is_file() {

@@ -34,15 +34,15 @@ const EXPECTED: Error =
 #[derive(Debug)]
 pub struct Manifest {
     path: PathBuf,
-    /// Locked while it is open.
+    /// The file of the manifest, which is locked while it is open.
     file: File,
     /// Number of bytes in complete lines. Bytes after them are a line that could not be written.
     len: u64,
-    /// By target.
+    /// The lines of finished files, which are found by their target.
     finished: HashMap<Name, Line>,
 }
 
-/// Length and modification time of a file.
+/// Length and modification time of a file, which show whether it was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFingerprint {
     len: u64,
@@ -74,9 +74,9 @@ impl Manifest {
     /// again.
     ///
     /// # Errors
-    /// [`Error::Format`] for a file that is not a manifest, which is left unchanged; [`Error::UnsupportedVersion`];
-    /// [`Error::Line`]; [`Error::Io`] with the path, of the kind [`io::ErrorKind::ResourceBusy`] if another job has the
-    /// manifest open.
+    /// Returns [`Error::Format`] for a file that is not a manifest, which is left unchanged;
+    /// [`Error::UnsupportedVersion`]; [`Error::Line`]; [`Error::Io`] with the path, of the kind
+    /// [`io::ErrorKind::ResourceBusy`] if another job has the manifest open.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
         let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(about)?;
@@ -140,7 +140,7 @@ impl Manifest {
     /// changed since then does not count as finished.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path of the target or of the manifest. Earlier lines stay.
+    /// Returns [`Error::Io`] with the path of the target or of the manifest. Earlier lines stay.
     pub fn add(&mut self, source: &Path, before: FileFingerprint, target: &Path) -> Result<(), Error> {
         let written = FileFingerprint::of(target)?;
         let line = Line {
@@ -159,7 +159,7 @@ impl Manifest {
     /// Waits until the manifest is on the disk.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path.
+    /// Returns [`Error::Io`] with the path.
     pub fn sync(&self) -> Result<(), Error> {
         self.file.sync_data().map_err(|e| Error::io(&self.path, e))
     }
@@ -190,13 +190,13 @@ impl FileFingerprint {
     /// Returns the fingerprint of the file at `path`; links are followed.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path.
+    /// Returns [`Error::Io`] with the path.
     pub fn of(path: &Path) -> Result<Self, Error> {
         let found = path.metadata().map_err(|e| Error::io(path, e))?;
         Ok(Self { len: found.len(), mtime_ns: mtime_ns(&found).map_err(|e| Error::io(path, e))? })
     }
 
-    /// The length of the file in bytes.
+    /// Returns the length of the file in bytes when the fingerprint was taken.
     #[expect(clippy::len_without_is_empty, reason = "the length of a file, not of a collection")]
     pub fn len(&self) -> u64 {
         self.len
@@ -282,7 +282,7 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// Returns a path as a JSON string.
+/// Returns a path as a JSON string, with its quotation marks.
 fn quoted(path: &Path) -> String {
     let mut text = String::from("\"");
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {

@@ -19,7 +19,7 @@ const PARALLEL_LEN: usize = 4 << 20;
 /// Encrypts a plaintext and returns the bytes of the encrypted file.
 ///
 /// # Errors
-/// [`Misuse::KeyLength`], [`Misuse::InvalidRecipients`], [`Error::LimitExceeded`].
+/// Returns [`Misuse::KeyLength`], [`Misuse::InvalidRecipients`], [`Error::LimitExceeded`].
 pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
     let encryptor = BufferEncryptor::new(plaintext, with)?;
     let mut out = vec![0; encryptor.len()];
@@ -30,7 +30,8 @@ pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
 /// Decrypts an encrypted file and returns its plaintext.
 ///
 /// # Errors
-/// [`Error::Authentication`], [`Error::Truncated`], [`Error::NoMatchingKey`] and the other errors of the format.
+/// Returns [`Error::Authentication`], [`Error::Truncated`], [`Error::NoMatchingKey`] and the other errors of the
+/// format.
 pub fn decrypt(file: &[u8], with: &DecryptWith) -> Result<Vec<u8>, Error> {
     let decryptor = BufferDecryptor::new(file, with)?;
     let mut out = vec![0; decryptor.len()];
@@ -43,17 +44,17 @@ pub struct BufferEncryptor<'a> {
     plaintext: &'a [u8],
     cipher: FileCipher,
     header: Vec<u8>,
-    /// Length of the file without armor.
+    /// Length of the encrypted file in bytes, without its armor.
     binary_len: usize,
     armor: Armor,
     plan: Plan,
 }
 
 impl<'a> BufferEncryptor<'a> {
-    /// Generates the header of the file.
+    /// Generates the header of the file, so that the length of the file is known.
     ///
     /// # Errors
-    /// Those of [`encrypt`].
+    /// Returns the errors of [`encrypt`].
     pub fn new(plaintext: &'a [u8], with: &EncryptWith) -> Result<Self, Error> {
         let (cipher, header) = with.create_file()?;
         let plan = cipher.layout().plan_plain(plaintext.len() as u64)?;
@@ -73,7 +74,7 @@ impl<'a> BufferEncryptor<'a> {
     /// Writes the encrypted file to the start of `out`.
     ///
     /// # Errors
-    /// [`Misuse::OutputTooShort`].
+    /// Returns [`Misuse::OutputTooShort`].
     pub fn encrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
         let out = prefix_of(out, self.len())?;
         match self.armor {
@@ -107,10 +108,10 @@ pub struct BufferDecryptor<'a> {
 }
 
 impl<'a> BufferDecryptor<'a> {
-    /// Parses the header of the file.
+    /// Parses the header of the file, so that the length of its plaintext is known.
     ///
     /// # Errors
-    /// Those of [`decrypt`].
+    /// Returns the errors of [`decrypt`].
     pub fn new(file: &'a [u8], with: &DecryptWith) -> Result<Self, Error> {
         let file = match with.detect_armor(file) {
             Some(Armor::Ascii) => Cow::Owned(dearmor(file)?),
@@ -127,7 +128,7 @@ impl<'a> BufferDecryptor<'a> {
         self.len
     }
 
-    /// Returns whether the plaintext is empty.
+    /// Returns whether the plaintext of the file is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -135,7 +136,7 @@ impl<'a> BufferDecryptor<'a> {
     /// Writes the plaintext to the start of `out`. On failure the bytes are zeros.
     ///
     /// # Errors
-    /// Those of [`decrypt`]; [`Misuse::OutputTooShort`].
+    /// Returns the errors of [`decrypt`]; [`Misuse::OutputTooShort`].
     pub fn decrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
         let out = prefix_of(out, self.len)?;
         let (_, body) = self.file.split_at(self.plan.layout.header as usize);

@@ -18,10 +18,10 @@ enum Sink {
 }
 
 impl OutputFile {
-    /// Creates a file that becomes `path`.
+    /// Creates a file that becomes `path` when it is finished, and leaves no file there otherwise.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path, for example if it is a folder or not writable.
+    /// Returns [`Error::Io`] with the path, for example if it is a folder or not writable.
     pub fn create(path: &Path) -> Result<Self, Error> {
         Self::create_checked(path, |_| Ok(()))
     }
@@ -29,7 +29,7 @@ impl OutputFile {
     /// Creates a new file at `path`, which must not exist now or at [`OutputFile::finish`].
     ///
     /// # Errors
-    /// [`Error::Io`] with the path; of the kind [`io::ErrorKind::AlreadyExists`] if `path` exists.
+    /// Returns [`Error::Io`] with the path; of the kind [`io::ErrorKind::AlreadyExists`] if `path` exists.
     pub fn create_new(path: &Path) -> Result<Self, Error> {
         if path.symlink_metadata().is_ok() {
             return Err(Error::io(path, io::ErrorKind::AlreadyExists.into()));
@@ -67,7 +67,7 @@ impl OutputFile {
     /// Gives the file its name. A file that already has the name is replaced, except after [`Self::create_new`].
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn finish(self, durability: Durability) -> Result<(), Error> {
         match self.0 {
             Sink::Staged(staged, existing) => staged.commit(existing, durability),

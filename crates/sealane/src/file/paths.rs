@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 /// Either side may be a pipe or a device, which is read or written from beginning to end by one thread.
 ///
 /// # Errors
-/// [`Error::Io`] with the path, [`Misuse::SameFile`], [`Misuse::KeyLength`], [`Error::Cancelled`]. On failure no
-/// output remains. `from` is never modified.
+/// Returns [`Error::Io`] with the path, [`Misuse::SameFile`], [`Misuse::KeyLength`], [`Error::Cancelled`]. On failure
+/// no output remains. `from` is never modified.
 pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
     encrypt(&Source::open(from)?, to, with, options)
 }
@@ -28,7 +28,7 @@ pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options
 /// other file is read from its current position to its end.
 ///
 /// # Errors
-/// Those of [`encrypt_file`].
+/// Returns the errors of [`encrypt_file`].
 pub fn encrypt_opened(
     from: File,
     name: &Path,
@@ -64,7 +64,7 @@ fn encrypt(source: &Source, to: &Path, with: &EncryptWith, mut options: Options<
 /// may follow after the beginning was written. If `from` is a regular file, its last chunk is verified first.
 ///
 /// # Errors
-/// [`Error::Authentication`], [`Error::Truncated`] and those of [`encrypt_file`].
+/// Returns [`Error::Authentication`], [`Error::Truncated`] and the errors of [`encrypt_file`].
 pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
     decrypt(&Source::open(from)?, to, with, options)
 }
@@ -72,7 +72,7 @@ pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options
 /// Decrypts an open file, as [`encrypt_opened`] encrypts one.
 ///
 /// # Errors
-/// Those of [`decrypt_file`].
+/// Returns the errors of [`decrypt_file`].
 pub fn decrypt_opened(
     from: File,
     name: &Path,
@@ -119,7 +119,7 @@ fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), Error> {
 /// Verifies every byte of an encrypted file without writing the plaintext.
 ///
 /// # Errors
-/// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Misuse::KeyLength`].
+/// Returns [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Misuse::KeyLength`].
 pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
     verify(&Source::open(from)?, with, options)
 }
@@ -127,7 +127,7 @@ pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Res
 /// Verifies an open file, as [`encrypt_opened`] encrypts one.
 ///
 /// # Errors
-/// Those of [`verify_file`].
+/// Returns the errors of [`verify_file`].
 pub fn verify_opened(from: File, name: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
     verify(&Source::opened(from, name)?, with, options)
 }
@@ -145,7 +145,7 @@ fn verify(source: &Source, with: &DecryptWith, mut options: Options<'_>) -> Resu
     }
 }
 
-/// An open input file.
+/// An open input file, with the path that is named in errors.
 pub(super) struct Source {
     path: PathBuf,
     pub(super) file: File,
@@ -226,7 +226,7 @@ fn same_file(_: &Metadata, _: &Metadata) -> bool {
     false
 }
 
-/// Writes all of the plaintext in order.
+/// Writes all of the plaintext in order to a file or to another sink.
 fn copy_out(reader: &Reader<&File>, mut sink: &File, options: &mut Options<'_>) -> Result<(), Error> {
     let mut at = 0;
     pump(

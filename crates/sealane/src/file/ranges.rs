@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 /// For example, a plaintext of 16,384 bytes is stored in 16,472 bytes: header, one full chunk and an empty last chunk.
 ///
 /// # Errors
-/// [`Error::LimitExceeded`] if the plaintext is longer than 2^52 - 1 bytes.
+/// Returns [`Error::LimitExceeded`] if the plaintext is longer than 2^52 - 1 bytes.
 pub fn sealed_len(plain_len: u64) -> Result<u64, Error> {
     Ok(LAYOUT.plan_plain(plain_len)?.sealed_len())
 }
@@ -23,7 +23,7 @@ pub fn sealed_len(plain_len: u64) -> Result<u64, Error> {
 /// Nothing is verified.
 ///
 /// # Errors
-/// [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`].
+/// Returns [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`].
 pub fn plain_len(sealed_len: u64) -> Result<u64, Error> {
     Ok(LAYOUT.plan_sealed(sealed_len)?.plain_len)
 }
@@ -63,8 +63,8 @@ impl RangeDecryptor {
     /// Derives the keys of the file from its first [`HEADER_LEN`] bytes.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if `header` is shorter; [`Error::Authentication`] for another key, another context or a
-    /// changed header; [`Error::Format`] for keys of another format.
+    /// Returns [`Error::Truncated`] if `header` is shorter; [`Error::Authentication`] for another key, another context
+    /// or a changed header; [`Error::Format`] for keys of another format.
     pub fn new(header: &[u8], with: &DecryptWith) -> Result<Self, Error> {
         if !with.supports_ranges() {
             return Err(Error::Format(
@@ -80,8 +80,8 @@ impl RangeDecryptor {
     /// Takes the sealed bytes of a plaintext range: those at its [`sealed_range`], or fewer if the file ends there.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if the bytes end between two chunks, where no complete file ends; [`Error::UnexpectedLength`]
-    /// if there are more bytes than the range has.
+    /// Returns [`Error::Truncated`] if the bytes end between two chunks, where no complete file ends;
+    /// [`Error::UnexpectedLength`] if there are more bytes than the range has.
     pub fn range<'a>(&'a self, plain: Range<u64>, sealed: &'a [u8]) -> Result<FetchedRange<'a>, Error> {
         let wanted = chunks_of(&plain);
         let chunks = match sealed.len().cmp(&wanted.sealed_len()) {
@@ -102,12 +102,12 @@ impl RangeDecryptor {
 }
 
 impl FetchedRange<'_> {
-    /// Returns the number of plaintext bytes.
+    /// Returns the number of plaintext bytes in the requested range.
     pub fn len(&self) -> usize {
         (self.plain.end - self.plain.start) as usize
     }
 
-    /// Returns whether the range is empty.
+    /// Returns whether the range is empty, so that no chunk is needed.
     pub fn is_empty(&self) -> bool {
         self.plain.is_empty()
     }
@@ -115,7 +115,7 @@ impl FetchedRange<'_> {
     /// Writes the plaintext to `out`. On failure `out` is filled with zeros.
     ///
     /// # Errors
-    /// [`Error::Authentication`] if a chunk does not verify.
+    /// Returns [`Error::Authentication`] if a chunk does not verify.
     ///
     /// # Panics
     /// If the length of `out` is not [`Self::len`].
@@ -134,7 +134,7 @@ impl FetchedRange<'_> {
         for (position, len) in self.chunks.positions(LAYOUT) {
             let (from, sealed_rest) = sealed.split_at(len + LAYOUT.overhead as usize);
             let start = LAYOUT.plain_start(position.index);
-            // The requested part of this chunk.
+            // The requested part of this chunk, relative to the beginning of the chunk.
             let skip = self.plain.start.saturating_sub(start).min(len as u64) as usize;
             let until = self.plain.end.saturating_sub(start).min(len as u64) as usize;
             let (to, out_rest) = out.split_at_mut(until.saturating_sub(skip));

@@ -49,7 +49,7 @@ pub struct Reader<S> {
     cipher: FileCipher,
     plan: Plan,
     recent: Mutex<Recent>,
-    /// Current offset of [`Read`] and [`Seek`].
+    /// Current offset of [`Read`] and [`Seek`] in the plaintext, in bytes.
     position: u64,
 }
 
@@ -60,11 +60,11 @@ struct Recent {
 }
 
 impl<S: ReadAt> Reader<S> {
-    /// Verifies the header and the last chunk.
+    /// Verifies the header and the last chunk, so the length of the plaintext is authentic.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`crate::Misuse::KeyLength`] and the other
-    /// errors of the format.
+    /// Returns [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`crate::Misuse::KeyLength`] and the
+    /// other errors of the format.
     pub fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
         let source = DearmoredSource::new(source, with)?;
         let size = source.size()?;
@@ -88,12 +88,12 @@ impl<S: ReadAt> Reader<S> {
         self.plan.plain_len
     }
 
-    /// Returns the source.
+    /// Returns the source that the reader was created with.
     pub fn source(&self) -> &S {
         self.source.source()
     }
 
-    /// Returns the file without armor.
+    /// Returns the file without armor, as the chunks are stored in it.
     pub(super) fn sealed_source(&self) -> &dyn ReadAt {
         &self.source
     }
@@ -110,7 +110,8 @@ impl<S: ReadAt> Reader<S> {
     /// file.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Error::Io`]. On failure each byte of `into` is unchanged, zero or verified plaintext.
+    /// Returns [`Error::Authentication`], [`Error::Io`]. On failure each byte of `into` is unchanged, zero or verified
+    /// plaintext.
     pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
         let rest = self.size().saturating_sub(offset);
         let len = usize::try_from(rest).unwrap_or(usize::MAX).min(into.len());

@@ -33,7 +33,7 @@ impl<W: Write> Encryptor<W> {
     /// Starts a new file and writes its header.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`], [`Misuse::InvalidRecipients`], [`Error::Io`].
+    /// Returns [`Misuse::KeyLength`], [`Misuse::InvalidRecipients`], [`Error::Io`].
     pub fn new(inner: W, with: &EncryptWith) -> Result<Self, Error> {
         let (cipher, header) = with.create_file()?;
         let mut inner = ArmorWriter::new(inner, with.armor())?;
@@ -42,10 +42,10 @@ impl<W: Write> Encryptor<W> {
         Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0) })
     }
 
-    /// Encrypts a piece.
+    /// Encrypts a piece of the plaintext and writes all chunks that are complete.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::LimitExceeded`]; [`Misuse::Poisoned`] after an earlier error.
+    /// Returns [`Error::Io`], [`Error::LimitExceeded`]; [`Misuse::Poisoned`] after an earlier error.
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
         loop {
             let job = batch(&*self.cipher, self.index.ok_or(Misuse::Poisoned)?);
@@ -64,7 +64,7 @@ impl<W: Write> Encryptor<W> {
     /// Writes the remaining chunks, flushes the writer and returns it.
     ///
     /// # Errors
-    /// Those of [`Self::push`].
+    /// Returns the errors of [`Self::push`].
     pub fn finish(mut self) -> Result<W, Error> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let layout = self.cipher.layout();
@@ -73,7 +73,7 @@ impl<W: Write> Encryptor<W> {
         Ok(self.inner.finish()?)
     }
 
-    /// Seals and writes the waiting plaintext.
+    /// Seals the waiting plaintext of a job and writes the result to the sink.
     fn seal(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
         self.cipher.layout().plan_plain(job.plain.end)?;
@@ -94,9 +94,9 @@ impl<W: Write> Encryptor<W> {
 pub struct Decryptor<W> {
     with: DecryptWith,
     armor: ArmorReader,
-    /// Buffer for the binary bytes of armor.
+    /// Buffer for the binary bytes that are decoded from armor.
     binary: Vec<u8>,
-    /// Set once the header is parsed.
+    /// The cipher of the file, which is set once the header is parsed.
     cipher: Option<FileCipher>,
     inner: W,
     /// Sealed bytes of up to a batch that wait for more.
@@ -109,7 +109,7 @@ pub struct Decryptor<W> {
 }
 
 impl<W: Write> Decryptor<W> {
-    /// Starts the decryption of a file.
+    /// Starts the decryption of a file whose plaintext is written to `inner`.
     pub fn new(inner: W, with: &DecryptWith) -> Self {
         Self {
             with: with.clone(),
@@ -124,10 +124,10 @@ impl<W: Write> Decryptor<W> {
         }
     }
 
-    /// Decrypts a piece.
+    /// Decrypts a piece of the file and writes the plaintext of all complete chunks.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`] and the other errors of the format;
+    /// Returns [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`] and the other errors of the format;
     /// [`Misuse::Poisoned`] after an earlier error.
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
         let index = self.index.take().ok_or(Misuse::Poisoned)?;
@@ -152,9 +152,9 @@ impl<W: Write> Decryptor<W> {
         self.open_batches(index, piece)
     }
 
-    /// Parses the beginning of the file.
+    /// Parses the beginning of the file as soon as enough bytes have arrived.
     fn parse_header(&mut self, index: u64, extent: Prefix) -> Result<(), Error> {
-        // Poisoned unless the header is valid.
+        // The stream stays poisoned unless the header turns out to be valid.
         self.index = None;
         match self.with.open_file(&self.sealed, extent)? {
             Parsed::Ready(cipher) => {
@@ -188,7 +188,7 @@ impl<W: Write> Decryptor<W> {
     /// Verifies and writes the remaining chunks, flushes the writer and returns it.
     ///
     /// # Errors
-    /// [`Error::Truncated`] and those of [`Self::push`]. On failure no more plaintext is written.
+    /// Returns [`Error::Truncated`] and the errors of [`Self::push`]. On failure no more plaintext is written.
     pub fn finish(mut self) -> Result<W, Error> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let mut binary = std::mem::take(&mut self.binary);
@@ -206,7 +206,7 @@ impl<W: Write> Decryptor<W> {
         Ok(self.inner)
     }
 
-    /// Opens and writes the waiting chunks.
+    /// Opens the waiting chunks of a job and writes their plaintext to the sink.
     fn open(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
         let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
@@ -237,10 +237,10 @@ impl<W> std::fmt::Debug for Decryptor<W> {
     }
 }
 
-/// Encrypts everything from `source` to `sink`.
+/// Encrypts everything from `source` to `sink`, until the end of the source.
 ///
 /// # Errors
-/// [`Error::Io`], [`Misuse::KeyLength`], [`Error::Cancelled`].
+/// Returns [`Error::Io`], [`Misuse::KeyLength`], [`Error::Cancelled`].
 pub fn encrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
@@ -255,7 +255,7 @@ pub fn encrypt_stream<W: Write>(
 /// Decrypts everything from `source` to `sink`. If this fails, some plaintext may have been written; see [`Decryptor`].
 ///
 /// # Errors
-/// [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Error::Cancelled`].
+/// Returns [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Error::Cancelled`].
 pub fn decrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,

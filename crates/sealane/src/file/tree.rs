@@ -19,7 +19,7 @@ pub enum Suffix<'a> {
 /// The folders and files of a bulk job.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// Folders to create, each after its parent.
+    /// Folders that must be created, each listed after its parent.
     pub folders: Vec<PathBuf>,
     /// Sources and their targets, in an order that depends only on the names.
     pub pairs: Vec<(PathBuf, PathBuf)>,
@@ -38,9 +38,9 @@ impl Tree {
     /// that are targets of other files are not sources.
     ///
     /// # Errors
-    /// [`Error::Io`] for a missing source and for a target that is not a folder; [`Misuse::TargetInsideSource`];
-    /// [`Misuse::DuplicateTarget`] for two sources with one target; [`Misuse::SameFile`] for a source that is a target;
-    /// [`Misuse::InvalidSuffix`].
+    /// Returns [`Error::Io`] for a missing source and for a target that is not a folder;
+    /// [`Misuse::TargetInsideSource`]; [`Misuse::DuplicateTarget`] for two sources with one target;
+    /// [`Misuse::SameFile`] for a source that is a target; [`Misuse::InvalidSuffix`].
     pub fn walk(
         sources: &[impl AsRef<Path>],
         target: Option<&Path>,
@@ -75,11 +75,11 @@ impl Tree {
     }
 }
 
-/// A target folder.
+/// A target folder, with the path that identifies it on the system.
 #[derive(Clone)]
 struct Place {
     path: PathBuf,
-    /// The path with all links resolved.
+    /// The path of the folder with all symbolic links resolved.
     real: PathBuf,
     exists: bool,
 }

@@ -13,10 +13,10 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a file that becomes `path`.
+    /// Creates a file that becomes `path` when the encryption is finished.
     ///
     /// # Errors
-    /// [`Error::Io`], [`crate::Misuse::KeyLength`].
+    /// Returns [`Error::Io`], [`crate::Misuse::KeyLength`].
     pub fn create(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
         Self::new(OutputFile::create(path)?, path, with)
     }
@@ -34,10 +34,10 @@ impl Writer {
         Ok(Self { encryptor, path: path.to_owned() })
     }
 
-    /// Encrypts a piece.
+    /// Encrypts a piece of the plaintext and writes all chunks that are complete.
     ///
     /// # Errors
-    /// Those of [`Encryptor::push`].
+    /// Returns the errors of [`Encryptor::push`].
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
         self.encryptor.push(piece).map_err(|e| e.about(&self.path))
     }
@@ -45,7 +45,7 @@ impl Writer {
     /// Writes the remaining chunks and gives the file its name.
     ///
     /// # Errors
-    /// Those of [`Encryptor::finish`] and [`OutputFile::finish`].
+    /// Returns the errors of [`Encryptor::finish`] and [`OutputFile::finish`].
     pub fn finish(self, durability: Durability) -> Result<(), Error> {
         let output = self.encryptor.finish().map_err(|e| e.about(&self.path))?;
         output.finish(durability)

@@ -28,7 +28,7 @@ impl AesCtr {
     /// Creates a keystream from a key of 16, 24 or 32 bytes and an initial counter block of 16 bytes.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
     pub fn new(key: &[u8], iv: &[u8]) -> Result<Self, Error> {
         let iv = iv.try_into().map_err(|_| Misuse::NonceLength { got: iv.len(), want: 16 })?;
         Ok(Self { aes: providers::raw::aes(key)?, iv })
@@ -42,7 +42,7 @@ impl AesCtr {
     /// XORs `data` with the keystream from byte `offset` on.
     ///
     /// # Errors
-    /// [`Error::MessageLength`] if the data ends after 2^64 bytes of keystream.
+    /// Returns [`Error::MessageLength`] if the data ends after 2^64 bytes of keystream.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
         Ok(self.aes.xor_at(&self.iv, offset, data)?)
     }

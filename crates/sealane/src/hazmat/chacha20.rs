@@ -33,7 +33,7 @@ impl ChaCha20 {
     /// Creates a keystream from a key of 32 bytes and a nonce of 12 bytes.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
     pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self, Error> {
         let (key, nonce) = (key_array(key)?, nonce_array(nonce)?);
         Ok(Self { cipher: raw::chacha20(key)?, nonce, counter })
@@ -47,7 +47,7 @@ impl ChaCha20 {
     /// XORs `data` with the keystream from byte `offset` on.
     ///
     /// # Errors
-    /// [`Error::MessageLength`] if the data needs block 2^32 or a later one.
+    /// Returns [`Error::MessageLength`] if the data needs block 2^32 or a later one.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
         Ok(self.cipher.xor_at(&self.nonce, self.counter, offset, data)?)
     }
@@ -57,7 +57,7 @@ impl XChaCha20 {
     /// Creates a keystream from a key of 32 bytes and a nonce of 24 bytes.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
     pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self, Error> {
         let (key, nonce_24) = (key_array(key)?, nonce_array::<24>(nonce)?);
         let (hchacha_input, rest) = nonce_24.split_first_chunk().expect("24 bytes");
@@ -74,7 +74,7 @@ impl XChaCha20 {
     /// XORs `data` with the keystream from byte `offset` on.
     ///
     /// # Errors
-    /// [`Error::MessageLength`] if the data needs block 2^32 or a later one.
+    /// Returns [`Error::MessageLength`] if the data needs block 2^32 or a later one.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
         self.0.xor(offset, data)
     }

@@ -7,7 +7,7 @@ macro_rules! keystream_calls {
             /// Returns `data` XOR the keystream from byte `offset` on.
             ///
             /// # Errors
-            /// [`Error::MessageLength`] if the data ends after the keystream. Nothing is written then, and the
+            /// Returns [`Error::MessageLength`] if the data ends after the keystream. Nothing is written then, and the
             /// keystream never wraps.
             pub fn xor_at(&self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Error> {
                 let mut out = vec![0; data.len()];
@@ -18,17 +18,17 @@ macro_rules! keystream_calls {
             /// Writes `data` XOR the keystream to the start of `out`.
             ///
             /// # Errors
-            /// Those of [`Self::xor_at`]; [`Misuse::OutputTooShort`].
+            /// Returns the errors of [`Self::xor_at`]; [`Misuse::OutputTooShort`].
             pub fn xor_into(&self, offset: u64, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
                 let (got, need) = (out.len(), data.len());
                 let out = out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })?;
                 self.xor(offset, InOut::apart(data, out))
             }
 
-            /// XORs `data` with the keystream in place.
+            /// XORs `data` with the keystream from `offset` on, in place.
             ///
             /// # Errors
-            /// As [`Self::xor_at`].
+            /// Returns the errors of [`Self::xor_at`].
             pub fn xor_in_place(&self, offset: u64, data: &mut [u8]) -> Result<(), Error> {
                 self.xor(offset, InOut::in_place(data))
             }

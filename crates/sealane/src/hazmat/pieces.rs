@@ -40,23 +40,23 @@ pub struct AeadEncryptor(Message);
 pub struct AeadDecryptor(Message);
 
 impl AeadEncryptor {
-    /// Starts a message.
+    /// Starts a message with its algorithm, its key and a nonce that must be unique.
     ///
     /// # Errors
-    /// [`Misuse::StreamingUnsupported`], [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::StreamingUnsupported`], [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
     pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
         Message::new(algorithm, key, nonce).map(Self)
     }
 
-    /// Returns the algorithm.
+    /// Returns the algorithm that the message is encrypted with.
     pub fn algorithm(&self) -> Algorithm {
         self.0.algorithm
     }
 
-    /// Adds a piece of associated data.
+    /// Adds a piece of associated data, which must precede all pieces of data.
     ///
     /// # Errors
-    /// [`Misuse::AadAfterData`] after data, [`Error::MessageLength`].
+    /// Returns [`Misuse::AadAfterData`] after data, [`Error::MessageLength`].
     pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
         self.0.aad(piece)?;
         Ok(self)
@@ -65,7 +65,7 @@ impl AeadEncryptor {
     /// Encrypts a piece of plaintext to a piece of ciphertext of the same length.
     ///
     /// # Errors
-    /// [`Error::MessageLength`] above [`Algorithm::max_plaintext_len`]. Nothing is written then.
+    /// Returns [`Error::MessageLength`] above [`Algorithm::max_plaintext_len`]. Nothing is written then.
     pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; piece.len()];
         self.xor(InOut::apart(piece, &mut out))?;
@@ -75,35 +75,35 @@ impl AeadEncryptor {
     /// Encrypts a piece of plaintext, in place or to another buffer.
     ///
     /// # Errors
-    /// As [`Self::update`].
+    /// Returns the errors of [`Self::update`].
     pub fn xor(&mut self, piece: InOut<'_>) -> Result<(), Error> {
         self.0.apply_keystream(Direction::Encrypt, piece)
     }
 
-    /// Returns the tag.
+    /// Returns the tag that authenticates all pieces of the message.
     pub fn finalize(self) -> [u8; 16] {
         self.0.finish()
     }
 }
 
 impl AeadDecryptor {
-    /// Starts a message.
+    /// Starts a message with the algorithm, the key and the nonce that encrypted it.
     ///
     /// # Errors
-    /// As [`AeadEncryptor::new`].
+    /// Returns the errors of [`AeadEncryptor::new`].
     pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
         Message::new(algorithm, key, nonce).map(Self)
     }
 
-    /// Returns the algorithm.
+    /// Returns the algorithm that the message is decrypted with.
     pub fn algorithm(&self) -> Algorithm {
         self.0.algorithm
     }
 
-    /// Adds a piece of associated data.
+    /// Adds a piece of associated data, which must precede all pieces of data.
     ///
     /// # Errors
-    /// As [`AeadEncryptor::aad`].
+    /// Returns the errors of [`AeadEncryptor::aad`].
     pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
         self.0.aad(piece)?;
         Ok(self)
@@ -112,7 +112,7 @@ impl AeadDecryptor {
     /// Decrypts a piece of ciphertext to a piece of plaintext, which is **not verified**.
     ///
     /// # Errors
-    /// As [`AeadEncryptor::update`].
+    /// Returns the errors of [`AeadEncryptor::update`].
     pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; piece.len()];
         self.xor(InOut::apart(piece, &mut out))?;
@@ -122,15 +122,15 @@ impl AeadDecryptor {
     /// Decrypts a piece of ciphertext, in place or to another buffer. The plaintext is **not verified**.
     ///
     /// # Errors
-    /// As [`AeadEncryptor::update`].
+    /// Returns the errors of [`AeadEncryptor::update`].
     pub fn xor(&mut self, piece: InOut<'_>) -> Result<(), Error> {
         self.0.apply_keystream(Direction::Decrypt, piece)
     }
 
-    /// Verifies the whole message.
+    /// Verifies the whole message with its tag, after its last piece was decrypted.
     ///
     /// # Errors
-    /// [`Error::Authentication`]: discard the plaintext of all pieces. [`Misuse::TagLength`].
+    /// Returns [`Error::Authentication`]: discard the plaintext of all pieces. Returns [`Misuse::TagLength`].
     pub fn finalize(self, tag: &[u8]) -> Result<(), Error> {
         let tag = tag_array(tag)?;
         if raw::equal(&self.0.finish(), tag) { Ok(()) } else { Err(Error::Authentication) }
@@ -143,7 +143,7 @@ enum Direction {
     Decrypt,
 }
 
-/// The state of one message.
+/// The state of one message, which encryption and decryption share.
 struct Message {
     algorithm: Algorithm,
     construction: Construction,

@@ -30,7 +30,7 @@ impl Poly1305 {
     /// Starts a tag with a one-time key of 32 bytes.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`](crate::Misuse::KeyLength), [`Error::SelfTest`].
+    /// Returns [`Misuse::KeyLength`](crate::Misuse::KeyLength), [`Error::SelfTest`].
     pub fn new(key: &[u8]) -> Result<Self, Error> {
         Ok(Self { mac: raw::poly1305(key_array(key)?)? })
     }
@@ -38,7 +38,7 @@ impl Poly1305 {
     /// Starts a tag with the one-time key of ChaCha20: the first 32 bytes of its block 0 (RFC 8439, section 2.6).
     ///
     /// # Errors
-    /// As [`ChaCha20::new`].
+    /// Returns the errors of [`ChaCha20::new`].
     pub fn from_chacha20(key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
         let mut once = Zeroizing::new([0; 32]);
         ChaCha20::new(key, nonce, 0)?.xor_in_place(0, &mut *once)?;
@@ -56,7 +56,7 @@ impl Poly1305 {
         self
     }
 
-    /// Returns the tag.
+    /// Returns the tag of all data that was added before.
     pub fn finalize(self) -> [u8; 16] {
         self.mac.finalize()
     }
@@ -64,7 +64,7 @@ impl Poly1305 {
     /// Compares the tag with `tag` in constant time.
     ///
     /// # Errors
-    /// [`Error::Authentication`]; [`Misuse::TagLength`](crate::Misuse::TagLength).
+    /// Returns [`Error::Authentication`]; [`Misuse::TagLength`](crate::Misuse::TagLength).
     pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
         let tag = tag_array(tag)?;
         if raw::equal(&self.finalize(), tag) { Ok(()) } else { Err(Error::Authentication) }

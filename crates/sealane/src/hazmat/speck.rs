@@ -57,10 +57,10 @@ pub struct SpeckCtr {
 }
 
 impl Speck {
-    /// Expands a key of [`SpeckSize::key_len`] bytes.
+    /// Expands a key of [`SpeckSize::key_len`] bytes to the round keys of the cipher.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::KeyLength`], [`Error::SelfTest`].
     pub fn new(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Self, Error> {
         Ok(Self { cipher: raw::speck(size, key, order)?, size })
     }
@@ -80,18 +80,18 @@ impl Speck {
         self.size.block_len()
     }
 
-    /// Encrypts each block of `data` separately.
+    /// Encrypts each block of `data` separately, so equal blocks give equal results.
     ///
     /// # Errors
-    /// [`crate::Misuse::BlockLength`] if `data` is not a whole number of blocks. Nothing is written then.
+    /// Returns [`crate::Misuse::BlockLength`] if `data` is not a whole number of blocks. Nothing is written then.
     pub fn encrypt_blocks(&self, data: InOut<'_>) -> Result<(), Error> {
         Ok(self.cipher.encrypt_blocks(data)?)
     }
 
-    /// Decrypts each block of `data` separately.
+    /// Decrypts each block of `data` separately, which reverses [`Self::encrypt_blocks`].
     ///
     /// # Errors
-    /// As [`Self::encrypt_blocks`].
+    /// Returns the errors of [`Self::encrypt_blocks`].
     pub fn decrypt_blocks(&self, data: InOut<'_>) -> Result<(), Error> {
         Ok(self.cipher.decrypt_blocks(data)?)
     }
@@ -106,7 +106,7 @@ impl SpeckCtr {
     /// Creates a keystream from a key of [`SpeckSize::key_len`] bytes and an `iv` of [`SpeckSize::block_len`] bytes.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
     pub fn new(size: SpeckSize, key: &[u8], iv: &[u8], order: ByteOrder) -> Result<Self, Error> {
         let Speck { cipher, .. } = Speck::new(size, key, order)?;
         if iv.len() != size.block_len() {
@@ -123,7 +123,7 @@ impl SpeckCtr {
     /// XORs `data` with the keystream from byte `offset` on.
     ///
     /// # Errors
-    /// [`Error::MessageLength`] if the data ends after the keystream.
+    /// Returns [`Error::MessageLength`] if the data ends after the keystream.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
         Ok(self.cipher.xor_at(&self.iv, offset, data)?)
     }

@@ -49,7 +49,7 @@ impl Aead {
     /// Expands a key for blocks of 128 bits and nonces of 12 bytes.
     ///
     /// # Errors
-    /// [`Misuse::SmallBlock`] for the other sizes, [`Misuse::KeyLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::SmallBlock`] for the other sizes, [`Misuse::KeyLength`], [`Error::SelfTest`].
     pub fn new(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
         if size.block_len() < MAX_BLOCK_LEN {
             return Err(Misuse::SmallBlock(8 * size.block_len()).into());
@@ -64,7 +64,7 @@ impl Aead {
     /// error, and [`Aead::encrypt`] takes the nonce from the caller.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`], [`Error::SelfTest`]; [`Misuse::LargeBlock`] for blocks of 128 bits.
+    /// Returns [`Misuse::KeyLength`], [`Error::SelfTest`]; [`Misuse::LargeBlock`] for blocks of 128 bits.
     pub fn new_small_block(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
         if size.block_len() == MAX_BLOCK_LEN {
             return Err(Misuse::LargeBlock.into());
@@ -77,7 +77,7 @@ impl Aead {
         Ok(Self { speck, size, nonce_len, sealed: AtomicU64::new(0) })
     }
 
-    /// Returns the block and key size.
+    /// Returns the sizes of a block and of a key of this cipher.
     pub fn size(&self) -> SpeckSize {
         self.size
     }
@@ -117,11 +117,11 @@ impl Aead {
         self.size.block_len() < MAX_BLOCK_LEN
     }
 
-    /// Seals `plaintext` under a fresh random nonce.
+    /// Seals `plaintext` under a fresh random nonce and returns the nonce, the ciphertext and the tag as one message.
     ///
     /// # Errors
-    /// [`Error::MessageLength`]; [`Error::LimitExceeded`] after the last message; [`Misuse::NonceTooShortForRandom`] with
-    /// small blocks.
+    /// Returns [`Error::MessageLength`]; [`Error::LimitExceeded`] after the last message;
+    /// [`Misuse::NonceTooShortForRandom`] with small blocks.
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; plaintext.len() + self.overhead()];
         let (nonce, body) = sealed.split_at_mut(self.nonce_len);
@@ -130,10 +130,10 @@ impl Aead {
         Ok(sealed)
     }
 
-    /// Opens a sealed message.
+    /// Opens a sealed message and returns its plaintext if the message and `aad` are authentic.
     ///
     /// # Errors
-    /// [`Error::Authentication`].
+    /// Returns [`Error::Authentication`].
     pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let (nonce, ciphertext) = sealed.split_at_checked(self.nonce_len).ok_or(Error::Authentication)?;
         self.decrypt(nonce, ciphertext, aad)
@@ -142,7 +142,7 @@ impl Aead {
     /// Encrypts under `nonce`, which must never be used twice, to `ciphertext || tag`.
     ///
     /// # Errors
-    /// [`Misuse::NonceLength`], [`Error::MessageLength`], [`Error::LimitExceeded`].
+    /// Returns [`Misuse::NonceLength`], [`Error::MessageLength`], [`Error::LimitExceeded`].
     pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; plaintext.len() + TAG_LEN];
         let (ciphertext, tag) = out.split_at_mut(plaintext.len());
@@ -153,7 +153,7 @@ impl Aead {
     /// Decrypts `ciphertext || tag` that was encrypted under `nonce`.
     ///
     /// # Errors
-    /// [`Error::Authentication`], [`Misuse::NonceLength`].
+    /// Returns [`Error::Authentication`], [`Misuse::NonceLength`].
     pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let len = ciphertext.len().checked_sub(TAG_LEN).ok_or(Error::Authentication)?;
         let (ciphertext, tag) = ciphertext.split_at(len);
@@ -165,7 +165,8 @@ impl Aead {
     /// Encrypts `data` under a fresh random nonce. Writes the nonce to `nonce` and the tag to `tag`.
     ///
     /// # Errors
-    /// Those of [`Self::seal`]; [`Misuse::NonceLength`] and [`Misuse::TagLength`] if `nonce` or `tag` has another length.
+    /// Returns the errors of [`Self::seal`]; [`Misuse::NonceLength`] and [`Misuse::TagLength`] if `nonce` or `tag` has
+    /// another length.
     pub fn seal_parts(
         &self,
         nonce: &mut [u8],
@@ -190,7 +191,7 @@ impl Aead {
     /// Encrypts `data` under `nonce` and writes the tag to `tag`.
     ///
     /// # Errors
-    /// Those of [`Self::encrypt`]; [`Misuse::TagLength`] if `tag` has another length.
+    /// Returns the errors of [`Self::encrypt`]; [`Misuse::TagLength`] if `tag` has another length.
     pub fn encrypt_parts(
         &self,
         nonce: &[u8],
@@ -214,10 +215,11 @@ impl Aead {
         Ok(())
     }
 
-    /// Decrypts `data` if `tag` matches.
+    /// Decrypts `data` if `tag` matches the nonce, the associated data and the ciphertext.
     ///
     /// # Errors
-    /// [`Error::Authentication`]: the destination is zero. [`Misuse::NonceLength`], [`Error::MessageLength`].
+    /// Returns [`Error::Authentication`]: the destination is zero. Returns [`Misuse::NonceLength`],
+    /// [`Error::MessageLength`].
     pub fn decrypt_parts(
         &self,
         nonce: &[u8],
@@ -272,7 +274,7 @@ impl Aead {
     }
 }
 
-/// The keystream of one message.
+/// The keystream of one message, which depends on the key and the nonce.
 struct Message<'a> {
     speck: &'a Speck,
     iv: [u8; MAX_BLOCK_LEN],

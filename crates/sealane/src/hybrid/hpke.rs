@@ -19,25 +19,25 @@ use crate::asymmetric::hpke::{Receiver, Sender};
 
 /// Seals messages for one public key with HPKE.
 pub struct HpkeSealer<'a> {
-    /// The public key of the recipient.
+    /// The public key of the recipient, for which messages are sealed.
     pub public: PublicKey,
-    /// The AEAD.
+    /// The AEAD that encrypts the messages after the key exchange.
     pub aead: Aead,
     /// The mode, which may authenticate the sender.
     pub mode: Mode<'a, PrivateKey>,
-    /// The `info` of the exchange.
+    /// The `info` of the key exchange, which both sides must give equally.
     pub info: &'a [u8],
 }
 
 /// Opens messages with one private key and HPKE.
 pub struct HpkeOpener<'a> {
-    /// The private key of the recipient.
+    /// The private key of the recipient, which opens the messages.
     pub private: PrivateKey,
-    /// The AEAD.
+    /// The AEAD that decrypts the messages after the key exchange.
     pub aead: Aead,
     /// The mode, which may authenticate the sender.
     pub mode: Mode<'a, PublicKey>,
-    /// The `info` of the exchange.
+    /// The `info` of the key exchange, which both sides must give equally.
     pub info: &'a [u8],
 }
 
@@ -47,8 +47,8 @@ impl Sealer for HpkeSealer<'_> {
     }
 
     /// # Errors
-    /// [`crate::Misuse::InvalidRecipients`] for a key of low order; [`crate::Misuse::UnsuitableKey`] for a sender's key
-    /// of another KEM, or of X-Wing; [`Error::MessageLength`]; [`Error::Io`].
+    /// Returns [`crate::Misuse::InvalidRecipients`] for a key of low order; [`crate::Misuse::UnsuitableKey`] for a
+    /// sender's key of another KEM, or of X-Wing; [`Error::MessageLength`]; [`Error::Io`].
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
         let (enc, ciphertext) = message.split_at_mut(self.public.kem().enc_len());
         let mut sender = Sender::new(&self.public, self.aead, self.mode, self.info)?;
@@ -63,8 +63,8 @@ impl Opener for HpkeOpener<'_> {
     }
 
     /// # Errors
-    /// [`Error::Authentication`], also for another AEAD, `info`, mode or sender; [`crate::Misuse::UnsuitableKey`] for a
-    /// sender's key of another KEM.
+    /// Returns [`Error::Authentication`], also for another AEAD, `info`, mode or sender;
+    /// [`crate::Misuse::UnsuitableKey`] for a sender's key of another KEM.
     fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         let (enc, ciphertext) = message.split_at(self.private.kem().enc_len());
         let mut receiver = Receiver::new(&self.private, self.aead, self.mode, enc, self.info)?;

@@ -12,23 +12,23 @@ pub trait Sealer: Send + Sync {
     /// Seals into `message`, which has exactly the length of the message.
     ///
     /// # Errors
-    /// Those of the suite.
+    /// Returns the errors of the suite.
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error>;
 
     /// Returns the length in bytes of a message with a plaintext of `plaintext_len` bytes.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if the length does not fit in memory.
+    /// Returns [`Error::LimitExceeded`] if the length does not fit in memory.
     fn sealed_len(&self, plaintext_len: usize) -> Result<usize, Error> {
         plaintext_len
             .checked_add(self.overhead())
             .ok_or(Error::LimitExceeded("a message of this length does not fit in memory"))
     }
 
-    /// Seals `plaintext` and authenticates `aad` with it.
+    /// Seals `plaintext`, authenticates `aad` with it, and returns the sealed message.
     ///
     /// # Errors
-    /// Those of [`Self::seal_exact`] and [`Self::sealed_len`].
+    /// Returns the errors of [`Self::seal_exact`] and [`Self::sealed_len`].
     fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut message = vec![0; self.sealed_len(plaintext.len())?];
         self.seal_exact(plaintext, aad, &mut message)?;
@@ -38,7 +38,7 @@ pub trait Sealer: Send + Sync {
     /// Seals into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Those of [`Self::seal`]; [`Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::seal`]; [`Misuse::OutputTooShort`].
     fn seal_into(&self, plaintext: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         let len = self.sealed_len(plaintext.len())?;
         self.seal_exact(plaintext, aad, first(out, len)?)?;
@@ -46,7 +46,7 @@ pub trait Sealer: Send + Sync {
     }
 }
 
-/// Opens messages with one private key.
+/// Opens messages with one private key, independent of the suite.
 pub trait Opener: Send + Sync {
     /// Returns the number of bytes by which a message is longer than its plaintext.
     fn overhead(&self) -> usize;
@@ -54,14 +54,14 @@ pub trait Opener: Send + Sync {
     /// Opens into `plaintext`, which has exactly the length of the plaintext. The caller clears it after an error.
     ///
     /// # Errors
-    /// [`Error::Authentication`] for another key or other associated data, or a message that was changed; those of the
-    /// suite.
+    /// Returns [`Error::Authentication`] for another key or other associated data, or a message that was changed; the
+    /// errors of the suite.
     fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error>;
 
     /// Returns the length in bytes of the plaintext of a message of `message_len` bytes.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if the message is shorter than the shortest one.
+    /// Returns [`Error::Truncated`] if the message is shorter than the shortest one.
     fn opened_len(&self, message_len: usize) -> Result<usize, Error> {
         message_len.checked_sub(self.overhead()).ok_or(Error::Truncated)
     }
@@ -69,7 +69,7 @@ pub trait Opener: Send + Sync {
     /// Opens `message`.
     ///
     /// # Errors
-    /// Those of [`Self::open_exact`] and [`Self::opened_len`].
+    /// Returns the errors of [`Self::open_exact`] and [`Self::opened_len`].
     fn open(&self, message: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut plaintext = vec![0; self.opened_len(message.len())?];
         self.open_into(message, aad, &mut plaintext)?;
@@ -79,8 +79,8 @@ pub trait Opener: Send + Sync {
     /// Opens into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Those of [`Self::open`]. The destination is zero then, whatever it held before, so no plaintext is left if the
-    /// error is ignored. [`Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::open`]. The destination is zero then, whatever it held before, so no plaintext is
+    /// left if the error is ignored. Returns [`Misuse::OutputTooShort`] if `out` is shorter than the plaintext.
     fn open_into(&self, message: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         let plaintext = first(out, self.opened_len(message.len())?)?;
         clear_on_error(plaintext, |plaintext| self.open_exact(message, aad, plaintext))?;
@@ -88,7 +88,7 @@ pub trait Opener: Send + Sync {
     }
 }
 
-/// Returns the first `need` bytes of `out`.
+/// Returns the first `need` bytes of `out`, or an error if it is shorter.
 pub(super) fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
     let got = out.len();
     out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })

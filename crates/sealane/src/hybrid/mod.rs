@@ -45,7 +45,7 @@ const NO_HPKE_KEY: Error =
 pub struct Options<'a> {
     /// The `info` of HPKE, which describes the exchange.
     pub info: &'a [u8],
-    /// The AEAD of HPKE; AES-256-GCM by default.
+    /// The AEAD of HPKE, which is AES-256-GCM if none is given.
     pub suite: Option<hpke::Aead>,
 }
 
@@ -63,7 +63,7 @@ impl TryFrom<&PublicKey> for hpke::PublicKey {
     type Error = Error;
 
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for a key of RSA, secp256k1 or age.
+    /// Returns [`Misuse::UnsuitableKey`] for a key of RSA, secp256k1 or age.
     fn try_from(public: &PublicKey) -> Result<Self, Error> {
         match public {
             PublicKey::X25519(key) => Ok((*key).into()),
@@ -78,7 +78,7 @@ impl TryFrom<&SecretKey> for hpke::PrivateKey {
     type Error = Error;
 
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for a symmetric key and for a key of RSA, secp256k1 or age.
+    /// Returns [`Misuse::UnsuitableKey`] for a symmetric key and for a key of RSA, secp256k1 or age.
     fn try_from(secret: &SecretKey) -> Result<Self, Error> {
         match secret {
             SecretKey::X25519(key) => Ok(key.clone().into()),
@@ -92,7 +92,7 @@ impl TryFrom<&SecretKey> for hpke::PrivateKey {
 /// Returns the suite of a public key, which seals messages for the holder of the private key.
 ///
 /// # Errors
-/// [`Misuse::UnsuitableKey`] for a key that is not for messages, and for options that its suite does not have.
+/// Returns [`Misuse::UnsuitableKey`] for a key that is not for messages, and for options that its suite does not have.
 pub fn sealer<'a>(public: &'a PublicKey, options: Options<'a>) -> Result<Box<dyn Sealer + 'a>, Error> {
     Ok(match public {
         PublicKey::Age(_) => return Err(AGE_KEY),
@@ -116,7 +116,7 @@ pub fn sealer<'a>(public: &'a PublicKey, options: Options<'a>) -> Result<Box<dyn
 /// Returns the suite of a private key, which opens messages.
 ///
 /// # Errors
-/// As [`sealer`].
+/// Returns the errors of [`sealer`].
 pub fn opener<'a>(secret: &'a SecretKey, options: Options<'a>) -> Result<Box<dyn Opener + 'a>, Error> {
     Ok(match secret {
         SecretKey::Age(_) => return Err(AGE_KEY),

@@ -24,7 +24,7 @@ use crate::{Aead, Algorithm, Error, Key, Misuse};
 use providers::{AeadKey, InOut, raw};
 use std::fmt;
 
-/// Length of a tag in bytes.
+/// Length of the tag of a message, in bytes.
 pub const TAG_LEN: usize = 16;
 const NONCE_LEN: usize = 12;
 const KEY_LEN: usize = 32;
@@ -67,11 +67,11 @@ impl Opener for PrivateKey {
 pub struct Parts<'a> {
     /// The wrapped key, which has the length of the modulus.
     pub wrapped_key: &'a [u8],
-    /// The nonce.
+    /// The nonce that the message was encrypted with.
     pub nonce: &'a [u8],
-    /// The ciphertext.
+    /// The ciphertext, which is as long as the plaintext.
     pub ciphertext: &'a [u8],
-    /// The tag of 16 bytes.
+    /// The tag of 16 bytes, which authenticates the ciphertext and the associated data.
     pub tag: &'a [u8],
 }
 
@@ -82,10 +82,10 @@ impl fmt::Debug for Parts<'_> {
     }
 }
 
-/// Decrypts a message in parts.
+/// Decrypts a message whose parts are given separately, for example from other fields of a protocol.
 ///
 /// # Errors
-/// [`Error::Authentication`] for another key, hash or associated data, or a part that was changed.
+/// Returns [`Error::Authentication`] for another key, hash or associated data, or a part that was changed;
 /// [`Misuse::TagLength`]; [`Misuse::NonceLength`] for an empty nonce.
 pub fn open_parts(private: &PrivateKey, oaep: Oaep, parts: Parts<'_>, aad: &[u8]) -> Result<Vec<u8>, Error> {
     let mut plaintext = vec![0; parts.ciphertext.len()];
@@ -96,7 +96,7 @@ pub fn open_parts(private: &PrivateKey, oaep: Oaep, parts: Parts<'_>, aad: &[u8]
 /// Decrypts a message in parts into the start of `out` and returns the number of bytes written.
 ///
 /// # Errors
-/// Those of [`open_parts`]; the destination is zero then. [`Misuse::OutputTooShort`].
+/// Returns the errors of [`open_parts`]; the destination is zero then; [`Misuse::OutputTooShort`].
 pub fn open_parts_into(
     private: &PrivateKey,
     oaep: Oaep,

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 pub struct Cost {
     /// Memory in KiB, at least 8 for each lane.
     pub memory_kib: u32,
-    /// Number of passes over the memory.
+    /// Number of passes over the memory; more passes take more time.
     pub passes: u32,
     /// Number of lanes: parts of the memory that can be filled in parallel. A different number gives a different key.
     pub lanes: u32,
@@ -35,8 +35,8 @@ const MIN_SALT_LEN: usize = 8;
 /// The salt is not secret. It should have 16 random bytes, and be different for each passphrase.
 ///
 /// # Errors
-/// [`Misuse::DerivationParameters`] if the salt has less than 8 bytes, the length is not from 4 to 65536, there is no
-/// pass or lane, a lane has less than 8 KiB, the memory is above 4 GiB, or memory times passes is above 64 GiB.
+/// Returns [`Misuse::DerivationParameters`] if the salt has less than 8 bytes, the length is not from 4 to 65536, there
+/// is no pass or lane, a lane has less than 8 KiB, the memory is above 4 GiB, or memory times passes is above 64 GiB;
 /// [`Error::LimitExceeded`] if the system does not have the memory.
 pub fn derive(
     passphrase: &[u8],

@@ -9,7 +9,7 @@ use std::path::Path;
 /// or one OpenSSH private key.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Misuse::KeyPassphraseRequired`], [`Misuse::KeyNotEncrypted`], [`Error::WrongPassphrase`];
+/// Returns [`Error::Io`]; [`Misuse::KeyPassphraseRequired`], [`Misuse::KeyNotEncrypted`], [`Error::WrongPassphrase`];
 /// [`Error::Line`] and [`Error::Format`] if it is not an identity file.
 pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
     parse_identity_file(&store::read(path)?, passphrase)
@@ -18,7 +18,7 @@ pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Iden
 /// Parses the content of an identity file, as [`load_identities`] does.
 ///
 /// # Errors
-/// Those of [`load_identities`] but [`Error::Io`].
+/// Returns the errors of [`load_identities`] but [`Error::Io`].
 pub fn parse_identity_file(content: &[u8], passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
     const NOT_TEXT: Error = Error::Format("expected an identity file, found bytes that are not UTF-8 text");
     if is_age_file(content) {

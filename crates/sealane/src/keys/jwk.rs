@@ -23,7 +23,7 @@ const EXPECTED: Error =
 pub struct Jwk {
     /// The bytes of the symmetric key, which are secret.
     pub key: Key,
-    /// The key identifier (`kid`).
+    /// The key identifier (`kid`), by which applications tell keys apart.
     pub kid: Option<String>,
     /// The algorithm that the key is for (`alg`), for example `"A256GCM"`. It is not interpreted.
     pub alg: Option<String>,
@@ -79,7 +79,7 @@ impl Jwk {
     /// Parses a JSON Web Key of type `oct`.
     ///
     /// # Errors
-    /// [`Error::Format`] if the text is not such a key.
+    /// Returns [`Error::Format`] if the text is not such a key.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         parse::<Members<'_>>(text)?.into_jwk()
     }
@@ -108,7 +108,7 @@ impl Jwk {
 /// hold one symmetric key. Keys of other types in a set are ignored, as RFC 7517, section 5 requires.
 ///
 /// # Errors
-/// [`Error::Format`]; [`Misuse::KeyId`] if no key or several keys match.
+/// Returns [`Error::Format`]; [`Misuse::KeyId`] if no key or several keys match.
 pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk, Error> {
     #[derive(Deserialize)]
     struct Set<'a> {

@@ -31,22 +31,22 @@ const INVALID_HEX: Error = Error::Format("expected hexadecimal digits, found oth
 const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
 const OPENSSH: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
-/// The content of a key file.
+/// The content of a key file, which is either secret or public.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum KeyFile {
-    /// A private or symmetric key.
+    /// A private or symmetric key, which must be kept confidential.
     Secret(SecretKey),
-    /// A public key.
+    /// A public key, which may be published and which encrypts messages.
     Public(PublicKey),
     /// The JSON of a Tink keyset, for [`crate::file::Keyset::from_json`].
     TinkKeyset(Zeroizing<String>),
 }
 
-/// Options for reading a key file.
+/// Options for reading a key file, for example the passphrase that decrypts it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadOptions<'a> {
-    /// The passphrase that decrypts the file.
+    /// The passphrase that decrypts the file, if it is encrypted with one.
     pub passphrase: Option<&'a str>,
     /// The identities of which one decrypts the file.
     pub identities: Option<&'a [age::Identity]>,
@@ -73,16 +73,16 @@ impl<'a> LoadOptions<'a> {
 /// Loads a key file of any kind. See [the table](crate::keys).
 ///
 /// # Errors
-/// [`Error::Io`], and those of [`KeyFile::parse`].
+/// Returns [`Error::Io`], and the errors of [`KeyFile::parse`].
 pub fn load(path: &Path, options: LoadOptions<'_>) -> Result<KeyFile, Error> {
     KeyFile::parse(&store::read(path)?, options)
 }
 
 impl KeyFile {
-    /// Parses the content of a key file.
+    /// Parses the content of a key file, whose format is recognized from its beginning.
     ///
     /// # Errors
-    /// [`Error::Format`], [`Error::Truncated`]; [`Error::WrongPassphrase`], [`Error::NoMatchingKey`];
+    /// Returns [`Error::Format`], [`Error::Truncated`]; [`Error::WrongPassphrase`], [`Error::NoMatchingKey`];
     /// [`Misuse::KeyPassphraseRequired`], [`Misuse::KeyIdentityRequired`], [`Misuse::KeyNotEncrypted`];
     /// [`Misuse::KeyId`] if `kid` selects no key, or more than one; [`Error::LimitExceeded`] and [`Error::WorkFactor`]
     /// if the file requests too much work for its passphrase.
@@ -114,7 +114,7 @@ impl KeyFile {
     /// Returns the private or symmetric key in the file.
     ///
     /// # Errors
-    /// [`Error::Format`] if the file holds a public key or a keyset.
+    /// Returns [`Error::Format`] if the file holds a public key or a keyset.
     pub fn into_secret(self) -> Result<SecretKey, Error> {
         match self {
             Self::Secret(key) => Ok(key),
@@ -123,10 +123,10 @@ impl KeyFile {
         }
     }
 
-    /// Returns the public key in the file.
+    /// Returns the public key in the file, and fails if the file holds a secret key.
     ///
     /// # Errors
-    /// [`Error::Format`] if the file holds a private or symmetric key, or a keyset.
+    /// Returns [`Error::Format`] if the file holds a private or symmetric key, or a keyset.
     pub fn into_public(self) -> Result<PublicKey, Error> {
         match self {
             Self::Public(key) => Ok(key),
@@ -164,7 +164,7 @@ impl SecretKey {
     /// Parses a private or symmetric key; see [the table](crate::keys).
     ///
     /// # Errors
-    /// Those of [`KeyFile::parse`] and [`KeyFile::into_secret`].
+    /// Returns the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
     pub fn from_text(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         KeyFile::parse(text.as_bytes(), LoadOptions::passphrase(passphrase))?.into_secret()
     }
@@ -172,7 +172,7 @@ impl SecretKey {
     /// Loads a private or symmetric key from a file.
     ///
     /// # Errors
-    /// [`Error::Io`], and those of [`KeyFile::parse`] and [`KeyFile::into_secret`].
+    /// Returns [`Error::Io`], and the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
     pub fn load(path: &Path, passphrase: Option<&str>) -> Result<Self, Error> {
         load(path, LoadOptions::passphrase(passphrase))?.into_secret()
     }
@@ -180,7 +180,7 @@ impl SecretKey {
     /// Loads a private or symmetric key from an age file that one of `identities` decrypts.
     ///
     /// # Errors
-    /// [`Error::Io`], and those of [`KeyFile::parse`] and [`KeyFile::into_secret`].
+    /// Returns [`Error::Io`], and the errors of [`KeyFile::parse`] and [`KeyFile::into_secret`].
     pub fn load_with(path: &Path, identities: &[age::Identity]) -> Result<Self, Error> {
         load(path, LoadOptions { identities: Some(identities), ..LoadOptions::default() })?.into_secret()
     }
@@ -191,22 +191,22 @@ impl PublicKey {
     /// as Ethereum writes them, 64 bytes, with or without `0x`).
     ///
     /// # Errors
-    /// [`Error::Format`] and [`Error::Truncated`] if the text is not a public key.
+    /// Returns [`Error::Format`] and [`Error::Truncated`] if the text is not a public key.
     pub fn from_text(text: &str) -> Result<Self, Error> {
         Self::parse(text.as_bytes())
     }
 
-    /// Loads a public key from a file.
+    /// Loads a public key from a file and recognizes its format.
     ///
     /// # Errors
-    /// [`Error::Io`], and those of [`Self::from_text`].
+    /// Returns [`Error::Io`], and the errors of [`Self::from_text`].
     pub fn load(path: &Path) -> Result<Self, Error> {
         Self::parse(&store::read(path)?)
     }
 
     fn parse(content: &[u8]) -> Result<Self, Error> {
         match KeyFile::parse(content, LoadOptions::default()) {
-            // Only private keys are encrypted.
+            // Only private keys are encrypted, so this file holds no public key.
             Err(Error::Misuse(Misuse::KeyPassphraseRequired | Misuse::KeyIdentityRequired)) => {
                 Err(FOUND_PRIVATE)
             }
@@ -219,13 +219,13 @@ impl PublicKey {
 enum Format<'a> {
     /// A JSON object with a key or a set of keys.
     Jwk(&'a str),
-    /// A JSON object with a Tink keyset.
+    /// A JSON object that holds a Tink keyset.
     Tink(&'a str),
-    /// Text with a BEGIN line.
+    /// Text with a BEGIN line, which is a key in PEM.
     Pem(&'a str),
-    /// An OpenSSH private key.
+    /// An OpenSSH private key, which has a BEGIN line of its own.
     OpenSsh(&'a str),
-    /// An age file, armored or not.
+    /// An age file, armored or not, which contains an encrypted key.
     Age(&'a [u8]),
     /// An age identity, on the only line that is not a comment.
     Identity(&'a str),
@@ -298,7 +298,7 @@ impl<'a> Format<'a> {
             Self::PrivateHex(digits) => {
                 let mut bytes = Zeroizing::new([0; 32]);
                 base16ct::mixed::decode(digits, &mut *bytes).map_err(|_| INVALID_HEX)?;
-                // Zero, or not below the order.
+                // The number is zero, or it is not below the order of the curve.
                 let key = secp256k1::PrivateKey::from_bytes(&bytes).map_err(|_| INVALID_NUMBER)?;
                 KeyFile::Secret(SecretKey::Secp256k1(key))
             }
@@ -315,7 +315,7 @@ impl<'a> Format<'a> {
 
 fn decrypt_pkcs8(der: &[u8], options: LoadOptions<'_>) -> Result<SecretKey, Error> {
     let der = pbes2::open(der, options.passphrase.ok_or(Misuse::KeyPassphraseRequired)?)?;
-    // One wrong passphrase in 256 gives valid padding.
+    // One wrong passphrase in 256 gives valid padding, so the result is checked as well.
     match pkcs8::is_private(&der) {
         true => private_key(pkcs8::private(&der)?),
         false => Err(Error::WrongPassphrase),

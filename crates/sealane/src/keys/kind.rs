@@ -4,17 +4,17 @@ use crate::{Error, Misuse};
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of key.
+/// A kind of key, which determines its algorithm and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A symmetric key of 16 bytes.
+    /// A symmetric key of 16 bytes, for example for AES-128-GCM.
     Aes128,
-    /// A symmetric key of 24 bytes.
+    /// A symmetric key of 24 bytes, for example for AES-192-GCM.
     Aes192,
     /// A symmetric key of 32 bytes, for AES and for all other ciphers with keys of this length.
     Aes256,
-    /// An X25519 key in age's encoding.
+    /// An X25519 key in age's encoding, for age files.
     Age,
     /// An X-Wing key (ML-KEM-768 and X25519) in age's encoding.
     AgePq,
@@ -24,11 +24,11 @@ pub enum Kind {
     Rsa3072,
     /// An RSA key of 4096 bits.
     Rsa4096,
-    /// A secp256k1 key, for ECIES.
+    /// A secp256k1 key, which is used to encrypt messages with ECIES.
     Secp256k1,
-    /// An X25519 key, for HPKE.
+    /// An X25519 key, which is used to encrypt messages with HPKE.
     X25519,
-    /// A P-256 key, for HPKE.
+    /// A P-256 key, which is used to encrypt messages with HPKE.
     P256,
     /// An X-Wing key (ML-KEM-768 and X25519), for HPKE.
     XWing,

@@ -4,21 +4,21 @@ use super::Kind;
 use crate::age;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 
-/// The public key of a key pair.
+/// The public key of a key pair, which may be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PublicKey {
-    /// An age recipient.
+    /// An age recipient, for which files can be encrypted.
     Age(age::Recipient),
-    /// A P-256 key.
+    /// A P-256 public key, for which messages are sealed with HPKE.
     P256(p256::PublicKey),
-    /// An RSA key.
+    /// An RSA public key, for which messages are sealed with RSA-OAEP.
     Rsa(rsa::PublicKey),
-    /// A secp256k1 key.
+    /// A secp256k1 public key, for which messages are sealed with ECIES.
     Secp256k1(secp256k1::PublicKey),
-    /// An X25519 key.
+    /// An X25519 public key, for which messages are sealed.
     X25519(x25519::PublicKey),
-    /// An X-Wing key.
+    /// An X-Wing public key, for which messages are sealed with HPKE.
     XWing(xwing::PublicKey),
 }
 

@@ -29,19 +29,19 @@ use std::sync::OnceLock;
 use std::{env, fmt};
 use zeroize::Zeroizing;
 
-/// Where a key is stored.
+/// Where a key is stored, for example in a file or an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reference {
     /// A key file at this path, absolute or relative to the working directory.
     File(PathBuf),
-    /// The environment variable with this name.
+    /// The environment variable with this name, whose value is the content of a key file.
     Env(String),
-    /// An entry of the operating system's keyring.
+    /// An entry in the keyring of the operating system, found by its two names.
     Keyring {
         /// The service, for example the name of an application.
         service: String,
-        /// The user name of the entry.
+        /// The user name of the entry in the keyring.
         user: String,
     },
 }
@@ -59,11 +59,11 @@ pub fn set_keyring(lookup: KeyringLookup) -> bool {
 }
 
 impl Reference {
-    /// Parses a reference or a path.
+    /// Parses a reference to a key or the path of a key file.
     ///
     /// # Errors
-    /// [`Misuse::Reference`] if the part after the scheme is empty or malformed, and for `call:`, which names a Python
-    /// function.
+    /// Returns [`Misuse::Reference`] if the part after the scheme is empty or malformed, and for `call:`, which names a
+    /// Python function.
     pub fn parse(text: &OsStr) -> Result<Self, Error> {
         let invalid = |expected| Err(Misuse::Reference(expected).into());
         // A reference is Unicode. Any other string is a path.
@@ -97,8 +97,8 @@ impl Reference {
     /// Reads the content of the key file, for [`super::KeyFile::parse`].
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Format`] if the file is too long for a key; [`Error::KeyNotFound`] if the variable or
-    /// the entry does not exist, or [`set_keyring`] was not called.
+    /// Returns [`Error::Io`], [`Error::Format`] if the file is too long for a key; [`Error::KeyNotFound`] if the
+    /// variable or the entry does not exist, or [`set_keyring`] was not called.
     pub fn read(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         match self {
             Self::File(path) => store::read(path),

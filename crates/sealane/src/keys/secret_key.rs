@@ -14,17 +14,17 @@ use std::fmt;
 pub enum SecretKey {
     /// A symmetric key, with the members of its JSON Web Key.
     Symmetric(Jwk),
-    /// An age identity.
+    /// An age identity, which decrypts the files of its recipient.
     Age(age::Identity),
-    /// A P-256 key.
+    /// A P-256 private key, which opens messages of HPKE.
     P256(p256::PrivateKey),
-    /// An RSA key.
+    /// An RSA private key, which opens messages of RSA-OAEP.
     Rsa(rsa::PrivateKey),
-    /// A secp256k1 key.
+    /// A secp256k1 private key, which opens messages of ECIES.
     Secp256k1(secp256k1::PrivateKey),
-    /// An X25519 key.
+    /// An X25519 private key, which opens messages for its public key.
     X25519(x25519::PrivateKey),
-    /// An X-Wing key.
+    /// An X-Wing private key, which opens messages of HPKE.
     XWing(xwing::PrivateKey),
 }
 
@@ -32,7 +32,7 @@ impl SecretKey {
     /// Generates a key from the operating system's random bytes. RSA keys take up to some seconds.
     ///
     /// # Errors
-    /// [`Error::Io`] if the operating system has no random bytes.
+    /// Returns [`Error::Io`] if the operating system has no random bytes.
     pub fn generate(kind: Kind) -> Result<Self, Error> {
         let symmetric = |len| Key::generate(len).map(Self::from);
         let age = |kind| age::Identity::generate(kind).map(Self::Age);
@@ -85,7 +85,7 @@ impl SecretKey {
     /// Returns the symmetric key, without the members of its JSON Web Key.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] if it is a private key.
+    /// Returns [`Misuse::UnsuitableKey`] if it is a private key.
     pub fn into_symmetric(self) -> Result<Key, Error> {
         match self {
             Self::Symmetric(jwk) => Ok(jwk.key),

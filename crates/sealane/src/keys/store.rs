@@ -17,7 +17,7 @@ pub(super) fn write_secret(path: &Path, content: &[u8], existing: Existing) -> R
     write(path, content, Access::OwnerOnly, existing)
 }
 
-/// Writes a file with the usual permissions.
+/// Writes a file with the usual permissions, because its content is public.
 pub(super) fn write_public(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {
     write(path, content, Access::Inherited, existing)
 }
@@ -29,10 +29,10 @@ fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Res
     staged.commit(existing, Durability::Synced)
 }
 
-/// Reads a key file.
+/// Reads a key file into memory that is wiped when it is dropped.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Format`] if the file is too long for a key.
+/// Returns [`Error::Io`]; [`Error::Format`] if the file is too long for a key.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     // Allocated at its full length: a vector that grows leaves copies behind.
     let mut content = Zeroizing::new(vec![0; MAX_LEN + 1]);

@@ -13,7 +13,7 @@ impl SecretKey {
     /// Encodes the key as the text of a key file, encrypted if there is a passphrase.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for an empty passphrase and for an SSH key, which has no text of its own;
+    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase and for an SSH key, which has no text of its own;
     /// [`Error::Io`] if the operating system has no random bytes.
     pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
         match (passphrase, to_pkcs8(self)?) {
@@ -27,7 +27,7 @@ impl SecretKey {
     /// Encodes the key as an armored age file that each of `recipients` can decrypt.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for an SSH key, [`Misuse::InvalidRecipients`]; [`Error::Io`].
+    /// Returns [`Misuse::UnsuitableKey`] for an SSH key, [`Misuse::InvalidRecipients`]; [`Error::Io`].
     pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
         let file = age::seal(plain(self)?.as_bytes(), recipients, age::Armor::Ascii)?;
         // Armor is ASCII.
@@ -37,7 +37,8 @@ impl SecretKey {
     /// Writes the key to a file that only its owner can read, encrypted if there is a passphrase.
     ///
     /// # Errors
-    /// [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; those of [`Self::to_text`].
+    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
+    /// [`Self::to_text`].
     pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
         store::write_secret(path, self.to_text(passphrase)?.as_bytes(), existing)
     }
@@ -45,7 +46,7 @@ impl SecretKey {
     /// Writes the key to an age file for `recipients`.
     ///
     /// # Errors
-    /// [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; those of
+    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
     /// [`Self::to_text_for`].
     pub fn save_for(
         &self,
@@ -61,7 +62,7 @@ impl PublicKey {
     /// Encodes the key as the text of a file: `age1…`, or SPKI in PEM.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if the key is too long for DER.
+    /// Returns [`Error::LimitExceeded`] if the key is too long for DER.
     pub fn to_text(&self) -> Result<String, Error> {
         let spki = match self {
             Self::Age(recipient) => return Ok(format!("{recipient}\n")),
@@ -79,7 +80,8 @@ impl PublicKey {
     /// Writes the key to a file with the usual permissions.
     ///
     /// # Errors
-    /// [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; those of [`Self::to_text`].
+    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
+    /// [`Self::to_text`].
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
         store::write_public(path, self.to_text()?.as_bytes(), existing)
     }
@@ -93,7 +95,7 @@ impl fmt::Display for PublicKey {
             Self::Secp256k1(key) => {
                 f.write_str(&base16ct::lower::encode_string(&key.to_bytes(Encoding::Uncompressed)))
             }
-            // `fmt::Error` has no content.
+            // `fmt::Error` has no content, so the cause is lost here.
             _ => f.write_str(&self.to_text().map_err(|_| fmt::Error)?),
         }
     }

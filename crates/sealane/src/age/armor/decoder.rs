@@ -7,7 +7,7 @@ use super::{
 use crate::{Error, Misuse};
 use std::borrow::Cow;
 
-/// Decodes armor in pieces of any size.
+/// Decodes armor that arrives in pieces of any size, for example from a network connection.
 #[derive(Debug)]
 pub struct Decoder {
     state: State,
@@ -19,13 +19,13 @@ pub struct Decoder {
 enum State {
     /// Before the first line, after so many bytes of white space.
     Before(usize),
-    /// All lines so far had 64 columns.
+    /// All lines so far had 64 columns, so more lines of base64 may follow.
     Full,
     /// A line was shorter, so it is the last line of base64.
     Short,
     /// After the last line and so many bytes of white space.
     After(usize),
-    /// After an error.
+    /// The decoder has returned an error and accepts no more input.
     Poisoned,
 }
 
@@ -47,17 +47,17 @@ impl Decoder {
     /// Decodes a piece, and appends the bytes to `out`.
     ///
     /// # Errors
-    /// [`Error::Armor`]; [`Misuse::Poisoned`] after an error.
+    /// Returns [`Error::Armor`]; [`Misuse::Poisoned`] after an error.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let state = std::mem::replace(&mut self.state, State::Poisoned);
         self.state = self.pieces(state, piece, out)?;
         Ok(())
     }
 
-    /// Decodes the rest after the last piece.
+    /// Decodes the rest of the input after the last piece and checks that the armor is complete.
     ///
     /// # Errors
-    /// [`Error::Truncated`] and [`Error::Armor`] if the armor is damaged; [`Misuse::Poisoned`] after an error.
+    /// Returns [`Error::Truncated`] and [`Error::Armor`] if the armor is damaged; [`Misuse::Poisoned`] after an error.
     pub fn finish(mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         let line = std::mem::take(&mut self.line);
         let state = match (self.state, line.is_empty()) {
@@ -107,7 +107,7 @@ impl Decoder {
 /// Decodes a complete age file if it is armored, and returns other files as they are.
 ///
 /// # Errors
-/// [`Error::Armor`] and [`Error::Truncated`] if the armor is damaged.
+/// Returns [`Error::Armor`] and [`Error::Truncated`] if the armor is damaged.
 pub fn decode(file: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
     if Armor::detect(file) != Some(Armor::Ascii) {
         return Ok(Cow::Borrowed(file));

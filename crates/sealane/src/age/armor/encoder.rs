@@ -3,13 +3,13 @@
 use super::{BEGIN, COLUMNS, END, LINE_BYTES, encode_line};
 use std::io::{self, Write};
 
-/// Number of lines that are written together.
+/// Number of lines that are encoded and written together, to save calls of the sink.
 const BATCH: usize = 256;
 
 /// A writer that encodes the bytes written to it as armor. The armor is complete only after [`Encoder::finish`].
 pub struct Encoder<W> {
     inner: W,
-    /// Bytes of an incomplete line.
+    /// Bytes of an incomplete line, which are kept until the next piece of input.
     rest: Vec<u8>,
     text: Vec<u8>,
 }

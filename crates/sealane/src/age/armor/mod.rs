@@ -24,9 +24,9 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 
 const BEGIN: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 const END: &[u8] = b"-----END AGE ENCRYPTED FILE-----";
-/// Columns of base64 in a full line.
+/// Columns of base64 in a full line; only the last line may be shorter.
 const COLUMNS: usize = 64;
-/// Number of bytes in a full line.
+/// Number of bytes that a full line of 64 columns of base64 encodes.
 const LINE_BYTES: usize = 48;
 /// Limit of the white space before the armor, and after it.
 const MAX_BLANK: usize = 1024;
@@ -37,7 +37,7 @@ const TOO_BLANK: Error = Error::Armor("there are 1024 bytes or more of white spa
 const SHORT_LINE: Error = Error::Armor("a line other than the last is shorter than 64 columns");
 const TRAILING: Error = Error::Armor("there is text after its last line");
 
-/// The encoding of an age file.
+/// The encoding of an age file, which is either binary or text with armor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Armor {
     /// Binary.
@@ -67,7 +67,7 @@ pub fn len(bytes: usize) -> usize {
     BEGIN.len() + 1 + full * (COLUMNS + 1) + last + END.len() + 1
 }
 
-/// Decodes a line of at most 64 columns.
+/// Decodes a line of at most 64 columns into `into` and returns the decoded part.
 fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u8], Error> {
     const NOT_CANONICAL: Error = Error::Armor("a line is not canonical base64 with padding");
     match line.len() {
@@ -81,7 +81,7 @@ fn decode_line<'a>(line: &[u8], into: &'a mut [u8; LINE_BYTES]) -> Result<&'a [u
     }
 }
 
-/// Encodes a line of at most 48 bytes.
+/// Encodes a line of at most 48 bytes into `into` and returns the encoded part.
 fn encode_line<'a>(bytes: &[u8], into: &'a mut [u8; COLUMNS]) -> &'a [u8] {
     let len = BASE64_STANDARD.encode_slice(bytes, into).expect("64 columns hold 48 bytes");
     &into[..len]

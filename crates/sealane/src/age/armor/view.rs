@@ -5,7 +5,7 @@ use crate::Error;
 use crate::engine::io::ReadAt;
 use std::io;
 
-/// Number of lines that are read together.
+/// Number of lines that are read and decoded together, to save calls of the source.
 const BATCH: u64 = 1 << 12;
 
 const UNEVEN: Error =
@@ -18,15 +18,15 @@ const UNEVEN: Error =
 #[derive(Debug)]
 pub struct View<S> {
     source: S,
-    /// Position of the first line of base64.
+    /// Position of the first line of base64 in the armored file, in bytes.
     start: u64,
-    /// The line end, LF or CR LF.
+    /// The line end that the file uses, which is LF or CR LF.
     eol: &'static [u8],
     /// Number of columns in the last line of base64.
     last: usize,
-    /// Number of lines of base64.
+    /// Number of lines of base64 between the BEGIN line and the END line.
     lines: u64,
-    /// Number of decoded bytes.
+    /// Number of bytes in the file after the armor has been decoded.
     size: u64,
 }
 
@@ -34,7 +34,7 @@ impl<S: ReadAt> View<S> {
     /// Reads the first and the last line of the armor in `source`.
     ///
     /// # Errors
-    /// [`Error::Armor`] and [`Error::Truncated`] if the armor is damaged; [`Error::Io`].
+    /// Returns [`Error::Armor`] and [`Error::Truncated`] if the armor is damaged; [`Error::Io`].
     pub fn new(source: S) -> Result<Self, Error> {
         let source_size = source.size()?;
         let (start, eol) = beginning(&source, source_size)?;
@@ -97,7 +97,7 @@ impl<S: ReadAt> ReadAt for View<S> {
         let lines = (skip + len).div_ceil(LINE_BYTES);
         let mut bytes = Vec::with_capacity(lines * LINE_BYTES);
         self.decode(first, lines as u64, &mut bytes).map_err(Error::into_io)?;
-        // The file can have become shorter.
+        // The file can have become shorter since the positions of the lines were computed.
         let found = bytes.get(skip..skip + len).ok_or(io::ErrorKind::UnexpectedEof)?;
         into[..len].copy_from_slice(found);
         Ok(len)

@@ -24,8 +24,9 @@ impl Sender {
     /// Encapsulates a fresh secret for `recipient`. The recipient must use the same `info`.
     ///
     /// # Errors
-    /// [`crate::Misuse::InvalidRecipients`] if the recipient's key has low order; [`crate::Misuse::UnsuitableKey`] if
-    /// the sender's key is of another KEM, or of X-Wing, which has no authenticated modes; [`Error::Io`].
+    /// Returns [`crate::Misuse::InvalidRecipients`] if the recipient's key has low order;
+    /// [`crate::Misuse::UnsuitableKey`] if the sender's key is of another KEM, or of X-Wing, which has no authenticated
+    /// modes; [`Error::Io`].
     pub fn new(
         recipient: &PublicKey,
         aead: Aead,
@@ -55,7 +56,7 @@ impl Sender {
     /// Encrypts the next message and returns ciphertext and tag.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if the message is longer than the AEAD allows.
+    /// Returns [`Error::LimitExceeded`] if the message is longer than the AEAD allows.
     pub fn seal(&mut self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; plaintext.len() + TAG_LEN];
         self.seal_into(plaintext, &mut out, aad)?;
@@ -65,7 +66,7 @@ impl Sender {
     /// Encrypts the next message into the start of `out`, and returns the number of bytes written.
     ///
     /// # Errors
-    /// As [`Self::seal`]; [`crate::Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::seal`]; [`crate::Misuse::OutputTooShort`].
     pub fn seal_into(&mut self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let nonce = self.context.nonce()?;
         let written = self.context.aead.encrypt_into(&nonce, plaintext, aad, out)?;
@@ -76,7 +77,7 @@ impl Sender {
     /// Encrypts the next message, in place or between buffers, with the tag in a buffer of its own.
     ///
     /// # Errors
-    /// As [`Self::seal_into`].
+    /// Returns the errors of [`Self::seal_into`].
     pub fn seal_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error> {
         let nonce = self.context.nonce()?;
         self.context.aead.encrypt_parts(&nonce, aad, data, tag)?;
@@ -88,7 +89,7 @@ impl Sender {
     /// (section 5.3).
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
     pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
         self.context.export(label, out)
     }
@@ -100,11 +101,11 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Decapsulates the secret in `enc`.
+    /// Decapsulates the secret in `enc` and sets up the context of the recipient.
     ///
     /// # Errors
-    /// [`Error::Authentication`] if `enc` is not an encapsulated key; [`crate::Misuse::UnsuitableKey`] if the sender's
-    /// key is of another KEM, or of X-Wing. A key that was encapsulated for another recipient is detected by
+    /// Returns [`Error::Authentication`] if `enc` is not an encapsulated key; [`crate::Misuse::UnsuitableKey`] if the
+    /// sender's key is of another KEM, or of X-Wing. A key that was encapsulated for another recipient is detected by
     /// [`Self::open`].
     pub fn new(
         recipient: &PrivateKey,
@@ -121,7 +122,7 @@ impl Receiver {
     /// Decrypts the next message. A message that is not authentic does not advance the sequence number.
     ///
     /// # Errors
-    /// [`Error::Authentication`] if the message is not authentic.
+    /// Returns [`Error::Authentication`] if the message is not authentic.
     pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; ciphertext.len().saturating_sub(TAG_LEN)];
         self.open_into(ciphertext, &mut out, aad)?;
@@ -131,7 +132,7 @@ impl Receiver {
     /// Decrypts the next message into the start of `out`, and returns the number of bytes written.
     ///
     /// # Errors
-    /// [`Error::Authentication`], with nothing of the plaintext in `out`; [`crate::Misuse::OutputTooShort`].
+    /// Returns [`Error::Authentication`], with nothing of the plaintext in `out`; [`crate::Misuse::OutputTooShort`].
     pub fn open_into(&mut self, ciphertext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let nonce = self.context.nonce()?;
         let written = self.context.aead.decrypt_into(&nonce, ciphertext, aad, out)?;
@@ -142,7 +143,7 @@ impl Receiver {
     /// Decrypts the next message, in place or between buffers.
     ///
     /// # Errors
-    /// As [`Self::open_into`]; the destination is zeroed then.
+    /// Returns the errors of [`Self::open_into`]; the destination is zeroed then.
     pub fn open_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
         let nonce = self.context.nonce()?;
         self.context.aead.decrypt_parts(&nonce, aad, data, tag)?;
@@ -153,7 +154,7 @@ impl Receiver {
     /// Fills `out` with the same secret as [`Sender::export`].
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
     pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
         self.context.export(label, out)
     }

@@ -47,8 +47,8 @@ impl Ephemeral {
 /// `Encap(pkR)` or `AuthEncap(pkR, skS)`: returns `shared_secret` and `enc`.
 ///
 /// # Errors
-/// [`Misuse::UnsuitableKey`] if the sender's key does not go with the recipient's; [`Misuse::InvalidRecipients`] if the
-/// recipient's key has low order.
+/// Returns [`Misuse::UnsuitableKey`] if the sender's key does not go with the recipient's;
+/// [`Misuse::InvalidRecipients`] if the recipient's key has low order.
 pub(super) fn encap(
     recipient: &PublicKey,
     sender: Option<&PrivateKey>,
@@ -75,8 +75,8 @@ pub(super) fn encap(
 /// `Decap(enc, skR)` or `AuthDecap(enc, skR, pkS)`: returns `shared_secret`.
 ///
 /// # Errors
-/// [`Misuse::UnsuitableKey`] if the sender's key does not go with the recipient's; [`Error::Authentication`] if `enc`
-/// is not an encapsulated key.
+/// Returns [`Misuse::UnsuitableKey`] if the sender's key does not go with the recipient's; [`Error::Authentication`] if
+/// `enc` is not an encapsulated key.
 pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u8]) -> Result<Secret, Error> {
     check_sender(recipient.kem(), sender.map(PublicKey::kem))?;
     // The sender chose `enc`: any reason but authentication would tell more than necessary.

@@ -37,7 +37,7 @@ use crate::Error;
 /// tag.
 ///
 /// # Errors
-/// As [`Sender::new`] and [`Sender::seal`].
+/// Returns the errors of [`Sender::new`] and [`Sender::seal`].
 pub fn seal(
     recipient: &PublicKey,
     aead: Aead,
@@ -50,10 +50,10 @@ pub fn seal(
     Ok((sender.enc, ciphertext))
 }
 
-/// Decrypts a message of [`seal`].
+/// Decrypts a message of [`seal`], which holds a single ciphertext for one recipient.
 ///
 /// # Errors
-/// [`Error::Authentication`] if the message is not authentic, or `enc` is not an encapsulated key.
+/// Returns [`Error::Authentication`] if the message is not authentic, or `enc` is not an encapsulated key.
 pub fn open(
     recipient: &PrivateKey,
     aead: Aead,

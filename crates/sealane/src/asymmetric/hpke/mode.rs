@@ -15,7 +15,7 @@ impl<'a> Psk<'a> {
     /// secret.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] if the secret is shorter or the identifier is empty.
+    /// Returns [`Misuse::UnsuitableKey`] if the secret is shorter or the identifier is empty.
     pub fn new(secret: &'a [u8], id: &'a [u8]) -> Result<Self, Error> {
         if secret.len() < 32 || id.is_empty() {
             return Err(Misuse::UnsuitableKey(
@@ -39,7 +39,7 @@ impl fmt::Debug for Psk<'_> {
 pub enum Mode<'a, K> {
     /// Not at all: anyone with the recipient's public key can send.
     Base,
-    /// By a pre-shared key.
+    /// The sender is authenticated by a pre-shared key that both sides have.
     Psk(Psk<'a>),
     /// By the sender's key, of the same KEM as the recipient's.
     Auth(&'a K),

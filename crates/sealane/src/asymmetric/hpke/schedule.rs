@@ -20,15 +20,15 @@ use zeroize::Zeroizing;
 const KDF_ID: u16 = 0x0001;
 /// Number of bytes in a nonce: `Nn`, the same for all AEADs.
 pub(super) const NONCE_LEN: usize = 12;
-/// Number of bytes in a hash: `Nh`.
+/// Number of bytes in a hash, which RFC 9180 calls `Nh`.
 const HASH_LEN: usize = 32;
-/// Limit of one LabeledExpand (RFC 5869, section 2.3).
+/// Maximum number of bytes that one LabeledExpand can produce (RFC 5869, section 2.3).
 const MAX_EXPAND_LEN: usize = 255 * HASH_LEN;
 
-/// A secret of `Nh` bytes.
+/// A secret of `Nh` bytes, which is wiped from memory when it is dropped.
 pub(super) type Secret = Zeroizing<[u8; HASH_LEN]>;
 
-/// HKDF-SHA256 with the labels of one suite.
+/// HKDF-SHA256 with the labels of one suite, as RFC 9180 defines LabeledExtract and LabeledExpand.
 #[derive(Clone, Copy)]
 pub(super) struct Kdf {
     suite_id: [u8; 10],
@@ -67,7 +67,7 @@ impl Kdf {
     /// `LabeledExpand(prk, label, info, out.len())`; `info` is given in parts.
     ///
     /// # Errors
-    /// [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
     pub(super) fn expand(
         &self,
         prk: &Secret,
@@ -88,7 +88,7 @@ impl Kdf {
     }
 }
 
-/// The secrets of a context.
+/// The secrets of a context, which the key schedule derives from the shared secret.
 pub(super) struct Schedule {
     pub(super) key: Zeroizing<Vec<u8>>,
     pub(super) base_nonce: [u8; NONCE_LEN],

@@ -3,14 +3,14 @@
 use crate::asymmetric::{p256, x25519, xwing};
 use crate::{Algorithm, Error, Misuse};
 
-/// The key encapsulation mechanism.
+/// The key encapsulation mechanism, which transports a fresh shared secret to the recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kem {
-    /// DHKEM(X25519, HKDF-SHA256).
+    /// DHKEM(X25519, HKDF-SHA256), which has short keys and is supported by most implementations.
     X25519,
-    /// DHKEM(P-256, HKDF-SHA256).
+    /// DHKEM(P-256, HKDF-SHA256), for recipients that need a NIST curve.
     P256,
-    /// X-Wing: ML-KEM-768 and X25519.
+    /// X-Wing, the combination of ML-KEM-768 and X25519 that also resists quantum computers.
     XWing,
 }
 
@@ -34,15 +34,15 @@ impl Kem {
     }
 }
 
-/// The AEAD that encrypts the messages.
+/// The AEAD that encrypts the messages with the key that was agreed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Aead {
-    /// AES-128-GCM.
+    /// AES-128-GCM, which has a key of 16 bytes.
     Aes128Gcm,
-    /// AES-256-GCM.
+    /// AES-256-GCM, which has a key of 32 bytes.
     #[default]
     Aes256Gcm,
-    /// ChaCha20-Poly1305.
+    /// ChaCha20-Poly1305, which has a key of 32 bytes.
     ChaCha20Poly1305,
 }
 
@@ -56,7 +56,7 @@ impl Aead {
         }
     }
 
-    /// Returns the algorithm that [`crate::Aead`] uses.
+    /// Returns the algorithm that [`crate::Aead`] uses to compute this AEAD.
     pub fn algorithm(self) -> Algorithm {
         match self {
             Self::Aes128Gcm => Algorithm::Aes128Gcm,
@@ -78,7 +78,7 @@ impl TryFrom<Algorithm> for Aead {
     type Error = Error;
 
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] if HPKE does not register the algorithm.
+    /// Returns [`Misuse::UnsuitableKey`] if HPKE does not register the algorithm.
     fn try_from(algorithm: Algorithm) -> Result<Self, Error> {
         let all = [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305];
         all.into_iter().find(|aead| aead.algorithm() == algorithm).ok_or_else(|| {
@@ -90,11 +90,11 @@ impl TryFrom<Algorithm> for Aead {
 /// A private key of one of the KEMs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrivateKey {
-    /// An X25519 key.
+    /// An X25519 private key, which is used with [`Kem::X25519`].
     X25519(x25519::PrivateKey),
-    /// A P-256 key.
+    /// A P-256 private key, which is used with [`Kem::P256`].
     P256(p256::PrivateKey),
-    /// An X-Wing key.
+    /// An X-Wing private key, which is used with [`Kem::XWing`].
     XWing(xwing::PrivateKey),
 }
 
@@ -121,11 +121,11 @@ impl PrivateKey {
 /// A public key of one of the KEMs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PublicKey {
-    /// An X25519 key.
+    /// An X25519 public key, which is used with [`Kem::X25519`].
     X25519(x25519::PublicKey),
-    /// A P-256 key.
+    /// A P-256 public key, which is used with [`Kem::P256`].
     P256(p256::PublicKey),
-    /// An X-Wing key.
+    /// An X-Wing public key, which is used with [`Kem::XWing`].
     XWing(xwing::PublicKey),
 }
 

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 const NONCE_LEN: usize = 12;
 
-/// The segment cipher of one file.
+/// The segment cipher of one file, with the key that is derived for it.
 pub(crate) struct Tink {
     aead: Aead,
     prefix: [u8; PREFIX_LEN],
@@ -33,7 +33,7 @@ impl Tink {
     /// Derives the cipher of the file that begins with `header`. A wrong key is found at the first segment.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`]; [`Error::Format`] if the header has another length.
+    /// Returns [`Misuse::KeyLength`]; [`Error::Format`] if the header has another length.
     pub(crate) fn open(parameters: &Parameters, key: &Key, aad: &[u8], header: &[u8]) -> Result<Self, Error> {
         parameters.check(key)?;
         let (salt, prefix) = parameters.split(header).ok_or(Error::Format(

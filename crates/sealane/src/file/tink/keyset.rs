@@ -33,9 +33,9 @@ const KEY: Error = Error::Format("expected a Tink key of the type AesGcmHkdfStre
 /// A Tink keyset for AES-GCM-HKDF streaming. The primary key encrypts, and all enabled keys decrypt.
 #[derive(Clone)]
 pub struct Keyset {
-    /// The enabled keys.
+    /// The enabled keys of the keyset, which all can decrypt.
     keys: Vec<Entry>,
-    /// Index of the primary key.
+    /// Index of the primary key in `keys`, which encrypts new files.
     primary: usize,
 }
 
@@ -47,10 +47,11 @@ struct Entry {
 }
 
 impl Keyset {
-    /// Makes a keyset of one key.
+    /// Makes a keyset of one key, which becomes the primary key.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`] if the key is shorter than the derived key; [`Error::Io`] if the system has no random numbers.
+    /// Returns [`Misuse::KeyLength`] if the key is shorter than the derived key; [`Error::Io`] if the system has no
+    /// random numbers.
     pub fn from_key(parameters: Parameters, key: &Key) -> Result<Self, Error> {
         parameters.check(key)?;
         let mut id = [0; 4];
@@ -63,8 +64,8 @@ impl Keyset {
     /// Parses a cleartext keyset. Disabled and destroyed keys are ignored.
     ///
     /// # Errors
-    /// [`Error::Format`] for any other text and for an enabled key of another type; [`Misuse::UnsuitableKey`] for
-    /// parameters that Tink refuses as well; [`Error::LimitExceeded`] for segments above 16 MiB.
+    /// Returns [`Error::Format`] for any other text and for an enabled key of another type; [`Misuse::UnsuitableKey`]
+    /// for parameters that Tink refuses as well; [`Error::LimitExceeded`] for segments above 16 MiB.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         // The error of serde_json may quote the secret.
         let document: Document = serde_json::from_str(text).map_err(|_| KEYSET)?;
@@ -110,13 +111,13 @@ impl Keyset {
         text
     }
 
-    /// Returns the primary key and its parameters.
+    /// Returns the primary key, which encrypts new files, and its parameters.
     pub fn primary(&self) -> (&Parameters, &Key) {
         let Entry { parameters, key, .. } = &self.keys[self.primary];
         (parameters, key)
     }
 
-    /// Returns the number of enabled keys.
+    /// Returns the number of enabled keys, which includes the primary key.
     #[expect(clippy::len_without_is_empty, reason = "a keyset has a primary key")]
     pub fn len(&self) -> usize {
         self.keys.len()
@@ -132,7 +133,7 @@ impl Keyset {
     /// the first segment is used.
     ///
     /// # Errors
-    /// [`Error::NoMatchingKey`], [`Error::Truncated`], those of [`Tink::open`].
+    /// Returns [`Error::NoMatchingKey`], [`Error::Truncated`], the errors of [`Tink::open`].
     pub(super) fn find(
         &self,
         aad: &[u8],
@@ -283,7 +284,7 @@ impl Entry {
         Ok(Self { id: listed.key_id, parameters, key })
     }
 
-    /// Returns the protocol buffer message in base64.
+    /// Returns the protocol buffer message of the key in base64, as a JSON keyset contains it.
     fn value(&self) -> Zeroizing<String> {
         let Parameters { hash, derived_len, segment_len } = self.parameters;
         let (_, hash, _) =
@@ -306,11 +307,11 @@ impl Entry {
 
 // ---- Protocol Buffers ---------------------------------------------------------------------------------------------
 
-/// The wire types of the message.
+/// The wire types of a protocol buffer message that can occur in a key.
 const VARINT: u8 = 0;
 const BYTES: u8 = 2;
 
-/// The value of a field.
+/// The value of a field in a protocol buffer message.
 enum Value<'a> {
     Number(u64),
     Bytes(&'a [u8]),

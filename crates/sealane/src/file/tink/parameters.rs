@@ -12,7 +12,7 @@ pub(super) const PREFIX_LEN: usize = 7;
 /// Maximum length of a segment in bytes. Tink allows 2^31, but each thread allocates a segment.
 const MAX_SEGMENT_LEN: usize = 1 << 24;
 
-/// The hash function of HKDF.
+/// The hash function of HKDF, which derives the key of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Hash {
@@ -44,7 +44,8 @@ impl Parameters {
     /// bytes.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for parameters that Tink refuses as well; [`Error::LimitExceeded`] for segments above 16 MiB.
+    /// Returns [`Misuse::UnsuitableKey`] for parameters that Tink refuses as well; [`Error::LimitExceeded`] for
+    /// segments above 16 MiB.
     pub fn new(hash: Hash, derived_len: usize, segment_len: usize) -> Result<Self, Error> {
         if !SEGMENTS.iter().any(|(len, _)| *len == derived_len) {
             return Err(Misuse::UnsuitableKey(
@@ -65,7 +66,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Returns the hash function of HKDF.
+    /// Returns the hash function of HKDF, which derives the key of a file.
     pub fn hash(&self) -> Hash {
         self.hash
     }
@@ -105,18 +106,18 @@ impl Parameters {
     }
 }
 
-/// Parameters with a name in Tink.
+/// Parameters that have a name in Tink, which other implementations know too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// Name in Tink, for example "AES256_GCM_HKDF_1MB".
+    /// Name of the template in Tink, for example "AES256_GCM_HKDF_1MB".
     pub name: &'static str,
-    /// Length of a key in bytes.
+    /// Length of a key for this template, in bytes.
     pub key_len: usize,
-    /// The parameters of a key.
+    /// The parameters of a key that is created from this template.
     pub parameters: Parameters,
 }
 
-/// The templates of Tink for AES-GCM-HKDF streaming.
+/// All templates of Tink for AES-GCM-HKDF streaming, with their names and parameters.
 pub static TEMPLATES: [Template; 4] = [
     template("AES128_GCM_HKDF_4KB", 16, Segment::Kb4),
     template("AES256_GCM_HKDF_4KB", 32, Segment::Kb4),
@@ -132,10 +133,10 @@ const fn template(name: &'static str, key_len: usize, segment: Segment) -> Templ
     }
 }
 
-/// The segment lengths of Tink's templates.
+/// The lengths of a ciphertext segment in the templates of Tink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Segment {
-    /// 4096 bytes, for random access.
+    /// Segments of 4096 bytes, which suit random access to small ranges.
     Kb4,
     /// 1,048,576 bytes.
     Mb1,
@@ -154,7 +155,7 @@ impl Template {
     /// Returns the template for a key of this length.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`] unless the key has 16 or 32 bytes.
+    /// Returns [`Misuse::KeyLength`] unless the key has 16 or 32 bytes.
     pub fn for_key(segment: Segment, key: &Key) -> Result<&'static Self, Error> {
         let (got, segment_len) = (key.as_bytes().len(), segment.len());
         TEMPLATES
@@ -167,7 +168,7 @@ impl Template {
 /// Describes a file of `len` bytes by the length of its header.
 ///
 /// # Errors
-/// [`Error::Format`] if the first byte is not a header length of the format.
+/// Returns [`Error::Format`] if the first byte is not a header length of the format.
 pub(in crate::file) fn describe(
     segment: Segment,
     source: &dyn ReadAt,

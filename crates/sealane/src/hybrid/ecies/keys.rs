@@ -11,7 +11,7 @@ const NO_EPHEMERAL_KEY: Error = Error::Format(
     "expected a message that begins with a public key in the curve and encoding of the configuration",
 );
 
-/// The public key of a recipient.
+/// The public key of a recipient, for which messages are sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum PublicKey {
@@ -29,15 +29,15 @@ pub enum PrivateKey {
     Ed25519(ed25519::PrivateKey),
 }
 
-/// The key of one message.
+/// The key of one message, which is wiped from memory when it is dropped.
 type MessageKey = Zeroizing<[u8; 32]>;
 
 impl PublicKey {
     /// Parses a public key of 32 bytes; for secp256k1 of 33 or 65 bytes, or of 64 as in Ethereum.
     ///
     /// # Errors
-    /// [`Error::Format`] for another length, a non-canonical encoding, bytes that are not a point of the curve, and for
-    /// ed25519 a point of low order. Points of low order of x25519 are rejected when they are used.
+    /// Returns [`Error::Format`] for another length, a non-canonical encoding, bytes that are not a point of the curve,
+    /// and for ed25519 a point of low order. Points of low order of x25519 are rejected when they are used.
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
         match curve {
             Curve::Secp256k1 => secp256k1::PublicKey::from_bytes(bytes).map(Self::Secp256k1),
@@ -49,7 +49,7 @@ impl PublicKey {
     /// Parses a public key in hex, with or without `0x`.
     ///
     /// # Errors
-    /// Those of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] if the text is not hex.
+    /// Returns the errors of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] if the text is not hex.
     pub fn from_hex(curve: Curve, text: &str) -> Result<Self, Error> {
         let digits = digits(text);
         // One byte more than the longest key, so that a text that is too long is rejected below although it is cut.
@@ -63,7 +63,7 @@ impl PublicKey {
         Self::from_bytes(curve, bytes)
     }
 
-    /// Returns the curve of the key.
+    /// Returns the curve of the key, which must equal the curve of the configuration.
     pub fn curve(&self) -> Curve {
         match self {
             Self::Secp256k1(_) => Curve::Secp256k1,
@@ -100,7 +100,7 @@ impl PrivateKey {
     /// Parses a private key of 32 bytes, as eciespy writes it.
     ///
     /// # Errors
-    /// [`Misuse::KeyLength`]; [`Misuse::UnsuitableKey`] for bytes that are not a secp256k1 key.
+    /// Returns [`Misuse::KeyLength`]; [`Misuse::UnsuitableKey`] for bytes that are not a secp256k1 key.
     pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, Error> {
         let bytes = bytes.try_into().map_err(|_| Misuse::KeyLength { got: bytes.len(), want: &[32] })?;
         Ok(match curve {
@@ -113,7 +113,7 @@ impl PrivateKey {
     /// Parses a private key in hex, with or without `0x`. The decoder has no lookup tables, because the text is secret.
     ///
     /// # Errors
-    /// Those of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] if the text is not hex.
+    /// Returns the errors of [`Self::from_bytes`]; [`Misuse::UnsuitableKey`] if the text is not hex.
     pub fn from_hex(curve: Curve, text: &str) -> Result<Self, Error> {
         let digits = digits(text);
         let mut buffer = Zeroizing::new([0; 32]);
@@ -128,7 +128,7 @@ impl PrivateKey {
         Self::from_bytes(curve, bytes)
     }
 
-    /// Returns the curve of the key.
+    /// Returns the curve of the key, which must equal the curve of the configuration.
     pub fn curve(&self) -> Curve {
         match self {
             Self::Secp256k1(_) => Curve::Secp256k1,
@@ -137,7 +137,7 @@ impl PrivateKey {
         }
     }
 
-    /// Returns the public key.
+    /// Returns the public key, which belongs to this private key and may be published.
     pub fn public(&self) -> PublicKey {
         match self {
             Self::Secp256k1(key) => PublicKey::Secp256k1(key.public()),

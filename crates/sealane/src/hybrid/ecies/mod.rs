@@ -40,17 +40,17 @@ use crate::{Algorithm, Error, Misuse, nonce};
 use providers::{AeadKey, InOut, raw};
 use std::str::FromStr;
 
-/// Length of a tag in bytes.
+/// Length of a tag at the end of a message, in bytes.
 pub const TAG_LEN: usize = 16;
 /// The longest nonce that a configuration may have, in bytes.
 pub const MAX_NONCE_LEN: usize = 64;
 
 const XCHACHA20_NONCE_LEN: usize = 24;
 
-/// The curve of the key agreement.
+/// The curve of the key agreement between the sender and the recipient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Curve {
-    /// The curve of Bitcoin and Ethereum.
+    /// secp256k1, the curve that is used by Bitcoin and Ethereum.
     #[default]
     Secp256k1,
     /// Curve25519 in Montgomery form (RFC 7748).
@@ -59,13 +59,13 @@ pub enum Curve {
     Ed25519,
 }
 
-/// The cipher that encrypts the message.
+/// The cipher that encrypts the message with the agreed key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Symmetric {
-    /// AES-256-GCM.
+    /// AES-256-GCM, which is the cipher that eciespy names `aes-256-gcm`.
     #[default]
     Aes256Gcm,
-    /// XChaCha20-Poly1305.
+    /// XChaCha20-Poly1305, which is the cipher that eciespy names `xchacha20`.
     XChaCha20,
 }
 
@@ -77,7 +77,7 @@ const SYMMETRICS: [(&str, Symmetric); 2] =
 impl FromStr for Curve {
     type Err = Error;
 
-    /// Parses the name that eciespy uses.
+    /// Parses the name that eciespy uses in its configuration.
     fn from_str(text: &str) -> Result<Self, Error> {
         named(&CURVES, text).ok_or(Error::Format("expected a curve of ECIES: secp256k1, x25519 or ed25519"))
     }
@@ -86,7 +86,7 @@ impl FromStr for Curve {
 impl FromStr for Symmetric {
     type Err = Error;
 
-    /// Parses the name that eciespy uses.
+    /// Parses the name that eciespy uses in its configuration.
     fn from_str(text: &str) -> Result<Self, Error> {
         named(&SYMMETRICS, text).ok_or(Error::Format("expected a cipher of ECIES: aes-256-gcm or xchacha20"))
     }
@@ -99,13 +99,13 @@ fn named<T: Copy>(table: &[(&str, T)], text: &str) -> Option<T> {
 /// The configuration that both sides use. The default is that of eciespy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The curve; `elliptic_curve` of eciespy.
+    /// The curve of the keys, which eciespy calls `elliptic_curve`.
     pub curve: Curve,
     /// The encoding of the ephemeral key in the message; `is_ephemeral_key_compressed` of eciespy. For secp256k1 only.
     pub ephemeral_key: Encoding,
     /// The encoding of both points in the HKDF input; `is_hkdf_key_compressed` of eciespy. For secp256k1 only.
     pub hkdf_key: Encoding,
-    /// The cipher; `symmetric_algorithm` of eciespy.
+    /// The cipher of the message, which eciespy calls `symmetric_algorithm`.
     pub symmetric: Symmetric,
     /// The nonce length in bytes, from 1 to 64; `symmetric_nonce_length` of eciespy. For AES only.
     pub nonce_len: usize,
@@ -154,7 +154,7 @@ impl Config {
         }
     }
 
-    /// Expands the key of one message.
+    /// Expands the key of one message for the cipher of this configuration.
     fn cipher(&self, key: &[u8; 32]) -> Result<Box<dyn AeadKey>, Error> {
         Ok(match self.symmetric {
             // Only the native kernel accepts nonces of other lengths than 12.
@@ -179,21 +179,21 @@ pub struct EciesOpener {
 }
 
 impl EciesSealer {
-    /// Seals for `public`.
+    /// Creates a sealer of messages that only the private key of `public` opens.
     ///
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for a key on another curve than the configuration; [`Misuse::NonceLength`] for a nonce
-    /// length outside 1 to 64.
+    /// Returns [`Misuse::UnsuitableKey`] for a key on another curve than the configuration; [`Misuse::NonceLength`] for
+    /// a nonce length outside 1 to 64.
     pub fn new(config: Config, public: PublicKey) -> Result<Self, Error> {
         Ok(Self { config: config.check(public.curve())?, public })
     }
 }
 
 impl EciesOpener {
-    /// Opens with `private`.
+    /// Creates an opener of messages that were sealed for the public key of `private`.
     ///
     /// # Errors
-    /// As [`EciesSealer::new`].
+    /// Returns the errors of [`EciesSealer::new`].
     pub fn new(config: Config, private: PrivateKey) -> Result<Self, Error> {
         Ok(Self { config: config.check(private.curve())?, private })
     }
@@ -205,7 +205,7 @@ impl Sealer for EciesSealer {
     }
 
     /// # Errors
-    /// [`Misuse::UnsuitableKey`] for a key of low order; [`Error::MessageLength`]; [`Error::Io`].
+    /// Returns [`Misuse::UnsuitableKey`] for a key of low order; [`Error::MessageLength`]; [`Error::Io`].
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
         let (ephemeral, rest) = message.split_at_mut(self.config.ephemeral_len());
         let (nonce, rest) = rest.split_at_mut(self.config.nonce_len());
@@ -223,8 +223,8 @@ impl Opener for EciesOpener {
     }
 
     /// # Errors
-    /// [`Error::Authentication`], also for another configuration; [`Error::Format`] if the message does not begin with a
-    /// key of the curve and encoding of the configuration.
+    /// Returns [`Error::Authentication`], also for another configuration; [`Error::Format`] if the message does not
+    /// begin with a key of the curve and encoding of the configuration.
     fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         let (ephemeral, rest) = message.split_at(self.config.ephemeral_len());
         let (nonce, rest) = rest.split_at(self.config.nonce_len());
@@ -238,8 +238,8 @@ impl Opener for EciesOpener {
 /// 64 bytes.
 ///
 /// # Errors
-/// Those of [`EciesSealer`]; [`Misuse::UnsuitableKey`] if the text is not hex; [`Error::Format`] if it is not a public
-/// key.
+/// Returns the errors of [`EciesSealer`]; [`Misuse::UnsuitableKey`] if the text is not hex; [`Error::Format`] if it is
+/// not a public key.
 pub fn ecies_encrypt(public_hex: &str, data: &[u8], config: &Config) -> Result<Vec<u8>, Error> {
     EciesSealer::new(*config, PublicKey::from_hex(config.curve, public_hex)?)?.seal(data, b"")
 }
@@ -248,7 +248,8 @@ pub fn ecies_encrypt(public_hex: &str, data: &[u8], config: &Config) -> Result<V
 /// eciespy decrypts with a random one.
 ///
 /// # Errors
-/// Those of [`EciesOpener`]; [`Misuse::UnsuitableKey`] and [`Misuse::KeyLength`] if the text is not a private key.
+/// Returns the errors of [`EciesOpener`]; [`Misuse::UnsuitableKey`] and [`Misuse::KeyLength`] if the text is not a
+/// private key.
 pub fn ecies_decrypt(private_hex: &str, message: &[u8], config: &Config) -> Result<Vec<u8>, Error> {
     EciesOpener::new(*config, PrivateKey::from_hex(config.curve, private_hex)?)?.open(message, b"")
 }

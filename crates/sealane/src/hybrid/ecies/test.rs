@@ -50,7 +50,7 @@ fn symmetric(symmetric: EciesSymmetric) -> Symmetric {
     }
 }
 
-/// Lists every configuration with a different output.
+/// Lists every configuration that leads to a different output for the same input.
 fn configs() -> Vec<Config> {
     let mut configs = Vec::new();
     for curve in CURVES {
