@@ -20,7 +20,7 @@ pub(crate) enum Target {
     File(PathBuf),
 }
 
-/// A source and its destination.
+/// A source of one operation on a file, and its destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) from: Source,
@@ -72,7 +72,7 @@ impl Source {
         if path == Path::new("-") { Self::Stdin } else { Self::File(path.to_owned()) }
     }
 
-    /// The name in messages.
+    /// Returns the name that stands for it in messages to the user.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => STDIN.into(),
@@ -101,7 +101,7 @@ impl Source {
         })
     }
 
-    /// The length in bytes, if it is known before reading.
+    /// Returns the length of the source in bytes, if it is known before reading.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
             Self::Stdin => stdin().ok().and_then(|file| regular_len(&file)),
@@ -117,7 +117,7 @@ impl Target {
         if stdout { Self::Stdout } else { Self::File(path.to_owned()) }
     }
 
-    /// The name in messages.
+    /// Returns the name that stands for it in messages to the user.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdout => STDOUT.into(),

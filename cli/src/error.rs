@@ -17,7 +17,7 @@ pub(crate) enum Kind {
     Authentication,
     Truncated,
     Format,
-    /// The keys or the passphrase do not match.
+    /// The keys or the passphrase of the caller do not match those of the file.
     NoMatch,
     Io,
     Limit,
@@ -58,12 +58,12 @@ impl Kind {
 }
 
 impl Failure {
-    /// A mistake on the command line. The text says what to do.
+    /// Returns the failure for a mistake on the command line; the text says what to do.
     pub(crate) fn misuse(text: impl Into<String>) -> Self {
         Self { kind: Kind::Misuse, text: text.into() }
     }
 
-    /// A parse error, whose paragraphs are joined to one line.
+    /// Returns the failure for a parse error, whose paragraphs are joined to one line.
     pub(crate) fn usage(rendered: &str) -> Self {
         let text = rendered.split("\n\nFor more information").next().unwrap_or(rendered);
         let text = text.strip_prefix("error: ").unwrap_or(text);
@@ -75,7 +75,7 @@ impl Failure {
         Self::misuse(parts.join("; ").replace("Usage: ", "usage: "))
     }
 
-    /// An interruption by a signal, for example by Ctrl-C.
+    /// Returns the failure for an interruption by a signal, for example by Ctrl-C.
     pub(crate) fn interrupted() -> Self {
         Self { kind: Kind::Interrupted, text: "interrupted; no incomplete file is left".into() }
     }
@@ -160,7 +160,7 @@ impl Failure {
         Self { kind, text: format!("{subject}: {text}") }
     }
 
-    /// An error of the operating system about `subject`.
+    /// Returns the failure for an error of the operating system about `subject`, which the message names.
     pub(crate) fn io(subject: &str, error: &io::Error) -> Self {
         let text = match error.kind() {
             io::ErrorKind::NotFound => "no such file or folder; check the name".into(),
@@ -180,7 +180,7 @@ impl Failure {
         Self { kind: Kind::Io, text: format!("{subject}: {text}") }
     }
 
-    /// An error of the operating system about standard output.
+    /// Returns the failure for an error of the operating system about standard output.
     pub(crate) fn stdout(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self { kind: Kind::OutputClosed, text: String::new() },
@@ -188,12 +188,12 @@ impl Failure {
         }
     }
 
-    /// A source that is its own destination.
+    /// Returns the failure for a source that is its own destination.
     pub(crate) fn same_file(subject: &str) -> Self {
         Self::misuse(format!("{subject}: source and destination are the same file; choose another with -o"))
     }
 
-    /// A key file that exists already.
+    /// Returns the failure for a new key file whose path exists already.
     pub(crate) fn key_exists(subject: &str) -> Self {
         Self {
             kind: Kind::Io,
@@ -218,12 +218,12 @@ impl Failure {
     }
 }
 
-/// The name of standard input in messages.
+/// The name that stands for standard input in messages to the user.
 pub(crate) const STDIN: &str = "standard input";
-/// The name of standard output in messages.
+/// The name that stands for standard output in messages to the user.
 pub(crate) const STDOUT: &str = "standard output";
 
-/// The name of a file in messages.
+/// Returns the name that stands for a file in messages to the user.
 pub(crate) fn name(path: &Path) -> String {
     path.display().to_string()
 }

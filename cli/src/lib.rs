@@ -1,4 +1,4 @@
-//! The command line of sealane.
+//! The command line of sealane, as a library for the program and for the Python package.
 //!
 //! `commands` has one file for each command, with its arguments and its code. `args` has the options that several
 //! commands share, `keys` loads the keys that they name, and `endpoints` opens the files. `error` translates every

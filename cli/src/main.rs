@@ -1,4 +1,4 @@
-//! The program `sealane`.
+//! The program `sealane`, which runs the command line of the library.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use zeroize::Zeroizing;
 
-/// Limit of a passphrase in bytes.
+/// Largest length of a passphrase in bytes; a longer one is refused.
 const MAX_LEN: usize = 1 << 12;
 
-/// Asks for the passphrase of `what`.
+/// Returns the passphrase of `what`, which is typed by the user or read from a file descriptor.
 pub(crate) fn ask(given: args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
     match given.descriptor {
         Some(descriptor) => from_descriptor(descriptor),
@@ -42,7 +42,7 @@ fn prompt(text: &str) -> Result<Zeroizing<String>, Failure> {
     })
 }
 
-/// Reads the first line.
+/// Reads the first line from a file descriptor as the passphrase.
 fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
     let name = format!("--passphrase-fd {descriptor}");
     let about = |e: &io::Error| match e.kind() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 static ANNOUNCED: AtomicBool = AtomicBool::new(false);
 
-/// Requests the end of all work.
+/// Requests the end of all work in this process.
 pub(crate) fn request() {
     REQUESTED.store(true, Ordering::SeqCst);
 }
@@ -18,7 +18,7 @@ pub(crate) fn reset() {
     ANNOUNCED.store(false, Ordering::SeqCst);
 }
 
-/// Returns whether to stop.
+/// Returns whether the end of all work was requested, so that the caller should stop.
 pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }

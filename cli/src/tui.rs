@@ -1,4 +1,4 @@
-//! The output of the program.
+//! The output of the program: results, warnings, errors and progress bars.
 //!
 //! Standard output carries data and results only. Standard error carries one line for each failure,
 //! `sealane: FILE: what happened; what to do`, and a progress bar if it is a terminal and the job takes longer than
@@ -26,12 +26,12 @@ impl Console {
         Self { json, quiet, status: Cell::new(0) }
     }
 
-    /// Returns whether the output is JSON.
+    /// Returns whether results and errors are printed as JSON, as `--json` requests.
     pub(crate) fn json(&self) -> bool {
         self.json
     }
 
-    /// Returns whether only errors are printed.
+    /// Returns whether only errors are printed, as `--quiet` requests.
     pub(crate) fn quiet(&self) -> bool {
         self.quiet
     }
@@ -95,13 +95,13 @@ impl Console {
 pub(crate) struct Bar {
     bar: ProgressBar,
     began: Instant,
-    /// Whether the bar is still to be shown.
+    /// Whether the bar is not on the terminal yet and is still to be shown.
     pending: bool,
     done: u64,
 }
 
 impl Bar {
-    /// Duration of jobs that show no bar.
+    /// Duration of a job from which on its bar is shown.
     const DELAY: Duration = Duration::from_millis(300);
 
     /// Shows no bar if the terminal shows the data itself.
@@ -132,12 +132,12 @@ impl Bar {
         if signal::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Number of bytes processed so far.
+    /// Returns the number of bytes that the job has processed so far.
     pub(crate) fn done(&self) -> u64 {
         self.done
     }
 
-    /// Seconds since the start of the job.
+    /// Returns the number of seconds since the start of the job.
     pub(crate) fn seconds(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
     }

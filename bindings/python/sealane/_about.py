@@ -1,4 +1,4 @@
-"""Adds the path of a file to errors."""
+"""Adds the path of a file to the errors that are raised while it is processed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def named(error: Exception, path: str) -> Exception:
     if isinstance(error, OSError) and error.errno is not None:
         if error.filename is None:
             error.filename = path
-        # The text of some subclasses does not contain the filename.
+        # The text of some subclasses of OSError does not contain the filename.
         shown = error.filename != path or repr(path) in str(error) or name in str(error)
         return error if shown else OSError(error.errno, str(error), path)
     if name in str(error):
@@ -31,7 +31,7 @@ def named(error: Exception, path: str) -> Exception:
 
 @contextlib.contextmanager
 def about(path: str) -> Iterator[None]:
-    """Adds the path to errors of the block.
+    """Adds the path to the errors that the statements of the block raise.
 
     Errors of servers seldom contain the path, and those of their clients are often not OSError. Such an error
     becomes an OSError.

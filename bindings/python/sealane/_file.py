@@ -143,7 +143,7 @@ def decrypt_file(
     src, dst : str, os.PathLike or binary file object
         As for ``encrypt_file``.
     key : bytes-like, sealane.keys.Key or sealane.keys.TinkKeyset
-        The key that the file was encrypted with.
+        The key that the file was encrypted with, if it was encrypted with a key.
     identities : list of sealane.keys.Key, str or os.PathLike
         Private keys, which are tried in order. An entry is a key of the kind age or age-pq, the text of such
         a key ("AGE-SECRET-KEY-…") or of an OpenSSH private key, or the path of a file with these.
@@ -237,7 +237,7 @@ def inspect(src: Path, format: str | None = None) -> FileInfo:
     Parameters
     ----------
     src : str or os.PathLike
-        The path of the file.
+        The path of the encrypted file, which is inspected without a key.
     format : str, optional
         The format to assume unless the first line is that of an age file. The default is "chunked".
 

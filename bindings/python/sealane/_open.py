@@ -156,7 +156,7 @@ def open(
 
 
 class _EncryptedFile(io.RawIOBase):
-    """The common base of EncryptedReader and EncryptedWriter."""
+    """The common base of EncryptedReader and EncryptedWriter, with the methods that both have."""
 
     mode: str
 
@@ -185,7 +185,7 @@ class _EncryptedFile(io.RawIOBase):
 class EncryptedReader(_EncryptedFile):
     """A seekable binary file object of the plaintext of an encrypted file. ``sealane.open`` creates it.
 
-    Threads may share an object.
+    Several threads may share an object; their calls run one after the other.
     """
 
     mode = "rb"
@@ -224,11 +224,11 @@ class EncryptedReader(_EncryptedFile):
             return data
 
     def read1(self, size: int | None = -1, /) -> bytes:
-        """Reads as ``read`` does, but at most 1 MiB."""
+        """Reads as ``read`` does, but returns at most 1 MiB in one call."""
         return self.read(PIECE if size is None or size < 0 else min(size, PIECE))
 
     def readall(self) -> bytes:
-        """Reads to the end of the file."""
+        """Reads from the position to the end of the file and returns the plaintext."""
         return self.read()
 
     def readinto(self, buffer: Buffer, /) -> int:
@@ -240,7 +240,7 @@ class EncryptedReader(_EncryptedFile):
             return n
 
     def write(self, data: Buffer, /) -> int:
-        """Not supported by a file that is read."""
+        """Raises an error, because a file that is read cannot be written."""
         raise io.UnsupportedOperation("not writable")
 
     def peek(self, size: int = 0, /) -> bytes:
@@ -282,7 +282,7 @@ class WritableFile(_EncryptedFile):
         return True
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Not supported by a file that is written."""
+        """Raises an error, because a file that is written cannot be read."""
         raise io.UnsupportedOperation("not readable")
 
     def discard(self) -> None:

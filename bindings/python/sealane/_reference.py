@@ -81,7 +81,7 @@ def identity(reference: str) -> str | Key | pathlib.Path:
 
 
 def is_reference(value: object) -> bool:
-    """Returns whether ``value`` has the form of a reference."""
+    """Returns whether ``value`` is a text that has the form of a key reference."""
     return isinstance(value, str) and value.partition(":")[0] in _SCHEMES
 
 
@@ -118,7 +118,7 @@ def keyring_text(service: str, user: str) -> str:
 
 
 def _function(reference: str, name: str) -> Callable[..., Any]:
-    """Imports the function ``package.module:function``."""
+    """Imports the function that a reference names as ``package.module:function``."""
     check_function(reference, name)
     module, _, path = name.partition(":")
     try:

@@ -1,4 +1,4 @@
-"""Exceptions of sealane.
+"""The exceptions that sealane raises in addition to those of Python.
 
 An invalid argument raises TypeError or ValueError, and a failing disk raises OSError. Every other error is a
 subclass of SealaneError.
@@ -30,11 +30,11 @@ class AuthenticationError(SealaneError):
 
 
 class FormatError(SealaneError):
-    """The data does not have the expected format."""
+    """The data does not have the expected format, for example because a header is damaged."""
 
 
 class TruncatedError(FormatError):
-    """The end of the data is missing."""
+    """The end of the data is missing, for example after an interrupted download."""
 
 
 class UnsupportedVersionError(FormatError):

@@ -1,4 +1,4 @@
-"""Cryptographic primitives that are easy to misuse.
+"""Cryptographic primitives that are easy to misuse, for programs that implement an existing protocol.
 
 .. warning::
     Use ``sealane.Aead`` or ``sealane.encrypt_file`` unless you implement an existing protocol. A keystream

@@ -50,14 +50,14 @@ __all__ = [
 def seal(
     public: _PublicLike, data: Buffer, aad: Buffer = b"", info: Buffer = b"", *, suite: _Suite | None = None
 ) -> bytes:
-    """Encrypts a message to a public key.
+    """Encrypts a message to a public key, so that only the private key decrypts it.
 
     Parameters
     ----------
     public : sealane.keys.PublicKey or str
         The public key, or its text: PEM, or the hexadecimal digits of a secp256k1 key.
     data : bytes-like
-        The message.
+        The plaintext of the message, which is encrypted as a whole.
     aad : bytes-like
         Associated data, which is authenticated but not part of the result. Opening needs the same.
     info : bytes-like
@@ -86,7 +86,7 @@ def open(
     Parameters
     ----------
     private : sealane.keys.Key or str
-        The private key, or its text.
+        The private key of the recipient, or its text.
     blob : bytes-like
         The encrypted message.
     aad, info, suite
@@ -122,7 +122,7 @@ def ecies_encrypt(
     pk_hex : str or bytes-like
         The public key: hexadecimal digits, with or without 0x, or bytes.
     data : bytes-like
-        The message.
+        The plaintext of the message, which is encrypted as a whole.
 
     Raises
     ------

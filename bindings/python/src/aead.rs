@@ -73,7 +73,7 @@ aead_methods! {
             Ok(Buffer { aead: slf.unbind(), whole: whole.unbind(), plaintext, capacity: n })
         }
 
-        /// Name of the algorithm.
+        /// Name of the algorithm, as the constructor takes it and ``sealane.algorithms()`` lists it.
         #[getter]
         fn algorithm(&self) -> &'static str {
             self.core.algorithm().name()
@@ -85,7 +85,7 @@ aead_methods! {
             self.core.provider().name()
         }
 
-        /// Length of a key in bytes.
+        /// Length in bytes of the key that the constructor takes for this algorithm.
         #[getter]
         fn key_len(&self) -> usize {
             self.core.algorithm().key_len()
@@ -114,7 +114,7 @@ pub(crate) struct Buffer {
 
 #[pymethods]
 impl Buffer {
-    /// A writable memoryview of ``n`` bytes for the plaintext.
+    /// A writable memoryview of ``n`` bytes, into which the caller writes the plaintext.
     #[getter]
     fn plaintext(&self, py: Python<'_>) -> Py<PyAny> {
         self.plaintext.clone_ref(py)

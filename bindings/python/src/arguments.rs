@@ -7,13 +7,13 @@ use pyo3::prelude::*;
 use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
 use sealane::{Algorithm, Misuse, Provider};
 
-/// Returns the algorithm of [`sealane::Aead`] with this name.
+/// Returns the algorithm of [`sealane::Aead`] that has this name in Python.
 pub(crate) fn algorithm(name: &str) -> PyResult<Algorithm> {
     Algorithm::from_name(name)
         .ok_or_else(|| unknown("algorithm", name, Algorithm::ALL.iter().map(|a| a.name())))
 }
 
-/// Returns the provider with this name.
+/// Returns the provider (the implementation of an algorithm) that has this name.
 pub(crate) fn provider(name: &str) -> PyResult<Provider> {
     Provider::from_name(name)
         .ok_or_else(|| unknown("provider", name, Provider::all().iter().map(|p| p.name())))
@@ -25,7 +25,7 @@ pub(crate) fn speck_size(name: &str) -> PyResult<SpeckSize> {
         .ok_or_else(|| unknown("variant", name, SpeckSize::ALL.iter().map(|size| size.name())))
 }
 
-/// Returns the byte order with this name.
+/// Returns the byte order of Speck that has this name in Python.
 pub(crate) fn byte_order(name: &str) -> PyResult<ByteOrder> {
     match name {
         "big" => Ok(ByteOrder::Big),
@@ -34,14 +34,14 @@ pub(crate) fn byte_order(name: &str) -> PyResult<ByteOrder> {
     }
 }
 
-/// Returns a tag of 16 bytes.
+/// Returns the bytes of a tag argument, which must have exactly 16 bytes.
 ///
 /// # Errors
-/// `ValueError` for another length.
+/// Raises `ValueError` if the tag has another length than 16 bytes.
 pub(crate) fn tag(tag: &Bound<'_, PyAny>) -> PyResult<[u8; TAG_LEN]> {
     let mut slot = Slot::new(tag.py());
     let tag = slot.read(tag)?.bytes();
-    // The length is all that the conversion can find wrong.
+    // The conversion fails for one reason only, which is a wrong length of the tag.
     tag.try_into().map_err(|_| raise(Misuse::TagLength { got: tag.len(), want: TAG_LEN }.into()))
 }
 

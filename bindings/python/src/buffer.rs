@@ -36,7 +36,7 @@ impl<'py> Slot<'py> {
         Self { view: MaybeUninit::uninit(), held: false, attached: PhantomData }
     }
 
-    /// Returns the bytes of `object` for reading.
+    /// Requests an export of `object` and returns its bytes for reading.
     ///
     /// # Errors
     /// `TypeError` unless it is a buffer, `ValueError` unless it is contiguous.
@@ -63,7 +63,7 @@ impl<'py> Slot<'py> {
         }
     }
 
-    /// Returns the bytes of `object` for writing.
+    /// Requests a writable export of `object` and returns its bytes for writing.
     ///
     /// # Errors
     /// `TypeError` unless it is a writable buffer, `ValueError` unless it is contiguous.
@@ -88,14 +88,14 @@ impl<'py> Slot<'py> {
         }
     }
 
-    /// Returns the exception for a refused request.
+    /// Returns the Python exception to raise after `object` refused the request for a buffer.
     ///
     /// Exporters refuse with `BufferError`, `ValueError` or `TypeError`. A second request, for any kind of view, finds
     /// the reason, so that the same mistake is the same exception for every type of buffer.
     #[cold]
     fn explain(&mut self, object: &Bound<'py, PyAny>, flags: std::ffi::c_int) -> PyErr {
         let refusal = PyErr::fetch(object.py());
-        // SAFETY: as in `export`.
+        // SAFETY: the arguments are valid for the same reasons as in `export`.
         if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), self.view.as_mut_ptr(), ffi::PyBUF_FULL_RO) }
             != 0
         {
@@ -103,7 +103,7 @@ impl<'py> Slot<'py> {
             return refusal;
         }
         self.held = true;
-        // SAFETY: filled by the call above, which succeeded.
+        // SAFETY: the view was filled by the call above, which succeeded.
         let view = unsafe { self.view.assume_init_ref() };
         // SAFETY: the same view; `C` is one of the orders that the function knows.
         let contiguous = unsafe { ffi::PyBuffer_IsContiguous(view, b'C' as std::ffi::c_char) } != 0;
@@ -116,7 +116,7 @@ impl<'py> Slot<'py> {
         }
     }
 
-    /// Returns the exported bytes.
+    /// Returns the bytes of the export that this slot holds, for reading.
     #[inline]
     fn source<'a>(&self) -> Source<'a> {
         assert!(self.held);
@@ -140,7 +140,7 @@ impl Drop for Slot<'_> {
     }
 }
 
-/// Bytes that are read.
+/// Bytes of a Python object that a call reads and does not change.
 ///
 /// Invariant of this type and of [`Target`]: `start` is not null and is valid for `len` bytes during `'a`, because a
 /// [`Slot`] or a reference that is borrowed for `'a` holds them.
@@ -178,7 +178,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Bytes that are written.
+/// Bytes of a Python object that a call writes, and that it may read as well.
 pub(crate) struct Target<'a> {
     start: *mut u8,
     len: usize,
@@ -187,12 +187,12 @@ pub(crate) struct Target<'a> {
 
 /// The parts of the arguments of one call, which share no byte.
 pub(crate) struct Layout<'a, const N: usize> {
-    /// The bytes that are written before the data.
+    /// The bytes that are written before the data, for example the nonce of a sealed message.
     pub(crate) head: &'a mut [u8],
     pub(crate) data: Data<'a>,
-    /// The bytes that are written after the data.
+    /// The bytes that are written after the data, for example the tag of a sealed message.
     pub(crate) tail: &'a mut [u8],
-    /// The other bytes that are read.
+    /// The other bytes that the call reads, for example the associated data.
     pub(crate) others: [&'a [u8]; N],
 }
 
@@ -228,10 +228,10 @@ impl<'a> Target<'a> {
         unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
     }
 
-    /// Returns the first `need` bytes.
+    /// Returns the first `need` bytes of the target, which may be longer than needed.
     ///
     /// # Errors
-    /// `ValueError` if there are fewer bytes.
+    /// Raises `ValueError` if the target has fewer bytes than `need`.
     #[inline]
     pub(crate) fn first(self, need: usize) -> PyResult<Self> {
         if need > self.len {
@@ -271,7 +271,7 @@ impl<'a> Target<'a> {
     /// Divides a target that contains the data: `len` bytes after `head`.
     ///
     /// # Errors
-    /// `ValueError` if one of `others` overlaps the target.
+    /// Raises `ValueError` if one of `others` overlaps the target, which would change it during the call.
     pub(crate) fn arrange_in_place<const N: usize>(
         self,
         head: usize,
@@ -295,7 +295,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// A copy that is not made yet. It can run detached from the interpreter.
+/// A copy that is not made yet and that can be made while the thread is detached from the interpreter.
 pub(crate) struct Copying<'a> {
     from: *const u8,
     to: *mut u8,

@@ -27,19 +27,19 @@ pub(crate) struct Operation(bulk::Operation);
 
 #[pymethods]
 impl Operation {
-    /// Encrypts sources to targets.
+    /// Creates the operation that encrypts each source file to its target file.
     #[staticmethod]
     fn encrypt(with: &EncryptWith) -> Self {
         Self(bulk::Operation::Encrypt(with.core().clone()))
     }
 
-    /// Decrypts sources to targets.
+    /// Creates the operation that decrypts each source file to its target file.
     #[staticmethod]
     fn decrypt(with: &DecryptWith) -> Self {
         Self(bulk::Operation::Decrypt(with.core().clone()))
     }
 
-    /// Verifies sources. The targets are ignored.
+    /// Creates the operation that verifies each source file and ignores the targets.
     #[staticmethod]
     fn verify(with: &DecryptWith) -> Self {
         Self(bulk::Operation::Verify(with.core().clone()))

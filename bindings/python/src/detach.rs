@@ -1,4 +1,4 @@
-//! Releases the interpreter during work that takes long enough.
+//! Detaches a thread from the interpreter during work that takes longer than detaching and attaching again.
 
 use crate::error::raise;
 use pyo3::prelude::*;

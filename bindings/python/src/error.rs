@@ -1,4 +1,4 @@
-//! Translates the errors of the core to Python exceptions.
+//! Translates the errors of the core crate to the exceptions that Python callers see.
 
 use pyo3::exceptions::{PyOSError, PySystemError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 mod named {
-    //! The classes of `sealane.exceptions`.
+    //! The exception classes of `sealane.exceptions`, which are imported from Python at their first use.
     #![allow(missing_docs, reason = "documented in Python, where they are defined")]
     pyo3::import_exception!(sealane.exceptions, SealaneError);
     pyo3::import_exception!(sealane.exceptions, AuthenticationError);
@@ -20,7 +20,7 @@ mod named {
     pyo3::import_exception!(sealane.exceptions, LimitExceededError);
 }
 
-/// Returns the exception for an error.
+/// Returns the Python exception that stands for an error of the core.
 ///
 /// Both enums are non-exhaustive, so the compiler requires a last arm. It is a `SystemError`: an error that gets there has
 /// no Python class yet.
@@ -146,7 +146,7 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
 
 /// Returns `OSError(errno, strerror, filename)`, which Python converts to `FileNotFoundError` and the other subclasses.
 fn raise_io(path: Option<&Path>, source: io::Error) -> PyErr {
-    // The exception of a Python file object is raised unchanged.
+    // The exception that a method of a Python file object raised is raised again, unchanged.
     if source.get_ref().is_some_and(|inner| inner.is::<PyErr>()) {
         return source.into();
     }

@@ -72,17 +72,17 @@ pub(crate) fn verify_path(
 pub(crate) struct FileInfo {
     /// Name of the format: "age", "chunked", "tink-4kb" or "tink-1mb".
     format: &'static str,
-    /// Whether the file is text (an armored age file).
+    /// Whether the file is text, that is, an age file in PEM armor.
     armor: bool,
     /// The types of the recipients of an age file, in their order, for example "X25519" or "scrypt".
     recipients: Vec<String>,
-    /// Size of the file in bytes.
+    /// Size of the encrypted file in bytes, with its header and tags.
     file_len: u64,
-    /// Number of plaintext bytes, if the file is complete.
+    /// Number of plaintext bytes in the file, if the file is complete and unchanged.
     plaintext_len: u64,
-    /// Number of chunks.
+    /// Number of chunks that the plaintext is divided into.
     chunks: u64,
-    /// Number of plaintext bytes in a full chunk.
+    /// Number of plaintext bytes in each chunk except the last, which may be shorter.
     chunk_len: u64,
 }
 
@@ -162,7 +162,7 @@ impl Reader {
         self.fill(py, offset, slot.write(into)?.bytes())
     }
 
-    /// Number of plaintext bytes.
+    /// Number of plaintext bytes in the whole file.
     #[getter]
     fn size(&self) -> u64 {
         self.core.size()
@@ -189,7 +189,7 @@ impl Reader {
     }
 }
 
-/// Encrypts pieces of plaintext to a file.
+/// Encrypts pieces of plaintext, of any length, to one new file.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Writer(Mutex<Option<Box<NewFile>>>);
 
@@ -266,7 +266,7 @@ impl Decryptor {
         Ok(Self { decryptor: Mutex::new(Some(decryptor)), path })
     }
 
-    /// Decrypts a piece and returns its length.
+    /// Decrypts a piece of the encrypted file and returns the length of the piece in bytes.
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         let piece = slot.read(piece)?.bytes();
@@ -282,7 +282,7 @@ impl Decryptor {
             .map_err(|e| raise_named(&self.path, e))
     }
 
-    /// Discards the plaintext: there is no file at a path.
+    /// Discards the plaintext that was written so far, so that no file appears at a path.
     fn discard(&self, py: Python<'_>) {
         py.detach(|| drop(take(&self.decryptor)));
     }
@@ -322,13 +322,13 @@ impl Output {
         py.detach(|| output.finish(durability(durable))).map_err(raise)
     }
 
-    /// Discards the file: there is none at the path.
+    /// Discards all that was written so far, so that no file appears at the path.
     fn discard(&self, py: Python<'_>) {
         py.detach(|| drop(take(&self.output)));
     }
 }
 
-/// Pushes to a file that is being written.
+/// Pushes a piece to a file that is being written, and drops the file if that fails.
 ///
 /// A failed push may have written a part. So the file is dropped: going on would seal other bytes under the same nonce.
 fn pushed<T>(

@@ -11,7 +11,7 @@ use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format};
 
 /// The keys and the format of files to encrypt: exactly one of ``key``, ``recipients`` and ``passphrase``.
 ///
-/// Its ``repr`` shows no secret, and it cannot be pickled.
+/// Its ``repr`` shows no secret, and it cannot be pickled, because a pickle would contain the secret.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct EncryptWith(file::EncryptWith);
 
@@ -54,7 +54,7 @@ impl EncryptWith {
 
 /// The keys and the format of files to decrypt: exactly one of ``key``, ``identities`` and ``passphrase``.
 ///
-/// Its ``repr`` shows no secret, and it cannot be pickled.
+/// Its ``repr`` shows no secret, and it cannot be pickled, because a pickle would contain the secret.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct DecryptWith(file::DecryptWith);
 
@@ -96,7 +96,7 @@ impl DecryptWith {
     }
 }
 
-/// Converts a key from ``sealane.keys`` or its bytes.
+/// Converts a key object from ``sealane.keys``, or the bytes of a key, to a key for files.
 fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
     match key.cast::<TinkKeyset>() {
         Ok(keyset) => Ok(keyset.get().keyset().clone().into()),
@@ -108,7 +108,7 @@ pub(crate) fn named(format: Option<&str>) -> PyResult<Option<Format>> {
     format.map(|name| name.parse().map_err(raise_name)).transpose()
 }
 
-/// Converts a base-2 logarithm of scrypt's N.
+/// Converts the base-2 logarithm of scrypt's parameter N, which an age file calls the work factor.
 fn work_factor(log_n: &Bound<'_, PyAny>) -> PyResult<u8> {
     let out_of_range = || PyValueError::new_err("max_work_factor must be 1 to 30: it is a base-2 logarithm");
     let log_n: i64 = log_n.extract().map_err(|error: PyErr| {

@@ -16,7 +16,7 @@ use sealane::hybrid::rsa::{self, Parts};
 use sealane::hybrid::{self, Opener, Options, Sealer};
 use sealane::keys::{self, SecretKey};
 
-/// Shadows each buffer argument by its bytes.
+/// Shadows the variable of each buffer argument by the bytes that the argument exports.
 macro_rules! read {
     ($py:expr; $($argument:ident),*) => {
         $(
@@ -221,7 +221,7 @@ fn suite_named(suite: Option<&str>) -> PyResult<Option<hpke::Aead>> {
     suite.map(|name| named("suite", name, &SUITES)).transpose()
 }
 
-/// Returns the value of a name in a table.
+/// Returns the value that belongs to a name in a table of the allowed names.
 fn named<T: Copy>(what: &str, name: &str, table: &[(&'static str, T)]) -> PyResult<T> {
     let found = table.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
     found.ok_or_else(|| unknown(what, name, table.iter().map(|(known, _)| *known)))
@@ -244,7 +244,7 @@ fn ecies_config(
     })
 }
 
-/// Returns new bytes that `work` writes, detached from the interpreter.
+/// Returns a new `bytes` object that `work` fills while the thread is detached from the interpreter.
 fn fill<'py>(
     py: Python<'py>,
     len: usize,
@@ -301,7 +301,7 @@ fn hex_or_bytes<K>(
     from_bytes(curve, bytes.bytes()).map_err(raise)
 }
 
-/// Returns the pre-shared key and its identifier.
+/// Returns the pre-shared key of HPKE and its identifier, if the caller gave one.
 fn pre_shared<'a, 'py>(
     secret_slot: &'a mut Slot<'py>,
     secret: Option<&'a Bound<'py, PyAny>>,

@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use sealane::Error;
 
-/// Converts a number of bytes.
+/// Converts a Python integer that is a number of bytes or a position.
 ///
 /// # Errors
 /// `TypeError` unless it is an integer, `ValueError` if it is negative, `LimitExceededError` from 2^64 on.
@@ -19,17 +19,17 @@ pub(crate) fn byte_count(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     })
 }
 
-/// Converts the length of an object in memory.
+/// Converts a Python integer that is the length in bytes of an object in memory.
 ///
 /// # Errors
-/// As [`byte_count`]; `LimitExceededError` if the address space is smaller.
+/// Raises what [`byte_count`] raises, and `LimitExceededError` if the value exceeds the address space.
 pub(crate) fn memory_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let fits = |n: u64| usize::try_from(n).ok().filter(|&n| isize::try_from(n).is_ok());
     fits(byte_count(value)?)
         .ok_or_else(|| raise(Error::LimitExceeded("the length exceeds the address space of this machine")))
 }
 
-/// Converts the length of the used part of a buffer.
+/// Converts a Python integer that is the length in bytes of the used part of a buffer.
 ///
 /// A number that exceeds the address space becomes the largest one, which is too long for every buffer.
 ///
@@ -54,10 +54,10 @@ pub(crate) fn block_index(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     })
 }
 
-/// Converts a ChaCha20 block counter.
+/// Converts a Python integer that is the block counter of ChaCha20, which has 32 bits.
 ///
 /// # Errors
-/// As [`byte_count`], but `LimitExceededError` from 2^32 on.
+/// Raises what [`byte_count`] raises, and `LimitExceededError` if the value is 2^32 or more.
 pub(crate) fn block_counter(value: &Bound<'_, PyAny>) -> PyResult<u32> {
     value.extract::<u32>().map_err(|error| match value.lt(0) {
         Ok(true) => PyValueError::new_err("a counter must not be negative"),

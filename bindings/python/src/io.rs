@@ -21,7 +21,7 @@ pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     }
 }
 
-/// An encrypted file that is read at any position.
+/// An encrypted file, at a path or in a Python object, that is read at any position.
 pub(crate) enum FileSource {
     Path(PathBuf, File),
     /// The lock keeps a seek and its read together. Threads wait for it only while they are detached.
@@ -121,7 +121,7 @@ impl Write for PyFile {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         self.call(|file| {
             let written = file.call_method1("write", (PyBytes::new(file.py(), from),))?;
-            // Many file-like objects take all bytes and return None.
+            // Many file-like objects take all bytes and return None, although `io.RawIOBase` returns their number.
             let n = if written.is_none() { from.len() } else { written.extract()? };
             if n > from.len() {
                 let text = "write() of the file object returned more than the number of bytes it was given";
@@ -139,12 +139,12 @@ impl Write for PyFile {
     }
 }
 
-/// The destination of plaintext.
+/// The destination of plaintext, which may be a file, a Python object or none.
 pub(crate) enum FileSink {
-    /// A path, where the file appears at the end.
+    /// A path, at which the new file appears when all of it is written and verified.
     Path(OutputFile),
     Object(PyFile),
-    /// No destination: the plaintext is verified only.
+    /// No destination, because the file is only verified and the plaintext is discarded.
     Discard,
 }
 

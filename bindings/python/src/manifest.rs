@@ -1,4 +1,4 @@
-//! The manifest of a bulk job, for `sealane/_bulk`.
+//! The manifest of a bulk job, which `sealane/_bulk` uses to skip the files that are finished.
 
 use crate::error::raise_about;
 use pyo3::exceptions::PyValueError;
@@ -38,10 +38,10 @@ impl Manifest {
     /// before the source is read: a source that changes before ``add`` does not count as finished.
     fn finished(&self, py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<bool> {
         self.with(py, |open| {
-            // Taken first, so that a later change is noticed.
+            // The fingerprint is taken before the source is read, so that a later change is noticed.
             let before = FileFingerprint::of(&source);
             let finished = open.core.finished(&source, &target);
-            // A missing source is an error when it is read.
+            // A missing source is no error here, because it is reported when the source is read.
             if let (false, Ok(before)) = (finished, before) {
                 open.before.insert(source, before);
             }
@@ -49,17 +49,17 @@ impl Manifest {
         })
     }
 
-    /// Adds ``target`` as finished.
+    /// Adds ``target`` to the list of the files that are finished.
     fn add(&self, py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<()> {
         self.with(py, |open| {
-            // Not removed: the source may have another target.
+            // The fingerprint is not removed from the map, because the source may have another target.
             let known = open.before.get(&source).copied();
             let before = known.map_or_else(|| FileFingerprint::of(&source), Ok)?;
             open.core.add(&source, before, &target)
         })
     }
 
-    /// Waits until the manifest is on the disk.
+    /// Waits until all entries of the manifest are written to the disk.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |open| open.core.sync())
     }

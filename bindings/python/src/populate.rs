@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Size in bytes of a huge page.
+/// Size in bytes of a huge page, which is 2 MiB.
 const HUGE_PAGE: usize = 2 << 20;
 /// Length in bytes from which on huge pages are worth requesting.
 const HUGE_PAGES_LEN: usize = 4 << 20;
@@ -18,9 +18,9 @@ const THREAD_LEN: usize = 16 << 20;
 /// Advice to the operating system about a range of memory. Neither changes a byte.
 #[derive(Clone, Copy)]
 pub(crate) enum Advice {
-    /// Use huge pages.
+    /// Use huge pages for the range, where the system has them.
     HugePages,
-    /// Create the pages now.
+    /// Create the pages of the range now instead of at the first write to each page.
     Populate,
 }
 

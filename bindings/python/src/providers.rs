@@ -30,11 +30,11 @@ pub(crate) struct ProviderInfo {
     provider: &'static str,
     /// Name of the variant (the code for an instruction set); empty if the provider does not have the algorithm.
     variant: &'static str,
-    /// Whether the pair works on this machine.
+    /// Whether the provider has the algorithm and can compute it on this machine.
     available: bool,
     /// The reason why the pair is not available; empty if it is.
     reason: String,
-    /// Whether ``Aead`` uses the provider by default.
+    /// Whether ``Aead`` uses the provider for this algorithm if the caller names none.
     chosen: bool,
 }
 

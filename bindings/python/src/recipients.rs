@@ -1,4 +1,4 @@
-//! Lists of recipients and identities.
+//! Converts the lists of recipients and identities that Python callers pass.
 
 use crate::error::{raise, raise_about_key};
 use crate::keys::{Key, PublicKey};
@@ -119,7 +119,7 @@ fn wrong_kind(what: &str, kind: &str) -> PyErr {
     ))
 }
 
-/// Whether it is an `os.PathLike`.
+/// Returns whether the object is a path, that is, an `os.PathLike`.
 fn is_path(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.get_type().hasattr("__fspath__")
 }

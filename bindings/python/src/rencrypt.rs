@@ -1,4 +1,4 @@
-//! The messages of `sealane.compat.rencrypt.REncrypt`.
+//! The messages of `sealane.compat.rencrypt.REncrypt`, in the format of the package REncrypt.
 //!
 //! A message is `ciphertext || tag || nonce`. Its associated data is `aad || u64_le(block_index)`.
 
@@ -171,7 +171,7 @@ impl REncrypt {
         })
     }
 
-    /// Overwrites ``arr`` with zeros. Raises TypeError if it is read-only.
+    /// Overwrites ``arr`` with zeros, and raises TypeError if it is read-only.
     #[staticmethod]
     fn zeroize(arr: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = arr.py();

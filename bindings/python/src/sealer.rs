@@ -212,13 +212,13 @@ macro_rules! aead_methods {
                 self.core.variant()
             }
 
-            /// Length of a nonce in bytes.
+            /// Length in bytes of a nonce of this algorithm.
             #[getter]
             fn nonce_len(&self) -> usize {
                 self.core.nonce_len()
             }
 
-            /// Length of a tag in bytes.
+            /// Length in bytes of a tag of this algorithm.
             #[getter]
             fn tag_len(&self) -> usize {
                 self.core.tag_len()
@@ -230,7 +230,7 @@ macro_rules! aead_methods {
                 self.core.overhead()
             }
 
-            /// Largest length of a plaintext in bytes.
+            /// Largest length in bytes of the plaintext of one message; a longer one raises LimitExceededError.
             #[getter]
             fn max_plaintext_len(&self) -> u64 {
                 self.core.max_plaintext_len()
@@ -246,20 +246,20 @@ pub(crate) use aead_methods;
 
 /// An AEAD of the core that generates nonces.
 pub(crate) trait Sealer: Sync {
-    /// Returns the length of a nonce in bytes.
+    /// Returns the length in bytes of a nonce, which is the beginning of a sealed message.
     fn nonce_len(&self) -> usize;
-    /// Returns the length of a tag in bytes.
+    /// Returns the length in bytes of a tag, which is the end of a sealed message.
     fn tag_len(&self) -> usize;
     /// Encrypts under a fresh nonce, and writes the nonce to `nonce` and the tag to `tag`.
     fn seal_parts(&self, nonce: &mut [u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error>;
     /// Encrypts under the nonce of the caller, and writes the tag to `tag`.
     fn encrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error>;
-    /// Decrypts if `tag` is authentic.
+    /// Decrypts the data if `tag` is authentic, and fails otherwise.
     fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error>;
 
     // The same for whole messages. `out` has the length of the result.
 
-    /// Seals to `nonce || ciphertext || tag`.
+    /// Encrypts `plaintext` under a random nonce and writes `nonce || ciphertext || tag` to `out`.
     #[inline]
     fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<(), Error> {
         let (nonce, body) = out.split_at_mut(self.nonce_len());
@@ -272,7 +272,7 @@ pub(crate) trait Sealer: Sync {
         let (nonce, body) = sealed.split_at_checked(self.nonce_len()).ok_or(Error::Authentication)?;
         self.decrypt_into(nonce, body, aad, out)
     }
-    /// Encrypts to `ciphertext || tag`.
+    /// Encrypts `data` under the nonce of the caller and writes `ciphertext || tag` to `out`.
     #[inline]
     fn encrypt_into(&self, nonce: &[u8], data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = out.split_at_mut(data.len());
@@ -361,7 +361,7 @@ sealers! {
 
 // ---- sealed messages: nonce || ciphertext || tag ----------------------------------------------------------
 
-/// Seals `plaintext` into new `bytes`.
+/// Seals `plaintext` and returns the sealed message as a new `bytes` object.
 #[inline]
 pub(crate) fn seal<'py>(
     core: &impl Sealer,
@@ -376,7 +376,7 @@ pub(crate) fn seal<'py>(
     })
 }
 
-/// Opens `sealed` into new `bytes`.
+/// Verifies and decrypts `sealed` and returns the plaintext as a new `bytes` object.
 #[inline]
 pub(crate) fn open<'py>(
     core: &impl Sealer,

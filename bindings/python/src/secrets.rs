@@ -33,7 +33,7 @@ pub(crate) fn text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<Zeroizing<St
     }
 }
 
-/// Returns the passphrase of an optional argument.
+/// Returns the passphrase that an optional argument holds, or `None` without the argument.
 pub(crate) fn passphrase(text: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Zeroizing<String>>> {
     text.map(|text| self::text("a passphrase", text)).transpose()
 }

@@ -20,7 +20,7 @@ def opened(path: Path, **how: Any) -> bytes:
 
 
 class Here(concurrent.futures.Executor):
-    """Runs each call at once, on the calling thread."""
+    """An executor that runs each call at once, on the calling thread."""
 
     def submit(self, work: Any, /, *given: Any, **named: Any) -> concurrent.futures.Future[Any]:
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()

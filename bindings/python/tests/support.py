@@ -1,4 +1,4 @@
-"""Constants and functions that several test files use."""
+"""Constants and functions that several of the test files in this folder use."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def pattern(length: int) -> bytes:
 
 
 def aead(algorithm: str = "aes-256-gcm", provider: str | None = None) -> sealane.Aead:
-    """Returns an Aead with a fixed key."""
+    """Returns an Aead with a fixed key, so that results can be compared."""
     lengths = {row.name: row.key_len for row in sealane.algorithms()}
     return sealane.Aead(algorithm, pattern(lengths[algorithm]), provider)
 

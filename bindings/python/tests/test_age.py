@@ -33,7 +33,7 @@ SSH = ROOT / "crates" / "sealane" / "tests" / "it" / "age"
 
 
 def ways_out(tmp_path: Path, file: bytes) -> list[Callable[..., bytes]]:
-    """The functions that decrypt."""
+    """Each of the functions that decrypt a whole file, for tests that apply to all."""
     path, out = tmp_path / "sealed", tmp_path / "out"
     path.write_bytes(file)
 

@@ -1,4 +1,4 @@
-"""Bulk calls on whole folders."""
+"""Tests of the bulk calls that process whole folders."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_short_reads_and_writes() -> None:
 
 
 class Silent:
-    """Writes everything and returns None."""
+    """A file object that writes everything and returns None instead of a number."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -404,7 +404,7 @@ def test_replaces_an_existing_target_atomically(tmp_path: Path, plain: Path, sou
 
 
 class Refuses:
-    """A file object that fails after some bytes."""
+    """A file object that raises an error after a given number of bytes."""
 
     def __init__(self, after: int) -> None:
         self.left = after

@@ -256,7 +256,7 @@ def test_put_and_get(fs: SealaneFileSystem, folder: str, tmp_path: pathlib.Path,
 
 
 def damaged(sealed: bytes) -> dict[str, bytes]:
-    """Returns damaged versions of a file."""
+    """Returns versions of an encrypted file, each of which is damaged in another way."""
     flipped = bytearray(sealed)
     flipped[CHUNK // 2] ^= 1
     return {

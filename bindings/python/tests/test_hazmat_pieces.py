@@ -71,7 +71,7 @@ def test_poly1305() -> None:
 
 
 def test_one_time_keys_of_chacha20() -> None:
-    """RFC 8439, section 2.6.2."""
+    """The key and the nonce are those of RFC 8439, section 2.6.2."""
     key, nonce = bytes(range(0x80, 0xA0)), bytes.fromhex("000000000001020304050607")
     once = ChaCha20(key, nonce).xor_at(0, bytes(32))
     assert once.hex() == "8ad5a08b905f81cc815040274ab29471a833b637e3fd0da508dbb8e2fdd1a646"

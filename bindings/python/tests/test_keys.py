@@ -51,7 +51,7 @@ def test_symmetric_keys_round_trip(tmp_path: Path, kind: str, length: int) -> No
     key.save(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert bytes(sealane.keys.load(str(path))) == bytes(key)
-    # The format of RFC 7517.
+    # JSON Web Keys have the format of RFC 7517.
     jwk = json.loads(path.read_text())
     assert jwk["kty"] == "oct"
     assert base64.urlsafe_b64decode(jwk["k"] + "==") == bytes(key)
@@ -127,7 +127,7 @@ def test_files_and_texts(tmp_path: Path, kind: str) -> None:
     with pytest.raises(FileExistsError) as caught:
         sealane.keys.generate("aes-128").save(path)
     assert caught.value.filename == str(path)
-    # The permissions of a replaced file are not kept.
+    # The permissions of a replaced file are not kept, so that the key stays private.
     path.chmod(0o644)
     key.save(path, overwrite=True)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

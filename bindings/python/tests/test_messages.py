@@ -1,4 +1,4 @@
-"""`sealane.Aead`: results, rejected arguments, and secrecy of the key."""
+"""Tests of `sealane.Aead`: its results, the rejected arguments, and the secrecy of the key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sealane.open`: file objects of encrypted files."""
+"""Tests of `sealane.open` and of the file objects that it returns."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_a_file_object_that_was_not_finished_is_truncated() -> None:
 
 
 class Full(io.RawIOBase):
-    """Takes one piece and then blocks."""
+    """A file object that takes one piece and then blocks in the next call."""
 
     taken = 0
 

@@ -1,4 +1,4 @@
-"""The installed package: names, types and the program."""
+"""Tests of the installed package: its public names, its types and its program."""
 
 from __future__ import annotations
 

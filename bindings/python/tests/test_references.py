@@ -14,7 +14,7 @@ from sealane import KeyNotFoundError, keys
 
 
 class Ring(keyring.backend.KeyringBackend):
-    """A keyring in memory."""
+    """A keyring in memory, which replaces the keyring of the operating system in tests."""
 
     priority = 1
 

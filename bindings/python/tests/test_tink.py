@@ -1,4 +1,4 @@
-"""Tink AES-GCM-HKDF streaming: keysets, keys and files."""
+"""Tests of the formats of Tink's AES-GCM-HKDF streaming: keysets, keys and files."""
 
 from __future__ import annotations
 

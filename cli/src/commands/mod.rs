@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands of the program, each of which has a file of its own.
 //!
 //! To add a command, write `commands/NAME.rs` with its arguments and an implementation of [`Run`], and list it here:
 //! as a module, and in the table below.

@@ -17,9 +17,9 @@ type ToFile<W> = fn(File, &Path, &Path, &W, Options<'_>) -> Result<(), Error>;
 
 /// The functions that process one file with an `EncryptWith` or a `DecryptWith`.
 pub(super) struct Functions<W> {
-    /// Writes a file that appears complete or not at all.
+    /// Encrypts or decrypts a source to a file that appears complete or not at all.
     pub(super) to_file: ToFile<W>,
-    /// Writes standard output and returns it.
+    /// Encrypts or decrypts a source to standard output and returns that.
     pub(super) to_stdout: fn(&Source, &W, &mut Bar) -> Result<File, Failure>,
 }
 

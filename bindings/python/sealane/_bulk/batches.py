@@ -41,7 +41,7 @@ Failures: TypeAlias = dict[int, Exception]
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """The description of a bulk call."""
+    """The description of a bulk call, as it is sent to the workers."""
 
     call: str
     """Identifier of the call."""
@@ -136,7 +136,7 @@ def prepare(task: Task, manifest: str | None, finished: str | None) -> Exception
 
 
 def run(task: Task, files: Files) -> Failures:
-    """Processes one batch."""
+    """Processes the files of one batch and returns the errors of those that failed."""
     try:
         operation = operation_of(task)
     except Exception as missing:

@@ -1,4 +1,4 @@
-"""One bulk call: its files, its key and its report."""
+"""One bulk call: its files, its key, the progress and the report that it returns."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Call:
 
 
 class _Tally:
-    """The results so far, on the calling thread."""
+    """The results of a bulk call so far, which only the calling thread changes."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class _Tally:
         self._passed = self._total - sum(pair.size for pair in self._todo)
 
     def make(self, folders: Iterable[str]) -> None:
-        """Creates folders, empty ones too."""
+        """Creates the folders of the targets, including those that stay empty."""
         for folder in folders:
             try:
                 os.makedirs(folder, exist_ok=True)
@@ -157,7 +157,7 @@ class _Tally:
             yield pair
 
     def note(self, batch: Batch, failures: Failures) -> None:
-        """Records the result of a batch."""
+        """Records the results of the files of one finished batch."""
         for index, pair in enumerate(batch):
             self._passed += pair.size
             if (error := failures.get(index)) is not None:
@@ -178,7 +178,7 @@ class _Tally:
                 raise
 
     def tell(self) -> None:
-        """Reports progress."""
+        """Reports the progress so far to the function that the caller passed."""
         self._reported = self._passed
         if self._progress is not None:
             self._progress(self._passed, self._total)

@@ -114,7 +114,7 @@ def work(
                 files = [(_absolute(here, pair.source), _absolute(here, pair.target)) for pair in batch]
                 future = executor.submit(run, task, files)
             except (RuntimeError, OSError) as error:
-                # A pool that is broken or was shut down.
+                # An executor raises this if its pool is broken or was shut down.
                 note(batch, _lost(error, batch))
                 tell()
             else:

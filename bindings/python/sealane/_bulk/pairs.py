@@ -25,7 +25,7 @@ class Pair(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The files of a call."""
+    """The files of a bulk call: pairs of a source and a target, and the folders to create."""
 
     pairs: list[Pair]
     folders: list[str]
@@ -78,7 +78,7 @@ def tree(src: str, dst: str | None, suffix: str, remove_suffix: bool, manifest: 
 
 
 def name_of(place: Path) -> str:
-    """Raises TypeError for a file object and for bytes."""
+    """Raises TypeError for a file object and for bytes, because only paths are allowed."""
     if (path := path_of(place)) is None:
         raise TypeError(f"a path is needed, not {type(place).__name__}")
     return path

@@ -1,4 +1,4 @@
-"""The report of a bulk call."""
+"""The report that a bulk call returns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class BulkReport:
-    """The result of a bulk call."""
+    """The result of a bulk call, which lists the files that failed with their errors."""
 
     done: int
     """Number of files processed by this call."""

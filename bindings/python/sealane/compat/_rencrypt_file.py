@@ -81,7 +81,7 @@ def check_length(found: int, plaintext_len: int | None) -> None:
 
 
 def fill(file: IO[bytes], buffer: bytearray, need: int) -> None:
-    """Reads ``need`` bytes to the start of ``buffer``."""
+    """Reads ``need`` bytes from the file to the start of ``buffer``."""
     done = 0
     with memoryview(buffer) as view:
         while done < need:

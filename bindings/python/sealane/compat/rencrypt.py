@@ -52,11 +52,11 @@ class Cipher(enum.Enum):
     ChaCha20Poly1305 = "chacha20-poly1305"
 
     def key_len(self) -> int:
-        """Returns the length of a key in bytes."""
+        """Returns the length in bytes of a key of this algorithm."""
         return next(row.key_len for row in algorithms() if row.name == self.value)
 
     def max_plaintext_len(self) -> int:
-        """Returns the largest length of a plaintext in bytes."""
+        """Returns the largest length in bytes that the plaintext of a message may have."""
         return next(row.max_plaintext_len for row in algorithms() if row.name == self.value)
 
     def generate_key(self) -> bytearray:
@@ -65,14 +65,14 @@ class Cipher(enum.Enum):
 
 
 class REncrypt(_native.REncrypt):
-    """Encryption of messages and files with one key.
+    """Encryption of messages and files with one key, as the package rencrypt does it.
 
     Threads may share an object, and it works after ``os.fork()``.
 
     Parameters
     ----------
     cipher : Cipher
-        The algorithm of messages.
+        The algorithm that encrypts and decrypts messages.
     key : bytes-like or sealane.keys.Key
         A random key of 32 bytes, never a password. It is copied and not wiped.
 

@@ -41,7 +41,7 @@ def create_dataset_key(
     kind : str
         The kind of key: "aes-256" or "aes-128".
     storage_options : dict, optional
-        Options of the fsspec filesystem for ``url``.
+        Options that are passed to the fsspec filesystem that opens ``url``.
 
     Raises
     ------
@@ -82,19 +82,19 @@ def rewrap_dataset_key(
     The data files are not touched.
 
     .. warning::
-        A former recipient may have saved the key. To exclude somebody from data, encrypt the data under a new
+        A former recipient may have saved the key. To exclude a person from data, encrypt the data under a new
         dataset key.
 
     Parameters
     ----------
     url : str
-        The URL of the dataset key.
+        The URL of the file that contains the dataset key.
     identity : str
         A reference to an identity that can decrypt it now, for example ``"file:alice.key"``.
     recipients : list of str or sealane.keys.PublicKey
         The public keys that can decrypt it from now on.
     storage_options : dict, optional
-        Options of the fsspec filesystem for ``url``.
+        Options that are passed to the fsspec filesystem that opens ``url``.
 
     Raises
     ------

@@ -40,7 +40,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         The protocol of the other filesystem, for example ``"s3"``. A chained URL (``sealane::s3://…``) sets
         it, and ``target_options`` as well.
     target_options : dict, optional
-        Options of the other filesystem.
+        Options that are passed to the constructor of the other filesystem.
     fs : fsspec.AbstractFileSystem
         The other filesystem itself, in place of ``target_protocol``.
     key : str
@@ -111,13 +111,13 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
     # Listings and properties
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
-        """Lists a folder. Sizes are those of the plaintext."""
+        """Lists the files of a folder, with the sizes of their plaintexts in bytes."""
         found = self.fs.ls(self._strip_protocol(path), detail=True, **kwargs)
         entries = [_plain(entry) for entry in found if not self._is_key(entry["name"])]
         return entries if detail else sorted(entry["name"] for entry in entries)
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
-        """Returns the properties of a file.
+        """Returns the properties of a file, with the size of its plaintext in bytes.
 
         ``size`` is the size of the plaintext if the file is complete and encrypted; it is not verified.
         ``sealed_size`` is the size on the other filesystem.
@@ -132,30 +132,30 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         detail: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """Lists all files below a folder."""
+        """Lists all files below a folder and its subfolders."""
         path = self._strip_protocol(path)
         found = self.fs.find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True, **kwargs)
         entries = {name: _plain(entry) for name, entry in found.items() if not self._is_key(name)}
         return entries if detail else sorted(entries)
 
     def exists(self, path: str, **kwargs: Any) -> bool:
-        """Returns whether the path exists."""
+        """Returns whether a file or a folder exists at the path."""
         return bool(self.fs.exists(self._strip_protocol(path), **kwargs))
 
     def isdir(self, path: str) -> bool:
-        """Returns whether the path is a folder."""
+        """Returns whether the path exists and is a folder."""
         return bool(self.fs.isdir(self._strip_protocol(path)))
 
     def isfile(self, path: str) -> bool:
-        """Returns whether the path is a file."""
+        """Returns whether the path exists and is a file."""
         return bool(self.fs.isfile(self._strip_protocol(path)))
 
     def created(self, path: str) -> Any:
-        """Returns the time when the file was created."""
+        """Returns the time when the encrypted file was created, as the other filesystem reports it."""
         return self.fs.created(self._strip_protocol(path))
 
     def modified(self, path: str) -> Any:
-        """Returns the time when the file was last written."""
+        """Returns the time when the encrypted file was last written, as the other filesystem reports it."""
         return self.fs.modified(self._strip_protocol(path))
 
     def ukey(self, path: str) -> str:
@@ -167,7 +167,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return self.fs.checksum(self._strip_protocol(path))
 
     def invalidate_cache(self, path: str | None = None) -> None:
-        """Drops cached listings."""
+        """Drops the cached listings of folders, so that the next call asks again."""
         self.fs.invalidate_cache(None if path is None else self._strip_protocol(path))
         super().invalidate_cache(path)
 
@@ -209,7 +209,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         on_error: str = "return",
         **kwargs: Any,
     ) -> list[Any]:
-        """Returns ranges of the plaintext of files.
+        """Returns one range of the plaintext of each of several files.
 
         The ranges and the headers of their files are fetched together, and ranges that are close to each
         other are merged. With ``on_error="return"``, a range that fails becomes its exception; with "raise",
@@ -328,12 +328,12 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
     # Writing
 
     def pipe_file(self, path: str, value: Any, mode: str = "overwrite", **kwargs: Any) -> None:
-        """Writes a file."""
+        """Encrypts ``value`` and writes it to the file with this path."""
         with self.open(path, "xb" if mode == "create" else "wb", **kwargs) as file:
             file.write(value)
 
     def touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:
-        """Writes an empty file."""
+        """Writes an encrypted file with an empty plaintext."""
         if not truncate and self.exists(path):
             raise NotImplementedError("changing the time of a file without writing it is not supported")
         self.pipe_file(path, b"", **kwargs)
@@ -387,7 +387,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
     def mv(
         self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any
     ) -> None:
-        """Moves files."""
+        """Moves files to other names in the same filesystem."""
         if self.keys.per_file or self.keys.dataset_key is not None or not isinstance(path1, str):
             super().mv(path1, path2, recursive=recursive, maxdepth=maxdepth, **kwargs)
             return
@@ -395,7 +395,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         self.fs.mv(path1, path2, recursive=recursive, maxdepth=maxdepth, **kwargs)
 
     def rm_file(self, path: str) -> None:
-        """Removes a file."""
+        """Removes one encrypted file from the other filesystem."""
         path = self._strip_protocol(path)
         self._refuse_dataset_key(path)
         self.fs.rm_file(path)
@@ -417,15 +417,15 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
                 self.fs.rm_file(one)
 
     def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
-        """Creates a folder."""
+        """Creates a folder in the other filesystem."""
         self.fs.mkdir(self._strip_protocol(path), create_parents=create_parents, **kwargs)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
-        """Creates a folder and its parents."""
+        """Creates a folder and its missing parents in the other filesystem."""
         self.fs.makedirs(self._strip_protocol(path), exist_ok=exist_ok)
 
     def rmdir(self, path: str) -> None:
-        """Removes an empty folder."""
+        """Removes an empty folder from the other filesystem."""
         self.fs.rmdir(self._strip_protocol(path))
 
     # The dataset key, if it is inside the dataset

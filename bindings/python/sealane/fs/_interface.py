@@ -11,7 +11,7 @@ from sealane.fs._keys import Keys
 
 
 class Filesystem(Protocol):
-    """A filesystem of encrypted files over another filesystem ``fs``."""
+    """A filesystem of encrypted files, which are stored in another filesystem ``fs``."""
 
     fs: Any
     keys: Keys

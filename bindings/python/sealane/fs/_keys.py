@@ -27,7 +27,7 @@ class Keys:
     identity : str, optional
         A reference to the identity that decrypts the dataset key; with ``"age:PATH"`` only.
     context : str
-        The context of every file.
+        The context that every file of the filesystem is bound to.
     """
 
     def __init__(self, target: Any, key: str | None, identity: str | None, context: str) -> None:

@@ -38,7 +38,7 @@ def open_for_reading(
     cache_options: dict[str, Any] | None = None,
     **options: Any,
 ) -> LocalFile | RemoteFile:
-    """Opens a file and verifies its header and its end."""
+    """Opens an encrypted file and verifies its header and its end before the first read."""
     decryption = fs.keys.decryption(path)
     if fs.local:
         return LocalFile(fs, path, decryption)
@@ -93,7 +93,7 @@ def _reopen(fs: Filesystem, path: str, position: int) -> Any:
 
 
 class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
-    """An encrypted file that is fetched in ranges.
+    """An encrypted file on another filesystem, which is fetched in ranges of bytes.
 
     Opening it fetches and verifies the header and the end of the file together, so the size is verified.
     Later requests fetch whole chunks, and the read-ahead ends at the end of a chunk.
@@ -131,7 +131,7 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class _Opened:
-    """A file whose header and end are verified."""
+    """An encrypted file whose header and end are verified, so that ranges of it can be read."""
 
     ranges: Ranges
     size: int

@@ -38,7 +38,7 @@ def open_for_writing(
     autocommit: bool,
     **options: Any,
 ) -> WrittenFile:
-    """Opens a new file; with ``exclusive``, it must not exist."""
+    """Opens a new file for writing; with ``exclusive``, no file may exist under its name."""
     encryption = fs.keys.encryption(path)
     upload = None
     if fs.local:
@@ -55,7 +55,7 @@ def make_parents(path: str) -> None:
 
 
 class WrittenFile(WritableFile):
-    """An encrypted file that is being written.
+    """An encrypted file that is being written and that appears when it is complete.
 
     It appears under its name when it is closed, or when its transaction ends. A file that is closed while an
     exception propagates is discarded, and ``close`` raises that exception: the context managers of fsspec and
@@ -123,7 +123,7 @@ class WrittenFile(WritableFile):
                 super().close()
 
     def commit(self) -> None:
-        """Gives the file its name."""
+        """Gives the completed file its name, under which it can then be read."""
         with self._lock:
             if self._encrypted.closed:
                 raise ValueError(f"{self.path}: the file is already committed, or was lost by a failure")
@@ -167,7 +167,7 @@ class Upload:
         self._spilled: IO[bytes] | None = None
 
     def write(self, data: bytes) -> int:
-        """Takes all of ``data`` and returns its length."""
+        """Takes all of ``data`` and returns its length in bytes."""
         if self._spilled is None and len(self._buffer) + len(data) <= self._max_buffered:
             self._buffer += data
         else:
@@ -194,7 +194,7 @@ class Upload:
         self._spilled = None
 
     def discard(self) -> None:
-        """Removes what is not committed."""
+        """Removes the encrypted data that is written but not committed."""
         spilled, self._spilled = self._spilled, None
         self._buffer = bytearray()
         if spilled is None:

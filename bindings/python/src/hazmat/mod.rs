@@ -1,4 +1,4 @@
-//! `sealane.hazmat`: primitives that are easy to misuse.
+//! The native part of `sealane.hazmat`: cryptographic primitives that are easy to misuse.
 
 mod keystreams;
 mod poly1305;

@@ -1,4 +1,4 @@
-//! Objects that change with every call, shared between threads.
+//! Objects that change with every call and that several Python threads may share.
 
 use crate::detach::DETACH_LEN;
 use crate::error::raise;
@@ -38,10 +38,10 @@ impl<T: Send> Shared<T> {
         py.detach(|| run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))).map_err(raise)
     }
 
-    /// Takes the value, for the last call on it.
+    /// Takes the value out for the last call on it, after which every call fails.
     ///
     /// # Errors
-    /// `ValueError` if it was taken before.
+    /// Raises `ValueError` if the value was taken by an earlier call.
     pub(super) fn take(&self, py: Python<'_>) -> PyResult<T> {
         let value = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
         value.ok_or_else(|| raise(Misuse::AlreadyFinalized.into()))

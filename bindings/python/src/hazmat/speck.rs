@@ -27,7 +27,7 @@ use sealane::{Error, InOut};
 ///
 /// Notes
 /// -----
-/// Threads may share an object.
+/// Several threads may share an object, because a call does not change it.
 #[pyclass(frozen, module = "sealane.hazmat")]
 pub(crate) struct Speck {
     core: sealane::hazmat::Speck,
@@ -66,7 +66,7 @@ impl Speck {
         blocks(py, data, |data| self.core.decrypt_blocks(data))
     }
 
-    /// Length of a block in bytes.
+    /// Length of a block of this variant in bytes, for example 16 for Speck128.
     #[getter]
     fn block_len(&self) -> usize {
         self.core.block_len()

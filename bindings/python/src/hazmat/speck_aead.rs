@@ -58,13 +58,13 @@ aead_methods! {
             Ok(Self { algorithm, core })
         }
 
-        /// Name of the algorithm.
+        /// Name of the algorithm, as the constructor takes it.
         #[getter]
         fn algorithm(&self) -> &'static str {
             self.algorithm
         }
 
-        /// Length of a key in bytes.
+        /// Length in bytes of the key that the constructor takes for this algorithm.
         #[getter]
         fn key_len(&self) -> usize {
             self.core.size().key_len()
@@ -76,7 +76,7 @@ aead_methods! {
     }
 }
 
-/// Names of the algorithms.
+/// Names of the algorithms that the constructor takes.
 const NAMES: [&str; 10] = [
     "speck32-64-poly1305",
     "speck48-72-poly1305",

@@ -97,7 +97,7 @@ macro_rules! aead_stream {
 
             $($finalize)*
 
-            /// Name of the algorithm.
+            /// Name of the algorithm, as the constructor takes it.
             #[getter]
             fn algorithm(&self) -> &'static str {
                 self.algorithm

@@ -32,7 +32,7 @@ impl Key {
         &self.0
     }
 
-    /// The name of the kind, as in Python.
+    /// Returns the name of the kind of this key, as Python programs write it.
     pub(crate) fn kind_name(&self) -> Cow<'static, str> {
         match (self.0.kind(), &self.0) {
             (Some(kind), _) => kind.name().into(),
@@ -65,7 +65,7 @@ impl PublicKey {
         &self.0
     }
 
-    /// The name of the kind, as in Python.
+    /// Returns the name of the kind of this key, as Python programs write it.
     pub(crate) fn kind_name(&self) -> Cow<'static, str> {
         match (self.0.kind(), &self.0) {
             (Some(kind), _) => kind.name().into(),

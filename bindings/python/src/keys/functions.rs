@@ -1,4 +1,4 @@
-//! Functions of `sealane.keys`.
+//! The functions of `sealane.keys`, which generate, load and derive keys.
 
 use super::classes::{Key, PublicKey, at_most_one};
 use super::keyset::TinkKeyset;
@@ -116,7 +116,7 @@ pub(crate) fn keyring_text(service: &str, user: &str) -> Result<Zeroizing<String
     })
 }
 
-/// Arguments that decrypt a key file.
+/// The arguments of a call that can decrypt an encrypted key file.
 struct Secrets {
     passphrase: Option<Zeroizing<String>>,
     identities: Option<Vec<Identity>>,

@@ -1,4 +1,4 @@
-//! Methods of `sealane.keys.Key`.
+//! The methods of `sealane.keys.Key`, for example to save a key to a file.
 
 use super::classes::{Key, PublicKey, at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
 use crate::error::{raise, raise_about};

@@ -1,4 +1,4 @@
-//! `sealane.keys`: keys of all kinds.
+//! The native part of `sealane.keys`: symmetric keys, private keys and public keys of all kinds.
 
 mod classes;
 mod functions;

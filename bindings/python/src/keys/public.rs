@@ -1,4 +1,4 @@
-//! Methods of `sealane.keys.PublicKey`.
+//! The methods of `sealane.keys.PublicKey`, for example to save a key to a file.
 
 use super::classes::{PublicKey, existing, hex, only_secp256k1};
 use super::functions::raise_load;

@@ -170,7 +170,7 @@ fn rejects_other_text_as_recipient_or_identity() {
     assert!(recipient(SPEC).contains("found an identity (AGE-SECRET-KEY-...), which is secret"));
     assert!(!recipient(SPEC).contains(SPEC));
     assert!(identity(SPEC_RECIPIENT).contains("found a recipient (age1...), which cannot decrypt"));
-    // Recipients of hardware keys, from the specification.
+    // These are recipients of hardware keys, which are taken from the specification.
     let tagged = "age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e";
     assert!(recipient(tagged).contains("age plugin"));
     // Mixed case, the wrong case, typing errors, and surrounding text are refused.
@@ -222,7 +222,7 @@ fn debug_shows_no_secret() {
     assert_eq!(format!("{:?}", identity.recipient()), format!("Recipient({SPEC_RECIPIENT})"));
 }
 
-/// Tests lengths around the chunk boundaries.
+/// Tests that plaintexts with lengths around the chunk boundaries decrypt to the same bytes.
 #[test]
 fn lengths_round_trip() {
     let identity: Identity = SPEC.parse().unwrap();
@@ -386,7 +386,7 @@ proptest! {
             view.read_exact_at(0, &mut bytes)?;
             Ok(bytes)
         });
-        // Random access accepts fewer encodings.
+        // Random access accepts fewer encodings of the armor than reading in order does.
         if let Ok(bytes) = view {
             prop_assert_eq!(Some(bytes), whole);
         }

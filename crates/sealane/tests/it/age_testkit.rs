@@ -28,7 +28,7 @@ fn identities(case: &AgeCase) -> Vec<Identity> {
     keys.chain(case.passphrases.iter().map(|text| Identity::passphrase(text))).collect()
 }
 
-/// Decodes armor in pieces of the given size.
+/// Decodes PEM armor that is read in pieces of the given size.
 fn decode(armored: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
     let (mut decoder, mut binary) = (Decoder::new(), Vec::new());
     for piece in armored.chunks(piece) {

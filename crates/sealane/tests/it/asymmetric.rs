@@ -71,7 +71,7 @@ fn x25519_one_million_iterations() {
     assert_eq!(iterated(1_000_000)[..], found.unwrap()[..]);
 }
 
-/// Converts a big-endian integer of any length to 32 bytes.
+/// Converts a big-endian integer of any length to 32 bytes, the length of a P-256 private key.
 fn in_32_bytes(integer: &[u8]) -> [u8; 32] {
     let digits = &integer[integer.iter().take_while(|&&byte| byte == 0).count()..];
     let mut bytes = [0; 32];

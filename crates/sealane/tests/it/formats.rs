@@ -20,7 +20,7 @@ fn plain(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// Returns lengths around the ends of chunks, jobs and batches.
+/// Returns plaintext lengths around the ends of chunks, jobs and batches, where an error is most likely.
 fn lengths() -> Vec<usize> {
     let borders = [0, 16, 16_384, 32_768, 15 * 16_384, 262_144, 64 * 16_384, 4 << 20];
     borders.iter().flat_map(|&b: &usize| [b.saturating_sub(1), b, b + 1, b + 15]).collect()
@@ -260,7 +260,7 @@ fn long_reads_at_any_offset() {
                 let read = &mut read[..len];
                 assert_eq!(reader.read_at(from as u64, read).unwrap(), to - from, "{from} {len}");
                 assert!(read[..to - from] == plain[from..to], "{from} {len}");
-                // The chunk that was last read in part is cached.
+                // The chunk that was last read in part is cached, and this read continues there.
                 let next = (to + 100).min(plain.len());
                 let n = reader.read_at(to as u64, &mut read[..len.min(100)]).unwrap();
                 assert!(read[..n] == plain[to..next][..n], "{from} {len}");

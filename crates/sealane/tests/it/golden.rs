@@ -24,7 +24,7 @@ fn stem(path: &Path) -> &str {
     path.file_stem().unwrap().to_str().unwrap()
 }
 
-/// Checks that all interfaces decrypt the file.
+/// Checks that all interfaces decrypt the file, and that the plaintext has the expected bytes.
 fn opens(path: &Path, len: &str, unlock: &DecryptWith) {
     let plain: Vec<u8> = (0..len.parse::<usize>().unwrap()).map(|i| (i % 251) as u8).collect();
     let sealed = fs::read(path).unwrap();

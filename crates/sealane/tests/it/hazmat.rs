@@ -1,4 +1,4 @@
-//! Raw ciphers against published vectors and against `Aead`.
+//! Tests the raw ciphers of `hazmat` against published vectors and against the results of `Aead`.
 
 use sealane::hazmat::{
     Aead, AeadDecryptor, AeadEncryptor, ByteOrder, ChaCha20, Poly1305, Speck, SpeckCtr, SpeckSize, XChaCha20,
@@ -17,7 +17,7 @@ const SUNSCREEN: &[u8] =
     b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the \
                            future, sunscreen would be it.";
 
-/// RFC 8439, section 2.4.2.
+/// Tests ChaCha20 with the example of RFC 8439, section 2.4.2.
 #[test]
 fn chacha20() {
     let stream = ChaCha20::new(&count(0, 32), &hex("000000000000004a00000000"), 1).unwrap();
@@ -57,7 +57,7 @@ fn chacha20_ends_with_its_last_block() {
     assert_eq!(data, [0xee; 65], "written although rejected");
 }
 
-/// RFC 8439, sections 2.5.2 and 2.6.2.
+/// Tests Poly1305 with the examples of RFC 8439, sections 2.5.2 and 2.6.2.
 #[test]
 fn poly1305() {
     let key = hex("85d6be7857556d337f4452fe42d506a80103808afb0db2fd4abff6af4149f51b");
@@ -72,7 +72,7 @@ fn poly1305() {
     let mac = || Poly1305::new(&key).unwrap();
     assert!(matches!(mac().verify(&tag), Err(Error::Authentication)));
     assert!(matches!(mac().verify(&tag[1..]), Err(Error::Misuse(Misuse::TagLength { got: 15, want: 16 }))));
-    // The one-time key of section 2.6.2.
+    // This is the one-time key of RFC 8439, section 2.6.2.
     let once = hex("8ad5a08b905f81cc815040274ab29471a833b637e3fd0da508dbb8e2fdd1a646");
     let mut a = Poly1305::from_chacha20(&count(0x80, 32), &hex("000000000001020304050607")).unwrap();
     let mut b = Poly1305::new(&once).unwrap();
@@ -187,7 +187,7 @@ fn speck_128_256() {
     assert_eq!(aead.encrypt(&[0; 12], &[0; 16], &[0; 16]).unwrap(), hex(want));
 }
 
-/// Messages of several pieces, in place and apart.
+/// Tests messages of several pieces, both in place and with a separate destination.
 #[test]
 fn speck_aead_of_every_size() {
     let plain = count(3, 20_000);

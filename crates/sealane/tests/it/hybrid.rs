@@ -8,7 +8,7 @@ use sealane::hybrid::{self, Opener, Sealer};
 use sealane::{Aead, Algorithm, Error, Key, Misuse};
 use std::sync::OnceLock;
 
-/// Generated once, because it takes about a second.
+/// Returns an RSA key, which is generated once because that takes about a second.
 fn rsa_key() -> &'static rsa::PrivateKey {
     static KEY: OnceLock<rsa::PrivateKey> = OnceLock::new();
     KEY.get_or_init(|| rsa::PrivateKey::generate(2048).unwrap())

@@ -1,4 +1,4 @@
-//! `Aead` with every provider, and AES-CTR.
+//! Tests of messages: `Aead` with every provider of every algorithm, and AES-CTR.
 
 use sealane::hazmat::AesCtr;
 use sealane::{Aead, Algorithm, Error, InOut, Key, Misuse, Provider};

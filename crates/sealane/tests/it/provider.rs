@@ -1,4 +1,4 @@
-//! A provider that is registered by an application.
+//! Tests of a provider that an application registers beside those of the crate.
 //!
 //! The registry belongs to the process, so each test runs this program again as a child process.
 
@@ -42,7 +42,7 @@ static ENTRIES: [Entry; 3] = [
         .available_if(|| Err(Reason::Other("the token is not plugged in"))),
 ];
 
-/// Runs `inner` in a child process with these variables.
+/// Runs `inner` in a child process that has these environment variables.
 fn child(test: &str, variables: &[(&str, &str)], inner: fn()) {
     const MARK: &str = "SEALANE_TEST_CHILD";
     if env::var_os(MARK).is_some_and(|mark| mark == test) {

@@ -1,4 +1,4 @@
-//! ECDH vectors of Project Wycheproof for secp256k1.
+//! Tests ECDH on the curve secp256k1 with the vectors of Project Wycheproof.
 
 use pkcs8::SubjectPublicKeyInfoRef;
 use pkcs8::der::Decode;
@@ -24,7 +24,7 @@ fn point(spki: &[u8]) -> Result<&[u8], &'static str> {
     }
 }
 
-/// Converts an integer of any length to 32 bytes.
+/// Converts a big-endian integer of any length to the 32 bytes of a private key.
 fn private(integer: &[u8]) -> [u8; 32] {
     let zeros = integer.iter().take_while(|byte| **byte == 0).count();
     let (significant, mut bytes) = (&integer[zeros..], [0; 32]);

@@ -17,7 +17,7 @@ fn keyset(derived_len: usize, segment_len: usize) -> Keyset {
     Keyset::from_key(parameters, &Key::generate(derived_len).unwrap()).unwrap()
 }
 
-/// Merges keysets into one. The first key is the primary key.
+/// Merges keysets into one keyset, whose primary key is the first key.
 fn merged(keysets: &[Keyset]) -> Keyset {
     let documents = keysets.iter().map(|one| serde_json::from_str(&one.to_json()).unwrap());
     let documents: Vec<serde_json::Value> = documents.collect();

@@ -7,7 +7,7 @@ use sealane::keys::{PublicKey, SecretKey};
 const JWK: &str = r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#;
 const HEX: &str = "0x0000000000000000000000000000000000000000000000000000000000000001";
 
-/// Key files without a slow key derivation.
+/// Key files that need no slow key derivation, so that each of many changes can be tested.
 const SECRETS: [&str; 9] =
     [JWK, HEX, X25519, P256, P256_SEC1, SECP256K1_SEC1, X_WING, X25519_PBKDF2, X25519_SCRYPT_SMALL];
 

@@ -55,7 +55,7 @@ fn all_kinds_round_trip() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Tests a symmetric key and a key in PEM.
+/// Tests key files that are encrypted to recipients, with a symmetric key and a key in PEM.
 #[test]
 fn keys_for_recipients() {
     let folder = folder("recipients");

@@ -1,4 +1,4 @@
-//! Key files of OpenSSL, `cryptography` and the X-Wing draft.
+//! Tests that key files of OpenSSL, `cryptography` and the X-Wing draft can be loaded.
 
 use super::fixtures::*;
 use sealane::keys::{Kind, PublicKey, SecretKey};
@@ -59,7 +59,7 @@ fn encrypted_keys_match_the_plain_keys() {
     }
 }
 
-/// A loaded key is saved with the same bytes.
+/// Tests that a key that was loaded from a file is saved with the same bytes.
 #[test]
 fn saved_files_are_identical() {
     for text in [X25519, P256, SECP256K1, RSA, X_WING] {

@@ -1,4 +1,4 @@
-//! Tests of key files.
+//! Tests of key files: other software, round trips, and files with changed bytes.
 
 mod damage;
 mod files;

@@ -4,7 +4,7 @@ use sealane::keys::{Existing, Kind, SecretKey};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Returns the output of `openssl ARGUMENTS` for `input`.
+/// Runs `openssl ARGUMENTS` with `input` on standard input and returns the output.
 fn openssl(arguments: &[&str], input: &str) -> String {
     let program =
         Command::new("openssl").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
