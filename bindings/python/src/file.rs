@@ -21,7 +21,7 @@ const BYTES_BETWEEN_SIGNALS: usize = 64 << 20;
 
 type Callback = Option<Py<PyAny>>;
 
-/// Encrypts the file ``src`` to the file ``dst``. Paths only; see ``sealane.encrypt_file``.
+/// Encrypts the file ``src`` to the file ``dst``, which are paths only; see ``sealane.encrypt_file``.
 #[pyfunction]
 pub(crate) fn encrypt_path(
     py: Python<'_>,
@@ -37,7 +37,7 @@ pub(crate) fn encrypt_path(
     })
 }
 
-/// Decrypts the file ``src`` to the file ``dst``. Paths only; see ``sealane.decrypt_file``.
+/// Decrypts the file ``src`` to the file ``dst``, which are paths only; see ``sealane.decrypt_file``.
 #[pyfunction]
 pub(crate) fn decrypt_path(
     py: Python<'_>,
@@ -53,7 +53,7 @@ pub(crate) fn decrypt_path(
     })
 }
 
-/// Verifies the file ``src``. Paths only; see ``sealane.verify_file``.
+/// Verifies the file ``src``, which is a path only; see ``sealane.verify_file``.
 #[pyfunction]
 pub(crate) fn verify_path(
     py: Python<'_>,
@@ -67,7 +67,7 @@ pub(crate) fn verify_path(
     })
 }
 
-/// The format, recipients and sizes of an encrypted file. Nothing is verified.
+/// The format, the recipients and the sizes of an encrypted file, none of which is verified.
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct FileInfo {
     /// Name of the format: "age", "chunked", "tink-4kb" or "tink-1mb".
@@ -94,7 +94,7 @@ impl FileInfo {
     }
 }
 
-/// Inspects the file ``src``. Paths only; see ``sealane.inspect``.
+/// Inspects the file ``src``, which is a path only; see ``sealane.inspect``.
 #[pyfunction]
 pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf, format: Option<&str>) -> PyResult<FileInfo> {
     let format = file_keys::named(format)?;
@@ -104,7 +104,7 @@ pub(crate) fn inspect_path(py: Python<'_>, src: PathBuf, format: Option<&str>) -
     Ok(FileInfo { format, armor, recipients, file_len, plaintext_len, chunks, chunk_len })
 }
 
-/// Encrypts ``data`` to the bytes of an encrypted file. See ``sealane.encrypt``.
+/// Encrypts ``data`` and returns the bytes of an encrypted file; see ``sealane.encrypt``.
 #[pyfunction]
 pub(crate) fn encrypt_bytes<'py>(
     py: Python<'py>,
@@ -117,7 +117,7 @@ pub(crate) fn encrypt_bytes<'py>(
     fresh(py, sealing.len(), |out| py.detach(|| sealing.encrypt_into(out)).map_err(raise))
 }
 
-/// Decrypts the bytes of an encrypted file. See ``sealane.decrypt``.
+/// Decrypts the bytes of an encrypted file and returns the plaintext; see ``sealane.decrypt``.
 #[pyfunction]
 pub(crate) fn decrypt_bytes<'py>(
     py: Python<'py>,
@@ -130,7 +130,7 @@ pub(crate) fn decrypt_bytes<'py>(
     fresh(py, opening.len(), |out| py.detach(|| opening.decrypt_into(out)).map_err(raise))
 }
 
-/// An encrypted file that is read at any position. Threads may share it.
+/// An encrypted file that is read at any position and that several threads may share.
 ///
 /// It always works detached from the interpreter. Otherwise a thread that waits for the lock inside and a thread that
 /// waits for the interpreter could form a deadlock.
@@ -220,7 +220,7 @@ impl Writer {
         Ok(Self(Mutex::new(Some(Box::new(new.map_err(raise)?)))))
     }
 
-    /// Encrypts a piece and returns its length. After a failure the file is lost.
+    /// Encrypts a piece and returns its length in bytes; after a failure the file is lost.
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         let piece = slot.read(piece)?.bytes();
@@ -297,7 +297,7 @@ pub(crate) struct Output {
 
 #[pymethods]
 impl Output {
-    /// Begins a file at ``path``. With ``exclusive``, the path must not exist.
+    /// Begins a file at ``path``, which must not exist if ``exclusive`` is set.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, exclusive: bool) -> PyResult<Self> {
         let create = if exclusive { file::OutputFile::create_new } else { file::OutputFile::create };
@@ -305,7 +305,7 @@ impl Output {
         Ok(Self { output: Mutex::new(Some(Box::new(output))), path })
     }
 
-    /// Writes a piece and returns its length. After a failure the file is lost.
+    /// Writes a piece and returns its length in bytes; after a failure the file is lost.
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         let piece = slot.read(piece)?.bytes();

@@ -48,7 +48,7 @@ impl Poly1305 {
 
     /// Creates an object with the one-time key of ChaCha20: the first half of block 0 (RFC 8439, section 2.6).
     ///
-    /// ``key`` has 32 bytes and ``nonce`` has 12.
+    /// The arguments are those of ChaCha20: ``key`` has 32 bytes and ``nonce`` has 12.
     #[staticmethod]
     fn from_chacha20(py: Python<'_>, key: &Bound<'_, PyAny>, nonce: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut slot = Slot::new(py);
@@ -69,12 +69,12 @@ impl Poly1305 {
         Ok(slf)
     }
 
-    /// Returns the tag, 16 bytes. It is the last call.
+    /// Returns the tag of the message, 16 bytes, and ends the object: it is the last call.
     fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.core.take(py)?.finalize()))
     }
 
-    /// Compares the tag of the message with ``tag`` in constant time. It is the last call.
+    /// Compares the tag of the message with ``tag`` in constant time, and ends the object: it is the last call.
     ///
     /// Raises
     /// ------

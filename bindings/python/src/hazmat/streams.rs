@@ -147,7 +147,7 @@ aead_stream! {
     update;
 
     {
-        /// Returns the tag, 16 bytes. It is the last call.
+        /// Returns the tag of the whole message, 16 bytes, and ends the object: it is the last call.
         fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
             Ok(PyBytes::new(py, &self.core.take(py)?.finalize()))
         }
@@ -177,11 +177,11 @@ aead_stream! {
     /// order of the calls.
     AeadDecryptor;
 
-    /// Returns the plaintext of a piece of ciphertext, of the same length, as new bytes. It is not verified.
+    /// Returns the plaintext of a piece of ciphertext, of the same length and not verified, as new bytes.
     update;
 
     {
-        /// Verifies the whole message. It is the last call.
+        /// Verifies the whole message with ``tag`` and ends the object: it is the last call.
         ///
         /// Raises
         /// ------

@@ -21,7 +21,7 @@ pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, Kind::ALL.map(Kind::name))
 }
 
-/// Generates a key from the operating system's random bytes. RSA keys take up to some seconds.
+/// Generates a key from the operating system's random bytes, which takes up to some seconds for RSA.
 ///
 /// Raises ValueError if ``kind`` is not in ``KINDS``.
 #[pyfunction]
@@ -30,7 +30,7 @@ pub(crate) fn generate(py: Python<'_>, kind: &str) -> PyResult<Key> {
     py.detach(|| SecretKey::generate(kind)).map(Key).map_err(raise)
 }
 
-/// The content of a key file.
+/// The content of a key file, which is of one of three classes.
 #[derive(IntoPyObject)]
 pub(crate) enum Loaded {
     Key(Key),

@@ -49,7 +49,7 @@ impl Key {
         self.kind_name()
     }
 
-    /// The public key; None for a symmetric key.
+    /// The public key of a private key, which may be published; None for a symmetric key.
     #[getter]
     fn public(&self) -> Option<PublicKey> {
         self.0.public().map(PublicKey)
@@ -79,7 +79,7 @@ impl Key {
     /// ----------
     /// path : str or os.PathLike
     /// passphrase : str or bytes, optional
-    ///     Encrypts the file.
+    ///     A passphrase that encrypts the file, and that is needed to load it again.
     /// recipients : list, optional
     ///     Encrypts the file for these recipients instead. See ``sealane.encrypt_file``.
     /// overwrite : bool
@@ -116,7 +116,7 @@ impl Key {
         Ok(PyString::new(py, &text.map_err(raise)?))
     }
 
-    /// The secret number of a secp256k1 key as 64 hexadecimal digits. Raises TypeError for other kinds.
+    /// Returns the secret number of a secp256k1 key as 64 hexadecimal digits, and raises TypeError for other kinds.
     fn to_hex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         match &self.0 {
             SecretKey::Secp256k1(key) => Ok(hex(py, key.as_bytes())),
@@ -124,7 +124,7 @@ impl Key {
         }
     }
 
-    /// The bytes of a symmetric key. Raises TypeError for other kinds.
+    /// Returns the bytes of a symmetric key, and raises TypeError for other kinds.
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.symmetric()?.as_bytes()))
     }
