@@ -68,7 +68,7 @@ impl Aead {
         self.provider
     }
 
-    /// Returns the variant of the provider, for example `"vaes512"`.
+    /// Returns the variant of the provider that was chosen for this processor, for example `"vaes512"`.
     pub fn variant(&self) -> &'static str {
         self.variant
     }
@@ -137,7 +137,7 @@ impl Aead {
     /// # Errors
     /// Returns the errors of [`Self::seal_into`].
     pub fn seal_in_place(&self, buffer: &mut [u8], len: usize, aad: &[u8]) -> Result<usize, Error> {
-        // `len` is not trusted. The sum saturates at a length that no buffer has.
+        // `len` is not trusted, so the sum saturates at a length that no buffer has.
         let total = len.saturating_add(self.overhead());
         let buffer = self.first(buffer, total)?;
         let (nonce, body) = buffer.split_at_mut(self.nonce_len);
@@ -155,7 +155,7 @@ impl Aead {
         self.decrypt_into(nonce, ciphertext, aad, out)
     }
 
-    /// Opens in place. The plaintext replaces its ciphertext.
+    /// Opens in place, so the plaintext replaces its ciphertext.
     ///
     /// # Errors
     /// Returns [`Error::Authentication`]: the bytes between nonce and tag are zero then.
@@ -232,7 +232,7 @@ impl Aead {
 
     // Nonce, data and tag in separate buffers. All calls above end here.
 
-    /// Encrypts `data` under a fresh random nonce. Writes the nonce to `nonce` and the tag to `tag`.
+    /// Encrypts `data` under a fresh random nonce, and writes the nonce to `nonce` and the tag to `tag`.
     ///
     /// # Errors
     /// Returns [`Misuse::NonceLength`] or [`Misuse::TagLength`] if `nonce` or `tag` does not have the length that the

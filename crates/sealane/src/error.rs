@@ -45,7 +45,7 @@ pub enum Error {
         /// Number of bytes that were requested from the file.
         want: usize,
     },
-    /// The header of a file is damaged or was changed. The text names the part of the header.
+    /// The header of a file is damaged or was changed, and the text names the part of the header.
     Header(&'static str),
     /// The ASCII armor around a file is damaged or was changed. The text describes the damage.
     Armor(&'static str),
@@ -56,17 +56,17 @@ pub enum Error {
         /// The error that was found in this line of the list.
         source: Box<Self>,
     },
-    /// The version of the format is not supported. The text names the supported versions.
+    /// The version of the format is not supported, and the text names the supported versions.
     UnsupportedVersion(&'static str),
     /// A key reference names no key on this machine. The text contains the reference, for example `env:NAME`.
     KeyNotFound(String),
-    /// No given key matches any recipient of the data.
+    /// None of the given keys matches any of the recipients of the data.
     NoMatchingKey,
     /// The data is encrypted with a passphrase, and keys were given.
     PassphraseRequired,
     /// The data is encrypted for recipients, and a passphrase was given.
     IdentityRequired,
-    /// The passphrase is wrong, or the data was changed.
+    /// The passphrase is wrong, or the data was changed after it was encrypted.
     WrongPassphrase,
     /// The scrypt work factor of the data is above the limit of the caller.
     WorkFactor {
@@ -141,7 +141,7 @@ pub enum Misuse {
     },
     /// Associated data was passed after the first piece of data of the message.
     AadAfterData,
-    /// An object that was finalized is used again.
+    /// An object that was finalized is used again, although it processes one message only.
     AlreadyFinalized,
     /// The algorithm has no streaming interface, so messages must be processed in one call.
     StreamingUnsupported(providers::Algorithm),
@@ -184,7 +184,7 @@ pub enum Misuse {
         /// Maximum length of the secret that is accepted, in bytes.
         max: usize,
     },
-    /// The key does not support the operation. The text gives the reason.
+    /// The key does not support the operation, and the text gives the reason.
     UnsuitableKey(&'static str),
     /// The key file is encrypted with a passphrase, and no passphrase was given.
     KeyPassphraseRequired,
@@ -199,11 +199,11 @@ pub enum Misuse {
         /// The `kid` of each symmetric key in the file.
         found: Vec<Option<String>>,
     },
-    /// A key reference is malformed. The text gives the expected form.
+    /// A key reference is malformed, and the text gives the expected form.
     Reference(&'static str),
-    /// The parameters of a key derivation are out of range. The text names the limit.
+    /// The parameters of a key derivation are out of range, and the text names the limit.
     DerivationParameters(&'static str),
-    /// A recipient or a combination of recipients cannot be used. The text gives the reason.
+    /// A recipient or a combination of recipients cannot be used, and the text gives the reason.
     InvalidRecipients(&'static str),
     /// The source is neither a file nor a stream that the operation supports.
     UnsupportedSource(&'static str),

@@ -31,7 +31,7 @@ impl Key {
     }
 }
 
-/// Compares the bytes in constant time. The lengths are not secret.
+/// Compares the bytes in constant time, but not the lengths, which are not secret.
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         self.as_bytes().ct_eq(other.as_bytes()).into()

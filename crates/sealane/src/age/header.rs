@@ -97,7 +97,7 @@ impl Writer {
         Self(INTRO.into())
     }
 
-    /// Adds a stanza. `words` are its type and its arguments.
+    /// Adds a stanza, with `words` as its type and its arguments.
     pub(super) fn stanza(&mut self, words: &[&str], body: &[u8]) {
         stanza::write(&mut self.0, words, body);
     }

@@ -28,7 +28,7 @@ enum Private {
 }
 
 impl Identity {
-    /// Generates a key from the operating system's random bytes.
+    /// Generates a new private key from random bytes that the operating system returns.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.

@@ -1,4 +1,4 @@
-//! Lists of recipients and identities, one on each line. Empty lines and lines that begin with `#` are skipped.
+//! Lists of recipients and identities, one on each line, where empty lines and lines that begin with `#` are skipped.
 
 use super::{Identity, Recipient};
 use crate::Error;

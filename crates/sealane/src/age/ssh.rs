@@ -55,7 +55,7 @@ enum Public {
     Rsa(rsa::PublicKey),
 }
 
-/// A private key. The libraries that hold it wipe it on drop.
+/// A private key, which is wiped on drop by the libraries that hold it.
 #[derive(Clone)]
 pub(super) struct Identity {
     key: Private,

@@ -37,7 +37,7 @@ fn exponent(d: &Mpint, prime: &Mpint) -> Option<Zeroizing<Vec<u8>>> {
         return None;
     }
     let mut prime_minus_1 = Zeroizing::new(prime.to_vec());
-    // A prime is odd. The parser of the result refuses an even number.
+    // A prime is odd, and the parser of the result refuses an even number.
     *prime_minus_1.last_mut()? &= 0xfe;
     let modulus: Option<NonZero<BoxedUint>> = NonZero::new((*number(&prime_minus_1)?).clone()).into();
     let modulus = modulus.map(Zeroizing::new)?;

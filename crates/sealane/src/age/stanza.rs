@@ -9,7 +9,7 @@
 use crate::Error;
 use base64ct::{Base64Unpadded, Encoding};
 
-/// Type of the stanza of a passphrase. A header with such a stanza has no other.
+/// Type of the stanza of a passphrase, which is the only stanza in its header.
 pub(super) const SCRYPT: &str = "scrypt";
 /// Columns of base64 in a full line of a body.
 pub(super) const COLUMNS: usize = 64;
@@ -18,7 +18,7 @@ pub(super) const LONG_LINE: &str = "a line of a recipient's body is longer than 
 /// Number of bytes in a full line of a body.
 pub(super) const LINE_BYTES: usize = 48;
 
-/// A stanza of a parsed header. It borrows the text of the header.
+/// A stanza of a parsed header, which borrows the text of the header.
 #[derive(Clone, Copy, Debug)]
 pub struct Stanza<'a> {
     pub(super) line: &'a str,
@@ -98,7 +98,7 @@ pub(super) fn to_argument(bytes: &[u8]) -> String {
     Base64Unpadded::encode_string(bytes)
 }
 
-/// Writes a stanza. `words` are its type and its arguments.
+/// Writes a stanza, with `words` as its type and its arguments.
 pub(super) fn write(text: &mut String, words: &[&str], body: &[u8]) {
     text.push_str("->");
     for word in words {

@@ -28,7 +28,7 @@ impl Checksum for Unlimited {
     const TARGET_RESIDUE: Self::MidstateRepr = Bech32::TARGET_RESIDUE;
 }
 
-/// Decodes a string into the human-readable prefix and the bytes. Returns `None` if it is not Bech32.
+/// Decodes a string into the human-readable prefix and the bytes, and returns `None` if it is not Bech32.
 pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
     if text.len() > MAX_LEN {
         return None;

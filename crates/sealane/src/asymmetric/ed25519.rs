@@ -22,7 +22,7 @@ pub const KEY_LEN: usize = 32;
 pub struct PrivateKey(Zeroizing<[u8; KEY_LEN]>);
 
 impl PrivateKey {
-    /// Generates a key from the operating system's random bytes.
+    /// Generates a new private key from random bytes that the operating system returns.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
@@ -32,7 +32,7 @@ impl PrivateKey {
         Ok(Self(bytes))
     }
 
-    /// Returns the key with these bytes. Every value is valid.
+    /// Returns the key with these bytes, of which every value is valid.
     pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Self {
         Self(Zeroizing::new(*bytes))
     }

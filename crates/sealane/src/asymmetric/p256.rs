@@ -37,7 +37,7 @@ pub struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// Generates a key from the operating system's random bytes.
+    /// Generates a new private key from random bytes that the operating system returns.
     ///
     /// # Errors
     /// Returns [`Error::Io`], [`Error::LimitExceeded`].
@@ -85,7 +85,7 @@ impl PrivateKey {
     /// The group has prime order and both factors were checked, so the shared point is never the point at infinity.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
     pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; PRIVATE_LEN]>, Error> {
         library::agree(&self.key, public.point.clone(), OUT_OF_MEMORY, |shared| {
             let mut copy = Zeroizing::new([0; PRIVATE_LEN]);

@@ -108,7 +108,7 @@ impl PrivateKey {
     /// Encodes the key as PKCS#8 (DER), in memory that is wiped when it is dropped.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
     pub fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         // The library wipes its own copy of the encoding when it is dropped.
         let der: Pkcs8V1Der<'_> = self.key.as_der().map_err(|_| OUT_OF_MEMORY)?;
@@ -120,7 +120,7 @@ impl PrivateKey {
         self.public.clone()
     }
 
-    /// Returns the number of bits in the modulus.
+    /// Returns the number of bits in the modulus, which is the size of the key.
     pub fn bits(&self) -> usize {
         self.key.key_size_bits()
     }
@@ -183,7 +183,7 @@ impl PublicKey {
         &self.spki
     }
 
-    /// Returns the number of bits in the modulus.
+    /// Returns the number of bits in the modulus, which is the size of the key.
     pub fn bits(&self) -> usize {
         self.oaep.key_size_bits()
     }

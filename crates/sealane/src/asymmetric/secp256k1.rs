@@ -52,7 +52,7 @@ impl Encoding {
 pub struct PrivateKey(library::SecretKey);
 
 impl PrivateKey {
-    /// Generates a key from the operating system's random bytes.
+    /// Generates a new private key from random bytes that the operating system returns.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.

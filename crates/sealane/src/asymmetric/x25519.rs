@@ -33,7 +33,7 @@ pub struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// Generates a key from the operating system's random bytes.
+    /// Generates a new private key from random bytes that the operating system returns.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
@@ -43,10 +43,10 @@ impl PrivateKey {
         Self::from_bytes(&bytes)
     }
 
-    /// Returns the key with these bytes. Every value is valid.
+    /// Returns the key with these bytes, of which every value is valid.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
     pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self, Error> {
         // The library has one error without content; since every value is valid, it can only be the allocation.
         let key =

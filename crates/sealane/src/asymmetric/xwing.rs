@@ -48,7 +48,7 @@ pub struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// Generates a key from the operating system's random bytes.
+    /// Generates a new private key from random bytes that the operating system returns.
     ///
     /// # Errors
     /// Returns [`Error::Io`]; [`Error::LimitExceeded`] if the library cannot allocate memory.
@@ -61,7 +61,7 @@ impl PrivateKey {
     /// Expands the key from `seed` to the private keys of ML-KEM-768 and X25519.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Result<Self, Error> {
         let mut shake = Shake256::default();
         shake.update(seed);
@@ -93,7 +93,7 @@ impl PrivateKey {
     pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error> {
         let (ct_m, ct_x) = ciphertext.split_last_chunk().ok_or(Error::Authentication)?;
         let ct_x = x25519::PublicKey::from_bytes(ct_x);
-        // The conversion fails if the length is wrong.
+        // The conversion to an array fails if the length of the bytes is wrong.
         let ct_m = ct_m.try_into().map_err(|_| Error::Authentication)?;
         let mut ss_m = self.ml_kem.decapsulate(ct_m);
         let ss_x = self.x25519.diffie_hellman(&ct_x).map_err(|why| match why {
@@ -130,7 +130,8 @@ impl PublicKey {
     /// [`crate::Misuse::UnsuitableKey`] if the X25519 key has low order.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let (pk_m, pk_x) = bytes.split_last_chunk().ok_or(INVALID_PUBLIC_KEY)?;
-        // The conversion fails if the length is wrong. The crate's error says no more than that the key is invalid.
+        // The conversion to an array fails if the length of the bytes is wrong. The crate's error says no more than
+        // that the key is invalid.
         let pk_m = pk_m.try_into().map_err(|_| INVALID_PUBLIC_KEY)?;
         let ml_kem = ml_kem_768::EncapsulationKey::new(pk_m).map_err(|_| INVALID_PUBLIC_KEY)?;
         let x25519 = x25519::PublicKey::from_bytes(pk_x);

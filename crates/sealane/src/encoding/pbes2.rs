@@ -181,7 +181,7 @@ impl<'a> Kdf<'a> {
         }
     }
 
-    /// Derives a key. The crate `scrypt` does not wipe its memory.
+    /// Derives a key, although the crate `scrypt` does not wipe its memory.
     fn derive(&self, passphrase: &[u8], key: &mut [u8]) -> Result<(), Error> {
         match *self {
             Self::Pbkdf2 { salt, rounds, hash } => {

@@ -53,8 +53,8 @@ impl Schedule<'_> {
     /// on the calling thread.
     ///
     /// # Errors
-    /// Returns the first error of `listen`. From then on no file is begun. Files in progress are completed and still
-    /// reported.
+    /// Returns the first error of `listen`. From then on no file is begun, but files in progress are completed and
+    /// still reported.
     pub fn run<E>(
         &self,
         sizes: &[u64],
@@ -104,7 +104,7 @@ struct Round<'a, W> {
     bytes: &'a AtomicU64,
     /// Position in `files` of the next file to be begun.
     next: AtomicUsize,
-    /// Set when no further file is to be begun. Workers no longer wait for reports then.
+    /// Set when no further file is to be begun; workers no longer wait for reports then.
     stopped: AtomicBool,
     workers: AtomicUsize,
     ended: Mutex<Vec<(usize, Result<Done, Error>)>>,

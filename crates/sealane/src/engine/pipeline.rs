@@ -18,7 +18,7 @@ pub(crate) trait ChunkCipher: std::fmt::Debug + Send + Sync {
     /// Seals a chunk into `sealed`, which is longer than `plain` by the overhead of the layout.
     fn seal(&self, position: ChunkPosition, plain: &[u8], sealed: &mut [u8]) -> Result<(), Error>;
 
-    /// Decrypts a chunk into `plain`. On failure `plain` is zero.
+    /// Decrypts a chunk into `plain`, which is zero after a failure.
     ///
     /// # Errors
     /// Returns [`Error::Authentication`] whatever the cause.
@@ -29,7 +29,7 @@ pub(crate) trait ChunkCipher: std::fmt::Debug + Send + Sync {
         true
     }
 
-    /// Opens a chunk into `plain`. On failure `plain` is zero.
+    /// Opens a chunk into `plain`, which is zero after a failure.
     ///
     /// # Errors
     /// Returns [`Error::DamagedChunk`] once the key is verified, [`Error::Authentication`] before.

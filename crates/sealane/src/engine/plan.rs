@@ -20,7 +20,7 @@ pub(crate) struct Layout {
     pub(crate) header: u64,
     /// Number of plaintext bytes by which chunk 0 is shorter, because the header takes their place; 0 in most formats.
     pub(crate) lead: u64,
-    /// Number of plaintext bytes in a full chunk.
+    /// Number of plaintext bytes in a full chunk; only the last chunk may have fewer.
     pub(crate) chunk: u64,
     /// Number of bytes by which a sealed chunk is longer than its plaintext.
     pub(crate) overhead: u64,

@@ -7,7 +7,7 @@ use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock, TryLockError};
 
-/// The worker threads of this process. None of them keeps the process from ending.
+/// The worker threads of this process, none of which keeps the process from ending.
 struct WorkerPool {
     /// Mark of the process that made the pool. A process number would not do, because it may be that of an ancestor
     /// that has ended.
@@ -124,7 +124,7 @@ mod test {
         }
     }
 
-    /// A helper that asks for helpers works alone. Otherwise it could wait for itself.
+    /// A helper that asks for helpers works alone, because otherwise it could wait for itself.
     #[test]
     fn helper_gets_no_helpers() {
         let ran = AtomicUsize::new(0);

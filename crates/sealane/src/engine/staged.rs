@@ -151,7 +151,7 @@ fn mode(access: Access) -> u32 {
     }
 }
 
-/// Creates an unnamed file. Returns `None` if the file system has no unnamed files.
+/// Creates an unnamed file, or returns `None` if the file system has no unnamed files.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn create_unnamed(target: &Path, access: Access) -> io::Result<Option<File>> {
     use rustix::fs::{Mode, OFlags};

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 /// then.
 const MAX_DEFAULT_THREADS: usize = 8;
 
-/// Limit of a requested number of threads. Each thread allocates buffers of its own.
+/// Limit of a requested number of threads, because each thread allocates buffers of its own.
 const MAX_THREADS: usize = 256;
 
 /// Length in bytes from which a bulk job gives one source file all threads. A shorter file gets one thread, and several

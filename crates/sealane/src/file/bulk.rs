@@ -21,7 +21,7 @@ pub enum Operation {
     Encrypt(EncryptWith),
     /// Decrypts the source to the target with a key, a passphrase or identities.
     Decrypt(DecryptWith),
-    /// Verifies the source. The target is ignored.
+    /// Verifies the source, and ignores the target of the job.
     Verify(DecryptWith),
 }
 
@@ -59,7 +59,7 @@ impl Operation {
     }
 
     /// Checks that the key of [`Self::Encrypt`] opens `target`, which `manifest` lists as finished: one tree has one
-    /// key. Reads the header and the last chunk. Nothing is checked for recipients and for other operations.
+    /// key. Reads the header and the last chunk, but checks nothing for recipients and for other operations.
     ///
     /// # Errors
     /// Returns [`Error::KeyMismatch`], [`Error::Io`].

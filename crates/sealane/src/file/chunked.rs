@@ -44,7 +44,7 @@ const SALT_LEN: usize = 24;
 const COMMITMENT_LEN: usize = 32;
 const NONCE_LEN: usize = 12;
 
-/// The algorithms with their names in the HKDF info. The length of the key selects one.
+/// The algorithms with their names in the HKDF info, of which the length of the key selects one.
 const SUITES: [(Algorithm, &[u8]); 2] =
     [(Algorithm::Aes128Gcm, b"AEAD_AES_128_GCM"), (Algorithm::Aes256Gcm, b"AEAD_AES_256_GCM")];
 
@@ -188,6 +188,6 @@ fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
     Hkdf::<Sha512>::from_prk(&*padded)
         .expect("64 bytes are the length of the hash")
         .expand_multi_info(info, okm)
-        // The error carries no data. It cannot occur: the output has 76 or 92 bytes.
+        // The error carries no data, and it cannot occur: the output has 76 or 92 bytes.
         .map_err(|_| Error::LimitExceeded("HKDF output is limited to 255 blocks"))
 }

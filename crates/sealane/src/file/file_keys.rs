@@ -45,7 +45,7 @@ pub struct EncryptParams<'a> {
     pub recipients: Option<Vec<Recipient>>,
     /// The passphrase of an age file, from which its key is derived with scrypt.
     pub passphrase: Option<&'a str>,
-    /// The context of a symmetric key. Decryption needs the same bytes.
+    /// The context of a symmetric key, of which decryption needs the same bytes.
     pub context: &'a [u8],
     /// The format. The default is `chunked` for a plain key and `age` for recipients and passphrases.
     pub format: Option<Format>,
@@ -70,7 +70,7 @@ pub struct DecryptParams<'a> {
     pub max_work_factor: Option<u8>,
 }
 
-/// The keys and the format of files to encrypt. Cloning is cheap.
+/// The keys and the format of files to encrypt, which are cheap to clone.
 #[derive(Clone, Debug)]
 pub struct EncryptWith {
     file: Arc<dyn CreateFile>,
@@ -79,7 +79,7 @@ pub struct EncryptWith {
     armor: Armor,
 }
 
-/// The keys and the format of files to decrypt. Cloning is cheap.
+/// The keys and the format of files to decrypt, which are cheap to clone.
 #[derive(Clone, Debug)]
 pub struct DecryptWith {
     file: Arc<dyn OpenFile>,

@@ -37,7 +37,7 @@ pub(super) struct FormatEntry {
     pub(super) describe: fn(&dyn ReadAt, u64) -> Result<Description, Error>,
 }
 
-/// All formats. The order is that of [`Format`].
+/// All formats, in the same order as the variants of [`Format`].
 pub(super) static FORMATS: [FormatEntry; 4] = [
     FormatEntry {
         format: Format::Chunked,

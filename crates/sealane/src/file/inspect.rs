@@ -24,7 +24,7 @@ pub struct Info {
     pub plaintext_len: u64,
     /// Number of chunks that the plaintext is divided into.
     pub chunks: u64,
-    /// Number of plaintext bytes in a full chunk.
+    /// Number of plaintext bytes in a full chunk; only the last chunk may have fewer.
     pub chunk_len: u64,
 }
 

@@ -133,7 +133,7 @@ impl<'a> BufferDecryptor<'a> {
         self.len == 0
     }
 
-    /// Writes the plaintext to the start of `out`. On failure the bytes are zeros.
+    /// Writes the plaintext to the start of `out`, where the bytes are zeros after a failure.
     ///
     /// # Errors
     /// Returns the errors of [`decrypt`]; [`Misuse::OutputTooShort`].

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// Returns [`Error::Io`] with the path, [`Misuse::SameFile`], [`Misuse::KeyLength`], [`Error::Cancelled`]. On failure
-/// no output remains. `from` is never modified.
+/// no output remains, and `from` is never modified.
 pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
     encrypt(&Source::open(from)?, to, with, options)
 }

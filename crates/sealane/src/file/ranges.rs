@@ -50,7 +50,7 @@ pub struct RangeDecryptor {
     cipher: FileCipher,
 }
 
-/// The sealed bytes of a range. They are verified by [`FetchedRange::decrypt_into`].
+/// The sealed bytes of a range, which are verified by [`FetchedRange::decrypt_into`].
 #[derive(Debug)]
 pub struct FetchedRange<'a> {
     decryptor: &'a RangeDecryptor,
@@ -112,7 +112,7 @@ impl FetchedRange<'_> {
         self.plain.is_empty()
     }
 
-    /// Writes the plaintext to `out`. On failure `out` is filled with zeros.
+    /// Writes the plaintext to `out`, which is filled with zeros after a failure.
     ///
     /// # Errors
     /// Returns [`Error::Authentication`] if a chunk does not verify.

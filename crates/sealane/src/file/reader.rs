@@ -28,7 +28,7 @@ fn parallel_read_len(concurrency: Concurrency) -> usize {
     }
 }
 
-/// Decrypts an encrypted file at any position. It may be shared between threads.
+/// Decrypts an encrypted file at any position, and may be shared between threads.
 ///
 /// All returned bytes are verified. The size is verified too, because [`Reader::new`] opens the last chunk.
 ///

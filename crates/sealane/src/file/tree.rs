@@ -23,7 +23,7 @@ pub struct Tree {
     pub folders: Vec<PathBuf>,
     /// Sources and their targets, in an order that depends only on the names.
     pub pairs: Vec<(PathBuf, PathBuf)>,
-    /// Paths that cannot be processed, each with the reason. They do not affect the others.
+    /// Paths that cannot be processed, each with the reason; they do not affect the others.
     pub problems: Vec<(PathBuf, Error)>,
 }
 

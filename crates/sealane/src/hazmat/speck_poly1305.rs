@@ -162,7 +162,7 @@ impl Aead {
         Ok(out)
     }
 
-    /// Encrypts `data` under a fresh random nonce. Writes the nonce to `nonce` and the tag to `tag`.
+    /// Encrypts `data` under a fresh random nonce, and writes the nonce to `nonce` and the tag to `tag`.
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal`]; [`Misuse::NonceLength`] and [`Misuse::TagLength`] if `nonce` or `tag` has

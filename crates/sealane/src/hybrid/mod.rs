@@ -40,7 +40,7 @@ const NO_HPKE: Error = Error::Misuse(Misuse::UnsuitableKey(
 const NO_HPKE_KEY: Error =
     Error::Misuse(Misuse::UnsuitableKey("expected an HPKE key: X25519, P-256 or X-Wing; found another type"));
 
-/// Options of HPKE, which both sides must have. Other suites reject them.
+/// Options of HPKE, which both sides must have, and which other suites reject.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
     /// The `info` of HPKE, which describes the exchange.

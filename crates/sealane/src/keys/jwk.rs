@@ -27,7 +27,7 @@ pub struct Jwk {
     pub kid: Option<String>,
     /// The algorithm that the key is for (`alg`), for example `"A256GCM"`. It is not interpreted.
     pub alg: Option<String>,
-    /// The use of the key (`use`), for example `"enc"`. It is not interpreted.
+    /// The use of the key (`use`), for example `"enc"`, which is not interpreted.
     pub usage: Option<String>,
 }
 

@@ -66,7 +66,7 @@ impl Reference {
     /// Python function.
     pub fn parse(text: &OsStr) -> Result<Self, Error> {
         let invalid = |expected| Err(Misuse::Reference(expected).into());
-        // A reference is Unicode. Any other string is a path.
+        // A reference is Unicode, so any other string is a path.
         let Some((scheme, rest)) = text.to_str().and_then(|text| text.split_once(':')) else {
             return Ok(Self::File(text.into()));
         };

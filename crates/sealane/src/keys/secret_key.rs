@@ -29,7 +29,7 @@ pub enum SecretKey {
 }
 
 impl SecretKey {
-    /// Generates a key from the operating system's random bytes. RSA keys take up to some seconds.
+    /// Generates a key from the operating system's random bytes, which takes up to some seconds for RSA keys.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the operating system has no random bytes.

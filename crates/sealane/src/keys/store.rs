@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Maximum number of bytes in a key file. A longer file was named by mistake.
+/// Maximum number of bytes in a key file, because a longer file was named by mistake.
 const MAX_LEN: usize = 1 << 18;
 
 /// Writes a file that only its owner can read, even if it replaces a file with other permissions.

@@ -29,7 +29,7 @@ enum State {
     Poisoned,
 }
 
-/// Limit of an incomplete line. Before the first line, it can be white space.
+/// Limit of an incomplete line, which before the first line can be white space.
 const MAX_PARTIAL_LEN: usize = MAX_BLANK + BEGIN.len();
 
 impl Default for Decoder {
@@ -44,7 +44,7 @@ impl Decoder {
         Self { state: State::Before(0), line: Vec::new() }
     }
 
-    /// Decodes a piece, and appends the bytes to `out`.
+    /// Decodes a piece of the armor, and appends the bytes that it encodes to `out`.
     ///
     /// # Errors
     /// Returns [`Error::Armor`]; [`Misuse::Poisoned`] after an error.

@@ -18,7 +18,7 @@ impl<W: Write> Encoder<W> {
     /// Creates an encoder, and writes the first line.
     ///
     /// # Errors
-    /// The errors of the writer are returned unchanged.
+    /// Returns the errors of the writer unchanged, because encoding itself does not fail.
     pub fn new(mut inner: W) -> io::Result<Self> {
         inner.write_all(BEGIN)?;
         inner.write_all(b"\n")?;
@@ -32,7 +32,7 @@ impl<W: Write> Encoder<W> {
     /// Writes the last lines, and returns the flushed writer.
     ///
     /// # Errors
-    /// The errors of the writer are returned unchanged.
+    /// Returns the errors of the writer unchanged, because encoding itself does not fail.
     pub fn finish(mut self) -> io::Result<W> {
         let rest = std::mem::take(&mut self.rest);
         if !rest.is_empty() {

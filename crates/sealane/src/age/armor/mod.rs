@@ -48,7 +48,7 @@ pub enum Armor {
 }
 
 impl Armor {
-    /// Detects the encoding of a file that begins with `prefix`. Returns `None` if the prefix is too short.
+    /// Detects the encoding of a file that begins with `prefix`, and returns `None` if the prefix is too short.
     pub fn detect(prefix: &[u8]) -> Option<Self> {
         let dashes = b"-----BEGIN AGE";
         let text = prefix.trim_ascii_start();

@@ -14,14 +14,14 @@ use std::fmt;
 /// Number of bytes by which a ciphertext is longer than its plaintext: the tag, the same for all AEADs.
 pub const TAG_LEN: usize = 16;
 
-/// Encrypts messages for one recipient. They must be opened in the same order.
+/// Encrypts messages for one recipient, which must open them in the same order.
 pub struct Sender {
     pub(super) enc: Vec<u8>,
     pub(super) context: Context,
 }
 
 impl Sender {
-    /// Encapsulates a fresh secret for `recipient`. The recipient must use the same `info`.
+    /// Encapsulates a fresh secret for `recipient`, which must use the same `info`.
     ///
     /// # Errors
     /// Returns [`crate::Misuse::InvalidRecipients`] if the recipient's key has low order;

@@ -87,7 +87,7 @@ pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u
     let enc: PublicKey = match recipient {
         PrivateKey::XWing(key) => return key.decapsulate(enc),
         PrivateKey::P256(_) => p256::PublicKey::from_bytes(enc).map_err(invalid)?.into(),
-        // The conversion fails if the length is wrong.
+        // The conversion to an array fails if the length of the bytes is wrong.
         PrivateKey::X25519(_) => {
             x25519::PublicKey::from_bytes(enc.try_into().map_err(|_| Error::Authentication)?).into()
         }

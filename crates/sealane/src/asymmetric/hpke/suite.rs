@@ -15,7 +15,7 @@ pub enum Kem {
 }
 
 impl Kem {
-    /// Returns the identifier in the IANA registry of HPKE.
+    /// Returns the identifier that the IANA registry of HPKE assigns to it.
     pub fn id(self) -> u16 {
         match self {
             Self::X25519 => 0x0020,
@@ -47,7 +47,7 @@ pub enum Aead {
 }
 
 impl Aead {
-    /// Returns the identifier in the IANA registry of HPKE.
+    /// Returns the identifier that the IANA registry of HPKE assigns to it.
     pub fn id(self) -> u16 {
         match self {
             Self::Aes128Gcm => 0x0001,
@@ -99,7 +99,7 @@ pub enum PrivateKey {
 }
 
 impl PrivateKey {
-    /// Returns the KEM that this key belongs to.
+    /// Returns the KEM that this key belongs to and must be used with.
     pub fn kem(&self) -> Kem {
         match self {
             Self::X25519(_) => Kem::X25519,
@@ -130,7 +130,7 @@ pub enum PublicKey {
 }
 
 impl PublicKey {
-    /// Returns the KEM that this key belongs to.
+    /// Returns the KEM that this key belongs to and must be used with.
     pub fn kem(&self) -> Kem {
         match self {
             Self::X25519(_) => Kem::X25519,

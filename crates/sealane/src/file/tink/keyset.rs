@@ -61,7 +61,7 @@ impl Keyset {
         Ok(Self { keys: vec![Entry { id, parameters, key: key.clone() }], primary: 0 })
     }
 
-    /// Parses a cleartext keyset. Disabled and destroyed keys are ignored.
+    /// Parses a cleartext keyset, in which disabled and destroyed keys are ignored.
     ///
     /// # Errors
     /// Returns [`Error::Format`] for any other text and for an enabled key of another type; [`Misuse::UnsuitableKey`]
@@ -90,7 +90,7 @@ impl Keyset {
         }
     }
 
-    /// Returns the cleartext keyset, which Tink can read. It contains the secret keys.
+    /// Returns the cleartext keyset, which Tink can read and which contains the secret keys.
     pub fn to_json(&self) -> Zeroizing<String> {
         let values: Vec<_> = self.keys.iter().map(Entry::value).collect();
         // Full capacity at once, because a growing text leaves copies behind.

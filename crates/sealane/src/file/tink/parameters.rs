@@ -31,7 +31,7 @@ pub(super) static HASHES: [(Hash, u64, &hkdf::Algorithm); 3] = [
 /// The algorithms of segments by the length of the derived key.
 pub(super) const SEGMENTS: [(usize, Algorithm); 2] = [(16, Algorithm::Aes128Gcm), (32, Algorithm::Aes256Gcm)];
 
-/// The parameters of a key. A file does not contain them.
+/// The parameters of a key, which a file does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     pub(super) hash: Hash,

@@ -96,7 +96,7 @@ fn named<T: Copy>(table: &[(&str, T)], text: &str) -> Option<T> {
     table.iter().find(|(name, _)| *name == text).map(|(_, value)| *value)
 }
 
-/// The configuration that both sides use. The default is that of eciespy.
+/// The configuration that both sides use, by default the same as that of eciespy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The curve of the keys, which eciespy calls `elliptic_curve`.
