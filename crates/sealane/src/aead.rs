@@ -68,18 +68,18 @@ impl Aead {
         self.provider
     }
 
-    /// Returns the variant of the provider that was chosen for this processor, for example `"vaes512"`.
+    /// Returns the variant of the provider that computes the algorithm, for example `"vaes512"`.
     pub fn variant(&self) -> &'static str {
         self.variant
     }
 
-    /// Returns the length of a nonce in bytes.
+    /// Returns the length in bytes of a nonce, which must never be used twice with a key.
     #[inline]
     pub fn nonce_len(&self) -> usize {
         self.nonce_len
     }
 
-    /// Returns the length of a tag in bytes.
+    /// Returns the length in bytes of a tag, which authenticates a message.
     #[inline]
     pub fn tag_len(&self) -> usize {
         TAG_LEN
@@ -91,7 +91,7 @@ impl Aead {
         self.nonce_len + TAG_LEN
     }
 
-    /// Returns the maximum length of a plaintext in bytes.
+    /// Returns the maximum length in bytes of a plaintext that one message can have.
     pub fn max_plaintext_len(&self) -> u64 {
         self.algorithm.max_plaintext_len()
     }

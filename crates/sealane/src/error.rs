@@ -132,7 +132,7 @@ pub enum Misuse {
         /// Length of a tag that the algorithm expects, in bytes.
         want: usize,
     },
-    /// The data is not a whole number of blocks.
+    /// The data is not a whole number of blocks, as the cipher requires.
     BlockLength {
         /// Length of the data that was given, in bytes.
         got: usize,
@@ -220,11 +220,11 @@ pub enum Misuse {
     FormatNeedsRecipients(&'static str),
     /// A format was given with a Tink keyset, which determines the format.
     KeysetHasFormat,
-    /// A context was given without a symmetric key.
+    /// A context was given without a symmetric key, which is needed to use it.
     ContextNeedsKey,
     /// Armor was requested for a symmetric key, but only age files can be armored.
     ArmorNeedsRecipients,
-    /// A maximum work factor was given without a passphrase.
+    /// A maximum work factor was given without a passphrase, to which alone it applies.
     WorkFactorNeedsPassphrase,
     /// The list of identities is empty, so no file could be decrypted with it.
     NoIdentities,

@@ -75,7 +75,7 @@ impl Header {
         self.stanzas.iter().map(move |lines| Stanza { line: part(&lines.line), body: part(&lines.body) })
     }
 
-    /// Returns whether the file is encrypted with a passphrase.
+    /// Returns whether the file is encrypted with a passphrase instead of for recipients.
     pub fn has_passphrase(&self) -> bool {
         self.stanzas().any(|stanza| stanza.kind() == stanza::SCRYPT)
     }

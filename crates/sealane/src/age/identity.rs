@@ -59,7 +59,7 @@ impl Identity {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }
 
-    /// Returns the recipient that this identity decrypts for.
+    /// Returns the recipient that this identity decrypts for, which may be published.
     pub fn recipient(&self) -> Recipient {
         Recipient(match &self.0 {
             Private::X25519(key) => Public::X25519(key.public()),

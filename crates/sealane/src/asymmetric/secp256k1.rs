@@ -18,9 +18,9 @@ use zeroize::Zeroizing;
 
 /// Number of bytes in a private key, which is a number in big-endian order.
 pub const PRIVATE_LEN: usize = 32;
-/// Number of bytes in a compressed public key.
+/// Number of bytes in a compressed public key: one for the sign and 32 for x.
 pub const COMPRESSED_LEN: usize = 33;
-/// Number of bytes in an uncompressed public key.
+/// Number of bytes in an uncompressed public key: the prefix, x and y.
 pub const UNCOMPRESSED_LEN: usize = 65;
 
 const INVALID_PUBLIC_KEY: Error = Error::Format(
@@ -39,7 +39,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Returns the number of bytes in a public key.
+    /// Returns the number of bytes in a public key that uses this encoding.
     pub fn public_len(self) -> usize {
         match self {
             Self::Compressed => COMPRESSED_LEN,

@@ -25,7 +25,7 @@ pub enum Durability {
     /// The operating system has the bytes, as after `cp`. A crash within seconds may lose the new file.
     #[default]
     Cached,
-    /// The disk has the bytes. This is slower.
+    /// The disk has the bytes when the call returns, which is slower.
     Synced,
 }
 

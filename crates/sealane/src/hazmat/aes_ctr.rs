@@ -34,7 +34,7 @@ impl AesCtr {
         Ok(Self { aes: providers::raw::aes(key)?, iv })
     }
 
-    /// Returns the variant in use, for example `"vaes512"`.
+    /// Returns the variant of the kernel that computes the result, for example `"vaes512"`.
     pub fn variant(&self) -> &'static str {
         self.aes.variant()
     }

@@ -39,7 +39,7 @@ impl ChaCha20 {
         Ok(Self { cipher: raw::chacha20(key)?, nonce, counter })
     }
 
-    /// Returns the variant in use, for example `"avx512"`.
+    /// Returns the variant of the kernel that computes the result, for example `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.cipher.variant()
     }
@@ -66,7 +66,7 @@ impl XChaCha20 {
         Ok(Self(ChaCha20 { cipher: raw::xchacha20(key)?.subkey(hchacha_input), nonce, counter }))
     }
 
-    /// Returns the variant in use, for example `"avx512"`.
+    /// Returns the variant of the kernel that computes the result, for example `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.0.variant()
     }

@@ -45,7 +45,7 @@ impl Poly1305 {
         Self::new(&*once)
     }
 
-    /// Returns the variant in use, for example `"avx512ifma"`.
+    /// Returns the variant of the kernel that computes the result, for example `"avx512ifma"`.
     pub fn variant(&self) -> &'static str {
         self.mac.variant()
     }

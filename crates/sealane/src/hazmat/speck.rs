@@ -65,7 +65,7 @@ impl Speck {
         Ok(Self { cipher: raw::speck(size, key, order)?, size })
     }
 
-    /// Returns the variant in use, for example `"avx512"`.
+    /// Returns the variant of the kernel that computes the result, for example `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.cipher.variant()
     }
@@ -115,7 +115,7 @@ impl SpeckCtr {
         Ok(Self { cipher, iv: iv.to_vec() })
     }
 
-    /// Returns the variant in use, for example `"avx512"`.
+    /// Returns the variant of the kernel that computes the result, for example `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.cipher.variant()
     }

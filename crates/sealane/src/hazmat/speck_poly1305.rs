@@ -82,17 +82,17 @@ impl Aead {
         self.size
     }
 
-    /// Returns the variant in use, for example `"avx512"`.
+    /// Returns the variant of the kernel that computes the result, for example `"avx512"`.
     pub fn variant(&self) -> &'static str {
         self.speck.variant()
     }
 
-    /// Returns the length of a nonce in bytes.
+    /// Returns the length in bytes of a nonce, which must never be used twice with a key.
     pub fn nonce_len(&self) -> usize {
         self.nonce_len
     }
 
-    /// Returns the length of a tag in bytes.
+    /// Returns the length in bytes of a tag, which authenticates a message.
     pub fn tag_len(&self) -> usize {
         TAG_LEN
     }
@@ -102,7 +102,7 @@ impl Aead {
         self.nonce_len + TAG_LEN
     }
 
-    /// Returns the maximum length of a plaintext in bytes.
+    /// Returns the maximum length in bytes of a plaintext that one message can have.
     pub fn max_plaintext_len(&self) -> u64 {
         self.limit() * self.size.block_len() as u64 - ONE_TIME_KEY_LEN as u64
     }

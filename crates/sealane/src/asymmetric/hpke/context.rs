@@ -89,7 +89,7 @@ impl Sender {
     /// (section 5.3).
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
     pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
         self.context.export(label, out)
     }
@@ -154,7 +154,7 @@ impl Receiver {
     /// Fills `out` with the same secret as [`Sender::export`].
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
     pub fn export(&self, label: &[u8], out: &mut [u8]) -> Result<(), Error> {
         self.context.export(label, out)
     }

@@ -67,7 +67,7 @@ impl Kdf {
     /// `LabeledExpand(prk, label, info, out.len())`; `info` is given in parts.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes.
+    /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
     pub(super) fn expand(
         &self,
         prk: &Secret,
