@@ -13,7 +13,7 @@ pub trait ReadAt: Send + Sync {
     /// Returns the errors of the source. [`io::ErrorKind::Interrupted`] is retried.
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
 
-    /// Returns the size of the source in bytes, as it is stored.
+    /// Returns the size of the source in bytes, beyond which nothing can be read.
     ///
     /// # Errors
     /// Returns the errors of the source.
