@@ -1,4 +1,4 @@
-"""The command ``sealane-lab run|report|compare``."""
+"""The command ``sealane-lab``, which measures, writes reports and compares runs."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ NOTEBOOK = ("RSA-2048", "RSA-3072", "ECIES")
 
 @dataclass(frozen=True)
 class Implementation:
-    """One scheme by one library."""
+    """One scheme for hybrid encryption, as one library implements it."""
 
     name: str
     peer: str
@@ -36,7 +36,7 @@ class Implementation:
 
 
 def contenders() -> list[Contender]:
-    """Returns the contenders of all tasks."""
+    """Returns the contenders of all tasks, of which some may be absent on this machine."""
     found = []
     for implementation in IMPLEMENTATIONS:
         name = f"{implementation.name} {implementation.peer}"

@@ -105,7 +105,7 @@ def absent_limits() -> list[MissingLimit]:
 
 
 def copy_limit(workspace: Workspace) -> Ready:
-    """Copies memory with the C library."""
+    """Copies memory with the C library, for comparison with the speed of the ciphers."""
     source, target = workspace.plain, memoryview(workspace.once("copied", lambda: bytearray(workspace.size)))
 
     def run() -> None:

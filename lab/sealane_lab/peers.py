@@ -63,7 +63,7 @@ class Presence:
 
 
 def presences(table: Sequence[Peer] = PEERS) -> list[Presence]:
-    """Returns the presence of every peer."""
+    """Returns for every peer whether it is present on this machine."""
     return [presence(peer) for peer in table]
 
 

@@ -38,7 +38,7 @@ class Bar:
             self._stream.flush()
 
     def close(self) -> None:
-        """Removes the bar from the terminal."""
+        """Removes the bar from the terminal, so that other text can be printed."""
         if self._shown:
             self._stream.write("\r\x1b[K")
             self._stream.flush()

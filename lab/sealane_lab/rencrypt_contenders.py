@@ -21,7 +21,7 @@ NAMES = tuple(f"sealane REncrypt {how}" for how in ("in place", "into", "new byt
 
 
 def contenders() -> list[Contender]:
-    """Returns the tasks ``encrypt`` and ``decrypt``."""
+    """Returns the tasks ``encrypt`` and ``decrypt`` with all contenders of this comparison."""
     tasks = {"encrypt": (_in_place, _into, _new), "decrypt": (_open_in_place, _open_into, _open_new)}
     return [
         Contender(OURS, name, task, prepare)

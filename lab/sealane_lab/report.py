@@ -25,7 +25,7 @@ def write(folder: Path, results: Results) -> Path:
 
 
 def html(results: Results) -> str:
-    """Returns the page."""
+    """Returns the whole HTML page of the report as one string."""
     measured = [experiment(name) for name in NAMES if results.of(name)]
     parts = [
         "<!DOCTYPE html>",

@@ -46,12 +46,12 @@ class Sample:
 
     @property
     def rate(self) -> float:
-        """GB/s, where GB is 10^9 bytes."""
+        """The throughput in GB/s, where a gigabyte has 10^9 bytes."""
         return self.size / self.median / 1e9
 
     @property
     def calls(self) -> float:
-        """Calls per second."""
+        """The number of calls in a second, for tasks with short messages."""
         return 1 / self.median
 
     @classmethod
@@ -80,7 +80,7 @@ class Results:
     skipped: list[Skipped] = field(default_factory=list)
 
     def of(self, experiment: str) -> list[Sample]:
-        """Returns the samples of one experiment."""
+        """Returns the samples of one experiment, in the order in which they were measured."""
         return [sample for sample in self.samples if sample.experiment == experiment]
 
     def save(self, folder: Path) -> None:
@@ -145,7 +145,7 @@ class Change:
 
     @property
     def ratio(self) -> float:
-        """New median divided by old median."""
+        """The median of the new run divided by the median of the old run."""
         return self.new.median / self.old.median
 
     @property

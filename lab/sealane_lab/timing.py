@@ -53,7 +53,7 @@ class Summary:
 
 
 def summary(samples: Sequence[float]) -> Summary:
-    """Summarizes at least one sample."""
+    """Summarizes the times of all rounds, of which there must be at least one."""
     if len(samples) == 1:
         return Summary(samples[0], samples[0], samples[0], 1)
     low, median, high = statistics.quantiles(samples, n=4, method="inclusive")

@@ -102,7 +102,7 @@ def _elsewhere(task: str, variant: str, workspace: Workspace) -> Ready:
 
 
 class _Worker:
-    """A process that runs ``serve``."""
+    """A separate Python process that runs ``serve`` and is controlled by this one."""
 
     def __init__(self, task: str, variant: str, size: int) -> None:
         code = "import sys; from sealane_lab import variant_contenders as v; v.serve(*sys.argv[1:])"
@@ -131,7 +131,7 @@ class _Worker:
         return float(self.ask(str(calls)))
 
     def close(self) -> None:
-        """Ends the process."""
+        """Ends the process, which cannot be used for measurements afterwards."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._child.stdin.close()

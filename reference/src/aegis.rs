@@ -14,7 +14,7 @@ const C0: Block = Block::from_le_bytes([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89,
 const C1: Block =
     Block::from_le_bytes([219, 61, 24, 85, 109, 194, 47, 241, 32, 17, 49, 66, 115, 181, 40, 221]);
 
-/// One of the algorithms with a key.
+/// One of the six algorithms of AEGIS with a key for it.
 pub struct Aegis {
     key: Vec<u8>,
     degree: usize,
@@ -43,7 +43,7 @@ impl Aegis {
         (ciphertext, tag)
     }
 
-    /// Decrypt. Returns the plaintext, or `None` if the tag is not the expected one.
+    /// Computes Decrypt and returns the plaintext, or `None` if the tag is not the expected one.
     pub fn open_vartime(
         &self,
         nonce: &[u8],
@@ -98,7 +98,7 @@ impl Aegis {
         16 * self.degree * if self.key.len() == 16 { 2 } else { 1 }
     }
 
-    /// ZeroPad, and then the split into words.
+    /// Applies ZeroPad to the bytes, and then splits them into words.
     fn words(&self, part: &[u8]) -> Vec<Word> {
         let mut padded = part.to_vec();
         padded.resize(self.rate(), 0);

@@ -3,7 +3,7 @@
 /// The state as `[column][row]`, in which its bytes have the order of the block (FIPS 197, section 3.4).
 type State = [[u8; 4]; 4];
 
-/// An expanded AES key of 128, 192 or 256 bits.
+/// An expanded AES key of 128, 192 or 256 bits, which encrypts and decrypts blocks.
 pub struct Aes {
     /// The round keys, of which there are Nr + 1, one more than rounds.
     round_keys: Vec<State>,
@@ -37,7 +37,7 @@ impl Aes {
         Self { round_keys: w.chunks_exact(4).map(|key| key.try_into().unwrap()).collect() }
     }
 
-    /// Returns the round keys as blocks.
+    /// Returns the round keys of all rounds as blocks, in the order of encryption.
     pub fn round_keys(&self) -> Vec<[u8; 16]> {
         self.round_keys.iter().map(|key| *key.as_flattened().first_chunk().unwrap()).collect()
     }
@@ -155,7 +155,7 @@ static INV_S_BOX: [u8; 256] = {
     table
 };
 
-/// The multiplicative inverse x^254, which is 0 for 0.
+/// Returns the multiplicative inverse of x as x^254, which is 0 for 0.
 const fn inverse(x: u8) -> u8 {
     let mut y = 1;
     let mut i = 0;

@@ -2,10 +2,10 @@
 
 use crate::{chacha20, poly1305};
 
-/// Returns ciphertext and tag. The nonce has 12 bytes, or 24 bytes for XChaCha20-Poly1305.
+/// Returns ciphertext and tag for a nonce of 12 bytes, or 24 bytes for XChaCha20-Poly1305.
 ///
 /// # Panics
-/// If the nonce has another length.
+/// Panics if the nonce has another length than 12 or 24 bytes.
 pub fn seal_vartime(key: &[u8; 32], nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
     if let Some((head, tail)) = nonce.split_first_chunk::<16>() {
         let subkey = chacha20::subkey_vartime(key, head);

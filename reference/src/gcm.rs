@@ -20,7 +20,7 @@ impl Gcm {
         Self { aes, h }
     }
 
-    /// Step 2 of section 7.1: the pre-counter block J0.
+    /// Computes step 2 of section 7.1, which derives the pre-counter block J0 from the IV.
     pub fn pre_counter_vartime(&self, iv: &[u8]) -> [u8; 16] {
         if iv.len() == 12 {
             let mut j0 = [0; 16];

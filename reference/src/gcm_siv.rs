@@ -12,7 +12,7 @@ pub struct GcmSiv {
     len: usize,
 }
 
-/// The keys derived for one nonce (section 4).
+/// The keys for authentication and encryption that are derived for one nonce (section 4).
 struct Keys {
     authentication: Element,
     encryption: Aes,
@@ -39,7 +39,7 @@ impl GcmSiv {
         (keys.aes_ctr_vartime(&tag, plaintext), tag)
     }
 
-    /// Decryption (section 5). Returns the plaintext, or `None` if the tag is not the expected one.
+    /// Computes decryption (section 5) and returns the plaintext, or `None` if the tag is not the expected one.
     pub fn open_vartime(
         &self,
         nonce: &[u8; 12],

@@ -46,7 +46,7 @@ fn clamp(r: &mut [u8; 16]) {
     }
 }
 
-/// Returns little-endian bytes as an integer.
+/// Returns little-endian bytes, of which the first is the lowest, as an integer.
 fn number(bytes: &[u8]) -> Number {
     let mut number = [0; 9];
     for (i, byte) in bytes.iter().enumerate() {
@@ -89,10 +89,11 @@ fn multiply(a: &Number, b: &Number) -> Number {
     product
 }
 
-/// Returns x mod P. The part above 2^130 is multiplied by 5 and added, since 2^130 = 5 modulo P. Finally P is subtracted.
+/// Returns x mod P. The part above 2^130 is multiplied by 5 and added, since 2^130 = 5 modulo P, and finally P is
+/// subtracted.
 fn modulo_p_vartime(mut x: Number) -> Number {
     const FIVE: Number = [5, 0, 0, 0, 0, 0, 0, 0, 0];
-    // Compares from the highest digit down.
+    // The digits are compared from the highest one down to the lowest.
     while x.iter().rev().cmp(P.iter().rev()).is_ge() {
         let digit = |i: usize| x.get(i).copied().unwrap_or(0);
         let above = core::array::from_fn(|i| digit(4 + i) >> 2 | digit(5 + i) << 30);
@@ -119,7 +120,7 @@ mod test {
         }
     }
 
-    /// Returns x times 2^n.
+    /// Returns the integer x times 2^n, without a reduction modulo P.
     fn shift(x: &Number, n: usize) -> Number {
         core::array::from_fn(|i| {
             let digit = |i: Option<usize>| i.map_or(0, |i| u64::from(x[i]));

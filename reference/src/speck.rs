@@ -12,7 +12,7 @@ pub enum Order {
 
 /// An expanded Speck key with the size of its blocks.
 pub struct Speck {
-    /// Number of bits in a word: 16, 24, 32, 48 or 64.
+    /// Number of bits in a word of the block: 16, 24, 32, 48 or 64.
     n: u32,
     order: Order,
     round_keys: Vec<u64>,
@@ -55,7 +55,7 @@ impl Speck {
         speck
     }
 
-    /// Number of bytes in a block.
+    /// Returns the number of bytes in a block, which is that of two words.
     pub fn block_len(&self) -> usize {
         self.n as usize / 4
     }
@@ -72,7 +72,7 @@ impl Speck {
         (x, self.rotate_right(y, self.n - beta) ^ x)
     }
 
-    /// The inverse of [`Speck::round`] (section 4.1).
+    /// Computes the inverse of [`Speck::round`], which decrypts (section 4.1).
     fn inverse_round(&self, x: u64, y: u64, k: u64) -> (u64, u64) {
         let (alpha, beta) = self.rotations();
         let y = self.rotate_right(x ^ y, beta);

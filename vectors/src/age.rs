@@ -3,41 +3,41 @@
 use crate::folder::{self, BinaryFile};
 use crate::{Error, Why};
 
-/// One age file with the expected result.
+/// One age file of the testkit with the identities to try and the expected result.
 #[derive(Clone, Debug)]
 pub struct AgeCase {
     pub file: String,
     pub expect: AgeOutcome,
-    /// SHA-256 of all plaintext that is released. For a payload failure, this is the plaintext before the failure.
+    /// SHA-256 of all plaintext that is released, which for a payload failure is the plaintext before the failure.
     pub payload: Option<[u8; 32]>,
     pub file_key: Vec<u8>,
-    /// The identities to try, as text.
+    /// The identities to try, as text, in the order of the file.
     pub identities: Vec<String>,
     pub passphrases: Vec<String>,
-    /// Whether the file is armored.
+    /// Whether the file is armored, that is, encoded as text in lines.
     pub armored: bool,
     /// The comment in the file, or an empty string.
     pub comment: String,
-    /// The age file, decompressed.
+    /// The bytes of the age file, decompressed if the testkit stores it compressed.
     pub age: Vec<u8>,
 }
 
 /// The expected result of decrypting an age file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgeOutcome {
-    /// Decryption succeeds.
+    /// Decryption succeeds and returns the whole plaintext of the file.
     Success,
-    /// The header is rejected.
+    /// The header of the file is rejected, before any plaintext is released.
     HeaderFailure,
-    /// No identity matches a recipient.
+    /// The header is valid, but no identity matches a recipient of the file.
     NoMatch,
-    /// The armor is rejected.
+    /// The armor around the file is rejected as malformed.
     ArmorFailure,
-    /// The header is valid, but the payload is not.
+    /// The header of the file is valid, but the payload after it is not.
     PayloadFailure,
 }
 
-/// Returns every file of the age testkit.
+/// Returns every file of the age testkit with its expected result.
 ///
 /// # Panics
 /// Where a file under `age` is not understood.

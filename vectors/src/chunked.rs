@@ -17,10 +17,10 @@ pub struct ChunkedCase {
     /// The hash function of the group, for example `"SHA-512"`.
     pub sha: String,
     pub comment: String,
-    /// The key. Some invalid cases have keys of wrong lengths.
+    /// The key of the message, which has a wrong length in some invalid cases.
     pub key: Vec<u8>,
     pub context: Vec<u8>,
-    /// The encrypted message, decompressed. The file has a zlib stream.
+    /// The encrypted message, which the file contains as a zlib stream and which is decompressed here.
     pub ciphertext: Vec<u8>,
     /// The derived key, if the header is valid.
     pub aead_key: Option<Vec<u8>>,
@@ -28,14 +28,14 @@ pub struct ChunkedCase {
     pub base_nonce: Option<Vec<u8>>,
     /// Number of plaintext bytes. In an invalid case, the plaintext of the valid chunks before the first invalid one.
     pub message_len: Option<u64>,
-    /// SHA-512 of these bytes.
+    /// SHA-512 of the plaintext bytes that `message_len` counts.
     pub message_sha512: Option<Vec<u8>>,
     pub result: Outcome,
     /// The flags, which describe the purpose of the case.
     pub flags: Vec<ChunkedFlag>,
 }
 
-/// The purpose of a case.
+/// The purpose of a case, as the flags of its file describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum ChunkedFlag {
     ChunkReordering,
@@ -51,7 +51,7 @@ pub enum ChunkedFlag {
     WrongKey,
 }
 
-/// Returns every case of chunked encryption.
+/// Returns every case of chunked encryption, valid and invalid ones together.
 ///
 /// # Panics
 /// If a file under `streaming/wycheproof` cannot be parsed or is missing.

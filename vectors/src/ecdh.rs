@@ -25,36 +25,36 @@ pub struct EcdhCase {
     pub flags: Vec<EcdhFlag>,
 }
 
-/// One computation of RFC 7748.
+/// One computation of RFC 7748 with its name for error messages.
 #[derive(Clone, Debug)]
 pub struct Rfc7748Case {
     pub file: String,
     pub id: String,
-    /// The computation with its operands and results.
+    /// The computation with the operands that it takes and the results that it must return.
     pub part: Rfc7748Part,
 }
 
-/// A computation with its operands and results.
+/// A computation with the operands that it takes and the results that it must return.
 #[derive(Clone, Debug)]
 pub enum Rfc7748Part {
-    /// One evaluation of the function X25519.
+    /// One evaluation of the function X25519 for a scalar and a coordinate.
     Function { scalar: Vec<u8>, u: Vec<u8>, out: Vec<u8> },
     /// Repeated evaluation on its own results, beginning with the base point for both operands.
     Iterated {
-        /// Number of evaluations.
+        /// Number of evaluations, each of which takes the result of the one before.
         iterations: u32,
         out: Vec<u8>,
     },
     Agreement {
-        /// The private and the public key of one side.
+        /// The private and the public key of one side of the key agreement.
         a: (Vec<u8>, Vec<u8>),
-        /// The private and the public key of the other side.
+        /// The private and the public key of the other side of the key agreement.
         b: (Vec<u8>, Vec<u8>),
         shared: Vec<u8>,
     },
 }
 
-/// The purpose of a case.
+/// The purpose of a case, as the flags of its file describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum EcdhFlag {
     AdditionChain,
@@ -98,7 +98,7 @@ pub fn ecdh_p256() -> Vec<EcdhCase> {
     folder::read_one(P256, |file| read(file, "ECDH")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every computation of RFC 7748.
+/// Returns every computation with X25519 that RFC 7748 gives results for.
 ///
 /// # Panics
 /// If the file cannot be parsed or is missing.

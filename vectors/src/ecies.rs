@@ -9,16 +9,16 @@ use serde::Deserialize;
 pub(crate) const ECIES: &[(&str, Reader<EciesCase>)] =
     &[("ecies/ecies_known.json", read), ("ecies/ecies_suites.json", read), ("ecies/eciespy.json", read)];
 
-/// One message or intermediate value.
+/// One message or intermediate value of ECIES with its name for error messages.
 #[derive(Clone, Debug)]
 pub struct EciesCase {
     pub file: String,
     pub id: String,
-    /// The contents of the case.
+    /// The contents of the case: a message or an intermediate value.
     pub part: EciesPart,
 }
 
-/// The group of the key agreement.
+/// The group in which the two parties of a message agree on a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EciesCurve {
@@ -27,7 +27,7 @@ pub enum EciesCurve {
     Ed25519,
 }
 
-/// The cipher of a message.
+/// The cipher with which the agreed key encrypts the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum EciesSymmetric {
     #[serde(rename = "aes-256-gcm")]
@@ -36,10 +36,10 @@ pub enum EciesSymmetric {
     XChaCha20,
 }
 
-/// The contents of a case. Byte strings are those of the API.
+/// The contents of a case, with byte strings as the API takes and returns them.
 #[derive(Clone, Debug)]
 pub enum EciesPart {
-    /// A message with its plaintext.
+    /// A message with its plaintext and the private key that decrypts it.
     Message {
         curve: EciesCurve,
         /// Whether the ephemeral public key at the beginning of the message is compressed.
@@ -49,18 +49,18 @@ pub enum EciesPart {
         symmetric: EciesSymmetric,
         nonce_len: usize,
         private: [u8; 32],
-        /// The plaintext, if the file has it.
+        /// The public key, if the file has it in addition to the private key.
         public: Option<Vec<u8>>,
         plaintext: Vec<u8>,
         message: Vec<u8>,
     },
     /// The message key for an ephemeral private key and the private key of a recipient.
     Kem { curve: EciesCurve, compressed: bool, ephemeral: [u8; 32], private: [u8; 32], key: [u8; 32] },
-    /// The public key for a private key.
+    /// The public key that must be computed from a private key.
     PublicKey { curve: EciesCurve, private: [u8; 32], public: Vec<u8> },
-    /// The shared point, compressed.
+    /// The shared point of a private and a public key, in compressed form.
     SharedPoint { curve: EciesCurve, private: [u8; 32], public: Vec<u8>, shared: Vec<u8> },
-    /// A message encrypted with the cipher alone.
+    /// A message that is encrypted with the cipher alone, without a key agreement.
     Symmetric {
         symmetric: EciesSymmetric,
         key: [u8; 32],
@@ -70,11 +70,11 @@ pub enum EciesPart {
         ciphertext: Vec<u8>,
         tag: Vec<u8>,
     },
-    /// HKDF-SHA256 without salt and info.
+    /// A derivation of a key with HKDF-SHA256, without salt and info.
     Hkdf { ikm: Vec<u8>, okm: [u8; 32] },
 }
 
-/// Returns every case of ECIES.
+/// Returns every message and every intermediate value of ECIES in the files.
 ///
 /// # Panics
 /// If a file under `ecies` cannot be parsed or is missing.

@@ -1,26 +1,26 @@
-//! Errors of the loader.
+//! Errors of the loader, which panics with them because a test cannot continue.
 
 use std::{fmt, io};
 
-/// The error of a file.
+/// The error of a file, with the path of the file and the cause.
 #[derive(Debug)]
 pub(crate) struct Error {
     pub(crate) file: String,
     pub(crate) why: Why,
 }
 
-/// The cause of an error.
+/// The cause of an error, which the message of the panic describes.
 #[derive(Debug)]
 pub(crate) enum Why {
-    /// No reader is registered for the file.
+    /// No reader is registered for the file, so its vectors would be left out.
     UnknownFile,
     /// A reader is registered, but the file does not exist.
     Missing,
-    /// The operating system returned an error.
+    /// The operating system returned an error while the file or folder was read.
     Io(io::Error),
     /// The file is not JSON, or has keys or values that the reader does not know.
     Json(serde_json::Error),
-    /// The reader does not know an algorithm.
+    /// The file names an algorithm that its reader does not know.
     UnknownAlgorithm(String),
     /// An entry is neither a case nor a list of internal states.
     UnknownEntry(String),
@@ -28,12 +28,12 @@ pub(crate) enum Why {
     Length(String),
     /// The file has another number of cases than it announces.
     Count {
-        /// The announced number.
+        /// The number of cases that the file itself announces.
         announced: usize,
-        /// The number of cases in the file.
+        /// The number of cases that the reader found in the file.
         found: usize,
     },
-    /// A compressed value cannot be decompressed.
+    /// A compressed value of the file cannot be decompressed, for this reason.
     Compression(String),
 }
 

@@ -1,11 +1,11 @@
-//! Lists the folders and passes each file to its reader.
+//! Lists the folders with vectors, and passes each file in them to its reader.
 
 use crate::{Error, Reader, Why};
 use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::Path;
 
-/// A text file.
+/// A text file with vectors, read as a whole into memory.
 pub(crate) struct File {
     /// Path relative to the folder `vectors`, with `/` as separator.
     pub(crate) name: String,
@@ -18,7 +18,7 @@ impl File {
     }
 }
 
-/// A binary file.
+/// A binary file with vectors, read as a whole into memory.
 pub(crate) struct BinaryFile {
     /// Path relative to the folder `vectors`, with `/` as separator.
     pub(crate) name: String,

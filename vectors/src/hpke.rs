@@ -15,54 +15,54 @@ const XWING: &str = "kem/xwing_draft_test-vectors.json";
 pub struct HpkeCase {
     pub file: String,
     pub id: String,
-    /// The identifiers of mode, KEM, KDF and AEAD.
+    /// The identifiers of mode, KEM, KDF and AEAD, as RFC 9180 assigns them.
     pub suite: (u8, u16, u16, u16),
-    /// The `info` of both sides.
+    /// The `info` that both sides bind to the context of the key schedule.
     pub info: Vec<u8>,
     /// The ephemeral private key, or the randomness of the encapsulation for a KEM without an ephemeral key.
     pub randomness: Vec<u8>,
-    /// The private key of the recipient.
+    /// The private key of the recipient, as the KEM serializes it.
     pub private: Vec<u8>,
-    /// The public key of the recipient.
+    /// The public key of the recipient, as the KEM serializes it.
     pub public: Vec<u8>,
     /// The private and public key of the sender, for the modes with authentication.
     pub sender: Option<(Vec<u8>, Vec<u8>)>,
     /// The pre-shared key and its identifier, for the modes with a PSK.
     pub psk: Option<(Vec<u8>, Vec<u8>)>,
-    /// The encapsulated key.
+    /// The encapsulated key, which the sender transmits to the recipient.
     pub encapsulation: Vec<u8>,
-    /// The messages with their sequence numbers. The files leave out some numbers.
+    /// The messages with their sequence numbers, some of which the files leave out.
     pub messages: Vec<HpkeMessage>,
-    /// The exporter contexts and the exported secrets.
+    /// The exporter contexts, each with the secret that must be exported for it.
     pub exports: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// One message of a context.
+/// One message that is encrypted and decrypted in an HPKE context.
 #[derive(Clone, Debug)]
 pub struct HpkeMessage {
-    /// The sequence number, which begins at 0.
+    /// The sequence number of the message in its context, which begins at 0.
     pub number: u64,
     pub aad: Vec<u8>,
     pub plaintext: Vec<u8>,
-    /// The ciphertext with the tag.
+    /// The ciphertext of the message, with the tag at its end.
     pub ciphertext: Vec<u8>,
 }
 
-/// One X-Wing key with one encapsulation.
+/// One X-Wing key pair with one encapsulation of a shared secret for it.
 #[derive(Clone, Debug)]
 pub struct XWingCase {
     pub file: String,
     pub id: String,
     pub seed: [u8; 32],
     pub public: Vec<u8>,
-    /// The randomness of the encapsulation.
+    /// The randomness that makes the encapsulation of this case deterministic.
     pub randomness: [u8; 64],
-    /// The encapsulated key.
+    /// The encapsulated key, which the sender transmits to the recipient.
     pub encapsulation: Vec<u8>,
     pub shared: [u8; 32],
 }
 
-/// Returns every HPKE context.
+/// Returns every HPKE context with its messages and its exported secrets.
 ///
 /// # Panics
 /// If a file under `hpke` cannot be parsed or is missing.
@@ -70,7 +70,7 @@ pub fn hpke() -> Vec<HpkeCase> {
     folder::read("hpke", HPKE).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every case of X-Wing.
+/// Returns every case of X-Wing, the hybrid of X25519 and ML-KEM-768.
 ///
 /// # Panics
 /// If the file cannot be parsed or is missing.

@@ -1,4 +1,4 @@
-//! Key derivation: Argon2, HKDF, PBKDF2 and scrypt.
+//! Readers of the files for key derivation with Argon2, HKDF, PBKDF2 and scrypt.
 
 use crate::converted::tests;
 use crate::folder::File;

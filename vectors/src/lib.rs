@@ -46,32 +46,32 @@ use error::{Error, Why};
 use folder::File;
 use serde::Deserialize;
 
-/// The expected result of a case.
+/// The expected result of a case: whether an implementation must accept or reject it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Sealing returns exactly these bytes, and opening accepts them.
     Valid,
-    /// Opening must fail.
+    /// The message is invalid, so an implementation must refuse to open it.
     Invalid,
 }
 
-/// One message of an AEAD.
+/// One message of an AEAD with its key, its nonce and the expected result.
 #[derive(Clone, Debug)]
 pub struct AeadCase {
     pub file: String,
     pub id: String,
-    /// Name of the algorithm, for example `"aes-256-gcm"`.
+    /// Name of the algorithm, as the crate `sealane` writes it, for example `"aes-256-gcm"`.
     pub algorithm: String,
     pub key: Vec<u8>,
-    /// The nonce. Some files have lengths that an implementation need not support.
+    /// The nonce of the message, which in some files has a length that an implementation need not support.
     pub nonce: Vec<u8>,
     pub aad: Vec<u8>,
-    /// The plaintext. Empty if an invalid case has none.
+    /// The plaintext of the message, which is empty if an invalid case has none.
     pub plaintext: Vec<u8>,
-    /// The ciphertext, without the tag.
+    /// The ciphertext of the message, without the tag that authenticates it.
     pub ciphertext: Vec<u8>,
-    /// The tag. Some files have shorter tags. For AEGIS, it is the tag of 16 bytes.
+    /// The tag of the message, which is shorter in some files, and which for AEGIS is the tag of 16 bytes.
     pub tag: Vec<u8>,
     pub result: Outcome,
 }
@@ -82,18 +82,18 @@ pub struct ChaCha20Case {
     pub file: String,
     pub id: String,
     pub key: [u8; 32],
-    /// The computation with its operands and results.
+    /// The computation with the operands that it takes and the results that it must return.
     pub part: ChaCha20Part,
 }
 
-/// A computation with ChaCha20.
+/// A computation with ChaCha20 or XChaCha20 and the result that it must return.
 #[derive(Clone, Debug)]
 pub enum ChaCha20Part {
-    /// Encryption of a stream.
+    /// Encryption of a stream of bytes from a given block on.
     Stream {
-        /// The nonce, 12 bytes, or 24 bytes for XChaCha20.
+        /// The nonce, which has 12 bytes for ChaCha20 and 24 bytes for XChaCha20.
         nonce: Vec<u8>,
-        /// Number of the first block.
+        /// Number of the first block of the keystream that is used.
         counter: u32,
         plaintext: Vec<u8>,
         ciphertext: Vec<u8>,
@@ -105,24 +105,24 @@ pub enum ChaCha20Part {
     },
 }
 
-/// One message of Poly1305.
+/// One message of Poly1305 with its key and its tag.
 #[derive(Clone, Debug)]
 pub struct MacCase {
     pub file: String,
     pub id: String,
-    /// The one-time key.
+    /// The one-time key, which authenticates no other message.
     pub key: Vec<u8>,
     pub message: Vec<u8>,
     pub tag: Vec<u8>,
 }
 
-/// One stream of AES in counter mode.
+/// One stream of bytes that is encrypted with AES in counter mode.
 #[derive(Clone, Debug)]
 pub struct CtrCase {
     pub file: String,
     pub id: String,
     pub key: Vec<u8>,
-    /// The first counter block.
+    /// The first counter block, which is a big-endian integer of 16 bytes.
     pub iv: [u8; 16],
     pub plaintext: Vec<u8>,
     pub ciphertext: Vec<u8>,
@@ -133,15 +133,15 @@ pub struct CtrCase {
 pub enum SpeckOrder {
     /// The order in which the paper prints them.
     Big,
-    /// All bytes of key and block reversed.
+    /// All bytes of key and block in reverse, that is, in little-endian order.
     Little,
 }
 
-/// A mode of operation of Speck.
+/// A mode of operation that the files use with Speck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum SpeckMode {
-    /// Each block is encrypted by itself.
+    /// Each block is encrypted by itself, so equal blocks stay equal.
     Ecb,
     /// Each block is XORed with the ciphertext block before it, or with the IV, and then encrypted.
     Cbc,
@@ -149,16 +149,16 @@ pub enum SpeckMode {
     Ctr,
 }
 
-/// Data encrypted with Speck.
+/// Data encrypted with Speck in one of its modes of operation.
 #[derive(Clone, Debug)]
 pub struct SpeckCase {
     pub file: String,
     pub id: String,
     /// Name of the algorithm, for example `"speck128-256"`.
     pub algorithm: String,
-    /// The byte order of key and data.
+    /// The byte order of the key and of the data, which is the same for both.
     pub order: SpeckOrder,
-    /// The mode of operation.
+    /// The mode of operation that encrypts the blocks of the data.
     pub mode: SpeckMode,
     pub key: Vec<u8>,
     /// The IV, which has the length of a block. Empty for a mode without an IV.
@@ -167,7 +167,7 @@ pub struct SpeckCase {
     pub ciphertext: Vec<u8>,
 }
 
-/// The hash function of a key derivation.
+/// The hash function that a key derivation with HMAC is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KdfHash {
     Sha1,
@@ -178,38 +178,38 @@ pub enum KdfHash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Argon2Variant {
-    /// Data-dependent addressing.
+    /// Argon2d, in which memory addresses depend on the secret data.
     Argon2d,
-    /// Data-independent addressing.
+    /// Argon2i, in which memory addresses do not depend on the secret data.
     Argon2i,
-    /// Data-independent addressing at first, then data-dependent addressing.
+    /// Argon2id, which begins with data-independent addressing and continues with data-dependent addressing.
     Argon2id,
 }
 
-/// One key derivation.
+/// One key derivation with its parameters and the derived key.
 #[derive(Clone, Debug)]
 pub struct KdfCase {
     pub file: String,
     pub id: String,
-    /// The password or the input key material.
+    /// The secret input: a password or the input key material of HKDF.
     pub secret: Vec<u8>,
     pub salt: Vec<u8>,
     pub output: Vec<u8>,
-    /// The key derivation function and its parameters.
+    /// The key derivation function and the parameters that it is called with.
     pub part: KdfPart,
 }
 
-/// A key derivation function with its parameters.
+/// A key derivation function with the parameters that it is called with.
 #[derive(Clone, Debug)]
 pub enum KdfPart {
-    /// Argon2 version 1.3.
+    /// Argon2 of version 1.3 with its costs and its optional inputs.
     Argon2 {
         variant: Argon2Variant,
         /// The secret value in addition to the password.
         secret: Vec<u8>,
-        /// Associated data.
+        /// Associated data, which are hashed together with the password.
         data: Vec<u8>,
-        /// Number of passes over the memory.
+        /// Number of passes over the memory, which determines the time.
         passes: u32,
         memory_kib: u32,
         lanes: u32,
@@ -220,10 +220,10 @@ pub enum KdfPart {
         /// The pseudorandom key, which is the output of the extract step.
         extracted: Vec<u8>,
     },
-    /// PBKDF2 with HMAC.
+    /// PBKDF2 with HMAC and the given number of rounds.
     Pbkdf2 { hash: KdfHash, rounds: u32 },
     Scrypt {
-        /// Base-2 logarithm of N.
+        /// Base-2 logarithm of N, the cost in memory and time.
         log_n: u8,
         r: u32,
         p: u32,
@@ -274,7 +274,7 @@ const KDF: &[(&str, Reader<KdfCase>)] = &[
 const CHUNKED: &[(&str, Reader<ChunkedCase>)] =
     &[("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", chunked::read)];
 
-/// Returns every AEAD case.
+/// Returns every message of every AEAD, valid and invalid ones together.
 ///
 /// # Panics
 /// If a file under `aead` cannot be parsed or is missing.
@@ -293,7 +293,7 @@ pub fn chacha20() -> Vec<ChaCha20Case> {
     files.into_iter().flat_map(read).collect()
 }
 
-/// Returns every case of Poly1305. They are in a file with AEAD cases, which [`aead`] returns.
+/// Returns every case of Poly1305, which are in a file with AEAD cases that [`aead`] returns.
 ///
 /// # Panics
 /// If the file cannot be parsed or is missing.
@@ -309,7 +309,7 @@ pub fn speck_poly1305() -> Vec<AeadCase> {
     folder::read_one(SPECK_POLY1305.0, SPECK_POLY1305.1).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every case of Speck.
+/// Returns every case of Speck, in all sizes and modes of the files.
 ///
 /// # Panics
 /// If a file under `block` cannot be parsed or is missing.
@@ -325,7 +325,7 @@ pub fn aes_ctr() -> Vec<CtrCase> {
     folder::read("stream", STREAM).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every key derivation. Some take a gigabyte of memory or several seconds.
+/// Returns every key derivation, of which some take a gigabyte of memory or several seconds.
 ///
 /// # Panics
 /// If a file under `kdf` cannot be parsed or is missing.

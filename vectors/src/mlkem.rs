@@ -18,40 +18,40 @@ const ML_KEM: [(&str, Reader<MlKemCase>); 11] = [
     ("kem/nist_acvp/mlkem768_nist_keygen_tests.txt", keygen),
 ];
 
-/// One computation.
+/// One computation with ML-KEM, with its name for error messages.
 #[derive(Clone, Debug)]
 pub struct MlKemCase {
     pub file: String,
     pub id: String,
-    /// The parameter set: 512, 768 or 1024.
+    /// The parameter set of ML-KEM, which is 512, 768 or 1024.
     pub parameters: u16,
-    /// The computation with its operands and results.
+    /// The computation with the operands that it takes and the results that it must return.
     pub part: MlKemPart,
 }
 
-/// A computation with its operands and results.
+/// A computation with the operands that it takes and the results that it must return.
 #[derive(Clone, Debug)]
 pub enum MlKemPart {
-    /// Key generation from a seed.
+    /// Key generation, which is deterministic from the given seed.
     Keygen {
         d: Vec<u8>,
         z: Vec<u8>,
         ek: Vec<u8>,
-        /// The expanded private key.
+        /// The expanded private key, also called the decapsulation key.
         dk: Vec<u8>,
     },
     /// Decapsulation, or implicit rejection of a changed ciphertext.
     Decapsulation {
-        /// The expanded private key.
+        /// The expanded private key, also called the decapsulation key.
         dk: Vec<u8>,
         c: Vec<u8>,
         k: Vec<u8>,
     },
-    /// Encapsulation with given randomness.
+    /// Encapsulation for a public key, which is deterministic with the given randomness.
     Encapsulation { ek: Vec<u8>, m: Vec<u8>, c: Vec<u8>, k: Vec<u8> },
 }
 
-/// Returns every case.
+/// Returns every case of ML-KEM, for all three parameter sets.
 ///
 /// # Panics
 /// If a file cannot be parsed or is missing.

@@ -21,9 +21,9 @@ pub struct OaepCase {
     /// The hash function of the padding and of MGF1, for example `"SHA-256"`.
     pub hash: String,
     pub label: Vec<u8>,
-    /// The unwrapped key. Empty if the wrapped key is invalid.
+    /// The unwrapped key, which is empty if the wrapped key is invalid.
     pub message: Vec<u8>,
-    /// The wrapped key.
+    /// The wrapped key, that is, the ciphertext of RSA-OAEP.
     pub ciphertext: Vec<u8>,
     pub result: Outcome,
 }
@@ -36,7 +36,7 @@ pub enum RsaKey {
     Numbers([Vec<u8>; 8]),
 }
 
-/// Returns every wrapped key.
+/// Returns every wrapped key of every file, valid and invalid ones together.
 ///
 /// # Panics
 /// If a file under `rsa` cannot be parsed or is missing.

@@ -18,26 +18,26 @@ pub struct Secp256k1Case {
     pub public: Vec<u8>,
     /// The private key, a big-endian integer of any length.
     pub private: Vec<u8>,
-    /// The x coordinate of the shared point.
+    /// The x coordinate of the shared point, which is the shared secret.
     pub shared: Vec<u8>,
     pub result: Agreement,
     /// The flags, which describe the purpose of the case.
     pub flags: Vec<Secp256k1Flag>,
 }
 
-/// The expected result of a key agreement.
+/// The expected result of a key agreement with the given public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Agreement {
-    /// It returns these bytes.
+    /// The key agreement must succeed, and it returns these bytes.
     Valid,
-    /// It must be rejected.
+    /// The public key is invalid, so the key agreement must be rejected.
     Invalid,
-    /// It may be rejected, or return these bytes.
+    /// The key agreement may be rejected, or it may return these bytes.
     Acceptable,
 }
 
-/// The purpose of a case.
+/// The purpose of a case, as the flags of its file describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum Secp256k1Flag {
     AdditionChain,
@@ -68,7 +68,7 @@ pub enum Secp256k1Flag {
     WrongOrder,
 }
 
-/// Returns every key agreement on secp256k1.
+/// Returns every key agreement on secp256k1, valid and invalid ones together.
 ///
 /// # Panics
 /// If the file cannot be parsed or is missing.

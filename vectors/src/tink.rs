@@ -1,4 +1,4 @@
-//! AES-GCM-HKDF streaming of Tink.
+//! Reader of the file for Tink's streaming encryption with AES-GCM-HKDF.
 
 use crate::converted::tests;
 use crate::folder::{self, File};
@@ -12,9 +12,9 @@ pub(crate) const TINK: &[(&str, Reader<TinkCase>)] = &[("streaming/tink/aes_gcm_
 pub struct TinkCase {
     pub file: String,
     pub id: String,
-    /// The hash function of HKDF.
+    /// The hash function of the HKDF that derives the key of the stream.
     pub hash: TinkHash,
-    /// Number of bytes in an encrypted segment.
+    /// Number of bytes in an encrypted segment, with its tag.
     pub segment_len: usize,
     /// Number of bytes in the derived key, which encrypts the segments.
     pub derived_len: usize,
@@ -24,7 +24,7 @@ pub struct TinkCase {
     pub ciphertext: Vec<u8>,
 }
 
-/// The hash of HKDF.
+/// The hash function that HKDF uses in Tink's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum TinkHash {
@@ -33,7 +33,7 @@ pub enum TinkHash {
     Sha512,
 }
 
-/// Returns every case of Tink streaming.
+/// Returns every case of Tink's streaming encryption, with its plaintext.
 ///
 /// # Panics
 /// If a file under `streaming/tink` cannot be parsed or is missing.

@@ -47,7 +47,8 @@ pub(crate) struct Source {
     _version: String,
 }
 
-/// The purpose of a case. It does not affect the result, but it is parsed so that a new kind of case is noticed.
+/// The purpose of a case, as the flags of its file describe it. It does not affect the result, but it is parsed so that
+/// a new kind of case is noticed.
 #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 enum Flag {
     CounterWrap,

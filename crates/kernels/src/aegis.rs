@@ -25,7 +25,7 @@ pub use kind::Kind;
 
 /// An AEGIS key and the variant that computes with it.
 ///
-/// The key is on the heap, so moving this value leaves no copy of it behind. It is wiped on drop.
+/// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on drop.
 pub struct Aegis {
     key: Box<Key>,
     kind: Kind,
@@ -34,8 +34,8 @@ pub struct Aegis {
     spills: bool,
 }
 
-/// Maximum number of bytes of the data, and of the associated data (RFC 10032, sections 3 and 4). Their length in bits has
-/// 64 bits.
+/// Maximum number of bytes of the data, and of the associated data (RFC 10032, sections 3 and 4), because their length
+/// in bits is written with 64 bits.
 const LONGEST: u128 = (1 << 61) - 1;
 
 cipher! {
@@ -71,7 +71,7 @@ impl Aegis {
         Ok(Self { key: copy, kind, variant, spills: kind.degree() > register_degree })
     }
 
-    /// Returns the algorithm of the key.
+    /// Returns the algorithm that this key was expanded for, one of the six of AEGIS.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -94,7 +94,7 @@ impl Aegis {
         Ok(())
     }
 
-    /// Verifies the tag and decrypts `data`.
+    /// Verifies the tag over the associated data and the message, and decrypts `data`.
     ///
     /// The tag can only be verified after decryption. So if it is wrong, data that were to be decrypted in place are lost.
     ///

@@ -23,8 +23,8 @@ use body::KeySize;
 
 /// An expanded AES key and the variant that computes with it.
 ///
-/// The round keys live in one place on the heap, so that moving this value leaves no copy of them behind. They are wiped
-/// on drop.
+/// The round keys live in one place on the heap, so that moving this value leaves no copy of them behind, and they are
+/// wiped on drop.
 pub struct Aes {
     schedule: Box<Schedule>,
     size: KeySize,
@@ -57,7 +57,7 @@ impl Aes {
         Ok(Self { schedule, size, variant })
     }
 
-    /// Encrypts one block.
+    /// Encrypts one block of data with the expanded round keys and returns the result.
     pub fn encrypt_block(&self, block: &[u8; 16]) -> [u8; 16] {
         let mut out = [0; 16];
         self.xor_from(u128::from_be_bytes(*block), 0, InOut::in_place(&mut out));

@@ -23,7 +23,7 @@ mod rounds;
 
 /// A ChaCha20 key and the variant that computes with it.
 ///
-/// The key is on the heap, so moving this value leaves no copy of it behind. It is wiped on drop.
+/// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on drop.
 pub struct ChaCha20 {
     key: Box<Key>,
     variant: Selected<ChaCha20Functions>,

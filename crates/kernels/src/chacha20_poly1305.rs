@@ -38,7 +38,7 @@ const AT_ONCE: usize = 448;
 
 /// A ChaCha20-Poly1305 key and the variants that compute with it.
 ///
-/// The key is on the heap, so moving this value leaves no copy of it behind. It is wiped on drop.
+/// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on drop.
 pub struct ChaCha20Poly1305 {
     key: Box<Key>,
     variants: Variants,
@@ -176,7 +176,7 @@ impl XChaCha20Poly1305 {
     }
 }
 
-/// The variants of both algorithms.
+/// The variants of both algorithms, ChaCha20 and Poly1305, that a key uses.
 #[derive(Clone, Copy)]
 struct Variants {
     stream: Selected<ChaCha20Functions>,
@@ -280,13 +280,13 @@ impl Variants {
     }
 }
 
-/// Block 0 of the keystream. Wiped on drop.
+/// Block 0 of the keystream, which is wiped from memory on drop.
 struct Block([u8; 64]);
 
 impl Block {
     const EMPTY: Self = Self([0; 64]);
 
-    /// Returns the Poly1305 key (RFC 8439, section 2.6).
+    /// Returns the one-time key of Poly1305 (RFC 8439, section 2.6), which is part of the block.
     #[inline(always)]
     fn mac_key(&self) -> &[u8; 32] {
         self.0.first_chunk().expect("32 of 64 bytes")
@@ -299,7 +299,7 @@ impl Drop for Block {
     }
 }
 
-/// Keystream that is computed before the tag is verified. Wiped on drop.
+/// Keystream that is computed before the tag is verified, which is wiped from memory on drop.
 struct Keystream([u8; AT_ONCE]);
 
 impl Keystream {
@@ -312,7 +312,7 @@ impl Drop for Keystream {
     }
 }
 
-/// XORs `keystream` to `data`.
+/// XORs `keystream` to `data`, which encrypts or decrypts it.
 #[inline(always)]
 fn xor(keystream: &[u8], data: InOut<'_>) {
     match data.into_parts() {

@@ -33,7 +33,7 @@ const KNOWN: [(&str, &[&str]); 15] = [
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Features(u32);
 
-/// A set of features that a variant needs. The processor may not have them.
+/// A set of features that a variant needs and that the processor may not have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Needs(u32);
 
@@ -104,7 +104,7 @@ impl Needs {
         Self(set)
     }
 
-    /// Returns the union of two sets.
+    /// Returns the union of two sets, that is, the features that either needs.
     pub(crate) fn union(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }

@@ -1,4 +1,4 @@
-//! Comparisons in constant time.
+//! Comparisons whose time does not depend on the bytes that are compared.
 #![forbid(unsafe_code)]
 
 use core::hint::black_box;

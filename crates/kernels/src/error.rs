@@ -1,4 +1,4 @@
-//! Errors returned by this crate.
+//! Errors returned by the functions of this crate, with the lengths that were found and allowed.
 //!
 //! They are returned before anything is written, with one exception: [`OpenError::AuthenticationFailed`], after which
 //! the destination is zero.
@@ -20,9 +20,9 @@ pub enum KeyError {
 pub enum Part {
     /// The plaintext or ciphertext, without the tag.
     Data,
-    /// The associated data.
+    /// The associated data, which are authenticated but not encrypted.
     AssociatedData,
-    /// The nonce.
+    /// The nonce, where the algorithm accepts more than one length.
     Nonce,
     /// The keystream, up to the last byte that was requested of it.
     Keystream,
@@ -33,16 +33,16 @@ pub enum Part {
 pub enum MessageError {
     /// A part of the message is longer than the algorithm allows.
     TooLong {
-        /// The part.
+        /// The part of the message that is longer than the algorithm allows.
         part: Part,
         /// Its length in bytes; for a message in pieces, with the piece that was refused.
         found: u128,
-        /// The largest length in bytes.
+        /// The largest length in bytes that the algorithm allows for this part.
         limit: u128,
     },
     /// The nonce or initial counter block has a wrong length.
     InvalidNonceLength {
-        /// Its length in bytes.
+        /// The length in bytes of the nonce or counter block that was given.
         found: usize,
         /// The only length in bytes that the algorithm accepts.
         expected: usize,
@@ -58,7 +58,7 @@ pub enum MessageError {
     LateAssociatedData,
 }
 
-/// A message could not be decrypted.
+/// The reason why a message could not be decrypted, for example a wrong tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenError {
     /// The algorithm does not define such a message, so no tag was computed.

@@ -19,7 +19,7 @@ use crate::ghash::{BigEndian, ByteOrder};
 use crate::vector::{NUMBERS, Products, Schedule};
 use crate::zero::wipe;
 
-/// The differences for all last bytes. Wiped on drop.
+/// The differences for all last bytes, which are wiped from memory on drop.
 ///
 /// Two blocks of padding align the entry of counter 2, with which the data of AES-GCM begins, to a cache line.
 #[repr(C, align(64))]

@@ -85,7 +85,7 @@ impl GcmSiv {
         Ok(())
     }
 
-    /// Decrypts `data` and verifies the tag.
+    /// Decrypts `data` and verifies the tag, which covers the associated data, the nonce and the message.
     ///
     /// The tag covers the plaintext, so if it is wrong, data that was to be decrypted in place is lost.
     ///

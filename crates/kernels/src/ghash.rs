@@ -42,7 +42,7 @@ impl AlignedBulkPowers {
     pub(crate) const EMPTY: Self = Self(BulkPowers::EMPTY);
 }
 
-/// H^n … H^1, then zeros, and the XOR of the halves of each. Wiped on drop.
+/// H^n … H^1, then zeros, and the XOR of the halves of each, which are all wiped from memory on drop.
 #[repr(C, align(16))]
 pub(crate) struct Powers<const N: usize> {
     whole: [[u8; 16]; N],
@@ -51,7 +51,7 @@ pub(crate) struct Powers<const N: usize> {
 
 impl<const N: usize> Powers<N> {
     pub(crate) const EMPTY: Self = Self { whole: [[0; 16]; N], halves: [[0; 16]; N] };
-    /// Number of powers.
+    /// Number of powers of H in the table, without the zeros after them.
     pub(crate) const COUNT: usize = N - ZEROS;
 
     /// Loads a vector of H^n, H^(n-1), … down to H^1, then zeros.
@@ -153,7 +153,7 @@ fn double(h: u128) -> u128 {
     h << 1 ^ (0u128.wrapping_sub(h >> 127) & (0xc2 << 120 | 1))
 }
 
-/// Multiplies lane by lane.
+/// Multiplies lane by lane, so that each product stays in its lane.
 #[inline(always)]
 fn times<B: Products>(b: B, x: B::V, y: B::V) -> B::V {
     let mut sum = Sum::new(b);
@@ -170,13 +170,13 @@ impl<V: Copy> Sum<V> {
         Self([b.splat(&[0; 16]); 3])
     }
 
-    /// Returns x·h in three parts.
+    /// Returns the product x·h in three parts, which are not reduced yet.
     #[inline(always)]
     pub(crate) fn product<B: Products<V = V>>(b: B, x: V, h: V, halves: V) -> [V; 3] {
         [b.clmul_low(x, h), b.clmul_low(b.xor(x, b.swap_halves(x)), halves), b.clmul_high(x, h)]
     }
 
-    /// Adds x·h.
+    /// Adds the product x·h to the sum, without reducing it.
     #[inline(always)]
     pub(crate) fn add<B: Products<V = V>>(&mut self, b: B, x: V, h: V, halves: V) {
         self.add_one(b, Self::product(b, x, h, halves));

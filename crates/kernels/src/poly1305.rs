@@ -27,10 +27,10 @@ const LONG_ON_HEAP: usize = 1024;
 /// A computation of the tag of one message, which may be passed in pieces of any length.
 ///
 /// The key must not be used for another message. The key and everything derived from it are on the heap, so moving this
-/// value leaves no copy behind. They are wiped on drop.
+/// value leaves no copy behind, and they are wiped on drop.
 pub struct Poly1305 {
     inner: Box<Inner>,
-    /// Number of bytes in the buffer.
+    /// Number of bytes in the buffer that wait for the rest of their block.
     buffered: usize,
     /// The powers of r, computed for the first long piece. They take longer than a short message.
     powers: Option<Box<Powers>>,
@@ -44,7 +44,7 @@ struct Inner {
     buffer: Buffer,
 }
 
-/// The beginning of a block. Wiped on drop.
+/// The beginning of a block, which is wiped from memory on drop.
 struct Buffer([u8; 16]);
 
 impl Drop for Buffer {
@@ -103,7 +103,7 @@ impl Poly1305 {
         }
     }
 
-    /// Absorbs whole blocks.
+    /// Absorbs whole blocks of the message, whose length must be a multiple of 16 bytes.
     fn blocks(&mut self, blocks: &[u8]) {
         let state = &mut self.inner.state;
         let enough = if self.powers.is_some() { SHORT } else { LONG_ON_HEAP };
@@ -124,7 +124,7 @@ impl Poly1305 {
         }
     }
 
-    /// Returns the tag.
+    /// Returns the tag of everything that was absorbed and ends the computation.
     pub fn finalize(mut self) -> [u8; 16] {
         let Inner { state, buffer: Buffer(buffer) } = &mut *self.inner;
         let mut tag = [0; 16];

@@ -26,7 +26,7 @@ pub use size::Size;
 
 /// An expanded Speck key and the variant that computes with it.
 ///
-/// The round keys are on the heap, so moving this value leaves no copy of them behind. They are wiped on drop.
+/// The round keys are on the heap, so moving this value leaves no copy of them behind, and they are wiped on drop.
 pub struct Speck {
     schedule: Box<Schedule>,
     size: Size,

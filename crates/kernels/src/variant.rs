@@ -30,9 +30,9 @@ use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 /// A variant of a cipher, as lists show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// Its name, for example `"vaes512"`.
+    /// The name of the variant in listings and error messages, for example `"vaes512"`.
     pub name: &'static str,
-    /// The processor features that it needs.
+    /// The processor features that it needs, which this processor may not have.
     pub needs: Needs,
 }
 
@@ -40,7 +40,7 @@ impl Variant {
     /// Checks that these features suffice for this variant of this build. The self-test is not run.
     ///
     /// # Errors
-    /// Returns the features that are missing.
+    /// Returns the features that are missing, as the error of this check.
     pub fn check(self, features: Features) -> Result<(), Needs> {
         match features.missing(self.needs) {
             none if none.is_empty() => Ok(()),
@@ -52,15 +52,15 @@ impl Variant {
 /// The reason why a variant cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// These processor features are missing.
+    /// These processor features are missing, so the variant cannot be used here.
     MissingFeatures(Needs),
-    /// The variant failed its self-test.
+    /// The variant failed its self-test in this process, so it is not used.
     SelfTestFailed,
     /// The variant is built for this processor architecture only, for example `"aarch64"`.
     OtherArchitecture(&'static str),
 }
 
-/// All variants of a cipher. `F` is the set of their functions.
+/// All variants of a cipher, where `F` is the set of their functions.
 pub(crate) struct Table<F: 'static> {
     /// The variants of this build, widest first.
     entries: &'static [Entry<F>],
@@ -68,7 +68,7 @@ pub(crate) struct Table<F: 'static> {
     elsewhere: &'static [(Variant, &'static str)],
 }
 
-/// A variant with its functions.
+/// A variant with its functions and the way to check that it can be used.
 ///
 /// It is in read-only memory, so that a stray write cannot change a function pointer.
 struct Entry<F: 'static> {
@@ -152,7 +152,7 @@ impl<F> Table<F> {
         self.entries.iter().map(check).chain(self.elsewhere.iter().map(refuse))
     }
 
-    /// Lists the variants of this build.
+    /// Lists the variants of this build, whether this processor can run them or not.
     pub(crate) fn variants(&'static self) -> impl Iterator<Item = Variant> {
         self.entries.iter().map(|entry| entry.variant)
     }

@@ -1,4 +1,4 @@
-//! AEAD algorithms: names, lengths and limits.
+//! AEAD algorithms with their names, the lengths of their parts, and the limits of a message.
 
 /// Facts that the algorithms of one family share.
 struct Family {
@@ -66,12 +66,12 @@ algorithms! {
 }
 
 impl Algorithm {
-    /// Returns the name, for example `"aes-256-gcm"`.
+    /// Returns the name of the algorithm in lower case, for example `"aes-256-gcm"`.
     pub const fn name(self) -> &'static str {
         self.facts().name
     }
 
-    /// Returns the algorithm with exactly this name.
+    /// Returns the algorithm with exactly this name, or `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
@@ -81,7 +81,7 @@ impl Algorithm {
         self.facts().key_lens[0]
     }
 
-    /// The only element is [`Self::key_len`]. An error needs the length as a slice.
+    /// The only element is [`Self::key_len`], because an error needs the length as a slice.
     pub(crate) const fn key_lens(self) -> &'static [usize] {
         self.facts().key_lens
     }
@@ -107,7 +107,7 @@ impl Algorithm {
         self.facts().family.max_aad_len
     }
 
-    /// Returns the specification, for example `"RFC 8439"`.
+    /// Returns the document that specifies the algorithm, for example `"RFC 8439"`.
     pub const fn source(self) -> &'static str {
         self.facts().family.source
     }

@@ -1,4 +1,4 @@
-//! Errors of selection, keys and messages.
+//! Errors of the selection of a provider, of the expansion of keys, and of messages.
 //!
 //! An authentication failure is opaque. Every other error names what was requested and the reason.
 
@@ -8,26 +8,26 @@ use kernels::error::{KeyError as KernelKeyError, MessageError};
 use kernels::variant::Refusal;
 use std::fmt;
 
-/// A key could not be expanded.
+/// The reason why a key could not be expanded by the selected provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The key has a length that the cipher does not accept.
     InvalidLength {
-        /// Length of the given key in bytes.
+        /// Length in bytes of the key that was given.
         found: usize,
-        /// Accepted lengths in bytes.
+        /// All lengths in bytes that a key of the algorithm may have.
         expected: &'static [usize],
     },
     /// Every variant of the named native cipher that this machine can run failed its self-test.
     SelfTestFailed(&'static str),
-    /// An environment variable has an invalid value.
+    /// An environment variable of sealane has an invalid value, so every selection fails.
     Environment(VariableError),
     /// The library refused the key and gives no reason.
     Unspecified,
 }
 
-/// A message could not be encrypted.
+/// The reason why a message could not be encrypted, for example its length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SealError {
@@ -47,11 +47,11 @@ pub struct AuthenticationError;
 /// The requested provider cannot compute an algorithm, or no provider can.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
-    /// The algorithm.
+    /// The algorithm for which a key was requested from a provider.
     pub algorithm: Algorithm,
-    /// The request, with its origin.
+    /// The request for a provider, with its origin, for example an environment variable.
     pub request: Request,
-    /// The reason.
+    /// The reason why the request cannot be fulfilled in this process.
     pub reason: Reason,
     /// The providers that can compute the algorithm on this machine.
     pub available: Vec<Provider>,
@@ -66,7 +66,7 @@ pub enum Request {
     ProcessDefault(Provider),
     /// The environment variable `SEALANE_PROVIDER` names the provider.
     Environment(Provider),
-    /// Nothing names a provider.
+    /// Nothing names a provider, so any available one may be selected.
     Any,
 }
 
@@ -76,7 +76,7 @@ pub enum Request {
 pub enum Reason {
     /// The provider does not have the algorithm, or there is no such provider.
     Unsupported(Provider, Algorithm),
-    /// No provider has the algorithm.
+    /// No provider of this build implements the algorithm that was requested.
     NoImplementation,
     /// The processor lacks these features, or `SEALANE_CPU` removed them.
     MissingFeatures(Needs),
@@ -84,18 +84,18 @@ pub enum Reason {
     SelfTestFailed,
     /// The variant is for processors of another architecture.
     WrongArchitecture(&'static str),
-    /// An environment variable has an invalid value.
+    /// An environment variable of sealane has an invalid value, so every selection fails.
     Environment(VariableError),
     /// A reason of a provider from another crate.
     Other(&'static str),
 }
 
-/// An environment variable has an invalid value.
+/// An environment variable of sealane has an invalid value, so every selection fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableError {
-    /// The name of the variable.
+    /// The name of the environment variable, for example `SEALANE_PROVIDER`.
     pub variable: &'static str,
-    /// The problem with its value.
+    /// The problem with the value that the variable has.
     pub problem: VariableProblem,
 }
 
@@ -103,17 +103,17 @@ pub struct VariableError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VariableProblem {
-    /// The value is not Unicode text.
+    /// The value of the variable is not valid Unicode text.
     NotUnicode,
     /// An item of `SEALANE_CPU` does not begin with a minus sign.
     MissingMinus(String),
-    /// No processor feature has this name.
+    /// The value contains this name, which is not that of a processor feature.
     UnknownFeature(String),
-    /// No provider has this name.
+    /// The value of the variable names a provider that does not exist.
     UnknownProvider {
-        /// The name in the variable.
+        /// The name that the variable contains in place of a provider's.
         name: String,
-        /// The providers that exist.
+        /// The providers that exist, for the text of the error.
         known: Vec<Provider>,
     },
 }
@@ -121,11 +121,11 @@ pub enum VariableProblem {
 /// The process default has been set to something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultAlreadySet {
-    /// The current process default.
+    /// The provider that is the process default now, or `None` if there is none.
     pub current: Option<Provider>,
 }
 
-/// Entries could not be registered.
+/// The reason why entries could not be registered as providers of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {

@@ -13,7 +13,7 @@ pub trait AeadKey: Send + Sync {
     /// longer than the algorithm or the provider allows. A destination apart from the plaintext is zero after an error.
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError>;
 
-    /// Decrypts `data` if `tag` matches.
+    /// Decrypts `data` if `tag` matches the message, the associated data, the nonce and the key.
     ///
     /// # Errors
     /// [`AuthenticationError`], also for a nonce of the wrong length. The destination is zero then, in place or not.

@@ -1,4 +1,4 @@
-//! Names of providers.
+//! The type for names of providers, with which a caller selects an implementation.
 
 /// The name of a provider, that is of an implementation of algorithms.
 ///
@@ -13,7 +13,7 @@ impl Provider {
         Self(name)
     }
 
-    /// Returns the name, for example `"aws-lc"`.
+    /// Returns the name of the provider in lower case, for example `"aws-lc"`.
     pub const fn name(self) -> &'static str {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Raw ciphers of the native kernels.
+//! Raw ciphers of the native kernels, without the interface that all providers share.
 //!
 //! Each key uses the widest variant that the processor and `SEALANE_CPU` allow and that passes its self-test. There is
 //! no choice between providers here: raw ciphers are always native.
@@ -30,7 +30,8 @@ pub fn aes(key: &[u8]) -> Result<Aes, KeyError> {
 /// Expands a key of ChaCha20 (RFC 8439).
 ///
 /// # Errors
-/// [`KeyError::SelfTestFailed`], [`KeyError::Environment`].
+/// Returns [`KeyError::SelfTestFailed`] if a self-test failed, and [`KeyError::Environment`] if `SEALANE_CPU` is
+/// invalid.
 pub fn chacha20(key: &[u8; 32]) -> Result<ChaCha20, KeyError> {
     expand("ChaCha20", &[32], |features| ChaCha20::new(key, features))
 }
@@ -38,15 +39,15 @@ pub fn chacha20(key: &[u8; 32]) -> Result<ChaCha20, KeyError> {
 /// Expands a key of XChaCha20 (draft-irtf-cfrg-xchacha-03).
 ///
 /// # Errors
-/// As [`chacha20()`].
+/// Returns the same errors as [`chacha20()`], for the same reasons.
 pub fn xchacha20(key: &[u8; 32]) -> Result<XChaCha20, KeyError> {
     expand("ChaCha20", &[32], |features| XChaCha20::new(key, features))
 }
 
-/// Starts a Poly1305 tag (RFC 8439).
+/// Starts the computation of a Poly1305 tag (RFC 8439) with a one-time key.
 ///
 /// # Errors
-/// As [`chacha20()`].
+/// Returns the same errors as [`chacha20()`], for the same reasons.
 pub fn poly1305(key: &[u8; 32]) -> Result<Poly1305, KeyError> {
     expand("Poly1305", &[32], |features| Poly1305::new(key, features))
 }
@@ -66,7 +67,7 @@ pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, Key
 /// Expands a key of AES-GCM, for messages in pieces.
 ///
 /// # Errors
-/// As [`aes()`].
+/// Returns the same errors as [`aes()`], for the same reasons.
 pub fn gcm(key: &[u8]) -> Result<Gcm, KeyError> {
     expand("AES-GCM", AES_KEYS, |features| Gcm::new(key, features))
 }
@@ -74,7 +75,7 @@ pub fn gcm(key: &[u8]) -> Result<Gcm, KeyError> {
 /// Expands a key of AES-GCM for messages of other implementations, whose nonces may have another length than 12 bytes.
 ///
 /// # Errors
-/// As [`aes()`].
+/// Returns the same errors as [`aes()`], for the same reasons.
 pub fn gcm_any_nonce(key: &[u8]) -> Result<GcmAnyNonce, KeyError> {
     gcm(key).map(GcmAnyNonce)
 }

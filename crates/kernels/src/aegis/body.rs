@@ -30,7 +30,7 @@ use crate::vector::rounds::{Degrees, Rounds};
 use crate::vector::unroll;
 use crate::zero::wipe;
 
-/// A key of 32 bytes, or of 16 bytes followed by zeros. Wiped on drop.
+/// A key of 32 bytes, or of 16 bytes followed by zeros, which is wiped from memory on drop.
 #[repr(align(16))]
 pub(crate) struct Key(pub(crate) [u8; 32]);
 
@@ -40,7 +40,7 @@ impl Drop for Key {
     }
 }
 
-/// The state of the algorithm. An update absorbs `N` vectors of data.
+/// The state of the algorithm, of which an update absorbs `N` vectors of data.
 trait State<B: Rounds, const N: usize>: Sized {
     /// A state of some of the lanes.
     type Part: State<B::Part, N>;
@@ -58,18 +58,19 @@ trait State<B: Rounds, const N: usize>: Sized {
     fn absorbing_words(&self) -> [B::V; N];
     /// Returns Z, the keystream for the next update.
     fn keystream(&self, b: B) -> [B::V; N];
-    /// Finalize. Returns the tag; `lengths` are the numbers of bits of the associated data and of the data.
+    /// Computes Finalize and returns the tag, where `lengths` are the numbers of bits of the associated data and of the
+    /// data.
     fn finalize(self, b: B, lengths: &[u8; 16]) -> [u8; 16];
 
     /// A scheduling fence between two updates. Without it LLVM begins the next update early, for which 16 registers are
     /// not enough. The processor reorders the instructions anyway.
     fn fence(&mut self, b: B);
-    /// Returns part `i` of every word.
+    /// Returns part `i` of every word of the state, counted from 0.
     fn get_part(&self, b: B, i: usize) -> Self::Part;
-    /// Replaces part `i` of every word.
+    /// Replaces part `i` of every word of the state by the given one.
     fn set_part(&mut self, b: B, i: usize, part: Self::Part);
 
-    /// Absorbs data that are not encrypted.
+    /// Absorbs data that are authenticated but not encrypted, that is, the associated data.
     #[inline(always)]
     fn absorb(&mut self, b: B, data: [B::V; N]) {
         self.update(b, data, self.absorbing_words());
@@ -325,7 +326,7 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     state.finalize(b, &lengths.to_le_bytes())
 }
 
-/// Enc or Dec of the data of one update. The vectors begin `stride` bytes apart.
+/// Computes Enc or Dec of the data of one update, whose vectors begin `stride` bytes apart.
 #[inline(always)]
 fn crypt<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,

@@ -5,7 +5,7 @@ use crate::InOut;
 use crate::error::KeyError;
 use crate::vector::{Blocks, NUMBERS, Schedule, unroll};
 
-/// The size of an AES key.
+/// The size of an AES key, which determines the number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeySize {
     Bits128,
@@ -106,7 +106,7 @@ fn begin<B: Blocks>(b: B, key: B::V, i: usize) -> B::V {
     b.xor(b.running_sum(key), b.splat(&ROUND_CONSTANTS[i]))
 }
 
-/// Encrypts one block. `R` is the number of rounds.
+/// Encrypts one block of data with the expanded round keys and returns the result. `R` is the number of rounds.
 #[inline(always)]
 pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block: [u8; 16]) -> [u8; 16] {
     let b = b.one();
@@ -200,7 +200,7 @@ fn single<B: Blocks, const R: usize>(
     }
 }
 
-/// Encrypts whole groups of `N` vectors.
+/// Encrypts whole groups of `N` vectors, which are in flight at the same time.
 #[inline(always)]
 fn groups<B: Blocks, const N: usize, const R: usize>(
     b: B,

@@ -32,14 +32,14 @@ use crate::vector::quads::Quads;
 use crate::vector::unroll;
 use crate::zero::wipe;
 
-/// The key. Wiped on drop.
+/// The key, which is wiped from memory on drop.
 #[repr(C, align(16))]
 pub(crate) struct Key(pub(crate) [[u8; 16]; 2]);
 
 impl Key {
     pub(crate) const EMPTY: Self = Self([[0; 16]; 2]);
 
-    /// Copies a key to the heap.
+    /// Copies a key to the heap, where it stays until it is wiped.
     pub(crate) fn of(key: &[u8; 32]) -> Box<Self> {
         let mut copy = Box::new(Self::EMPTY);
         copy.0.as_flattened_mut().copy_from_slice(key);
@@ -53,7 +53,7 @@ impl Drop for Key {
     }
 }
 
-/// The first row of every state.
+/// The first row of every state, the constant words of RFC 8439, section 2.3.
 const CONSTANTS: [u8; 16] = *b"expand 32-byte k";
 /// Number of bytes in the widest vector.
 const WIDEST: usize = 64;
@@ -169,14 +169,14 @@ fn xor_part<Q: Quads>(q: Q, v: Q::V, mut data: InOut<'_>) {
     q.store_part(q.xor(x, v), data.target());
 }
 
-/// A buffer for keystream or for the rows of a state. Wiped on drop.
+/// A buffer for keystream or for the rows of a state, which is wiped from memory on drop.
 #[repr(C, align(64))]
 struct Buffer([u8; 4 * WIDEST]);
 
 impl Buffer {
     const EMPTY: Self = Self([0; 4 * WIDEST]);
 
-    /// Returns word `i` of row `row`.
+    /// Returns word `i` of the row with the number `row`, counted from 0.
     #[inline(always)]
     fn word(&self, row: usize, i: usize) -> u32 {
         word(&self.0[WIDEST * row..], i)

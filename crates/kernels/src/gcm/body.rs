@@ -13,7 +13,7 @@ use crate::vector::{Products, Schedule};
 pub(crate) struct Preamble {
     /// J0 (SP 800-38D, section 7.1). The counters of the data are inc32(J0) and those that follow.
     pub(crate) j0: u128,
-    /// GHASH of the associated data.
+    /// GHASH of the associated data, with which the hash of the message continues.
     pub(crate) aad_hash: u128,
     /// Length of the associated data in bytes.
     pub(crate) aad_len: u64,

@@ -36,7 +36,7 @@ pub struct Gcm {
     bulk_powers: OnceLock<Box<AlignedBulkPowers>>,
     /// Computed for a very long message or for the second long message, since some keys encrypt only one.
     first_round: OnceLock<Box<FirstRound>>,
-    /// Whether there was a long message.
+    /// Whether there was a long message with this key before.
     seen_long: AtomicBool,
     size: KeySize,
     variant: Selected<GcmFunctions>,
@@ -59,7 +59,7 @@ impl Gcm {
         })
     }
 
-    /// Encrypts `data` and computes the tag.
+    /// Encrypts `data` and computes the tag, which covers the associated data, the nonce and the message.
     ///
     /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D, section 7.1).
     ///
@@ -85,7 +85,7 @@ impl Gcm {
         Ok(())
     }
 
-    /// Decrypts `data` and verifies the tag.
+    /// Decrypts `data` and verifies the tag, which covers the associated data, the nonce and the message.
     ///
     /// Decryption and verification share one pass, so if the tag is wrong, data that was to be decrypted in place is lost.
     ///

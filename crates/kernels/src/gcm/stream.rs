@@ -40,7 +40,7 @@ pub struct Stream<G: Borrow<Gcm>> {
 
 /// Wiped on drop.
 struct State {
-    /// J0, as an integer.
+    /// J0, the pre-counter block of the message, as an integer.
     j0: u128,
     /// GHASH of the whole blocks so far, in the order of POLYVAL.
     hash: u128,
@@ -56,7 +56,7 @@ struct State {
 const PIECE: usize = 8192;
 
 impl<G: Borrow<Gcm>> Stream<G> {
-    /// Begins a message.
+    /// Begins a message with its nonce, before any associated data or data.
     ///
     /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D, section 7.1). A nonce must
     /// never be used twice with the same key.
@@ -75,7 +75,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
         self.gcm.borrow().variant()
     }
 
-    /// Adds a piece of associated data.
+    /// Adds a piece of associated data, of which a message may have any number.
     ///
     /// # Errors
     /// [`MessageError::LateAssociatedData`] after the first byte of data; [`MessageError::TooLong`] for more than
@@ -92,7 +92,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
         Ok(())
     }
 
-    /// Encrypts a piece of the data.
+    /// Encrypts a piece of the data, of which a message may have any number.
     ///
     /// # Errors
     /// [`MessageError::TooLong`] if the data of the message would have more than 2^36 - 32 bytes.
@@ -100,10 +100,10 @@ impl<G: Borrow<Gcm>> Stream<G> {
         self.process(Hashed::Target, piece)
     }
 
-    /// Decrypts a piece of the data. **The plaintext is not authenticated.**
+    /// Decrypts a piece of the data, of which a message may have any number. **The plaintext is not authenticated.**
     ///
     /// # Errors
-    /// As [`Self::encrypt`].
+    /// Returns the same errors as [`Self::encrypt`], in the same cases.
     pub fn decrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
         self.process(Hashed::Source, piece)
     }
@@ -134,7 +134,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
         Ok(())
     }
 
-    /// Returns the tag of the message.
+    /// Returns the tag of the message, after all associated data and all data were added.
     pub fn finish(mut self) -> [u8; 16] {
         let (gcm, state) = (self.gcm.borrow(), &mut *self.state);
         state.fill_up(gcm, rest(if state.data_len > 0 { state.data_len } else { state.aad_len }));
@@ -148,7 +148,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
 }
 
 impl State {
-    /// Continues GHASH, after `waiting` buffered bytes.
+    /// Continues GHASH with `bytes`, after `waiting` buffered bytes of a block that is not complete.
     fn absorb(&mut self, gcm: &Gcm, waiting: usize, mut bytes: &[u8]) {
         if waiting > 0 {
             let (some, after) = bytes.split_at(bytes.len().min(16 - waiting));

@@ -13,7 +13,7 @@ use crate::zero::wipe;
 /// powers take longer to compute than they save.
 const SHORT: usize = 512;
 
-/// The size of an AES-GCM-SIV key.
+/// The size of an AES-GCM-SIV key, which determines the number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeySize {
     Bits128,
@@ -53,7 +53,7 @@ pub(crate) fn run<B: Products, const W: usize, const R: usize, const SEAL: bool>
     }
 }
 
-/// A message with its own keys.
+/// A message with its own keys, which are derived from the nonce.
 struct Message<'a, B, const N: usize> {
     b: B,
     schedule: &'a Schedule,
@@ -102,7 +102,7 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
         *tag = self.tag::<R>(hash);
     }
 
-    /// Computes the tag from the hash.
+    /// Computes the tag from the hash by encrypting it.
     #[inline(always)]
     fn tag<const R: usize>(&self, hash: B::V) -> [u8; 16] {
         let b = self.b;
@@ -151,7 +151,7 @@ fn derive<B: Products, const R: usize>(b: B, key_generating_key: &Schedule, nonc
     key.short_powers.set_up_polyval(b, derived.key(0));
 }
 
-/// The encrypted blocks, padded to whole vectors of four. Wiped on drop.
+/// The encrypted blocks, padded to whole vectors of four, which are wiped from memory on drop.
 struct Derived([[u8; 16]; 8]);
 
 impl Derived {

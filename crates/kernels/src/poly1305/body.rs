@@ -48,7 +48,8 @@ const LEN_TWO_VECTORS: usize = 4 << 10;
 /// Number of bytes from which on all powers of R are computed, for the same reason.
 const LEN_ALL_POWERS: usize = 8 << 10;
 
-/// Powers of `r`. Computing them takes longer than authenticating a short message. Wiped on drop.
+/// Powers of `r`. They are wiped from memory on drop, and computing them takes longer than authenticating a short
+/// message.
 #[repr(C, align(64))]
 pub(crate) struct Powers {
     /// The factors of the last vector, from r^LANES for its first block down to r.
@@ -98,7 +99,7 @@ lanes! { Ifma512: Radix44; Avx2Limbs: Radix26; }
 #[cfg(target_arch = "aarch64")]
 lanes! { NeonLimbs: Radix26; }
 
-/// Without vectors there are no powers.
+/// Without vectors there are no powers to compute, and the scalar code absorbs everything.
 impl Lanes for Portable {
     #[inline(always)]
     fn set_up(self, _: &State, _: &mut Powers, _: usize) {}

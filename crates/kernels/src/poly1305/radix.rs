@@ -13,7 +13,7 @@ use crate::vector::unroll;
 
 /// A representation of integers modulo 2^130 - 5 in the vectors of `P`.
 pub(crate) trait Radix<P: Limbs> {
-    /// Number of words in a factor.
+    /// Number of words in a factor, as it is stored in the table of powers.
     const WORDS: usize;
     /// `LANES` integers.
     type Elements: Copy;
@@ -23,7 +23,7 @@ pub(crate) trait Radix<P: Limbs> {
     /// `LANES` integers in the form of the second operand of a multiplication.
     type Factors: Copy;
 
-    /// Copies `x` to every lane.
+    /// Copies the integer `x` to every lane of the elements.
     fn splat(p: P, x: Element) -> Self::Elements;
     /// Returns `a` in the lanes where all bits of `mask` are set, and `b` where all bits of `other` are set.
     fn choose(p: P, mask: P::V, a: Self::Elements, other: P::V, b: Self::Elements) -> Self::Elements;
@@ -43,15 +43,15 @@ pub(crate) trait Radix<P: Limbs> {
     /// Returns the sum of all lanes of a result of [`Radix::carry`].
     fn sum_lanes(p: P, elements: Self::Elements) -> [u64; 3];
     fn add(p: P, a: Self::Elements, b: Self::Elements) -> Self::Elements;
-    /// Returns empty sums.
+    /// Returns empty sums, to which products can be added.
     fn zero(p: P) -> Self::Sums;
     /// sums + elements * factors.
     fn add_products(p: P, sums: Self::Sums, elements: Self::Elements, factors: Self::Factors) -> Self::Sums;
-    /// Computes the carries.
+    /// Computes the carries of the sums and returns the result as elements.
     fn carry(p: P, sums: Self::Sums) -> Self::Elements;
 }
 
-/// Limbs of 44, 44 and 42 bits.
+/// The representation of an integer in limbs of 44, 44 and 42 bits.
 pub(crate) struct Radix44;
 
 const M44: u64 = (1 << 44) - 1;
@@ -193,7 +193,7 @@ impl<P: Limbs52> Radix<P> for Radix44 {
     }
 }
 
-/// Five limbs of 26 bits.
+/// The representation of an integer in five limbs of 26 bits.
 pub(crate) struct Radix26;
 
 const M26: u64 = (1 << 26) - 1;

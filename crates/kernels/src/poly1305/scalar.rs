@@ -17,7 +17,8 @@ use crate::vector::load16;
 use crate::zero::wipe;
 use core::slice::from_mut;
 
-/// The state of a message: the accumulator and the key, which must not be used for another message. Wiped on drop.
+/// The state of a message: the accumulator and the key, which must not be used for another message; both are wiped from
+/// memory on drop.
 pub(crate) struct State {
     h: Accumulator,
     /// The clamped `r`. Both words are below 2^60, and the second is divisible by 4.
@@ -45,25 +46,25 @@ impl State {
         self.s = [s0, s1];
     }
 
-    /// Returns `h` in words of 64 bits. It is not fully reduced, but the third word is at most 4.
+    /// Returns `h` in words of 64 bits, which is not fully reduced, but the third word is at most 4.
     #[inline(always)]
     pub(crate) fn accumulator(&self) -> [u64; 3] {
         self.h.words()
     }
 
-    /// Replaces `h`. The third word must be at most 4.
+    /// Replaces the accumulator `h`, of which the third word must be at most 4.
     #[inline(always)]
     pub(crate) fn set_accumulator(&mut self, h: [u64; 3]) {
         self.h = Accumulator::from_words(h);
     }
 
-    /// Returns `r` in limbs.
+    /// Returns the clamped `r`, converted from words to limbs.
     #[inline(always)]
     pub(crate) fn r(&self) -> Element {
         Element::from_words([self.r[0], self.r[1], 0])
     }
 
-    /// Absorbs whole blocks. The bytes after the last whole block are ignored.
+    /// Absorbs the whole blocks of 16 bytes; the bytes after the last whole block are ignored.
     #[inline(always)]
     pub(crate) fn blocks(&mut self, blocks: &[u8]) {
         let mut h = self.h;
@@ -174,13 +175,13 @@ fn words(key: &[u8; 32]) -> [u64; 4] {
     ]
 }
 
-/// Returns two words as one integer.
+/// Returns two words as one integer of 128 bits, the low word first.
 #[inline(always)]
 fn join([low, high]: [u64; 2]) -> u128 {
     u128::from(low) | u128::from(high) << 64
 }
 
-/// Returns the 128-bit product.
+/// Returns the product of two words of 64 bits with all its 128 bits.
 #[inline(always)]
 fn wide(a: u64, b: u64) -> u128 {
     u128::from(a) * u128::from(b)
@@ -198,13 +199,13 @@ pub(crate) struct Element(pub(crate) [u64; 3]);
 impl Element {
     pub(crate) const ONE: Self = Self([1, 0, 0]);
 
-    /// Converts words of 64 bits to limbs. The third word must be at most 4.
+    /// Converts words of 64 bits to limbs, where the third word must be at most 4.
     #[inline(always)]
     pub(crate) fn from_words([h0, h1, h2]: [u64; 3]) -> Self {
         Self([h0 & M44, (h0 >> 44 | h1 << 20) & M44, h1 >> 24 | h2 << 40])
     }
 
-    /// Returns the product.
+    /// Returns the product of two integers modulo 2^130 - 5, which is not fully reduced.
     ///
     /// Bounds: limbs are below 2^44.1, so a column of three products, two of them times 20, is below 41·2^88.2 < 2^94.
     /// Its carry is below 2^52, and five times the last carry is below 2^53.

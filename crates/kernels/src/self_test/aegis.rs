@@ -13,9 +13,9 @@ const PLAIN: &[u8] = text(1405);
 /// One message of one of the algorithms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
-    /// Length of the key in bytes.
+    /// Length in bytes of the key that this known answer was computed with.
     pub(crate) key_len: usize,
-    /// Number of parallel states.
+    /// Number of parallel states of the algorithm: 1, 2 or 4.
     pub(crate) degree: usize,
     pub(crate) aad: &'static [u8],
     pub(crate) plain: &'static [u8],

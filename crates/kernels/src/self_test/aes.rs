@@ -17,7 +17,7 @@ pub(crate) const CUT: usize = 5;
 /// The results for one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
-    /// Length of the key in bytes.
+    /// Length in bytes of the key that this known answer was computed with.
     pub(crate) key_len: usize,
     /// [`BLOCK`], encrypted. Published in FIPS 197, C.1 to C.3.
     pub(crate) block: [u8; 16],

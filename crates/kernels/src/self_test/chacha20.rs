@@ -15,12 +15,12 @@ pub(crate) const MAX_LEN: usize = 3900;
 /// Offset at which a keystream is cut in two, so that the second piece begins inside a block.
 pub(crate) const CUT: usize = 5;
 
-/// A nonce of either algorithm.
+/// A nonce of either algorithm, which its length tells apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Nonce {
-    /// A nonce of ChaCha20.
+    /// A nonce of ChaCha20 with 12 bytes (RFC 8439).
     Short([u8; 12]),
-    /// A nonce of XChaCha20.
+    /// A nonce of XChaCha20 with 24 bytes, of which 16 derive a subkey.
     Long([u8; 24]),
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Nonce {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
     pub(crate) nonce: Nonce,
-    /// Length in bytes.
+    /// Length in bytes of the data that are encrypted.
     pub(crate) len: usize,
     /// [`super::digest`] of as many bytes of [`super::TEXT`], encrypted.
     pub(crate) stream: u128,

@@ -21,10 +21,10 @@ const PLAIN: &[u8] = b"\
     \x1c\x3c\x0c\x95\x95\x68\x09\x53\x2f\xcf\x0e\x24\x49\xa6\xb5\x25\
     \xb1\x6a\xed\xf5\xaa\x0d\xe6\x57\xba\x63\x7b\x39";
 
-/// One message. The tag covers the ciphertext, so the ciphertext is not stored.
+/// One message of the self-test with its results. The tag covers the ciphertext, so the ciphertext is not stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
-    /// Length of the key in bytes.
+    /// Length in bytes of the key that this known answer was computed with.
     pub(crate) key_len: usize,
     pub(crate) aad: &'static [u8],
     pub(crate) plain: &'static [u8],

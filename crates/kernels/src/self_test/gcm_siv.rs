@@ -8,10 +8,10 @@ pub(crate) const NONCE: [u8; 12] = *b"\x03\0\0\0\0\0\0\0\0\0\0\0";
 const AAD: &[u8] = b"\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0";
 const PLAIN: &[u8] = b"\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x04\0";
 
-/// One message.
+/// One message of the self-test with its results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
-    /// Length of the key in bytes.
+    /// Length in bytes of the key that this known answer was computed with.
     pub(crate) key_len: usize,
     pub(crate) aad: &'static [u8],
     pub(crate) plain: &'static [u8],

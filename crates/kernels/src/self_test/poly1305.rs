@@ -6,7 +6,7 @@ use super::text;
 const KEY: [u8; 32] = *b"\x85\xd6\xbe\x78\x57\x55\x6d\x33\x7f\x44\x52\xfe\x42\xd5\x06\xa8\
     \x01\x03\x80\x8a\xfb\x0d\xb2\xfd\x4a\xbf\xf6\xaf\x41\x49\xf5\x1b";
 
-/// A message and its tag.
+/// A message of the self-test and the tag that it must have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
     pub(crate) key: [u8; 32],

@@ -29,16 +29,16 @@ pub(crate) const CUTS: [usize; 5] = [0, 5, 261, 981, LEN];
 /// [`super::digest`] of the first [`LEN`] bytes of [`super::TEXT`], encrypted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digests {
-    /// In counter mode.
+    /// The digest of the data, encrypted in counter mode.
     pub(crate) stream: u128,
-    /// Each block by itself.
+    /// The digest of the data, with each block encrypted by itself.
     pub(crate) blocks: u128,
 }
 
 /// The results for one key, in either byte order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
-    /// Name of the size.
+    /// Name of the size, as [`Size::from_name`](crate::speck::Size::from_name) accepts it.
     pub(crate) size: &'static str,
     pub(crate) big: Digests,
     pub(crate) little: Digests,

@@ -195,7 +195,7 @@ fn encrypt<W: Word, B: Pairs<W>, const N: usize>(
     }
 }
 
-/// All rounds of decryption.
+/// Computes all rounds of decryption, with the round keys in reverse order.
 #[inline(always)]
 fn decrypt<W: Word, B: Pairs<W>, const N: usize>(
     b: B,
@@ -213,7 +213,7 @@ fn decrypt<W: Word, B: Pairs<W>, const N: usize>(
     }
 }
 
-/// A buffer for the blocks of a pair, for data that are shorter. Wiped on drop.
+/// A buffer for the blocks of a pair, for data that are shorter, which is wiped from memory on drop.
 struct Scratch([u8; PAIR]);
 
 impl Scratch {

@@ -14,7 +14,8 @@
 use crate::vector::pairs::{ByteOrder, Word, word};
 use crate::zero::wipe;
 
-/// The round keys in the order of encryption. Keys past the last round are zero. Wiped on drop.
+/// The round keys in the order of encryption. Keys past the last round are zero, and all of them are wiped from memory
+/// on drop.
 pub(crate) struct Schedule([u64; 34]);
 
 impl Schedule {
@@ -50,7 +51,7 @@ impl Drop for Schedule {
     }
 }
 
-/// Encrypts one block.
+/// Encrypts one block of data with the expanded round keys and returns the result.
 #[inline(always)]
 pub(crate) fn encrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
     for key in keys {
@@ -59,7 +60,7 @@ pub(crate) fn encrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
     block
 }
 
-/// Decrypts one block.
+/// Decrypts one block of data with the expanded round keys and returns the result.
 #[inline(always)]
 pub(crate) fn decrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
     for key in keys.iter().rev() {

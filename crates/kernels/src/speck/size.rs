@@ -7,29 +7,29 @@
 /// or some hundred megabytes (blocks of 48 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Size {
-    /// Speck32/64.
+    /// Speck32/64, with blocks of 32 bits and a key of 64 bits.
     Speck32_64,
-    /// Speck48/72.
+    /// Speck48/72, with blocks of 48 bits and a key of 72 bits.
     Speck48_72,
-    /// Speck48/96.
+    /// Speck48/96, with blocks of 48 bits and a key of 96 bits.
     Speck48_96,
-    /// Speck64/96.
+    /// Speck64/96, with blocks of 64 bits and a key of 96 bits.
     Speck64_96,
-    /// Speck64/128.
+    /// Speck64/128, with blocks of 64 bits and a key of 128 bits.
     Speck64_128,
-    /// Speck96/96.
+    /// Speck96/96, with blocks of 96 bits and a key of 96 bits.
     Speck96_96,
-    /// Speck96/144.
+    /// Speck96/144, with blocks of 96 bits and a key of 144 bits.
     Speck96_144,
-    /// Speck128/128.
+    /// Speck128/128, with blocks of 128 bits and a key of 128 bits.
     Speck128_128,
-    /// Speck128/192.
+    /// Speck128/192, with blocks of 128 bits and a key of 192 bits.
     Speck128_192,
-    /// Speck128/256.
+    /// Speck128/256, with blocks of 128 bits and a key of 256 bits.
     Speck128_256,
 }
 
-/// The parameters of a size.
+/// The parameters of a size, from the table of the paper.
 struct Parameters {
     name: &'static str,
     word_bits: u32,
@@ -73,7 +73,7 @@ impl Size {
         self.parameters().name
     }
 
-    /// Returns the size with this name.
+    /// Returns the size with this name, or `None` if no size has it.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|size| size.name() == name)
     }
@@ -88,7 +88,7 @@ impl Size {
         self.word_bits() as usize / 4
     }
 
-    /// Number of bits in a word: 16, 24, 32, 48 or 64. A block has two words.
+    /// Number of bits in a word: 16, 24, 32, 48 or 64, where a block has two words.
     pub const fn word_bits(self) -> u32 {
         self.parameters().word_bits
     }

@@ -1,4 +1,4 @@
-//! The functions of AEGIS.
+//! The table with the functions of AEGIS that each instruction set computes in its own way.
 
 use super::*;
 use crate::InOut;

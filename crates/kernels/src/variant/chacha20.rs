@@ -1,4 +1,4 @@
-//! The functions of ChaCha20.
+//! The table with the functions of ChaCha20 that each instruction set computes in its own way.
 
 use super::*;
 use crate::InOut;

@@ -1,4 +1,4 @@
-//! The functions of AES-GCM.
+//! The table with the functions of AES-GCM that each instruction set computes in its own way.
 
 use super::*;
 use crate::InOut;

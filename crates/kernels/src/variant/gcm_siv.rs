@@ -1,4 +1,4 @@
-//! The functions of AES-GCM-SIV.
+//! The table with the functions of AES-GCM-SIV that each instruction set computes in its own way.
 
 use super::*;
 use crate::InOut;

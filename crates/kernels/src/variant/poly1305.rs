@@ -1,4 +1,4 @@
-//! The functions of Poly1305.
+//! The table with the functions of Poly1305 that each instruction set computes in its own way.
 
 use super::*;
 use crate::poly1305::{Powers, State, body as poly1305};

@@ -1,4 +1,4 @@
-//! The functions of Speck.
+//! The table with the functions of Speck that each instruction set computes in its own way.
 
 use super::*;
 use crate::InOut;

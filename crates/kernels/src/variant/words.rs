@@ -8,9 +8,9 @@ variants! {
     WORDS: WordsFunctions for words {
         /// Compares the operations on words of 16 bits; panics if one is wrong.
         fn check_16(variant: &str) = [check_16];
-        /// The same for words of 32 bits.
+        /// The same check of the operations for words of 32 bits.
         fn check_32(variant: &str) = [check_32];
-        /// The same for words of 64 bits.
+        /// The same check of the operations for words of 64 bits.
         fn check_64(variant: &str) = [check_64];
     }
 }

@@ -20,7 +20,7 @@ pub(crate) trait Limbs: Token {
     fn load_words(self, from: &[u64]) -> Self::V;
     /// Stores `v` to the first `LANES` words of `to`.
     fn store_words(self, v: Self::V, to: &mut [u64]);
-    /// Copies `x` to every lane.
+    /// Copies the integer `x` to every lane of the elements.
     fn splat(self, x: u64) -> Self::V;
     /// Copies `x` to lane 0 and sets the other lanes to zero.
     fn zero_extend(self, x: u64) -> Self::V;
@@ -65,7 +65,7 @@ pub(crate) trait Limbs32: Limbs {
 
     /// Converts words, which must be below 2^32.
     fn narrow(self, v: Self::V) -> Self::Narrow;
-    /// Copies `x` to every lane.
+    /// Copies the integer `x` to every lane of the elements.
     fn splat_narrow(self, x: u32) -> Self::Narrow;
     fn product(self, a: Self::Narrow, b: Self::Narrow) -> Self::V;
     fn add_product(self, sum: Self::V, a: Self::Narrow, b: Self::Narrow) -> Self::V;

@@ -27,7 +27,7 @@ pub struct Portable(());
 pub(super) type V = [u128; 16];
 type S = [[u64; 4]; 8];
 
-/// Bit-sliced round keys. They are on the stack for the time of one call. Wiped on drop.
+/// Bit-sliced round keys. They are on the stack for the time of one call, and are wiped from memory on drop.
 pub(crate) struct Sliced([S; 15]);
 
 impl Drop for Sliced {

@@ -13,7 +13,7 @@ pub(crate) trait Words<T>: Token {
     /// A vector of `LANES` words.
     type V: Copy;
 
-    /// Copies `x` to every lane.
+    /// Copies the integer `x` to every lane of the elements.
     fn splat(self, x: T) -> Self::V;
     /// Loads the first `BYTES` bytes of `from`.
     fn load(self, from: &[u8]) -> Self::V;

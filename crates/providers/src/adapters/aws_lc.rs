@@ -33,11 +33,11 @@ fn boxed(algorithm: &'static aead::Algorithm, key: &[u8]) -> Result<Box<dyn Aead
 }
 
 fn expand(algorithm: &'static aead::Algorithm, key: &[u8]) -> Result<LessSafeKey, KeyError> {
-    // The library's error is `Unspecified`.
+    // The library's only error is `Unspecified`, which does not name a cause.
     Ok(LessSafeKey::new(UnboundKey::new(algorithm, key).map_err(|_| KeyError::Unspecified)?))
 }
 
-/// The key is called "less safe" because the caller chooses the nonce. The crate `sealane` generates nonces.
+/// The key is called "less safe" because the caller chooses the nonce, which the crate `sealane` generates.
 impl AeadKey for LessSafeKey {
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
         let nonce = Nonce::assume_unique_for_key(*nonce_array::<NONCE_LEN>(nonce)?);
@@ -48,7 +48,7 @@ impl AeadKey for LessSafeKey {
                 self.seal_out_of_place_scatter(nonce, aad, from, to, &[], tag).inspect_err(|_| to.fill(0))
             }
         }
-        // The library's error is `Unspecified`.
+        // The library's only error is `Unspecified`, which does not name a cause.
         .map_err(|_| SealError::Unspecified)
     }
 

@@ -14,7 +14,7 @@ use kernels::gcm_siv::GcmSiv;
 
 #[allow(non_upper_case_globals, reason = "providers are named like the variants of an enum")]
 impl Provider {
-    /// The kernels of this project.
+    /// The kernels of this project, which select a variant for the processor.
     pub const Native: Self = Self::new("native");
 }
 
