@@ -14,7 +14,7 @@ use crate::error::{KeyError, MessageError, Part};
 use crate::self_test::chacha20::{CUT, KEY, KNOWN_ANSWERS, KnownAnswer, MAX_LEN, Nonce};
 use crate::self_test::{digest, text};
 use crate::variant::chacha20::{CHACHA20, ChaCha20Functions};
-use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
+use crate::variant::{Refusal, Selected, Variant, cipher, debug_key, describe_key};
 use crate::zero::wipe_dead_stack;
 pub(crate) use body::Key;
 
@@ -166,11 +166,7 @@ pub(crate) fn derive(
     rest
 }
 
-impl core::fmt::Debug for XChaCha20 {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("XChaCha20").field("variant", &self.variant()).finish_non_exhaustive()
-    }
-}
+debug_key! { XChaCha20 {} }
 
 /// Compares a keystream in two pieces, the first out of place and the second in place.
 fn passes(variant: Selected<ChaCha20Functions>, answer: &KnownAnswer) -> bool {

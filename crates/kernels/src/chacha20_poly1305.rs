@@ -21,10 +21,9 @@ use crate::error::{KeyError, MessageError, OpenError, Part};
 use crate::poly1305::{self, Powers, State};
 use crate::variant::chacha20::ChaCha20Functions;
 use crate::variant::poly1305::Poly1305Functions;
-use crate::variant::{Refusal, Selected, Variant};
+use crate::variant::{Refusal, Selected, Variant, debug_key};
 use crate::zero::{wipe, wipe_dead_stack};
 use crate::{InOut, Parts};
-use core::fmt;
 
 /// Maximum number of bytes of the data: 2^32 blocks without block 0, which is used for the Poly1305 key.
 const LONGEST: u128 = (1 << 38) - 64;
@@ -385,14 +384,5 @@ impl Mac {
     }
 }
 
-impl fmt::Debug for ChaCha20Poly1305 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChaCha20Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for XChaCha20Poly1305 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("XChaCha20Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
-    }
-}
+debug_key! { ChaCha20Poly1305 {} }
+debug_key! { XChaCha20Poly1305 {} }

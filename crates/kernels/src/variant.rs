@@ -330,6 +330,13 @@ macro_rules! describe_key {
             }
         }
 
+        $crate::variant::debug_key! { $key { $($field),* } }
+    };
+}
+
+/// Defines a `Debug` without secrets, of a key with a method `variant` and some public fields.
+macro_rules! debug_key {
+    ($key:ident { $($field:ident),* }) => {
         impl core::fmt::Debug for $key {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.debug_struct(stringify!($key))
@@ -341,7 +348,7 @@ macro_rules! describe_key {
     };
 }
 
-pub(crate) use {cipher, describe_key};
+pub(crate) use {cipher, debug_key, describe_key};
 
 #[macro_use]
 mod instruction_sets;
