@@ -82,7 +82,7 @@ def rewrap_dataset_key(
     The data files are not touched.
 
     .. warning::
-        A former recipient may have saved the key. To exclude somebody from data, encrypt the data under a new
+        A former recipient may have saved the key. To exclude a reader from data, encrypt the data under a new
         dataset key.
 
     Parameters
