@@ -28,7 +28,7 @@ EXAMPLES = re.compile(r"\b(for example|such as|e\.g\.|for instance)", re.IGNOREC
 
 # Parts of identifiers that are house metaphors, for example `door_calls` or `OldCrew`.
 METAPHORS = frozenset(
-    [
+    {
         "door",
         "doors",
         "floor",
@@ -53,11 +53,11 @@ METAPHORS = frozenset(
         "whoever",
         "nobody",
         "somebody",
-    ]
+    }
 )
 # Whole identifiers that the dictionary replaces.
 REPLACED = frozenset(
-    [
+    {
         "NoKey",
         "Unfit",
         "TooLong",
@@ -88,7 +88,7 @@ REPLACED = frozenset(
         "proof",
         "proves",
         "Text",
-    ]
+    }
 )
 RUST_DEFINITION = re.compile(
     r"\b(?:fn|struct|enum|trait|mod|const|static|type|union|macro_rules!)\s+(?:mut\s+)?([A-Za-z_]\w*)"
@@ -125,7 +125,7 @@ class Figures:
             # A list of error types or names is not a sentence.
             if len(re.findall(r"[A-Za-z]+", prose)) < 2:
                 continue
-            words = re.findall(r"[A-Za-z][\w'’-]*", sentence.replace("::", "_"))
+            words = re.findall(r"[A-Za-z][\w'-]*", sentence.replace("::", "_"))
             self.sentences += 1
             self.words += len(words)
             persons = len(PERSONS.findall(sentence))

@@ -129,9 +129,9 @@ class Function:
                 entry.registers |= {place: kind, f"low {place}": kind}
             else:
                 entry.stack |= {place + byte: kind for byte in range(8)}
-        # Bytes of the stack that are stored from general registers, and never zeroed, are registers spilled
-        # by the compiler. They are not part of an array, since arrays filled by index hold secrets here and are
-        # wiped.
+        # Bytes of the stack that are stored from general registers, and never zeroed, are registers that
+        # the compiler spilled. They are not part of an array, since arrays filled by index hold secrets
+        # here and are wiped.
         self.scalars: set[int] = set()
         while True:
             self.stored: dict[range, set[bool]] = {}

@@ -54,7 +54,7 @@ def kinds_of(arguments: str) -> list[Kind]:
 
 
 def instruction_sets() -> dict[str, list[str]]:
-    """Returns the names of the x86-64 variants of each list in `variant/instruction_sets.rs`, by the name of the list."""
+    """Returns the x86-64 variants of each list in `variant/instruction_sets.rs`, by the name of the list."""
     page = (ROOT / "crates/kernels/src/variant/instruction_sets.rs").read_text()
     lists = re.findall(r"^macro_rules! (\w+) \{\n(.*?)^\}", page, re.MULTILINE | re.DOTALL)
     return {name: re.findall(r'(?:"x86_64"|any): "([\w-]+)" =', text) for name, text in lists}

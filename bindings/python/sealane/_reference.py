@@ -72,7 +72,7 @@ def identity(reference: str) -> str | Key | pathlib.Path:
         case "keyring":
             return _keyring(reference, rest)
         case "env":
-            # Bytes that are not UTF-8 are replaced, because the exception of the decoder would contain the secret.
+            # Bytes that are not UTF-8 are replaced, because the decoder's exception would contain the secret.
             return read_reference(reference).decode(errors="replace")
     found = _function(reference, rest)()
     if not isinstance(found, str | Key | os.PathLike):
