@@ -1,9 +1,12 @@
 //! Lists the folders with vectors, and passes each file in them to its reader.
 
-use crate::{Error, Reader, Why};
+use crate::error::{Error, Why};
 use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::Path;
+
+/// Parses the cases of one file.
+pub(crate) type Reader<T> = fn(&File) -> Result<Vec<T>, Why>;
 
 /// A text file with vectors, read as a whole into memory.
 pub(crate) struct File {

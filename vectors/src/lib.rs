@@ -12,6 +12,7 @@
 
 mod aegis;
 mod age;
+mod case;
 mod chacha20;
 mod chunked;
 mod converted;
@@ -32,6 +33,10 @@ mod tink;
 mod wycheproof;
 
 pub use age::{AgeCase, AgeOutcome, age};
+pub use case::{
+    AeadCase, Argon2Variant, ChaCha20Case, ChaCha20Part, CtrCase, KdfCase, KdfHash, KdfPart, MacCase,
+    Outcome, SpeckCase, SpeckMode, SpeckOrder,
+};
 pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
 pub use ecdh::{EcdhCase, EcdhFlag, Rfc7748Case, Rfc7748Part, ecdh_p256, ecdh_x25519, rfc7748};
 pub use ecies::{EciesCase, EciesCurve, EciesPart, EciesSymmetric, ecies};
@@ -43,194 +48,7 @@ pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};
 pub use tink::{TinkCase, TinkHash, tink};
 
 use error::{Error, Why};
-use folder::File;
-use serde::Deserialize;
-
-/// The expected result of a case: whether an implementation must accept or reject it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// Sealing returns exactly these bytes, and opening accepts them.
-    Valid,
-    /// The message is invalid, so an implementation must refuse to open it.
-    Invalid,
-}
-
-/// One message of an AEAD with its key, its nonce and the expected result.
-#[derive(Clone, Debug)]
-pub struct AeadCase {
-    pub file: String,
-    pub id: String,
-    /// Name of the algorithm, as the crate `sealane` writes it, for example `"aes-256-gcm"`.
-    pub algorithm: String,
-    pub key: Vec<u8>,
-    /// The nonce of the message, which in some files has a length that an implementation need not support.
-    pub nonce: Vec<u8>,
-    pub aad: Vec<u8>,
-    /// The plaintext of the message, which is empty if an invalid case has none.
-    pub plaintext: Vec<u8>,
-    /// The ciphertext of the message, without the tag that authenticates it.
-    pub ciphertext: Vec<u8>,
-    /// The tag of the message, which is shorter in some files, and which for AEGIS is the tag of 16 bytes.
-    pub tag: Vec<u8>,
-    pub result: Outcome,
-}
-
-/// One computation with ChaCha20 other than a message of an AEAD.
-#[derive(Clone, Debug)]
-pub struct ChaCha20Case {
-    pub file: String,
-    pub id: String,
-    pub key: [u8; 32],
-    /// The computation with the operands that it takes and the results that it must return.
-    pub part: ChaCha20Part,
-}
-
-/// A computation with ChaCha20 or XChaCha20 and the result that it must return.
-#[derive(Clone, Debug)]
-pub enum ChaCha20Part {
-    /// Encryption of a stream of bytes from a given block on.
-    Stream {
-        /// The nonce, which has 12 bytes for ChaCha20 and 24 bytes for XChaCha20.
-        nonce: Vec<u8>,
-        /// Number of the first block of the keystream that is used.
-        counter: u32,
-        plaintext: Vec<u8>,
-        ciphertext: Vec<u8>,
-    },
-    Subkey {
-        /// The first 16 bytes of an XChaCha20 nonce.
-        nonce: [u8; 16],
-        subkey: [u8; 32],
-    },
-}
-
-/// One message of Poly1305 with its key and its tag.
-#[derive(Clone, Debug)]
-pub struct MacCase {
-    pub file: String,
-    pub id: String,
-    /// The one-time key, which authenticates no other message.
-    pub key: Vec<u8>,
-    pub message: Vec<u8>,
-    pub tag: Vec<u8>,
-}
-
-/// One stream of bytes that is encrypted with AES in counter mode.
-#[derive(Clone, Debug)]
-pub struct CtrCase {
-    pub file: String,
-    pub id: String,
-    pub key: Vec<u8>,
-    /// The first counter block, which is a big-endian integer of 16 bytes.
-    pub iv: [u8; 16],
-    pub plaintext: Vec<u8>,
-    pub ciphertext: Vec<u8>,
-}
-
-/// The order of the bytes in keys and blocks of Speck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpeckOrder {
-    /// The order in which the paper prints them.
-    Big,
-    /// All bytes of key and block in reverse, that is, in little-endian order.
-    Little,
-}
-
-/// A mode of operation that the files use with Speck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum SpeckMode {
-    /// Each block is encrypted by itself, so equal blocks stay equal.
-    Ecb,
-    /// Each block is XORed with the ciphertext block before it, or with the IV, and then encrypted.
-    Cbc,
-    /// The data are XORed with the encrypted blocks IV, IV + 1, …, which are big-endian counters.
-    Ctr,
-}
-
-/// Data encrypted with Speck in one of its modes of operation.
-#[derive(Clone, Debug)]
-pub struct SpeckCase {
-    pub file: String,
-    pub id: String,
-    /// Name of the algorithm, for example `"speck128-256"`.
-    pub algorithm: String,
-    /// The byte order of the key and of the data, which is the same for both.
-    pub order: SpeckOrder,
-    /// The mode of operation that encrypts the blocks of the data.
-    pub mode: SpeckMode,
-    pub key: Vec<u8>,
-    /// The IV, which has the length of a block. Empty for a mode without an IV.
-    pub iv: Vec<u8>,
-    pub plaintext: Vec<u8>,
-    pub ciphertext: Vec<u8>,
-}
-
-/// The hash function that a key derivation with HMAC is based on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KdfHash {
-    Sha1,
-    Sha256,
-}
-
-/// A variant of Argon2, which determines how the blocks to mix are addressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Argon2Variant {
-    /// Argon2d, in which memory addresses depend on the secret data.
-    Argon2d,
-    /// Argon2i, in which memory addresses do not depend on the secret data.
-    Argon2i,
-    /// Argon2id, which begins with data-independent addressing and continues with data-dependent addressing.
-    Argon2id,
-}
-
-/// One key derivation with its parameters and the derived key.
-#[derive(Clone, Debug)]
-pub struct KdfCase {
-    pub file: String,
-    pub id: String,
-    /// The secret input: a password or the input key material of HKDF.
-    pub secret: Vec<u8>,
-    pub salt: Vec<u8>,
-    pub output: Vec<u8>,
-    /// The key derivation function and the parameters that it is called with.
-    pub part: KdfPart,
-}
-
-/// A key derivation function with the parameters that it is called with.
-#[derive(Clone, Debug)]
-pub enum KdfPart {
-    /// Argon2 of version 1.3 with its costs and its optional inputs.
-    Argon2 {
-        variant: Argon2Variant,
-        /// The secret value in addition to the password.
-        secret: Vec<u8>,
-        /// Associated data, which are hashed together with the password.
-        data: Vec<u8>,
-        /// Number of passes over the memory, which determines the time.
-        passes: u32,
-        memory_kib: u32,
-        lanes: u32,
-    },
-    Hkdf {
-        hash: KdfHash,
-        info: Vec<u8>,
-        /// The pseudorandom key, which is the output of the extract step.
-        extracted: Vec<u8>,
-    },
-    /// PBKDF2 with HMAC and the given number of rounds.
-    Pbkdf2 { hash: KdfHash, rounds: u32 },
-    Scrypt {
-        /// Base-2 logarithm of N, the cost in memory and time.
-        log_n: u8,
-        r: u32,
-        p: u32,
-    },
-}
-
-type Reader<T> = fn(&File) -> Result<Vec<T>, Why>;
+use folder::Reader;
 
 const AEAD: &[(&str, Reader<AeadCase>)] = &[
     ("aead/aegis_draft/aegis-128l-test-vectors.json", aegis::read),

@@ -99,6 +99,7 @@ fn entries<'py>(
     if bytes {
         Err(no_list(name, shown, list))
     } else {
+        // Python's error does not say which argument was wrong.
         list.try_iter().map_err(|_| no_list(name, shown, list))
     }
 }

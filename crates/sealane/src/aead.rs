@@ -315,6 +315,7 @@ fn too_long(part: MessagePart, found: usize, limit: u64) -> Error {
 #[inline]
 fn tag_array(tag: &mut [u8]) -> Result<&mut [u8; TAG_LEN], Misuse> {
     let got = tag.len();
+    // The conversion fails only if the length is wrong.
     tag.try_into().map_err(|_| Misuse::TagLength { got, want: TAG_LEN })
 }
 

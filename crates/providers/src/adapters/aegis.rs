@@ -75,10 +75,12 @@ macro_rules! aegis {
                         Parts::Apart(from, to) if from.len() >= INCREMENTAL => {
                             let mut message = message.decryptor(aad, &mut *to);
                             let opened = message.update(from).and_then(|()| message.finalize(tag).map(drop));
+                            // The library's error is `Unspecified`.
                             opened.map_err(|_| rejected(to))
                         }
                         parts => {
                             let data = copied(parts);
+                            // The library's error is `Unspecified`.
                             message.decrypt_in_place(data, tag, aad).map_err(|_| rejected(data))
                         }
                     }

@@ -68,6 +68,7 @@ impl AeadKey for LessSafeKey {
                 Err(_) => Err(rejected(data)),
             },
             Parts::Apart(from, to) => {
+                // The library's error is `Unspecified`.
                 self.open_separate_gather(nonce, aad, from, tag, to).map_err(|_| rejected(to))
             }
         }

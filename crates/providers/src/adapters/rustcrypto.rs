@@ -39,6 +39,7 @@ impl<C: AeadInOut + Send + Sync> AeadKey for Whole<C> {
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
         let wrong_len =
             MessageError::InvalidNonceLength { found: nonce.len(), expected: C::NonceSize::USIZE };
+        // The caller knows and reports the length.
         let nonce = nonce.try_into().map_err(|_| wrong_len)?;
         // The library's error is `Error`, for a message that is too long.
         let made =

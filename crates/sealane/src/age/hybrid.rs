@@ -43,12 +43,14 @@ impl Wrapped {
 
 pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
     PublicKey::from_bytes(bytes)
+        // The library's error names no cause that helps, and could quote a secret.
         .map_err(|_| Error::Format("expected a post-quantum age recipient, found an invalid X-Wing key"))
 }
 
 pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
     let seed = bytes.try_into();
     PrivateKey::from_seed(
+        // The conversion fails only if the length is wrong.
         seed.map_err(|_| Error::Format("expected a post-quantum age identity of 32 bytes"))?,
     )
 }

@@ -71,6 +71,7 @@ impl Passphrase {
         let params = ::scrypt::Params::new(work_factor, 8, 1).map_err(|_| NO_MEMORY)?;
         let mut key = Zeroizing::new([0; 32]);
         let salt = [LABEL, salt].concat();
+        // scrypt fails only if it cannot allocate its table.
         ::scrypt::scrypt(self.text.as_bytes(), &salt, &params, &mut *key).map_err(|_| NO_MEMORY)?;
         Ok(key)
     }
@@ -98,6 +99,7 @@ fn parse_work_factor(text: &str) -> Result<u8, Error> {
         Some(b'1'..=b'9') if digits => {}
         _ => return Err(Error::Header("the work factor of a scrypt stanza is not a number")),
     }
+    // The only error is an overflow.
     text.parse().map_err(|_| Error::Header("the work factor of a scrypt stanza is above 255"))
 }
 

@@ -112,6 +112,7 @@ impl Recipient {
 
     fn new(data: &KeyData) -> Result<Self, Error> {
         let named = PublicKey::from(data.clone());
+        // The library's error names no cause that helps, and could quote a secret.
         let wire = named.to_bytes().map_err(|_| NOT_PUBLIC)?;
         let key = match data {
             KeyData::Ed25519(key) => {
@@ -126,6 +127,7 @@ impl Recipient {
             }
             _ => return Err(NOT_PUBLIC),
         };
+        // The library's error names no cause that helps, and could quote a secret.
         let text = named.to_openssh().map_err(|_| NOT_PUBLIC)?.trim_end().to_owned();
         Ok(Self { tag: to_argument(&Sha256::digest(wire)[..4]), text, key })
     }
@@ -170,6 +172,7 @@ impl Identity {
                 "expected an OpenSSH private key, found another format; convert it with 'ssh-keygen -p -f FILE'",
             ));
         }
+        // The library's error names no cause that helps, and could quote a secret.
         let key = PrivateKey::from_openssh(text).map_err(|_| NOT_PRIVATE)?;
         match key.is_encrypted() {
             false => Self::new(&key),
@@ -242,5 +245,6 @@ fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Err
     if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MAX_ROUNDS) {
         return Err(Error::LimitExceeded("the SSH key requests more than 1024 rounds of bcrypt"));
     }
+    // Any detail would help an attacker.
     key.decrypt(passphrase).map_err(|_| Error::WrongPassphrase)
 }

@@ -42,11 +42,13 @@ impl Wrapped {
 
 pub(super) fn recipient_from_bytes(bytes: &[u8]) -> Result<PublicKey, Error> {
     let bytes: &[u8; 32] =
+        // The conversion fails only if the length is wrong.
         bytes.try_into().map_err(|_| Error::Format("expected an age recipient of 32 bytes"))?;
     Ok(PublicKey::from_bytes(bytes))
 }
 
 pub(super) fn identity_from_bytes(bytes: &[u8]) -> Result<PrivateKey, Error> {
+    // The conversion fails only if the length is wrong.
     let bytes = bytes.try_into().map_err(|_| Error::Format("expected an age identity of 32 bytes"))?;
     PrivateKey::from_bytes(bytes)
 }

@@ -64,6 +64,7 @@ impl PrivateKey {
                 "expected a P-256 private key: a number from 1 to the order of the group minus 1",
             )
         })?;
+        // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
         let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
         let public = PublicKey::from_bytes(public.as_ref())?;
         Ok(Self { bytes: Zeroizing::new(*bytes), key: Arc::new(key), public })

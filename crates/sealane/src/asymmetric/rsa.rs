@@ -83,6 +83,7 @@ impl PrivateKey {
                 );
             }
         };
+        // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
         Self::new(PrivateDecryptingKey::generate(size).map_err(|_| OUT_OF_MEMORY)?)
     }
 
@@ -98,6 +99,7 @@ impl PrivateKey {
     }
 
     fn new(key: PrivateDecryptingKey) -> Result<Self, Error> {
+        // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
         let oaep = OaepPrivateDecryptingKey::new(key.clone()).map_err(|_| OUT_OF_MEMORY)?;
         // Encoded and parsed, because the public key object of the library holds the private key as well.
         let spki: PublicKeyX509Der<'_> = key.public_key().as_der().map_err(|_| OUT_OF_MEMORY)?;
@@ -141,6 +143,7 @@ impl PrivateKey {
         }
         let mut secret = Zeroizing::new(vec![0; self.oaep.min_output_size()]);
         let opened = self.oaep.decrypt(oaep.algorithm(), wrapped, &mut secret, Some(label));
+        // Any detail would help an attacker.
         let len = opened.map_err(|_| Error::Authentication)?.len();
         secret.truncate(len);
         Ok(secret)
@@ -210,6 +213,7 @@ impl PublicKey {
         }
         let mut wrapped = vec![0; self.oaep.ciphertext_size()];
         let written = self.oaep.encrypt(oaep.algorithm(), secret, &mut wrapped, Some(label));
+        // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
         let len = written.map_err(|_| OUT_OF_MEMORY)?.len();
         wrapped.truncate(len);
         Ok(wrapped)

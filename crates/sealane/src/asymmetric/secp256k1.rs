@@ -152,6 +152,7 @@ impl PublicKey {
             }
             _ => return Err(INVALID_PUBLIC_KEY),
         };
+        // The library's error names no cause that helps, and could quote a secret.
         point.map(Self).map_err(|_| INVALID_PUBLIC_KEY)
     }
 

@@ -83,10 +83,12 @@ pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, E
     let key = key.get_mut(..encrypted.key_len).ok_or(UNKNOWN)?;
     encrypted.kdf.derive(passphrase.as_bytes(), key)?;
 
+    // The library's error names no cause that helps, and could quote a secret.
     let key = UnboundCipherKey::new(encrypted.cipher, key).map_err(|_| UNKNOWN)?;
     let key = cipher::PaddedBlockDecryptingKey::cbc_pkcs7(key).map_err(|_| UNKNOWN)?;
     let iv = DecryptionContext::Iv128(FixedLength::from(encrypted.iv));
     let mut data = Zeroizing::new(encrypted.ciphertext.to_vec());
+    // Any detail would help an attacker.
     let len = key.decrypt(&mut data, iv).map_err(|_| Error::WrongPassphrase)?.len();
     data.truncate(len);
     Ok(data)
@@ -117,6 +119,7 @@ pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     let key = cipher::PaddedBlockEncryptingKey::cbc_pkcs7(key).map_err(failed)?;
     let context = EncryptionContext::Iv128(FixedLength::from(iv));
     key.less_safe_encrypt(&mut *data, context).map_err(failed)?;
+    // The library's error names no cause that helps, and could quote a secret.
     written(&kdf, &iv, &data).map_err(|_| Error::LimitExceeded("a key of this length"))
 }
 
@@ -141,6 +144,7 @@ impl<'a> Kdf<'a> {
         match algorithm.oid {
             PBKDF2 => {
                 let (salt, rounds, len, hash) =
+                    // The library's error names no cause that helps, and could quote a secret.
                     parameters.sequence(pbkdf2_parameters).map_err(|_| EXPECTED)?;
                 let rounds =
                     u32::try_from(rounds).ok().filter(|rounds| *rounds <= MAX_ROUNDS).ok_or(TOO_MUCH_WORK)?;
@@ -150,6 +154,7 @@ impl<'a> Kdf<'a> {
                 Ok(Self::Pbkdf2 { salt, rounds, hash: *hash })
             }
             SCRYPT => {
+                // The library's error names no cause that helps, and could quote a secret.
                 let (salt, [n, r, p], len) = parameters.sequence(scrypt_parameters).map_err(|_| EXPECTED)?;
                 let memory =
                     n.checked_mul(r).and_then(|blocks| blocks.checked_mul(128)).ok_or(TOO_MUCH_WORK)?;
@@ -160,6 +165,7 @@ impl<'a> Kdf<'a> {
                 if !n.is_power_of_two() || n < 2 || r == 0 || p == 0 {
                     return Err(EXPECTED);
                 }
+                // The only error is an overflow.
                 let small = |number| u32::try_from(number).map_err(|_| TOO_MUCH_WORK);
                 let (r, p) = (small(r)?, small(p)?);
                 check_key_len(len, key_len)?;
@@ -189,6 +195,7 @@ impl<'a> Kdf<'a> {
                 Ok(())
             }
             Self::Scrypt { salt, log_n, r, p } => {
+                // The parameters were outside the limits of the crate.
                 let params = scrypt::Params::new(log_n, r, p).map_err(|_| TOO_MUCH_WORK)?;
                 scrypt::scrypt(passphrase, salt, &params, key).map_err(|_| TOO_MUCH_WORK)
             }
@@ -238,6 +245,7 @@ struct Encrypted<'a> {
 
 impl<'a> Encrypted<'a> {
     fn read(der: &'a [u8]) -> Result<Self, Error> {
+        // The library's error names no cause that helps, and could quote a secret.
         let (algorithm, ciphertext) = outer(der).map_err(|_| EXPECTED)?;
         if algorithm.oid != PBES2 {
             return Err(UNKNOWN);
@@ -247,6 +255,7 @@ impl<'a> Encrypted<'a> {
             let kdf = AlgorithmIdentifierRef::decode(fields)?;
             der::Result::Ok((kdf, AlgorithmIdentifierRef::decode(fields)?))
         };
+        // The library's error names no cause that helps, and could quote a secret.
         let (kdf, cipher) = parameters.sequence(both).map_err(|_| EXPECTED)?;
         let (_, algorithm, key_len) = CIPHERS.iter().find(|row| row.0 == cipher.oid).ok_or(UNKNOWN)?;
         let iv = cipher.parameters.ok_or(EXPECTED)?.decode_as::<&OctetStringRef>().map_err(|_| EXPECTED)?;
@@ -254,6 +263,7 @@ impl<'a> Encrypted<'a> {
             kdf: Kdf::read(&kdf, *key_len)?,
             cipher: algorithm,
             key_len: *key_len,
+            // The conversion fails only if the length is wrong.
             iv: iv.as_bytes().try_into().map_err(|_| EXPECTED)?,
             ciphertext,
         })

@@ -154,6 +154,7 @@ pub(crate) fn private(der: &[u8]) -> Result<Private<'_>, Error> {
             }
         }
         Algorithm::X25519 => {
+            // The library's error names no cause that helps, and could quote a secret.
             let secret = <&OctetStringRef>::from_der(inner).map_err(|_| INVALID_PRIVATE)?.as_bytes();
             Private { algorithm, secret, publics: [outer, None] }
         }
@@ -168,6 +169,7 @@ struct Sec1<'a> {
 }
 
 fn sec1(der: &[u8]) -> Result<Sec1<'_>, Error> {
+    // The library's error names no cause that helps, and could quote a secret.
     let key = EcPrivateKey::from_der(der).map_err(|_| INVALID_EC)?;
     let curve = key.parameters.and_then(EcParameters::named_curve);
     let algorithm = curve.map(Algorithm::of_curve).transpose()?;
@@ -196,10 +198,12 @@ pub(crate) fn to_private(
         }
         Algorithm::X25519 => {
             let inner = OctetStringRef::new(secret).and_then(|inner| inner.to_der());
+            // The library's error names no cause that helps, and could quote a secret.
             Zeroizing::new(inner.map_err(|_| TOO_LONG)?)
         }
         Algorithm::Rsa | Algorithm::XWing => Zeroizing::new(secret.to_vec()),
     };
+    // The library's error names no cause that helps, and could quote a secret.
     let inner = OctetStringRef::new(&inner).map_err(|_| TOO_LONG)?;
     let info = PrivateKeyInfoRef::new(algorithm.identifier()?, inner);
     Ok(SecretDocument::try_from(info).map_err(|_| TOO_LONG)?.to_bytes())

@@ -201,6 +201,7 @@ impl Aead {
     ) -> Result<(), Error> {
         let (message, blocks) = self.begin(nonce, data.len())?;
         let got = tag.len();
+        // The conversion fails only if the length is wrong.
         let tag: &mut [u8; TAG_LEN] = tag.try_into().map_err(|_| Misuse::TagLength { got, want: TAG_LEN })?;
         let mut mac = message.mac(aad)?;
         self.count(if self.is_small() { blocks } else { 1 })?;

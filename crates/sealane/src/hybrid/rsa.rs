@@ -105,6 +105,7 @@ pub fn open_parts_into(
     out: &mut [u8],
 ) -> Result<usize, Error> {
     let out = first(out, parts.ciphertext.len())?;
+    // The conversion fails only if the length is wrong.
     let tag = parts.tag.try_into().map_err(|_| Misuse::TagLength { got: parts.tag.len(), want: TAG_LEN })?;
     if parts.nonce.is_empty() {
         return Err(Misuse::NonceLength { got: 0, want: 16 }.into());

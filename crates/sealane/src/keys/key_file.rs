@@ -297,12 +297,14 @@ impl<'a> Format<'a> {
             Self::Recipient(line) => KeyFile::Public(PublicKey::Age(line.parse()?)),
             Self::PrivateHex(digits) => {
                 let mut bytes = Zeroizing::new([0; 32]);
+                // The position of a wrong digit in a secret is not reported.
                 base16ct::mixed::decode(digits, &mut *bytes).map_err(|_| INVALID_HEX)?;
                 // The number is zero, or it is not below the order of the curve.
                 let key = secp256k1::PrivateKey::from_bytes(&bytes).map_err(|_| INVALID_NUMBER)?;
                 KeyFile::Secret(SecretKey::Secp256k1(key))
             }
             Self::PublicHex(digits) => {
+                // The position of a wrong digit in a secret is not reported.
                 let bytes = base16ct::mixed::decode_vec(digits).map_err(|_| INVALID_HEX)?;
                 KeyFile::Public(PublicKey::Secp256k1(secp256k1::PublicKey::from_bytes(&bytes)?))
             }
@@ -335,25 +337,30 @@ fn decrypt_age(file: &[u8], options: LoadOptions<'_>) -> Result<Zeroizing<Vec<u8
 
 fn private_key(private: Private<'_>) -> Result<SecretKey, Error> {
     let bytes = private.secret;
+    // The conversion fails only if the length is wrong.
     let number = || <&[u8; 32]>::try_from(bytes).map_err(|_| INVALID_NUMBER);
     match private.algorithm {
         Algorithm::Rsa => rsa::PrivateKey::from_pkcs8(bytes).map(SecretKey::Rsa),
         Algorithm::P256 => {
+            // The library's error names no cause that helps, and could quote a secret.
             let key = p256::PrivateKey::from_bytes(number()?).map_err(|_| INVALID_NUMBER)?;
             private.check(key.public().as_bytes())?;
             Ok(SecretKey::P256(key))
         }
         Algorithm::Secp256k1 => {
+            // The library's error names no cause that helps, and could quote a secret.
             let key = secp256k1::PrivateKey::from_bytes(number()?).map_err(|_| INVALID_NUMBER)?;
             private.check(&key.public().to_bytes(Encoding::Uncompressed))?;
             Ok(SecretKey::Secp256k1(key))
         }
         Algorithm::X25519 => {
+            // The conversion fails only if the length is wrong.
             let key = x25519::PrivateKey::from_bytes(bytes.try_into().map_err(|_| INVALID_X25519)?)?;
             private.check(key.public().as_bytes())?;
             Ok(SecretKey::X25519(key))
         }
         Algorithm::XWing => {
+            // The conversion fails only if the length is wrong.
             let key = xwing::PrivateKey::from_seed(bytes.try_into().map_err(|_| INVALID_SEED)?)?;
             private.check(key.public().as_bytes())?;
             Ok(SecretKey::XWing(key))
@@ -372,6 +379,7 @@ fn public_key(spki: &[u8]) -> Result<PublicKey, Error> {
             PublicKey::Secp256k1(secp256k1::PublicKey::from_bytes(bytes)?)
         }
         Algorithm::X25519 => {
+            // The conversion fails only if the length is wrong.
             let bytes = bytes.try_into().map_err(|_| pkcs8::INVALID_PUBLIC)?;
             PublicKey::X25519(x25519::PublicKey::from_bytes(bytes))
         }

@@ -232,7 +232,7 @@ fn keysets_of_tink_round_trip() {
         let theirs: serde_json::Value =
             serde_json::from_str(&document(id, &[listed(id, STREAMING, value, "ENABLED")])).unwrap();
         assert_eq!(ours, theirs);
-        assert_eq!(format!("{keyset:?}"), "Keyset(1 keys of Tink's AES-GCM-HKDF streaming)");
+        assert_eq!(format!("{keyset:?}"), "Keyset(1 AES-GCM-HKDF streaming keys)");
     }
 }
 

@@ -120,6 +120,7 @@ impl PrivateKey {
         if digits.len() != 2 * buffer.len() {
             return Err(Misuse::KeyLength { got: digits.len() / 2, want: &[32] }.into());
         }
+        // The position of a wrong digit in a secret is not reported.
         let bytes = base16ct::mixed::decode(digits, &mut *buffer).map_err(|_| {
             Misuse::UnsuitableKey(
                 "expected a private key in hex, two digits for each byte, with or without 0x",
@@ -208,6 +209,7 @@ fn x25519_public(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
 }
 
 fn ed25519_public(bytes: &[u8]) -> Result<ed25519::PublicKey, Error> {
+    // The conversion fails only if the length is wrong.
     let bytes = bytes.try_into().map_err(|_| Error::Format("expected an ed25519 public key of 32 bytes"))?;
     ed25519::PublicKey::from_bytes(bytes)
 }

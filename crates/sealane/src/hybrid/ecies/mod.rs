@@ -28,11 +28,13 @@
 //! # Ok::<(), sealane::Error>(())
 //! ```
 
+mod curve;
 mod keys;
 #[cfg(test)]
 mod test;
 
 pub use crate::asymmetric::secp256k1::Encoding;
+pub use curve::Curve;
 pub use keys::{PrivateKey, PublicKey};
 
 use super::message::{Opener, Sealer};
@@ -47,18 +49,6 @@ pub const MAX_NONCE_LEN: usize = 64;
 
 const XCHACHA20_NONCE_LEN: usize = 24;
 
-/// The curve of the key agreement between the sender and the recipient.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Curve {
-    /// secp256k1, the curve that is used by Bitcoin and Ethereum.
-    #[default]
-    Secp256k1,
-    /// Curve25519 in Montgomery form (RFC 7748).
-    X25519,
-    /// Curve25519 in Edwards form (RFC 8032).
-    Ed25519,
-}
-
 /// The cipher that encrypts the message with the agreed key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Symmetric {
@@ -69,31 +59,17 @@ pub enum Symmetric {
     XChaCha20,
 }
 
-const CURVES: [(&str, Curve); 3] =
-    [("secp256k1", Curve::Secp256k1), ("x25519", Curve::X25519), ("ed25519", Curve::Ed25519)];
 const SYMMETRICS: [(&str, Symmetric); 2] =
     [("aes-256-gcm", Symmetric::Aes256Gcm), ("xchacha20", Symmetric::XChaCha20)];
-
-impl FromStr for Curve {
-    type Err = Error;
-
-    /// Parses the name that eciespy uses in its configuration.
-    fn from_str(text: &str) -> Result<Self, Error> {
-        named(&CURVES, text).ok_or(Error::Format("expected a curve of ECIES: secp256k1, x25519 or ed25519"))
-    }
-}
 
 impl FromStr for Symmetric {
     type Err = Error;
 
     /// Parses the name that eciespy uses in its configuration.
     fn from_str(text: &str) -> Result<Self, Error> {
-        named(&SYMMETRICS, text).ok_or(Error::Format("expected a cipher of ECIES: aes-256-gcm or xchacha20"))
+        curve::named(&SYMMETRICS, text)
+            .ok_or(Error::Format("expected a cipher of ECIES: aes-256-gcm or xchacha20"))
     }
-}
-
-fn named<T: Copy>(table: &[(&str, T)], text: &str) -> Option<T> {
-    table.iter().find(|(name, _)| *name == text).map(|(_, value)| *value)
 }
 
 /// The configuration that both sides use, by default the same as that of eciespy.
