@@ -6,8 +6,6 @@ import dataclasses
 import io
 import itertools
 import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
@@ -596,11 +594,3 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["run", "--list"]) == 0
     shown = capsys.readouterr()
     assert all(word in shown.out for word in (*NAMES, *(peer.name for peer in peers.PEERS)))
-
-
-def test_importing_sealane_stays_light() -> None:
-    code = (
-        "import sealane, sys; print([m for m in ('matplotlib', 'numpy', 'sealane_lab') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -86,3 +86,11 @@ def test_the_package_runs_as_a_module() -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "Small messages" in done.stdout
+
+
+def test_importing_sealane_stays_light() -> None:
+    code = (
+        "import sealane, sys; print([m for m in ('matplotlib', 'numpy', 'sealane_lab') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
