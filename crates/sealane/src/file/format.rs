@@ -22,6 +22,9 @@ pub enum Format {
     Tink1Mb,
 }
 
+/// Checks a symmetric key and binds it to a context.
+type WithKey = fn(&Key, &[u8]) -> Result<Arc<dyn SymmetricFile>, Error>;
+
 /// A format in the table, with its names and its layout.
 pub(super) struct FormatEntry {
     pub(super) format: Format,
@@ -30,7 +33,7 @@ pub(super) struct FormatEntry {
     /// The name of the specification that defines the format.
     pub(super) specification: &'static str,
     /// Checks a symmetric key and binds it to a context; `None` if the format takes recipients.
-    pub(super) with_key: Option<fn(&Key, &[u8]) -> Result<Arc<dyn SymmetricFile>, Error>>,
+    pub(super) with_key: Option<WithKey>,
     /// Recognises a file by its first bytes; `None` if files of the format have no mark.
     pub(super) detect: Option<fn(&[u8]) -> bool>,
     /// Describes a file of so many bytes without a key.
