@@ -70,6 +70,7 @@ fn on_signal() {
             tui::announce_interrupt(JSON.load(Ordering::SeqCst), advice);
         }
     }
+    #[expect(clippy::disallowed_methods, reason = "the watched call cannot be interrupted in any other way")]
     std::process::exit(Kind::Interrupted.status().into());
 }
 

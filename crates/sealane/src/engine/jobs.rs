@@ -241,7 +241,7 @@ mod test {
                 let threads = if sizes[file] >= PARALLEL_FILE_LEN { 4 } else { 1 };
                 assert_eq!(options.threads.unwrap().get(), threads);
                 calls[file].fetch_add(1, Ordering::Relaxed);
-                if file % 3 == 0 { Err(Error::Truncated) } else { Ok(()) }
+                if file.is_multiple_of(3) { Err(Error::Truncated) } else { Ok(()) }
             };
             let result: Result<(), ()> = schedule(batch, &|| false).run(&sizes, work, |report| {
                 // A worker that does not have to wait yet may add one more each.
