@@ -447,7 +447,7 @@ impl From<Misuse> for Error {
     }
 }
 
-/// Restores an [`Error`] that [`Error::into_io`] wrapped in an error of the standard library.
+/// Restores an [`Error`] that `Error::into_io` wrapped in an error of the standard library.
 impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
         source.downcast().unwrap_or_else(|source| Self::Io { path: None, source })
