@@ -20,7 +20,7 @@
 //! runs a self-test with known answers once in a process, when it is first selected. A variant that fails is skipped.
 //!
 //! A table lists functions; each function has one body, or several that an index selects, for example by the key size.
-//! The instruction sets are listed in [`instruction_sets`], once for all tables.
+//! The instruction sets are listed in `instruction_sets`, once for all tables.
 
 use crate::cpu::{Features, Needs};
 use crate::error::KeyError;
