@@ -11,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// The list of the files that a bulk job has finished. Only one job at a time can have it open.
 ///
-/// Methods detach from the interpreter before they take the lock inside. Otherwise one thread could wait for the
-/// interpreter and another for the lock, forever.
+/// Methods detach from the interpreter before they take the lock inside. Otherwise a thread that waits for the
+/// interpreter and a thread that waits for the lock could form a deadlock.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Manifest {
     path: PathBuf,

@@ -20,7 +20,7 @@ impl<T: Send> Shared<T> {
     /// Runs `work` on `len` bytes, detached from the interpreter if the work is long or the lock is taken.
     ///
     /// # Errors
-    /// `ValueError` after [`Self::take`], and those of `work`.
+    /// Raises `ValueError` after [`Self::take`], and the errors of `work`.
     pub(super) fn with<R: Send>(
         &self,
         py: Python<'_>,
