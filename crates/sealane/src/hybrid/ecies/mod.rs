@@ -42,7 +42,7 @@ use crate::{Algorithm, Error, Misuse, nonce};
 use providers::{AeadKey, InOut, raw};
 use std::str::FromStr;
 
-/// Length of a tag at the end of a message, in bytes.
+/// Length in bytes of a tag, which precedes the ciphertext in a message.
 pub const TAG_LEN: usize = 16;
 /// The longest nonce that a configuration may have, in bytes.
 pub const MAX_NONCE_LEN: usize = 64;
@@ -181,7 +181,8 @@ impl Sealer for EciesSealer {
     }
 
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for a key of low order; [`Error::MessageLength`]; [`Error::Io`].
+    /// Returns [`Misuse::UnsuitableKey`] for a key of low order, [`Error::MessageLength`] for a plaintext or `aad` that
+    /// is too long for the cipher, and [`Error::Io`] if no random bytes are available.
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
         let (ephemeral, rest) = message.split_at_mut(self.config.ephemeral_len());
         let (nonce, rest) = rest.split_at_mut(self.config.nonce_len());

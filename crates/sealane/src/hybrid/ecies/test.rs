@@ -50,7 +50,7 @@ fn symmetric(symmetric: EciesSymmetric) -> Symmetric {
     }
 }
 
-/// Lists every configuration that leads to a different output for the same input.
+/// Lists the configurations that are tested.
 fn configs() -> Vec<Config> {
     let mut configs = Vec::new();
     for curve in CURVES {
