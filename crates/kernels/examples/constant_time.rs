@@ -8,8 +8,9 @@
 //!
 //! memcheck reports where a branch or an address depends on undefined bytes, and it follows them through memory,
 //! registers and vectors. So keys and plaintexts are declared undefined, and the number of reports is read before and
-//! after every call. Ciphertext, tag and the result of authentication are declared public. The latter is a branch inside
-//! `open`, on bytes that cannot be declared from here, so exactly one report is *expected* for each call of `open`.
+//! after every call. Ciphertext, tag and the result of authentication are declared public. The latter is a branch
+//! inside `open`, on bytes that cannot be declared from here, so exactly one report is *expected* for each call of
+//! `open`.
 //!
 //! memcheck 3.19 supports neither VAES nor AVX-512. So the caller names the variants that must run.
 
@@ -103,7 +104,6 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, variant: &'static
     }
 }
 
-/// All six algorithms of AEGIS.
 fn every_aegis(watch: &mut Watch, features: Features, variant: &'static str) {
     messages::<OneAegis<16, 1>>(watch, features, variant);
     messages::<OneAegis<16, 2>>(watch, features, variant);
@@ -381,8 +381,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Requests to valgrind, which are sequences of instructions without an effect that valgrind recognises (see "The client
-/// request mechanism" in its manual).
+/// Requests to valgrind, which are sequences of instructions without an effect that valgrind recognises (see "The
+/// client request mechanism" in its manual).
 #[cfg(target_arch = "x86_64")]
 mod valgrind {
     const RUNNING: usize = 0x1001;

@@ -41,8 +41,8 @@ fn pattern(i: usize) -> u8 {
     (i % 251) as u8 ^ 0x3c
 }
 
-/// Counters that overflow the low word or the whole block, immediately, soon, and after a group of every variant, and one
-/// that does not.
+/// Counters that overflow the low word or the whole block, immediately, soon, and after a group of every variant, and
+/// one that does not.
 fn ivs(size: Size) -> Vec<Vec<u8>> {
     let bits = 8 * size.block_len() as u32;
     let (all, low) = (u128::MAX >> (128 - bits), u128::MAX >> (128 - bits / 2));
