@@ -26,12 +26,11 @@ pub struct ChunkedCase {
     pub aead_key: Option<Vec<u8>>,
     /// The derived first nonce, if the header is valid.
     pub base_nonce: Option<Vec<u8>>,
-    /// Number of plaintext bytes. In an invalid case, the plaintext of the valid chunks before the first invalid one.
+    /// Number of plaintext bytes; in an invalid case, only those of the valid chunks before the first invalid one.
     pub message_len: Option<u64>,
     /// SHA-512 of the plaintext bytes that `message_len` counts.
     pub message_sha512: Option<Vec<u8>>,
     pub result: Outcome,
-    /// The flags, which describe the purpose of the case.
     pub flags: Vec<ChunkedFlag>,
 }
 
@@ -54,7 +53,7 @@ pub enum ChunkedFlag {
 /// Returns every case of chunked encryption, valid and invalid ones together.
 ///
 /// # Panics
-/// If a file under `streaming/wycheproof` cannot be parsed or is missing.
+/// Panics if a file under `streaming/wycheproof` cannot be parsed or is missing.
 pub fn chunked() -> Vec<ChunkedCase> {
     folder::read("streaming/wycheproof", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
 }
