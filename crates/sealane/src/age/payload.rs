@@ -3,8 +3,9 @@
 //! ```text
 //! payload     = nonce[16] || chunk 0 || … || chunk n
 //! payload key = HKDF-SHA-256(file key, nonce, "payload")
-//! chunk i     = ChaCha20-Poly1305(payload key, i[11, big-endian] || last[1], 65536 bytes of plaintext); 16 bytes
-//! longer last        = 1 for the last chunk, which can be full, and is empty only if the file is empty; else 0 ```
+//! chunk i     = ChaCha20-Poly1305(payload key, i[11, big-endian] || last[1], 65536 bytes of plaintext); 16 bytes longer
+//! last        = 1 for the last chunk, which can be full, and is empty only if the file is empty; else 0
+//! ```
 //!
 //! Source: c2sp.org/age, "Payload".
 
@@ -33,7 +34,7 @@ impl Payload {
     /// Creates the payload of a new file for `recipients`, and the bytes before its first chunk.
     ///
     /// # Errors
-    /// Returns [`crate::Misuse::InvalidRecipients`].
+    /// Returns the errors of [`recipient::header`], and [`Error::Io`] if no random bytes are available.
     pub(crate) fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>), Error> {
         let file_key = FileKey::generate()?;
         let header = recipient::header(recipients, &file_key)?;
@@ -46,7 +47,7 @@ impl Payload {
     /// Opens the payload of the file with this header of `header_len` bytes and the nonce after it.
     ///
     /// # Errors
-    /// Returns [`Error::NoMatchingKey`], [`Error::WrongPassphrase`], [`Error::WorkFactor`], [`Error::Header`].
+    /// Returns the errors of [`identity::file_key`].
     pub(crate) fn open(
         header: &Header,
         header_len: usize,

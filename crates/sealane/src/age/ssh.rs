@@ -132,7 +132,7 @@ impl Recipient {
         Ok(Self { tag: to_argument(&Sha256::digest(wire)[..4]), text, key })
     }
 
-    /// The line of a public key file, without a comment.
+    /// Returns the line of a public key file, without a comment.
     pub(super) fn text(&self) -> &str {
         &self.text
     }

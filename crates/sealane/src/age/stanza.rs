@@ -4,7 +4,7 @@
 //! stanza = "-> " kind *(SP argument) LF  *(64 columns LF)  fewer than 64 columns LF
 //! ```
 //!
-//! Base64 is canonical and has no padding (RFC 4648 sections 3.5 and 4).
+//! Base64 is canonical and has no padding (RFC 4648, sections 3.2, 3.5 and 4).
 
 use crate::Error;
 use base64ct::{Base64Unpadded, Encoding};

@@ -51,7 +51,7 @@ pub(super) fn encode(hrp: &'static str, bytes: &[u8], case: Case) -> Result<Zero
         Case::Lower => bech32::encode_lower_to_fmt::<Unlimited, String>(&mut text, parsed, bytes),
         Case::Upper => bech32::encode_upper_to_fmt::<Unlimited, String>(&mut text, parsed, bytes),
     };
-    // The only error of a string that grows.
+    // Writing to a string does not fail, so the key is too long.
     encoded.map_err(|_| Error::LimitExceeded("the key is too long for Bech32"))?;
     Ok(text)
 }

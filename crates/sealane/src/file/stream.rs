@@ -33,7 +33,7 @@ impl<W: Write> Encryptor<W> {
     /// Starts a new file and writes its header.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`], [`Misuse::InvalidRecipients`], [`Error::Io`].
+    /// Returns [`Error::Io`] if the header cannot be written, and the errors of [`super::encrypt`].
     pub fn new(inner: W, with: &EncryptWith) -> Result<Self, Error> {
         let (cipher, header) = with.create_file()?;
         let mut inner = ArmorWriter::new(inner, with.armor())?;
@@ -45,7 +45,8 @@ impl<W: Write> Encryptor<W> {
     /// Encrypts a piece of the plaintext and writes all chunks that are complete.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], [`Error::LimitExceeded`]; [`Misuse::Poisoned`] after an earlier error.
+    /// Returns [`Error::Io`] from the writer, [`Error::LimitExceeded`] if the plaintext is too long for the format, and
+    /// [`Misuse::Poisoned`] after an earlier error.
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
         loop {
             let job = batch(&*self.cipher, self.index.ok_or(Misuse::Poisoned)?);
@@ -127,8 +128,8 @@ impl<W: Write> Decryptor<W> {
     /// Decrypts a piece of the file and writes the plaintext of all complete chunks.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`] and the other errors of the format;
-    /// [`Misuse::Poisoned`] after an earlier error.
+    /// Returns [`Error::Io`] from the writer, the errors of [`super::decrypt`], and [`Misuse::Poisoned`] after an
+    /// earlier error.
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
         let index = self.index.take().ok_or(Misuse::Poisoned)?;
         let mut binary = std::mem::take(&mut self.binary);
@@ -188,7 +189,7 @@ impl<W: Write> Decryptor<W> {
     /// Verifies and writes the remaining chunks, flushes the writer and returns it.
     ///
     /// # Errors
-    /// Returns [`Error::Truncated`] and the errors of [`Self::push`]. On failure no more plaintext is written.
+    /// Returns [`Error::Truncated`] if the file is incomplete, and the errors of [`Self::push`].
     pub fn finish(mut self) -> Result<W, Error> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let mut binary = std::mem::take(&mut self.binary);
@@ -240,7 +241,7 @@ impl<W> std::fmt::Debug for Decryptor<W> {
 /// Encrypts everything from `source` to `sink`, until the end of the source.
 ///
 /// # Errors
-/// Returns [`Error::Io`], [`Misuse::KeyLength`], [`Error::Cancelled`].
+/// Returns [`Error::Io`], [`Error::Cancelled`] if the callback cancels, and the errors of [`super::encrypt`].
 pub fn encrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
@@ -255,7 +256,7 @@ pub fn encrypt_stream<W: Write>(
 /// Decrypts everything from `source` to `sink`. If this fails, some plaintext may have been written; see [`Decryptor`].
 ///
 /// # Errors
-/// Returns [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Error::Cancelled`].
+/// Returns [`Error::Io`], [`Error::Cancelled`] if the callback cancels, and the errors of [`super::decrypt`].
 pub fn decrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
