@@ -287,7 +287,7 @@ fn large_lengths() {
     });
 }
 
-/// A low word of 16 bits overflows every 256 KiB.
+/// Checks long data with a low word of 16 bits, which overflows every 256 KiB.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn low_word_overflows_repeatedly() {

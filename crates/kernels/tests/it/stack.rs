@@ -452,7 +452,7 @@ fn every_aegis(report: &mut Report, here: Features) {
     report.messages::<OneAegis<32, 4>>(Secrets::of_aegis::<4>, here);
 }
 
-/// The keystream, and messages with nonces of both lengths.
+/// Runs the keystream, and messages with nonces of both lengths.
 fn every_chacha20(report: &mut Report, here: Features) {
     report.chacha20(here);
     report.messages::<ChaCha20Poly1305>(Secrets::of_chacha20_poly1305, here);
