@@ -152,7 +152,7 @@ impl Aead {
     /// Opens into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`], and [`Misuse::OutputTooShort`]. No byte of the plaintext is in `out` then.
+    /// Returns the errors of [`Self::open`], and [`Misuse::OutputTooShort`]. `out` has no plaintext then.
     pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let (nonce, ciphertext) = sealed.split_at_checked(self.nonce_len).ok_or(Error::Authentication)?;
         self.decrypt_into(nonce, ciphertext, aad, out)
@@ -219,8 +219,7 @@ impl Aead {
     /// Decrypts into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::decrypt`], and [`Misuse::OutputTooShort`]. No byte of the plaintext is in `out`
-    /// then.
+    /// Returns the errors of [`Self::decrypt`], and [`Misuse::OutputTooShort`]. `out` has no plaintext then.
     pub fn decrypt_into(
         &self,
         nonce: &[u8],
@@ -280,8 +279,8 @@ impl Aead {
     /// Decrypts `data` if `tag` matches the nonce, the associated data and the ciphertext.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if the tag does not match; the destination is zero then, or unchanged if the tag
-    /// does not have 16 bytes. Returns [`Misuse::NonceLength`] and [`Error::MessageLength`] as [`Self::encrypt`] does.
+    /// Returns [`Error::Authentication`] if the tag does not match. The destination is zero then, or unchanged if the
+    /// tag does not have 16 bytes. Lengths give the errors of [`Self::encrypt`].
     #[inline]
     pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
         self.check(nonce.len(), aad.len(), data.len())?;

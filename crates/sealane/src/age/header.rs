@@ -90,7 +90,6 @@ impl Header {
     }
 }
 
-/// Builds the text of a new header from the stanzas of its recipients.
 pub(super) struct Writer(String);
 
 impl Writer {

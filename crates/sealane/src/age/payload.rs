@@ -3,7 +3,7 @@
 //! ```text
 //! payload     = nonce[16] || chunk 0 || … || chunk n
 //! payload key = HKDF-SHA-256(file key, nonce, "payload")
-//! chunk i     = ChaCha20-Poly1305(payload key, i[11, big-endian] || last[1], 65536 bytes of plaintext); 16 bytes longer
+//! chunk i     = ChaCha20-Poly1305(payload key, i[11, big-endian] || last[1], up to 65536 bytes); 16 bytes longer
 //! last        = 1 for the last chunk, which can be full, and is empty only if the file is empty; else 0
 //! ```
 //!

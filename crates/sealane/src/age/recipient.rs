@@ -77,7 +77,7 @@ impl FromStr for Recipient {
     type Err = Error;
 
     /// # Errors
-    /// Returns [`Error::Format`] if it is not a recipient; [`Misuse::UnsuitableKey`] if an SSH key is too short.
+    /// Returns [`Error::Format`] if it is not a recipient; [`Misuse::UnsuitableKey`] for an RSA key of the wrong size.
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("ssh-") {
             return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
@@ -130,7 +130,6 @@ impl fmt::Debug for Recipient {
     }
 }
 
-/// Writes the header of a new file for `recipients`.
 pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<String, Error> {
     check_recipients(recipients)?;
     let mut header = Writer::new();

@@ -77,7 +77,6 @@ impl Passphrase {
     }
 }
 
-/// The parsed arguments and body of a stanza of this type.
 pub(super) struct Wrapped {
     salt: [u8; 16],
     work_factor: u8,

@@ -13,7 +13,6 @@ use base64ct::{Base64Unpadded, Encoding};
 pub(super) const SCRYPT: &str = "scrypt";
 /// Columns of base64 in a full line of a body.
 pub(super) const COLUMNS: usize = 64;
-/// Error text for a line in the body of a stanza that is longer than 64 columns.
 pub(super) const LONG_LINE: &str = "a line of a recipient's body is longer than 64 columns";
 /// Number of bytes in a full line of a body.
 pub(super) const LINE_BYTES: usize = 48;

@@ -41,7 +41,6 @@ pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
     Some((&text[..text.rfind('1')?], bytes))
 }
 
-/// Encodes a key in Bech32 with the given prefix and case of the letters.
 pub(super) fn encode(hrp: &'static str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>, Error> {
     // The prefixes are constants of this crate, so parsing them does not fail.
     let parsed = Hrp::parse(hrp).map_err(|_| Error::Format("expected a valid Bech32 prefix"))?;

@@ -14,7 +14,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// How the files of a bulk job are processed.
+/// The settings of a bulk job.
 pub struct Schedule<'a> {
     /// Number of threads; at most 256. Default: one per core, at most 8.
     pub threads: Option<NonZeroUsize>,

@@ -154,12 +154,10 @@ impl Plan {
         self.layout.header + self.plain_len + self.chunks() * self.layout.overhead
     }
 
-    /// Returns the number of chunks in a job.
     fn chunks_per_job(self) -> u64 {
         self.layout.chunks_in(JOB_LEN).min(self.chunks())
     }
 
-    /// Returns the number of jobs that the file is divided into.
     pub(crate) fn jobs(self) -> u64 {
         self.chunks().div_ceil(self.chunks_per_job())
     }

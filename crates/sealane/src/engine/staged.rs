@@ -67,7 +67,6 @@ impl StagedFile {
         Ok(Self { file, temporary, target })
     }
 
-    /// Returns the file that the bytes are written to before it has its final name.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }

@@ -107,7 +107,6 @@ struct Chunked {
 type Header = [u8; HEADER_LEN];
 
 impl Chunked {
-    /// Generates the cipher and the header of a new file.
     fn create(key: &Key, context: &[u8]) -> Result<(Self, Header), Error> {
         let mut header = [0; HEADER_LEN];
         crate::random::fill(&mut header[..SALT_LEN])?;

@@ -90,9 +90,8 @@ impl EncryptParams<'_> {
     ///
     /// # Errors
     /// Returns [`Misuse::KeySource`] unless there is one source of keys, [`Misuse::KeyLength`] or
-    /// [`Misuse::InvalidRecipients`] if it cannot be used, and [`Misuse::FormatNeedsKey`],
-    /// [`Misuse::FormatNeedsRecipients`], [`Misuse::KeysetHasFormat`], [`Misuse::ContextNeedsKey`] or
-    /// [`Misuse::ArmorNeedsRecipients`] if an option does not apply to it.
+    /// [`Misuse::InvalidRecipients`] if it cannot be used, and another [`Misuse`] if an option does not apply to it,
+    /// for example [`Misuse::ContextNeedsKey`].
     pub fn build(self) -> Result<EncryptWith, Error> {
         check_source(
             ["key", "recipients", "passphrase"],
@@ -119,9 +118,8 @@ impl DecryptParams<'_> {
     ///
     /// # Errors
     /// Returns [`Misuse::KeySource`] unless there is one source of keys, [`Misuse::KeyLength`] or
-    /// [`Misuse::NoIdentities`] if it cannot be used, and [`Misuse::FormatNeedsKey`],
-    /// [`Misuse::FormatNeedsRecipients`], [`Misuse::KeysetHasFormat`], [`Misuse::ContextNeedsKey`] or
-    /// [`Misuse::WorkFactorNeedsPassphrase`] if an option does not apply to it.
+    /// [`Misuse::NoIdentities`] if it cannot be used, and another [`Misuse`] if an option does not apply to it, for
+    /// example [`Misuse::ContextNeedsKey`].
     pub fn build(self) -> Result<DecryptWith, Error> {
         check_source(
             ["key", "identities", "passphrase"],
@@ -211,7 +209,6 @@ impl EncryptWith {
         self.armor
     }
 
-    /// Generates the cipher and the header of a new file.
     pub(super) fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
         self.file.create_file()
     }
@@ -233,7 +230,6 @@ impl DecryptWith {
         Self { file: Arc::new(TinkFile::new(keyset.clone(), context)) }
     }
 
-    /// Returns whether a file that begins with `prefix` is armored; `None` if the prefix is too short to tell.
     pub(super) fn detect_armor(&self, prefix: &[u8]) -> Option<Armor> {
         self.file.detect_armor(prefix)
     }
@@ -242,7 +238,6 @@ impl DecryptWith {
         self.file.supports_ranges()
     }
 
-    /// Derives the cipher of the file that begins with `prefix`.
     pub(super) fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error> {
         self.file.open_file(prefix, extent)
     }

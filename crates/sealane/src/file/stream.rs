@@ -128,8 +128,7 @@ impl<W: Write> Decryptor<W> {
     /// Decrypts a piece of the file and writes the plaintext of all complete chunks.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] from the writer, the errors of [`super::decrypt`], and [`Misuse::Poisoned`] after an
-    /// earlier error.
+    /// Returns the errors of the writer and of [`super::decrypt`], and [`Misuse::Poisoned`] after an earlier error.
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
         let index = self.index.take().ok_or(Misuse::Poisoned)?;
         let mut binary = std::mem::take(&mut self.binary);

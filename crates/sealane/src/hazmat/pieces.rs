@@ -131,8 +131,7 @@ impl AeadDecryptor {
     /// Verifies the whole message with its tag, after its last piece was decrypted.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if the tag does not match, and [`Misuse::TagLength`] unless it has 16 bytes.
-    /// Discard the plaintext of all pieces then.
+    /// Returns [`Error::Authentication`] or [`Misuse::TagLength`]: discard the plaintext of all pieces then.
     pub fn finalize(self, tag: &[u8]) -> Result<(), Error> {
         let tag = tag_array(tag)?;
         if raw::equal(&self.0.finish(), tag) { Ok(()) } else { Err(Error::Authentication) }

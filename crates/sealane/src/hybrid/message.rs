@@ -94,7 +94,6 @@ pub(super) fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
     out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })
 }
 
-/// Runs `open` and clears `out` if it fails.
 pub(super) fn clear_on_error(
     out: &mut [u8],
     open: impl FnOnce(&mut [u8]) -> Result<(), Error>,

@@ -96,8 +96,7 @@ pub fn open_parts(private: &PrivateKey, oaep: Oaep, parts: Parts<'_>, aad: &[u8]
 /// Decrypts a message in parts into the start of `out` and returns the number of bytes written.
 ///
 /// # Errors
-/// Returns the errors of [`open_parts`], and [`Misuse::OutputTooShort`]. After [`Error::Authentication`], the
-/// destination is zero.
+/// Returns the errors of [`open_parts`], and [`Misuse::OutputTooShort`]. `out` has no plaintext then.
 pub fn open_parts_into(
     private: &PrivateKey,
     oaep: Oaep,

@@ -29,7 +29,7 @@ use std::sync::OnceLock;
 use std::{env, fmt};
 use zeroize::Zeroizing;
 
-/// Where a key is stored, for example in a file or an environment variable.
+/// The place where a key is stored, for example in a file or an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reference {

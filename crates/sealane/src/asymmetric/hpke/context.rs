@@ -123,8 +123,7 @@ impl Receiver {
     /// Decrypts the next message. A message that is not authentic does not advance the sequence number.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if the message is not authentic, and [`Error::LimitExceeded`] after 2^64 - 1
-    /// messages.
+    /// Returns [`Error::Authentication`] for a forged message, and [`Error::LimitExceeded`] after 2^64 - 1 messages.
     pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; ciphertext.len().saturating_sub(TAG_LEN)];
         self.open_into(ciphertext, &mut out, aad)?;
@@ -134,8 +133,7 @@ impl Receiver {
     /// Decrypts the next message into the start of `out`, and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`], and [`crate::Misuse::OutputTooShort`]. No byte of the plaintext is in
-    /// `out` then.
+    /// Returns the errors of [`Self::open`], and [`crate::Misuse::OutputTooShort`]. `out` has no plaintext then.
     pub fn open_into(&mut self, ciphertext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let nonce = self.context.nonce()?;
         let written = self.context.aead.decrypt_into(&nonce, ciphertext, aad, out)?;
@@ -188,7 +186,7 @@ impl Context {
         Ok(Self { kdf, aead, base_nonce, exporter_secret, seq: 0 })
     }
 
-    /// `ComputeNonce(seq)`. It fails before the sequence number wraps.
+    /// Computes `ComputeNonce(seq)`, and fails before the sequence number wraps.
     fn nonce(&self) -> Result<[u8; NONCE_LEN], Error> {
         if self.seq == u64::MAX {
             return Err(Error::LimitExceeded("2^64 - 1 messages were encrypted with one encapsulated key"));

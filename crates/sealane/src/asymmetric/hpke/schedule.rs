@@ -88,7 +88,6 @@ impl Kdf {
     }
 }
 
-/// The secrets of a context, which the key schedule derives from the shared secret.
 pub(super) struct Schedule {
     pub(super) key: Zeroizing<Vec<u8>>,
     pub(super) base_nonce: [u8; NONCE_LEN],

@@ -22,7 +22,6 @@ pub(crate) struct Tink {
 }
 
 impl Tink {
-    /// Generates the cipher and the header of a new file.
     pub(crate) fn create(parameters: &Parameters, key: &Key, aad: &[u8]) -> Result<(Self, Vec<u8>), Error> {
         let mut header = vec![0; parameters.header_len()];
         crate::random::fill(&mut header[1..])?;

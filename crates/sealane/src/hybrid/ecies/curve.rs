@@ -27,7 +27,6 @@ impl FromStr for Curve {
     }
 }
 
-/// Looks up a name in a table.
 pub(super) fn named<T: Copy>(table: &[(&str, T)], text: &str) -> Option<T> {
     table.iter().find(|(name, _)| *name == text).map(|(_, value)| *value)
 }

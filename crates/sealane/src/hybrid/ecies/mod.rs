@@ -100,7 +100,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the length of the ephemeral key in bytes.
     fn ephemeral_len(&self) -> usize {
         match self.curve {
             Curve::Secp256k1 => self.ephemeral_key.public_len(),
@@ -108,7 +107,6 @@ impl Config {
         }
     }
 
-    /// Returns the length of the nonce in bytes.
     fn nonce_len(&self) -> usize {
         match self.symmetric {
             Symmetric::XChaCha20 => XCHACHA20_NONCE_LEN,

@@ -50,7 +50,6 @@ fn symmetric(symmetric: EciesSymmetric) -> Symmetric {
     }
 }
 
-/// Lists the configurations that are tested.
 fn configs() -> Vec<Config> {
     let mut configs = Vec::new();
     for curve in CURVES {
