@@ -7,7 +7,7 @@ use crate::asymmetric::secp256k1::Encoding;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::encoding::pkcs8::{self, Algorithm, Private};
 use crate::encoding::{pbes2, pem};
-use crate::{Error, Misuse, age};
+use crate::{Error, Key, Misuse, age};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -121,6 +121,22 @@ impl KeyFile {
         match self {
             Self::Secret(key) => Ok(key),
             Self::Public(_) => Err(FOUND_PUBLIC),
+            Self::TinkKeyset(_) => Err(FOUND_KEYSET),
+        }
+    }
+
+    /// Returns the symmetric key in the file, without the members of its JSON Web Key.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] if the file holds a private or public key, and [`Error::Format`] if it holds a
+    /// keyset.
+    pub fn into_symmetric(self) -> Result<Key, Error> {
+        match self {
+            Self::Secret(key) => key.into_symmetric(),
+            Self::Public(_) => Err(Misuse::UnsuitableKey(
+                "expected a symmetric key, found a public key; give it as a recipient to encrypt",
+            )
+            .into()),
             Self::TinkKeyset(_) => Err(FOUND_KEYSET),
         }
     }
