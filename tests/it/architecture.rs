@@ -99,7 +99,7 @@ fn unsafe_code_is_in_a_closed_list() {
     }
 }
 
-/// Rule 3: a choice is an entry in a table, so that one file detects processor features and one reads the environment.
+/// Rule 3: a choice is an entry in a table, so that one file detects processor features and two read the environment.
 #[test]
 fn features_and_environment_are_read_in_one_file() {
     const DETECTS: &str = "crates/kernels/src/cpu.rs";
