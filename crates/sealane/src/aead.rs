@@ -280,7 +280,7 @@ impl Aead {
     ///
     /// # Errors
     /// Returns [`Error::Authentication`] if the tag does not match. The destination is zero then, or unchanged if the
-    /// tag does not have 16 bytes. Lengths give the errors of [`Self::encrypt`].
+    /// tag does not have 16 bytes. Also returns the errors of [`Self::encrypt`].
     #[inline]
     pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
         self.check(nonce.len(), aad.len(), data.len())?;

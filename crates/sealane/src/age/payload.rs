@@ -32,9 +32,6 @@ pub(crate) struct Payload {
 
 impl Payload {
     /// Creates the payload of a new file for `recipients`, and the bytes before its first chunk.
-    ///
-    /// # Errors
-    /// Returns the errors of [`recipient::header`], and [`Error::Io`] if no random bytes are available.
     pub(crate) fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>), Error> {
         let file_key = FileKey::generate()?;
         let header = recipient::header(recipients, &file_key)?;
@@ -45,9 +42,6 @@ impl Payload {
     }
 
     /// Opens the payload of the file with this header of `header_len` bytes and the nonce after it.
-    ///
-    /// # Errors
-    /// Returns the errors of [`identity::file_key`].
     pub(crate) fn open(
         header: &Header,
         header_len: usize,
@@ -59,9 +53,6 @@ impl Payload {
     }
 
     /// Opens the payload of the file that begins with `prefix`.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Header::parse`] and [`Self::open`].
     pub(crate) fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
         match Header::parse(prefix)? {
             Parsed::NeedsMore(len) => Ok(Parsed::NeedsMore(len)),

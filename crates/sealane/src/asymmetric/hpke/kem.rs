@@ -45,10 +45,6 @@ impl Ephemeral {
 }
 
 /// Computes `Encap(pkR)` or `AuthEncap(pkR, skS)`, and returns `shared_secret` and `enc`.
-///
-/// # Errors
-/// Returns [`Misuse::UnsuitableKey`] if the sender's key does not go with the recipient's;
-/// [`Misuse::InvalidRecipients`] if the recipient's key has low order.
 pub(super) fn encap(
     recipient: &PublicKey,
     sender: Option<&PrivateKey>,
@@ -73,10 +69,6 @@ pub(super) fn encap(
 }
 
 /// Computes `Decap(enc, skR)` or `AuthDecap(enc, skR, pkS)`, and returns `shared_secret`.
-///
-/// # Errors
-/// Returns [`Misuse::UnsuitableKey`] if the sender's key does not go with the recipient's, and
-/// [`Error::Authentication`] if `enc` is not an encapsulated key or a public key has low order.
 pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u8]) -> Result<Secret, Error> {
     check_sender(recipient.kem(), sender.map(PublicKey::kem))?;
     // The sender chose `enc`: any reason but authentication would tell more than necessary.
