@@ -1,9 +1,9 @@
 //! The file of Project Wycheproof for C2SP chunked-encryption (Cobblestone).
 
-use crate::folder::{self, File};
+use crate::folder::File;
 use crate::hex::Hex;
 use crate::wycheproof::{Document, Source, counted};
-use crate::{CHUNKED, Outcome, Why};
+use crate::{Outcome, Why};
 use serde::Deserialize;
 
 #[derive(Clone, Debug)]
@@ -48,14 +48,6 @@ pub enum ChunkedFlag {
     ValidFinalChunk,
     WrongContext,
     WrongKey,
-}
-
-/// Returns every case of chunked encryption, valid and invalid ones together.
-///
-/// # Panics
-/// Panics if a file under `streaming/wycheproof` cannot be parsed or is missing.
-pub fn chunked() -> Vec<ChunkedCase> {
-    folder::read("streaming/wycheproof", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[derive(Deserialize)]

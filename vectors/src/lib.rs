@@ -38,7 +38,7 @@ pub use case::{
     AeadCase, Argon2Variant, ChaCha20Case, ChaCha20Part, CtrCase, KdfCase, KdfHash, KdfPart, MacCase,
     Outcome, SpeckCase, SpeckMode, SpeckOrder,
 };
-pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
+pub use chunked::{ChunkedCase, ChunkedFlag};
 pub use ecdh::{EcdhCase, EcdhFlag, Rfc7748Case, Rfc7748Part, ecdh_p256, ecdh_x25519, rfc7748};
 pub use ecies::{EciesCase, EciesCurve, EciesPart, EciesSymmetric, ecies};
 pub use hpke::{HpkeCase, HpkeMessage, XWingCase, hpke, xwing};
@@ -141,6 +141,14 @@ pub fn speck() -> Vec<SpeckCase> {
 /// Panics if a file under `stream` cannot be parsed or is missing.
 pub fn aes_ctr() -> Vec<CtrCase> {
     folder::read("stream", STREAM).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns every case of chunked encryption, valid and invalid ones together.
+///
+/// # Panics
+/// Panics if a file under `streaming/wycheproof` cannot be parsed or is missing.
+pub fn chunked() -> Vec<ChunkedCase> {
+    folder::read("streaming/wycheproof", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns every key derivation, of which some take a gigabyte of memory or several seconds.

@@ -423,7 +423,7 @@ impl Report {
                 });
                 let (mut cut, mut pieces_tag) = (plain.clone(), [0; 16]);
                 self.look(&secrets, &what("seal in pieces"), Some(len), || {
-                    a.seal_in_pieces(&NONCE, &aad, &mut cut, &mut pieces_tag);
+                    a.seal_in_pieces(nonce, &aad, &mut cut, &mut pieces_tag);
                 });
                 self.look(&secrets, &what("open"), Some(len), || {
                     assert!(a.open(nonce, &aad, InOut::apart(&sealed, &mut opened), &tag));

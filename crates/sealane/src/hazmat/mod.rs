@@ -38,10 +38,12 @@ pub const TAG_LEN: usize = 16;
 const PIECE: usize = 8192;
 
 fn key_array(key: &[u8]) -> Result<&[u8; 32], Misuse> {
+    // The conversion fails only if the length is wrong.
     key.try_into().map_err(|_| Misuse::KeyLength { got: key.len(), want: &[32] })
 }
 
 fn nonce_array<const N: usize>(nonce: &[u8]) -> Result<[u8; N], Misuse> {
+    // The conversion fails only if the length is wrong.
     nonce.try_into().map_err(|_| Misuse::NonceLength { got: nonce.len(), want: N })
 }
 

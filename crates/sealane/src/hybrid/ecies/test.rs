@@ -2,6 +2,7 @@
 
 use super::keys::{derive, derive_secp256k1};
 use super::*;
+use crate::Misuse;
 use crate::asymmetric::{ed25519, secp256k1, x25519};
 use proptest::prelude::*;
 use vectors::{EciesCurve, EciesPart, EciesSymmetric};
