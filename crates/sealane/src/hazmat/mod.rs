@@ -48,5 +48,6 @@ fn nonce_array<const N: usize>(nonce: &[u8]) -> Result<[u8; N], Misuse> {
 }
 
 fn tag_array(tag: &[u8]) -> Result<&[u8; TAG_LEN], Misuse> {
+    // The conversion fails only if the length is wrong.
     tag.try_into().map_err(|_| Misuse::TagLength { got: tag.len(), want: TAG_LEN })
 }
