@@ -15,6 +15,9 @@ pub trait AeadKey: Send + Sync {
 
     /// Decrypts `data` if `tag` matches the message, the associated data, the nonce and the key.
     ///
+    /// Another thread or process may change the source during the call. Implementations must decrypt the same bytes that
+    /// they authenticate, for example by reading each byte once or by copying the source to the destination first.
+    ///
     /// # Errors
     /// [`AuthenticationError`], also for a nonce of the wrong length. The destination is zero then, in place or not.
     fn open(
@@ -28,6 +31,7 @@ pub trait AeadKey: Send + Sync {
 
 /// Copies the source to the destination, for libraries that only work in place.
 ///
+/// Libraries that read the ciphertext twice get a copy as well, since another process may change the source in between.
 /// A copy per cache-sized piece would be cheaper than one of the whole message, but the tag covers the whole message
 /// and these libraries have no streaming interface.
 pub(crate) fn copied(data: Parts<'_>) -> &mut [u8] {
