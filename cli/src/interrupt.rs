@@ -3,7 +3,7 @@
 //! A signal sets a flag in `signal`. Work reads the flag each time it reports progress and returns an error, so that
 //! incomplete files are removed. If the process is blocked in a read or a write and does not react in time, the
 //! handler ends it. On Linux that leaves no incomplete file either, because files have no name until they are
-//! complete.
+//! complete. On a file system without unnamed files, and on other systems, it leaves a hidden `.part` file.
 
 use crate::error::Kind;
 use crate::signal;
@@ -20,7 +20,7 @@ static WATCHES: AtomicUsize = AtomicUsize::new(0);
 /// Time that work has to react to the flag before the handler ends the process.
 const GRACE_PERIOD: Duration = Duration::from_millis(300);
 
-/// Makes signals stop the work instead of the process, until it is dropped.
+/// Makes a signal ask the work to stop, until it is dropped. The process ends if that takes [`GRACE_PERIOD`] or longer.
 pub(crate) struct Watch(());
 
 impl Watch {

@@ -90,7 +90,7 @@ fn symmetric(
     };
     match load(key, identities.as_deref(), asked, console)? {
         KeyFile::TinkKeyset(json) => Keyset::from_json(&json).map(FileKey::from).map_err(about),
-        found => found.into_secret().and_then(SecretKey::into_symmetric).map(FileKey::from).map_err(about),
+        found => found.into_symmetric().map(FileKey::from).map_err(about),
     }
 }
 
@@ -119,7 +119,7 @@ fn load(
         }
         found => {
             let found = found.map_err(about)?;
-            if let Some(path) = reference.path() {
+            if let (Some(path), false) = (reference.path(), matches!(found, KeyFile::Public(_))) {
                 warn_if_readable(path, console);
             }
             Ok(found)

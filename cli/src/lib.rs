@@ -34,13 +34,14 @@ use error::Failure;
 use std::ffi::OsString;
 use tui::Console;
 
-/// Encrypts files at hardware speed, in standard formats.
+/// Encrypts files in formats that other software reads.
 ///
 /// With a key, files are C2SP chunked-encryption@v1 (Cobblestone-128 or Cobblestone-256, by the key length): AES-GCM in
-/// chunks of 16 KiB, with random access, committing to the key and a context. With recipients or a passphrase, files
-/// are age v1.
+/// chunks of 16 KiB, with random access, committing to the key and a context. With a Tink keyset,
+/// or --format tink-4kb or tink-1mb, they are Tink AES-GCM-HKDF streams. With recipients or a passphrase, they are
+/// age v1.
 ///
-/// Exit status: 0 success, 1 failure, 2 misuse, 130 interrupted.
+/// Exit status: 0 success, 1 failure, 2 misuse, 130 interrupted, 141 output closed.
 #[derive(Parser)]
 #[command(
     name = "sealane",

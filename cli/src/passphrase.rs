@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use zeroize::Zeroizing;
 
-/// Largest length of a passphrase in bytes; a longer one is refused.
+/// Largest length in bytes of a passphrase from a file descriptor.
 const MAX_LEN: usize = 1 << 12;
 
 /// Returns the passphrase of `what`, which is typed by the user or read from a file descriptor.

@@ -2,8 +2,8 @@
 //!
 //! Standard output carries data and results only. Standard error carries one line for each failure,
 //! `sealane: FILE: what happened; what to do`, and a progress bar if it is a terminal and the job takes longer than
-//! 300 ms. A successful job prints nothing. With `--json` each line is a JSON object. Control characters in file names
-//! are escaped, because a terminal would execute them.
+//! 300 ms. With `--json` each line is a JSON document. Control characters in file names are escaped, because a terminal
+//! would execute them.
 
 use crate::error::{Failure, Kind};
 use crate::signal;
@@ -178,7 +178,7 @@ fn escaped(text: &str) -> String {
     text.chars().map(|c| if keep(c) { c.to_string() } else { c.escape_default().to_string() }).collect()
 }
 
-/// Returns the last 24 characters of a file name, so that the bar has space.
+/// Returns a file name without its folder, cut at its start to 24 characters, so that the bar has space.
 fn shortened(name: &str) -> String {
     const MAX_LEN: usize = 24;
     let name = escaped(name.rsplit('/').next().unwrap_or(name));

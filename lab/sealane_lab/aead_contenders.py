@@ -59,7 +59,7 @@ def contenders(algorithm: str, *styles: str, peers: tuple[str, ...] | None = Non
 def _seals(
     workspace: Workspace, peer: str, algorithm: str, run: Work, out: Callable[[], tuple[Bytes, Bytes]]
 ) -> Ready:
-    """Encryption. ``out`` returns the nonce and the ciphertext with its tag after a run."""
+    """Returns a contender of encryption. ``out`` returns nonce, and ciphertext with tag, after a run."""
 
     def check() -> str:
         run()
@@ -72,7 +72,7 @@ def _seals(
 def _opens(
     workspace: Workspace, run: Work, out: Callable[[], Bytes], reset: Work | None = None, by: str = OURS
 ) -> Ready:
-    """Decryption. ``out`` returns the message after a run; ``by`` encrypted it."""
+    """Returns a contender of decryption. ``out`` returns the message after a run; ``by`` encrypted it."""
 
     def check() -> str:
         if reset is not None:

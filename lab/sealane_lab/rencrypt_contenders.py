@@ -79,7 +79,7 @@ def _seals(workspace: Workspace, run: Work, wire: Callable[[], Bytes]) -> Ready:
 
 
 def _opens(workspace: Workspace, run: Work, out: Callable[[], Bytes], reset: Work | None = None) -> Ready:
-    """Decryption. ``out`` decrypts once and returns the message."""
+    """Returns a contender of decryption. ``out`` decrypts once and returns the message."""
 
     def check() -> str:
         same(workspace.plain, out(), "the decryption")

@@ -9,7 +9,7 @@ type Block = u128;
 /// A word V\[i\] of the D states: one block for each state.
 type Word = Vec<Block>;
 
-/// The constant C0, which together with C1 has the Fibonacci numbers modulo 256.
+/// The first 16 Fibonacci numbers modulo 256, which continue in C1.
 const C0: Block = Block::from_le_bytes([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 121, 98]);
 const C1: Block =
     Block::from_le_bytes([219, 61, 24, 85, 109, 194, 47, 241, 32, 17, 49, 66, 115, 181, 40, 221]);
@@ -24,10 +24,10 @@ pub struct Aegis {
 struct State(Vec<Word>);
 
 impl Aegis {
-    /// A key of 16 bytes is for AEGIS-128L, and a key of 32 bytes for AEGIS-256, or their variants with a degree of 2 or 4.
+    /// Takes a key of 16 bytes for AEGIS-128L, or of 32 bytes for AEGIS-256, or for their variants of degree 2 or 4.
     ///
     /// # Panics
-    /// If the key does not have 16 or 32 bytes, or the degree is not 1, 2 or 4.
+    /// Panics if the key does not have 16 or 32 bytes, or the degree is not 1, 2 or 4.
     pub fn new(key: &[u8], degree: usize) -> Self {
         assert!(
             matches!(key.len(), 16 | 32) && matches!(degree, 1 | 2 | 4),
@@ -93,12 +93,12 @@ impl Aegis {
         (ciphertext, tag, seen)
     }
 
-    /// Number of bytes that an Update absorbs: R / 8.
+    /// Returns the number of bytes that an Update absorbs: R / 8.
     fn rate(&self) -> usize {
         16 * self.degree * if self.key.len() == 16 { 2 } else { 1 }
     }
 
-    /// Applies ZeroPad to the bytes, and then splits them into words.
+    /// Pads the bytes with ZeroPad and splits them into words.
     fn words(&self, part: &[u8]) -> Vec<Word> {
         let mut padded = part.to_vec();
         padded.resize(self.rate(), 0);
@@ -134,7 +134,7 @@ impl Aegis {
         state
     }
 
-    /// Finalize (sections 5.4.7 and 5.5.7), with the tag of 128 bits.
+    /// Computes Finalize (sections 5.4.7 and 5.5.7) and returns the tag of 128 bits.
     fn finalize_vartime(
         &self,
         mut state: State,
@@ -167,7 +167,7 @@ impl State {
         seen.push(self.0.iter().flatten().map(|block| block.to_le_bytes()).collect());
     }
 
-    /// The keystream z0 and z1 (section 5.4.4), or z (section 5.5.4).
+    /// Returns the keystream z0 and z1 (section 5.4.4), or z (section 5.5.4).
     fn keystream(&self) -> Vec<u8> {
         let s = &self.0;
         let words = if s.len() == 8 {
@@ -210,7 +210,7 @@ mod test {
         assert_eq!(round_vartime(&hex(a), &hex(key)), hex(0x7a7b4e5638782546a8c0477a3b813f43));
     }
 
-    /// Checks the vectors of RFC 10032 in the appendices A.2 to A.7.
+    /// Checks the vectors of RFC 10032, appendices A.2 to A.7.
     #[test]
     fn published_vectors() {
         let mut checked = [0; 2];

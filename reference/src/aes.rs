@@ -1,11 +1,11 @@
 //! AES (FIPS 197) and its counter mode (NIST SP 800-38A, section 6.5), one block at a time.
 
-/// The state as `[column][row]`, in which its bytes have the order of the block (FIPS 197, section 3.4).
+/// The state as `[column][row]`, in the byte order of the block (FIPS 197, section 3.4).
 type State = [[u8; 4]; 4];
 
 /// An expanded AES key of 128, 192 or 256 bits, which encrypts and decrypts blocks.
 pub struct Aes {
-    /// The round keys, of which there are Nr + 1, one more than rounds.
+    /// The Nr + 1 round keys.
     round_keys: Vec<State>,
 }
 
@@ -13,7 +13,7 @@ impl Aes {
     /// Expands a key of 16, 24 or 32 bytes with KeyExpansion (FIPS 197, section 5.2).
     ///
     /// # Panics
-    /// If the key does not have 16, 24 or 32 bytes.
+    /// Panics if the key does not have 16, 24 or 32 bytes.
     pub fn new_vartime(key: &[u8]) -> Self {
         let nk = match key.len() {
             16 | 24 | 32 => key.len() / 4,
@@ -72,7 +72,7 @@ impl Aes {
         *state.as_flattened().first_chunk().unwrap()
     }
 
-    /// XORs the keystream of the 128-bit big-endian counter that starts at `iv`, from byte `offset` on.
+    /// XORs the keystream of the 128-bit big-endian counter that starts at `iv` to `data`, from byte `offset` on.
     pub fn xor_at_vartime(&self, iv: &[u8; 16], offset: u64, data: &mut [u8]) {
         let mut at = u128::from(offset);
         let mut rest = data;
@@ -87,7 +87,7 @@ impl Aes {
     }
 }
 
-/// One round other than the last (section 5.1): SubBytes, ShiftRows, MixColumns, AddRoundKey.
+/// Computes one round other than the last (section 5.1): SubBytes, ShiftRows, MixColumns, AddRoundKey.
 pub fn round_vartime(block: &[u8; 16], key: &[u8; 16]) -> [u8; 16] {
     let state = |block: &[u8; 16]| core::array::from_fn(|c| core::array::from_fn(|r| block[4 * c + r]));
     let state: State = state(block).map(|column: [u8; 4]| column.map(sub_byte_vartime));
@@ -95,19 +95,19 @@ pub fn round_vartime(block: &[u8; 16], key: &[u8; 16]) -> [u8; 16] {
     core::array::from_fn(|i| state[i / 4][i % 4] ^ key[i])
 }
 
-/// Computes AddRoundKey (section 5.1.4) by an xor of the round key to the state.
+/// Computes AddRoundKey (section 5.1.4).
 fn add_round_key(state: &mut State, key: &State) {
     for (state, key) in state.as_flattened_mut().iter_mut().zip(key.as_flattened()) {
         *state ^= key;
     }
 }
 
-/// ShiftRows (5.1.2): s'[r, c] = s[r, (c + r) mod 4].
+/// Computes ShiftRows (section 5.1.2): s'[r, c] = s[r, (c + r) mod 4].
 fn shift_rows(state: &State) -> State {
     core::array::from_fn(|c| core::array::from_fn(|r| state[(c + r) % 4][r]))
 }
 
-/// InvShiftRows (5.3.1): s'[r, (c + r) mod 4] = s[r, c].
+/// Computes InvShiftRows (section 5.3.1): s'[r, (c + r) mod 4] = s[r, c].
 fn inv_shift_rows(state: &State) -> State {
     core::array::from_fn(|c| core::array::from_fn(|r| state[(c + 4 - r) % 4][r]))
 }
@@ -166,7 +166,7 @@ const fn inverse(x: u8) -> u8 {
     y
 }
 
-/// Multiplication modulo x^8 + x^4 + x^3 + x + 1 (4.2).
+/// Multiplies modulo x^8 + x^4 + x^3 + x + 1 (section 4.2).
 const fn times(mut a: u8, mut b: u8) -> u8 {
     let mut product = 0;
     while b > 0 {

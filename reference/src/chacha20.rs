@@ -3,7 +3,7 @@
 /// The first row of the state (RFC 8439, section 2.3).
 const CONSTANTS: [u32; 4] = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 
-/// The quarter round on words of a state (section 2.2).
+/// Computes the quarter round on words of a state (section 2.2).
 fn quarter_round_vartime(state: &mut [u32; 16], a: usize, b: usize, c: usize, d: usize) {
     for (rotate_d, rotate_b) in [(16, 12), (8, 7)] {
         state[a] = state[a].wrapping_add(state[b]);
@@ -13,7 +13,7 @@ fn quarter_round_vartime(state: &mut [u32; 16], a: usize, b: usize, c: usize, d:
     }
 }
 
-/// The 20 rounds, alternately on columns and diagonals (section 2.3.1).
+/// Computes the 20 rounds, alternately on columns and diagonals (section 2.3.1).
 fn rounds_vartime(state: &mut [u32; 16]) {
     for _ in 0..10 {
         quarter_round_vartime(state, 0, 4, 8, 12);
@@ -41,7 +41,7 @@ fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Returns a block of the keystream, which is the output of the block function (section 2.3).
+/// Returns a block of the keystream (section 2.3).
 pub fn block_vartime(key: &[u8; 32], counter: u32, nonce: &[u8; 12]) -> [u8; 64] {
     let initial = state(key, &[&counter.to_le_bytes()[..], nonce].concat());
     let mut state = initial;
@@ -52,10 +52,10 @@ pub fn block_vartime(key: &[u8; 32], counter: u32, nonce: &[u8; 12]) -> [u8; 64]
     bytes(&state).try_into().unwrap()
 }
 
-/// XORs the keystream from byte `offset` on, counted from the beginning of block `counter` (section 2.4).
+/// XORs the keystream to `data`, from byte `offset` on, counted from the beginning of block `counter` (section 2.4).
 ///
 /// # Panics
-/// If the data need block 2^32, which does not exist.
+/// Panics if the data need block 2^32, which does not exist.
 pub fn xor_at_vartime(key: &[u8; 32], nonce: &[u8; 12], counter: u32, offset: u64, data: &mut [u8]) {
     let mut block = ([0; 64], None);
     for (byte, at) in data.iter_mut().zip(offset..) {
@@ -78,7 +78,7 @@ pub fn subkey_vartime(key: &[u8; 32], nonce: &[u8; 16]) -> [u8; 32] {
 /// beginning of block `counter`.
 ///
 /// # Panics
-/// If the data need block 2^32, which does not exist.
+/// Panics if the data need block 2^32, which does not exist.
 pub fn xor_extended_at_vartime(key: &[u8; 32], nonce: &[u8; 24], counter: u32, offset: u64, data: &mut [u8]) {
     let subkey = subkey_vartime(key, nonce[..16].try_into().unwrap());
     let mut rest = [0; 12];

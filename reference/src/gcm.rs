@@ -2,7 +2,7 @@
 
 use crate::aes::Aes;
 
-/// A block with the bit order of the standard: bit 0 is the leftmost one and the coefficient of x^0.
+/// A block in the bit order of the standard: the leftmost bit is the coefficient of x^0.
 type Block = u128;
 
 /// An expanded AES-GCM key with its hash subkey.
@@ -13,7 +13,7 @@ pub struct Gcm {
 }
 
 impl Gcm {
-    /// Computes the hash subkey H = CIPH_K(0^128), which is step 1 of section 7.1.
+    /// Expands the key and computes the hash subkey H = CIPH_K(0^128), which is step 1 of section 7.1.
     pub fn new_vartime(key: &[u8]) -> Self {
         let aes = Aes::new_vartime(key);
         let h = u128::from_be_bytes(aes.encrypt_block_vartime(&[0; 16]));
@@ -95,7 +95,7 @@ fn pad(bytes: &[u8]) -> Vec<Block> {
         .collect()
 }
 
-/// x^0.
+/// The element x^0.
 const ONE: Block = 1 << 127;
 
 /// Returns the product X • Y of two field elements (section 6.3).
@@ -115,7 +115,7 @@ fn times_vartime(x: Block, y: Block) -> Block {
 mod test {
     use super::*;
 
-    /// McGrew and Viega, test cases 1 and 2, and H of case 2.
+    /// Checks the test cases 1 and 2 of McGrew and Viega, and H of case 2.
     #[test]
     fn first_test_cases() {
         let gcm = Gcm::new_vartime(&[0; 16]);

@@ -22,7 +22,7 @@ impl GcmSiv {
     /// Expands the key-generating key, which has 16 or 32 bytes.
     ///
     /// # Panics
-    /// If the key does not have 16 or 32 bytes.
+    /// Panics if the key does not have 16 or 32 bytes.
     pub fn new_vartime(key: &[u8]) -> Self {
         assert!(
             matches!(key.len(), 16 | 32),
@@ -39,7 +39,7 @@ impl GcmSiv {
         (keys.aes_ctr_vartime(&tag, plaintext), tag)
     }
 
-    /// Computes decryption (section 5) and returns the plaintext, or `None` if the tag is not the expected one.
+    /// Decrypts a message (section 5) and returns the plaintext, or `None` if the tag is not the expected one.
     pub fn open_vartime(
         &self,
         nonce: &[u8; 12],
@@ -52,13 +52,13 @@ impl GcmSiv {
         (keys.tag_vartime(nonce, aad, &plaintext) == *tag).then_some(plaintext)
     }
 
-    /// Returns the plaintext with its 16-byte block `changed` replaced, so that the tag begins with `counter`. It inverts
-    /// the encryption from the tag to the result of POLYVAL, and solves POLYVAL for the block.
+    /// Returns the plaintext with its 16-byte block `changed` replaced, so that the tag begins with `counter`. It
+    /// inverts the encryption from the tag to the result of POLYVAL, and solves POLYVAL for the block.
     ///
     /// The rest of the tag is all ones where possible, so that a carry out of the counter would change many bits.
     ///
     /// # Panics
-    /// If the plaintext does not have this block.
+    /// Panics if the plaintext does not have this block as a whole.
     pub fn plaintext_for_vartime(
         &self,
         nonce: &[u8; 12],
@@ -116,7 +116,7 @@ impl Keys {
         self.encryption.encrypt_block_vartime(&s_s)
     }
 
-    /// AES_CTR (section 4), from the counter block that this tag makes.
+    /// Computes AES_CTR (section 4), beginning with the tag with its top bit set.
     fn aes_ctr_vartime(&self, tag: &[u8; 16], data: &[u8]) -> Vec<u8> {
         let mut block = *tag;
         block[15] |= 0x80;
@@ -144,27 +144,27 @@ fn blocks(aad: &[u8], plaintext: &[u8]) -> Vec<Element> {
     blocks
 }
 
-/// Returns a block of at most 16 bytes, padded with zeros.
+/// Returns at most 16 bytes, padded with zeros, as an element.
 fn element(bytes: &[u8]) -> Element {
     let mut block = [0; 16];
     block[..bytes.len()].copy_from_slice(bytes);
     u128::from_le_bytes(block)
 }
 
-/// POLYVAL (section 3): S_j = dot(S_{j-1} + X_j, H).
+/// Computes POLYVAL (section 3): S_j = dot(S_{j-1} + X_j, H).
 fn polyval_vartime(h: Element, blocks: &[Element]) -> Element {
     blocks.iter().fold(0, |s, x| dot_vartime(s ^ x, h))
 }
 
-/// dot(a, b) = a * b * x^-128 (section 3).
+/// Returns dot(a, b) = a * b * x^-128 (section 3).
 pub fn dot_vartime(a: Element, b: Element) -> Element {
     times_vartime(times_vartime(a, b), X_TO_THE_MINUS_128)
 }
 
-/// x^-128 = x^127 + x^124 + x^121 + x^114 + 1 (section 3).
+/// The element x^-128 = x^127 + x^124 + x^121 + x^114 + 1 (section 3).
 const X_TO_THE_MINUS_128: Element = 1 << 127 | 1 << 124 | 1 << 121 | 1 << 114 | 1;
 
-/// Multiplication modulo x^128 + x^127 + x^126 + x^121 + 1 (section 3).
+/// Multiplies modulo x^128 + x^127 + x^126 + x^121 + 1 (section 3).
 fn times_vartime(mut a: Element, b: Element) -> Element {
     const REDUCED: Element = 1 << 127 | 1 << 126 | 1 << 121 | 1;
     let mut product = 0;
@@ -177,7 +177,7 @@ fn times_vartime(mut a: Element, b: Element) -> Element {
     product
 }
 
-/// The multiplicative inverse a^(2^128 - 2), which is 0 for 0.
+/// Returns the multiplicative inverse a^(2^128 - 2), which is 0 for 0.
 fn inverse_vartime(a: Element) -> Element {
     let mut inverse = 1;
     for _ in 1..128 {
@@ -213,7 +213,7 @@ mod test {
         assert_eq!(polyval_vartime(h, &blocks), printed(0xf7a3b47b846119fae5b7866cf5e5b77e));
     }
 
-    /// RFC 8452, appendix C.2: the keys that its first cases print.
+    /// Checks the derived keys that the first cases of RFC 8452, appendix C.2, print.
     #[test]
     fn derived_keys() {
         let mut key = [0; 32];

@@ -1,9 +1,9 @@
 //! Poly1305 (RFC 8439, section 2.5.1) on integers with digits of 32 bits.
 
-/// An integer, with the lowest digit first. The product of two integers below 2^131 has 262 bits, which fit in 9 digits.
+/// An integer, with the lowest digit first. The product of two integers below 2^131 fits in 9 digits.
 type Number = [u32; 9];
 
-/// 2^130 - 5.
+/// The prime 2^130 - 5.
 const P: Number = [0xffff_fffb, 0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 3, 0, 0, 0, 0];
 
 /// Returns the tag of a message under a key of 32 bytes.
@@ -46,7 +46,7 @@ fn clamp(r: &mut [u8; 16]) {
     }
 }
 
-/// Returns little-endian bytes, of which the first is the lowest, as an integer.
+/// Returns little-endian bytes as an integer.
 fn number(bytes: &[u8]) -> Number {
     let mut number = [0; 9];
     for (i, byte) in bytes.iter().enumerate() {
@@ -109,7 +109,7 @@ fn modulo_p_vartime(mut x: Number) -> Number {
 mod test {
     use super::*;
 
-    /// Checks the vectors of RFC 8439 in the sections 2.5.2 and A.3.
+    /// Checks the vectors of RFC 8439, section 2.5.2 and appendix A.3.
     #[test]
     fn published_vectors() {
         let cases = vectors::poly1305();

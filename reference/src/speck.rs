@@ -1,5 +1,5 @@
-//! Speck ("The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404, section 4), one block at a time,
-//! and a counter mode whose counter is as wide as a block.
+//! Speck ("The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404, section 4), one block at a
+//! time, and a counter mode whose counter is as wide as a block.
 
 /// The order of the bytes in blocks and keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,10 +19,10 @@ pub struct Speck {
 }
 
 impl Speck {
-    /// The key schedule (section 4.2), for blocks of `2n` bits.
+    /// Computes the key schedule (section 4.2) for blocks of `block_bits` bits.
     ///
     /// # Panics
-    /// If the sizes of block and key are not in table 4.1 of the paper.
+    /// Panics if the sizes of block and key are not in table 4.1 of the paper.
     pub fn new_vartime(block_bits: u32, key: &[u8], order: Order) -> Self {
         let n = block_bits / 2;
         let key_bits = 8 * key.len();
@@ -95,7 +95,7 @@ impl Speck {
     /// Encrypts one block with all rounds of the key.
     ///
     /// # Panics
-    /// If `block` does not have the length of a block.
+    /// Panics if `block` does not have the length of a block.
     pub fn encrypt_block_vartime(&self, block: &[u8]) -> Vec<u8> {
         let (mut x, mut y) = self.split(block);
         for &k in &self.round_keys {
@@ -107,7 +107,7 @@ impl Speck {
     /// Decrypts one block with all rounds of the key in reverse.
     ///
     /// # Panics
-    /// If `block` does not have the length of a block.
+    /// Panics if `block` does not have the length of a block.
     pub fn decrypt_block_vartime(&self, block: &[u8]) -> Vec<u8> {
         let (mut x, mut y) = self.split(block);
         for &k in self.round_keys.iter().rev() {
@@ -116,10 +116,10 @@ impl Speck {
         self.join(x, y)
     }
 
-    /// XORs the keystream of the big-endian counter that starts at `iv` and is as wide as a block, from byte `offset` on.
+    /// XORs the keystream to `data`, from byte `offset` on. The counter is a big-endian block that starts at `iv`.
     ///
     /// # Panics
-    /// If `iv` does not have the length of a block.
+    /// Panics if `iv` does not have the length of a block.
     pub fn xor_at_vartime(&self, iv: &[u8], offset: u64, data: &mut [u8]) {
         let len = self.block_len();
         assert_eq!(iv.len(), len);
@@ -212,7 +212,7 @@ mod test {
         }
     }
 
-    /// In Speck-Poly1305 the ciphertext begins at byte 32 of the keystream.
+    /// Checks ciphertexts of Speck-Poly1305, which begin at byte 32 of the keystream.
     #[test]
     fn ciphertexts_of_speck_poly1305() {
         for case in vectors::speck_poly1305() {

@@ -61,7 +61,8 @@ pub(crate) fn read(file: &File) -> Result<Vec<AeadCase>, Why> {
     Ok(cases)
 }
 
-/// Whether an entry has only registers, for example `S0`, `M`, `V[1,0]`, `ctx[2]` or `S0_2`, and the inputs for them.
+/// Returns whether an entry has only registers, for example `S0`, `M`, `V[1,0]`, `ctx[2]` or `S0_2`, and the inputs for
+/// them.
 fn is_state(entry: &Map<String, Value>) -> bool {
     let register = |key: &str| {
         let digits = key.trim_start_matches("ctx").trim_start_matches(['S', 'M', 'V']);

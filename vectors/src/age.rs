@@ -8,7 +8,7 @@ use crate::{Error, Why};
 pub struct AgeCase {
     pub file: String,
     pub expect: AgeOutcome,
-    /// SHA-256 of all plaintext that is released, which for a payload failure is the plaintext before the failure.
+    /// SHA-256 of all plaintext that is released; after a payload failure, that is the plaintext before the failure.
     pub payload: Option<[u8; 32]>,
     pub file_key: Vec<u8>,
     /// The identities to try, as text, in the order of the file.
@@ -40,7 +40,7 @@ pub enum AgeOutcome {
 /// Returns every file of the age testkit with its expected result.
 ///
 /// # Panics
-/// Where a file under `age` is not understood.
+/// Panics if a file under `age/testkit` cannot be parsed.
 pub fn age() -> Vec<AgeCase> {
     let read = |file: BinaryFile| parse(&file).map_err(|why| Error { file: file.name, why });
     let cases = folder::binary("age/testkit").and_then(|files| files.into_iter().map(read).collect());

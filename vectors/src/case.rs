@@ -20,14 +20,14 @@ pub struct AeadCase {
     /// Name of the algorithm, as the crate `sealane` writes it, for example `"aes-256-gcm"`.
     pub algorithm: String,
     pub key: Vec<u8>,
-    /// The nonce of the message, which in some files has a length that an implementation need not support.
+    /// The nonce of the message. In some cases it has a length that an implementation need not support.
     pub nonce: Vec<u8>,
     pub aad: Vec<u8>,
     /// The plaintext of the message, which is empty if an invalid case has none.
     pub plaintext: Vec<u8>,
-    /// The ciphertext of the message, without the tag that authenticates it.
+    /// The ciphertext of the message, without the tag.
     pub ciphertext: Vec<u8>,
-    /// The tag of the message, which is shorter in some files, and which for AEGIS is the tag of 16 bytes.
+    /// The tag of the message. It has 16 bytes, or none if ChaCha20-Poly1305 has a nonce of an invalid length.
     pub tag: Vec<u8>,
     pub result: Outcome,
 }
@@ -38,7 +38,6 @@ pub struct ChaCha20Case {
     pub file: String,
     pub id: String,
     pub key: [u8; 32],
-    /// The computation with the operands that it takes and the results that it must return.
     pub part: ChaCha20Part,
 }
 
@@ -112,9 +111,8 @@ pub struct SpeckCase {
     pub id: String,
     /// Name of the algorithm, for example `"speck128-256"`.
     pub algorithm: String,
-    /// The byte order of the key and of the data, which is the same for both.
+    /// The byte order of the key and of the data.
     pub order: SpeckOrder,
-    /// The mode of operation that encrypts the blocks of the data.
     pub mode: SpeckMode,
     pub key: Vec<u8>,
     /// The IV, which has the length of a block. Empty for a mode without an IV.
@@ -130,7 +128,7 @@ pub enum KdfHash {
     Sha256,
 }
 
-/// A variant of Argon2, which determines how the blocks to mix are addressed.
+/// A variant of Argon2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Argon2Variant {
@@ -151,7 +149,6 @@ pub struct KdfCase {
     pub secret: Vec<u8>,
     pub salt: Vec<u8>,
     pub output: Vec<u8>,
-    /// The key derivation function and the parameters that it is called with.
     pub part: KdfPart,
 }
 

@@ -1,5 +1,5 @@
-//! The cases of ChaCha20, XChaCha20 and HChaCha20 in two files, which also have AEAD cases. The reader of the AEAD cases
-//! rejects entries of an unknown kind.
+//! The cases of ChaCha20, XChaCha20 and HChaCha20 in two files, which also have AEAD cases. The reader of the AEAD
+//! cases rejects entries of an unknown kind.
 
 use crate::converted::tests;
 use crate::folder::File;

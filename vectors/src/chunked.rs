@@ -1,9 +1,9 @@
 //! The file of Project Wycheproof for C2SP chunked-encryption (Cobblestone).
 
-use crate::folder::{self, File};
+use crate::folder::File;
 use crate::hex::Hex;
 use crate::wycheproof::{Document, Source, counted};
-use crate::{CHUNKED, Outcome, Why};
+use crate::{Outcome, Why};
 use serde::Deserialize;
 
 #[derive(Clone, Debug)]
@@ -26,12 +26,11 @@ pub struct ChunkedCase {
     pub aead_key: Option<Vec<u8>>,
     /// The derived first nonce, if the header is valid.
     pub base_nonce: Option<Vec<u8>>,
-    /// Number of plaintext bytes. In an invalid case, the plaintext of the valid chunks before the first invalid one.
+    /// Number of plaintext bytes; in an invalid case, only those of the valid chunks before the first invalid one.
     pub message_len: Option<u64>,
     /// SHA-512 of the plaintext bytes that `message_len` counts.
     pub message_sha512: Option<Vec<u8>>,
     pub result: Outcome,
-    /// The flags, which describe the purpose of the case.
     pub flags: Vec<ChunkedFlag>,
 }
 
@@ -49,14 +48,6 @@ pub enum ChunkedFlag {
     ValidFinalChunk,
     WrongContext,
     WrongKey,
-}
-
-/// Returns every case of chunked encryption, valid and invalid ones together.
-///
-/// # Panics
-/// If a file under `streaming/wycheproof` cannot be parsed or is missing.
-pub fn chunked() -> Vec<ChunkedCase> {
-    folder::read("streaming/wycheproof", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[derive(Deserialize)]

@@ -21,30 +21,24 @@ pub struct EcdhCase {
     /// The shared secret, which is the x coordinate of the shared point.
     pub shared: Vec<u8>,
     pub result: Agreement,
-    /// The flags, which describe the purpose of the case.
     pub flags: Vec<EcdhFlag>,
 }
 
-/// One computation of RFC 7748 with its name for error messages.
+/// One computation of RFC 7748.
 #[derive(Clone, Debug)]
 pub struct Rfc7748Case {
     pub file: String,
     pub id: String,
-    /// The computation with the operands that it takes and the results that it must return.
     pub part: Rfc7748Part,
 }
 
-/// A computation with the operands that it takes and the results that it must return.
+/// A computation of RFC 7748 with its operands and results.
 #[derive(Clone, Debug)]
 pub enum Rfc7748Part {
     /// One evaluation of the function X25519 for a scalar and a coordinate.
     Function { scalar: Vec<u8>, u: Vec<u8>, out: Vec<u8> },
     /// Repeated evaluation on its own results, beginning with the base point for both operands.
-    Iterated {
-        /// Number of evaluations, each of which takes the result of the one before.
-        iterations: u32,
-        out: Vec<u8>,
-    },
+    Iterated { iterations: u32, out: Vec<u8> },
     Agreement {
         /// The private and the public key of one side of the key agreement.
         a: (Vec<u8>, Vec<u8>),
@@ -85,7 +79,7 @@ pub enum EcdhFlag {
 /// Returns every key agreement on X25519 of Wycheproof.
 ///
 /// # Panics
-/// If the file cannot be parsed or is missing.
+/// Panics if the file cannot be parsed or is missing.
 pub fn ecdh_x25519() -> Vec<EcdhCase> {
     folder::read_one(X25519, |file| read(file, "XDH")).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -93,7 +87,7 @@ pub fn ecdh_x25519() -> Vec<EcdhCase> {
 /// Returns every key agreement on P-256 of Wycheproof.
 ///
 /// # Panics
-/// If the file cannot be parsed or is missing.
+/// Panics if the file cannot be parsed or is missing.
 pub fn ecdh_p256() -> Vec<EcdhCase> {
     folder::read_one(P256, |file| read(file, "ECDH")).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -101,7 +95,7 @@ pub fn ecdh_p256() -> Vec<EcdhCase> {
 /// Returns every computation with X25519 that RFC 7748 gives results for.
 ///
 /// # Panics
-/// If the file cannot be parsed or is missing.
+/// Panics if the file cannot be parsed or is missing.
 pub fn rfc7748() -> Vec<Rfc7748Case> {
     folder::read_one(RFC7748, read_rfc7748).unwrap_or_else(|error| panic!("{error}"))
 }

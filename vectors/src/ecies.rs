@@ -9,12 +9,11 @@ use serde::Deserialize;
 pub(crate) const ECIES: &[(&str, Reader<EciesCase>)] =
     &[("ecies/ecies_known.json", read), ("ecies/ecies_suites.json", read), ("ecies/eciespy.json", read)];
 
-/// One message or intermediate value of ECIES with its name for error messages.
+/// One message or intermediate value of ECIES.
 #[derive(Clone, Debug)]
 pub struct EciesCase {
     pub file: String,
     pub id: String,
-    /// The contents of the case: a message or an intermediate value.
     pub part: EciesPart,
 }
 
@@ -77,7 +76,7 @@ pub enum EciesPart {
 /// Returns every message and every intermediate value of ECIES in the files.
 ///
 /// # Panics
-/// If a file under `ecies` cannot be parsed or is missing.
+/// Panics if a file under `ecies` cannot be parsed or is missing.
 pub fn ecies() -> Vec<EciesCase> {
     folder::read("ecies", ECIES).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -16,24 +16,19 @@ pub(crate) enum Why {
     UnknownFile,
     /// A reader is registered, but the file does not exist.
     Missing,
-    /// The operating system returned an error while the file or folder was read.
+    /// The file or folder could not be read.
     Io(io::Error),
     /// The file is not JSON, or has keys or values that the reader does not know.
     Json(serde_json::Error),
     /// The file names an algorithm that its reader does not know.
     UnknownAlgorithm(String),
-    /// An entry is neither a case nor a list of internal states.
+    /// An entry, a line or a value is unknown to the reader, missing or inconsistent.
     UnknownEntry(String),
     /// A case has other lengths than its group or file announces.
     Length(String),
     /// The file has another number of cases than it announces.
-    Count {
-        /// The number of cases that the file itself announces.
-        announced: usize,
-        /// The number of cases that the reader found in the file.
-        found: usize,
-    },
-    /// A compressed value of the file cannot be decompressed, for this reason.
+    Count { announced: usize, found: usize },
+    /// A compressed value of the case with this id, or of the file with this name, cannot be decompressed.
     Compression(String),
 }
 

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::Path;
 
-/// Parses the cases of one file.
+/// A function that parses the cases of one file.
 pub(crate) type Reader<T> = fn(&File) -> Result<Vec<T>, Why>;
 
 /// A text file with vectors, read as a whole into memory.
@@ -57,7 +57,7 @@ pub(crate) fn read<T>(folder: &str, readers: &[(&str, Reader<T>)]) -> Result<Vec
     Ok(cases)
 }
 
-/// Reads the cases of one file that `read` selects.
+/// Reads one file and returns the cases that `read` finds in it.
 pub(crate) fn read_one<T>(name: &str, read: Reader<T>) -> Result<Vec<T>, Error> {
     let found = fs::read_to_string(root().join(name)).map_err(Why::from);
     let cases = found.and_then(|text| read(&File { name: name.into(), text }));

@@ -17,7 +17,6 @@ pub struct HpkeCase {
     pub id: String,
     /// The identifiers of mode, KEM, KDF and AEAD, as RFC 9180 assigns them.
     pub suite: (u8, u16, u16, u16),
-    /// The `info` that both sides bind to the context of the key schedule.
     pub info: Vec<u8>,
     /// The ephemeral private key, or the randomness of the encapsulation for a KEM without an ephemeral key.
     pub randomness: Vec<u8>,
@@ -29,9 +28,8 @@ pub struct HpkeCase {
     pub sender: Option<(Vec<u8>, Vec<u8>)>,
     /// The pre-shared key and its identifier, for the modes with a PSK.
     pub psk: Option<(Vec<u8>, Vec<u8>)>,
-    /// The encapsulated key, which the sender transmits to the recipient.
     pub encapsulation: Vec<u8>,
-    /// The messages with their sequence numbers, some of which the files leave out.
+    /// The messages. Their sequence numbers have gaps, since the files leave some messages out.
     pub messages: Vec<HpkeMessage>,
     /// The exporter contexts, each with the secret that must be exported for it.
     pub exports: Vec<(Vec<u8>, Vec<u8>)>,
@@ -55,9 +53,7 @@ pub struct XWingCase {
     pub id: String,
     pub seed: [u8; 32],
     pub public: Vec<u8>,
-    /// The randomness that makes the encapsulation of this case deterministic.
     pub randomness: [u8; 64],
-    /// The encapsulated key, which the sender transmits to the recipient.
     pub encapsulation: Vec<u8>,
     pub shared: [u8; 32],
 }
@@ -65,7 +61,7 @@ pub struct XWingCase {
 /// Returns every HPKE context with its messages and its exported secrets.
 ///
 /// # Panics
-/// If a file under `hpke` cannot be parsed or is missing.
+/// Panics if a file under `hpke` cannot be parsed or is missing.
 pub fn hpke() -> Vec<HpkeCase> {
     folder::read("hpke", HPKE).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -73,7 +69,7 @@ pub fn hpke() -> Vec<HpkeCase> {
 /// Returns every case of X-Wing, the hybrid of X25519 and ML-KEM-768.
 ///
 /// # Panics
-/// If the file cannot be parsed or is missing.
+/// Panics if the file cannot be parsed or is missing.
 pub fn xwing() -> Vec<XWingCase> {
     folder::read_one(XWING, read_xwing).unwrap_or_else(|error| panic!("{error}"))
 }

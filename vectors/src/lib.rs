@@ -1,12 +1,13 @@
 //! Published test vectors, and a loader that rejects everything it does not know.
 //!
-//! The loader lists the folders. It panics with the name of the file if there is a file without a reader, a key, flag, group
-//! type or result that the type of the reader does not have, or a wrong number of cases. Otherwise a vector could be
-//! left out without notice. `README.md` documents the origin of each file.
+//! The loader panics with the name of the file if there is a key, flag, group type or result that the type of the
+//! reader does not have, or a wrong number of cases. It also lists the folders, except `ecdh` and `kem`, and panics if
+//! a file has no reader. Otherwise a vector could be left out without notice. `README.md` documents the origin of each
+//! file.
 //!
-//! In every case, `file` is the path of the file relative to the folder `vectors`, and `id` is the number, position or name
-//! of the case in this file. The other fields have the names of the parameters of the algorithm, and are documented only
-//! where the name is not sufficient.
+//! In every case, `file` is the path of the file relative to the folder `vectors`, and `id` is the number, position or
+//! name of the case in this file. The other fields have the names of the parameters of the algorithm, and are
+//! documented only where the name is not sufficient.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the fields are the parameters of the algorithms, see above")]
 
@@ -37,7 +38,7 @@ pub use case::{
     AeadCase, Argon2Variant, ChaCha20Case, ChaCha20Part, CtrCase, KdfCase, KdfHash, KdfPart, MacCase,
     Outcome, SpeckCase, SpeckMode, SpeckOrder,
 };
-pub use chunked::{ChunkedCase, ChunkedFlag, chunked};
+pub use chunked::{ChunkedCase, ChunkedFlag};
 pub use ecdh::{EcdhCase, EcdhFlag, Rfc7748Case, Rfc7748Part, ecdh_p256, ecdh_x25519, rfc7748};
 pub use ecies::{EciesCase, EciesCurve, EciesPart, EciesSymmetric, ecies};
 pub use hpke::{HpkeCase, HpkeMessage, XWingCase, hpke, xwing};
@@ -92,29 +93,28 @@ const KDF: &[(&str, Reader<KdfCase>)] = &[
 const CHUNKED: &[(&str, Reader<ChunkedCase>)] =
     &[("streaming/wycheproof/c2sp_chunked_encryption_aes_128_gcm_test.json", chunked::read)];
 
-/// Returns every message of every AEAD, valid and invalid ones together.
+/// Returns every message of every AEAD but Speck-Poly1305, valid and invalid ones together.
 ///
 /// # Panics
-/// If a file under `aead` cannot be parsed or is missing.
+/// Panics if a file under `aead` cannot be parsed or is missing.
 pub fn aead() -> Vec<AeadCase> {
     folder::read("aead", AEAD).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every case of ChaCha20, XChaCha20 and HChaCha20 that is not an AEAD case. The cases of [`aead`] are in the same
-/// files.
+/// Returns every case of ChaCha20, XChaCha20 and HChaCha20 that is not a case of [`aead`].
 ///
 /// # Panics
-/// If a file cannot be parsed or is missing.
+/// Panics if a file cannot be parsed or is missing.
 pub fn chacha20() -> Vec<ChaCha20Case> {
     let files = ["aead/rfc8439.json", "aead/xchacha_draft.json"];
     let read = |file| folder::read_one(file, chacha20::read).unwrap_or_else(|error| panic!("{error}"));
     files.into_iter().flat_map(read).collect()
 }
 
-/// Returns every case of Poly1305, which are in a file with AEAD cases that [`aead`] returns.
+/// Returns every case of Poly1305. The file also has cases of [`aead`].
 ///
 /// # Panics
-/// If the file cannot be parsed or is missing.
+/// Panics if the file cannot be parsed or is missing.
 pub fn poly1305() -> Vec<MacCase> {
     folder::read_one("aead/rfc8439.json", converted::poly1305).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -122,7 +122,7 @@ pub fn poly1305() -> Vec<MacCase> {
 /// Returns every case of Speck-Poly1305, with a nonce of the length of a block. [`aead`] does not return them.
 ///
 /// # Panics
-/// If the file cannot be parsed or is missing.
+/// Panics if the file cannot be parsed or is missing.
 pub fn speck_poly1305() -> Vec<AeadCase> {
     folder::read_one(SPECK_POLY1305.0, SPECK_POLY1305.1).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -130,7 +130,7 @@ pub fn speck_poly1305() -> Vec<AeadCase> {
 /// Returns every case of Speck, in all sizes and modes of the files.
 ///
 /// # Panics
-/// If a file under `block` cannot be parsed or is missing.
+/// Panics if a file under `block` cannot be parsed or is missing.
 pub fn speck() -> Vec<SpeckCase> {
     folder::read("block", BLOCK).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -138,15 +138,23 @@ pub fn speck() -> Vec<SpeckCase> {
 /// Returns every case of AES in counter mode.
 ///
 /// # Panics
-/// If a file under `stream` cannot be parsed or is missing.
+/// Panics if a file under `stream` cannot be parsed or is missing.
 pub fn aes_ctr() -> Vec<CtrCase> {
     folder::read("stream", STREAM).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns every case of chunked encryption, valid and invalid ones together.
+///
+/// # Panics
+/// Panics if a file under `streaming/wycheproof` cannot be parsed or is missing.
+pub fn chunked() -> Vec<ChunkedCase> {
+    folder::read("streaming/wycheproof", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns every key derivation, of which some take a gigabyte of memory or several seconds.
 ///
 /// # Panics
-/// If a file under `kdf` cannot be parsed or is missing.
+/// Panics if a file under `kdf` cannot be parsed or is missing.
 pub fn kdf() -> Vec<KdfCase> {
     folder::read("kdf", KDF).unwrap_or_else(|error| panic!("{error}"))
 }

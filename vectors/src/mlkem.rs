@@ -18,18 +18,17 @@ const ML_KEM: [(&str, Reader<MlKemCase>); 11] = [
     ("kem/nist_acvp/mlkem768_nist_keygen_tests.txt", keygen),
 ];
 
-/// One computation with ML-KEM, with its name for error messages.
+/// One computation with ML-KEM.
 #[derive(Clone, Debug)]
 pub struct MlKemCase {
     pub file: String,
     pub id: String,
     /// The parameter set of ML-KEM, which is 512, 768 or 1024.
     pub parameters: u16,
-    /// The computation with the operands that it takes and the results that it must return.
     pub part: MlKemPart,
 }
 
-/// A computation with the operands that it takes and the results that it must return.
+/// A computation with ML-KEM with its operands and results.
 #[derive(Clone, Debug)]
 pub enum MlKemPart {
     /// Key generation, which is deterministic from the given seed.
@@ -40,7 +39,7 @@ pub enum MlKemPart {
         /// The expanded private key, also called the decapsulation key.
         dk: Vec<u8>,
     },
-    /// Decapsulation, or implicit rejection of a changed ciphertext.
+    /// Decapsulation, which includes the implicit rejection of a changed ciphertext.
     Decapsulation {
         /// The expanded private key, also called the decapsulation key.
         dk: Vec<u8>,
@@ -54,7 +53,7 @@ pub enum MlKemPart {
 /// Returns every case of ML-KEM, for all three parameter sets.
 ///
 /// # Panics
-/// If a file cannot be parsed or is missing.
+/// Panics if a file cannot be parsed or is missing.
 pub fn ml_kem() -> Vec<MlKemCase> {
     let read = |(name, reader): &(&str, Reader<MlKemCase>)| folder::read_one(name, *reader);
     let cases: Result<Vec<_>, _> = ML_KEM.iter().map(read).collect();
@@ -69,8 +68,8 @@ fn case(file: &File, id: usize, parameters: u16, part: MlKemPart) -> MlKemCase {
     MlKemCase { file: file.name.clone(), id: id.to_string(), parameters, part }
 }
 
-/// Reads lines `name = hex`. It returns only results and no intermediate values, which libraries do not expose. It does not
-/// return the seeds of the draft, because FIPS 203 derives other keys from them.
+/// Reads lines `name = hex`. It returns only results and no intermediate values, which libraries do not expose. It does
+/// not return the seeds of the draft, because FIPS 203 derives other keys from them.
 fn cctv(file: &File) -> Result<Vec<MlKemCase>, Why> {
     let parameters = match file.name.rsplit('-').next() {
         Some("512.txt") => 512,

@@ -39,7 +39,7 @@ pub enum RsaKey {
 /// Returns every wrapped key of every file, valid and invalid ones together.
 ///
 /// # Panics
-/// If a file under `rsa` cannot be parsed or is missing.
+/// Panics if a file under `rsa` cannot be parsed or is missing.
 pub fn oaep() -> Vec<OaepCase> {
     folder::read("rsa", RSA).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -148,8 +148,8 @@ fn wycheproof(file: &File) -> Result<Vec<OaepCase>, Why> {
     counted(document.number_of_tests, cases)
 }
 
-/// Reads ten keys with six examples each. A key follows a line `# Example …` as the public key with two integers, and then
-/// the private key with eight integers, each after its name.
+/// Reads ten keys with six examples each. A key follows a line `# Example …` as the public key with two integers, and
+/// then the private key with eight integers, each after its name.
 fn examples(file: &File) -> Result<Vec<OaepCase>, Why> {
     const KEY: [&str; 10] = [
         "Modulus",

@@ -20,7 +20,7 @@ pub struct RsaPartsCase {
     pub nonce: Vec<u8>,
     pub aad: Vec<u8>,
     pub plaintext: Vec<u8>,
-    /// The ciphertext of the message, without the tag that authenticates it.
+    /// The ciphertext of the message, without the tag.
     pub ciphertext: Vec<u8>,
     pub tag: Vec<u8>,
 }
@@ -28,7 +28,7 @@ pub struct RsaPartsCase {
 /// Returns every message with its wrapped key, its nonce and its tag.
 ///
 /// # Panics
-/// If a file under `hybrid` cannot be parsed or is missing.
+/// Panics if a file under `hybrid` cannot be parsed or is missing.
 pub fn rsa_parts() -> Vec<RsaPartsCase> {
     folder::read("hybrid", PARTS).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -21,7 +21,6 @@ pub struct Secp256k1Case {
     /// The x coordinate of the shared point, which is the shared secret.
     pub shared: Vec<u8>,
     pub result: Agreement,
-    /// The flags, which describe the purpose of the case.
     pub flags: Vec<Secp256k1Flag>,
 }
 
@@ -71,7 +70,7 @@ pub enum Secp256k1Flag {
 /// Returns every key agreement on secp256k1, valid and invalid ones together.
 ///
 /// # Panics
-/// If the file cannot be parsed or is missing.
+/// Panics if the file cannot be parsed or is missing.
 pub fn ecdh_secp256k1() -> Vec<Secp256k1Case> {
     folder::read_one(SECP256K1.0, SECP256K1.1).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -36,7 +36,7 @@ pub enum TinkHash {
 /// Returns every case of Tink's streaming encryption, with its plaintext.
 ///
 /// # Panics
-/// If a file under `streaming/tink` cannot be parsed or is missing.
+/// Panics if a file under `streaming/tink` cannot be parsed or is missing.
 pub fn tink() -> Vec<TinkCase> {
     folder::read("streaming/tink", TINK).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,4 +1,4 @@
-"""Encryption of messages, streams and files in standard formats, at the speed of the hardware.
+"""Encryption of messages, streams and files in formats that other software reads.
 
 For example::
 

@@ -19,7 +19,7 @@ PathOrFile: TypeAlias = Path | IO[bytes] | io.RawIOBase | io.BufferedIOBase
 Progress: TypeAlias = Callable[[int, int | None], object]
 
 PIECE = 1 << 20
-"""Number of bytes passed at once between a file object and the core: 64 chunks, one job of the core."""
+"""Number of bytes passed at once between a file object and the core: 64 chunks, a batch of its streams."""
 
 
 def path_of(file: PathOrFile) -> str | None:

@@ -53,7 +53,8 @@ def encrypt_file(
     """Encrypts the file ``src`` to the file ``dst``.
 
     Exactly one of ``key``, ``recipients`` and ``passphrase`` is needed. A file of any size takes one pass and
-    bounded memory. From path to path, all cores work on one file.
+    bounded memory. From path to path, several threads work on one file: one per core, at most 8, unless
+    ``threads`` sets their number.
 
     Parameters
     ----------

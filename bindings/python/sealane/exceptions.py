@@ -27,7 +27,7 @@ class AuthenticationError(SealaneError):
     """The data is not authentic: another key, nonce, associated data or context, or changed data.
 
     The error does not say which, because the difference would help an attacker. For a file whose header has
-    proved the key, it names the chunk that was changed.
+    verified the key, it names the chunk that was changed.
     """
 
 

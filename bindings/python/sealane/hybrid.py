@@ -129,7 +129,7 @@ def ecies_encrypt(
     FormatError
         If ``pk_hex`` is not a public key of the curve.
     ValueError
-        If the configuration is not possible.
+        If ``pk_hex`` is not hexadecimal, or the configuration is not possible.
     """
     return _native.ecies_encrypt(
         pk_hex,
@@ -163,7 +163,7 @@ def ecies_decrypt(
     FormatError
         If the message is too short or does not begin with a public key.
     ValueError
-        If ``sk_hex`` is not a private key of the curve.
+        If ``sk_hex`` is not a private key of the curve, or the configuration is not possible.
     """
     return _native.ecies_decrypt(
         sk_hex,

@@ -39,7 +39,7 @@ impl<'py> Slot<'py> {
     /// Requests an export of `object` and returns its bytes for reading.
     ///
     /// # Errors
-    /// `TypeError` unless it is a buffer, `ValueError` unless it is contiguous.
+    /// Raises `TypeError` if it is not a buffer, and `ValueError` if it is not contiguous.
     #[inline]
     pub(crate) fn read<'a>(&'a mut self, object: &'a Bound<'py, PyAny>) -> PyResult<Source<'a>> {
         if let Ok(bytes) = object.cast_exact::<PyBytes>() {
@@ -66,7 +66,7 @@ impl<'py> Slot<'py> {
     /// Requests a writable export of `object` and returns its bytes for writing.
     ///
     /// # Errors
-    /// `TypeError` unless it is a writable buffer, `ValueError` unless it is contiguous.
+    /// Raises `TypeError` if it is not a writable buffer, and `ValueError` if it is not contiguous.
     #[inline]
     pub(crate) fn write<'a>(&'a mut self, object: &'a Bound<'py, PyAny>) -> PyResult<Target<'a>> {
         self.export(object, ffi::PyBUF_WRITABLE)?;
@@ -243,10 +243,10 @@ impl<'a> Target<'a> {
     /// Divides the target into head, data and tail. `data` is read in place or from another buffer; `others` are read.
     ///
     /// # Errors
-    /// `ValueError` if bytes that are read overlap the target, unless `data` is exactly where its result goes.
+    /// Raises `ValueError` if bytes that are read overlap the target, unless `data` is exactly where its result goes.
     ///
     /// # Panics
-    /// If the target is shorter than head and data.
+    /// Panics if the target is shorter than head and data.
     #[inline]
     pub(crate) fn arrange<const N: usize>(
         self,
@@ -284,10 +284,10 @@ impl<'a> Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Returns a copy of `source` to the start of the target, which may overlap it.
+    /// Prepares a copy of `source` to the start of the target, which may overlap it.
     ///
     /// # Errors
-    /// As [`Self::first`].
+    /// Raises `ValueError` if the target is shorter than `source`.
     #[inline]
     pub(crate) fn copy_of(self, source: Source<'a>) -> PyResult<Copying<'a>> {
         let len = source.len;
@@ -322,7 +322,7 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
 /// Returns a new `bytes` object of `len` bytes, which `fill` writes before any other code sees it.
 ///
 /// # Errors
-/// `MemoryError`, and those of `fill`, after which the object is wiped.
+/// Raises `MemoryError` if the object cannot be allocated, and the error of `fill`, after which the object is wiped.
 #[inline]
 pub(crate) fn fresh<'py>(
     py: Python<'py>,

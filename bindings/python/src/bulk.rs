@@ -71,7 +71,8 @@ impl Operation {
     }
 
     /// Processes files, given as source, target and length, on threads of the core. Calls ``listen`` on this thread
-    /// with lists of at most ``batch`` ended files, or a few more: index, and exception or None.
+    /// with lists of ended files: index, and exception or None. A list has fewer than ``batch`` files plus one for
+    /// each thread.
     ///
     /// After an exception of ``listen`` or of a signal handler no file is begun. Files in progress are completed and
     /// passed to ``listen`` before the exception is raised.

@@ -72,7 +72,7 @@ fn worded(error: Error, text: String) -> PyErr {
     }
 }
 
-/// Returns the exception for an error. An I/O error without a path gets this one.
+/// Returns the exception for an error. `path` is added to an I/O error that has no path.
 #[cold]
 pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
     raise(match error {
@@ -95,7 +95,7 @@ pub(crate) fn raise_name(error: Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Returns the exceptions for a private key that is given as text or as a file to a call without a passphrase.
+/// Returns a function that makes the exception for a private key that a call without a passphrase gets as text or file.
 #[cold]
 pub(crate) fn raise_about_key(path: Option<&Path>) -> impl Fn(Error) -> PyErr {
     move |error| match (error, path) {

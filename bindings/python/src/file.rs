@@ -70,7 +70,7 @@ pub(crate) fn verify_path(
 /// The format, the recipients and the sizes of an encrypted file, none of which is verified.
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct FileInfo {
-    /// Name of the format: "age", "chunked", "tink-4kb" or "tink-1mb".
+    /// Name of the specification of the format, for example "age v1" or "chunked-encryption@v1".
     format: &'static str,
     /// Whether the file is text, that is, an age file in PEM armor.
     armor: bool,

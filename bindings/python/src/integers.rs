@@ -8,7 +8,7 @@ use sealane::Error;
 /// Converts a Python integer that is a number of bytes or a position.
 ///
 /// # Errors
-/// `TypeError` unless it is an integer, `ValueError` if it is negative, `LimitExceededError` from 2^64 on.
+/// Raises `TypeError` if it is not an integer, `ValueError` if it is negative, and `LimitExceededError` from 2^64 on.
 pub(crate) fn byte_count(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     value.extract::<u64>().map_err(|error| match value.lt(0) {
         Ok(true) => PyValueError::new_err("a number of bytes must not be negative"),
@@ -34,7 +34,7 @@ pub(crate) fn memory_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// A number that exceeds the address space becomes the largest one, which is too long for every buffer.
 ///
 /// # Errors
-/// `TypeError` unless it is an integer, `ValueError` if it is negative.
+/// Raises `TypeError` if it is not an integer, and `ValueError` if it is negative.
 pub(crate) fn buffer_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     value.extract::<usize>().or_else(|error| match value.lt(0) {
         Ok(true) => Err(PyValueError::new_err("a length must not be negative")),
@@ -46,7 +46,7 @@ pub(crate) fn buffer_len(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// Converts the `block_index` that REncrypt authenticates with a message.
 ///
 /// # Errors
-/// `TypeError` unless it is an integer, `ValueError` if it does not fit in 64 bits.
+/// Raises `TypeError` if it is not an integer, and `ValueError` if it does not fit in 64 bits.
 pub(crate) fn block_index(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     value.extract::<u64>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
         true => PyValueError::new_err("block_index must be from 0 to 2^64 - 1"),
@@ -57,7 +57,7 @@ pub(crate) fn block_index(value: &Bound<'_, PyAny>) -> PyResult<u64> {
 /// Converts a Python integer that is the block counter of ChaCha20, which has 32 bits.
 ///
 /// # Errors
-/// Raises what [`byte_count`] raises, and `LimitExceededError` if the value is 2^32 or more.
+/// Raises `TypeError` if it is not an integer, `ValueError` if it is negative, and `LimitExceededError` from 2^32 on.
 pub(crate) fn block_counter(value: &Bound<'_, PyAny>) -> PyResult<u32> {
     value.extract::<u32>().map_err(|error| match value.lt(0) {
         Ok(true) => PyValueError::new_err("a counter must not be negative"),

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 /// Converts a list of `str` and `PublicKey` into recipients.
 ///
 /// # Errors
-/// `TypeError`, also for a key outside of a list; the errors of the parser.
+/// Raises `TypeError` for a key outside of a list and for an entry of another type or kind, and `FormatError` for a
+/// text that is not a recipient.
 pub(crate) fn recipients(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Recipient>>> {
     let Some(list) = list else { return Ok(None) };
     if list.is_instance_of::<PyString>() || list.is_instance_of::<PublicKey>() {
@@ -48,7 +49,8 @@ pub(crate) fn recipients(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
 /// Converts a list of `str`, `Key` and paths into identities.
 ///
 /// # Errors
-/// `TypeError`, also for a key outside of a list; the errors of [`load_identities`].
+/// Raises `TypeError` for a key outside of a list and for an entry of another type or kind, and the errors of
+/// [`load_identities`] for a text or a file.
 pub(crate) fn identities(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Identity>>> {
     const SHOWN: &str = "[\"AGE-SECRET-KEY-1...\"] or [pathlib.Path(...)]";
     let Some(list) = list else { return Ok(None) };

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use sealane::InOut;
 
-/// Speed of copying and wiping relative to sealing. They are detached from so many times the length on.
+/// Speed of copying and wiping as a multiple of that of sealing. They detach from a length so many times as large.
 const COPY_SPEEDUP: usize = 8;
 
 /// The messages of REncrypt under one key. Use ``sealane.compat.rencrypt.REncrypt``, which has files as well.

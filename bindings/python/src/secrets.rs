@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 /// `name` is the name of the argument. Error messages contain the name, never the text.
 ///
 /// # Errors
-/// `TypeError` for another type, `ValueError` for text that is not Unicode.
+/// Raises `TypeError` for another type, and `ValueError` for text that is not Unicode.
 pub(crate) fn text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<Zeroizing<String>> {
     if let Ok(text) = text.cast::<PyString>() {
         // The error of Python is replaced, because it contains the text.
@@ -41,7 +41,7 @@ pub(crate) fn passphrase(text: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Zer
 /// Returns the bytes of a buffer of any content, or of a `str` in UTF-8.
 ///
 /// # Errors
-/// As [`text`].
+/// Raises the errors of [`text`].
 pub(crate) fn bytes(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Zeroizing<Vec<u8>>> {
     let mut slot = Slot::new(object.py());
     match slot.read(object) {

@@ -237,7 +237,7 @@ def test_detects_damage(tmp_path: Path, sealed: Path, do: Do, how: str) -> None:
     sealed.write_bytes(damaged()[how](whole))
     with pytest.raises((sealane.AuthenticationError, sealane.TruncatedError)) as caught:
         do(sealed, tmp_path / "out", key=KEY, context=b"context")
-    # The position of a damaged chunk is known only if the header has proved the key.
+    # The position of a damaged chunk is known only if the header has verified the key.
     damaged_chunk = r": chunk \d+ at byte \d+ was changed, or the file was cut off there"
     expected = rf"authentication failed({damaged_chunk})?|truncated: the data ends too early"
     assert re.fullmatch(expected, str(caught.value))

@@ -41,7 +41,7 @@ pub(crate) struct EncryptWith {
         conflicts_with = "passphrase"
     )]
     pub(crate) recipients_files: Vec<PathBuf>,
-    /// Encrypt with a passphrase, which is asked for twice
+    /// Encrypt with a passphrase, which is asked for twice at the terminal
     #[arg(short, long)]
     pub(crate) passphrase: bool,
     /// Write text (PEM) instead of bytes, for example for a mail. Not with -k
@@ -89,7 +89,8 @@ pub(crate) struct DecryptWith {
     /// File format. Default: chunked with -k, otherwise age
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub(crate) format: Option<Format>,
-    /// Limit of the scrypt work factor of a passphrase: the base-2 logarithm of N. Each step doubles time and memory
+    /// Limit of the scrypt work factor of a passphrase: the base-2 logarithm of N. Each step doubles time and memory.
+    /// Default: 20
     #[arg(long, value_name = "LOG_N", value_parser = clap::value_parser!(u8).range(1..=30))]
     pub(crate) max_work_factor: Option<u8>,
     #[command(flatten)]

@@ -76,7 +76,7 @@ pub(crate) struct OutputOptions {
     /// Print errors only: no progress bar, no warnings, no results
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Print results and errors as JSON, one object per line. Errors go to standard error
+    /// Print results and errors as JSON, one document per line. Errors go to standard error
     #[arg(long)]
     pub(crate) json: bool,
 }

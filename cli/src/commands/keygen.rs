@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 /// Generate a key
 ///
-/// A symmetric key is one line of JSON (JWK "oct", RFC 7517), an age key is one line of text, and other keys are PEM
-/// (PKCS #8). If a key pair is saved to a file, its public key is printed.
+/// A symmetric key is one line of JSON (JWK "oct", RFC 7517), an age key is one line of text after a comment with its
+/// public key, and other keys are PEM (PKCS #8). If a key pair is saved to a file, its public key is printed.
 #[derive(Args)]
 pub(crate) struct Keygen {
     /// Type of the key
@@ -32,7 +32,7 @@ pub(crate) struct Keygen {
     /// Encrypt the key for a recipient (see 'sealane encrypt --help'); may be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
     recipients: Vec<String>,
-    /// Generate no key, but print the public key of the private key in FILE
+    /// Generate no key, but print or save the public key of the private key in FILE
     #[arg(
         short = 'y',
         long,

@@ -12,7 +12,7 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// Number of files from which a passphrase, with about one second for each file, is warned of.
+/// Number of files from which a warning says that a passphrase takes about one second for each file.
 const MANY_PASSPHRASE_FILES: usize = 10;
 
 /// Number of results that are printed at once, while the progress bar is removed from the terminal.
@@ -148,7 +148,7 @@ impl<'a> Recursive<'a> {
                 })?;
             }
             bar.rename(format!("{done} of {} files", jobs.len()));
-            // Its answer, whether to stop, is that of `signal::requested`.
+            // The result says whether to stop, which the workers learn from `signal::requested`.
             let _ = bar.at(report.bytes);
             Ok(())
         })?;

@@ -78,7 +78,11 @@ fn key_references() {
     sandbox.shell("$SEALANE keygen -t age -o me > me.pub").succeeded();
     sandbox.shell("$SEALANE encrypt -R me.pub -o sealed.age plain").succeeded();
     sandbox.shell("ME=$(cat me) $SEALANE decrypt -i env:ME -o fourth sealed.age").succeeded();
-    sandbox.refuses("encrypt -k me.pub -o x plain", 2, "me.pub: expected a private key, found a public key");
+    sandbox.refuses(
+        "encrypt -k me.pub -o x plain",
+        2,
+        "sealane: me.pub: expected a symmetric key, found a public key",
+    );
 }
 
 #[test]

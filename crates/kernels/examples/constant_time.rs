@@ -8,8 +8,9 @@
 //!
 //! memcheck reports where a branch or an address depends on undefined bytes, and it follows them through memory,
 //! registers and vectors. So keys and plaintexts are declared undefined, and the number of reports is read before and
-//! after every call. Ciphertext, tag and the result of authentication are declared public. The latter is a branch inside
-//! `open`, on bytes that cannot be declared from here, so exactly one report is *expected* for each call of `open`.
+//! after every call. Ciphertext, tag and the result of authentication are declared public. The latter is a branch
+//! inside `open`, on bytes that cannot be declared from here, so exactly one report is *expected* for each call of
+//! `open`.
 //!
 //! memcheck 3.19 supports neither VAES nor AVX-512. So the caller names the variants that must run.
 
@@ -52,7 +53,7 @@ const TABLES: [Table; 7] = [
     Table { name: "SPECK", variants: || speck::variants().collect(), run: speck },
 ];
 
-/// Key set-up, sealing and opening.
+/// Runs key set-up, sealing and opening.
 fn messages<A: Sealing>(watch: &mut Watch, features: Features, variant: &'static str) {
     for &key_len in A::KEY_LENGTHS {
         let key = pattern(key_len, 0x51);
@@ -103,7 +104,6 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, variant: &'static
     }
 }
 
-/// All six algorithms of AEGIS.
 fn every_aegis(watch: &mut Watch, features: Features, variant: &'static str) {
     messages::<OneAegis<16, 1>>(watch, features, variant);
     messages::<OneAegis<16, 2>>(watch, features, variant);
@@ -113,7 +113,7 @@ fn every_aegis(watch: &mut Watch, features: Features, variant: &'static str) {
     messages::<OneAegis<32, 4>>(watch, features, variant);
 }
 
-/// Key set-up, the keystream from several offsets, and single blocks.
+/// Runs key set-up, the keystream from several offsets, and single blocks.
 fn stream(watch: &mut Watch, features: Features, variant: &'static str) {
     for key_len in [16, 24, 32] {
         let key = pattern(key_len, 0x51);
@@ -148,14 +148,14 @@ fn stream(watch: &mut Watch, features: Features, variant: &'static str) {
     }
 }
 
-/// The keystream, and messages with the variant of Poly1305 for the same features.
+/// Runs the keystream, and messages with the variant of Poly1305 for the same features.
 fn every_chacha20(watch: &mut Watch, features: Features, variant: &'static str) {
     chacha20_streams(watch, features, variant);
     messages::<ChaCha20Poly1305>(watch, features, variant);
     messages::<XChaCha20Poly1305>(watch, features, variant);
 }
 
-/// Key set-up, and the keystream from several offsets under nonces of both lengths.
+/// Runs key set-up, and the keystream from several offsets under nonces of both lengths.
 fn chacha20_streams(watch: &mut Watch, features: Features, variant: &'static str) {
     let key: [u8; 32] = *pattern(32, 0x51).first_chunk().expect("32 bytes");
     let secret_key = key;
@@ -186,7 +186,7 @@ fn chacha20_streams(watch: &mut Watch, features: Features, variant: &'static str
     watch.expect(0, variant, "drop", || drop((short, long)));
 }
 
-/// Tags of secret messages under secret keys, at once and in two pieces.
+/// Computes tags of secret messages under secret keys, at once and in two pieces.
 fn macs(watch: &mut Watch, features: Features, variant: &'static str) {
     // All powers are computed for the last length.
     for (i, len) in LENGTHS.into_iter().chain([8300]).enumerate() {
@@ -215,7 +215,7 @@ fn macs(watch: &mut Watch, features: Features, variant: &'static str) {
     }
 }
 
-/// Key set-up, the keystream from several offsets, and blocks, for every size and byte order.
+/// Runs key set-up, the keystream from several offsets, and blocks, for every size and byte order.
 fn speck(watch: &mut Watch, features: Features, variant: &'static str) {
     use reference::speck::{Order, Speck as Reference};
     let orders = [(ByteOrder::Big, Order::Big), (ByteOrder::Little, Order::Little)];
@@ -381,8 +381,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Requests to valgrind, which are sequences of instructions without an effect that valgrind recognises (see "The client
-/// request mechanism" in its manual).
+/// Requests to valgrind, which are sequences of instructions without an effect that valgrind recognises (see "The
+/// client request mechanism" in its manual).
 #[cfg(target_arch = "x86_64")]
 mod valgrind {
     const RUNNING: usize = 0x1001;
@@ -416,7 +416,7 @@ mod valgrind {
         request(COUNT_ERRORS, 0, 0)
     }
 
-    /// Declares these bytes and everything computed from them secret.
+    /// Declares these bytes secret, and thereby everything that is computed from them.
     pub(crate) fn hide(bytes: &[u8]) {
         request(MAKE_UNDEFINED, bytes.as_ptr() as usize, bytes.len());
     }

@@ -4,14 +4,14 @@
 //! taskset -c 1 cargo run --release -p sealane-kernels --example leak_timing [variant]
 //! ```
 //!
-//! Each sample has one of two classes of secrets, chosen at random. Welch's t is the difference of the mean times in units
-//! of the difference expected by chance. Below 4.5 there is no evidence of a leak, and above 10 there is a leak. Slow
-//! samples are mostly interruptions, so t is also computed without the slowest samples, and the largest |t| is reported.
-//! The result is a report and not a test: one run in some hundreds exceeds 4.5 by chance, and noise of the machine can hide
-//! a leak. The controls do leak, and show the size of leaks that this machine can detect.
+//! Each sample has one of two classes of secrets, chosen at random. Welch's t is the difference of the mean times in
+//! units of the difference expected by chance. Below 4.5 there is no evidence of a leak, and above 10 there is a leak.
+//! Slow samples are mostly interruptions, so t is also computed without the slowest samples, and the largest |t| is
+//! reported. The result is a report and not a test: one run in some hundreds exceeds 4.5 by chance, and noise of the
+//! machine can hide a leak. The controls do leak, and show the size of leaks that this machine can detect.
 //!
-//! Everything that depends on the class is done before the clock starts, with the same instructions on the same memory for
-//! both classes.
+//! Everything that depends on the class is done before the clock starts, with the same instructions on the same memory
+//! for both classes.
 
 mod sealing;
 
@@ -107,7 +107,7 @@ fn welch(samples: &[(u8, u64)], longest: u64) -> f64 {
     (a.0 - b.0) / (a.1 + b.1).sqrt().max(f64::MIN_POSITIVE)
 }
 
-/// The generator xorshift64*.
+/// A generator of pseudorandom numbers (xorshift64*).
 struct Random(u64);
 
 impl Random {

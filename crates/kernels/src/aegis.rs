@@ -71,7 +71,7 @@ impl Aegis {
         Ok(Self { key: copy, kind, variant, spills: kind.degree() > register_degree })
     }
 
-    /// Returns the algorithm that this key was expanded for, one of the six of AEGIS.
+    /// Returns the algorithm of this key, one of the six of AEGIS.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -79,8 +79,7 @@ impl Aegis {
     /// Encrypts `data` and writes the tag to `tag`.
     ///
     /// # Errors
-    /// Returns a [`MessageError`] and writes nothing if the nonce has a wrong length, or the data or associated data are too
-    /// long.
+    /// Returns a [`MessageError`] and writes nothing if a length is wrong or too large.
     pub fn seal(
         &self,
         nonce: &[u8],
@@ -96,7 +95,7 @@ impl Aegis {
 
     /// Verifies the tag over the associated data and the message, and decrypts `data`.
     ///
-    /// The tag can only be verified after decryption. So if it is wrong, data that were to be decrypted in place are lost.
+    /// The tag is verified after decryption, so if it is wrong, data that were to be decrypted in place are lost.
     ///
     /// # Errors
     /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a
@@ -139,7 +138,7 @@ fn check_lengths(kind: Kind, nonce: &[u8], aad: usize, data: usize) -> Result<()
     Part::AssociatedData.check_len(aad as u128, LONGEST)
 }
 
-/// Compares a message that is sealed out of place and opened in place.
+/// Returns whether a message that is sealed out of place and opened in place has the known results.
 fn passes(variant: Selected<AegisFunctions>, answer: &KnownAnswer) -> bool {
     let is_meant = |kind: &Kind| (kind.key_len(), kind.degree()) == (answer.key_len, answer.degree);
     let Some(kind) = Kind::ALL.into_iter().find(is_meant) else { return false };

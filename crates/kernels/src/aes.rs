@@ -57,7 +57,7 @@ impl Aes {
         Ok(Self { schedule, size, variant })
     }
 
-    /// Encrypts one block of data with the expanded round keys and returns the result.
+    /// Encrypts one block (FIPS 197, section 5.1) and returns the result.
     pub fn encrypt_block(&self, block: &[u8; 16]) -> [u8; 16] {
         let mut out = [0; 16];
         self.xor_from(u128::from_be_bytes(*block), 0, InOut::in_place(&mut out));
@@ -69,7 +69,7 @@ impl Aes {
     /// Block 0 of the keystream is the encryption of `iv`; the counter is big-endian and wraps modulo 2^128.
     ///
     /// # Errors
-    /// [`MessageError::TooLong`] if `data` extends beyond the 2^64 bytes of the keystream; nothing is written.
+    /// Returns [`MessageError::TooLong`] and writes nothing if `data` ends after the 2^64 bytes of the keystream.
     #[inline]
     pub fn xor_at(&self, iv: &[u8; 16], offset: u64, mut data: InOut<'_>) -> Result<(), MessageError> {
         Part::Keystream.check_len(u128::from(offset) + data.len() as u128, 1 << 64)?;
@@ -94,7 +94,7 @@ impl Aes {
     }
 }
 
-/// Compares a keystream, of which the second piece begins inside a block, and a block.
+/// Returns whether a keystream, of which the second piece begins inside a block, and a block have the known values.
 fn passes(variant: Selected<AesFunctions>, answer: &KnownAnswer) -> bool {
     let Ok(aes) = Aes::with_variant(variant, &KEY[..answer.key_len]) else { return false };
     let mut stream = [0; STREAM];

@@ -31,7 +31,7 @@ pub struct ChaCha20 {
 
 /// Number of bytes in a whole keystream, which has 2^32 blocks (RFC 8439, section 2.4).
 const END: u128 = 64 << 32;
-/// Number of bytes up to which the registers suffice.
+/// Maximum number of bytes for which the registers suffice.
 pub(crate) const MAX_UNSPILLED_LEN: usize = 256;
 /// Largest size of a variant's stack frame, in words of 64 bits.
 pub(crate) const SPILLED_WORDS: usize = 256;
@@ -63,7 +63,7 @@ impl ChaCha20 {
     /// XORs the keystream to `data`, from byte `offset` on, counted from the beginning of block `counter`.
     ///
     /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if `data` needs block 2^32, since the counter must not wrap.
+    /// Returns [`MessageError::TooLong`] and writes nothing if `data` needs block 2^32: the counter must not wrap.
     #[inline]
     pub fn xor_at(
         &self,
@@ -76,7 +76,7 @@ impl ChaCha20 {
     }
 }
 
-/// [`ChaCha20::xor_at`] for a key on the heap or on the stack.
+/// Does the work of [`ChaCha20::xor_at`] for a key on the heap or on the stack.
 #[inline(always)]
 fn xor_at(
     variant: Selected<ChaCha20Functions>,
@@ -107,7 +107,7 @@ fn clean(variant: Selected<ChaCha20Functions>, len: usize) {
 
 /// An XChaCha20 key and the variant that computes with it. Its nonces of 192 bits are long enough to be random.
 ///
-/// Each call derives a key from the nonce, and wipes it before it returns.
+/// Each call of [`XChaCha20::xor_at`] derives a key from the nonce, and wipes it before it returns.
 pub struct XChaCha20(ChaCha20);
 
 impl XChaCha20 {
@@ -121,8 +121,8 @@ impl XChaCha20 {
         self.0.variant()
     }
 
-    /// Derives the ChaCha20 key for nonces that begin with these 16 bytes (HChaCha20, section 2.2 of the draft). The nonce
-    /// for this key consists of four zeros and the other 8 bytes.
+    /// Derives the ChaCha20 key for nonces that begin with these 16 bytes (HChaCha20, section 2.2 of the draft). The
+    /// nonce for this key consists of four zero bytes and the other 8 bytes.
     ///
     /// This is faster for several calls with the same nonce, since [`XChaCha20::xor_at`] derives the key in each call.
     pub fn subkey(&self, nonce: &[u8; 16]) -> ChaCha20 {
@@ -135,7 +135,7 @@ impl XChaCha20 {
     /// XORs the keystream to `data`, from byte `offset` on, counted from the beginning of block `counter`.
     ///
     /// # Errors
-    /// Returns [`MessageError::TooLong`] and writes nothing if `data` needs block 2^32, since the counter must not wrap.
+    /// Returns [`MessageError::TooLong`] and writes nothing if `data` needs block 2^32: the counter must not wrap.
     pub fn xor_at(
         &self,
         nonce: &[u8; 24],
@@ -168,7 +168,7 @@ pub(crate) fn derive(
 
 debug_key! { XChaCha20 {} }
 
-/// Compares a keystream in two pieces, the first out of place and the second in place.
+/// Returns whether a keystream in two pieces, the first out of place and the second in place, has the known value.
 fn passes(variant: Selected<ChaCha20Functions>, answer: &KnownAnswer) -> bool {
     let key = XChaCha20(ChaCha20::with_variant(variant, &KEY));
     let counter = answer.counter();

@@ -6,8 +6,8 @@
 //! tag        = Poly1305(otk, pad16(aad) || pad16(ciphertext) || len(aad) || len(ciphertext))
 //! ```
 //!
-//! A key uses two variants, one of ChaCha20 and one of Poly1305. They are separate tables because the fastest Poly1305
-//! needs other processor features than the fastest ChaCha20, which determines the speed.
+//! A key uses two variants, one of ChaCha20, which determines the speed, and one of Poly1305. They are in separate
+//! tables because the fastest Poly1305 needs other processor features than the fastest ChaCha20.
 //!
 //! There are three departures from the pseudo-code. Block 0 and the first piece of keystream are computed at once. Then
 //! encryption and authentication alternate on pieces that stay in the first-level cache. A single pass that interleaves
@@ -47,7 +47,7 @@ pub struct ChaCha20Poly1305 {
     variants: Variants,
 }
 
-/// An XChaCha20-Poly1305 key and the variants that compute with it. Its nonces of 192 bits are long enough to be random.
+/// An XChaCha20-Poly1305 key and its variants. The nonces of 192 bits are long enough to be random.
 ///
 /// Each call derives a key from the nonce, and wipes it before it returns.
 pub struct XChaCha20Poly1305(ChaCha20Poly1305);
@@ -111,7 +111,8 @@ impl ChaCha20Poly1305 {
     /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte of the source is read once.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a
+    /// [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
     #[inline]
     pub fn open(
         &self,
@@ -157,7 +158,8 @@ impl XChaCha20Poly1305 {
     /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte of the source is read once.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a
+    /// [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
     pub fn open(
         &self,
         nonce: &[u8; 24],
@@ -307,7 +309,7 @@ struct Block([u8; 64]);
 impl Block {
     const EMPTY: Self = Self([0; 64]);
 
-    /// Returns the one-time key of Poly1305 (RFC 8439, section 2.6), which is part of the block.
+    /// Returns the one-time key of Poly1305 (RFC 8439, section 2.6), which is the first half of the block.
     #[inline(always)]
     fn mac_key(&self) -> &[u8; 32] {
         self.0.first_chunk().expect("32 of 64 bytes")
@@ -326,8 +328,8 @@ fn lengths(aad: usize, data: usize) -> [u8; 16] {
     (aad as u128 | (data as u128) << 64).to_le_bytes()
 }
 
-/// Returns the tag of a short message, without vectors. Not inlined, so that its stack frame is below that of the caller,
-/// which wipes it.
+/// Returns the tag of a short message, without vectors. Not inlined, so that its stack frame is below that of the
+/// caller, which wipes it.
 #[inline(never)]
 fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     let mut state = State::start(key);

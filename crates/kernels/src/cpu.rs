@@ -28,8 +28,8 @@ const KNOWN: [(&str, &[&str]); 15] = [
 
 /// A set of features that this processor has.
 ///
-/// A set can be detected and reduced but not composed, so code that holds one may use its features. A feature is in a set
-/// only together with the features that it extends.
+/// A set can be detected and reduced but not composed, so code that holds one may use its features. A feature is in a
+/// set only together with the features that it extends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Features(u32);
 
@@ -55,7 +55,7 @@ impl Features {
         Some(Self(self.0 & !(1 << index)).closed())
     }
 
-    /// Keeps the features that are in `needs`.
+    /// Keeps the features that are in `needs`, without those that extend a feature that is not kept.
     pub fn intersection(self, needs: Needs) -> Self {
         Self(self.0 & needs.0).closed()
     }

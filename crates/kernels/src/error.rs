@@ -33,7 +33,7 @@ pub enum Part {
 pub enum MessageError {
     /// A part of the message is longer than the algorithm allows.
     TooLong {
-        /// The part of the message that is longer than the algorithm allows.
+        /// The part that is too long.
         part: Part,
         /// Its length in bytes; for a message in pieces, with the piece that was refused.
         found: u128,
@@ -63,7 +63,7 @@ pub enum MessageError {
 pub enum OpenError {
     /// The algorithm does not define such a message, so no tag was computed.
     Message(MessageError),
-    /// The tag does not match the message, the nonce and the key. The destination is zero.
+    /// The tag does not match the message, the associated data, the nonce and the key. The destination is zero.
     AuthenticationFailed,
 }
 

@@ -8,11 +8,10 @@
 //! ```
 //!
 //! So a table of 256 differences replaces the addition, the byte swap, AddRoundKey with round key 0 and round 1 of each
-//! block. (Bernstein and Schwabe, "New AES software speed records", section 3, cache parts of the first rounds in the same
-//! way.)
+//! block. (Bernstein and Schwabe, "New AES software speed records", section 3, cache parts of the first rounds in the
+//! same way.)
 //!
-//! The last byte of the counter is the index, so it must be public. It is public with a nonce of 96 bits, and secret when
-//! the nonce is hashed.
+//! The last byte of the counter is the index, so it must be public: it is with nonces of 96 bits, not with hashed ones.
 #![forbid(unsafe_code)]
 
 use crate::ghash::{BigEndian, ByteOrder};

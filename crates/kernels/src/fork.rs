@@ -2,15 +2,14 @@
 
 use core::sync::atomic::AtomicU64;
 
-/// Returns a number that is zero at first and becomes zero again in every forked child, or `None` if the operating system
-/// does not support this.
+/// Returns a number that is zero at first and becomes zero again in every forked child, or `None` where this is not
+/// supported. It is supported on 64-bit Linux since 4.14, but not by the user mode of qemu; then compare process ids.
 ///
 /// A generator of nonces or random bytes that was copied by `fork` must not continue as if it were the only one. If it
 /// finds zero here, it stores a number that no ancestor used; if it finds another number than the last time, it starts
 /// again. Reading the mark costs one load, whereas reading the process id is a system call.
 ///
-/// Linux supports it since 4.14, but its emulators do not; then compare process ids. Processes that *share* memory
-/// (`vfork`, `CLONE_VM`) share the mark too.
+/// Processes that *share* memory (`vfork`, `CLONE_VM`) share the mark too.
 pub fn fork_mark() -> Option<&'static AtomicU64> {
     os::mark()
 }

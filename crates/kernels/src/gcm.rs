@@ -48,7 +48,7 @@ impl Gcm {
     }
 }
 
-/// Compares a message that is sealed out of place, in pieces, and opened in place.
+/// Returns whether a message has the known tag when it is sealed out of place and in pieces, and opens in place.
 fn passes(variant: Selected<GcmFunctions>, answer: &KnownAnswer) -> bool {
     let Ok(gcm) = Gcm::with_variant(variant, &KEY[..answer.key_len]) else { return false };
     if answer.precompute {

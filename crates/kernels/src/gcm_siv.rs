@@ -7,8 +7,8 @@
 //! ciphertext = plaintext XOR AES-CTR(encryption key, tag with the top bit set)            (section 5)
 //! ```
 //!
-//! The initial counter depends on the whole message, so if a nonce is used twice, an attacker only learns whether the two
-//! messages are equal. Sealing takes two passes, since the tag precedes the keystream; opening takes one.
+//! The initial counter depends on the whole message, so if a nonce is used twice, an attacker only learns whether the
+//! two messages are equal. Sealing takes two passes, since the tag precedes the keystream; opening takes one.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -28,8 +28,8 @@ use body::KeySize;
 
 /// An AES-GCM-SIV key and the variant that computes with it.
 ///
-/// The expanded key lives on the heap, so that moving this value leaves no copy behind, and is wiped on drop. The keys of
-/// a message live on the stack and are wiped before the call returns.
+/// The expanded key lives on the heap, so that moving this value leaves no copy behind, and is wiped on drop. The keys
+/// of a message live on the stack and are wiped before the call returns; the portable variant leaves copies.
 pub struct GcmSiv {
     schedule: Box<Schedule>,
     size: KeySize,
@@ -38,7 +38,7 @@ pub struct GcmSiv {
 
 /// Largest length of the data, and of the associated data, in bytes (RFC 8452, section 6).
 const MAX_LEN: u128 = 1 << 36;
-/// Number of bytes for which the registers suffice.
+/// Maximum number of bytes of data and associated data for which the registers suffice.
 const MAX_UNSPILLED_LEN: usize = 64;
 
 cipher! {
@@ -71,7 +71,7 @@ impl GcmSiv {
     /// Computes the tag and encrypts `data`.
     ///
     /// # Errors
-    /// [`MessageError::TooLong`] for more than 2^36 bytes of data or of associated data.
+    /// Returns [`MessageError::TooLong`] and writes nothing if data or associated data have more than 2^36 bytes.
     pub fn seal(
         &self,
         nonce: &[u8; 12],
@@ -90,7 +90,8 @@ impl GcmSiv {
     /// The tag covers the plaintext, so if it is wrong, data that was to be decrypted in place is lost.
     ///
     /// # Errors
-    /// [`OpenError::AuthenticationFailed`] if the tag is wrong; [`OpenError::Message`] as [`Self::seal`].
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns
+    /// [`OpenError::Message`] and writes nothing for the same reasons as [`Self::seal`].
     pub fn open(
         &self,
         nonce: &[u8; 12],
@@ -106,7 +107,7 @@ impl GcmSiv {
             return Ok(());
         }
         data.target().fill(0);
-        // It is the tag of the plaintext that was decrypted.
+        // The expected tag is that of the plaintext that was just decrypted and cleared.
         wipe(&mut expected_tag);
         Err(OpenError::AuthenticationFailed)
     }
@@ -129,7 +130,7 @@ fn check_and_pad(nonce: &[u8; 12], aad: &[u8], len: usize) -> Result<u128, Messa
     Ok(u128::from_le_bytes(block))
 }
 
-/// Compares a message that is sealed out of place and opened in place.
+/// Returns whether a message that is sealed out of place and opened in place has the known results.
 fn passes(variant: Selected<GcmSivFunctions>, answer: &KnownAnswer) -> bool {
     let Ok(siv) = GcmSiv::with_variant(variant, &KEY[..answer.key_len]) else { return false };
     let (mut data, mut tag) = ([0; TEXT.len()], [0; 16]);

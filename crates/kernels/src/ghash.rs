@@ -4,11 +4,11 @@
 //! Y(0) = 0        Y(i) = (Y(i-1) XOR X(i)) · H
 //! ```
 //!
-//! GHASH is POLYVAL of byte-reversed blocks with the key x·reverse(H) (RFC 8452, appendix A). In the bit order of POLYVAL
-//! the product of a carry-less multiplication needs no shift, so everything here is POLYVAL.
+//! GHASH is POLYVAL of byte-reversed blocks with the key x·reverse(H) (RFC 8452, appendix A). In the bit order of
+//! POLYVAL the product of a carry-less multiplication needs no shift, so everything here is POLYVAL.
 //!
-//! The recurrence is one long chain of multiplications. So `n` blocks are multiplied by different powers of H, which are
-//! independent products, and their sum is reduced once:
+//! The recurrence is one long chain of multiplications. So `n` blocks are multiplied by different powers of H, which
+//! are independent products, and their sum is reduced once:
 //!
 //! ```text
 //! Y(n) = (Y(0) XOR X(1))·H^n XOR X(2)·H^(n-1) XOR … XOR X(n)·H
@@ -31,10 +31,11 @@ pub(crate) type ShortPowers = Powers<{ SHORT_POWERS + ZEROS }>;
 pub(crate) type BulkPowers = Powers<{ BULK_POWERS + ZEROS }>;
 
 pub(crate) const SHORT_POWERS: usize = 8;
-/// A group has at most 32 blocks, and one more power is for the block of lengths. Three more align groups to cache lines.
+/// A group has at most 32 blocks, and the block of lengths needs a power. Three more align groups to cache lines.
 const BULK_POWERS: usize = 36;
 
-/// Powers for the loops, on cache lines. Those of a short message are not aligned: aligned memory takes longer to allocate.
+/// Powers for the loops, on cache lines. Those of a short message have a smaller alignment, because memory with a large
+/// one takes longer to allocate.
 #[repr(align(64))]
 pub(crate) struct AlignedBulkPowers(pub(crate) BulkPowers);
 
@@ -148,7 +149,7 @@ impl<const N: usize> Drop for Powers<N> {
     }
 }
 
-/// Multiplies by x. The integer is an element in the order of POLYVAL.
+/// Multiplies by x in constant time. The integer is an element in the order of POLYVAL.
 fn double(h: u128) -> u128 {
     h << 1 ^ (0u128.wrapping_sub(h >> 127) & (0xc2 << 120 | 1))
 }
@@ -263,7 +264,8 @@ pub(crate) fn absorb_group<B: Products, O: ByteOrder, const W: usize, const N: u
     b.xor_lanes(sum.reduce(b))
 }
 
-/// Continues the hash `state`, which is in lane 0, with `bytes`, padded with zeros to whole blocks, and the block `last`.
+/// Continues the hash `state`, which is in lane 0, with `bytes`, padded with zeros to blocks, and with the block
+/// `last`.
 #[inline(always)]
 pub(crate) fn absorb<B: Products, O: ByteOrder, const W: usize, const N: usize>(
     b: B,
@@ -289,7 +291,7 @@ pub(crate) fn absorb<B: Products, O: ByteOrder, const W: usize, const N: usize>(
     absorb_end::<B, O, N>(b, powers, state, rest, last)
 }
 
-/// [`absorb`] with one reduction, for at most as many blocks as there are powers.
+/// Does the work of [`absorb`] with one reduction, for at most as many blocks as there are powers.
 #[inline(always)]
 fn absorb_end<B: Products, O: ByteOrder, const N: usize>(
     b: B,
@@ -317,7 +319,7 @@ fn absorb_end<B: Products, O: ByteOrder, const N: usize>(
     b.xor_lanes(sum.reduce(b))
 }
 
-/// [`absorb`] for GHASH with a state in memory: an integer in the order of POLYVAL.
+/// Does the work of [`absorb`] for GHASH with a state in memory, which is an integer in the order of POLYVAL.
 #[inline(always)]
 pub(crate) fn absorb_into<B: Products, const W: usize, const N: usize>(
     b: B,

@@ -1,10 +1,10 @@
 //! Cryptographic kernels: each algorithm written once, compiled for many instruction sets.
 //!
-//! This crate works on bytes and blocks. It has no dependencies, does not read the environment and starts no threads. The
-//! processor features that it may use are passed to it as [`cpu::Features`].
+//! This crate works on bytes and blocks. It has no dependencies, does not read the environment and starts no threads.
+//! The processor features that it may use are passed to it as [`cpu::Features`].
 //!
-//! An algorithm is safe code, generic over the operations in [`vector`]. Its table in [`variant`] contains one variant for
-//! each instruction set. A key selects its variant when it is made. For example:
+//! An algorithm is safe code, generic over the operations in [`vector`]. Its table in [`variant`] contains one variant
+//! for each instruction set. A key selects its variant when it is made. For example:
 //!
 //! ```
 //! use kernels::{InOut, cpu::Features, gcm::Gcm};

@@ -1,8 +1,8 @@
 //! Poly1305 (RFC 8439, section 2.5), a one-time authenticator.
 //!
-//! The blocks of a message are the coefficients of a polynomial, which is evaluated at the secret r modulo 2^130 - 5. The
-//! tag is the result plus the secret s. `scalar` shows the algorithm; `body` evaluates the polynomial on vectors, with
-//! powers of r that are computed in advance.
+//! The blocks of a message are the coefficients of a polynomial, which is evaluated at the secret r modulo 2^130 - 5.
+//! The tag is the result plus the secret s. `scalar` shows the algorithm; `body` evaluates the polynomial on vectors,
+//! with powers of r that are computed in advance.
 #![forbid(unsafe_code)]
 
 use crate::cpu::Features;
@@ -113,7 +113,7 @@ impl Poly1305 {
         let powers = self.powers.get_or_insert_with(|| Box::new(Powers::EMPTY));
         let more_powers = blocks.len() > self.made;
         if more_powers {
-            // If a message has a second piece that is longer, a third one may be even longer, so all powers are computed.
+            // If a second piece is longer, a third one may be even longer, so all powers are computed.
             self.made = if self.made > 0 { usize::MAX } else { blocks.len() };
             self.variant.set_up(state, powers, self.made);
         }
@@ -140,20 +140,20 @@ fn absorb_blocks(state: &mut State, blocks: &[u8]) {
     wipe_dead_stack::<64>();
 }
 
-/// Not inlined, so that its stack frame can be wiped.
+/// Absorbs blocks one at a time. Not inlined, so that its stack frame can be wiped.
 #[inline(never)]
 fn absorb_blocks_in_own_frame(state: &mut State, blocks: &[u8]) {
     state.blocks(blocks);
 }
 
-/// Absorbs the end of a message and returns the tag. Not inlined, so that its stack frame can be wiped.
+/// Absorbs the end of a message and writes the tag. Not inlined, so that its stack frame can be wiped.
 #[inline(never)]
 fn end(state: &mut State, rest: &[u8], tag: &mut [u8; 16]) {
     state.end(rest);
     *tag = state.finish();
 }
 
-/// Compares the tag of a message with vectors wherever possible, at once, and in two pieces.
+/// Returns whether a message has the known tag: with vectors wherever possible, at once, and in two pieces.
 fn passes(variant: Selected<Poly1305Functions>, answer: &KnownAnswer) -> bool {
     let (mut state, mut powers) = (State::start(&answer.key), Powers::EMPTY);
     let (blocks, rest) = answer.message.split_at(answer.message.len() & !15);

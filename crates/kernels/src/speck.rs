@@ -1,5 +1,5 @@
-//! Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404, section 4) in
-//! all ten sizes, for blocks and in counter mode from any offset.
+//! Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers", ePrint 2013/404, section 4)
+//! in all ten sizes, for blocks and in counter mode from any offset.
 //!
 //! The cipher itself is in `body` for many blocks, and in `single` for one block and the key schedule. In counter mode
 //! the counter is as wide as a block, and the keystream is `encrypt(iv) || encrypt(iv + 1) || …`.
@@ -34,7 +34,7 @@ pub struct Speck {
     variant: Selected<SpeckFunctions>,
 }
 
-/// Number of bytes for which the registers suffice, in variants that do not spill anyway.
+/// Maximum number of bytes for which the registers suffice, in variants that do not spill anyway.
 const MAX_UNSPILLED_LEN: usize = 256;
 
 cipher! {
@@ -66,7 +66,7 @@ macro_rules! by_word {
 }
 
 impl Speck {
-    /// Expands a key of [`Size::key_len`] bytes for the widest variant that `features` allow and that passes its self-test.
+    /// Expands a key of [`Size::key_len`] bytes for the widest variant of `features` that passes its self-test.
     pub fn new(size: Size, key: &[u8], order: ByteOrder, features: Features) -> Result<Self, KeyError> {
         Self::with_variant(select(features)?, size, key, order)
     }
@@ -123,8 +123,8 @@ impl Speck {
 
     /// XORs the keystream to `data`, from byte `offset` on. The counter is as wide as a block and begins at `iv`.
     ///
-    /// The counter is big-endian in both byte orders, and wraps. The keystream has 2^64 bytes. With blocks of 32 or 48 bits
-    /// it ends earlier, after 2^32 or 2^48 blocks, because it would repeat then.
+    /// The counter is big-endian in both byte orders, and wraps. The keystream has 2^64 bytes. With blocks of 32 or 48
+    /// bits it ends earlier, after 2^32 or 2^48 blocks, because it would repeat then.
     ///
     /// # Errors
     /// Returns [`MessageError::InvalidNonceLength`] if `iv` does not have the length of a block, and
@@ -216,8 +216,8 @@ fn clean(variant: Selected<SpeckFunctions>, len: usize) {
     }
 }
 
-/// Compares, in both byte orders, a keystream in pieces, and blocks that are encrypted out of place and decrypted in
-/// place.
+/// Returns whether, in both byte orders, a keystream in pieces and blocks that are encrypted out of place have the
+/// known values, and the blocks decrypt in place.
 fn passes(variant: Selected<SpeckFunctions>, answer: &KnownAnswer) -> bool {
     let Some(size) = Size::from_name(answer.size) else { return false };
     let orders = [(ByteOrder::Big, answer.big), (ByteOrder::Little, answer.little)];

@@ -1,7 +1,7 @@
 //! Counter mode and a polynomial hash in one pass, for AES-GCM and AES-GCM-SIV.
 //!
-//! The main loop processes one group of `W` vectors at a time. It encrypts the counters of a group, and between the rounds
-//! of AES it does the multiplications for a group of bytes that are already available:
+//! The main loop processes one group of `W` vectors at a time. It encrypts the counters of a group, and between the
+//! rounds of AES it does the multiplications for a group of bytes that are already available:
 //!
 //! ```text
 //! for r in 1..R:
@@ -10,8 +10,8 @@
 //! data group = data group XOR AESLastRound(s)
 //! ```
 //!
-//! The two instruction sequences do not depend on each other, so the processor executes them in parallel. When the output
-//! is hashed, hashing is one group behind; when the input is hashed, it processes the same group.
+//! The two instruction sequences do not depend on each other, so the processor executes them in parallel. When the
+//! output is hashed, hashing is one group behind; when the input is hashed, it processes the same group.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -128,7 +128,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
     fn begin(&mut self) -> [B::S; W] {
         let b = self.b;
         let blocks = W * B::LANES;
-        // Seven groups of eight, or fifteen of sixteen, do not carry out of the last byte.
+        // For example, seven of eight groups of 32 blocks do not carry out of the last byte.
         if let Some(first_round) = self.first_round
             && self.counter_byte + blocks <= 256
         {
@@ -229,7 +229,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         self.write::<R>(s, data.part(0, group));
         let mut at = group;
         while at < data.len() {
-            // Their lengths are known to the compiler, which removes the bounds checks below.
+            // The compiler knows the lengths of both parts, and removes the bounds checks below.
             let s = self.stitch::<R>(Some(&&*data.part(at - group, group).target()));
             self.write::<R>(s, data.part(at, group));
             at += group;
@@ -282,8 +282,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         }
     }
 
-    /// Processes the last data, at most `V` vectors, and the lengths, with one reduction, and returns the hash. `extra` goes
-    /// through the same rounds of AES, all but the last.
+    /// Processes the last data, at most `V` vectors, and the lengths, with one reduction, and returns the hash. `extra`
+    /// goes through the same rounds of AES, all but the last.
     #[inline(always)]
     pub(crate) fn finish<const V: usize, const R: usize, const M: usize>(
         &mut self,

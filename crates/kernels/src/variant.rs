@@ -4,20 +4,21 @@
 //! variant consists of wrappers around the bodies, for example:
 //!
 //! ```text
-//! #[target_feature(enable = "vaes", enable = "avx512f", …)]
+//! #[target_feature(enable = "vaes", enable = "vpclmulqdq", …)]
 //! fn wrapper(key: &Key, counter: u128, data: InOut<'_>) {
-//!     gcm::xor::<Vaes512, 8, 10>(Vaes512::new(), key, counter, data)
+//!     gcm::apply_keystream::<_, 8, 10>(Vaes512Products::new(), key, counter, data)
 //! }
 //! ```
 //!
-//! The compiler inlines the body into the wrapper, so a call costs one indirect call, whatever the body does.
+//! The compiler inlines the body into the wrapper, so each call of a function is one indirect call.
 //!
-//! Two mistakes are impossible. A wrapper with the wrong token does not compile, because the constructor of a token needs
-//! the features itself (see `vector::x86`). And a wrapper cannot be called without its features: only `Entry::check` makes
-//! a `Selected`, and it needs [`Features`], which can only be detected.
+//! Two mistakes are impossible. A wrapper with the wrong token does not compile, because the constructor of a token
+//! needs the features itself (see `vector::x86`). And a wrapper cannot be called without its features: only
+//! `Entry::check` makes a `Selected`, and it needs [`Features`], which can only be detected.
 //!
-//! A processor, an emulator or a compiler can be wrong, and data that was encrypted wrongly may be lost. So each variant
-//! runs a self-test with known answers once in a process, when it is first selected. A variant that fails is skipped.
+//! A processor, an emulator or a compiler can be wrong, and data that was encrypted wrongly may be lost. So each
+//! variant runs a self-test with known answers once in a process, when it is first selected. A variant that fails is
+//! skipped.
 //!
 //! A table lists functions; each function has one body, or several that an index selects, for example by the key size.
 //! The instruction sets are listed in `instruction_sets`, once for all tables.
@@ -32,7 +33,7 @@ use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 pub struct Variant {
     /// The name of the variant in listings and error messages, for example `"vaes512"`.
     pub name: &'static str,
-    /// The processor features that it needs, which this processor may not have.
+    /// The processor features that the variant needs, which this processor may not have.
     pub needs: Needs,
 }
 
@@ -40,7 +41,7 @@ impl Variant {
     /// Checks that these features suffice for this variant of this build. The self-test is not run.
     ///
     /// # Errors
-    /// Returns the features that are missing, as the error of this check.
+    /// Returns the missing features.
     pub fn check(self, features: Features) -> Result<(), Needs> {
         match features.missing(self.needs) {
             none if none.is_empty() => Ok(()),
@@ -52,7 +53,7 @@ impl Variant {
 /// The reason why a variant cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// These processor features are missing, so the variant cannot be used here.
+    /// These processor features are missing.
     MissingFeatures(Needs),
     /// The variant failed its self-test in this process, so it is not used.
     SelfTestFailed,
@@ -68,13 +69,13 @@ pub(crate) struct Table<F: 'static> {
     elsewhere: &'static [(Variant, &'static str)],
 }
 
-/// A variant with its functions and the way to check that it can be used.
+/// A variant with its functions and the result of its self-test.
 ///
 /// It is in read-only memory, so that a stray write cannot change a function pointer.
 struct Entry<F: 'static> {
     variant: Variant,
     functions: F,
-    /// [`Token::SPILLS`].
+    /// The value of [`Token::SPILLS`].
     spills: bool,
     /// The largest of the numbers below that any thread stored.
     test_result: &'static AtomicU8,
@@ -84,8 +85,8 @@ const UNTESTED: u8 = 0;
 const PASSED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// A function that computes the known answers of a cipher on a variant and compares them. It takes the variant and not a
-/// key, because making a key selects a variant.
+/// A function that computes the known answers of a cipher on a variant and compares them. It takes the variant and not
+/// a key, because making a key selects a variant.
 pub(crate) type SelfTest<F> = fn(Selected<F>) -> bool;
 
 impl<F> Entry<F> {
@@ -161,8 +162,8 @@ impl<F> Table<F> {
 /// Defines a table: its name, the type of its functions, its list of [`instruction_sets`], and the functions with their
 /// bodies.
 ///
-/// A function has one body, or, with `by Index`, one body for each value of the type `Index`, in the order of its values.
-/// In a body, `W` is the number of vectors in flight.
+/// A function has one body, or, with `by Index`, one body for each value of the type `Index`, in the order of its
+/// values. In a body, `W` is the number of vectors in flight.
 macro_rules! variants {
     ($(#[$doc:meta])* $table:ident: $functions:ident for $instruction_sets:ident $bodies:tt) => {
         functions! { $functions $bodies }
@@ -196,7 +197,7 @@ macro_rules! table {
     };
 }
 
-/// One entry of a table.
+/// Makes one entry of a table.
 macro_rules! entry {
     ($functions:ident $bodies:tt $name:literal, $token:ty, $width:literal, $features:tt) => {
         Entry {
@@ -211,7 +212,7 @@ macro_rules! entry {
     };
 }
 
-/// The type of a variant's functions, and the methods of a selected variant that call them.
+/// Defines the type of a variant's functions, and the methods of a selected variant that call them.
 macro_rules! functions {
     ($functions:ident {
         $(
@@ -239,7 +240,7 @@ macro_rules! functions {
     };
 }
 
-/// The functions of one variant.
+/// Makes the functions of one variant.
 macro_rules! wrappers {
     ($functions:ident {
         $( $(#[$doc:meta])* fn $name:ident $args:tt $(by $index:ty)? = $bodies:tt; )*
@@ -248,14 +249,13 @@ macro_rules! wrappers {
     };
 }
 
-/// The wrappers of one function of one variant.
+/// Makes the wrappers of one function of one variant.
 macro_rules! wrappers_of {
     ([$($body:expr),* $(,)?] $features:tt $args:tt $token:ty, $width:literal) => {
         [$( wrapper!($body; $features $args $token, $width) ),*]
     };
 }
 
-/// One wrapper.
 macro_rules! wrapper {
     ($body:expr; [$($feature:tt),*] ($($arg:ident: $type:ty),*) $token:ty, $width:literal) => {{
         $(#[target_feature(enable = $feature)])*
@@ -272,8 +272,7 @@ macro_rules! wrapper {
 /// Defines what the module of each cipher has: the lists of its variants, their selection with the self-test,
 /// and a unit test of the self-test.
 ///
-/// `passes` is the function that compares one known answer, and `changed` lists changed copies of a known answer, each of
-/// which must fail.
+/// `passes` is the function that compares one known answer. All copies of a known answer in `changed` must fail.
 macro_rules! cipher {
     (
         $table:ident: $functions:ident;
@@ -408,9 +407,7 @@ mod test {
     variants! {
         /// A wrong variant before a correct one.
         SOME: Doubles for wrong_before_right {
-            /// Twice `x`.
             fn double(x: usize, y: &mut usize) = [double::<_, W>];
-            /// The sum of `x` and 3 or 5.
             fn add(x: usize, y: &mut usize) by bool = [add::<_, 3>, add::<_, 5>];
         }
     }
@@ -427,7 +424,6 @@ mod test {
     variants! {
         /// Wrong variants only.
         NONE: Triples for all_wrong {
-            /// Twice `x`.
             fn double(x: usize, y: &mut usize) = [double::<_, W>];
         }
     }

@@ -18,8 +18,8 @@ pub fn wipe<T: sealed::Plain>(data: &mut [T]) {
     observe(data);
 }
 
-/// Makes the compiler assume that all of `data` is read, so that it must be written before. Wiping this way takes a third of
-/// the time of volatile writes, and each message of AES-GCM-SIV wipes its keys.
+/// Makes the compiler assume that all of `data` is read, so that it must be written before. Wiping this way takes a
+/// third of the time of volatile writes, and each message of AES-GCM-SIV wipes its keys.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[inline(always)]
 fn observe<T>(data: &mut [T]) {
@@ -27,7 +27,7 @@ fn observe<T>(data: &mut [T]) {
     unsafe { core::arch::asm!("/* {} */", in(reg) data.as_mut_ptr(), options(nostack, preserves_flags)) }
 }
 
-/// The same with volatile reads, where `asm!` is not available.
+/// Does the same with volatile reads, for targets on which `asm!` is not used.
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
 fn observe<T: sealed::Plain>(data: &mut [T]) {
     for x in data {
@@ -38,8 +38,8 @@ fn observe<T: sealed::Plain>(data: &mut [T]) {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Wipes the stack frame of the call before this one, in which the compiler may have spilled registers that hold secrets.
-/// `WORDS` is its size in words of 64 bits or more.
+/// Wipes the stack frame of the call before this one, in which the compiler may have spilled registers that hold
+/// secrets. `WORDS` is at least the size of this frame in words of 64 bits.
 #[inline(never)]
 pub(crate) fn wipe_dead_stack<const WORDS: usize>() {
     let mut dead = [0u64; WORDS];

@@ -7,7 +7,7 @@ struct Family {
     max_aad_len: u64,
 }
 
-/// The 32-bit block counter starts at 2 and must not return to 1. Lengths in bits have 64 bits.
+/// The 32-bit block counter starts at 2 and must not wrap. Lengths in bits have 64 bits.
 const GCM: Family =
     Family { source: "NIST SP 800-38D", max_plaintext_len: (1 << 36) - 32, max_aad_len: (1 << 61) - 1 };
 const GCM_SIV: Family = Family { source: "RFC 8452", max_plaintext_len: 1 << 36, max_aad_len: 1 << 36 };
@@ -32,7 +32,7 @@ macro_rules! algorithms {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Algorithm {
-            $(#[doc = concat!("`", $name, "`")] $algorithm,)*
+            $(#[doc = concat!("The algorithm `", $name, "`.")] $algorithm,)*
         }
 
         impl Algorithm {
@@ -81,7 +81,7 @@ impl Algorithm {
         self.facts().key_lens[0]
     }
 
-    /// The only element is [`Self::key_len`], because an error needs the length as a slice.
+    /// Returns [`Self::key_len`] as the only element of a slice, which errors need.
     pub(crate) const fn key_lens(self) -> &'static [usize] {
         self.facts().key_lens
     }
@@ -112,7 +112,7 @@ impl Algorithm {
         self.facts().family.source
     }
 
-    /// Returns the number of messages that one key may seal under random nonces, as a power of two.
+    /// Returns the base-2 logarithm of the number of messages that one key may seal under random nonces.
     ///
     /// Up to this number, the probability of two equal nonces is below 2^-32. By the birthday bound, it is
     /// `2^((bits - 32) / 2)` messages. This is the rule of NIST SP 800-38D, section 8.3, for GCM (2^32), of the AEGIS
@@ -120,8 +120,8 @@ impl Algorithm {
     /// length.
     ///
     /// The consequence of a repeated nonce depends on the algorithm. GCM-SIV reveals only whether the two messages are
-    /// equal. Every other algorithm reveals both plaintexts, and GCM and Poly1305 also lose their protection against
-    /// forgeries.
+    /// equal. Every other algorithm reveals relations between the plaintexts, for example their XOR, and GCM and
+    /// Poly1305 also lose their protection against forgeries.
     pub const fn max_random_messages_log2(self) -> u32 {
         (self.nonce_len() as u32 * 8 - 32) / 2
     }

@@ -1,7 +1,7 @@
 //! Checks that every entry must pass, also one from another crate.
 //!
-//! Each check panics with the name of the entry. Published vectors are checked elsewhere. These checks are about
-//! behavior: buffers, refusals, threads, and equal bytes from every provider.
+//! They test behavior: buffers, refusals, threads, and equal bytes from every provider. They do not test published
+//! vectors. Each check panics with the name of the entry.
 //!
 //! ```
 //! use providers::{Algorithm, choose, contract};
@@ -15,12 +15,12 @@ use std::thread;
 
 /// Returns bytes that depend on the seed, without two equal blocks next to each other.
 ///
-/// 251 is prime and below 256, so no power of two is a period and a swapped block is detected.
+/// The period is 251, a prime, so a swap of two blocks is detected.
 fn bytes(seed: usize, len: usize) -> Vec<u8> {
     (0..len).map(|i| ((i + 31 * seed) % 251) as u8).collect()
 }
 
-/// All short lengths, and those around 16 KiB: the size of chunks, and where variants change their code path.
+/// Returns all lengths up to 300 bytes, and some around 16 KiB, the size of chunks, where variants change their code.
 fn lengths() -> impl Iterator<Item = usize> {
     (0..=300).chain([1023, 4096, 16383, 16384, 16385, 16400])
 }
@@ -31,7 +31,6 @@ struct Case {
     plaintext: Vec<u8>,
 }
 
-/// A sealed [`Case`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sealed {
     ciphertext: Vec<u8>,
@@ -101,10 +100,10 @@ fn name(entry: &Entry) -> String {
     format!("{} from {}", entry.algorithm.name(), entry.provider.name())
 }
 
-/// Checks that a sealed message is opened again, in place and apart, at every length.
+/// Checks that a sealed message is opened again, in place and apart, at many lengths.
 ///
 /// # Panics
-/// If the entry returns an error or other bytes.
+/// Panics if the entry returns an error or other bytes.
 pub fn round_trip(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     for len in lengths() {
@@ -123,7 +122,7 @@ pub fn round_trip(entry: &Entry) {
 /// Checks that two entries of one algorithm seal to the same bytes.
 ///
 /// # Panics
-/// If the bytes differ.
+/// Panics if the bytes differ.
 pub fn agreement(entry: &Entry, other: &Entry) {
     let (mine, theirs) = (key(entry), key(other));
     for len in lengths() {
@@ -136,7 +135,7 @@ pub fn agreement(entry: &Entry, other: &Entry) {
 /// Checks that a message with a changed bit is rejected, and that the destination is zero then.
 ///
 /// # Panics
-/// If the entry opens a changed message or leaves other bytes.
+/// Panics if the entry opens a changed message or leaves other bytes.
 pub fn rejects_changes(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     let what = |field: &str| format!("{name}: changed {field}");
@@ -153,7 +152,7 @@ pub fn rejects_changes(entry: &Entry) {
         each_bit(&mut case, |case| &mut case.nonce[..], |c| c.rejected(&*key, &sealed, &what("nonce")));
         each_bit(&mut case, |case| &mut case.aad[..], |c| c.rejected(&*key, &sealed, &what("aad")));
     }
-    // The code path of long messages.
+    // Also on the code path of long messages.
     let case = Case::new(entry.algorithm, 40_000);
     let mut sealed = case.seal_in_place(&*key);
     for at in [0, 16_384, 39_999] {
@@ -171,10 +170,10 @@ fn each_bit<T>(value: &mut T, field: impl Fn(&mut T) -> &mut [u8], check: impl F
     }
 }
 
-/// Checks that keys and nonces of every other length are rejected without a panic.
+/// Checks that keys of every other length up to 64 bytes and nonces up to 40 bytes are rejected without a panic.
 ///
 /// # Panics
-/// If the entry accepts one of them.
+/// Panics if the entry accepts one of them.
 pub fn rejects_lengths(entry: &Entry) {
     let name = name(entry);
     for len in (0..=64).filter(|&len| len != entry.algorithm.key_len()) {
@@ -195,7 +194,7 @@ pub fn rejects_lengths(entry: &Entry) {
 /// Checks that eight threads can share one key, with messages of different lengths at the same time.
 ///
 /// # Panics
-/// If a thread gets another result than a single thread.
+/// Panics if a thread gets another result than a single thread.
 pub fn sharing(entry: &Entry) {
     let (key, name) = (key(entry), name(entry));
     let cases: Vec<Case> = (0..200).map(|len| Case::new(entry.algorithm, len * 5)).collect();

@@ -14,7 +14,8 @@ pub struct Entry {
     pub algorithm: Algorithm,
     /// The provider that computes it.
     pub provider: Provider,
-    /// The order of preference among the entries of an algorithm; the lowest available rank is selected by default.
+    /// The order of preference among the entries of an algorithm. By default, the lowest available rank is selected,
+    /// but a native entry that runs a portable variant comes after all others.
     pub rank: u8,
     /// The lab record that the rank rests on, as a path in the repository; empty for an entry of another crate.
     pub record: &'static str,
@@ -23,7 +24,7 @@ pub struct Entry {
     expand: Expand,
 }
 
-/// Expands a key.
+/// A function that expands a key of one algorithm.
 pub type Expand = fn(&[u8]) -> Result<Box<dyn AeadKey>, KeyError>;
 
 /// The code that computes an entry, as far as it is known.
@@ -33,8 +34,8 @@ enum Build {
     Native(&'static Kernel),
     /// A library that selects its code at run time and does not name it.
     Opaque,
-    /// A subkey is derived for each message, from a nonce of 24 bytes, for an AEAD with nonces of 12. The derivation
-    /// needs these kernels.
+    /// An AEAD with nonces of 12 bytes, for which this crate derives a subkey from the nonce of 24 bytes of each
+    /// message. The entry needs these kernels.
     Extended(&'static [&'static Kernel]),
 }
 
@@ -54,7 +55,7 @@ impl Entry {
         Self { available: check, ..self }
     }
 
-    /// Makes an entry of this crate, whose rank rests on the record of the lab.
+    /// Makes an entry of this crate, whose rank rests on a record of the lab.
     const fn built_in(algorithm: Algorithm, provider: Provider, rank: u8, expand: Expand) -> Self {
         Self { record: "lab/record/providers-zen4.md", ..Self::new(algorithm, provider, rank, expand) }
     }
@@ -70,7 +71,7 @@ impl Entry {
         Self::built_in(algorithm, provider, rank, expand)
     }
 
-    /// Makes an entry whose nonces are extended here; `kernels` are those that the derivation needs.
+    /// Makes an entry whose nonces are extended here; `kernels` are those that the entry needs.
     pub(crate) const fn extended(
         algorithm: Algorithm,
         provider: Provider,
@@ -84,8 +85,8 @@ impl Entry {
     /// Expands a key.
     ///
     /// # Errors
-    /// [`KeyError::InvalidLength`] for a key of another length than [`Algorithm::key_len`]; the errors of the provider,
-    /// for example where [`Self::available`] returns an error.
+    /// Returns [`KeyError::InvalidLength`] if the key does not have [`Algorithm::key_len`] bytes. Otherwise it returns
+    /// the error of the provider, for example [`KeyError::SelfTestFailed`].
     pub fn key(&self, key: &[u8]) -> Result<Box<dyn AeadKey>, KeyError> {
         if key.len() != self.algorithm.key_len() {
             return Err(KeyError::InvalidLength { found: key.len(), expected: self.algorithm.key_lens() });
@@ -101,7 +102,7 @@ impl Entry {
         }
     }
 
-    /// Whether the entry is native and some of it runs without special instructions on this machine.
+    /// Returns whether the entry is native and some of it runs a portable variant on this machine.
     pub(crate) fn is_portable(&self) -> bool {
         self.provider == Provider::Native
             && self.kernels().iter().any(|kernel| (kernel.variant)() == Ok("portable"))
@@ -119,8 +120,8 @@ impl Entry {
     /// Returns the variant that new keys use.
     ///
     /// It is the variant of a native kernel, for example `"vaes512"`, and empty if none works. It is `"opaque"` where
-    /// a foreign library selects its code and does not name it, and `"extended"` where a subkey for such a library is
-    /// derived for each message.
+    /// a foreign library selects its code and does not name it, and `"extended"` where this crate derives a subkey for
+    /// each message.
     pub fn variant(&self) -> &'static str {
         match self.build {
             Build::Native(kernel) => (kernel.variant)().unwrap_or_default(),
@@ -132,7 +133,7 @@ impl Entry {
     /// Checks whether the entry can be used on this machine.
     ///
     /// # Errors
-    /// Returns the reason why not.
+    /// Returns the reason why it cannot be used.
     pub fn available(&self) -> Result<(), Reason> {
         (self.available)()?;
         self.kernels().iter().try_for_each(|kernel| (kernel.variant)().map(drop))

@@ -1,6 +1,6 @@
 //! Errors of the selection of a provider, of the expansion of keys, and of messages.
 //!
-//! An authentication failure is opaque. Every other error names what was requested and the reason.
+//! An authentication failure is opaque. The other errors name the reason, as far as the provider gives one.
 
 use crate::{Algorithm, Provider};
 use kernels::cpu::Needs;
@@ -21,7 +21,7 @@ pub enum KeyError {
     },
     /// Every variant of the named native cipher that this machine can run failed its self-test.
     SelfTestFailed(&'static str),
-    /// An environment variable of sealane has an invalid value, so every selection fails.
+    /// The environment variable `SEALANE_CPU` has an invalid value.
     Environment(VariableError),
     /// The library refused the key and gives no reason.
     Unspecified,
@@ -47,7 +47,7 @@ pub struct AuthenticationError;
 /// The requested provider cannot compute an algorithm, or no provider can.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
-    /// The algorithm for which a key was requested from a provider.
+    /// The algorithm for which a provider was requested.
     pub algorithm: Algorithm,
     /// The request for a provider, with its origin, for example an environment variable.
     pub request: Request,
@@ -84,13 +84,13 @@ pub enum Reason {
     SelfTestFailed,
     /// The variant is for processors of another architecture.
     WrongArchitecture(&'static str),
-    /// An environment variable of sealane has an invalid value, so every selection fails.
+    /// An environment variable of sealane has an invalid value.
     Environment(VariableError),
     /// A reason of a provider from another crate.
     Other(&'static str),
 }
 
-/// An environment variable of sealane has an invalid value, so every selection fails.
+/// An environment variable of sealane has an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableError {
     /// The name of the environment variable, for example `SEALANE_PROVIDER`.
@@ -111,7 +111,7 @@ pub enum VariableProblem {
     UnknownFeature(String),
     /// The value of the variable names a provider that does not exist.
     UnknownProvider {
-        /// The name that the variable contains in place of a provider's.
+        /// The value of the variable.
         name: String,
         /// The providers that exist, for the text of the error.
         known: Vec<Provider>,
@@ -137,7 +137,7 @@ pub enum RegisterError {
     AlreadyRegistered(Provider, Algorithm),
 }
 
-/// Names, separated by commas.
+/// Names of providers, which are displayed with commas between them.
 struct Names<'a>(&'a [Provider]);
 
 impl fmt::Display for Names<'_> {

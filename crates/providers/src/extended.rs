@@ -1,7 +1,7 @@
 //! AEADs with nonces of 24 bytes over AEADs with nonces of 12 bytes.
 //!
 //! The first part of the nonce and the key give a subkey for one message; the rest of the nonce becomes the nonce of
-//! the inner AEAD. The subkey is wiped here. Its expanded form is wiped by AWS-LC and not by ring.
+//! the inner AEAD. The subkey is wiped here. Its expanded form is wiped by AWS-LC and native, not by ring.
 
 use crate::key::{key_array, nonce_array, rejected};
 use crate::{AeadKey, AuthenticationError, InOut, KeyError, SealError, raw};
@@ -71,10 +71,10 @@ impl Extension for XChaCha {
     }
 }
 
-/// XAES-256-GCM (C2SP): CMAC in a double-pipeline KDF of NIST SP 800-108r1, written out for its two blocks.
+/// XAES-256-GCM (C2SP): CMAC in the counter-mode KDF of NIST SP 800-108r1, written out for its two blocks.
 pub(crate) struct Xaes {
     aes: raw::Aes,
-    /// K1 of CMAC.
+    /// The subkey K1 of CMAC.
     mask: Zeroizing<[u8; 16]>,
 }
 

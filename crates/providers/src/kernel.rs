@@ -50,7 +50,8 @@ impl Kernel {
     pub(crate) const BROKEN: Self = Self { variant: || Err(Reason::SelfTestFailed), variants: Vec::new };
 }
 
-/// Checks whether the processor has AES instructions. `SEALANE_CPU` is ignored, since foreign libraries ignore it.
+/// Checks whether the processor has AES instructions, on x86-64 with AVX. `SEALANE_CPU` is ignored, since foreign
+/// libraries ignore it.
 pub(crate) fn aes_instructions() -> Result<(), Reason> {
     let narrowest = aes::variants().filter(|variant| !variant.needs.is_empty()).last();
     let variant = narrowest.ok_or(Reason::WrongArchitecture("x86_64 or aarch64"))?;

@@ -9,8 +9,9 @@ pub trait AeadKey: Send + Sync {
     /// Encrypts `data` and writes the tag to `tag`.
     ///
     /// # Errors
-    /// [`SealError::Message`] for a nonce of the wrong length, before anything is written, and for a message that is
-    /// longer than the algorithm or the provider allows. A destination apart from the plaintext is zero after an error.
+    /// Returns [`SealError::Message`] and writes nothing if the nonce has the wrong length. If the message is longer
+    /// than the algorithm or the provider allows, returns [`SealError::Message`] or, if the provider gives no reason,
+    /// [`SealError::Unspecified`]. After an error, a destination apart from the plaintext is unchanged or zero.
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError>;
 
     /// Decrypts `data` if `tag` matches the message, the associated data, the nonce and the key.
@@ -19,7 +20,7 @@ pub trait AeadKey: Send + Sync {
     /// they authenticate, for example by reading each byte once or by copying the source to the destination first.
     ///
     /// # Errors
-    /// [`AuthenticationError`], also for a nonce of the wrong length. The destination is zero then, in place or not.
+    /// Returns [`AuthenticationError`], also if the nonce has the wrong length. The destination is zero then.
     fn open(
         &self,
         nonce: &[u8],
@@ -29,11 +30,10 @@ pub trait AeadKey: Send + Sync {
     ) -> Result<(), AuthenticationError>;
 }
 
-/// Copies the source to the destination, for libraries that only work in place.
+/// Copies the source to the destination, for calls that only work in place.
 ///
-/// Libraries that read the ciphertext twice get a copy as well, since another process may change the source in between.
-/// A copy per cache-sized piece would be cheaper than one of the whole message, but the tag covers the whole message
-/// and these libraries have no streaming interface.
+/// Calls that read the ciphertext twice get a copy as well, because another process may change the source in between.
+/// A copy per cache-sized piece would be cheaper than one of the whole message, but these calls take the whole message.
 pub(crate) fn copied(data: Parts<'_>) -> &mut [u8] {
     match data {
         Parts::InPlace(data) => data,
@@ -44,18 +44,18 @@ pub(crate) fn copied(data: Parts<'_>) -> &mut [u8] {
     }
 }
 
-/// Clears the destination of a message that failed authentication.
+/// Clears the destination of a message that failed authentication, and returns the error.
 pub(crate) fn rejected(destination: &mut [u8]) -> AuthenticationError {
     destination.fill(0);
     AuthenticationError
 }
 
-/// Returns the key as an array.
+/// Returns the key as an array, or an error with its length.
 pub(crate) fn key_array<const LEN: usize>(key: &[u8]) -> Result<&[u8; LEN], KeyError> {
     key.try_into().map_err(|_| KeyError::InvalidLength { found: key.len(), expected: &[LEN] })
 }
 
-/// Returns the nonce as an array.
+/// Returns the nonce as an array, or an error with its length.
 #[inline]
 pub(crate) fn nonce_array<const LEN: usize>(nonce: &[u8]) -> Result<&[u8; LEN], MessageError> {
     nonce.try_into().map_err(|_| MessageError::InvalidNonceLength { found: nonce.len(), expected: LEN })

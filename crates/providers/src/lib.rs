@@ -1,9 +1,9 @@
 //! Providers: the implementations of an algorithm, and the selection of one of them.
 //!
 //! An *algorithm* is computed by a *provider* in a *variant* for this machine. Each provider exports its entries
-//! (`adapters/`), and a provider from another crate adds its own with [`register`]. Selection ([`choose`]), [`listing`](listing()),
-//! the checks in [`contract`] and the tests read these [`entries`]. The ciphers themselves are in the crate `kernels` or
-//! in foreign crates; the layout of sealed messages is defined in the crate `sealane`.
+//! (`adapters/`), and a provider from another crate adds its own with [`register`]. Selection ([`choose`]),
+//! [`listing`](listing()), the checks in [`contract`] and the tests read these [`entries`]. The ciphers themselves are
+//! in the crate `kernels` or in foreign crates; the layout of sealed messages is defined in the crate `sealane`.
 //!
 //! ```
 //! use providers::{Algorithm, InOut, choose};

@@ -1,7 +1,6 @@
-//! Raw ciphers of the native kernels, without the interface that all providers share.
+//! Raw ciphers, which are always native, and AES-GCM for messages in pieces and for nonces of any length.
 //!
-//! Each key uses the widest variant that the processor and `SEALANE_CPU` allow and that passes its self-test. There is
-//! no choice between providers here: raw ciphers are always native.
+//! Each key uses the widest variant that the processor and `SEALANE_CPU` allow and that passes its self-test.
 
 use crate::key::rejected;
 use crate::{AeadKey, AuthenticationError, InOut, KeyError, MessageError, SealError, environment};
@@ -21,8 +20,7 @@ const AES_KEYS: &[usize] = &[16, 24, 32];
 /// Expands a key of AES, for AES in counter mode and for single blocks.
 ///
 /// # Errors
-/// [`KeyError::InvalidLength`] unless the key has 16, 24 or 32 bytes; [`KeyError::SelfTestFailed`];
-/// [`KeyError::Environment`] if `SEALANE_CPU` is invalid.
+/// Returns [`KeyError::InvalidLength`] unless the key has 16, 24 or 32 bytes, or an error as [`chacha20()`] does.
 pub fn aes(key: &[u8]) -> Result<Aes, KeyError> {
     expand("AES", AES_KEYS, |features| Aes::new(key, features))
 }
@@ -30,8 +28,8 @@ pub fn aes(key: &[u8]) -> Result<Aes, KeyError> {
 /// Expands a key of ChaCha20 (RFC 8439).
 ///
 /// # Errors
-/// Returns [`KeyError::SelfTestFailed`] if a self-test failed, and [`KeyError::Environment`] if `SEALANE_CPU` is
-/// invalid.
+/// Returns [`KeyError::SelfTestFailed`] if no variant passes its self-test, and [`KeyError::Environment`] if
+/// `SEALANE_CPU` is invalid.
 pub fn chacha20(key: &[u8; 32]) -> Result<ChaCha20, KeyError> {
     expand("ChaCha20", &[32], |features| ChaCha20::new(key, features))
 }
@@ -55,7 +53,8 @@ pub fn poly1305(key: &[u8; 32]) -> Result<Poly1305, KeyError> {
 /// Expands a key of Speck.
 ///
 /// # Errors
-/// As [`chacha20()`], and [`KeyError::InvalidLength`] for another length than [`SpeckSize::key_len`].
+/// Returns [`KeyError::InvalidLength`] unless the key has [`SpeckSize::key_len`] bytes, or an error as [`chacha20()`]
+/// does.
 pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, KeyError> {
     /// Lengths of the keys of all sizes, so that an error can name one of them.
     static LENGTHS: [usize; 7] = [8, 9, 12, 16, 18, 24, 32];
@@ -64,7 +63,7 @@ pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, Key
     expand("Speck", expected, |features| Speck::new(size, key, order, features))
 }
 
-/// Expands a key of AES-GCM, for messages in pieces.
+/// Expands a key of AES-GCM, for example for messages in pieces.
 ///
 /// # Errors
 /// Returns the same errors as [`aes()`], for the same reasons.
@@ -80,7 +79,7 @@ pub fn gcm_any_nonce(key: &[u8]) -> Result<GcmAnyNonce, KeyError> {
     gcm(key).map(GcmAnyNonce)
 }
 
-/// AES-GCM under nonces of any length but zero.
+/// A key of AES-GCM for nonces of any length but zero.
 ///
 /// A nonce of 12 bytes is used as it is; any other is hashed to J0 (SP 800-38D, section 7.1).
 pub struct GcmAnyNonce(Gcm);

@@ -4,8 +4,8 @@ use crate::adapters::BUILT_IN;
 use crate::{Algorithm, Entry, Provider, Reason, RegisterError};
 use std::sync::OnceLock;
 
-/// Registered entries. The list only grows and is read without a lock, so a forked child never waits for a lock that
-/// another thread of its parent held.
+/// A node of the list of registered entries. The list only grows and is read without a lock, so a forked child never
+/// waits for a lock that another thread of its parent held.
 struct Node {
     entries: &'static [Entry],
     next: List,
@@ -17,14 +17,14 @@ static REGISTERED: List = List::new();
 
 /// Adds the entries of a provider from another crate.
 ///
-/// From then on they take part in [`choose`](crate::choose), [`listing`](crate::listing()), [`set_default`](crate::set_default) and
-/// `SEALANE_PROVIDER`. Keys that exist already keep their provider. An application registers providers at its start,
-/// before it makes keys; a library should leave that to the application. The call may be made from any thread, and
-/// either all entries are added or none. Entries cannot be removed.
+/// From then on they take part in [`choose`](crate::choose), [`listing`](crate::listing()),
+/// [`set_default`](crate::set_default) and `SEALANE_PROVIDER`. Keys that exist already keep their provider. An
+/// application registers providers at its start, before it makes keys; a library should leave that to the application.
+/// The call may be made from any thread, and either all entries are added or none. Entries cannot be removed.
 ///
 /// # Errors
-/// [`RegisterError`] if a name is not valid or belongs to a built-in provider, or if the pair of provider and algorithm
-/// has been registered.
+/// Returns a [`RegisterError`] if a name is not valid or belongs to a built-in provider, or if the pair of provider and
+/// algorithm has been registered or occurs twice.
 pub fn register(entries: &'static [Entry]) -> Result<(), RegisterError> {
     let built_in = BUILT_IN.iter().copied().flatten();
     for (at, entry) in entries.iter().enumerate() {
@@ -96,7 +96,7 @@ pub(crate) fn entry_of(algorithm: Algorithm, provider: Provider) -> Option<&'sta
     entries_of(algorithm).find(|entry| entry.provider == provider)
 }
 
-/// Returns the available entry of the lowest rank.
+/// Returns the available entry of the lowest rank, portable ones last.
 pub(crate) fn best(algorithm: Algorithm) -> Result<&'static Entry, Reason> {
     best_of(entries_of(algorithm))
 }

@@ -12,10 +12,10 @@ static DEFAULT: OnceLock<Option<Provider>> = OnceLock::new();
 /// Sets the provider of this process, for calls that do not name one. An application calls this once; a library does
 /// not call it.
 ///
-/// `None` fixes that there is no process default: `SEALANE_PROVIDER` and the ranks decide.
+/// With `None` there is no process default, and none can be set later: `SEALANE_PROVIDER` and the ranks decide.
 ///
 /// # Errors
-/// [`DefaultAlreadySet`] if the default has been set to something else.
+/// Returns [`DefaultAlreadySet`] if the default has been set to something else.
 pub fn set_default(provider: Option<Provider>) -> Result<(), DefaultAlreadySet> {
     match *DEFAULT.get_or_init(|| provider) {
         current if current == provider => Ok(()),
@@ -27,10 +27,10 @@ pub fn set_default(provider: Option<Provider>) -> Result<(), DefaultAlreadySet> 
 /// `SEALANE_PROVIDER`, the ranks of the entries.
 ///
 /// # Errors
-/// [`Unavailable`] if the requested provider cannot compute the algorithm. There is no fallback. A provider is named
-/// for a reason, for example a certificate, a measurement or a bug to avoid, and a silent substitute would defeat it.
-/// For the same reason `SEALANE_PROVIDER` applies to every algorithm in use; where it should not, leave it empty and
-/// name the provider in the call.
+/// Returns [`Unavailable`] if the requested provider cannot compute the algorithm, if no provider can, or if an
+/// environment variable is invalid. There is no fallback. A provider is named for a reason, for example a certificate,
+/// a measurement or a bug to avoid, and a silent substitute would defeat it. For the same reason `SEALANE_PROVIDER`
+/// applies to every algorithm in use; where it should not, leave it empty and name the provider in the call.
 pub fn choose(algorithm: Algorithm, provider: Option<Provider>) -> Result<&'static Entry, Unavailable> {
     let unavailable = |request, reason| Unavailable {
         algorithm,

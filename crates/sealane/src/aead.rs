@@ -37,8 +37,9 @@ impl Aead {
     /// `SEALANE_PROVIDER`, else the fastest one.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`]; [`Error::ProviderUnavailable`] or [`Error::Environment`] if the process default
-    /// or the environment names a provider that is not available.
+    /// Returns [`Misuse::KeyLength`] for a key that the algorithm does not take, [`Error::ProviderUnavailable`] if the
+    /// selected provider cannot compute the algorithm or none can, [`Error::Environment`] if `SEALANE_PROVIDER` or
+    /// `SEALANE_CPU` is invalid, and [`Error::SelfTest`] or [`Error::ProviderRefused`] if the provider fails.
     pub fn new(algorithm: Algorithm, key: &Key) -> Result<Self, Error> {
         Self::with_provider(algorithm, key, None)
     }
@@ -46,7 +47,7 @@ impl Aead {
     /// Expands a key with `provider`, or as [`Self::new`] does if it is `None`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::new`]; [`Error::ProviderUnavailable`] lists the providers that are available.
+    /// Returns the errors of [`Self::new`]. [`Error::ProviderUnavailable`] lists the providers that can be used.
     pub fn with_provider(algorithm: Algorithm, key: &Key, provider: Option<Provider>) -> Result<Self, Error> {
         let entry = providers::choose(algorithm, provider)?;
         Ok(Self {
@@ -101,7 +102,8 @@ impl Aead {
     /// Seals `plaintext` under a fresh random nonce and returns the nonce, the ciphertext and the tag as one message.
     ///
     /// # Errors
-    /// Returns [`Error::MessageLength`] above [`Self::max_plaintext_len`].
+    /// Returns [`Error::MessageLength`] if `plaintext` or `aad` is too long for the algorithm, and [`Error::Io`] if the
+    /// operating system returns no random bytes.
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; plaintext.len() + self.overhead()];
         self.seal_into(plaintext, &mut sealed, aad)?;
@@ -111,7 +113,8 @@ impl Aead {
     /// Opens a sealed message and returns its plaintext if the message and `aad` are authentic.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`].
+    /// Returns [`Error::Authentication`] if the message, the key or `aad` differs, and [`Error::MessageLength`] if the
+    /// message is longer than the algorithm allows.
     pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut plaintext = vec![0; sealed.len().saturating_sub(self.overhead())];
         self.open_into(sealed, &mut plaintext, aad)?;
@@ -121,7 +124,7 @@ impl Aead {
     /// Seals into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputTooShort`], [`Error::MessageLength`]. Nothing is written then.
+    /// Returns the errors of [`Self::seal`], and [`Misuse::OutputTooShort`]. Nothing is written then.
     pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let len = plaintext.len() + self.overhead();
         let out = self.first(out, len)?;
@@ -149,7 +152,7 @@ impl Aead {
     /// Opens into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`]: `out` has no byte of the plaintext then. Returns [`Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::open`], and [`Misuse::OutputTooShort`]. `out` has no plaintext then.
     pub fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let (nonce, ciphertext) = sealed.split_at_checked(self.nonce_len).ok_or(Error::Authentication)?;
         self.decrypt_into(nonce, ciphertext, aad, out)
@@ -158,7 +161,7 @@ impl Aead {
     /// Opens in place, so the plaintext replaces its ciphertext.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`]: the bytes between nonce and tag are zero then.
+    /// Returns the errors of [`Self::open`]. After [`Error::Authentication`], the bytes between nonce and tag are zero.
     pub fn open_in_place<'a>(&self, sealed: &'a mut [u8], aad: &[u8]) -> Result<&'a mut [u8], Error> {
         let len = sealed.len().checked_sub(self.overhead()).ok_or(Error::Authentication)?;
         let (nonce, body) = sealed.split_at_mut(self.nonce_len);
@@ -177,7 +180,8 @@ impl Aead {
     /// Encrypts under `nonce`, which must never be used twice with one key.
     ///
     /// # Errors
-    /// Returns [`Misuse::NonceLength`], [`Error::MessageLength`].
+    /// Returns [`Misuse::NonceLength`] if `nonce` does not have the length that the algorithm requires, and
+    /// [`Error::MessageLength`] if `plaintext` or `aad` is too long.
     pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; plaintext.len() + TAG_LEN];
         self.encrypt_into(nonce, plaintext, aad, &mut out)?;
@@ -187,7 +191,7 @@ impl Aead {
     /// Encrypts into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::encrypt`]; [`Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::encrypt`], and [`Misuse::OutputTooShort`] if `out` is too short.
     pub fn encrypt_into(
         &self,
         nonce: &[u8],
@@ -204,7 +208,8 @@ impl Aead {
     /// Decrypts a ciphertext that was encrypted under `nonce`.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`], [`Misuse::NonceLength`].
+    /// Returns [`Error::Authentication`] if the ciphertext, the nonce, the key or `aad` differs, and the errors of
+    /// [`Self::encrypt`].
     pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; ciphertext.len().saturating_sub(TAG_LEN)];
         self.decrypt_into(nonce, ciphertext, aad, &mut out)?;
@@ -214,8 +219,7 @@ impl Aead {
     /// Decrypts into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::decrypt`]: `out` has no byte of the plaintext then. Returns
-    /// [`Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::decrypt`], and [`Misuse::OutputTooShort`]. `out` has no plaintext then.
     pub fn decrypt_into(
         &self,
         nonce: &[u8],
@@ -237,7 +241,7 @@ impl Aead {
     ///
     /// # Errors
     /// Returns [`Misuse::NonceLength`] or [`Misuse::TagLength`] if `nonce` or `tag` does not have the length that the
-    /// algorithm requires; [`Error::MessageLength`]. Nothing is written then.
+    /// algorithm requires, and the errors of [`Self::seal`]. Nothing is written then.
     #[inline]
     pub fn seal_parts(
         &self,
@@ -276,8 +280,8 @@ impl Aead {
     /// Decrypts `data` if `tag` matches the nonce, the associated data and the ciphertext.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`], also for a tag of another length; the destination is zero if the length was
-    /// right; [`Misuse::NonceLength`], [`Error::MessageLength`].
+    /// Returns [`Error::Authentication`] if the tag does not match. The destination is zero then, or unchanged if the
+    /// tag does not have 16 bytes. Also returns the errors of [`Self::encrypt`].
     #[inline]
     pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
         self.check(nonce, aad.len(), data.len())?;
@@ -363,7 +367,7 @@ impl Buffer<'_> {
     /// Seals the first `len` bytes. The sealed message stays in the buffer until the next call.
     ///
     /// # Errors
-    /// Returns [`Misuse::BufferTooShort`] if `len` exceeds the capacity.
+    /// Returns [`Misuse::BufferTooShort`] if `len` exceeds the capacity, and the errors of [`Aead::seal`].
     pub fn seal(&mut self, len: usize, aad: &[u8]) -> Result<&[u8], Error> {
         let holds = self.plaintext().len();
         if len > holds {

@@ -1,8 +1,9 @@
 //! Errors returned by this crate.
 //!
-//! Failures that depend on secret data are opaque: a wrong key, a wrong nonce and a changed byte are all
-//! [`Error::Authentication`]. Every other error names the thing, the value that was found and the value that was
-//! expected. No error contains a key, a passphrase or plaintext.
+//! An authentication failure is opaque: for a message, a wrong key, a wrong nonce and a changed byte are all
+//! [`Error::Authentication`]. For a file whose key is verified, [`Error::DamagedChunk`] names the place. Other errors
+//! name the thing, and where it helps, the value that was found and the value that was expected. No error contains a
+//! key, a passphrase or plaintext.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -11,7 +12,7 @@ pub use providers::MessagePart;
 
 /// The error type of this crate.
 ///
-/// Three groups of variants need different reactions. [`Error::Misuse`] is a bug in the calling code.
+/// Three groups of variants need different reactions. [`Error::Misuse`] is a mistake in the call.
 /// [`Error::Authentication`], [`Error::Truncated`] and the variants about formats and keys describe the input.
 /// [`Error::Io`], [`Error::ProviderUnavailable`], [`Error::SelfTest`] and [`Error::Environment`] describe the machine.
 #[derive(Debug)]
@@ -92,9 +93,9 @@ pub enum Error {
         /// Maximum length of this part of the message, in bytes.
         limit: u128,
     },
-    /// The input is longer than the algorithm or the format allows. The text names the limit.
+    /// A limit of the algorithm, the format or the machine is exceeded, and the text names the limit.
     LimitExceeded(&'static str),
-    /// A mistake in the calling code, for example a key of the wrong length.
+    /// A mistake in the call, for example a key of the wrong length.
     Misuse(Misuse),
     /// An error of the operating system, with the path of the file if there is one.
     Io {
@@ -107,7 +108,7 @@ pub enum Error {
     Cancelled,
 }
 
-/// A mistake in the calling code, for example a key of the wrong length.
+/// A mistake in a call, for example a key of the wrong length or a missing passphrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misuse {
@@ -194,7 +195,7 @@ pub enum Misuse {
     KeyIdentityRequired,
     /// A passphrase or identities were given for a key file that is not encrypted.
     KeyNotEncrypted,
-    /// A JSON Web Key Set has no key, or several keys, with the wanted `kid`.
+    /// No key, or several keys, of a JSON Web Key file have the wanted `kid`.
     KeyId {
         /// The `kid` that was asked for, if any.
         wanted: Option<String>,

@@ -49,8 +49,8 @@
 //!
 //! # Guarantees
 //!
-//! - **Only verified plaintext is returned.** After a failed `open`, the destination is zero. The one exception is
-//!   [`hazmat::AeadDecryptor`], whose documentation says so.
+//! - **Only verified plaintext is returned.** After a failed `open`, the destination has no byte of the plaintext. The
+//!   exceptions are the parts of [`hazmat`] whose documentation says so, for example [`hazmat::AeadDecryptor`].
 //! - **Keys are wiped** when they are dropped, and neither `Debug` nor an error shows them.
 //! - **Nonces are fresh** in every thread and after a fork. Values that count nonces, for example [`file::Encryptor`], return
 //!   [`Misuse::Forked`] in a forked child. A snapshot of a virtual machine can repeat them; use
@@ -60,9 +60,9 @@
 //!
 //! # Errors
 //!
-//! All functions return [`Error`]. An authentication failure is opaque: a wrong key, a wrong nonce and a changed byte
-//! are all [`Error::Authentication`]. [`Error::Misuse`] is a bug in the calling code. Every other error names the thing,
-//! the value that was found and the value that was expected.
+//! All functions return [`Error`]. An authentication failure of a message is opaque: a wrong key, a wrong nonce and a
+//! changed byte are all [`Error::Authentication`]. [`Error::Misuse`] is a mistake in the call. The other errors name
+//! the thing that is wrong, for example the damaged chunk of a file.
 //!
 //! # Limits
 //!

@@ -1,8 +1,8 @@
-//! Random nonces that never repeat between threads or between a parent and a forked child.
+//! Random nonces, made of bytes that no other thread and no parent or forked child of this process uses.
 //!
 //! A system call per message costs more than sealing it. Each thread has a buffer of 4 KiB of AES-256-CTR keystream and
 //! uses every byte once. The key comes from the operating system and is dropped as soon as the buffer is full. After a
-//! fork, the kernel has erased the process mark, so the child discards its copy of the buffer before it uses a byte.
+//! fork, the process mark differs, so the child discards its copy of the buffer before it uses a byte.
 //!
 //! A snapshot of a virtual machine copies the buffer, and the process cannot detect that. For machines that run from
 //! snapshots, use an algorithm that tolerates a repeated nonce (AES-GCM-SIV), or explicit nonces.
@@ -27,7 +27,7 @@ thread_local! {
         const { RefCell::new(Generator { bytes: [0; BUFFER], used: BUFFER, mark: 0 }) };
 }
 
-/// Fills `nonce`, of at most [`BUFFER`] bytes, with random bytes that no other call in any process gets.
+/// Fills `nonce`, of at most [`BUFFER`] bytes, with random bytes that are used once.
 #[inline]
 pub(crate) fn fill(nonce: &mut [u8]) -> Result<(), Error> {
     GENERATOR

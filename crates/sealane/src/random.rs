@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Fills `out` with random bytes of the operating system that are good enough for keys.
+/// Fills `out` with random bytes of the operating system, which are secure enough for keys.
 pub(crate) fn fill(out: &mut [u8]) -> io::Result<()> {
     getrandom::fill(out).map_err(|e| match e.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
@@ -11,7 +11,8 @@ pub(crate) fn fill(out: &mut [u8]) -> io::Result<()> {
     })
 }
 
-/// Returns a number that is constant within one process and changes after a fork. It is never zero.
+/// Returns a number that stays the same within a process and differs in a forked child. It is never zero. Where the
+/// system has no [`providers::fork_mark`], it is the process number.
 #[inline]
 pub(crate) fn process_mark() -> io::Result<u64> {
     match providers::fork_mark() {

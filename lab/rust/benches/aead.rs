@@ -29,10 +29,10 @@ use Operation::*;
 /// The least factor by which the native provider should be faster than the best of the others.
 struct Target {
     algorithm: Algorithm,
-    /// At each of [`SIZES`].
+    /// The factors of sealing at each of [`SIZES`].
     seal: Option<[f64; 3]>,
     open: Option<[f64; 3]>,
-    /// A new key and 64 bytes.
+    /// The factor of a new key and a message of 64 bytes.
     new: Option<f64>,
 }
 
@@ -191,14 +191,14 @@ impl<'a> Cell<'a> {
         cell
     }
 
-    /// Median nanoseconds of one call of each provider.
+    /// Returns the median nanoseconds of one call of each provider.
     fn medians(&mut self, operation: Operation) -> Vec<f64> {
         medians(self.entries.len(), ROUNDS, SAMPLE, |entry, calls, round| {
             deeper(round % 16, &mut || self.time(entry, operation, calls))
         })
     }
 
-    /// Makes that many calls. `black_box` hides the arguments from the compiler and uses the results.
+    /// Times that many calls. `black_box` hides the arguments from the compiler and uses the results.
     fn time(&mut self, entry: usize, operation: Operation, calls: u32) -> Duration {
         let (entry, key) = &self.entries[entry];
         let (nonce, target, mut tag) = (&self.nonce[..], &mut self.target, self.tag);

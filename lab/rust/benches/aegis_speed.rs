@@ -50,7 +50,7 @@ fn main() {
     }
 }
 
-/// Nanoseconds of a message of `n` bytes.
+/// Returns the nanoseconds of a message of `n` bytes.
 fn message(key: &Aegis, what: &str, n: usize) -> f64 {
     // Different offsets in a page, as `PageBuffer` explains.
     let (mut data, mut other) = (PageBuffer::new(n, 0), PageBuffer::new(n, 1088));
@@ -76,7 +76,7 @@ fn message(key: &Aegis, what: &str, n: usize) -> f64 {
     }
 }
 
-/// Nanoseconds of a state update, without the start and the end of a message.
+/// Returns the nanoseconds of a state update, without the start and the end of a message.
 fn step(key: &Aegis) -> f64 {
     let rate = 16 * key.kind().degree() * if key.kind().key_len() == 16 { 2 } else { 1 };
     let nonce = &[0x42; 32][..key.kind().nonce_len()];

@@ -56,10 +56,10 @@ fn main() {
     }
 }
 
-/// Bytes per cycle if every cycle executes two instructions on 512 bits.
+/// Returns the bytes per cycle if every cycle executes two instructions on 512 bits.
 ///
-/// 16 blocks take 80 quarter rounds of 12 steps, without the steps of the first round that are equal for all blocks, and
-/// then additions, transpositions and XORs.
+/// 16 blocks take 80 quarter rounds of 12 steps, without the steps of the first round that are equal for all blocks,
+/// and then additions, transpositions and XORs.
 fn bound() -> f64 {
     let rounds = 80 * 12 - 3 * 12;
     let after = 16 + 32 + 32 + 16;

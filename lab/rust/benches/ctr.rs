@@ -49,7 +49,7 @@ fn main() {
     }
 }
 
-/// Seconds of one call, averaged over consecutive calls.
+/// Returns the seconds of one call, averaged over consecutive calls.
 fn seconds(calls: usize, mut call: impl FnMut()) -> f64 {
     let began = Instant::now();
     (0..calls).for_each(|_| call());

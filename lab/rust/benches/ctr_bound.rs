@@ -83,7 +83,7 @@ fn main() {
     }
 }
 
-/// Nanoseconds per byte at the limit.
+/// Returns the nanoseconds per byte at the limit.
 fn per_byte(bound: &AesLimit, key_len: usize) -> f64 {
     best_time(|| bound.run(key_len, LIMIT_BYTES)) / LIMIT_BYTES as f64
 }

@@ -4,8 +4,8 @@
 //! cargo bench -p sealane-lab-bench --bench rank
 //! ```
 //!
-//! The providers of an algorithm are timed in interleaved rounds, so that a slow moment of the machine hits all of them;
-//! each number is a median. Providers are printed in the order of the geometric mean of their times.
+//! The providers of an algorithm are timed in interleaved rounds, so that a slow moment of the machine hits all of
+//! them; each number is a median. Providers are printed in the order of the geometric mean of their times.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use lab_bench::clock::{medians, time};
@@ -106,7 +106,7 @@ fn direct() -> impl FnMut() {
     }
 }
 
-/// Median nanoseconds of one call of each.
+/// Returns the median nanoseconds of one call of each.
 fn medians_of(mut timed: Vec<Timed>) -> Vec<f64> {
     medians(timed.len(), ROUNDS, SAMPLE, |contender, calls, _| time(calls, &mut timed[contender]))
 }

@@ -103,7 +103,7 @@ fn available() -> Vec<AesLimit> {
     available.map(|(_, variant, lanes, rounds)| AesLimit { variant, lanes, rounds }).collect()
 }
 
-/// On Arm a round is two instructions, AESE and AESMC, and adds the round key first.
+/// The loop on Arm, where a round is two instructions, AESE and AESMC, and adds the round key first.
 #[cfg(target_arch = "aarch64")]
 #[target_feature(enable = "neon,aes")]
 fn neon_aes(blocks: &mut [Block; MAX_BLOCKS], round_key: &Block, rounds: u64) {

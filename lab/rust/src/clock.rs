@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Nanoseconds of one clock cycle, by a chain of rotations and additions, each of which takes one cycle.
+/// Returns the nanoseconds of one clock cycle, by a chain of rotations and additions, each of which takes one cycle.
 pub fn nanoseconds_per_cycle() -> f64 {
     const STEPS: u32 = 10_000;
     let chain = || {

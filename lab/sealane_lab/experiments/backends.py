@@ -73,7 +73,7 @@ def _ours(provider: str, workspace: Workspace) -> Ready:
 
 
 def _text(workspace: Workspace) -> bytes:
-    """ChaCha20 by cryptography, which takes a counter of 32 bits followed by the nonce."""
+    """Returns the ciphertext of cryptography, which takes a counter of 32 bits followed by the nonce."""
     ciphers = require("cryptography.hazmat.primitives.ciphers")
     cipher = ciphers.Cipher(ciphers.algorithms.ChaCha20(KEY, bytes(4) + NONCE), None)
     text: bytes = cipher.encryptor().update(workspace.plain)
@@ -86,7 +86,7 @@ def _tag(data: bytes) -> bytes:
 
 
 def _stream(run: Work, workspace: Workspace, out: Callable[[], Any]) -> Ready:
-    """ChaCha20 from the start of its keystream."""
+    """Returns a contender of ChaCha20 from the start of its keystream."""
 
     def check() -> str:
         return same(sealane.hazmat.ChaCha20(KEY, NONCE).xor_at(0, workspace.plain), out(), OURS)
@@ -119,7 +119,7 @@ def _poly1305_cryptography(workspace: Workspace) -> Ready:
 
 
 def _poly1305_pycryptodome(workspace: Workspace) -> Ready:
-    """It derives the one-time key from a key and a nonce."""
+    """Prepares Poly1305 of pycryptodome, which derives the one-time key from a key and a nonce."""
     new, cipher, plain = (
         require("Crypto.Hash.Poly1305").new,
         require("Crypto.Cipher.ChaCha20"),
@@ -135,7 +135,7 @@ def _poly1305_pycryptodome(workspace: Workspace) -> Ready:
 
 
 def _aead_rencrypt(kind: str, algorithm: str, workspace: Workspace) -> Ready:
-    """The call fills the buffer with ciphertext, tag and nonce."""
+    """Prepares the call of rencrypt, which fills the buffer with ciphertext, tag and nonce."""
     of, plain, out = require("rencrypt"), workspace.plain, bytearray(workspace.size + 28)
     meta = getattr(of.CipherMeta, kind)(getattr(getattr(of, f"{kind}Algorithm"), algorithm))
     seal = of.Cipher(meta, bytearray(KEY)).seal_in_place_from

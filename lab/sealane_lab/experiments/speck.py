@@ -53,7 +53,7 @@ VECTORS = {
 def _blocks(
     task: str, new: Callable[[], tuple[Any, Any]], plain: bytes, confirm: Callable[[bytes], str]
 ) -> Ready:
-    """Blocks. ``new`` makes both directions of a cipher with its key."""
+    """Returns a contender for blocks. ``new`` makes both directions of a cipher with its key."""
     encrypt, decrypt = new()
     text = encrypt(plain)
 

@@ -59,7 +59,7 @@ class Task:
     def operation(
         self, key: FileKey | None, recipients: Recipients | None, identities: Identities | None
     ) -> Operation:
-        """Raises TypeError and ValueError as ``encrypt_file`` and ``decrypt_file`` do."""
+        """Returns the operation on each file. Raises as ``encrypt_file`` and ``decrypt_file`` do."""
         if self.verb == "encrypt":
             return Operation.encrypt(
                 EncryptWith(key=key, recipients=recipients, context=self.context, format=self.format)
@@ -70,12 +70,12 @@ class Task:
 
 _guard = threading.Lock()
 _operations: dict[str, Operation] = {}
-"""By the identifier of the call. They contain keys."""
+"""The operations of running calls, which contain keys, by the identifier of the call."""
 _calls_here: set[str] = set()
 
 
 def _forget() -> None:
-    """Runs in a forked child, which must not inherit keys, nor a lock that another thread held."""
+    """Clears the state in a forked child, which must inherit neither keys nor a lock that is held."""
     global _guard
     _guard = threading.Lock()
     _operations.clear()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Call:
-    """Checks the keys that are in this process. Raises what ``encrypt_many`` and ``decrypt_many`` do."""
+    """A bulk call, which checks the keys in this process when it is made. Raises as ``encrypt_many`` does."""
 
     def __init__(
         self,

@@ -42,7 +42,9 @@ class Found(NamedTuple):
 
 
 def many(pairs: Iterable[tuple[Path, Path]], manifest: str | None) -> Found:
-    """Raises TypeError unless each element is a pair of paths, ValueError as ``refuse_collisions``."""
+    """Returns the files of a call with pairs of paths. Raises TypeError for other elements, and as
+    ``refuse_collisions`` does.
+    """
     named = [(name_of(source), name_of(target)) for source, target in pairs]
     refuse_collisions(named, manifest)
     found = Found([], [], {})
@@ -78,14 +80,14 @@ def tree(src: str, dst: str | None, suffix: str, remove_suffix: bool, manifest: 
 
 
 def name_of(place: Path) -> str:
-    """Raises TypeError for a file object and for bytes, because only paths are allowed."""
+    """Returns a path as a str. Raises TypeError for a file object and for bytes."""
     if (path := path_of(place)) is None:
         raise TypeError(f"a path is needed, not {type(place).__name__}")
     return path
 
 
 def _size(source: str) -> int:
-    """Raises OSError unless ``source`` is a regular file: reading a pipe would wait for its writer."""
+    """Returns the length of a regular file. Raises OSError for others: a pipe waits for its writer."""
     found = os.stat(source)
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), source)

@@ -43,10 +43,10 @@ impl Key {
         }
     }
 
-    /// The symmetric key.
+    /// Returns the symmetric key.
     ///
     /// # Errors
-    /// `TypeError`.
+    /// Raises `TypeError` for a private key.
     pub(crate) fn symmetric(&self) -> PyResult<&sealane::Key> {
         let advice = match &self.0 {
             SecretKey::Symmetric(jwk) => return Ok(&jwk.key),

@@ -64,9 +64,10 @@ pub(crate) enum Loaded {
 /// FormatError
 ///     If it is not a key file.
 /// ValueError
-///     If the passphrase or the identities are missing, or the file is not encrypted; if a JSON Web Key Set has several
-///     keys, or none with this ``kid``.
+///     If the passphrase or the identities are missing, or given for a file that is not encrypted; if a JSON Web Key
+///     Set has several keys and ``kid`` is not given, or no key with this ``kid``.
 /// OSError
+///     If the file cannot be read.
 #[pyfunction]
 #[pyo3(signature = (path, passphrase = None, *, identities = None, kid = None))]
 pub(crate) fn load(

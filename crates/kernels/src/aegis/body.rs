@@ -13,16 +13,16 @@
 //!     Si = AESRound(S(i-1), Si)         // for the other words
 //! ```
 //!
-//! With a degree of 2 or 4, each word is a vector of 2 or 4 blocks, and each lane is a state of its own until Finalize. So
-//! the code is the same for every degree, and only the context of Init depends on the number of lanes.
+//! With a degree of 2 or 4, each word is a vector of 2 or 4 blocks, and each lane is a state of its own until Finalize.
+//! So the code is the same for every degree, and only the context of Init depends on the number of lanes.
 //!
 //! There are three departures from the specification:
 //!
 //! - Update passes data to AESRound as the round key and adds the word of the state afterwards, see [`State::update`].
 //! - Lanes are independent, so a vector that is wider than a register is processed one part after the other, several
 //!   updates at a time, see [`run`].
-//! - In decryption, the plaintext c ^ Z is not computed before Update. The ciphertext is the round key and Z is added
-//!   afterwards, because the ciphertext is known earlier.
+//! - In decryption, Update does not wait for the plaintext c ^ Z. Its round key is the ciphertext, which is known
+//!   earlier, and Z is added afterwards.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -40,18 +40,18 @@ impl Drop for Key {
     }
 }
 
-/// The state of the algorithm, of which an update absorbs `N` vectors of data.
+/// The state of the algorithm. An update absorbs `N` vectors of data.
 trait State<B: Rounds, const N: usize>: Sized {
     /// A state of some of the lanes.
     type Part: State<B::Part, N>;
 
-    /// Init: returns the state for a key and a nonce.
+    /// Computes Init: returns the state for a key and a nonce.
     fn init(b: B, key: &Key, nonce: &[u8]) -> Self;
-    /// Update. The AES round that absorbs vector `i` of the data has the round key `keys[i]` and is followed by an xor
-    /// with `plus[i]`.
+    /// Computes Update. The AES round that absorbs vector `i` of the data has the round key `keys[i]` and is followed
+    /// by an xor with `plus[i]`.
     ///
-    /// In the specification the round key is the word of the state XORed with the data. Passing the data as the round key
-    /// and adding the word afterwards has the same result. But data are known early and words late, so this order
+    /// In the specification the round key is the word of the state XORed with the data. Passing the data as the round
+    /// key and adding the word afterwards has the same result. But data are known early and words late, so this order
     /// removes one xor from the critical path.
     fn update(&mut self, b: B, keys: [B::V; N], plus: [B::V; N]);
     /// Returns the words to which an update adds data: S0 and S4, or S0.
@@ -62,8 +62,8 @@ trait State<B: Rounds, const N: usize>: Sized {
     /// data.
     fn finalize(self, b: B, lengths: &[u8; 16]) -> [u8; 16];
 
-    /// A scheduling fence between two updates. Without it LLVM begins the next update early, for which 16 registers are
-    /// not enough. The processor reorders the instructions anyway.
+    /// Separates two updates with a scheduling fence. Without it LLVM begins the next update early, for which 16
+    /// registers are not enough. The processor reorders the instructions anyway.
     fn fence(&mut self, b: B);
     /// Returns part `i` of every word of the state, counted from 0.
     fn get_part(&self, b: B, i: usize) -> Self::Part;
@@ -83,7 +83,7 @@ struct Aegis128State<V>([V; 8]);
 /// The state of AEGIS-256, AEGIS-256X2 and AEGIS-256X4 (RFC 10032, sections 4 and 5.5).
 struct Aegis256State<V>([V; 6]);
 
-/// The constants of RFC 10032, section 2: Fibonacci numbers modulo 256.
+/// The constants of RFC 10032, section 2, which are Fibonacci numbers modulo 256.
 const C0: [u8; 16] = 0x0001_0102_0305_080d_1522_3759_90e9_7962_u128.to_be_bytes();
 const C1: [u8; 16] = 0xdb3d_1855_6dc2_2ff1_2011_3142_73b5_28dd_u128.to_be_bytes();
 
@@ -233,8 +233,8 @@ pub(crate) fn register_degree<B: Degrees>(_: B, degree: &mut usize) {
     *degree = B::REGISTER_DEGREE;
 }
 
-/// Seals or opens a message with AEGIS-128L, AEGIS-128X2 or AEGIS-128X4, for the degree `D`. Writes the tag of the message
-/// to `tag`, also when opening, where the caller must compare it.
+/// Seals or opens a message with AEGIS-128L, AEGIS-128X2 or AEGIS-128X4, for the degree `D`. Writes the tag of the
+/// message to `tag`, also when opening, where the caller must compare it.
 #[inline(always)]
 pub(crate) fn eight<B: Degrees, const D: usize, const SEAL: bool>(
     b: B,
@@ -268,8 +268,8 @@ pub(crate) fn six<B: Degrees, const D: usize, const SEAL: bool>(
     }
 }
 
-/// Encrypt, or Decrypt up to the comparison of tags. `spills` is [`Token::SPILLS`] of the variant; `b` may be a narrower
-/// token of the same instruction set.
+/// Computes Encrypt, or Decrypt up to the comparison of tags. `spills` is `Token::SPILLS` of the variant; `b` may be a
+/// narrower token of the same instruction set.
 #[inline(always)]
 fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,
@@ -291,9 +291,9 @@ fn run<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     }
     let len = data.len();
     let mut at = 0;
-    // The number of updates in an iteration of the loop. With a single one, a fifth of the instructions only moves words
-    // between registers. There are more if words have several parts, because an iteration loads and stores the state of
-    // each part.
+    // The number of updates in an iteration of the loop. With a single one, a fifth of the instructions only moves
+    // words between registers. There are more if words have several parts, because an iteration loads and stores the
+    // state of each part.
     let updates = if B::PARTS > 1 { 4 } else { 2 };
     while len - at >= updates * rate {
         let mut group = data.part(at, updates * rate);
@@ -349,7 +349,7 @@ fn crypt<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     }
 }
 
-/// EncPartial or DecPartial: data shorter than those of one update. The plaintext is absorbed with zeros after it.
+/// Computes EncPartial or DecPartial for data shorter than one update. The plaintext is absorbed with zeros after it.
 #[inline(always)]
 fn crypt_part<B: Rounds, S: State<B, N>, const N: usize, const SEAL: bool>(
     b: B,

@@ -1,7 +1,7 @@
 //! The six algorithms of AEGIS, with the lengths of their keys and their other parameters.
 #![forbid(unsafe_code)]
 
-/// One of the six algorithms, whose order is that of the functions in the table of variants.
+/// One of the six algorithms, in the order of the functions in the table of variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// AEGIS-128L (RFC 10032, section 3), with a key of 16 bytes and one state.

@@ -41,7 +41,7 @@ pub(crate) fn expand<B: Blocks>(b: B, key: &[u8], schedule: &mut Schedule) {
 
 // The key schedule is computed in vectors, because moving a word to the S-box instruction and back takes twice as long.
 
-/// Expands a key of 128 bits, given in `key`.
+/// Expands a key of 128 bits.
 #[inline(always)]
 pub(crate) fn expand_128<B: Blocks>(b: B, mut key: B::V, schedule: &mut Schedule) {
     schedule.0[0] = b.first_lane(key);
@@ -106,7 +106,7 @@ fn begin<B: Blocks>(b: B, key: B::V, i: usize) -> B::V {
     b.xor(b.running_sum(key), b.splat(&ROUND_CONSTANTS[i]))
 }
 
-/// Encrypts one block of data with the expanded round keys and returns the result. `R` is the number of rounds.
+/// Encrypts one block (FIPS 197, section 5.1) and returns the result. `R` is the number of rounds.
 #[inline(always)]
 pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block: [u8; 16]) -> [u8; 16] {
     let b = b.one();
@@ -122,8 +122,8 @@ pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block
 /// XORs the keystream into `data`, from byte `skip` of block `counter` on.
 ///
 /// Only the low 64 bits of the counter are incremented; the caller cuts the data where they overflow. `W` is the number
-/// of vectors in flight and `R` the number of rounds. Data is processed in groups of `W` vectors, then a group of 4, then
-/// single vectors and a part of one.
+/// of vectors in flight and `R` the number of rounds. Data is processed in groups of `W` vectors, then in groups of 4,
+/// then in single vectors and a part of one.
 #[inline(always)]
 pub(crate) fn xor_blocks<B: Blocks, const W: usize, const R: usize>(
     b: B,
@@ -164,9 +164,9 @@ fn add_to_low(counter: u128, blocks: usize) -> u128 {
 /// Returns the counter blocks of vector `i`, after AddRoundKey with round key 0. `base` has the first counter, as a
 /// little-endian integer, in every lane.
 ///
-/// If the counter of a group is a multiple of the group's blocks, one XOR can replace the addition, the byte swap and the
-/// XOR. This was measured: it is no faster with 512-bit registers (Sapphire Rapids) and a sixth slower with narrower
-/// ones, and every message needs some blocks before such a counter.
+/// If the counter of a group is a multiple of the group's blocks, one XOR can replace the addition, the byte swap and
+/// the XOR. This was measured: it is no faster with 512-bit registers (Sapphire Rapids) and a sixth slower with
+/// narrower ones, and every message needs some blocks before such a counter.
 #[inline(always)]
 fn counters<B: Blocks>(b: B, keys: &B::Keys<'_>, base: B::V, i: usize) -> B::S {
     let number = b.load(&NUMBERS.as_flattened()[i * B::BYTES..]);
@@ -175,8 +175,8 @@ fn counters<B: Blocks>(b: B, keys: &B::Keys<'_>, base: B::V, i: usize) -> B::S {
 
 /// Encrypts one vector or a part of it.
 ///
-/// Consecutive calls do not depend on each other, so the processor overlaps them. Special code for two or three vectors,
-/// or for a partial vector after others, was ten times as large and slower.
+/// Consecutive calls do not depend on each other, so the processor overlaps them. Special code for two or three
+/// vectors, or for a partial vector after others, was ten times as large and slower.
 #[inline(always)]
 fn single<B: Blocks, const R: usize>(
     b: B,
@@ -211,7 +211,7 @@ fn groups<B: Blocks, const N: usize, const R: usize>(
     let group = N * B::BYTES;
     let mut done = 0;
     while done < data.len() {
-        // Its length is known to the compiler, which removes the bounds checks below.
+        // The compiler knows the length of `part`, and removes the bounds checks below.
         let mut part = data.part(done, group);
         b.reread(keys);
         let base = b.splat(&counter.to_le_bytes());

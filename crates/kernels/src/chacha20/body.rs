@@ -200,8 +200,8 @@ struct CounterOffsets<Q>(Q);
 
 impl<Q: Quads> CounterOffsets<Q> {
     const QUADS: usize = Q::LANES / 4;
-    /// The offsets for the layout of words. After the transposition, lane `l` of vector `j` holds the former word
-    /// `4l + j` of the vectors. With these offsets, the blocks of a vector are consecutive.
+    /// The offsets for the layout of words. After the transposition, quad `l` of vector `j` belongs to the block that
+    /// was in lane `4l + j`. With these offsets, the blocks of a vector are consecutive.
     const WORDS: [u8; WIDEST] = {
         let mut bytes = [0; WIDEST];
         let mut i = 0;
@@ -247,8 +247,8 @@ impl<Q: Quads> Stream<'_, Q> {
         self.counter = self.counter.wrapping_add((vectors * Q::BYTES / 64) as u32);
     }
 
-    /// Writes the first `HEAD` bytes of keystream to `head` and XORs the following ones to `data`. Both together have at
-    /// most `16 * Q::BYTES` bytes.
+    /// Writes the first `HEAD` bytes of keystream to `head` and XORs the following ones to `data`. Both together have
+    /// at most `16 * Q::BYTES` bytes, or `4 * Q::BYTES` if `N` is 1.
     #[inline(always)]
     fn xor_short<const N: usize, const HEAD: usize>(&self, data: InOut<'_>, head: &mut [u8]) {
         let group = 4 * Q::BYTES;
@@ -305,8 +305,8 @@ impl<Q: Quads> Stream<'_, Q> {
         });
     }
 
-    /// Computes the state after the first round in rows. Three of its four columns do not depend on the counter, so they
-    /// are the same for all blocks.
+    /// Computes the state after the first round in rows. Three of its four columns do not depend on the counter, so
+    /// they are the same for all blocks.
     #[inline(always)]
     fn first_round(&self, to: &mut Buffer) {
         let q = self.q;

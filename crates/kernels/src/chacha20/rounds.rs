@@ -33,9 +33,9 @@ enum Step {
 
 /// The order of operations for eight quarter rounds, that is, for two states. It was found by experiment.
 ///
-/// With this order, a double round of two states in 512-bit vectors takes 96 cycles on Zen 4, which is the minimum at two
-/// instructions per cycle. Computing all additions, then all xors and then all rotations takes 110 cycles, because only
-/// half of the execution units can rotate.
+/// With this order, a double round of two states in 512-bit vectors takes 96 cycles on Zen 4, which is the minimum at
+/// two instructions per cycle. Computing all additions, then all xors and then all rotations takes 110 cycles, because
+/// only half of the execution units can rotate.
 const ORDER: [[Step; 8]; 3] = {
     use Step::{Add, Rotate, Xor};
     [

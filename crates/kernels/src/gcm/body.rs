@@ -8,7 +8,7 @@ use crate::ghash::{BigEndian, BulkPowers, ByteOrder, Powers};
 use crate::stitch::{Call, Hashed, Key};
 use crate::vector::{Products, Schedule};
 
-/// The part of a message before its data. Blocks are integers: `j0` is big-endian, `aad_hash` is in the order of POLYVAL.
+/// The values that precede the data of a message: `j0` is a big-endian integer, `aad_hash` one in the order of POLYVAL.
 #[derive(Clone, Copy)]
 pub(crate) struct Preamble {
     /// J0 (SP 800-38D, section 7.1). The counters of the data are inc32(J0) and those that follow.
@@ -71,7 +71,7 @@ pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool
     let len = data.len();
     let mut message =
         Message::<B, W, _>::new(b, &key.schedule, powers, Preamble { j0, aad_hash, aad_len }, len);
-    // With a nonce of 96 bits the counter of the data begins with 2; with other nonces there is no first round.
+    // With a nonce of 96 bits the counter of the data begins with 2; with other nonces `first_round` is `None`.
     message.call = message.call.with(first_round, 2);
     let bulk = len - len % (W * B::BYTES);
     if SEAL {

@@ -15,7 +15,8 @@ use crate::zero::{wipe, wipe_dead_stack};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::OnceLock;
 
-/// Largest length of the data in bytes: the counters but the one of J0 and the one before it (SP 800-38D, section 5.2.1.1).
+/// Largest length of the data in bytes (SP 800-38D, section 5.2.1.1): one block for each of the 2^32 counters except
+/// that of J0 and the one before it.
 pub(super) const MAX_DATA_LEN: u128 = (1 << 36) - 32;
 /// Largest length of associated data and nonces in bytes: their length in bits has 64 bits.
 pub(super) const MAX_AAD_LEN: u128 = (1 << 61) - 1;
@@ -23,7 +24,7 @@ pub(super) const MAX_AAD_LEN: u128 = (1 << 61) - 1;
 const SHORT: usize = 64;
 /// Length of the data in bytes from which on a precomputed first round saves time.
 const LONG: usize = 4096;
-/// Length of the data in bytes from which on it saves more than its computation takes.
+/// Length of the data in bytes from which on a precomputed first round saves more time than its computation takes.
 const VERY_LONG: usize = 1 << 16;
 
 /// An AES-GCM key and the variant that computes with it.
@@ -59,12 +60,13 @@ impl Gcm {
         })
     }
 
-    /// Encrypts `data` and computes the tag, which covers the associated data, the nonce and the message.
+    /// Encrypts `data` and writes the tag of the associated data, the nonce and the message to `tag`.
     ///
     /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D, section 7.1).
     ///
     /// # Errors
-    /// [`MessageError::TooLong`] for more than 2^36 - 32 bytes of data or 2^61 - 1 bytes of associated data or nonce.
+    /// Returns [`MessageError::TooLong`] and writes nothing if there are more than 2^36 - 32 bytes of data, or more
+    /// than 2^61 - 1 bytes of associated data or of nonce.
     pub fn seal(
         &self,
         nonce: &[u8],
@@ -87,10 +89,11 @@ impl Gcm {
 
     /// Decrypts `data` and verifies the tag, which covers the associated data, the nonce and the message.
     ///
-    /// Decryption and verification share one pass, so if the tag is wrong, data that was to be decrypted in place is lost.
+    /// Decryption and verification share a pass, so if the tag is wrong, data to be decrypted in place is lost.
     ///
     /// # Errors
-    /// [`OpenError::AuthenticationFailed`] if the tag is wrong; [`OpenError::Message`] as [`Self::seal`].
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns
+    /// [`OpenError::Message`] and writes nothing for the same reasons as [`Self::seal`].
     pub fn open(
         &self,
         nonce: &[u8],
@@ -165,8 +168,8 @@ impl Gcm {
         self.variant.apply_keystream(self.size, &self.key, counter, data);
     }
 
-    /// Returns the precomputed first round for long messages. With a hashed nonce the counter is secret, so a table must
-    /// not be indexed with it.
+    /// Returns the precomputed first round for long messages. With a hashed nonce the counter is secret, so a table
+    /// must not be indexed with it.
     #[inline]
     fn first_round(&self, nonce: &[u8], len: usize) -> Option<&FirstRound> {
         if len <= SHORT || nonce.len() != 12 {

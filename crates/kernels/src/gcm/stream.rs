@@ -1,7 +1,7 @@
 //! AES-GCM for messages in pieces of any length. The result is the same as that of one call for the whole message.
 //!
-//! A piece is encrypted and hashed in two passes over at most 8 KiB, which stay in the first-level cache. Bytes after the
-//! last whole block are buffered for GHASH, and the keystream is computed again for the rest of a block.
+//! A piece is encrypted and hashed in two passes over at most 8 KiB, which stay in the first-level cache. Bytes after
+//! the last whole block are buffered for GHASH, and the keystream is computed again for the rest of a block.
 #![forbid(unsafe_code)]
 
 use super::body::Preamble;
@@ -38,7 +38,7 @@ pub struct Stream<G: Borrow<Gcm>> {
     state: Box<State>,
 }
 
-/// Wiped on drop.
+/// The state of a message, which is wiped from memory on drop.
 struct State {
     /// J0, the pre-counter block of the message, as an integer.
     j0: u128,
@@ -58,11 +58,11 @@ const PIECE: usize = 8192;
 impl<G: Borrow<Gcm>> Stream<G> {
     /// Begins a message with its nonce, before any associated data or data.
     ///
-    /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D, section 7.1). A nonce must
-    /// never be used twice with the same key.
+    /// A nonce of 12 bytes is used directly; a nonce of another length is hashed (SP 800-38D, section 7.1). A nonce
+    /// must never be used twice with the same key.
     ///
     /// # Errors
-    /// [`MessageError::TooLong`] for a nonce of more than 2^61 - 1 bytes.
+    /// Returns [`MessageError::TooLong`] if the nonce has more than 2^61 - 1 bytes.
     pub fn begin(gcm: G, nonce: &[u8]) -> Result<Self, MessageError> {
         let Preamble { j0, .. } = gcm.borrow().begin(nonce, &[], 0)?;
         gcm.borrow().clean_stack(nonce.len());
@@ -78,8 +78,8 @@ impl<G: Borrow<Gcm>> Stream<G> {
     /// Adds a piece of associated data, of which a message may have any number.
     ///
     /// # Errors
-    /// [`MessageError::LateAssociatedData`] after the first byte of data; [`MessageError::TooLong`] for more than
-    /// 2^61 - 1 bytes of associated data.
+    /// Returns [`MessageError::LateAssociatedData`] after the first byte of data, and [`MessageError::TooLong`] if the
+    /// associated data would have more than 2^61 - 1 bytes.
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), MessageError> {
         if self.state.data_len > 0 {
             return Err(MessageError::LateAssociatedData);
@@ -95,7 +95,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
     /// Encrypts a piece of the data, of which a message may have any number.
     ///
     /// # Errors
-    /// [`MessageError::TooLong`] if the data of the message would have more than 2^36 - 32 bytes.
+    /// Returns [`MessageError::TooLong`] and writes nothing if the data would have more than 2^36 - 32 bytes.
     pub fn encrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
         self.process(Hashed::Target, piece)
     }
@@ -103,7 +103,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
     /// Decrypts a piece of the data, of which a message may have any number. **The plaintext is not authenticated.**
     ///
     /// # Errors
-    /// Returns the same errors as [`Self::encrypt`], in the same cases.
+    /// Returns the same error as [`Self::encrypt`], for the same reason.
     pub fn decrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
         // What is hashed and what is decrypted are the same bytes, even if another process changes the source meanwhile.
         let mut copy = SourceCopy::<PIECE>::new();
@@ -246,7 +246,7 @@ mod test {
         stream
     }
 
-    /// One byte more than the limit.
+    /// Returns the error for one byte more than the limit.
     fn too_long(part: Part, limit: u128) -> Result<(), MessageError> {
         Err(MessageError::TooLong { part, found: limit + 1, limit })
     }
@@ -273,7 +273,7 @@ mod test {
         assert_eq!(stream.aad(&[0]), Ok(()));
     }
 
-    /// The counter of the last block of the longest message is the one before J0.
+    /// Checks the counter of the last block of the longest message, 2^32 - 1, after which the counter would wrap.
     #[test]
     fn the_last_block_has_the_last_counter() {
         let stream = at(MAX_DATA_LEN as u64 - 16, 0);

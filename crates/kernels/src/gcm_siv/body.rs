@@ -9,8 +9,8 @@ use crate::stitch::{Call, Hashed, Key};
 use crate::vector::{Blocks, NUMBERS, Products, Schedule, unroll};
 use crate::zero::wipe;
 
-/// Largest length in bytes of a message, with its associated data, for which the powers of short messages are used: more
-/// powers take longer to compute than they save.
+/// Largest length in bytes of a message, with its associated data, for which the powers of short messages are used:
+/// more powers take longer to compute than they save.
 const SHORT: usize = 512;
 
 /// The size of an AES-GCM-SIV key, which determines the number of rounds.
@@ -30,8 +30,8 @@ impl KeySize {
     }
 }
 
-/// Seals (`SEAL`) or opens a message. `W` is the number of vectors in flight and `R` the number of rounds; the nonce is a
-/// little-endian integer. When opening, `tag` is first the tag of the message and then the expected tag.
+/// Seals (`SEAL`) or opens a message. `W` is the number of vectors in flight and `R` the number of rounds; the nonce is
+/// a little-endian integer. When opening, `tag` is first the tag of the message and then the expected tag.
 #[inline(always)]
 pub(crate) fn run<B: Products, const W: usize, const R: usize, const SEAL: bool>(
     b: B,
@@ -111,8 +111,8 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
     }
 }
 
-/// Derives the keys of one message (RFC 8452, section 4): the first halves of the encrypted blocks `i || nonce`, where `i`
-/// counts from 0.
+/// Derives the keys of one message (RFC 8452, section 4): the first halves of the encrypted blocks `i || nonce`, i = 0,
+/// 1, ….
 #[inline(always)]
 fn derive<B: Products, const R: usize>(b: B, key_generating_key: &Schedule, nonce: u128, key: &mut Key) {
     let blocks = if R == 10 { 4 } else { 6 };

@@ -30,17 +30,17 @@ use crate::vector::x86_limbs::{Avx2Limbs, Ifma512};
 use crate::vector::{Token, unroll};
 use crate::zero::wipe;
 
-/// Number of bytes of a piece from which on vectors are faster, if the powers are available: with any variant a vector, and
-/// some blocks before it, which take as long as the sum over the lanes.
+/// Number of bytes of a piece from which on vectors are faster, if the powers are available. With any variant these are
+/// a vector and some blocks before it, which take as long as the sum over the lanes.
 pub(crate) const SHORT: usize = 128;
 /// Number of words for the powers of R, which are 24 powers of 6 words or 16 of 9. It limits how many vectors are
 /// aggregated.
 ///
-/// With 32 powers of 6 words long messages are 4 % faster. But the words are cleared and wiped for messages of 512 bytes
-/// too, which would become 4 % slower.
+/// With 32 powers of 6 words long messages are 4 % faster. But the words are cleared and wiped for messages of 512
+/// bytes too, which would become 4 % slower.
 const STEPS: usize = 144;
-/// Maximum number of vectors for which only four powers of R are computed. Four powers need no multiplication of vectors,
-/// which takes the time of one and a half carries.
+/// Maximum number of vectors for which only four powers of R are computed. Four powers need no multiplication of
+/// vectors, which takes the time of one and a half carries.
 const MAX_VECTORS_FOUR_POWERS: usize = 12;
 /// Number of bytes from which on two vectors of powers of R are computed. Each vector takes about 50 cycles, and saves
 /// carries of 35 cycles.
@@ -109,7 +109,7 @@ impl Lanes for Portable {
     }
 }
 
-/// [`Lanes::set_up`] as a function for the table of variants.
+/// Calls [`Lanes::set_up`], for the table of variants.
 #[inline(always)]
 pub(crate) fn set_up<P: Lanes>(p: P, state: &State, powers: &mut Powers, len: usize) {
     p.set_up(state, powers, len);
@@ -128,7 +128,6 @@ pub(crate) fn padded<P: Lanes>(p: P, state: &mut State, powers: &Powers, data: &
     }
 }
 
-/// Computes the powers for `len` bytes.
 #[inline(always)]
 fn make_powers<P: Limbs, R: Radix<P>>(p: P, state: &State, powers: &mut Powers, len: usize) {
     let mut exponents = [0; 8];
@@ -238,8 +237,8 @@ fn multiply<P: Limbs, R: Radix<P>>(p: P, elements: R::Elements, factors: R::Fact
 #[inline(always)]
 fn absorb<P: Limbs, R: Radix<P>>(p: P, state: &mut State, powers: &Powers, blocks: &[u8]) {
     let bytes = 16 * P::LANES;
-    // The blocks that do not fill a vector are absorbed first, while the vectors are being loaded. At the end they would
-    // have to wait for everything else.
+    // The blocks that do not fill a vector are absorbed first, while the vectors are being loaded. At the end they
+    // would have to wait for everything else.
     let (head, mut rest) = blocks.split_at(blocks.len() % bytes);
     state.blocks(head);
     let (mut h, max_steps) = (R::insert_accumulator(p, state.accumulator()), steps::<P, R>(blocks.len()));

@@ -2,9 +2,9 @@
 //!
 //! An integer is a list of limbs, for example five limbs of 26 bits: l0 + 2^26 l1 + 2^52 l2 + 2^78 l3 + 2^104 l4. A
 //! product is computed as in school, limb by limb, and reduced with 2^130 = 5. The size of the limbs depends on the
-//! multiplication of the instruction set: 44 bits for AVX-512 IFMA, which multiplies 52 bits by 52 bits, and 26 bits for
-//! a multiplication of 32 bits by 32 bits. The limbs are smaller than the operands of the multiplication, so carries are
-//! computed only after the sum of many products.
+//! multiplication of the instruction set: 44 bits for AVX-512 IFMA, which multiplies 52 bits by 52 bits, and 26 bits
+//! for a multiplication of 32 bits by 32 bits. The limbs are smaller than the operands of the multiplication, so
+//! carries are computed only after the sum of many products.
 #![forbid(unsafe_code)]
 
 use super::scalar::Element;
@@ -17,8 +17,8 @@ pub(crate) trait Radix<P: Limbs> {
     const WORDS: usize;
     /// `LANES` integers.
     type Elements: Copy;
-    /// Sums of products before the carries are computed. They cannot overflow with products of up to 24 vectors of
-    /// blocks, or 16 if `WORDS` is 9, when an accumulator was added to one of the vectors.
+    /// Sums of products before the carries are computed. The products of up to 24 vectors of blocks, or 16 if `WORDS`
+    /// is 9, cannot overflow, even if an accumulator was added to one of the vectors.
     type Sums: Copy;
     /// `LANES` integers in the form of the second operand of a multiplication.
     type Factors: Copy;
@@ -45,7 +45,7 @@ pub(crate) trait Radix<P: Limbs> {
     fn add(p: P, a: Self::Elements, b: Self::Elements) -> Self::Elements;
     /// Returns empty sums, to which products can be added.
     fn zero(p: P) -> Self::Sums;
-    /// sums + elements * factors.
+    /// Returns sums + elements * factors, without carries.
     fn add_products(p: P, sums: Self::Sums, elements: Self::Elements, factors: Self::Factors) -> Self::Sums;
     /// Computes the carries of the sums and returns the result as elements.
     fn carry(p: P, sums: Self::Sums) -> Self::Elements;
@@ -62,10 +62,9 @@ const M42: u64 = (1 << 42) - 1;
 /// [`Radix::carry`]. The instruction returns a product as low + 2^52 high, and both parts are summed separately.
 ///
 /// Bounds: elements have limbs below 2^44, 2^44 + 2^12 and 2^43, and blocks have limbs below 2^44, 2^44 and 2^41. The
-/// operands are their sums, below 2^45, 2^45.1 and 2^43.4. Sums of two limbs are below 2^46.1, far below the 2^52 that the
-/// instruction reads. Factors are products, with limbs below 2^44, 2^44 + 2^12 and 2^42, or r, which is smaller. Their
-/// sums of two limbs are below 2^45.1. 24 low parts are below 2^56.6, and 24 high parts below
-/// 24·2^(46.1 + 45.1 - 52) < 2^43.8.
+/// operands are their sums, below 2^45, 2^45.1 and 2^43.4. Sums of two limbs are below 2^46.1, far below the 2^52 that
+/// the instruction reads. Factors are products, with limbs below 2^44, 2^44 + 2^12 and 2^42, or r, which is smaller.
+/// Their sums of two limbs are below 2^45.1. 24 low parts are below 2^56.6, and 24 high parts below 24·2^39.2 < 2^43.8.
 impl<P: Limbs52> Radix<P> for Radix44 {
     const WORDS: usize = 6;
     type Elements = [P::V; 3];
@@ -198,12 +197,11 @@ pub(crate) struct Radix26;
 
 const M26: u64 = (1 << 26) - 1;
 
-/// Factors are the five limbs, and five times each limb but the first, for the products that the reduction with 2^130 = 5
-/// affects.
+/// Factors are the five limbs, and five times each limb but the first, for the products above 2^130, since 2^130 = 5.
 ///
 /// Bounds: elements have limbs below 2^26 + 2^12, so an element plus a block is below 2^27.1. Factors are elements, and
-/// five times their limbs are below 2^28.4, so all operands fit in 32 bits. A column of five products, four of them with
-/// multiples of 5, is below 21·2^53.1 < 2^57.5, and 16 columns are below 2^61.5.
+/// five times their limbs are below 2^28.4, so all operands fit in 32 bits. A column of five products, four of them
+/// with multiples of 5, is below 21·2^53.1 < 2^57.5, and 16 columns are below 2^61.5.
 impl<P: Limbs32> Radix<P> for Radix26 {
     const WORDS: usize = 9;
     type Elements = [P::V; 5];
@@ -293,8 +291,8 @@ impl<P: Limbs32> Radix<P> for Radix26 {
 
     #[inline(always)]
     fn sum_lanes(p: P, n: Self::Elements) -> [u64; 3] {
-        // The sums of four lanes are below 2^29. They are joined to two limbs of 52 bits and a rest, below 2^56, and then
-        // split into limbs of 44 bits.
+        // The sums of four lanes are below 2^29. They are joined to two limbs of 52 bits and a rest, below 2^56, and
+        // then split into limbs of 44 bits.
         let a = p.sum_lanes(n[0]) + (p.sum_lanes(n[1]) << 26);
         let b = p.sum_lanes(n[2]) + (p.sum_lanes(n[3]) << 26);
         let low = u128::from(a) + (u128::from(b) << 52);
@@ -320,7 +318,7 @@ impl<P: Limbs32> Radix<P> for Radix26 {
                 $( $( sums[$to] = p.add_product(sums[$to], n[$a], factors[$word]); )* )*
             };
         }
-        // Ordered by the words of the factors, so that each is loaded to a register once. Word 4 + i is five times limb i.
+        // In the order of the words of the factors, so that each is loaded once. Word 4 + i is five times limb i.
         add! {
             0: 0 = 0, 1 = 1, 2 = 2, 3 = 3, 4 = 4;
             1: 1 = 0, 2 = 1, 3 = 2, 4 = 3;
@@ -336,7 +334,8 @@ impl<P: Limbs32> Radix<P> for Radix26 {
     }
 
     /// Computes two chains of carries in parallel. Carries are below 2^35.6. Five times that of the last limb is below
-    /// 2^38, of which less than 2^12 is carried to the second limb, and less than 2^9.7 from the fourth limb to the fifth.
+    /// 2^38, of which less than 2^12 is carried to the second limb; less than 2^9.7 is carried from the fourth to the
+    /// fifth.
     #[inline(always)]
     fn carry(p: P, mut d: Self::Sums) -> Self::Elements {
         let mask = p.splat(M26);
@@ -374,8 +373,8 @@ mod test {
     use super::*;
     use crate::vector::Token;
 
-    /// A token with a single lane that panics on overflow: if an operand of a multiplication exceeds 52 bits, or a sum 63
-    /// bits and a sign.
+    /// A token with one lane that panics if an operand of a multiplication exceeds 52 bits, or a sum 63 bits and a
+    /// sign.
     #[derive(Clone, Copy)]
     struct Strict;
 

@@ -117,9 +117,9 @@ impl Drop for State {
 
 /// The accumulator after a step, h = low + over + 2^128 high.
 ///
-/// `over` is the part that the reduction modulo 2^130 - 5 adds again at the bottom. A step ends in two additions, of the
-/// next block and of `over`. The latter is known later, so the addition of `over` is left to the next step, which adds
-/// its block first.
+/// `over` is the part that the reduction modulo 2^130 - 5 adds again at the bottom. A step ends in two additions, of
+/// the next block and of `over`. The latter is known later, so the addition of `over` is left to the next step, which
+/// adds its block first.
 #[derive(Clone, Copy)]
 struct Accumulator {
     low: [u64; 2],
@@ -142,9 +142,9 @@ impl Accumulator {
 
     /// Returns (h + m + 2^128 top) r.
     ///
-    /// Bounds: `high` is at most 3 after a step, and at most 4 at first. With two carries and `top`, h2 is at most 6, so
-    /// h2 r0 is below 6·2^60. The carry of d1 is below 2^62, so d2 is below 10·2^60 and d2 + d2 / 4 below 2^64. The sums
-    /// for the lower words are below 2^126.
+    /// Bounds: `high` is at most 3 after a step, and at most 4 at first. With two carries and `top`, h2 is at most 6,
+    /// so h2 r0 is below 6·2^60. The carry of d1 is below 2^62, so d2 is below 10·2^60 and d2 + d2 / 4 below 2^64. The
+    /// sums for the lower words are below 2^126.
     #[inline(always)]
     fn step(self, [r0, r1]: [u64; 2], m: u128, top: u64) -> Self {
         // 2^128 r1 = 5/4 r1 modulo 2^130 - 5, since 4 divides r1.

@@ -7,13 +7,12 @@ pub(crate) const KEY: [u8; 32] = counting(0);
 /// The nonces of the same appendices: 10 11 12 …, of which as many bytes are used.
 pub(crate) const NONCE: [u8; 32] = counting(0x10);
 const AAD: &[u8] = text(229);
-/// Contains, at every degree, several groups of steps, single steps, and a rest that reaches into every vector.
+/// At every degree, these are several groups of updates, single updates, and a rest that reaches into every vector.
 const PLAIN: &[u8] = text(1405);
 
 /// One message of one of the algorithms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
-    /// Length in bytes of the key that this known answer was computed with.
     pub(crate) key_len: usize,
     /// Number of parallel states of the algorithm: 1, 2 or 4.
     pub(crate) degree: usize,

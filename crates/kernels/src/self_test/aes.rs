@@ -8,8 +8,8 @@ pub(crate) const KEY: [u8; 32] = counting(0);
 /// The block of FIPS 197, appendix C: 00 11 22 …. It is also the initial counter block of the keystream.
 pub(crate) const BLOCK: [u8; 16] = 0x0011_2233_4455_6677_8899_aabb_ccdd_eeff_u128.to_be_bytes();
 
-/// Length of the keystream in bytes. At every width it contains full groups, a small group, single vectors and a part of
-/// a vector.
+/// Length of the keystream in bytes. At every width it has a full group, a small group, single vectors and a part of
+/// one.
 pub(crate) const STREAM: usize = 997;
 /// Offset at which the keystream is cut in two, so that the second piece begins inside a block.
 pub(crate) const CUT: usize = 5;
@@ -17,7 +17,6 @@ pub(crate) const CUT: usize = 5;
 /// The results for one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
-    /// Length in bytes of the key that this known answer was computed with.
     pub(crate) key_len: usize,
     /// [`BLOCK`], encrypted. Published in FIPS 197, C.1 to C.3.
     pub(crate) block: [u8; 16],

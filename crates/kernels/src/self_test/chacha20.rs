@@ -5,9 +5,9 @@ use super::counting;
 /// The key of RFC 8439, section 2.8.2: 80 81 82 ….
 pub(crate) const KEY: [u8; 32] = counting(0x80);
 
-/// RFC 8439, section 2.8.2.
+/// The nonce of RFC 8439, section 2.8.2.
 const NONCE: [u8; 12] = *b"\x07\0\0\0\x40\x41\x42\x43\x44\x45\x46\x47";
-/// draft-irtf-cfrg-xchacha-03, appendix A.3.1: nonces 40 41 42 ….
+/// The nonce of draft-irtf-cfrg-xchacha-03, appendix A.3.1: 40 41 42 ….
 const LONG_NONCE: [u8; 24] = *b"@ABCDEFGHIJKLMNOPQRSTUVW";
 
 /// Length of the longest keystream in bytes.
@@ -15,7 +15,7 @@ pub(crate) const MAX_LEN: usize = 3900;
 /// Offset at which a keystream is cut in two, so that the second piece begins inside a block.
 pub(crate) const CUT: usize = 5;
 
-/// A nonce of either algorithm, which its length tells apart.
+/// A nonce, whose length determines the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Nonce {
     /// A nonce of ChaCha20 with 12 bytes (RFC 8439).

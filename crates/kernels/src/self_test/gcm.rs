@@ -24,7 +24,6 @@ const PLAIN: &[u8] = b"\
 /// One message of the self-test with its results. The tag covers the ciphertext, so the ciphertext is not stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
-    /// Length in bytes of the key that this known answer was computed with.
     pub(crate) key_len: usize,
     pub(crate) aad: &'static [u8],
     pub(crate) plain: &'static [u8],
@@ -35,10 +34,10 @@ pub(crate) struct KnownAnswer {
 
 /// The short messages are published, see [`KEY`]. The long ones were made with Python's `cryptography` 48.
 ///
-/// At every width, 1061 bytes are full groups and a small rest, and 1485 bytes are full groups and a large rest. Sealing
-/// overlaps hashing with AES only from two groups of the widest variant on. The 549 bytes of associated data contain a
-/// full group too. There is no long message for 192 bits, because only the number of rounds differs there and the
-/// portable variant is slow.
+/// At every width, 1061 bytes are full groups and a small rest, and 1485 bytes are full groups and a large rest.
+/// Sealing overlaps hashing with AES only from two groups of the widest variant on. The 549 bytes of associated data
+/// contain a full group too. There is no long message for 192 bits, because only the number of rounds differs there and
+/// the portable variant is slow.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 5] = [
     KnownAnswer {
         key_len: 16,

@@ -11,7 +11,6 @@ const PLAIN: &[u8] = b"\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x04\0";
 /// One message of the self-test with its results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownAnswer {
-    /// Length in bytes of the key that this known answer was computed with.
     pub(crate) key_len: usize,
     pub(crate) aad: &'static [u8],
     pub(crate) plain: &'static [u8],
@@ -20,8 +19,8 @@ pub(crate) struct KnownAnswer {
     pub(crate) sealed: u128,
 }
 
-/// The short messages are published, see [`KEY`]. The long ones were made with Python's `cryptography` 50; they have the
-/// lengths of the known answers of AES-GCM.
+/// The short messages are published, see [`KEY`]. The long ones were made with Python's `cryptography` 50; they have
+/// the lengths of the known answers of AES-GCM.
 pub(crate) static KNOWN_ANSWERS: [KnownAnswer; 4] = [
     KnownAnswer {
         key_len: 16,

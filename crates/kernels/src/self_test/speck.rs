@@ -8,7 +8,7 @@ use super::counting;
 /// Keys 00 01 02 …, of which as many bytes are used as the size has.
 pub(crate) const KEY: [u8; 32] = counting(0);
 
-/// Returns the initial counter block, of `block` bytes: its low word overflows after 110 blocks.
+/// Returns the initial counter block of `block` bytes, whose low word overflows after 111 blocks.
 pub(crate) const fn iv(block: usize) -> [u8; 16] {
     let mut iv = [0; 16];
     let mut i = 0;

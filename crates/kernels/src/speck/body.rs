@@ -177,7 +177,7 @@ fn group<W: Word, B: Pairs<W>, const N: usize, const DECRYPT: bool>(
     unroll!(i < N => { b.store_blocks(order, [x[i], y[i]], &mut data.target()[i * B::PAIR_BYTES..]); });
 }
 
-/// All rounds of encryption (section 4.1 of the paper).
+/// Computes all rounds of encryption (section 4.1 of the paper).
 #[inline(always)]
 fn encrypt<W: Word, B: Pairs<W>, const N: usize>(
     b: B,
@@ -213,7 +213,7 @@ fn decrypt<W: Word, B: Pairs<W>, const N: usize>(
     }
 }
 
-/// A buffer for the blocks of a pair, for data that are shorter, which is wiped from memory on drop.
+/// A buffer for data that are shorter than the blocks of a pair. It is wiped from memory on drop.
 struct Scratch([u8; PAIR]);
 
 impl Scratch {

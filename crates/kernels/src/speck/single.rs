@@ -51,7 +51,7 @@ impl Drop for Schedule {
     }
 }
 
-/// Encrypts one block of data with the expanded round keys and returns the result.
+/// Encrypts one block, given as its words x and y, and returns the result.
 #[inline(always)]
 pub(crate) fn encrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
     for key in keys {
@@ -60,7 +60,7 @@ pub(crate) fn encrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
     block
 }
 
-/// Decrypts one block of data with the expanded round keys and returns the result.
+/// Decrypts one block, given as its words x and y, and returns the result.
 #[inline(always)]
 pub(crate) fn decrypt<W: Word>(keys: &[u64], mut block: [u64; 2]) -> [u64; 2] {
     for key in keys.iter().rev() {

@@ -3,8 +3,8 @@
 
 /// A size of Speck: the number of bits in a block and in a key (table 4.1 of the paper).
 ///
-/// The keystream of a small block can be distinguished from random data after some hundred kilobytes (blocks of 32 bits)
-/// or some hundred megabytes (blocks of 48 bits).
+/// The keystream of a small block can be distinguished from random data after some hundred kilobytes (blocks of 32
+/// bits) or some hundred megabytes (blocks of 48 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Size {
     /// Speck32/64, with blocks of 32 bits and a key of 64 bits.
@@ -29,7 +29,6 @@ pub enum Size {
     Speck128_256,
 }
 
-/// The parameters of a size, from the table of the paper.
 struct Parameters {
     name: &'static str,
     word_bits: u32,

@@ -8,7 +8,7 @@ use crate::aegis::kind::Kind;
 variants! {
     /// AEGIS with 16-byte tags: messages.
     AEGIS: AegisFunctions for aes_instructions {
-        /// [`aegis::register_degree`].
+        /// Calls [`aegis::register_degree`].
         fn register_degree(degree: &mut usize) = [aegis::register_degree];
         /// [`aegis::eight`] or [`aegis::six`], sealing.
         fn seal(key: &Key, nonce: &[u8], aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) by Kind = [

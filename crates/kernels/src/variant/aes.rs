@@ -8,9 +8,9 @@ use crate::vector::Schedule;
 variants! {
     /// AES: the key schedule and the keystream.
     AES: AesFunctions for aes_instructions {
-        /// [`aes::expand`].
+        /// Calls [`aes::expand`].
         fn expand(key: &[u8], schedule: &mut Schedule) = [aes::expand];
-        /// [`aes::xor_blocks`].
+        /// Calls [`aes::xor_blocks`].
         fn xor(schedule: &Schedule, counter: u128, skip: usize, data: InOut<'_>) by KeySize =
             [aes::xor_blocks::<_, W, 10>, aes::xor_blocks::<_, W, 12>, aes::xor_blocks::<_, W, 14>];
     }

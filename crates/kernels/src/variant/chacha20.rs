@@ -7,11 +7,11 @@ use crate::chacha20::body::{self as chacha20, Key};
 variants! {
     /// ChaCha20: the keystream, and the keys that XChaCha20 derives.
     CHACHA20: ChaCha20Functions for words {
-        /// [`chacha20::xor`].
+        /// Calls [`chacha20::xor`].
         fn xor(key: &Key, nonce: &[u8; 12], counter: u32, skip: usize, data: InOut<'_>) = [chacha20::xor::<_, W>];
-        /// [`chacha20::begin`].
+        /// Calls [`chacha20::begin`].
         fn begin(key: &Key, nonce: &[u8; 12], first: &mut [u8; 64], data: InOut<'_>) = [chacha20::begin::<_, W>];
-        /// [`chacha20::subkey`].
+        /// Calls [`chacha20::subkey`].
         fn subkey(key: &Key, nonce: &[u8; 16], to: &mut Key) = [chacha20::subkey];
     }
 }

@@ -12,30 +12,30 @@ use crate::vector::Schedule;
 variants! {
     /// AES-GCM: key set-up, GHASH, counter mode, and messages.
     GCM: GcmFunctions for aes_and_products {
-        /// [`gcm::set_up`].
+        /// Calls [`gcm::set_up`].
         fn set_up(key: &[u8], expanded: &mut Key) by KeySize =
             [gcm::set_up::<_, 10>, gcm::set_up::<_, 12>, gcm::set_up::<_, 14>];
-        /// [`first_round::set_up`].
+        /// Calls [`first_round::set_up`].
         fn set_up_first_round(schedule: &Schedule, first_round: &mut FirstRound) = [first_round::set_up];
-        /// [`ghash::set_up_bulk_powers`].
+        /// Calls [`ghash::set_up_bulk_powers`].
         fn set_up_bulk_powers(short: &ShortPowers, bulk: &mut BulkPowers) = [ghash::set_up_bulk_powers];
-        /// [`ghash::absorb_into`] with the powers for short messages.
+        /// Calls [`ghash::absorb_into`] with the powers for short messages.
         fn absorb_short(powers: &ShortPowers, bytes: &[u8], hash: &mut u128) = [ghash::absorb_into::<_, W, _>];
-        /// [`ghash::absorb_into`].
+        /// Calls [`ghash::absorb_into`].
         fn absorb(powers: &BulkPowers, bytes: &[u8], hash: &mut u128) = [ghash::absorb_into::<_, W, _>];
-        /// [`gcm::apply_keystream`].
+        /// Calls [`gcm::apply_keystream`].
         fn apply_keystream(key: &Key, counter: u128, data: InOut<'_>) by KeySize =
             [gcm::apply_keystream::<_, W, 10>, gcm::apply_keystream::<_, W, 12>, gcm::apply_keystream::<_, W, 14>];
-        /// [`gcm::short`], sealing.
+        /// Calls [`gcm::short`], sealing.
         fn seal_short(key: &Key, j0: u128, aad_hash: u128, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
             by KeySize = [gcm::short::<_, 10, true>, gcm::short::<_, 12, true>, gcm::short::<_, 14, true>];
-        /// [`gcm::short`], opening.
+        /// Calls [`gcm::short`], opening.
         fn open_short(key: &Key, j0: u128, aad_hash: u128, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
             by KeySize = [gcm::short::<_, 10, false>, gcm::short::<_, 12, false>, gcm::short::<_, 14, false>];
-        /// [`gcm::long`], sealing.
+        /// Calls [`gcm::long`], sealing.
         fn seal_long(key: &Key, powers: &BulkPowers, j0: u128, aad_hash: u128, first_round: Option<&FirstRound>, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
             by KeySize = [gcm::long::<_, W, 10, true>, gcm::long::<_, W, 12, true>, gcm::long::<_, W, 14, true>];
-        /// [`gcm::long`], opening.
+        /// Calls [`gcm::long`], opening.
         fn open_long(key: &Key, powers: &BulkPowers, j0: u128, aad_hash: u128, first_round: Option<&FirstRound>, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
             by KeySize = [gcm::long::<_, W, 10, false>, gcm::long::<_, W, 12, false>, gcm::long::<_, W, 14, false>];
     }

@@ -9,12 +9,12 @@ use crate::vector::Schedule;
 variants! {
     /// AES-GCM-SIV: the key schedule, and messages.
     GCM_SIV: GcmSivFunctions for aes_and_products {
-        /// [`aes::expand`].
+        /// Calls [`aes::expand`].
         fn expand(key: &[u8], schedule: &mut Schedule) = [aes::expand];
-        /// [`gcm_siv::run`], sealing.
+        /// Calls [`gcm_siv::run`], sealing.
         fn seal(key: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) by KeySize =
             [gcm_siv::run::<_, W, 10, true>, gcm_siv::run::<_, W, 14, true>];
-        /// [`gcm_siv::run`], opening.
+        /// Calls [`gcm_siv::run`], opening.
         fn open(key: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) by KeySize =
             [gcm_siv::run::<_, W, 10, false>, gcm_siv::run::<_, W, 14, false>];
     }

@@ -6,9 +6,9 @@ use crate::poly1305::{Powers, State, body as poly1305};
 variants! {
     /// Poly1305: the powers of r, and data of any length. Short data needs no variant, see [`State`].
     POLY1305: Poly1305Functions for limbs {
-        /// [`poly1305::set_up`].
+        /// Calls [`poly1305::set_up`].
         fn set_up(state: &State, powers: &mut Powers, len: usize) = [poly1305::set_up];
-        /// [`poly1305::padded`].
+        /// Calls [`poly1305::padded`].
         fn padded(state: &mut State, powers: &Powers, data: &[u8]) = [poly1305::padded];
     }
 }

@@ -8,17 +8,17 @@ use crate::vector::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, ByteOrder};
 variants! {
     /// Speck on many blocks.
     SPECK: SpeckFunctions for pairs_of_words {
-        /// [`xor_blocks`].
+        /// Calls [`xor_blocks`].
         fn xor(keys: &[u64], order: ByteOrder, high: u64, low: u64, skip: usize, data: InOut<'_>) by usize = [
             xor_blocks::<Bits16, _, W>, xor_blocks::<Bits24, _, W>, xor_blocks::<Bits32, _, W>,
             xor_blocks::<Bits48, _, W>, xor_blocks::<Bits64, _, W>,
         ];
-        /// [`each_block`], encrypting.
+        /// Calls [`each_block`], encrypting.
         fn encrypt(keys: &[u64], order: ByteOrder, data: InOut<'_>) by usize = [
             each_block::<Bits16, _, W, false>, each_block::<Bits24, _, W, false>, each_block::<Bits32, _, W, false>,
             each_block::<Bits48, _, W, false>, each_block::<Bits64, _, W, false>,
         ];
-        /// [`each_block`], decrypting.
+        /// Calls [`each_block`], decrypting.
         fn decrypt(keys: &[u64], order: ByteOrder, data: InOut<'_>) by usize = [
             each_block::<Bits16, _, W, true>, each_block::<Bits24, _, W, true>, each_block::<Bits32, _, W, true>,
             each_block::<Bits48, _, W, true>, each_block::<Bits64, _, W, true>,

@@ -6,11 +6,9 @@ use crate::vector::words::Words;
 variants! {
     /// The operations on words.
     WORDS: WordsFunctions for words {
-        /// Compares the operations on words of 16 bits; panics if one is wrong.
+        /// Panics if an operation on words of this size is wrong.
         fn check_16(variant: &str) = [check_16];
-        /// The same check of the operations for words of 32 bits.
         fn check_32(variant: &str) = [check_32];
-        /// The same check of the operations for words of 64 bits.
         fn check_64(variant: &str) = [check_64];
     }
 }

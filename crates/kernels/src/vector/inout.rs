@@ -68,34 +68,34 @@ pub(crate) fn read_once<const LEN: usize>(bytes: &[u8; LEN]) -> [u8; LEN] {
 }
 
 impl<'a> InOut<'a> {
-    /// Reads from `data` and writes to it.
+    /// Makes `data` both source and destination.
     pub fn in_place(data: &'a mut [u8]) -> Self {
         let to = data.as_mut_ptr();
         Self { from: to, to, len: data.len(), life: PhantomData }
     }
 
-    /// Reads from `from` and writes to `to`.
+    /// Makes `from` the source and `to` the destination.
     ///
     /// # Panics
-    /// If the lengths differ.
+    /// Panics if the lengths differ.
     pub fn apart(from: &'a [u8], to: &'a mut [u8]) -> Self {
         assert_eq!(from.len(), to.len(), "source and destination differ in length");
         Self { from: from.as_ptr(), to: to.as_mut_ptr(), len: to.len(), life: PhantomData }
     }
 
-    /// Number of bytes in the source, which is also that of the destination.
+    /// Returns the number of bytes in the source, which is also that of the destination.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the source and the destination have no bytes.
+    /// Returns whether the source and the destination have no bytes.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether source and destination are the same buffer.
+    /// Returns whether source and destination are the same buffer.
     #[inline(always)]
     pub fn is_in_place(&self) -> bool {
         core::ptr::eq(self.from, self.to)
@@ -125,7 +125,7 @@ impl<'a> InOut<'a> {
     /// Returns the part of source and destination from byte `at` to byte `at + len`.
     ///
     /// # Panics
-    /// If the part ends past the end of the buffers.
+    /// Panics if the part ends after the end of the buffers.
     #[inline(always)]
     pub fn part(&mut self, at: usize, len: usize) -> InOut<'_> {
         assert!(at <= self.len && len <= self.len - at, "part past the end");

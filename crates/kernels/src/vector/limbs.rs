@@ -9,7 +9,6 @@ pub(crate) trait Limbs: Token {
     /// For each lane, the index of the block that [`Limbs::load`] puts there. Block 0 is in lane 0.
     const ORDER: [usize; 8];
 
-    /// A vector of `LANES` words.
     type V: Copy;
 
     // ---- loads and stores -------------------------------------------------------------------
@@ -20,7 +19,7 @@ pub(crate) trait Limbs: Token {
     fn load_words(self, from: &[u64]) -> Self::V;
     /// Stores `v` to the first `LANES` words of `to`.
     fn store_words(self, v: Self::V, to: &mut [u64]);
-    /// Copies the integer `x` to every lane of the elements.
+    /// Copies `x` to every lane.
     fn splat(self, x: u64) -> Self::V;
     /// Copies `x` to lane 0 and sets the other lanes to zero.
     fn zero_extend(self, x: u64) -> Self::V;
@@ -29,11 +28,11 @@ pub(crate) trait Limbs: Token {
 
     // ---- arithmetic -------------------------------------------------------------------------
 
-    /// a + b modulo 2^64.
+    /// Returns a + b modulo 2^64.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     fn or(self, a: Self::V, b: Self::V) -> Self::V;
-    /// (a | b) & c.
+    /// Returns (a | b) & c.
     #[inline(always)]
     fn or_and(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         self.and(self.or(a, b), c)
@@ -46,15 +45,15 @@ pub(crate) trait Limbs: Token {
 
 /// Instruction sets that multiply 52 bits by 52 bits.
 pub(crate) trait Limbs52: Limbs {
-    /// a - b modulo 2^64.
+    /// Returns a - b modulo 2^64.
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Arithmetic shift: every word is signed, divided by 2^N and rounded down. `N` is below 64.
+    /// Divides every word, which is signed, by 2^N and rounds down. `N` is below 64.
     fn shr_signed<const N: u32>(self, v: Self::V) -> Self::V;
     /// Multiplies every word by 20, modulo 2^64.
     fn times_20(self, v: Self::V) -> Self::V;
-    /// `sum` + the low 52 bits of the product of the low 52 bits of `a` and `b`.
+    /// Returns `sum` plus the low 52 bits of the product of the low 52 bits of `a` and `b`.
     fn add_low(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
-    /// `sum` + the high 52 bits of the same product.
+    /// Returns `sum` plus the high 52 bits of the same product.
     fn add_high(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
 }
 
@@ -65,7 +64,7 @@ pub(crate) trait Limbs32: Limbs {
 
     /// Converts words, which must be below 2^32.
     fn narrow(self, v: Self::V) -> Self::Narrow;
-    /// Copies the integer `x` to every lane of the elements.
+    /// Copies `x` to every lane.
     fn splat_narrow(self, x: u32) -> Self::Narrow;
     fn product(self, a: Self::Narrow, b: Self::Narrow) -> Self::V;
     fn add_product(self, sum: Self::V, a: Self::Narrow, b: Self::Narrow) -> Self::V;

@@ -115,7 +115,7 @@ pub(crate) trait Blocks: Token {
 
     /// Loads the first `BYTES` bytes of `from`.
     fn load(self, from: &[u8]) -> Self::V;
-    /// Loads all bytes of `from` to the vector, beginning at its byte `skip`. The other bytes are zero. `skip` is below 16.
+    /// Loads all bytes of `from` to the vector, from its byte `skip` on, which is below 16. The other bytes are zero.
     fn load_part(self, from: &[u8], skip: usize) -> Self::V;
     /// Stores `v` to the first `BYTES` bytes of `to`.
     fn store(self, v: Self::V, to: &mut [u8]);
@@ -157,22 +157,22 @@ pub(crate) trait Blocks: Token {
     /// stay after the call. With 32 registers the keys fit, and this does nothing.
     #[inline(always)]
     fn reread(self, _keys: &mut Self::Keys<'_>) {}
-    /// The AddRoundKey before the first round, with round key 0.
+    /// Computes the AddRoundKey before the first round, with round key 0. On Arm, round 1 does this.
     fn aes_first(self, v: Self::V, keys: &Self::Keys<'_>) -> Self::S;
-    /// Round `r`, counted from 1. The parameter is the number of the round and not its key, because Arm adds key
-    /// `r - 1` in this round and x86 key `r`.
+    /// Computes round `r`, counted from 1. The parameter is the number of the round and not its key, because Arm adds
+    /// key `r - 1` in this round and x86 key `r`.
     fn aes_round(self, s: Self::S, keys: &Self::Keys<'_>, r: usize) -> Self::S;
     /// Converts states of AES to vectors of bytes.
     fn aes_bytes(self, s: Self::S) -> Self::V;
     /// XORs vectors of bytes to states of AES.
     fn aes_add(self, s: Self::S, bytes: Self::V) -> Self::S;
-    /// The last round, followed by an xor with `data`.
+    /// Computes the last round, followed by an xor with `data`.
     fn aes_last(self, s: Self::S, keys: &Self::Keys<'_>, r: usize, data: Self::V) -> Self::V;
 
     // ---- scheduling -------------------------------------------------------------------------
 
-    /// A scheduling fence, which computes nothing. The compiler must assume that all states change here, so it keeps
-    /// the order of the code before and after it.
+    /// Computes nothing, but the compiler must assume that all states change here, so it keeps the order of the code
+    /// before and after this scheduling fence.
     #[inline(always)]
     fn fence<const N: usize>(self, _states: &mut [Self::S; N]) {}
 }

@@ -181,9 +181,9 @@ fn shift(v: uint64x2_t, n: i64) -> uint64x2_t {
 #[target_feature(enable = "neon")]
 fn narrow(v: V) -> uint32x4_t {
     let mut half = vmovn_high_u64(vmovn_u64(v[0]), v[1]);
-    // Where LLVM finds that the words are below 2^32, it removes the narrowing. It then multiplies words of 64 bits, for
-    // which there is no vector instruction, so this hides the result from it.
-    // SAFETY: the assembly has no instruction, only a comment that names the operand.
+    // Where LLVM finds that the words are below 2^32, it removes the narrowing. It then multiplies words of 64 bits,
+    // for which there is no vector instruction, so this hides the result from it. SAFETY: the assembly has no
+    // instruction, only a comment that names the operand.
     unsafe { asm!("/* {:v} */", inout(vreg) half, options(pure, nomem, nostack, preserves_flags)) };
     half
 }

@@ -1,9 +1,9 @@
 //! Vectors for Speck: words of 16 to 64 bits, and blocks of two words.
 //!
 //! A pair of vectors holds as many blocks as a vector has lanes: one vector has their words x, the other their words y.
-//! A word of 24 bits is in a lane of 32 bits, and a word of 48 bits in a lane of 64. The bits of the lane above the word
-//! are undefined. They have no effect, because sums, differences and xors never carry downwards, and rotations ignore
-//! them.
+//! A word of 24 bits is in a lane of 32 bits, and a word of 48 bits in a lane of 64. The bits of the lane above the
+//! word are undefined. They have no effect, because sums, differences and xors never carry downwards, and rotations
+//! ignore them.
 
 use super::inout::InOut;
 use super::words::Words;

@@ -14,7 +14,8 @@
 //! Here each row of the AES state has words of its own: word `[k][r]` holds bit `k` of all bytes in row `r`, at bit
 //! `16·column + block`. With this layout ShiftRows is a rotation of words, and MixColumns combines different words. The
 //! four rows pass through the S-box in parallel, and LLVM compiles them to the vectors that the target always has. It
-//! takes 15 cycles per byte. A layout with four blocks in one word took 38, since its ShiftRows cost as much as the S-box.
+//! takes 15 cycles per byte. A layout with four blocks in one word took 38, since its ShiftRows cost as much as the
+//! S-box.
 #![forbid(unsafe_code)]
 
 use super::{Blocks, Schedule, Token, load_block, store_block};
@@ -27,7 +28,8 @@ pub struct Portable(());
 pub(super) type V = [u128; 16];
 type S = [[u64; 4]; 8];
 
-/// Bit-sliced round keys. They are on the stack for the time of one call, and are wiped from memory on drop.
+/// Bit-sliced round keys. They are on the stack for the time of one call, and are wiped from memory on drop. Copies in
+/// the frames of functions that are not inlined remain there (see `KNOWN` in `tests/it/stack.rs`).
 pub(crate) struct Sliced([S; 15]);
 
 impl Drop for Sliced {
@@ -37,7 +39,7 @@ impl Drop for Sliced {
 }
 
 impl Portable {
-    /// Makes the token, in a function that enables the features of the instruction set.
+    /// Makes the token. It needs no processor features, so any function may call this.
     #[expect(clippy::new_without_default, reason = "tokens have no default")]
     pub fn new() -> Self {
         Self(())
@@ -194,7 +196,7 @@ fn shift_rows(s: &mut S) {
     }
 }
 
-/// ShiftRows and MixColumns. With p(r) = a(r) + a(r+1), row r becomes 2p(r) + a(r+1) + p(r+2).
+/// Computes ShiftRows and MixColumns. With p(r) = a(r) + a(r+1), row r becomes 2p(r) + a(r+1) + p(r+2).
 #[inline(never)]
 fn mix_shifted_columns(s: &mut S) {
     shift_rows(s);
@@ -294,8 +296,8 @@ fn slice_key(key: u128, sliced: &mut S) {
     }
 }
 
-/// The S-box as the circuit of Boyar and Peralta ("A new combinational logic minimization technique with applications to
-/// cryptology", 2010): a linear layer, the inversion and another linear layer, 115 gates in all.
+/// Computes the S-box with the circuit of Boyar and Peralta ("A new combinational logic minimization technique with
+/// applications to cryptology", 2010): a linear layer, the inversion and another linear layer, 115 gates in all.
 #[inline(always)]
 fn s_box([x7, x6, x5, x4, x3, x2, x1, x0]: [u64; 8]) -> [u64; 8] {
     let y14 = x3 ^ x5;
@@ -422,7 +424,7 @@ fn s_box([x7, x6, x5, x4, x3, x2, x1, x0]: [u64; 8]) -> [u64; 8] {
 mod test {
     use super::*;
 
-    /// The S-box from its definition (FIPS 197, 5.1.1), with the inverse as a power in the field.
+    /// Computes the S-box from its definition (FIPS 197, 5.1.1), with the inverse as a power in the field.
     fn reference_s_box(x: u8) -> u8 {
         let times = |mut a: u8, b: u8| {
             (0..8).fold(0, |sum, i| {

@@ -43,8 +43,8 @@ pub(crate) trait Rounds: Token {
     /// the same index. It takes all states at once, because the bit-sliced portable implementation computes 16 blocks
     /// in the time of one.
     fn rounds<const N: usize>(self, states: [Self::V; N], keys: [Self::V; N]) -> [Self::V; N];
-    /// A scheduling fence, which computes nothing. The compiler must assume that all words change here, so it cannot
-    /// move later computations before it.
+    /// Computes nothing, but the compiler must assume that all words change here, so it cannot move later computations
+    /// before this scheduling fence.
     #[inline(always)]
     fn fence<const N: usize>(self, _words: &mut [Self::V; N]) {}
 }
@@ -61,11 +61,8 @@ pub(crate) trait Degrees: Token {
     /// degree, the state is on the stack.
     const REGISTER_DEGREE: usize;
 
-    /// Returns the token for vectors of one block.
     fn degree_1(self) -> Self::One;
-    /// Returns the token for vectors of two blocks.
     fn degree_2(self) -> Self::Two;
-    /// Returns the token for vectors of four blocks.
     fn degree_4(self) -> Self::Four;
 }
 

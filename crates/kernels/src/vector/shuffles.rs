@@ -18,7 +18,7 @@ pub(crate) const NONE: u8 = 0x80;
 /// For each byte of 128 bits of the result, the index of the byte that it is taken from.
 pub(crate) type Shuffle = [u8; 16];
 
-/// Rotates words of `word` bytes in lanes of `lane` bytes left by `by` bytes.
+/// Returns the shuffle that rotates words of `word` bytes in lanes of `lane` bytes left by `by` bytes.
 pub(crate) const fn rotated(word: usize, lane: usize, by: usize) -> Shuffle {
     let mut shuffle = [NONE; 16];
     let mut i = 0;
@@ -31,7 +31,7 @@ pub(crate) const fn rotated(word: usize, lane: usize, by: usize) -> Shuffle {
     shuffle
 }
 
-/// Reverses the bytes of words in lanes of `lane` bytes.
+/// Returns the shuffle that reverses the bytes of words of `word` bytes in lanes of `lane` bytes.
 pub(crate) const fn swapped(word: usize, lane: usize) -> Shuffle {
     let mut shuffle = [NONE; 16];
     let mut i = 0;
@@ -44,7 +44,7 @@ pub(crate) const fn swapped(word: usize, lane: usize) -> Shuffle {
     shuffle
 }
 
-/// Moves words to the upper ends of their lanes of `lane` bytes.
+/// Returns the shuffle that moves words of `word` bytes to the upper ends of their lanes of `lane` bytes.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const fn raised(word: usize, lane: usize) -> Shuffle {
     let mut shuffle = [NONE; 16];

@@ -10,10 +10,9 @@ pub(crate) trait Words<T>: Token {
     /// Number of bytes in a vector.
     const BYTES: usize = Self::LANES * size_of::<T>();
 
-    /// A vector of `LANES` words.
     type V: Copy;
 
-    /// Copies the integer `x` to every lane of the elements.
+    /// Copies `x` to every lane.
     fn splat(self, x: T) -> Self::V;
     /// Loads the first `BYTES` bytes of `from`.
     fn load(self, from: &[u8]) -> Self::V;

@@ -28,8 +28,8 @@ impl Avx512Bytes {
 
 impl Token for Avx512Bytes {}
 
-/// The permutations of 128 bytes between blocks and words. An index is the number of the byte that is taken. In the words,
-/// bytes 0 to 63 are those of x, and bytes 64 to 127 those of y.
+/// The permutations of 128 bytes between blocks and words. An index is the number of the byte that is taken. In the
+/// words, bytes 0 to 63 are those of x, and bytes 64 to 127 those of y.
 struct Permutations {
     to_words: [[u8; 64]; 2],
     to_blocks: [[u8; 64]; 2],
@@ -210,9 +210,9 @@ impl Avx2 {
     }
 }
 
-/// Returns the indices of the blocks in the order of [`Pairs::load_blocks`]. Each 128-bit lane of two loaded vectors holds
-/// as many blocks as words fit into 64 bits. Unpacking then moves the lower halves of the lanes of both vectors to one
-/// vector, and the upper halves to the other.
+/// Returns the indices of the blocks in the order of [`Pairs::load_blocks`]. Each 128-bit lane of two loaded vectors
+/// holds as many blocks as words fit into 64 bits. Unpacking then moves the lower halves of the lanes of both vectors
+/// to one vector, and the upper halves to the other.
 const fn halved_numbers(lane: usize) -> [u8; 32] {
     let (mut bytes, count) = ([0; 32], 8 / lane);
     let mut i = 0;

@@ -243,7 +243,7 @@ fn accesses_no_byte_out_of_bounds() {
     });
 }
 
-/// FIPS 197, appendix C: keys 00 01 02 …, block 00 11 22 ….
+/// Checks the vectors of FIPS 197, appendix C: keys 00 01 02 …, block 00 11 22 ….
 #[test]
 fn fips_197_appendix_c() {
     let key: [u8; 32] = core::array::from_fn(|i| i as u8);
@@ -260,7 +260,7 @@ fn fips_197_appendix_c() {
     }
 }
 
-/// SP 800-38A, F.5.1, F.5.3 and F.5.5.
+/// Checks the vectors of SP 800-38A, F.5.1, F.5.3 and F.5.5.
 #[test]
 fn sp_800_38a_f_5() {
     const PLAIN: [u128; 4] = [

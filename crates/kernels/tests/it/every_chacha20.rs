@@ -315,7 +315,7 @@ fn long_nonces() {
     });
 }
 
-/// RFC 8439, sections 2.3.2, 2.4.2, 2.6.2 and appendices A.1, A.2, A.4; the XChaCha draft, 2.2.1 and A.3.2.
+/// Vectors of RFC 8439, sections 2.3.2, 2.4.2, 2.6.2 and appendices A.1, A.2, A.4; the XChaCha draft, 2.2.1 and A.3.2.
 #[test]
 #[cfg_attr(miri, ignore = "reads files")]
 fn published_vectors() {

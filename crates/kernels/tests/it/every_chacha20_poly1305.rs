@@ -74,7 +74,7 @@ mod long_nonces {
     in_every_layout!(XChaCha20Poly1305);
 }
 
-/// Every variant of both tables that can run here is part of a pair.
+/// Checks that every variant of both tables that can run here is part of a pair.
 #[test]
 #[cfg_attr(miri, ignore = "there is only one variant")]
 fn every_variant_is_in_a_pair() {

@@ -130,7 +130,7 @@ fn nonces_of_every_length() {
     });
 }
 
-/// McGrew and Viega, test cases 4 to 6, 10 to 12 and 16 to 18: keys of three sizes, nonces of 12, 8 and 60 bytes.
+/// Test cases 4 to 6, 10 to 12 and 16 to 18 of McGrew and Viega: keys of three sizes, nonces of 12, 8 and 60 bytes.
 #[test]
 fn mc_grew_and_viega() {
     const KEY: &str = "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308";

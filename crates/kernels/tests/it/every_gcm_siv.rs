@@ -64,7 +64,7 @@ impl Aead for GcmSiv {
 
 in_every_layout!(GcmSiv);
 
-/// The top bit of the last byte of the tag is cleared in the counter block only.
+/// Checks tags with either value of the top bit of the last byte. It is set in the counter block only, not in the tag.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn tags_with_either_top_bit() {

@@ -66,7 +66,7 @@ fn in_one_call(gcm: &Gcm, nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [
     (data, tag)
 }
 
-/// Whether a length is left out for the slow portable variant. Lengths above 80 are only tested in steps of 17.
+/// Returns whether a length is left out for the slow portable variant. Lengths above 80 are only tested in steps of 17.
 fn skip(gcm: &Gcm, len: usize) -> bool {
     static SAID: Once = Once::new();
     let skip = gcm.variant() == "portable" && len > 80 && !len.is_multiple_of(17);

@@ -8,8 +8,8 @@ use reference::poly1305::tag_vartime;
 
 /// Number of blocks in an iteration of the loop for short messages, and in the last vector after it.
 const GROUP: usize = 32 + 8;
-/// Numbers of bytes at which a variant computes more powers or one more group of vectors. With eight blocks in a vector the
-/// groups have 4, 8, 16 and 24 vectors, and with four blocks 4, 8 and 16.
+/// Numbers of bytes at which a variant computes more powers or one more group of vectors. With eight blocks in a vector
+/// the groups have 4, 8, 16 and 24 vectors, and with four blocks 4, 8 and 16.
 const CUTS: [usize; 20] = [
     192, 384, 832, 1664, // two vectors and twelve, and one more
     640, 1152, 1792, 2176, 3200, // groups of 4 and 8, and the last vector

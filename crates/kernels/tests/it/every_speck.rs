@@ -41,8 +41,8 @@ fn pattern(i: usize) -> u8 {
     (i % 251) as u8 ^ 0x3c
 }
 
-/// Counters that overflow the low word or the whole block, immediately, soon, and after a group of every variant, and one
-/// that does not.
+/// Counters that overflow the low word or the whole block, immediately, soon, and after a group of every variant, and
+/// one that does not.
 fn ivs(size: Size) -> Vec<Vec<u8>> {
     let bits = 8 * size.block_len() as u32;
     let (all, low) = (u128::MAX >> (128 - bits), u128::MAX >> (128 - bits / 2));
@@ -287,7 +287,7 @@ fn large_lengths() {
     });
 }
 
-/// A low word of 16 bits overflows every 256 KiB.
+/// Checks long data with a low word of 16 bits, which overflows every 256 KiB.
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn low_word_overflows_repeatedly() {

@@ -1,4 +1,4 @@
-//! The known answers of the self-tests are those of the reference implementations.
+//! Checks that the known answers of the self-tests are those of the reference implementations.
 
 #[path = "../../src/self_test/mod.rs"]
 #[allow(dead_code, reason = "the reference implementations precompute nothing and take no pieces")]

@@ -1,8 +1,8 @@
 //! Tests that calls leave no secrets on the stack, for example round keys, powers of H or derived keys, except for
 //! [`KNOWN`].
 //!
-//! The stack is filled with a pattern, a call is made, and the stack below the call is searched for the secrets that the
-//! reference implementations compute. Registers, plaintext and keystream are not searched.
+//! The stack is filled with a pattern, a call is made, and the stack below the call is searched for the secrets that
+//! the reference implementations compute. Registers, plaintext and keystream are not searched.
 //!
 //! The optimiser determines which vectors are in registers, so this runs in the release profile only (`make test-ct`).
 //! Rust does not define the result of reading dead memory, so Miri does not run it.
@@ -51,7 +51,7 @@ struct Known {
     what: &'static str,
 }
 
-/// All other secrets are unexpected, and so are these secrets for shorter messages or in larger numbers.
+/// The secrets that may remain. All others fail the test, and so do these for shorter messages or in larger numbers.
 ///
 /// The portable variants leave secrets because their functions are not inlined and pass arrays to each other.
 #[rustfmt::skip]
@@ -264,8 +264,8 @@ fn left_by(call: &mut dyn FnMut(), seen: &mut [u8]) {
     // Hides from the compiler what this points to.
     let below = black_box(&raw mut here).wrapping_sub(seen.len());
     for (i, seen) in seen.iter_mut().enumerate() {
-        // SAFETY: this memory belongs to the stack of the thread, since `paint` has just written to it. Other threads do
-        // not write to it.
+        // SAFETY: this memory belongs to the stack of the thread, since `paint` has just written to it. Other threads
+        // do not write to it.
         *seen = unsafe { below.wrapping_add(i).read_volatile() };
     }
 }
@@ -423,7 +423,7 @@ impl Report {
                 });
                 let (mut cut, mut pieces_tag) = (plain.clone(), [0; 16]);
                 self.look(&secrets, &what("seal in pieces"), Some(len), || {
-                    a.seal_in_pieces(&NONCE, &aad, &mut cut, &mut pieces_tag);
+                    a.seal_in_pieces(nonce, &aad, &mut cut, &mut pieces_tag);
                 });
                 self.look(&secrets, &what("open"), Some(len), || {
                     assert!(a.open(nonce, &aad, InOut::apart(&sealed, &mut opened), &tag));
@@ -443,7 +443,6 @@ impl Report {
     }
 }
 
-/// All six algorithms of AEGIS.
 fn every_aegis(report: &mut Report, here: Features) {
     report.messages::<OneAegis<16, 1>>(Secrets::of_aegis::<1>, here);
     report.messages::<OneAegis<16, 2>>(Secrets::of_aegis::<2>, here);
@@ -453,7 +452,7 @@ fn every_aegis(report: &mut Report, here: Features) {
     report.messages::<OneAegis<32, 4>>(Secrets::of_aegis::<4>, here);
 }
 
-/// The keystream, and messages with nonces of both lengths.
+/// Runs the keystream, and messages with nonces of both lengths.
 fn every_chacha20(report: &mut Report, here: Features) {
     report.chacha20(here);
     report.messages::<ChaCha20Poly1305>(Secrets::of_chacha20_poly1305, here);
@@ -507,7 +506,7 @@ fn no_secrets_remain_on_the_stack() {
     assert_eq!(unexpected, 0, "secrets on the stack that are not in KNOWN");
 }
 
-/// The search finds round keys that a call leaves on the stack.
+/// Checks that the search finds round keys that a call leaves on the stack.
 #[test]
 fn search_finds_round_keys() {
     let key = key(32);

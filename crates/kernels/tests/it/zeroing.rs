@@ -19,8 +19,8 @@ use std::sync::{Mutex, PoisonError};
 struct Watch;
 
 thread_local! {
-    /// Whether this thread is watched. Other threads, for example those of the test harness, may free memory of these layouts
-    /// at any time.
+    /// Whether this thread is watched. Other threads, for example those of the test harness, may free memory of these
+    /// layouts at any time.
     static WATCHING: Cell<bool> = const { Cell::new(false) };
 }
 /// Number of watched pieces of memory with one of the layouts below that were freed.
@@ -38,7 +38,7 @@ const CHACHA20: (usize, usize) = (32, 16);
 const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
 /// The powers of H for long messages: 36 powers and 4 zeros, twice.
 const GCM_BULK_POWERS: (usize, usize) = (40 * 32, 64);
-/// The precomputed first round: 256 sums and padding.
+/// The precomputed first round: 256 differences and padding.
 const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
 /// The state of an AES-GCM message: counter, hash, a buffered block and two lengths.
 const GCM_STREAM: (usize, usize) = (64, align_of::<u128>());
@@ -100,7 +100,8 @@ fn freed_by(run: impl FnOnce()) -> usize {
     FREED.load(Ordering::Relaxed) - before
 }
 
-// Keys are moved to the heap before they are dropped. A copy left at a former address would be freed there or missing here.
+// Keys are moved to the heap before they are dropped. A copy left at a former address would be freed there or missing
+// here.
 
 #[test]
 fn dropped_aes_key_is_zeroed() {

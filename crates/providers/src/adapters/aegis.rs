@@ -15,8 +15,8 @@ impl Provider {
     pub const Aegis: Self = Self::new("aegis");
 }
 
-/// Messages apart of at least this many bytes use the incremental call, which saves the copy but wipes its state
-/// byte by byte afterwards. Below, the copy is cheaper (tried at 1, 4 and 16 KiB on Granite Rapids, 2026-11-21).
+/// Number of bytes from which on messages apart use the incremental call, which saves the copy but wipes its state byte
+/// by byte afterwards. Below, the copy is cheaper (tried at 1, 4 and 16 KiB on Granite Rapids, 2026-11-21).
 const INCREMENTAL: usize = 16 << 10;
 
 /// Implements [`AeadKey`] over a type of the crate, and makes the entries.

@@ -41,7 +41,7 @@ impl<C: AeadInOut + Send + Sync> AeadKey for Whole<C> {
             MessageError::InvalidNonceLength { found: nonce.len(), expected: C::NonceSize::USIZE };
         // The caller knows and reports the length.
         let nonce = nonce.try_into().map_err(|_| wrong_len)?;
-        // The library's error is `Error`, for a message that is too long.
+        // The only error of the library is a message that is too long.
         let made =
             self.0.encrypt_inout_detached(nonce, aad, buffer(data)).map_err(|_| SealError::Unspecified)?;
         tag.copy_from_slice(&made);

@@ -47,7 +47,8 @@ impl Header {
     /// Parses the header at the start of `prefix`, and returns it with its length in bytes.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] if it is not an age file; [`Error::UnsupportedVersion`], [`Error::Header`].
+    /// Returns [`Error::Format`] for another file, [`Error::UnsupportedVersion`] for another version of age, and
+    /// [`Error::Header`] for a header that is damaged or longer than 16 MiB.
     pub fn parse(prefix: &[u8]) -> Result<Parsed<(Self, usize)>, Error> {
         check_intro(prefix)?;
         let within = &prefix[..prefix.len().min(MAX_HEADER_LEN)];
@@ -61,7 +62,7 @@ impl Header {
     /// Parses the header of a complete file, and returns it with its length in bytes.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::parse`]; [`Error::Truncated`].
+    /// Returns the errors of [`Self::parse`], and [`Error::Truncated`] if the file ends within the header.
     pub fn parse_whole(file: &[u8]) -> Result<(Self, usize), Error> {
         match Self::parse(file)? {
             Parsed::Ready(found) => Ok(found),
@@ -89,7 +90,6 @@ impl Header {
     }
 }
 
-/// Builds the text of a new header from the stanzas of its recipients.
 pub(super) struct Writer(String);
 
 impl Writer {

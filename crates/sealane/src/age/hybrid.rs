@@ -28,7 +28,6 @@ const INFO: &[u8] = b"age-encryption.org/mlkem768x25519";
 const WRONG: &str =
     "an mlkem768x25519 stanza is not an encapsulated key of 1120 bytes and a wrapped key of 32 bytes";
 
-/// The parsed arguments and body of a stanza of this type.
 pub(super) struct Wrapped {
     enc: [u8; CIPHERTEXT_LEN],
     body: [u8; WRAPPED_LEN],

@@ -39,27 +39,28 @@ impl Identity {
         }))
     }
 
-    /// A passphrase. A file with a work factor above 20, which takes 1 GiB of memory and some seconds, is refused.
+    /// Returns a passphrase. A file with a work factor above 20 (1 GiB of memory and some seconds) is refused.
     pub fn passphrase(text: &str) -> Self {
         Self::passphrase_with_max_work_factor(text, MAX_WORK_FACTOR)
     }
 
-    /// A passphrase with another limit of the work factor, at most 30. A file can then take 2^`max` KiB of memory and
-    /// about 2^(`max` - 18) seconds.
+    /// Returns a passphrase with another limit of the work factor, at most 30. A file can then take 2^`max` KiB of
+    /// memory and about 2^(`max` - 18) seconds.
     pub fn passphrase_with_max_work_factor(text: &str, max: u8) -> Self {
         Self(Private::Passphrase(Passphrase::new(text, max)))
     }
 
-    /// Parses an OpenSSH private key, which can be encrypted with a passphrase.
+    /// Parses an OpenSSH private key. The passphrase is ignored if the key is not encrypted.
     ///
     /// # Errors
-    /// Returns [`Error::Format`]; [`Misuse::KeyPassphraseRequired`] if the passphrase is missing,
-    /// [`Error::WrongPassphrase`] if it is wrong; [`Error::LimitExceeded`] if the key derivation would take minutes.
+    /// Returns [`Error::Format`] for other text, [`Misuse::KeyPassphraseRequired`] or [`Error::WrongPassphrase`] if the
+    /// passphrase is missing or wrong, [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and
+    /// [`Misuse::UnsuitableKey`] for an RSA key that is too short or too long.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }
 
-    /// Returns the recipient that this identity decrypts for, which may be published.
+    /// Returns the recipient that this identity decrypts for: a public key, or the secret passphrase.
     pub fn recipient(&self) -> Recipient {
         Recipient(match &self.0 {
             Private::X25519(key) => Public::X25519(key.public()),
@@ -101,7 +102,7 @@ impl FromStr for Identity {
     type Err = Error;
 
     /// # Errors
-    /// Returns [`Error::Format`]; the errors of [`Self::from_ssh`].
+    /// Returns [`Error::Format`] if the text is not an identity, and the errors of [`Self::from_ssh`].
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("-----BEGIN") {
             return Self::from_ssh(text, None);

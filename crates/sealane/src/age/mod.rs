@@ -53,7 +53,8 @@ use zeroize::Zeroizing;
 /// Encrypts `plaintext` for `recipients`, and returns the age file.
 ///
 /// # Errors
-/// Returns [`crate::Misuse::InvalidRecipients`] if the recipients cannot be combined.
+/// Returns [`crate::Misuse::InvalidRecipients`] if the recipients cannot be combined or one has low order,
+/// [`Error::LimitExceeded`] if the header is too long, and [`Error::Io`] if no random bytes are available.
 pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<Vec<u8>, Error> {
     let (payload, mut file) = Payload::create(recipients)?;
     let plan = payload.layout().plan_plain(plaintext.len() as u64)?;
@@ -73,9 +74,10 @@ pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<
 /// Decrypts an age file, binary or armored, and returns the plaintext.
 ///
 /// # Errors
-/// Returns [`Error::Format`], [`Error::UnsupportedVersion`], [`Error::Armor`] or [`Error::Header`] if it is not a
-/// complete age file; [`Error::NoMatchingKey`], [`Error::WrongPassphrase`], [`Error::WorkFactor`]; [`Error::Truncated`]
-/// or [`Error::Authentication`] if the payload was changed.
+/// Returns [`Error::Format`], [`Error::UnsupportedVersion`], [`Error::Armor`] or [`Error::Header`] if it is not an age
+/// file or its header is damaged, [`Error::NoMatchingKey`], [`Error::PassphraseRequired`], [`Error::IdentityRequired`],
+/// [`Error::WrongPassphrase`] or [`Error::WorkFactor`] if no identity decrypts it, and [`Error::Truncated`] or
+/// [`Error::DamagedChunk`] if the payload was changed.
 pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, Error> {
     let file = &*armor::decode(file)?;
     let Parsed::Ready(payload) = Payload::begin(file, identities)? else { return Err(Error::Truncated) };

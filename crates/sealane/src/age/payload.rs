@@ -3,8 +3,9 @@
 //! ```text
 //! payload     = nonce[16] || chunk 0 || … || chunk n
 //! payload key = HKDF-SHA-256(file key, nonce, "payload")
-//! chunk i     = ChaCha20-Poly1305(payload key, i[11, big-endian] || last[1], 65536 bytes of plaintext); 16 bytes
-//! longer last        = 1 for the last chunk, which can be full, and is empty only if the file is empty; else 0 ```
+//! chunk i     = ChaCha20-Poly1305(payload key, i[11, big-endian] || last[1], up to 65536 bytes); 16 bytes longer
+//! last        = 1 for the last chunk, which can be full, and is empty only if the file is empty; else 0
+//! ```
 //!
 //! Source: c2sp.org/age, "Payload".
 
@@ -31,9 +32,6 @@ pub(crate) struct Payload {
 
 impl Payload {
     /// Creates the payload of a new file for `recipients`, and the bytes before its first chunk.
-    ///
-    /// # Errors
-    /// Returns [`crate::Misuse::InvalidRecipients`].
     pub(crate) fn create(recipients: &[Recipient]) -> Result<(Self, Vec<u8>), Error> {
         let file_key = FileKey::generate()?;
         let header = recipient::header(recipients, &file_key)?;
@@ -44,9 +42,6 @@ impl Payload {
     }
 
     /// Opens the payload of the file with this header of `header_len` bytes and the nonce after it.
-    ///
-    /// # Errors
-    /// Returns [`Error::NoMatchingKey`], [`Error::WrongPassphrase`], [`Error::WorkFactor`], [`Error::Header`].
     pub(crate) fn open(
         header: &Header,
         header_len: usize,
@@ -58,9 +53,6 @@ impl Payload {
     }
 
     /// Opens the payload of the file that begins with `prefix`.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Header::parse`] and [`Self::open`].
     pub(crate) fn begin(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
         match Header::parse(prefix)? {
             Parsed::NeedsMore(len) => Ok(Parsed::NeedsMore(len)),

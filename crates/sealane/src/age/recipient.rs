@@ -35,7 +35,7 @@ pub(super) enum Public {
 }
 
 impl Recipient {
-    /// A passphrase with the default work factor, 2^18, as in the program `age`.
+    /// Returns a passphrase with the default work factor, 18 (N = 2^18), as in the program `age`.
     ///
     /// # Errors
     /// Returns [`Misuse::InvalidRecipients`] if it is empty.
@@ -43,17 +43,17 @@ impl Recipient {
         Self::passphrase_with_work_factor(text, DEFAULT_WORK_FACTOR)
     }
 
-    /// A passphrase with a work factor, the base-2 logarithm of N in scrypt. Each attempt to decrypt takes
+    /// Returns a passphrase with a work factor, the base-2 logarithm of N in scrypt. Each attempt to decrypt takes
     /// 2^`work_factor` KiB of memory and about 2^(`work_factor` - 18) seconds.
     ///
     /// # Errors
-    /// [`Misuse::InvalidRecipients`] if the passphrase is empty or the work factor is 0; [`Error::WorkFactor`] above
-    /// 22.
+    /// Returns [`Misuse::InvalidRecipients`] if the passphrase is empty or the work factor is 0, and
+    /// [`Error::WorkFactor`] above 22.
     pub fn passphrase_with_work_factor(text: &str, work_factor: u8) -> Result<Self, Error> {
         Ok(Self(Public::Passphrase(Passphrase::checked(text, work_factor)?)))
     }
 
-    /// Whether a file for this recipient is secure against quantum computers.
+    /// Returns whether a file for this recipient is secure against quantum computers.
     pub fn is_post_quantum(&self) -> bool {
         matches!(self.0, Public::Hybrid(_) | Public::Passphrase(_))
     }
@@ -63,7 +63,7 @@ impl Recipient {
         matches!(self.0, Public::Passphrase(_))
     }
 
-    /// The type of the key, or `None` for an SSH key or a passphrase.
+    /// Returns the type of the key, or `None` for an SSH key or a passphrase.
     pub fn kind(&self) -> Option<Kind> {
         match self.0 {
             Public::X25519(_) => Some(Kind::X25519),
@@ -77,7 +77,7 @@ impl FromStr for Recipient {
     type Err = Error;
 
     /// # Errors
-    /// Returns [`Error::Format`] if it is not a recipient; [`Misuse::UnsuitableKey`] if an SSH key is too short.
+    /// Returns [`Error::Format`] if it is not a recipient; [`Misuse::UnsuitableKey`] for an RSA key of the wrong size.
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("ssh-") {
             return ssh::Recipient::parse(text).map(|key| Self(Public::Ssh(key)));
@@ -130,7 +130,6 @@ impl fmt::Debug for Recipient {
     }
 }
 
-/// Writes the header of a new file for `recipients`.
 pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<String, Error> {
     check_recipients(recipients)?;
     let mut header = Writer::new();
@@ -152,7 +151,7 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
 /// Checks that the recipients can be combined in one file.
 ///
 /// # Errors
-/// Returns [`Misuse::InvalidRecipients`].
+/// Returns [`Misuse::InvalidRecipients`] with the reason.
 pub(crate) fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
     let count = |is: fn(&Public) -> bool| recipients.iter().filter(|recipient| is(&recipient.0)).count();
     let (passphrases, hybrids) =

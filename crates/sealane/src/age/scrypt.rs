@@ -1,5 +1,5 @@
 //! The scrypt recipient type, for passphrases. It cannot be combined with other recipients, because a file that a
-//! passphrase decrypts is expected to come from someone with the passphrase.
+//! passphrase decrypts is expected to come from a holder of the passphrase.
 //!
 //! ```text
 //! stanza   = "scrypt" salt[16] work  body[32]             work: decimal, the base-2 logarithm of N
@@ -71,13 +71,12 @@ impl Passphrase {
         let params = ::scrypt::Params::new(work_factor, 8, 1).map_err(|_| NO_MEMORY)?;
         let mut key = Zeroizing::new([0; 32]);
         let salt = [LABEL, salt].concat();
-        // scrypt fails only if it cannot allocate its table.
+        // The only error is an output of another length than scrypt allows.
         ::scrypt::scrypt(self.text.as_bytes(), &salt, &params, &mut *key).map_err(|_| NO_MEMORY)?;
         Ok(key)
     }
 }
 
-/// The parsed arguments and body of a stanza of this type.
 pub(super) struct Wrapped {
     salt: [u8; 16],
     work_factor: u8,

@@ -68,14 +68,12 @@ enum Private {
     Rsa(rsa::PrivateKey),
 }
 
-/// A parsed `ssh-ed25519` stanza, which holds a file key that is wrapped for one Ed25519 key.
 pub(super) struct Ed25519Wrapped {
     tag: String,
     share: [u8; 32],
     body: [u8; WRAPPED_LEN],
 }
 
-/// A parsed `ssh-rsa` stanza, which holds a file key that is wrapped for one RSA key.
 pub(super) struct RsaWrapped {
     tag: String,
     body: Vec<u8>,
@@ -132,7 +130,7 @@ impl Recipient {
         Ok(Self { tag: to_argument(&Sha256::digest(wire)[..4]), text, key })
     }
 
-    /// The line of a public key file, without a comment.
+    /// Returns the line of a public key file, without a comment.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -239,7 +237,6 @@ fn apply_tweak(tweak: &[u8; 32], secret: &[u8; 32]) -> Result<Zeroizing<[u8; 32]
     curve::PrivateKey::from_bytes(tweak)?.diffie_hellman(&curve::PublicKey::from_bytes(secret))
 }
 
-/// Decrypts a key that is encrypted with a passphrase.
 fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Error> {
     let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
     if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MAX_ROUNDS) {

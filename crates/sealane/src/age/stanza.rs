@@ -4,7 +4,7 @@
 //! stanza = "-> " kind *(SP argument) LF  *(64 columns LF)  fewer than 64 columns LF
 //! ```
 //!
-//! Base64 is canonical and has no padding (RFC 4648 sections 3.5 and 4).
+//! Base64 is canonical and has no padding (RFC 4648, sections 3.2, 3.5 and 4).
 
 use crate::Error;
 use base64ct::{Base64Unpadded, Encoding};
@@ -13,7 +13,6 @@ use base64ct::{Base64Unpadded, Encoding};
 pub(super) const SCRYPT: &str = "scrypt";
 /// Columns of base64 in a full line of a body.
 pub(super) const COLUMNS: usize = 64;
-/// Error text for a line in the body of a stanza that is longer than 64 columns.
 pub(super) const LONG_LINE: &str = "a line of a recipient's body is longer than 64 columns";
 /// Number of bytes in a full line of a body.
 pub(super) const LINE_BYTES: usize = 48;

@@ -41,7 +41,6 @@ pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
     Some((&text[..text.rfind('1')?], bytes))
 }
 
-/// Encodes a key in Bech32 with the given prefix and case of the letters.
 pub(super) fn encode(hrp: &'static str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>, Error> {
     // The prefixes are constants of this crate, so parsing them does not fail.
     let parsed = Hrp::parse(hrp).map_err(|_| Error::Format("expected a valid Bech32 prefix"))?;
@@ -51,7 +50,7 @@ pub(super) fn encode(hrp: &'static str, bytes: &[u8], case: Case) -> Result<Zero
         Case::Lower => bech32::encode_lower_to_fmt::<Unlimited, String>(&mut text, parsed, bytes),
         Case::Upper => bech32::encode_upper_to_fmt::<Unlimited, String>(&mut text, parsed, bytes),
     };
-    // The only error of a string that grows.
+    // Writing to a string does not fail, so the key is too long.
     encoded.map_err(|_| Error::LimitExceeded("the key is too long for Bech32"))?;
     Ok(text)
 }

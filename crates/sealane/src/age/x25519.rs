@@ -27,7 +27,6 @@ const WRONG: &str = "an X25519 stanza is not a share of 32 bytes and a wrapped k
 /// Error text for a share of low order, with which the secret is zero for every key.
 pub(super) const LOW_ORDER: &str = "an X25519 share has low order";
 
-/// The parsed arguments and body of a stanza of this type.
 pub(super) struct Wrapped {
     share: [u8; 32],
     body: [u8; WRAPPED_LEN],
@@ -81,7 +80,6 @@ pub(super) fn unwrap(identity: &PrivateKey, wrapped: &Wrapped) -> Result<Option<
     FileKey::unwrap(&wrap_key(&secret, &wrapped.share, &identity.public(), LABEL), &wrapped.body)
 }
 
-/// Returns the shared secret of an identity and a share.
 pub(super) fn shared_secret(identity: &PrivateKey, share: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, Error> {
     identity.diffie_hellman(&PublicKey::from_bytes(share)).map_err(|why| match why {
         Error::Misuse(_) => Error::Header(LOW_ORDER),

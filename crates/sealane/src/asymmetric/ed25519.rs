@@ -6,7 +6,7 @@
 //! shared point  = scalar * public key, written like a public key
 //! ```
 //!
-//! curve25519-dalek computes it in constant time, so the secret does not influence the time that this takes.
+//! curve25519-dalek computes it in constant time.
 
 use crate::Error;
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
@@ -58,7 +58,7 @@ impl PrivateKey {
         Zeroizing::new(point.compress().0)
     }
 
-    /// The scalar before clamping, which the multiplication does.
+    /// Returns the scalar before clamping, which the multiplication does.
     fn scalar(&self) -> Zeroizing<[u8; KEY_LEN]> {
         let mut hash = Zeroizing::new([0; 64]);
         Sha512::new_with_prefix(*self.0).finalize_into((&mut *hash).into());
@@ -84,7 +84,7 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Parses the encoding of a public key and checks that it is a point on the curve.
+    /// Parses the canonical encoding of a point that does not have low order.
     ///
     /// # Errors
     /// Returns [`Error::Format`] if the bytes are not a point, are a non-canonical encoding (a coordinate that is not

@@ -40,7 +40,7 @@ impl PrivateKey {
     /// Generates a new private key from random bytes that the operating system returns.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], [`Error::LimitExceeded`].
+    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is exhausted.
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {

@@ -29,7 +29,7 @@ const OUT_OF_MEMORY: Error = Error::LimitExceeded("RSA could not be computed: me
 pub enum Oaep {
     /// SHA-1 with MGF1-SHA-1, the default of many libraries. OAEP does not depend on collision resistance.
     Sha1,
-    /// SHA-256 with MGF1-SHA-256, the choice for new files.
+    /// SHA-256 with MGF1-SHA-256, the default.
     #[default]
     Sha256,
     /// OAEP with SHA-384 as its hash function and MGF1-SHA-384 as its mask function.
@@ -71,7 +71,7 @@ impl PrivateKey {
     /// Generates a key of 2048, 3072 or 4096 bits, which takes up to some seconds.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for another size.
+    /// Returns [`Misuse::UnsuitableKey`] for another size, and [`Error::LimitExceeded`] if memory is exhausted.
     pub fn generate(bits: usize) -> Result<Self, Error> {
         let size = match bits {
             2048 => KeySize::Rsa2048,
@@ -90,7 +90,7 @@ impl PrivateKey {
     /// Parses a PKCS#8 key (DER), and checks that its numbers belong together.
     ///
     /// # Errors
-    /// Returns [`Error::Format`]; [`Misuse::UnsuitableKey`] if the size is not from 2048 to 8192 bits.
+    /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not 2048 to 8192 bits.
     pub fn from_pkcs8(der: &[u8]) -> Result<Self, Error> {
         const NONE: Error = Error::Format("expected an RSA private key in PKCS#8 (RFC 5208)");
         // AWS-LC ignores trailing bytes, so another parser checks the encoding first.
@@ -158,7 +158,7 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// A public key of RSA, which encrypts messages and may be published.
+/// A public key of RSA, which wraps secrets and may be published.
 #[derive(Clone)]
 pub struct PublicKey {
     spki: Arc<[u8]>,
@@ -169,7 +169,7 @@ impl PublicKey {
     /// Parses a SubjectPublicKeyInfo (DER), the encoding of public keys in X.509 certificates.
     ///
     /// # Errors
-    /// Returns [`Error::Format`]; [`Misuse::UnsuitableKey`] if the size is not from 2048 to 8192 bits.
+    /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not 2048 to 8192 bits.
     pub fn from_spki(der: &[u8]) -> Result<Self, Error> {
         const NONE: Error = Error::Format("expected an RSA public key in a SubjectPublicKeyInfo (RFC 5280)");
         pkcs8::spki::SubjectPublicKeyInfoRef::try_from(der).map_err(|_| NONE)?;

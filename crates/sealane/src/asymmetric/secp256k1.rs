@@ -31,9 +31,9 @@ const INVALID_PUBLIC_KEY: Error = Error::Format(
 /// The encoding of a point, which determines the length of a public key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Encoding {
-    /// 33 bytes.
+    /// 33 bytes: the prefix 02 or 03, and x.
     Compressed,
-    /// 65 bytes.
+    /// 65 bytes: the prefix 04, x and y.
     #[default]
     Uncompressed,
 }
@@ -48,7 +48,8 @@ impl Encoding {
     }
 }
 
-/// A private key. The library wipes it on drop, and `Debug` does not show it.
+/// A private key. It is overwritten on drop, but copies can stay on the stack, because the type of the library is
+/// `Copy`. `Debug` does not show it.
 pub struct PrivateKey(library::SecretKey);
 
 impl PrivateKey {
@@ -91,9 +92,9 @@ impl PrivateKey {
         PublicKey(library::PublicKey::from_secret_key(&self.0))
     }
 
-    /// The uncompressed public key, for a key that is used once. It is the shared point with the generator, in constant
-    /// time too. [`Self::public`] also blinds the tables of the library for its next call, which takes longer than the
-    /// multiplication itself.
+    /// Returns the uncompressed public key, for a key that is used once. It is the shared point with the generator, in
+    /// constant time too. [`Self::public`] also blinds the tables of the library for its next call, which takes longer
+    /// than the multiplication itself.
     pub(crate) fn public_point(&self) -> [u8; UNCOMPRESSED_LEN] {
         *self.shared_point(&PublicKey(generator()))
     }

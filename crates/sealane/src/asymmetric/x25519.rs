@@ -56,7 +56,7 @@ impl PrivateKey {
         Ok(Self { bytes: Zeroizing::new(*bytes), key: Arc::new(key), public })
     }
 
-    /// The secret bytes as they were given, not clamped.
+    /// Returns the secret bytes as they were given, not clamped.
     pub fn as_bytes(&self) -> &[u8; LEN] {
         &self.bytes
     }
@@ -102,7 +102,7 @@ impl PublicKey {
         Self(*bytes)
     }
 
-    /// The bytes of the key, as they were given.
+    /// Returns the bytes of the key, as they were given.
     pub fn as_bytes(&self) -> &[u8; LEN] {
         &self.0
     }

@@ -51,7 +51,7 @@ impl PrivateKey {
     /// Generates a new private key from random bytes that the operating system returns.
     ///
     /// # Errors
-    /// Returns [`Error::Io`]; [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is exhausted.
     pub fn generate() -> Result<Self, Error> {
         let mut seed = Zeroizing::new([0; SEED_LEN]);
         crate::random::fill(&mut *seed)?;
@@ -156,7 +156,7 @@ impl PublicKey {
     /// Generates a shared secret, and returns it with its ciphertext for the holder of the private key.
     ///
     /// # Errors
-    /// Returns [`Error::Io`]; [`Error::LimitExceeded`] if the library cannot allocate memory.
+    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is exhausted.
     pub fn encapsulate(&self) -> Result<(SharedSecret, Vec<u8>), Error> {
         let mut randomness = Zeroizing::new([[0; 32]; 2]);
         crate::random::fill(randomness.as_flattened_mut())?;

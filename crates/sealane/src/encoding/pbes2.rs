@@ -6,7 +6,7 @@
 //! ```
 //!
 //! AES-CBC does not authenticate. A wrong passphrase is detected by the padding and by the structure of the decrypted
-//! key. Other software supports no other mode.
+//! key. CBC is the mode that other software supports.
 //!
 //! The crate `pkcs5` reads and writes PBES2 too. It is not used: version 0.8.1 panics if a salt has more than 32 bytes
 //! and if N = 0, and it leaves the derived key in memory. A key file is untrusted input, so this module parses the
@@ -37,7 +37,7 @@ static CIPHERS: [(ObjectIdentifier, &cipher::Algorithm, usize); 3] = [
     (AES_256_CBC, &cipher::AES_256, 32),
 ];
 
-/// Pseudorandom functions of PBKDF2 (RFC 8018, appendix B.1.2).
+/// Pseudorandom functions of PBKDF2 (RFC 8018, appendix B.1).
 static HASHES: [(ObjectIdentifier, pbkdf2::Algorithm); 4] = [
     (HMAC_SHA1, pbkdf2::PBKDF2_HMAC_SHA1),
     (ObjectIdentifier::new_unwrap("1.2.840.113549.2.9"), pbkdf2::PBKDF2_HMAC_SHA256),
@@ -75,8 +75,8 @@ pub(crate) const EMPTY_PASSPHRASE: Error = Error::Misuse(Misuse::UnsuitableKey(
 /// Decrypts an encrypted PKCS#8 (DER) with a key that is derived from `passphrase`.
 ///
 /// # Errors
-/// Returns [`Error::WrongPassphrase`], also if the ciphertext was changed; [`Error::Format`]; [`Error::LimitExceeded`]
-/// if the parameters request too much work.
+/// Returns [`Error::WrongPassphrase`] if the padding is wrong, also after a change of the ciphertext, [`Error::Format`]
+/// for malformed DER and other algorithms, and [`Error::LimitExceeded`] if the parameters request too much work.
 pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let encrypted = Encrypted::read(der)?;
     let mut key = Zeroizing::new([0; 32]);
@@ -114,13 +114,13 @@ pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     // Capacity for the padding: a vector that grows leaves copies behind.
     let mut data = Zeroizing::new(Vec::with_capacity(pkcs8.len() + 16));
     data.extend_from_slice(pkcs8);
-    let failed = |_| Error::LimitExceeded("a key of this length");
+    let failed = |_| Error::LimitExceeded("the key is too long for PKCS#8");
     let key = UnboundCipherKey::new(&cipher::AES_256, &*key).map_err(failed)?;
     let key = cipher::PaddedBlockEncryptingKey::cbc_pkcs7(key).map_err(failed)?;
     let context = EncryptionContext::Iv128(FixedLength::from(iv));
     key.less_safe_encrypt(&mut *data, context).map_err(failed)?;
     // The library's error names no cause that helps, and could quote a secret.
-    written(&kdf, &iv, &data).map_err(|_| Error::LimitExceeded("a key of this length"))
+    written(&kdf, &iv, &data).map_err(|_| Error::LimitExceeded("the key is too long for PKCS#8"))
 }
 
 fn written(kdf: &Kdf<'_>, iv: &[u8], ciphertext: &[u8]) -> der::Result<Vec<u8>> {
@@ -187,7 +187,7 @@ impl<'a> Kdf<'a> {
         }
     }
 
-    /// Derives a key, although the crate `scrypt` does not wipe its memory.
+    /// Derives a key. The crate `scrypt` does not wipe its memory.
     fn derive(&self, passphrase: &[u8], key: &mut [u8]) -> Result<(), Error> {
         match *self {
             Self::Pbkdf2 { salt, rounds, hash } => {
@@ -227,7 +227,7 @@ fn pbkdf2_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<Pbkdf2Para
     Ok((salt, rounds, len, hash))
 }
 
-/// Parses the parameters of scrypt (RFC 7914, section 7.1): salt, N, r, p and an optional length.
+/// Parses the parameters of scrypt (RFC 7914, section 7): salt, N, r, p and an optional length.
 fn scrypt_parameters<'a>(fields: &mut SliceReader<'a>) -> der::Result<(&'a [u8], [u64; 3], Option<u16>)> {
     let salt = <&OctetStringRef>::decode(fields)?.as_bytes();
     let numbers = [u64::decode(fields)?, u64::decode(fields)?, u64::decode(fields)?];

@@ -26,10 +26,10 @@ pub(crate) fn is_pem(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(BEGIN))
 }
 
-/// Decodes the only block of `text`. Text before and after the block is ignored, as RFC 7468, section 2 requires.
+/// Decodes the only block of `text`. Text before and after the block is ignored, as RFC 7468, section 2 permits.
 ///
 /// # Errors
-/// Returns [`Error::Format`], also if there are two blocks; [`Error::Truncated`] if there is no END line.
+/// Returns [`Error::Format`] unless `text` has one valid block, and [`Error::Truncated`] if there is no END line.
 pub(crate) fn read(text: &str) -> Result<Block, Error> {
     let mut blocks = Blocks(text).filter(|block| !matches!(block, Ok((PARAMETERS, _))));
     let (label, block) = blocks.next().ok_or(EXPECTED)??;

@@ -19,7 +19,6 @@ use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
 use sec1::{EcParameters, EcPrivateKey};
 use zeroize::Zeroizing;
 
-/// The algorithm that a key in PKCS#8 or SubjectPublicKeyInfo belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Rsa,

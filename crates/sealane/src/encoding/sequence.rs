@@ -4,7 +4,6 @@ use pkcs8::der::asn1::AnyRef;
 use pkcs8::der::{Encode, Result, Tag};
 use zeroize::Zeroizing;
 
-/// A field of an ASN.1 sequence that can be encoded as DER.
 pub(super) trait Field {
     fn der(&self) -> Result<Zeroizing<Vec<u8>>>;
 }

@@ -31,8 +31,8 @@ mod linux {
             }
         }
 
-        /// Moves the helpers off the core of the calling thread. Costs two system calls when the caller has moved to
-        /// another core, and none otherwise. Failures are ignored, because only speed depends on the affinity.
+        /// Moves the helpers off the core of the calling thread. When the caller has moved to another core, this costs
+        /// one system call and one for each helper. Failures are ignored, because only speed depends on the affinity.
         pub(crate) fn avoid_caller(&self) {
             let core = sched_getcpu();
             if core >= CpuSet::MAX_CPU || self.avoided.swap(core + 1, Ordering::Relaxed) == core + 1 {

@@ -10,10 +10,10 @@ pub trait ReadAt: Send + Sync {
     /// Reads up to `into.len()` bytes from `offset` and returns their number, which is 0 at the end of the source.
     ///
     /// # Errors
-    /// Returns the errors of the source. [`io::ErrorKind::Interrupted`] is retried.
+    /// Returns the errors of the source. [`Self::read_exact_at`] tries again after [`io::ErrorKind::Interrupted`].
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
 
-    /// Returns the size of the source in bytes, beyond which nothing can be read.
+    /// Returns the size of the source in bytes.
     ///
     /// # Errors
     /// Returns the errors of the source.
@@ -27,7 +27,7 @@ pub trait ReadAt: Send + Sync {
     /// Fills `into` with the bytes from `offset` and fails if the source ends before.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] if the source ends earlier, and the errors of [`Self::read_at`].
+    /// Returns [`io::ErrorKind::UnexpectedEof`] if the source ends earlier, and the errors of [`Self::read_at`].
     fn read_exact_at(&self, mut offset: u64, mut into: &mut [u8]) -> io::Result<()> {
         while !into.is_empty() {
             match self.read_at(offset, into) {

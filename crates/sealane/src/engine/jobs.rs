@@ -1,8 +1,8 @@
 //! Scheduling of many files over threads.
 //!
 //! Files below [`PARALLEL_FILE_LEN`] come first, several at once with one thread each. The others follow one by one,
-//! each with all threads. The calling thread processes no file: it hears what ended, so that it can draw a progress
-//! bar or run an interpreter.
+//! each with all threads. The calling thread receives the reports, so that it can draw a progress bar or run an
+//! interpreter. It processes files only if the system refuses to make threads.
 
 use super::options::{Durability, Options};
 use super::threads::{PARALLEL_FILE_LEN, thread_count};
@@ -14,20 +14,21 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// How the files of a bulk job are processed.
+/// The settings of a bulk job.
 pub struct Schedule<'a> {
     /// Number of threads; at most 256. Default: one per core, at most 8.
     pub threads: Option<NonZeroUsize>,
     /// Whether to wait for the disk before a file gets its name.
     pub durability: Durability,
-    /// Number of ended files in one [`Report`] at most. Workers wait while so many have not been reported.
+    /// Number of ended files from which workers wait until these are reported. Several workers can end a file at once,
+    /// so a [`Report`] can have up to one file more for each further thread.
     pub batch: usize,
     /// Called by every worker at each step of its file. Once it returns true, files in progress leave nothing behind
     /// and no further file is begun.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// The results since the last report. The listener gets about 50 reports per second.
+/// The results since the last report. The listener gets a report every 20 ms, and earlier if a batch is full.
 #[derive(Debug)]
 pub struct Report {
     /// The files that ended, by their index, with the result of each. Cancelled files are left out.

@@ -12,8 +12,9 @@ pub type Callback<'a> = dyn FnMut(u64, Option<u64>) -> ControlFlow<()> + 'a;
 pub struct Options<'a> {
     /// Number of threads, the calling one included; at most 256. The default is one per core, at most 8.
     pub threads: Option<NonZeroUsize>,
-    /// Called on the calling thread with the number of plaintext bytes done and the total, if the total is known. The
-    /// last call reports that all bytes are done. `Break` cancels the operation, and no output remains.
+    /// Called on the calling thread with the number of bytes done and the total, if the total is known. The bytes are
+    /// those of the plaintext; where a pipe or a stream is read, they are the bytes read. The last call reports that
+    /// all bytes are done. `Break` cancels the operation, and no output file remains.
     pub progress: Option<&'a mut Callback<'a>>,
     /// Whether the operation waits for the disk before the file gets its name.
     pub durability: Durability,

@@ -44,7 +44,6 @@ pub(crate) trait ChunkCipher: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// Seals the chunks of a job one after the other with the cipher of the file.
 pub(crate) fn seal_chunks(
     cipher: &dyn ChunkCipher,
     job: &Job,
@@ -61,7 +60,6 @@ pub(crate) fn seal_chunks(
     Ok(())
 }
 
-/// Opens the chunks of a job one after the other with the cipher of the file.
 pub(crate) fn open_chunks(
     cipher: &dyn ChunkCipher,
     job: &Job,

@@ -90,7 +90,7 @@ impl Layout {
         (offset + self.lead) / self.chunk
     }
 
-    /// Returns the job of full chunks that does not include the last chunk.
+    /// Returns a job of full chunks, none of which is the last of the file.
     pub(crate) fn full_chunks(self, chunks: Range<u64>) -> Job {
         Job {
             plain: self.plain_start(chunks.start)..self.plain_start(chunks.end),
@@ -100,7 +100,7 @@ impl Layout {
         }
     }
 
-    /// Returns the number of chunks that hold about `len` plaintext bytes together, at least 1.
+    /// Returns the number of full chunks in `len` plaintext bytes, at least 1.
     pub(crate) fn chunks_in(self, len: u64) -> u64 {
         (len / self.chunk).max(1)
     }
@@ -154,12 +154,10 @@ impl Plan {
         self.layout.header + self.plain_len + self.chunks() * self.layout.overhead
     }
 
-    /// Returns the number of chunks in a job.
     fn chunks_per_job(self) -> u64 {
         self.layout.chunks_in(JOB_LEN).min(self.chunks())
     }
 
-    /// Returns the number of jobs that the file is divided into.
     pub(crate) fn jobs(self) -> u64 {
         self.chunks().div_ceil(self.chunks_per_job())
     }
@@ -170,12 +168,12 @@ impl Plan {
         self.span(index * chunks..(index + 1) * chunks)
     }
 
-    /// Returns the number of plaintext bytes in the largest job.
+    /// Returns a number of plaintext bytes that no job exceeds.
     pub(crate) fn max_plain_len(self) -> usize {
         (self.chunks_per_job() * self.layout.chunk).min(self.plain_len) as usize
     }
 
-    /// Returns the number of sealed bytes in the largest job.
+    /// Returns a number of sealed bytes that no job exceeds.
     pub(crate) fn max_sealed_len(self) -> usize {
         (self.chunks_per_job() * self.layout.sealed_chunk_len()).min(self.sealed_len()) as usize
     }

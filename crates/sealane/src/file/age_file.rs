@@ -35,8 +35,8 @@ impl OpenFile for AgeIdentities {
     }
 }
 
-/// Returns an error for the prefix of an age file. Symmetric keys call this: their formats have no mark, and the salt at
-/// their start is never equal to one of these marks.
+/// Returns an error for the prefix of an age file. Files for symmetric keys have no mark of their own: they begin with
+/// a random salt or a header length, which are never equal to one of these marks.
 pub(super) fn refuse_age(prefix: &[u8]) -> Result<(), Error> {
     match MARKS.iter().any(|mark| prefix.starts_with(mark)) {
         true => Err(Error::Format(

@@ -39,7 +39,7 @@ impl<W: Write> ArmorWriter<W> {
 
 /// Removes armor, if present, from the pieces of a file.
 pub(super) enum ArmorReader {
-    /// Not known yet; holds the bytes so far.
+    /// The encoding is not known yet; these are the bytes so far.
     Unknown(Vec<u8>),
     Binary,
     Ascii(Box<Decoder>),
@@ -122,7 +122,6 @@ impl<S: ReadAt> DearmoredSource<S> {
         }
     }
 
-    /// Returns the underlying source, which holds the file with its armor if it has any.
     pub(super) fn source(&self) -> &S {
         match self {
             Self::Binary(source) => source,

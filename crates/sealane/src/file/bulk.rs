@@ -62,7 +62,7 @@ impl Operation {
     /// key. Reads the header and the last chunk, but checks nothing for recipients and for other operations.
     ///
     /// # Errors
-    /// Returns [`Error::KeyMismatch`], [`Error::Io`].
+    /// Returns [`Error::KeyMismatch`] if the key does not open it, and [`Error::Io`] if it cannot be read.
     pub fn check_finished(&self, manifest: &Path, target: &Path) -> Result<(), Error> {
         let Self::Encrypt(with) = self else { return Ok(()) };
         let Some(with) = with.to_decrypt() else { return Ok(()) };
@@ -101,7 +101,7 @@ impl Plan {
     /// Looks at the sources of `pairs` and leaves out finished files.
     ///
     /// # Errors
-    /// Returns the errors of [`Operation::check_finished`] for one of the finished files.
+    /// Returns the errors of [`Operation::check_finished`] for the last of the finished files.
     pub fn new(
         pairs: Vec<(PathBuf, PathBuf)>,
         operation: &Operation,

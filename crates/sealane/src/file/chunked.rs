@@ -63,7 +63,7 @@ impl ChunkedFile {
     /// Checks the length of the key before any file is encrypted or decrypted.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`].
+    /// Returns [`Misuse::KeyLength`] unless the key has 16 or 32 bytes.
     pub(super) fn checked(key: &Key, context: &[u8]) -> Result<Self, Misuse> {
         suite(key).map(|_| Self::new(key, context))
     }
@@ -107,7 +107,6 @@ struct Chunked {
 type Header = [u8; HEADER_LEN];
 
 impl Chunked {
-    /// Generates the cipher and the header of a new file.
     fn create(key: &Key, context: &[u8]) -> Result<(Self, Header), Error> {
         let mut header = [0; HEADER_LEN];
         crate::random::fill(&mut header[..SALT_LEN])?;
@@ -188,6 +187,6 @@ fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
     Hkdf::<Sha512>::from_prk(&*padded)
         .expect("64 bytes are the length of the hash")
         .expand_multi_info(info, okm)
-        // The error carries no data, and it cannot occur: the output has 76 or 92 bytes.
+        // The error carries no data, and it cannot occur: the output has 60 or 76 bytes.
         .map_err(|_| Error::LimitExceeded("HKDF output is limited to 255 blocks"))
 }

@@ -66,7 +66,7 @@ pub struct DecryptParams<'a> {
     pub context: &'a [u8],
     /// The format. The default is `chunked` for a plain key and `age` for identities and passphrases.
     pub format: Option<Format>,
-    /// Base-2 logarithm of the highest scrypt work factor that a passphrase may require.
+    /// Base-2 logarithm of the highest scrypt work factor that a passphrase may require. The default is 20.
     pub max_work_factor: Option<u8>,
 }
 
@@ -89,9 +89,9 @@ impl EncryptParams<'_> {
     /// Checks that the parameters fit together and returns the settings for encryption.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeySource`], [`Misuse::KeyLength`], [`Misuse::FormatNeedsKey`],
-    /// [`Misuse::FormatNeedsRecipients`], [`Misuse::KeysetHasFormat`], [`Misuse::ContextNeedsKey`],
-    /// [`Misuse::ArmorNeedsRecipients`] and [`Misuse::InvalidRecipients`].
+    /// Returns [`Misuse::KeySource`] unless there is one source of keys, [`Misuse::KeyLength`] or
+    /// [`Misuse::InvalidRecipients`] if it cannot be used, and another [`Misuse`] if an option does not apply to it,
+    /// for example [`Misuse::ContextNeedsKey`].
     pub fn build(self) -> Result<EncryptWith, Error> {
         check_source(
             ["key", "recipients", "passphrase"],
@@ -117,9 +117,9 @@ impl DecryptParams<'_> {
     /// Checks that the parameters fit together and returns the settings for decryption.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeySource`], [`Misuse::KeyLength`], [`Misuse::FormatNeedsKey`],
-    /// [`Misuse::FormatNeedsRecipients`], [`Misuse::KeysetHasFormat`], [`Misuse::ContextNeedsKey`],
-    /// [`Misuse::WorkFactorNeedsPassphrase`] and [`Misuse::NoIdentities`].
+    /// Returns [`Misuse::KeySource`] unless there is one source of keys, [`Misuse::KeyLength`] or
+    /// [`Misuse::NoIdentities`] if it cannot be used, and another [`Misuse`] if an option does not apply to it, for
+    /// example [`Misuse::ContextNeedsKey`].
     pub fn build(self) -> Result<DecryptWith, Error> {
         check_source(
             ["key", "identities", "passphrase"],
@@ -168,7 +168,7 @@ fn symmetric_file(
     }
 }
 
-/// Checks the parameters that go with symmetric keys alone.
+/// Rejects a format or a context that only symmetric keys have.
 fn check_age(format: Option<Format>, context: &[u8]) -> Result<(), Misuse> {
     match format.unwrap_or(Format::Age).entry() {
         entry if entry.with_key.is_some() => Err(Misuse::FormatNeedsKey(entry.name)),
@@ -209,7 +209,6 @@ impl EncryptWith {
         self.armor
     }
 
-    /// Generates the cipher and the header of a new file.
     pub(super) fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
         self.file.create_file()
     }
@@ -231,7 +230,6 @@ impl DecryptWith {
         Self { file: Arc::new(TinkFile::new(keyset.clone(), context)) }
     }
 
-    /// Returns whether a file that begins with `prefix` is armored; `None` if the prefix is too short to tell.
     pub(super) fn detect_armor(&self, prefix: &[u8]) -> Option<Armor> {
         self.file.detect_armor(prefix)
     }
@@ -240,7 +238,6 @@ impl DecryptWith {
         self.file.supports_ranges()
     }
 
-    /// Derives the cipher of the file that begins with `prefix`.
     pub(super) fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error> {
         self.file.open_file(prefix, extent)
     }
@@ -263,14 +260,14 @@ impl From<Keyset> for FileKey {
     }
 }
 
-/// Shows which parameters are set, but does not show the passphrase.
+/// Shows the format only, because other parameters are secret.
 impl std::fmt::Debug for EncryptParams<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EncryptParams").field("format", &self.format).finish_non_exhaustive()
     }
 }
 
-/// Shows which parameters are set, but does not show the passphrase.
+/// Shows the format only, because other parameters are secret.
 impl std::fmt::Debug for DecryptParams<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("DecryptParams").field("format", &self.format).finish_non_exhaustive()

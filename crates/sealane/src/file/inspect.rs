@@ -34,8 +34,9 @@ pub struct Info {
 /// as a file in `format`, by default chunked-encryption@v1.
 ///
 /// # Errors
-/// Returns [`Error::Truncated`] if no complete file has this size; [`Error::Header`], [`Error::Armor`] or
-/// [`Error::Format`] for a damaged or other file; [`Error::Io`]; [`Misuse::UnsupportedSource`] for a pipe.
+/// Returns [`Error::Truncated`] if no complete file has this size, [`Error::Header`], [`Error::Armor`],
+/// [`Error::Format`] or [`Error::UnsupportedVersion`] for a damaged or other file, [`Error::Io`] if it cannot be read,
+/// and [`Misuse::UnsupportedSource`] for a pipe.
 pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
     let source = Source::open(from)?;
     if !source.metadata.is_file() {

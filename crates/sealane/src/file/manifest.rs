@@ -42,7 +42,7 @@ pub struct Manifest {
     finished: HashMap<Name, Line>,
 }
 
-/// Length and modification time of a file, which show whether it was changed.
+/// Length and modification time of a file, by which changes are detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFingerprint {
     len: u64,
@@ -70,13 +70,13 @@ struct Header {
 }
 
 impl Manifest {
-    /// Opens the manifest at `path`, or creates it. An incomplete last line is removed, so that its file is processed
-    /// again.
+    /// Opens the manifest at `path`, or creates it. An invalid last line is removed, because it may be incomplete; its
+    /// file is processed again.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] for a file that is not a manifest, which is left unchanged;
-    /// [`Error::UnsupportedVersion`]; [`Error::Line`]; [`Error::Io`] with the path, of the kind
-    /// [`io::ErrorKind::ResourceBusy`] if another job has the manifest open.
+    /// Returns [`Error::Format`] for a file that is not a manifest, which is left unchanged,
+    /// [`Error::UnsupportedVersion`] for a later version, [`Error::Line`] for an invalid line that is not the last, and
+    /// [`Error::Io`] with the path, of the kind [`io::ErrorKind::ResourceBusy`] if another job has the manifest open.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
         let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(about)?;

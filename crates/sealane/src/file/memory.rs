@@ -19,7 +19,8 @@ const PARALLEL_LEN: usize = 4 << 20;
 /// Encrypts a plaintext and returns the bytes of the encrypted file.
 ///
 /// # Errors
-/// Returns [`Misuse::KeyLength`], [`Misuse::InvalidRecipients`], [`Error::LimitExceeded`].
+/// Returns [`Misuse::KeyLength`] or [`Misuse::InvalidRecipients`] if the keys cannot be used, [`Error::LimitExceeded`]
+/// if the plaintext is too long for the format, and [`Error::Io`] if no random bytes are available.
 pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
     let encryptor = BufferEncryptor::new(plaintext, with)?;
     let mut out = vec![0; encryptor.len()];
@@ -30,8 +31,8 @@ pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
 /// Decrypts an encrypted file and returns its plaintext.
 ///
 /// # Errors
-/// Returns [`Error::Authentication`], [`Error::Truncated`], [`Error::NoMatchingKey`] and the other errors of the
-/// format.
+/// Returns [`Error::Authentication`] for a wrong key or context, [`Error::NoMatchingKey`] if no identity matches,
+/// [`Error::DamagedChunk`] or [`Error::Truncated`] for a changed file, and the other errors of the format.
 pub fn decrypt(file: &[u8], with: &DecryptWith) -> Result<Vec<u8>, Error> {
     let decryptor = BufferDecryptor::new(file, with)?;
     let mut out = vec![0; decryptor.len()];
@@ -74,7 +75,7 @@ impl<'a> BufferEncryptor<'a> {
     /// Writes the encrypted file to the start of `out`.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputTooShort`].
+    /// Returns [`Misuse::OutputTooShort`] if `out` is shorter than [`Self::len`].
     pub fn encrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
         let out = prefix_of(out, self.len())?;
         match self.armor {
@@ -136,7 +137,7 @@ impl<'a> BufferDecryptor<'a> {
     /// Writes the plaintext to the start of `out`, where the bytes are zeros after a failure.
     ///
     /// # Errors
-    /// Returns the errors of [`decrypt`]; [`Misuse::OutputTooShort`].
+    /// Returns [`Misuse::OutputTooShort`] if `out` is shorter than [`Self::len`], and the errors of [`decrypt`].
     pub fn decrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
         let out = prefix_of(out, self.len)?;
         let (_, body) = self.file.split_at(self.plan.layout.header as usize);

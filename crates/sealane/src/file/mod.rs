@@ -23,7 +23,8 @@
 //! | a buffer | a buffer | [`encrypt`], [`decrypt`] |
 //! | folders | folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
 //!
-//! Output files appear under their name complete and verified, or not at all.
+//! Output files appear under their name complete, and verified after decryption, or not at all. A pipe or a device gets
+//! its bytes directly.
 //!
 //! # Example
 //!

@@ -18,7 +18,7 @@ enum Sink {
 }
 
 impl OutputFile {
-    /// Creates a file that becomes `path` when it is finished, and leaves no file there otherwise.
+    /// Creates a file that becomes `path` when it is finished. An existing file stays unchanged until then.
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path, for example if it is a folder or not writable.
@@ -67,7 +67,7 @@ impl OutputFile {
     /// Gives the file its name. A file that already has the name is replaced, except after [`Self::create_new`].
     ///
     /// # Errors
-    /// Returns [`Error::Io`].
+    /// Returns [`Error::Io`] with the path if the file cannot be stored or cannot get its name.
     pub fn finish(self, durability: Durability) -> Result<(), Error> {
         match self.0 {
             Sink::Staged(staged, existing) => staged.commit(existing, durability),

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 /// Either side may be a pipe or a device, which is read or written from beginning to end by one thread.
 ///
 /// # Errors
-/// Returns [`Error::Io`] with the path, [`Misuse::SameFile`], [`Misuse::KeyLength`], [`Error::Cancelled`]. On failure
-/// no output remains, and `from` is never modified.
+/// Returns [`Error::Io`] with the path, [`Misuse::SameFile`] if `to` is `from`, [`Error::Cancelled`], and the errors of
+/// [`super::encrypt`]. On failure no output file remains, and `from` is never modified.
 pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
     encrypt(&Source::open(from)?, to, with, options)
 }
@@ -64,12 +64,12 @@ fn encrypt(source: &Source, to: &Path, with: &EncryptWith, mut options: Options<
 /// may follow after the beginning was written. If `from` is a regular file, its last chunk is verified first.
 ///
 /// # Errors
-/// Returns [`Error::Authentication`], [`Error::Truncated`] and the errors of [`encrypt_file`].
+/// Returns the errors of [`super::decrypt`] and [`encrypt_file`].
 pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
     decrypt(&Source::open(from)?, to, with, options)
 }
 
-/// Decrypts an open file, as [`encrypt_opened`] encrypts one.
+/// Decrypts an open file, which is read as [`encrypt_opened`] reads it.
 ///
 /// # Errors
 /// Returns the errors of [`decrypt_file`].
@@ -119,12 +119,12 @@ fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), Error> {
 /// Verifies every byte of an encrypted file without writing the plaintext.
 ///
 /// # Errors
-/// Returns [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Misuse::KeyLength`].
+/// Returns [`Error::Io`] with the path, [`Error::Cancelled`], and the errors of [`super::decrypt`].
 pub fn verify_file(from: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
     verify(&Source::open(from)?, with, options)
 }
 
-/// Verifies an open file, as [`encrypt_opened`] encrypts one.
+/// Verifies an open file, which is read as [`encrypt_opened`] reads it.
 ///
 /// # Errors
 /// Returns the errors of [`verify_file`].

@@ -23,7 +23,7 @@ pub fn sealed_len(plain_len: u64) -> Result<u64, Error> {
 /// Nothing is verified.
 ///
 /// # Errors
-/// Returns [`Error::Truncated`] if no complete file has this size; [`Error::LimitExceeded`].
+/// Returns [`Error::Truncated`] if no complete file has this size, and [`Error::LimitExceeded`] if it is too long.
 pub fn plain_len(sealed_len: u64) -> Result<u64, Error> {
     Ok(LAYOUT.plan_sealed(sealed_len)?.plain_len)
 }
@@ -44,7 +44,8 @@ fn chunks_of(plain: &Range<u64>) -> Job {
 
 /// Decrypts ranges of a chunked-encryption@v1 file from its header and the sealed bytes of each range.
 ///
-/// All returned bytes are verified. The end of the file is verified only by a range that reaches it.
+/// All returned bytes are verified. The end of the file is verified only by a range that includes its last chunk, which
+/// is empty if the length of the plaintext is a multiple of [`CHUNK_LEN`](super::CHUNK_LEN).
 #[derive(Debug)]
 pub struct RangeDecryptor {
     cipher: FileCipher,
@@ -115,10 +116,10 @@ impl FetchedRange<'_> {
     /// Writes the plaintext to `out`, which is filled with zeros after a failure.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if a chunk does not verify.
+    /// Returns [`Error::DamagedChunk`] if a chunk does not verify.
     ///
     /// # Panics
-    /// If the length of `out` is not [`Self::len`].
+    /// Panics if the length of `out` is not [`Self::len`].
     pub fn decrypt_into(&self, out: &mut [u8]) -> Result<(), Error> {
         assert_eq!(out.len(), self.len());
         let result = self.open_chunks(out);

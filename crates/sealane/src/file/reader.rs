@@ -63,8 +63,7 @@ impl<S: ReadAt> Reader<S> {
     /// Verifies the header and the last chunk, so the length of the plaintext is authentic.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`crate::Misuse::KeyLength`] and the
-    /// other errors of the format.
+    /// Returns [`Error::Io`] if the source cannot be read, and the errors of [`super::decrypt`].
     pub fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
         let source = DearmoredSource::new(source, with)?;
         let size = source.size()?;
@@ -110,8 +109,8 @@ impl<S: ReadAt> Reader<S> {
     /// file.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`], [`Error::Io`]. On failure each byte of `into` is unchanged, zero or verified
-    /// plaintext.
+    /// Returns [`Error::DamagedChunk`] if a chunk does not verify, and [`Error::Io`] if the source cannot be read. On
+    /// failure each byte of `into` is unchanged, zero or verified plaintext.
     pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
         let rest = self.size().saturating_sub(offset);
         let len = usize::try_from(rest).unwrap_or(usize::MAX).min(into.len());

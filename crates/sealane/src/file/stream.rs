@@ -35,7 +35,7 @@ impl<W: Write> Encryptor<W> {
     /// Starts a new file and writes its header.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`], [`Misuse::InvalidRecipients`], [`Error::Io`].
+    /// Returns [`Error::Io`] if the header cannot be written, and the errors of [`super::encrypt`].
     pub fn new(inner: W, with: &EncryptWith) -> Result<Self, Error> {
         let (cipher, header) = with.create_file()?;
         let mut inner = ArmorWriter::new(inner, with.armor())?;
@@ -47,8 +47,8 @@ impl<W: Write> Encryptor<W> {
     /// Encrypts a piece of the plaintext and writes all chunks that are complete.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], [`Error::LimitExceeded`]; [`Misuse::Poisoned`] after an earlier error; [`Misuse::Forked`] in a
-    /// forked child, whose parent can continue.
+    /// Returns [`Error::Io`] from the writer, [`Error::LimitExceeded`] if the plaintext is too long for the format,
+    /// [`Misuse::Poisoned`] after an earlier error, and [`Misuse::Forked`] in a forked child, whose parent can continue.
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
         loop {
             // In the loop, because the writer may be user code that forks.
@@ -133,8 +133,7 @@ impl<W: Write> Decryptor<W> {
     /// Decrypts a piece of the file and writes the plaintext of all complete chunks.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`], [`Error::Io`], [`Misuse::KeyLength`] and the other errors of the format;
-    /// [`Misuse::Poisoned`] after an earlier error.
+    /// Returns the errors of the writer and of [`super::decrypt`], and [`Misuse::Poisoned`] after an earlier error.
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
         let index = self.index.take().ok_or(Misuse::Poisoned)?;
         let mut binary = std::mem::take(&mut self.binary);
@@ -194,7 +193,7 @@ impl<W: Write> Decryptor<W> {
     /// Verifies and writes the remaining chunks, flushes the writer and returns it.
     ///
     /// # Errors
-    /// Returns [`Error::Truncated`] and the errors of [`Self::push`]. On failure no more plaintext is written.
+    /// Returns [`Error::Truncated`] if the file is incomplete, and the errors of [`Self::push`].
     pub fn finish(mut self) -> Result<W, Error> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let mut binary = std::mem::take(&mut self.binary);
@@ -246,7 +245,7 @@ impl<W> std::fmt::Debug for Decryptor<W> {
 /// Encrypts everything from `source` to `sink`, until the end of the source.
 ///
 /// # Errors
-/// Returns [`Error::Io`], [`Misuse::KeyLength`], [`Error::Cancelled`].
+/// Returns [`Error::Io`], [`Error::Cancelled`] if the callback cancels, and the errors of [`super::encrypt`].
 pub fn encrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,
@@ -261,7 +260,7 @@ pub fn encrypt_stream<W: Write>(
 /// Decrypts everything from `source` to `sink`. If this fails, some plaintext may have been written; see [`Decryptor`].
 ///
 /// # Errors
-/// Returns [`Error::Authentication`], [`Error::Truncated`], [`Error::Io`], [`Error::Cancelled`].
+/// Returns [`Error::Io`], [`Error::Cancelled`] if the callback cancels, and the errors of [`super::decrypt`].
 pub fn decrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,

@@ -7,7 +7,7 @@ use std::fs::{self, DirEntry, FileType};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// How the name of a target is made from the name of its source. The suffix may be empty.
+/// The rule that makes the name of a target from the name of its source. The suffix may be empty.
 #[derive(Clone, Copy, Debug)]
 pub enum Suffix<'a> {
     /// Appends the suffix, for files that are encrypted.
@@ -19,7 +19,7 @@ pub enum Suffix<'a> {
 /// The folders and files of a bulk job.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// Folders that must be created, each listed after its parent.
+    /// Target folders, also those that exist, each listed after its parent.
     pub folders: Vec<PathBuf>,
     /// Sources and their targets, in an order that depends only on the names.
     pub pairs: Vec<(PathBuf, PathBuf)>,
@@ -33,14 +33,14 @@ impl Tree {
     /// `target/x`. `target` need not exist. Without a `target`, for files that are verified, the targets are empty
     /// paths.
     ///
-    /// A link to a file stands for that file. A link to a folder, a pipe, a socket or a device is a problem. A link in
-    /// place of a target is a problem too, because it may lead to a source. If `target` is the source itself, files
-    /// that are targets of other files are not sources.
+    /// A link to a file stands for that file. A link to a folder, a pipe, a socket or a device is listed in
+    /// [`Tree::problems`]. So is a link in place of a target, because it may lead to a source. If `target` is the
+    /// source itself, files that are targets of other files are not sources.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] for a missing source and for a target that is not a folder;
-    /// [`Misuse::TargetInsideSource`]; [`Misuse::DuplicateTarget`] for two sources with one target;
-    /// [`Misuse::SameFile`] for a source that is a target; [`Misuse::InvalidSuffix`].
+    /// Returns [`Error::Io`] for a missing source and for a target that is not a folder, [`Misuse::TargetInsideSource`]
+    /// for a target below a source, [`Misuse::DuplicateTarget`] for two sources with one target, [`Misuse::SameFile`]
+    /// for a source that is a target, and [`Misuse::InvalidSuffix`] for a suffix with a separator or a zero byte.
     pub fn walk(
         sources: &[impl AsRef<Path>],
         target: Option<&Path>,

@@ -16,7 +16,7 @@ impl Writer {
     /// Creates a file that becomes `path` when the encryption is finished.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], [`crate::Misuse::KeyLength`].
+    /// Returns the errors of [`OutputFile::create`] and [`Encryptor::new`].
     pub fn create(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
         Self::new(OutputFile::create(path)?, path, with)
     }
@@ -24,7 +24,7 @@ impl Writer {
     /// Creates a new file at `path`, which must not exist now or at [`Writer::finish`].
     ///
     /// # Errors
-    /// As for [`Writer::create`]; [`Error::Io`] of the kind [`std::io::ErrorKind::AlreadyExists`] if `path` exists.
+    /// Returns the errors of [`OutputFile::create_new`] and [`Encryptor::new`].
     pub fn create_new(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
         Self::new(OutputFile::create_new(path)?, path, with)
     }

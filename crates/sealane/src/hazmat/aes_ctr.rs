@@ -28,7 +28,8 @@ impl AesCtr {
     /// Creates a keystream from a key of 16, 24 or 32 bytes and an initial counter block of 16 bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::KeyLength`] or [`Misuse::NonceLength`] for other lengths, and [`Error::SelfTest`] or
+    /// [`Error::Environment`] if no kernel can be used.
     pub fn new(key: &[u8], iv: &[u8]) -> Result<Self, Error> {
         let iv = iv.try_into().map_err(|_| Misuse::NonceLength { got: iv.len(), want: 16 })?;
         Ok(Self { aes: providers::raw::aes(key)?, iv })

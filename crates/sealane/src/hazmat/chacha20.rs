@@ -33,7 +33,8 @@ impl ChaCha20 {
     /// Creates a keystream from a key of 32 bytes and a nonce of 12 bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::KeyLength`] or [`Misuse::NonceLength`] for other lengths, and [`Error::SelfTest`] or
+    /// [`Error::Environment`] if no kernel can be used.
     pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self, Error> {
         let (key, nonce) = (key_array(key)?, nonce_array(nonce)?);
         Ok(Self { cipher: raw::chacha20(key)?, nonce, counter })
@@ -57,7 +58,7 @@ impl XChaCha20 {
     /// Creates a keystream from a key of 32 bytes and a nonce of 24 bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// Returns the errors of [`ChaCha20::new`].
     pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self, Error> {
         let (key, nonce_24) = (key_array(key)?, nonce_array::<24>(nonce)?);
         let (hchacha_input, rest) = nonce_24.split_first_chunk().expect("24 bytes");

@@ -37,17 +37,17 @@ pub const TAG_LEN: usize = 16;
 /// Number of bytes that are encrypted before they are authenticated, or the reverse. They stay in the L1 cache.
 const PIECE: usize = 8192;
 
-/// Returns a key of 32 bytes as an array.
 fn key_array(key: &[u8]) -> Result<&[u8; 32], Misuse> {
+    // The conversion fails only if the length is wrong.
     key.try_into().map_err(|_| Misuse::KeyLength { got: key.len(), want: &[32] })
 }
 
-/// Returns a nonce of `N` bytes as an array.
 fn nonce_array<const N: usize>(nonce: &[u8]) -> Result<[u8; N], Misuse> {
+    // The conversion fails only if the length is wrong.
     nonce.try_into().map_err(|_| Misuse::NonceLength { got: nonce.len(), want: N })
 }
 
-/// Returns a tag of 16 bytes as an array.
 fn tag_array(tag: &[u8]) -> Result<&[u8; TAG_LEN], Misuse> {
+    // The conversion fails only if the length is wrong.
     tag.try_into().map_err(|_| Misuse::TagLength { got: tag.len(), want: TAG_LEN })
 }

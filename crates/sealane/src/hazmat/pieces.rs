@@ -48,7 +48,8 @@ impl AeadEncryptor {
     /// Starts a message with its algorithm, its key and a nonce that must be unique.
     ///
     /// # Errors
-    /// Returns [`Misuse::StreamingUnsupported`], [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::StreamingUnsupported`] for other algorithms, [`Misuse::KeyLength`] or [`Misuse::NonceLength`]
+    /// for other lengths, and [`Error::SelfTest`] or [`Error::Environment`] if no kernel can be used.
     pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
         Ok(Self { message: Message::new(algorithm, key, nonce)?, guard: ForkGuard::new()? })
     }
@@ -61,7 +62,8 @@ impl AeadEncryptor {
     /// Adds a piece of associated data, which must precede all pieces of data.
     ///
     /// # Errors
-    /// Returns [`Misuse::AadAfterData`] after data, [`Error::MessageLength`], [`Misuse::Forked`].
+    /// Returns [`Misuse::AadAfterData`] after data, [`Error::MessageLength`] above [`Algorithm::max_aad_len`], and
+    /// [`Misuse::Forked`] in a forked child.
     pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
         self.guard.check()?;
         self.message.aad(piece)?;
@@ -141,7 +143,7 @@ impl AeadDecryptor {
     /// Verifies the whole message with its tag, after its last piece was decrypted.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`]: discard the plaintext of all pieces. Returns [`Misuse::TagLength`].
+    /// Returns [`Error::Authentication`] or [`Misuse::TagLength`]: discard the plaintext of all pieces then.
     pub fn finalize(self, tag: &[u8]) -> Result<(), Error> {
         let tag = tag_array(tag)?;
         if raw::equal(&self.0.finish(), tag) { Ok(()) } else { Err(Error::Authentication) }
@@ -278,7 +280,7 @@ impl ChaCha {
     }
 }
 
-/// Returns the length of a part with the next piece.
+/// Returns the length of a part after `piece` more bytes, if it is not above `limit`.
 fn sum(part: MessagePart, len: u64, piece: usize, limit: u64) -> Result<u64, Error> {
     let found = u128::from(len) + piece as u128;
     match u64::try_from(found) {
@@ -303,7 +305,7 @@ impl fmt::Debug for AeadDecryptor {
 mod test {
     use super::*;
 
-    /// Returns the state after so much data, since a test has no 256 GiB.
+    /// Returns the state after `data` and `aad` bytes, because a test cannot process 256 GiB.
     fn after(data: u64, aad: u64) -> ChaCha {
         let stream = ChaCha20::new(&[7; 32], &[0; 12], 0).unwrap();
         let Construction::ChaCha(mut message) = chacha(stream).unwrap() else { panic!() };

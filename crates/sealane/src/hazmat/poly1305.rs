@@ -32,7 +32,8 @@ impl Poly1305 {
     /// Starts a tag with a one-time key of 32 bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`](crate::Misuse::KeyLength), [`Error::SelfTest`].
+    /// Returns [`Misuse::KeyLength`](crate::Misuse::KeyLength) for other lengths, and [`Error::SelfTest`] or
+    /// [`Error::Environment`] if no kernel can be used.
     pub fn new(key: &[u8]) -> Result<Self, Error> {
         Ok(Self { mac: raw::poly1305(key_array(key)?)?, guard: ForkGuard::new()? })
     }
@@ -70,7 +71,7 @@ impl Poly1305 {
     /// Compares the tag with `tag` in constant time.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`]; [`Misuse::TagLength`](crate::Misuse::TagLength).
+    /// Returns [`Error::Authentication`] for another tag, and [`Misuse::TagLength`](crate::Misuse::TagLength).
     pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
         let tag = tag_array(tag)?;
         if raw::equal(&self.mac.finalize(), tag) { Ok(()) } else { Err(Error::Authentication) }

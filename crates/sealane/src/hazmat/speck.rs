@@ -60,7 +60,8 @@ impl Speck {
     /// Expands a key of [`SpeckSize::key_len`] bytes to the round keys of the cipher.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::KeyLength`] for other lengths, and [`Error::SelfTest`] or [`Error::Environment`] if no kernel
+    /// can be used.
     pub fn new(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Self, Error> {
         Ok(Self { cipher: raw::speck(size, key, order)?, size })
     }
@@ -106,7 +107,7 @@ impl SpeckCtr {
     /// Creates a keystream from a key of [`SpeckSize::key_len`] bytes and an `iv` of [`SpeckSize::block_len`] bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`], [`Misuse::NonceLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::NonceLength`] for an `iv` of another length, and the errors of [`Speck::new`].
     pub fn new(size: SpeckSize, key: &[u8], iv: &[u8], order: ByteOrder) -> Result<Self, Error> {
         let Speck { cipher, .. } = Speck::new(size, key, order)?;
         if iv.len() != size.block_len() {

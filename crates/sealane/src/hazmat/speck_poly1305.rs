@@ -49,7 +49,7 @@ impl Aead {
     /// Expands a key for blocks of 128 bits and nonces of 12 bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::SmallBlock`] for the other sizes, [`Misuse::KeyLength`], [`Error::SelfTest`].
+    /// Returns [`Misuse::SmallBlock`] for other sizes, and the errors of [`Speck::new`].
     pub fn new(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
         if size.block_len() < MAX_BLOCK_LEN {
             return Err(Misuse::SmallBlock(8 * size.block_len()).into());
@@ -64,7 +64,7 @@ impl Aead {
     /// error, and [`Aead::encrypt`] takes the nonce from the caller.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`], [`Error::SelfTest`]; [`Misuse::LargeBlock`] for blocks of 128 bits.
+    /// Returns [`Misuse::LargeBlock`] for blocks of 128 bits, and the errors of [`Speck::new`].
     pub fn new_small_block(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
         if size.block_len() == MAX_BLOCK_LEN {
             return Err(Misuse::LargeBlock.into());
@@ -120,8 +120,8 @@ impl Aead {
     /// Seals `plaintext` under a fresh random nonce and returns the nonce, the ciphertext and the tag as one message.
     ///
     /// # Errors
-    /// Returns [`Error::MessageLength`]; [`Error::LimitExceeded`] after the last message;
-    /// [`Misuse::NonceTooShortForRandom`] with small blocks.
+    /// Returns [`Misuse::NonceTooShortForRandom`] with small blocks, [`Error::Io`] if the operating system returns no
+    /// random bytes, and the errors of [`Self::encrypt`].
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; plaintext.len() + self.overhead()];
         let (nonce, body) = sealed.split_at_mut(self.nonce_len);
@@ -133,7 +133,7 @@ impl Aead {
     /// Opens a sealed message and returns its plaintext if the message and `aad` are authentic.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`].
+    /// Returns the errors of [`Self::decrypt`]. A message that is too short is [`Error::Authentication`].
     pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let (nonce, ciphertext) = sealed.split_at_checked(self.nonce_len).ok_or(Error::Authentication)?;
         self.decrypt(nonce, ciphertext, aad)
@@ -142,7 +142,9 @@ impl Aead {
     /// Encrypts under `nonce`, which must never be used twice, to `ciphertext || tag`.
     ///
     /// # Errors
-    /// Returns [`Misuse::NonceLength`], [`Error::MessageLength`], [`Error::LimitExceeded`].
+    /// Returns [`Misuse::NonceLength`] for a nonce of another length, [`Error::MessageLength`] above
+    /// [`Self::max_plaintext_len`], and [`Error::LimitExceeded`] if this object has sealed the maximum number of
+    /// messages or blocks, or the counter of small blocks would wrap.
     pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; plaintext.len() + TAG_LEN];
         let (ciphertext, tag) = out.split_at_mut(plaintext.len());
@@ -153,7 +155,9 @@ impl Aead {
     /// Decrypts `ciphertext || tag` that was encrypted under `nonce`.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`], [`Misuse::NonceLength`].
+    /// Returns [`Error::Authentication`] if the ciphertext, the nonce, the key or `aad` differs, and
+    /// [`Misuse::NonceLength`], [`Error::MessageLength`] or [`Error::LimitExceeded`] for a message that no key can
+    /// seal.
     pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         self.check_nonce(nonce)?;
         let len = ciphertext.len().checked_sub(TAG_LEN).ok_or(Error::Authentication)?;
@@ -166,8 +170,7 @@ impl Aead {
     /// Encrypts `data` under a fresh random nonce, and writes the nonce to `nonce` and the tag to `tag`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal`]; [`Misuse::NonceLength`] and [`Misuse::TagLength`] if `nonce` or `tag` has
-    /// another length.
+    /// Returns the errors of [`Self::seal`], and [`Misuse::TagLength`] if `tag` has another length.
     pub fn seal_parts(
         &self,
         nonce: &mut [u8],
@@ -220,8 +223,7 @@ impl Aead {
     /// Decrypts `data` if `tag` matches the nonce, the associated data and the ciphertext.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`]: the destination is zero. Returns [`Misuse::NonceLength`],
-    /// [`Error::MessageLength`].
+    /// Returns the errors of [`Self::decrypt`]. After [`Error::Authentication`], the destination is zero.
     pub fn decrypt_parts(
         &self,
         nonce: &[u8],
@@ -283,7 +285,7 @@ impl Aead {
             .map(drop)
             // The error is the count, which is not useful to the caller.
             .map_err(|_| {
-                Error::LimitExceeded("this key has sealed the maximum number of messages; take another key")
+                Error::LimitExceeded("the maximum number of messages or blocks is sealed; use another key")
             })
     }
 }

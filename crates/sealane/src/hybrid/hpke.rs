@@ -47,8 +47,7 @@ impl Sealer for HpkeSealer<'_> {
     }
 
     /// # Errors
-    /// Returns [`crate::Misuse::InvalidRecipients`] for a key of low order; [`crate::Misuse::UnsuitableKey`] for a
-    /// sender's key of another KEM, or of X-Wing; [`Error::MessageLength`]; [`Error::Io`].
+    /// Returns the errors of [`crate::asymmetric::hpke::Sender::new`] and [`crate::asymmetric::hpke::Sender::seal`].
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
         let (enc, ciphertext) = message.split_at_mut(self.public.kem().enc_len());
         let mut sender = Sender::new(&self.public, self.aead, self.mode, self.info)?;
@@ -63,8 +62,8 @@ impl Opener for HpkeOpener<'_> {
     }
 
     /// # Errors
-    /// Returns [`Error::Authentication`], also for another AEAD, `info`, mode or sender;
-    /// [`crate::Misuse::UnsuitableKey`] for a sender's key of another KEM.
+    /// Returns [`Error::Authentication`], also for another AEAD, `info`, mode or sender, and
+    /// [`crate::Misuse::UnsuitableKey`] for a sender's key of another KEM, or of X-Wing.
     fn open_exact(&self, message: &[u8], aad: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         let (enc, ciphertext) = message.split_at(self.private.kem().enc_len());
         let mut receiver = Receiver::new(&self.private, self.aead, self.mode, enc, self.info)?;

@@ -1,4 +1,4 @@
-//! The calls that every suite has, over the two that differ.
+//! The traits that every suite implements.
 
 use crate::{Error, Misuse};
 
@@ -38,7 +38,7 @@ pub trait Sealer: Send + Sync {
     /// Seals into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal`]; [`Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::seal`], and [`Misuse::OutputTooShort`] if `out` is too short.
     fn seal_into(&self, plaintext: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         let len = self.sealed_len(plaintext.len())?;
         self.seal_exact(plaintext, aad, first(out, len)?)?;
@@ -66,7 +66,7 @@ pub trait Opener: Send + Sync {
         message_len.checked_sub(self.overhead()).ok_or(Error::Truncated)
     }
 
-    /// Opens `message`.
+    /// Opens `message` and returns its plaintext.
     ///
     /// # Errors
     /// Returns the errors of [`Self::open_exact`] and [`Self::opened_len`].
@@ -79,8 +79,8 @@ pub trait Opener: Send + Sync {
     /// Opens into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`]. The destination is zero then, whatever it held before, so no plaintext is
-    /// left if the error is ignored. Returns [`Misuse::OutputTooShort`] if `out` is shorter than the plaintext.
+    /// Returns the errors of [`Self::open`], and [`Misuse::OutputTooShort`] if `out` is too short. After an error of
+    /// [`Self::open_exact`], the place of the plaintext in `out` is zero, whatever it held before.
     fn open_into(&self, message: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         let plaintext = first(out, self.opened_len(message.len())?)?;
         clear_on_error(plaintext, |plaintext| self.open_exact(message, aad, plaintext))?;
@@ -94,7 +94,6 @@ pub(super) fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
     out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })
 }
 
-/// Runs `open` and clears `out` if it fails.
 pub(super) fn clear_on_error(
     out: &mut [u8],
     open: impl FnOnce(&mut [u8]) -> Result<(), Error>,

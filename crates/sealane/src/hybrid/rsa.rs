@@ -85,8 +85,8 @@ impl fmt::Debug for Parts<'_> {
 /// Decrypts a message whose parts are given separately, for example from other fields of a protocol.
 ///
 /// # Errors
-/// Returns [`Error::Authentication`] for another key, hash or associated data, or a part that was changed;
-/// [`Misuse::TagLength`]; [`Misuse::NonceLength`] for an empty nonce.
+/// Returns [`Error::Authentication`] for another key, hash or associated data, or a part that was changed,
+/// [`Misuse::TagLength`] unless the tag has 16 bytes, and [`Misuse::NonceLength`] for an empty nonce.
 pub fn open_parts(private: &PrivateKey, oaep: Oaep, parts: Parts<'_>, aad: &[u8]) -> Result<Vec<u8>, Error> {
     let mut plaintext = vec![0; parts.ciphertext.len()];
     open_parts_into(private, oaep, parts, aad, &mut plaintext)?;
@@ -96,7 +96,7 @@ pub fn open_parts(private: &PrivateKey, oaep: Oaep, parts: Parts<'_>, aad: &[u8]
 /// Decrypts a message in parts into the start of `out` and returns the number of bytes written.
 ///
 /// # Errors
-/// Returns the errors of [`open_parts`]; the destination is zero then; [`Misuse::OutputTooShort`].
+/// Returns the errors of [`open_parts`], and [`Misuse::OutputTooShort`]. `out` has no plaintext then.
 pub fn open_parts_into(
     private: &PrivateKey,
     oaep: Oaep,

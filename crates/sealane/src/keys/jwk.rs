@@ -105,10 +105,10 @@ impl Jwk {
 }
 
 /// Parses a JSON Web Key, or the key of a JSON Web Key Set. `kid` selects a key of the set; without it, the set must
-/// hold one symmetric key. Keys of other types in a set are ignored, as RFC 7517, section 5 requires.
+/// hold one symmetric key. Keys of other types in a set are ignored, as RFC 7517, section 5 recommends.
 ///
 /// # Errors
-/// Returns [`Error::Format`]; [`Misuse::KeyId`] if no key or several keys match.
+/// Returns [`Error::Format`] for other text, and [`Misuse::KeyId`] if no key or several keys match.
 pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk, Error> {
     #[derive(Deserialize)]
     struct Set<'a> {
@@ -137,7 +137,7 @@ pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk, Error> {
     keys.into_iter().nth(at).ok_or(EXPECTED)?.into_jwk()
 }
 
-/// The error of the parser is dropped, because it can quote the secret.
+/// Parses JSON. The error of the parser is dropped, because it can quote the secret.
 fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|_| EXPECTED)
 }

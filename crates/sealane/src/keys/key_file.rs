@@ -7,7 +7,7 @@ use crate::asymmetric::secp256k1::Encoding;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::encoding::pkcs8::{self, Algorithm, Private};
 use crate::encoding::{pbes2, pem};
-use crate::{Error, Misuse, age};
+use crate::{Error, Key, Misuse, age};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -60,8 +60,8 @@ impl<'a> LoadOptions<'a> {
         Self { passphrase, ..Self::default() }
     }
 
-    /// A passphrase or identities for a file without encryption are refused: the caller believes that the file is
-    /// encrypted, and must learn that it is not.
+    /// Refuses a passphrase or identities for a file without encryption: the caller believes that the file is
+    /// encrypted.
     fn check_unused(&self) -> Result<(), Error> {
         match (self.passphrase, self.identities) {
             (None, None) => Ok(()),
@@ -79,13 +79,15 @@ pub fn load(path: &Path, options: LoadOptions<'_>) -> Result<KeyFile, Error> {
 }
 
 impl KeyFile {
-    /// Parses the content of a key file, whose format is recognized from its beginning.
+    /// Parses the content of a key file and recognizes its format.
     ///
     /// # Errors
-    /// Returns [`Error::Format`], [`Error::Truncated`]; [`Error::WrongPassphrase`], [`Error::NoMatchingKey`];
-    /// [`Misuse::KeyPassphraseRequired`], [`Misuse::KeyIdentityRequired`], [`Misuse::KeyNotEncrypted`];
-    /// [`Misuse::KeyId`] if `kid` selects no key, or more than one; [`Error::LimitExceeded`] and [`Error::WorkFactor`]
-    /// if the file requests too much work for its passphrase.
+    /// Returns [`Error::Format`] or [`Error::Truncated`] for content that is no key file,
+    /// [`Misuse::KeyPassphraseRequired`] or [`Misuse::KeyIdentityRequired`] for an encrypted file without the option
+    /// that decrypts it, [`Misuse::KeyNotEncrypted`] for such an option without encryption, [`Error::WrongPassphrase`]
+    /// or [`Error::NoMatchingKey`] for a wrong one, and [`Misuse::KeyId`] if `kid` selects no key or more than one. A
+    /// file that requests too much work for its passphrase is [`Error::LimitExceeded`] or [`Error::WorkFactor`]; a
+    /// damaged age file gives the errors of [`age::open`].
     pub fn parse(content: &[u8], options: LoadOptions<'_>) -> Result<Self, Error> {
         let found = match Format::detect(content)? {
             Format::Age(file) => {
@@ -123,7 +125,23 @@ impl KeyFile {
         }
     }
 
-    /// Returns the public key in the file, and fails if the file holds a secret key.
+    /// Returns the symmetric key in the file, without the members of its JSON Web Key.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] if the file holds a private or public key, and [`Error::Format`] if it holds a
+    /// keyset.
+    pub fn into_symmetric(self) -> Result<Key, Error> {
+        match self {
+            Self::Secret(key) => key.into_symmetric(),
+            Self::Public(_) => Err(Misuse::UnsuitableKey(
+                "expected a symmetric key, found a public key; give it as a recipient to encrypt",
+            )
+            .into()),
+            Self::TinkKeyset(_) => Err(FOUND_KEYSET),
+        }
+    }
+
+    /// Returns the public key in the file.
     ///
     /// # Errors
     /// Returns [`Error::Format`] if the file holds a private or symmetric key, or a keyset.
@@ -270,7 +288,7 @@ impl<'a> Format<'a> {
         }
     }
 
-    /// The digits are checked when they are decoded, without tables.
+    /// Recognizes a line by its prefix or length. The digits are checked when they are decoded, without tables.
     fn of_line(line: &'a str) -> Option<Self> {
         if line.starts_with("AGE-SECRET-KEY-") {
             return Some(Self::Identity(line));
@@ -297,14 +315,14 @@ impl<'a> Format<'a> {
             Self::Recipient(line) => KeyFile::Public(PublicKey::Age(line.parse()?)),
             Self::PrivateHex(digits) => {
                 let mut bytes = Zeroizing::new([0; 32]);
-                // The position of a wrong digit in a secret is not reported.
+                // The error of the decoder names no position.
                 base16ct::mixed::decode(digits, &mut *bytes).map_err(|_| INVALID_HEX)?;
                 // The number is zero, or it is not below the order of the curve.
                 let key = secp256k1::PrivateKey::from_bytes(&bytes).map_err(|_| INVALID_NUMBER)?;
                 KeyFile::Secret(SecretKey::Secp256k1(key))
             }
             Self::PublicHex(digits) => {
-                // The position of a wrong digit in a secret is not reported.
+                // The error of the decoder names no position.
                 let bytes = base16ct::mixed::decode_vec(digits).map_err(|_| INVALID_HEX)?;
                 KeyFile::Public(PublicKey::Secp256k1(secp256k1::PublicKey::from_bytes(&bytes)?))
             }

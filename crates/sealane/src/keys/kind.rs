@@ -69,7 +69,7 @@ impl Kind {
         }
     }
 
-    /// The kind of an RSA key with a modulus of `bits`.
+    /// Returns the kind of an RSA key with a modulus of `bits`.
     pub(super) fn of_rsa(bits: usize) -> Option<Self> {
         match bits {
             2048 => Some(Self::Rsa2048),

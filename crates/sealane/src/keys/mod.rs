@@ -1,5 +1,4 @@
-//! Keys: generated from the operating system's random bytes, wiped when dropped, and saved in files that other software
-//! reads.
+//! Keys: generated from random bytes, wiped when they are dropped, and saved in files that other software reads.
 //!
 //! | key | file | with a passphrase | for recipients |
 //! |---|---|---|---|

@@ -23,7 +23,7 @@ pub enum PublicKey {
 }
 
 impl PublicKey {
-    /// The kind of the key, or `None` if it is an RSA key of another length or an SSH key.
+    /// Returns the kind of the key, or `None` for an RSA key of another length, an SSH key and a passphrase.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Age(recipient) => recipient.kind().map(|kind| match kind {

@@ -29,7 +29,7 @@ use std::sync::OnceLock;
 use std::{env, fmt};
 use zeroize::Zeroizing;
 
-/// Where a key is stored, for example in a file or an environment variable.
+/// The place where a key is stored, for example in a file or an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reference {
@@ -97,8 +97,8 @@ impl Reference {
     /// Reads the content of the key file, for [`super::KeyFile::parse`].
     ///
     /// # Errors
-    /// Returns [`Error::Io`], [`Error::Format`] if the file is too long for a key; [`Error::KeyNotFound`] if the
-    /// variable or the entry does not exist, or [`set_keyring`] was not called.
+    /// Returns [`Error::Io`] if the file cannot be read, [`Error::Format`] if it is too long for a key, and
+    /// [`Error::KeyNotFound`] if the variable or the entry does not exist, or [`set_keyring`] was not called.
     pub fn read(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         match self {
             Self::File(path) => store::read(path),

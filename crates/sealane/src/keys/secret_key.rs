@@ -6,9 +6,9 @@ use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::{Error, Key, Misuse, age};
 use std::fmt;
 
-/// A private or symmetric key. It is wiped on drop, and `Debug` shows the kind only.
+/// A private or symmetric key. It is wiped on drop, and `Debug` shows its kind or length only.
 ///
-/// Equal keys compare equal: symmetric keys in constant time, private keys by their public keys.
+/// Symmetric keys are compared in constant time, private keys by their public keys.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SecretKey {
@@ -29,10 +29,10 @@ pub enum SecretKey {
 }
 
 impl SecretKey {
-    /// Generates a key from the operating system's random bytes, which takes up to some seconds for RSA keys.
+    /// Generates a key from random bytes of the operating system, or of AWS-LC for RSA, which takes up to some seconds.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the operating system has no random bytes.
+    /// Returns [`Error::Io`] if no random bytes are available, and [`Error::LimitExceeded`] if memory is exhausted.
     pub fn generate(kind: Kind) -> Result<Self, Error> {
         let symmetric = |len| Key::generate(len).map(Self::from);
         let age = |kind| age::Identity::generate(kind).map(Self::Age);
@@ -53,8 +53,8 @@ impl SecretKey {
         }
     }
 
-    /// The kind of the key, or `None` if [`Self::generate`] does not make it: a symmetric or RSA key of another length,
-    /// or an SSH key.
+    /// Returns the kind of the key, or `None` if [`Self::generate`] does not make it: a symmetric or RSA key of another
+    /// length, an SSH key or a passphrase.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Symmetric(jwk) => match jwk.key.as_bytes().len() {
@@ -67,7 +67,7 @@ impl SecretKey {
         }
     }
 
-    /// The public key, or `None` for a symmetric key.
+    /// Returns the public key, or `None` for a symmetric key and a passphrase.
     pub fn public(&self) -> Option<PublicKey> {
         match self {
             Self::Symmetric(_) => None,

@@ -1,4 +1,4 @@
-//! Files with keys: readable by their owner only, written completely or not at all, and replaced only on request.
+//! Key files: written completely or not at all, and replaced only on request. Only its owner can read a secret one.
 
 use super::Existing;
 use crate::Error;
@@ -32,7 +32,7 @@ fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Res
 /// Reads a key file into memory that is wiped when it is dropped.
 ///
 /// # Errors
-/// Returns [`Error::Io`]; [`Error::Format`] if the file is too long for a key.
+/// Returns [`Error::Io`] if the file cannot be read, and [`Error::Format`] if it is too long for a key.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     // Allocated at its full length: a vector that grows leaves copies behind.
     let mut content = Zeroizing::new(vec![0; MAX_LEN + 1]);

@@ -27,7 +27,7 @@ impl SecretKey {
     /// Encodes the key as an armored age file that each of `recipients` can decrypt.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for an SSH key, [`Misuse::InvalidRecipients`]; [`Error::Io`].
+    /// Returns [`Misuse::UnsuitableKey`] for an SSH key, and the errors of [`age::seal`].
     pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
         let file = age::seal(plain(self)?.as_bytes(), recipients, age::Armor::Ascii)?;
         // Armor is ASCII.
@@ -59,7 +59,7 @@ impl SecretKey {
 }
 
 impl PublicKey {
-    /// Encodes the key as the text of a file: `age1…`, or SPKI in PEM.
+    /// Encodes the key as the text of a file: `age1…`, an SSH public key, or SPKI in PEM.
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the key is too long for DER.
@@ -87,7 +87,7 @@ impl PublicKey {
     }
 }
 
-/// Writes `age1…`, the 65 bytes of a secp256k1 key in hexadecimal, or PEM.
+/// Writes `age1…` or an SSH public key, the 65 bytes of a secp256k1 key in hexadecimal, or PEM.
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -13,7 +13,7 @@ fn outcome(error: &Error, armored: bool) -> AgeOutcome {
     match error {
         Error::NoMatchingKey | Error::WrongPassphrase | Error::PassphraseRequired => AgeOutcome::NoMatch,
         Error::Armor(_) => AgeOutcome::ArmorFailure,
-        // Invalid armor is a header failure if the file is not armored.
+        // The vector tells whether a file that is not recognized should be armored.
         Error::Format(_) if armored => AgeOutcome::ArmorFailure,
         Error::Format(_) | Error::Header(_) | Error::UnsupportedVersion(_) | Error::WorkFactor { .. } => {
             AgeOutcome::HeaderFailure

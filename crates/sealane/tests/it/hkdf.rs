@@ -1,4 +1,4 @@
-//! HKDF (RFC 5869) against its published vectors. AWS-LC computes those with SHA-1, which no supported format uses.
+//! HKDF (RFC 5869) against its published vectors. AWS-LC computes those with SHA-1, as it does for Tink keysets.
 
 use aws_lc_rs::hkdf as aws_lc;
 use hkdf::Hkdf;

@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-/// The end of the buffer at which the bytes are.
+/// The edge of the page at which the bytes are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Edge {
     Start,

@@ -42,8 +42,8 @@ pub(crate) trait Aead: Sized {
         aad: &[u8],
         plain: &[u8],
     ) -> (Vec<u8>, [u8; 16]);
-    /// Returns a nonce, associated data and a plaintext of `len` bytes for which the counter begins `before` steps before
-    /// it wraps, or `None` if there are none.
+    /// Returns a nonce, associated data and a plaintext of `len` bytes for which the counter begins `before` steps
+    /// before it wraps, or `None` if there are none.
     fn wrapping(reference: &Self::Reference, before: u32, len: usize) -> Option<[Vec<u8>; 3]>;
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn each_size<A: Aead>(mut check: impl FnMut(usize, &A::Reference, &[A
     }
 }
 
-/// Number of bits in the largest key.
+/// Returns the number of bits in the largest key.
 fn largest<A: Aead>() -> usize {
     A::KEY_BITS.iter().copied().max().unwrap()
 }
@@ -173,7 +173,7 @@ impl Case {
     }
 }
 
-/// Whether a length is left out for the slow portable variant. Lengths above 300 are only tested in steps of 17.
+/// Returns whether a length is left out for the slow portable variant, which tests those above 300 in steps of 17.
 fn skip<A: Aead>(key: &A, len: usize) -> bool {
     static SAID: Once = Once::new();
     let skip = key.variant() == "portable" && len > 300 && !len.is_multiple_of(17);

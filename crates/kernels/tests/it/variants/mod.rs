@@ -5,8 +5,8 @@ use kernels::variant::Variant;
 
 /// Returns the name of each variant that can run, with features that select exactly this variant.
 ///
-/// The environment variable `SEALANE_VARIANTS` names variants that must run, for example `vaes512,aesni,portable`. It is a
-/// failure if one of them is in the table and cannot run here, or if none of them is in the table.
+/// The environment variable `SEALANE_VARIANTS` names variants that must run, for example `vaes512,aesni,portable`. It
+/// is a failure if one of them is in the table and cannot run here, or if none of them is in the table.
 pub(crate) fn available(table: impl Iterator<Item = Variant>) -> Vec<(&'static str, Features)> {
     let here = Features::detect();
     let all: Vec<Variant> = table.collect();

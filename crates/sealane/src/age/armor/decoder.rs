@@ -47,7 +47,7 @@ impl Decoder {
     /// Decodes a piece of the armor, and appends the bytes that it encodes to `out`.
     ///
     /// # Errors
-    /// Returns [`Error::Armor`]; [`Misuse::Poisoned`] after an error.
+    /// Returns [`Error::Armor`] if the armor is damaged, and [`Misuse::Poisoned`] after an earlier error.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let state = std::mem::replace(&mut self.state, State::Poisoned);
         self.state = self.pieces(state, piece, out)?;
@@ -57,7 +57,7 @@ impl Decoder {
     /// Decodes the rest of the input after the last piece and checks that the armor is complete.
     ///
     /// # Errors
-    /// Returns [`Error::Truncated`] and [`Error::Armor`] if the armor is damaged; [`Misuse::Poisoned`] after an error.
+    /// Returns [`Error::Truncated`] if the END line is missing, and the errors of [`Self::push`].
     pub fn finish(mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         let line = std::mem::take(&mut self.line);
         let state = match (self.state, line.is_empty()) {

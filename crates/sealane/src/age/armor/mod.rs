@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! armor = "-----BEGIN AGE ENCRYPTED FILE-----" EOL
-//!         *(64 columns EOL)  1 to 64 columns EOL          canonical base64 with padding; only the last line is shorter
+//!         *(64 columns EOL)  [4 to 60 columns EOL]        canonical base64 with padding; only the last line is shorter
 //!         "-----END AGE ENCRYPTED FILE-----" [EOL]
 //! EOL   = LF or CR LF
 //! ```
@@ -40,7 +40,7 @@ const TRAILING: Error = Error::Armor("there is text after its last line");
 /// The encoding of an age file, which is either binary or text with armor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Armor {
-    /// Binary.
+    /// The binary encoding, without armor.
     #[default]
     Binary,
     /// Text, for example for mail; about a third longer.
@@ -60,7 +60,7 @@ impl Armor {
     }
 }
 
-/// Number of bytes in the armor of `bytes` bytes.
+/// Returns the number of bytes in the armor of a file of `bytes` bytes, with LF as line end.
 pub fn len(bytes: usize) -> usize {
     let (full, rest) = (bytes / LINE_BYTES, bytes % LINE_BYTES);
     let last = if rest == 0 { 0 } else { rest.div_ceil(3) * 4 + 1 };

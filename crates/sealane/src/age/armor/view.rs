@@ -1,4 +1,4 @@
-//! Random access to armor, by the arithmetic of its lines.
+//! Random access to armor. As all lines but the last have the same length, the position of a byte gives its line.
 
 use super::{BEGIN, COLUMNS, END, LINE_BYTES, MAX_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line};
 use crate::Error;
@@ -31,10 +31,10 @@ pub struct View<S> {
 }
 
 impl<S: ReadAt> View<S> {
-    /// Reads the first and the last line of the armor in `source`.
+    /// Reads the first and the last lines of the armor in `source`, which give its size.
     ///
     /// # Errors
-    /// Returns [`Error::Armor`] and [`Error::Truncated`] if the armor is damaged; [`Error::Io`].
+    /// Returns [`Error::Armor`] or [`Error::Truncated`] for damaged armor, and the errors of `source`.
     pub fn new(source: S) -> Result<Self, Error> {
         let source_size = source.size()?;
         let (start, eol) = beginning(&source, source_size)?;

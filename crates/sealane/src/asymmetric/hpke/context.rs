@@ -26,9 +26,9 @@ impl Sender {
     /// Encapsulates a fresh secret for `recipient`, which must use the same `info`.
     ///
     /// # Errors
-    /// Returns [`crate::Misuse::InvalidRecipients`] if the recipient's key has low order;
+    /// Returns [`crate::Misuse::InvalidRecipients`] if the recipient's key has low order,
     /// [`crate::Misuse::UnsuitableKey`] if the sender's key is of another KEM, or of X-Wing, which has no authenticated
-    /// modes; [`Error::Io`].
+    /// modes, [`Error::Io`] if the operating system returns no random bytes, and the errors of [`crate::Aead::new`].
     pub fn new(
         recipient: &PublicKey,
         aead: Aead,
@@ -59,8 +59,8 @@ impl Sender {
     /// Encrypts the next message and returns ciphertext and tag.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if the message is longer than the AEAD allows; [`crate::Misuse::Forked`] in a
-    /// forked child, whose parent can continue.
+    /// Returns [`Error::MessageLength`] if the message is longer than the AEAD allows, [`Error::LimitExceeded`] after
+    /// 2^64 - 1 messages, and [`crate::Misuse::Forked`] in a forked child, whose parent can continue.
     pub fn seal(&mut self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; plaintext.len() + TAG_LEN];
         self.seal_into(plaintext, &mut out, aad)?;
@@ -70,7 +70,7 @@ impl Sender {
     /// Encrypts the next message into the start of `out`, and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal`]; [`crate::Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::seal`], and [`crate::Misuse::OutputTooShort`] if `out` is too short.
     pub fn seal_into(&mut self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         self.guard.check()?;
         let nonce = self.context.nonce()?;
@@ -82,7 +82,7 @@ impl Sender {
     /// Encrypts the next message, in place or between buffers, with the tag in a buffer of its own.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal_into`].
+    /// Returns the errors of [`Self::seal`], and [`crate::Misuse::TagLength`] if `tag` does not have 16 bytes.
     pub fn seal_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error> {
         self.guard.check()?;
         let nonce = self.context.nonce()?;
@@ -110,9 +110,9 @@ impl Receiver {
     /// Decapsulates the secret in `enc` and sets up the context of the recipient.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if `enc` is not an encapsulated key; [`crate::Misuse::UnsuitableKey`] if the
-    /// sender's key is of another KEM, or of X-Wing. A key that was encapsulated for another recipient is detected by
-    /// [`Self::open`].
+    /// Returns [`Error::Authentication`] if `enc` is not an encapsulated key or a key has low order, and
+    /// [`crate::Misuse::UnsuitableKey`] if the sender's key is of another KEM, or of X-Wing. A key that was
+    /// encapsulated for another recipient is detected by [`Self::open`].
     pub fn new(
         recipient: &PrivateKey,
         aead: Aead,
@@ -128,7 +128,7 @@ impl Receiver {
     /// Decrypts the next message. A message that is not authentic does not advance the sequence number.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if the message is not authentic.
+    /// Returns [`Error::Authentication`] for a forged message, and [`Error::LimitExceeded`] after 2^64 - 1 messages.
     pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; ciphertext.len().saturating_sub(TAG_LEN)];
         self.open_into(ciphertext, &mut out, aad)?;
@@ -138,7 +138,7 @@ impl Receiver {
     /// Decrypts the next message into the start of `out`, and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`], with nothing of the plaintext in `out`; [`crate::Misuse::OutputTooShort`].
+    /// Returns the errors of [`Self::open`], and [`crate::Misuse::OutputTooShort`]. `out` has no plaintext then.
     pub fn open_into(&mut self, ciphertext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let nonce = self.context.nonce()?;
         let written = self.context.aead.decrypt_into(&nonce, ciphertext, aad, out)?;
@@ -149,7 +149,7 @@ impl Receiver {
     /// Decrypts the next message, in place or between buffers.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open_into`]; the destination is zeroed then.
+    /// Returns the errors of [`crate::Aead::decrypt_parts`], and [`Error::LimitExceeded`] after 2^64 - 1 messages.
     pub fn open_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
         let nonce = self.context.nonce()?;
         self.context.aead.decrypt_parts(&nonce, aad, data, tag)?;
@@ -191,7 +191,7 @@ impl Context {
         Ok(Self { kdf, aead, base_nonce, exporter_secret, seq: 0 })
     }
 
-    /// `ComputeNonce(seq)`. It fails before the sequence number wraps.
+    /// Computes `ComputeNonce(seq)`, and fails before the sequence number wraps.
     fn nonce(&self) -> Result<[u8; NONCE_LEN], Error> {
         if self.seq == u64::MAX {
             return Err(Error::LimitExceeded("2^64 - 1 messages were encrypted with one encapsulated key"));

@@ -44,11 +44,7 @@ impl Ephemeral {
     }
 }
 
-/// `Encap(pkR)` or `AuthEncap(pkR, skS)`: returns `shared_secret` and `enc`.
-///
-/// # Errors
-/// Returns [`Misuse::UnsuitableKey`] if the sender's key does not go with the recipient's;
-/// [`Misuse::InvalidRecipients`] if the recipient's key has low order.
+/// Computes `Encap(pkR)` or `AuthEncap(pkR, skS)`, and returns `shared_secret` and `enc`.
 pub(super) fn encap(
     recipient: &PublicKey,
     sender: Option<&PrivateKey>,
@@ -72,11 +68,7 @@ pub(super) fn encap(
     }
 }
 
-/// `Decap(enc, skR)` or `AuthDecap(enc, skR, pkS)`: returns `shared_secret`.
-///
-/// # Errors
-/// Returns [`Misuse::UnsuitableKey`] if the sender's key does not go with the recipient's; [`Error::Authentication`] if
-/// `enc` is not an encapsulated key.
+/// Computes `Decap(enc, skR)` or `AuthDecap(enc, skR, pkS)`, and returns `shared_secret`.
 pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u8]) -> Result<Secret, Error> {
     check_sender(recipient.kem(), sender.map(PublicKey::kem))?;
     // The sender chose `enc`: any reason but authentication would tell more than necessary.
@@ -105,7 +97,7 @@ fn check_sender(recipient: Kem, sender: Option<Kem>) -> Result<(), Error> {
     }
 }
 
-/// `DH(skX, pkY)`.
+/// Computes `DH(skX, pkY)`.
 fn dh(private: &PrivateKey, public: &PublicKey) -> Result<Secret, Error> {
     match (private, public) {
         (PrivateKey::X25519(private), PublicKey::X25519(public)) => private.diffie_hellman(public),
@@ -114,7 +106,7 @@ fn dh(private: &PrivateKey, public: &PublicKey) -> Result<Secret, Error> {
     }
 }
 
-/// `ExtractAndExpand(dh, kem_context)`.
+/// Computes `ExtractAndExpand(dh, kem_context)`.
 fn extract_and_expand(
     dh: &Secret,
     auth: Option<&Secret>,

@@ -50,10 +50,10 @@ pub fn seal(
     Ok((sender.enc, ciphertext))
 }
 
-/// Decrypts a message of [`seal`], which holds a single ciphertext for one recipient.
+/// Decrypts a message of [`seal`].
 ///
 /// # Errors
-/// Returns [`Error::Authentication`] if the message is not authentic, or `enc` is not an encapsulated key.
+/// Returns the errors of [`Receiver::new`] and [`Receiver::open`].
 pub fn open(
     recipient: &PrivateKey,
     aead: Aead,

@@ -11,8 +11,8 @@ pub struct Psk<'a> {
 }
 
 impl<'a> Psk<'a> {
-    /// A pre-shared key of at least 32 uniformly random bytes (RFC 9180, section 9.5), and an identifier that is not
-    /// secret.
+    /// Creates a pre-shared key from at least 32 uniformly random bytes (RFC 9180, section 9.5) and an identifier that
+    /// is not secret.
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] if the secret is shorter or the identifier is empty.
@@ -33,22 +33,22 @@ impl fmt::Debug for Psk<'_> {
     }
 }
 
-/// How the sender is authenticated. `K` is a [`super::PrivateKey`] for the sender and a [`super::PublicKey`] for the
+/// The authentication of the sender. `K` is a [`super::PrivateKey`] for the sender and a [`super::PublicKey`] for the
 /// recipient.
 #[derive(Debug)]
 pub enum Mode<'a, K> {
-    /// Not at all: anyone with the recipient's public key can send.
+    /// The sender is not authenticated: the recipient's public key is enough to send.
     Base,
     /// The sender is authenticated by a pre-shared key that both sides have.
     Psk(Psk<'a>),
-    /// By the sender's key, of the same KEM as the recipient's.
+    /// The sender is authenticated by its key, of the same KEM as the recipient's.
     Auth(&'a K),
-    /// By the sender's key and a pre-shared key.
+    /// The sender is authenticated by its key and a pre-shared key.
     AuthPsk(&'a K, Psk<'a>),
 }
 
 impl<'a, K> Mode<'a, K> {
-    /// Identifier of the mode, the sender's key and the pre-shared key.
+    /// Returns the identifier of the mode, the sender's key and the pre-shared key.
     pub(super) fn parts(self) -> (u8, Option<&'a K>, Option<Psk<'a>>) {
         match self {
             Self::Base => (0, None, None),

@@ -36,13 +36,13 @@ pub(super) struct Kdf {
 }
 
 impl Kdf {
-    /// The KDF inside a DHKEM: `suite_id = "KEM" || kem_id` (section 4.1).
+    /// Returns the KDF inside a DHKEM: `suite_id = "KEM" || kem_id` (section 4.1).
     pub(super) fn of_kem(kem: Kem) -> Self {
         let [a, b] = kem.id().to_be_bytes();
         Self { suite_id: [b'K', b'E', b'M', a, b, 0, 0, 0, 0, 0], suite_id_len: 5 }
     }
 
-    /// The KDF of the key schedule: `suite_id = "HPKE" || kem_id || kdf_id || aead_id` (section 5.1).
+    /// Returns the KDF of the key schedule: `suite_id = "HPKE" || kem_id || kdf_id || aead_id` (section 5.1).
     pub(super) fn of_suite(kem: Kem, aead: Aead) -> Self {
         let mut suite_id = *b"HPKE\0\0\0\0\0\0";
         for (place, id) in suite_id[4..].chunks_exact_mut(2).zip([kem.id(), KDF_ID, aead.id()]) {
@@ -55,7 +55,7 @@ impl Kdf {
         &self.suite_id[..self.suite_id_len]
     }
 
-    /// `LabeledExtract(salt, label, ikm)`; `ikm` is given in parts.
+    /// Computes `LabeledExtract(salt, label, ikm)`, with `ikm` in parts.
     pub(super) fn extract(&self, salt: &[u8], label: &str, ikm: &[&[u8]]) -> Secret {
         let mut extract = HkdfExtract::<Sha256>::new(Some(salt));
         for part in [b"HPKE-v1", self.suite_id(), label.as_bytes()].iter().chain(ikm) {
@@ -64,7 +64,7 @@ impl Kdf {
         Secret::new(extract.finalize().0.into())
     }
 
-    /// `LabeledExpand(prk, label, info, out.len())`; `info` is given in parts.
+    /// Computes `LabeledExpand(prk, label, info, out.len())`, with `info` in parts.
     ///
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if `out` has more than 8160 bytes, the limit of HKDF-SHA256.
@@ -88,7 +88,6 @@ impl Kdf {
     }
 }
 
-/// The secrets of a context, which the key schedule derives from the shared secret.
 pub(super) struct Schedule {
     pub(super) key: Zeroizing<Vec<u8>>,
     pub(super) base_nonce: [u8; NONCE_LEN],
@@ -96,7 +95,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// `KeySchedule(mode, shared_secret, info, psk, psk_id)`.
+    /// Computes `KeySchedule(mode, shared_secret, info, psk, psk_id)`.
     pub(super) fn new(
         kdf: Kdf,
         aead: Aead,

@@ -139,7 +139,7 @@ impl PublicKey {
         }
     }
 
-    /// `SerializePublicKey(pkX)`.
+    /// Returns `SerializePublicKey(pkX)`.
     pub(super) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::X25519(key) => key.as_bytes(),

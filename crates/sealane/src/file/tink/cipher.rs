@@ -22,7 +22,6 @@ pub(crate) struct Tink {
 }
 
 impl Tink {
-    /// Generates the cipher and the header of a new file.
     pub(crate) fn create(parameters: &Parameters, key: &Key, aad: &[u8]) -> Result<(Self, Vec<u8>), Error> {
         let mut header = vec![0; parameters.header_len()];
         crate::random::fill(&mut header[1..])?;
@@ -33,7 +32,7 @@ impl Tink {
     /// Derives the cipher of the file that begins with `header`. A wrong key is found at the first segment.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`]; [`Error::Format`] if the header has another length.
+    /// Returns [`crate::Misuse::KeyLength`] for a short key, and [`Error::Format`] if the header has another length.
     pub(crate) fn open(parameters: &Parameters, key: &Key, aad: &[u8], header: &[u8]) -> Result<Self, Error> {
         parameters.check(key)?;
         let (salt, prefix) = parameters.split(header).ok_or(Error::Format(

@@ -133,7 +133,8 @@ impl Keyset {
     /// the first segment is used.
     ///
     /// # Errors
-    /// Returns [`Error::NoMatchingKey`], [`Error::Truncated`], the errors of [`Tink::open`].
+    /// Returns [`Error::NoMatchingKey`] if none of several keys opens it, [`Error::Truncated`] if it ends too early,
+    /// and the errors of [`Tink::open`].
     pub(super) fn find(
         &self,
         aad: &[u8],

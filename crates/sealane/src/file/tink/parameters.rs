@@ -138,7 +138,7 @@ const fn template(name: &'static str, key_len: usize, segment: Segment) -> Templ
 pub enum Segment {
     /// Segments of 4096 bytes, which suit random access to small ranges.
     Kb4,
-    /// 1,048,576 bytes.
+    /// Segments of 1,048,576 bytes.
     Mb1,
 }
 

@@ -28,117 +28,18 @@
 //! # Ok::<(), sealane::Error>(())
 //! ```
 
-mod curve;
+mod config;
 mod keys;
 #[cfg(test)]
 mod test;
 
 pub use crate::asymmetric::secp256k1::Encoding;
-pub use curve::Curve;
+pub use config::{Config, Curve, MAX_NONCE_LEN, Symmetric, TAG_LEN};
 pub use keys::{PrivateKey, PublicKey};
 
 use super::message::{Opener, Sealer};
-use crate::{Algorithm, Error, Misuse, nonce};
-use providers::{AeadKey, InOut, raw};
-use std::str::FromStr;
-
-/// Length of a tag at the end of a message, in bytes.
-pub const TAG_LEN: usize = 16;
-/// The longest nonce that a configuration may have, in bytes.
-pub const MAX_NONCE_LEN: usize = 64;
-
-const XCHACHA20_NONCE_LEN: usize = 24;
-
-/// The cipher that encrypts the message with the agreed key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Symmetric {
-    /// AES-256-GCM, which is the cipher that eciespy names `aes-256-gcm`.
-    #[default]
-    Aes256Gcm,
-    /// XChaCha20-Poly1305, which is the cipher that eciespy names `xchacha20`.
-    XChaCha20,
-}
-
-const SYMMETRICS: [(&str, Symmetric); 2] =
-    [("aes-256-gcm", Symmetric::Aes256Gcm), ("xchacha20", Symmetric::XChaCha20)];
-
-impl FromStr for Symmetric {
-    type Err = Error;
-
-    /// Parses the name that eciespy uses in its configuration.
-    fn from_str(text: &str) -> Result<Self, Error> {
-        curve::named(&SYMMETRICS, text)
-            .ok_or(Error::Format("expected a cipher of ECIES: aes-256-gcm or xchacha20"))
-    }
-}
-
-/// The configuration that both sides use, by default the same as that of eciespy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// The curve of the keys, which eciespy calls `elliptic_curve`.
-    pub curve: Curve,
-    /// The encoding of the ephemeral key in the message; `is_ephemeral_key_compressed` of eciespy. For secp256k1 only.
-    pub ephemeral_key: Encoding,
-    /// The encoding of both points in the HKDF input; `is_hkdf_key_compressed` of eciespy. For secp256k1 only.
-    pub hkdf_key: Encoding,
-    /// The cipher of the message, which eciespy calls `symmetric_algorithm`.
-    pub symmetric: Symmetric,
-    /// The nonce length in bytes, from 1 to 64; `symmetric_nonce_length` of eciespy. For AES only.
-    pub nonce_len: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            curve: Curve::default(),
-            ephemeral_key: Encoding::Uncompressed,
-            hkdf_key: Encoding::Uncompressed,
-            symmetric: Symmetric::default(),
-            nonce_len: 16,
-        }
-    }
-}
-
-impl Config {
-    /// Returns the length of the ephemeral key in bytes.
-    fn ephemeral_len(&self) -> usize {
-        match self.curve {
-            Curve::Secp256k1 => self.ephemeral_key.public_len(),
-            Curve::X25519 | Curve::Ed25519 => 32,
-        }
-    }
-
-    /// Returns the length of the nonce in bytes.
-    fn nonce_len(&self) -> usize {
-        match self.symmetric {
-            Symmetric::XChaCha20 => XCHACHA20_NONCE_LEN,
-            Symmetric::Aes256Gcm => self.nonce_len,
-        }
-    }
-
-    fn overhead(&self) -> usize {
-        self.ephemeral_len() + self.nonce_len() + TAG_LEN
-    }
-
-    fn check(self, curve: Curve) -> Result<Self, Misuse> {
-        if curve != self.curve {
-            return Err(Misuse::UnsuitableKey("the key is on another curve than the configuration"));
-        }
-        match self.nonce_len() {
-            1..=MAX_NONCE_LEN => Ok(self),
-            got => Err(Misuse::NonceLength { got, want: 16 }),
-        }
-    }
-
-    /// Expands the key of one message for the cipher of this configuration.
-    fn cipher(&self, key: &[u8; 32]) -> Result<Box<dyn AeadKey>, Error> {
-        Ok(match self.symmetric {
-            // Only the native kernel accepts nonces of other lengths than 12.
-            Symmetric::Aes256Gcm => Box::new(raw::gcm_any_nonce(key)?),
-            Symmetric::XChaCha20 => providers::choose(Algorithm::XChaCha20Poly1305, None)?.key(key)?,
-        })
-    }
-}
+use crate::{Error, nonce};
+use providers::InOut;
 
 /// Seals messages for one public key with ECIES.
 #[derive(Debug)]
@@ -158,7 +59,7 @@ impl EciesSealer {
     /// Creates a sealer of messages that only the private key of `public` opens.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for a key on another curve than the configuration; [`Misuse::NonceLength`] for
+    /// Returns [`crate::Misuse::UnsuitableKey`] for a key on another curve than the configuration; [`crate::Misuse::NonceLength`] for
     /// a nonce length outside 1 to 64.
     pub fn new(config: Config, public: PublicKey) -> Result<Self, Error> {
         Ok(Self { config: config.check(public.curve())?, public })
@@ -181,7 +82,8 @@ impl Sealer for EciesSealer {
     }
 
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for a key of low order; [`Error::MessageLength`]; [`Error::Io`].
+    /// Returns [`crate::Misuse::UnsuitableKey`] for a key of low order, [`Error::MessageLength`] for a plaintext or `aad` that
+    /// is too long for the cipher, and [`Error::Io`] if no random bytes are available.
     fn seal_exact(&self, plaintext: &[u8], aad: &[u8], message: &mut [u8]) -> Result<(), Error> {
         let (ephemeral, rest) = message.split_at_mut(self.config.ephemeral_len());
         let (nonce, rest) = rest.split_at_mut(self.config.nonce_len());
@@ -214,7 +116,7 @@ impl Opener for EciesOpener {
 /// 64 bytes.
 ///
 /// # Errors
-/// Returns the errors of [`EciesSealer`]; [`Misuse::UnsuitableKey`] if the text is not hex; [`Error::Format`] if it is
+/// Returns the errors of [`EciesSealer`]; [`crate::Misuse::UnsuitableKey`] if the text is not hex; [`Error::Format`] if it is
 /// not a public key.
 pub fn ecies_encrypt(public_hex: &str, data: &[u8], config: &Config) -> Result<Vec<u8>, Error> {
     EciesSealer::new(*config, PublicKey::from_hex(config.curve, public_hex)?)?.seal(data, b"")
@@ -224,7 +126,7 @@ pub fn ecies_encrypt(public_hex: &str, data: &[u8], config: &Config) -> Result<V
 /// eciespy decrypts with a random one.
 ///
 /// # Errors
-/// Returns the errors of [`EciesOpener`]; [`Misuse::UnsuitableKey`] and [`Misuse::KeyLength`] if the text is not a
+/// Returns the errors of [`EciesOpener`]; [`crate::Misuse::UnsuitableKey`] and [`crate::Misuse::KeyLength`] if the text is not a
 /// private key.
 pub fn ecies_decrypt(private_hex: &str, message: &[u8], config: &Config) -> Result<Vec<u8>, Error> {
     EciesOpener::new(*config, PrivateKey::from_hex(config.curve, private_hex)?)?.open(message, b"")

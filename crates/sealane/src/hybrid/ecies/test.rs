@@ -2,6 +2,7 @@
 
 use super::keys::{derive, derive_secp256k1};
 use super::*;
+use crate::Misuse;
 use crate::asymmetric::{ed25519, secp256k1, x25519};
 use proptest::prelude::*;
 use vectors::{EciesCurve, EciesPart, EciesSymmetric};
@@ -50,7 +51,6 @@ fn symmetric(symmetric: EciesSymmetric) -> Symmetric {
     }
 }
 
-/// Lists every configuration that leads to a different output for the same input.
 fn configs() -> Vec<Config> {
     let mut configs = Vec::new();
     for curve in CURVES {
