@@ -20,8 +20,8 @@ use pyo3::types::PyBytes;
 ///
 /// Notes
 /// -----
-/// After ``finalize`` or ``verify``, every call raises ValueError. In a forked child, ``finalize`` raises ForkedError. Threads may share an object: updates are processed
-/// whole, in the order of the calls.
+/// After ``finalize`` or ``verify``, every call raises ValueError. In a forked child, ``finalize`` raises ForkedError.
+/// Threads may share an object: updates are processed whole, in the order of the calls.
 ///
 /// Examples
 /// --------
