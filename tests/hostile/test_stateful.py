@@ -1,7 +1,7 @@
-"""Random sequences of calls on every object that changes, with forks, signals, callbacks, threads and changing buffers.
+"""Random sequences of calls on every object that changes, with forks, signals, threads and changing buffers.
 
-One property holds in every step: the result is right, or the exception is a typed one, and no object that counts
-nonces continues in a child.
+One property holds in every step: the result is right, or the exception is a typed one, and no object that
+counts nonces continues in a child.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ import pytest
 import sealane
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from sealane.hazmat import AeadDecryptor, AeadEncryptor, Poly1305
 from support import pattern
 

@@ -58,8 +58,8 @@ class ProviderUnavailableError(SealaneError):
 class ForkedError(SealaneError, RuntimeError):
     """An object is used in a forked child that only the process that created it can continue.
 
-    For example, an EncryptedWriter counts nonces. If parent and child continued, both would seal data under the
-    same nonces. The parent can continue; create a new object in the child.
+    For example, an EncryptedWriter counts nonces. If parent and child continued, both would seal data under
+    the same nonces. The parent can continue; create a new object in the child.
     """
 
 

@@ -1,4 +1,4 @@
-"""Calls from inside a call to the same object: an exception, never a deadlock, and the outer call continues."""
+"""Calls from inside a call to the same object: an exception, never a deadlock; the outer call continues."""
 
 from __future__ import annotations
 
