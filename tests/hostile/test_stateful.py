@@ -39,6 +39,7 @@ FORMATS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"recipients": [IDENTITY.public]}, {"identities": [IDENTITY]}),
     ({"recipients": [IDENTITY.public], "armor": True}, {"identities": [IDENTITY]}),
 ]
+ALGORITHMS = st.sampled_from(["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"])
 LENGTHS = st.sampled_from([0, 1, 4096, 16384, 65536, 100_000, (1 << 20) - 1, 1 << 20, 2_500_000])
 
 REFUSED = "ForkedError"
@@ -111,8 +112,17 @@ class Writers(RuleBasedStateMachine):
 
     @initialize(which=st.sampled_from(range(len(FORMATS))))
     def begin(self, which: int) -> None:
+        self.start(which)
+
+    @precondition(lambda self: self.writer.closed)
+    @rule(which=st.sampled_from(range(len(FORMATS))))
+    def begin_again(self, which: int) -> None:
+        self.start(which)
+
+    def start(self, which: int) -> None:
         encryption, self.decryption = FORMATS[which]
         self.sink, self.plain, self.lost = Sink(), bytearray(), False
+        self.unordered: list[tuple[int, list[int] | None]] = []
         self.writer = sealane.open(self.sink, "wb", **encryption)
 
     def usable(self) -> bool:
@@ -193,7 +203,7 @@ class Writers(RuleBasedStateMachine):
         assert self.writer.tell() == before + sums
         # The order is unknown: each piece is whole, which the end of the test checks.
         self.plain += b"?" * sums
-        self.unordered = [*getattr(self, "unordered", []), (before, lengths)]
+        self.unordered.append((before, lengths))
 
     @precondition(usable)
     @rule(length=st.sampled_from([100, 2_500_000]))
@@ -204,7 +214,7 @@ class Writers(RuleBasedStateMachine):
         with changing(piece):
             self.writer.write(piece)
         self.plain += piece[:-1] + b"?"
-        self.unordered = [*getattr(self, "unordered", []), (len(self.plain) - 1, None)]
+        self.unordered.append((len(self.plain) - 1, None))
 
     @precondition(usable)
     @rule()
@@ -247,7 +257,7 @@ class Writers(RuleBasedStateMachine):
             assert name_of_exception(lambda: sealane.decrypt(sealed, **self.decryption)) != ""
             return
         plain = bytearray(sealane.decrypt(sealed, **self.decryption))
-        for at, lengths in getattr(self, "unordered", []):
+        for at, lengths in self.unordered:
             if lengths is None:
                 assert plain[at] in (0, 0xFF)
                 plain[at] = ord("?")
@@ -270,8 +280,16 @@ class Writers(RuleBasedStateMachine):
 class Pieces(RuleBasedStateMachine):
     """An AeadEncryptor, an AeadDecryptor and a Poly1305 that process the same message."""
 
-    @initialize(algorithm=st.sampled_from(["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]))
+    @initialize(algorithm=ALGORITHMS)
     def begin(self, algorithm: str) -> None:
+        self.start(algorithm)
+
+    @precondition(lambda self: self.ended)
+    @rule(algorithm=ALGORITHMS)
+    def begin_again(self, algorithm: str) -> None:
+        self.start(algorithm)
+
+    def start(self, algorithm: str) -> None:
         key = KEY[: {"aes-128-gcm": 16}.get(algorithm, 32)]
         self.aead = sealane.Aead(algorithm, key)
         self.encryptor, self.mac = AeadEncryptor(algorithm, key, NONCE), Poly1305(KEY)
@@ -394,7 +412,6 @@ class Readers(RuleBasedStateMachine):
             assert self.reader.read() == self.plain[self.position :]
 
         assert in_child([check]) == [""]
-        # The file object is shared with the child, and so is nothing else.
         self.read(100)
 
     @rule()
