@@ -28,7 +28,9 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     if request.param == "open":
         return lambda: sealane.open(path, "wb", key=KEY)
     if request.param == "fs":
-        return lambda: fsspec.filesystem("sealane", key="env:BLOCKS_KEY").open(str(path), "wb")
+        return lambda: fsspec.filesystem("sealane", target_protocol="file", key="env:BLOCKS_KEY").open(
+            str(path), "wb"
+        )
     return lambda: fsspec.open(f"sealane::file://{path}", "wb", key="env:BLOCKS_KEY")
 
 
