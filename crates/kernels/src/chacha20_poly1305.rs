@@ -14,9 +14,9 @@
 //! both was measured to be slower, because each of them has only half of the registers then.
 //!
 //! The third one is that `open` decrypts before the tag is verified, and zeros the destination if it is wrong. It copies
-//! each piece of the ciphertext to the stack, and decrypts and authenticates the copy. If it read the ciphertext twice,
-//! another process could change it between the two passes, for example in a shared mapping, and choose the plaintext of
-//! a message with a valid tag.
+//! each piece of the ciphertext to the stack while it decrypts it, and authenticates the copy. If it read the ciphertext
+//! twice, another process could change it between the two passes, for example in a shared mapping, and choose the
+//! plaintext of a message with a valid tag.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -28,7 +28,7 @@ use crate::poly1305::{self, Powers, State};
 use crate::variant::chacha20::ChaCha20Functions;
 use crate::variant::poly1305::Poly1305Functions;
 use crate::variant::{Refusal, Selected, Variant, debug_key};
-use crate::vector::inout::{SourceCopy, read_once};
+use crate::vector::inout::{SourceCopy, WithCopy, read_once};
 use crate::zero::{wipe, wipe_dead_stack};
 
 /// Maximum number of bytes of the data: 2^32 blocks without block 0, which is used for the Poly1305 key.
@@ -202,7 +202,7 @@ impl Variants {
             self.stream.begin(key, nonce, &mut first.0, data.part(0, len));
             short(first.mac_key(), aad, data.target())
         } else {
-            self.long::<true, 0>(key, nonce, &mut first, aad, &mut data, &mut SourceCopy::new())
+            self.long::<true>(key, nonce, &mut first, aad, &mut data, &mut [])
         };
         self.clean(len, aad.len());
         Ok(())
@@ -238,7 +238,8 @@ impl Variants {
         Err(OpenError::AuthenticationFailed)
     }
 
-    /// Opens a long message and returns its tag. Not inlined, so that a short message does not have the copy on its stack.
+    /// Opens a long message and returns its tag. Not inlined, so that a short message does not have the copy on its
+    /// stack.
     #[inline(never)]
     fn open_long(
         self,
@@ -249,44 +250,51 @@ impl Variants {
         data: &mut InOut<'_>,
     ) -> [u8; 16] {
         let mut copy = SourceCopy::<PIECE>::new();
-        let tag = self.long::<false, PIECE>(key, nonce, first, aad, data, &mut copy);
+        let copy = copy.zeroed(data.len().min(PIECE));
+        let tag = self.long::<false>(key, nonce, first, aad, data, copy);
         // The frames of the calls are below the copy, where a caller would not reach them.
         self.clean(data.len(), aad.len());
         tag
     }
 
-    /// Seals (`SEAL`) or opens a long message in pieces, writes block 0 to `first`, and returns the tag. Each piece of the
-    /// source is first copied to `copy` when opening.
+    /// Seals (`SEAL`) or opens a long message in pieces, writes block 0 to `first`, and returns the tag. When opening,
+    /// each piece of the source is copied to `copy`, of a piece at most, while it is decrypted.
     #[inline(never)]
-    fn long<const SEAL: bool, const COPY: usize>(
+    fn long<const SEAL: bool>(
         self,
         key: &Key,
         nonce: &[u8; 12],
         first: &mut Block,
         aad: &[u8],
         data: &mut InOut<'_>,
-        copy: &mut SourceCopy<COPY>,
+        copy: &mut [u8],
     ) -> [u8; 16] {
         let (len, mut mac, mut done) = (data.len(), Mac::EMPTY, 0);
-        // The first piece may be empty, if only the associated data is long.
-        while done < len || done == 0 {
+        loop {
             let n = PIECE.min(len - done);
-            let piece = data.part(done, n);
-            let mut piece = if SEAL { piece } else { piece.copy_source(copy) };
+            let (mut piece, counter) = (data.part(done, n), 1 + (done / 64) as u32);
+            match (SEAL, done) {
+                (true, 0) => self.stream.begin(key, nonce, &mut first.0, piece.part(0, n)),
+                (true, _) => self.stream.xor(key, nonce, counter, 0, piece.part(0, n)),
+                (false, 0) => {
+                    let piece = WithCopy::new(piece.part(0, n), &mut copy[..n]);
+                    self.stream.begin_with_copy(key, nonce, &mut first.0, piece);
+                }
+                (false, _) => {
+                    let piece = WithCopy::new(piece.part(0, n), &mut copy[..n]);
+                    self.stream.xor_with_copy(key, nonce, counter, piece);
+                }
+            }
             if done == 0 {
-                self.stream.begin(key, nonce, &mut first.0, piece.part(0, n));
                 mac.begin(self.mac, first.mac_key(), aad.len().max(n));
                 mac.padded(self.mac, aad);
-            } else {
-                self.stream.xor(key, nonce, 1 + (done / 64) as u32, 0, piece.part(0, n));
             }
-            mac.padded(self.mac, if SEAL { piece.target() } else { piece.source() });
+            mac.padded(self.mac, if SEAL { piece.target() } else { &copy[..n] });
             done += n;
-            if n == 0 {
-                break;
+            if done == len {
+                return mac.finish(aad.len(), len);
             }
         }
-        mac.finish(aad.len(), len)
     }
 
     /// Wipes what the variants may have spilled to the stack. It is called from where the variants were called.
