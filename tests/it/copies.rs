@@ -85,7 +85,10 @@ impl<'ast> Visit<'ast> for Types {
         let changes = item.items.iter().any(|member| match member {
             syn::ImplItem::Fn(method) => {
                 let drops = method.sig.ident == "drop";
-                method.sig.receiver().is_some_and(|me| me.reference.is_some() && me.mutability.is_some())
+                method
+                    .sig
+                    .receiver()
+                    .is_some_and(|me| matches!(me.kind, syn::ReceiverKind::Reference(_, _, Some(_))))
                     && !drops
             }
             _ => false,
@@ -130,4 +133,19 @@ fn is_guarded(all: &BTreeMap<String, Types>, name: &str, seen: &mut BTreeSet<Str
         all.values().filter_map(|types| types.structs.get(name)).flat_map(|one| &one.fields).collect();
     fields.iter().any(|field| field.as_str() == "ForkGuard")
         || fields.into_iter().any(|field| seen.insert(field.clone()) && is_guarded(all, field, seen))
+}
+
+/// Python classes use the lock of `shared.rs`, which raises an exception for a call inside a call. With a plain mutex,
+/// a signal handler or a file object that calls back would wait forever.
+#[test]
+fn python_classes_use_the_shared_lock() {
+    // In `bulk.rs` the mutex is a local of one call, and no Python code runs while it is held.
+    const MAY: [&str; 2] = ["bindings/python/src/shared.rs", "bindings/python/src/bulk.rs"];
+    for page in
+        pages("bindings/python/src", ".rs").into_iter().filter(|page| !MAY.contains(&page.path.as_str()))
+    {
+        for (line, code) in page.code() {
+            assert!(!code.contains("Mutex") && !code.contains("RwLock"), "{}:{line}: {code}", page.path);
+        }
+    }
 }
