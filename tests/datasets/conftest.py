@@ -91,7 +91,7 @@ def cluster(key: None) -> Iterator[Client]:
     """A cluster of two worker processes."""
     with (
         dask.config.set({"distributed.worker.memory.terminate": False}),
-        LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield client

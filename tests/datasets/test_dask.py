@@ -110,7 +110,7 @@ def test_parquet_append_and_partition(cluster: Client, shared: Place, frame: pd.
     one = dd.read_parquet(shared.url("p"), filters=[("group", "==", 3)], storage_options=shared.options)
     assert one["sum"].sum().compute() == frame.loc[frame["group"] == 3, "sum"].sum()
     # Each worker would append to one file, which would use a counter of the nonce twice.
-    with pytest.raises(ValueError, match="written whole"):
+    with pytest.raises(ValueError, match="written as a whole"):
         data.to_csv(shared.url("one.csv"), single_file=True, storage_options=shared.options)
 
 

@@ -206,7 +206,7 @@ def test_enforces_the_limit_of_a_key() -> None:
     with pytest.raises(sealane.LimitExceededError):
         a.encrypt_into(bytes(4), bytes(a.max_plaintext_len + 1), None, out)
     first = a.encrypt(bytes(4), bytes(100_000))
-    with pytest.raises(sealane.LimitExceededError, match="take another"):
+    with pytest.raises(sealane.LimitExceededError, match="use another key"):
         a.encrypt_into(b"\x80" + bytes(3), bytes(200_000), None, out)
     a.encrypt(b"\x80" + bytes(3), bytes(a.max_plaintext_len - 100_000 - 32))
     with pytest.raises(sealane.LimitExceededError):

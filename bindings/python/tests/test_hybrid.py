@@ -91,9 +91,9 @@ def test_rejects_info_for_keys_without_hpke(kind: str) -> None:
     key = KEYS[kind]
     blob = hybrid.seal(public(key), b"")
     for how in [{"info": b"x"}, {"suite": "aes-256-gcm"}]:
-        with pytest.raises(ValueError, match="HPKE's"):
+        with pytest.raises(ValueError, match="options of HPKE"):
             hybrid.seal(public(key), b"", **how)
-        with pytest.raises(ValueError, match="HPKE's"):
+        with pytest.raises(ValueError, match="options of HPKE"):
             hybrid.open(key, blob, **how)
 
 
@@ -159,11 +159,11 @@ def test_rejects_wrong_arguments_of_hpke() -> None:
         hybrid.hpke_seal(to, b"", psk=bytes(31), psk_id=b"name")
     with pytest.raises(ValueError, match="different kinds"):
         hybrid.hpke_seal(to, b"", sender=KEYS["p-256"])
-    with pytest.raises(ValueError, match="no senders"):
+    with pytest.raises(ValueError, match="no authenticated modes"):
         hybrid.hpke_seal(public(KEYS["x-wing"]), b"", sender=KEYS["x-wing"])
-    with pytest.raises(ValueError, match="HPKE has keys of"):
+    with pytest.raises(ValueError, match="expected an HPKE key"):
         hybrid.hpke_seal(public(KEYS["secp256k1"]), b"")
-    with pytest.raises(ValueError, match="HPKE has keys of"):
+    with pytest.raises(ValueError, match="expected an HPKE key"):
         hybrid.hpke_open(KEYS["rsa-2048"], b"")
     with pytest.raises(TypeError, match="expected a private key"):
         hybrid.hpke_seal(to, b"", sender=to)  # type: ignore[arg-type]
@@ -293,7 +293,7 @@ def test_rejects_wrong_arguments_of_ecies() -> None:
             hybrid.ecies_decrypt(key.to_hex(), sealed, **how)  # type: ignore[arg-type]
     with pytest.raises(sealane.AuthenticationError):
         hybrid.ecies_decrypt(key.to_hex(), sealed, is_hkdf_key_compressed=True)
-    with pytest.raises(sealane.FormatError, match="begins with no public key"):
+    with pytest.raises(sealane.FormatError, match="begins with a public key"):
         hybrid.ecies_decrypt(key.to_hex(), bytes(200))
     with pytest.raises(sealane.TruncatedError):
         hybrid.ecies_decrypt(key.to_hex(), sealed[:96])

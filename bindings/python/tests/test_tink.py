@@ -120,9 +120,9 @@ def test_rejects_wrong_arguments() -> None:
             sealane.encrypt(b"", key=bytes(length), format="tink-1mb")
         with pytest.raises(ValueError, match="16 or 32 bytes"):
             TinkKeyset.from_key(bytes(length), "tink-1mb")
-    keyset = TinkKeyset.from_key(sealane.keys.generate("aes-256"), "tink-1mb")
+    made = TinkKeyset.from_key(sealane.keys.generate("aes-256"), "tink-1mb")
     with pytest.raises(ValueError, match="omit format"):
-        sealane.encrypt(b"", key=keyset, format="tink-1mb")
+        sealane.encrypt(b"", key=made, format="tink-1mb")
     for form, says in [("chunked", "tink-1mb"), ("age", "tink-1mb"), ("rot13", "tink-1mb")]:
         with pytest.raises(ValueError, match=says):
             TinkKeyset.from_key(KEY, form)
@@ -138,5 +138,5 @@ def test_rejects_wrong_arguments() -> None:
     with pytest.raises(sealane.FormatError, match="encrypted"):
         TinkKeyset(encrypted)
     with pytest.raises(TypeError, match="never pickled"):
-        pickle.dumps(keyset)
-    assert repr(keyset) == "<sealane.keys.TinkKeyset of 1>"
+        pickle.dumps(made)
+    assert repr(made) == "<sealane.keys.TinkKeyset of 1>"
