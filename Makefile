@@ -22,7 +22,7 @@ check: tools ## in a minute, while you work: format, warnings, types, unit tests
 
 test: develop tools ## all tests: Rust, Python, published vectors, other implementations, architecture rules
 	cargo test --locked
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup bindings/python/tests lab/tests tests
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not slow" bindings/python/tests lab/tests tests
 
 lint: develop tools ## format, warnings, types, type stubs against the binary, documentation
 	cargo fmt --all --check

@@ -16,6 +16,7 @@ __all__ = [
     "AesCtr",
     "AlgorithmInfo",
     "Buffer",
+    "CallLock",
     "ChaCha20",
     "DecryptWith",
     "Decryptor",
@@ -89,10 +90,42 @@ class _AeadMethods:
     def open(self, sealed: _Buffer, aad: _Buffer | None = b"") -> bytes: ...
     def seal_into(self, plaintext: _Buffer, out: _Buffer, aad: _Buffer | None = b"") -> int: ...
     def open_into(self, sealed: _Buffer, out: _Buffer, aad: _Buffer | None = b"") -> int: ...
-    def encrypt(self, nonce: _Buffer, data: _Buffer, aad: _Buffer | None = None) -> bytes: ...
-    def encrypt_into(self, nonce: _Buffer, data: _Buffer, aad: _Buffer | None, out: _Buffer) -> int: ...
-    def decrypt(self, nonce: _Buffer, data: _Buffer, aad: _Buffer | None = None) -> bytes: ...
-    def decrypt_into(self, nonce: _Buffer, data: _Buffer, aad: _Buffer | None, out: _Buffer) -> int: ...
+    def encrypt(
+        self,
+        nonce: _Buffer,
+        data: _Buffer,
+        aad: _Buffer | None = None,
+        *,
+        associated_data: _Buffer | None = None,
+    ) -> bytes: ...
+    def encrypt_into(
+        self,
+        nonce: _Buffer,
+        data: _Buffer,
+        aad: _Buffer | None = None,
+        out: _Buffer | None = None,
+        *,
+        associated_data: _Buffer | None = None,
+        buf: _Buffer | None = None,
+    ) -> int: ...
+    def decrypt(
+        self,
+        nonce: _Buffer,
+        data: _Buffer,
+        aad: _Buffer | None = None,
+        *,
+        associated_data: _Buffer | None = None,
+    ) -> bytes: ...
+    def decrypt_into(
+        self,
+        nonce: _Buffer,
+        data: _Buffer,
+        aad: _Buffer | None = None,
+        out: _Buffer | None = None,
+        *,
+        associated_data: _Buffer | None = None,
+        buf: _Buffer | None = None,
+    ) -> int: ...
     @property
     def algorithm(self) -> str: ...
     @property
@@ -386,6 +419,12 @@ class Operation:
         batch: int,
         listen: Callable[[list[tuple[int, Exception | None]]], object],
     ) -> None: ...
+
+@final
+class CallLock:
+    def __new__(cls) -> CallLock: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, _kind: object, _error: object, _traceback: object) -> None: ...
 
 @final
 class Manifest:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import builtins
 import contextlib
 import io
+import opcode
 import operator
 import os
-import threading
-from types import TracebackType
+import sys
+from types import FrameType, TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from sealane import _native
@@ -28,6 +29,9 @@ __all__ = ["EncryptedReader", "EncryptedWriter", "open"]
 
 _PEEK = 4096
 """Largest number of bytes that ``peek`` returns, so that ``readline`` copies little and not a whole chunk."""
+
+_WITH_EXCEPT_START = opcode.opmap["WITH_EXCEPT_START"]
+"""The instruction that calls ``__exit__`` with an exception."""
 
 
 @overload
@@ -163,8 +167,8 @@ class _EncryptedFile(io.RawIOBase):
     def __init__(self, file: PathOrFile) -> None:
         super().__init__()
         self.name: Any = file if isinstance(file, str | os.PathLike) else getattr(file, "name", None)
-        # Re-entrant: a signal handler may run in the middle of a call and use the same file.
-        self._lock = threading.RLock()
+        # A signal handler that runs in the middle of a call and uses the same file gets ReentrantCallError.
+        self._lock = _native.CallLock()
         self._position = 0
 
     def __repr__(self) -> str:
@@ -277,6 +281,17 @@ class WritableFile(_EncryptedFile):
 
     mode = "wb"
 
+    def __init__(self, file: PathOrFile) -> None:
+        super().__init__(file)
+        self._failing_at_open = _failing_blocks()
+
+    def _in_failing_block(self) -> bool:
+        """Returns whether an exception ends a ``with`` block that did not end when the file was opened.
+
+        Objects that close a file, for example ``io.TextIOWrapper``, do not tell it that their block failed.
+        """
+        return any(block not in self._failing_at_open for block in _failing_blocks())
+
     def writable(self) -> bool:
         self._check()
         return True
@@ -307,11 +322,27 @@ class WritableFile(_EncryptedFile):
             self.discard()
 
 
+def _failing_blocks() -> list[tuple[FrameType, int]]:
+    """Returns the frames of this thread that leave a ``with`` block because of an exception."""
+    found: list[tuple[FrameType, int]] = []
+    if sys.exception() is None:
+        return found
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        # The exception itself does not tell: `raise` in the block can raise one that was handled before.
+        if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _WITH_EXCEPT_START:
+            found.append((frame, frame.f_lasti))
+        frame = frame.f_back
+    return found
+
+
 class EncryptedWriter(WritableFile):
     """A binary file object that encrypts what is written to it. ``sealane.open`` creates it.
 
     The file is complete when the ``with`` block ends without an exception or ``close()`` is called. Otherwise
     there is no file at a path; a file object lacks the end of the file, so readers raise TruncatedError.
+    ``close()`` discards the file if an exception is ending a ``with`` block, for example that of a
+    ``TextIOWrapper``. In a forked child, calls raise ForkedError; the parent can continue.
     """
 
     def __init__(
@@ -348,6 +379,8 @@ class EncryptedWriter(WritableFile):
     def close(self) -> None:
         """Writes the end of the file and gives it its name."""
         with self._lock:
+            if self._in_failing_block():
+                self._discard()
             if self.closed:
                 return
             try:
@@ -359,12 +392,15 @@ class EncryptedWriter(WritableFile):
     def discard(self) -> None:
         """Closes the file object and discards what was written."""
         with self._lock:
-            if not self.closed:
-                try:
-                    if self._writer is not None:
-                        self._writer.discard()
-                finally:
-                    self._release()
+            self._discard()
+
+    def _discard(self) -> None:
+        if not self.closed:
+            try:
+                if self._writer is not None:
+                    self._writer.discard()
+            finally:
+                self._release()
 
     def _release(self) -> None:
         self._writer = None

@@ -6,11 +6,13 @@ subclass of SealaneError.
 
 __all__ = [
     "AuthenticationError",
+    "ForkedError",
     "FormatError",
     "KeyNotFoundError",
     "LimitExceededError",
     "NoMatchingKeyError",
     "ProviderUnavailableError",
+    "ReentrantCallError",
     "SealaneError",
     "TruncatedError",
     "UnsupportedVersionError",
@@ -51,6 +53,21 @@ class KeyNotFoundError(SealaneError, LookupError):
 
 class ProviderUnavailableError(SealaneError):
     """The provider does not have the algorithm on this machine. The message lists the available ones."""
+
+
+class ForkedError(SealaneError, RuntimeError):
+    """An object is used in a forked child that only the process that created it can continue.
+
+    For example, an EncryptedWriter counts nonces. If parent and child continued, both would seal data under
+    the same nonces. The parent can continue; create a new object in the child.
+    """
+
+
+class ReentrantCallError(SealaneError, RuntimeError):
+    """An object is called while a call of the same thread to it is in progress.
+
+    For example, a signal handler closes a file in the middle of a write. The call in progress continues.
+    """
 
 
 class LimitExceededError(SealaneError):

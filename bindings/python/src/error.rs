@@ -18,6 +18,8 @@ mod named {
     pyo3::import_exception!(sealane.exceptions, NoMatchingKeyError);
     pyo3::import_exception!(sealane.exceptions, ProviderUnavailableError);
     pyo3::import_exception!(sealane.exceptions, LimitExceededError);
+    pyo3::import_exception!(sealane.exceptions, ForkedError);
+    pyo3::import_exception!(sealane.exceptions, ReentrantCallError);
 }
 
 /// Returns the Python exception that stands for an error of the core.
@@ -77,6 +79,14 @@ pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
         Error::Io { path: None, source } => Error::Io { path: Some(path.to_owned()), source },
         other => other,
     })
+}
+
+/// Returns the exception for a call from inside another call to the same object.
+#[cold]
+pub(crate) fn reentrant_call() -> PyErr {
+    named::ReentrantCallError::new_err(
+        "this object is in the middle of another call of this thread; call it after that call has returned",
+    )
 }
 
 /// Returns the `ValueError` for an unknown name.
@@ -139,6 +149,7 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
         | Misuse::WorkFactorNeedsPassphrase
         | Misuse::NoIdentities
         | Misuse::UnknownFormat { .. } => PyValueError::new_err(text),
+        Misuse::Forked => named::ForkedError::new_err(text),
         Misuse::KeySource { .. } => PyTypeError::new_err(text),
         _ => PySystemError::new_err(format!("sealane: a misuse without a Python class: {text}")),
     }

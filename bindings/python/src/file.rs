@@ -4,17 +4,17 @@ use crate::buffer::{Slot, fresh};
 use crate::error::{raise, raise_about};
 use crate::file_keys::{self, DecryptWith, EncryptWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
+use crate::shared::Shared;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealane::Error;
 use sealane::age::Armor;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, Options};
+use sealane::{Error, Misuse};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 /// Number of bytes after which a large read handles pending signals.
 const BYTES_BETWEEN_SIGNALS: usize = 64 << 20;
@@ -132,8 +132,7 @@ pub(crate) fn decrypt_bytes<'py>(
 
 /// An encrypted file that is read at any position and that several threads may share.
 ///
-/// It always works detached from the interpreter. Otherwise a thread that waits for the lock inside and a thread that
-/// waits for the interpreter could form a deadlock.
+/// Calls on a file object run one after the other. Calls on a path run at the same time.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Reader {
     core: file::Reader<FileSource>,
@@ -171,6 +170,7 @@ impl Reader {
 
 impl Reader {
     fn fill(&self, py: Python<'_>, offset: u64, out: &mut [u8]) -> PyResult<usize> {
+        let _inside = self.core.source().begin_call(py)?;
         let mut done = 0;
         for piece in out.chunks_mut(BYTES_BETWEEN_SIGNALS) {
             let wanted = piece.len();
@@ -191,7 +191,7 @@ impl Reader {
 
 /// Encrypts pieces of plaintext, of any length, to one new file.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct Writer(Mutex<Option<Box<NewFile>>>);
+pub(crate) struct Writer(Shared<Box<NewFile>>);
 
 enum NewFile {
     Path(file::Writer),
@@ -217,7 +217,7 @@ impl Writer {
                 py.detach(|| file::Encryptor::new(object, encryption)).map(NewFile::Object)
             }
         };
-        Ok(Self(Mutex::new(Some(Box::new(new.map_err(raise)?)))))
+        Ok(Self(Shared::new(Box::new(new.map_err(raise)?))))
     }
 
     /// Encrypts a piece and returns its length in bytes; after a failure the file is lost.
@@ -228,30 +228,29 @@ impl Writer {
             NewFile::Path(writer) => writer.push(piece),
             NewFile::Object(encryptor) => encryptor.push(piece),
         };
-        py.detach(|| pushed(&self.0, push))?.map_err(raise)?;
+        push_to(py, &self.0, push)?.map_err(raise)?;
         Ok(piece.len())
     }
 
     /// Writes the end of the file; at a path the file appears now.
     fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
-        let new = py.detach(|| take(&self.0)).ok_or_else(finished)?;
-        py.detach(|| match *new {
+        let finish = |new: NewFile| match new {
             NewFile::Path(writer) => writer.finish(durability(durable)),
             NewFile::Object(encryptor) => encryptor.finish().map(drop),
-        })
-        .map_err(raise)
+        };
+        finish_with(py, &self.0, finish)?.map_err(raise)
     }
 
     /// Discards the file: there is none at a path, and a file object lacks the end of the file.
-    fn discard(&self, py: Python<'_>) {
-        py.detach(|| drop(take(&self.0)));
+    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        discard(py, &self.0)
     }
 }
 
 /// Decrypts pieces of an encrypted file to a path or a binary file object, or only verifies them.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Decryptor {
-    decryptor: Mutex<Option<Box<file::Decryptor<FileSink>>>>,
+    decryptor: Shared<Box<file::Decryptor<FileSink>>>,
     /// The path that an error of the operating system names.
     path: Option<PathBuf>,
 }
@@ -263,35 +262,36 @@ impl Decryptor {
         let sink = dst.map_or(Ok(FileSink::Discard), |dst| FileSink::new(py, dst))?;
         let path = dst.map_or(Ok(None), path)?;
         let decryptor = Box::new(file::Decryptor::new(sink, decryption.core()));
-        Ok(Self { decryptor: Mutex::new(Some(decryptor)), path })
+        Ok(Self { decryptor: Shared::new(decryptor), path })
     }
 
     /// Decrypts a piece of the encrypted file and returns the length of the piece in bytes.
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         let piece = slot.read(piece)?.bytes();
-        py.detach(|| pushed(&self.decryptor, |decryptor| decryptor.push(piece)))?
+        push_to(py, &self.decryptor, |decryptor| decryptor.push(piece))?
             .map_err(|e| raise_named(&self.path, e))?;
         Ok(piece.len())
     }
 
     /// Verifies the end of the file; at a path the plaintext appears now.
     fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
-        let decryptor = py.detach(|| take(&self.decryptor)).ok_or_else(finished)?;
-        py.detach(|| decryptor.finish().and_then(|sink| sink.finish(durability(durable))))
-            .map_err(|e| raise_named(&self.path, e))
+        let finish = |decryptor: file::Decryptor<FileSink>| {
+            decryptor.finish().and_then(|sink| sink.finish(durability(durable)))
+        };
+        finish_with(py, &self.decryptor, finish)?.map_err(|e| raise_named(&self.path, e))
     }
 
     /// Discards the plaintext that was written so far, so that no file appears at a path.
-    fn discard(&self, py: Python<'_>) {
-        py.detach(|| drop(take(&self.decryptor)));
+    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        discard(py, &self.decryptor)
     }
 }
 
 /// A new file without encryption, which appears at its path, complete, at ``finish``.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Output {
-    output: Mutex<Option<Box<file::OutputFile>>>,
+    output: Shared<Box<file::OutputFile>>,
     path: PathBuf,
 }
 
@@ -302,49 +302,60 @@ impl Output {
     fn new(py: Python<'_>, path: PathBuf, exclusive: bool) -> PyResult<Self> {
         let create = if exclusive { file::OutputFile::create_new } else { file::OutputFile::create };
         let output = py.detach(|| create(&path)).map_err(raise)?;
-        Ok(Self { output: Mutex::new(Some(Box::new(output))), path })
+        Ok(Self { output: Shared::new(Box::new(output)), path })
     }
 
     /// Writes a piece and returns its length in bytes; after a failure the file is lost.
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         let piece = slot.read(piece)?.bytes();
-        let write = |output: &mut file::OutputFile| {
-            output.write_all(piece).map_err(|source| Error::Io { path: Some(self.path.clone()), source })
-        };
-        py.detach(|| pushed(&self.output, write))?.map_err(raise)?;
+        let write = |output: &mut file::OutputFile| output.write_all(piece).map_err(Error::from);
+        push_to(py, &self.output, write)?.map_err(|e| raise_about(&self.path, e))?;
         Ok(piece.len())
     }
 
     /// Gives the file its name; with ``durable``, when the content is on the disk.
     fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
-        let output = py.detach(|| take(&self.output)).ok_or_else(finished)?;
-        py.detach(|| output.finish(durability(durable))).map_err(raise)
+        finish_with(py, &self.output, |output| output.finish(durability(durable)))?.map_err(raise)
     }
 
     /// Discards all that was written so far, so that no file appears at the path.
-    fn discard(&self, py: Python<'_>) {
-        py.detach(|| drop(take(&self.output)));
+    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        discard(py, &self.output)
     }
 }
 
 /// Pushes a piece to a file that is being written, and drops the file if that fails.
 ///
 /// A failed push may have written a part. So the file is dropped: going on would seal other bytes under the same nonce.
-fn pushed<T>(
-    new: &Mutex<Option<Box<T>>>,
-    push: impl FnOnce(&mut T) -> Result<(), Error>,
+fn push_to<T: Send>(
+    py: Python<'_>,
+    new: &Shared<Box<T>>,
+    push: impl FnOnce(&mut T) -> Result<(), Error> + Send,
 ) -> PyResult<Result<(), Error>> {
-    let mut new = new.lock().unwrap_or_else(PoisonError::into_inner);
-    let result = push(new.as_mut().ok_or_else(finished)?);
-    if result.is_err() {
-        *new = None;
-    }
-    Ok(result)
+    let pushed = |new: &mut Option<Box<T>>| {
+        let result = push(new.as_mut()?);
+        // A forked child has written nothing, and its next call gets the same error.
+        if !matches!(result, Ok(()) | Err(Error::Misuse(Misuse::Forked))) {
+            *new = None;
+        }
+        Some(result)
+    };
+    new.access(py, usize::MAX, pushed)?.ok_or_else(finished)
 }
 
-fn take<T>(new: &Mutex<Option<T>>) -> Option<T> {
-    new.lock().unwrap_or_else(PoisonError::into_inner).take()
+/// Takes a file that was written and finishes it, while a call inside the call is still refused.
+fn finish_with<T: Send>(
+    py: Python<'_>,
+    new: &Shared<Box<T>>,
+    finish: impl FnOnce(T) -> Result<(), Error> + Send,
+) -> PyResult<Result<(), Error>> {
+    new.access(py, usize::MAX, |new| new.take().map(|new| finish(*new)))?.ok_or_else(finished)
+}
+
+/// Drops a file that is being written, so that it does not appear.
+fn discard<T: Send>(py: Python<'_>, new: &Shared<T>) -> PyResult<()> {
+    new.access(py, usize::MAX, |new| drop(new.take()))
 }
 
 #[cold]

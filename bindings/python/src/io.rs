@@ -3,6 +3,7 @@
 use crate::buffer::Slot;
 use crate::error::raise;
 use crate::integers;
+use crate::shared::{CallLock, Inside, OnBehalf};
 use pyo3::exceptions::{PyBlockingIOError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -11,7 +12,6 @@ use sealane::file::{Concurrency, Durability, OutputFile, ReadAt};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 /// Returns the path of a `str`, and `None` for a file object. `sealane/_endpoints.py` converts every `os.PathLike`.
 pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
@@ -24,8 +24,24 @@ pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
 /// An encrypted file, at a path or in a Python object, that is read at any position.
 pub(crate) enum FileSource {
     Path(PathBuf, File),
-    /// The lock keeps a seek and its read together. Threads wait for it only while they are detached.
-    Object(Mutex<()>, PyFile),
+    Object(SharedObject),
+}
+
+/// A Python file object that is read at any position, by several threads of one call.
+pub(crate) struct SharedObject {
+    file: PyFile,
+    /// Held during a call of [`crate::file::Reader`], so that the file object cannot call back into the reader.
+    call: CallLock,
+    caller: OnBehalf,
+    /// Keeps a seek and its read together.
+    read: CallLock,
+}
+
+impl SharedObject {
+    fn with<T>(&self, work: impl FnOnce(&PyFile) -> io::Result<T>) -> io::Result<T> {
+        let _together = self.read.enter_detached().map_err(io::Error::other)?;
+        self.caller.run(|| work(&self.file))
+    }
 }
 
 impl FileSource {
@@ -36,14 +52,31 @@ impl FileSource {
                 let file = file.map_err(|source| raise(Error::Io { path: Some(path.clone()), source }))?;
                 Ok(Self::Path(path, file))
             }
-            None => Ok(Self::Object(Mutex::new(()), PyFile::new(src))),
+            None => Ok(Self::Object(SharedObject {
+                file: PyFile::new(src),
+                call: CallLock::new(),
+                caller: OnBehalf::default(),
+                read: CallLock::new(),
+            })),
         }
     }
 
     pub(crate) fn path(&self) -> Option<PathBuf> {
         match self {
             Self::Path(path, _) => Some(path.clone()),
-            Self::Object(..) => None,
+            Self::Object(_) => None,
+        }
+    }
+
+    /// Begins a call on a file object, during which a call inside it is an error. Files at a path need no lock.
+    pub(crate) fn begin_call(&self, py: Python<'_>) -> PyResult<Option<Inside<'_>>> {
+        match self {
+            Self::Path(..) => Ok(None),
+            Self::Object(object) => {
+                let inside = object.call.enter(py)?;
+                object.caller.of_this_thread();
+                Ok(Some(inside))
+            }
         }
     }
 }
@@ -52,27 +85,21 @@ impl ReadAt for FileSource {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Path(_, file) => file.read_at(offset, into),
-            Self::Object(lock, object) => {
-                let _together = lock.lock().unwrap_or_else(PoisonError::into_inner);
-                object.read_at(offset, into)
-            }
+            Self::Object(object) => object.with(|file| file.read_at(offset, into)),
         }
     }
 
     fn size(&self) -> io::Result<u64> {
         match self {
             Self::Path(_, file) => file.size(),
-            Self::Object(lock, object) => {
-                let _together = lock.lock().unwrap_or_else(PoisonError::into_inner);
-                object.size()
-            }
+            Self::Object(object) => object.with(PyFile::size),
         }
     }
 
     fn concurrency(&self) -> Concurrency {
         match self {
             Self::Path(..) => Concurrency::Parallel,
-            Self::Object(..) => Concurrency::Serialized,
+            Self::Object(_) => Concurrency::Serialized,
         }
     }
 }

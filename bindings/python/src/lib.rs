@@ -26,6 +26,7 @@ mod recipients;
 mod rencrypt;
 mod sealer;
 mod secrets;
+mod shared;
 mod tree;
 
 use pyo3::prelude::*;
@@ -62,6 +63,7 @@ mod _native {
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
         rencrypt::REncrypt,
         run_cli,
+        shared::CallLock,
         tree::walk,
     };
 

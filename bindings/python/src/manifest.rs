@@ -1,22 +1,19 @@
 //! The manifest of a bulk job, which `sealane/_bulk` uses to skip the files that are finished.
 
 use crate::error::raise_about;
+use crate::shared::Shared;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealane::Error;
 use sealane::file::{self, FileFingerprint};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 /// The list of the files that a bulk job has finished. Only one job at a time can have it open.
-///
-/// Methods detach from the interpreter before they take the lock inside. Otherwise a thread that waits for the
-/// interpreter and a thread that waits for the lock could form a deadlock.
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Manifest {
     path: PathBuf,
-    open: Mutex<Option<Open>>,
+    open: Shared<Open>,
 }
 
 struct Open {
@@ -31,7 +28,7 @@ impl Manifest {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let core = py.detach(|| file::Manifest::open(&path)).map_err(|e| raise_about(&path, e))?;
-        Ok(Self { path, open: Mutex::new(Some(Open { core, before: HashMap::new() })) })
+        Ok(Self { path, open: Shared::new(Open { core, before: HashMap::new() }) })
     }
 
     /// Returns whether ``target`` was made from ``source`` and neither has changed since. No data is read. Must be called
@@ -65,8 +62,8 @@ impl Manifest {
     }
 
     /// Closes the manifest, so that another job can open it.
-    fn close(&self, py: Python<'_>) {
-        py.detach(|| drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.open.access(py, usize::MAX, |open| drop(open.take()))
     }
 }
 
@@ -76,11 +73,9 @@ impl Manifest {
         py: Python<'_>,
         work: impl FnOnce(&mut Open) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        py.detach(|| {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.as_mut().map(work)
-        })
-        .ok_or_else(|| PyValueError::new_err("the manifest is closed"))?
-        .map_err(|e| raise_about(&self.path, e))
+        self.open
+            .access(py, usize::MAX, |open| open.as_mut().map(work))?
+            .ok_or_else(|| PyValueError::new_err("the manifest is closed"))?
+            .map_err(|e| raise_about(&self.path, e))
     }
 }

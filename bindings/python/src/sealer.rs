@@ -6,9 +6,10 @@
 use crate::buffer::{Layout, Slot, fresh};
 use crate::detach::detached;
 use crate::error::raise;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealane::{Error, InOut};
+use sealane::{Error, InOut, Misuse};
 
 /// Defines the methods of a Python class whose field `core` is a [`Sealer`]. The methods in braces are its own.
 macro_rules! aead_methods {
@@ -123,7 +124,8 @@ macro_rules! aead_methods {
             /// data : bytes-like
             ///     The plaintext.
             /// aad : bytes-like, optional
-            ///     Associated data, which is authenticated but not part of the result.
+            ///     Associated data, which is authenticated but not part of the result. The package cryptography calls it
+            ///     ``associated_data``, which works as well.
             ///
             /// Returns
             /// -------
@@ -136,32 +138,46 @@ macro_rules! aead_methods {
             ///     If the nonce has another length.
             /// LimitExceededError
             ///     If the data is longer than ``max_plaintext_len``.
-            #[pyo3(signature = (nonce, data, aad = None), text_signature = "($self, nonce, data, aad=None)")]
+            #[pyo3(
+                signature = (nonce, data, aad = None, *, associated_data = None),
+                text_signature = "($self, nonce, data, aad=None, *, associated_data=None)"
+            )]
             fn encrypt<'py>(
                 &self,
                 nonce: &Bound<'py, PyAny>,
                 data: &Bound<'py, PyAny>,
                 aad: Option<&Bound<'py, PyAny>>,
+                associated_data: Option<&Bound<'py, PyAny>>,
             ) -> PyResult<Bound<'py, PyBytes>> {
+                let aad = sealer::either("aad", aad, "associated_data", associated_data)?;
                 sealer::encrypt(&self.core, nonce, data, aad)
             }
 
             /// Encrypts into the start of ``out`` and returns the number of bytes written.
             ///
             /// The number is ``len(data) + tag_len``. The data is encrypted in place if ``out`` starts where ``data``
-            /// starts. The warning of ``encrypt`` applies.
+            /// starts. The warning of ``encrypt`` applies. The package cryptography calls the last arguments
+            /// ``associated_data`` and ``buf``, which works as well.
             ///
             /// Raises
             /// ------
             /// ValueError, TypeError, LimitExceededError
             ///     As ``encrypt`` and ``seal_into`` do.
+            #[pyo3(
+                signature = (nonce, data, aad = None, out = None, *, associated_data = None, buf = None),
+                text_signature = "($self, nonce, data, aad=None, out=None, *, associated_data=None, buf=None)"
+            )]
             fn encrypt_into(
                 &self,
                 nonce: &Bound<'_, PyAny>,
                 data: &Bound<'_, PyAny>,
                 aad: Option<&Bound<'_, PyAny>>,
-                out: &Bound<'_, PyAny>,
+                out: Option<&Bound<'_, PyAny>>,
+                associated_data: Option<&Bound<'_, PyAny>>,
+                buf: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<usize> {
+                let aad = sealer::either("aad", aad, "associated_data", associated_data)?;
+                let out = sealer::either("out", out, "buf", buf)?.ok_or_else(sealer::no_output)?;
                 sealer::encrypt_into(&self.core, nonce, data, aad, out)
             }
 
@@ -173,13 +189,18 @@ macro_rules! aead_methods {
             ///     If the key, the nonce or the associated data is another one, or the data was changed.
             /// ValueError
             ///     If the nonce has another length.
-            #[pyo3(signature = (nonce, data, aad = None), text_signature = "($self, nonce, data, aad=None)")]
+            #[pyo3(
+                signature = (nonce, data, aad = None, *, associated_data = None),
+                text_signature = "($self, nonce, data, aad=None, *, associated_data=None)"
+            )]
             fn decrypt<'py>(
                 &self,
                 nonce: &Bound<'py, PyAny>,
                 data: &Bound<'py, PyAny>,
                 aad: Option<&Bound<'py, PyAny>>,
+                associated_data: Option<&Bound<'py, PyAny>>,
             ) -> PyResult<Bound<'py, PyBytes>> {
+                let aad = sealer::either("aad", aad, "associated_data", associated_data)?;
                 sealer::decrypt(&self.core, nonce, data, aad)
             }
 
@@ -194,13 +215,21 @@ macro_rules! aead_methods {
             ///     As ``decrypt`` does. The plaintext in ``out`` is overwritten with zeros.
             /// ValueError, TypeError
             ///     As ``decrypt`` and ``seal_into`` do.
+            #[pyo3(
+                signature = (nonce, data, aad = None, out = None, *, associated_data = None, buf = None),
+                text_signature = "($self, nonce, data, aad=None, out=None, *, associated_data=None, buf=None)"
+            )]
             fn decrypt_into(
                 &self,
                 nonce: &Bound<'_, PyAny>,
                 data: &Bound<'_, PyAny>,
                 aad: Option<&Bound<'_, PyAny>>,
-                out: &Bound<'_, PyAny>,
+                out: Option<&Bound<'_, PyAny>>,
+                associated_data: Option<&Bound<'_, PyAny>>,
+                buf: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<usize> {
+                let aad = sealer::either("aad", aad, "associated_data", associated_data)?;
+                let out = sealer::either("out", out, "buf", buf)?.ok_or_else(sealer::no_output)?;
                 sealer::decrypt_into(&self.core, nonce, data, aad, out)
             }
 
@@ -257,6 +286,13 @@ pub(crate) trait Sealer: Sync {
     /// Decrypts the data if `tag` is authentic, and fails otherwise.
     fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error>;
 
+    /// Checks the length of a nonce of the caller, before anything that an attacker controls.
+    #[inline]
+    fn check_nonce_len(&self, got: usize) -> Result<(), Error> {
+        let want = self.nonce_len();
+        if got == want { Ok(()) } else { Err(Misuse::NonceLength { got, want }.into()) }
+    }
+
     // The same for whole messages. `out` has the length of the result.
 
     /// Encrypts `plaintext` under a random nonce and writes `nonce || ciphertext || tag` to `out`.
@@ -281,6 +317,7 @@ pub(crate) trait Sealer: Sync {
     /// Decrypts `ciphertext || tag`.
     #[inline]
     fn decrypt_into(&self, nonce: &[u8], data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.check_nonce_len(nonce.len())?;
         let len = data.len().checked_sub(self.tag_len()).ok_or(Error::Authentication)?;
         let (data, tag) = data.split_at(len);
         self.decrypt_parts(nonce, aad, InOut::apart(data, out), tag)
@@ -490,6 +527,7 @@ pub(crate) fn decrypt_into(
     let py = data.py();
     let (mut a, mut b, mut c, mut d) = (Slot::new(py), Slot::new(py), Slot::new(py), Slot::new(py));
     let (nonce, data, aad, out) = (a.read(nonce)?, b.read(data)?, c.read_optional(aad)?, d.write(out)?);
+    core.check_nonce_len(nonce.len()).map_err(raise)?;
     let len = data.len().checked_sub(core.tag_len()).ok_or_else(authentication_error)?;
     let (data, tag) = data.split(len).ok_or_else(authentication_error)?;
     open_layout(core, py, out.first(len)?.arrange(0, data, [nonce, aad, tag])?)?;
@@ -512,6 +550,30 @@ fn open_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_, 3>) -> PyR
     let Layout { data, others: [nonce, aad, tag], .. } = layout;
     let len = data.len() + aad.len();
     detached(py, len, || core.decrypt_parts(nonce, aad, data.in_out(), tag))
+}
+
+/// Returns an argument that has two names, ours and that of the package cryptography.
+///
+/// # Errors
+/// `TypeError` if both were given.
+#[inline]
+pub(crate) fn either<'a, 'py>(
+    name: &str,
+    value: Option<&'a Bound<'py, PyAny>>,
+    other_name: &str,
+    other: Option<&'a Bound<'py, PyAny>>,
+) -> PyResult<Option<&'a Bound<'py, PyAny>>> {
+    match (value, other) {
+        (Some(_), Some(_)) => Err(PyTypeError::new_err(format!(
+            "{name} and {other_name} are two names of one argument; expected one of them, found both"
+        ))),
+        (value, other) => Ok(value.or(other)),
+    }
+}
+
+#[cold]
+pub(crate) fn no_output() -> PyErr {
+    PyTypeError::new_err("the output buffer is missing: give out, or buf")
 }
 
 #[cold]

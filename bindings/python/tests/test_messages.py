@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 import sealane
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given
 from hypothesis import strategies as st
 from support import ALGORITHMS, PAIRS, aead, pattern
@@ -200,4 +201,51 @@ def test_exceptions_have_one_base_class() -> None:
     }
     for error, base in below.items():
         assert error.__bases__ == (base,)
+    for error in sealane.ForkedError, sealane.ReentrantCallError:
+        assert error.__bases__ == (sealane.SealaneError, RuntimeError)
+    for error in [*below, sealane.ForkedError, sealane.ReentrantCallError]:
         assert pickle.loads(pickle.dumps(error("text"))).args == ("text",)
+
+
+@pytest.mark.parametrize(("algorithm", "provider"), PAIRS)
+def test_a_nonce_of_a_wrong_length_is_found_before_the_message_is_opened(
+    algorithm: str, provider: str
+) -> None:
+    """The nonce is the caller's mistake, so its length is checked before bytes of an attacker."""
+    a = aead(algorithm, provider)
+    whole = a.encrypt(bytes(a.nonce_len), b"data")
+    for length in 0, a.nonce_len - 1, a.nonce_len + 1:
+        for data in b"", bytes(15), bytes(16), whole:
+            with pytest.raises(ValueError, match="nonce must have"):
+                a.decrypt(bytes(length), data)
+            with pytest.raises(ValueError, match="nonce must have"):
+                a.decrypt_into(bytes(length), data, None, bytearray(100))
+
+
+def test_a_nonce_of_a_wrong_length_for_speck() -> None:
+    a = sealane.hazmat.Aead("speck128-256-poly1305", pattern(32))
+    for data in b"", bytes(15), bytes(16):
+        with pytest.raises(ValueError, match="nonce must have"):
+            a.decrypt(bytes(11), data)
+        with pytest.raises(ValueError, match="nonce must have"):
+            a.decrypt_into(bytes(13), data, None, bytearray(100))
+
+
+def test_the_keywords_of_cryptography() -> None:
+    data, header, nonce = b"data", b"header", bytes(12)
+    one, speck = aead(), sealane.hazmat.Aead("speck128-256-poly1305", pattern(32))
+    for ours in one, AESGCM(pattern(32)), speck:
+        out, plain = bytearray(20), bytearray(4)
+        sealed = ours.encrypt(nonce=nonce, data=data, associated_data=header)
+        assert ours.encrypt_into(nonce=nonce, data=data, associated_data=header, buf=out) == 20
+        assert out == sealed
+        assert ours.decrypt(nonce=nonce, data=sealed, associated_data=header) == data
+        assert ours.decrypt_into(nonce=nonce, data=sealed, associated_data=header, buf=plain) == 4
+        assert plain == data
+    assert one.encrypt_into(nonce, data, out=out) == one.encrypt_into(nonce, data, None, buf=out) == 20
+    with pytest.raises(TypeError, match="aad and associated_data"):
+        one.encrypt(nonce, data, header, associated_data=header)
+    with pytest.raises(TypeError, match="out and buf"):
+        one.decrypt_into(nonce, out, header, plain, buf=plain)
+    with pytest.raises(TypeError, match="output buffer is missing"):
+        one.encrypt_into(nonce, data, header)

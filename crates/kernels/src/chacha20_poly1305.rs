@@ -9,11 +9,17 @@
 //! A key uses two variants, one of ChaCha20, which determines the speed, and one of Poly1305. They are in separate
 //! tables because the fastest Poly1305 needs other processor features than the fastest ChaCha20.
 //!
-//! There are two departures from the pseudo-code. Block 0 and the first piece of keystream are computed at once. Then
+//! There are three departures from the pseudo-code. Block 0 and the first piece of keystream are computed at once. Then
 //! encryption and authentication alternate on pieces that stay in the first-level cache. A single pass that interleaves
 //! both was measured to be slower, because each of them has only half of the registers then.
+//!
+//! The third one is that `open` decrypts before the tag is verified, and zeros the destination if it is wrong. It copies
+//! each piece of the ciphertext to the stack while it decrypts it, and authenticates the copy. If it read the ciphertext
+//! twice, another process could change it between the two passes, for example in a shared mapping, and choose the
+//! plaintext of a message with a valid tag.
 #![forbid(unsafe_code)]
 
+use crate::InOut;
 use crate::chacha20::{self, Key, MAX_UNSPILLED_LEN};
 use crate::cpu::Features;
 use crate::ct;
@@ -22,8 +28,8 @@ use crate::poly1305::{self, Powers, State};
 use crate::variant::chacha20::ChaCha20Functions;
 use crate::variant::poly1305::Poly1305Functions;
 use crate::variant::{Refusal, Selected, Variant, debug_key};
+use crate::vector::inout::{SourceCopy, WithCopy, read_once};
 use crate::zero::{wipe, wipe_dead_stack};
-use crate::{InOut, Parts};
 
 /// Maximum number of bytes of the data: 2^32 blocks without block 0, which is used for the Poly1305 key.
 const LONGEST: u128 = (1 << 38) - 64;
@@ -32,8 +38,6 @@ const LONGEST: u128 = (1 << 38) - 64;
 const PIECE: usize = 8 << 10;
 /// Number of bytes from which on Poly1305 on vectors is faster, including the computation of powers for this message.
 const LONG: usize = 768;
-/// Maximum length in bytes for which the keystream is computed with the Poly1305 key, before the tag is verified.
-const AT_ONCE: usize = 448;
 
 /// A ChaCha20-Poly1305 key and the variants that compute with it.
 ///
@@ -104,11 +108,11 @@ impl ChaCha20Poly1305 {
         self.variants.seal(&self.key, nonce, aad, data, tag)
     }
 
-    /// Verifies the tag and then decrypts `data`.
+    /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte of the source is read once.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong. Nothing is decrypted then, and the destination
-    /// is zero. Returns a [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a
+    /// [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
     #[inline]
     pub fn open(
         &self,
@@ -117,7 +121,7 @@ impl ChaCha20Poly1305 {
         data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
-        self.variants.open(&self.key, nonce, aad, data, tag)
+        self.variants.open(&self.key, &read_once(nonce), aad, data, tag)
     }
 }
 
@@ -151,11 +155,11 @@ impl XChaCha20Poly1305 {
         self.0.variants.seal(&subkey, &nonce, aad, data, tag)
     }
 
-    /// Verifies the tag and then decrypts `data`.
+    /// Decrypts `data` and verifies the tag over the bytes that were decrypted. Each byte of the source is read once.
     ///
     /// # Errors
-    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong. Nothing is decrypted then, and the destination
-    /// is zero. Returns a [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
+    /// Returns [`OpenError::AuthenticationFailed`] if the tag is wrong; the destination is zero then. Returns a
+    /// [`MessageError`] and writes nothing if there are more than 2^38 - 64 bytes of data.
     pub fn open(
         &self,
         nonce: &[u8; 24],
@@ -192,43 +196,16 @@ impl Variants {
         mut data: InOut<'_>,
         tag: &mut [u8; 16],
     ) -> Result<(), MessageError> {
-        let len = data.len();
+        let (len, mut first) = (data.len(), Block::EMPTY);
         Part::Data.check_len(len as u128, LONGEST)?;
-        let mut first = Block::EMPTY;
-        let piece = len.min(PIECE);
-        self.stream.begin(key, nonce, &mut first.0, data.part(0, piece));
         *tag = if len.max(aad.len()) < LONG {
+            self.stream.begin(key, nonce, &mut first.0, data.part(0, len));
             short(first.mac_key(), aad, data.target())
         } else {
-            self.seal_long(key, nonce, first.mac_key(), aad, &mut data, piece)
+            self.long::<true>(key, nonce, &mut first, aad, &mut data, &mut [])
         };
         self.clean(len, aad.len());
         Ok(())
-    }
-
-    /// Seals the pieces after the first one, and returns the tag of the whole message.
-    #[inline(never)]
-    fn seal_long(
-        self,
-        key: &Key,
-        nonce: &[u8; 12],
-        mac_key: &[u8; 32],
-        aad: &[u8],
-        data: &mut InOut<'_>,
-        mut done: usize,
-    ) -> [u8; 16] {
-        let len = data.len();
-        let mut mac = Mac::EMPTY;
-        mac.begin(self.mac, mac_key, aad.len().max(len.min(PIECE)));
-        mac.padded(self.mac, aad);
-        mac.padded(self.mac, data.part(0, done).target());
-        while done < len {
-            let mut piece = data.part(done, PIECE.min(len - done));
-            self.stream.xor(key, nonce, 1 + (done / 64) as u32, 0, piece.part(0, piece.len()));
-            mac.padded(self.mac, piece.target());
-            done += piece.len();
-        }
-        mac.finish(aad.len(), len)
     }
 
     #[inline(always)]
@@ -240,29 +217,84 @@ impl Variants {
         mut data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), OpenError> {
-        let len = data.len();
+        let (len, mut first) = (data.len(), Block::EMPTY);
         Part::Data.check_len(len as u128, LONGEST)?;
-        let (mut first, mut keystream) = (Block::EMPTY, Keystream::EMPTY);
-        let at_once = len <= AT_ONCE;
-        let ahead = if at_once { &mut keystream.0[..len] } else { &mut [] };
-        self.stream.begin(key, nonce, &mut first.0, InOut::in_place(ahead));
         let mut expected_tag = if len.max(aad.len()) < LONG {
-            short(first.mac_key(), aad, data.source())
+            let mut copy = SourceCopy::<LONG>::new();
+            let mut data = data.part(0, len).copy_source(&mut copy);
+            self.stream.begin(key, nonce, &mut first.0, data.part(0, len));
+            let tag = short(first.mac_key(), aad, data.source());
+            self.clean(len, aad.len());
+            tag
         } else {
-            long(self.mac, first.mac_key(), aad, data.source())
+            self.open_long(key, nonce, &mut first, aad, &mut data)
         };
-        let good = ct::equal(&expected_tag, tag);
-        if good && at_once {
-            xor(&keystream.0[..len], data);
-        } else if good {
-            self.stream.xor(key, nonce, 1, 0, data);
-        } else {
-            data.target().fill(0);
-            // The expected tag would make the forged message valid.
-            wipe(&mut expected_tag);
+        if ct::equal(&expected_tag, tag) {
+            return Ok(());
         }
-        self.clean(len, aad.len());
-        if good { Ok(()) } else { Err(OpenError::AuthenticationFailed) }
+        data.target().fill(0);
+        // The expected tag would make the forged message valid.
+        wipe(&mut expected_tag);
+        Err(OpenError::AuthenticationFailed)
+    }
+
+    /// Opens a long message and returns its tag. Not inlined, so that a short message does not have the copy on its
+    /// stack.
+    #[inline(never)]
+    fn open_long(
+        self,
+        key: &Key,
+        nonce: &[u8; 12],
+        first: &mut Block,
+        aad: &[u8],
+        data: &mut InOut<'_>,
+    ) -> [u8; 16] {
+        let mut copy = SourceCopy::<PIECE>::new();
+        let copy = copy.zeroed(data.len().min(PIECE));
+        let tag = self.long::<false>(key, nonce, first, aad, data, copy);
+        // The frames of the calls are below the copy, where a caller would not reach them.
+        self.clean(data.len(), aad.len());
+        tag
+    }
+
+    /// Seals (`SEAL`) or opens a long message in pieces, writes block 0 to `first`, and returns the tag. When opening,
+    /// each piece of the source is copied to `copy`, of a piece at most, while it is decrypted.
+    #[inline(never)]
+    fn long<const SEAL: bool>(
+        self,
+        key: &Key,
+        nonce: &[u8; 12],
+        first: &mut Block,
+        aad: &[u8],
+        data: &mut InOut<'_>,
+        copy: &mut [u8],
+    ) -> [u8; 16] {
+        let (len, mut mac, mut done) = (data.len(), Mac::EMPTY, 0);
+        loop {
+            let n = PIECE.min(len - done);
+            let (mut piece, counter) = (data.part(done, n), 1 + (done / 64) as u32);
+            match (SEAL, done) {
+                (true, 0) => self.stream.begin(key, nonce, &mut first.0, piece.part(0, n)),
+                (true, _) => self.stream.xor(key, nonce, counter, 0, piece.part(0, n)),
+                (false, 0) => {
+                    let piece = WithCopy::new(piece.part(0, n), &mut copy[..n]);
+                    self.stream.begin_with_copy(key, nonce, &mut first.0, piece);
+                }
+                (false, _) => {
+                    let piece = WithCopy::new(piece.part(0, n), &mut copy[..n]);
+                    self.stream.xor_with_copy(key, nonce, counter, piece);
+                }
+            }
+            if done == 0 {
+                mac.begin(self.mac, first.mac_key(), aad.len().max(n));
+                mac.padded(self.mac, aad);
+            }
+            mac.padded(self.mac, if SEAL { piece.target() } else { &copy[..n] });
+            done += n;
+            if done == len {
+                return mac.finish(aad.len(), len);
+            }
+        }
     }
 
     /// Wipes what the variants may have spilled to the stack. It is called from where the variants were called.
@@ -298,44 +330,14 @@ impl Drop for Block {
     }
 }
 
-/// The keystream that is computed before the tag is verified. It is wiped from memory on drop.
-struct Keystream([u8; AT_ONCE]);
-
-impl Keystream {
-    const EMPTY: Self = Self([0; AT_ONCE]);
-}
-
-impl Drop for Keystream {
-    fn drop(&mut self) {
-        wipe(&mut self.0);
-    }
-}
-
-/// XORs `keystream` to `data`, which encrypts or decrypts it.
-#[inline(always)]
-fn xor(keystream: &[u8], data: InOut<'_>) {
-    match data.into_parts() {
-        Parts::InPlace(data) => {
-            for (byte, key) in data.iter_mut().zip(keystream) {
-                *byte ^= key;
-            }
-        }
-        Parts::Apart(from, to) => {
-            for ((to, from), key) in to.iter_mut().zip(from).zip(keystream) {
-                *to = from ^ key;
-            }
-        }
-    }
-}
-
 /// Returns the last block that is authenticated, with both lengths in bytes.
 #[inline(always)]
 fn lengths(aad: usize, data: usize) -> [u8; 16] {
     (aad as u128 | (data as u128) << 64).to_le_bytes()
 }
 
-/// Returns the tag of a short message, without vectors. Like [`long`] it is not inlined, so that its stack frame is
-/// below that of the caller, which wipes it.
+/// Returns the tag of a short message, without vectors. Not inlined, so that its stack frame is below that of the
+/// caller, which wipes it.
 #[inline(never)]
 fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     let mut state = State::start(key);
@@ -343,16 +345,6 @@ fn short(key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
     state.padded(data);
     state.blocks(&lengths(aad.len(), data.len()));
     state.finish()
-}
-
-/// Returns the tag of a long message.
-#[inline(never)]
-fn long(variant: Selected<Poly1305Functions>, key: &[u8; 32], aad: &[u8], data: &[u8]) -> [u8; 16] {
-    let mut mac = Mac::EMPTY;
-    mac.begin(variant, key, aad.len().max(data.len()));
-    mac.padded(variant, aad);
-    mac.padded(variant, data);
-    mac.finish(aad.len(), data.len())
 }
 
 /// The computation of a tag. It is initialised in place and not moved, so that it leaves no copy behind.

@@ -51,4 +51,4 @@ pub mod vector;
 #[allow(unsafe_code)]
 pub mod zero;
 
-pub use vector::inout::{InOut, Parts};
+pub use vector::inout::{InOut, Parts, SourceCopy};

@@ -30,6 +30,29 @@ impl Key {
     pub(crate) const EMPTY: Self = Self { schedule: Schedule::EMPTY, short_powers: ShortPowers::EMPTY };
 }
 
+/// The vectors of a group that is hashed: in memory, or already loaded.
+///
+/// When opening, the vectors that are hashed and decrypted are loaded once. If they were loaded twice, another process
+/// could change a shared mapping in between, and choose the plaintext of a message with a valid tag.
+pub(crate) trait Group<B: Products> {
+    /// Returns vector `i` of the group.
+    fn vector(&self, b: B, i: usize) -> B::V;
+}
+
+impl<B: Products> Group<B> for &[u8] {
+    #[inline(always)]
+    fn vector(&self, b: B, i: usize) -> B::V {
+        b.load(&self[i * B::BYTES..])
+    }
+}
+
+impl<B: Products, const W: usize> Group<B> for [B::V; W] {
+    #[inline(always)]
+    fn vector(&self, _: B, i: usize) -> B::V {
+        self[i]
+    }
+}
+
 /// The state of one call. `W` is the number of vectors in flight and `N` the size of the table of powers.
 pub(crate) struct Call<'a, B: Products, O, const W: usize, const N: usize> {
     b: B,
@@ -126,7 +149,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
 
     /// Does all rounds but the last on the next group of counters, and between them the hashing of a group of bytes.
     #[inline(always)]
-    fn stitch<const R: usize>(&mut self, hashed: Option<&[u8]>) -> [B::S; W] {
+    fn stitch<const R: usize>(&mut self, hashed: Option<&impl Group<B>>) -> [B::S; W] {
         let b = self.b;
         b.reread(&mut self.keys);
         let mut s = self.begin();
@@ -155,7 +178,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
 
     /// Does one step of hashing a group.
     #[inline(always)]
-    fn step(&mut self, sum: &mut Sum<B::V>, hashed: &[u8], k: usize) {
+    fn step(&mut self, sum: &mut Sum<B::V>, hashed: &impl Group<B>, k: usize) {
         let b = self.b;
         let pairs = W.div_ceil(2);
         if k < pairs {
@@ -177,9 +200,9 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
 
     /// Multiplies vector `i` of a group by its powers.
     #[inline(always)]
-    fn product(&self, hashed: &[u8], i: usize) -> [B::V; 3] {
+    fn product(&self, hashed: &impl Group<B>, i: usize) -> [B::V; 3] {
         let b = self.b;
-        let x = O::reverse_bytes(b, b.load(&hashed[i * B::BYTES..]));
+        let x = O::reverse_bytes(b, hashed.vector(b, i));
         let x = if i == 0 { b.xor(x, self.state) } else { x };
         let (h, halves) = b.opaque_ref(self.powers).down_from(b, (W - i) * B::LANES);
         Sum::product(b, x, h, halves)
@@ -202,12 +225,12 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
             return;
         }
         let group = W * B::BYTES;
-        let s = self.stitch::<R>(None);
+        let s = self.stitch::<R>(None::<&&[u8]>);
         self.write::<R>(s, data.part(0, group));
         let mut at = group;
         while at < data.len() {
             // The compiler knows the lengths of both parts, and removes the bounds checks below.
-            let s = self.stitch::<R>(Some(data.part(at - group, group).target()));
+            let s = self.stitch::<R>(Some(&&*data.part(at - group, group).target()));
             self.write::<R>(s, data.part(at, group));
             at += group;
         }
@@ -215,14 +238,19 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         self.state = absorb_group::<B, O, W, N>(self.b, self.powers, self.state, last.into_target());
     }
 
-    /// Processes whole groups and hashes the input, each group while its keystream is computed.
+    /// Processes whole groups and hashes the input, each group while its keystream is computed. Each vector is loaded once.
     #[inline(always)]
     pub(crate) fn groups_hashing_source<const R: usize>(&mut self, mut data: InOut<'_>) {
         let group = W * B::BYTES;
         let mut at = 0;
         while at < data.len() {
-            let s = self.stitch::<R>(Some(data.part(at, group).source()));
-            self.write::<R>(s, data.part(at, group));
+            let mut part = data.part(at, group);
+            let mut x = [self.state; W];
+            unroll!(i < W => { x[i] = self.b.load(&part.source()[i * B::BYTES..]); });
+            let s = self.stitch::<R>(Some(&x));
+            unroll!(i < W => {
+                self.b.store(self.b.aes_last(s[i], &self.keys, R, x[i]), &mut part.target()[i * B::BYTES..]);
+            });
             at += group;
         }
     }
@@ -234,7 +262,7 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         let (len, group) = (data.len(), W * B::BYTES);
         let mut at = 0;
         while len - at >= group {
-            let s = self.stitch::<R>(None);
+            let s = self.stitch::<R>(None::<&&[u8]>);
             self.write::<R>(s, data.part(at, group));
             at += group;
         }

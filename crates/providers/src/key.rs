@@ -16,6 +16,9 @@ pub trait AeadKey: Send + Sync {
 
     /// Decrypts `data` if `tag` matches the message, the associated data, the nonce and the key.
     ///
+    /// Another thread or process may change the source during the call. Implementations must decrypt the same bytes that
+    /// they authenticate, for example by reading each byte once or by copying the source to the destination first.
+    ///
     /// # Errors
     /// Returns [`AuthenticationError`], also if the nonce has the wrong length. The destination is zero then.
     fn open(
@@ -29,6 +32,7 @@ pub trait AeadKey: Send + Sync {
 
 /// Copies the source to the destination, for calls that only work in place.
 ///
+/// Calls that read the ciphertext twice get a copy as well, because another process may change the source in between.
 /// A copy per cache-sized piece would be cheaper than one of the whole message, but these calls take the whole message.
 pub(crate) fn copied(data: Parts<'_>) -> &mut [u8] {
     match data {

@@ -227,6 +227,7 @@ impl Aead {
         aad: &[u8],
         out: &mut [u8],
     ) -> Result<usize, Error> {
+        self.check_nonce(nonce)?;
         let len = ciphertext.len().checked_sub(TAG_LEN).ok_or(Error::Authentication)?;
         let (ciphertext, tag) = ciphertext.split_at(len);
         let out = self.first(out, len)?;
@@ -250,7 +251,7 @@ impl Aead {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         // The slot for the nonce is checked first. In place, the plaintext would be lost otherwise.
-        self.check(nonce.len(), aad.len(), data.len())?;
+        self.check(nonce, aad.len(), data.len())?;
         let tag = tag_array(tag)?;
         let mut fresh = [0; MAX_NONCE_LEN];
         let fresh = &mut fresh[..self.nonce_len];
@@ -272,7 +273,7 @@ impl Aead {
         data: InOut<'_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        self.check(nonce.len(), aad.len(), data.len())?;
+        self.check(nonce, aad.len(), data.len())?;
         Ok(self.key.seal(nonce, aad, data, tag_array(tag)?)?)
     }
 
@@ -283,18 +284,25 @@ impl Aead {
     /// tag does not have 16 bytes. Also returns the errors of [`Self::encrypt`].
     #[inline]
     pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
-        self.check(nonce.len(), aad.len(), data.len())?;
+        self.check(nonce, aad.len(), data.len())?;
         // An attacker controls the length of the tag, so a wrong length is not distinguished from a wrong tag.
         let tag = tag.try_into().map_err(|_| Error::Authentication)?;
         Ok(self.key.open(nonce, aad, data, tag)?)
     }
 
+    /// Checks the length of a nonce of the caller. Calls with a nonce check it before anything that an attacker controls.
+    #[inline]
+    fn check_nonce(&self, nonce: &[u8]) -> Result<(), Error> {
+        if nonce.len() == self.nonce_len {
+            return Ok(());
+        }
+        Err(Misuse::NonceLength { got: nonce.len(), want: self.nonce_len }.into())
+    }
+
     /// Checks the lengths of a message against the algorithm.
     #[inline]
-    fn check(&self, nonce_len: usize, aad_len: usize, len: usize) -> Result<(), Error> {
-        if nonce_len != self.nonce_len {
-            return Err(Misuse::NonceLength { got: nonce_len, want: self.nonce_len }.into());
-        }
+    fn check(&self, nonce: &[u8], aad_len: usize, len: usize) -> Result<(), Error> {
+        self.check_nonce(nonce)?;
         if len as u64 > self.algorithm.max_plaintext_len() {
             return Err(too_long(MessagePart::Data, len, self.algorithm.max_plaintext_len()));
         }

@@ -178,6 +178,8 @@ pub enum Misuse {
     InvalidSuffix,
     /// A stream is used after it failed, so its state is no longer valid.
     Poisoned,
+    /// A value that must not continue in two processes is used in a forked child, for example one that counts nonces.
+    Forked,
     /// The secret is too long for this key to wrap.
     SecretLength {
         /// Length of the secret that was given, in bytes.
@@ -378,6 +380,9 @@ impl fmt::Display for Misuse {
             Self::DuplicateTarget(path) => write!(f, "two sources have the same target: {}", path.display()),
             Self::InvalidSuffix => f.write_str("the suffix cannot end a file name"),
             Self::Poisoned => f.write_str("the stream failed earlier and cannot continue; start again"),
+            Self::Forked => f.write_str(
+                "this object was created before fork() and only its own process can continue it; create a new one here",
+            ),
             Self::SecretLength { got, max } => {
                 write!(f, "this key wraps secrets of at most {max} bytes, found {got}")
             }

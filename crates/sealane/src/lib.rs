@@ -52,7 +52,8 @@
 //! - **Only verified plaintext is returned.** After a failed `open`, the destination has no byte of the plaintext. The
 //!   exceptions are the parts of [`hazmat`] whose documentation says so, for example [`hazmat::AeadDecryptor`].
 //! - **Keys are wiped** when they are dropped, and neither `Debug` nor an error shows them.
-//! - **Nonces are fresh** in every thread and after a fork. A snapshot of a virtual machine can repeat them; use
+//! - **Nonces are fresh** in every thread and after a fork. Values that count nonces, for example [`file::Encryptor`], return
+//!   [`Misuse::Forked`] in a forked child. A snapshot of a virtual machine can repeat them; use
 //!   AES-GCM-SIV or explicit nonces there.
 //! - **Native code runs in constant time** with respect to keys and plaintext. Each variant passes a self-test before its
 //!   first use; a variant that fails is not used.
@@ -77,6 +78,7 @@ mod encoding;
 mod engine;
 pub mod error;
 pub mod file;
+mod fork;
 pub mod hazmat;
 pub mod hybrid;
 mod key;
@@ -87,5 +89,6 @@ mod random;
 
 pub use aead::{Aead, Buffer};
 pub use error::{Error, Misuse};
+pub use fork::ForkGuard;
 pub use key::Key;
 pub use providers::{Algorithm, InOut, ListedVariant, Provider, listing, set_default};

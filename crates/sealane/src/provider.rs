@@ -83,6 +83,6 @@
 
 pub use providers::{
     AeadKey, AuthenticationError, DefaultAlreadySet, Entry, Expand, InOut, KeyError, ListedVariant,
-    MessageError, MessagePart, Parts, Provider, Reason, RegisterError, Request, SealError, Unavailable,
-    VariableError, VariableProblem, choose, contract, entries, listing, register, set_default,
+    MessageError, MessagePart, Parts, Provider, Reason, RegisterError, Request, SealError, SourceCopy,
+    Unavailable, VariableError, VariableProblem, choose, contract, entries, listing, register, set_default,
 };

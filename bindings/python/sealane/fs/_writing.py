@@ -7,12 +7,14 @@ import os
 import secrets
 import sys
 import tempfile
+import weakref
 from typing import IO, TYPE_CHECKING, Any
 
 from fsspec.implementations.memory import MemoryFileSystem
 
 from sealane._about import about
 from sealane._open import EncryptedWriter, WritableFile
+from sealane.exceptions import ForkedError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -97,10 +99,10 @@ class WrittenFile(WritableFile):
             try:
                 with about(self.path):
                     written = self._encrypted.write(data)
-            except (TypeError, ValueError):
-                raise  # The argument is wrong, and nothing was written.
+            except (TypeError, ValueError, ForkedError):
+                raise  # Nothing was written.
             except BaseException:
-                self.discard()
+                self._discard()
                 raise
             self._position += written
             return written
@@ -111,13 +113,15 @@ class WrittenFile(WritableFile):
             if self.closed:
                 return
             propagating = sys.exception()
-            if propagating is not None and propagating is not self._exception_at_open:
-                self.discard()
+            if propagating is not None and (
+                propagating is not self._exception_at_open or self._in_failing_block()
+            ):
+                self._discard()
                 # This changes nothing for a caller that the exception reaches anyway. A caller that caught it
                 # and goes on to close the file learns that there is no file.
                 raise propagating
             if self._autocommit:
-                self.commit()
+                self._commit()
             else:
                 # The encrypted data waits for the end of the transaction.
                 super().close()
@@ -125,26 +129,32 @@ class WrittenFile(WritableFile):
     def commit(self) -> None:
         """Gives the completed file its name, under which it can then be read."""
         with self._lock:
-            if self._encrypted.closed:
-                raise ValueError(f"{self.path}: the file is already committed, or was lost by a failure")
-            try:
-                with about(self.path):
-                    self._encrypted.close()
-                    if self._upload is not None:
-                        self._upload.commit()
-            finally:
-                self.discard()
-            self.fs.invalidate_cache(self.path)
+            self._commit()
+
+    def _commit(self) -> None:
+        if self._encrypted.closed:
+            raise ValueError(f"{self.path}: the file is already committed, or was lost by a failure")
+        try:
+            with about(self.path):
+                self._encrypted.close()
+                if self._upload is not None:
+                    self._upload.commit()
+        finally:
+            self._discard()
+        self.fs.invalidate_cache(self.path)
 
     def discard(self) -> None:
         """Closes the file and removes what is not committed."""
         with self._lock:
-            try:
-                self._encrypted.discard()
-                if self._upload is not None:
-                    self._upload.discard()
-            finally:
-                super().close()
+            self._discard()
+
+    def _discard(self) -> None:
+        try:
+            self._encrypted.discard()
+            if self._upload is not None:
+                self._upload.discard()
+        finally:
+            super().close()
 
 
 class Upload:
@@ -165,6 +175,7 @@ class Upload:
         self._max_buffered = sys.maxsize if isinstance(fs, MemoryFileSystem) else IN_MEMORY
         self._buffer: bytearray = bytearray()
         self._spilled: IO[bytes] | None = None
+        _UPLOADS.add(self)
 
     def write(self, data: bytes) -> int:
         """Takes all of ``data`` and returns its length in bytes."""
@@ -206,6 +217,14 @@ class Upload:
         spilled.closed = True  # type: ignore[misc]
         spilled.discard()  # type: ignore[attr-defined]
 
+    def abandon(self) -> None:
+        """Drops the upload in a forked child, without a request: it belongs to the parent."""
+        spilled, self._spilled = self._spilled, None
+        self._buffer = bytearray()
+        if spilled is not None and self._atomic:
+            # Otherwise its destructor would complete the upload.
+            spilled.closed = True  # type: ignore[misc]
+
     def _open_spill(self) -> IO[bytes]:
         if not self._atomic:
             return tempfile.TemporaryFile()
@@ -239,6 +258,18 @@ class Upload:
             with contextlib.suppress(Exception):
                 self._fs.rm_file(temporary)
             raise
+
+
+_UPLOADS: weakref.WeakSet[Upload] = weakref.WeakSet()
+"""The uploads of this process that exist."""
+
+
+def _abandon_uploads() -> None:
+    for upload in list(_UPLOADS):
+        upload.abandon()
+
+
+os.register_at_fork(after_in_child=_abandon_uploads)
 
 
 def _protocols(fs: Any) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 mod keystreams;
 mod poly1305;
-mod shared;
 mod speck;
 mod speck_aead;
 mod streams;

@@ -1,10 +1,10 @@
 //! `sealane.hazmat.Poly1305`.
 
-use super::shared::Shared;
 use crate::arguments;
 use crate::buffer::Slot;
 use crate::error::raise;
 use crate::keys;
+use crate::shared::Shared;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -20,8 +20,8 @@ use pyo3::types::PyBytes;
 ///
 /// Notes
 /// -----
-/// After ``finalize`` or ``verify``, every call raises ValueError. Threads may share an object: updates are processed
-/// whole, in the order of the calls.
+/// After ``finalize`` or ``verify``, every call raises ValueError. In a forked child, ``finalize`` raises ForkedError.
+/// Threads may share an object: updates are processed whole, in the order of the calls.
 ///
 /// Examples
 /// --------
@@ -71,7 +71,7 @@ impl Poly1305 {
 
     /// Returns the tag of the message, 16 bytes, and ends the object: it is the last call.
     fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.core.take(py)?.finalize()))
+        Ok(PyBytes::new(py, &self.core.take(py)?.finalize().map_err(raise)?))
     }
 
     /// Compares the tag of the message with ``tag`` in constant time, and ends the object: it is the last call.

@@ -1,10 +1,10 @@
 //! `sealane.hazmat.{AeadEncryptor, AeadDecryptor}`: one message in pieces.
 
-use super::shared::Shared;
 use crate::arguments;
 use crate::buffer::{Slot, fresh};
 use crate::error::raise;
 use crate::keys;
+use crate::shared::Shared;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::InOut;
@@ -133,8 +133,9 @@ aead_stream! {
     ///
     /// Notes
     /// -----
-    /// After ``finalize``, every call raises ValueError. Threads may share an object: pieces are processed whole, in the
-    /// order of the calls.
+    /// After ``finalize``, every call raises ValueError. In a forked child, every call raises ForkedError, because the
+    /// parent can encrypt other data under the same nonce. Threads may share an object: pieces are processed whole, in
+    /// the order of the calls.
     ///
     /// Examples
     /// --------
@@ -149,7 +150,7 @@ aead_stream! {
     {
         /// Returns the tag of the whole message, 16 bytes, and ends the object: it is the last call.
         fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-            Ok(PyBytes::new(py, &self.core.take(py)?.finalize()))
+            Ok(PyBytes::new(py, &self.core.take(py)?.finalize().map_err(raise)?))
         }
     }
 }

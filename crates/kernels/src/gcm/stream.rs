@@ -6,10 +6,10 @@
 
 use super::body::Preamble;
 use super::key::{Gcm, MAX_AAD_LEN, MAX_DATA_LEN};
-use crate::InOut;
 use crate::error::{MessageError, Part};
 use crate::stitch::Hashed;
 use crate::zero::wipe;
+use crate::{InOut, SourceCopy};
 use core::borrow::Borrow;
 use core::fmt;
 
@@ -105,7 +105,16 @@ impl<G: Borrow<Gcm>> Stream<G> {
     /// # Errors
     /// Returns the same error as [`Self::encrypt`], for the same reason.
     pub fn decrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
-        self.process(Hashed::Source, piece)
+        // What is hashed and what is decrypted are the same bytes, even if another process changes the source meanwhile.
+        let mut copy = SourceCopy::<PIECE>::new();
+        let mut piece = piece;
+        let len = piece.len();
+        Part::Data.check_len(u128::from(self.state.data_len) + len as u128, MAX_DATA_LEN)?;
+        for at in (0..len).step_by(PIECE) {
+            let now = piece.part(at, PIECE.min(len - at)).copy_source(&mut copy);
+            self.process(Hashed::Source, now)?;
+        }
+        Ok(())
     }
 
     fn process(&mut self, hashed: Hashed, mut data: InOut<'_>) -> Result<(), MessageError> {

@@ -1,6 +1,7 @@
 //! Source and destination of an operation: one buffer in place, or two disjoint buffers.
 
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 /// A source and a destination of the same length, either identical or disjoint.
 ///
@@ -21,6 +22,63 @@ pub enum Parts<'a> {
     InPlace(&'a mut [u8]),
     /// The source and the destination, which do not overlap.
     Apart(&'a [u8], &'a mut [u8]),
+}
+
+/// Memory for a private copy of the source of an [`InOut`], which holds up to `LEN` bytes. Creating it costs nothing.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct SourceCopy<const LEN: usize>(MaybeUninit<[u8; LEN]>);
+
+impl<const LEN: usize> SourceCopy<LEN> {
+    /// Creates the memory without a copy in it.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+}
+
+impl<const LEN: usize> SourceCopy<LEN> {
+    /// Returns the first `len` bytes, set to zero. The others stay uninitialised, which costs nothing.
+    #[inline(always)]
+    pub(crate) fn zeroed(&mut self, len: usize) -> &mut [u8] {
+        assert!(len <= LEN, "the copy is too short");
+        let at = self.0.as_mut_ptr().cast::<u8>();
+        // SAFETY: the memory has at least `len` bytes, by the line above, and is borrowed uniquely.
+        unsafe {
+            at.write_bytes(0, len);
+            core::slice::from_raw_parts_mut(at, len)
+        }
+    }
+}
+
+impl<const LEN: usize> Default for SourceCopy<LEN> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Returns `p`, but the compiler cannot see that it is the same pointer and must assume that the memory was written.
+///
+/// Otherwise it could read the original again instead of a copy.
+#[inline(always)]
+fn opaque(p: *mut u8) -> *mut u8 {
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+    {
+        let mut p = p;
+        // SAFETY: there is no instruction, so `p` is the same pointer after it and no memory is accessed.
+        unsafe { core::arch::asm!("/* {} */", inout(reg) p, options(nostack, preserves_flags)) }
+        p
+    }
+    #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
+    core::hint::black_box(p)
+}
+
+/// Returns a copy of `bytes`, each of which is read once. Another process may change `bytes` at any time.
+#[inline(always)]
+pub(crate) fn read_once<const LEN: usize>(bytes: &[u8; LEN]) -> [u8; LEN] {
+    let mut copy = *bytes;
+    opaque(copy.as_mut_ptr());
+    copy
 }
 
 impl<'a> InOut<'a> {
@@ -90,6 +148,25 @@ impl<'a> InOut<'a> {
         InOut { from, to, len, life: PhantomData }
     }
 
+    /// Copies the source to private memory and returns an operation from the copy to the same destination.
+    ///
+    /// Each byte of the source is read once. Another thread or process may change the source at any time, for example
+    /// in a shared mapping. A tag and a plaintext that are both computed from the copy are computed from the same bytes.
+    ///
+    /// # Panics
+    /// If the source has more than `LEN` bytes.
+    #[inline(always)]
+    pub fn copy_source<'b, const LEN: usize>(self, copy: &'b mut SourceCopy<LEN>) -> InOut<'b>
+    where
+        'a: 'b,
+    {
+        assert!(self.len <= LEN, "the copy is too short");
+        let at = copy.0.as_mut_ptr().cast::<u8>();
+        // SAFETY: both have `len` bytes, by the line above, and `copy` is borrowed uniquely, so they are disjoint.
+        unsafe { core::ptr::copy_nonoverlapping(self.from, at, self.len) };
+        InOut { from: opaque(at), to: self.to, len: self.len, life: PhantomData }
+    }
+
     /// Returns ordinary slices, for callers that handle the two cases differently.
     pub fn into_parts(self) -> Parts<'a> {
         if self.is_in_place() {
@@ -107,9 +184,117 @@ impl<'a> InOut<'a> {
     }
 }
 
+/// The data of a kernel: [`InOut`], or [`WithCopy`].
+pub(crate) trait Data {
+    /// The type of a part of the data.
+    type Part<'b>: Data
+    where
+        Self: 'b;
+
+    /// Number of bytes in the source, which is also that of the destination.
+    fn len(&self) -> usize;
+    /// Returns the part of the data from byte `at` to byte `at + len`.
+    fn part(&mut self, at: usize, len: usize) -> Self::Part<'_>;
+    fn source(&self) -> &[u8];
+    fn target(&mut self) -> &mut [u8];
+    /// Returns the memory that the kernel copies the source to, if there is any.
+    fn copy(&mut self) -> Option<&mut [u8]>;
+}
+
+impl Data for InOut<'_> {
+    type Part<'b>
+        = InOut<'b>
+    where
+        Self: 'b;
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len
+    }
+    #[inline(always)]
+    fn part(&mut self, at: usize, len: usize) -> InOut<'_> {
+        InOut::part(self, at, len)
+    }
+    #[inline(always)]
+    fn source(&self) -> &[u8] {
+        InOut::source(self)
+    }
+    #[inline(always)]
+    fn target(&mut self) -> &mut [u8] {
+        InOut::target(self)
+    }
+    #[inline(always)]
+    fn copy(&mut self) -> Option<&mut [u8]> {
+        None
+    }
+}
+
+/// Data with memory of the same length for a copy of the source, which the kernel makes while it reads the source.
+///
+/// A separate copy takes 5 to 15 % longer: its loads wait for the memory, and no computation overlaps them.
+pub(crate) struct WithCopy<'a> {
+    data: InOut<'a>,
+    copy: &'a mut [u8],
+}
+
+impl<'a> WithCopy<'a> {
+    /// # Panics
+    /// If the lengths differ.
+    #[inline(always)]
+    pub(crate) fn new(data: InOut<'a>, copy: &'a mut [u8]) -> Self {
+        assert_eq!(data.len(), copy.len(), "source and copy differ in length");
+        Self { data, copy }
+    }
+}
+
+impl Data for WithCopy<'_> {
+    type Part<'b>
+        = WithCopy<'b>
+    where
+        Self: 'b;
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.data.len
+    }
+    #[inline(always)]
+    fn part(&mut self, at: usize, len: usize) -> WithCopy<'_> {
+        WithCopy { data: self.data.part(at, len), copy: &mut self.copy[at..][..len] }
+    }
+    #[inline(always)]
+    fn source(&self) -> &[u8] {
+        self.data.source()
+    }
+    #[inline(always)]
+    fn target(&mut self) -> &mut [u8] {
+        self.data.target()
+    }
+    #[inline(always)]
+    fn copy(&mut self) -> Option<&mut [u8]> {
+        Some(self.copy)
+    }
+}
+
 #[cfg(test)]
 mod test {
-    use super::{InOut, Parts};
+    use super::{InOut, Parts, SourceCopy, read_once};
+
+    #[test]
+    fn a_copied_source_does_not_change() {
+        let (mut data, mut copy) = ([1, 2, 3], SourceCopy::<4>::new());
+        let mut both = InOut::in_place(&mut data).copy_source(&mut copy);
+        assert!(!both.is_in_place());
+        both.target().fill(9);
+        assert_eq!(both.source(), [1, 2, 3]);
+        assert_eq!(data, [9; 3]);
+        assert_eq!(read_once(&data), [9; 3]);
+    }
+
+    #[test]
+    #[should_panic(expected = "too short")]
+    fn a_longer_source_is_not_copied() {
+        InOut::in_place(&mut [0; 5]).copy_source(&mut SourceCopy::<4>::new());
+    }
 
     #[test]
     fn parts_of_disjoint_buffers() {

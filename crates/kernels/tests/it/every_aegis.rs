@@ -9,7 +9,7 @@ use kernels::variant::Variant;
 use reference::aegis::Aegis as Reference;
 
 /// The algorithm with a key of `BITS` bits and this degree.
-struct One<const BITS: usize, const DEGREE: usize>(Aegis);
+pub(crate) struct One<const BITS: usize, const DEGREE: usize>(Aegis);
 
 impl<const BITS: usize, const DEGREE: usize> Aead for One<BITS, DEGREE> {
     type Reference = Reference;

@@ -3,6 +3,7 @@
 #[macro_use]
 mod layout;
 
+mod changing_memory;
 mod every_aegis;
 mod every_aes;
 mod every_chacha20;

@@ -1,9 +1,9 @@
-//! AWS-LC. It encrypts and decrypts apart or in place in one pass and writes the tag to a separate buffer.
+//! AWS-LC. It encrypts apart or in place and writes the tag to a separate buffer. It decrypts a copy in the destination.
 
 use crate::Algorithm::*;
 use crate::extended::{self, XChaCha, Xaes};
 use crate::kernel;
-use crate::key::{nonce_array, rejected};
+use crate::key::{copied, nonce_array, rejected};
 use crate::{AeadKey, AuthenticationError, Entry, InOut, KeyError, Parts, Provider, SealError};
 use aws_lc_rs::aead::{self, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
@@ -61,16 +61,13 @@ impl AeadKey for LessSafeKey {
     ) -> Result<(), AuthenticationError> {
         let Ok(nonce) = Nonce::try_assume_unique_for_key(nonce) else { return Err(rejected(data.target())) };
         let aad = Aad::from(aad);
-        // After an error, the library does not specify the contents of the destination.
-        match data.into_parts() {
-            Parts::InPlace(data) => match self.open_in_place_separate_tag(nonce, aad, tag, data) {
-                Ok(_) => Ok(()),
-                Err(_) => Err(rejected(data)),
-            },
-            Parts::Apart(from, to) => {
-                // The library's error is `Unspecified`.
-                self.open_separate_gather(nonce, aad, from, tag, to).map_err(|_| rejected(to))
-            }
+        // The library reads the ciphertext twice, to verify and to decrypt it. The source may change in between, so the
+        // library gets a copy in the destination, although it could work apart.
+        let data = copied(data.into_parts());
+        match self.open_in_place_separate_tag(nonce, aad, tag, data) {
+            Ok(_) => Ok(()),
+            // After an error, the library does not specify the contents of the destination.
+            Err(_) => Err(rejected(data)),
         }
     }
 }

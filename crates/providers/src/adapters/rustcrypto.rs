@@ -1,7 +1,7 @@
 //! The AEAD crates of RustCrypto: no C, no assembly, every algorithm but AEGIS.
 
 use crate::Algorithm::{self, *};
-use crate::key::rejected;
+use crate::key::{copied, rejected};
 use crate::{AeadKey, AuthenticationError, Entry, InOut, KeyError, MessageError, Parts, Provider, SealError};
 use aes_gcm::aead::{AeadInOut, KeyInit, array::typenum::Unsigned, consts::U12, inout::InOutBuf};
 use aes_gcm::{AesGcm, aes::Aes192};
@@ -58,9 +58,10 @@ impl<C: AeadInOut + Send + Sync> AeadKey for Whole<C> {
         let (Ok(nonce), Ok(tag)) = (nonce.try_into(), tag[..].try_into()) else {
             return Err(rejected(data.target()));
         };
-        let mut data = buffer(data);
-        // The library checks the tag first and leaves the destination unchanged if it does not match.
-        self.0.decrypt_inout_detached(nonce, aad, data.reborrow(), tag).map_err(|_| rejected(data.get_out()))
+        // The library reads the ciphertext twice: it checks the tag first, and leaves the destination unchanged if it
+        // does not match. The source may change in between, so the library gets a copy in the destination.
+        let data = copied(data.into_parts());
+        self.0.decrypt_inout_detached(nonce, aad, (&mut *data).into(), tag).map_err(|_| rejected(data))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Integration tests of the providers: the contract, selection, and published vectors.
 
+mod changing_memory;
 mod contract;
 mod selection;
 mod vectors;

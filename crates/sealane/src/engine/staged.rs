@@ -5,8 +5,8 @@
 //! systems, and on file systems without unnamed files, the bytes go to a hidden temporary file in the same folder, for
 //! example `.report.pdf.0123456789abcdef.part`, which is removed on failure.
 
-use crate::Error;
 use crate::engine::options::Durability;
+use crate::{Error, ForkGuard};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,8 @@ pub(crate) struct StagedFile {
     /// Path of the temporary file; `None` for an unnamed file.
     temporary: Option<PathBuf>,
     target: PathBuf,
+    /// A forked child shares the file with its parent, so it neither completes nor removes it.
+    guard: ForkGuard,
 }
 
 impl StagedFile {
@@ -64,11 +66,19 @@ impl StagedFile {
         if let (Some(replaced), Access::Inherited) = (replaced, access) {
             inherit(&file, &replaced).map_err(about)?;
         }
-        Ok(Self { file, temporary, target })
+        Ok(Self { file, temporary, target, guard: ForkGuard::new()? })
     }
 
     pub(crate) fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Checks that this process created the file.
+    ///
+    /// # Errors
+    /// Returns [`crate::Misuse::Forked`] in a forked child.
+    pub(crate) fn check_process(&self) -> Result<(), Error> {
+        self.guard.check()
     }
 
     /// Allocates `len` bytes on the disk, or sets the length only where the system cannot allocate. A full disk is
@@ -80,6 +90,7 @@ impl StagedFile {
 
     /// Gives the file its name, so that it appears complete at its target or not at all.
     pub(crate) fn commit(mut self, existing: Existing, durability: Durability) -> Result<(), Error> {
+        self.check_process()?;
         if durability == Durability::Synced {
             self.file.sync_all().map_err(|e| Error::io(&self.target, e))?;
         }
@@ -102,7 +113,7 @@ impl StagedFile {
 
 impl Drop for StagedFile {
     fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
+        if let (Some(temporary), Ok(())) = (&self.temporary, self.check_process()) {
             let _ = fs::remove_file(temporary);
         }
     }
@@ -280,7 +291,12 @@ mod test {
     /// Stages a file as on file systems without unnamed files.
     fn staged_in_temporary(target: &Path) -> StagedFile {
         let (file, path) = create_temporary(target, Access::OwnerOnly).unwrap();
-        StagedFile { file, temporary: Some(path), target: target.to_owned() }
+        StagedFile {
+            file,
+            temporary: Some(path),
+            target: target.to_owned(),
+            guard: ForkGuard::new().unwrap(),
+        }
     }
 
     #[test]

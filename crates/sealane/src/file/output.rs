@@ -93,6 +93,9 @@ impl OutputFile {
 
 impl Write for OutputFile {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        if let Some(staged) = self.staged() {
+            staged.check_process().map_err(Error::into_io)?;
+        }
         self.file().write(from)
     }
 

@@ -10,7 +10,7 @@ use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{ChunkPosition, Plan};
 use crate::engine::scratch::with_scratch;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use zeroize::Zeroizing;
 
 /// Approximate minimum and maximum number of plaintext bytes in one read of the source. Shorter reads cost more system
@@ -77,7 +77,7 @@ impl<S: ReadAt> Reader<S> {
         with_scratch(last.sealed_len(), last.sealed.start, |sealed| {
             reader.source.read_exact_at(last.sealed.start, sealed)?;
             let position = ChunkPosition { index: last.chunks.start, last: true };
-            reader.recent().open(&*reader.cipher, position, sealed, last.plain_len()).map(drop)
+            reader.open_chunk(position, sealed, last.plain_len(), |_| ())
         })?;
         Ok(reader)
     }
@@ -153,9 +153,36 @@ impl<S: ReadAt> Reader<S> {
         usize::try_from(layout.plain_start(next) - at).unwrap_or(usize::MAX)
     }
 
-    fn recent(&self) -> MutexGuard<'_, Recent> {
-        // After a panic under the mutex `index` is `None`, so the buffer is not used.
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the recent chunk unless another thread is using it.
+    ///
+    /// Waiting would take longer than opening the chunk again, and forever in a forked child if another thread of the
+    /// parent held the lock.
+    fn recent(&self) -> Option<MutexGuard<'_, Recent>> {
+        match self.recent.try_lock() {
+            Ok(recent) => Some(recent),
+            // After a panic under the mutex `index` is `None`, so the buffer is not used.
+            Err(TryLockError::Poisoned(recent)) => Some(recent.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Opens a chunk of `len` bytes of plaintext, passes the plaintext to `copy`, and keeps it as the recent chunk.
+    fn open_chunk(
+        &self,
+        position: ChunkPosition,
+        sealed: &[u8],
+        len: usize,
+        copy: impl FnOnce(&[u8]),
+    ) -> Result<(), Error> {
+        match self.recent() {
+            Some(mut recent) => copy(recent.open(&*self.cipher, position, sealed, len)?),
+            None => {
+                let mut plain = Zeroizing::new(vec![0; len]);
+                self.cipher.open(position, sealed, &mut plain)?;
+                copy(&plain);
+            }
+        }
+        Ok(())
     }
 
     /// Copies bytes from `at` that the recent chunk contains and returns their number.
@@ -165,7 +192,7 @@ impl<S: ReadAt> Reader<S> {
             return 0;
         }
         let layout = self.plan.layout;
-        let recent = self.recent();
+        let Some(recent) = self.recent() else { return 0 };
         let chunk = layout.chunk_of(at);
         if recent.index != Some(chunk) {
             return 0;
@@ -192,9 +219,9 @@ impl<S: ReadAt> Reader<S> {
                 if to.len() == len {
                     self.cipher.open(position, from, to)?;
                 } else {
-                    let mut recent = self.recent();
-                    let plain = recent.open(&*self.cipher, position, from, len)?;
-                    to.copy_from_slice(&plain[from_byte as usize..to_byte as usize]);
+                    self.open_chunk(position, from, len, |plain| {
+                        to.copy_from_slice(&plain[from_byte as usize..to_byte as usize]);
+                    })?;
                 }
                 (sealed, into) = (sealed_rest, into_rest);
             }

@@ -7,7 +7,7 @@ use super::file_keys::{DecryptWith, EncryptWith};
 use crate::engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
 use crate::engine::plan::Job;
 use crate::engine::prefix::{Parsed, Prefix};
-use crate::{Error, Misuse};
+use crate::{Error, ForkGuard, Misuse};
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
@@ -27,6 +27,8 @@ pub struct Encryptor<W: Write> {
     /// Number of sealed chunks; `None` after a failure. The number of written bytes is unknown then, and continuing could
     /// seal other bytes under a used nonce.
     index: Option<u64>,
+    /// A copy in a forked child would seal other bytes under the same nonces.
+    guard: ForkGuard,
 }
 
 impl<W: Write> Encryptor<W> {
@@ -39,16 +41,18 @@ impl<W: Write> Encryptor<W> {
         let mut inner = ArmorWriter::new(inner, with.armor())?;
         inner.write_all(&header)?;
         let plain = Zeroizing::new(Vec::with_capacity(batch(&*cipher, 0).plain_len()));
-        Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0) })
+        Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0), guard: ForkGuard::new()? })
     }
 
     /// Encrypts a piece of the plaintext and writes all chunks that are complete.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] from the writer, [`Error::LimitExceeded`] if the plaintext is too long for the format, and
-    /// [`Misuse::Poisoned`] after an earlier error.
+    /// Returns [`Error::Io`] from the writer, [`Error::LimitExceeded`] if the plaintext is too long for the format,
+    /// [`Misuse::Poisoned`] after an earlier error, and [`Misuse::Forked`] in a forked child, whose parent can continue.
     pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Error> {
         loop {
+            // In the loop, because the writer may be user code that forks.
+            self.guard.check()?;
             let job = batch(&*self.cipher, self.index.ok_or(Misuse::Poisoned)?);
             let missing = job.plain_len() - self.plain.len();
             if piece.len() <= missing {
@@ -67,6 +71,7 @@ impl<W: Write> Encryptor<W> {
     /// # Errors
     /// Returns the errors of [`Self::push`].
     pub fn finish(mut self) -> Result<W, Error> {
+        self.guard.check()?;
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let layout = self.cipher.layout();
         let plan = layout.plan_plain(layout.plain_start(index) + self.plain.len() as u64)?;

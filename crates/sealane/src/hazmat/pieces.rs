@@ -2,7 +2,8 @@
 
 use super::{ChaCha20, PIECE, Poly1305, XChaCha20, key_array, nonce_array, tag_array};
 use crate::error::MessagePart;
-use crate::{Algorithm, Error, InOut, Misuse};
+use crate::{Algorithm, Error, ForkGuard, InOut, Misuse};
+use providers::SourceCopy;
 use providers::raw::{self, Gcm, GcmStream};
 use std::fmt;
 use zeroize::Zeroizing;
@@ -12,7 +13,8 @@ use zeroize::Zeroizing;
 /// The algorithm is `aes-128-gcm`, `aes-192-gcm`, `aes-256-gcm`, `chacha20-poly1305` or `xchacha20-poly1305`. The
 /// ciphertext and the tag do not depend on the lengths of the pieces.
 ///
-/// **The nonce must never be used twice with one key.**
+/// **The nonce must never be used twice with one key.** In a forked child, all calls return [`Misuse::Forked`], because the
+/// parent can encrypt other data under the same nonce.
 ///
 /// ```
 /// use sealane::{Algorithm, hazmat::{AeadDecryptor, AeadEncryptor}};
@@ -21,7 +23,7 @@ use zeroize::Zeroizing;
 /// encryptor.aad(b"header")?;
 /// let mut ciphertext = encryptor.update(b"attack ")?;
 /// ciphertext.extend(encryptor.update(b"at dawn")?);
-/// let tag = encryptor.finalize();
+/// let tag = encryptor.finalize()?;
 ///
 /// let mut decryptor = AeadDecryptor::new(Algorithm::Aes256Gcm, &[7; 32], &[1; 12])?;
 /// decryptor.aad(b"header")?;
@@ -30,7 +32,10 @@ use zeroize::Zeroizing;
 /// assert_eq!(plaintext, b"attack at dawn");
 /// # Ok::<(), sealane::Error>(())
 /// ```
-pub struct AeadEncryptor(Message);
+pub struct AeadEncryptor {
+    message: Message,
+    guard: ForkGuard,
+}
 
 /// Decrypts one message in pieces, the inverse of [`AeadEncryptor`].
 ///
@@ -46,27 +51,29 @@ impl AeadEncryptor {
     /// Returns [`Misuse::StreamingUnsupported`] for other algorithms, [`Misuse::KeyLength`] or [`Misuse::NonceLength`]
     /// for other lengths, and [`Error::SelfTest`] or [`Error::Environment`] if no kernel can be used.
     pub fn new(algorithm: Algorithm, key: &[u8], nonce: &[u8]) -> Result<Self, Error> {
-        Message::new(algorithm, key, nonce).map(Self)
+        Ok(Self { message: Message::new(algorithm, key, nonce)?, guard: ForkGuard::new()? })
     }
 
     /// Returns the algorithm that the message is encrypted with.
     pub fn algorithm(&self) -> Algorithm {
-        self.0.algorithm
+        self.message.algorithm
     }
 
     /// Adds a piece of associated data, which must precede all pieces of data.
     ///
     /// # Errors
-    /// Returns [`Misuse::AadAfterData`] after data, and [`Error::MessageLength`] above [`Algorithm::max_aad_len`].
+    /// Returns [`Misuse::AadAfterData`] after data, [`Error::MessageLength`] above [`Algorithm::max_aad_len`], and
+    /// [`Misuse::Forked`] in a forked child.
     pub fn aad(&mut self, piece: &[u8]) -> Result<&mut Self, Error> {
-        self.0.aad(piece)?;
+        self.guard.check()?;
+        self.message.aad(piece)?;
         Ok(self)
     }
 
     /// Encrypts a piece of plaintext to a piece of ciphertext of the same length.
     ///
     /// # Errors
-    /// Returns [`Error::MessageLength`] above [`Algorithm::max_plaintext_len`]. Nothing is written then.
+    /// Returns [`Error::MessageLength`] above [`Algorithm::max_plaintext_len`], [`Misuse::Forked`]. Nothing is written then.
     pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; piece.len()];
         self.xor(InOut::apart(piece, &mut out))?;
@@ -78,12 +85,17 @@ impl AeadEncryptor {
     /// # Errors
     /// Returns the errors of [`Self::update`].
     pub fn xor(&mut self, piece: InOut<'_>) -> Result<(), Error> {
-        self.0.apply_keystream(Direction::Encrypt, piece)
+        self.guard.check()?;
+        self.message.apply_keystream(Direction::Encrypt, piece)
     }
 
     /// Returns the tag that authenticates all pieces of the message.
-    pub fn finalize(self) -> [u8; 16] {
-        self.0.finish()
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Forked`] in a forked child.
+    pub fn finalize(self) -> Result<[u8; 16], Error> {
+        self.guard.check()?;
+        Ok(self.message.finish())
     }
 }
 
@@ -239,13 +251,15 @@ impl ChaCha {
         if self.data == 0 && len > 0 {
             self.mac.pad(self.aad);
         }
-        let mut at = 0;
+        let (mut at, mut copy) = (0, SourceCopy::<PIECE>::new());
         while at < len {
             let offset = DATA_OFFSET + self.data + at as u64;
             // Every piece but the first starts at a block of the keystream.
             let n = (len - at).min(PIECE - (offset % 64) as usize);
             let mut piece = data.part(at, n);
             if direction == Direction::Decrypt {
+                // What is authenticated and what is decrypted are the same bytes, even if the source changes meanwhile.
+                piece = piece.copy_source(&mut copy);
                 self.mac.update(piece.source());
             }
             self.keystream.xor(offset, piece.part(0, n))?;

@@ -1,21 +1,22 @@
 //! The one-time authenticator Poly1305.
 
 use super::{ChaCha20, key_array, tag_array};
-use crate::Error;
+use crate::{Error, ForkGuard};
 use providers::raw;
 use std::fmt;
 use zeroize::Zeroizing;
 
 /// The one-time authenticator Poly1305 (RFC 8439, section 2.5).
 ///
-/// **A key is for one message.** The tags of two messages under one key are enough to forge a third.
+/// **A key is for one message.** The tags of two messages under one key are enough to forge a third. So a forked child
+/// gets no tag, because its parent can finish the message in another way.
 ///
 /// ```
 /// use sealane::hazmat::Poly1305;
 ///
 /// let mut mac = Poly1305::new(&[7; 32])?;
 /// mac.update(b"Cryptographic Forum ").update(b"Research Group");
-/// let tag = mac.finalize();
+/// let tag = mac.finalize()?;
 ///
 /// let mut other = Poly1305::new(&[7; 32])?;
 /// other.update(b"Cryptographic Forum Research Group");
@@ -24,6 +25,7 @@ use zeroize::Zeroizing;
 /// ```
 pub struct Poly1305 {
     mac: raw::Poly1305,
+    guard: ForkGuard,
 }
 
 impl Poly1305 {
@@ -33,7 +35,7 @@ impl Poly1305 {
     /// Returns [`Misuse::KeyLength`](crate::Misuse::KeyLength) for other lengths, and [`Error::SelfTest`] or
     /// [`Error::Environment`] if no kernel can be used.
     pub fn new(key: &[u8]) -> Result<Self, Error> {
-        Ok(Self { mac: raw::poly1305(key_array(key)?)? })
+        Ok(Self { mac: raw::poly1305(key_array(key)?)?, guard: ForkGuard::new()? })
     }
 
     /// Starts a tag with the one-time key of ChaCha20: the first 32 bytes of its block 0 (RFC 8439, section 2.6).
@@ -58,8 +60,12 @@ impl Poly1305 {
     }
 
     /// Returns the tag of all data that was added before.
-    pub fn finalize(self) -> [u8; 16] {
-        self.mac.finalize()
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Forked`](crate::Misuse::Forked) in a forked child.
+    pub fn finalize(self) -> Result<[u8; 16], Error> {
+        self.guard.check()?;
+        Ok(self.mac.finalize())
     }
 
     /// Compares the tag with `tag` in constant time.
@@ -68,7 +74,7 @@ impl Poly1305 {
     /// Returns [`Error::Authentication`] for another tag, and [`Misuse::TagLength`](crate::Misuse::TagLength).
     pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
         let tag = tag_array(tag)?;
-        if raw::equal(&self.finalize(), tag) { Ok(()) } else { Err(Error::Authentication) }
+        if raw::equal(&self.mac.finalize(), tag) { Ok(()) } else { Err(Error::Authentication) }
     }
 
     /// Pads with zeros to a multiple of 16 bytes after `len` bytes, as the AEAD of RFC 8439, section 2.8, does.
@@ -80,7 +86,7 @@ impl Poly1305 {
     pub(super) fn finalize_aead(mut self, aad: u64, data: u64) -> [u8; 16] {
         self.pad(data);
         self.update(&aad.to_le_bytes()).update(&data.to_le_bytes());
-        self.finalize()
+        self.mac.finalize()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{ByteOrder, PIECE, Poly1305, Speck, SpeckSize, TAG_LEN};
 use crate::error::MessagePart;
 use crate::{Error, InOut, Misuse, nonce};
-use providers::raw;
+use providers::{SourceCopy, raw};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use zeroize::Zeroizing;
@@ -21,8 +21,8 @@ use zeroize::Zeroizing;
 ///
 /// **Limits, enforced here.** With blocks of 128 bits: 2^36 - 32 bytes per message, so that the counter never reaches the
 /// nonce, and 2^32 messages. With smaller blocks (see [`Aead::new_small_block`]): 2^(bits / 2) blocks under one key, and
-/// a counter that does not wrap. Messages are counted per object. If two objects have the same key, the caller must
-/// count.
+/// a counter that does not wrap. Messages are counted per object. If two objects have the same key, for example in a
+/// process and its forked child, the caller must count.
 ///
 /// ```
 /// use sealane::hazmat::{Aead, SpeckSize};
@@ -159,6 +159,7 @@ impl Aead {
     /// [`Misuse::NonceLength`], [`Error::MessageLength`] or [`Error::LimitExceeded`] for a message that no key can
     /// seal.
     pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        self.check_nonce(nonce)?;
         let len = ciphertext.len().checked_sub(TAG_LEN).ok_or(Error::Authentication)?;
         let (ciphertext, tag) = ciphertext.split_at(len);
         let mut out = vec![0; len];
@@ -232,20 +233,32 @@ impl Aead {
     ) -> Result<(), Error> {
         let (message, _) = self.begin(nonce, data.len())?;
         let mut mac = message.mac(aad)?;
-        mac.update(data.source());
-        let expected_tag = mac.finalize_aead(aad.len() as u64, data.len() as u64);
-        if !tag.try_into().is_ok_and(|tag| raw::equal(&expected_tag, tag)) {
-            data.target().fill(0);
-            return Err(Error::Authentication);
+        let (len, mut copy) = (data.len(), SourceCopy::<PIECE>::new());
+        for at in (0..len).step_by(PIECE) {
+            // What is authenticated and what is decrypted are the same bytes, even if the source changes meanwhile.
+            let piece = data.part(at, PIECE.min(len - at)).copy_source(&mut copy);
+            mac.update(piece.source());
+            message.xor(at, piece)?;
         }
-        message.xor(0, data)
+        let expected_tag = mac.finalize_aead(aad.len() as u64, len as u64);
+        if tag.try_into().is_ok_and(|tag| raw::equal(&expected_tag, tag)) {
+            return Ok(());
+        }
+        data.target().fill(0);
+        Err(Error::Authentication)
+    }
+
+    /// Checks the length of a nonce of the caller. It is checked before anything that an attacker controls.
+    fn check_nonce(&self, nonce: &[u8]) -> Result<(), Error> {
+        if nonce.len() == self.nonce_len {
+            return Ok(());
+        }
+        Err(Misuse::NonceLength { got: nonce.len(), want: self.nonce_len }.into())
     }
 
     /// Returns a message of `len` bytes and its number of blocks.
     fn begin(&self, nonce: &[u8], len: usize) -> Result<(Message<'_>, u64), Error> {
-        if nonce.len() != self.nonce_len {
-            return Err(Misuse::NonceLength { got: nonce.len(), want: self.nonce_len }.into());
-        }
+        self.check_nonce(nonce)?;
         if len as u64 > self.max_plaintext_len() {
             let limit = self.max_plaintext_len().into();
             return Err(Error::MessageLength { part: MessagePart::Data, found: len as u128, limit });

@@ -3,6 +3,7 @@
 mod age;
 mod age_testkit;
 mod asymmetric;
+mod fork;
 mod formats;
 mod golden;
 mod hazmat;
@@ -12,6 +13,7 @@ mod hybrid_by_key;
 mod keys;
 mod messages;
 mod ml_kem;
+mod nonces;
 mod paths;
 mod provider;
 mod recipients;

@@ -8,7 +8,7 @@
 use super::kem::{self, Ephemeral};
 use super::schedule::{Kdf, NONCE_LEN, Schedule, Secret};
 use super::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey};
-use crate::{Error, InOut, Key};
+use crate::{Error, ForkGuard, InOut, Key};
 use std::fmt;
 
 /// Number of bytes by which a ciphertext is longer than its plaintext: the tag, the same for all AEADs.
@@ -18,6 +18,8 @@ pub const TAG_LEN: usize = 16;
 pub struct Sender {
     pub(super) enc: Vec<u8>,
     pub(super) context: Context,
+    /// A copy in a forked child would use the same sequence numbers, and so the same nonces.
+    guard: ForkGuard,
 }
 
 impl Sender {
@@ -45,7 +47,8 @@ impl Sender {
     ) -> Result<Self, Error> {
         let (mode, sender, psk) = mode.parts();
         let (shared_secret, enc) = kem::encap(recipient, sender, ephemeral)?;
-        Ok(Self { enc, context: Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)? })
+        let context = Context::new(recipient.kem(), aead, mode, &shared_secret, info, psk)?;
+        Ok(Self { enc, context, guard: ForkGuard::new()? })
     }
 
     /// Returns the encapsulated key, which the recipient needs and which is not secret.
@@ -56,8 +59,8 @@ impl Sender {
     /// Encrypts the next message and returns ciphertext and tag.
     ///
     /// # Errors
-    /// Returns [`Error::MessageLength`] if the message is longer than the AEAD allows, and [`Error::LimitExceeded`]
-    /// after 2^64 - 1 messages.
+    /// Returns [`Error::MessageLength`] if the message is longer than the AEAD allows, [`Error::LimitExceeded`] after
+    /// 2^64 - 1 messages, and [`crate::Misuse::Forked`] in a forked child, whose parent can continue.
     pub fn seal(&mut self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; plaintext.len() + TAG_LEN];
         self.seal_into(plaintext, &mut out, aad)?;
@@ -69,6 +72,7 @@ impl Sender {
     /// # Errors
     /// Returns the errors of [`Self::seal`], and [`crate::Misuse::OutputTooShort`] if `out` is too short.
     pub fn seal_into(&mut self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        self.guard.check()?;
         let nonce = self.context.nonce()?;
         let written = self.context.aead.encrypt_into(&nonce, plaintext, aad, out)?;
         self.context.seq += 1;
@@ -80,6 +84,7 @@ impl Sender {
     /// # Errors
     /// Returns the errors of [`Self::seal`], and [`crate::Misuse::TagLength`] if `tag` does not have 16 bytes.
     pub fn seal_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error> {
+        self.guard.check()?;
         let nonce = self.context.nonce()?;
         self.context.aead.encrypt_parts(&nonce, aad, data, tag)?;
         self.context.seq += 1;
