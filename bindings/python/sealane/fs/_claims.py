@@ -1,8 +1,8 @@
 """Claims of another filesystem: sizes, types and byte ranges that a server reports.
 
-A claim decides which bytes are requested, and nothing else. The size of a file is known when its last chunk is
-verified, and its content when the chunks are. So a listing may be stale and a server may lie: the result is
-the verified plaintext or an error.
+A claim decides which bytes are requested, and nothing else. The size of a file is known when its last chunk
+is verified, and its content when the chunks are. So a listing may be stale and a server may lie: the result
+is the verified plaintext or an error.
 """
 
 from __future__ import annotations

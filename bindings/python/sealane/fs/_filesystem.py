@@ -422,8 +422,11 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
         self._guard.refuse(path1)
         self._guard.refuse_change(path2)
-        if self.isdir(path1):
-            self.makedirs(path2, exist_ok=True)
+        with asking(path1):
+            is_folder = self.isdir(path1)
+        if is_folder:
+            with asking(path2):
+                self.makedirs(path2, exist_ok=True)
         elif self.keys.per_file:
             with self.open(path1, "rb") as source, self.open(path2, "wb") as file:
                 shutil.copyfileobj(source, file, 4 << 20)
@@ -432,7 +435,8 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
             with open(path1, "rb", buffering=0) as source, staged(path2) as file:
                 shutil.copyfileobj(source, file, PIECE)
         else:
-            self.fs.cp_file(path1, path2, **kwargs)
+            with asking(path1):
+                self.fs.cp_file(path1, path2, **kwargs)
 
     def mv(
         self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any
@@ -442,16 +446,19 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
             return
         if isinstance(path1, str) and isinstance(path2, str) and not self.keys.per_file:
             source, target = self._strip_protocol(path1), self._strip_protocol(path2)
-            if self.keys.dataset_key is None:
-                self.fs.mv(source, target, recursive=recursive, maxdepth=maxdepth, **kwargs)
-                return
             self._guard.refuse_change(source, target)
-            if not has_magic(source) and self.fs.isfile(source) and not self._is_folder(path2):
-                self.fs.mv(source, target, **kwargs)
-                return
+            with asking(source):
+                if self.keys.dataset_key is None:
+                    self.fs.mv(source, target, recursive=recursive, maxdepth=maxdepth, **kwargs)
+                    return
+                if not has_magic(source) and self.fs.isfile(source) and not self._is_folder(path2):
+                    self.fs.mv(source, target, **kwargs)
+                    return
         # The list is made once: a file that arrives while others are copied is not removed.
         pairs = self._pairs(path1, path2, recursive, maxdepth)
-        self._guard.refuse_change(*(name for pair in pairs for name in pair))
+        named = [self._strip_protocol(one) for one in path1] if isinstance(path1, list) else []
+        self._guard.refuse_change(*named, *(other for _, other in pairs))
+        pairs = [(one, other) for one, other in pairs if not self._guard.leads_to_key(one)]
         for one, other in pairs:
             self.cp_file(one, other)
         folders = [one for one, _ in pairs if self.fs.isdir(one)]
@@ -487,7 +494,8 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         """Removes one encrypted file from the other filesystem."""
         path = self._strip_protocol(path)
         self._guard.refuse_change(path)
-        self.fs.rm_file(path)
+        with asking(path):
+            self.fs.rm_file(path)
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
         """Removes files, and folders with ``recursive``. A dataset key inside is not removed."""

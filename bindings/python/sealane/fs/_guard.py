@@ -134,12 +134,12 @@ class Guard:
     def _parts(self, path: str) -> list[str]:
         """Returns the names on the way to a file. Paths that can mean the same file have the same names."""
         if self._literal:
-            return path.strip("/").split("/")
+            return path.strip("/").split("/") if path.strip("/") else []
         path = posixpath.normpath("/" + path.strip("/")).strip("/")
         if not self._local:
             # Many servers do not distinguish upper and lower case.
             path = unicodedata.normalize("NFC", path.casefold())
-        return path.split("/")
+        return path.split("/") if path else []
 
 
 def _refusal(path: str) -> PermissionError:

@@ -12,6 +12,8 @@ from typing import IO, Any
 
 from fsspec.implementations.memory import MemoryFileSystem
 
+from sealane._about import asking
+
 IN_MEMORY = 8 << 20
 """Number of encrypted bytes that are buffered and sent in one request when the file is complete."""
 PART = 16 << 20
@@ -56,7 +58,8 @@ class Upload:
         self._options = options
         if exclusive:
             # Found out now, and not after all of the data was written. The end of the upload checks it again.
-            refuse_existing(fs, path)
+            with asking(path):
+                refuse_existing(fs, path)
         self._atomic = is_object_store(fs)
         self._max_buffered = sys.maxsize if isinstance(fs, MemoryFileSystem) else IN_MEMORY
         self._buffer: bytearray = bytearray()
@@ -67,18 +70,26 @@ class Upload:
         if self._spilled is None and len(self._buffer) + len(data) <= self._max_buffered:
             self._buffer += data
         else:
-            if self._spilled is None:
-                self._spilled = self._open_spill()
-                self._spilled.write(bytes(self._buffer))
-                self._buffer = bytearray()
-            self._spilled.write(data)
+            with asking(self._path):
+                self._spill(data)
         return len(data)
+
+    def _spill(self, data: bytes) -> None:
+        if self._spilled is None:
+            self._spilled = self._open_spill()
+            self._spilled.write(bytes(self._buffer))
+            self._buffer = bytearray()
+        self._spilled.write(data)
 
     def flush(self) -> None:
         """Does nothing: buffered bytes are sent when the buffer is full, or at ``commit``."""
 
     def commit(self) -> None:
         """Completes the file under its name."""
+        with asking(self._path):
+            self._commit()
+
+    def _commit(self) -> None:
         if not self._atomic:
             self._commit_by_renaming()
         elif self._spilled is None:

@@ -32,8 +32,7 @@ def open_for_writing(
     if fs.local:
         make_parents(fs.fs, path)
     else:
-        with about(path):
-            upload = Upload(fs.fs, path, block_size, exclusive=exclusive, **options)
+        upload = Upload(fs.fs, path, block_size, exclusive=exclusive, **options)
     return WrittenFile(fs, path, encryption, upload, exclusive=exclusive, autocommit=autocommit)
 
 
