@@ -17,6 +17,7 @@ __all__ = [
     "AlgorithmInfo",
     "Buffer",
     "ChaCha20",
+    "ChunkDecryptor",
     "DecryptWith",
     "Decryptor",
     "EncryptWith",

@@ -168,7 +168,7 @@ def seek_target(offset: int, whence: int, position: int, size: int) -> int:
     A position before the start is the error of the operating system, EINVAL, as files raise it. It is a
     ValueError too, as objects in memory raise it: ``io.UnsupportedOperation`` is both.
     """
-    offset = operator.index(offset)
+    offset, whence = operator.index(offset), operator.index(whence)
     if whence == os.SEEK_SET:
         target = offset
     elif whence == os.SEEK_CUR:

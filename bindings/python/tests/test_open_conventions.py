@@ -220,6 +220,8 @@ def test_sizes_are_any_integers(tmp_path: Path) -> None:
             file.readinto1(b"bytes")  # type: ignore[arg-type]
 
 
+# The caches of fsspec leave their own files open.
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("cache", ["blockcache", "cached", "filecache", "simplecache"])
 @pytest.mark.parametrize("place", ["file", "memory"])
 def test_caches_of_fsspec(tmp_path: Path, cache: str, place: str) -> None:
@@ -285,6 +287,25 @@ def test_text_with_a_byte_order_mark(tmp_path: Path, encoding: str, compression:
             wrapped.write(text)
     with io.TextIOWrapper(sealane.open(tmp_path / "own", key=KEY), encoding="utf-16") as wrapped:
         assert wrapped.read() == text
+
+
+@pytest.mark.parametrize("compression", ["gzip", "bz2", "xz"])
+def test_a_compressed_file_is_complete_when_it_is_closed(tmp_path: Path, compression: str) -> None:
+    """The compressing classes do not close the file that they write to, which would then be discarded."""
+    data = pattern(100_000)
+    for place in ("file", "memory"):
+        fs = fsspec.filesystem("sealane", target_protocol=place, key="env:DATASET_KEY")
+        path = f"{tmp_path}/compressed"
+        with fs.open(path, "wb", compression=compression) as file:
+            file.write(data)
+        with fs.open(path, "rb", compression=compression) as file:
+            assert file.read() == data
+        with pytest.raises(ZeroDivisionError), fs.open(path, "wb", compression=compression) as file:
+            file.write(b"half")
+            raise ZeroDivisionError
+        with fs.open(path, "rb", compression=compression) as file:
+            assert file.read() == data
+        fs.rm(path)
 
 
 # Non-blocking and slow file objects

@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 
 import fsspec
 from fsspec.callbacks import DEFAULT_CALLBACK, Callback
+from fsspec.compression import compr
+from fsspec.core import get_compression
 from fsspec.implementations.chained import ChainedFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.utils import isfilelike, other_paths
@@ -186,7 +188,10 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     def open(self, path: str, mode: str = "rb", **options: Any) -> Any:
         """Opens a file as ``fsspec.AbstractFileSystem.open`` does, in text mode without a "b" in the mode."""
+        compression = options.pop("compression", None) if "b" in mode else None
         file = super().open(path, mode, **options)
+        if compression is not None:
+            return _compressed(file, get_compression(path, compression), mode)
         if isinstance(file, io.TextIOWrapper) and file.writable() and not file.seekable():
             # TextIOWrapper writes these marks only to files that can seek.
             mark = _BYTE_ORDER_MARKS.get(codecs.lookup(file.encoding).name)
@@ -519,6 +524,29 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         path = self._strip_protocol(path)
         self._guard.refuse_change(path)
         self.fs.rmdir(path)
+
+
+def _compressed(file: Any, compression: str | None, mode: str) -> Any:
+    """Returns a file object that compresses to or decompresses from ``file``, and closes it at the end.
+
+    The compressing classes leave the closing to the caller, and a file that is not closed never appears.
+    """
+    if compression is None:
+        return file
+    outer = compr[compression](file, mode=mode[0])
+    finish = outer.close
+
+    def close() -> None:
+        try:
+            finish()
+        except BaseException:
+            if "r" not in mode:
+                file.discard()
+            raise
+        file.close()
+
+    outer.close = close
+    return outer
 
 
 def _progress(callback: Callback) -> Any:

@@ -79,6 +79,15 @@ class LocalFile(EncryptedReader):
         """The result of ``fs.info`` for this file, with the verified size."""
         return {**self.fs.info(self.path), "size": self.size}
 
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed. The caches of fsspec assign True after they have closed a file."""
+        return super().closed
+
+    @closed.setter
+    def closed(self, value: bool) -> None:
+        pass
+
     def _fetch_range(self, start: int, end: int) -> bytes:
         """Returns the plaintext from ``start`` to ``end``. The caches of fsspec read files by this method."""
         self.seek(start)
