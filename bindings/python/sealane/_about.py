@@ -55,6 +55,16 @@ def about(path: str) -> Iterator[None]:
         raise other from error
 
 
+def of_file(error: Exception, path: str) -> OSError:
+    """Returns the error of one file for an error of a request for several files."""
+    if isinstance(error, OSError) and error.errno is not None:
+        own = OSError(error.errno, error.strerror or str(error), path)
+    else:
+        own = OSError(errno.EIO, f"{type(error).__name__}: {error}", path)
+    own.__cause__ = error
+    return own
+
+
 @contextlib.contextmanager
 def asking(path: str) -> Iterator[None]:
     """Adds the path to the errors that another filesystem raises, or that its results cause.

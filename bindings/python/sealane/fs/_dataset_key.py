@@ -151,7 +151,7 @@ def _write(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:
         _write_by_renaming(fs, path, data, exclusive=exclusive)
     fs.invalidate_cache(path)
     # A filesystem can ignore the mode "create", so another process may have written its own key.
-    _check(fs, path, data)
+    _check(fs, path, data, path)
 
 
 def _write_by_renaming(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:
@@ -160,7 +160,7 @@ def _write_by_renaming(fs: Any, path: str, data: bytes, *, exclusive: bool) -> N
     temporary = temporary_name(path)
     try:
         fs.pipe_file(temporary, data)
-        _check(fs, temporary, data)
+        _check(fs, temporary, data, path)
     except BaseException:
         with contextlib.suppress(Exception):
             fs.rm_file(temporary)
@@ -168,19 +168,26 @@ def _write_by_renaming(fs: Any, path: str, data: bytes, *, exclusive: bool) -> N
     try:
         fs.mv(temporary, path)
         fs.invalidate_cache(path)
-        _check(fs, path, data)
+        _check(fs, path, data, path)
     except Exception as error:
+        if _is_unchanged(fs, path, old):
+            with contextlib.suppress(Exception):
+                fs.rm_file(temporary)
+            raise
         # Many filesystems rename by copying, which can fail after a part of the file was overwritten.
-        if not _is_unchanged(fs, path, old):
-            raise OSError(
-                errno.EIO,
-                f"{error}. The key file may be damaged now. The complete key is in {temporary!r}: "
-                "copy that file to this path",
-                path,
-            ) from error
+        text = f"{error}. The key file may be damaged now. {_rescued(fs, path, temporary, data)}"
+        raise OSError(errno.EIO, text, path) from error
+
+
+def _rescued(fs: Any, path: str, temporary: str, data: bytes) -> str:
+    """Makes sure that a complete copy is beside a damaged key file, and returns what to do with it."""
+    for place in (temporary, temporary_name(path)):
         with contextlib.suppress(Exception):
-            fs.rm_file(temporary)
-        raise
+            if place != temporary:
+                fs.pipe_file(place, data)
+            _check(fs, place, data, path)
+            return f"The complete key is in {place!r}: copy that file to this path"
+    return "No complete copy could be written beside it: restore the file from a backup"
 
 
 def _is_unchanged(fs: Any, path: str, old: bytes | None) -> bool:
@@ -191,9 +198,10 @@ def _is_unchanged(fs: Any, path: str, old: bytes | None) -> bool:
         return False
 
 
-def _check(fs: Any, path: str, data: bytes) -> None:
-    if fs.cat_file(path) != data:
-        raise OSError(errno.EIO, "The key file does not have the content that was written to it", path)
+def _check(fs: Any, place: str, data: bytes, path: str) -> None:
+    if fs.cat_file(place) != data:
+        text = f"The file {place!r} does not have the content that was written to it"
+        raise OSError(errno.EIO, text, path)
 
 
 __all__ = ["create_dataset_key", "load", "rewrap_dataset_key"]

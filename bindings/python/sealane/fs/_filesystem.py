@@ -186,11 +186,20 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     # Reading
 
-    def open(self, path: str, mode: str = "rb", **options: Any) -> Any:
+    def open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: int | None = None,
+        cache_options: dict[str, Any] | None = None,
+        compression: str | None = None,
+        **options: Any,
+    ) -> Any:
         """Opens a file as ``fsspec.AbstractFileSystem.open`` does, in text mode without a "b" in the mode."""
-        compression = options.pop("compression", None) if "b" in mode else None
-        file = super().open(path, mode, **options)
-        if compression is not None:
+        # Text mode calls this method again, for the binary file below.
+        inner = None if "b" in mode else compression
+        file = super().open(path, mode, block_size, cache_options, inner, **options)
+        if compression is not None and "b" in mode:
             return _compressed(file, get_compression(path, compression), mode)
         if isinstance(file, io.TextIOWrapper) and file.writable() and not file.seekable():
             # TextIOWrapper writes these marks only to files that can seek.
@@ -449,16 +458,23 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         """Moves files to other names in the same filesystem. A dataset key is not moved."""
         if path1 == path2:
             return
+        if isinstance(path1, list) and isinstance(path2, list) and len(path1) != len(path2):
+            raise ValueError(f"expected one target for each source, found {len(path2)} for {len(path1)}")
+        if maxdepth is not None and maxdepth < 1:
+            raise ValueError("maxdepth must be at least 1")
+        with asking(str(path1)):
+            self._move(path1, path2, recursive, maxdepth, **kwargs)
+
+    def _move(self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None, **kwargs: Any) -> None:
         if isinstance(path1, str) and isinstance(path2, str) and not self.keys.per_file:
             source, target = self._strip_protocol(path1), self._strip_protocol(path2)
             self._guard.refuse_change(source, target)
-            with asking(source):
-                if self.keys.dataset_key is None:
-                    self.fs.mv(source, target, recursive=recursive, maxdepth=maxdepth, **kwargs)
-                    return
-                if not has_magic(source) and self.fs.isfile(source) and not self._is_folder(path2):
-                    self.fs.mv(source, target, **kwargs)
-                    return
+            if self.keys.dataset_key is None:
+                self.fs.mv(source, target, recursive=recursive, maxdepth=maxdepth, **kwargs)
+                return
+            if not has_magic(source) and self.fs.isfile(source) and not self._is_folder(path2):
+                self.fs.mv(source, target, **kwargs)
+                return
         # The list is made once: a file that arrives while others are copied is not removed.
         pairs = self._pairs(path1, path2, recursive, maxdepth)
         named = [self._strip_protocol(one) for one in path1] if isinstance(path1, list) else []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import merge_offset_ranges
 
-from sealane._about import about, asking
+from sealane._about import about, asking, of_file
 from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, plain_len, sealed_range
 from sealane._open import EncryptedReader, seek_target
 from sealane.exceptions import SealaneError
@@ -234,7 +234,7 @@ def read_ranges(fs: Filesystem, ranges: Sequence[PlainRange]) -> list[bytes | Ex
     try:
         found = ranges_of(fs.fs.cat_ranges(paths, starts, ends, on_error="return"), len(paths))
     except Exception as error:
-        found = [error] * len(paths)
+        found = [of_file(error, path) for path in paths]
     fetched: dict[str, list[_Fetched]] = {}
     for path, start, end, data in zip(paths, starts, ends, found, strict=True):
         fetched.setdefault(path, []).append(_Fetched(start, end, data))
