@@ -243,11 +243,13 @@ impl<W: Write> Decryptor<W> {
             self.parse_header(index, Prefix::Whole)?;
         }
         let index = self.index.ok_or(Misuse::Poisoned)?;
-        let layout = self.cipher.as_ref().ok_or(Error::Truncated)?.layout();
+        let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
+        let layout = cipher.layout();
         let plan = layout.plan_sealed(layout.sealed_start(index) + self.sealed.len() as u64)?;
-        if index >= plan.chunks() {
-            // All chunks that arrived were opened as chunks before the last one, which is missing.
-            return Err(Error::Truncated);
+        if let Some(after) = index.checked_sub(plan.chunks()) {
+            // The last chunk is missing: all chunks that arrived were opened as chunks before it. Other interfaces open
+            // the last one that is there as the last of the file, which fails.
+            return Err(cipher.damaged(index - after - 1));
         }
         self.open(&plan.span(index..u64::MAX))?;
         self.inner.flush()?;

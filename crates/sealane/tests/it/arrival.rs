@@ -3,7 +3,7 @@
 use sealane::age::Armor;
 use sealane::age::{Identity, Kind};
 use sealane::file::tink::{Hash, Keyset, Parameters};
-use sealane::file::{self, DecryptWith, Decryptor, EncryptWith};
+use sealane::file::{self, DecryptWith, Decryptor, EncryptWith, Reader};
 use sealane::{Error, Key, Misuse};
 
 struct Case {
@@ -119,8 +119,12 @@ fn a_missing_last_chunk_is_noticed() {
                 for piece in sealed[cut - (case.chunk + 16 - case.lead)..cut].chunks(piece) {
                     decryptor.push(piece).unwrap();
                 }
-                let result = decryptor.finish();
-                assert!(matches!(result, Err(Error::Truncated)), "{} {chunks} {result:?}", case.name);
+                let error = decryptor.finish().unwrap_err();
+                let reader = Reader::new(&sealed[..cut], &case.unlock).unwrap_err();
+                // A reader has not opened a chunk yet, so it does not know a key of Tink to be right.
+                let same = error.to_string() == reader.to_string();
+                let later = matches!((&error, &reader), (Error::DamagedChunk { .. }, Error::Authentication));
+                assert!(same || later, "{} {chunks} {error} {reader}", case.name);
             }
         }
     }
