@@ -273,6 +273,7 @@ class LyingWorld(RuleBasedStateMachine):
         call=st.sampled_from(["rm", "mv", "list"]),
     )
     def remove(self, plan: list[Fault], path: str, recursive: bool, call: str) -> None:
+        before = {self.world.files[name] for name in PATHS if name in self.world.files}
         outside = {name: self.world.files[name] for name in self.world.files if not name.startswith("/data")}
         self.world.begin(plan)
         error = None
@@ -295,7 +296,10 @@ class LyingWorld(RuleBasedStateMachine):
             or not recursive
             or error is None
             or isinstance(error, FileNotFoundError)
+            or "moved as well" in str(error)
         )
+        if call == "mv" and not self.world.changed:
+            assert before <= set(self.world.files.values()), "a move lost a file"
         if path.startswith("/data") and "phantom" not in {fault.kind for fault in plan}:
             for name, content in outside.items():
                 assert name in self.world.changed or self.world.files.get(name) == content

@@ -184,6 +184,23 @@ def test_mv_moves_everything_but_the_key(
         assert not dataset.fs.exists(f"{dataset.data}/{name}")
 
 
+@pytest.mark.parametrize(("source", "target"), [("a", ""), ("sub", ""), ("*", ""), ("sub/*", "sub/")])
+def test_mv_to_the_own_name_keeps_the_file(dataset: Dataset, source: str, target: str) -> None:
+    before = dataset.files()
+    dataset.fs.mv(f"{dataset.data}/{source}", f"{dataset.data}/{target}", recursive=True)
+    dataset.check()
+    assert dataset.files() == before
+    assert dataset.fs.cat_file(f"{dataset.data}/a") == b"one"
+
+
+def test_mv_does_not_overwrite_what_it_moves(dataset: Dataset) -> None:
+    dataset.fs.pipe({f"{dataset.data}/m/x": b"outer", f"{dataset.data}/m/m/x": b"inner"})
+    with pytest.raises(OSError, match="moved as well"):
+        dataset.fs.mv(f"{dataset.data}/m/", f"{dataset.data}/m/m", recursive=True)
+    assert dataset.fs.cat_file(f"{dataset.data}/m/x") == b"outer"
+    assert dataset.fs.cat_file(f"{dataset.data}/m/m/x") == b"inner"
+
+
 def test_every_call_that_names_the_key_is_refused(dataset: Dataset, tmp_path: pathlib.Path) -> None:
     fs, key, data = dataset.fs, dataset.key, dataset.data
     spellings = [key]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import io
 import os
 import shutil
@@ -364,7 +365,9 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
             try:
                 decryptor.finish(False)
             except SealaneError as error:
-                raise shorter or error from error
+                if shorter is not None:
+                    raise shorter from error
+                raise
         finally:
             decryptor.discard()
         _progress(callback)(plain_len(done), plain_len(done))
@@ -479,14 +482,24 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         pairs = self._pairs(path1, path2, recursive, maxdepth)
         named = [self._strip_protocol(one) for one in path1] if isinstance(path1, list) else []
         self._guard.refuse_change(*named, *(other for _, other in pairs))
-        pairs = [(one, other) for one, other in pairs if not self._guard.leads_to_key(one)]
+        # A file that is copied to its own name would be removed afterwards.
+        pairs = [
+            (one, other)
+            for one, other in pairs
+            if not self._guard.leads_to_key(one) and not self._guard.is_same(one, other)
+        ]
+        folders = [one for one, _ in pairs if self.fs.isdir(one)]
+        files = [one for one, _ in pairs if one not in folders]
+        if overwritten := {other for _, other in pairs}.intersection(files):
+            text = f"Moving would overwrite {min(overwritten)!r}, which is moved as well"
+            raise OSError(errno.EINVAL, text, str(path1))
         for one, other in pairs:
             self.cp_file(one, other)
-        folders = [one for one, _ in pairs if self.fs.isdir(one)]
-        self._guard.remove_found([one for one, _ in pairs if one not in folders], recursive=False)
+        self._guard.remove_found(files, recursive=False)
         for folder in sorted(folders, reverse=True):
-            with contextlib.suppress(OSError):  # It is not empty, or vanished with its last file.
-                self.fs.rmdir(folder)
+            if not self._guard.is_above_key(folder):
+                with contextlib.suppress(OSError):  # It is not empty, or vanished with its last file.
+                    self.fs.rmdir(folder)
 
     def _pairs(self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None) -> list[tuple[str, str]]:
         """Returns each source and its target, as ``fsspec.AbstractFileSystem.copy`` finds them."""

@@ -49,12 +49,14 @@ class Guard:
 
     def leads_to_key(self, path: str) -> bool:
         """Returns whether writing to the path, or removing it, could change the key."""
-        if self._key is None:
-            return False
-        if self._parts(path) == self._parts(self._key):
+        return self._key is not None and self.is_same(path, self._key)
+
+    def is_same(self, one: str, other: str) -> bool:
+        """Returns whether two paths can be those of one file."""
+        if self._parts(one) == self._parts(other):
             return True
         try:
-            return self._local and os.path.samefile(path, self._key)
+            return self._local and os.path.samefile(one, other)
         except OSError:
             return False  # One of the two does not exist.
 
