@@ -26,6 +26,7 @@ from sealane._bulk import (
     encrypt_tree,
     verify_tree,
 )
+from sealane._decryptor import Decryptor
 from sealane._file import decrypt, decrypt_file, encrypt, encrypt_file, inspect, verify_file
 from sealane._native import (
     Aead,
@@ -59,6 +60,7 @@ __all__ = [
     "AuthenticationError",
     "Buffer",
     "BulkReport",
+    "Decryptor",
     "EncryptedReader",
     "EncryptedWriter",
     "FileInfo",

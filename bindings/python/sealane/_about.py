@@ -13,6 +13,10 @@ from sealane.exceptions import SealaneError
 def named(error: Exception, path: str) -> Exception:
     """Returns ``error`` if it contains the path, and otherwise an error of the same type that contains it."""
     name = os.fsencode(path).decode(errors="replace")
+    if isinstance(error, OSError) and not error.args and type(error) in _ERRNO:
+        # Some filesystems raise the bare class, which has neither a number nor a text.
+        code = _ERRNO[type(error)]
+        return OSError(code, os.strerror(code), path)
     if isinstance(error, OSError) and error.errno is not None:
         if error.filename is None:
             error.filename = path
@@ -24,7 +28,8 @@ def named(error: Exception, path: str) -> Exception:
     # The classes of Python and sealane take one text. Other classes may take other parameters.
     ours = isinstance(error, SealaneError) or type(error) in _OF_ONE_TEXT
     if ours or (isinstance(error, OSError) and type(error).__module__ == "builtins"):
-        return type(error)(f"{name}: {error}").with_traceback(error.__traceback__)
+        text = str(error) or type(error).__name__
+        return type(error)(f"{name}: {text}").with_traceback(error.__traceback__)
     error.add_note(name)
     return error
 
@@ -50,4 +55,46 @@ def about(path: str) -> Iterator[None]:
         raise other from error
 
 
+def of_file(error: Exception, path: str) -> OSError:
+    """Returns the error of one file for an error of a request for several files."""
+    if isinstance(error, OSError) and error.errno is not None:
+        own = OSError(error.errno, error.strerror or str(error), path)
+    else:
+        own = OSError(errno.EIO, f"{type(error).__name__}: {error}", path)
+    own.__cause__ = error
+    return own
+
+
+@contextlib.contextmanager
+def asking(path: str) -> Iterator[None]:
+    """Adds the path to the errors that another filesystem raises, or that its results cause.
+
+    Every exception becomes an error with the path, because any class of exception can mean that a server
+    fails. Only the block that asks the other filesystem belongs inside, not the arguments of a caller.
+    """
+    try:
+        yield
+    except (SealaneError, OSError, NotImplementedError, MemoryError) as error:
+        if (other := named(error, path)) is error:
+            raise
+        raise other from error
+    except Exception as error:
+        raise OSError(errno.EIO, f"{type(error).__name__}: {error}", path) from error
+
+
+_ERRNO = {
+    BlockingIOError: errno.EAGAIN,
+    BrokenPipeError: errno.EPIPE,
+    ConnectionAbortedError: errno.ECONNABORTED,
+    ConnectionRefusedError: errno.ECONNREFUSED,
+    ConnectionResetError: errno.ECONNRESET,
+    FileExistsError: errno.EEXIST,
+    FileNotFoundError: errno.ENOENT,
+    InterruptedError: errno.EINTR,
+    IsADirectoryError: errno.EISDIR,
+    NotADirectoryError: errno.ENOTDIR,
+    OSError: errno.EIO,
+    PermissionError: errno.EACCES,
+    TimeoutError: errno.ETIMEDOUT,
+}
 _OF_ONE_TEXT = (TypeError, ValueError, RuntimeError, MemoryError, NotImplementedError)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
+import selectors
 import stat
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
@@ -24,7 +26,13 @@ PIECE = 1 << 20
 
 def path_of(file: PathOrFile) -> str | None:
     """Returns ``file`` as a str if it is a path, and None if it is a file object."""
-    return os.fsdecode(file) if isinstance(file, str | os.PathLike) else None
+    if not isinstance(file, str | os.PathLike):
+        return None
+    path = os.fsdecode(file)
+    if "\0" in path:
+        # The system would refuse it when the file gets its name, after all of the work.
+        raise ValueError(f"{path!r}: a path cannot contain a NUL character")
+    return path
 
 
 def is_stream(path: str) -> bool:
@@ -105,9 +113,32 @@ def copy(source: IO[bytes], push: Callable[[Buffer], int], progress: Progress | 
 
 
 def _read(source: IO[bytes]) -> bytes:
-    piece = source.read(PIECE)
-    if piece is None:
-        raise BlockingIOError("the file object is in non-blocking mode and has no data yet")
+    # `read` of a buffered file object waits for the whole piece, and `read1` returns what has arrived.
+    read1 = getattr(source, "read1", None)
+    piece = read1(PIECE) if read1 is not None else b""
+    while not piece:
+        # Without data, `read1` of a non-blocking object returns the same as at the end. `read` returns None.
+        piece = source.read(PIECE)
+        if piece is not None:
+            break
+        _wait(source, selectors.EVENT_READ, "has no data yet")
     if isinstance(piece, str):
         raise TypeError("expected a binary file object, got one that returns str")
     return piece
+
+
+def wait_until_writable(sink: IO[bytes]) -> None:
+    """Waits until a file object in non-blocking mode takes bytes again. The core calls it."""
+    _wait(sink, selectors.EVENT_WRITE, "takes no data now")
+
+
+def _wait(file: IO[bytes], event: int, state: str) -> None:
+    """Waits for a file object in non-blocking mode, by its file descriptor."""
+    try:
+        number = file.fileno()
+    except (AttributeError, OSError):
+        text = f"the file object is in non-blocking mode, {state}, and has no file descriptor to wait for"
+        raise BlockingIOError(errno.EAGAIN, text) from None
+    with selectors.DefaultSelector() as selector:
+        selector.register(number, event)
+        selector.select()

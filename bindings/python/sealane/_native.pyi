@@ -18,6 +18,7 @@ __all__ = [
     "Buffer",
     "CallLock",
     "ChaCha20",
+    "ChunkDecryptor",
     "DecryptWith",
     "Decryptor",
     "EncryptWith",
@@ -395,6 +396,12 @@ class Writer(_Sink):
 @final
 class Decryptor(_Sink):
     def __new__(cls, dst: str | IO[bytes] | None, decryption: DecryptWith) -> Decryptor: ...
+
+@final
+class ChunkDecryptor:
+    def __new__(cls, decryption: DecryptWith) -> ChunkDecryptor: ...
+    def update(self, piece: _Buffer) -> bytes: ...
+    def finalize(self) -> bytes: ...
 
 @final
 class Output(_Sink):

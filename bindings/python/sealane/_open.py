@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import errno
 import io
 import opcode
 import operator
@@ -49,7 +50,7 @@ def open(
 @overload
 def open(
     file: PathOrFile,
-    mode: Literal["wb"],
+    mode: Literal["wb", "xb"],
     *,
     key: FileKey | None = None,
     recipients: Recipients | None = None,
@@ -85,7 +86,7 @@ def open(
     file : str, os.PathLike or binary file object
         A str is always a path. A file object is not closed. For reading it must be seekable.
     mode : str
-        "rb" to read or "wb" to write.
+        "rb" to read, "wb" to write, or "xb" to write a file that must not exist at its path.
     key : bytes-like, sealane.keys.Key or sealane.keys.TinkKeyset
         A random key of 16 or 32 bytes, never a password.
     recipients : list of str or sealane.keys.PublicKey
@@ -102,9 +103,14 @@ def open(
     Returns
     -------
     EncryptedReader or EncryptedWriter
-        With mode "wb", the file appears at its path, complete, when the ``with`` block ends without an
+        A file that is written appears at its path, complete, when the ``with`` block ends without an
         exception or ``close()`` is called. After an exception there is no file, and an existing file is
         unchanged.
+
+    Notes
+    -----
+    A file that is written cannot seek, so ``io.TextIOWrapper`` writes no byte order mark to it. Write
+    ``codecs.BOM_UTF16`` first for the encoding "utf-16", or name the byte order, for example "utf-16-le".
 
     Raises
     ------
@@ -120,7 +126,8 @@ def open(
     TypeError, ValueError
         If the arguments do not fit together, as for ``encrypt_file`` and ``decrypt_file``.
     OSError
-        If the file cannot be read or written.
+        If the file cannot be read or written. With mode "xb", FileExistsError if there is a file at the path,
+        now or when the new file is complete.
 
     Examples
     --------
@@ -134,7 +141,7 @@ def open(
     """
     if mode == "rb":
         if recipients is not None or armor:
-            raise TypeError("recipients and armor are for mode 'wb'; give identities to read")
+            raise TypeError("recipients and armor are for the modes 'wb' and 'xb'; give identities to read")
         decryption = DecryptWith(
             key=key,
             identities=identities,
@@ -144,7 +151,7 @@ def open(
             max_work_factor=max_work_factor,
         )
         return EncryptedReader(file, decryption)
-    if mode == "wb":
+    if mode in ("wb", "xb"):
         if identities is not None or max_work_factor is not None:
             raise TypeError("identities and max_work_factor are for mode 'rb'; give recipients to write")
         encryption = EncryptWith(
@@ -155,8 +162,28 @@ def open(
             format=format,
             armor=armor,
         )
-        return EncryptedWriter(file, encryption, durable=durable)
-    raise ValueError(f"mode must be 'rb' or 'wb', not {mode!r}")
+        return EncryptedWriter(file, encryption, durable=durable, exclusive=mode == "xb")
+    raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}")
+
+
+def seek_target(offset: int, whence: int, position: int, size: int) -> int:
+    """Returns the position that ``seek`` moves to in a file of ``size`` bytes.
+
+    A position before the start is the error of the operating system, EINVAL, as files raise it. It is a
+    ValueError too, as objects in memory raise it: ``io.UnsupportedOperation`` is both.
+    """
+    offset, whence = operator.index(offset), operator.index(whence)
+    if whence == os.SEEK_SET:
+        target = offset
+    elif whence == os.SEEK_CUR:
+        target = position + offset
+    elif whence == os.SEEK_END:
+        target = size + offset
+    else:
+        raise ValueError(f"whence must be 0, 1 or 2, not {whence!r}")
+    if not 0 <= target < 1 << 63:
+        raise io.UnsupportedOperation(errno.EINVAL, f"position must be from 0 to 2**63 - 1, not {target}")
+    return target
 
 
 class _EncryptedFile(io.RawIOBase):
@@ -166,16 +193,32 @@ class _EncryptedFile(io.RawIOBase):
 
     def __init__(self, file: PathOrFile) -> None:
         super().__init__()
-        self.name: Any = file if isinstance(file, str | os.PathLike) else getattr(file, "name", None)
+        path = path_of(file)
+        if path is not None:
+            self.name: Any = path
+        elif (name := getattr(file, "name", None)) is not None:
+            self.name = name
         # A signal handler that runs in the middle of a call and uses the same file gets ReentrantCallError.
         self._lock = _native.CallLock()
         self._position = 0
 
     def __repr__(self) -> str:
-        return f"<sealane.{type(self).__name__} name={self.name!r} mode={self.mode!r}>"
+        return f"<sealane.{type(self).__name__} name={getattr(self, 'name', None)!r} mode={self.mode!r}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("an encrypted file is never pickled or copied: it holds a key")
+
+    def readable(self) -> bool:
+        self._check()
+        return False
+
+    def writable(self) -> bool:
+        self._check()
+        return False
+
+    def seekable(self) -> bool:
+        self._check()
+        return False
 
     def tell(self) -> int:
         self._check()
@@ -219,9 +262,10 @@ class EncryptedReader(_EncryptedFile):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Reads ``size`` bytes, or fewer at the end of the file; None or a negative number reads all."""
+        size = -1 if size is None else operator.index(size)
         with self._lock:
             self._check()
-            if size is None or size < 0:
+            if size < 0:
                 size = max(0, self._native.size - self._position)
             data = self._native.read_at(self._position, size)
             self._position += len(data)
@@ -229,7 +273,8 @@ class EncryptedReader(_EncryptedFile):
 
     def read1(self, size: int | None = -1, /) -> bytes:
         """Reads as ``read`` does, but returns at most 1 MiB in one call."""
-        return self.read(PIECE if size is None or size < 0 else min(size, PIECE))
+        size = -1 if size is None else operator.index(size)
+        return self.read(PIECE if size < 0 else min(size, PIECE))
 
     def readall(self) -> bytes:
         """Reads from the position to the end of the file and returns the plaintext."""
@@ -242,6 +287,10 @@ class EncryptedReader(_EncryptedFile):
             n = self._native.readinto_at(self._position, buffer)
             self._position += n
             return n
+
+    def readinto1(self, buffer: Buffer, /) -> int:
+        """Reads as ``readinto`` does, but at most 1 MiB in one call."""
+        return self.readinto(memoryview(buffer).cast("B")[:PIECE])
 
     def write(self, data: Buffer, /) -> int:
         """Raises an error, because a file that is read cannot be written."""
@@ -259,21 +308,10 @@ class EncryptedReader(_EncryptedFile):
         ``whence`` is the reference point of ``offset``: 0 for the start, 1 for the current position, 2 for
         the end.
         """
-        offset = operator.index(offset)
         with self._lock:
             self._check()
-            if whence == os.SEEK_SET:
-                position = offset
-            elif whence == os.SEEK_CUR:
-                position = self._position + offset
-            elif whence == os.SEEK_END:
-                position = self._native.size + offset
-            else:
-                raise ValueError(f"whence must be 0, 1 or 2, not {whence!r}")
-            if not 0 <= position < 1 << 63:
-                raise ValueError(f"position must be from 0 to 2**63 - 1, not {position}")
-            self._position = position
-            return position
+            self._position = seek_target(offset, whence, self._position, self._native.size)
+            return self._position
 
 
 class WritableFile(_EncryptedFile):
@@ -352,11 +390,14 @@ class EncryptedWriter(WritableFile):
         self._durable = durable
         self._owned: IO[bytes] | None = None
         self._writer: _native.Writer | None = None
+        self.mode = "xb" if exclusive else "wb"
         name = path_of(file)
         target: str | IO[bytes]
         if name is None:
             target = binary_file(file)
         elif is_stream(name):
+            if exclusive:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
             target = self._owned = builtins.open(name, "wb", buffering=0)  # noqa: SIM115, closed by _release
         else:
             target = name

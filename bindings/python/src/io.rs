@@ -147,23 +147,64 @@ impl PyFile {
 impl Write for PyFile {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         self.call(|file| {
-            let written = file.call_method1("write", (PyBytes::new(file.py(), from),))?;
-            // Many file-like objects take all bytes and return None, although `io.RawIOBase` returns their number.
-            let n = if written.is_none() { from.len() } else { written.extract()? };
-            if n > from.len() {
-                let text = "write() of the file object returned more than the number of bytes it was given";
-                return Err(PyValueError::new_err(text));
+            let bytes = PyBytes::new(file.py(), from);
+            loop {
+                let n = match file.call_method1("write", (&bytes,)) {
+                    // Many file-like objects take all bytes and return None. Only `io.RawIOBase` defines None, as no byte.
+                    Ok(none) if none.is_none() => {
+                        if is_raw(file)? {
+                            None
+                        } else {
+                            Some(from.len())
+                        }
+                    }
+                    Ok(written) => Some(written.extract()?),
+                    Err(error) => written_before_blocking(file.py(), error)?,
+                };
+                match n {
+                    Some(n) if n <= from.len() => return Ok(n),
+                    Some(_) => {
+                        let text =
+                            "write() of the file object returned more than the number of bytes it was given";
+                        return Err(PyValueError::new_err(text));
+                    }
+                    None => wait_until_writable(file)?,
+                }
             }
-            Ok(n)
         })
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.call(|file| match file.getattr_opt("flush")? {
-            Some(flush) => flush.call0().map(drop),
-            None => Ok(()),
+        self.call(|file| {
+            let Some(flush) = file.getattr_opt("flush")? else { return Ok(()) };
+            while let Err(error) = flush.call0() {
+                written_before_blocking(file.py(), error)?;
+                wait_until_writable(file)?;
+            }
+            Ok(())
         })
     }
+}
+
+fn is_raw(file: &Bound<'_, PyAny>) -> PyResult<bool> {
+    file.is_instance(&file.py().import("io")?.getattr("RawIOBase")?)
+}
+
+/// Returns the number of bytes that were written before a `BlockingIOError`, or `None` for none. Any other error is
+/// returned unchanged.
+fn written_before_blocking(py: Python<'_>, error: PyErr) -> PyResult<Option<usize>> {
+    if !error.is_instance_of::<PyBlockingIOError>(py) {
+        return Err(error);
+    }
+    match error.value(py).getattr_opt("characters_written")? {
+        Some(written) => Ok(Some(written.extract()?).filter(|&n| n > 0)),
+        None => Ok(None),
+    }
+}
+
+/// Waits for a file object in non-blocking mode. Signals are handled meanwhile.
+fn wait_until_writable(file: &Bound<'_, PyAny>) -> PyResult<()> {
+    file.py().import("sealane._endpoints")?.call_method1("wait_until_writable", (file,)).map(drop)
 }
 
 /// The destination of plaintext, which may be a file, a Python object or none.

@@ -323,7 +323,7 @@ def test_rejects_wrong_arguments_of_decryption(
 
 
 def test_open_rejects_keywords_of_the_other_mode(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="for mode 'wb'"):
+    with pytest.raises(TypeError, match="for the modes 'wb' and 'xb'"):
         sealane.open(tmp_path / "f", "rb", recipients=[AGE.public])  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="for mode 'rb'"):
         sealane.open(tmp_path / "f", "wb", identities=[AGE])  # type: ignore[call-overload]

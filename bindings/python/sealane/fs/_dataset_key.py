@@ -6,6 +6,8 @@ removing a recipient rewrites this one file; the data files stay as they are.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,10 +16,12 @@ from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from sealane import _reference
-from sealane._about import about
+from sealane._about import about, asking
 from sealane._endpoints import staged
 from sealane._file import decrypt, encrypt
 from sealane._native import Key, generate
+from sealane.fs._claims import fetch_all
+from sealane.fs._upload import is_object_store, refuse_existing, temporary_name
 
 if TYPE_CHECKING:
     from sealane._native import _Recipients as Recipients
@@ -66,8 +70,9 @@ def create_dataset_key(
     if kind not in ("aes-256", "aes-128"):
         raise ValueError(f"kind must be 'aes-256' or 'aes-128', not {kind!r}")
     fs, path = url_to_fs(url, **dict(storage_options or {}))
-    with about(path):
-        _write(fs, path, _encrypted(generate(kind), recipients), exclusive=True)
+    sealed = _encrypted(generate(kind), recipients)
+    with asking(path):
+        _write(fs, path, sealed, exclusive=True)
 
 
 def rewrap_dataset_key(
@@ -105,20 +110,21 @@ def rewrap_dataset_key(
     FormatError
         If the file is not an age file, or a recipient cannot be parsed.
     OSError
-        If the file cannot be read or written.
+        If the file cannot be read or written. The old key file is still there then. If the filesystem renames
+        by copying and failed in the middle, the message contains the path of a complete copy.
     """
     fs, path = url_to_fs(url, **dict(storage_options or {}))
     key = load(fs, path, identity)
-    with about(path):
-        _write(fs, path, _encrypted(key, recipients), exclusive=False)
+    sealed = _encrypted(key, recipients)
+    with asking(path):
+        _write(fs, path, sealed, exclusive=False)
 
 
 def load(fs: Any, path: str, identity: str) -> Key:
     """Returns the dataset key in the file ``path`` of ``fs``, decrypted with the identity of a reference."""
     found = _reference.identity(identity)
     with about(path):
-        text = decrypt(fs.cat_file(path), identities=[found])
-        return Key.from_text(text)
+        return Key.from_text(decrypt(fetch_all(fs, path), identities=[found]))
 
 
 def _encrypted(key: Key, recipients: Recipients) -> bytes:
@@ -129,16 +135,73 @@ def _encrypted(key: Key, recipients: Recipients) -> bytes:
 
 
 def _write(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:
+    """Writes a key file as a whole or not at all, because losing the key loses all data under it."""
     if isinstance(fs, LocalFileSystem):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        # Durable before it is used: losing the key loses all data under it.
+        # The file and the folder are on the disk before the key is used.
         with staged(path, exclusive=exclusive, durable=True) as file:
             file.write(data)
-    else:
-        if exclusive and fs.exists(path):
-            raise FileExistsError(f"{path}: the key file exists, and dataset keys are never overwritten")
+        fs.invalidate_cache(path)
+        return
+    if exclusive:
+        refuse_existing(fs, path)
+    if is_object_store(fs):
         fs.pipe_file(path, data, mode="create" if exclusive else "overwrite")
+    else:
+        _write_by_renaming(fs, path, data, exclusive=exclusive)
     fs.invalidate_cache(path)
+    # A filesystem can ignore the mode "create", so another process may have written its own key.
+    _check(fs, path, data, path)
+
+
+def _write_by_renaming(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:
+    """Writes a neighbour of the key file, verifies it, and renames it to ``path``."""
+    old = None if exclusive else fs.cat_file(path)
+    temporary = temporary_name(path)
+    try:
+        fs.pipe_file(temporary, data)
+        _check(fs, temporary, data, path)
+    except BaseException:
+        with contextlib.suppress(Exception):
+            fs.rm_file(temporary)
+        raise
+    try:
+        fs.mv(temporary, path)
+        fs.invalidate_cache(path)
+        _check(fs, path, data, path)
+    except Exception as error:
+        if _is_unchanged(fs, path, old):
+            with contextlib.suppress(Exception):
+                fs.rm_file(temporary)
+            raise
+        # Many filesystems rename by copying, which can fail after a part of the file was overwritten.
+        text = f"{error}. The key file may be damaged now. {_rescued(fs, path, temporary, data)}"
+        raise OSError(errno.EIO, text, path) from error
+
+
+def _rescued(fs: Any, path: str, temporary: str, data: bytes) -> str:
+    """Makes sure that a complete copy is beside a damaged key file, and returns what to do with it."""
+    for place in (temporary, temporary_name(path)):
+        with contextlib.suppress(Exception):
+            if place != temporary:
+                fs.pipe_file(place, data)
+            _check(fs, place, data, path)
+            return f"The complete key is in {place!r}: copy that file to this path"
+    return "No complete copy could be written beside it: restore the file from a backup"
+
+
+def _is_unchanged(fs: Any, path: str, old: bytes | None) -> bool:
+    try:
+        fs.invalidate_cache(path)
+        return bool(fs.cat_file(path) == old) if old is not None else not fs.exists(path)
+    except Exception:
+        return False
+
+
+def _check(fs: Any, place: str, data: bytes, path: str) -> None:
+    if fs.cat_file(place) != data:
+        text = f"The file {place!r} does not have the content that was written to it"
+        raise OSError(errno.EIO, text, path)
 
 
 __all__ = ["create_dataset_key", "load", "rewrap_dataset_key"]

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import errno
+import io
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from glob import has_magic
 from typing import Any, ClassVar
 
 import fsspec
 from fsspec.callbacks import DEFAULT_CALLBACK, Callback
+from fsspec.compression import compr
+from fsspec.core import get_compression
 from fsspec.implementations.chained import ChainedFileSystem
 from fsspec.implementations.local import LocalFileSystem
-from fsspec.utils import isfilelike
+from fsspec.utils import isfilelike, other_paths
 
 from sealane import _native
-from sealane._about import about
+from sealane._about import about, asking
 from sealane._endpoints import PIECE, staged
-from sealane._native import plain_len
+from sealane._native import DecryptWith, plain_len
 from sealane.exceptions import SealaneError, TruncatedError
+from sealane.fs._claims import claimed_size, fetch, fetch_all, plain_entry, truncated, with_claimed_size
+from sealane.fs._guard import Guard
 from sealane.fs._keys import Keys
 from sealane.fs._reading import MAX_BLOCK, PlainRange, open_for_reading, read_ranges
 from sealane.fs._writing import make_parents, open_for_writing
@@ -98,6 +107,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         self.keys = Keys(self.fs, key, identity, context)
         self.local = isinstance(self.fs, LocalFileSystem)
         """Whether the files are on a disk of this machine, so that the core reads and writes them itself."""
+        self._guard = Guard(self.fs, self.keys.dataset_key, self.local)
 
         def strip_protocol(path: Any) -> Any:
             # A method of the instance, because each instance has another filesystem below.
@@ -113,7 +123,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
         """Lists the files of a folder, with the sizes of their plaintexts in bytes."""
         found = self.fs.ls(self._strip_protocol(path), detail=True, **kwargs)
-        entries = [_plain(entry) for entry in found if not self._is_key(entry["name"])]
+        entries = [plain_entry(entry) for entry in found if not self._guard.is_key(entry["name"])]
         return entries if detail else sorted(entry["name"] for entry in entries)
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
@@ -122,7 +132,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         ``size`` is the size of the plaintext if the file is complete and encrypted; it is not verified.
         ``sealed_size`` is the size on the other filesystem.
         """
-        return _plain(self.fs.info(self._strip_protocol(path), **kwargs))
+        return plain_entry(self.fs.info(self._strip_protocol(path), **kwargs))
 
     def find(
         self,
@@ -135,12 +145,16 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         """Lists all files below a folder and its subfolders."""
         path = self._strip_protocol(path)
         found = self.fs.find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True, **kwargs)
-        entries = {name: _plain(entry) for name, entry in found.items() if not self._is_key(name)}
+        entries = {name: plain_entry(entry) for name, entry in found.items() if not self._guard.is_key(name)}
         return entries if detail else sorted(entries)
 
     def exists(self, path: str, **kwargs: Any) -> bool:
         """Returns whether a file or a folder exists at the path."""
         return bool(self.fs.exists(self._strip_protocol(path), **kwargs))
+
+    def lexists(self, path: str, **kwargs: Any) -> bool:
+        """Returns whether a file, a folder or a link exists at the path, even a link that leads nowhere."""
+        return bool(self.fs.lexists(self._strip_protocol(path), **kwargs))
 
     def isdir(self, path: str) -> bool:
         """Returns whether the path exists and is a folder."""
@@ -173,6 +187,28 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     # Reading
 
+    def open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: int | None = None,
+        cache_options: dict[str, Any] | None = None,
+        compression: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """Opens a file as ``fsspec.AbstractFileSystem.open`` does, in text mode without a "b" in the mode."""
+        # Text mode calls this method again, for the binary file below.
+        inner = None if "b" in mode else compression
+        file = super().open(path, mode, block_size, cache_options, inner, **options)
+        if compression is not None and "b" in mode:
+            return _compressed(file, get_compression(path, compression), mode)
+        if isinstance(file, io.TextIOWrapper) and file.writable() and not file.seekable():
+            # TextIOWrapper writes these marks only to files that can seek.
+            mark = _BYTE_ORDER_MARKS.get(codecs.lookup(file.encoding).name)
+            if mark is not None:
+                file.buffer.write(mark)
+        return file
+
     def _open(
         self,
         path: str,
@@ -182,10 +218,11 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         cache_options: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> Any:
-        self._refuse_dataset_key(path)
         if mode == "rb":
+            self._guard.refuse(path)
             return open_for_reading(self, path, block_size=block_size, cache_options=cache_options, **kwargs)
         if mode in ("wb", "xb"):
+            self._guard.refuse_change(path)
             exclusive = mode == "xb"
             return open_for_writing(
                 self, path, exclusive=exclusive, block_size=block_size, autocommit=autocommit, **kwargs
@@ -233,7 +270,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         ranges: dict[int, PlainRange] = {}
         for at, (path, start, end) in enumerate(zip(paths, starts, ends, strict=True)):
             try:
-                self._refuse_dataset_key(path)
+                self._guard.refuse(path)
                 if end is None and not start:
                     out[at] = self._read_all(path)
                 elif end is None or end < 0 or (start or 0) < 0:
@@ -253,7 +290,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
                 return bytes(file.read())
         decryption = self.keys.decryption(path)
         with about(path):
-            return _native.decrypt_bytes(self.fs.cat_file(path), decryption)
+            return _native.decrypt_bytes(fetch_all(self.fs, path), decryption)
 
     def _read_from_end(self, path: str, start: int, end: int | None) -> bytes:
         """Reads a range that is counted from the end of the file, which is verified first."""
@@ -286,44 +323,73 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
     ) -> None:
         """Decrypts a file to a local file, which appears complete and verified or not at all."""
         rpath = self._strip_protocol(rpath)
-        self._refuse_dataset_key(rpath)
+        self._guard.refuse(rpath)
         out = outfile if outfile is not None else lpath if isfilelike(lpath) else None
-        with about(rpath):
-            if out is None and self.fs.isdir(rpath):
-                os.makedirs(lpath, exist_ok=True)
-                return
+        with asking(rpath):
+            is_folder = out is None and self.fs.isdir(rpath)
+        if is_folder:
+            os.makedirs(lpath, exist_ok=True)
+            return
         decryption = self.keys.decryption(rpath)
         if out is None:
             lpath = os.fspath(lpath)
             os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
-        with about(rpath):
-            if self.local and out is None:
+        if self.local and out is None:
+            with about(rpath):
                 _native.decrypt_path(rpath, lpath, decryption, None, _progress(callback), False)
-                return
-            decryptor = _native.Decryptor(lpath if out is None else out, decryption)
-            try:
-                for piece in self._sealed_pieces(rpath, callback):
-                    decryptor.write(piece)
-                decryptor.finish(False)
-            finally:
-                decryptor.discard()
+        elif out is None:
+            with about(rpath):
+                with_claimed_size(
+                    self.fs, rpath, lambda size: self._decrypt(rpath, size, lpath, decryption, callback)
+                )
+        else:
+            with about(rpath):
+                # There is only one attempt, because a file object cannot be written again.
+                self._decrypt(rpath, claimed_size(self.fs, rpath), out, decryption, callback)
 
-    def _sealed_pieces(self, path: str, callback: Callback) -> Iterable[bytes]:
-        """Yields the encrypted bytes of a file in order, with four requests in flight."""
-        size, done = self.fs.info(path)["size"], 0
-        if size is None:
-            yield self.fs.cat_file(path)
-            return
-        callback.set_size(plain_len(size))
-        step, at = MAX_BLOCK // 2, 0
-        while at < size:
-            starts = [start for start in range(at, at + 4 * step, step) if start < size]
-            ends = [min(start + step, size) for start in starts]
-            for piece in self.fs.cat_ranges([path] * len(starts), starts, ends, on_error="raise"):
-                yield piece
+    def _decrypt(
+        self, path: str, size: int | None, out: Any, decryption: DecryptWith, callback: Callback
+    ) -> None:
+        """Decrypts a file to a path or a file object. The file ends where its data ends, not at ``size``."""
+        decryptor = _native.Decryptor(out, decryption)
+        shorter: TruncatedError | None = None
+        done = 0
+        try:
+            for piece, requested in self._sealed_pieces(path, size, callback):
+                decryptor.write(piece)
                 done += len(piece)
-                callback.absolute_update(plain_len(size) * done // size)
-            at = ends[-1]
+                if len(piece) < requested:
+                    # This is the end, which is verified. The server has no say in how long the loop runs.
+                    shorter = truncated(path, len(piece), requested)
+                    break
+            try:
+                decryptor.finish(False)
+            except SealaneError as error:
+                if shorter is not None:
+                    raise shorter from error
+                raise
+        finally:
+            decryptor.discard()
+        _progress(callback)(plain_len(done), plain_len(done))
+
+    def _sealed_pieces(self, path: str, size: int | None, callback: Callback) -> Iterator[tuple[bytes, int]]:
+        """Yields the encrypted bytes of a file in order, each piece with the number of requested bytes.
+
+        Four requests are in flight at a time.
+        """
+        if size is None:
+            data = fetch_all(self.fs, path)
+            yield data, len(data)
+            return
+        total, done = plain_len(size), 0
+        callback.set_size(total)
+        step = MAX_BLOCK // 2
+        for begin in range(0, size, 4 * step):
+            spans = [(at, min(at + step, size)) for at in range(begin, min(begin + 4 * step, size), step)]
+            for (start, end), piece in zip(spans, fetch(self.fs, path, spans), strict=True):
+                yield piece, end - start
+                done += len(piece)
+                callback.absolute_update(total * done // size)
 
     # Writing
 
@@ -352,8 +418,8 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
             self.makedirs(rpath, exist_ok=True)
             return
         if self.local and mode == "overwrite" and not self._intrans:
-            self._refuse_dataset_key(rpath)
-            make_parents(rpath)
+            self._guard.refuse_change(rpath)
+            make_parents(self.fs, rpath)
             encryption = self.keys.encryption(rpath)
             _native.encrypt_path(os.fspath(lpath), rpath, encryption, None, _progress(callback), False)
             return
@@ -371,86 +437,145 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
     def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
         """Copies a file. It is encrypted again if each file has a key of its own."""
         path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
-        self._refuse_dataset_key(path1, path2)
-        if self.isdir(path1):
-            self.makedirs(path2, exist_ok=True)
+        self._guard.refuse(path1)
+        self._guard.refuse_change(path2)
+        with asking(path1):
+            is_folder = self.isdir(path1)
+        if is_folder:
+            with asking(path2):
+                self.makedirs(path2, exist_ok=True)
         elif self.keys.per_file:
             with self.open(path1, "rb") as source, self.open(path2, "wb") as file:
                 shutil.copyfileobj(source, file, 4 << 20)
         elif self.local:
-            make_parents(path2)
+            make_parents(self.fs, path2)
             with open(path1, "rb", buffering=0) as source, staged(path2) as file:
                 shutil.copyfileobj(source, file, PIECE)
         else:
-            self.fs.cp_file(path1, path2, **kwargs)
+            with asking(path1):
+                self.fs.cp_file(path1, path2, **kwargs)
 
     def mv(
         self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any
     ) -> None:
-        """Moves files to other names in the same filesystem."""
-        if self.keys.per_file or self.keys.dataset_key is not None or not isinstance(path1, str):
-            super().mv(path1, path2, recursive=recursive, maxdepth=maxdepth, **kwargs)
+        """Moves files to other names in the same filesystem. A dataset key is not moved."""
+        if path1 == path2:
             return
-        path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
-        self.fs.mv(path1, path2, recursive=recursive, maxdepth=maxdepth, **kwargs)
+        if isinstance(path1, list) and isinstance(path2, list) and len(path1) != len(path2):
+            raise ValueError(f"expected one target for each source, found {len(path2)} for {len(path1)}")
+        if maxdepth is not None and maxdepth < 1:
+            raise ValueError("maxdepth must be at least 1")
+        with asking(str(path1)):
+            self._move(path1, path2, recursive, maxdepth, **kwargs)
+
+    def _move(self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None, **kwargs: Any) -> None:
+        if isinstance(path1, str) and isinstance(path2, str) and not self.keys.per_file:
+            source, target = self._strip_protocol(path1), self._strip_protocol(path2)
+            self._guard.refuse_change(source, target)
+            if self.keys.dataset_key is None:
+                self.fs.mv(source, target, recursive=recursive, maxdepth=maxdepth, **kwargs)
+                return
+            if not has_magic(source) and self.fs.isfile(source) and not self._is_folder(path2):
+                self.fs.mv(source, target, **kwargs)
+                return
+        # The list is made once: a file that arrives while others are copied is not removed.
+        pairs = self._pairs(path1, path2, recursive, maxdepth)
+        named = [self._strip_protocol(one) for one in path1] if isinstance(path1, list) else []
+        self._guard.refuse_change(*named, *(other for _, other in pairs))
+        # A file that is copied to its own name would be removed afterwards.
+        pairs = [
+            (one, other)
+            for one, other in pairs
+            if not self._guard.leads_to_key(one) and not self._guard.is_same(one, other)
+        ]
+        folders = [one for one, _ in pairs if self.fs.isdir(one)]
+        files = [one for one, _ in pairs if one not in folders]
+        if overwritten := {other for _, other in pairs}.intersection(files):
+            text = f"Moving would overwrite {min(overwritten)!r}, which is moved as well"
+            raise OSError(errno.EINVAL, text, str(path1))
+        for one, other in pairs:
+            self.cp_file(one, other)
+        self._guard.remove_found(files, recursive=False)
+        for folder in sorted(folders, reverse=True):
+            if not self._guard.is_above_key(folder):
+                with contextlib.suppress(OSError):  # It is not empty, or vanished with its last file.
+                    self.fs.rmdir(folder)
+
+    def _pairs(self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None) -> list[tuple[str, str]]:
+        """Returns each source and its target, as ``fsspec.AbstractFileSystem.copy`` finds them."""
+        if isinstance(path1, list) and isinstance(path2, list):
+            sources, targets = path1, path2
+        else:
+            one = isinstance(path1, str)
+            sources = self.expand_path(path1, recursive=recursive, maxdepth=maxdepth)
+            if one and (not recursive or maxdepth is not None):
+                sources = [path for path in sources if not self.isdir(path)]
+            pattern = one and has_magic(path1)
+            inside = one and (
+                (pattern and len(sources) == 1)
+                or (not pattern and self._is_folder(path2) and not path1.endswith("/"))
+            )
+            targets = other_paths(sources, path2, exists=inside, flatten=not one) if sources else []
+        return [
+            (self._strip_protocol(source), self._strip_protocol(target))
+            for source, target in zip(sources, targets, strict=True)
+        ]
+
+    def _is_folder(self, path: Any) -> bool:
+        return isinstance(path, str) and (path.endswith("/") or self.isdir(path))
 
     def rm_file(self, path: str) -> None:
         """Removes one encrypted file from the other filesystem."""
         path = self._strip_protocol(path)
-        self._refuse_dataset_key(path)
-        self.fs.rm_file(path)
+        self._guard.refuse_change(path)
+        with asking(path):
+            self.fs.rm_file(path)
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
         """Removes files, and folders with ``recursive``. A dataset key inside is not removed."""
-        paths = [self._strip_protocol(one) for one in ([path] if isinstance(path, str) else path)]
-        self._refuse_dataset_key(*paths)
-        key = self.keys.dataset_key
-        if key is None or not any(key.startswith(one.rstrip("/") + "/") for one in paths):
-            self.fs.rm(paths, recursive=recursive, maxdepth=maxdepth)
-            return
-        for one in reversed(self.fs.expand_path(paths, recursive=recursive, maxdepth=maxdepth)):
-            if one == key or key.startswith(one.rstrip("/") + "/"):
-                continue
-            if self.fs.isdir(one):
-                self.fs.rmdir(one)
-            elif self.fs.exists(one):
-                self.fs.rm_file(one)
+        paths = [path] if isinstance(path, str | os.PathLike) else path
+        self._guard.remove([self._strip_protocol(one) for one in paths], recursive, maxdepth)
 
     def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
         """Creates a folder in the other filesystem."""
-        self.fs.mkdir(self._strip_protocol(path), create_parents=create_parents, **kwargs)
+        path = self._strip_protocol(path)
+        self._guard.refuse_change(path)
+        self.fs.mkdir(path, create_parents=create_parents, **kwargs)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         """Creates a folder and its missing parents in the other filesystem."""
-        self.fs.makedirs(self._strip_protocol(path), exist_ok=exist_ok)
+        path = self._strip_protocol(path)
+        self._guard.refuse_change(path)
+        self.fs.makedirs(path, exist_ok=exist_ok)
 
     def rmdir(self, path: str) -> None:
         """Removes an empty folder from the other filesystem."""
-        self.fs.rmdir(self._strip_protocol(path))
-
-    # The dataset key, if it is inside the dataset
-
-    def _is_key(self, path: str) -> bool:
-        return self.keys.dataset_key is not None and path.lstrip("/") == self.keys.dataset_key.lstrip("/")
-
-    def _refuse_dataset_key(self, *paths: str) -> None:
-        """Raises PermissionError for the dataset key: without it, all files of the dataset are lost."""
-        for path in paths:
-            if self._is_key(path):
-                raise PermissionError(
-                    f"{path}: this is the key of the dataset, which cannot be used as one of its files"
-                )
+        path = self._strip_protocol(path)
+        self._guard.refuse_change(path)
+        self.fs.rmdir(path)
 
 
-def _plain(entry: dict[str, Any]) -> dict[str, Any]:
-    """Returns the properties of a file with its plaintext size, if an encrypted file can have its size."""
-    if entry.get("type") != "file" or entry.get("size") is None:
-        return entry
-    try:
-        size = plain_len(entry["size"])
-    except TruncatedError:
-        size = entry["size"]
-    return {**entry, "size": size, "sealed_size": entry["size"]}
+def _compressed(file: Any, compression: str | None, mode: str) -> Any:
+    """Returns a file object that compresses to or decompresses from ``file``, and closes it at the end.
+
+    The compressing classes leave the closing to the caller, and a file that is not closed never appears.
+    """
+    if compression is None:
+        return file
+    outer = compr[compression](file, mode=mode[0])
+    finish = outer.close
+
+    def close() -> None:
+        try:
+            finish()
+        except BaseException:
+            if "r" not in mode:
+                file.discard()
+            raise
+        file.close()
+
+    outer.close = close
+    return outer
 
 
 def _progress(callback: Callback) -> Any:
@@ -461,5 +586,7 @@ def _progress(callback: Callback) -> Any:
 
     return progress
 
+
+_BYTE_ORDER_MARKS = {"utf-16": codecs.BOM_UTF16, "utf-32": codecs.BOM_UTF32}
 
 __all__ = ["SealaneFileSystem"]

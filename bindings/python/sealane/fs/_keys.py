@@ -1,7 +1,9 @@
-"""Resolves the key references of a filesystem to the keys of its files."""
+"""Resolves the key reference of a filesystem to the key of its files."""
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import Any
 
 from sealane import _reference
@@ -13,9 +15,11 @@ _AGE = "age:"
 
 
 class Keys:
-    """The keys of a filesystem. A reference is resolved when the first file needs it.
+    """The keys of a filesystem. A reference is resolved when the first file needs it, and only once.
 
-    An object is never pickled: the filesystem pickles the references.
+    What is behind a reference can change, for example a variable, and a function can return a new key at each
+    call. So files are written and read under one result. An object is never pickled: the filesystem pickles
+    the references.
 
     Parameters
     ----------
@@ -54,26 +58,35 @@ class Keys:
             _reference.check_function(key, key.removeprefix(_EACH))
         else:
             _reference.check(key)
-        self._encryption: EncryptWith | None = None
-        self._decryption: DecryptWith | None = None
+        self._resolved: tuple[EncryptWith, DecryptWith] | None = None
+        self._lock, self._process = threading.RLock(), os.getpid()
 
     def encryption(self, path: str) -> EncryptWith:
         """Returns the key and context to encrypt the file ``path`` with."""
-        if self.per_file or self._encryption is None:
-            encryption = EncryptWith(key=self._find(path), context=self._context)
-            if self.per_file:
-                return encryption
-            self._encryption = encryption
-        return self._encryption
+        if self.per_file:
+            return EncryptWith(key=self._find(path), context=self._context)
+        return self._resolve(path)[0]
 
     def decryption(self, path: str) -> DecryptWith:
         """Returns the key and context to decrypt the file ``path`` with."""
-        if self.per_file or self._decryption is None:
-            decryption = DecryptWith(key=self._find(path), context=self._context)
-            if self.per_file:
-                return decryption
-            self._decryption = decryption
-        return self._decryption
+        if self.per_file:
+            return DecryptWith(key=self._find(path), context=self._context)
+        return self._resolve(path)[1]
+
+    def _resolve(self, path: str) -> tuple[EncryptWith, DecryptWith]:
+        if self._resolved is not None:
+            return self._resolved
+        if self._process != os.getpid():
+            # After a fork, a lock that another thread of the parent held is never released.
+            self._lock, self._process = threading.RLock(), os.getpid()
+        with self._lock:
+            if self._resolved is None:
+                key = self._find(path)
+                self._resolved = (
+                    EncryptWith(key=key, context=self._context),
+                    DecryptWith(key=key, context=self._context),
+                )
+            return self._resolved
 
     def _find(self, path: str) -> Key:
         if self.per_file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import merge_offset_ranges
 
-from sealane._about import about
+from sealane._about import about, asking, of_file
 from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, plain_len, sealed_range
-from sealane._open import EncryptedReader
+from sealane._open import EncryptedReader, seek_target
 from sealane.exceptions import SealaneError
+from sealane.fs._claims import checked, complete, fetch, ranges_of, with_claimed_size
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -74,8 +76,22 @@ class LocalFile(EncryptedReader):
 
     @property
     def details(self) -> dict[str, Any]:
-        """The result of ``fs.info`` for this file."""
-        return self.fs.info(self.path)
+        """The result of ``fs.info`` for this file, with the verified size."""
+        return {**self.fs.info(self.path), "size": self.size}
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed. The caches of fsspec assign True after they have closed a file."""
+        return super().closed
+
+    @closed.setter
+    def closed(self, value: bool) -> None:
+        pass
+
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        """Returns the plaintext from ``start`` to ``end``. The caches of fsspec read files by this method."""
+        self.seek(start)
+        return self.read(end - start)
 
     def info(self) -> dict[str, Any]:
         """Returns the result of ``fs.info`` for this file."""
@@ -100,6 +116,8 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
     """
 
     DEFAULT_BLOCK_SIZE = 4 << 20
+    loc: int
+    _details: dict[str, Any] | None
 
     def __init__(
         self,
@@ -123,10 +141,38 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
             return tail
         if not self._exact:
             end = min(-(-end // CHUNK_LEN) * CHUNK_LEN, self._tail_start)
+        span = sealed_range(start, end)
         with about(self.path):
-            (sealed,) = _fetch(self.fs.fs, [self.path], [sealed_range(start, end)])
-            plain = self._ranges.open(start, end, sealed)
+            (sealed,) = fetch(self.fs.fs, self.path, [span])
+            plain = self._ranges.open(start, end, complete(sealed, span[1] - span[0], self.path))
         return plain + tail if tail else plain
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The result of ``fs.info`` for this file, with the verified size."""
+        if self._details is None:
+            self._details = {**self.fs.info(self.path), "size": self.size}
+        return self._details
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Moves as ``sealane.EncryptedReader.seek`` does."""
+        self._check()
+        self.loc = seek_target(offset, whence, self.loc, self.size)
+        return self.loc
+
+    def readable(self) -> bool:
+        """Returns True."""
+        self._check()
+        return True
+
+    def writable(self) -> bool:
+        """Returns False."""
+        self._check()
+        return False
+
+    def _check(self) -> None:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
 
 
 @dataclass(frozen=True)
@@ -143,48 +189,28 @@ class _Opened:
 
 
 def _open_verified(target: Any, path: str, decryption: DecryptWith) -> _Opened:
+    def work(size: int | None) -> _Opened:
+        if size is None:
+            raise OSError(errno.ESPIPE, "The server does not report the size of the file", path)
+        return _open_of_size(target, path, decryption, size)
+
     with about(path):
-        size = _size(target, path)
-        try:
-            return _open_of_size(target, path, decryption, size)
-        except SealaneError:
-            # Many filesystems cache listings. The file may have been replaced, so ask for its size again.
-            target.invalidate_cache(path)
-            if (now := _size(target, path)) == size:
-                raise
-            return _open_of_size(target, path, decryption, now)
-
-
-def _size(target: Any, path: str) -> int:
-    info = target.info(path)
-    if info["type"] == "directory":
-        raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
-    if info["size"] is None:
-        raise OSError(errno.ESPIPE, "The server does not report the size of the file", path)
-    return int(info["size"])
+        return with_claimed_size(target, path, work)
 
 
 def _open_of_size(target: Any, path: str, decryption: DecryptWith, size: int) -> _Opened:
+    """Opens a file whose size is said to be ``size``, and finds its true size."""
     plain = plain_len(size)
     tail_start = 0 if size <= SMALL else max(plain - TAIL, 0) // CHUNK_LEN * CHUNK_LEN
     sealed_start, _ = sealed_range(tail_start, tail_start)
     spans = [(0, size)] if tail_start == 0 else [(0, HEADER_LEN), (sealed_start, size)]
-    header, *rest = _fetch(target, [path] * len(spans), spans)
+    header, *rest = fetch(target, path, spans)
     ranges = Ranges(header[:HEADER_LEN], decryption)
     sealed = memoryview(rest[0] if rest else header)[0 if rest else HEADER_LEN :]
     # One byte more than the plaintext has, so that the last chunk is verified even if it is empty.
     tail = ranges.open(tail_start, plain + 1, sealed)
-    return _Opened(ranges, plain, tail_start, tail)
-
-
-def _fetch(target: Any, paths: list[str], spans: Sequence[tuple[int, int]]) -> list[bytes]:
-    """Fetches byte ranges of files; a range past the end of a file is shorter."""
-    starts, ends = [start for start, _ in spans], [end for _, end in spans]
-    found = target.cat_ranges(paths, starts, ends, on_error="raise")
-    for path, (start, end), data in zip(paths, spans, found, strict=True):
-        if len(data) > end - start:
-            raise OSError(errno.EIO, "The server sent more bytes than were requested", path)
-    return [bytes(data) for data in found]
+    # Fewer bytes than requested were verified to be the end of a shorter file, which is the true size then.
+    return _Opened(ranges, tail_start + len(tail), tail_start, tail)
 
 
 @dataclass(frozen=True)
@@ -205,7 +231,10 @@ def read_ranges(fs: Filesystem, ranges: Sequence[PlainRange]) -> list[bytes | Ex
     paths, starts, ends = merge_offset_ranges(
         *(list(column) for column in zip(*spans, strict=True)), max_gap=MAX_GAP, max_block=MAX_BLOCK
     )
-    found = fs.fs.cat_ranges(paths, starts, ends, on_error="return")
+    try:
+        found = ranges_of(fs.fs.cat_ranges(paths, starts, ends, on_error="return"), len(paths))
+    except Exception as error:
+        found = [of_file(error, path) for path in paths]
     fetched: dict[str, list[_Fetched]] = {}
     for path, start, end, data in zip(paths, starts, ends, found, strict=True):
         fetched.setdefault(path, []).append(_Fetched(start, end, data))
@@ -219,37 +248,36 @@ class _Fetched:
 
     start: int
     end: int
-    data: bytes | Exception
+    data: Any
 
 
 def _decrypt_range(
     fs: Filesystem, one: PlainRange, fetched: list[_Fetched], headers: dict[str, Ranges | Exception]
 ) -> bytes | Exception:
     try:
+        if one.path not in headers:
+            headers[one.path] = _header(fs, one.path, fetched)
+        if isinstance(header := headers[one.path], Exception):
+            raise header
         with about(one.path):
-            if one.path not in headers:
-                headers[one.path] = _header(fs, one.path, fetched)
-            if isinstance(header := headers[one.path], Exception):
-                raise header
-            return header.open(one.start, one.end, _cut(fetched, *sealed_range(one.start, one.end)))
+            return header.open(one.start, one.end, _cut(fetched, one.path, *sealed_range(one.start, one.end)))
     except Exception as error:
         return error
 
 
 def _header(fs: Filesystem, path: str, fetched: list[_Fetched]) -> Ranges | Exception:
     try:
-        return Ranges(_cut(fetched, 0, HEADER_LEN), fs.keys.decryption(path))
+        with about(path):
+            return Ranges(_cut(fetched, path, 0, HEADER_LEN), fs.keys.decryption(path))
     except Exception as error:
         return error
 
 
-def _cut(fetched: list[_Fetched], start: int, end: int) -> memoryview:
+def _cut(fetched: list[_Fetched], path: str, start: int, end: int) -> memoryview:
     piece = next(piece for piece in fetched if piece.start <= start and end <= piece.end)
-    if isinstance(piece.data, Exception):
-        raise piece.data
-    if len(piece.data) > piece.end - piece.start:
-        raise OSError(errno.EIO, "The server sent more bytes than were requested")
-    return memoryview(piece.data)[start - piece.start : end - piece.start]
+    with asking(path):
+        data = checked(piece.data, piece.end - piece.start, path)
+    return memoryview(data)[start - piece.start : end - piece.start]
 
 
 def _read_local_ranges(fs: Filesystem, ranges: Sequence[PlainRange]) -> list[bytes | Exception]:

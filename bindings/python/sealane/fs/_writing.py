@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
 import sys
-import tempfile
-import weakref
-from typing import IO, TYPE_CHECKING, Any
-
-from fsspec.implementations.memory import MemoryFileSystem
+from typing import TYPE_CHECKING, Any
 
 from sealane._about import about
 from sealane._open import EncryptedWriter, WritableFile
 from sealane.exceptions import ForkedError
+from sealane.fs._upload import Upload
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from sealane._native import EncryptWith
     from sealane.fs._interface import Filesystem
-
-IN_MEMORY = 8 << 20
-"""Number of encrypted bytes that are buffered and sent in one request when the file is complete."""
-PART = 16 << 20
-"""Size in bytes of a part of a longer upload, unless ``block_size`` is given. S3 requires at least 5 MiB."""
-
-OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "memory"})
-"""Protocols whose objects appear complete, and whose files support ``autocommit=False`` and ``commit``."""
 
 
 def open_for_writing(
@@ -44,15 +31,18 @@ def open_for_writing(
     encryption = fs.keys.encryption(path)
     upload = None
     if fs.local:
-        make_parents(path)
+        make_parents(fs.fs, path)
     else:
         upload = Upload(fs.fs, path, block_size, exclusive=exclusive, **options)
     return WrittenFile(fs, path, encryption, upload, exclusive=exclusive, autocommit=autocommit)
 
 
-def make_parents(path: str) -> None:
-    """Makes the folders above a local file, as none need to be made in an object store."""
-    if folder := os.path.dirname(path):
+def make_parents(target: Any, path: str) -> None:
+    """Makes the folders above a local file, as none need to be made in an object store.
+
+    ``LocalFileSystem(auto_mkdir=False)`` makes none. Without that option, its default, folders are made.
+    """
+    if target.storage_options.get("auto_mkdir", True) and (folder := os.path.dirname(path)):
         os.makedirs(folder, exist_ok=True)
 
 
@@ -76,6 +66,7 @@ class WrittenFile(WritableFile):
     ) -> None:
         super().__init__(path)
         self.fs, self.path = fs, path
+        self.mode = "xb" if exclusive else "wb"
         self._upload = upload
         self._autocommit = autocommit
         self._exception_at_open = sys.exception()
@@ -157,123 +148,4 @@ class WrittenFile(WritableFile):
             super().close()
 
 
-class Upload:
-    """Encrypted bytes for a file of another filesystem, which appears there at ``commit``.
-
-    Up to ``IN_MEMORY`` bytes are sent in one request. A longer file goes to an object store as a multipart
-    upload that ``commit`` completes. Any other filesystem gets it from a local temporary file, under a
-    temporary name that is then changed.
-    """
-
-    def __init__(
-        self, fs: Any, path: str, block_size: int | None, *, exclusive: bool, **options: Any
-    ) -> None:
-        self._fs, self._path, self._exclusive = fs, path, exclusive
-        self._part = block_size or PART
-        self._options = options
-        self._atomic = bool(OBJECT_STORES.intersection(_protocols(fs)))
-        self._max_buffered = sys.maxsize if isinstance(fs, MemoryFileSystem) else IN_MEMORY
-        self._buffer: bytearray = bytearray()
-        self._spilled: IO[bytes] | None = None
-        _UPLOADS.add(self)
-
-    def write(self, data: bytes) -> int:
-        """Takes all of ``data`` and returns its length in bytes."""
-        if self._spilled is None and len(self._buffer) + len(data) <= self._max_buffered:
-            self._buffer += data
-        else:
-            if self._spilled is None:
-                self._spilled = self._open_spill()
-                self._spilled.write(bytes(self._buffer))
-                self._buffer = bytearray()
-            self._spilled.write(data)
-        return len(data)
-
-    def flush(self) -> None:
-        """Does nothing: buffered bytes are sent when the buffer is full, or at ``commit``."""
-
-    def commit(self) -> None:
-        """Completes the file under its name."""
-        if not self._atomic:
-            self._commit_by_renaming()
-        elif self._spilled is None:
-            mode = "create" if self._exclusive else "overwrite"
-            self._fs.pipe_file(self._path, bytes(self._buffer), mode=mode)
-        else:
-            self._spilled.close()
-            self._spilled.commit()  # type: ignore[attr-defined]
-        self._spilled = None
-
-    def discard(self) -> None:
-        """Removes the encrypted data that is written but not committed."""
-        spilled, self._spilled = self._spilled, None
-        self._buffer = bytearray()
-        if spilled is None:
-            return
-        if not self._atomic:
-            spilled.close()
-            return
-        # Marked as closed first, so that its destructor does not go on with the upload.
-        spilled.closed = True  # type: ignore[misc]
-        spilled.discard()  # type: ignore[attr-defined]
-
-    def abandon(self) -> None:
-        """Drops the upload in a forked child, without a request: it belongs to the parent."""
-        spilled, self._spilled = self._spilled, None
-        self._buffer = bytearray()
-        if spilled is not None and self._atomic:
-            # Otherwise its destructor would complete the upload.
-            spilled.closed = True  # type: ignore[misc]
-
-    def _open_spill(self) -> IO[bytes]:
-        if not self._atomic:
-            return tempfile.TemporaryFile()
-        # `open` would add the file to a running transaction of the other filesystem.
-        file = self._fs._open(
-            self._path,
-            mode="xb" if self._exclusive else "wb",
-            block_size=self._part,
-            autocommit=False,
-            cache_options=None,
-            **self._options,
-        )
-        return file  # type: ignore[no-any-return]
-
-    def _commit_by_renaming(self) -> None:
-        if self._exclusive and self._fs.exists(self._path):
-            raise FileExistsError(f"{self._path}: the file exists")
-        folder, slash, name = self._path.rpartition("/")
-        temporary = f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
-        try:
-            if self._spilled is None:
-                self._fs.pipe_file(temporary, bytes(self._buffer))
-            else:
-                self._spilled.seek(0)
-                with self._fs.open(temporary, "wb") as file:
-                    while piece := self._spilled.read(PART):
-                        file.write(piece)
-                self._spilled.close()
-            self._fs.mv(temporary, self._path)
-        except BaseException:
-            with contextlib.suppress(Exception):
-                self._fs.rm_file(temporary)
-            raise
-
-
-_UPLOADS: weakref.WeakSet[Upload] = weakref.WeakSet()
-"""The uploads of this process that exist."""
-
-
-def _abandon_uploads() -> None:
-    for upload in list(_UPLOADS):
-        upload.abandon()
-
-
-os.register_at_fork(after_in_child=_abandon_uploads)
-
-
-def _protocols(fs: Any) -> tuple[str, ...]:
-    return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
-
-
-__all__ = ["Upload", "WrittenFile", "make_parents", "open_for_writing"]
+__all__ = ["WrittenFile", "make_parents", "open_for_writing"]

@@ -35,11 +35,16 @@ pub(crate) trait ChunkCipher: std::fmt::Debug + Send + Sync {
     /// Returns [`Error::DamagedChunk`] once the key is verified, [`Error::Authentication`] before.
     fn open(&self, position: ChunkPosition, sealed: &[u8], plain: &mut [u8]) -> Result<(), Error> {
         match self.decrypt(position, sealed, plain) {
-            Err(Error::Authentication) if self.key_is_verified() => {
-                let offset = self.layout().sealed_start(position.index);
-                Err(Error::DamagedChunk { index: position.index, offset })
-            }
+            Err(Error::Authentication) => Err(self.damaged(position.index)),
             result => result,
+        }
+    }
+
+    /// Returns the error for a chunk that does not verify.
+    fn damaged(&self, index: u64) -> Error {
+        match self.key_is_verified() {
+            true => Error::DamagedChunk { index, offset: self.layout().sealed_start(index) },
+            false => Error::Authentication,
         }
     }
 }

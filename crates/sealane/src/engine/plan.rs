@@ -100,6 +100,11 @@ impl Layout {
         }
     }
 
+    /// Returns the number of complete chunks in the first `sealed_len` bytes of a sealed file.
+    pub(crate) fn complete_chunks(self, sealed_len: u64) -> u64 {
+        sealed_len.saturating_sub(self.header).saturating_add(self.lead) / self.sealed_chunk_len()
+    }
+
     /// Returns the number of full chunks in `len` plaintext bytes, at least 1.
     pub(crate) fn chunks_in(self, len: u64) -> u64 {
         (len / self.chunk).max(1)

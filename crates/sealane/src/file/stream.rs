@@ -5,7 +5,7 @@ use super::armor::{ArmorReader, ArmorWriter};
 use super::file_cipher::FileCipher;
 use super::file_keys::{DecryptWith, EncryptWith};
 use crate::engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
-use crate::engine::plan::Job;
+use crate::engine::plan::{ChunkPosition, End, Job};
 use crate::engine::prefix::{Parsed, Prefix};
 use crate::{Error, ForkGuard, Misuse};
 use std::io::{self, Read, Write};
@@ -94,9 +94,9 @@ impl<W: Write> Encryptor<W> {
 
 /// Decrypts pieces of any size on their way to a writer.
 ///
-/// Each chunk is verified before its plaintext is written, but only [`Decryptor::finish`] verifies the *end*. Until it
-/// returns `Ok`, the output may be the beginning of a truncated file. If that matters, write to a temporary file, as
-/// [`super::decrypt_file`] does.
+/// The plaintext of a chunk is written as soon as the whole chunk has arrived and is verified, but only
+/// [`Decryptor::finish`] verifies the *end*. Until it returns `Ok`, the output may be the beginning of a truncated file.
+/// If that matters, write to a temporary file, as [`super::decrypt_file`] does.
 pub struct Decryptor<W> {
     with: DecryptWith,
     armor: ArmorReader,
@@ -105,7 +105,7 @@ pub struct Decryptor<W> {
     /// The cipher of the file, which is set once the header is parsed.
     cipher: Option<FileCipher>,
     inner: W,
-    /// Sealed bytes of up to a batch that wait for more.
+    /// Sealed bytes that wait for the rest of their chunk. A chunk that may be the last one waits as well.
     sealed: Vec<u8>,
     plain: Zeroizing<Vec<u8>>,
     /// Number of opened chunks; `None` after a failure.
@@ -130,12 +130,21 @@ impl<W: Write> Decryptor<W> {
         }
     }
 
+    /// Returns the writer that receives the plaintext, for example to take verified bytes out of a buffer.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.inner
+    }
+
     /// Decrypts a piece of the file and writes the plaintext of all complete chunks.
     ///
     /// # Errors
     /// Returns the errors of the writer and of [`super::decrypt`], and [`Misuse::Poisoned`] after an earlier error.
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
-        let index = self.index.take().ok_or(Misuse::Poisoned)?;
+        let index = self.index.ok_or(Misuse::Poisoned)?;
+        if piece.is_empty() {
+            return Ok(());
+        }
+        self.index = None;
         let mut binary = std::mem::take(&mut self.binary);
         let piece = self.armor.push(&self.with, piece, &mut binary)?;
         self.index = Some(index);
@@ -178,7 +187,7 @@ impl<W: Write> Decryptor<W> {
             let all = self.sealed.len() + piece.len();
             if all <= job.sealed_len() {
                 self.sealed.extend_from_slice(piece);
-                return Ok(());
+                return self.open_complete(index);
             }
             // The header parser may have read more than a batch.
             let rest = self.sealed.split_off(self.sealed.len().min(job.sealed_len()));
@@ -187,6 +196,41 @@ impl<W: Write> Decryptor<W> {
             self.open(&job)?;
             self.sealed.extend_from_slice(&rest);
             (index, piece) = (job.chunks.end, later);
+        }
+    }
+
+    /// Opens the chunks that have arrived completely, so that their plaintext does not wait for the rest of a batch.
+    fn open_complete(&mut self, index: u64) -> Result<(), Error> {
+        let layout = self.cipher.as_ref().ok_or(Misuse::Poisoned)?.layout();
+        let arrived = layout.sealed_start(index) + self.sealed.len() as u64;
+        let end = layout.complete_chunks(arrived);
+        // A full chunk is the last one only in formats that mark the last chunk, and only if nothing follows.
+        let last = end > index && layout.end == End::Marked && layout.sealed_start(end) == arrived;
+        let certain = if last { end - 1 } else { end };
+        if index < certain {
+            let job = layout.full_chunks(index..certain);
+            let rest = self.sealed.split_off(job.sealed_len());
+            self.open(&job)?;
+            self.sealed.extend_from_slice(&rest);
+        }
+        if last { self.open_unless_last(certain) } else { Ok(()) }
+    }
+
+    /// Opens a chunk that has arrived completely and may be the last one, as one that is not.
+    ///
+    /// If this fails, the chunk waits: if more bytes follow, it is opened again and the failure is final, and
+    /// [`Self::finish`] opens it as the last one.
+    fn open_unless_last(&mut self, index: u64) -> Result<(), Error> {
+        let cipher = self.cipher.as_ref().ok_or(Misuse::Poisoned)?;
+        let job = cipher.layout().full_chunks(index..index + 1);
+        self.plain.resize(job.plain_len(), 0);
+        match cipher.decrypt(ChunkPosition { index, last: false }, &self.sealed, &mut self.plain) {
+            Ok(()) => self.write(&job),
+            Err(Error::Authentication) => Ok(()),
+            Err(error) => {
+                self.index = None;
+                Err(error)
+            }
         }
     }
 
@@ -204,8 +248,14 @@ impl<W: Write> Decryptor<W> {
             self.parse_header(index, Prefix::Whole)?;
         }
         let index = self.index.ok_or(Misuse::Poisoned)?;
-        let layout = self.cipher.as_ref().ok_or(Error::Truncated)?.layout();
+        let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
+        let layout = cipher.layout();
         let plan = layout.plan_sealed(layout.sealed_start(index) + self.sealed.len() as u64)?;
+        if let Some(after) = index.checked_sub(plan.chunks()) {
+            // The last chunk is missing: all chunks that arrived were opened as chunks before it. Other interfaces open
+            // the last one that is there as the last of the file, which fails.
+            return Err(cipher.damaged(index - after - 1));
+        }
         self.open(&plan.span(index..u64::MAX))?;
         self.inner.flush()?;
         Ok(self.inner)
@@ -217,6 +267,12 @@ impl<W: Write> Decryptor<W> {
         let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
         self.plain.resize(job.plain_len(), 0);
         open_chunks(&**cipher, job, &self.sealed, &mut self.plain)?;
+        self.write(job)
+    }
+
+    /// Writes the plaintext of a job that was opened.
+    fn write(&mut self, job: &Job) -> Result<(), Error> {
+        self.index = None;
         self.inner.write_all(&self.plain)?;
         self.sealed.clear();
         self.index = Some(job.chunks.end);

@@ -2,6 +2,7 @@
 
 mod age;
 mod age_testkit;
+mod arrival;
 mod asymmetric;
 mod fork;
 mod formats;

@@ -1,0 +1,132 @@
+"""Claims of another filesystem: sizes, types and byte ranges that a server reports.
+
+A claim decides which bytes are requested, and nothing else. The size of a file is known when its last chunk
+is verified, and its content when the chunks are. So a listing may be stale and a server may lie: the result
+is the verified plaintext or an error.
+"""
+
+from __future__ import annotations
+
+import errno
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from sealane._about import asking
+from sealane._native import plain_len
+from sealane.exceptions import SealaneError, TruncatedError
+
+T = TypeVar("T")
+
+
+def claimed_size(target: Any, path: str) -> int | None:
+    """Returns the size in bytes that the filesystem reports for a file; None if it reports no size."""
+    with asking(path):
+        info = target.info(path)
+        kind, claim = info.get("type"), info.get("size")
+    if kind == "directory":
+        raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
+    if claim is None:
+        return None
+    if (size := _file_size(claim)) is None:
+        raise OSError(errno.EIO, f"The filesystem reports the size {claim!r}, which no file has", path)
+    return size
+
+
+def with_claimed_size(target: Any, path: str, work: Callable[[int | None], T]) -> T:
+    """Returns ``work(size)`` for the size that the filesystem reports.
+
+    Many filesystems cache listings. If ``work`` fails, the filesystem is asked for the size again, and if the
+    size has changed, ``work`` is called a second time.
+    """
+    size = claimed_size(target, path)
+    try:
+        return work(size)
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (SealaneError, OSError):
+        target.invalidate_cache(path)
+        if (now := claimed_size(target, path)) == size:
+            raise
+    return work(now)
+
+
+def fetch(target: Any, path: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+    """Fetches byte ranges of a file. A range can be shorter than requested, but never longer."""
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    with asking(path):
+        found = target.cat_ranges([path] * len(spans), starts, ends, on_error="raise")
+        found = ranges_of(found, len(spans))
+        return [checked(data, end - start, path) for (start, end), data in zip(spans, found, strict=True)]
+
+
+def fetch_all(target: Any, path: str) -> bytes:
+    """Fetches a whole file in one request."""
+    with asking(path):
+        return checked(target.cat_file(path), None, path)
+
+
+def ranges_of(found: Any, count: int) -> list[Any]:
+    """Returns the results of ``cat_ranges``, of which there must be ``count``."""
+    results = list(found)
+    if len(results) != count:
+        raise OSError(errno.EIO, f"The filesystem returned {len(results)} ranges instead of {count}")
+    return results
+
+
+def checked(data: Any, requested: int | None, path: str) -> bytes:
+    """Returns the bytes of a request. Raises the exception of a failed request."""
+    if isinstance(data, Exception):
+        raise data
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise OSError(errno.EIO, f"The filesystem returned {type(data).__name__} instead of bytes", path)
+    content = bytes(data)
+    if requested is not None and len(content) > requested:
+        text = f"The filesystem returned {len(content)} bytes instead of at most {requested}"
+        raise OSError(errno.EIO, text, path)
+    return content
+
+
+def complete(data: bytes, requested: int, path: str) -> bytes:
+    """Returns ``data``. Raises TruncatedError if it is shorter than a range that the file must have."""
+    if len(data) < requested:
+        raise truncated(path, len(data), requested)
+    return data
+
+
+def truncated(path: str, got: int, requested: int) -> TruncatedError:
+    """Returns the error for a request that returned too few bytes."""
+    return TruncatedError(f"{path}: the filesystem returned {got} of {requested} requested bytes")
+
+
+def plain_entry(entry: dict[str, Any]) -> dict[str, Any]:
+    """Returns the properties of a file with its plaintext size, if an encrypted file can have its size."""
+    size = _file_size(entry.get("size"))
+    if entry.get("type") != "file" or size is None:
+        return entry
+    try:
+        plain = plain_len(size)
+    except SealaneError:
+        plain = size
+    return {**entry, "size": plain, "sealed_size": size}
+
+
+def _file_size(claim: Any) -> int | None:
+    try:
+        size = operator.index(claim)
+    except TypeError:
+        return None
+    return size if 0 <= size < 1 << 63 else None
+
+
+__all__ = [
+    "checked",
+    "claimed_size",
+    "complete",
+    "fetch",
+    "fetch_all",
+    "plain_entry",
+    "ranges_of",
+    "truncated",
+    "with_claimed_size",
+]
