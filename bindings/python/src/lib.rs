@@ -62,6 +62,7 @@ mod _native {
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
         rencrypt::REncrypt,
         run_cli,
+        tree::create_folders,
         tree::walk,
     };
 
