@@ -2,7 +2,7 @@
 
 use crate::error::{Failure, STDIN, STDOUT, name};
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 
@@ -80,6 +80,14 @@ impl Source {
         }
     }
 
+    /// Returns the path as it stands on the command line.
+    pub(crate) fn path(&self) -> PathBuf {
+        match self {
+            Self::Stdin => "-".into(),
+            Self::File(path) => path.clone(),
+        }
+    }
+
     /// Opens the source for reading from its beginning to its end.
     pub(crate) fn open(&self) -> Result<File, Failure> {
         let about = |e: io::Error| Failure::io(&self.name(), &e);
@@ -143,9 +151,32 @@ pub(crate) fn regular_len(mut file: &File) -> Option<u64> {
 pub(crate) fn stdout_apart_from(source: &File) -> Result<File, Failure> {
     let about = |e: io::Error| Failure::stdout(&e);
     let file = stdout().map_err(about)?;
-    match same_file(source, &file).map_err(about)? {
+    match same_file(&source.metadata().map_err(about)?, &file.metadata().map_err(about)?) {
         true => Err(Failure::same_file(STDOUT)),
         false => Ok(file),
+    }
+}
+
+/// Returns the error that the system reports when standard output is closed, for example by a network file system.
+pub(crate) fn flush_stdout() -> io::Result<()> {
+    sealane::file::flush_file(&stdout()?)
+}
+
+impl Pair {
+    /// Refuses a destination that is the source, through any links. A file that cannot be examined fails later.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let from = match &self.from {
+            Source::Stdin => stdin().and_then(|file| file.metadata()),
+            Source::File(path) => path.metadata(),
+        };
+        let to = match &self.to {
+            Target::Stdout => stdout().and_then(|file| file.metadata()),
+            Target::File(path) => path.metadata(),
+        };
+        match (from, to) {
+            (Ok(from), Ok(to)) if same_file(&from, &to) => Err(Failure::same_file(&self.to.name())),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -174,13 +205,12 @@ fn stdout() -> io::Result<File> {
 }
 
 #[cfg(unix)]
-fn same_file(a: &File, b: &File) -> io::Result<bool> {
+fn same_file(a: &Metadata, b: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let (a, b) = (a.metadata()?, b.metadata()?);
-    Ok(a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino()))
+    a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
 #[cfg(not(unix))]
-fn same_file(_: &File, _: &File) -> io::Result<bool> {
-    Ok(false)
+fn same_file(_: &Metadata, _: &Metadata) -> bool {
+    false
 }

@@ -91,10 +91,21 @@ impl Failure {
     pub(crate) fn about(subject: &str, error: Error) -> Self {
         let (kind, text) = match error {
             Error::Io { path, source } => {
-                return match path {
+                // A failure of this program that went through the library.
+                return source.downcast().unwrap_or_else(|source| match path {
                     Some(path) => Self::io(&name(&path), &source),
                     None => Self::io(subject, &source),
-                };
+                });
+            }
+            Error::Misuse(Misuse::OutputIsInput { output, input }) => {
+                let (output, input) = (name(&output), name(&input));
+                return Self::misuse(format!(
+                    "{output}: the output would replace {input}, which this command reads; choose another with -o"
+                ));
+            }
+            // The text begins with the path.
+            error @ Error::SourceChanged { .. } => {
+                return Self { kind: Kind::Io, text: error.to_string() };
             }
             Error::Misuse(Misuse::SameFile(path)) => {
                 return Self::same_file(&name(&path));
@@ -217,6 +228,15 @@ impl Failure {
         &self.text
     }
 }
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Lets a failure pass through the library, for example that of a question for a passphrase.
+impl std::error::Error for Failure {}
 
 /// The name that stands for standard input in messages to the user.
 pub(crate) const STDIN: &str = "standard input";

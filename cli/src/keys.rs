@@ -1,50 +1,86 @@
 //! Keys, recipients and passphrases, loaded as the options of a command name them.
 
 use crate::args;
-use crate::error::{Failure, name};
+use crate::error::{Failure, Kind, name};
 use crate::passphrase;
 use crate::tui::Console;
-use sealane::age::{Armor, Identity, Recipient, parse_recipients};
+use sealane::age::{Armor, AskPassphrase, Identity, Recipient, parse_recipients};
 use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Keyset};
 use sealane::keys::{self, KeyFile, LoadOptions, Reference, SecretKey};
 use sealane::{Error, Misuse};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The other files of a command, beside which its keys are loaded.
+#[derive(Default)]
+pub(crate) struct Inputs {
+    /// Files that the command reads. No output may replace them.
+    pub(crate) files: Vec<PathBuf>,
+    /// Whether standard input carries data, so that no key can be read from it.
+    pub(crate) stdin: bool,
+}
+
+impl Inputs {
+    /// Returns the inputs with these names, among which "-" is standard input.
+    pub(crate) fn named(paths: &[PathBuf]) -> Self {
+        let is_stdin = |path: &&PathBuf| ["-", "/dev/stdin"].map(Path::new).contains(&path.as_path());
+        Self {
+            files: paths.iter().filter(|path| !is_stdin(path)).cloned().collect(),
+            stdin: paths.iter().any(|path| is_stdin(&path)),
+        }
+    }
+}
 
 /// Loads the keys to encrypt with. Mistakes in the options are found here, before any file is opened.
-pub(crate) fn encrypt_with(args: &args::EncryptWith, console: &Console) -> Result<EncryptWith, Failure> {
+pub(crate) fn encrypt_with(
+    args: &args::EncryptWith,
+    inputs: Inputs,
+    console: &Console,
+) -> Result<EncryptWith, Failure> {
+    let mut loader = Loader::new(args.asked, inputs, console);
     let (mut subject, mut params) = ("the recipients".to_owned(), EncryptParams::default());
     let passphrase;
     if let Some(path) = &args.key {
         subject = name(path);
-        params.key = Some(symmetric(path, &args.identities, args.asked, console)?);
+        params.key = Some(loader.symmetric(path, &args.identities)?);
     } else if args.passphrase {
         subject = "the passphrase".to_owned();
         passphrase = passphrase::choose(args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
     } else {
         params.recipients = Some(recipients(&args.recipients, &args.recipients_files)?);
+        loader.files.extend(args.recipients_files.iter().cloned());
     }
     params.armor = if args.armor { Armor::Ascii } else { Armor::Binary };
     // On Unix these are the bytes of the argument, in any encoding.
     (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
+    params.inputs = &loader.files;
     params.build().map_err(|e| failure(&subject, e))
 }
 
 /// Loads the keys to decrypt with. Mistakes in the options are found here, before any file is opened.
-pub(crate) fn decrypt_with(args: &args::DecryptWith, console: &Console) -> Result<DecryptWith, Failure> {
+pub(crate) fn decrypt_with(
+    args: &args::DecryptWith,
+    inputs: Inputs,
+    console: &Console,
+) -> Result<DecryptWith, Failure> {
+    let mut loader = Loader::new(args.asked, inputs, console);
     let (mut subject, mut params) = ("the identities".to_owned(), DecryptParams::default());
     let passphrase;
     if let Some(path) = &args.key {
         subject = name(path);
-        params.key = Some(symmetric(path, &args.identities, args.asked, console)?);
+        params.key = Some(loader.symmetric(path, &args.identities)?);
     } else if args.passphrase {
         passphrase = passphrase::ask(args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
     } else {
-        params.identities = Some(identities(&args.identities, args.asked, console)?);
+        params.identities = Some(loader.identities(&args.identities)?);
     }
     (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
     params.max_work_factor = args.max_work_factor;
+    params.inputs = &loader.files;
     params.build().map_err(|e| failure(&subject, e))
 }
 
@@ -66,8 +102,11 @@ fn failure(subject: &str, error: Error) -> Failure {
 /// Returns the recipients that are named directly and those in recipients files.
 pub(crate) fn recipients(named: &[String], files: &[impl AsRef<Path>]) -> Result<Vec<Recipient>, Failure> {
     let mut all = Vec::new();
-    for text in named {
-        all.push(text.parse().map_err(|e| Failure::about(text, e))?);
+    for (at, text) in named.iter().enumerate() {
+        // Anything else than a public key may be a secret in the wrong place, so it is not shown.
+        let public = ["age1", "ssh-"].iter().any(|prefix| text.starts_with(prefix));
+        let subject = || if public { text.clone() } else { format!("-r, recipient {}", at + 1) };
+        all.push(text.parse().map_err(|e| Failure::about(&subject(), e))?);
     }
     for path in files {
         let path = path.as_ref();
@@ -77,97 +116,130 @@ pub(crate) fn recipients(named: &[String], files: &[impl AsRef<Path>]) -> Result
     Ok(all)
 }
 
-fn symmetric(
-    key: &Path,
-    identity_files: &[impl AsRef<Path>],
-    asked: args::Passphrase,
-    console: &Console,
-) -> Result<FileKey, Failure> {
-    let about = |error| Failure::about(&name(key), error);
-    let identities = match identity_files {
-        [] => None,
-        files => Some(identities(files, asked, console)?),
-    };
-    match load(key, identities.as_deref(), asked, console)? {
-        KeyFile::TinkKeyset(json) => Keyset::from_json(&json).map(FileKey::from).map_err(about),
-        found => found.into_symmetric().map(FileKey::from).map_err(about),
-    }
-}
-
 /// Loads a private or symmetric key, which can be encrypted with a passphrase.
 pub(crate) fn secret(key: &Path, asked: args::Passphrase, console: &Console) -> Result<SecretKey, Failure> {
-    load(key, None, asked, console)?.into_secret().map_err(|error| Failure::about(&name(key), error))
+    let found = Loader::new(asked, Inputs::default(), console).load(key, None)?;
+    found.into_secret().map_err(|error| Failure::about(&name(key), error))
 }
 
-/// Loads the key that a path or a reference names, for example `env:NAME`.
-fn load(
-    key: &Path,
-    identities: Option<&[Identity]>,
+/// Loads the keys of one command and remembers their files.
+struct Loader<'a> {
     asked: args::Passphrase,
-    console: &Console,
-) -> Result<KeyFile, Failure> {
-    not_stdin(key, "the key")?;
-    let about = |error| Failure::about(&name(key), error);
-    let reference = Reference::parse(key.as_os_str()).map_err(about)?;
-    // Read only once, because the content of a pipe cannot be read again.
-    let content = reference.read().map_err(about)?;
-    let options = LoadOptions { identities, ..LoadOptions::default() };
-    match KeyFile::parse(&content, options) {
-        Err(Error::Misuse(Misuse::KeyPassphraseRequired)) if identities.is_none() => {
-            let text = passphrase::ask(asked, &name(key))?;
-            KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options }).map_err(about)
-        }
-        found => {
-            let found = found.map_err(about)?;
-            if let (Some(path), false) = (reference.path(), matches!(found, KeyFile::Public(_))) {
-                warn_if_readable(path, console);
-            }
-            Ok(found)
+    console: &'a Console,
+    /// Files that no output may replace.
+    files: Vec<PathBuf>,
+    /// The use of standard input, from which only one thing can be read.
+    stdin: Option<&'static str>,
+}
+
+impl<'a> Loader<'a> {
+    fn new(asked: args::Passphrase, inputs: Inputs, console: &'a Console) -> Self {
+        let mut files = inputs.files;
+        files.extend(asked.descriptor.map(passphrase::path));
+        Self { asked, console, files, stdin: inputs.stdin.then_some("carries the data") }
+    }
+
+    fn symmetric(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FileKey, Failure> {
+        let about = |error| Failure::about(&name(key), error);
+        let identities = match identity_files {
+            [] => None,
+            files => Some(self.identities(files)?),
+        };
+        match self.load(key, identities.as_deref())? {
+            KeyFile::TinkKeyset(json) => Keyset::from_json(&json).map(FileKey::from).map_err(about),
+            found => found.into_symmetric().map(FileKey::from).map_err(about),
         }
     }
-}
 
-fn identities(
-    files: &[impl AsRef<Path>],
-    asked: args::Passphrase,
-    console: &Console,
-) -> Result<Vec<Identity>, Failure> {
-    let mut all = Vec::new();
-    for path in files {
-        let path = path.as_ref();
-        not_stdin(path, "the identities")?;
-        let about = |error| Failure::about(&name(path), error);
-        let reference = Reference::parse(path.as_os_str()).map_err(about)?;
-        let content = reference.read().map_err(about)?;
-        all.extend(match keys::parse_identity_file(&content, None) {
-            Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
-                let text = passphrase::ask(asked, &name(path))?;
-                keys::parse_identity_file(&content, Some(&text)).map_err(about)?
+    /// Loads the key that a path or a reference names, for example `env:NAME`.
+    fn load(&mut self, key: &Path, identities: Option<&[Identity]>) -> Result<KeyFile, Failure> {
+        let about = |error| Failure::about(&name(key), error);
+        // Read only once, because the content of a pipe cannot be read again.
+        let (content, file) = self.read(key, "the key")?;
+        let options = LoadOptions { identities, ..LoadOptions::default() };
+        match KeyFile::parse(&content, options) {
+            Err(Error::Misuse(Misuse::KeyPassphraseRequired)) if identities.is_none() => {
+                let text = passphrase::ask(self.asked, &name(key))?;
+                KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options }).map_err(about)
             }
-            result => {
-                let found = result.map_err(about)?;
-                if let Some(path) = reference.path() {
-                    warn_if_readable(path, console);
+            found => {
+                let found = found.map_err(about)?;
+                // Everybody may read a public key.
+                if !matches!(found, KeyFile::Public(_)) {
+                    self.warn_if_readable(file.as_deref());
                 }
-                found
+                Ok(found)
             }
-        });
+        }
     }
-    Ok(all)
+
+    fn identities(&mut self, files: &[PathBuf]) -> Result<Vec<Identity>, Failure> {
+        let mut all = Vec::new();
+        for path in files {
+            let about = |error| Failure::about(&name(path), error);
+            let (content, file) = self.read(path, "the identities")?;
+            let found = keys::parse_identity_file(&content, None);
+            let encrypted = matches!(found, Err(Error::Misuse(Misuse::KeyPassphraseRequired)));
+            all.extend(match ssh_text(&content).filter(|_| encrypted) {
+                Some(text) => vec![Identity::from_ssh_asking(text, self.ask_later(path)).map_err(about)?],
+                None if encrypted => {
+                    let text = passphrase::ask(self.asked, &name(path))?;
+                    keys::parse_identity_file(&content, Some(&text)).map_err(about)?
+                }
+                None => {
+                    let found = found.map_err(about)?;
+                    self.warn_if_readable(file.as_deref());
+                    found
+                }
+            });
+        }
+        Ok(all)
+    }
+
+    /// Asks for the passphrase of an SSH key when a file for this key is decrypted.
+    fn ask_later(&self, path: &Path) -> AskPassphrase {
+        let (asked, name) = (self.asked, name(path));
+        Arc::new(move || {
+            passphrase::ask(asked, &name).map_err(|failure| match failure.kind() {
+                Kind::Interrupted => Error::Cancelled,
+                _ => io::Error::other(failure).into(),
+            })
+        })
+    }
+
+    /// Reads the key that a path, a reference or "-" names, and returns the file that it is in.
+    fn read(
+        &mut self,
+        path: &Path,
+        what: &'static str,
+    ) -> Result<(Zeroizing<Vec<u8>>, Option<PathBuf>), Failure> {
+        let about = |error| Failure::about(&name(path), error);
+        if path == Path::new("-") {
+            if let Some(user) = self.stdin.replace("was read already") {
+                return Err(Failure::misuse(format!("-: standard input {user}; name a file with {what}")));
+            }
+            let stdin = Path::new("/dev/stdin");
+            self.files.push(stdin.to_owned());
+            return Ok((Reference::File(stdin.to_owned()).read().map_err(about)?, None));
+        }
+        let reference = Reference::parse(path.as_os_str()).map_err(about)?;
+        let file = reference.path().map(Path::to_owned);
+        self.files.extend(file.clone());
+        Ok((reference.read().map_err(about)?, file))
+    }
+
+    fn warn_if_readable(&self, path: Option<&Path>) {
+        if let Some(path) = path.filter(|path| others_can_read(path)) {
+            let name = name(path);
+            self.console.warn(&format!("{name}: others can read this key; run 'chmod 600 {name}'"));
+        }
+    }
 }
 
-fn not_stdin(path: &Path, what: &str) -> Result<(), Failure> {
-    match path == Path::new("-") {
-        true => Err(Failure::misuse(format!("-: standard input carries the data; name a file with {what}"))),
-        false => Ok(()),
-    }
-}
-
-fn warn_if_readable(path: &Path, console: &Console) {
-    if others_can_read(path) {
-        let name = name(path);
-        console.warn(&format!("{name}: others can read this key; run 'chmod 600 {name}'"));
-    }
+/// Returns the text of an OpenSSH private key; `None` for any other content.
+fn ssh_text(content: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(content).ok()?;
+    text.trim_start().starts_with("-----BEGIN OPENSSH PRIVATE KEY-----").then_some(text)
 }
 
 #[cfg(unix)]

@@ -1,7 +1,8 @@
 //! The command line of sealane, as a library for the program and for the Python package.
 //!
 //! `commands` has one file for each command, with its arguments and its code. `args` has the options that several
-//! commands share, `keys` loads the keys that they name, and `endpoints` opens the files. `error` translates every
+//! commands share, `keys` loads the keys that they name, `secrets` keeps keys among the
+//! arguments out of all messages, and `endpoints` opens the files. `error` translates every
 //! error into one line of text and an exit status; `tui` prints it.
 //!
 //! This is a library because the Python package runs the same function inside its own process. Only `interrupt` ends
@@ -23,6 +24,7 @@ mod error;
 mod interrupt;
 mod keys;
 mod passphrase;
+mod secrets;
 mod signal;
 mod stream;
 mod tui;
@@ -31,6 +33,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use commands::{Command, Context};
 use error::Failure;
+use secrets::Hidden;
 use std::ffi::OsString;
 use tui::Console;
 
@@ -60,16 +63,24 @@ struct Program {
 pub fn run(args: Vec<OsString>) -> u8 {
     // Parsing may fail, and its errors are printed as JSON too.
     let json = args.iter().any(|arg| arg == "--json");
+    let hidden = match Hidden::among(&args) {
+        Ok(hidden) => hidden,
+        Err(failure) => {
+            let console = Console::new(json, false, Hidden::default());
+            console.fail(&failure);
+            return console.status();
+        }
+    };
     match Program::try_parse_from(args) {
-        Ok(program) => dispatch(&program.command),
-        Err(error) => report_parse_error(&error, &Console::new(json, false)),
+        Ok(program) => dispatch(&program.command, hidden),
+        Err(error) => report_parse_error(&error, &Console::new(json, false, hidden)),
     }
 }
 
-fn dispatch(command: &Command) -> u8 {
+fn dispatch(command: &Command, hidden: Hidden) -> u8 {
     let command = command.get();
     let options = command.output_options();
-    let console = Console::new(options.json, options.quiet);
+    let console = Console::new(options.json, options.quiet, hidden);
     if let Err(failure) = command.run(&Context { console: &console, program: Program::command }) {
         console.fail(&failure);
     }

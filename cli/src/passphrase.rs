@@ -4,6 +4,7 @@ use crate::args;
 use crate::error::Failure;
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use zeroize::Zeroizing;
 
 /// Largest length in bytes of a passphrase from a file descriptor.
@@ -42,6 +43,11 @@ fn prompt(text: &str) -> Result<Zeroizing<String>, Failure> {
     })
 }
 
+/// Returns the path of the file that is open as a descriptor.
+pub(crate) fn path(descriptor: u32) -> PathBuf {
+    format!("/dev/fd/{descriptor}").into()
+}
+
 /// Reads the first line from a file descriptor as the passphrase.
 fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
     let name = format!("--passphrase-fd {descriptor}");
@@ -49,7 +55,7 @@ fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
         io::ErrorKind::NotFound => Failure::misuse(format!("{name}: the file descriptor is not open")),
         _ => Failure::io(&name, e),
     };
-    let file = File::open(format!("/dev/fd/{descriptor}")).map_err(|e| about(&e))?;
+    let file = File::open(path(descriptor)).map_err(|e| about(&e))?;
     let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN));
     #[expect(
         clippy::unbuffered_bytes,

@@ -1,7 +1,7 @@
 //! Encryption and decryption to standard output, in pieces.
 
 use crate::endpoints::{self, Source};
-use crate::error::{Failure, Kind};
+use crate::error::{Failure, Kind, STDOUT};
 use crate::signal;
 use crate::tui::Bar;
 use sealane::Error;
@@ -9,6 +9,7 @@ use sealane::file::{DecryptWith, Decryptor, EncryptWith, Encryptor, ReadAt, Read
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
+use std::path::Path;
 
 /// Bytes read from a [`Reader`] at once: enough for it to use several threads.
 const PIECE_LEN: usize = 8 << 20;
@@ -19,6 +20,7 @@ const PIPE_LEN: usize = 1 << 20;
 pub(crate) fn encrypt(source: &Source, with: &EncryptWith, bar: &mut Bar) -> Result<File, Failure> {
     let file = source.open_file()?;
     let out = endpoints::stdout_apart_from(&file)?;
+    with.check_output(&out, Path::new(STDOUT)).map_err(|e| on_stdout(source, e))?;
     let mut encryptor = Encryptor::new(out, with).map_err(|e| on_stdout(source, e))?;
     let read = |piece: &mut [u8]| read_some(&file, source, piece);
     copy(PIPE_LEN, read, |piece| encryptor.push(piece).map_err(|e| on_stdout(source, e)), bar)?;
@@ -31,6 +33,7 @@ pub(crate) fn encrypt(source: &Source, with: &EncryptWith, bar: &mut Bar) -> Res
 pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Result<File, Failure> {
     let file = source.open_file()?;
     let out = endpoints::stdout_apart_from(&file)?;
+    with.check_output(&out, Path::new(STDOUT)).map_err(|e| on_stdout(source, e))?;
     if endpoints::regular_len(&file).is_some() {
         match Reader::new(&file, with) {
             Ok(reader) => return range(&reader, 0..u64::MAX, source, out, bar),

@@ -5,7 +5,9 @@
 //! 300 ms. With `--json` each line is a JSON document. Control characters in file names are escaped, because a terminal
 //! would execute them.
 
+use crate::endpoints;
 use crate::error::{Failure, Kind};
+use crate::secrets::Hidden;
 use crate::signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -19,11 +21,12 @@ pub(crate) struct Console {
     json: bool,
     quiet: bool,
     status: Cell<u8>,
+    hidden: Hidden,
 }
 
 impl Console {
-    pub(crate) fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet, status: Cell::new(0) }
+    pub(crate) fn new(json: bool, quiet: bool, hidden: Hidden) -> Self {
+        Self { json, quiet, status: Cell::new(0), hidden }
     }
 
     /// Returns whether results and errors are printed as JSON, as `--json` requests.
@@ -48,7 +51,7 @@ impl Console {
         match failure.kind() {
             Kind::OutputClosed => {}
             Kind::Interrupted if !signal::announce() => {}
-            _ => print_error(&line(failure, self.json)),
+            _ => self.print_error(&line(failure, self.json)),
         }
     }
 
@@ -56,24 +59,29 @@ impl Console {
     pub(crate) fn warn(&self, text: &str) {
         match (self.quiet, self.json) {
             (true, _) => {}
-            (_, true) => print_error(&json!({ "warning": text }).to_string()),
-            _ => print_error(&format!("sealane: warning: {text}")),
+            (_, true) => self.print_error(&json!({ "warning": text }).to_string()),
+            _ => self.print_error(&format!("sealane: warning: {text}")),
         }
+    }
+
+    fn print_error(&self, text: &str) {
+        print_error(&self.hidden.remove_from(text));
     }
 
     /// Prints a result: the document with `--json`, the text otherwise, unless `--quiet` is given.
     pub(crate) fn result(&self, document: impl FnOnce() -> Value, text: &str) -> Result<(), Failure> {
         match (self.json, self.quiet) {
-            (true, _) => self.print(&format!("{}\n", document())),
+            (true, _) => self.print(&format!("{}\n", self.hidden.remove_from(&document().to_string()))),
             (_, true) => Ok(()),
-            _ => self.print(&format!("{}\n", escaped(text))),
+            _ => self.print(&format!("{}\n", escaped(&self.hidden.remove_from(text)))),
         }
     }
 
     /// Prints text on standard output. A closed output is an error, where `print!` panics.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::stdout(&e))
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        written.and_then(|()| endpoints::flush_stdout()).map_err(|e| Failure::stdout(&e))
     }
 
     /// Returns a progress bar for one job. Without a `total` it shows the number of bytes processed.

@@ -56,6 +56,24 @@ def regular_paths(src: PathOrFile, dst: PathOrFile) -> tuple[str, str] | None:
     return source, sink
 
 
+def check_apart(src: PathOrFile, dst: PathOrFile) -> None:
+    """Raises ValueError if a file object and a path, or two file objects, are one file on the disk.
+
+    The core compares two paths.
+    """
+    source, sink = _found(src), _found(dst)
+    if source is not None and sink is not None and os.path.samestat(source, sink):
+        raise ValueError(f"source and destination are the same file: {getattr(dst, 'name', dst)!r}")
+
+
+def _found(file: PathOrFile) -> os.stat_result | None:
+    try:
+        found = os.stat(path if (path := path_of(file)) is not None else file.fileno())  # type: ignore[union-attr]
+    except (AttributeError, OSError, ValueError):
+        return None  # It is not a file on the disk, for example a BytesIO, or opening it fails later.
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
 def binary_file(file: Any) -> IO[bytes]:
     """Returns ``file`` unchanged. Raises TypeError unless it can be a binary file object."""
     if isinstance(file, io.TextIOBase):

@@ -20,7 +20,15 @@ import io
 from typing import TYPE_CHECKING
 
 from sealane import _native
-from sealane._endpoints import copy, is_stream, opened_sink, opened_source, path_of, regular_paths
+from sealane._endpoints import (
+    check_apart,
+    copy,
+    is_stream,
+    opened_sink,
+    opened_source,
+    path_of,
+    regular_paths,
+)
 from sealane._native import DecryptWith, EncryptWith, FileInfo
 from sealane._open import EncryptedWriter
 
@@ -112,6 +120,7 @@ def encrypt_file(
     )
     if (paths := regular_paths(src, dst)) is not None:
         return _native.encrypt_path(*paths, encryption, threads, progress, durable)
+    check_apart(src, dst)
     with opened_source(src) as source, EncryptedWriter(dst, encryption, durable=durable) as sink:
         copy(source, sink.write, progress)
 
@@ -187,6 +196,7 @@ def decrypt_file(
     )
     if (paths := regular_paths(src, dst)) is not None:
         return _native.decrypt_path(*paths, decryption, threads, progress, durable)
+    check_apart(src, dst)
     with opened_source(src) as source, opened_sink(dst) as sink:
         decryptor = _native.Decryptor(sink, decryption)
         try:

@@ -52,7 +52,7 @@ def resolve(reference: str) -> Key:
         return call(reference, rest)
     content = _keyring(reference, rest) if scheme == "keyring" else read_reference(reference)
     try:
-        found = parse_key(content)
+        found = parse_key(content, file=os.path.expanduser(rest) if scheme == "file" else None)
     except FormatError as error:
         raise type(error)(f"{reference}: {error}") from None
     except ValueError as error:

@@ -46,10 +46,18 @@ impl Operation {
     }
 
     /// Processes pairs of source and target one after the other on this thread. A signal handler that raises ends the
-    /// call.
-    fn run(&self, py: Python<'_>, files: Vec<(PathBuf, PathBuf)>, durable: bool) -> PyResult<Failures> {
-        let work =
-            |(source, target): &(PathBuf, PathBuf), options: Options<'_>| self.0.run(source, target, options);
+    /// call. No link is followed below the folder ``root``, if there is one.
+    #[pyo3(signature = (files, durable, root = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        files: Vec<(PathBuf, PathBuf)>,
+        durable: bool,
+        root: Option<PathBuf>,
+    ) -> PyResult<Failures> {
+        let work = |(source, target): &(PathBuf, PathBuf), options: Options<'_>| {
+            self.run_one(root.as_deref(), source, target, options)
+        };
         each(py, &files, |(source, _)| source, durable, work)
     }
 
@@ -76,6 +84,8 @@ impl Operation {
     ///
     /// After an exception of ``listen`` or of a signal handler no file is begun. Files in progress are completed and
     /// passed to ``listen`` before the exception is raised.
+    #[pyo3(signature = (files, read_back, durable, batch, listen, root = None))]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of a Python call")]
     fn schedule(
         &self,
         py: Python<'_>,
@@ -84,13 +94,14 @@ impl Operation {
         durable: bool,
         batch: usize,
         listen: Py<PyAny>,
+        root: Option<PathBuf>,
     ) -> PyResult<()> {
         let sizes: Vec<_> = files.iter().map(|(.., size)| *size).collect();
         let unverified = Mutex::new(HashSet::new());
         let unverified = || unverified.lock().unwrap_or_else(PoisonError::into_inner);
         let work = |at: usize, options: Options<'_>| {
             let (source, target, _) = &files[at];
-            self.0.run(source, target, options)?;
+            self.run_one(root.as_deref(), source, target, options)?;
             if read_back {
                 let options = Options { threads: Some(NonZeroUsize::MIN), ..Options::default() };
                 self.0.read_back(target, options).inspect_err(|_| {
@@ -126,6 +137,21 @@ impl Operation {
                 })
             })
         })
+    }
+}
+
+impl Operation {
+    fn run_one(
+        &self,
+        root: Option<&Path>,
+        source: &Path,
+        target: &Path,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        match root {
+            Some(root) => self.0.run_below(root, source, target, options),
+            None => self.0.run(source, target, options),
+        }
     }
 }
 

@@ -36,7 +36,9 @@ pub(crate) fn raise(error: Error) -> PyErr {
 #[cold]
 pub(crate) fn raise_among(path: &Path, error: Error) -> PyErr {
     match error {
-        Error::Io { .. } | Error::Misuse(Misuse::SameFile(_)) => raise_about(path, error),
+        Error::Io { .. }
+        | Error::SourceChanged { .. }
+        | Error::Misuse(Misuse::SameFile(_) | Misuse::OutputIsInput { .. }) => raise_about(path, error),
         other => {
             let text = format!("{}: {other}", path.display());
             worded(other, text)
@@ -67,6 +69,11 @@ fn worded(error: Error, text: String) -> PyErr {
         Error::Cancelled => named::SealaneError::new_err(text),
         Error::Environment(_) => PyValueError::new_err(text),
         Error::Misuse(misuse) => raise_misuse(&misuse, text),
+        Error::SourceChanged { path, expected, found } => {
+            let text =
+                format!("expected {expected} bytes, found {found}: the file changed while it was encrypted");
+            raise_io(Some(&path), io::Error::other(text))
+        }
         Error::Io { path, source } => raise_io(path.as_deref(), source),
         _ => PySystemError::new_err(format!("sealane: an error without a Python class: {text}")),
     }
@@ -127,6 +134,7 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
         | Misuse::BufferTooShort { .. }
         | Misuse::PartialOverlap
         | Misuse::SameFile(_)
+        | Misuse::OutputIsInput { .. }
         | Misuse::TargetInsideSource(_)
         | Misuse::DuplicateTarget(_)
         | Misuse::InvalidSuffix

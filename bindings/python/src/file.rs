@@ -259,7 +259,7 @@ pub(crate) struct Decryptor {
 impl Decryptor {
     #[new]
     fn new(py: Python<'_>, dst: Option<&Bound<'_, PyAny>>, decryption: &DecryptWith) -> PyResult<Self> {
-        let sink = dst.map_or(Ok(FileSink::Discard), |dst| FileSink::new(py, dst))?;
+        let sink = dst.map_or(Ok(FileSink::Discard), |dst| FileSink::new(py, dst, decryption.core()))?;
         let path = dst.map_or(Ok(None), path)?;
         let decryptor = Box::new(file::Decryptor::new(sink, decryption.core()));
         Ok(Self { decryptor: Shared::new(decryptor), path })

@@ -2,14 +2,16 @@
 
 use crate::buffer::Slot;
 use crate::error::{raise, raise_name};
-use crate::keys::{self, TinkKeyset};
+use crate::keys::{self, Key, TinkKeyset};
 use crate::{recipients, secrets};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealane::age::Armor;
 use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format};
+use std::path::PathBuf;
 
-/// The keys and the format of files to encrypt: exactly one of ``key``, ``recipients`` and ``passphrase``.
+/// The keys and the format of files to encrypt: exactly one of ``key``, ``recipients`` and ``passphrase``. No output may
+/// replace a file that the keys were loaded from.
 ///
 /// Its ``repr`` shows no secret, and it cannot be pickled, because a pickle would contain the secret.
 #[pyclass(frozen, module = "sealane._native")]
@@ -29,6 +31,7 @@ impl EncryptWith {
         format: Option<&str>,
         armor: bool,
     ) -> PyResult<Self> {
+        let inputs = Vec::from_iter(key.and_then(key_file));
         let passphrase = secrets::passphrase(passphrase)?;
         let params = EncryptParams {
             key: key.map(file_key).transpose()?,
@@ -37,6 +40,7 @@ impl EncryptWith {
             context: &context,
             format: named(format)?,
             armor: if armor { Armor::Ascii } else { Armor::Binary },
+            inputs: &inputs,
         };
         params.build().map(Self).map_err(raise)
     }
@@ -52,7 +56,8 @@ impl EncryptWith {
     }
 }
 
-/// The keys and the format of files to decrypt: exactly one of ``key``, ``identities`` and ``passphrase``.
+/// The keys and the format of files to decrypt: exactly one of ``key``, ``identities`` and ``passphrase``. No output may
+/// replace a file that the keys were loaded from.
 ///
 /// Its ``repr`` shows no secret, and it cannot be pickled, because a pickle would contain the secret.
 #[pyclass(frozen, module = "sealane._native")]
@@ -73,14 +78,16 @@ impl DecryptWith {
         format: Option<&str>,
         max_work_factor: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let mut inputs = Vec::from_iter(key.and_then(key_file));
         let passphrase = secrets::passphrase(passphrase)?;
         let params = DecryptParams {
             key: key.map(file_key).transpose()?,
-            identities: recipients::identities(identities)?,
+            identities: recipients::identities(identities, &mut inputs)?,
             passphrase: passphrase.as_ref().map(|text| text.as_str()),
             context: &context,
             format: named(format)?,
             max_work_factor: max_work_factor.map(work_factor).transpose()?,
+            inputs: &inputs,
         };
         params.build().map(Self).map_err(raise)
     }
@@ -101,6 +108,15 @@ fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
     match key.cast::<TinkKeyset>() {
         Ok(keyset) => Ok(keyset.get().keyset().clone().into()),
         Err(_) => keys::extract(key).map(FileKey::from),
+    }
+}
+
+/// Returns the file that a key object was loaded from, if any.
+fn key_file(key: &Bound<'_, PyAny>) -> Option<PathBuf> {
+    match (key.cast::<Key>(), key.cast::<TinkKeyset>()) {
+        (Ok(key), _) => key.get().file().cloned(),
+        (_, Ok(keyset)) => keyset.get().file().cloned(),
+        _ => None,
     }
 }
 

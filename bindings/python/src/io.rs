@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyBlockingIOError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use sealane::Error;
-use sealane::file::{Concurrency, Durability, OutputFile, ReadAt};
+use sealane::file::{Concurrency, DecryptWith, Durability, OutputFile, ReadAt};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -217,9 +217,9 @@ pub(crate) enum FileSink {
 }
 
 impl FileSink {
-    pub(crate) fn new(py: Python<'_>, dst: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(py: Python<'_>, dst: &Bound<'_, PyAny>, with: &DecryptWith) -> PyResult<Self> {
         match path(dst)? {
-            Some(path) => py.detach(|| OutputFile::create(&path)).map(Self::Path).map_err(raise),
+            Some(path) => py.detach(|| OutputFile::create_for(&path, with)).map(Self::Path).map_err(raise),
             None => Ok(Self::Object(PyFile::new(dst))),
         }
     }

@@ -66,6 +66,7 @@ mod _native {
         rencrypt::REncrypt,
         run_cli,
         shared::CallLock,
+        tree::create_folders,
         tree::walk,
     };
 

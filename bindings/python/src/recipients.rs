@@ -46,12 +46,15 @@ pub(crate) fn recipients(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
     Ok(Some(all))
 }
 
-/// Converts a list of `str`, `Key` and paths into identities.
+/// Converts a list of `str`, `Key` and paths into identities, and adds the files that they were loaded from to `files`.
 ///
 /// # Errors
 /// Raises `TypeError` for a key outside of a list and for an entry of another type or kind, and the errors of
 /// [`load_identities`] for a text or a file.
-pub(crate) fn identities(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Identity>>> {
+pub(crate) fn identities(
+    list: Option<&Bound<'_, PyAny>>,
+    files: &mut Vec<PathBuf>,
+) -> PyResult<Option<Vec<Identity>>> {
     const SHOWN: &str = "[\"AGE-SECRET-KEY-1...\"] or [pathlib.Path(...)]";
     let Some(list) = list else { return Ok(None) };
     let single = list.is_instance_of::<PyString>()
@@ -65,6 +68,7 @@ pub(crate) fn identities(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
     for one in entries("identities", SHOWN, list)? {
         let one = one?;
         if let Ok(key) = one.cast::<Key>() {
+            files.extend(key.get().file().cloned());
             match key.get().secret() {
                 SecretKey::Age(identity) => all.push(identity.clone()),
                 _ => return Err(wrong_kind("an identity", &key.get().kind_name())),
@@ -82,6 +86,7 @@ pub(crate) fn identities(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
             let path: PathBuf = one.extract()?;
             let found = one.py().detach(|| load_identities(&path, None));
             all.extend(found.map_err(raise_about_key(Some(&path)))?);
+            files.push(path);
         } else {
             return Err(PyTypeError::new_err(format!(
                 "an identity must be sealane.keys.Key, str or os.PathLike, not {}",

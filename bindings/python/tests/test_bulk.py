@@ -398,8 +398,8 @@ class Forgetful:
         self.read_back = operation.read_back
         self._operation = operation
 
-    def run(self, files: Any, durable: bool) -> Any:
-        failures = self._operation.run(files, durable)
+    def run(self, files: Any, durable: bool, root: str | None = None) -> Any:
+        failures = self._operation.run(files, durable, root)
         for _, target in files:
             if target.endswith("file 11"):
                 Path(target).write_bytes(Path(target).read_bytes()[:-1])

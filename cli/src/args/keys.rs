@@ -71,7 +71,8 @@ pub(crate) struct DecryptWith {
         conflicts_with = "passphrase"
     )]
     pub(crate) key: Option<PathBuf>,
-    /// File with private keys of age or SSH; may be repeated. With -k: private keys that decrypt KEYFILE
+    /// File with private keys of age or SSH, or '-' for standard input; may be repeated. With -k: private keys that
+    /// decrypt KEYFILE
     #[arg(
         short,
         long = "identity",

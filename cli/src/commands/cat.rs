@@ -3,13 +3,15 @@
 use super::run::{Context, Run};
 use crate::args::{DecryptWith, OutputOptions};
 use crate::endpoints::{self, Source, Target};
-use crate::error::Failure;
+use crate::error::{Failure, STDOUT};
 use crate::interrupt::Watch;
-use crate::{keys, stream};
+use crate::keys::{self, Inputs};
+use crate::stream;
 use clap::{Args, ValueHint};
 use sealane::file::Reader;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::slice;
 
 /// Print a range of bytes from an encrypted file
 ///
@@ -37,7 +39,7 @@ impl Run for Cat {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
         let source = Source::new(&self.input);
-        let with = keys::decrypt_with(&self.with, console)?;
+        let with = keys::decrypt_with(&self.with, Inputs::named(slice::from_ref(&self.input)), console)?;
         // Checked by name, because opening a pipe waits for its writer.
         let is_stream = match &source {
             Source::Stdin => true,
@@ -52,10 +54,12 @@ impl Run for Cat {
         }
         let file = source.open()?;
         let out = endpoints::stdout_apart_from(&file)?;
+        with.check_output(&out, Path::new(STDOUT)).map_err(|error| Failure::about(STDOUT, error))?;
         let reader = Reader::new(file, &with).map_err(|error| Failure::about(&source.name(), error))?;
         let total = self.range.end.min(reader.size()).saturating_sub(self.range.start);
         let mut bar = console.bar(&source.name(), Some(total)).unless(Target::Stdout.is_terminal());
-        stream::range(&reader, self.range.clone(), &source, out, &mut bar).map(drop)
+        stream::range(&reader, self.range.clone(), &source, out, &mut bar)?;
+        endpoints::flush_stdout().map_err(|e| Failure::stdout(&e))
     }
 }
 

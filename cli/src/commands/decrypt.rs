@@ -29,10 +29,10 @@ impl Run for Decrypt {
     }
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
-        let with = || keys::decrypt_with(&self.with, console);
+        let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.transfer.folders.recursive {
             let suffix = Suffix::Remove(self.transfer.folders.suffix());
-            let operation = || with().map(Operation::Decrypt);
+            let operation = |inputs| with(inputs).map(Operation::Decrypt);
             return Recursive::transfer(&self.transfer, suffix, console)?
                 .run(operation, self.with.passphrase);
         }

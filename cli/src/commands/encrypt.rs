@@ -25,10 +25,10 @@ impl Run for Encrypt {
     }
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
-        let with = || keys::encrypt_with(&self.with, console);
+        let with = |inputs| keys::encrypt_with(&self.with, inputs, console);
         if self.transfer.folders.recursive {
             let suffix = Suffix::Add(self.transfer.folders.suffix());
-            let operation = || with().map(Operation::Encrypt);
+            let operation = |inputs| with(inputs).map(Operation::Encrypt);
             return Recursive::transfer(&self.transfer, suffix, console)?
                 .run(operation, self.with.passphrase);
         }

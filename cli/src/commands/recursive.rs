@@ -3,12 +3,14 @@
 use crate::args::{Effort, Folders, Transfer};
 use crate::error::{Failure, name};
 use crate::interrupt::{self, Watch};
+use crate::keys::Inputs;
 use crate::signal;
 use crate::tui::Console;
 use sealane::file::bulk::{self, Done, Job, Operation, Plan, Schedule};
 use sealane::file::{Durability, Manifest, Suffix, Tree};
 use serde_json::json;
 use std::fs;
+use std::mem;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -71,7 +73,7 @@ impl<'a> Recursive<'a> {
     /// Processes every file below the inputs, also after one has failed.
     pub(super) fn run(
         &self,
-        operation: impl FnOnce() -> Result<Operation, Failure>,
+        operation: impl FnOnce(Inputs) -> Result<Operation, Failure>,
         passphrase: bool,
     ) -> Result<(), Failure> {
         let _watch = Watch::begin(self.console);
@@ -79,14 +81,17 @@ impl<'a> Recursive<'a> {
             return Err(Failure::misuse("--recursive reads folders; name one as IN, not standard input"));
         }
         let about = |error| Failure::about("--recursive", error);
-        let tree = Tree::walk(self.inputs, self.output, self.suffix).map_err(about)?;
-        let operation = operation()?;
+        let mut tree = Tree::walk(self.inputs, self.output, self.suffix).map_err(about)?;
+        let files = self.manifest.iter().map(|path| path.to_path_buf()).collect();
+        let operation = operation(Inputs { files, stdin: false })?;
         let mut manifest = self.manifest.map(|path| self.open_manifest(path, &tree)).transpose()?;
-        let plan = Plan::new(tree.pairs, &operation, manifest.as_ref()).map_err(about)?;
-        for folder in &tree.folders {
-            if let Err(e) = fs::create_dir_all(folder) {
-                self.console.fail(&Failure::io(&name(folder), &e));
-            }
+        let pairs = mem::take(&mut tree.pairs);
+        let mut plan = Plan::new(pairs, &operation, manifest.as_ref()).map_err(about)?;
+        if let Some(root) = &tree.root {
+            plan = plan.below(root);
+        }
+        for (path, error) in tree.create_folders() {
+            self.console.fail(&Failure::about(&name(&path), error));
         }
         for (path, error) in tree.problems.into_iter().chain(plan.problems) {
             self.console.fail(&Failure::about(&name(&path), error));
@@ -181,11 +186,14 @@ impl<'a> Recursive<'a> {
                 Some(parent) if parent != Path::new("") => parent,
                 _ => Path::new("."),
             };
-            Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+            // An existing manifest may be a link.
+            fs::canonicalize(path)
+                .ok()
+                .or_else(|| Some(fs::canonicalize(folder).ok()?.join(path.file_name()?)))
         };
         if let Some(own) = real(path) {
             let mut roots = self.inputs.iter().filter_map(|input| fs::canonicalize(input).ok());
-            let named = |target: &Path| target.file_name() == path.file_name();
+            let named = |target: &Path| target.file_name() == own.file_name();
             if roots.any(|root| own.starts_with(root))
                 || tree.pairs.iter().any(|(_, to)| named(to) && real(to).as_ref() == Some(&own))
             {

@@ -4,6 +4,7 @@ use crate::args::Transfer;
 use crate::endpoints::{self, Pair, Source, Target};
 use crate::error::{Failure, Kind, STDOUT};
 use crate::interrupt::Watch;
+use crate::keys::Inputs;
 use crate::signal;
 use crate::tui::{Bar, Console};
 use sealane::Error;
@@ -28,11 +29,18 @@ pub(super) fn transfer<W>(
     args: &Transfer,
     pairs: Vec<Pair>,
     functions: &Functions<W>,
-    with: impl FnOnce() -> Result<W, Failure>,
+    with: impl FnOnce(Inputs) -> Result<W, Failure>,
     console: &Console,
 ) -> Result<(), Failure> {
     let _watch = Watch::begin(console);
-    let with = with()?;
+    // Checked before the keys are loaded, which may ask for a passphrase.
+    let apart = |pair: &Pair| pair.check().map_err(|failure| console.fail(&failure)).is_ok();
+    let pairs: Vec<_> = pairs.into_iter().filter(apart).collect();
+    if pairs.is_empty() {
+        return Ok(());
+    }
+    let named: Vec<_> = pairs.iter().map(|pair| pair.from.path()).collect();
+    let with = with(Inputs::named(&named))?;
     for pair in pairs {
         match transfer_one(args, &pair, &with, functions, console) {
             Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),
@@ -55,7 +63,10 @@ fn transfer_one<W>(
     let mut bar = console.bar(&name, size).unless(pair.to.is_terminal());
     let Target::File(to) = &pair.to else {
         let out = (functions.to_stdout)(&pair.from, with, &mut bar)?;
-        return if args.sync { sync(&out) } else { Ok(()) };
+        if args.sync {
+            sync(&out)?;
+        }
+        return endpoints::flush_stdout().map_err(|e| Failure::stdout(&e));
     };
     let options = Options {
         threads: args.effort.threads,

@@ -6,7 +6,7 @@ use crate::args::{DecryptWith, Effort, Folders, OutputOptions};
 use crate::endpoints::Source;
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
-use crate::keys;
+use crate::keys::{self, Inputs};
 use crate::tui::Console;
 use clap::{Args, ValueHint};
 use sealane::file::bulk::Operation;
@@ -36,13 +36,13 @@ impl Run for Verify {
 
     /// Verifies every file, also after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
-        let with = || keys::decrypt_with(&self.with, console);
+        let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.folders.recursive {
             let recursive = Recursive::verify(&self.inputs, &self.folders, &self.effort, console);
-            return recursive.run(|| with().map(Operation::Verify), false);
+            return recursive.run(|inputs| with(inputs).map(Operation::Verify), false);
         }
         let _watch = Watch::begin(console);
-        let with = with()?;
+        let with = with(Inputs::named(&self.inputs))?;
         for input in &self.inputs {
             match self.verify_one(&Source::new(input), &with, console) {
                 Err(failure) if matches!(failure.kind(), Kind::Interrupted | Kind::OutputClosed) => {

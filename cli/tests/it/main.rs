@@ -4,6 +4,8 @@ mod bad_input;
 mod commands;
 mod common;
 mod interrupt;
+mod outputs;
 mod recipients;
 mod recursive;
 mod round_trips;
+mod secret_arguments;

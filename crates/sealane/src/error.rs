@@ -46,6 +46,15 @@ pub enum Error {
         /// Number of bytes that were requested from the file.
         want: usize,
     },
+    /// A file became longer or shorter while it was encrypted, so the result would not be its content.
+    SourceChanged {
+        /// Path of the file that was read.
+        path: PathBuf,
+        /// Number of bytes that the file had at the beginning.
+        expected: u64,
+        /// Number of bytes that the file had at the end.
+        found: u64,
+    },
     /// The header of a file is damaged or was changed, and the text names the part of the header.
     Header(&'static str),
     /// The ASCII armor around a file is damaged or was changed. The text describes the damage.
@@ -170,6 +179,13 @@ pub enum Misuse {
     PartialOverlap,
     /// Source and destination are the same file, which would be overwritten while it is read.
     SameFile(PathBuf),
+    /// The output would replace another file of the same call, for example the file of its key.
+    OutputIsInput {
+        /// Path of the output that was refused.
+        output: PathBuf,
+        /// Path of the file that the output would have replaced.
+        input: PathBuf,
+    },
     /// The target lies inside a source folder, so the operation would process its own output.
     TargetInsideSource(PathBuf),
     /// Two sources have the same target, so one result would overwrite the other.
@@ -279,6 +295,11 @@ impl fmt::Display for Error {
             Self::UnexpectedLength { got, want } => {
                 write!(f, "expected at most {want} bytes for the requested range, found {got}")
             }
+            Self::SourceChanged { path, expected, found } => write!(
+                f,
+                "{}: expected {expected} bytes, found {found}: the file changed while it was encrypted; try again",
+                path.display()
+            ),
             Self::Truncated => f.write_str("truncated: the data ends too early"),
             Self::Header(what) => write!(f, "damaged header: {what}"),
             Self::Armor(what) => write!(f, "damaged armor: {what}"),
@@ -374,6 +395,12 @@ impl fmt::Display for Misuse {
             Self::SameFile(path) => {
                 write!(f, "source and destination are the same file: {}", path.display())
             }
+            Self::OutputIsInput { output, input } => write!(
+                f,
+                "{}: the output would replace {}, which this call reads; choose another output",
+                output.display(),
+                input.display()
+            ),
             Self::TargetInsideSource(path) => {
                 write!(f, "the target lies inside a source folder: {}", path.display())
             }

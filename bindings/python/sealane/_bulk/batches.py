@@ -55,6 +55,8 @@ class Task:
     format: str | None
     verify: bool
     durable: bool
+    root: str | None = None
+    """The target folder of a tree, an absolute path. No link is followed below it."""
 
     def operation(
         self, key: FileKey | None, recipients: Recipients | None, identities: Identities | None
@@ -142,7 +144,7 @@ def run(task: Task, files: Files) -> Failures:
     except Exception as missing:
         return {index: _portable(missing, source) for index, (source, _) in enumerate(files)}
     failures: Failures = {}
-    for index, error in enumerate(operation.run(files, task.durable)):
+    for index, error in enumerate(operation.run(files, task.durable, task.root)):
         if error is not None:
             failures[index] = _portable(error, files[index][0])
     if task.verify:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -82,6 +83,8 @@ class Call:
         if errors not in ("raise", "return"):
             raise ValueError(f"errors must be 'raise' or 'return', not {errors!r}")
         task = self._task
+        if found.root is not None:
+            task = dataclasses.replace(task, root=os.path.join(os.getcwd(), found.root))
         with contextlib.ExitStack() as stack:
             stack.enter_context(calling(task, self._operation))
             check(executor, task, None, None)
@@ -93,7 +96,7 @@ class Call:
                 check(executor, task, manifest, tally.finished)
             tally.make(found.folders)
             if executor is None:
-                schedule(task, list(tally.placed()), tally.note, tally.tell)
+                schedule(task, list(tally.placed()), found.root, tally.note, tally.tell)
             else:
                 work(executor, task, cut(tally.placed()), tally.note, tally.tell)
             report = tally.report()
@@ -121,6 +124,7 @@ class _Tally:
         self._failed = dict(found.failed)
         self._done = self._bytes = self._reported = 0
         self._todo = found.pairs
+        self._root = found.root
         self.finished: str | None = None
         """One target that was finished by an earlier call."""
         if notes is not None:
@@ -133,20 +137,19 @@ class _Tally:
         self._skipped = len(found.pairs) - len(self._todo)
         self._passed = self._total - sum(pair.size for pair in self._todo)
 
-    def make(self, folders: Iterable[str]) -> None:
-        """Creates the folders of the targets, including those that stay empty."""
-        for folder in folders:
-            try:
-                os.makedirs(folder, exist_ok=True)
-            except OSError as error:
-                self._failed[folder] = error
+    def make(self, folders: list[str]) -> None:
+        """Creates the folders of a tree, including those that stay empty."""
+        if self._root is not None:
+            problems = _native.create_folders(self._root, folders)
+            self._failed.update((path, error) for path, error in problems if isinstance(error, Exception))
 
     def placed(self) -> Iterator[Pair]:
         """Yields the files to be processed, each after the folder of its target was created."""
         made = {""}
         for pair in self._todo:
             folder = os.path.dirname(pair.target)
-            if folder not in made:
+            # The folders of a tree exist. The system call that opens one follows no link.
+            if self._root is None and folder not in made:
                 try:
                     os.makedirs(folder, exist_ok=True)
                 except OSError as error:

@@ -61,8 +61,12 @@ def check(executor: Executor | None, task: Task, manifest: str | None, finished:
         raise error
 
 
-def schedule(task: Task, pairs: Sequence[Pair], note: Note, tell: Callable[[], None]) -> None:
-    """Processes files on threads of the core. Calls ``note`` and ``tell`` as ``work`` does."""
+def schedule(
+    task: Task, pairs: Sequence[Pair], root: str | None, note: Note, tell: Callable[[], None]
+) -> None:
+    """Processes files on threads of the core. Follows no link below ``root``. Calls ``note`` and ``tell`` as
+    ``work`` does.
+    """
     ended: list[tuple[int, Exception | None]] = []
     stopped = False
 
@@ -83,7 +87,7 @@ def schedule(task: Task, pairs: Sequence[Pair], note: Note, tell: Callable[[], N
             stopped = False
 
     try:
-        operation_of(task).schedule(list(pairs), task.verify, task.durable, BATCH_FILES, listen)
+        operation_of(task).schedule(list(pairs), task.verify, task.durable, BATCH_FILES, listen, root)
     finally:
         note_all()
 

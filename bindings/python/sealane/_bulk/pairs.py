@@ -32,6 +32,8 @@ class Found(NamedTuple):
     """Folders to create, empty ones too."""
     failed: dict[str, Exception]
     """The errors of files that cannot be processed, by source."""
+    root: str | None = None
+    """The target folder of a tree, below which no link is followed."""
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
         for source, target in pairs:
@@ -74,7 +76,7 @@ def tree(src: str, dst: str | None, suffix: str, remove_suffix: bool, manifest: 
                 raise ValueError(f"the manifest is the target of {source!r}: {target!r}")
         pairs = [pair for pair in pairs if not is_manifest(pair[0])]
         failed = {source: error for source, error in failed.items() if not is_manifest(source)}
-    found = Found([], folders, failed)
+    found = Found([], folders, failed, dst)
     found.add(pairs)
     return found
 
@@ -108,8 +110,9 @@ def refuse_collisions(pairs: Sequence[tuple[str, str]], manifest: str | None) ->
         if (number := _inode(source)) is not None:
             sources[number] = source
     targets: dict[str, tuple[str, str]] = {}
+    manifest_number = None if manifest is None else _inode(manifest)
     if manifest is not None:
-        if names.of(manifest) in sources:
+        if names.of(manifest) in sources or (manifest_number and manifest_number in sources):
             raise ValueError(f"{manifest!r} is the manifest and a source")
         targets[names.of(manifest)] = "the manifest", manifest
     for source, target in pairs:
@@ -119,6 +122,8 @@ def refuse_collisions(pairs: Sequence[tuple[str, str]], manifest: str | None) ->
         same_file = sources.get(name) or (number and sources.get(number))
         if same_file is not None:
             raise ValueError(f"{target!r} is a target and, as {same_file!r}, a source")
+        if manifest_number is not None and number == manifest_number:
+            raise ValueError(f"the manifest is the target of {source!r}: {target!r}")
         if name in targets:
             first, same = targets[name]
             raise ValueError(f"{first!r} and {source!r} have one target: {same!r}, {target!r}")

@@ -35,7 +35,7 @@ def decrypt_old_file(
     ``open_chunk(buffer, message_len, index)`` decrypts one message in place and returns the length of its
     plaintext.
     """
-    source, target = os.fsdecode(src), os.path.realpath(os.fsdecode(dst))
+    source, target = os.fsdecode(src), os.fsdecode(dst)
     with about(source):
         # Checked before opening, which would wait for the writer of a pipe.
         if not stat.S_ISREG(os.stat(source).st_mode):

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sealane::keys::{self, Existing, SecretKey};
 use std::borrow::Cow;
+use std::path::PathBuf;
 use zeroize::Zeroizing;
 
 /// A private or symmetric key. It is wiped when dropped, and never shown or pickled.
@@ -13,7 +14,7 @@ use zeroize::Zeroizing;
 /// Equal keys compare equal: symmetric keys in constant time, private keys by their public keys. Keys are not hashable,
 /// because the place of a secret in a hash table depends on the secret.
 #[pyclass(frozen, module = "sealane.keys")]
-pub(crate) struct Key(pub(super) SecretKey);
+pub(crate) struct Key(pub(super) SecretKey, Option<PathBuf>);
 
 /// The public key of a key pair.
 ///
@@ -28,6 +29,20 @@ pub(crate) struct Key(pub(super) SecretKey);
 pub(crate) struct PublicKey(pub(super) keys::PublicKey);
 
 impl Key {
+    pub(super) fn new(key: SecretKey) -> Self {
+        Self(key, None)
+    }
+
+    /// A key that was loaded from a file, which no output may replace.
+    pub(super) fn from_file(key: SecretKey, path: Option<PathBuf>) -> Self {
+        Self(key, path)
+    }
+
+    /// Returns the file that the key was loaded from, if any.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.1.as_ref()
+    }
+
     pub(crate) fn secret(&self) -> &SecretKey {
         &self.0
     }

@@ -27,7 +27,7 @@ pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
 #[pyfunction]
 pub(crate) fn generate(py: Python<'_>, kind: &str) -> PyResult<Key> {
     let kind: Kind = kind.parse().map_err(raise)?;
-    py.detach(|| SecretKey::generate(kind)).map(Key).map_err(raise)
+    py.detach(|| SecretKey::generate(kind)).map(Key::new).map_err(raise)
 }
 
 /// The content of a key file, which is of one of three classes.
@@ -78,21 +78,23 @@ pub(crate) fn load(
     kid: Option<&str>,
 ) -> PyResult<Loaded> {
     let secrets = Secrets::new(passphrase, identities)?;
-    py.detach(|| loaded(keys::load(&path, secrets.options(kid))?)).map_err(|e| raise_load(&path, e))
+    py.detach(|| loaded(keys::load(&path, secrets.options(kid))?, Some(&path)))
+        .map_err(|e| raise_load(&path, e))
 }
 
-/// Parses the content of a key file, as ``load`` does.
+/// Parses the content of a key file, as ``load`` does. ``file`` is the path of the file, if there is one.
 #[pyfunction]
-#[pyo3(signature = (content, passphrase = None, *, identities = None, kid = None))]
+#[pyo3(signature = (content, passphrase = None, *, identities = None, kid = None, file = None))]
 pub(crate) fn parse_key(
     py: Python<'_>,
     content: &Bound<'_, PyAny>,
     passphrase: Option<&Bound<'_, PyAny>>,
     identities: Option<&Bound<'_, PyAny>>,
     kid: Option<&str>,
+    file: Option<PathBuf>,
 ) -> PyResult<Loaded> {
     let (secrets, content) = (Secrets::new(passphrase, identities)?, secrets::bytes("a key", content)?);
-    py.detach(|| loaded(KeyFile::parse(&content, secrets.options(kid))?)).map_err(raise)
+    py.detach(|| loaded(KeyFile::parse(&content, secrets.options(kid))?, file.as_deref())).map_err(raise)
 }
 
 /// Reads what a reference ``env:NAME`` or ``file:PATH`` names.
@@ -128,7 +130,7 @@ impl Secrets {
         at_most_one("passphrase", passphrase, "identities", identities)?;
         Ok(Self {
             passphrase: secrets::passphrase(passphrase)?,
-            identities: recipients::identities(identities)?,
+            identities: recipients::identities(identities, &mut Vec::new())?,
         })
     }
 
@@ -141,11 +143,13 @@ impl Secrets {
     }
 }
 
-fn loaded(file: KeyFile) -> Result<Loaded, Error> {
-    Ok(match file {
-        KeyFile::Secret(key) => Loaded::Key(Key(key)),
+fn loaded(content: KeyFile, file: Option<&Path>) -> Result<Loaded, Error> {
+    // Absolute, because the current folder may change before the key is used.
+    let file = file.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    Ok(match content {
+        KeyFile::Secret(key) => Loaded::Key(Key::from_file(key, file)),
         KeyFile::Public(key) => Loaded::Public(PublicKey(key)),
-        KeyFile::TinkKeyset(json) => Loaded::Keyset(TinkKeyset::new(Keyset::from_json(&json)?)),
+        KeyFile::TinkKeyset(json) => Loaded::Keyset(TinkKeyset::new(Keyset::from_json(&json)?, file)),
         _ => return Err(Error::Format("unsupported kind of key file")),
     })
 }

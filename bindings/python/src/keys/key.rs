@@ -22,7 +22,7 @@ impl Key {
         alg: Option<String>,
         r#use: Option<String>,
     ) -> PyResult<Self> {
-        Ok(Self(SecretKey::Symmetric(Jwk { key: extract(data)?, kid, alg, usage: r#use })))
+        Ok(Self::new(SecretKey::Symmetric(Jwk { key: extract(data)?, kid, alg, usage: r#use })))
     }
 
     /// Parses a private or symmetric key: a JSON Web Key, PEM, an age identity, 64 hexadecimal digits of secp256k1, or
@@ -39,7 +39,7 @@ impl Key {
     ) -> PyResult<Self> {
         let (text, passphrase) = (secrets::text("a key", text)?, secrets::passphrase(passphrase)?);
         py.detach(|| SecretKey::from_text(&text, passphrase.as_ref().map(|text| text.as_str())))
-            .map(Self)
+            .map(Self::new)
             .map_err(raise)
     }
 

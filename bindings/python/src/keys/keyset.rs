@@ -6,6 +6,7 @@ use crate::secrets;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sealane::file::{Format, Keyset};
+use std::path::PathBuf;
 
 /// A Tink keyset of AES-GCM-HKDF streaming keys: the primary key encrypts, and each enabled key decrypts. It is never
 /// shown or pickled.
@@ -17,13 +18,15 @@ use sealane::file::{Format, Keyset};
 ///
 /// Raises FormatError. Pass it as ``key=``, for example to ``sealane.encrypt_file``.
 #[pyclass(frozen, module = "sealane.keys")]
-pub(crate) struct TinkKeyset(Keyset);
+pub(crate) struct TinkKeyset(Keyset, Option<PathBuf>);
 
 #[pymethods]
 impl TinkKeyset {
     #[new]
     fn from_json(json_text: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Keyset::from_json(&secrets::text("a keyset", json_text)?).map(Self).map_err(raise)
+        Keyset::from_json(&secrets::text("a keyset", json_text)?)
+            .map(|keyset| Self::new(keyset, None))
+            .map_err(raise)
     }
 
     /// Creates a keyset of one key of 16 or 32 bytes, for the format "tink-1mb" or "tink-4kb".
@@ -32,7 +35,7 @@ impl TinkKeyset {
     #[staticmethod]
     fn from_key(key: &Bound<'_, PyAny>, format: &str) -> PyResult<Self> {
         let format: Format = format.parse().map_err(raise_name)?;
-        format.tink_keyset(&extract(key)?).map(Self).map_err(raise)
+        format.tink_keyset(&extract(key)?).map(|keyset| Self::new(keyset, None)).map_err(raise)
     }
 
     /// The cleartext keyset in JSON, as Tink reads it. It is the secret.
@@ -50,8 +53,14 @@ impl TinkKeyset {
 }
 
 impl TinkKeyset {
-    pub(super) fn new(keyset: Keyset) -> Self {
-        Self(keyset)
+    /// A keyset, and the file that it was loaded from, which no output may replace.
+    pub(super) fn new(keyset: Keyset, file: Option<PathBuf>) -> Self {
+        Self(keyset, file)
+    }
+
+    /// Returns the file that the keyset was loaded from, if any.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.1.as_ref()
     }
 
     pub(crate) fn keyset(&self) -> &Keyset {

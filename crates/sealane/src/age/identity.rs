@@ -4,6 +4,7 @@ use super::file_key::FileKey;
 use super::header::Header;
 use super::recipient::{Kind, Public, Recipient};
 use super::scrypt::{MAX_WORK_FACTOR, Passphrase};
+use super::ssh::AskPassphrase;
 use super::stanza::{SCRYPT, Stanza};
 use super::{hybrid, scrypt, ssh, text, x25519};
 use crate::asymmetric::{x25519 as curve, xwing};
@@ -58,6 +59,15 @@ impl Identity {
     /// [`Misuse::UnsuitableKey`] for an RSA key that is too short or too long.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
+    }
+
+    /// Parses an OpenSSH private key. If it is encrypted, `ask` is called once, and only when a file for this key is
+    /// decrypted: its public key, which tells that, is not encrypted.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`]. Decryption of a file returns the errors of `ask` and of [`Self::from_ssh`].
+    pub fn from_ssh_asking(text: &str, ask: AskPassphrase) -> Result<Self, Error> {
+        Ok(Self(Private::Ssh(ssh::Identity::parse_asking(text, ask)?)))
     }
 
     /// Returns the recipient that this identity decrypts for: a public key, or the secret passphrase.

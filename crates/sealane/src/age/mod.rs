@@ -41,6 +41,7 @@ pub use list::{parse_identities, parse_recipients};
 pub(crate) use recipient::check_recipients;
 pub use recipient::{Kind, Recipient};
 pub use scrypt::{DEFAULT_WORK_FACTOR, MAX_WORK_FACTOR};
+pub use ssh::AskPassphrase;
 pub use stanza::Stanza;
 
 pub(crate) use payload::{NONCE_LEN, Payload, layout};

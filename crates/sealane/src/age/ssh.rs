@@ -23,6 +23,7 @@ use sha2::{Digest, Sha256, Sha512};
 use ssh_key::private::KeypairData;
 use ssh_key::public::KeyData;
 use ssh_key::{Kdf, PrivateKey, PublicKey};
+use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::{Zeroize, Zeroizing};
 
 pub(super) const ED25519: &str = "ssh-ed25519";
@@ -66,6 +67,30 @@ pub(super) struct Identity {
 enum Private {
     Ed25519(curve::PrivateKey),
     Rsa(rsa::PrivateKey),
+    /// A key that is encrypted with a passphrase. Its public key is not.
+    Encrypted(Arc<Encrypted>),
+}
+
+/// A function that returns the passphrase of a key, for example from a terminal.
+pub type AskPassphrase = Arc<dyn Fn() -> Result<Zeroizing<String>, Error> + Send + Sync>;
+
+/// An encrypted private key, which is decrypted when the first file for it is opened.
+struct Encrypted {
+    key: PrivateKey,
+    ask: AskPassphrase,
+    /// The lock makes other threads wait for the passphrase instead of asking again.
+    decrypted: Mutex<Option<Identity>>,
+}
+
+impl Encrypted {
+    fn decrypt(&self) -> Result<Identity, Error> {
+        let mut decrypted = self.decrypted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(identity) = &*decrypted {
+            return Ok(identity.clone());
+        }
+        let identity = Identity::new(&decrypt(&self.key, Some(&(self.ask)()?))?)?;
+        Ok(decrypted.insert(identity).clone())
+    }
 }
 
 pub(super) struct Ed25519Wrapped {
@@ -164,18 +189,22 @@ impl Recipient {
 impl Identity {
     /// Parses an OpenSSH private key, which `passphrase` decrypts if the key is encrypted.
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
-        let text = text.trim_ascii();
-        if !text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
-            return Err(Error::Format(
-                "expected an OpenSSH private key, found another format; convert it with 'ssh-keygen -p -f FILE'",
-            ));
-        }
-        // The library's error names no cause that helps, and could quote a secret.
-        let key = PrivateKey::from_openssh(text).map_err(|_| NOT_PRIVATE)?;
+        let key = parse(text)?;
         match key.is_encrypted() {
             false => Self::new(&key),
             true => Self::new(&decrypt(&key, passphrase)?),
         }
+    }
+
+    /// Parses an OpenSSH private key. If it is encrypted, `ask` is called when the first file for it is opened.
+    pub(super) fn parse_asking(text: &str, ask: AskPassphrase) -> Result<Self, Error> {
+        let key = parse(text)?;
+        if !key.is_encrypted() {
+            return Self::new(&key);
+        }
+        let public = Recipient::new(key.public_key().key_data())?;
+        let encrypted = Encrypted { key, ask, decrypted: Mutex::default() };
+        Ok(Self { key: Private::Encrypted(Arc::new(encrypted)), public })
     }
 
     fn new(key: &PrivateKey) -> Result<Self, Error> {
@@ -209,27 +238,45 @@ impl Identity {
     }
 
     pub(super) fn unwrap_ed25519(&self, wrapped: &Ed25519Wrapped) -> Result<Option<FileKey>, Error> {
-        let (Private::Ed25519(key), Public::Ed25519 { point, tweak }) = (&self.key, &self.public.key) else {
-            return Ok(None);
-        };
+        let Public::Ed25519 { point, tweak } = &self.public.key else { return Ok(None) };
         if wrapped.tag != self.public.tag {
             return Ok(None);
         }
+        let key = match &self.key {
+            Private::Ed25519(key) => key,
+            Private::Encrypted(key) => return key.decrypt()?.unwrap_ed25519(wrapped),
+            Private::Rsa(_) => return Ok(None),
+        };
         let secret = apply_tweak(tweak, &*x25519::shared_secret(key, &wrapped.share)?)?;
         FileKey::unwrap(&x25519::wrap_key(&secret, &wrapped.share, point, ED25519_LABEL), &wrapped.body)
     }
 
     pub(super) fn unwrap_rsa(&self, wrapped: &RsaWrapped) -> Result<Option<FileKey>, Error> {
-        let Private::Rsa(key) = &self.key else { return Ok(None) };
         if wrapped.tag != self.public.tag {
             return Ok(None);
         }
+        let key = match &self.key {
+            Private::Rsa(key) => key,
+            Private::Encrypted(key) => return key.decrypt()?.unwrap_rsa(wrapped),
+            Private::Ed25519(_) => return Ok(None),
+        };
         match key.unwrap(Oaep::Sha256, RSA_LABEL, &wrapped.body) {
             Ok(bytes) => Ok(FileKey::from_bytes(&bytes)),
             Err(Error::Authentication) => Ok(None),
             Err(other) => Err(other),
         }
     }
+}
+
+fn parse(text: &str) -> Result<PrivateKey, Error> {
+    let text = text.trim_ascii();
+    if !text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
+        return Err(Error::Format(
+            "expected an OpenSSH private key, found another format; 'ssh-keygen -p -f FILE' converts RSA keys",
+        ));
+    }
+    // The library's error names no cause that helps, and could quote a secret.
+    PrivateKey::from_openssh(text).map_err(|_| NOT_PRIVATE)
 }
 
 /// Binds a shared secret to the SSH key.

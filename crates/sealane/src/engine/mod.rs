@@ -4,14 +4,19 @@
 //! the positions of its chunks in a [`plan::Layout`]; everything else is shared by all formats.
 
 mod affinity;
+pub(crate) mod close;
+pub(crate) mod file_id;
+pub(crate) mod folder;
 pub(crate) mod io;
 pub(crate) mod jobs;
 pub(crate) mod options;
 pub(crate) mod parallel;
 pub(crate) mod pipeline;
+pub(crate) mod place;
 pub(crate) mod plan;
 mod pool;
 pub(crate) mod prefix;
+mod rights;
 pub(crate) mod scratch;
 pub(crate) mod staged;
 pub(crate) mod threads;

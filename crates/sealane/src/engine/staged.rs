@@ -5,18 +5,20 @@
 //! systems, and on file systems without unnamed files, the bytes go to a hidden temporary file in the same folder, for
 //! example `.report.pdf.0123456789abcdef.part`, which is removed on failure.
 
+use super::folder::{Entry, EntryKind, Folder};
+use super::place::Place;
+use super::{close, rights};
 use crate::engine::options::Durability;
 use crate::{Error, ForkGuard};
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-#[cfg(any(target_os = "linux", target_os = "android"))]
-use std::sync::OnceLock;
 
 /// The access rights that the new file has at its target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The mode and owner of the replaced file, or the defaults of the process for a new file.
+    /// The rights of the replaced file, or the defaults of the process and of the folder for a new file.
     Inherited,
     /// Access for the owner of the file alone. It has an effect on Unix only.
     OwnerOnly,
@@ -34,39 +36,39 @@ pub enum Existing {
 /// A new file that does not have its name yet.
 pub(crate) struct StagedFile {
     file: File,
-    /// Path of the temporary file; `None` for an unnamed file.
-    temporary: Option<PathBuf>,
-    target: PathBuf,
+    folder: Folder,
+    name: OsString,
+    /// Name of the temporary file; `None` for an unnamed file.
+    temporary: Option<OsString>,
+    /// Whether a file had the name when the new file was begun.
+    replaces: bool,
+    access: Access,
+    /// The target as the caller gave it, for messages.
+    path: PathBuf,
     /// A forked child shares the file with its parent, so it neither completes nor removes it.
     guard: ForkGuard,
 }
+
+const ANY: u32 = 0o666;
+const OWNER_ONLY: u32 = 0o600;
 
 impl StagedFile {
     /// Creates an empty file that can become `target`. If `target` is a symbolic link, the file that it points to is
     /// replaced.
     pub(crate) fn new(target: &Path, access: Access) -> Result<Self, Error> {
-        Self::with_metadata(target, target.symlink_metadata().ok().as_ref(), access)
+        Self::at(Place::of(target).map_err(|e| Error::io(target, e))?, access)
     }
 
-    /// Creates the file as [`Self::new`] does, with the known metadata of `target`, which is that of the link if it is
-    /// one; `None` if no such file exists.
-    pub(crate) fn with_metadata(
-        target: &Path,
-        found: Option<&Metadata>,
-        access: Access,
-    ) -> Result<Self, Error> {
-        let about = |e| Error::io(target, e);
-        let link = found.is_some_and(Metadata::is_symlink);
-        let target = if link { fs::canonicalize(target).map_err(about)? } else { target.to_owned() };
-        let replaced = found.and_then(|_| target.metadata().ok());
-        if replaced.is_some() {
-            check_writable(&target).map_err(about)?;
+    /// Creates an empty file that can get the name of `place`, which is free or that of a regular file.
+    pub(crate) fn at(place: Place, access: Access) -> Result<Self, Error> {
+        let Place { folder, name, found, path } = place;
+        let about = |e| Error::io(&path, e);
+        if let Some(found) = &found {
+            check_replaceable(&folder, &name, found).map_err(about)?;
         }
-        let (file, temporary) = create(&target, access).map_err(about)?;
-        if let (Some(replaced), Access::Inherited) = (replaced, access) {
-            inherit(&file, &replaced).map_err(about)?;
-        }
-        Ok(Self { file, temporary, target, guard: ForkGuard::new()? })
+        let guard = ForkGuard::new()?;
+        let (file, temporary) = create(&folder, &name, access).map_err(about)?;
+        Ok(Self { file, folder, name, temporary, replaces: found.is_some(), access, path, guard })
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -85,177 +87,126 @@ impl StagedFile {
     /// found before any work is done, and several threads can write at once. Without allocation each write extends the
     /// file under the lock of the inode: 5 instead of 11 GB/s (measured).
     pub(crate) fn allocate(&self, len: u64) -> Result<(), Error> {
-        allocate(&self.file, len).map_err(|e| Error::io(&self.target, e))
+        allocate(&self.file, len).map_err(|e| Error::io(&self.path, e))
     }
 
     /// Gives the file its name, so that it appears complete at its target or not at all.
     pub(crate) fn commit(mut self, existing: Existing, durability: Durability) -> Result<(), Error> {
         self.check_process()?;
-        if durability == Durability::Synced {
-            self.file.sync_all().map_err(|e| Error::io(&self.target, e))?;
+        self.give_name(existing, durability).map_err(|e| Error::io(&self.path, e))
+    }
+
+    fn give_name(&mut self, existing: Existing, durability: Durability) -> io::Result<()> {
+        if self.access == Access::Inherited && (self.replaces || self.temporary.is_some()) {
+            self.set_rights(existing)?;
         }
-        let result = match (&self.temporary, existing) {
-            (None, _) => link_unnamed(&self.file, &self.target, existing),
-            (Some(temporary), Existing::Replace) => fs::rename(temporary, &self.target),
-            (Some(temporary), Existing::Refuse) => rename_to_new(temporary, &self.target),
-        };
-        result.map_err(|e| Error::io(&self.target, e))?;
+        if durability == Durability::Synced {
+            self.file.sync_all()?;
+        }
+        // Before the file gets its name: some file systems report a full disk only now.
+        close::flush(&self.file)?;
+        match (&self.temporary, existing) {
+            (None, _) => self.link_unnamed(existing)?,
+            (Some(temporary), Existing::Replace) => self.folder.rename(temporary, &self.name)?,
+            (Some(temporary), Existing::Refuse) => self.folder.rename_to_new(temporary, &self.name)?,
+        }
         self.temporary = None;
-        #[cfg(unix)]
-        if durability == Durability::Synced {
+        match durability {
             // The name is on the disk once its folder is.
-            let folder = directory(&self.target);
-            File::open(folder).and_then(|folder| folder.sync_all()).map_err(|e| Error::io(folder, e))?;
+            Durability::Synced => self.folder.sync(),
+            Durability::Cached => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Sets the rights that the file has under its name. A temporary file had those of its owner alone until now,
+    /// because its name can be opened by others.
+    fn set_rights(&self, existing: Existing) -> io::Result<()> {
+        let replaced = match existing {
+            Existing::Replace => self.folder.open_replaced(&self.name)?,
+            Existing::Refuse => None,
+        };
+        match replaced {
+            Some(replaced) => rights::inherit(&self.file, &replaced),
+            None if self.temporary.is_some() => self.set_default_rights(),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives a temporary file the mode of any new file in this folder, which the process and the folder decide. An empty
+    /// file shows that mode: the process can ask for it in no other way that is safe beside other threads.
+    fn set_default_rights(&self) -> io::Result<()> {
+        let name = temporary_name(&self.name)?;
+        let example = self.folder.create_new(&name, ANY)?;
+        let found = example.metadata();
+        self.folder.remove(&name)?;
+        self.file.set_permissions(found?.permissions())
+    }
+
+    /// Gives an unnamed file its name. A file that has the name can be replaced by renaming only, so the new file gets a
+    /// temporary name first. A process that is killed between these two system calls leaves the complete temporary file.
+    fn link_unnamed(&self, existing: Existing) -> io::Result<()> {
+        let link = |name: &OsStr| self.folder.link_unnamed(&self.file, name);
+        if !(self.replaces && existing == Existing::Replace) {
+            match link(&self.name) {
+                Err(e) if e.kind() == ErrorKind::AlreadyExists && existing == Existing::Replace => {
+                    // The file appeared after the work was begun.
+                    if self.access == Access::Inherited {
+                        self.set_rights(existing)?;
+                    }
+                }
+                result => return result,
+            }
+        }
+        let temporary = temporary_name(&self.name)?;
+        link(&temporary)?;
+        self.folder.rename(&temporary, &self.name).inspect_err(|_| {
+            let _ = self.folder.remove(&temporary);
+        })
     }
 }
 
 impl Drop for StagedFile {
     fn drop(&mut self) {
         if let (Some(temporary), Ok(())) = (&self.temporary, self.check_process()) {
-            let _ = fs::remove_file(temporary);
+            let _ = self.folder.remove(temporary);
         }
     }
 }
 
-/// Returns an unused path in the folder of `target`.
-fn temporary_path(target: &Path) -> io::Result<PathBuf> {
+/// Returns an unused name for a temporary file beside the file `name`.
+fn temporary_name(name: &OsStr) -> io::Result<OsString> {
     let mut random = [0; 8];
     crate::random::fill(&mut random)?;
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
     // Most systems limit file names to 255 bytes, so the name is shortened first.
-    let name: String = name.chars().take(48).collect();
-    Ok(directory(target).join(format!(".{name}.{:016x}.part", u64::from_le_bytes(random))))
+    let name: String = name.to_string_lossy().chars().take(48).collect();
+    Ok(format!(".{name}.{:016x}.part", u64::from_le_bytes(random)).into())
 }
 
-fn directory(target: &Path) -> &Path {
-    match target.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    }
-}
-
-fn create(target: &Path, access: Access) -> io::Result<(File, Option<PathBuf>)> {
-    if target.file_name().is_none() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    match create_unnamed(target, access)? {
+fn create(folder: &Folder, name: &OsStr, access: Access) -> io::Result<(File, Option<OsString>)> {
+    // Without a name no other user can open the file, so it can have its rights from the beginning.
+    let mode = if access == Access::Inherited { ANY } else { OWNER_ONLY };
+    match folder.create_unnamed(mode)? {
         Some(unnamed) => Ok((unnamed, None)),
-        None => create_temporary(target, access).map(|(file, path)| (file, Some(path))),
+        None => create_temporary(folder, name).map(|(file, name)| (file, Some(name))),
     }
 }
 
-fn create_temporary(target: &Path, access: Access) -> io::Result<(File, PathBuf)> {
-    let path = temporary_path(target)?;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode(access));
-    Ok((options.open(&path)?, path))
+fn create_temporary(folder: &Folder, name: &OsStr) -> io::Result<(File, OsString)> {
+    let name = temporary_name(name)?;
+    Ok((folder.create_new(&name, OWNER_ONLY)?, name))
 }
 
-#[cfg(unix)]
-fn mode(access: Access) -> u32 {
-    match access {
-        Access::Inherited => 0o666,
-        Access::OwnerOnly => 0o600,
+/// Checks that a file can be replaced. A read-only file is refused even to root.
+fn check_replaceable(folder: &Folder, name: &OsStr, found: &Entry) -> io::Result<()> {
+    match found.kind {
+        EntryKind::File if found.read_only => Err(ErrorKind::PermissionDenied.into()),
+        EntryKind::File => folder.check_writable(name),
+        EntryKind::Folder => Err(ErrorKind::IsADirectory.into()),
+        EntryKind::Link | EntryKind::Special => Err(io::Error::new(
+            ErrorKind::Unsupported,
+            "expected a regular file or none, found a pipe, a socket or a device",
+        )),
     }
-}
-
-/// Creates an unnamed file, or returns `None` if the file system has no unnamed files.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn create_unnamed(target: &Path, access: Access) -> io::Result<Option<File>> {
-    use rustix::fs::{Mode, OFlags};
-    use rustix::io::Errno;
-    // `link_unnamed` needs this folder later, so its presence is checked first.
-    static PROC_MOUNTED: OnceLock<bool> = OnceLock::new();
-    if !PROC_MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists()) {
-        return Ok(None);
-    }
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    match rustix::fs::open(directory(target), flags, Mode::from_raw_mode(mode(access))) {
-        Ok(file) => Ok(Some(file.into())),
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Ok(None),
-        Err(e) => Err(e.into()),
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn create_unnamed(_: &Path, _: Access) -> io::Result<Option<File>> {
-    Ok(None)
-}
-
-/// Gives an unnamed file its name by linking it into the target folder.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn link_unnamed(file: &File, target: &Path, existing: Existing) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD};
-    use std::os::fd::AsRawFd;
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let link = |to: &Path| rustix::fs::linkat(CWD, path.as_str(), CWD, to, AtFlags::SYMLINK_FOLLOW);
-    match (link(target), existing) {
-        (Err(rustix::io::Errno::EXIST), Existing::Replace) => {
-            let temporary = temporary_path(target)?;
-            link(&temporary)?;
-            fs::rename(&temporary, target).inspect_err(|_| {
-                let _ = fs::remove_file(&temporary);
-            })
-        }
-        (result, _) => Ok(result?),
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn link_unnamed(_: &File, _: &Path, _: Existing) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-/// Renames a file unless the new name is taken.
-fn rename_to_new(temporary: &Path, target: &Path) -> io::Result<()> {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS) => {}
-            other => return Ok(other?),
-        }
-    }
-    // A hard link fails if the name is taken, and always on file systems without hard links.
-    fs::hard_link(temporary, target).and_then(|()| fs::remove_file(temporary))
-}
-
-/// Checks write permission for the target, because renaming over a file does not need that permission. A read-only file
-/// is refused even to root.
-fn check_writable(target: &Path) -> io::Result<()> {
-    let found = target.metadata()?;
-    if found.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    if found.permissions().readonly() {
-        return Err(io::ErrorKind::PermissionDenied.into());
-    }
-    #[cfg(unix)]
-    rustix::fs::access(target, rustix::fs::Access::WRITE_OK)?;
-    Ok(())
-}
-
-/// Copies mode and owner of the replaced file.
-#[cfg(unix)]
-fn inherit(file: &File, replaced: &Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-    let own = file.metadata()?;
-    if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
-        // Only root may change the owner. For any other user the file belongs to the user, as a new file does.
-        let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
-    }
-    // Without the set-uid, set-gid and sticky bits, which were granted to the old content.
-    file.set_permissions(PermissionsExt::from_mode(replaced.mode() & 0o777))
-}
-
-#[cfg(not(unix))]
-fn inherit(file: &File, replaced: &Metadata) -> io::Result<()> {
-    file.set_permissions(replaced.permissions())
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -264,7 +215,8 @@ fn allocate(file: &File, len: u64) -> io::Result<()> {
     if len == 0 {
         return Ok(());
     }
-    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, len) {
+    let allocate = || rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, len);
+    match rustix::io::retry_on_intr(allocate) {
         // On file systems without allocation, set the size only.
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => file.set_len(len),
         other => Ok(other?),
@@ -279,6 +231,7 @@ fn allocate(file: &File, len: u64) -> io::Result<()> {
 #[cfg(test)]
 mod test {
     use super::*;
+    use std::fs;
     use std::io::Write;
 
     fn folder(name: &str) -> PathBuf {
@@ -290,13 +243,10 @@ mod test {
 
     /// Stages a file as on file systems without unnamed files.
     fn staged_in_temporary(target: &Path) -> StagedFile {
-        let (file, path) = create_temporary(target, Access::OwnerOnly).unwrap();
-        StagedFile {
-            file,
-            temporary: Some(path),
-            target: target.to_owned(),
-            guard: ForkGuard::new().unwrap(),
-        }
+        let Place { folder, name, found, path } = Place::of(target).unwrap();
+        let (file, temporary) = create_temporary(&folder, &name).unwrap();
+        let (temporary, replaces, access) = (Some(temporary), found.is_some(), Access::Inherited);
+        StagedFile { file, folder, name, temporary, replaces, access, path, guard: ForkGuard::new().unwrap() }
     }
 
     #[test]
@@ -317,9 +267,7 @@ mod test {
         let staged = staged_in_temporary(&target);
         staged.file().write_all(b"second").unwrap();
         let taken = staged.commit(Existing::Refuse, Durability::Cached);
-        assert!(
-            matches!(taken, Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists)
-        );
+        assert!(matches!(taken, Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists));
         assert_eq!((count(), fs::read(&target).unwrap()), (1, b"first".to_vec()));
 
         let staged = staged_in_temporary(&target);

@@ -5,14 +5,15 @@
 
 use super::file_keys::{DecryptWith, EncryptWith};
 use super::manifest::{FileFingerprint, Manifest};
-use super::paths::{decrypt_file, encrypt_file, verify_file};
+use super::output::Target;
+use super::paths::{decrypt_to, encrypt_to, verify_file};
 use super::reader::Reader;
 use crate::Error;
 pub use crate::engine::jobs::{Done, Report, Schedule};
 use crate::engine::options::Options;
 use std::fs::File;
-use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The operation of a bulk job on each file.
 #[derive(Clone, Debug)]
@@ -29,19 +30,33 @@ impl Operation {
     /// Processes one file and returns after its target is complete.
     ///
     /// # Errors
-    /// Returns the errors of [`encrypt_file`], [`decrypt_file`] and [`verify_file`]; [`Error::Io`] for a target that is
+    /// Returns the errors of [`encrypt_file`](super::encrypt_file), [`decrypt_file`](super::decrypt_file) and
+    /// [`verify_file`]; [`Error::Io`] for a target that is
     /// a pipe, a socket or a device: opening a pipe would wait for its reader.
     pub fn run(&self, source: &Path, target: &Path, options: Options<'_>) -> Result<(), Error> {
-        if let Self::Verify(with) = self {
-            return verify_file(source, with, options);
-        }
-        if target.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-            let why = "expected a regular file or none, found a pipe, a socket or a device";
-            return Err(Error::io(target, io::Error::new(ErrorKind::Unsupported, why)));
-        }
+        self.run_to(source, Target::File(target), options)
+    }
+
+    /// Does the same as [`Self::run`] for a target whose path begins with the folder `root`, below which no link is
+    /// followed: a link can appear in a shared folder after [`Tree::walk`](super::Tree::walk) has looked at it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::run`]; [`Error::Io`] for a link.
+    pub fn run_below(
+        &self,
+        root: &Path,
+        source: &Path,
+        target: &Path,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        self.run_to(source, Target::Below { root, path: target }, options)
+    }
+
+    fn run_to(&self, source: &Path, target: Target<'_>, options: Options<'_>) -> Result<(), Error> {
         match self {
-            Self::Encrypt(with) => encrypt_file(source, target, with, options),
-            Self::Decrypt(with) | Self::Verify(with) => decrypt_file(source, target, with, options),
+            Self::Encrypt(with) => encrypt_to(source, target, with, options),
+            Self::Decrypt(with) => decrypt_to(source, target, with, options),
+            Self::Verify(with) => verify_file(source, with, options),
         }
     }
 
@@ -82,6 +97,8 @@ pub struct Job {
     pub source: PathBuf,
     /// Path of the file that the job writes; empty for [`Operation::Verify`].
     pub target: PathBuf,
+    /// The target folder of a [`Tree`](super::Tree), below which no link is followed.
+    pub root: Option<Arc<Path>>,
     /// The length and modification time of the source before it is read.
     pub fingerprint: FileFingerprint,
 }
@@ -114,13 +131,21 @@ impl Plan {
                 Ok(_) if manifest.is_some_and(|manifest| manifest.finished(&source, &target)) => {
                     plan.finished.push((source, target));
                 }
-                Ok(fingerprint) => plan.jobs.push(Job { source, target, fingerprint }),
+                Ok(fingerprint) => plan.jobs.push(Job { source, target, root: None, fingerprint }),
             }
         }
         if let (Some(manifest), Some((_, target))) = (manifest, plan.finished.last()) {
             operation.check_finished(manifest.path(), target)?;
         }
         Ok(plan)
+    }
+
+    /// Follows no links below the folder `root`, with which the paths of all targets begin.
+    #[must_use]
+    pub fn below(mut self, root: &Path) -> Self {
+        let root = Arc::from(root);
+        self.jobs.iter_mut().for_each(|job| job.root = Some(Arc::clone(&root)));
+        self
     }
 }
 
@@ -136,11 +161,17 @@ pub fn run<E>(
     mut listen: impl FnMut(Report) -> Result<(), E>,
 ) -> Result<(), E> {
     let sizes: Vec<_> = jobs.iter().map(|job| job.fingerprint.len()).collect();
-    let work = |at: usize, options: Options<'_>| operation.run(&jobs[at].source, &jobs[at].target, options);
+    let work = |at: usize, options: Options<'_>| {
+        let Job { source, target, root, .. } = &jobs[at];
+        match root {
+            Some(root) => operation.run_below(root, source, target, options),
+            None => operation.run(source, target, options),
+        }
+    };
     schedule.run(&sizes, work, |mut report| {
         if let Some(manifest) = &mut manifest {
             for (at, result) in report.ended.iter_mut().filter(|(_, result)| result.is_ok()) {
-                let Job { source, target, fingerprint } = &jobs[*at];
+                let Job { source, target, fingerprint, .. } = &jobs[*at];
                 if let Err(error) = manifest.add(source, *fingerprint, target) {
                     *result = Err(error);
                 }

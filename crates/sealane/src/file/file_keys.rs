@@ -4,11 +4,15 @@ use super::age_file::{AgeIdentities, AgeRecipients};
 use super::chunked::ChunkedFile;
 use super::file_cipher::{CreateFile, FileCipher, OpenFile, SymmetricFile};
 use super::format::Format;
+use super::protected::Protected;
 use super::tink::{Keyset, TinkFile};
 use crate::age::{self, Armor, Identity, Recipient};
+use crate::engine::file_id::FileId;
 use crate::engine::io::ReadAt;
 use crate::engine::prefix::{Parsed, Prefix, parse_prefix};
 use crate::{Error, Key, Misuse};
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A symmetric key for files: a plain key, or a Tink keyset, which determines its format.
@@ -51,6 +55,9 @@ pub struct EncryptParams<'a> {
     pub format: Option<Format>,
     /// Whether an age file is written as text with armor or in binary.
     pub armor: Armor,
+    /// Other files that belong to the call, for example the file of the key. An output that would replace one of them is
+    /// refused with [`Misuse::OutputIsInput`], also through links.
+    pub inputs: &'a [PathBuf],
 }
 
 /// The parameters of [`DecryptWith`]: exactly one of `key`, `identities` and `passphrase`.
@@ -68,6 +75,9 @@ pub struct DecryptParams<'a> {
     pub format: Option<Format>,
     /// Base-2 logarithm of the highest scrypt work factor that a passphrase may require. The default is 20.
     pub max_work_factor: Option<u8>,
+    /// Other files that belong to the call, for example an identity file. An output that would replace one of them is
+    /// refused with [`Misuse::OutputIsInput`], also through links.
+    pub inputs: &'a [PathBuf],
 }
 
 /// The keys and the format of files to encrypt, which are cheap to clone.
@@ -77,12 +87,14 @@ pub struct EncryptWith {
     /// Set for symmetric keys, because they decrypt the files that they encrypt.
     inverse: Option<DecryptWith>,
     armor: Armor,
+    protected: Protected,
 }
 
 /// The keys and the format of files to decrypt, which are cheap to clone.
 #[derive(Clone, Debug)]
 pub struct DecryptWith {
     file: Arc<dyn OpenFile>,
+    protected: Protected,
 }
 
 impl EncryptParams<'_> {
@@ -101,7 +113,11 @@ impl EncryptParams<'_> {
             if self.armor == Armor::Ascii {
                 return Err(Misuse::ArmorNeedsRecipients.into());
             }
-            return symmetric_file(key, self.format, self.context).map(EncryptWith::symmetric);
+            let file = symmetric_file(key, self.format, self.context)?;
+            return Ok(EncryptWith {
+                protected: Protected::new(self.inputs),
+                ..EncryptWith::symmetric(file)
+            });
         }
         check_age(self.format, self.context)?;
         let recipients = match self.passphrase {
@@ -109,7 +125,13 @@ impl EncryptParams<'_> {
             None => self.recipients.unwrap_or_default(),
         };
         age::check_recipients(&recipients)?;
-        Ok(EncryptWith { file: Arc::new(AgeRecipients(recipients)), inverse: None, armor: self.armor })
+        let protected = Protected::new(self.inputs);
+        Ok(EncryptWith {
+            file: Arc::new(AgeRecipients(recipients)),
+            inverse: None,
+            armor: self.armor,
+            protected,
+        })
     }
 }
 
@@ -129,7 +151,8 @@ impl DecryptParams<'_> {
             return Err(Misuse::WorkFactorNeedsPassphrase.into());
         }
         if let Some(key) = &self.key {
-            return Ok(DecryptWith { file: symmetric_file(key, self.format, self.context)? });
+            let file = symmetric_file(key, self.format, self.context)?;
+            return Ok(DecryptWith { file, protected: Protected::new(self.inputs) });
         }
         check_age(self.format, self.context)?;
         let identities = match (self.passphrase, self.max_work_factor) {
@@ -140,7 +163,7 @@ impl DecryptParams<'_> {
         if identities.is_empty() {
             return Err(Misuse::NoIdentities.into());
         }
-        Ok(DecryptWith { file: Arc::new(AgeIdentities(identities)) })
+        Ok(DecryptWith { file: Arc::new(AgeIdentities(identities)), protected: Protected::new(self.inputs) })
     }
 }
 
@@ -187,7 +210,8 @@ impl EncryptWith {
     /// Encrypts for recipients or a passphrase in the format age v1. Recipients that cannot be combined are an error of
     /// the first file; [`EncryptParams::build`] finds them earlier.
     pub fn age(recipients: &[Recipient], armor: Armor) -> Self {
-        Self { file: Arc::new(AgeRecipients(recipients.to_vec())), inverse: None, armor }
+        let file = Arc::new(AgeRecipients(recipients.to_vec()));
+        Self { file, inverse: None, armor, protected: Protected::default() }
     }
 
     /// Encrypts with the primary key of a Tink keyset in the format AES-GCM-HKDF streaming.
@@ -196,13 +220,26 @@ impl EncryptWith {
     }
 
     fn symmetric(file: Arc<dyn SymmetricFile>) -> Self {
-        let inverse = Some(DecryptWith { file: Arc::clone(&file) as _ });
-        Self { file, inverse, armor: Armor::Binary }
+        let inverse = Some(DecryptWith::new(Arc::clone(&file) as _));
+        Self { file, inverse, armor: Armor::Binary, protected: Protected::default() }
     }
 
     /// Returns the keys that decrypt the encrypted files; `None` for recipients and passphrases.
     pub fn to_decrypt(&self) -> Option<&DecryptWith> {
         self.inverse.as_ref()
+    }
+
+    /// Checks that a file which is already open for output, for example standard output, is none of the inputs.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::OutputIsInput`] with `name` as the name of the output, and [`Error::Io`].
+    pub fn check_output(&self, output: &File, name: &Path) -> Result<(), Error> {
+        let found = output.metadata().map_err(|e| Error::io(name, e))?;
+        Ok(self.protected.check(FileId::of(&found), name)?)
+    }
+
+    pub(super) fn protected(&self) -> &Protected {
+        &self.protected
     }
 
     pub(super) fn armor(&self) -> Armor {
@@ -217,17 +254,34 @@ impl EncryptWith {
 impl DecryptWith {
     /// Decrypts with a symmetric key in the format C2SP chunked-encryption@v1.
     pub fn key(key: &Key, context: &[u8]) -> Self {
-        Self { file: Arc::new(ChunkedFile::new(key, context)) }
+        Self::new(Arc::new(ChunkedFile::new(key, context)))
     }
 
     /// Decrypts with identities or a passphrase in the format age v1, with or without armor.
     pub fn age(identities: &[Identity]) -> Self {
-        Self { file: Arc::new(AgeIdentities(identities.to_vec())) }
+        Self::new(Arc::new(AgeIdentities(identities.to_vec())))
     }
 
     /// Decrypts with a Tink keyset in the format AES-GCM-HKDF streaming.
     pub fn tink(keyset: &Keyset, context: &[u8]) -> Self {
-        Self { file: Arc::new(TinkFile::new(keyset.clone(), context)) }
+        Self::new(Arc::new(TinkFile::new(keyset.clone(), context)))
+    }
+
+    fn new(file: Arc<dyn OpenFile>) -> Self {
+        Self { file, protected: Protected::default() }
+    }
+
+    /// Checks that a file which is already open for output, for example standard output, is none of the inputs.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::OutputIsInput`] with `name` as the name of the output, and [`Error::Io`].
+    pub fn check_output(&self, output: &File, name: &Path) -> Result<(), Error> {
+        let found = output.metadata().map_err(|e| Error::io(name, e))?;
+        Ok(self.protected.check(FileId::of(&found), name)?)
+    }
+
+    pub(super) fn protected(&self) -> &Protected {
+        &self.protected
     }
 
     pub(super) fn detect_armor(&self, prefix: &[u8]) -> Option<Armor> {

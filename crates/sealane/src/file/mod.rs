@@ -57,6 +57,7 @@ mod manifest;
 mod memory;
 mod output;
 mod paths;
+mod protected;
 mod ranges;
 mod reader;
 mod stream;
@@ -64,6 +65,7 @@ pub mod tink;
 mod tree;
 mod writer;
 
+pub use crate::engine::close::flush as flush_file;
 pub use crate::engine::io::{Concurrency, ReadAt};
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use crate::engine::threads::PARALLEL_FILE_LEN;

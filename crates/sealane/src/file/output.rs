@@ -1,9 +1,13 @@
 //! Output files that are written in order and appear complete.
 
+use super::file_keys::DecryptWith;
 use crate::Error;
+use crate::engine::close;
+use crate::engine::folder::{Entry, EntryKind};
 use crate::engine::options::Durability;
+use crate::engine::place::Place;
 use crate::engine::staged::{Access, Existing, StagedFile};
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -17,13 +21,47 @@ enum Sink {
     Stream(File),
 }
 
+/// The path of an output, and the kinds of file that are accepted there.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target<'a> {
+    /// A file, a pipe or a device. Links are followed.
+    Any(&'a Path),
+    /// A regular file, because opening a pipe would wait for its reader. Links are followed.
+    File(&'a Path),
+    /// A regular file below the folder `root`. Links are followed on the way to `root` only.
+    Below { root: &'a Path, path: &'a Path },
+}
+
+impl<'a> Target<'a> {
+    pub(super) fn path(self) -> &'a Path {
+        match self {
+            Self::Any(path) | Self::File(path) | Self::Below { path, .. } => path,
+        }
+    }
+
+    fn place(self) -> io::Result<Place> {
+        match self {
+            Self::Any(path) | Self::File(path) => Place::of(path),
+            Self::Below { root, path } => Place::below(root, path),
+        }
+    }
+}
+
 impl OutputFile {
     /// Creates a file that becomes `path` when it is finished. An existing file stays unchanged until then.
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path, for example if it is a folder or not writable.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        Self::create_checked(path, |_| Ok(()))
+        Self::create_checked(Target::Any(path), |_| Ok(()))
+    }
+
+    /// Does the same as [`Self::create`] for the plaintext of a file that is decrypted with `with`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::create`]; [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput).
+    pub fn create_for(path: &Path, with: &DecryptWith) -> Result<Self, Error> {
+        Self::create_checked(Target::Any(path), |found| Ok(with.protected().check(found.id, path)?))
     }
 
     /// Creates a new file at `path`, which must not exist now or at [`OutputFile::finish`].
@@ -31,47 +69,38 @@ impl OutputFile {
     /// # Errors
     /// Returns [`Error::Io`] with the path; of the kind [`io::ErrorKind::AlreadyExists`] if `path` exists.
     pub fn create_new(path: &Path) -> Result<Self, Error> {
-        if path.symlink_metadata().is_ok() {
+        let place = Place::of_name(path).map_err(|e| Error::io(path, e))?;
+        if place.found.is_some() {
             return Err(Error::io(path, io::ErrorKind::AlreadyExists.into()));
         }
-        let staged = StagedFile::with_metadata(path, None, Access::Inherited)?;
-        Ok(Self(Sink::Staged(staged, Existing::Refuse)))
+        Ok(Self(Sink::Staged(StagedFile::at(place, Access::Inherited)?, Existing::Refuse)))
     }
 
-    /// Does the same as [`Self::create`] if `check` accepts the regular file at `path`.
-    pub(crate) fn create_checked(
-        path: &Path,
-        check: impl FnOnce(&Metadata) -> Result<(), Error>,
+    /// Creates the file at `target` if `check` accepts the file that it replaces.
+    pub(super) fn create_checked(
+        target: Target<'_>,
+        check: impl FnOnce(&Entry) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        let about = |e| Error::io(path, e);
-        // One system call is enough for a new name, which is the most frequent case.
-        let own = path.symlink_metadata().ok();
-        let found = match &own {
-            Some(own) if own.is_symlink() => path.metadata(),
-            Some(own) => Ok(own.clone()),
-            None => Err(io::ErrorKind::NotFound.into()),
-        };
-        match found {
-            Ok(found) if found.is_dir() => return Err(about(io::ErrorKind::IsADirectory.into())),
-            Ok(found) if !found.is_file() => {
-                return Ok(Self(Sink::Stream(OpenOptions::new().write(true).open(path).map_err(about)?)));
+        let about = |e| Error::io(target.path(), e);
+        let place = target.place().map_err(about)?;
+        match (&place.found, target) {
+            (Some(Entry { kind: EntryKind::Special, .. }), Target::Any(_)) => {
+                return Ok(Self(Sink::Stream(place.folder.open_special(&place.name).map_err(about)?)));
             }
-            Ok(found) => check(&found)?,
-            // The file does not exist, or creating it returns the same error again.
-            Err(_) => {}
+            (Some(found), _) => check(found)?,
+            (None, _) => {}
         }
-        let staged = StagedFile::with_metadata(path, own.as_ref(), Access::Inherited)?;
-        Ok(Self(Sink::Staged(staged, Existing::Replace)))
+        Ok(Self(Sink::Staged(StagedFile::at(place, Access::Inherited)?, Existing::Replace)))
     }
 
     /// Gives the file its name. A file that already has the name is replaced, except after [`Self::create_new`].
     ///
     /// # Errors
-    /// Returns [`Error::Io`] with the path if the file cannot be stored or cannot get its name.
+    /// Returns [`Error::Io`] with the path if the file cannot be stored, closed or named.
     pub fn finish(self, durability: Durability) -> Result<(), Error> {
         match self.0 {
             Sink::Staged(staged, existing) => staged.commit(existing, durability),
-            Sink::Stream(_) => Ok(()),
+            Sink::Stream(file) => Ok(close::flush(&file)?),
         }
     }
 

@@ -1,16 +1,19 @@
 //! Encryption, decryption and verification of files by path.
 
 use super::file_keys::{DecryptWith, EncryptWith};
+use super::output::{OutputFile, Target};
+use super::protected::Protected;
 use super::stream::{Decryptor, Encryptor, pump};
-use super::{Options, OutputFile, Reader};
+use super::{Options, Reader};
 use crate::age::Armor;
+use crate::engine::file_id::FileId;
 use crate::engine::io::{Discard, NamedSource};
 use crate::engine::pipeline::{open_all, seal_all};
 use crate::engine::plan::Plan;
 use crate::engine::staged::StagedFile;
 use crate::{Error, Misuse};
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek};
+use std::io::{self, ErrorKind, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// Encrypts the file `from` to the file `to`, which appears complete or not at all.
@@ -18,9 +21,19 @@ use std::path::{Path, PathBuf};
 /// Either side may be a pipe or a device, which is read or written from beginning to end by one thread.
 ///
 /// # Errors
-/// Returns [`Error::Io`] with the path, [`Misuse::SameFile`] if `to` is `from`, [`Error::Cancelled`], and the errors of
-/// [`super::encrypt`]. On failure no output file remains, and `from` is never modified.
+/// Returns [`Error::Io`] with the path, [`Error::SourceChanged`], [`Misuse::SameFile`] if `to` is `from`,
+/// [`Misuse::OutputIsInput`], [`Error::Cancelled`], and the errors of [`super::encrypt`]. On failure no output file
+/// remains, and `from` is never modified.
 pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
+    encrypt_to(from, Target::Any(to), with, options)
+}
+
+pub(super) fn encrypt_to(
+    from: &Path,
+    to: Target<'_>,
+    with: &EncryptWith,
+    options: Options<'_>,
+) -> Result<(), Error> {
     encrypt(&Source::open(from)?, to, with, options)
 }
 
@@ -36,17 +49,31 @@ pub fn encrypt_opened(
     with: &EncryptWith,
     options: Options<'_>,
 ) -> Result<(), Error> {
-    encrypt(&Source::opened(from, name)?, to, with, options)
+    encrypt(&Source::opened(from, name)?, Target::Any(to), with, options)
 }
 
-fn encrypt(source: &Source, to: &Path, with: &EncryptWith, mut options: Options<'_>) -> Result<(), Error> {
-    let sink = output(source, to)?;
+fn encrypt(
+    source: &Source,
+    to: Target<'_>,
+    with: &EncryptWith,
+    mut options: Options<'_>,
+) -> Result<(), Error> {
+    let sink = output(source, to, with.protected())?;
+    let to = to.path();
     if let (Some(len), Some(staged), Armor::Binary) = (source.size(), sink.staged(), with.armor()) {
         let (cipher, header) = with.create_file()?;
         let plan = cipher.layout().plan_plain(len)?;
         allocate(staged, plan, plan.sealed_len())?;
-        seal_all(&*cipher, &header, plan, source.plain_source(), staged.file(), &mut options)
-            .map_err(|e| e.about(to))?;
+        let sealed = seal_all(&*cipher, &header, plan, source.plain_source(), staged.file(), &mut options);
+        match &sealed {
+            Ok(()) => source.check_len(len)?,
+            // A file that became shorter may end before its last chunk.
+            Err(Error::Io { source: e, .. }) if e.kind() == ErrorKind::UnexpectedEof => {
+                source.check_len(len)?;
+            }
+            Err(_) => {}
+        }
+        sealed.map_err(|e| e.about(to))?;
     } else {
         Encryptor::new(sink.file(), with)
             .and_then(|mut encryptor| {
@@ -55,7 +82,7 @@ fn encrypt(source: &Source, to: &Path, with: &EncryptWith, mut options: Options<
             })
             .map_err(|e| e.about(to))?;
     }
-    sink.finish(options.durability)
+    sink.finish(options.durability).map_err(|e| e.about(to))
 }
 
 /// Decrypts the file `from` to the file `to`, which appears complete and verified or not at all.
@@ -66,6 +93,15 @@ fn encrypt(source: &Source, to: &Path, with: &EncryptWith, mut options: Options<
 /// # Errors
 /// Returns the errors of [`super::decrypt`] and [`encrypt_file`].
 pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
+    decrypt_to(from, Target::Any(to), with, options)
+}
+
+pub(super) fn decrypt_to(
+    from: &Path,
+    to: Target<'_>,
+    with: &DecryptWith,
+    options: Options<'_>,
+) -> Result<(), Error> {
     decrypt(&Source::open(from)?, to, with, options)
 }
 
@@ -80,12 +116,17 @@ pub fn decrypt_opened(
     with: &DecryptWith,
     options: Options<'_>,
 ) -> Result<(), Error> {
-    decrypt(&Source::opened(from, name)?, to, with, options)
+    decrypt(&Source::opened(from, name)?, Target::Any(to), with, options)
 }
 
-fn decrypt(source: &Source, to: &Path, with: &DecryptWith, mut options: Options<'_>) -> Result<(), Error> {
+fn decrypt(
+    source: &Source,
+    to: Target<'_>,
+    with: &DecryptWith,
+    mut options: Options<'_>,
+) -> Result<(), Error> {
     let reader = source.reader(with)?;
-    let sink = output(source, to)?;
+    let sink = output(source, to, with.protected())?;
     match (reader, sink.staged()) {
         (Some(reader), Some(staged)) => {
             allocate(staged, reader.plan(), reader.size())?;
@@ -104,8 +145,8 @@ fn decrypt(source: &Source, to: &Path, with: &DecryptWith, mut options: Options<
                 .and_then(|()| decryptor.finish().map(drop))
         }
     }
-    .map_err(|e| e.about(to))?;
-    sink.finish(options.durability)
+    .map_err(|e| e.about(to.path()))?;
+    sink.finish(options.durability).map_err(|e| e.about(to.path()))
 }
 
 /// Allocates the output of several jobs. A single job is a single write, which finds a full disk just as early.
@@ -167,7 +208,7 @@ impl Source {
         let about = |e| Error::io(path, e);
         let metadata = file.metadata().map_err(about)?;
         if metadata.is_dir() {
-            return Err(about(io::ErrorKind::IsADirectory.into()));
+            return Err(about(ErrorKind::IsADirectory.into()));
         }
         // A file of length 0 may have content that is generated while it is read, for example in `/proc`.
         let seekable = metadata.is_file() && metadata.len() > 0 && at_start(&file);
@@ -177,6 +218,15 @@ impl Source {
     /// Returns the size of a file that is read at any position; `None` for one that is read like a pipe.
     fn size(&self) -> Option<u64> {
         self.seekable.then_some(self.metadata.len())
+    }
+
+    /// Checks that the file still has `len` bytes, after all of them were read. Bytes that were appended meanwhile would
+    /// be missing in the encrypted file.
+    fn check_len(&self, len: u64) -> Result<(), Error> {
+        match self.file.metadata().map_err(|e| Error::io(&self.path, e))?.len() {
+            found if found == len => Ok(()),
+            found => Err(Error::SourceChanged { path: self.path.clone(), expected: len, found }),
+        }
     }
 
     /// Returns a reader; `None` if the file has to be read from beginning to end.
@@ -205,25 +255,14 @@ impl Source {
     }
 }
 
-/// Creates the output file, which must not be the source.
-fn output(source: &Source, path: &Path) -> Result<OutputFile, Error> {
-    OutputFile::create_checked(path, |found| match same_file(&source.metadata, found) {
-        true => Err(Misuse::SameFile(path.to_owned()).into()),
-        false => Ok(()),
+/// Creates the output file, which must be neither the source nor another input.
+fn output(source: &Source, target: Target<'_>, protected: &Protected) -> Result<OutputFile, Error> {
+    OutputFile::create_checked(target, |found| match found.id {
+        Some(id) if Some(id) == FileId::of(&source.metadata) => {
+            Err(Misuse::SameFile(target.path().to_owned()).into())
+        }
+        id => Ok(protected.check(id, target.path())?),
     })
-}
-
-/// Returns whether two paths, through any links, lead to the same file on the same disk.
-#[cfg(unix)]
-fn same_file(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-/// The output replaces a file by renaming, which the system refuses while the source is open.
-#[cfg(not(unix))]
-fn same_file(_: &Metadata, _: &Metadata) -> bool {
-    false
 }
 
 /// Writes all of the plaintext in order to a file or to another sink.

@@ -1,5 +1,6 @@
 //! The files of a folder tree and the targets they are written to. Nothing is written, and no file is read.
 
+use crate::engine::folder::{Folder, refused_link};
 use crate::{Error, Misuse};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -19,6 +20,8 @@ pub enum Suffix<'a> {
 /// The folders and files of a bulk job.
 #[derive(Debug, Default)]
 pub struct Tree {
+    /// The target folder, below which no link is followed; `None` for files that are verified.
+    pub root: Option<PathBuf>,
     /// Target folders, also those that exist, each listed after its parent.
     pub folders: Vec<PathBuf>,
     /// Sources and their targets, in an order that depends only on the names.
@@ -58,6 +61,7 @@ impl Tree {
             .map(|path| fs::canonicalize(path).map(|real| (path, real)).map_err(about(path)))
             .collect::<Result<Vec<_>, _>>()?;
         let place = target.map(|target| Place::new(target).map_err(about(target))).transpose()?;
+        walk.tree.root = target.map(Path::to_owned);
         walk.tree.folders.extend(place.as_ref().map(|place| place.path.clone()));
         let own =
             |real: &PathBuf| roots.len() == 1 && place.as_ref().is_some_and(|place| place.real == *real);
@@ -72,6 +76,24 @@ impl Tree {
             walk.check(&roots, &place)?;
         }
         Ok(walk.tree)
+    }
+
+    /// Creates the folders of the tree and returns those that cannot be created. Links are followed on the way to the
+    /// target folder; below it, a link that has appeared since the walk is an error.
+    pub fn create_folders(&self) -> Vec<(PathBuf, Error)> {
+        let Some(root) = &self.root else { return Vec::new() };
+        let opened = fs::create_dir_all(root).and_then(|()| Folder::open(root));
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(e) => return vec![(root.clone(), Error::io(root, e))],
+        };
+        let create = |path: &PathBuf| {
+            // The root itself is the first of the folders.
+            let relative = path.strip_prefix(root).ok().filter(|below| *below != Path::new(""))?;
+            let error = opened.create_below(relative).err()?;
+            Some((path.clone(), Error::io(path, error)))
+        };
+        self.folders.iter().filter_map(create).collect()
     }
 }
 
@@ -164,7 +186,7 @@ impl Walk<'_> {
         };
         let target = place.path.join(&name);
         if place.exists && target.is_symlink() {
-            return Err(Error::io(&target, io::Error::new(ErrorKind::Unsupported, LINK)));
+            return Err(Error::io(&target, refused_link()));
         }
         if link {
             self.linked.push(fs::canonicalize(source).map_err(about)?);
@@ -206,7 +228,6 @@ impl Walk<'_> {
     }
 }
 
-const LINK: &str = "is a link, and results are not written through links";
 const FOLDER_LINK: &str = "is a link to a folder, and such links are not followed";
 const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a device";
 const ALREADY_ENCRYPTED: &str = "expected a file to encrypt, found one that already has the suffix";
@@ -238,9 +259,7 @@ impl Place {
         let (path, real) = (self.path.join(name), self.real.join(name));
         let found = if self.exists { path.symlink_metadata().ok() } else { None };
         match found {
-            Some(found) if found.is_symlink() => {
-                Err(Error::io(&path, io::Error::new(ErrorKind::Unsupported, LINK)))
-            }
+            Some(found) if found.is_symlink() => Err(Error::io(&path, refused_link())),
             found => Ok(Self { path, real, exists: found.is_some() }),
         }
     }

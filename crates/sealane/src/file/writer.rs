@@ -1,7 +1,9 @@
 //! Encrypted output files that are written in pieces.
 
-use super::{Durability, EncryptWith, Encryptor, OutputFile};
+use super::output::{OutputFile, Target};
+use super::{Durability, EncryptWith, Encryptor};
 use crate::Error;
+use crate::engine::folder::Entry;
 use std::path::{Path, PathBuf};
 
 /// Encrypts pieces of any size to a new file, which gets its name at [`Writer::finish`]. If the writer is dropped
@@ -16,9 +18,10 @@ impl Writer {
     /// Creates a file that becomes `path` when the encryption is finished.
     ///
     /// # Errors
-    /// Returns the errors of [`OutputFile::create`] and [`Encryptor::new`].
+    /// Returns the errors of [`OutputFile::create`] and [`Encryptor::new`]; [`crate::Misuse::OutputIsInput`].
     pub fn create(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
-        Self::new(OutputFile::create(path)?, path, with)
+        let check = |found: &Entry| Ok(with.protected().check(found.id, path)?);
+        Self::new(OutputFile::create_checked(Target::Any(path), check)?, path, with)
     }
 
     /// Creates a new file at `path`, which must not exist now or at [`Writer::finish`].
@@ -48,6 +51,6 @@ impl Writer {
     /// Returns the errors of [`Encryptor::finish`] and [`OutputFile::finish`].
     pub fn finish(self, durability: Durability) -> Result<(), Error> {
         let output = self.encryptor.finish().map_err(|e| e.about(&self.path))?;
-        output.finish(durability)
+        output.finish(durability).map_err(|e| e.about(&self.path))
     }
 }

@@ -1,7 +1,7 @@
 //! Identity files, which can be encrypted with a passphrase.
 
 use super::store;
-use crate::age::{self, Header, Identity, parse_identities};
+use crate::age::{self, Identity, parse_identities};
 use crate::{Error, Misuse};
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub fn parse_identity_file(content: &[u8], passphrase: Option<&str>) -> Result<V
 fn is_age_file(content: &[u8]) -> bool {
     age::Armor::detect(content) == Some(age::Armor::Ascii)
         && content.trim_ascii_start().starts_with(b"-----BEGIN AGE ENCRYPTED FILE-----")
-        || Header::parse(content).is_ok()
+        || content.starts_with(b"age-encryption.org/")
 }
 
 #[cfg(test)]
@@ -60,6 +60,7 @@ mod test {
         assert_eq!(opened(parse_identity_file(text.as_bytes(), None).unwrap()), wanted);
         let refused = parse_identity_file(text.as_bytes(), Some("x"));
         assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyNotEncrypted))));
+        assert!(matches!(parse_identity_file(b"", None), Err(Error::Format(_))));
         for armor in [Armor::Binary, Armor::Ascii] {
             let recipient = Recipient::passphrase_with_work_factor("right", 10).unwrap();
             let file = age::seal(text.as_bytes(), &[recipient], armor).unwrap();

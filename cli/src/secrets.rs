@@ -1,0 +1,120 @@
+//! Secrets among the arguments, which are never printed.
+//!
+//! Other users of the machine can see the arguments of a process, and error messages are stored in logs. A key among the
+//! arguments is a mistake, so it is refused before anything else looks at it. The exception is a private key in 64
+//! hexadecimal digits, because names of files look the same: it is replaced in all output unless it is such a name.
+
+use crate::error::Failure;
+use sealane::keys::{KeyFile, LoadOptions};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Arguments that may be private keys.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hidden(Vec<String>);
+
+impl Hidden {
+    /// Finds the secrets among the arguments of the program.
+    ///
+    /// # Errors
+    /// Returns a failure that names the position of an argument with a secret.
+    pub(crate) fn among(args: &[OsString]) -> Result<Self, Failure> {
+        let mut hidden = Vec::new();
+        for (at, arg) in args.iter().enumerate().skip(1) {
+            let arg = arg.to_string_lossy();
+            for value in values(&arg) {
+                if is_hexadecimal_key(value) {
+                    hidden.push(value.to_owned());
+                } else if is_secret(value) {
+                    return Err(Failure::misuse(format!(
+                        "argument {at} is a secret key, and other users can see arguments; store the key in a file \
+                         and give the name of the file"
+                    )));
+                }
+            }
+        }
+        Ok(Self(hidden))
+    }
+
+    /// Replaces the hidden arguments in a text that is printed.
+    pub(crate) fn remove_from(&self, text: &str) -> String {
+        let names_no_file = |value: &&String| Path::new(value).symlink_metadata().is_err();
+        let secrets = self.0.iter().filter(names_no_file);
+        secrets.fold(text.to_owned(), |text, value| text.replace(value, "(64 hexadecimal digits)"))
+    }
+}
+
+/// Returns the texts that an argument may hold: itself, the value of `--option=VALUE` or `-oVALUE`, and each of them
+/// without the scheme of a key reference.
+fn values(arg: &str) -> Vec<&str> {
+    let mut found = vec![arg, arg.trim_start_matches('-')];
+    found.extend(arg.starts_with('-').then(|| arg.split_once('=')).flatten().map(|(_, value)| value));
+    found.extend(arg.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).map(|(_, value)| value));
+    let schemes = ["env:", "file:", "keyring:"];
+    let names = found.iter().flat_map(|value| schemes.iter().filter_map(|scheme| value.strip_prefix(scheme)));
+    let names: Vec<_> = names.collect();
+    found.extend(names);
+    found
+}
+
+fn is_hexadecimal_key(value: &str) -> bool {
+    let digits = value.strip_prefix("0x").unwrap_or(value);
+    digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_secret(value: &str) -> bool {
+    // A key with a typing error is still a secret.
+    let upper = value.to_ascii_uppercase();
+    let marked = ["AGE-SECRET-KEY-", "PRIVATE KEY-----"].iter().any(|mark| upper.contains(mark));
+    let members = ["\"kty\"", "\"primaryKeyId\"", "\"encryptedKeyset\""];
+    let json = value.contains('{') && members.iter().any(|member| value.contains(member));
+    marked
+        || json
+        || KeyFile::parse(value.as_bytes(), LoadOptions::default()).is_ok_and(|key| key.into_secret().is_ok())
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn refused(arg: &str) -> bool {
+        match Hidden::among(&["sealane".into(), arg.into()]) {
+            Ok(_) => false,
+            Err(failure) => {
+                assert!(failure.text().starts_with("argument 1 is a secret key"));
+                true
+            }
+        }
+    }
+
+    #[test]
+    fn keys_in_all_forms_of_arguments() {
+        let age = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
+        let jwk = r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#;
+        for secret in [age, &age.to_lowercase(), &age[..30], jwk, "-----BEGIN PRIVATE KEY-----\nMC4="] {
+            for form in ["", "-r", "-k=", "--recipient=", "env:", "--key=file:", "-ikeyring:", "./"] {
+                assert!(refused(&format!("{form}{secret}")), "{form}{secret}");
+            }
+        }
+        for name in
+            ["key.jwk", "-k", "--json", "age1qqqq", "ssh-ed25519 AAAA", "{\"k\":\"v\"}", "", "-", "=", "é"]
+        {
+            assert!(!refused(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn hexadecimal_digits_are_replaced_unless_they_name_a_file() {
+        let key = "0123456789abcdef".repeat(4);
+        for form in ["", "-k", "--key=", "env:", "-r=0x"] {
+            let hidden = Hidden::among(&["sealane".into(), format!("{form}{key}").into()]).unwrap();
+            let printed = hidden.remove_from(&format!("sealane: {form}{key}: no such file"));
+            assert!(!printed.contains(&key), "{printed}");
+        }
+        let folder = std::env::temp_dir().join(format!("sealane-hidden-{}", std::process::id()));
+        std::fs::write(&folder, b"").unwrap();
+        let hidden = Hidden(vec![folder.to_str().unwrap().to_owned()]);
+        assert!(hidden.remove_from(&format!("{}: done", folder.display())).contains("sealane-hidden"));
+        std::fs::remove_file(&folder).unwrap();
+    }
+}

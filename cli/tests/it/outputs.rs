@@ -1,0 +1,172 @@
+//! Outputs that are inputs: a key, an identity, a list of recipients, a passphrase, a manifest or another source. They are
+//! refused, through any links, before a byte of them is changed.
+#![cfg(unix)]
+
+use crate::common::{Sandbox, data};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+/// Returns a sandbox with files of all kinds that commands read.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("plain", &data(40_000));
+    sandbox.write("other", b"another source");
+    sandbox.write("pass", b"correct horse\n");
+    let public = sandbox.run("keygen -t age -o me").succeeded();
+    sandbox.write("me.pub", &public);
+    sandbox.run(&format!("keygen -o key.age -r {}", String::from_utf8(public).unwrap())).succeeded();
+    sandbox.run("encrypt -k k -o sealed plain").succeeded();
+    sandbox.run("encrypt -R me.pub -o age plain").succeeded();
+    sandbox.folder("folder");
+    sandbox
+}
+
+/// Returns other names of a file: another spelling, links, and a path through a link to its folder.
+fn names(sandbox: &Sandbox, file: &str) -> Vec<String> {
+    symlink(file, sandbox.path("link")).unwrap();
+    symlink("link", sandbox.path("link-to-link")).unwrap();
+    fs::hard_link(sandbox.path(file), sandbox.path("hard-link")).unwrap();
+    symlink(".", sandbox.path("here")).unwrap();
+    let through = format!("here/{file}");
+    [file, &format!("./{file}"), "link", "link-to-link", "hard-link", &through].map(String::from).into()
+}
+
+#[test]
+fn an_output_never_replaces_an_input() {
+    for (file, line) in [
+        ("k", "encrypt -k k -o OUT plain"),
+        ("k", "encrypt -k file:k -o OUT plain"),
+        ("k", "decrypt -k k -o OUT sealed"),
+        ("k", "encrypt -k k --format tink-4kb -o OUT plain"),
+        ("me", "decrypt -i me -o OUT age"),
+        ("me", "encrypt -k key.age -i me -o OUT plain"),
+        ("key.age", "encrypt -k key.age -i me -o OUT plain"),
+        ("me", "decrypt -i - -o OUT age <me"),
+        ("me.pub", "encrypt -R me.pub -o OUT plain"),
+        ("me.pub", "encrypt -R me.pub -a -o OUT plain"),
+        ("pass", "encrypt -p --passphrase-fd 3 -o OUT plain 3<pass"),
+        ("k", "decrypt -k k sealed >>OUT"),
+        ("k", "encrypt -k k plain >>OUT"),
+        ("k", "cat -k k --range 0:10 sealed >>OUT"),
+        ("me", "decrypt -i me age >>OUT"),
+    ] {
+        let sandbox = sandbox();
+        for name in names(&sandbox, file) {
+            let before = sandbox.content();
+            let outcome = sandbox.shell(&format!("$SEALANE {}", line.replace("OUT", &name)));
+            outcome.failed(2, "the output would replace ");
+            assert!(sandbox.content() == before, "{line} {name}");
+        }
+        let outcome = sandbox.shell(&format!("$SEALANE {}", line.replace("OUT", "new")));
+        outcome.succeeded();
+    }
+}
+
+#[test]
+fn an_output_never_replaces_another_source_of_the_command() {
+    let sandbox = sandbox();
+    symlink("../other", sandbox.path("folder/plain")).unwrap();
+    sandbox.run("encrypt -k k -o folder plain other").failed(2, "would replace other");
+    assert_eq!(sandbox.read("other"), b"another source");
+    // As after any other failure, the remaining files are processed.
+    assert!(sandbox.path("folder/other").exists());
+}
+
+#[test]
+fn a_file_in_an_output_folder_is_not_the_key() {
+    let sandbox = sandbox();
+    sandbox.folder("in");
+    sandbox.write("in/a", b"a");
+    sandbox.write("in/b", b"b");
+    sandbox.folder("out");
+    fs::rename(sandbox.path("k"), sandbox.path("out/a")).unwrap();
+    let key = sandbox.read("out/a");
+    let line = "encrypt --recursive -k out/a -o out in --manifest notes";
+    sandbox.run(line).failed(2, "out/a: the output would replace out/a");
+    assert_eq!(sandbox.read("out/a"), key);
+    assert!(sandbox.path("out/b").exists());
+    // A link to a source is no manifest, also if the source is empty.
+    sandbox.write("in/empty", b"");
+    symlink("in/empty", sandbox.path("manifest")).unwrap();
+    sandbox.refuses(
+        "encrypt --recursive -k out/a -o new in --manifest manifest",
+        2,
+        "among the sources or the targets",
+    );
+}
+
+#[test]
+fn the_same_file_is_found_before_a_passphrase_is_asked_for() {
+    let sandbox = sandbox();
+    sandbox.refuses("encrypt -p -o plain plain", 2, "same file");
+    sandbox.refuses("decrypt -p -o ./age age", 2, "same file");
+    sandbox.shell("$SEALANE encrypt -p plain >>plain").failed(2, "same file");
+    assert!(sandbox.read("plain") == data(40_000));
+}
+
+#[test]
+fn an_identity_or_a_key_is_read_from_standard_input() {
+    let sandbox = sandbox();
+    let (me, key) = (sandbox.read("me"), sandbox.read("k"));
+    for (line, input) in [
+        ("decrypt -i - age", &me),
+        ("decrypt -i - -o out age", &me),
+        ("cat --range : -i - age", &me),
+        ("verify -i - age", &me),
+        ("decrypt -k key.age -i - -o out2 sealed2", &me),
+        ("decrypt -k - sealed", &key),
+        ("keygen -y -", &me),
+    ] {
+        if line.contains("sealed2") {
+            sandbox.run("encrypt -k key.age -i me -o sealed2 plain").succeeded();
+        }
+        sandbox.pipe(line, input).succeeded();
+    }
+    assert!(sandbox.read("out") == data(40_000) && sandbox.read("out2") == data(40_000));
+    for line in
+        ["decrypt -i -", "decrypt -i - -", "verify -i - -", "encrypt -k -", "decrypt -i - -o x /dev/stdin"]
+    {
+        sandbox.refuses_input(line, &me, 2, "-: standard input carries the data");
+    }
+    sandbox.refuses_input("decrypt -i - -i - age", &me, 2, "-: standard input was read already");
+    sandbox.refuses_input("decrypt -i - age", b"nonsense", 1, "-: ");
+}
+
+/// The public key of an encrypted SSH key is not encrypted, so it is known whether the passphrase is needed.
+#[test]
+fn the_passphrase_of_an_ssh_key_is_asked_for_only_when_the_file_is_for_it() {
+    let sandbox = sandbox();
+    let made = std::process::Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "correct horse", "-f"])
+        .arg(sandbox.path("ssh"))
+        .status();
+    assert!(made.expect("ssh-keygen is installed").success());
+    sandbox.run("encrypt -R ssh.pub -o for-ssh plain").succeeded();
+    sandbox.run("encrypt -R ssh.pub -R me.pub -o for-both plain").succeeded();
+    // There is no terminal, so a question would fail.
+    sandbox.run("decrypt -i ssh -i me -o out age").succeeded();
+    sandbox.refuses("decrypt -i ssh -o no age", 1, "no matching key");
+    sandbox.refuses("decrypt -i ssh -o no for-ssh", 2, "no terminal to read a passphrase from");
+    sandbox.run("decrypt -i me -i ssh -o no for-both").failed(2, "no terminal");
+    sandbox.shell("$SEALANE decrypt -i ssh --passphrase-fd 3 -o out for-ssh 3<pass").succeeded();
+    sandbox
+        .shell("echo no | $SEALANE decrypt -i ssh --passphrase-fd 0 -o no for-ssh")
+        .failed(1, "wrong passphrase");
+    // Many files ask once.
+    fs::create_dir(sandbox.path("in")).unwrap();
+    (0..9).for_each(|n| sandbox.write(format!("in/{n}"), b"x"));
+    sandbox.run("encrypt --recursive -R ssh.pub -o vault in").succeeded();
+    sandbox.shell("$SEALANE decrypt --recursive -i ssh --passphrase-fd 3 -o back vault 3<pass").succeeded();
+    assert_eq!(sandbox.read("back/8"), b"x");
+}
+
+#[test]
+fn a_public_key_is_no_symmetric_key() {
+    let sandbox = sandbox();
+    sandbox.refuses(
+        "encrypt -k me.pub -o x plain",
+        2,
+        "me.pub: expected a symmetric key, found a public key",
+    );
+    sandbox.refuses("decrypt -k me -o x sealed", 2, "me: expected a symmetric key, found an age identity");
+}

@@ -1,0 +1,229 @@
+//! Open folders by file descriptors.
+
+use super::entry::{Entry, EntryKind, refused_link};
+use crate::engine::file_id::FileId;
+use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::io::{Errno, retry_on_intr};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use std::sync::OnceLock;
+
+/// An open folder, in which names are looked up without its path.
+pub(crate) struct Folder(OwnedFd);
+
+/// `O_PATH` needs no right to list the folder.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const OPEN_FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const OPEN_FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+impl Folder {
+    /// Opens the folder at a path and follows all links of the path.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(retry_on_intr(|| rustix::fs::open(path, OPEN_FOLDER, Mode::empty()))?))
+    }
+
+    /// Opens a folder below this one. A link on the way is an error.
+    pub(crate) fn open_below(&self, relative: &Path) -> io::Result<Self> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            use rustix::fs::{ResolveFlags, openat2};
+            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+            let open = || openat2(&self.0, relative, OPEN_FOLDER, Mode::empty(), resolve);
+            match retry_on_intr(open) {
+                // Linux before 5.6 and some sandboxes, which return EPERM, do not have the system call.
+                Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => {}
+                Err(Errno::LOOP) => return Err(refused_link()),
+                other => return Ok(Self(other?)),
+            }
+        }
+        self.each_below(relative, |_, _| Ok(()))
+    }
+
+    /// Creates a folder below this one, and the missing folders on the way. A link on the way is an error.
+    pub(crate) fn create_below(&self, relative: &Path) -> io::Result<()> {
+        let create = |folder: &Self, name: &OsStr| match rustix::fs::mkdirat(
+            &folder.0,
+            name,
+            Mode::from_raw_mode(0o777),
+        ) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(e) => Err(e.into()),
+        };
+        self.each_below(relative, create).map(drop)
+    }
+
+    /// Opens one folder after the other, each without following a link, and calls `before` with the folder and the name
+    /// that is opened next.
+    fn each_below(
+        &self,
+        relative: &Path,
+        before: impl Fn(&Self, &OsStr) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let mut folder = self.at(OsStr::new("."))?;
+        for part in relative.components() {
+            match part {
+                Component::Normal(name) => {
+                    before(&folder, name)?;
+                    folder = folder.at(name)?;
+                }
+                Component::CurDir => {}
+                _ => return Err(ErrorKind::InvalidInput.into()),
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Opens a folder of this name in this folder. A link is an error.
+    fn at(&self, name: &OsStr) -> io::Result<Self> {
+        let flags = OPEN_FOLDER | OFlags::NOFOLLOW;
+        match retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::empty())) {
+            Ok(folder) => Ok(Self(folder)),
+            Err(Errno::LOOP | Errno::NOTDIR) if self.is_link(name) => Err(refused_link()),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn is_link(&self, name: &OsStr) -> bool {
+        matches!(self.entry(name), Ok(Some(Entry { kind: EntryKind::Link, .. })))
+    }
+
+    /// Returns the entry of a name, also if it is a link; `None` if the name is free.
+    pub(crate) fn entry(&self, name: &OsStr) -> io::Result<Option<Entry>> {
+        match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) => Ok(Some(entry(&found))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// Returns the file that a link leads to. The system decides whether it follows the link.
+    pub(crate) fn entry_behind(&self, name: &OsStr) -> io::Result<Entry> {
+        Ok(entry(&rustix::fs::statat(&self.0, name, AtFlags::empty())?))
+    }
+
+    /// Opens a pipe or a device for writing. A regular file is an error: it could be put there after the place was
+    /// found, and is replaced, never written to.
+    pub(crate) fn open_special(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = File::from(retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::empty()))?);
+        match file.metadata()?.is_file() {
+            true => Err(io::Error::new(ErrorKind::ResourceBusy, "the file was changed while it was opened")),
+            false => Ok(file),
+        }
+    }
+
+    /// Opens the regular file of a name to read its rights, or returns `None` if the name is free.
+    pub(crate) fn open_replaced(&self, name: &OsStr) -> io::Result<Option<File>> {
+        // Never waits, also if the name has become a pipe. A file that cannot be read can be opened for writing, because
+        // it is about to be replaced.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let open =
+            |access| retry_on_intr(|| rustix::fs::openat(&self.0, name, access | flags, Mode::empty()));
+        let found = match open(OFlags::RDONLY) {
+            Err(Errno::ACCESS) => open(OFlags::WRONLY),
+            found => found,
+        };
+        let file = match found {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP) => return Err(refused_link()),
+            Err(e) => return Err(e.into()),
+        };
+        match file.metadata()?.is_file() {
+            true => Ok(Some(file)),
+            false => Err(io::Error::new(ErrorKind::Unsupported, "expected a regular file")),
+        }
+    }
+
+    /// Checks the right to write to a file, because renaming over a file does not need that right.
+    pub(crate) fn check_writable(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::empty())?)
+    }
+
+    /// Creates a file that must not exist.
+    pub(crate) fn create_new(&self, name: &OsStr, mode: u32) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(mode as _);
+        Ok(retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, mode))?.into())
+    }
+
+    /// Creates a file without a name, or returns `None` if the file system has no such files.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(crate) fn create_unnamed(&self, mode: u32) -> io::Result<Option<File>> {
+        // `link_unnamed` needs this folder later, so its presence is checked first.
+        static PROC_MOUNTED: OnceLock<bool> = OnceLock::new();
+        if !PROC_MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists()) {
+            return Ok(None);
+        }
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        match retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::from_raw_mode(mode))) {
+            Ok(file) => Ok(Some(file.into())),
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(crate) fn create_unnamed(&self, _: u32) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
+    /// Gives an unnamed file a name, which must be free.
+    pub(crate) fn link_unnamed(&self, file: &File, name: &OsStr) -> io::Result<()> {
+        use std::os::fd::AsRawFd;
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let link = || rustix::fs::linkat(CWD, path.as_str(), &self.0, name, AtFlags::SYMLINK_FOLLOW);
+        Ok(retry_on_intr(link)?)
+    }
+
+    /// Renames a file of this folder, which replaces the file that has the new name.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::renameat(&self.0, from, &self.0, to))?)
+    }
+
+    /// Renames a file of this folder unless the new name is taken.
+    pub(crate) fn rename_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            use rustix::fs::{RenameFlags, renameat_with};
+            match renameat_with(&self.0, from, &self.0, to, RenameFlags::NOREPLACE) {
+                Err(Errno::INVAL | Errno::NOSYS) => {}
+                other => return Ok(other?),
+            }
+        }
+        // A hard link fails if the name is taken, and always on file systems without hard links.
+        rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?;
+        self.remove(from)
+    }
+
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.0, name, AtFlags::empty()))?)
+    }
+
+    /// Waits until the names of the folder are on the disk.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::empty()))?;
+        File::from(folder).sync_all()
+    }
+}
+
+#[allow(clippy::unnecessary_cast, reason = "the types of the fields depend on the system")]
+fn entry(found: &Stat) -> Entry {
+    let kind = match FileType::from_raw_mode(found.st_mode as _) {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Special,
+    };
+    Entry {
+        kind,
+        id: Some(FileId { device: found.st_dev as u64, inode: found.st_ino as u64 }),
+        read_only: found.st_mode & 0o222 == 0,
+    }
+}

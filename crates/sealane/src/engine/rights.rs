@@ -1,0 +1,157 @@
+//! The rights of a new file: never more, for any user, than the file had that it replaces.
+
+use std::fs::File;
+use std::io;
+
+/// Gives `new` the owner, the group, the mode and the ACL of the file that it replaces, as far as this user may do that.
+///
+/// Where owner or group cannot be kept, their members move to another class of the mode. Then each class gets only the
+/// rights that all its members had before, and an ACL is not copied: only the owner has rights.
+#[cfg(unix)]
+pub(crate) fn inherit(new: &File, replaced: &File) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let old = replaced.metadata()?;
+    let mut own = new.metadata()?;
+    if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
+        // Only root may give a file to another owner. Members of a group may give it to the group.
+        if fchown(new, Some(old.uid()), Some(old.gid())).is_err() && own.gid() != old.gid() {
+            let _ = fchown(new, None, Some(old.gid()));
+        }
+        own = new.metadata()?;
+    }
+    let same = Same { owner: own.uid() == old.uid(), group: own.gid() == old.gid() };
+    let listed = acl::read(replaced)?;
+    let mode = match &listed {
+        Some(listed) if same.owner && same.group && acl::write(new, listed).is_ok() => return Ok(()),
+        Some(_) => old.mode() & 0o700,
+        None => same.mode(old.mode()),
+    };
+    // The folder may have given the new file an ACL with users that had no right to the old one.
+    acl::remove(new)?;
+    new.set_permissions(PermissionsExt::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn inherit(new: &File, replaced: &File) -> io::Result<()> {
+    new.set_permissions(replaced.metadata()?.permissions())
+}
+
+/// Whether a new file has the owner and the group of the file that it replaces.
+#[cfg(unix)]
+struct Same {
+    owner: bool,
+    group: bool,
+}
+
+#[cfg(unix)]
+impl Same {
+    /// Returns the mode of the new file, without the set-uid, set-gid and sticky bits, which were granted to the old
+    /// content.
+    fn mode(&self, old: u32) -> u32 {
+        let (owner, group, other) = (old >> 6 & 7, old >> 3 & 7, old & 7);
+        // The old owner is now a member of the group, or one of the others.
+        let old_owner = if self.owner { 7 } else { owner };
+        // So are the members of the old group, while the new group has members that were among the others.
+        let (group, other) = if self.group { (group, other) } else { (group & other, group & other) };
+        owner << 6 | (group & old_owner) << 3 | other & old_owner
+    }
+}
+
+/// POSIX access control lists, which Linux stores as an extended attribute.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod acl {
+    use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, fremovexattr, fsetxattr};
+    use rustix::io::Errno;
+    use std::fs::File;
+    use std::io;
+
+    const ATTRIBUTE: &str = "system.posix_acl_access";
+
+    /// Returns the list of a file, or `None` if the mode has all its rights.
+    pub(super) fn read(file: &File) -> io::Result<Option<Vec<u8>>> {
+        let len = match fgetxattr_query(file, ATTRIBUTE) {
+            Err(Errno::NODATA | Errno::OPNOTSUPP) => return Ok(None),
+            len => len?,
+        };
+        let mut list = vec![0; len];
+        let len = fgetxattr(file, ATTRIBUTE, &mut list[..])?;
+        list.truncate(len);
+        Ok(Some(list))
+    }
+
+    /// Sets the list of a file, and with it the mode.
+    pub(super) fn write(file: &File, list: &[u8]) -> io::Result<()> {
+        Ok(fsetxattr(file, ATTRIBUTE, list, XattrFlags::empty())?)
+    }
+
+    pub(super) fn remove(file: &File) -> io::Result<()> {
+        match fremovexattr(file, ATTRIBUTE) {
+            Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(()),
+            result => Ok(result?),
+        }
+    }
+}
+
+/// Other systems have other lists, which a new file does not get.
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+mod acl {
+    use std::fs::File;
+    use std::io;
+
+    pub(super) fn read(_: &File) -> io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    pub(super) fn write(_: &File, _: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn remove(_: &File) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod test {
+    use super::*;
+
+    /// Compares the rights of every kind of user before and after.
+    #[test]
+    fn no_class_gains_a_right() {
+        for old in 0..=0o777 {
+            let class = |mode: u32, shift: u32| mode >> shift & 7;
+            for (owner, group) in [(true, true), (true, false), (false, true), (false, false)] {
+                let new = Same { owner, group }.mode(old);
+                // A person is the old owner or not, in the old group or not, and in the new group or not.
+                for person in 0..8 {
+                    let [owns, in_old, in_new] = [person & 1 > 0, person & 2 > 0, person & 4 > 0];
+                    let in_new = if group { in_old } else { in_new };
+                    let before = class(
+                        old,
+                        if owns {
+                            6
+                        } else if in_old {
+                            3
+                        } else {
+                            0
+                        },
+                    );
+                    let after = class(
+                        new,
+                        if owns && owner {
+                            6
+                        } else if in_new {
+                            3
+                        } else {
+                            0
+                        },
+                    );
+                    assert_eq!(after & !before, 0, "{old:o} {new:o} {owner} {group} {person:b}");
+                }
+            }
+            assert_eq!(Same { owner: true, group: true }.mode(old | 0o7000), old);
+        }
+        assert_eq!(Same { owner: false, group: false }.mode(0o664), 0o644);
+        assert_eq!(Same { owner: true, group: false }.mode(0o660), 0o600);
+    }
+}

@@ -1,0 +1,28 @@
+//! The inputs of a call, which its outputs must not replace.
+
+use crate::Misuse;
+use crate::engine::file_id::FileId;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The files that a call reads besides its source, for example the file of its key. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Protected(Option<Arc<BTreeMap<FileId, PathBuf>>>);
+
+impl Protected {
+    /// Finds the files behind all links. A path without a file cannot be replaced and is ignored.
+    pub(super) fn new(paths: &[PathBuf]) -> Self {
+        let id = |path: &PathBuf| Some((FileId::of(&path.metadata().ok()?)?, path.clone()));
+        let found: BTreeMap<_, _> = paths.iter().filter_map(id).collect();
+        Self((!found.is_empty()).then(|| Arc::new(found)))
+    }
+
+    /// Refuses the output at the path `output`, where `id` is the identity of the file that it would replace.
+    pub(super) fn check(&self, id: Option<FileId>, output: &Path) -> Result<(), Misuse> {
+        match self.0.as_ref().and_then(|inputs| inputs.get(&id?)) {
+            Some(input) => Err(Misuse::OutputIsInput { output: output.to_owned(), input: input.clone() }),
+            None => Ok(()),
+        }
+    }
+}

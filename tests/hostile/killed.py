@@ -1,0 +1,85 @@
+"""Runs a program once for each of its system calls, and kills it there or makes the call fail (strace)."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+TIMEOUT = 60
+"""Seconds after which a run counts as one that never ends."""
+
+CALL = re.compile(r"^(\d+) +(\w+)\((.*)")
+
+_NAMES = (
+    "access close copy_file_range dup faccessat faccessat2 fallocate fchmod fchown fcntl fdatasync "
+    "fgetxattr flock fremovexattr fsetxattr fstat fsync ftruncate getdents64 link linkat "
+    "lseek lstat mkdir mkdirat newfstatat open openat openat2 pread64 pwrite64 read readlink "
+    "readlinkat rename renameat renameat2 stat statx unlink unlinkat write writev"
+)
+FILE_CALLS = frozenset(_NAMES.split())
+"""System calls about files, for which errors are injected. The errors of other calls are those of no disk."""
+
+
+class Point(NamedTuple):
+    """One system call of a run: the N-th call of this name in its thread."""
+
+    name: str
+    number: int
+
+
+def strace() -> str:
+    return shutil.which("strace") or pytest.fail("apt-get install strace")
+
+
+def run(
+    command: Sequence[str | Path], folder: Path, *options: str
+) -> tuple[subprocess.CompletedProcess[str], str]:
+    """Runs a command under strace. Returns its outcome and the log of its system calls."""
+    log = folder.parent / "strace.log"
+    log.unlink(missing_ok=True)
+    done = subprocess.run(
+        [strace(), "-f", "-qq", "-o", log, *options, *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        stdin=subprocess.DEVNULL,
+    )
+    return done, log.read_text(errors="replace") if log.exists() else ""
+
+
+def points(log: str, *, after: str | None = None) -> list[Point]:
+    """Returns all system calls of a run, or those after the first line that contains a text."""
+    counts: Counter[tuple[str, str]] = Counter()
+    found: dict[Point, None] = {}
+    counting = after is None
+    for line in log.splitlines():
+        counting = counting or (after is not None and after in line)
+        if (call := CALL.match(line)) is None or call[2] in ("execve", "exit", "exit_group"):
+            continue
+        counts[call[1], call[2]] += 1
+        if counting:
+            found[Point(call[2], counts[call[1], call[2]])] = None
+    return list(found)
+
+
+def unnamed(log: str) -> Point | None:
+    """Returns the call that creates an unnamed file."""
+    number: Counter[str] = Counter()
+    for line in log.splitlines():
+        if (call := CALL.match(line)) is not None and call[2] == "openat":
+            number[call[1]] += 1
+            if "O_TMPFILE" in call[3]:
+                return Point("openat", number[call[1]])
+    return None
+
+
+def inject(point: Point, action: str) -> list[str]:
+    return ["-e", f"inject={point.name}:{action}:when={point.number}"]
