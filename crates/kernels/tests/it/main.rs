@@ -14,6 +14,7 @@ mod every_poly1305;
 mod every_speck;
 mod guarded;
 mod known_answers;
+mod linear;
 mod stack;
 mod variants;
 mod zeroing;
