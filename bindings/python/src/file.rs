@@ -1,6 +1,7 @@
 //! The native part of `sealane.encrypt_file` and its companions, and of the file objects in `sealane/_open.py`.
 
 use crate::buffer::{Slot, fresh};
+use crate::detach::interruptible;
 use crate::error::{raise, raise_about};
 use crate::file_keys::{self, DecryptWith, EncryptWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
@@ -113,7 +114,7 @@ pub(crate) fn encrypt_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut slot = Slot::new(py);
     let data = slot.read(data)?.bytes();
-    let sealing = py.detach(|| BufferEncryptor::new(data, encryption.core())).map_err(raise)?;
+    let sealing = interruptible(py, || BufferEncryptor::new(data, encryption.core()))?.map_err(raise)?;
     fresh(py, sealing.len(), |out| py.detach(|| sealing.encrypt_into(out)).map_err(raise))
 }
 
@@ -126,7 +127,7 @@ pub(crate) fn decrypt_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut slot = Slot::new(py);
     let data = slot.read(data)?.bytes();
-    let opening = py.detach(|| BufferDecryptor::new(data, decryption.core())).map_err(raise)?;
+    let opening = interruptible(py, || BufferDecryptor::new(data, decryption.core()))?.map_err(raise)?;
     fresh(py, opening.len(), |out| py.detach(|| opening.decrypt_into(out)).map_err(raise))
 }
 
@@ -146,7 +147,7 @@ impl Reader {
     fn new(py: Python<'_>, src: &Bound<'_, PyAny>, decryption: &DecryptWith) -> PyResult<Self> {
         let source = FileSource::new(src)?;
         let path = source.path();
-        let core = py.detach(|| file::Reader::new(source, decryption.core()));
+        let core = interruptible(py, || file::Reader::new(source, decryption.core()))?;
         Ok(Self { core: core.map_err(|e| raise_named(&path, e))? })
     }
 
@@ -211,10 +212,10 @@ impl Writer {
         let encryption = encryption.core();
         let create = if exclusive { file::Writer::create_new } else { file::Writer::create };
         let new = match path(dst)? {
-            Some(path) => py.detach(|| create(&path, encryption)).map(NewFile::Path),
+            Some(path) => interruptible(py, || create(&path, encryption))?.map(NewFile::Path),
             None => {
                 let object = PyFile::new(dst);
-                py.detach(|| file::Encryptor::new(object, encryption)).map(NewFile::Object)
+                interruptible(py, || file::Encryptor::new(object, encryption))?.map(NewFile::Object)
             }
         };
         Ok(Self(Mutex::new(Some(Box::new(new.map_err(raise)?)))))
@@ -270,7 +271,7 @@ impl Decryptor {
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut slot = Slot::new(py);
         let piece = slot.read(piece)?.bytes();
-        py.detach(|| pushed(&self.decryptor, |decryptor| decryptor.push(piece)))?
+        interruptible(py, || pushed(&self.decryptor, |decryptor| decryptor.push(piece)))??
             .map_err(|e| raise_named(&self.path, e))?;
         Ok(piece.len())
     }
@@ -278,7 +279,7 @@ impl Decryptor {
     /// Verifies the end of the file; at a path the plaintext appears now.
     fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
         let decryptor = py.detach(|| take(&self.decryptor)).ok_or_else(finished)?;
-        py.detach(|| decryptor.finish().and_then(|sink| sink.finish(durability(durable))))
+        interruptible(py, || decryptor.finish().and_then(|sink| sink.finish(durability(durable))))?
             .map_err(|e| raise_named(&self.path, e))
     }
 
@@ -367,7 +368,7 @@ fn with_options(
         None => None,
     };
     let mut raised = None;
-    let result = py.detach(|| {
+    let result = interruptible(py, || {
         let mut hook = |done: u64, total: Option<u64>| {
             let result = Python::attach(|py| {
                 py.check_signals()?;
@@ -382,7 +383,7 @@ fn with_options(
             }
         };
         work(Options { threads, progress: Some(&mut hook), durability: durability(durable) })
-    });
+    })?;
     match raised {
         Some(error) => Err(error),
         None => result.map_err(|e| raise_about(about, e)),

@@ -1,8 +1,10 @@
 //! Integration tests of the crate `sealane`: messages, files, keys and hybrid encryption, with published vectors.
 
 mod age;
+mod age_limits;
 mod age_testkit;
 mod asymmetric;
+mod budget;
 mod formats;
 mod golden;
 mod hazmat;
@@ -16,4 +18,5 @@ mod paths;
 mod provider;
 mod recipients;
 mod secp256k1;
+mod stack;
 mod tink;

@@ -1,0 +1,86 @@
+//! Memory for data whose length an input decides.
+//!
+//! `vec![0; len]` aborts the process if the memory is not available, so a file or a message could end it. All buffers
+//! of such a length come from this module, which an architecture test checks.
+
+use crate::Error;
+
+/// Returns `len` zeros.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>, Error> {
+    providers::try_zeroed(len).ok_or(Error::OutOfMemory { bytes: len })
+}
+
+/// Returns an empty vector with space for `len` elements.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub(crate) fn with_capacity<T>(len: usize) -> Result<Vec<T>, Error> {
+    let mut empty = Vec::new();
+    reserve(&mut empty, len)?;
+    Ok(empty)
+}
+
+/// Makes space for `more` elements.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub(crate) fn reserve<T>(data: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    // The error has no content.
+    let refused = |_| Error::OutOfMemory { bytes: more.saturating_mul(size_of::<T>()) };
+    data.try_reserve_exact(more).map_err(refused)
+}
+
+/// Appends `more` to a buffer that grows piece by piece.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`]. The buffer is unchanged then.
+pub(crate) fn append(bytes: &mut Vec<u8>, more: &[u8]) -> Result<(), Error> {
+    // Not exact, so that the copies of many pieces stay linear. The error has no content.
+    bytes.try_reserve(more.len()).map_err(|_| Error::OutOfMemory { bytes: more.len() })?;
+    bytes.extend_from_slice(more);
+    Ok(())
+}
+
+/// Changes the length of a buffer, and fills new bytes with zeros.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`]. The buffer is unchanged then.
+pub(crate) fn resize(bytes: &mut Vec<u8>, len: usize) -> Result<(), Error> {
+    reserve(bytes, len.saturating_sub(bytes.len()))?;
+    bytes.resize(len, 0);
+    Ok(())
+}
+
+/// Returns a copy of `bytes`.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub(crate) fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut copy = with_capacity(bytes.len())?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn refuses_what_no_machine_has() {
+        const FAR_TOO_MUCH: usize = isize::MAX as usize;
+        let refused =
+            |result: Result<(), Error>| matches!(result, Err(Error::OutOfMemory { bytes: FAR_TOO_MUCH }));
+        assert!(refused(zeroed(FAR_TOO_MUCH).map(drop)));
+        assert!(refused(with_capacity::<u8>(FAR_TOO_MUCH).map(drop)));
+        let mut bytes = vec![7];
+        assert!(matches!(resize(&mut bytes, FAR_TOO_MUCH), Err(Error::OutOfMemory { .. })));
+        assert_eq!(bytes, [7]);
+        resize(&mut bytes, 3).unwrap();
+        append(&mut bytes, &[8]).unwrap();
+        assert_eq!(copy(&bytes).unwrap(), [7, 0, 0, 8]);
+        assert_eq!(zeroed(3).unwrap(), [0; 3]);
+    }
+}
