@@ -1,4 +1,5 @@
 //! Tests of the project as a whole.
 
 mod architecture;
+mod claims;
 mod docs;
