@@ -9,7 +9,6 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -81,12 +80,12 @@ def scrypt_key(n, r, p):
     return f"-----BEGIN ENCRYPTED PRIVATE KEY-----\\n{text}-----END ENCRYPTED PRIVATE KEY-----\\n"
 
 def work():
-    {work}
+    <WORK>
 
-{prepare}
+<PREPARE>
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_CPU, ({cpu}, {cpu}))
-resource.setrlimit(resource.RLIMIT_AS, (used + ({budget} << 20),) * 2)
+resource.setrlimit(resource.RLIMIT_CPU, (<CPU>, <CPU>))
+resource.setrlimit(resource.RLIMIT_AS, (used + (<BUDGET> << 20),) * 2)
 try:
     work()
 except (MemoryError, sealane.SealaneError) as error:
@@ -98,11 +97,12 @@ else:
 
 def outcome(folder: Path, name: str, budget: int) -> str:
     prepare, work = CASES[name]
-    script = SCRIPT.format(
-        prepare="\n".join(part.strip() for part in prepare.split(";")), work=work, budget=budget, cpu=CPU_SECONDS
-    ).replace("\\\\", "\\")
+    lines = "\n".join(part.strip() for part in prepare.split(";"))
+    script = SCRIPT
+    for name_of_part, part in {"PREPARE": lines, "WORK": work, "BUDGET": str(budget), "CPU": str(CPU_SECONDS)}.items():
+        script = script.replace(f"<{name_of_part}>", part)
     process = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )
     assert process.returncode == 0, f"{name}, {budget} MiB: status {process.returncode}\n{process.stderr}"
     return process.stdout.strip()

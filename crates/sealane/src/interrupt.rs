@@ -8,6 +8,7 @@ use crate::Error;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Returns `Break` if the work of the calling thread is to be cancelled.
@@ -47,10 +48,10 @@ pub(crate) fn check() -> Result<(), Error> {
 }
 
 /// Runs work that cannot be stopped in the middle. If this thread has a check, the work runs on another thread, and is
-/// left behind when the check cancels.
+/// left behind when the check cancels. If the system refuses the thread, the work runs here.
 ///
 /// # Errors
-/// Returns the errors of `work`; [`Error::Cancelled`]; [`Error::Io`] if the system refuses the thread.
+/// Returns the errors of `work`; [`Error::Cancelled`].
 pub(crate) fn interruptible<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
@@ -58,8 +59,17 @@ pub(crate) fn interruptible<T: Send + 'static>(
         return work();
     }
     let (sender, receiver) = sync_channel(1);
-    // The result is dropped, and wiped, if the receiver is gone.
-    std::thread::Builder::new().name("sealane derivation".into()).spawn(move || drop(sender.send(work())))?;
+    let task = Arc::new(Mutex::new(Some(work)));
+    let there = Arc::clone(&task);
+    let thread = std::thread::Builder::new().name("sealane derivation".into()).spawn(move || {
+        let work = there.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // The result is dropped, and wiped, if the receiver is gone.
+        let _ = work.map(|work| sender.send(work()));
+    });
+    if thread.is_err() {
+        let work = task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        return work.map_or(Err(Error::Cancelled), |work| work());
+    }
     loop {
         match receiver.recv_timeout(PERIOD) {
             Ok(result) => return result,
