@@ -1,4 +1,4 @@
-"""Writes the seeds of the fuzz targets from the fixtures of the tests, see README.md. Run it in the root of the project."""
+"""Writes the seeds of the fuzz targets from the fixtures of the tests, see README.md."""
 
 import base64
 import re
@@ -23,7 +23,11 @@ def der(pem: str) -> bytes:
     return base64.b64decode("".join(lines))
 
 
-keys = dict(re.findall(r'pub\(crate\) const (\w+): &str = "\\?\n?(-----BEGIN.*?-----END [^-]*-----\n?)', FIXTURES, re.S))
+keys = dict(
+    re.findall(
+        r'pub\(crate\) const (\w+): &str = "\\?\n?(-----BEGIN.*?-----END [^-]*-----\n?)', FIXTURES, re.S
+    )
+)
 for name, text in keys.items():
     slow = "ENCRYPTED PRIVATE" in text or "AES256" in name
     if not slow:

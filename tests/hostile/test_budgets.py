@@ -1,11 +1,13 @@
-"""Budgets as law: parsers and openers under limits of memory, processor time and file length, from Python and the program.
+"""Budgets as law: parsers and openers under limits of memory, processor time and file length.
 
-Each case runs in a process of its own. It ends with a result or with an exception that is documented, never by a signal.
+Each case runs in a process of its own, in Python or in the program. It ends with a result or with an exception that
+is documented, never by a signal.
 The same from Rust is in ``crates/sealane/tests/it/budget.rs``.
 """
 
 from __future__ import annotations
 
+import itertools
 import resource
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from pathlib import Path
 import pytest
 
 MIB = 1 << 20
-# Memory in MiB beyond what the process has when the work begins. Python itself raises MemoryError with less than one.
+# Memory in MiB beyond that of the process when the work begins. Python itself needs some of it.
 BUDGETS = (4, 16, 40, 300)
 QUICK = 16
 CPU_SECONDS = 60
@@ -73,7 +75,8 @@ def number(n):
 def scrypt_key(n, r, p):
     """Encrypted PKCS#8 with scrypt and AES-256-CBC."""
     oid = bytes.fromhex
-    kdf = der(0x30, oid("06092b06010401da47040b"), der(0x30, der(4, b"saltsalt"), number(n), number(r), number(p)))
+    parameters = der(0x30, der(4, b"saltsalt"), number(n), number(r), number(p))
+    kdf = der(0x30, oid("06092b06010401da47040b"), parameters)
     cipher = der(0x30, oid("060960864801650304012a"), der(4, bytes(16)))
     algorithm = der(0x30, oid("06092a864886f70d01050d"), der(0x30, kdf, cipher))
     text = base64.encodebytes(der(0x30, algorithm, der(4, bytes(32)))).decode()
@@ -99,7 +102,12 @@ def outcome(folder: Path, name: str, budget: int) -> str:
     prepare, work = CASES[name]
     lines = "\n".join(part.strip() for part in prepare.split(";"))
     script = SCRIPT
-    for name_of_part, part in {"PREPARE": lines, "WORK": work, "BUDGET": str(budget), "CPU": str(CPU_SECONDS)}.items():
+    for name_of_part, part in {
+        "PREPARE": lines,
+        "WORK": work,
+        "BUDGET": str(budget),
+        "CPU": str(CPU_SECONDS),
+    }.items():
         script = script.replace(f"<{name_of_part}>", part)
     process = subprocess.run(
         [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=300, check=False
@@ -108,7 +116,9 @@ def outcome(folder: Path, name: str, budget: int) -> str:
     return process.stdout.strip()
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="RLIMIT_AS and /proc/self/statm are those of Linux")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="RLIMIT_AS and /proc/self/statm are those of Linux"
+)
 @pytest.mark.parametrize("name", CASES)
 def test_memory_with_one_budget(tmp_path: Path, name: str) -> None:
     known = {"ok", "MemoryError", "LimitExceededError", "FormatError", "NoMatchingKeyError"}
@@ -117,11 +127,13 @@ def test_memory_with_one_budget(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="RLIMIT_AS and /proc/self/statm are those of Linux")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="RLIMIT_AS and /proc/self/statm are those of Linux"
+)
 @pytest.mark.parametrize("name", CASES)
 def test_memory_with_every_budget(tmp_path: Path, name: str) -> None:
     found = [outcome(tmp_path, name, budget) for budget in BUDGETS]
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in itertools.pairwise(found):
         assert before != "ok" or after == "ok", f"more memory is worse: {found}"
 
 

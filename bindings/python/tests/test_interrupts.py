@@ -46,7 +46,9 @@ def long_header() -> bytes:
 WORK: dict[str, Callable[[], object]] = {
     "Argon2id": lambda: keys.derive(b"x", bytes(16), memory_kib=1 << 14, passes=4000),
     "scrypt": lambda: sealane.decrypt(LONG_SCRYPT, passphrase="x", max_work_factor=24),
-    "scrypt of a file object": lambda: sealane.open(io.BytesIO(LONG_SCRYPT), passphrase="x", max_work_factor=24),
+    "scrypt of a file object": lambda: sealane.open(
+        io.BytesIO(LONG_SCRYPT), passphrase="x", max_work_factor=24
+    ),
     "many identities": lambda: sealane.decrypt(long_header(), identities=[IDENTITY] * 100),
 }
 

@@ -14,7 +14,7 @@ use crate::zero::{wipe, wipe_dead_stack};
 
 pub(crate) mod body;
 #[cfg(test)]
-mod proof;
+mod bounds;
 mod radix;
 mod scalar;
 
