@@ -5,6 +5,7 @@
 //! and ends with [`Error::Cancelled`] if the check returns `Break`.
 
 use crate::Error;
+use crate::memory::affordable_threads;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -48,14 +49,14 @@ pub(crate) fn check() -> Result<(), Error> {
 }
 
 /// Runs work that cannot be stopped in the middle. If this thread has a check, the work runs on another thread, and is
-/// left behind when the check cancels. If the system refuses the thread, the work runs here.
+/// left behind when the check cancels. If there is no thread or no memory for one, the work runs here.
 ///
 /// # Errors
 /// Returns the errors of `work`; [`Error::Cancelled`].
 pub(crate) fn interruptible<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    if CHECK.get().is_none() {
+    if CHECK.get().is_none() || affordable_threads(2) < 2 {
         return work();
     }
     let (sender, receiver) = sync_channel(1);

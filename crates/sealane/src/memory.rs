@@ -5,6 +5,26 @@
 
 use crate::Error;
 
+/// Address space that one more thread takes: its stack of 2 MiB, an arena of the allocator of 64 MiB on Linux, and buffers.
+const BYTES_OF_THREAD: usize = 72 << 20;
+
+/// Returns how many of `wanted` threads there is address space for, the calling one included.
+///
+/// The standard library aborts the process if a new thread gets no memory for its signal stack. The space is reserved
+/// and released at once, which takes microseconds, as no page of it is used. On systems of 32 bits it is too large
+/// to be reserved, and the threads are few.
+pub(crate) fn affordable_threads(wanted: usize) -> usize {
+    let affordable = |threads: usize| {
+        let bytes = (threads - 1).saturating_mul(BYTES_OF_THREAD);
+        cfg!(not(target_pointer_width = "64")) || with_capacity::<u8>(bytes).is_ok()
+    };
+    let mut threads = wanted.max(1);
+    while !affordable(threads) {
+        threads /= 2;
+    }
+    threads
+}
+
 /// Returns `len` zeros.
 ///
 /// # Errors
@@ -67,6 +87,13 @@ pub(crate) fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod test {
     use super::*;
+
+    #[test]
+    fn threads_that_no_machine_has() {
+        assert_eq!([affordable_threads(0), affordable_threads(1), affordable_threads(2)], [1, 1, 2]);
+        let most = affordable_threads(usize::MAX);
+        assert!(most > 0 && most < usize::MAX, "{most}");
+    }
 
     #[test]
     fn refuses_what_no_machine_has() {

@@ -68,7 +68,7 @@ impl PrivateKey {
     pub(crate) fn scalar(&self) -> Secret<KEY_LEN> {
         wiping_stack::<STACK, _>(|| {
             let mut hash = Zeroizing::new([0; 64]);
-            Sha512::new_with_prefix(&*self.0).finalize_into((&mut *hash).into());
+            Sha512::new_with_prefix(self.0.as_slice()).finalize_into((&mut *hash).into());
             Secret::copy(hash.first_chunk().expect("SHA-512 has 64 bytes"))
         })
     }

@@ -2,6 +2,7 @@
 
 use super::pool::run_with_helpers;
 use crate::Error;
+use crate::memory::affordable_threads;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -60,7 +61,7 @@ pub(crate) fn run_jobs<B>(
     let max_threads = usize::try_from(jobs).unwrap_or(usize::MAX);
     match workers {
         Workers::Spawned(threads) => std::thread::scope(|scope| {
-            for _ in 1..threads.min(max_threads) {
+            for _ in 1..affordable_threads(threads.min(max_threads)) {
                 // If the system refuses a thread, the other threads run its jobs.
                 let _ = std::thread::Builder::new().name("sealane".into()).spawn_scoped(scope, help);
             }
