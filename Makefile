@@ -85,8 +85,13 @@ test-miri: ## the portable variants under Miri, seven minutes; needs a nightly c
 fuzz: ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
 	test -x target/tools/bin/cargo-fuzz || cargo install --quiet --locked --root target/tools cargo-fuzz@0.13.2
 	for target in $$(ls fuzz/fuzz_targets | sed 's/\.rs//'); do \
-		PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo +nightly fuzz run $$target -- -max_total_time=$(FOR) -max_len=70000 || exit 1; \
+		mkdir -p fuzz/corpus/$$target; \
+		PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo +nightly fuzz run $$target fuzz/corpus/$$target $$(ls -d fuzz/seeds/$$target 2>/dev/null) -- -max_total_time=$(FOR) -max_len=70000 || exit 1; \
 	done
+
+mutants: ## mutation tests of what parses, checks and counts: FILE=crates/sealane/src/encoding/pem.rs, or all for hours; fetches cargo-mutants
+	test -x target/tools/bin/cargo-mutants || cargo install --quiet --locked --root target/tools cargo-mutants@27.1.0
+	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo mutants --in-place --output target $(if $(FILE),--file $(FILE))
 
 deny: ## licences, advisories and sources of all dependencies; fetches cargo-deny
 	test -x target/tools/bin/cargo-deny || cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
@@ -123,4 +128,4 @@ $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bindings/python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo check develop test test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz deny docs wheel clean venv install tools
+.PHONY: help demo check develop test test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz mutants deny docs wheel clean venv install tools

@@ -159,7 +159,7 @@ impl Failure {
             error @ Error::WorkFactor { .. } => {
                 (Kind::Limit, format!("{error}; if you trust the sender, raise --max-work-factor"))
             }
-            error @ (Error::LimitExceeded(_) | Error::MessageLength { .. }) => {
+            error @ (Error::LimitExceeded(_) | Error::MessageLength { .. } | Error::OutOfMemory { .. }) => {
                 (Kind::Limit, error.to_string())
             }
             error @ (Error::ProviderUnavailable(_) | Error::ProviderRefused(_) | Error::SelfTest(_)) => {
@@ -181,6 +181,10 @@ impl Failure {
             io::ErrorKind::IsADirectory => "is a folder; name a file".into(),
             io::ErrorKind::NotADirectory => "a part of the path is not a folder; check the name".into(),
             io::ErrorKind::StorageFull => "the disk is full; free some space or choose another disk".into(),
+            io::ErrorKind::FileTooLarge => {
+                "the file would be longer than the limit of this process or of the disk; check 'ulimit -f'"
+                    .into()
+            }
             io::ErrorKind::QuotaExceeded => "the disk quota is exceeded; free some space".into(),
             io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another folder".into(),
             io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {

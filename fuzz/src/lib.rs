@@ -50,3 +50,31 @@ pub fn pieces<'a>(mut all: &'a [u8], cuts: &[u16]) -> Vec<&'a [u8]> {
     pieces.push(all);
     pieces
 }
+
+/// Encodes a DER structure with this tag.
+pub fn der(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let content = parts.concat();
+    // DER has the shortest form of a length.
+    let len = match content.len() {
+        len @ ..128 => vec![len as u8],
+        len @ 128..256 => vec![0x81, len as u8],
+        len @ 256..65536 => vec![0x82, (len >> 8) as u8, len as u8],
+        len => vec![0x83, (len >> 16) as u8, (len >> 8) as u8, len as u8],
+    };
+    [&[tag][..], &len, &content].concat()
+}
+
+/// Encodes bytes as PEM, in one line.
+pub fn pem(label: &str, bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = format!("-----BEGIN {label}-----\n");
+    for group in bytes.chunks(3) {
+        let word = group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for at in 0..4 {
+            let digit = DIGITS[(word >> (18 - 6 * at)) as usize & 63] as char;
+            text.push(if at <= group.len() { digit } else { '=' });
+        }
+    }
+    text.push_str(&format!("\n-----END {label}-----\n"));
+    text
+}

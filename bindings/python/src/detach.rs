@@ -3,6 +3,9 @@
 use crate::error::raise;
 use pyo3::prelude::*;
 use sealane::Error;
+use sealane::interrupt::with_check;
+use std::cell::Cell;
+use std::ops::ControlFlow;
 
 /// Number of bytes from which on work runs detached from the interpreter.
 ///
@@ -17,4 +20,30 @@ pub(crate) fn detached<T: Send>(
     work: impl FnOnce() -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     if len < DETACH_LEN { work() } else { py.detach(work) }.map_err(raise)
+}
+
+thread_local! {
+    /// The exception that a signal handler raised during the work of this thread.
+    static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
+}
+
+/// Runs the handlers of signals that have arrived, as Python does between two of its instructions.
+fn check_signals() -> ControlFlow<()> {
+    match Python::attach(|py| py.check_signals()) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            RAISED.set(Some(error));
+            ControlFlow::Break(())
+        }
+    }
+}
+
+/// Runs `work` detached, and cancels key derivations and long headers in it when a signal handler raises an exception,
+/// for example after Ctrl-C.
+pub(crate) fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let result = py.detach(|| with_check(check_signals, work));
+    match RAISED.take() {
+        Some(error) => Err(error),
+        None => Ok(result),
+    }
 }

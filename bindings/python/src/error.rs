@@ -1,6 +1,6 @@
 //! Translates the errors of the core crate to the exceptions that Python callers see.
 
-use pyo3::exceptions::{PyOSError, PySystemError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PySystemError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sealane::{Error, Misuse};
 use std::io::{self, ErrorKind};
@@ -67,6 +67,7 @@ fn worded(error: Error, text: String) -> PyErr {
         Error::LimitExceeded(_) | Error::MessageLength { .. } => named::LimitExceededError::new_err(text),
         // A hook that cancels raises its own exception. This one is for a hook without an exception.
         Error::Cancelled => named::SealaneError::new_err(text),
+        Error::OutOfMemory { .. } => PyMemoryError::new_err(text),
         Error::Environment(_) => PyValueError::new_err(text),
         Error::Misuse(misuse) => raise_misuse(&misuse, text),
         Error::SourceChanged { path, expected, found } => {

@@ -1,6 +1,7 @@
 //! The native part of `sealane.encrypt_file` and its companions, and of the file objects in `sealane/_open.py`.
 
 use crate::buffer::{Slot, fresh};
+use crate::detach::interruptible;
 use crate::error::{raise, raise_about};
 use crate::file_keys::{self, DecryptWith, EncryptWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
@@ -113,7 +114,7 @@ pub(crate) fn encrypt_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut slot = Slot::new(py);
     let data = slot.read(data)?.bytes();
-    let sealing = py.detach(|| BufferEncryptor::new(data, encryption.core())).map_err(raise)?;
+    let sealing = interruptible(py, || BufferEncryptor::new(data, encryption.core()))?.map_err(raise)?;
     fresh(py, sealing.len(), |out| py.detach(|| sealing.encrypt_into(out)).map_err(raise))
 }
 
@@ -126,7 +127,7 @@ pub(crate) fn decrypt_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut slot = Slot::new(py);
     let data = slot.read(data)?.bytes();
-    let opening = py.detach(|| BufferDecryptor::new(data, decryption.core())).map_err(raise)?;
+    let opening = interruptible(py, || BufferDecryptor::new(data, decryption.core()))?.map_err(raise)?;
     fresh(py, opening.len(), |out| py.detach(|| opening.decrypt_into(out)).map_err(raise))
 }
 
@@ -145,7 +146,7 @@ impl Reader {
     fn new(py: Python<'_>, src: &Bound<'_, PyAny>, decryption: &DecryptWith) -> PyResult<Self> {
         let source = FileSource::new(src)?;
         let path = source.path();
-        let core = py.detach(|| file::Reader::new(source, decryption.core()));
+        let core = interruptible(py, || file::Reader::new(source, decryption.core()))?;
         Ok(Self { core: core.map_err(|e| raise_named(&path, e))? })
     }
 
@@ -211,10 +212,10 @@ impl Writer {
         let encryption = encryption.core();
         let create = if exclusive { file::Writer::create_new } else { file::Writer::create };
         let new = match path(dst)? {
-            Some(path) => py.detach(|| create(&path, encryption)).map(NewFile::Path),
+            Some(path) => interruptible(py, || create(&path, encryption))?.map(NewFile::Path),
             None => {
                 let object = PyFile::new(dst);
-                py.detach(|| file::Encryptor::new(object, encryption)).map(NewFile::Object)
+                interruptible(py, || file::Encryptor::new(object, encryption))?.map(NewFile::Object)
             }
         };
         Ok(Self(Shared::new(Box::new(new.map_err(raise)?))))
@@ -378,7 +379,7 @@ fn with_options(
         None => None,
     };
     let mut raised = None;
-    let result = py.detach(|| {
+    let result = interruptible(py, || {
         let mut hook = |done: u64, total: Option<u64>| {
             let result = Python::attach(|py| {
                 py.check_signals()?;
@@ -393,7 +394,7 @@ fn with_options(
             }
         };
         work(Options { threads, progress: Some(&mut hook), durability: durability(durable) })
-    });
+    })?;
     match raised {
         Some(error) => Err(error),
         None => result.map_err(|e| raise_about(about, e)),

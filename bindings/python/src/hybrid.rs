@@ -2,6 +2,7 @@
 
 use crate::arguments::unknown;
 use crate::buffer::{Slot, fresh};
+use crate::detach::interruptible;
 use crate::error::{raise, raise_about_key, raise_name};
 use crate::keys::{Key, PublicKey};
 use crate::secrets;
@@ -279,7 +280,7 @@ fn with_private<T>(key: &Bound<'_, PyAny>, work: impl FnOnce(&SecretKey) -> PyRe
         )));
     }
     let text = secrets::text("a private key", key)?;
-    work(&key.py().detach(|| SecretKey::from_text(&text, None)).map_err(raise_about_key(None))?)
+    work(&interruptible(key.py(), || SecretKey::from_text(&text, None))?.map_err(raise_about_key(None))?)
 }
 
 /// Returns the key of an eciespy call: hexadecimal digits or bytes.

@@ -1,5 +1,6 @@
 //! Converts the lists of recipients and identities that Python callers pass.
 
+use crate::detach::interruptible;
 use crate::error::{raise, raise_about_key};
 use crate::keys::{Key, PublicKey};
 use crate::secrets;
@@ -84,7 +85,7 @@ pub(crate) fn identities(
             all.extend(age::parse_identities(&text).map_err(raise_about_key(None))?);
         } else if is_path(&one)? {
             let path: PathBuf = one.extract()?;
-            let found = one.py().detach(|| load_identities(&path, None));
+            let found = interruptible(one.py(), || load_identities(&path, None))?;
             all.extend(found.map_err(raise_about_key(Some(&path)))?);
             files.push(path);
         } else {

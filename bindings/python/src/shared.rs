@@ -1,6 +1,6 @@
 //! Objects that change with every call: one call at a time, and an exception for a call inside another one.
 
-use crate::detach::DETACH_LEN;
+use crate::detach::{DETACH_LEN, interruptible};
 use crate::error::{raise, reentrant_call};
 use pyo3::prelude::*;
 use sealane::{Error, ForkGuard, Misuse};
@@ -202,6 +202,6 @@ impl<T: Send> Shared<T> {
             Err(TryLockError::WouldBlock) => return Err(raise(Misuse::Forked.into())),
         };
         let value = &mut *value;
-        Ok(if len < DETACH_LEN { work(value) } else { py.detach(|| work(value)) })
+        if len < DETACH_LEN { Ok(work(value)) } else { interruptible(py, || work(value)) }
     }
 }

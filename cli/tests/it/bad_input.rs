@@ -342,6 +342,20 @@ impl Drop for Mount<'_> {
     }
 }
 
+/// `ulimit -f` counts blocks of 512 bytes. Its signal would end the program.
+#[test]
+fn a_limit_of_the_length_of_files_is_reported() {
+    let sandbox = Sandbox::new();
+    sandbox.write("plain", &data(1 << 20));
+    sandbox.run("encrypt -k k -o sealed plain").succeeded();
+    let before = sandbox.content();
+    for command in ["encrypt -k k -o out plain", "decrypt -k k -o out sealed"] {
+        let line = format!("ulimit -f 100; $SEALANE {command}");
+        sandbox.shell(&line).failed(1, "out: the file would be longer than the limit");
+        assert_eq!(sandbox.content(), before, "{command}");
+    }
+}
+
 #[test]
 fn a_full_disk_and_a_read_only_disk_are_reported() {
     let sandbox = Sandbox::new();

@@ -25,6 +25,8 @@ use crate::variant::{Refusal, Selected, Variant, cipher};
 
 pub(crate) mod body;
 mod key;
+#[cfg(test)]
+mod linear;
 mod stream;
 
 pub use key::Gcm;

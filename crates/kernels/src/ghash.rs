@@ -114,6 +114,18 @@ impl ShortPowers {
         self.set_up_polyval(b, double(u128::from_be_bytes(h)).to_le_bytes());
     }
 
+    /// Returns the powers of the H of POLYVAL, computed by the reference implementation.
+    #[cfg(test)]
+    pub(crate) fn reference(h: u128) -> Self {
+        let (mut powers, mut power) = (Self::EMPTY, h);
+        for n in 1..=Self::COUNT {
+            powers.whole[Self::COUNT - n] = power.to_le_bytes();
+            powers.halves[Self::COUNT - n] = (power ^ power.rotate_left(64)).to_le_bytes();
+            power = reference::gcm_siv::dot_vartime(power, h);
+        }
+        powers
+    }
+
     /// Computes the powers for the H of POLYVAL.
     #[inline(always)]
     pub(crate) fn set_up_polyval<B: Products>(&mut self, b: B, h: [u8; 16]) {

@@ -13,6 +13,8 @@ use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::zero::{wipe, wipe_dead_stack};
 
 pub(crate) mod body;
+#[cfg(test)]
+mod bounds;
 mod radix;
 mod scalar;
 

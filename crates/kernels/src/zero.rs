@@ -41,14 +41,42 @@ fn observe<T: sealed::Plain>(data: &mut [T]) {
 /// Wipes the stack frame of the call before this one, in which the compiler may have spilled registers that hold
 /// secrets. `WORDS` is at least the size of this frame in words of 64 bits.
 #[inline(never)]
-pub(crate) fn wipe_dead_stack<const WORDS: usize>() {
+pub fn wipe_dead_stack<const WORDS: usize>() {
     let mut dead = [0u64; WORDS];
     wipe(&mut dead);
 }
 
+/// Returns `len` zeros, or `None` if the memory is not available. `vec![0; len]` would abort the process then.
+///
+/// The allocator returns long buffers as pages that the operating system clears at their first use, so each thread
+/// clears its own part. `try_reserve` and `resize` would write all of them here.
+pub fn try_zeroed(len: usize) -> Option<Vec<u8>> {
+    // The error has no content: the length is above `isize::MAX`.
+    let layout = core::alloc::Layout::array::<u8>(len).ok()?;
+    if len == 0 {
+        return Some(Vec::new());
+    }
+    // SAFETY: the size of the layout is `len`, which is not zero here.
+    let bytes = unsafe { std::alloc::alloc_zeroed(layout) };
+    // SAFETY: if it is not null, the global allocator returned it for this layout, and all `len` bytes are zeros.
+    (!bytes.is_null()).then(|| unsafe { Vec::from_raw_parts(bytes, len, len) })
+}
+
 #[cfg(test)]
 mod test {
-    use super::wipe;
+    use super::{try_zeroed, wipe};
+
+    #[test]
+    fn zeros_or_nothing() {
+        for len in [0, 1, 4096, 1 << 20] {
+            let mut bytes = try_zeroed(len).unwrap();
+            assert!(bytes.len() == len && bytes.iter().all(|&byte| byte == 0));
+            bytes.push(1);
+        }
+        for len in [isize::MAX as usize, isize::MAX as usize + 1, usize::MAX] {
+            assert!(try_zeroed(len).is_none(), "{len}");
+        }
+    }
 
     #[test]
     fn wipes_exactly_the_slice() {

@@ -1,7 +1,7 @@
 //! Authenticated encryption of one message.
 
 use crate::error::MessagePart;
-use crate::{Algorithm, Error, Key, Misuse, Provider, nonce};
+use crate::{Algorithm, Error, Key, Misuse, Provider, memory, nonce};
 use providers::{AeadKey, InOut};
 use std::fmt;
 
@@ -105,7 +105,7 @@ impl Aead {
     /// Returns [`Error::MessageLength`] if `plaintext` or `aad` is too long for the algorithm, and [`Error::Io`] if the
     /// operating system returns no random bytes.
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut sealed = vec![0; plaintext.len() + self.overhead()];
+        let mut sealed = memory::zeroed(plaintext.len() + self.overhead())?;
         self.seal_into(plaintext, &mut sealed, aad)?;
         Ok(sealed)
     }
@@ -116,7 +116,7 @@ impl Aead {
     /// Returns [`Error::Authentication`] if the message, the key or `aad` differs, and [`Error::MessageLength`] if the
     /// message is longer than the algorithm allows.
     pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut plaintext = vec![0; sealed.len().saturating_sub(self.overhead())];
+        let mut plaintext = memory::zeroed(sealed.len().saturating_sub(self.overhead()))?;
         self.open_into(sealed, &mut plaintext, aad)?;
         Ok(plaintext)
     }
@@ -172,6 +172,7 @@ impl Aead {
 
     /// Returns a buffer for messages of up to `capacity` bytes of plaintext, which are sealed in place.
     pub fn buffer(&self, capacity: usize) -> Buffer<'_> {
+        // bounded: the caller chooses the capacity, not an input.
         Buffer { aead: self, bytes: vec![0; capacity.saturating_add(self.overhead())] }
     }
 
@@ -183,7 +184,7 @@ impl Aead {
     /// Returns [`Misuse::NonceLength`] if `nonce` does not have the length that the algorithm requires, and
     /// [`Error::MessageLength`] if `plaintext` or `aad` is too long.
     pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = vec![0; plaintext.len() + TAG_LEN];
+        let mut out = memory::zeroed(plaintext.len() + TAG_LEN)?;
         self.encrypt_into(nonce, plaintext, aad, &mut out)?;
         Ok(out)
     }
@@ -211,7 +212,7 @@ impl Aead {
     /// Returns [`Error::Authentication`] if the ciphertext, the nonce, the key or `aad` differs, and the errors of
     /// [`Self::encrypt`].
     pub fn decrypt(&self, nonce: &[u8], ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = vec![0; ciphertext.len().saturating_sub(TAG_LEN)];
+        let mut out = memory::zeroed(ciphertext.len().saturating_sub(TAG_LEN))?;
         self.decrypt_into(nonce, ciphertext, aad, &mut out)?;
         Ok(out)
     }

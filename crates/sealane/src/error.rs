@@ -14,7 +14,8 @@ pub use providers::MessagePart;
 ///
 /// Three groups of variants need different reactions. [`Error::Misuse`] is a mistake in the call.
 /// [`Error::Authentication`], [`Error::Truncated`] and the variants about formats and keys describe the input.
-/// [`Error::Io`], [`Error::ProviderUnavailable`], [`Error::SelfTest`] and [`Error::Environment`] describe the machine.
+/// [`Error::Io`], [`Error::OutOfMemory`], [`Error::ProviderUnavailable`], [`Error::SelfTest`] and [`Error::Environment`]
+/// describe the machine.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -104,6 +105,11 @@ pub enum Error {
     },
     /// A limit of the algorithm, the format or the machine is exceeded, and the text names the limit.
     LimitExceeded(&'static str),
+    /// The system does not have the memory for a buffer, for example for a result.
+    OutOfMemory {
+        /// Number of bytes that were requested from the system.
+        bytes: usize,
+    },
     /// A mistake in the call, for example a key of the wrong length.
     Misuse(Misuse),
     /// An error of the operating system, with the path of the file if there is one.
@@ -329,6 +335,10 @@ impl fmt::Display for Error {
                 write!(f, "limit exceeded: {found} bytes of {part}, the limit is {limit} bytes")
             }
             Self::LimitExceeded(limit) => write!(f, "limit exceeded: {limit}"),
+            Self::OutOfMemory { bytes } => write!(
+                f,
+                "out of memory: the system has no {bytes} bytes for a buffer; process the data in smaller pieces"
+            ),
             Self::Misuse(misuse) => misuse.fmt(f),
             Self::Io { path: Some(path), source } => write!(f, "{}: {source}", path.display()),
             Self::Io { path: None, source } => source.fmt(f),

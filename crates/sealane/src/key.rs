@@ -1,6 +1,6 @@
 //! Symmetric keys.
 
-use crate::Error;
+use crate::{Error, memory};
 use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -18,9 +18,9 @@ impl Key {
     /// Generates a key of `len` bytes with the random generator of the operating system.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the operating system returns no random bytes.
+    /// Returns [`Error::Io`] if the operating system returns no random bytes; [`Error::OutOfMemory`].
     pub fn generate(len: usize) -> Result<Self, Error> {
-        let mut bytes = Zeroizing::new(vec![0; len].into_boxed_slice());
+        let mut bytes = Zeroizing::new(memory::zeroed(len)?.into_boxed_slice());
         crate::random::fill(&mut bytes)?;
         Ok(Self(bytes))
     }

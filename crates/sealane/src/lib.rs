@@ -45,6 +45,7 @@
 //! | generate, derive, load and save keys | [`keys`] |
 //! | compute with one key pair, for example X25519 or RSA-OAEP | [`asymmetric`] |
 //! | list implementations, or add one from another crate | [`provider`] |
+//! | cancel long calls from a language with its own signal handling | [`interrupt`] |
 //! | use raw ciphers, or authenticated messages in pieces | [`hazmat`] |
 //!
 //! # Guarantees
@@ -81,11 +82,15 @@ pub mod file;
 mod fork;
 pub mod hazmat;
 pub mod hybrid;
+pub mod interrupt;
 mod key;
 pub mod keys;
+mod memory;
 mod nonce;
 pub mod provider;
 mod random;
+mod scrypt;
+mod secret;
 
 pub use aead::{Aead, Buffer};
 pub use error::{Error, Misuse};

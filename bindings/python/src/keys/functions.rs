@@ -3,6 +3,7 @@
 use super::classes::{Key, PublicKey, at_most_one};
 use super::keyset::TinkKeyset;
 use crate::buffer::{Slot, fresh};
+use crate::detach::interruptible;
 use crate::error::{raise, raise_about, raise_among};
 use crate::{recipients, secrets};
 use pyo3::prelude::*;
@@ -78,7 +79,7 @@ pub(crate) fn load(
     kid: Option<&str>,
 ) -> PyResult<Loaded> {
     let secrets = Secrets::new(passphrase, identities)?;
-    py.detach(|| loaded(keys::load(&path, secrets.options(kid))?, Some(&path)))
+    interruptible(py, || loaded(keys::load(&path, secrets.options(kid))?, Some(&path)))?
         .map_err(|e| raise_load(&path, e))
 }
 
@@ -94,7 +95,8 @@ pub(crate) fn parse_key(
     file: Option<PathBuf>,
 ) -> PyResult<Loaded> {
     let (secrets, content) = (Secrets::new(passphrase, identities)?, secrets::bytes("a key", content)?);
-    py.detach(|| loaded(KeyFile::parse(&content, secrets.options(kid))?, file.as_deref())).map_err(raise)
+    interruptible(py, || loaded(KeyFile::parse(&content, secrets.options(kid))?, file.as_deref()))?
+        .map_err(raise)
 }
 
 /// Reads what a reference ``env:NAME`` or ``file:PATH`` names.
@@ -190,7 +192,7 @@ pub(crate) fn derive<'py>(
     let mut slot = Slot::new(py);
     let salt = slot.read(salt)?.bytes();
     let cost = Cost { memory_kib, passes, lanes };
-    let derived = py.detach(|| keys::derive(&passphrase, salt, length, cost)).map_err(raise)?;
+    let derived = interruptible(py, || keys::derive(&passphrase, salt, length, cost))?.map_err(raise)?;
     fresh(py, derived.len(), |out| {
         out.copy_from_slice(&derived);
         Ok(())

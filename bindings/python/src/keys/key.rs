@@ -1,6 +1,7 @@
 //! The methods of `sealane.keys.Key`, for example to save a key to a file.
 
 use super::classes::{Key, PublicKey, at_most_one, existing, extract, hex, never_pickled, only_secp256k1};
+use crate::detach::interruptible;
 use crate::error::{raise, raise_about};
 use crate::{recipients, secrets};
 use pyo3::prelude::*;
@@ -38,9 +39,8 @@ impl Key {
         passphrase: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (text, passphrase) = (secrets::text("a key", text)?, secrets::passphrase(passphrase)?);
-        py.detach(|| SecretKey::from_text(&text, passphrase.as_ref().map(|text| text.as_str())))
-            .map(Self::new)
-            .map_err(raise)
+        let passphrase = passphrase.as_ref().map(|text| text.as_str());
+        interruptible(py, || SecretKey::from_text(&text, passphrase))?.map(Self::new).map_err(raise)
     }
 
     /// The kind: one of ``sealane.keys.KINDS``, or for other lengths a name like "symmetric-152" or "rsa-2560".
@@ -97,10 +97,10 @@ impl Key {
         at_most_one("passphrase", passphrase, "recipients", recipients)?;
         let (passphrase, recipients) =
             (secrets::passphrase(passphrase)?, recipients::recipients(recipients)?);
-        py.detach(|| match recipients {
+        interruptible(py, || match recipients {
             Some(recipients) => self.0.save_for(&path, &recipients, existing(overwrite)),
             None => self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
-        })
+        })?
         .map_err(|e| raise_about(&path, e))
     }
 
@@ -112,7 +112,8 @@ impl Key {
         passphrase: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyString>> {
         let passphrase = secrets::passphrase(passphrase)?;
-        let text = py.detach(|| self.0.to_text(passphrase.as_ref().map(|text| text.as_str())));
+        let passphrase = passphrase.as_ref().map(|text| text.as_str());
+        let text = interruptible(py, || self.0.to_text(passphrase))?;
         Ok(PyString::new(py, &text.map_err(raise)?))
     }
 

@@ -53,9 +53,9 @@ const LEN_ALL_POWERS: usize = 8 << 10;
 #[repr(C, align(64))]
 pub(crate) struct Powers {
     /// The factors of the last vector, from r^LANES for its first block down to r.
-    last: [u64; 48],
+    pub(super) last: [u64; 48],
     /// R, R^2, R^3, …: first word 0 of each power, then word 1 of each, and so on.
-    steps: [u64; STEPS],
+    pub(super) steps: [u64; STEPS],
 }
 
 impl Powers {
@@ -230,7 +230,11 @@ fn choose<P: Limbs, R: Radix<P>>(
 
 /// Multiplies lane by lane and computes the carries.
 #[inline(always)]
-fn multiply<P: Limbs, R: Radix<P>>(p: P, elements: R::Elements, factors: R::Factors) -> R::Elements {
+pub(super) fn multiply<P: Limbs, R: Radix<P>>(
+    p: P,
+    elements: R::Elements,
+    factors: R::Factors,
+) -> R::Elements {
     R::carry(p, R::add_products(p, R::zero(p), elements, factors))
 }
 
@@ -257,7 +261,12 @@ fn absorb<P: Limbs, R: Radix<P>>(p: P, state: &mut State, powers: &Powers, block
 
 /// Absorbs at least one vector with one carry. There must be as many powers as vectors.
 #[inline(always)]
-fn group<P: Limbs, R: Radix<P>>(p: P, h: R::Elements, steps: &[u64], blocks: &[u8]) -> R::Elements {
+pub(super) fn group<P: Limbs, R: Radix<P>>(
+    p: P,
+    h: R::Elements,
+    steps: &[u64],
+    blocks: &[u8],
+) -> R::Elements {
     let (first, later) = blocks.split_at(16 * P::LANES);
     let (stride, mut sums) = (STEPS / R::WORDS, R::zero(p));
     let mut power = later.len() / (16 * P::LANES);

@@ -15,6 +15,7 @@ mod every_poly1305;
 mod every_speck;
 mod guarded;
 mod known_answers;
+mod linear;
 mod stack;
 mod variants;
 mod zeroing;

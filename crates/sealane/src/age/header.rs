@@ -9,8 +9,8 @@
 
 use super::file_key::FileKey;
 use super::stanza::{self, Stanza};
-use crate::Error;
 use crate::engine::prefix::Parsed;
+use crate::{Error, memory};
 use std::fmt;
 use std::ops::Range;
 use subtle::ConstantTimeEq;
@@ -144,14 +144,17 @@ fn parse(bytes: &[u8]) -> Result<Option<(Header, usize)>, Error> {
             if stanzas.is_empty() {
                 return Err(Error::Header("it has no recipient stanza"));
             }
-            let text = std::str::from_utf8(&bytes[..line.start + END.len()]);
+            let text = memory::copy(&bytes[..line.start + END.len()])?;
             // Every line was checked to be ASCII, so the conversion to UTF-8 does not fail.
-            let text = text.map_err(|_| Error::Header("it is not ASCII"))?.to_owned();
+            let text = String::from_utf8(text).map_err(|_| Error::Header("it is not ASCII"))?;
             return Ok(Some((Header { text, stanzas, mac }, lines.at)));
         };
         check_words(words)?;
         match lines.body()? {
             Some(body) => {
+                // Not exact, because the number of stanzas is not known. The error has no content.
+                let bytes = stanzas.len() * size_of::<StanzaRange>();
+                stanzas.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
                 stanzas.push(StanzaRange { line: narrow(line.start + 3..line.end), body: narrow(body) })
             }
             None => return Ok(None),

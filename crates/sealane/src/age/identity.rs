@@ -5,10 +5,10 @@ use super::header::Header;
 use super::recipient::{Kind, Public, Recipient};
 use super::scrypt::{MAX_WORK_FACTOR, Passphrase};
 use super::ssh::AskPassphrase;
-use super::stanza::{SCRYPT, Stanza};
+use super::stanza::{MAX_STANZAS, SCRYPT, Stanza};
 use super::{hybrid, scrypt, ssh, text, x25519};
 use crate::asymmetric::{x25519 as curve, xwing};
-use crate::{Error, Misuse};
+use crate::{Error, Misuse, interrupt};
 use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
@@ -158,6 +158,9 @@ impl fmt::Debug for Identity {
     }
 }
 
+/// Maximum number of stanzas that an SSH key tries, whose stanzas name their key by four bytes of a hash. More are for the same key.
+const MAX_TAGGED_STANZAS: usize = 16;
+
 /// A stanza of a known type, parsed and ready to be unwrapped by an identity.
 enum Wrapped {
     X25519(x25519::Wrapped),
@@ -181,18 +184,48 @@ impl Wrapped {
     }
 }
 
+impl Identity {
+    /// Returns whether [`Self::unwrap`] computes something for a stanza.
+    fn tries(&self, wrapped: &Wrapped) -> bool {
+        match (&self.0, wrapped) {
+            (Private::X25519(_), Wrapped::X25519(_)) | (Private::Hybrid(_), Wrapped::Hybrid(_)) => true,
+            (Private::Passphrase(_), Wrapped::Scrypt(_)) => true,
+            (Private::Ssh(key), Wrapped::SshEd25519(wrapped)) => key.has_tag(&wrapped.tag),
+            (Private::Ssh(key), Wrapped::SshRsa(wrapped)) => key.has_tag(&wrapped.tag),
+            _ => false,
+        }
+    }
+
+    fn max_stanzas(&self) -> usize {
+        if matches!(self.0, Private::Ssh(_)) { MAX_TAGGED_STANZAS } else { MAX_STANZAS }
+    }
+}
+
 /// Unwraps the file key of a header. Damage is reported before any other error, so each stanza of a known type is
 /// parsed first.
 pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileKey, Error> {
     if header.has_passphrase() && header.stanzas().len() > 1 {
         return Err(Error::Header("a scrypt stanza is combined with another recipient"));
     }
+    // bounded: as many numbers as the caller has keys.
+    let mut tries = vec![0; identities.len()];
     for stanza in header.stanzas() {
-        Wrapped::parse(&stanza)?;
+        let Some(wrapped) = Wrapped::parse(&stanza)? else { continue };
+        for (tries, identity) in tries.iter_mut().zip(identities) {
+            *tries += usize::from(identity.tries(&wrapped));
+        }
+    }
+    interrupt::check()?;
+    // Checked before the work begins.
+    if tries.iter().zip(identities).any(|(tries, identity)| *tries > identity.max_stanzas()) {
+        return Err(Error::LimitExceeded(
+            "the header has more recipients than an identity tries: 4096, or 16 for one SSH key",
+        ));
     }
     for wrapped in header.stanzas().filter_map(|stanza| Wrapped::parse(&stanza).transpose()) {
         let wrapped = wrapped?;
         for identity in identities {
+            interrupt::check()?;
             if let Some(file_key) = identity.unwrap(&wrapped)? {
                 header.verify(&file_key)?;
                 return Ok(file_key);

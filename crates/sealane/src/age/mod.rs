@@ -46,8 +46,8 @@ pub use stanza::Stanza;
 
 pub(crate) use payload::{NONCE_LEN, Payload, layout};
 
-use crate::Error;
 use crate::engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
+use crate::{Error, memory};
 use std::io::Write;
 use zeroize::Zeroizing;
 
@@ -60,12 +60,15 @@ pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<
     let (payload, mut file) = Payload::create(recipients)?;
     let plan = payload.layout().plan_plain(plaintext.len() as u64)?;
     let start = file.len();
-    file.resize(start + plaintext.len() + plan.chunks() as usize * plan.layout.overhead as usize, 0);
+    // The conversion fails on 32-bit systems only.
+    let len = usize::try_from(plan.sealed_len())
+        .map_err(|_| Error::LimitExceeded("the file is longer than the address space"))?;
+    memory::resize(&mut file, len)?;
     seal_chunks(&payload, &plan.span(0..u64::MAX), plaintext, &mut file[start..])?;
     match armor {
         Armor::Binary => Ok(file),
         Armor::Ascii => {
-            let mut encoder = armor::Encoder::new(Vec::new())?;
+            let mut encoder = armor::Encoder::new(memory::with_capacity(armor::len(file.len()))?)?;
             encoder.write_all(&file)?;
             Ok(encoder.finish()?)
         }
@@ -86,7 +89,7 @@ pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, 
     // The conversion fails on 32-bit systems only.
     let len = usize::try_from(plan.plain_len)
         .map_err(|_| Error::LimitExceeded("the plaintext is longer than the address space"))?;
-    let mut plain = Zeroizing::new(vec![0; len]);
+    let mut plain = Zeroizing::new(memory::zeroed(len)?);
     let sealed = &file[plan.layout.header as usize..];
     open_chunks(&payload, &plan.span(0..u64::MAX), sealed, &mut plain)?;
     Ok(plain)

@@ -3,6 +3,7 @@
 use super::file_key::FileKey;
 use super::header::{MAX_HEADER_LEN, Writer};
 use super::scrypt::{DEFAULT_WORK_FACTOR, Passphrase};
+use super::stanza::MAX_STANZAS;
 use super::{hybrid, scrypt, ssh, text, x25519};
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::{Error, Misuse};
@@ -165,6 +166,8 @@ pub(crate) fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
             "a post-quantum recipient (age1pq1...) cannot be combined with a classical one, which would decide the \
              security; encrypt one file for each type"
         }
+        // With more of one type, no identity could decrypt the file.
+        all if all > MAX_STANZAS => "a file has at most 4096 recipients; encrypt several files",
         _ => return Ok(()),
     };
     Err(Misuse::InvalidRecipients(wrong).into())

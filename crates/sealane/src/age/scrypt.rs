@@ -11,6 +11,7 @@
 use super::file_key::{FileKey, WRAPPED_LEN};
 use super::header::Writer;
 use super::stanza::{SCRYPT, Stanza, argument, to_argument};
+use crate::scrypt::Params;
 use crate::{Error, Misuse};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -63,16 +64,10 @@ impl Passphrase {
     }
 
     fn wrap_key(&self, salt: &[u8; 16], work_factor: u8) -> Result<Zeroizing<[u8; 32]>, Error> {
-        const NO_MEMORY: Error = Error::LimitExceeded("scrypt needs more memory than the system has");
-        // The library aborts if an allocation fails, so it is tried first.
-        let kib = 1_usize.checked_shl(work_factor.into());
-        let bytes = kib.and_then(|kib| kib.checked_mul(1024)).ok_or(NO_MEMORY)?;
-        Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| NO_MEMORY)?;
-        let params = ::scrypt::Params::new(work_factor, 8, 1).map_err(|_| NO_MEMORY)?;
-        let mut key = Zeroizing::new([0; 32]);
         let salt = [LABEL, salt].concat();
-        // The only error is an output of another length than scrypt allows.
-        ::scrypt::scrypt(self.text.as_bytes(), &salt, &params, &mut *key).map_err(|_| NO_MEMORY)?;
+        let derived = Params { log_n: work_factor, r: 8, p: 1 }.derive(self.text.as_bytes(), &salt, 32)?;
+        let mut key = Zeroizing::new([0; 32]);
+        key.copy_from_slice(&derived);
         Ok(key)
     }
 }

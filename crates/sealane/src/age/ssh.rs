@@ -16,10 +16,13 @@ use super::header::Writer;
 use super::stanza::{Stanza, argument, to_argument};
 use super::{ssh_rsa, x25519};
 use crate::asymmetric::rsa::{self, Oaep};
-use crate::asymmetric::x25519 as curve;
+use crate::asymmetric::{ed25519, x25519 as curve};
+use crate::encoding::pem;
+use crate::interrupt::interruptible;
+use crate::secret::wiping_stack;
 use crate::{Error, Misuse};
 use curve25519_dalek::edwards::CompressedEdwardsY;
-use sha2::{Digest, Sha256, Sha512};
+use sha2::{Digest, Sha256};
 use ssh_key::private::KeypairData;
 use ssh_key::public::KeyData;
 use ssh_key::{Kdf, PrivateKey, PublicKey};
@@ -38,6 +41,9 @@ const WRONG_RSA: &str = "an ssh-rsa stanza is not a tag and a wrapped key";
 const MAX_RSA_LEN: usize = 1024;
 /// Maximum number of bcrypt rounds for the passphrase of a key, about ten seconds. The default of `ssh-keygen` is 24.
 const MAX_ROUNDS: u32 = 1024;
+
+/// Number of words of the stack that are wiped after the crate `ssh-key` has parsed a private key.
+const STACK: usize = 1 << 12;
 
 const NOT_PUBLIC: Error = Error::Format("expected an SSH public key of type ssh-ed25519 or ssh-rsa");
 const NOT_PRIVATE: Error = Error::Format("expected an OpenSSH private key of type ssh-ed25519 or ssh-rsa");
@@ -94,13 +100,13 @@ impl Encrypted {
 }
 
 pub(super) struct Ed25519Wrapped {
-    tag: String,
+    pub(super) tag: String,
     share: [u8; 32],
     body: [u8; WRAPPED_LEN],
 }
 
 pub(super) struct RsaWrapped {
-    tag: String,
+    pub(super) tag: String,
     body: Vec<u8>,
 }
 
@@ -189,6 +195,10 @@ impl Recipient {
 impl Identity {
     /// Parses an OpenSSH private key, which `passphrase` decrypts if the key is encrypted.
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+        wiping_stack::<STACK, _>(|| Self::parse_here(text, passphrase))
+    }
+
+    fn parse_here(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         let key = parse(text)?;
         match key.is_encrypted() {
             false => Self::new(&key),
@@ -212,10 +222,7 @@ impl Identity {
         let key = match (key.key_data(), &public.key) {
             (KeypairData::Ed25519(pair), Public::Ed25519 { point, .. }) => {
                 let seed = Zeroizing::new(pair.private.to_bytes());
-                let mut hash = Sha512::digest(seed.as_slice());
-                let mut scalar = Zeroizing::new([0; 32]);
-                scalar.copy_from_slice(&hash[..32]);
-                hash.zeroize();
+                let scalar = ed25519::PrivateKey::from_bytes(&seed).scalar();
                 let key = curve::PrivateKey::from_bytes(&scalar)?;
                 if key.public() != *point {
                     return Err(Error::Format(
@@ -237,9 +244,14 @@ impl Identity {
         &self.public
     }
 
+    /// Returns whether a stanza with this tag is for this key, except for one tag in 2^32.
+    pub(super) fn has_tag(&self, tag: &str) -> bool {
+        self.public.tag == tag
+    }
+
     pub(super) fn unwrap_ed25519(&self, wrapped: &Ed25519Wrapped) -> Result<Option<FileKey>, Error> {
         let Public::Ed25519 { point, tweak } = &self.public.key else { return Ok(None) };
-        if wrapped.tag != self.public.tag {
+        if !self.has_tag(&wrapped.tag) {
             return Ok(None);
         }
         let key = match &self.key {
@@ -252,7 +264,7 @@ impl Identity {
     }
 
     pub(super) fn unwrap_rsa(&self, wrapped: &RsaWrapped) -> Result<Option<FileKey>, Error> {
-        if wrapped.tag != self.public.tag {
+        if !self.has_tag(&wrapped.tag) {
             return Ok(None);
         }
         let key = match &self.key {
@@ -269,14 +281,18 @@ impl Identity {
 }
 
 fn parse(text: &str) -> Result<PrivateKey, Error> {
-    let text = text.trim_ascii();
-    if !text.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
+    if !text.contains("-----BEGIN OPENSSH PRIVATE KEY-----") && text.contains(" PRIVATE KEY-----") {
         return Err(Error::Format(
-            "expected an OpenSSH private key, found another format; 'ssh-keygen -p -f FILE' converts RSA keys",
+            "expected an OpenSSH private key, found another format; convert it with 'ssh-keygen -p -f FILE', for \
+             Ed25519 in PKCS#8 with OpenSSH 9.6 or newer",
         ));
     }
+    let block = pem::read(text).map_err(|why| if let Error::Truncated = why { why } else { NOT_PRIVATE })?;
+    if block.label != "OPENSSH PRIVATE KEY" {
+        return Err(NOT_PRIVATE);
+    }
     // The library's error names no cause that helps, and could quote a secret.
-    PrivateKey::from_openssh(text).map_err(|_| NOT_PRIVATE)
+    PrivateKey::from_bytes(&block.der).map_err(|_| NOT_PRIVATE)
 }
 
 /// Binds a shared secret to the SSH key.
@@ -289,6 +305,7 @@ fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey, Err
     if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > MAX_ROUNDS) {
         return Err(Error::LimitExceeded("the SSH key requests more than 1024 rounds of bcrypt"));
     }
+    let (key, passphrase) = (key.clone(), Zeroizing::new(passphrase.to_owned()));
     // Any detail would help an attacker.
-    key.decrypt(passphrase).map_err(|_| Error::WrongPassphrase)
+    interruptible(move || key.decrypt(&*passphrase).map_err(|_| Error::WrongPassphrase))
 }

@@ -11,6 +11,9 @@ use base64ct::{Base64Unpadded, Encoding};
 
 /// Type of the stanza of a passphrase, which is the only stanza in its header.
 pub(super) const SCRYPT: &str = "scrypt";
+/// Maximum number of stanzas that one identity tries to unwrap. With more, a header could take minutes: an attempt takes
+/// 60 µs with X25519, 0.4 ms with X-Wing and 3 ms with an RSA key of 4096 bits (measured).
+pub(super) const MAX_STANZAS: usize = 4096;
 /// Columns of base64 in a full line of a body.
 pub(super) const COLUMNS: usize = 64;
 pub(super) const LONG_LINE: &str = "a line of a recipient's body is longer than 64 columns";

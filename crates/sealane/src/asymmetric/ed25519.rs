@@ -9,6 +9,7 @@
 //! curve25519-dalek computes it in constant time.
 
 use crate::Error;
+use crate::secret::{Secret, wiping_stack};
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
 use sha2::{Digest, Sha512};
 use std::fmt;
@@ -17,9 +18,12 @@ use zeroize::Zeroizing;
 /// Number of bytes in a private key, a public key and a shared point.
 pub const KEY_LEN: usize = 32;
 
+/// Number of words of the stack that are wiped after a computation with the private key.
+const STACK: usize = 1 << 11;
+
 /// A private key. It is wiped on drop, and `Debug` does not show it.
 #[derive(Clone)]
-pub struct PrivateKey(Zeroizing<[u8; KEY_LEN]>);
+pub struct PrivateKey(Secret<KEY_LEN>);
 
 impl PrivateKey {
     /// Generates a new private key from random bytes that the operating system returns.
@@ -29,12 +33,12 @@ impl PrivateKey {
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; KEY_LEN]);
         crate::random::fill(&mut *bytes)?;
-        Ok(Self(bytes))
+        Ok(Self::from_bytes(&bytes))
     }
 
     /// Returns the key with these bytes, of which every value is valid.
     pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Self {
-        Self(Zeroizing::new(*bytes))
+        Self(Secret::copy(bytes))
     }
 
     /// Returns the secret bytes of the key, which must be kept confidential.
@@ -44,7 +48,7 @@ impl PrivateKey {
 
     /// Returns the public key that belongs to this private key.
     pub fn public(&self) -> PublicKey {
-        let point = EdwardsPoint::mul_base_clamped(*self.scalar());
+        let point = wiping_stack::<STACK, _>(|| EdwardsPoint::mul_base_clamped(*self.scalar()));
         PublicKey { point, bytes: point.compress().0 }
     }
 
@@ -54,17 +58,19 @@ impl PrivateKey {
     /// The shared point is never the identity, because the clamped scalar is a multiple of the cofactor below eight
     /// times the order, and a public key does not have low order.
     pub fn shared_point(&self, public: &PublicKey) -> Zeroizing<[u8; KEY_LEN]> {
-        let point = Zeroizing::new(public.point.mul_clamped(*self.scalar()));
-        Zeroizing::new(point.compress().0)
+        wiping_stack::<STACK, _>(|| {
+            let point = Zeroizing::new(public.point.mul_clamped(*self.scalar()));
+            Zeroizing::new(point.compress().0)
+        })
     }
 
     /// Returns the scalar before clamping, which the multiplication does.
-    fn scalar(&self) -> Zeroizing<[u8; KEY_LEN]> {
-        let mut hash = Zeroizing::new([0; 64]);
-        Sha512::new_with_prefix(*self.0).finalize_into((&mut *hash).into());
-        let mut scalar = Zeroizing::new([0; KEY_LEN]);
-        scalar.copy_from_slice(&hash[..KEY_LEN]);
-        scalar
+    pub(crate) fn scalar(&self) -> Secret<KEY_LEN> {
+        wiping_stack::<STACK, _>(|| {
+            let mut hash = Zeroizing::new([0; 64]);
+            Sha512::new_with_prefix(self.0.as_slice()).finalize_into((&mut *hash).into());
+            Secret::copy(hash.first_chunk().expect("SHA-512 has 64 bytes"))
+        })
     }
 }
 

@@ -7,10 +7,13 @@
 //! ```
 //!
 //! A point has one encoding here. Compressed points, the hybrid encodings of X9.62 (06, 07) and the point at infinity
-//! are refused.
+//! are refused. Only key files may contain compressed points, which other software writes.
 
+use crate::secret::{Secret, wiping_stack};
 use crate::{Error, Misuse};
 use aws_lc_rs::agreement as library;
+use crypto_bigint::modular::{FixedMontyForm, FixedMontyParams};
+use crypto_bigint::{Odd, U256};
 use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -19,6 +22,9 @@ use zeroize::Zeroizing;
 pub const PRIVATE_LEN: usize = 32;
 /// Number of bytes in a public key, which is encoded as an uncompressed point.
 pub const PUBLIC_LEN: usize = 65;
+
+/// Number of words of the stack that are wiped after the library has used the private key.
+const STACK: usize = 1 << 11;
 
 const INVALID_PUBLIC_KEY: Error = Error::Format(
     "expected a P-256 public key: 65 bytes that begin with 04, the uncompressed encoding of a point on the curve",
@@ -30,7 +36,7 @@ const OUT_OF_MEMORY: Error = Error::LimitExceeded("P-256 could not be computed: 
 /// no secret.
 #[derive(Clone)]
 pub struct PrivateKey {
-    bytes: Zeroizing<[u8; PRIVATE_LEN]>,
+    bytes: Secret<PRIVATE_LEN>,
     /// The state of the library, with the public key, which takes a multiplication to compute.
     key: Arc<library::PrivateKey>,
     public: PublicKey,
@@ -58,16 +64,18 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
-        // The errors of the library have no content.
-        let key = library::PrivateKey::from_private_key(&library::ECDH_P256, bytes).map_err(|_| {
-            Misuse::UnsuitableKey(
-                "expected a P-256 private key: a number from 1 to the order of the group minus 1",
-            )
-        })?;
-        // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
-        let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
-        let public = PublicKey::from_bytes(public.as_ref())?;
-        Ok(Self { bytes: Zeroizing::new(*bytes), key: Arc::new(key), public })
+        wiping_stack::<STACK, _>(|| {
+            // The errors of the library have no content.
+            let key = library::PrivateKey::from_private_key(&library::ECDH_P256, bytes).map_err(|_| {
+                Misuse::UnsuitableKey(
+                    "expected a P-256 private key: a number from 1 to the order of the group minus 1",
+                )
+            })?;
+            // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
+            let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
+            let public = PublicKey::from_bytes(public.as_ref())?;
+            Ok(Self { bytes: Secret::copy(bytes), key: Arc::new(key), public })
+        })
     }
 
     /// Returns the secret number as 32 big-endian bytes, which must be kept confidential.
@@ -88,10 +96,12 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
     pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; PRIVATE_LEN]>, Error> {
-        library::agree(&self.key, public.point.clone(), OUT_OF_MEMORY, |shared| {
-            let mut copy = Zeroizing::new([0; PRIVATE_LEN]);
-            copy.copy_from_slice(shared.get(..PRIVATE_LEN).ok_or(OUT_OF_MEMORY)?);
-            Ok(copy)
+        wiping_stack::<STACK, _>(|| {
+            library::agree(&self.key, public.point.clone(), OUT_OF_MEMORY, |shared| {
+                let mut copy = Zeroizing::new([0; PRIVATE_LEN]);
+                copy.copy_from_slice(shared.get(..PRIVATE_LEN).ok_or(OUT_OF_MEMORY)?);
+                Ok(copy)
+            })
         })
     }
 }
@@ -128,10 +138,47 @@ impl PublicKey {
         Ok(Self { bytes, point })
     }
 
+    /// Parses the point of a key file, which can be compressed (SEC 1 version 2, section 2.3.4).
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::from_bytes`].
+    pub(crate) fn from_sec1(bytes: &[u8]) -> Result<Self, Error> {
+        match bytes {
+            [sign @ (2 | 3), x @ ..] => Self::from_bytes(&decompress(*sign, x).ok_or(INVALID_PUBLIC_KEY)?),
+            _ => Self::from_bytes(bytes),
+        }
+    }
+
     /// Returns the uncompressed encoding of the point, which has 65 bytes.
     pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
         &self.bytes
     }
+}
+
+/// Computes y = sqrt(x^3 - 3 x + b) mod p with the parity of `sign`, and returns the uncompressed point. The result is on
+/// the curve only if there is a root, which [`PublicKey::from_bytes`] checks. AWS-LC decompresses points, but
+/// `aws-lc-rs` does not return them.
+fn decompress(sign: u8, x: &[u8]) -> Option<[u8; PUBLIC_LEN]> {
+    type Params = FixedMontyParams<{ U256::LIMBS }>;
+    const P: Odd<U256> =
+        Odd::<U256>::from_be_hex("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff");
+    const B: U256 = U256::from_be_hex("5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b");
+    const FIELD: Params = Params::new_vartime(P);
+
+    let x: &[u8; 32] = x.first_chunk().filter(|_| x.len() == 32)?;
+    let number = U256::from_be_slice(x);
+    if number >= *P {
+        return None;
+    }
+    let [n, b, three] = [number, B, U256::from(3u8)].map(|n| FixedMontyForm::new(&n, &FIELD));
+    let square = n.square().sub(&three).mul(&n).add(&b);
+    // p = 3 modulo 4, so a root is the power (p + 1) / 4.
+    let root = square.pow(&P.shr_vartime(2).wrapping_add(&U256::ONE));
+    let root = if root.retrieve().to_be_bytes().as_ref()[31] & 1 == sign & 1 { root } else { root.neg() };
+    let mut point = [4; PUBLIC_LEN];
+    point[1..33].copy_from_slice(x);
+    point[33..].copy_from_slice(root.retrieve().to_be_bytes().as_ref());
+    Some(point)
 }
 
 impl PartialEq for PublicKey {
@@ -198,6 +245,40 @@ mod test {
             other[at] ^= 1;
             assert!(refused(&other), "a point off the curve, byte {at}");
         }
+    }
+
+    #[test]
+    fn compressed_points_of_key_files() {
+        let (mut roots, mut none) = ([0; 2], 0);
+        for _ in 0..20 {
+            let key = PrivateKey::generate().unwrap().public();
+            let mut compressed = [&[2 + (key.as_bytes()[64] & 1)][..], &key.as_bytes()[1..33]].concat();
+            assert_eq!(PublicKey::from_sec1(&compressed).unwrap(), key);
+            roots[usize::from(key.as_bytes()[64] & 1)] += 1;
+            // The other sign is the other point with this x.
+            compressed[0] ^= 1;
+            let other = PublicKey::from_sec1(&compressed).unwrap();
+            assert!(other != key && other.as_bytes()[..33] == key.as_bytes()[..33]);
+            // About every second x has no point.
+            compressed[32] ^= 1;
+            none += usize::from(PublicKey::from_sec1(&compressed).is_err());
+            assert!(PublicKey::from_sec1(&compressed[..32]).is_err());
+            assert!(PublicKey::from_sec1(&[&compressed[..], &[0]].concat()).is_err());
+            assert_eq!(PublicKey::from_sec1(key.as_bytes()).unwrap(), key);
+        }
+        assert!(roots.iter().all(|&n| n > 0) && none > 0, "{roots:?} {none}");
+        // Numbers that are not below p: p itself, which would be 0, and p + 5, which would be the point with x = 5.
+        const P: &str = "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff";
+        let mut not_reduced = hex::decode(["02", P].concat()).unwrap();
+        assert!(PublicKey::from_sec1(&not_reduced).is_err());
+        assert!(PublicKey::from_sec1(&[&[2][..], &[0; 31], &[5]].concat()).is_ok());
+        for _ in 0..5 {
+            let carry = not_reduced.iter().rposition(|&byte| byte != 0xff).unwrap();
+            not_reduced[carry] += 1;
+            not_reduced[carry + 1..].fill(0);
+        }
+        assert!(PublicKey::from_sec1(&not_reduced).is_err());
+        assert!(PublicKey::from_sec1(&[&[3][..], &[0xff; 32]].concat()).is_err());
     }
 
     #[test]

@@ -141,6 +141,7 @@ impl PrivateKey {
         if wrapped.len() != self.modulus_len() {
             return Err(Error::Authentication);
         }
+        // bounded: at most the length of a key, which is 1 KiB.
         let mut secret = Zeroizing::new(vec![0; self.oaep.min_output_size()]);
         let opened = self.oaep.decrypt(oaep.algorithm(), wrapped, &mut secret, Some(label));
         // Any detail would help an attacker.
@@ -211,6 +212,7 @@ impl PublicKey {
         if secret.len() > max {
             return Err(Misuse::SecretLength { got: secret.len(), max }.into());
         }
+        // bounded: the length of a key, at most 1 KiB.
         let mut wrapped = vec![0; self.oaep.ciphertext_size()];
         let written = self.oaep.encrypt(oaep.algorithm(), secret, &mut wrapped, Some(label));
         // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.

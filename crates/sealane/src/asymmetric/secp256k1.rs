@@ -10,6 +10,7 @@
 //! The hybrid encodings of X9.62 (06, 07), which the library accepts, are refused, so that a point has one compressed
 //! and one uncompressed encoding.
 
+use crate::secret::wiping_stack;
 use crate::{Error, Misuse};
 use secp256k1 as library;
 use sha3::{Digest, Keccak256};
@@ -22,6 +23,9 @@ pub const PRIVATE_LEN: usize = 32;
 pub const COMPRESSED_LEN: usize = 33;
 /// Number of bytes in an uncompressed public key: the prefix, x and y.
 pub const UNCOMPRESSED_LEN: usize = 65;
+
+/// Number of words of the stack that are wiped after the library has used the private key.
+const STACK: usize = 1 << 10;
 
 const INVALID_PUBLIC_KEY: Error = Error::Format(
     "expected a secp256k1 public key: a point on the curve as 33 bytes that begin with 02 or 03, 65 bytes that begin \
@@ -48,9 +52,9 @@ impl Encoding {
     }
 }
 
-/// A private key. It is overwritten on drop, but copies can stay on the stack, because the type of the library is
-/// `Copy`. `Debug` does not show it.
-pub struct PrivateKey(library::SecretKey);
+/// A private key. It is overwritten on drop, and the stack after each call that moves it, because the type of the library
+/// is `Copy`. `Debug` does not show it.
+pub struct PrivateKey(Box<library::SecretKey>);
 
 impl PrivateKey {
     /// Generates a new private key from random bytes that the operating system returns.
@@ -73,12 +77,13 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
-        library::SecretKey::from_secret_bytes(*bytes).map(Self).map_err(|_| {
+        wiping_stack::<STACK, _>(|| match library::SecretKey::from_secret_bytes(*bytes) {
+            Ok(key) => Ok(Self(Box::new(key))),
             // The only reason that the library can have.
-            Misuse::UnsuitableKey(
+            Err(_) => Err(Misuse::UnsuitableKey(
                 "expected a secp256k1 private key: a number from 1 to the order of the group minus 1",
             )
-            .into()
+            .into()),
         })
     }
 
@@ -89,7 +94,7 @@ impl PrivateKey {
 
     /// Returns the public key that belongs to this private key.
     pub fn public(&self) -> PublicKey {
-        PublicKey(library::PublicKey::from_secret_key(&self.0))
+        wiping_stack::<STACK, _>(|| PublicKey(library::PublicKey::from_secret_key(&self.0)))
     }
 
     /// Returns the uncompressed public key, for a key that is used once. It is the shared point with the generator, in
@@ -104,16 +109,18 @@ impl PrivateKey {
     ///
     /// The group has prime order and both factors were checked, so it is never the point at infinity.
     pub fn shared_point(&self, public: &PublicKey) -> Zeroizing<[u8; UNCOMPRESSED_LEN]> {
-        let xy = Zeroizing::new(library::ecdh::shared_secret_point(&public.0, &self.0));
-        let mut point = Zeroizing::new([4; UNCOMPRESSED_LEN]);
-        point[1..].copy_from_slice(&*xy);
-        point
+        wiping_stack::<STACK, _>(|| {
+            let xy = Zeroizing::new(library::ecdh::shared_secret_point(&public.0, &self.0));
+            let mut point = Zeroizing::new([4; UNCOMPRESSED_LEN]);
+            point[1..].copy_from_slice(&*xy);
+            point
+        })
     }
 }
 
 impl Clone for PrivateKey {
     fn clone(&self) -> Self {
-        Self(self.0)
+        Self(self.0.clone())
     }
 }
 

@@ -6,6 +6,7 @@
 //! shared secret = 32 bytes, never all zero (section 6.1)
 //! ```
 
+use crate::secret::{Secret, wiping_stack};
 use crate::{Error, Misuse};
 use aws_lc_rs::agreement as library;
 use std::fmt;
@@ -15,6 +16,9 @@ use zeroize::Zeroizing;
 
 /// Number of bytes in a private key, a public key and a shared secret.
 pub const LEN: usize = 32;
+
+/// Number of words of the stack that are wiped after the library has used the private key.
+const STACK: usize = 1 << 10;
 
 const LOW_ORDER: Error = Error::Misuse(Misuse::UnsuitableKey(
     "expected an X25519 public key, found a point of low order, with which every private key gives the secret zero",
@@ -26,7 +30,7 @@ const OUT_OF_MEMORY: Error = Error::LimitExceeded("X25519 could not be computed:
 /// no secret.
 #[derive(Clone)]
 pub struct PrivateKey {
-    bytes: Zeroizing<[u8; LEN]>,
+    bytes: Secret<LEN>,
     /// The state of the library, with the public key, which takes a multiplication to compute.
     key: Arc<library::PrivateKey>,
     public: PublicKey,
@@ -48,12 +52,14 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
     pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self, Error> {
-        // The library has one error without content; since every value is valid, it can only be the allocation.
-        let key =
-            library::PrivateKey::from_private_key(&library::X25519, bytes).map_err(|_| OUT_OF_MEMORY)?;
-        let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
-        let public = PublicKey(public.as_ref().try_into().map_err(|_| OUT_OF_MEMORY)?);
-        Ok(Self { bytes: Zeroizing::new(*bytes), key: Arc::new(key), public })
+        wiping_stack::<STACK, _>(|| {
+            // The library has one error without content; since every value is valid, it can only be the allocation.
+            let key =
+                library::PrivateKey::from_private_key(&library::X25519, bytes).map_err(|_| OUT_OF_MEMORY)?;
+            let public = key.compute_public_key().map_err(|_| OUT_OF_MEMORY)?;
+            let public = PublicKey(public.as_ref().try_into().map_err(|_| OUT_OF_MEMORY)?);
+            Ok(Self { bytes: Secret::copy(bytes), key: Arc::new(key), public })
+        })
     }
 
     /// Returns the secret bytes as they were given, not clamped.
@@ -74,10 +80,12 @@ impl PrivateKey {
     /// key (RFC 7748, section 6.1).
     pub fn diffie_hellman(&self, public: &PublicKey) -> Result<Zeroizing<[u8; LEN]>, Error> {
         let peer = library::UnparsedPublicKey::new(&library::X25519, public.0);
-        let shared = library::agree(&self.key, peer, LOW_ORDER, |shared| {
-            let mut copy = Zeroizing::new([0; LEN]);
-            copy.copy_from_slice(shared.get(..LEN).ok_or(OUT_OF_MEMORY)?);
-            Ok(copy)
+        let shared = wiping_stack::<STACK, _>(|| {
+            library::agree(&self.key, peer, LOW_ORDER, |shared| {
+                let mut copy = Zeroizing::new([0; LEN]);
+                copy.copy_from_slice(shared.get(..LEN).ok_or(OUT_OF_MEMORY)?);
+                Ok(copy)
+            })
         })?;
         // The current release of the library refuses it too.
         if shared.ct_eq(&[0; LEN]).into() { Err(LOW_ORDER) } else { Ok(shared) }

@@ -16,6 +16,7 @@
 
 use super::x25519;
 use crate::Error;
+use crate::secret::{Secret, wiping_stack};
 use ml_kem::kem::{Decapsulate, KeyExport};
 use ml_kem::ml_kem_768;
 use sha3::{Digest, Sha3_256};
@@ -32,6 +33,9 @@ pub const CIPHERTEXT_LEN: usize = 1120;
 /// Number of bytes in a shared secret, which both sides derive from an encapsulation.
 pub const SHARED_LEN: usize = 32;
 
+/// Number of words of the stack that are wiped after the crate `ml-kem` has used a private key: 64 KiB, which takes 2 µs.
+const STACK: usize = 1 << 13;
+
 const LABEL: &[u8; 6] = br"\.//^\";
 const INVALID_PUBLIC_KEY: Error =
     Error::Format("expected an X-Wing public key: 1216 bytes, of an ML-KEM-768 key and an X25519 key");
@@ -41,7 +45,7 @@ type SharedSecret = Zeroizing<[u8; SHARED_LEN]>;
 /// A private key. It is wiped on drop, and `Debug` does not show it.
 #[derive(Clone)]
 pub struct PrivateKey {
-    seed: Zeroizing<[u8; SEED_LEN]>,
+    seed: Secret<SEED_LEN>,
     ml_kem: Box<ml_kem_768::DecapsulationKey>,
     x25519: x25519::PrivateKey,
     public: PublicKey,
@@ -63,16 +67,18 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Result<Self, Error> {
-        let mut shake = Shake256::default();
-        shake.update(seed);
-        let mut expanded = shake.finalize_xof();
-        let (mut dz, mut sk_x) = (Zeroizing::new([0; 64]), Zeroizing::new([0; x25519::LEN]));
-        expanded.read(&mut *dz);
-        expanded.read(&mut *sk_x);
-        let ml_kem = Box::new(ml_kem_768::DecapsulationKey::from_seed((*dz).into()));
-        let x25519 = x25519::PrivateKey::from_bytes(&sk_x)?;
-        let public = PublicKey::new(ml_kem.encapsulation_key().clone(), x25519.public());
-        Ok(Self { seed: Zeroizing::new(*seed), ml_kem, x25519, public })
+        wiping_stack::<STACK, _>(|| {
+            let mut shake = Shake256::default();
+            shake.update(seed);
+            let mut expanded = shake.finalize_xof();
+            let (mut dz, mut sk_x) = (Zeroizing::new([0; 64]), Zeroizing::new([0; x25519::LEN]));
+            expanded.read(&mut *dz);
+            expanded.read(&mut *sk_x);
+            let ml_kem = Box::new(ml_kem_768::DecapsulationKey::from_seed((*dz).into()));
+            let x25519 = x25519::PrivateKey::from_bytes(&sk_x)?;
+            let public = PublicKey::new(ml_kem.encapsulation_key().clone(), x25519.public());
+            Ok(Self { seed: Secret::copy(seed), ml_kem, x25519, public })
+        })
     }
 
     /// Returns the secret seed that the key was expanded from.
@@ -91,18 +97,20 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::Authentication`] if the length is wrong, or the X25519 share has low order.
     pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error> {
-        let (ct_m, ct_x) = ciphertext.split_last_chunk().ok_or(Error::Authentication)?;
-        let ct_x = x25519::PublicKey::from_bytes(ct_x);
-        // The conversion to an array fails if the length of the bytes is wrong.
-        let ct_m = ct_m.try_into().map_err(|_| Error::Authentication)?;
-        let mut ss_m = self.ml_kem.decapsulate(ct_m);
-        let ss_x = self.x25519.diffie_hellman(&ct_x).map_err(|why| match why {
-            Error::Misuse(_) => Error::Authentication,
-            other => other,
-        })?;
-        let shared = combine(&ss_m, &ss_x, &ct_x, &self.public.x25519);
-        ss_m.zeroize();
-        Ok(shared)
+        wiping_stack::<STACK, _>(|| {
+            let (ct_m, ct_x) = ciphertext.split_last_chunk().ok_or(Error::Authentication)?;
+            let ct_x = x25519::PublicKey::from_bytes(ct_x);
+            // The conversion to an array fails if the length of the bytes is wrong.
+            let ct_m = ct_m.try_into().map_err(|_| Error::Authentication)?;
+            let mut ss_m = self.ml_kem.decapsulate(ct_m);
+            let ss_x = self.x25519.diffie_hellman(&ct_x).map_err(|why| match why {
+                Error::Misuse(_) => Error::Authentication,
+                other => other,
+            })?;
+            let shared = combine(&ss_m, &ss_x, &ct_x, &self.public.x25519);
+            ss_m.zeroize();
+            Ok(shared)
+        })
     }
 }
 
@@ -168,12 +176,14 @@ impl PublicKey {
         &self,
         [eseed_m, eseed_x]: &[[u8; 32]; 2],
     ) -> Result<(SharedSecret, Vec<u8>), Error> {
-        let ephemeral = x25519::PrivateKey::from_bytes(eseed_x)?;
-        let (ct_m, mut ss_m) = self.ml_kem.encapsulate_deterministic(eseed_m.into());
-        let (ct_x, ss_x) = (ephemeral.public(), ephemeral.diffie_hellman(&self.x25519)?);
-        let shared = combine(&ss_m, &ss_x, &ct_x, &self.x25519);
-        ss_m.zeroize();
-        Ok((shared, [&ct_m[..], ct_x.as_bytes()].concat()))
+        wiping_stack::<STACK, _>(|| {
+            let ephemeral = x25519::PrivateKey::from_bytes(eseed_x)?;
+            let (ct_m, mut ss_m) = self.ml_kem.encapsulate_deterministic(eseed_m.into());
+            let (ct_x, ss_x) = (ephemeral.public(), ephemeral.diffie_hellman(&self.x25519)?);
+            let shared = combine(&ss_m, &ss_x, &ct_x, &self.x25519);
+            ss_m.zeroize();
+            Ok((shared, [&ct_m[..], ct_x.as_bytes()].concat()))
+        })
     }
 }
 

@@ -13,7 +13,8 @@
 //! parameters and checks their limits before any work.
 
 use super::sequence::{Sequence, sequence};
-use crate::{Error, Misuse};
+use crate::interrupt::interruptible;
+use crate::{Error, Misuse, memory, scrypt};
 use aws_lc_rs::cipher::{self, DecryptionContext, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::iv::FixedLength;
 use aws_lc_rs::pbkdf2;
@@ -50,10 +51,12 @@ const HMAC_SHA1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549
 
 /// Parameters of new files: 16 MiB and p = 5, which take 0.1 to 0.2 s. The OWASP Password Storage Cheat Sheet lists
 /// them as equivalent to 128 MiB with p = 1. OpenSSL refuses more than 32 MiB.
-const WRITTEN: Kdf<'static> = Kdf::Scrypt { salt: &[], log_n: 14, r: 8, p: 5 };
+const WRITTEN: scrypt::Params = scrypt::Params { log_n: 14, r: 8, p: 5 };
 
-/// Limits of the work that a file can request.
-const MAX_SCRYPT_BYTES: u64 = 1 << 30;
+/// Limit of the memory that a file can request: 1 GiB for the table, as the largest work factor of an age file, and a
+/// MiB for the rest.
+const MAX_SCRYPT_BYTES: u64 = (1 << 30) + (1 << 20);
+/// Limit of the work that a file can request, see [`scrypt::Params::work`]: about 15 seconds.
 const MAX_SCRYPT_WORK: u64 = 4 << 30;
 const MAX_ROUNDS: u32 = 10_000_000;
 
@@ -64,8 +67,8 @@ const UNKNOWN: Error = Error::Format(
      'openssl pkcs8 -topk8 -v2 aes-256-cbc -in OLD -out NEW'",
 );
 const TOO_MUCH_WORK: Error = Error::LimitExceeded(
-    "the key file requests more work than allowed: 10 million rounds of PBKDF2, or 1 GiB of memory and 4 GiB of work \
-     for scrypt",
+    "the key file requests more work than allowed: 10 million rounds of PBKDF2; or for scrypt 1 GiB of memory \
+     (128 * r * (N + p)) and 4 GiB of work (128 * r * p * (N + 4))",
 );
 
 pub(crate) const EMPTY_PASSPHRASE: Error = Error::Misuse(Misuse::UnsuitableKey(
@@ -79,15 +82,13 @@ pub(crate) const EMPTY_PASSPHRASE: Error = Error::Misuse(Misuse::UnsuitableKey(
 /// for malformed DER and other algorithms, and [`Error::LimitExceeded`] if the parameters request too much work.
 pub(crate) fn open(der: &[u8], passphrase: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let encrypted = Encrypted::read(der)?;
-    let mut key = Zeroizing::new([0; 32]);
-    let key = key.get_mut(..encrypted.key_len).ok_or(UNKNOWN)?;
-    encrypted.kdf.derive(passphrase.as_bytes(), key)?;
+    let key = encrypted.kdf.derive(passphrase.as_bytes(), encrypted.key_len)?;
 
     // The library's error names no cause that helps, and could quote a secret.
-    let key = UnboundCipherKey::new(encrypted.cipher, key).map_err(|_| UNKNOWN)?;
+    let key = UnboundCipherKey::new(encrypted.cipher, &key).map_err(|_| UNKNOWN)?;
     let key = cipher::PaddedBlockDecryptingKey::cbc_pkcs7(key).map_err(|_| UNKNOWN)?;
     let iv = DecryptionContext::Iv128(FixedLength::from(encrypted.iv));
-    let mut data = Zeroizing::new(encrypted.ciphertext.to_vec());
+    let mut data = Zeroizing::new(memory::copy(encrypted.ciphertext)?);
     // Any detail would help an attacker.
     let len = key.decrypt(&mut data, iv).map_err(|_| Error::WrongPassphrase)?.len();
     data.truncate(len);
@@ -106,16 +107,14 @@ pub(crate) fn seal(pkcs8: &[u8], passphrase: &str) -> Result<Vec<u8>, Error> {
     let (mut salt, mut iv) = ([0; 16], [0; 16]);
     crate::random::fill(&mut salt)?;
     crate::random::fill(&mut iv)?;
-    let Kdf::Scrypt { log_n, r, p, .. } = WRITTEN else { return Err(UNKNOWN) };
-    let kdf = Kdf::Scrypt { salt: &salt, log_n, r, p };
-    let mut key = Zeroizing::new([0; 32]);
-    kdf.derive(passphrase.as_bytes(), &mut *key)?;
+    let kdf = Kdf::Scrypt { salt: &salt, params: WRITTEN };
+    let key = kdf.derive(passphrase.as_bytes(), 32)?;
 
-    // Capacity for the padding: a vector that grows leaves copies behind.
+    // Capacity for the padding: a vector that grows leaves copies behind. bounded: our own key.
     let mut data = Zeroizing::new(Vec::with_capacity(pkcs8.len() + 16));
     data.extend_from_slice(pkcs8);
     let failed = |_| Error::LimitExceeded("the key is too long for PKCS#8");
-    let key = UnboundCipherKey::new(&cipher::AES_256, &*key).map_err(failed)?;
+    let key = UnboundCipherKey::new(&cipher::AES_256, &key).map_err(failed)?;
     let key = cipher::PaddedBlockEncryptingKey::cbc_pkcs7(key).map_err(failed)?;
     let context = EncryptionContext::Iv128(FixedLength::from(iv));
     key.less_safe_encrypt(&mut *data, context).map_err(failed)?;
@@ -134,7 +133,7 @@ fn written(kdf: &Kdf<'_>, iv: &[u8], ciphertext: &[u8]) -> der::Result<Vec<u8>> 
 #[derive(Clone, Copy)]
 enum Kdf<'a> {
     Pbkdf2 { salt: &'a [u8], rounds: NonZeroU32, hash: pbkdf2::Algorithm },
-    Scrypt { salt: &'a [u8], log_n: u8, r: u32, p: u32 },
+    Scrypt { salt: &'a [u8], params: scrypt::Params },
 }
 
 impl<'a> Kdf<'a> {
@@ -156,20 +155,18 @@ impl<'a> Kdf<'a> {
             SCRYPT => {
                 // The library's error names no cause that helps, and could quote a secret.
                 let (salt, [n, r, p], len) = parameters.sequence(scrypt_parameters).map_err(|_| EXPECTED)?;
-                let memory =
-                    n.checked_mul(r).and_then(|blocks| blocks.checked_mul(128)).ok_or(TOO_MUCH_WORK)?;
-                let work = memory.checked_mul(p).ok_or(TOO_MUCH_WORK)?;
-                if memory > MAX_SCRYPT_BYTES || work > MAX_SCRYPT_WORK {
-                    return Err(TOO_MUCH_WORK);
-                }
                 if !n.is_power_of_two() || n < 2 || r == 0 || p == 0 {
                     return Err(EXPECTED);
                 }
                 // The only error is an overflow.
                 let small = |number| u32::try_from(number).map_err(|_| TOO_MUCH_WORK);
-                let (r, p) = (small(r)?, small(p)?);
+                let params = scrypt::Params { log_n: n.trailing_zeros() as u8, r: small(r)?, p: small(p)? };
+                let within = |bytes: Option<u64>, max| bytes.is_some_and(|bytes| bytes <= max);
+                if !within(params.memory(), MAX_SCRYPT_BYTES) || !within(params.work(), MAX_SCRYPT_WORK) {
+                    return Err(TOO_MUCH_WORK);
+                }
                 check_key_len(len, key_len)?;
-                Ok(Self::Scrypt { salt, log_n: n.trailing_zeros() as u8, r, p })
+                Ok(Self::Scrypt { salt, params })
             }
             _ => Err(UNKNOWN),
         }
@@ -178,7 +175,7 @@ impl<'a> Kdf<'a> {
     /// Encodes the algorithm with its parameters; only scrypt is written.
     fn written(&self) -> der::Result<Sequence> {
         match self {
-            Self::Scrypt { salt, log_n, r, p } => {
+            Self::Scrypt { salt, params: scrypt::Params { log_n, r, p } } => {
                 let salt = OctetString::new(*salt)?;
                 let parameters = sequence(&[&salt, &(1u64 << log_n), r, p])?;
                 sequence(&[&SCRYPT, &parameters])
@@ -187,18 +184,18 @@ impl<'a> Kdf<'a> {
         }
     }
 
-    /// Derives a key. The crate `scrypt` does not wipe its memory.
-    fn derive(&self, passphrase: &[u8], key: &mut [u8]) -> Result<(), Error> {
+    /// Derives a key of `len` bytes.
+    fn derive(&self, passphrase: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
         match *self {
             Self::Pbkdf2 { salt, rounds, hash } => {
-                pbkdf2::derive(hash, rounds, salt, passphrase, key);
-                Ok(())
+                let (passphrase, salt) = (Zeroizing::new(passphrase.to_vec()), salt.to_vec());
+                interruptible(move || {
+                    let mut key = Zeroizing::new(memory::zeroed(len)?);
+                    pbkdf2::derive(hash, rounds, &salt, &passphrase, &mut key);
+                    Ok(key)
+                })
             }
-            Self::Scrypt { salt, log_n, r, p } => {
-                // The parameters were outside the limits of the crate.
-                let params = scrypt::Params::new(log_n, r, p).map_err(|_| TOO_MUCH_WORK)?;
-                scrypt::scrypt(passphrase, salt, &params, key).map_err(|_| TOO_MUCH_WORK)
-            }
+            Self::Scrypt { salt, params } => params.derive(passphrase, salt, len),
         }
     }
 }
@@ -302,13 +299,12 @@ mod test {
                 }
                 KdfPart::Scrypt { log_n, r, p } => {
                     cases[1] += 1;
-                    Kdf::Scrypt { salt, log_n, r, p }
+                    Kdf::Scrypt { salt, params: scrypt::Params { log_n, r, p } }
                 }
                 KdfPart::Argon2 { .. } | KdfPart::Hkdf { .. } => continue,
             };
-            let mut key = vec![0; case.output.len()];
-            kdf.derive(&case.secret, &mut key).unwrap();
-            assert_eq!(key, case.output, "{} {}", case.file, case.id);
+            let key = kdf.derive(&case.secret, case.output.len()).unwrap();
+            assert_eq!(*key, case.output, "{} {}", case.file, case.id);
         }
         assert_eq!(cases, [8, 4]);
     }
@@ -340,14 +336,28 @@ mod test {
             [1 << 40, 1, 1],
             [2, 1 << 30, 1],
             [2, 1, 1 << 40],
+            // Little memory for the table, and much for the blocks of all lanes.
+            [2, 1 << 22, 4],
+            [2, 1, 1 << 24],
+            [1 << 10, 1, 1 << 23],
+            // Little memory, and much work for PBKDF2.
+            [2, 8, 1 << 20],
             [HUGE, HUGE, HUGE],
-            [u64::MAX; 3],
+            [1 << 63, u64::MAX, u64::MAX],
         ] {
             let refused = open(&scrypt_of(b"salt", numbers), "x");
             assert!(matches!(refused, Err(Error::LimitExceeded(_))), "{numbers:?}");
         }
-        for numbers in [[0, 8, 1], [1, 8, 1], [1000, 8, 1], [1024, 0, 1], [1024, 8, 0], [0; 3], [HUGE, 0, 1]]
-        {
+        for numbers in [
+            [0, 8, 1],
+            [1, 8, 1],
+            [1000, 8, 1],
+            [1024, 0, 1],
+            [1024, 8, 0],
+            [0; 3],
+            [HUGE, 0, 1],
+            [u64::MAX; 3],
+        ] {
             assert!(matches!(open(&scrypt_of(b"salt", numbers), "x"), Err(Error::Format(_))), "{numbers:?}");
         }
         for rounds in [10_000_001, u64::from(u32::MAX), u64::MAX] {

@@ -58,6 +58,12 @@ pub(crate) const INVALID_PUBLIC: Error =
     Error::Format("expected a public key in SPKI (RFC 5280), found malformed DER");
 const INVALID_EC: Error =
     Error::Format("expected an ECPrivateKey with a named curve (RFC 5915), found malformed DER");
+/// Ed25519, whose keys are supported in the format of OpenSSH only.
+const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
+const ED25519_ELSEWHERE: Error = Error::Format(
+    "unsupported type of key: Ed25519 in PKCS#8 or SPKI; give the key in the format of OpenSSH, which 'ssh-keygen -p -f \
+     FILE' of OpenSSH 9.6 or newer writes",
+);
 /// The errors of the encoders are about lengths only.
 const TOO_LONG: Error = Error::LimitExceeded("the key is too long for DER");
 
@@ -70,7 +76,8 @@ impl Algorithm {
             _ => false,
         };
         let entry = ALGORITHMS.iter().find(|(_, oid, parameters)| *oid == found.oid && fits(*parameters));
-        entry.map(|entry| entry.0).ok_or(UNKNOWN)
+        let unknown = if found.oid == ED25519 { ED25519_ELSEWHERE } else { UNKNOWN };
+        entry.map(|entry| entry.0).ok_or(unknown)
     }
 
     fn of_curve(curve: ObjectIdentifier) -> Result<Self, Error> {

@@ -26,7 +26,8 @@ impl Field for Sequence {
 /// Encodes the ASN.1 sequence of `fields` as DER, in the given order.
 pub(super) fn sequence(fields: &[&dyn Field]) -> Result<Sequence> {
     let fields = fields.iter().map(|field| field.der()).collect::<Result<Vec<_>>>()?;
-    // Allocated at its full length: a vector that grows leaves copies behind.
+    // Allocated at its full length: a vector that grows leaves copies behind. bounded: the fields are in memory already,
+    // and a key file has at most 256 KiB.
     let mut content = Zeroizing::new(Vec::with_capacity(fields.iter().map(|field| field.len()).sum()));
     fields.iter().for_each(|field| content.extend_from_slice(field));
     AnyRef::new(Tag::Sequence, &content)?.der().map(Sequence)

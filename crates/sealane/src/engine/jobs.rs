@@ -7,6 +7,7 @@
 use super::options::{Durability, Options};
 use super::threads::{PARALLEL_FILE_LEN, thread_count};
 use crate::Error;
+use crate::memory::affordable_threads;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -82,7 +83,9 @@ impl Schedule<'_> {
             };
             thread::scope(|scope| {
                 let listener = thread::current();
-                for _ in 0..workers.min(round.files.len()) {
+                // This thread only listens.
+                let workers = workers.min(round.files.len());
+                for _ in 0..affordable_threads(workers + 1) - 1 {
                     let worker = Worker::new(&round, &listener);
                     // On failure the closure is dropped, and the worker with it.
                     let _ = thread::Builder::new().spawn_scoped(scope, move || worker.run());

@@ -2,6 +2,7 @@
 
 use super::pool::run_with_helpers;
 use crate::Error;
+use crate::memory::affordable_threads;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -20,12 +21,13 @@ const POLLS: u32 = 1000;
 
 /// Runs jobs `0..jobs` on several threads, the calling one included.
 ///
-/// `buffers` makes the buffers that one thread reuses from job to job. `after` runs on the calling thread only, after
+/// `buffers` makes the buffers that one thread reuses from job to job. A thread that gets no memory for them runs no
+/// job, unless it is the calling thread, which returns the error. `after` runs on the calling thread only, after
 /// each of its jobs. The first error stops the run; jobs that have started are finished.
 pub(crate) fn run_jobs<B>(
     workers: Workers,
     jobs: u64,
-    buffers: impl Fn() -> B + Sync,
+    buffers: impl Fn() -> Result<B, Error> + Sync,
     work: impl Fn(u64, &mut B) -> Result<(), Error> + Sync,
     mut after: impl FnMut() -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -33,14 +35,13 @@ pub(crate) fn run_jobs<B>(
     let done = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
     let first_error = Mutex::new(None);
-    let run = |after: &mut dyn FnMut() -> Result<(), Error>| {
-        let mut buffers = buffers();
+    let run = |buffers: &mut B, after: &mut dyn FnMut() -> Result<(), Error>| {
         while !stop.load(Ordering::Relaxed) {
             let job = next.fetch_add(1, Ordering::Relaxed);
             if job >= jobs {
                 return;
             }
-            let result = work(job, &mut buffers).and_then(|()| after());
+            let result = work(job, buffers).and_then(|()| after());
             done.fetch_add(1, Ordering::Relaxed);
             if let Err(error) = result {
                 stop.store(true, Ordering::Relaxed);
@@ -50,26 +51,27 @@ pub(crate) fn run_jobs<B>(
             }
         }
     };
+    // A helper may get no memory, then the other threads run its jobs.
+    let help = || {
+        if let Ok(mut buffers) = buffers() {
+            run(&mut buffers, &mut || Ok(()));
+        }
+    };
+    let mut own = buffers()?;
     let max_threads = usize::try_from(jobs).unwrap_or(usize::MAX);
     match workers {
         Workers::Spawned(threads) => std::thread::scope(|scope| {
-            for _ in 1..threads.min(max_threads) {
+            for _ in 1..affordable_threads(threads.min(max_threads)) {
                 // If the system refuses a thread, the other threads run its jobs.
-                let _ = std::thread::Builder::new()
-                    .name("sealane".into())
-                    .spawn_scoped(scope, || run(&mut || Ok(())));
+                let _ = std::thread::Builder::new().name("sealane".into()).spawn_scoped(scope, help);
             }
-            run(&mut after);
+            run(&mut own, &mut after);
         }),
-        Workers::Pooled => run_with_helpers(
-            max_threads.saturating_sub(1),
-            || run(&mut || Ok(())),
-            || {
-                run(&mut after);
-                let finished = || done.load(Ordering::Relaxed) >= jobs || stop.load(Ordering::Relaxed);
-                (0..POLLS).take_while(|_| !finished()).for_each(|_| std::hint::spin_loop());
-            },
-        ),
+        Workers::Pooled => run_with_helpers(max_threads.saturating_sub(1), help, || {
+            run(&mut own, &mut after);
+            let finished = || done.load(Ordering::Relaxed) >= jobs || stop.load(Ordering::Relaxed);
+            (0..POLLS).take_while(|_| !finished()).for_each(|_| std::hint::spin_loop());
+        }),
     }
     match first_error.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
         Some(error) => Err(error),
@@ -88,7 +90,7 @@ mod test {
             run_jobs(
                 workers,
                 100,
-                || (),
+                || Ok(()),
                 |job, ()| {
                     runs[job as usize].fetch_add(1, Ordering::Relaxed);
                     Ok(())
@@ -101,13 +103,33 @@ mod test {
     }
 
     #[test]
+    fn buffers_that_are_refused() {
+        let caller = std::thread::current().id();
+        for workers in [Workers::Spawned(3), Workers::Pooled] {
+            let ran = AtomicU64::new(0);
+            let refused = || Error::OutOfMemory { bytes: 1 };
+            let only_the_caller =
+                || (std::thread::current().id() == caller).then_some(()).ok_or_else(refused);
+            let count = |_, (): &mut ()| {
+                ran.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            };
+            run_jobs(workers, 100, only_the_caller, count, || Ok(())).unwrap();
+            assert_eq!(ran.load(Ordering::Relaxed), 100);
+            let result = run_jobs(workers, 100, || Err(refused()), count, || Ok(()));
+            assert!(matches!(result, Err(Error::OutOfMemory { .. })));
+            assert_eq!(ran.load(Ordering::Relaxed), 100);
+        }
+    }
+
+    #[test]
     fn error_stops_the_remaining_jobs() {
         for workers in [Workers::Spawned(2), Workers::Pooled] {
             let ran = AtomicU64::new(0);
             let result = run_jobs(
                 workers,
                 1_000_000,
-                || (),
+                || Ok(()),
                 |job, ()| {
                     ran.fetch_add(1, Ordering::Relaxed);
                     if job == 10 { Err(Error::Authentication) } else { Ok(()) }

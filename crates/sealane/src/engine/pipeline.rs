@@ -6,7 +6,7 @@ use super::options::Options;
 use super::parallel::{Workers, run_jobs};
 use super::plan::{ChunkPosition, Job, Layout, Plan};
 use super::threads::thread_count;
-use crate::Error;
+use crate::{Error, memory};
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
@@ -138,8 +138,8 @@ fn each_job(
     work: impl Fn(&Job, &mut [u8], &mut [u8]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let buffers = || {
-        let plain = Zeroizing::new(vec![0; plan.max_plain_len()]);
-        (plain, vec![0; head + plan.max_sealed_len()])
+        let plain = Zeroizing::new(memory::zeroed(plan.max_plain_len())?);
+        Ok((plain, memory::zeroed(head + plan.max_sealed_len())?))
     };
     let done = AtomicU64::new(0);
     let workers = Workers::Spawned(thread_count(options.threads));

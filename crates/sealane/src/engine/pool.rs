@@ -2,6 +2,7 @@
 
 use super::affinity::HelperAffinity;
 use super::threads::default_threads;
+use crate::memory::affordable_threads;
 use crate::random::process_mark;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -74,7 +75,7 @@ impl WorkerPool {
 
     fn new(process: u64) -> Self {
         // The calling thread works too, so one helper less than the default is started.
-        let helpers = default_threads() - 1;
+        let helpers = affordable_threads(default_threads()) - 1;
         let affinity = Arc::new(HelperAffinity::default());
         let of_threads = Arc::clone(&affinity);
         let builder = ThreadPoolBuilder::new()

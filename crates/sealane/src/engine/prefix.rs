@@ -1,7 +1,7 @@
 //! Parsing the beginning of a file while more bytes may follow.
 
 use super::io::ReadAt;
-use crate::Error;
+use crate::{Error, memory};
 
 /// Tells whether a prefix is the complete file or only its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) fn parse_prefix<T>(
             // The parser may ask for more than the file has and still accept the whole file.
             Parsed::NeedsMore(len) => {
                 let len = len.max(bytes.len() + 1);
-                bytes.resize(usize::try_from(size).unwrap_or(usize::MAX).min(len), 0);
+                memory::resize(&mut bytes, usize::try_from(size).unwrap_or(usize::MAX).min(len))?;
                 source.read_exact_at(0, &mut bytes)?;
             }
         }

@@ -1,5 +1,6 @@
 //! A scratch buffer per thread for sealed bytes, reused from call to call.
 
+use crate::{Error, memory};
 use std::cell::Cell;
 
 /// Length of a thread's buffer in bytes. Calls use it from start to end before they begin again at the start: Linux
@@ -28,13 +29,22 @@ thread_local! {
 /// Calls `f` with `len` bytes of the thread's buffer. The address is chosen to suit a copy from `offset` of a file.
 ///
 /// The bytes have unspecified content and are not wiped afterwards, so they must not hold secrets.
-pub(crate) fn with_scratch<T>(len: usize, offset: u64, f: impl FnOnce(&mut [u8]) -> T) -> T {
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`], and the errors of `f`.
+pub(crate) fn with_scratch<T>(
+    len: usize,
+    offset: u64,
+    f: impl FnOnce(&mut [u8]) -> Result<T, Error>,
+) -> Result<T, Error> {
     // The buffer is taken, not borrowed, because `f` may call this function again. `try_with` fails in a thread that is
     // about to end.
     let mut scratch = SCRATCH.try_with(|cell| cell.replace(Scratch::EMPTY)).unwrap_or(Scratch::EMPTY);
     let need = len + ALIAS_DISTANCE;
     if scratch.bytes.len() < need.max(BUFFER_LEN) {
-        scratch.bytes.resize(need.max(BUFFER_LEN), 0);
+        scratch.used = 0;
+        scratch.bytes = Vec::new();
+        scratch.bytes = memory::zeroed(need.max(BUFFER_LEN))?;
     }
     let mut start = if scratch.used + need <= scratch.bytes.len() { scratch.used } else { 0 };
     let address = scratch.bytes.as_ptr().addr() + start;
@@ -62,9 +72,14 @@ mod test {
                     let distance = outer.as_ptr().addr().wrapping_sub(offset as usize) % PAGE_LEN;
                     assert!(distance >= ALIAS_DISTANCE, "{distance}");
                     outer.fill(1);
-                    with_scratch(len, 0, |inner| inner.fill(2));
+                    with_scratch(len, 0, |inner| {
+                        inner.fill(2);
+                        Ok(())
+                    })?;
                     assert!(outer.iter().all(|&byte| byte == 1));
-                });
+                    Ok(())
+                })
+                .unwrap();
             }
         }
     }

@@ -53,6 +53,7 @@ pub(super) fn detect(prefix: &[u8]) -> bool {
 
 pub(super) fn describe(source: &dyn ReadAt, len: u64) -> Result<Description, Error> {
     // Longer than the white space that may precede armor.
+    // bounded: 2 KiB.
     let mut prefix = vec![0; len.min(2048) as usize];
     source.read_exact_at(0, &mut prefix)?;
     if Armor::detect(&prefix) == Some(Armor::Ascii) {

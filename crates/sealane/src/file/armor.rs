@@ -1,10 +1,10 @@
 //! Adapters between a file's bytes and its optional armor.
 
 use super::file_keys::DecryptWith;
-use crate::Error;
 use crate::age::Armor;
 use crate::age::armor::{Decoder, Encoder, View};
 use crate::engine::io::{Concurrency, ReadAt};
+use crate::{Error, memory};
 use std::io::{self, Write};
 
 /// Adds armor, if requested, to the bytes of a file on their way to a writer.
@@ -56,7 +56,7 @@ impl ArmorReader {
     ) -> Result<&'a [u8], Error> {
         buffer.clear();
         if let Self::Unknown(prefix) = self {
-            prefix.extend_from_slice(piece);
+            memory::append(prefix, piece)?;
             let prefix = match with.detect_armor(prefix) {
                 None => return Ok(&[]),
                 Some(_) => std::mem::take(prefix),
@@ -64,7 +64,10 @@ impl ArmorReader {
             return self.detect(with, prefix, buffer);
         }
         match self {
-            Self::Ascii(decoder) => decoder.push(piece, buffer).map(|()| &buffer[..]),
+            Self::Ascii(decoder) => {
+                memory::reserve(buffer, piece.len())?;
+                decoder.push(piece, buffer).map(|()| &buffer[..])
+            }
             _ => Ok(piece),
         }
     }
@@ -114,6 +117,7 @@ pub(super) enum DearmoredSource<S> {
 impl<S: ReadAt> DearmoredSource<S> {
     pub(super) fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
         // Longer than the white space that may precede armor.
+        // bounded: 2 KiB.
         let mut prefix = vec![0; source.size()?.min(2048) as usize];
         source.read_exact_at(0, &mut prefix)?;
         match with.detect_armor(&prefix) {

@@ -50,6 +50,7 @@ fn describe(file: &dyn ReadAt, file_len: u64, format: Option<Format>) -> Result<
     if file_len == 0 {
         return Err(Error::Truncated);
     }
+    // bounded: 2 KiB.
     let mut prefix = vec![0; file_len.min(2048) as usize];
     file.read_exact_at(0, &mut prefix)?;
     let detected = FORMATS.iter().find(|entry| entry.detect.is_some_and(|detect| detect(&prefix)));

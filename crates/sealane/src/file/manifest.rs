@@ -9,7 +9,7 @@
 //! that is not valid UTF-8 is written as `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP 383), so that
 //! `json.loads` in Python returns the name that `open` takes.
 
-use crate::Error;
+use crate::{Error, memory};
 use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -21,6 +21,8 @@ use std::time::UNIX_EPOCH;
 const HEADER: &str = "{\"sealane\":\"manifest\",\"version\":1}\n";
 /// Limit of the header, with space for fields that a later release may add.
 const MAX_HEADER_LEN: u64 = 4096;
+/// Limit of a line: two paths of 4096 bytes, each byte written as `\udcff`, and the numbers.
+const MAX_LINE_LEN: u64 = 1 << 16;
 const EXPECTED: Error =
     Error::Format("expected a manifest, which begins with {\"sealane\":\"manifest\",\"version\":1}");
 
@@ -103,7 +105,7 @@ impl Manifest {
         let mut bad = None;
         for number in 2.. {
             line.clear();
-            if lines.read_until(b'\n', &mut line)? == 0 {
+            if lines.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut line)? == 0 {
                 break;
             }
             if let Some(number) = bad {
@@ -115,7 +117,7 @@ impl Manifest {
             match serde_json::from_slice::<Line>(&line) {
                 Ok(read) if line.ends_with(b"\n") => {
                     self.len += line.len() as u64;
-                    self.remember(read);
+                    self.remember(read)?;
                 }
                 _ => bad = Some(number),
             }
@@ -152,8 +154,7 @@ impl Manifest {
             target_mtime_ns: written.mtime_ns,
         };
         self.append(line.text(source, target).as_bytes()).map_err(|e| e.about(&self.path))?;
-        self.remember(line);
-        Ok(())
+        self.remember(line)
     }
 
     /// Waits until the manifest is on the disk.
@@ -164,8 +165,13 @@ impl Manifest {
         self.file.sync_data().map_err(|e| Error::io(&self.path, e))
     }
 
-    fn remember(&mut self, line: Line) {
-        self.finished.insert(Name(line.target.0.clone()), line);
+    fn remember(&mut self, line: Line) -> Result<(), Error> {
+        let target = Name(memory::copy(&line.target.0)?);
+        // The error has no content.
+        let bytes = size_of::<Line>() * self.finished.len();
+        self.finished.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
+        self.finished.insert(target, line);
+        Ok(())
     }
 
     /// Appends a line in one write: a killed process leaves complete lines, and a power failure can only tear the last.

@@ -4,12 +4,12 @@ use super::armor::ArmorWriter;
 use super::file_cipher::FileCipher;
 use super::file_keys::{DecryptWith, EncryptWith};
 use crate::age::Armor;
-use crate::age::armor::{self, Decoder};
+use crate::age::armor;
 use crate::engine::parallel::{Workers, run_jobs};
 use crate::engine::pipeline::{open_chunks, seal_chunks};
 use crate::engine::plan::{Job, Plan};
 use crate::engine::threads::default_threads;
-use crate::{Error, Misuse};
+use crate::{Error, Misuse, memory};
 use std::borrow::Cow;
 use std::sync::Mutex;
 
@@ -20,10 +20,10 @@ const PARALLEL_LEN: usize = 4 << 20;
 ///
 /// # Errors
 /// Returns [`Misuse::KeyLength`] or [`Misuse::InvalidRecipients`] if the keys cannot be used, [`Error::LimitExceeded`]
-/// if the plaintext is too long for the format, and [`Error::Io`] if no random bytes are available.
+/// if the plaintext is too long for the format, [`Error::OutOfMemory`], and [`Error::Io`] if no random bytes are available.
 pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
     let encryptor = BufferEncryptor::new(plaintext, with)?;
-    let mut out = vec![0; encryptor.len()];
+    let mut out = memory::zeroed(encryptor.len())?;
     encryptor.encrypt_into(&mut out)?;
     Ok(out)
 }
@@ -35,7 +35,7 @@ pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
 /// [`Error::DamagedChunk`] or [`Error::Truncated`] for a changed file, and the other errors of the format.
 pub fn decrypt(file: &[u8], with: &DecryptWith) -> Result<Vec<u8>, Error> {
     let decryptor = BufferDecryptor::new(file, with)?;
-    let mut out = vec![0; decryptor.len()];
+    let mut out = memory::zeroed(decryptor.len())?;
     decryptor.decrypt_into(&mut out)?;
     Ok(out)
 }
@@ -81,7 +81,7 @@ impl<'a> BufferEncryptor<'a> {
         match self.armor {
             Armor::Binary => self.encrypt_binary(out),
             Armor::Ascii => {
-                let (armor, mut binary) = (self.armor, vec![0; self.binary_len]);
+                let (armor, mut binary) = (self.armor, memory::zeroed(self.binary_len)?);
                 self.encrypt_binary(&mut binary)?;
                 let mut coated = ArmorWriter::new(out, armor)?;
                 coated.write_all(&binary)?;
@@ -115,7 +115,7 @@ impl<'a> BufferDecryptor<'a> {
     /// Returns the errors of [`decrypt`].
     pub fn new(file: &'a [u8], with: &DecryptWith) -> Result<Self, Error> {
         let file = match with.detect_armor(file) {
-            Some(Armor::Ascii) => Cow::Owned(dearmor(file)?),
+            Some(Armor::Ascii) => armor::decode(file)?,
             _ => Cow::Borrowed(file),
         };
         let cipher = with.open_source(&&*file, file.len() as u64)?;
@@ -163,14 +163,6 @@ impl std::fmt::Debug for BufferDecryptor<'_> {
     }
 }
 
-fn dearmor(text: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let mut decoder = Decoder::new();
-    decoder.push(text, &mut bytes)?;
-    decoder.finish(&mut bytes)?;
-    Ok(bytes)
-}
-
 /// Divides input and output into jobs and runs `work` on each, with several threads if the input is long enough.
 fn each_job(
     plan: Plan,
@@ -181,7 +173,7 @@ fn each_job(
     work: impl Fn(&Job, &[u8], &mut [u8]) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let threads = if input.len() < PARALLEL_LEN { 1 } else { default_threads() };
-    let mut parts = Vec::new();
+    let mut parts = memory::with_capacity(usize::try_from(plan.jobs()).unwrap_or(usize::MAX))?;
     for job in (0..plan.jobs()).map(|at| plan.job(at)) {
         let (from, rest) = input.split_at(input_len(&job));
         input = rest;
@@ -192,7 +184,7 @@ fn each_job(
     run_jobs(
         Workers::Spawned(threads),
         plan.jobs(),
-        || (),
+        || Ok(()),
         |at, ()| {
             let mut part = parts[at as usize].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let (job, from, to) = &mut *part;

@@ -3,9 +3,9 @@
 use super::chunked::{HEADER_LEN, LAYOUT};
 use super::file_cipher::FileCipher;
 use super::file_keys::DecryptWith;
-use crate::Error;
 use crate::engine::plan::{Job, Plan};
 use crate::engine::prefix::{Parsed, Prefix};
+use crate::{Error, memory};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -142,7 +142,7 @@ impl FetchedRange<'_> {
             if to.len() == len {
                 self.decryptor.cipher.open(position, from, to)?;
             } else {
-                scratch.resize(len, 0);
+                memory::resize(&mut scratch, len)?;
                 self.decryptor.cipher.open(position, from, &mut scratch)?;
                 to.copy_from_slice(&scratch[skip..][..to.len()]);
             }

@@ -3,12 +3,12 @@
 use super::armor::DearmoredSource;
 use super::file_cipher::FileCipher;
 use super::file_keys::DecryptWith;
-use crate::Error;
 use crate::engine::io::{Concurrency, ReadAt};
 use crate::engine::parallel::{Workers, run_jobs};
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{ChunkPosition, Plan};
 use crate::engine::scratch::with_scratch;
+use crate::{Error, memory};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use zeroize::Zeroizing;
@@ -71,7 +71,8 @@ impl<S: ReadAt> Reader<S> {
         let plan = cipher.layout().plan_sealed(size)?;
         // Full capacity from the start, because growing would leave a copy that is not wiped.
         let capacity = plan.layout.chunk.min(plan.plain_len) as usize;
-        let recent = Mutex::new(Recent { index: None, plain: Zeroizing::new(Vec::with_capacity(capacity)) });
+        let recent =
+            Mutex::new(Recent { index: None, plain: Zeroizing::new(memory::with_capacity(capacity)?) });
         let reader = Self { source, cipher, plan, recent, position: 0 };
         let last = plan.span(plan.chunks() - 1..plan.chunks());
         with_scratch(last.sealed_len(), last.sealed.start, |sealed| {
@@ -125,7 +126,7 @@ impl<S: ReadAt> Reader<S> {
             return Ok(len);
         }
         let job_len = (into.len() / JOBS).clamp(JOB_LEN.0, JOB_LEN.1);
-        let mut pieces = Vec::with_capacity(into.len() / job_len + 2);
+        let mut pieces = memory::with_capacity(into.len() / job_len + 2)?;
         while !into.is_empty() {
             let (piece, rest) = into.split_at_mut(self.piece(at, job_len).min(into.len()));
             let len = piece.len() as u64;
@@ -135,7 +136,7 @@ impl<S: ReadAt> Reader<S> {
         run_jobs(
             Workers::Pooled,
             pieces.len() as u64,
-            || (),
+            || Ok(()),
             |job, ()| {
                 let mut piece = pieces[job as usize].lock().unwrap_or_else(PoisonError::into_inner);
                 let (at, into) = &mut *piece;
@@ -240,7 +241,7 @@ impl Recent {
         len: usize,
     ) -> Result<&[u8], Error> {
         self.index = None;
-        self.plain.resize(len, 0);
+        memory::resize(&mut self.plain, len)?;
         cipher.open(position, sealed, &mut self.plain)?;
         self.index = Some(position.index);
         Ok(&self.plain)

@@ -7,7 +7,7 @@ use super::file_keys::{DecryptWith, EncryptWith};
 use crate::engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
 use crate::engine::plan::{ChunkPosition, End, Job};
 use crate::engine::prefix::{Parsed, Prefix};
-use crate::{Error, ForkGuard, Misuse};
+use crate::{Error, ForkGuard, Misuse, memory};
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
@@ -40,7 +40,7 @@ impl<W: Write> Encryptor<W> {
         let (cipher, header) = with.create_file()?;
         let mut inner = ArmorWriter::new(inner, with.armor())?;
         inner.write_all(&header)?;
-        let plain = Zeroizing::new(Vec::with_capacity(batch(&*cipher, 0).plain_len()));
+        let plain = Zeroizing::new(memory::with_capacity(batch(&*cipher, 0).plain_len())?);
         Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0), guard: ForkGuard::new()? })
     }
 
@@ -83,7 +83,7 @@ impl<W: Write> Encryptor<W> {
     fn seal(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
         self.cipher.layout().plan_plain(job.plain.end)?;
-        self.sealed.resize(job.sealed_len(), 0);
+        memory::resize(&mut self.sealed, job.sealed_len())?;
         seal_chunks(&*self.cipher, job, &self.plain, &mut self.sealed)?;
         self.inner.write_all(&self.sealed)?;
         self.plain.clear();
@@ -157,7 +157,7 @@ impl<W: Write> Decryptor<W> {
         while self.cipher.is_none() {
             // No more bytes than the parser needs, because those after the header are buffered elsewhere.
             let now = piece.len().min(self.header_need - self.sealed.len());
-            self.sealed.extend_from_slice(piece.split_off(..now).unwrap_or_default());
+            memory::append(&mut self.sealed, piece.split_off(..now).unwrap_or_default())?;
             if self.sealed.len() < self.header_need {
                 return Ok(());
             }
@@ -186,15 +186,15 @@ impl<W: Write> Decryptor<W> {
             let job = batch(&**self.cipher.as_ref().ok_or(Misuse::Poisoned)?, index);
             let all = self.sealed.len() + piece.len();
             if all <= job.sealed_len() {
-                self.sealed.extend_from_slice(piece);
+                memory::append(&mut self.sealed, piece)?;
                 return self.open_complete(index);
             }
             // The header parser may have read more than a batch.
             let rest = self.sealed.split_off(self.sealed.len().min(job.sealed_len()));
             let (now, later) = piece.split_at(job.sealed_len() - self.sealed.len());
-            self.sealed.extend_from_slice(now);
+            memory::append(&mut self.sealed, now)?;
             self.open(&job)?;
-            self.sealed.extend_from_slice(&rest);
+            memory::append(&mut self.sealed, &rest)?;
             (index, piece) = (job.chunks.end, later);
         }
     }
@@ -265,7 +265,7 @@ impl<W: Write> Decryptor<W> {
     fn open(&mut self, job: &Job) -> Result<(), Error> {
         self.index = None;
         let cipher = self.cipher.as_ref().ok_or(Error::Truncated)?;
-        self.plain.resize(job.plain_len(), 0);
+        memory::resize(&mut self.plain, job.plain_len())?;
         open_chunks(&**cipher, job, &self.sealed, &mut self.plain)?;
         self.write(job)
     }

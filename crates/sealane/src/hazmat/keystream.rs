@@ -10,7 +10,7 @@ macro_rules! keystream_calls {
             /// Returns [`Error::MessageLength`] if the data ends after the keystream. Nothing is written then, and the
             /// keystream never wraps.
             pub fn xor_at(&self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Error> {
-                let mut out = vec![0; data.len()];
+                let mut out = crate::memory::zeroed(data.len())?;
                 self.xor(offset, InOut::apart(data, &mut out))?;
                 Ok(out)
             }

@@ -2,7 +2,7 @@
 
 use super::{ChaCha20, PIECE, Poly1305, XChaCha20, key_array, nonce_array, tag_array};
 use crate::error::MessagePart;
-use crate::{Algorithm, Error, ForkGuard, InOut, Misuse};
+use crate::{Algorithm, Error, ForkGuard, InOut, Misuse, memory};
 use providers::SourceCopy;
 use providers::raw::{self, Gcm, GcmStream};
 use std::fmt;
@@ -75,7 +75,7 @@ impl AeadEncryptor {
     /// # Errors
     /// Returns [`Error::MessageLength`] above [`Algorithm::max_plaintext_len`], [`Misuse::Forked`]. Nothing is written then.
     pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = vec![0; piece.len()];
+        let mut out = memory::zeroed(piece.len())?;
         self.xor(InOut::apart(piece, &mut out))?;
         Ok(out)
     }
@@ -127,7 +127,7 @@ impl AeadDecryptor {
     /// # Errors
     /// Returns the errors of [`AeadEncryptor::update`].
     pub fn update(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = vec![0; piece.len()];
+        let mut out = memory::zeroed(piece.len())?;
         self.xor(InOut::apart(piece, &mut out))?;
         Ok(out)
     }

@@ -2,7 +2,7 @@
 
 use super::{ByteOrder, PIECE, Poly1305, Speck, SpeckSize, TAG_LEN};
 use crate::error::MessagePart;
-use crate::{Error, InOut, Misuse, nonce};
+use crate::{Error, InOut, Misuse, memory, nonce};
 use providers::{SourceCopy, raw};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -123,7 +123,7 @@ impl Aead {
     /// Returns [`Misuse::NonceTooShortForRandom`] with small blocks, [`Error::Io`] if the operating system returns no
     /// random bytes, and the errors of [`Self::encrypt`].
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut sealed = vec![0; plaintext.len() + self.overhead()];
+        let mut sealed = memory::zeroed(plaintext.len() + self.overhead())?;
         let (nonce, body) = sealed.split_at_mut(self.nonce_len);
         let (ciphertext, tag) = body.split_at_mut(plaintext.len());
         self.seal_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)?;
@@ -146,7 +146,7 @@ impl Aead {
     /// [`Self::max_plaintext_len`], and [`Error::LimitExceeded`] if this object has sealed the maximum number of
     /// messages or blocks, or the counter of small blocks would wrap.
     pub fn encrypt(&self, nonce: &[u8], plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = vec![0; plaintext.len() + TAG_LEN];
+        let mut out = memory::zeroed(plaintext.len() + TAG_LEN)?;
         let (ciphertext, tag) = out.split_at_mut(plaintext.len());
         self.encrypt_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)?;
         Ok(out)
@@ -162,7 +162,7 @@ impl Aead {
         self.check_nonce(nonce)?;
         let len = ciphertext.len().checked_sub(TAG_LEN).ok_or(Error::Authentication)?;
         let (ciphertext, tag) = ciphertext.split_at(len);
-        let mut out = vec![0; len];
+        let mut out = memory::zeroed(len)?;
         self.decrypt_parts(nonce, aad, InOut::apart(ciphertext, &mut out), tag)?;
         Ok(out)
     }

@@ -1,6 +1,6 @@
 //! The traits that every suite implements.
 
-use crate::{Error, Misuse};
+use crate::{Error, Misuse, memory};
 
 /// Seals messages for the holder of one private key.
 ///
@@ -30,7 +30,7 @@ pub trait Sealer: Send + Sync {
     /// # Errors
     /// Returns the errors of [`Self::seal_exact`] and [`Self::sealed_len`].
     fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut message = vec![0; self.sealed_len(plaintext.len())?];
+        let mut message = memory::zeroed(self.sealed_len(plaintext.len())?)?;
         self.seal_exact(plaintext, aad, &mut message)?;
         Ok(message)
     }
@@ -71,7 +71,7 @@ pub trait Opener: Send + Sync {
     /// # Errors
     /// Returns the errors of [`Self::open_exact`] and [`Self::opened_len`].
     fn open(&self, message: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut plaintext = vec![0; self.opened_len(message.len())?];
+        let mut plaintext = memory::zeroed(self.opened_len(message.len())?)?;
         self.open_into(message, aad, &mut plaintext)?;
         Ok(plaintext)
     }

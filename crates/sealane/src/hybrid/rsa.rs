@@ -20,7 +20,7 @@
 
 use super::message::{Opener, Sealer, clear_on_error, first};
 use crate::asymmetric::rsa::{Oaep, PrivateKey, PublicKey};
-use crate::{Aead, Algorithm, Error, Key, Misuse};
+use crate::{Aead, Algorithm, Error, Key, Misuse, memory};
 use providers::{AeadKey, InOut, raw};
 use std::fmt;
 
@@ -88,7 +88,7 @@ impl fmt::Debug for Parts<'_> {
 /// Returns [`Error::Authentication`] for another key, hash or associated data, or a part that was changed,
 /// [`Misuse::TagLength`] unless the tag has 16 bytes, and [`Misuse::NonceLength`] for an empty nonce.
 pub fn open_parts(private: &PrivateKey, oaep: Oaep, parts: Parts<'_>, aad: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut plaintext = vec![0; parts.ciphertext.len()];
+    let mut plaintext = memory::zeroed(parts.ciphertext.len())?;
     open_parts_into(private, oaep, parts, aad, &mut plaintext)?;
     Ok(plaintext)
 }

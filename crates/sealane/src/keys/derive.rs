@@ -1,6 +1,7 @@
 //! Keys from passphrases: Argon2id (RFC 9106).
 
-use crate::{Error, Misuse};
+use crate::interrupt::interruptible;
+use crate::{Error, Misuse, memory};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use zeroize::Zeroizing;
 
@@ -46,15 +47,19 @@ pub fn derive(
 ) -> Result<Zeroizing<Vec<u8>>, Error> {
     check(salt, length, cost)?;
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(length)).map_err(refused)?;
-    // Allocated here to be wiped, because the last blocks determine the result.
-    let mut memory = Zeroizing::new(Vec::new());
-    memory.try_reserve_exact(params.block_count()).map_err(|_| NO_MEMORY)?;
-    memory.resize(params.block_count(), Block::default());
-    let mut out = Zeroizing::new(vec![0; length]);
-    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
-        .hash_password_into_with_memory(passphrase, salt, &mut out, &mut memory[..])
-        .map_err(refused)?;
-    Ok(out)
+    let (passphrase, salt) = (Zeroizing::new(memory::copy(passphrase)?), memory::copy(salt)?);
+    interruptible(move || {
+        // Allocated here to be wiped, because the last blocks determine the result. Any cause is a lack of memory.
+        let blocks = memory::with_capacity(params.block_count()).map_err(|_| NO_MEMORY)?;
+        let mut blocks = Zeroizing::new(blocks);
+        // bounded: the capacity is there.
+        blocks.resize(params.block_count(), Block::default());
+        let mut out = Zeroizing::new(memory::zeroed(length)?);
+        Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+            .hash_password_into_with_memory(&passphrase, &salt, &mut out, &mut blocks[..])
+            .map_err(refused)?;
+        Ok(out)
+    })
 }
 
 fn check(salt: &[u8], length: usize, cost: Cost) -> Result<(), Misuse> {

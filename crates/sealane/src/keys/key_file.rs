@@ -1,18 +1,18 @@
 //! Reads key files. The content decides what a file is; its name is not used.
 
 use super::jwk;
-use super::store;
+use super::store::{self, MAX_LEN};
 use super::{PublicKey, SecretKey};
 use crate::asymmetric::secp256k1::Encoding;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::encoding::pkcs8::{self, Algorithm, Private};
-use crate::encoding::{pbes2, pem};
+use crate::encoding::{der, pbes2, pem};
 use crate::{Error, Key, Misuse, age};
 use std::path::Path;
 use zeroize::Zeroizing;
 
 const EXPECTED: Error = Error::Format(
-    "expected a key file: a JSON Web Key, PEM, AGE-SECRET-KEY-..., age1..., an SSH key, hexadecimal digits, a Tink \
+    "expected a key file: a JSON Web Key, PEM, DER, AGE-SECRET-KEY-..., age1..., an SSH key, hexadecimal digits, a Tink \
      keyset, or one of these in an age file",
 );
 const FOUND_PUBLIC: Error = Error::Format(
@@ -100,12 +100,8 @@ impl KeyFile {
                 }
                 (identity, _) => Self::Secret(SecretKey::Age(identity?)),
             },
-            Format::Pem(text) => {
-                let block = pem::read(text)?;
-                if block.label == ENCRYPTED {
-                    return decrypt_pkcs8(&block.der, options).map(Self::Secret);
-                }
-                Self::from_pem(&block)?
+            Format::Block(block) if block.label == ENCRYPTED => {
+                return decrypt_pkcs8(&block.der, options).map(Self::Secret);
             }
             format => format.parse(options.kid)?,
         };
@@ -154,7 +150,7 @@ impl KeyFile {
         }
     }
 
-    fn from_pem(block: &pem::Block) -> Result<Self, Error> {
+    fn from_block(block: &pem::Block) -> Result<Self, Error> {
         Ok(match &block.label[..] {
             "PRIVATE KEY" => Self::Secret(private_key(pkcs8::private(&block.der)?)?),
             "EC PRIVATE KEY" => Self::Secret(private_key(pkcs8::private_sec1(&block.der)?)?),
@@ -239,8 +235,8 @@ enum Format<'a> {
     Jwk(&'a str),
     /// A JSON object that holds a Tink keyset.
     Tink(&'a str),
-    /// Text with a BEGIN line, which is a key in PEM.
-    Pem(&'a str),
+    /// A key in PEM or DER.
+    Block(pem::Block),
     /// An OpenSSH private key, which has a BEGIN line of its own.
     OpenSsh(&'a str),
     /// An age file, armored or not, which contains an encrypted key.
@@ -257,8 +253,14 @@ enum Format<'a> {
 
 impl<'a> Format<'a> {
     fn detect(content: &'a [u8]) -> Result<Self, Error> {
+        if content.len() > MAX_LEN {
+            return Err(Error::Format("expected a key file, found more than 256 KiB"));
+        }
         if content.starts_with(b"age-encryption.org/v1") {
             return Ok(Self::Age(content));
+        }
+        if let Some(block) = der::read(content)? {
+            return Ok(Self::Block(block));
         }
         // The position of the first invalid byte is of no use.
         let text = std::str::from_utf8(content)
@@ -275,7 +277,7 @@ impl<'a> Format<'a> {
             return Ok(Self::OpenSsh(text));
         }
         if pem::is_pem(text) {
-            return Ok(Self::Pem(text));
+            return Ok(Self::Block(pem::read(text)?));
         }
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let line = lines.next().ok_or(EXPECTED)?;
@@ -310,7 +312,7 @@ impl<'a> Format<'a> {
             Self::Jwk(text) => KeyFile::Secret(SecretKey::Symmetric(jwk::select(text, kid)?)),
             Self::Tink(text) => KeyFile::TinkKeyset(Zeroizing::new(text.to_owned())),
             Self::OpenSsh(text) => KeyFile::Secret(SecretKey::Age(age::Identity::from_ssh(text, None)?)),
-            Self::Pem(text) => KeyFile::from_pem(&pem::read(text)?)?,
+            Self::Block(block) => KeyFile::from_block(&block)?,
             Self::Identity(line) => KeyFile::Secret(SecretKey::Age(line.parse()?)),
             Self::Recipient(line) => KeyFile::Public(PublicKey::Age(line.parse()?)),
             Self::PrivateHex(digits) => {
@@ -389,7 +391,7 @@ fn private_key(private: Private<'_>) -> Result<SecretKey, Error> {
 fn public_key(spki: &[u8]) -> Result<PublicKey, Error> {
     let (algorithm, bytes) = pkcs8::public(spki)?;
     Ok(match algorithm {
-        Algorithm::P256 => PublicKey::P256(p256::PublicKey::from_bytes(bytes)?),
+        Algorithm::P256 => PublicKey::P256(p256::PublicKey::from_sec1(bytes)?),
         Algorithm::Rsa => PublicKey::Rsa(rsa::PublicKey::from_spki(bytes)?),
         Algorithm::Secp256k1 => {
             // The 64 bytes of Ethereum are not a point in the sense of SEC 1.

@@ -7,7 +7,7 @@
 //! | RSA, P-256, secp256k1, X25519, X-Wing | PKCS#8 in PEM | encrypted PKCS#8 | age file |
 //! | public | `age1…`, or SPKI in PEM | | |
 //!
-//! [`load`] also reads JSON Web Key Sets, PKCS#1 and SEC 1 in PEM, secp256k1 keys in hexadecimal, OpenSSH private and
+//! [`load`] also reads JSON Web Key Sets, DER, PKCS#1 and SEC 1 in PEM, secp256k1 keys in hexadecimal, OpenSSH private and
 //! public keys, which are identities and recipients of age files, and Tink keysets. `docs/decisions/013-key-files.md`
 //! has the reasons for these formats.
 //!

@@ -10,7 +10,7 @@ use std::path::Path;
 use zeroize::Zeroizing;
 
 /// Maximum number of bytes in a key file, because a longer file was named by mistake.
-const MAX_LEN: usize = 1 << 18;
+pub(super) const MAX_LEN: usize = 1 << 18;
 
 /// Writes a file that only its owner can read, even if it replaces a file with other permissions.
 pub(super) fn write_secret(path: &Path, content: &[u8], existing: Existing) -> Result<(), Error> {

@@ -108,6 +108,7 @@ fn plain(key: &SecretKey) -> Result<Zeroizing<String>, Error> {
         (SecretKey::Age(identity), _) => {
             let (identity, recipient) = (identity.to_text()?, identity.recipient().to_string());
             // Allocated at its full length: a string that grows leaves copies behind.
+            // bounded: two lines of age.
             let mut text = Zeroizing::new(String::with_capacity(recipient.len() + identity.len() + 32));
             // The format of age-keygen.
             for part in ["# public key: ", &recipient, "\n", &identity, "\n"] {

@@ -1,9 +1,11 @@
 //! Integration tests of the crate `sealane`: messages, files, keys and hybrid encryption, with published vectors.
 
 mod age;
+mod age_limits;
 mod age_testkit;
 mod arrival;
 mod asymmetric;
+mod budget;
 mod fork;
 mod formats;
 mod golden;
@@ -19,4 +21,5 @@ mod paths;
 mod provider;
 mod recipients;
 mod secp256k1;
+mod stack;
 mod tink;

@@ -4,7 +4,7 @@ use super::{
     Armor, BEGIN, COLUMNS, END, LINE_BYTES, MAX_BLANK, NO_BEGIN, NO_END, SHORT_LINE, TOO_BLANK, TRAILING,
     decode_line,
 };
-use crate::{Error, Misuse};
+use crate::{Error, Misuse, memory};
 use std::borrow::Cow;
 
 /// Decodes armor that arrives in pieces of any size, for example from a network connection.
@@ -112,7 +112,7 @@ pub fn decode(file: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
     if Armor::detect(file) != Some(Armor::Ascii) {
         return Ok(Cow::Borrowed(file));
     }
-    let (mut decoder, mut binary) = (Decoder::new(), Vec::with_capacity(file.len() / 4 * 3));
+    let (mut decoder, mut binary) = (Decoder::new(), memory::with_capacity(file.len() / 4 * 3)?);
     decoder.push(file, &mut binary)?;
     decoder.finish(&mut binary)?;
     Ok(Cow::Owned(binary))

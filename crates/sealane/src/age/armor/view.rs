@@ -1,8 +1,8 @@
 //! Random access to armor. As all lines but the last have the same length, the position of a byte gives its line.
 
 use super::{BEGIN, COLUMNS, END, LINE_BYTES, MAX_BLANK, NO_BEGIN, NO_END, TOO_BLANK, TRAILING, decode_line};
-use crate::Error;
 use crate::engine::io::ReadAt;
+use crate::{Error, memory};
 use std::io;
 
 /// Number of lines that are read and decoded together, to save calls of the source.
@@ -69,7 +69,7 @@ impl<S: ReadAt> View<S> {
         if ends {
             len -= COLUMNS - self.last;
         }
-        let mut text = vec![0; len];
+        let mut text = memory::zeroed(len)?;
         self.source.read_exact_at(self.start + first * stride as u64, &mut text)?;
         let count = text.len().div_ceil(stride);
         for (at, line) in text.chunks(stride).enumerate() {
@@ -95,7 +95,7 @@ impl<S: ReadAt> ReadAt for View<S> {
         }
         let (first, skip) = (offset / per_line, (offset % per_line) as usize);
         let lines = (skip + len).div_ceil(LINE_BYTES);
-        let mut bytes = Vec::with_capacity(lines * LINE_BYTES);
+        let mut bytes = memory::with_capacity(lines * LINE_BYTES).map_err(Error::into_io)?;
         self.decode(first, lines as u64, &mut bytes).map_err(Error::into_io)?;
         // The file can have become shorter since the positions of the lines were computed.
         let found = bytes.get(skip..skip + len).ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -110,6 +110,7 @@ impl<S: ReadAt> ReadAt for View<S> {
 
 /// Returns the position after the first line, and its line end.
 fn beginning(source: &impl ReadAt, size: u64) -> Result<(u64, &'static [u8]), Error> {
+    // bounded: little more than 1 KiB.
     let mut text = vec![0; size.min((MAX_BLANK + BEGIN.len() + 2) as u64) as usize];
     source.read_exact_at(0, &mut text)?;
     let blank = text.len() - text.trim_ascii_start().len();
@@ -137,6 +138,7 @@ fn beginning(source: &impl ReadAt, size: u64) -> Result<(u64, &'static [u8]), Er
 fn ending(source: &impl ReadAt, start: u64, size: u64) -> Result<u64, Error> {
     let max = (MAX_BLANK + END.len() + 2) as u64;
     let tail = (size - start).min(max);
+    // bounded: little more than 1 KiB.
     let mut text = vec![0; tail as usize];
     source.read_exact_at(size - tail, &mut text)?;
     let trimmed = text.trim_ascii_end();

@@ -8,7 +8,7 @@
 use super::kem::{self, Ephemeral};
 use super::schedule::{Kdf, NONCE_LEN, Schedule, Secret};
 use super::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey};
-use crate::{Error, ForkGuard, InOut, Key};
+use crate::{Error, ForkGuard, InOut, Key, memory};
 use std::fmt;
 
 /// Number of bytes by which a ciphertext is longer than its plaintext: the tag, the same for all AEADs.
@@ -62,7 +62,7 @@ impl Sender {
     /// Returns [`Error::MessageLength`] if the message is longer than the AEAD allows, [`Error::LimitExceeded`] after
     /// 2^64 - 1 messages, and [`crate::Misuse::Forked`] in a forked child, whose parent can continue.
     pub fn seal(&mut self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = vec![0; plaintext.len() + TAG_LEN];
+        let mut out = memory::zeroed(plaintext.len() + TAG_LEN)?;
         self.seal_into(plaintext, &mut out, aad)?;
         Ok(out)
     }
@@ -130,7 +130,7 @@ impl Receiver {
     /// # Errors
     /// Returns [`Error::Authentication`] for a forged message, and [`Error::LimitExceeded`] after 2^64 - 1 messages.
     pub fn open(&mut self, ciphertext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = vec![0; ciphertext.len().saturating_sub(TAG_LEN)];
+        let mut out = memory::zeroed(ciphertext.len().saturating_sub(TAG_LEN))?;
         self.open_into(ciphertext, &mut out, aad)?;
         Ok(out)
     }

@@ -23,6 +23,7 @@ pub(crate) struct Tink {
 
 impl Tink {
     pub(crate) fn create(parameters: &Parameters, key: &Key, aad: &[u8]) -> Result<(Self, Vec<u8>), Error> {
+        // bounded: at most 40 bytes.
         let mut header = vec![0; parameters.header_len()];
         crate::random::fill(&mut header[1..])?;
         header[0] = header.len() as u8;

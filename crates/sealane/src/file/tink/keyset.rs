@@ -18,7 +18,7 @@ use crate::engine::plan::ChunkPosition;
 use crate::engine::prefix::{Parsed, Prefix};
 use crate::file::age_file::refuse_age;
 use crate::file::file_cipher::{CreateFile, FileCipher, OpenFile};
-use crate::{Error, Key, Misuse};
+use crate::{Error, Key, Misuse, memory};
 use base64ct::{Base64, Encoding};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
@@ -95,6 +95,7 @@ impl Keyset {
         let values: Vec<_> = self.keys.iter().map(Entry::value).collect();
         // Full capacity at once, because a growing text leaves copies behind.
         let capacity = values.iter().map(|value| value.len() + 512).sum::<usize>() + 512;
+        // bounded: our own keys.
         let mut text = Zeroizing::new(String::with_capacity(capacity));
         let primary = self.keys[self.primary].id;
         let mut put = |part: fmt::Arguments<'_>| text.write_fmt(part).expect("a String takes all");
@@ -214,7 +215,7 @@ impl Tink {
     /// Returns whether `segment` is the first segment under this key.
     fn opens(&self, segment: &[u8], last: bool) -> Result<bool, Error> {
         let Some(len) = segment.len().checked_sub(TAG_LEN) else { return Ok(false) };
-        let mut plain = Zeroizing::new(vec![0; len]);
+        let mut plain = Zeroizing::new(memory::zeroed(len)?);
         match self.decrypt(ChunkPosition { index: 0, last }, segment, &mut plain) {
             Ok(()) => Ok(true),
             Err(Error::Authentication) => Ok(false),
@@ -296,6 +297,7 @@ impl Entry {
             put_varint(&mut params, value);
         }
         let key = self.key.as_bytes();
+        // bounded: our own key.
         let mut message = Zeroizing::new(Vec::with_capacity(params.len() + key.len() + 32));
         for (field, bytes) in [(2, &params[..]), (3, key)] {
             message.push(field << 3 | BYTES);

@@ -74,7 +74,7 @@ fn saved_files_are_identical() {
 fn rejected_files_have_reasons() {
     let refused = |text: &str, passphrase| SecretKey::from_text(text, passphrase).unwrap_err().to_string();
     for (text, says) in [
-        (ED25519, "RSA, P-256, secp256k1, X25519 and X-Wing are supported"),
+        (ED25519, "OpenSSH 9.6 or newer"),
         (P384, "RSA, P-256, secp256k1, X25519 and X-Wing are supported"),
         (P256_EXPLICIT, "RSA, P-256, secp256k1, X25519 and X-Wing are supported"),
         (RSA_1024, "less than 2048 bits"),
@@ -96,7 +96,6 @@ fn rejected_files_have_reasons() {
         (P256_SEC1, "found a private key"),
         (X25519_SCRYPT, "found a private key"),
         (P256_PUBLIC_EXPLICIT, "RSA, P-256, secp256k1, X25519 and X-Wing are supported"),
-        (P256_PUBLIC_COMPRESSED, "P-256"),
         ("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", "-----BEGIN PUBLIC KEY-----"),
         (r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#, "found a symmetric key"),
     ] {

@@ -1,0 +1,78 @@
+"""Calls that take seconds notice signals: a handler that raises, as that of Ctrl-C does, ends them soon."""
+
+from __future__ import annotations
+
+import io
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+import sealane
+from sealane import keys
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends a signal")
+
+
+class Interrupted(Exception):
+    pass
+
+
+@contextmanager
+def signal_after(seconds: float) -> Iterator[None]:
+    def handler(*_: object) -> None:
+        raise Interrupted
+
+    previous = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+IDENTITY = keys.generate("age")
+
+
+def long_header() -> bytes:
+    """A file with 4096 recipients, none of which is ours. All attempts together take about a second."""
+    other = sealane.encrypt(b"", recipients=[keys.generate("age").public])
+    begin, end = other.index(b"\n") + 1, other.index(b"\n--- ") + 1
+    return other[:begin] + other[begin:end] * 4096 + other[end:]
+
+
+WORK: dict[str, Callable[[], object]] = {
+    "Argon2id": lambda: keys.derive(b"x", bytes(16), memory_kib=1 << 14, passes=4000),
+    "scrypt": lambda: sealane.decrypt(LONG_SCRYPT, passphrase="x", max_work_factor=24),
+    "scrypt of a file object": lambda: sealane.open(
+        io.BytesIO(LONG_SCRYPT), passphrase="x", max_work_factor=24
+    ),
+    "many identities": lambda: sealane.decrypt(long_header(), identities=[IDENTITY] * 100),
+}
+
+# The work factor is changed to 2^21: 2 GiB of memory and some seconds.
+LONG_SCRYPT = sealane.encrypt(b"", passphrase="x").replace(b" 18\n", b" 21\n", 1)
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_a_handler_that_raises_ends_the_call(name: str) -> None:
+    with signal_after(0.5):
+        began = time.monotonic()
+        with pytest.raises(Interrupted):
+            WORK[name]()
+    assert time.monotonic() - began < 5
+
+
+def test_a_handler_that_returns_changes_nothing() -> None:
+    calls = []
+    previous = signal.signal(signal.SIGALRM, lambda *_: calls.append(1))
+    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+    try:
+        derived = keys.derive(b"x", bytes(16), memory_kib=1 << 14, passes=40)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert derived == keys.derive(b"x", bytes(16), memory_kib=1 << 14, passes=40)
+    assert calls

@@ -1,0 +1,89 @@
+//! GHASH for all data of a length, by linearity.
+//!
+//! With a fixed H, GHASH is linear over GF(2) in the data and in the state before it: the body loads, shuffles, XORs and
+//! multiplies by the powers of H, and each of these operations is linear. So if a variant agrees with the reference
+//! implementation on every single bit, it agrees on all data of this length. The lengths are those around the borders
+//! of vectors, groups and tables of powers; H is random or chosen for its bits. POLYVAL is the same code with another
+//! byte order, and `tests/it/linear.rs` checks it, and the loops that hash between the rounds of AES.
+
+use super::select;
+use crate::cpu::Features;
+use crate::ghash::{BulkPowers, ShortPowers};
+use crate::variant::Selected;
+use crate::variant::gcm::GcmFunctions;
+use reference::gcm_siv::dot_vartime;
+
+/// Around the borders of 1, 2 and 4 lanes, of groups of up to 32 blocks, and of tables of 8 and 36 powers.
+const BLOCKS: [usize; 34] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 32, 33, 34, 35, 36, 37, 38, 40,
+    48, 63, 64, 65, 72, 73,
+];
+
+/// x^0 and x^127, the field's constant, all bits, the low and the high half, alternating bits, and two random elements.
+const SUBKEYS: [u128; 9] = [
+    1,
+    1 << 127,
+    0xc200_0000_0000_0000_0000_0000_0000_0001,
+    u128::MAX,
+    u64::MAX as u128,
+    (u64::MAX as u128) << 64,
+    0xaaaa_aaaa_aaaa_aaaa_aaaa_aaaa_aaaa_aaaa,
+    0x25629347589242761d31f826ba4b757b,
+    0x7f3a9c1e5b2d8046e1c7350fa98b6d24,
+];
+
+/// Compares every bit of the data and of the state before it.
+fn check(h: u128, blocks: usize, missing: usize, name: &str, absorb: &dyn Fn(&[u8], &mut u128)) {
+    let mut powers = vec![h];
+    (1..blocks).for_each(|i| powers.push(dot_vartime(powers[i - 1], h)));
+    let mut data = vec![0; 16 * blocks - missing];
+    let hash = |data: &[u8], mut state: u128| {
+        absorb(data, &mut state);
+        state
+    };
+    let what = format!("{name}, H = {h:032x}, {} bytes", data.len());
+    assert_eq!(hash(&data, 0), 0, "{what}");
+    for bit in 0..128 {
+        assert_eq!(
+            hash(&data, 1 << bit),
+            dot_vartime(1 << bit, powers[blocks - 1]),
+            "{what}, bit {bit} of the state"
+        );
+    }
+    for bit in 0..8 * data.len() {
+        data[bit / 8] = 0x80 >> (bit % 8);
+        let (block, in_block) = (bit / 128, 127 - bit % 128);
+        let expected = dot_vartime(1 << in_block, powers[blocks - 1 - block]);
+        assert_eq!(hash(&data, 0), expected, "{what}, bit {bit} of the data");
+        data[bit / 8] = 0;
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn ghash_equals_the_reference_for_all_data() {
+    for variant in super::variants().filter(|variant| variant.check(Features::detect()).is_ok()) {
+        let selected: Selected<GcmFunctions> =
+            select(Features::detect().intersection(variant.needs)).unwrap();
+        assert_eq!(selected.name(), variant.name);
+        for h in SUBKEYS {
+            let (short, mut bulk) = (ShortPowers::reference(h), Box::new(BulkPowers::EMPTY));
+            selected.set_up_bulk_powers(&short, &mut bulk);
+            for blocks in BLOCKS {
+                // Partial blocks differ in the last block only, so few subkeys suffice.
+                let partial: &[usize] =
+                    if h >> 64 == 0x7f3a_9c1e_5b2d_8046 { &[0, 1, 7, 8, 15] } else { &[0] };
+                for missing in partial {
+                    check(h, blocks, *missing, variant.name, &|data, hash| {
+                        selected.absorb(&bulk, data, hash)
+                    });
+                    if blocks <= ShortPowers::COUNT {
+                        check(h, blocks, *missing, variant.name, &|data, hash| {
+                            selected.absorb_short(&short, data, hash)
+                        });
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Memory for data whose length an input decides.
+//!
+//! `vec![0; len]` aborts the process if the memory is not available, so a file or a message could end it. All buffers
+//! of such a length come from this module, which an architecture test checks.
+
+use crate::Error;
+
+/// Address space that one more thread takes: its stack of 2 MiB, an arena of the allocator of 64 MiB on Linux, and buffers.
+const BYTES_OF_THREAD: usize = 72 << 20;
+
+/// Returns how many of `wanted` threads there is address space for, the calling one included.
+///
+/// The standard library aborts the process if a new thread gets no memory for its signal stack. The space is reserved
+/// and released at once, which takes microseconds, as no page of it is used. On systems of 32 bits it is too large
+/// to be reserved, and the threads are few.
+pub(crate) fn affordable_threads(wanted: usize) -> usize {
+    let affordable = |threads: usize| {
+        let bytes = (threads - 1).saturating_mul(BYTES_OF_THREAD);
+        cfg!(not(target_pointer_width = "64")) || with_capacity::<u8>(bytes).is_ok()
+    };
+    let mut threads = wanted.max(1);
+    while !affordable(threads) {
+        threads /= 2;
+    }
+    threads
+}
+
+/// Returns `len` zeros.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>, Error> {
+    providers::try_zeroed(len).ok_or(Error::OutOfMemory { bytes: len })
+}
+
+/// Returns an empty vector with space for `len` elements.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub(crate) fn with_capacity<T>(len: usize) -> Result<Vec<T>, Error> {
+    let mut empty = Vec::new();
+    reserve(&mut empty, len)?;
+    Ok(empty)
+}
+
+/// Makes space for `more` elements.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub(crate) fn reserve<T>(data: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    // The error has no content.
+    let refused = |_| Error::OutOfMemory { bytes: more.saturating_mul(size_of::<T>()) };
+    data.try_reserve_exact(more).map_err(refused)
+}
+
+/// Appends `more` to a buffer that grows piece by piece.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`]. The buffer is unchanged then.
+pub(crate) fn append(bytes: &mut Vec<u8>, more: &[u8]) -> Result<(), Error> {
+    // Not exact, so that the copies of many pieces stay linear. The error has no content.
+    bytes.try_reserve(more.len()).map_err(|_| Error::OutOfMemory { bytes: more.len() })?;
+    bytes.extend_from_slice(more);
+    Ok(())
+}
+
+/// Changes the length of a buffer, and fills new bytes with zeros.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`]. The buffer is unchanged then.
+pub(crate) fn resize(bytes: &mut Vec<u8>, len: usize) -> Result<(), Error> {
+    reserve(bytes, len.saturating_sub(bytes.len()))?;
+    bytes.resize(len, 0);
+    Ok(())
+}
+
+/// Returns a copy of `bytes`.
+///
+/// # Errors
+/// Returns [`Error::OutOfMemory`].
+pub(crate) fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut copy = with_capacity(bytes.len())?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn threads_that_no_machine_has() {
+        assert_eq!([affordable_threads(0), affordable_threads(1), affordable_threads(2)], [1, 1, 2]);
+        let most = affordable_threads(usize::MAX);
+        assert!(most > 0 && most < usize::MAX, "{most}");
+    }
+
+    #[test]
+    fn refuses_what_no_machine_has() {
+        const FAR_TOO_MUCH: usize = isize::MAX as usize;
+        let refused =
+            |result: Result<(), Error>| matches!(result, Err(Error::OutOfMemory { bytes: FAR_TOO_MUCH }));
+        assert!(refused(zeroed(FAR_TOO_MUCH).map(drop)));
+        assert!(refused(with_capacity::<u8>(FAR_TOO_MUCH).map(drop)));
+        let mut bytes = vec![7];
+        assert!(matches!(resize(&mut bytes, FAR_TOO_MUCH), Err(Error::OutOfMemory { .. })));
+        assert_eq!(bytes, [7]);
+        resize(&mut bytes, 3).unwrap();
+        append(&mut bytes, &[8]).unwrap();
+        assert_eq!(copy(&bytes).unwrap(), [7, 0, 0, 8]);
+        assert_eq!(zeroed(3).unwrap(), [0; 3]);
+    }
+}

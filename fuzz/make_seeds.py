@@ -1,0 +1,57 @@
+"""Writes the seeds of the fuzz targets from the fixtures of the tests, see README.md."""
+
+import base64
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SEEDS = ROOT / "fuzz/seeds"
+FIXTURES = (ROOT / "crates/sealane/tests/it/keys/fixtures.rs").read_text()
+AGE = ROOT / "crates/sealane/tests/it/age"
+
+
+def write(target: str, name: str, content: bytes) -> None:
+    if len(content) > 4096:
+        return
+    path = SEEDS / target / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def der(pem: str) -> bytes:
+    lines = [line for line in pem[pem.rindex("-----BEGIN") :].splitlines() if not line.startswith("-----")]
+    return base64.b64decode("".join(lines))
+
+
+keys = dict(
+    re.findall(
+        r'pub\(crate\) const (\w+): &str = "\\?\n?(-----BEGIN.*?-----END [^-]*-----\n?)', FIXTURES, re.S
+    )
+)
+for name, text in keys.items():
+    slow = "ENCRYPTED PRIVATE" in text or "AES256" in name
+    if not slow:
+        write("key_file", name.lower(), text.encode())
+    if "OPENSSH" in text:
+        write("ssh_key", name.lower(), der(text))
+    elif "Proc-Type" not in text:
+        # Structured input: the first field takes its length from the end, so plain DER is a beginning only.
+        write("pkcs8", name.lower(), der(text))
+for path in sorted(AGE.iterdir()):
+    content = path.read_bytes()
+    # A cut at 100 bytes and pieces of 17 bytes, then the file.
+    write("age", path.name, b"\x64\x00\x10" + content)
+    if b"OPENSSH" in content:
+        write("ssh_key", path.name, der(content.decode()))
+for path in sorted((ROOT / "tests/golden/age").glob("*.age")):
+    write("age", path.name, b"\x64\x00\x10" + path.read_bytes())
+for path in sorted((ROOT / "tests/golden/tink").glob("*.json")):
+    write("tink_keyset", path.name, path.read_bytes())
+JWK = b'{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg","kid":"2026-11","alg":"A128GCM","use":"enc"}'
+write("jwk", "rfc7517", JWK)
+write("jwk_set", "one", b'{"keys":[' + JWK + b"]}")
+write("jwk_set", "two", b'{"keys":[' + JWK + b',{"kty":"RSA","n":"AQAB"}]}')
+LINE = b'{"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_len":77,"target_mtime_ns":2}\n'
+write("manifest", "line", b"\x01" + LINE)
+write("manifest", "escapes", b"\x01" + LINE.replace(b'"a"', b'"\\udc80\\u00e9"'))
+write("manifest", "cut", b"\x01" + LINE + LINE[:40])
