@@ -27,7 +27,7 @@ use ssh_key::private::KeypairData;
 use ssh_key::public::KeyData;
 use ssh_key::{Kdf, PrivateKey, PublicKey};
 use std::sync::{Arc, Mutex, PoisonError};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 pub(super) const ED25519: &str = "ssh-ed25519";
 pub(super) const RSA: &str = "ssh-rsa";
