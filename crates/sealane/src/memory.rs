@@ -91,8 +91,8 @@ mod test {
     #[test]
     fn threads_that_no_machine_has() {
         assert_eq!([affordable_threads(0), affordable_threads(1), affordable_threads(2)], [1, 1, 2]);
-        let most = affordable_threads(usize::MAX);
-        assert!(most > 0 && most < usize::MAX, "{most}");
+        let count = affordable_threads(usize::MAX);
+        assert!(count > 0 && count < usize::MAX, "{count}");
     }
 
     #[test]
