@@ -24,6 +24,11 @@ test: develop tools ## all tests: Rust, Python, published vectors, other impleme
 	cargo test --locked
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not slow" bindings/python/tests lab/tests tests
 
+test-hostile: develop tools ## attacks that take long: killed at every system call, random worlds and calls; needs strace and root
+	@command -v strace >/dev/null || { echo "test-hostile needs strace"; exit 1; }
+	cargo build --locked -p sealane-cli
+	$(BIN)/python -m pytest -q -m slow bindings/python/tests lab/tests tests
+
 lint: develop tools ## format, warnings, types, type stubs against the binary, documentation
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -128,4 +133,4 @@ $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bindings/python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo check develop test test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz mutants deny docs wheel clean venv install tools
+.PHONY: help demo check develop test test-hostile test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz mutants deny docs wheel clean venv install tools
