@@ -152,17 +152,26 @@ def test_a_signal_reaches_a_thread_that_waits_for_another() -> None:
     """The main thread waits for a slow call of another thread, and Ctrl-C still works."""
     sink = CallsBack()
     writer = sealane.open(sink, "wb", key=KEY)
-    sink.errors, sink.nap, sink.hook = [], 1.0, lambda: None
+    waiting, start = threading.Event(), 0.0
+
+    def interrupt() -> None:
+        sink.hook = None
+        waiting.wait()
+        time.sleep(0.2)
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(2)
+
+    sink.errors, sink.hook = [], interrupt
     thread = threading.Thread(target=writer.write, args=(DATA,))
-    thread.start()
-    time.sleep(0.2)
-    threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT)).start()
-    start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        while sink.hook is not None:
+            time.sleep(0.01)
+        start = time.monotonic()
+        waiting.set()
         writer.write(b"more")
-    assert time.monotonic() - start < 0.9
+    assert time.monotonic() - start < 1.5
     thread.join()
-    sink.hook = None
     writer.close()
     assert sealane.decrypt(sink.getvalue(), key=KEY) == DATA
 

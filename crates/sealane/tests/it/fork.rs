@@ -41,8 +41,9 @@ fn key() -> Key {
 fn encryptions() -> Vec<(EncryptWith, DecryptWith)> {
     let keyset = Keyset::from_key(Parameters::new(Hash::Sha256, 32, 4096).unwrap(), &key()).unwrap();
     let identity = Identity::generate(Kind::X25519).unwrap();
-    let age =
-        |armor| (EncryptWith::age(&[identity.recipient()], armor), DecryptWith::age(&[identity.clone()]));
+    let age = |armor| {
+        (EncryptWith::age(&[identity.recipient()], armor), DecryptWith::age(std::slice::from_ref(&identity)))
+    };
     vec![
         (EncryptWith::key(&key(), b"context"), DecryptWith::key(&key(), b"context")),
         (EncryptWith::tink(&keyset, b"context"), DecryptWith::tink(&keyset, b"context")),
