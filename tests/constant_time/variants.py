@@ -40,8 +40,8 @@ def kinds_of(arguments: str) -> list[Kind]:
     for argument in filter(None, re.split(r",\s*(?=\w+:)", arguments)):
         name, _, typ = argument.partition(":")
         typ = typ.strip()
-        if re.match(r"(&mut )?InOut\b", typ):
-            kinds.append(PLAIN)  # it has 24 bytes, so it is passed as a pointer even by value
+        if re.match(r"(&mut )?(InOut|WithCopy)\b", typ):
+            kinds.append(PLAIN)  # it has 24 bytes or more, so it is passed as a pointer even by value
         elif re.match(r"&(mut )?\[\w+\]$", typ):
             kinds += [PUBLIC, PUBLIC]
         elif typ.startswith(("&", "Option<&")) or typ in {"usize", "u64", "u32", "ByteOrder"}:

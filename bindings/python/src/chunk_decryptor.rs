@@ -3,34 +3,30 @@
 use crate::buffer::Slot;
 use crate::error::raise;
 use crate::file_keys::DecryptWith;
+use crate::shared::Shared;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealane::Error;
 use sealane::file;
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroizing;
 
 /// Decrypts pieces of an encrypted file, and returns the plaintext of the chunks that each piece completes.
-///
-/// No Python code runs while the lock is held, so a signal handler cannot meet it locked by its own thread.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct ChunkDecryptor(Mutex<Option<Box<file::Decryptor<Plaintext>>>>);
+pub(crate) struct ChunkDecryptor(Shared<Box<file::Decryptor<Plaintext>>>);
 
 #[pymethods]
 impl ChunkDecryptor {
     #[new]
     fn new(decryption: &DecryptWith) -> Self {
-        Self(Mutex::new(Some(Box::new(file::Decryptor::new(Plaintext::default(), decryption.core())))))
+        Self(Shared::new(Box::new(file::Decryptor::new(Plaintext::default(), decryption.core()))))
     }
 
     /// Takes a piece of the encrypted file; after a failure no more can be taken.
     fn update<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let mut slot = Slot::new(py);
         let piece = slot.read(piece)?.bytes();
-        let push = || -> Option<Result<Plaintext, Error>> {
-            let mut decryptor = self.lock();
+        let push = |decryptor: &mut Option<Box<file::Decryptor<Plaintext>>>| {
             let open = decryptor.as_mut()?;
             let result = open.push(piece).map(|()| std::mem::take(open.get_mut()));
             if result.is_err() {
@@ -38,21 +34,16 @@ impl ChunkDecryptor {
             }
             Some(result)
         };
-        let plain = py.detach(push).ok_or_else(finalized)?.map_err(raise)?;
+        let plain = self.0.access(py, usize::MAX, push)?.ok_or_else(finalized)?.map_err(raise)?;
         Ok(PyBytes::new(py, &plain.0))
     }
 
     /// Verifies the end of the file and returns the rest of the plaintext.
     fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let finish = || -> Option<Result<Plaintext, Error>> { Some(self.lock().take()?.finish()) };
-        let plain = py.detach(finish).ok_or_else(finalized)?.map_err(raise)?;
+        let finish =
+            |decryptor: &mut Option<Box<file::Decryptor<Plaintext>>>| Some(decryptor.take()?.finish());
+        let plain = self.0.access(py, usize::MAX, finish)?.ok_or_else(finalized)?.map_err(raise)?;
         Ok(PyBytes::new(py, &plain.0))
-    }
-}
-
-impl ChunkDecryptor {
-    fn lock(&self) -> MutexGuard<'_, Option<Box<file::Decryptor<Plaintext>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

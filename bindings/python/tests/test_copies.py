@@ -34,6 +34,7 @@ CONTINUES = {
     "Buffer": "draws nonces from a generator that notices a fork",
     "CallLock": "holds no data; a thread of the parent does not hold it in the child",
     "ChaCha20": "changes with no call; the caller chooses offsets",
+    "ChunkDecryptor": "decrypts, so it uses no nonce for a new message",
     "DecryptWith": "changes with no call",
     "EncryptWith": "changes with no call; each file has fresh keys or nonces",
     "EncryptedReader": "decrypts, so it uses no nonce for a new message",
