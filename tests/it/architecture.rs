@@ -54,6 +54,7 @@ fn modules_depend_downwards() {
         ("random", 0),
         ("secret", 0),
         ("interrupt", 2),
+        ("fork", 1),
         ("memory", 1),
         ("scrypt", 3),
         ("encoding", 4),

@@ -73,6 +73,7 @@ mod acl {
             Err(Errno::NODATA | Errno::OPNOTSUPP) => return Ok(None),
             len => len?,
         };
+        // bounded: by 64 KiB, the maximum length of an attribute on Linux.
         let mut list = vec![0; len];
         let len = fgetxattr(file, ATTRIBUTE, &mut list[..])?;
         list.truncate(len);

@@ -178,7 +178,7 @@ impl<S: ReadAt> Reader<S> {
         match self.recent() {
             Some(mut recent) => copy(recent.open(&*self.cipher, position, sealed, len)?),
             None => {
-                let mut plain = Zeroizing::new(vec![0; len]);
+                let mut plain = Zeroizing::new(memory::zeroed(len)?);
                 self.cipher.open(position, sealed, &mut plain)?;
                 copy(&plain);
             }

@@ -223,7 +223,7 @@ impl<W: Write> Decryptor<W> {
     fn open_unless_last(&mut self, index: u64) -> Result<(), Error> {
         let cipher = self.cipher.as_ref().ok_or(Misuse::Poisoned)?;
         let job = cipher.layout().full_chunks(index..index + 1);
-        self.plain.resize(job.plain_len(), 0);
+        memory::resize(&mut self.plain, job.plain_len())?;
         match cipher.decrypt(ChunkPosition { index, last: false }, &self.sealed, &mut self.plain) {
             Ok(()) => self.write(&job),
             Err(Error::Authentication) => Ok(()),
