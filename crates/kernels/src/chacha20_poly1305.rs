@@ -219,18 +219,24 @@ impl Variants {
     ) -> Result<(), OpenError> {
         let (len, mut first) = (data.len(), Block::EMPTY);
         Part::Data.check_len(len as u128, LONGEST)?;
-        let good = if len.max(aad.len()) < LONG {
+        // The expected tag is not moved, since a move would leave a copy on the stack. It is wiped if the tags differ: it
+        // would make the forged message valid.
+        if len.max(aad.len()) < LONG {
             let mut copy = SourceCopy::<LONG>::new();
             let mut data = data.part(0, len).copy_source(&mut copy);
             self.stream.begin(key, nonce, &mut first.0, data.part(0, len));
-            let good = matches(&mut short(first.mac_key(), aad, data.source()), tag);
+            let mut expected_tag = short(first.mac_key(), aad, data.source());
             self.clean(len, aad.len());
-            good
+            if ct::equal(&expected_tag, tag) {
+                return Ok(());
+            }
+            wipe(&mut expected_tag);
         } else {
-            matches(&mut self.open_long(key, nonce, &mut first, aad, &mut data), tag)
-        };
-        if good {
-            return Ok(());
+            let mut expected_tag = self.open_long(key, nonce, &mut first, aad, &mut data);
+            if ct::equal(&expected_tag, tag) {
+                return Ok(());
+            }
+            wipe(&mut expected_tag);
         }
         data.target().fill(0);
         Err(OpenError::AuthenticationFailed)
@@ -307,18 +313,6 @@ impl Variants {
             wipe_dead_stack::<48>();
         }
     }
-}
-
-/// Compares a tag with the expected one, which is wiped if they differ: it would make the forged message valid.
-///
-/// The expected tag is not moved, since a move would leave a copy on the stack.
-#[inline(always)]
-fn matches(expected: &mut [u8; 16], tag: &[u8; 16]) -> bool {
-    let good = ct::equal(expected, tag);
-    if !good {
-        wipe(expected);
-    }
-    good
 }
 
 /// Block 0 of the keystream, which is wiped from memory on drop.
