@@ -164,7 +164,7 @@ impl<'a> Loader<'a> {
             }
             found => {
                 let found = found.map_err(about)?;
-                // Everybody may read a public key.
+                // A public key may be readable by all users.
                 if !matches!(found, KeyFile::Public(_)) {
                     self.warn_if_readable(file.as_deref());
                 }

@@ -74,7 +74,7 @@ NAMES = [
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """What goes wrong in one call to the filesystem."""
+    """The failure of one call to the filesystem."""
 
     call: int
     """Number of the call, counted from the beginning of an operation."""

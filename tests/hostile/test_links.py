@@ -62,7 +62,7 @@ def test_a_folder_that_becomes_a_link_during_the_job(tmp_path: Path, place: str,
 
 @pytest.mark.parametrize("place", ["z", "y/deep"])
 def test_a_folder_that_is_a_link_when_a_file_is_written(tmp_path: Path, place: str) -> None:
-    """What a job does for a file whose folder has become a link since the walk."""
+    """A job refuses to write a file whose folder has become a link since the walk."""
     from sealane import _native
 
     source, target, victim = trees(tmp_path)

@@ -67,7 +67,7 @@ def test_a_message_of_speck(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("algorithm", ["aes-256-gcm", "chacha20-poly1305"])
 def test_a_message_in_pieces(algorithm: str, tmp_path: Path) -> None:
-    """What `update` returns is what `finalize` verifies."""
+    """`finalize` verifies the bytes that `update` returned."""
 
     def decrypt(sealed: mmap.mmap) -> bytes:
         decryptor = hazmat.AeadDecryptor(algorithm, pattern(32), bytes(12))

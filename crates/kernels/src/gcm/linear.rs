@@ -32,29 +32,30 @@ const SUBKEYS: [u128; 9] = [
     0x7f3a9c1e5b2d8046e1c7350fa98b6d24,
 ];
 
+/// Products with single bits: `products(h)[i][bit]` is x^(127-bit)·H^(i+1), for the longest of `BLOCKS`.
+fn products(h: u128) -> Vec<[u128; 128]> {
+    let powers = std::iter::successors(Some(h), |power| Some(dot_vartime(*power, h)));
+    let products = powers.map(|power| std::array::from_fn(|bit| dot_vartime(1 << (127 - bit), power)));
+    products.take(BLOCKS[BLOCKS.len() - 1]).collect()
+}
+
 /// Compares every bit of the data and of the state before it.
-fn check(h: u128, blocks: usize, missing: usize, name: &str, absorb: &dyn Fn(&[u8], &mut u128)) {
-    let mut powers = vec![h];
-    (1..blocks).for_each(|i| powers.push(dot_vartime(powers[i - 1], h)));
-    let mut data = vec![0; 16 * blocks - missing];
+fn check(products: &[[u128; 128]], len: usize, name: &str, absorb: &dyn Fn(&[u8], &mut u128)) {
+    let blocks = len.div_ceil(16);
+    let mut data = vec![0; len];
     let hash = |data: &[u8], mut state: u128| {
         absorb(data, &mut state);
         state
     };
-    let what = format!("{name}, H = {h:032x}, {} bytes", data.len());
-    assert_eq!(hash(&data, 0), 0, "{what}");
-    for bit in 0..128 {
-        assert_eq!(
-            hash(&data, 1 << bit),
-            dot_vartime(1 << bit, powers[blocks - 1]),
-            "{what}, bit {bit} of the state"
-        );
+    let case = format!("{name}, {len} bytes");
+    assert_eq!(hash(&data, 0), 0, "{case}");
+    for (bit, expected) in products[blocks - 1].iter().enumerate() {
+        assert_eq!(hash(&data, 1 << (127 - bit)), *expected, "{case}, bit {bit} of the state");
     }
-    for bit in 0..8 * data.len() {
+    for bit in 0..8 * len {
         data[bit / 8] = 0x80 >> (bit % 8);
-        let (block, in_block) = (bit / 128, 127 - bit % 128);
-        let expected = dot_vartime(1 << in_block, powers[blocks - 1 - block]);
-        assert_eq!(hash(&data, 0), expected, "{what}, bit {bit} of the data");
+        let expected = products[blocks - 1 - bit / 128][bit % 128];
+        assert_eq!(hash(&data, 0), expected, "{case}, bit {bit} of the data");
         data[bit / 8] = 0;
     }
 }
@@ -62,25 +63,24 @@ fn check(h: u128, blocks: usize, missing: usize, name: &str, absorb: &dyn Fn(&[u
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn ghash_equals_the_reference_for_all_data() {
+    let subkeys = SUBKEYS.map(|h| (h, products(h)));
     for variant in super::variants().filter(|variant| variant.check(Features::detect()).is_ok()) {
         let selected: Selected<GcmFunctions> =
             select(Features::detect().intersection(variant.needs)).unwrap();
         assert_eq!(selected.name(), variant.name);
-        for h in SUBKEYS {
-            let (short, mut bulk) = (ShortPowers::reference(h), Box::new(BulkPowers::EMPTY));
+        for (h, products) in &subkeys {
+            let name = format!("{}, H = {h:032x}", variant.name);
+            let (short, mut bulk) = (ShortPowers::reference(*h), Box::new(BulkPowers::EMPTY));
             selected.set_up_bulk_powers(&short, &mut bulk);
             for blocks in BLOCKS {
                 // Partial blocks differ in the last block only, so few subkeys suffice.
                 let partial: &[usize] =
                     if h >> 64 == 0x7f3a_9c1e_5b2d_8046 { &[0, 1, 7, 8, 15] } else { &[0] };
                 for missing in partial {
-                    check(h, blocks, *missing, variant.name, &|data, hash| {
-                        selected.absorb(&bulk, data, hash)
-                    });
+                    let len = 16 * blocks - missing;
+                    check(products, len, &name, &|data, hash| selected.absorb(&bulk, data, hash));
                     if blocks <= ShortPowers::COUNT {
-                        check(h, blocks, *missing, variant.name, &|data, hash| {
-                            selected.absorb_short(&short, data, hash)
-                        });
+                        check(products, len, &name, &|data, hash| selected.absorb_short(&short, data, hash));
                     }
                 }
             }

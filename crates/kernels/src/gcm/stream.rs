@@ -105,7 +105,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
     /// # Errors
     /// Returns the same error as [`Self::encrypt`], for the same reason.
     pub fn decrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
-        // What is hashed and what is decrypted are the same bytes, even if another process changes the source meanwhile.
+        // The bytes that are hashed are the bytes that are decrypted, even if another process changes the source meanwhile.
         let mut copy = SourceCopy::<PIECE>::new();
         let mut piece = piece;
         let len = piece.len();

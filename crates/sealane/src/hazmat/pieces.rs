@@ -258,7 +258,7 @@ impl ChaCha {
             let n = (len - at).min(PIECE - (offset % 64) as usize);
             let mut piece = data.part(at, n);
             if direction == Direction::Decrypt {
-                // What is authenticated and what is decrypted are the same bytes, even if the source changes meanwhile.
+                // The bytes that are authenticated are the bytes that are decrypted, even if the source changes meanwhile.
                 piece = piece.copy_source(&mut copy);
                 self.mac.update(piece.source());
             }

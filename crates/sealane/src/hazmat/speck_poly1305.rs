@@ -235,7 +235,7 @@ impl Aead {
         let mut mac = message.mac(aad)?;
         let (len, mut copy) = (data.len(), SourceCopy::<PIECE>::new());
         for at in (0..len).step_by(PIECE) {
-            // What is authenticated and what is decrypted are the same bytes, even if the source changes meanwhile.
+            // The bytes that are authenticated are the bytes that are decrypted, even if the source changes meanwhile.
             let piece = data.part(at, PIECE.min(len - at)).copy_source(&mut copy);
             mac.update(piece.source());
             message.xor(at, piece)?;
