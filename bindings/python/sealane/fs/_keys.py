@@ -17,8 +17,8 @@ _AGE = "age:"
 class Keys:
     """The keys of a filesystem. A reference is resolved when the first file needs it, and only once.
 
-    A reference can lead to another key later, for example when a variable changes, and a function can return a
-    new key at each call. So files are written and read under one result. An object is never pickled: the
+    A reference can lead to another key later, for example when a variable changes, and a function can return
+    a new key at each call. So files are written and read under one result. An object is never pickled: the
     filesystem pickles the references.
 
     Parameters
