@@ -14,9 +14,10 @@
 //! both was measured to be slower, because each of them has only half of the registers then.
 //!
 //! The third one is that `open` decrypts before the tag is verified, and zeros the destination if it is wrong. It copies
-//! each piece of the ciphertext to the stack while it decrypts it, and authenticates the copy. If it read the ciphertext
-//! twice, another process could change it between the two passes, for example in a shared mapping, and choose the
-//! plaintext of a message with a valid tag.
+//! each piece of the ciphertext to the destination while it authenticates it, and decrypts the copy. If it read the
+//! ciphertext twice, another process could change it between the two passes, for example in a shared mapping, and choose
+//! the plaintext of a message with a valid tag. In place there is no copy, since a process that can write to the
+//! destination can change the plaintext anyway.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -28,7 +29,7 @@ use crate::poly1305::{self, Powers, State};
 use crate::variant::chacha20::ChaCha20Functions;
 use crate::variant::poly1305::Poly1305Functions;
 use crate::variant::{Refusal, Selected, Variant, debug_key};
-use crate::vector::inout::{SourceCopy, WithCopy, read_once};
+use crate::vector::inout::{SourceCopy, read_once};
 use crate::zero::{wipe, wipe_dead_stack};
 
 /// Maximum number of bytes of the data: 2^32 blocks without block 0, which is used for the Poly1305 key.
@@ -36,6 +37,12 @@ const LONGEST: u128 = (1 << 38) - 64;
 /// Number of bytes that are encrypted and then authenticated at a time. Source and destination fit into the first-level
 /// cache.
 const PIECE: usize = 8 << 10;
+/// Number of bytes that are authenticated and then decrypted at a time. Source and destination fit into the second-level
+/// cache, and each piece has an overhead of 100 cycles.
+const OPEN_PIECE: usize = 64 << 10;
+/// The same for more than [`CACHED`] bytes, which come from the memory. It is fetched evenly if the pieces are short.
+const OPEN_PIECE_UNCACHED: usize = 4 << 10;
+const CACHED: usize = 4 << 20;
 /// Number of bytes from which on Poly1305 on vectors is faster, including the computation of powers for this message.
 const LONG: usize = 768;
 
@@ -202,7 +209,7 @@ impl Variants {
             self.stream.begin(key, nonce, &mut first.0, data.part(0, len));
             short(first.mac_key(), aad, data.target())
         } else {
-            self.long::<true>(key, nonce, &mut first, aad, &mut data, &mut [])
+            self.seal_long(key, nonce, &mut first, aad, &mut data)
         };
         self.clean(len, aad.len());
         Ok(())
@@ -233,6 +240,7 @@ impl Variants {
             wipe(&mut expected_tag);
         } else {
             let mut expected_tag = self.open_long(key, nonce, &mut first, aad, &mut data);
+            self.clean(len, aad.len());
             if ct::equal(&expected_tag, tag) {
                 return Ok(());
             }
@@ -242,8 +250,33 @@ impl Variants {
         Err(OpenError::AuthenticationFailed)
     }
 
-    /// Opens a long message and returns its tag. Not inlined, so that a short message does not have the copy on its
-    /// stack.
+    /// Seals a long message in pieces, writes block 0 to `first`, and returns the tag.
+    #[inline(never)]
+    fn seal_long(
+        self,
+        key: &Key,
+        nonce: &[u8; 12],
+        first: &mut Block,
+        aad: &[u8],
+        data: &mut InOut<'_>,
+    ) -> [u8; 16] {
+        let (len, mut mac, mut done) = (data.len(), Mac::EMPTY, PIECE.min(data.len()));
+        let mut piece = data.part(0, done);
+        self.stream.begin(key, nonce, &mut first.0, piece.part(0, done));
+        mac.begin(self.mac, first.mac_key(), aad.len().max(done));
+        mac.padded(self.mac, aad);
+        mac.padded(self.mac, piece.target());
+        while done < len {
+            let mut piece = data.part(done, PIECE.min(len - done));
+            let n = piece.len();
+            self.stream.xor(key, nonce, 1 + (done / 64) as u32, 0, piece.part(0, n));
+            mac.padded(self.mac, piece.target());
+            done += n;
+        }
+        mac.finish(aad.len(), len)
+    }
+
+    /// Decrypts a long message in pieces, writes block 0 to `first`, and returns the tag that it must have.
     #[inline(never)]
     fn open_long(
         self,
@@ -253,52 +286,20 @@ impl Variants {
         aad: &[u8],
         data: &mut InOut<'_>,
     ) -> [u8; 16] {
-        let mut copy = SourceCopy::<PIECE>::new();
-        let copy = copy.zeroed(data.len().min(PIECE));
-        let tag = self.long::<false>(key, nonce, first, aad, data, copy);
-        // The frames of the calls are below the copy, where a caller would not reach them.
-        self.clean(data.len(), aad.len());
-        tag
-    }
-
-    /// Seals (`SEAL`) or opens a long message in pieces, writes block 0 to `first`, and returns the tag. When opening,
-    /// each piece of the source is copied to `copy`, of a piece at most, while it is decrypted.
-    #[inline(never)]
-    fn long<const SEAL: bool>(
-        self,
-        key: &Key,
-        nonce: &[u8; 12],
-        first: &mut Block,
-        aad: &[u8],
-        data: &mut InOut<'_>,
-        copy: &mut [u8],
-    ) -> [u8; 16] {
         let (len, mut mac, mut done) = (data.len(), Mac::EMPTY, 0);
-        loop {
-            let n = PIECE.min(len - done);
-            let (mut piece, counter) = (data.part(done, n), 1 + (done / 64) as u32);
-            match (SEAL, done) {
-                (true, 0) => self.stream.begin(key, nonce, &mut first.0, piece.part(0, n)),
-                (true, _) => self.stream.xor(key, nonce, counter, 0, piece.part(0, n)),
-                (false, 0) => {
-                    let piece = WithCopy::new(piece.part(0, n), &mut copy[..n]);
-                    self.stream.begin_with_copy(key, nonce, &mut first.0, piece);
-                }
-                (false, _) => {
-                    let piece = WithCopy::new(piece.part(0, n), &mut copy[..n]);
-                    self.stream.xor_with_copy(key, nonce, counter, piece);
-                }
-            }
-            if done == 0 {
-                mac.begin(self.mac, first.mac_key(), aad.len().max(n));
-                mac.padded(self.mac, aad);
-            }
-            mac.padded(self.mac, if SEAL { piece.target() } else { &copy[..n] });
+        let longest = if len <= CACHED { OPEN_PIECE } else { OPEN_PIECE_UNCACHED };
+        self.stream.begin(key, nonce, &mut first.0, InOut::in_place(&mut []));
+        mac.begin(self.mac, first.mac_key(), aad.len().max(len.min(longest)));
+        mac.padded(self.mac, aad);
+        while done < len {
+            let mut piece = data.part(done, longest.min(len - done));
+            let n = piece.len();
+            self.mac.padded_copying(&mut mac.state, &mac.powers, piece.part(0, n));
+            let copy = InOut::in_place(piece.target());
+            self.stream.xor(key, nonce, 1 + (done / 64) as u32, 0, copy);
             done += n;
-            if done == len {
-                return mac.finish(aad.len(), len);
-            }
         }
+        mac.finish(aad.len(), len)
     }
 
     /// Wipes what the variants may have spilled to the stack. It is called from where the variants were called.

@@ -28,7 +28,6 @@
 
 use super::rounds::State;
 use crate::InOut;
-use crate::vector::inout::{Data, WithCopy};
 use crate::vector::quads::Quads;
 use crate::vector::unroll;
 use crate::zero::wipe;
@@ -72,7 +71,7 @@ pub(crate) fn xor<Q: Quads, const N: usize>(
     nonce: &[u8; 12],
     counter: u32,
     skip: usize,
-    mut data: impl Data,
+    mut data: InOut<'_>,
 ) {
     let mut stream = Stream { q, key, nonce, counter };
     let len = data.len();
@@ -116,7 +115,7 @@ pub(crate) fn begin<Q: Quads, const N: usize>(
     key: &Key,
     nonce: &[u8; 12],
     first: &mut [u8; 64],
-    data: impl Data,
+    data: InOut<'_>,
 ) {
     let stream = Stream { q, key, nonce, counter: 0 };
     // The maximum length for `xor_short`.
@@ -126,30 +125,6 @@ pub(crate) fn begin<Q: Quads, const N: usize>(
         stream.xor_short::<N, 64>(InOut::in_place(&mut []), first);
         xor::<Q, N>(q, key, nonce, 1, 0, data);
     }
-}
-
-/// [`begin`] that also copies the source. Each byte of the source is read once.
-#[inline(always)]
-pub(crate) fn begin_with_copy<Q: Quads, const N: usize>(
-    q: Q,
-    key: &Key,
-    nonce: &[u8; 12],
-    first: &mut [u8; 64],
-    data: WithCopy<'_>,
-) {
-    begin::<Q, N>(q, key, nonce, first, data);
-}
-
-/// [`xor`] from the start of a block that also copies the source. Each byte of the source is read once.
-#[inline(always)]
-pub(crate) fn xor_with_copy<Q: Quads, const N: usize>(
-    q: Q,
-    key: &Key,
-    nonce: &[u8; 12],
-    counter: u32,
-    data: WithCopy<'_>,
-) {
-    xor::<Q, N>(q, key, nonce, counter, 0, data);
 }
 
 /// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): derives a key from a key and the first 16 bytes of a nonce.
@@ -170,7 +145,7 @@ pub(crate) fn subkey<Q: Quads>(q: Q, key: &Key, nonce: &[u8; 16], to: &mut Key) 
 
 /// XORs `data` with `bytes`, which have the same length.
 #[inline(always)]
-pub(crate) fn xor_bytes<Q: Quads>(q: Q, bytes: &[u8], mut data: impl Data) {
+pub(crate) fn xor_bytes<Q: Quads>(q: Q, bytes: &[u8], mut data: InOut<'_>) {
     let len = bytes.len();
     let mut done = 0;
     while len - done >= Q::BYTES {
@@ -183,20 +158,14 @@ pub(crate) fn xor_bytes<Q: Quads>(q: Q, bytes: &[u8], mut data: impl Data) {
 }
 
 #[inline(always)]
-fn xor_vector<Q: Quads>(q: Q, v: Q::V, mut data: impl Data) {
+fn xor_vector<Q: Quads>(q: Q, v: Q::V, mut data: InOut<'_>) {
     let x = q.load(data.source());
-    if let Some(copy) = data.copy() {
-        q.store(x, copy);
-    }
     q.store(q.xor(x, v), data.target());
 }
 
 #[inline(always)]
-fn xor_part<Q: Quads>(q: Q, v: Q::V, mut data: impl Data) {
+fn xor_part<Q: Quads>(q: Q, v: Q::V, mut data: InOut<'_>) {
     let x = q.load_part(data.source());
-    if let Some(copy) = data.copy() {
-        q.store_part(x, copy);
-    }
     q.store_part(q.xor(x, v), data.target());
 }
 
@@ -281,7 +250,7 @@ impl<Q: Quads> Stream<'_, Q> {
     /// Writes the first `HEAD` bytes of keystream to `head` and XORs the following ones to `data`. Both together have
     /// at most `16 * Q::BYTES` bytes, or `4 * Q::BYTES` if `N` is 1.
     #[inline(always)]
-    fn xor_short<const N: usize, const HEAD: usize>(&self, data: impl Data, head: &mut [u8]) {
+    fn xor_short<const N: usize, const HEAD: usize>(&self, data: InOut<'_>, head: &mut [u8]) {
         let group = 4 * Q::BYTES;
         let len = HEAD + data.len();
         if N == 1 || len <= group {
@@ -297,7 +266,7 @@ impl<Q: Quads> Stream<'_, Q> {
 
     /// Does the work of [`Stream::xor_short`] in rows, for data that end in group `N`.
     #[inline(always)]
-    fn xor_in_rows<const N: usize, const HEAD: usize>(&self, mut data: impl Data, head: &mut [u8]) {
+    fn xor_in_rows<const N: usize, const HEAD: usize>(&self, mut data: InOut<'_>, head: &mut [u8]) {
         let q = self.q;
         let [a, b, c] =
             [q.splat_quad(&CONSTANTS), q.splat_quad(&self.key.0[0]), q.splat_quad(&self.key.0[1])];
@@ -356,7 +325,7 @@ impl<Q: Quads> Stream<'_, Q> {
 
     /// XORs the keystream to `N` whole groups in words, and advances the counter.
     #[inline(always)]
-    fn xor_in_words<const N: usize>(&mut self, first: &Buffer, mut data: impl Data) {
+    fn xor_in_words<const N: usize>(&mut self, first: &Buffer, mut data: InOut<'_>) {
         let q = self.q;
         let offsets = q.load(&CounterOffsets::<Q>::WORDS);
         let mut counters = [offsets; 2];
@@ -407,7 +376,7 @@ impl<Q: Quads> Stream<'_, Q> {
     /// Adds the initial state to a state in words after its rounds, and XORs the keystream to `data`, which are four
     /// whole groups.
     #[inline(always)]
-    fn xor_result(&self, mut s: State<Q, 4>, counters: Q::V, mut data: impl Data) {
+    fn xor_result(&self, mut s: State<Q, 4>, counters: Q::V, mut data: InOut<'_>) {
         let q = self.q;
         let key = q.opaque_ref(self.key);
         unroll!(i < 4 => {

@@ -13,7 +13,7 @@
 //! The formulas do not depend on the instruction set, so the lanes of NEON are proved on x86-64 too. That an instruction
 //! computes what its operation in the vocabulary says is not proved here; `tests/it/every_poly1305.rs` tests it.
 
-use super::body::{Powers, group, multiply};
+use super::body::{Input, Powers, group, multiply};
 use super::radix::{Radix, Radix26, Radix44};
 use super::scalar::Element;
 use crate::vector::Token;
@@ -327,8 +327,14 @@ impl<const N: usize> Limbs for Abstract<N> {
     type V = V;
 
     /// Blocks of any value, whatever the bytes are.
-    fn load(self, _: &[u8]) -> [V; 2] {
-        [self.unknown(WORD), self.unknown(WORD)]
+    fn load_bytes(self, _: &[u8]) -> V {
+        self.unknown(WORD)
+    }
+    fn store_bytes(self, _: V, _: &mut [u8]) {
+        unreachable!("the proof copies nothing")
+    }
+    fn halves(self, blocks: [V; 2]) -> [V; 2] {
+        blocks
     }
     fn load_words(self, from: &[u64]) -> V {
         self.each(|world, i| world.word(from[i]))
@@ -484,8 +490,11 @@ fn prove<const LANES: usize, const L: usize, R>(
         within("group", h);
     }
     R::store_factors(p, fresh(factor), &mut powers.last, LANES);
-    let last =
-        multiply::<_, R>(p, R::add(p, fresh(hull), R::load(p, &blocks)), R::load_factors(p, &powers.last));
+    let last = multiply::<_, R>(
+        p,
+        R::add(p, fresh(hull), R::elements(p, (&blocks[..]).load(p))),
+        R::load_factors(p, &powers.last),
+    );
     within("last vector", last);
     World::with(|world| world.lane_sums.clear());
     let _ = R::sum_lanes(p, last);

@@ -36,8 +36,8 @@ pub(crate) trait Radix<P: Limbs> {
     /// Copies the first of the stored factors to every lane.
     fn splat_factors(p: P, from: &[u64], stride: usize) -> Self::Factors;
 
-    /// Loads `LANES` blocks and adds 2^128 to each.
-    fn load(p: P, blocks: &[u8]) -> Self::Elements;
+    /// Converts `LANES` blocks (see [`Limbs::halves`]) and adds 2^128 to each.
+    fn elements(p: P, halves: [P::V; 2]) -> Self::Elements;
     /// Returns `h` (see [`super::State::accumulator`]) in the lane of the first block, and zero in the others.
     fn insert_accumulator(p: P, h: [u64; 3]) -> Self::Elements;
     /// Returns the sum of all lanes of a result of [`Radix::carry`].
@@ -119,8 +119,7 @@ impl<P: Limbs52> Radix<P> for Radix44 {
     }
 
     #[inline(always)]
-    fn load(p: P, blocks: &[u8]) -> Self::Elements {
-        let [low, high] = p.load(blocks);
+    fn elements(p: P, [low, high]: [P::V; 2]) -> Self::Elements {
         let mask = p.splat(M44);
         [
             p.and(low, mask),
@@ -266,8 +265,7 @@ impl<P: Limbs32> Radix<P> for Radix26 {
     }
 
     #[inline(always)]
-    fn load(p: P, blocks: &[u8]) -> Self::Elements {
-        let [low, high] = p.load(blocks);
+    fn elements(p: P, [low, high]: [P::V; 2]) -> Self::Elements {
         let mask = p.splat(M26);
         [
             p.and(low, mask),
@@ -385,9 +383,14 @@ mod test {
         const ORDER: [usize; 8] = [0; 8];
         type V = i64;
 
-        fn load(self, from: &[u8]) -> [i64; 2] {
-            let words = from.as_chunks().0;
-            [i64::from_le_bytes(words[0]), i64::from_le_bytes(words[1])]
+        fn load_bytes(self, from: &[u8]) -> i64 {
+            i64::from_le_bytes(*from.first_chunk().unwrap())
+        }
+        fn store_bytes(self, v: i64, to: &mut [u8]) {
+            to[..8].copy_from_slice(&v.to_le_bytes());
+        }
+        fn halves(self, blocks: [i64; 2]) -> [i64; 2] {
+            blocks
         }
         fn load_words(self, from: &[u64]) -> i64 {
             from[0] as i64

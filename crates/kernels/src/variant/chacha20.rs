@@ -3,7 +3,6 @@
 use super::*;
 use crate::InOut;
 use crate::chacha20::body::{self as chacha20, Key};
-use crate::vector::inout::WithCopy;
 
 variants! {
     /// ChaCha20: the keystream, and the keys that XChaCha20 derives.
@@ -12,10 +11,6 @@ variants! {
         fn xor(key: &Key, nonce: &[u8; 12], counter: u32, skip: usize, data: InOut<'_>) = [chacha20::xor::<_, W>];
         /// Calls [`chacha20::begin`].
         fn begin(key: &Key, nonce: &[u8; 12], first: &mut [u8; 64], data: InOut<'_>) = [chacha20::begin::<_, W>];
-        /// Calls [`chacha20::xor_with_copy`].
-        fn xor_with_copy(key: &Key, nonce: &[u8; 12], counter: u32, data: WithCopy<'_>) = [chacha20::xor_with_copy::<_, W>];
-        /// Calls [`chacha20::begin_with_copy`].
-        fn begin_with_copy(key: &Key, nonce: &[u8; 12], first: &mut [u8; 64], data: WithCopy<'_>) = [chacha20::begin_with_copy::<_, W>];
         /// Calls [`chacha20::subkey`].
         fn subkey(key: &Key, nonce: &[u8; 16], to: &mut Key) = [chacha20::subkey];
     }

@@ -1,6 +1,7 @@
 //! The table with the functions of Poly1305 that each instruction set computes in its own way.
 
 use super::*;
+use crate::InOut;
 use crate::poly1305::{Powers, State, body as poly1305};
 
 variants! {
@@ -10,5 +11,7 @@ variants! {
         fn set_up(state: &State, powers: &mut Powers, len: usize) = [poly1305::set_up];
         /// Calls [`poly1305::padded`].
         fn padded(state: &mut State, powers: &Powers, data: &[u8]) = [poly1305::padded];
+        /// Calls [`poly1305::padded_copying`].
+        fn padded_copying(state: &mut State, powers: &Powers, data: InOut<'_>) = [poly1305::padded_copying];
     }
 }

@@ -6,15 +6,19 @@ use super::Token;
 pub(crate) trait Limbs: Token {
     /// Number of words in a vector.
     const LANES: usize;
-    /// For each lane, the index of the block that [`Limbs::load`] puts there. Block 0 is in lane 0.
+    /// For each lane, the index of the block that [`Limbs::halves`] puts there. Block 0 is in lane 0.
     const ORDER: [usize; 8];
 
     type V: Copy;
 
     // ---- loads and stores -------------------------------------------------------------------
 
-    /// Loads `LANES` blocks of 128 bits, which are little-endian integers, as their low and their high halves.
-    fn load(self, from: &[u8]) -> [Self::V; 2];
+    /// Loads the first `8 * LANES` bytes of `from`.
+    fn load_bytes(self, from: &[u8]) -> Self::V;
+    /// Stores the bytes of `v` to the first `8 * LANES` bytes of `to`.
+    fn store_bytes(self, v: Self::V, to: &mut [u8]);
+    /// Splits `LANES` blocks of 128 bits, which are little-endian integers, into their low and their high halves.
+    fn halves(self, blocks: [Self::V; 2]) -> [Self::V; 2];
     /// Loads the first `LANES` words of `from`.
     fn load_words(self, from: &[u64]) -> Self::V;
     /// Stores `v` to the first `LANES` words of `to`.

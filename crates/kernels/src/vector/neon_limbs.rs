@@ -36,12 +36,23 @@ impl Limbs for NeonLimbs {
     type V = V;
 
     #[inline(always)]
-    fn load(self, from: &[u8]) -> [V; 2] {
-        let from: &[u8; 64] = from.first_chunk().unwrap();
-        let at = from.as_ptr();
-        // SAFETY: reads the 64 bytes of the array; needs no alignment.
-        let [a, b, c, d] =
-            unsafe { [vld1q_u8(at), vld1q_u8(at.add(16)), vld1q_u8(at.add(32)), vld1q_u8(at.add(48))] };
+    fn load_bytes(self, from: &[u8]) -> V {
+        let from: &[u8; 32] = from.first_chunk().unwrap();
+        // SAFETY: reads the 32 bytes of the array; needs no alignment.
+        let [a, b] = unsafe { [vld1q_u8(from.as_ptr()), vld1q_u8(from.as_ptr().add(16))] };
+        [op!(words(a)), op!(words(b))]
+    }
+    #[inline(always)]
+    fn store_bytes(self, [a, b]: V, to: &mut [u8]) {
+        let to: &mut [u8; 32] = to.first_chunk_mut().unwrap();
+        // SAFETY: writes the 32 bytes of the array; needs no alignment.
+        unsafe {
+            vst1q_u8(to.as_mut_ptr(), op!(bytes(a)));
+            vst1q_u8(to.as_mut_ptr().add(16), op!(bytes(b)));
+        }
+    }
+    #[inline(always)]
+    fn halves(self, [[a, b], [c, d]]: [V; 2]) -> [V; 2] {
         [[op!(low(a, b)), op!(low(c, d))], [op!(high(a, b)), op!(high(c, d))]]
     }
     #[inline(always)]
@@ -118,14 +129,26 @@ impl Limbs32 for NeonLimbs {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn low(a: uint8x16_t, b: uint8x16_t) -> uint64x2_t {
-    vuzp1q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))
+fn words(bytes: uint8x16_t) -> uint64x2_t {
+    vreinterpretq_u64_u8(bytes)
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn high(a: uint8x16_t, b: uint8x16_t) -> uint64x2_t {
-    vuzp2q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))
+fn bytes(words: uint64x2_t) -> uint8x16_t {
+    vreinterpretq_u8_u64(words)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn low(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+    vuzp1q_u64(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn high(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+    vuzp2q_u64(a, b)
 }
 
 #[inline]

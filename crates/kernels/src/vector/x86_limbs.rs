@@ -27,11 +27,19 @@ macro_rules! limbs {
             type V = $v;
 
             #[inline(always)]
-            fn load(self, from: &[u8]) -> [$v; 2] {
-                let from: &[u8; 16 * $lanes] = from.first_chunk().unwrap();
-                let at = from.as_ptr();
-                // SAFETY: reads the two halves of the array behind `from`; needs no alignment.
-                let (a, b) = unsafe { ($load(at.cast()), $load(at.add(8 * $lanes).cast())) };
+            fn load_bytes(self, from: &[u8]) -> $v {
+                let from: &[u8; 8 * $lanes] = from.first_chunk().unwrap();
+                // SAFETY: reads the array behind `from`; needs no alignment.
+                unsafe { $load(from.as_ptr().cast()) }
+            }
+            #[inline(always)]
+            fn store_bytes(self, v: $v, to: &mut [u8]) {
+                let to: &mut [u8; 8 * $lanes] = to.first_chunk_mut().unwrap();
+                // SAFETY: writes the array behind `to`; needs no alignment.
+                unsafe { $store(to.as_mut_ptr().cast(), v) }
+            }
+            #[inline(always)]
+            fn halves(self, [a, b]: [$v; 2]) -> [$v; 2] {
                 [op!($low(a, b)), op!($high(a, b))]
             }
             #[inline(always)]
