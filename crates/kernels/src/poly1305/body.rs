@@ -22,7 +22,7 @@
 use super::radix::{Radix, Radix26, Radix44};
 use super::scalar::{Element, State};
 use crate::InOut;
-use crate::vector::inout::{Parts, copy_once};
+use crate::vector::inout::{Parts, copy_once, read_once};
 use crate::vector::limbs::Limbs;
 #[cfg(target_arch = "aarch64")]
 use crate::vector::neon_limbs::NeonLimbs;
@@ -31,6 +31,7 @@ use crate::vector::portable::Portable;
 use crate::vector::x86_limbs::{Avx2Limbs, Ifma512};
 use crate::vector::{Token, unroll};
 use crate::zero::wipe;
+use core::iter;
 use core::mem::take;
 
 /// Number of bytes of a piece from which on vectors are faster, if the powers are available. With any variant these are
@@ -146,9 +147,9 @@ fn padded_input<P: Lanes>(p: P, state: &mut State, powers: &Powers, mut data: im
 /// Absorbs data without vectors, padded with zeros.
 #[inline(always)]
 fn each_block(state: &mut State, mut data: impl Input) {
-    while data.len() > 0 {
-        state.padded(data.take(data.len().min(16)).read());
-    }
+    let mut blocks = data.take(data.len() & !15);
+    state.integers(iter::from_fn(|| (blocks.len() > 0).then(|| blocks.take(16).load_integer())));
+    state.padded(data.read());
 }
 
 /// Bytes that are absorbed: a slice, or [`Copied`].
@@ -159,6 +160,8 @@ pub(crate) trait Input: Sized {
     fn take(&mut self, len: usize) -> Self;
     /// Returns the bytes.
     fn read(&mut self) -> &[u8];
+    /// Returns the integer that a block of 16 bytes represents.
+    fn load_integer(&mut self) -> u128;
     /// Loads `LANES` blocks, see [`Limbs::halves`].
     fn load<P: Limbs>(&mut self, p: P) -> [P::V; 2];
 }
@@ -179,6 +182,10 @@ impl Input for &[u8] {
         self
     }
     #[inline(always)]
+    fn load_integer(&mut self) -> u128 {
+        u128::from_le_bytes(*self.first_chunk().unwrap())
+    }
+    #[inline(always)]
     fn load<P: Limbs>(&mut self, p: P) -> [P::V; 2] {
         p.halves([p.load_bytes(self), p.load_bytes(&self[8 * P::LANES..])])
     }
@@ -187,7 +194,8 @@ impl Input for &[u8] {
 /// Bytes that are copied while they are absorbed.
 ///
 /// Then the copy has the bytes that were absorbed, even if another process changes `from` meanwhile. A separate copy
-/// takes 5 to 10 % of the time of ChaCha20-Poly1305. This one is computed beside the multiplications.
+/// takes 5 to 10 % of the time of ChaCha20-Poly1305. This one takes at most 3 %, since it is computed beside the
+/// multiplications.
 struct Copied<'a> {
     from: &'a [u8],
     to: &'a mut [u8],
@@ -208,6 +216,12 @@ impl Input for Copied<'_> {
     #[inline(always)]
     fn read(&mut self) -> &[u8] {
         copy_once(self.from, self.to)
+    }
+    #[inline(always)]
+    fn load_integer(&mut self) -> u128 {
+        let block = read_once(self.from.first_chunk().unwrap());
+        self.to[..16].copy_from_slice(&block);
+        u128::from_le_bytes(block)
     }
     #[inline(always)]
     fn load<P: Limbs>(&mut self, p: P) -> [P::V; 2] {

@@ -67,9 +67,16 @@ impl State {
     /// Absorbs the whole blocks of 16 bytes; the bytes after the last whole block are ignored.
     #[inline(always)]
     pub(crate) fn blocks(&mut self, blocks: &[u8]) {
-        let mut h = self.h;
-        for block in blocks.as_chunks::<16>().0 {
-            h = h.step(self.r, u128::from_le_bytes(*block), 1);
+        self.integers(blocks.as_chunks::<16>().0.iter().map(|block| u128::from_le_bytes(*block)));
+    }
+
+    /// Absorbs whole blocks as the integers that they represent.
+    #[inline(always)]
+    pub(crate) fn integers(&mut self, blocks: impl Iterator<Item = u128>) {
+        // `h` is not updated in memory, because each block would wait for the store of the last one.
+        let (mut h, r) = (self.h, self.r);
+        for block in blocks {
+            h = h.step(r, block, 1);
         }
         self.h = h;
     }
