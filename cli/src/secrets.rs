@@ -5,7 +5,7 @@
 //! hexadecimal digits, because names of files look the same: it is replaced in all output unless it is such a name.
 
 use crate::error::Failure;
-use sealane::keys::{KeyFile, LoadOptions};
+use sealane::keys::{is_hexadecimal_key, is_secret};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -55,22 +55,6 @@ fn values(arg: &str) -> Vec<&str> {
     let names: Vec<_> = names.collect();
     found.extend(names);
     found
-}
-
-fn is_hexadecimal_key(value: &str) -> bool {
-    let digits = value.strip_prefix("0x").unwrap_or(value);
-    digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-fn is_secret(value: &str) -> bool {
-    // A key with a typing error is still a secret.
-    let upper = value.to_ascii_uppercase();
-    let marked = ["AGE-SECRET-KEY-", "PRIVATE KEY-----"].iter().any(|mark| upper.contains(mark));
-    let members = ["\"kty\"", "\"primaryKeyId\"", "\"encryptedKeyset\""];
-    let json = value.contains('{') && members.iter().any(|member| value.contains(member));
-    marked
-        || json
-        || KeyFile::parse(value.as_bytes(), LoadOptions::default()).is_ok_and(|key| key.into_secret().is_ok())
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
+from sealane import _native
 from sealane._native import Output
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ def path_of(file: PathOrFile) -> str | None:
     if not isinstance(file, str | os.PathLike):
         return None
     path = os.fsdecode(file)
+    if _native.is_secret(path):
+        # The name of a file is shown in errors and listings, so a key must not become one.
+        raise ValueError("expected a path, found a secret key; store it in a file, and give the path of the file")
     if "\0" in path:
         # The system would refuse it when the file gets its name, after all of the work.
         raise ValueError(f"{path!r}: a path cannot contain a NUL character")

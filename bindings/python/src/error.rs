@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyMemoryError, PyOSError, PySystemError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use sealane::{Error, Misuse};
+use sealane::{Error, Misuse, keys};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -181,10 +181,17 @@ fn raise_io(path: Option<&Path>, source: io::Error) -> PyErr {
             None => strerror(py, errno).unwrap_or_else(|_| source.to_string()),
         };
         match path {
+            Some(path) if is_secret(path) => PyOSError::new_err((errno, text, "(a secret key)")),
             Some(path) => PyOSError::new_err((errno, text, path.as_os_str().to_owned())),
             None => PyOSError::new_err((errno, text)),
         }
     })
+}
+
+/// Returns whether a path is a secret key that was given by mistake, so that no exception may show it.
+fn is_secret(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    keys::is_secret(&text) || (keys::is_hexadecimal_key(&text) && path.symlink_metadata().is_err())
 }
 
 fn strerror(py: Python<'_>, errno: i32) -> PyResult<String> {

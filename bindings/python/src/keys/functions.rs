@@ -83,6 +83,13 @@ pub(crate) fn load(
         .map_err(|e| raise_load(&path, e))
 }
 
+/// Returns whether ``text`` is a secret key, which must not be printed. 64 hexadecimal digits do not count.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+pub(crate) fn is_secret(text: OsString) -> bool {
+    keys::is_secret(&text.to_string_lossy())
+}
+
 /// Parses the content of a key file, as ``load`` does. ``file`` is the path of the file, if there is one.
 #[pyfunction]
 #[pyo3(signature = (content, passphrase = None, *, identities = None, kid = None, file = None))]

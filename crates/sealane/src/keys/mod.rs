@@ -23,6 +23,7 @@
 
 mod derive;
 mod identities;
+mod is_secret;
 mod jwk;
 mod key_file;
 mod kind;
@@ -36,6 +37,7 @@ pub use crate::engine::staged::Existing;
 pub use crate::key::Key;
 pub use derive::{Cost, derive};
 pub use identities::{load_identities, parse_identity_file};
+pub use is_secret::{is_hexadecimal_key, is_secret};
 pub use jwk::Jwk;
 pub use key_file::{KeyFile, LoadOptions, load};
 pub use kind::Kind;

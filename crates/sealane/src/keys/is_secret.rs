@@ -1,0 +1,45 @@
+//! Texts that must not be printed, because they are secret keys.
+
+use super::{KeyFile, LoadOptions};
+
+/// Returns whether a text is a secret key, in any format that [`load`](super::load) reads, or one with a typing error.
+///
+/// A program can check its arguments with it before it prints them, for example a key where the name of a file was
+/// expected. Keys of 64 hexadecimal digits do not count, see [`is_hexadecimal_key`].
+pub fn is_secret(text: &str) -> bool {
+    if is_hexadecimal_key(text) {
+        return false;
+    }
+    let upper = text.to_ascii_uppercase();
+    let marked = ["AGE-SECRET-KEY-", "PRIVATE KEY-----"].iter().any(|mark| upper.contains(mark));
+    let members = ["\"kty\"", "\"primaryKeyId\"", "\"encryptedKeyset\""];
+    let json = text.contains('{') && members.iter().any(|member| text.contains(member));
+    let parsed = || KeyFile::parse(text.as_bytes(), LoadOptions::default());
+    marked || json || parsed().is_ok_and(|key| key.into_secret().is_ok())
+}
+
+/// Returns whether a text can be a secp256k1 or AES key in 64 hexadecimal digits. It can also be a SHA-256 hash, which is a
+/// common name of a file.
+pub fn is_hexadecimal_key(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn secrets_and_other_texts() {
+        let age = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
+        let jwk = r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#;
+        for secret in [age, &age.to_lowercase(), &age[..30], jwk, "-----BEGIN PRIVATE KEY-----\nMC4="] {
+            assert!(is_secret(secret), "{secret}");
+        }
+        for other in ["key.jwk", "age1qqqq", "ssh-ed25519 AAAA", "{\"k\":\"v\"}", "", "é", &"a1".repeat(32)] {
+            assert!(!is_secret(other), "{other}");
+        }
+        assert!(is_hexadecimal_key(&"a1".repeat(32)) && is_hexadecimal_key(&format!("0x{}", "0F".repeat(32))));
+        assert!(!is_hexadecimal_key(&"a1".repeat(33)) && !is_hexadecimal_key(&"g1".repeat(32)));
+    }
+}
