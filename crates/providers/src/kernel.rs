@@ -1,9 +1,9 @@
 //! The kernels of this project as selection and listing see them.
 
 use crate::{Reason, environment};
+use kernels::aes;
 use kernels::cpu::Features;
 use kernels::variant::{Refusal, Variant};
-use kernels::{aegis, aes, chacha20, chacha20_poly1305, gcm, gcm_siv, poly1305, speck};
 
 /// The name of a variant, with `Ok` or the reason why it cannot be used.
 pub(crate) type Checked = (&'static str, Result<(), Reason>);
@@ -18,31 +18,26 @@ pub(crate) struct Kernel {
     pub(crate) variants: fn() -> Vec<Checked>,
 }
 
-macro_rules! kernels {
-    ($($name:ident: $module:ident;)*) => {
-        $(
-            pub(crate) static $name: Kernel = Kernel {
-                variant: || first($module::check(environment::features()?)),
-                variants: || checked($module::check),
-            };
-        )*
+/// The [`Kernel`] of a module of the crate `kernels`.
+macro_rules! kernel {
+    ($module:ident) => {
+        $crate::kernel::Kernel {
+            variant: || $crate::kernel::first(kernels::$module::check($crate::environment::features()?)),
+            variants: || $crate::kernel::checked(kernels::$module::check),
+        }
     };
 }
+pub(crate) use kernel;
 
-kernels! {
-    AES: aes;
-    GCM: gcm;
-    GCM_SIV: gcm_siv;
-    CHACHA20_POLY1305: chacha20_poly1305;
-    AEGIS: aegis;
-    CHACHA20: chacha20;
-    POLY1305: poly1305;
-    SPECK: speck;
-}
+pub(crate) static AES: Kernel = kernel!(aes);
 
 /// The kernels that are listed although they are not an [`Algorithm`](crate::Algorithm), with their names.
-pub(crate) static RAW: [(&str, &Kernel); 4] =
-    [("aes-ctr", &AES), ("chacha20", &CHACHA20), ("poly1305", &POLY1305), ("speck", &SPECK)];
+pub(crate) static RAW: [(&str, &Kernel); 4] = [
+    ("aes-ctr", &AES),
+    ("chacha20", &kernel!(chacha20)),
+    ("poly1305", &kernel!(poly1305)),
+    ("speck", &kernel!(speck)),
+];
 
 impl Kernel {
     /// A kernel whose variants all fail their self-tests.
@@ -61,11 +56,13 @@ pub(crate) fn aes_instructions() -> Result<(), Reason> {
 /// Returns the first variant that can be used.
 ///
 /// The last variant of a build needs no features, so it can only fail its self-test.
-fn first(mut all: impl Iterator<Item = (Variant, Result<(), Refusal>)>) -> Result<&'static str, Reason> {
+pub(crate) fn first(
+    mut all: impl Iterator<Item = (Variant, Result<(), Refusal>)>,
+) -> Result<&'static str, Reason> {
     all.find_map(|(variant, check)| check.ok().map(|()| variant.name)).ok_or(Reason::SelfTestFailed)
 }
 
-fn checked<R>(check: fn(Features) -> R) -> Vec<Checked>
+pub(crate) fn checked<R>(check: fn(Features) -> R) -> Vec<Checked>
 where
     R: Iterator<Item = (Variant, Result<(), Refusal>)>,
 {

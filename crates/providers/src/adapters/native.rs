@@ -2,7 +2,7 @@
 
 use crate::Algorithm::{self, *};
 use crate::extended::{self, Xaes};
-use crate::kernel;
+use crate::kernel::{self, Kernel, kernel};
 use crate::key::{key_array, nonce_array, rejected};
 use crate::{AeadKey, AuthenticationError, Entry, InOut, KeyError, Provider, SealError, raw};
 use kernels::aegis::{Aegis, Kind};
@@ -18,29 +18,34 @@ impl Provider {
     pub const Native: Self = Self::new("native");
 }
 
+static GCM: Kernel = kernel!(gcm);
+static GCM_SIV: Kernel = kernel!(gcm_siv);
+static CHACHA20_POLY1305: Kernel = kernel!(chacha20_poly1305);
+static AEGIS: Kernel = kernel!(aegis);
+
 pub(super) static ENTRIES: &[Entry] = &[
-    Entry::native(Aes128Gcm, &kernel::GCM, |key| boxed(gcm(Aes128Gcm, key))),
-    Entry::native(Aes192Gcm, &kernel::GCM, |key| boxed(gcm(Aes192Gcm, key))),
-    Entry::native(Aes256Gcm, &kernel::GCM, |key| boxed(gcm(Aes256Gcm, key))),
-    Entry::native(Aes128GcmSiv, &kernel::GCM_SIV, |key| boxed(gcm_siv(Aes128GcmSiv, key))),
-    Entry::native(Aes256GcmSiv, &kernel::GCM_SIV, |key| boxed(gcm_siv(Aes256GcmSiv, key))),
-    Entry::native(ChaCha20Poly1305, &kernel::CHACHA20_POLY1305, |key| {
+    Entry::native(Aes128Gcm, &GCM, |key| boxed(gcm(Aes128Gcm, key))),
+    Entry::native(Aes192Gcm, &GCM, |key| boxed(gcm(Aes192Gcm, key))),
+    Entry::native(Aes256Gcm, &GCM, |key| boxed(gcm(Aes256Gcm, key))),
+    Entry::native(Aes128GcmSiv, &GCM_SIV, |key| boxed(gcm_siv(Aes128GcmSiv, key))),
+    Entry::native(Aes256GcmSiv, &GCM_SIV, |key| boxed(gcm_siv(Aes256GcmSiv, key))),
+    Entry::native(ChaCha20Poly1305, &CHACHA20_POLY1305, |key| {
         let key = key_array(key)?;
         boxed(expand(ChaCha20Poly1305, |features| chacha20_poly1305::ChaCha20Poly1305::new(key, features)))
     }),
-    Entry::native(XChaCha20Poly1305, &kernel::CHACHA20_POLY1305, |key| {
+    Entry::native(XChaCha20Poly1305, &CHACHA20_POLY1305, |key| {
         let key = key_array(key)?;
         boxed(expand(XChaCha20Poly1305, |features| chacha20_poly1305::XChaCha20Poly1305::new(key, features)))
     }),
-    Entry::extended(Xaes256Gcm, Provider::Native, 1, &[&kernel::AES, &kernel::GCM], |key| {
+    Entry::extended(Xaes256Gcm, Provider::Native, 1, &[&kernel::AES, &GCM], |key| {
         extended::key::<Xaes, _>(key, |key| gcm(Aes256Gcm, key))
     }),
-    Entry::native(Aegis128L, &kernel::AEGIS, |key| aegis(Aegis128L, Kind::Aegis128L, key)),
-    Entry::native(Aegis128X2, &kernel::AEGIS, |key| aegis(Aegis128X2, Kind::Aegis128X2, key)),
-    Entry::native(Aegis128X4, &kernel::AEGIS, |key| aegis(Aegis128X4, Kind::Aegis128X4, key)),
-    Entry::native(Aegis256, &kernel::AEGIS, |key| aegis(Aegis256, Kind::Aegis256, key)),
-    Entry::native(Aegis256X2, &kernel::AEGIS, |key| aegis(Aegis256X2, Kind::Aegis256X2, key)),
-    Entry::native(Aegis256X4, &kernel::AEGIS, |key| aegis(Aegis256X4, Kind::Aegis256X4, key)),
+    Entry::native(Aegis128L, &AEGIS, |key| aegis(Aegis128L, Kind::Aegis128L, key)),
+    Entry::native(Aegis128X2, &AEGIS, |key| aegis(Aegis128X2, Kind::Aegis128X2, key)),
+    Entry::native(Aegis128X4, &AEGIS, |key| aegis(Aegis128X4, Kind::Aegis128X4, key)),
+    Entry::native(Aegis256, &AEGIS, |key| aegis(Aegis256, Kind::Aegis256, key)),
+    Entry::native(Aegis256X2, &AEGIS, |key| aegis(Aegis256X2, Kind::Aegis256X2, key)),
+    Entry::native(Aegis256X4, &AEGIS, |key| aegis(Aegis256X4, Kind::Aegis256X4, key)),
 ];
 
 fn gcm(algorithm: Algorithm, key: &[u8]) -> Result<Gcm, KeyError> {
