@@ -32,7 +32,9 @@ def path_of(file: PathOrFile) -> str | None:
     path = os.fsdecode(file)
     if _native.is_secret(path):
         # The name of a file is shown in errors and listings, so a key must not become one.
-        raise ValueError("expected a path, found a secret key; store it in a file, and give the path of the file")
+        raise ValueError(
+            "expected a path, found a secret key; store it in a file, and give the path of the file"
+        )
     if "\0" in path:
         # The system would refuse it when the file gets its name, after all of the work.
         raise ValueError(f"{path!r}: a path cannot contain a NUL character")

@@ -59,7 +59,9 @@ mod _native {
         hybrid::{
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
-        keys::{Key, PublicKey, TinkKeyset, derive, generate, is_secret, kinds, load, parse_key, read_reference},
+        keys::{
+            Key, PublicKey, TinkKeyset, derive, generate, is_secret, kinds, load, parse_key, read_reference,
+        },
         manifest::Manifest,
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},

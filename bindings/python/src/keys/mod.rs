@@ -7,5 +7,7 @@ mod keyset;
 mod public;
 
 pub(crate) use classes::{Key, PublicKey, extract, never_pickled};
-pub(crate) use functions::{derive, generate, keyring_text, kinds, load, parse_key, read_reference};
+pub(crate) use functions::{
+    derive, generate, is_secret, keyring_text, kinds, load, parse_key, read_reference,
+};
 pub(crate) use keyset::TinkKeyset;

@@ -36,10 +36,13 @@ mod test {
         for secret in [age, &age.to_lowercase(), &age[..30], jwk, "-----BEGIN PRIVATE KEY-----\nMC4="] {
             assert!(is_secret(secret), "{secret}");
         }
-        for other in ["key.jwk", "age1qqqq", "ssh-ed25519 AAAA", "{\"k\":\"v\"}", "", "é", &"a1".repeat(32)] {
+        for other in ["key.jwk", "age1qqqq", "ssh-ed25519 AAAA", "{\"k\":\"v\"}", "", "é", &"a1".repeat(32)]
+        {
             assert!(!is_secret(other), "{other}");
         }
-        assert!(is_hexadecimal_key(&"a1".repeat(32)) && is_hexadecimal_key(&format!("0x{}", "0F".repeat(32))));
+        assert!(
+            is_hexadecimal_key(&"a1".repeat(32)) && is_hexadecimal_key(&format!("0x{}", "0F".repeat(32)))
+        );
         assert!(!is_hexadecimal_key(&"a1".repeat(33)) && !is_hexadecimal_key(&"g1".repeat(32)));
     }
 }
