@@ -8,7 +8,7 @@ use crate::detach::detached;
 use crate::error::raise;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use sealane::{Error, InOut, Misuse};
 
 /// Defines the methods of a Python class whose field `core` is a [`Sealer`]. The methods in braces are its own.
@@ -139,7 +139,7 @@ macro_rules! aead_methods {
             /// LimitExceededError
             ///     If the data is longer than ``max_plaintext_len``.
             #[pyo3(
-                signature = (nonce, data, aad = None, **names),
+                signature = (nonce, data, aad = None, *, associated_data = None),
                 text_signature = "($self, nonce, data, aad=None, *, associated_data=None)"
             )]
             fn encrypt<'py>(
@@ -147,10 +147,9 @@ macro_rules! aead_methods {
                 nonce: &Bound<'py, PyAny>,
                 data: &Bound<'py, PyAny>,
                 aad: Option<&Bound<'py, PyAny>>,
-                names: Option<&Bound<'py, pyo3::types::PyDict>>,
+                associated_data: Option<&Bound<'py, PyAny>>,
             ) -> PyResult<Bound<'py, PyBytes>> {
-                let [associated_data] = sealer::named(names, ["associated_data"])?;
-                let aad = sealer::either("aad", aad, "associated_data", associated_data.as_ref())?;
+                let aad = sealer::either("aad", aad, "associated_data", associated_data)?;
                 sealer::encrypt(&self.core, nonce, data, aad)
             }
 
@@ -165,7 +164,7 @@ macro_rules! aead_methods {
             /// ValueError, TypeError, LimitExceededError
             ///     As ``encrypt`` and ``seal_into`` do.
             #[pyo3(
-                signature = (nonce, data, aad = None, out = None, **names),
+                signature = (nonce, data, aad = None, out = None, *, associated_data = None, buf = None),
                 text_signature = "($self, nonce, data, aad=None, out=None, *, associated_data=None, buf=None)"
             )]
             fn encrypt_into(
@@ -174,11 +173,11 @@ macro_rules! aead_methods {
                 data: &Bound<'_, PyAny>,
                 aad: Option<&Bound<'_, PyAny>>,
                 out: Option<&Bound<'_, PyAny>>,
-                names: Option<&Bound<'_, pyo3::types::PyDict>>,
+                associated_data: Option<&Bound<'_, PyAny>>,
+                buf: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<usize> {
-                let [associated_data, buf] = sealer::named(names, ["associated_data", "buf"])?;
-                let aad = sealer::either("aad", aad, "associated_data", associated_data.as_ref())?;
-                let out = sealer::either("out", out, "buf", buf.as_ref())?.ok_or_else(sealer::no_output)?;
+                let aad = sealer::either("aad", aad, "associated_data", associated_data)?;
+                let out = sealer::either("out", out, "buf", buf)?.ok_or_else(sealer::no_output)?;
                 sealer::encrypt_into(&self.core, nonce, data, aad, out)
             }
 
@@ -191,7 +190,7 @@ macro_rules! aead_methods {
             /// ValueError
             ///     If the nonce has another length.
             #[pyo3(
-                signature = (nonce, data, aad = None, **names),
+                signature = (nonce, data, aad = None, *, associated_data = None),
                 text_signature = "($self, nonce, data, aad=None, *, associated_data=None)"
             )]
             fn decrypt<'py>(
@@ -199,10 +198,9 @@ macro_rules! aead_methods {
                 nonce: &Bound<'py, PyAny>,
                 data: &Bound<'py, PyAny>,
                 aad: Option<&Bound<'py, PyAny>>,
-                names: Option<&Bound<'py, pyo3::types::PyDict>>,
+                associated_data: Option<&Bound<'py, PyAny>>,
             ) -> PyResult<Bound<'py, PyBytes>> {
-                let [associated_data] = sealer::named(names, ["associated_data"])?;
-                let aad = sealer::either("aad", aad, "associated_data", associated_data.as_ref())?;
+                let aad = sealer::either("aad", aad, "associated_data", associated_data)?;
                 sealer::decrypt(&self.core, nonce, data, aad)
             }
 
@@ -218,7 +216,7 @@ macro_rules! aead_methods {
             /// ValueError, TypeError
             ///     As ``decrypt`` and ``seal_into`` do.
             #[pyo3(
-                signature = (nonce, data, aad = None, out = None, **names),
+                signature = (nonce, data, aad = None, out = None, *, associated_data = None, buf = None),
                 text_signature = "($self, nonce, data, aad=None, out=None, *, associated_data=None, buf=None)"
             )]
             fn decrypt_into(
@@ -227,11 +225,11 @@ macro_rules! aead_methods {
                 data: &Bound<'_, PyAny>,
                 aad: Option<&Bound<'_, PyAny>>,
                 out: Option<&Bound<'_, PyAny>>,
-                names: Option<&Bound<'_, pyo3::types::PyDict>>,
+                associated_data: Option<&Bound<'_, PyAny>>,
+                buf: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<usize> {
-                let [associated_data, buf] = sealer::named(names, ["associated_data", "buf"])?;
-                let aad = sealer::either("aad", aad, "associated_data", associated_data.as_ref())?;
-                let out = sealer::either("out", out, "buf", buf.as_ref())?.ok_or_else(sealer::no_output)?;
+                let aad = sealer::either("aad", aad, "associated_data", associated_data)?;
+                let out = sealer::either("out", out, "buf", buf)?.ok_or_else(sealer::no_output)?;
                 sealer::decrypt_into(&self.core, nonce, data, aad, out)
             }
 
@@ -552,39 +550,6 @@ fn open_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_, 3>) -> PyR
     let Layout { data, others: [nonce, aad, tag], .. } = layout;
     let len = data.len() + aad.len();
     detached(py, len, || core.decrypt_parts(nonce, aad, data.in_out(), tag))
-}
-
-/// Returns the arguments under their names in the package cryptography, `None` for those that were not given.
-///
-/// PyO3 collects them in a dictionary, because each argument that is declared takes 2 % of the time of a short message.
-///
-/// # Errors
-/// `TypeError` if there is an argument with another name.
-#[inline]
-pub(crate) fn named<'py, const N: usize>(
-    names: Option<&Bound<'py, pyo3::types::PyDict>>,
-    expected: [&str; N],
-) -> PyResult<[Option<Bound<'py, PyAny>>; N]> {
-    match names {
-        None => Ok([const { None }; N]),
-        Some(names) => named_in(names, expected),
-    }
-}
-
-#[cold]
-fn named_in<'py, const N: usize>(
-    names: &Bound<'py, PyDict>,
-    expected: [&str; N],
-) -> PyResult<[Option<Bound<'py, PyAny>>; N]> {
-    let mut found = [const { None }; N];
-    for (name, value) in names {
-        let name: String = name.extract()?;
-        let Some(at) = expected.iter().position(|expected| *expected == name) else {
-            return Err(PyTypeError::new_err(format!("unexpected keyword argument {name:?}")));
-        };
-        found[at] = Some(value).filter(|value| !value.is_none());
-    }
-    Ok(found)
 }
 
 /// Returns an argument that has two names, ours and that of the package cryptography.
