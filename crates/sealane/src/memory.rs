@@ -10,19 +10,39 @@ const BYTES_OF_THREAD: usize = 72 << 20;
 
 /// Returns how many of `wanted` threads there is address space for, the calling one included.
 ///
-/// The standard library aborts the process if a new thread gets no memory for its signal stack. The space is reserved
-/// and released at once, which takes microseconds, as no page of it is used. On systems of 32 bits it is too large
-/// to be reserved, and the threads are few.
+/// The standard library aborts the process if a new thread gets no memory for its signal stack. So where address space is
+/// limited, the space is reserved and released at once. That takes as long as encrypting 100 KiB. On systems of 32 bits it
+/// is too large to be reserved, and the threads are few.
 pub(crate) fn affordable_threads(wanted: usize) -> usize {
+    let limited = cfg!(target_pointer_width = "64") && address_space_is_limited();
     let affordable = |threads: usize| {
         let bytes = (threads - 1).saturating_mul(BYTES_OF_THREAD);
-        cfg!(not(target_pointer_width = "64")) || with_capacity::<u8>(bytes).is_ok()
+        // More than the address space of a process is refused without a limit as well.
+        !(limited || bytes > isize::MAX as usize) || with_capacity::<u8>(bytes).is_ok()
     };
     let mut threads = wanted.max(1);
     while !affordable(threads) {
         threads /= 2;
     }
     threads
+}
+
+/// Returns whether this process may get less address space than the processor has, because of a resource limit
+/// (`RLIMIT_AS`), or because the system promises no more memory than it has.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn address_space_is_limited() -> bool {
+    use rustix::process::{Resource, getrlimit};
+    use std::sync::LazyLock;
+    /// Overcommit mode 2. If it is unknown, because `/proc` is missing, it may be this one.
+    static STRICT: LazyLock<bool> = LazyLock::new(|| {
+        std::fs::read("/proc/sys/vm/overcommit_memory").map_or(true, |mode| mode.starts_with(b"2"))
+    });
+    getrlimit(Resource::As).current.is_some() || *STRICT
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn address_space_is_limited() -> bool {
+    true
 }
 
 /// Returns `len` zeros.

@@ -1,6 +1,8 @@
 //! The limits on threads, stated once for single files and for bulk jobs.
 
 use std::num::NonZeroUsize;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Limit of [`default_threads`]. More threads do not make a file faster: the kernel's page cache is the bottleneck by
 /// then.
@@ -16,10 +18,59 @@ pub const PARALLEL_FILE_LEN: u64 = 4 << 20;
 
 /// Returns the number of threads used where the caller requests none: one per core, at most 8.
 pub(crate) fn default_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_DEFAULT_THREADS)
+    cores().min(MAX_DEFAULT_THREADS)
+}
+
+/// Returns the number of cores that this process may use.
+fn available_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+/// Returns [`available_cores`], which is called again only when the affinity of the process has changed.
+///
+/// It reads three files of the control group, which takes a tenth of the time for a file of 1 MiB.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn cores() -> usize {
+    /// The number of cores in the affinity, shifted left by 32, plus the number of available ones.
+    static KEPT: AtomicU64 = AtomicU64::new(0);
+    let affinity = u64::from(rustix::thread::sched_getaffinity(None).map_or(0, |cores| cores.count()));
+    let kept = KEPT.load(Ordering::Relaxed);
+    if affinity > 0 && kept >> 32 == affinity {
+        return (kept & u64::from(u32::MAX)) as usize;
+    }
+    let available = available_cores();
+    KEPT.store(affinity << 32 | available as u64, Ordering::Relaxed);
+    available
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn cores() -> usize {
+    available_cores()
 }
 
 /// Returns the number of threads for a request; `None` stands for the default.
 pub(crate) fn thread_count(requested: Option<NonZeroUsize>) -> usize {
     requested.map_or_else(default_threads, |n| n.get().min(MAX_THREADS))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod test {
+    use super::*;
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+    #[test]
+    fn the_number_of_cores_follows_the_affinity() {
+        // The affinity is that of the thread, so other tests keep theirs.
+        let thread = std::thread::spawn(|| {
+            let before = (sched_getaffinity(None).unwrap(), cores());
+            assert_eq!(before.1, available_cores());
+            let mut one = CpuSet::new();
+            one.set(sched_getcpu());
+            sched_setaffinity(None, &one).unwrap();
+            assert_eq!((cores(), default_threads()), (1, 1));
+            sched_setaffinity(None, &before.0).unwrap();
+            assert_eq!(cores(), before.1);
+        });
+        thread.join().unwrap();
+    }
 }
