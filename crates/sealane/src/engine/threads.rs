@@ -32,14 +32,14 @@ fn available_cores() -> usize {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn cores() -> usize {
     /// The number of cores in the affinity, shifted left by 32, plus the number of available ones.
-    static KEPT: AtomicU64 = AtomicU64::new(0);
+    static LAST: AtomicU64 = AtomicU64::new(0);
     let affinity = u64::from(rustix::thread::sched_getaffinity(None).map_or(0, |cores| cores.count()));
-    let kept = KEPT.load(Ordering::Relaxed);
-    if affinity > 0 && kept >> 32 == affinity {
-        return (kept & u64::from(u32::MAX)) as usize;
+    let last = LAST.load(Ordering::Relaxed);
+    if affinity > 0 && last >> 32 == affinity {
+        return (last & u64::from(u32::MAX)) as usize;
     }
     let available = available_cores();
-    KEPT.store(affinity << 32 | available as u64, Ordering::Relaxed);
+    LAST.store(affinity << 32 | available as u64, Ordering::Relaxed);
     available
 }
 
