@@ -16,6 +16,7 @@ TIMEOUT = 60
 """Seconds after which a run counts as one that never ends."""
 
 CALL = re.compile(r"^(\d+) +(\w+)\((.*)")
+RESUMED = re.compile(r"^\d+ +<\.\.\. \w+ resumed>(.*)")
 
 _NAMES = (
     "access close copy_file_range dup faccessat faccessat2 fallocate fchmod fchown fcntl fdatasync "
@@ -52,7 +53,23 @@ def run(
         timeout=TIMEOUT,
         stdin=subprocess.DEVNULL,
     )
-    return done, log.read_text(errors="replace") if log.exists() else ""
+    return done, joined(log.read_text(errors="replace")) if log.exists() else ""
+
+
+def joined(log: str) -> str:
+    """Returns a log in which each call is one line. strace splits a call while another thread makes one."""
+    lines: list[str] = []
+    begun: dict[str, int] = {}
+    for line in log.splitlines():
+        thread = line.split(maxsplit=1)[0]
+        if line.endswith("<unfinished ...>"):
+            begun[thread] = len(lines)
+            lines.append(line.removesuffix("<unfinished ...>").rstrip())
+        elif (rest := RESUMED.match(line)) is not None and thread in begun:
+            lines[begun.pop(thread)] += rest[1]
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def points(log: str, *, after: str | None = None) -> list[Point]:
