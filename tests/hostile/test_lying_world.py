@@ -232,7 +232,7 @@ class LyingWorld(RuleBasedStateMachine):
 
         if self.attempt(plan, [path], work):
             assert mode == "wb" or before is None or plan or path in self.world.changed
-            if not self.world.injected & {*CHANGING}:
+            if path not in self.world.changed:
                 self.current[path] = content
                 assert self.stored(path) == content
         elif path not in self.world.changed:
@@ -274,7 +274,9 @@ class LyingWorld(RuleBasedStateMachine):
     )
     def remove(self, plan: list[Fault], path: str, recursive: bool, call: str) -> None:
         before = {self.world.files[name] for name in PATHS if name in self.world.files}
-        outside = {name: self.world.files[name] for name in self.world.files if not name.startswith("/data")}
+        # A move replaces files below its target.
+        concerned = ("/data", "/moved") if call == "mv" else "/data"
+        outside = {name: data for name, data in self.world.files.items() if not name.startswith(concerned)}
         self.world.begin(plan)
         error = None
         try:
