@@ -10,7 +10,9 @@ use std::io::Write;
 libfuzzer_sys::fuzz_target!(|input: (Vec<u8>, Vec<u16>, Option<(u16, u8)>, bool)| {
     let (bytes, cuts, change, crlf) = input;
     let mut encoder = Encoder::new(Vec::new()).expect("a vector");
-    sealane_fuzz::pieces(&bytes, &cuts).into_iter().for_each(|piece| encoder.write_all(piece).expect("a vector"));
+    sealane_fuzz::pieces(&bytes, &cuts)
+        .into_iter()
+        .for_each(|piece| encoder.write_all(piece).expect("a vector"));
     let mut text = encoder.finish().expect("a vector");
     assert_eq!(text.len(), armor::len(bytes.len()));
     if crlf {
@@ -19,7 +21,10 @@ libfuzzer_sys::fuzz_target!(|input: (Vec<u8>, Vec<u16>, Option<(u16, u8)>, bool)
     assert_eq!(Armor::detect(&text), Some(Armor::Ascii));
     let decode = |text: &[u8]| {
         let (mut decoder, mut out) = (Decoder::new(), Vec::new());
-        sealane_fuzz::pieces(text, &cuts).into_iter().try_for_each(|piece| decoder.push(piece, &mut out)).ok()?;
+        sealane_fuzz::pieces(text, &cuts)
+            .into_iter()
+            .try_for_each(|piece| decoder.push(piece, &mut out))
+            .ok()?;
         decoder.finish(&mut out).ok()?;
         Some(out)
     };

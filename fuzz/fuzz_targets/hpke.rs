@@ -22,7 +22,8 @@ libfuzzer_sys::fuzz_target!(|input: (u8, &[u8], &[u8], &[u8], (u16, u8))| {
     assert!(matches!(refused, Error::Authentication | Error::Truncated), "{refused:?}");
 
     let public = secret.public().expect("a key pair");
-    let mut sealed = sealer(&public, options).expect("a key of HPKE").seal(message, aad).expect("a short message");
+    let mut sealed =
+        sealer(&public, options).expect("a key of HPKE").seal(message, aad).expect("a short message");
     assert_eq!(opener.open(&sealed, aad).expect("our own message"), message);
     let at = usize::from(at) % sealed.len();
     sealed[at] ^= mask;

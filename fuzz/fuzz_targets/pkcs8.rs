@@ -64,6 +64,10 @@ fn pbes2(input: &Input<'_>) -> Vec<u8> {
         _ => [PBKDF2.to_vec(), sealane_fuzz::der(0x30, &[&salt, &rounds])].concat(),
     };
     let cipher = [AES_256.to_vec(), sealane_fuzz::der(4, &[input.iv])].concat();
-    let parameters = sealane_fuzz::der(0x30, &[&sealane_fuzz::der(0x30, &[&kdf]), &sealane_fuzz::der(0x30, &[&cipher])]);
-    sealane_fuzz::der(0x30, &[&sealane_fuzz::der(0x30, &[PBES2, &parameters]), &sealane_fuzz::der(4, &[input.ciphertext])])
+    let parameters =
+        sealane_fuzz::der(0x30, &[&sealane_fuzz::der(0x30, &[&kdf]), &sealane_fuzz::der(0x30, &[&cipher])]);
+    sealane_fuzz::der(
+        0x30,
+        &[&sealane_fuzz::der(0x30, &[PBES2, &parameters]), &sealane_fuzz::der(4, &[input.ciphertext])],
+    )
 }

@@ -69,7 +69,8 @@ pub fn pem(label: &str, bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = format!("-----BEGIN {label}-----\n");
     for group in bytes.chunks(3) {
-        let word = group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        let word =
+            group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
         for at in 0..4 {
             let digit = DIGITS[(word >> (18 - 6 * at)) as usize & 63] as char;
             text.push(if at <= group.len() { digit } else { '=' });

@@ -8,6 +8,8 @@ use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::encoding::pkcs8::{self, Algorithm, Private};
 use crate::encoding::{der, pbes2, pem};
 use crate::{Error, Key, Misuse, age};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -229,6 +231,23 @@ impl PublicKey {
     }
 }
 
+/// Returns whether a JSON object is a Tink keyset. The name of a member can also be a value, for example the `kid` of a
+/// JSON Web Key, so the text is parsed. A text that is no JSON, for example half a keyset, is searched.
+fn is_tink(text: &str) -> bool {
+    /// The members that only a keyset has.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Members {
+        primary_key_id: Option<IgnoredAny>,
+        encrypted_keyset: Option<IgnoredAny>,
+    }
+    match serde_json::from_str::<Members>(text) {
+        Ok(members) => members.primary_key_id.is_some() || members.encrypted_keyset.is_some(),
+        // The position of the error is of no use.
+        Err(_) => ["\"primaryKeyId\"", "\"encryptedKeyset\""].iter().any(|name| text.contains(name)),
+    }
+}
+
 /// The format of some content, as far as its beginning shows.
 enum Format<'a> {
     /// A JSON object with a key or a set of keys.
@@ -267,8 +286,7 @@ impl<'a> Format<'a> {
             .map_err(|_| Error::Format("expected a key file, found bytes that are not UTF-8 text"))?;
         let text = text.trim();
         if text.starts_with('{') {
-            let tink = ["\"primaryKeyId\"", "\"encryptedKeyset\""].iter().any(|name| text.contains(name));
-            return Ok(if tink { Self::Tink(text) } else { Self::Jwk(text) });
+            return Ok(if is_tink(text) { Self::Tink(text) } else { Self::Jwk(text) });
         }
         if text.starts_with("-----BEGIN AGE ENCRYPTED FILE-----") {
             return Ok(Self::Age(text.as_bytes()));

@@ -200,6 +200,22 @@ fn load_returns_the_kind_of_the_file() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+/// Found by the fuzz target `jwk_set`.
+#[test]
+fn a_member_of_a_tink_keyset_as_a_value_is_no_keyset() {
+    for name in ["primaryKeyId", "encryptedKeyset"] {
+        let jwk = format!(r#"{{"kty":"oct","kid":"{name}","k":"AAAA"}}"#);
+        for text in [format!(r#"{{"keys":[{jwk}]}}"#), jwk] {
+            let found = KeyFile::parse(text.as_bytes(), LoadOptions::default()).unwrap();
+            assert!(matches!(found, KeyFile::Secret(SecretKey::Symmetric(_))), "{text}: {found:?}");
+        }
+    }
+    for keyset in [r#"{"encryptedKeyset":"AAAA"}"#, r#"{"primaryKeyId":1,"ke"#] {
+        let found = KeyFile::parse(keyset.as_bytes(), LoadOptions::default());
+        assert!(matches!(found, Ok(KeyFile::TinkKeyset(_))), "{keyset}: {found:?}");
+    }
+}
+
 #[test]
 fn rejects_an_empty_passphrase() {
     for kind in [Kind::Aes256, Kind::X25519, Kind::Age] {
