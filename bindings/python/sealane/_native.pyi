@@ -56,6 +56,7 @@ __all__ = [
     "hybrid_open",
     "hybrid_seal",
     "inspect_path",
+    "is_secret",
     "kinds",
     "load",
     "parse_key",
