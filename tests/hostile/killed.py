@@ -59,14 +59,14 @@ def run(
 def joined(log: str) -> str:
     """Returns a log in which each call is one line. strace splits a call while another thread makes one."""
     lines: list[str] = []
-    begun: dict[str, int] = {}
+    started: dict[str, int] = {}
     for line in log.splitlines():
         thread = line.split(maxsplit=1)[0]
         if line.endswith("<unfinished ...>"):
-            begun[thread] = len(lines)
+            started[thread] = len(lines)
             lines.append(line.removesuffix("<unfinished ...>").rstrip())
-        elif (rest := RESUMED.match(line)) is not None and thread in begun:
-            lines[begun.pop(thread)] += rest[1]
+        elif (rest := RESUMED.match(line)) is not None and thread in started:
+            lines[started.pop(thread)] += rest[1]
         else:
             lines.append(line)
     return "\n".join(lines)
