@@ -11,8 +11,8 @@ const BYTES_OF_THREAD: usize = 72 << 20;
 /// Returns how many of `wanted` threads there is address space for, the calling one included.
 ///
 /// The standard library aborts the process if a new thread gets no memory for its signal stack. So where address space is
-/// limited, the space is reserved and released at once. That takes as long as encrypting 100 KiB. On systems of 32 bits it
-/// is too large to be reserved, and the threads are few.
+/// limited, the space is reserved and released at once. On systems of 32 bits it is too large to be reserved, and the
+/// threads are few.
 pub(crate) fn affordable_threads(wanted: usize) -> usize {
     let limited = cfg!(target_pointer_width = "64") && address_space_is_limited();
     let affordable = |threads: usize| {
