@@ -135,7 +135,7 @@ develop: venv
 
 tools: $(BIN)/.tools
 $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bindings/python/tests/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r bindings/python/tests/requirements.txt
 	@touch $@
 
 .PHONY: help demo check develop test test-hostile test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz mutants deny docs wheel clean venv install tools
