@@ -51,12 +51,13 @@ impl Identity {
         Self(Private::Passphrase(Passphrase::new(text, max)))
     }
 
-    /// Parses an OpenSSH private key. The passphrase is ignored if the key is not encrypted.
+    /// Parses an OpenSSH private key, which `passphrase` decrypts if the key is encrypted.
     ///
     /// # Errors
     /// Returns [`Error::Format`] for other text, [`Misuse::KeyPassphraseRequired`] or [`Error::WrongPassphrase`] if the
-    /// passphrase is missing or wrong, [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and
-    /// [`Misuse::UnsuitableKey`] for an RSA key that is too short or too long.
+    /// passphrase is missing or wrong, [`Misuse::KeyNotEncrypted`] if there is one for a key without encryption,
+    /// [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt, and [`Misuse::UnsuitableKey`] for an RSA key that
+    /// is too short or too long.
     pub fn from_ssh(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         Ok(Self(Private::Ssh(ssh::Identity::parse(text, passphrase)?)))
     }

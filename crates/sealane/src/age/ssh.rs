@@ -200,9 +200,11 @@ impl Identity {
 
     fn parse_here(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
         let key = parse(text)?;
-        match key.is_encrypted() {
-            false => Self::new(&key),
-            true => Self::new(&decrypt(&key, passphrase)?),
+        match passphrase {
+            _ if key.is_encrypted() => Self::new(&decrypt(&key, passphrase)?),
+            None => Self::new(&key),
+            // The caller believes that the key is encrypted.
+            Some(_) => Err(Misuse::KeyNotEncrypted.into()),
         }
     }
 

@@ -10,8 +10,8 @@ use std::path::Path;
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be read, [`Misuse::KeyPassphraseRequired`] if it is encrypted and there is
-/// no passphrase, [`Misuse::KeyNotEncrypted`] if there is one for a plain list, [`Error::WrongPassphrase`], and the
-/// errors of [`age::open`] and [`parse_identities`].
+/// no passphrase, [`Misuse::KeyNotEncrypted`] if there is one for a file without encryption,
+/// [`Error::WrongPassphrase`], and the errors of [`age::open`] and [`parse_identities`].
 pub fn load_identities(path: &Path, passphrase: Option<&str>) -> Result<Vec<Identity>, Error> {
     parse_identity_file(&store::read(path)?, passphrase)
 }

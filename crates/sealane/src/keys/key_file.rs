@@ -95,13 +95,10 @@ impl KeyFile {
             Format::Age(file) => {
                 return Format::detect(&decrypt_age(file, options)?)?.parse(options.kid);
             }
-            Format::OpenSsh(text) => match (age::Identity::from_ssh(text, None), options.passphrase) {
-                (Err(Error::Misuse(Misuse::KeyPassphraseRequired)), Some(passphrase)) => {
-                    let identity = age::Identity::from_ssh(text, Some(passphrase))?;
-                    return Ok(Self::Secret(SecretKey::Age(identity)));
-                }
-                (identity, _) => Self::Secret(SecretKey::Age(identity?)),
-            },
+            Format::OpenSsh(text) if options.identities.is_none() => {
+                let identity = age::Identity::from_ssh(text, options.passphrase)?;
+                return Ok(Self::Secret(SecretKey::Age(identity)));
+            }
             Format::Block(block) if block.label == ENCRYPTED => {
                 return decrypt_pkcs8(&block.der, options).map(Self::Secret);
             }

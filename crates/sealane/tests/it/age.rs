@@ -150,8 +150,8 @@ fn rejected_ssh_keys_have_reasons() {
     assert!(matches!(recipient(include_str!("age/rsa1024.pub")), Error::Misuse(Misuse::UnsuitableKey(_))));
     assert!(matches!(recipient("ssh-ed25519 AAAA"), Error::Format(_)));
     assert!(matches!(recipient(&ED25519_PUB.replacen("ssh-ed25519", "ssh-rsa", 1)), Error::Format(_)));
-    // A passphrase for an unencrypted key, a comment and the kind of line ends are ignored.
-    assert!(Identity::from_ssh(ED25519, Some("unneeded")).is_ok());
+    assert!(matches!(open(ED25519, Some("unneeded")), Error::Misuse(Misuse::KeyNotEncrypted)));
+    // A comment and the kind of line ends are ignored.
     assert!(ED25519.replace('\n', "\r\n").parse::<Identity>().is_ok());
     let bare: Vec<_> = RSA2048_PUB.split(' ').take(2).collect();
     assert_eq!(RSA2048_PUB.parse::<Recipient>().unwrap().to_string(), bare.join(" "));
