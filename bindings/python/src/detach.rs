@@ -38,7 +38,7 @@ fn check_signals() -> ControlFlow<()> {
     }
 }
 
-/// Runs `work` detached, and cancels key derivations and long headers in it when a signal handler raises an exception,
+/// Runs `work` detached, and cancels key derivations, RSA key generation and long headers in it when a signal handler raises an exception,
 /// for example after Ctrl-C.
 pub(crate) fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let result = py.detach(|| with_check(check_signals, work));

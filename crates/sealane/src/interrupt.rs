@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Returns `Break` if the work of the calling thread is to be cancelled.
 pub type Check = fn() -> ControlFlow<()>;
 
-/// Time between two checks while a key derivation runs.
+/// Time between two checks while other work runs.
 const PERIOD: Duration = Duration::from_millis(50);
 
 thread_local! {
@@ -24,8 +24,8 @@ thread_local! {
 
 /// Runs `work` with a check that can cancel long parts of it, for example a key derivation.
 ///
-/// Those parts are the attempts to unwrap the file key of an age file, and derivations from passphrases. A derivation
-/// that was cancelled ends in the background, on a thread of its own.
+/// Those parts are the attempts to unwrap the file key of an age file, derivations from passphrases, and the generation
+/// of RSA keys. Work that was cancelled ends in the background, on a thread of its own.
 pub fn with_check<T>(check: Check, work: impl FnOnce() -> T) -> T {
     struct Restore(Option<Check>);
     impl Drop for Restore {
@@ -62,7 +62,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     let (sender, receiver) = sync_channel(1);
     let task = Arc::new(Mutex::new(Some(work)));
     let there = Arc::clone(&task);
-    let thread = std::thread::Builder::new().name("sealane derivation".into()).spawn(move || {
+    let thread = std::thread::Builder::new().name("sealane long work".into()).spawn(move || {
         let work = there.lock().unwrap_or_else(PoisonError::into_inner).take();
         // The result is dropped, and wiped, if the receiver is gone.
         let _ = work.map(|work| sender.send(work()));
@@ -76,9 +76,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
             Ok(result) => return result,
             Err(RecvTimeoutError::Timeout) => check()?,
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(
-                    std::io::Error::other("the thread of a key derivation ended without a result").into()
-                );
+                return Err(std::io::Error::other("a thread for long work ended without a result").into());
             }
         }
     }

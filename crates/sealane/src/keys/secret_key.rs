@@ -3,6 +3,7 @@
 use super::jwk::Jwk;
 use super::{Kind, PublicKey};
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
+use crate::interrupt::interruptible;
 use crate::{Error, Key, Misuse, age};
 use std::fmt;
 
@@ -36,7 +37,7 @@ impl SecretKey {
     pub fn generate(kind: Kind) -> Result<Self, Error> {
         let symmetric = |len| Key::generate(len).map(Self::from);
         let age = |kind| age::Identity::generate(kind).map(Self::Age);
-        let rsa = |bits| rsa::PrivateKey::generate(bits).map(Self::Rsa);
+        let rsa = |bits| interruptible(move || rsa::PrivateKey::generate(bits)).map(Self::Rsa);
         match kind {
             Kind::Aes128 => symmetric(16),
             Kind::Aes192 => symmetric(24),

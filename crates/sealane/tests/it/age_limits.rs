@@ -2,7 +2,7 @@
 
 use sealane::age::{self, Armor, Identity, Kind, Recipient};
 use sealane::interrupt::with_check;
-use sealane::keys::{Cost, derive};
+use sealane::keys::{self, Cost, SecretKey, derive};
 use sealane::{Error, Misuse};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -58,6 +58,13 @@ fn no_file_is_made_that_has_too_many_recipients() {
     let refused = age::seal(b"", &recipients, Armor::Binary);
     assert!(matches!(refused, Err(Error::Misuse(Misuse::InvalidRecipients(text))) if text.contains("4096")));
     assert!(age::seal(b"", &recipients[..100], Armor::Binary).is_ok());
+}
+
+#[test]
+fn a_check_cancels_the_generation_of_an_rsa_key() {
+    // Each takes longer than the 50 ms before the first check, but for one key in about a hundred.
+    let generate = || with_check(|| ControlFlow::Break(()), || SecretKey::generate(keys::Kind::Rsa4096));
+    assert!((0..4).any(|_| matches!(generate(), Err(Error::Cancelled))));
 }
 
 fn third_time() -> ControlFlow<()> {
