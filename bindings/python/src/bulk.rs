@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -82,8 +83,8 @@ impl Operation {
     /// with lists of ended files: index, and exception or None. A list has fewer than ``batch`` files plus one for
     /// each thread.
     ///
-    /// After an exception of ``listen`` or of a signal handler no file is begun. Files in progress are completed and
-    /// passed to ``listen`` before the exception is raised.
+    /// After an exception of ``listen`` or of a signal handler no file is begun, and files in progress leave nothing
+    /// behind. Files that were complete are passed to ``listen`` before the exception is raised.
     #[pyo3(signature = (files, read_back, durable, batch, listen, root = None))]
     #[expect(clippy::too_many_arguments, reason = "the arguments of a Python call")]
     fn schedule(
@@ -110,8 +111,10 @@ impl Operation {
             }
             Ok(())
         };
+        let stopped = AtomicBool::new(false);
+        let cancelled = || stopped.load(Ordering::Relaxed);
         let schedule =
-            Schedule { threads: None, durability: durability(durable), batch, cancelled: &|| false };
+            Schedule { threads: None, durability: durability(durable), batch, cancelled: &cancelled };
         let mut checked = Instant::now();
         py.detach(|| {
             schedule.run(&sizes, work, |report| {
@@ -135,6 +138,7 @@ impl Operation {
                     }
                     py.check_signals()
                 })
+                .inspect_err(|_| stopped.store(true, Ordering::Relaxed))
             })
         })
     }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import sealane
@@ -63,6 +65,15 @@ def test_a_handler_that_raises_ends_the_call(name: str) -> None:
         with pytest.raises(Interrupted):
             WORK[name]()
     assert time.monotonic() - began < 5
+
+
+def test_a_large_file_of_a_bulk_call_is_given_up(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    with source.open("wb") as file:
+        file.truncate(1 << 33)
+    with signal_after(0.3), pytest.raises(Interrupted):
+        sealane.encrypt_many([(source, target)], key=bytes(32))
+    assert os.listdir(tmp_path) == ["source"]
 
 
 def test_a_handler_that_returns_changes_nothing() -> None:
