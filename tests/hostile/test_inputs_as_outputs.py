@@ -24,6 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     sealane.encrypt_file("plain", "sealed", key=key)
     sealane.encrypt_file("plain", "age", recipients=[identity.public])
     sealane.keys.generate("aes-256").save("wrapped", recipients=[identity.public])
+    identity.public.save("public")
     return tmp_path
 
 
@@ -42,6 +43,15 @@ CALLS: list[tuple[str, Call]] = [
     ("keyset", lambda out: sealane.encrypt_file("plain", out, key=sealane.keys.load("keyset"))),
     ("identity", lambda out: sealane.decrypt_file("age", out, identities=[Path("identity")])),
     ("identity", lambda out: sealane.decrypt_file("age", out, identities=[sealane.keys.load("identity")])),
+    ("public", lambda out: sealane.encrypt_file("plain", out, recipients=[sealane.keys.load("public")])),
+    (
+        "public",
+        lambda out: sealane.encrypt_file("plain", out, recipients=[sealane.keys.PublicKey.load("public")]),
+    ),
+    (
+        "identity",
+        lambda out: sealane.encrypt_file("plain", out, recipients=[sealane.keys.load("identity").public]),
+    ),
     (
         "wrapped",
         lambda out: sealane.encrypt_file(

@@ -31,11 +31,11 @@ impl EncryptWith {
         format: Option<&str>,
         armor: bool,
     ) -> PyResult<Self> {
-        let inputs = Vec::from_iter(key.and_then(key_file));
+        let mut inputs = Vec::from_iter(key.and_then(key_file));
         let passphrase = secrets::passphrase(passphrase)?;
         let params = EncryptParams {
             key: key.map(file_key).transpose()?,
-            recipients: recipients::recipients(recipients)?,
+            recipients: recipients::recipients(recipients, &mut inputs)?,
             passphrase: passphrase.as_ref().map(|text| text.as_str()),
             context: &context,
             format: named(format)?,

@@ -11,12 +11,15 @@ use sealane::age::{self, Identity, Recipient};
 use sealane::keys::{self, SecretKey, load_identities};
 use std::path::PathBuf;
 
-/// Converts a list of `str` and `PublicKey` into recipients.
+/// Converts a list of `str` and `PublicKey` into recipients, and adds the files that they were loaded from to `files`.
 ///
 /// # Errors
 /// Raises `TypeError` for a key outside of a list and for an entry of another type or kind, and `FormatError` for a
 /// text that is not a recipient.
-pub(crate) fn recipients(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Recipient>>> {
+pub(crate) fn recipients(
+    list: Option<&Bound<'_, PyAny>>,
+    files: &mut Vec<PathBuf>,
+) -> PyResult<Option<Vec<Recipient>>> {
     let Some(list) = list else { return Ok(None) };
     if list.is_instance_of::<PyString>() || list.is_instance_of::<PublicKey>() {
         return Err(no_list("recipients", "[\"age1...\"]", list));
@@ -25,6 +28,7 @@ pub(crate) fn recipients(list: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec
     for one in entries("recipients", "[\"age1...\"]", list)? {
         let one = one?;
         if let Ok(key) = one.cast::<PublicKey>() {
+            files.extend(key.get().file().cloned());
             match key.get().public() {
                 keys::PublicKey::Age(recipient) => all.push(recipient.clone()),
                 _ => return Err(wrong_kind("a recipient", &key.get().kind_name())),

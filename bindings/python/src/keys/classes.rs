@@ -26,7 +26,7 @@ pub(crate) struct Key(pub(super) SecretKey, Option<PathBuf>);
 ///
 /// Raises FormatError. ``str(key)`` returns such a text. Equal keys compare equal and have the same hash.
 #[pyclass(frozen, module = "sealane.keys")]
-pub(crate) struct PublicKey(pub(super) keys::PublicKey);
+pub(crate) struct PublicKey(pub(super) keys::PublicKey, Option<PathBuf>);
 
 impl Key {
     pub(super) fn new(key: SecretKey) -> Self {
@@ -53,7 +53,7 @@ impl Key {
             (Some(kind), _) => kind.name().into(),
             (None, SecretKey::Symmetric(jwk)) => format!("symmetric-{}", 8 * jwk.key.as_bytes().len()).into(),
             (None, secret) => {
-                secret.public().map_or("unknown".into(), |public| PublicKey(public).kind_name())
+                secret.public().map_or("unknown".into(), |public| PublicKey::new(public).kind_name())
             }
         }
     }
@@ -76,6 +76,20 @@ impl Key {
 }
 
 impl PublicKey {
+    pub(super) fn new(key: keys::PublicKey) -> Self {
+        Self(key, None)
+    }
+
+    /// A key from a file, or of a private key that was loaded from one, which no output may replace.
+    pub(super) fn from_file(key: keys::PublicKey, path: Option<PathBuf>) -> Self {
+        Self(key, path)
+    }
+
+    /// Returns the file that the key, or its private key, was loaded from, if any.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.1.as_ref()
+    }
+
     pub(crate) fn public(&self) -> &keys::PublicKey {
         &self.0
     }

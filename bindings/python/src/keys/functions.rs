@@ -28,7 +28,7 @@ pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
 #[pyfunction]
 pub(crate) fn generate(py: Python<'_>, kind: &str) -> PyResult<Key> {
     let kind: Kind = kind.parse().map_err(raise)?;
-    py.detach(|| SecretKey::generate(kind)).map(Key::new).map_err(raise)
+    interruptible(py, || SecretKey::generate(kind))?.map(Key::new).map_err(raise)
 }
 
 /// The content of a key file, which is of one of three classes.
@@ -153,14 +153,18 @@ impl Secrets {
 }
 
 fn loaded(content: KeyFile, file: Option<&Path>) -> Result<Loaded, Error> {
-    // Absolute, because the current folder may change before the key is used.
-    let file = file.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    let file = file.map(absolute);
     Ok(match content {
         KeyFile::Secret(key) => Loaded::Key(Key::from_file(key, file)),
-        KeyFile::Public(key) => Loaded::Public(PublicKey(key)),
+        KeyFile::Public(key) => Loaded::Public(PublicKey::from_file(key, file)),
         KeyFile::TinkKeyset(json) => Loaded::Keyset(TinkKeyset::new(Keyset::from_json(&json)?, file)),
         _ => return Err(Error::Format("unsupported kind of key file")),
     })
+}
+
+/// Makes the path of a key file absolute, because the current folder may change before the key is used.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The exception for a key file that cannot be read. A message about its format begins with the path.

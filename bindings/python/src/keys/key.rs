@@ -52,7 +52,7 @@ impl Key {
     /// The public key of a private key, which may be published; None for a symmetric key.
     #[getter]
     fn public(&self) -> Option<PublicKey> {
-        self.0.public().map(PublicKey)
+        self.0.public().map(|public| PublicKey::from_file(public, self.file().cloned()))
     }
 
     /// The key identifier of a JSON Web Key (``kid``); None if there is none.
@@ -96,7 +96,7 @@ impl Key {
     ) -> PyResult<()> {
         at_most_one("passphrase", passphrase, "recipients", recipients)?;
         let (passphrase, recipients) =
-            (secrets::passphrase(passphrase)?, recipients::recipients(recipients)?);
+            (secrets::passphrase(passphrase)?, recipients::recipients(recipients, &mut Vec::new())?);
         interruptible(py, || match recipients {
             Some(recipients) => self.0.save_for(&path, &recipients, existing(overwrite)),
             None => self.0.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),

@@ -1,7 +1,7 @@
 //! The methods of `sealane.keys.PublicKey`, for example to save a key to a file.
 
 use super::classes::{PublicKey, existing, hex, only_secp256k1};
-use super::functions::raise_load;
+use super::functions::{absolute, raise_load};
 use crate::error::{raise, raise_about};
 use crate::secrets;
 use pyo3::prelude::*;
@@ -15,14 +15,14 @@ use std::path::PathBuf;
 impl PublicKey {
     #[new]
     fn from_text(text: &Bound<'_, PyAny>) -> PyResult<Self> {
-        keys::PublicKey::from_text(&secrets::text("a public key", text)?).map(Self).map_err(raise)
+        keys::PublicKey::from_text(&secrets::text("a public key", text)?).map(Self::new).map_err(raise)
     }
 
     /// Loads a public key from a file, and raises OSError or FormatError if that fails.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let found = py.detach(|| keys::PublicKey::load(&path));
-        found.map(Self).map_err(|e| raise_load(&path, e))
+        found.map(|key| Self::from_file(key, Some(absolute(&path)))).map_err(|e| raise_load(&path, e))
     }
 
     /// Writes the key to a new file, and raises FileExistsError for an existing one unless ``overwrite``.
