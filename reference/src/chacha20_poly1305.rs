@@ -7,7 +7,8 @@ use crate::{chacha20, poly1305};
 /// # Panics
 /// Panics if the nonce has another length than 12 or 24 bytes.
 pub fn seal_vartime(key: &[u8; 32], nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> (Vec<u8>, [u8; 16]) {
-    if let Some((head, tail)) = nonce.split_first_chunk::<16>() {
+    if let Ok(nonce) = <&[u8; 24]>::try_from(nonce) {
+        let (head, tail) = nonce.split_first_chunk::<16>().expect("16 of 24 bytes");
         let subkey = chacha20::subkey_vartime(key, head);
         return seal_vartime(&subkey, &[&[0; 4], tail].concat(), aad, plaintext);
     }
