@@ -35,12 +35,16 @@ mod linux {
         /// one system call and one for each helper. Failures are ignored, because only speed depends on the affinity.
         pub(crate) fn avoid_caller(&self) {
             let core = sched_getcpu();
-            if core >= CpuSet::MAX_CPU || self.avoided.swap(core + 1, Ordering::Relaxed) == core + 1 {
+            if core >= CpuSet::MAX_CPU || self.avoided.load(Ordering::Relaxed) == core + 1 {
                 return;
             }
-            let Ok(mut others) = sched_getaffinity(None) else { return };
+            let (Ok(mut others), Ok(threads)) = (sched_getaffinity(None), self.threads.try_lock()) else {
+                return;
+            };
+            // Noted under the lock: a caller on another core that moves the helpers at the same time is noted as well.
+            self.avoided.store(core + 1, Ordering::Relaxed);
             others.unset(core);
-            if let (Ok(threads), 1..) = (self.threads.try_lock(), others.count()) {
+            if others.count() > 0 {
                 for thread in &*threads {
                     let _ = sched_setaffinity(Some(*thread), &others);
                 }

@@ -143,6 +143,9 @@ impl WriteAt for File {
     fn write_all_at(&self, mut offset: u64, mut from: &[u8]) -> io::Result<()> {
         while !from.is_empty() {
             let n = std::os::windows::fs::FileExt::seek_write(self, from, offset)?;
+            if n == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
             offset += n as u64;
             from = &from[n..];
         }
