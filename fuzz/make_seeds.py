@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SEEDS = ROOT / "fuzz/seeds"
 FIXTURES = (ROOT / "crates/sealane/tests/it/keys/fixtures.rs").read_text()
+AGE_KEY = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX"
 AGE = ROOT / "crates/sealane/tests/it/age"
 
 
@@ -55,3 +56,21 @@ LINE = b'{"source":"a","source_len":5,"source_mtime_ns":1,"target":"b","target_l
 write("manifest", "line", b"\x01" + LINE)
 write("manifest", "escapes", b"\x01" + LINE.replace(b'"a"', b'"\\udc80\\u00e9"'))
 write("manifest", "cut", b"\x01" + LINE + LINE[:40])
+for path in sorted((ROOT / "tests/golden/age").glob("x25519-*")):
+    # The format age, and the file once.
+    write("inspect", path.name, b"\x01\x00" + path.read_bytes())
+write("inspect", "chunked", b"\x00\x01" + bytes(80))
+write("inspect", "tink-4kb", b"\x02\x7f" + b"\x18" + bytes(63))
+TEXTS = [
+    "env:A",
+    "file:~/a",
+    "keyring:a/b",
+    "call:a:b",
+    "age",
+    "tink-4kb",
+    "x-wing",
+    AGE_KEY,
+    f"# {AGE_KEY}\n{AGE_KEY}",
+]
+for number, text in enumerate(TEXTS):
+    write("reference_text", f"text-{number}", text.encode())

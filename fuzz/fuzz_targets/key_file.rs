@@ -1,18 +1,3 @@
-//! The key file parser neither panics nor runs without a limit, and a parsed key round-trips.
 #![no_main]
-use sealane::keys::{PublicKey, SecretKey};
 
-libfuzzer_sys::fuzz_target!(|text: &str| {
-    // A file with an age passphrase would take a second per input.
-    let passphrase = (!text.contains("age-encryption") && !text.contains("AGE ENCRYPTED")).then_some("x");
-    // An OpenSSH key has no kind and no other text form.
-    if let Some(key) = SecretKey::from_text(text, None).ok().filter(|key| key.kind().is_some()) {
-        let again =
-            SecretKey::from_text(&key.to_text(None).expect("it was text"), None).expect("our own text");
-        assert_eq!(again.public(), key.public());
-    }
-    let _ = SecretKey::from_text(text, passphrase);
-    if let Ok(key) = PublicKey::from_text(text) {
-        assert_eq!(PublicKey::from_text(&key.to_text().expect("it was text")).expect("our own text"), key);
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::run("key_file", bytes));
