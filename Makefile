@@ -89,12 +89,20 @@ RUN_I686 = $(shell $(LD_I686) --version >/dev/null 2>&1 && echo $(LD_I686) --lib
 test-miri: ## the portable variants under Miri, seven minutes; needs a nightly compiler with the component miri
 	MIRIFLAGS=-Zmiri-env-forward=SEALANE_VARIANTS SEALANE_VARIANTS=portable cargo +nightly miri test --locked -p sealane-kernels
 
-fuzz: ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
-	test -x target/tools/bin/cargo-fuzz || cargo install --quiet --locked --root target/tools cargo-fuzz@0.13.2
-	for target in $$(ls fuzz/fuzz_targets | sed 's/\.rs//'); do \
+FUZZ := PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo +nightly fuzz run
+fuzz: target/tools/bin/cargo-fuzz ## each fuzz target for FOR=60 seconds; needs a nightly compiler, fetches cargo-fuzz
+	for target in $$(ls fuzz/seeds); do \
 		mkdir -p fuzz/corpus/$$target; \
-		PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo +nightly fuzz run $$target fuzz/corpus/$$target $$(ls -d fuzz/seeds/$$target 2>/dev/null) -- -max_total_time=$(FOR) -max_len=70000 || exit 1; \
+		$(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FOR) -max_len=70000 || exit 1; \
 	done
+
+fuzz-seeds: target/tools/bin/cargo-fuzz ## add to the seeds the fewest short inputs of fuzz/corpus that reach more code
+	for target in $$(ls fuzz/corpus); do \
+		$(FUZZ) $$target fuzz/seeds/$$target fuzz/corpus/$$target -- -set_cover_merge=1 -use_counters=0 -max_len=4096 || exit 1; \
+	done
+
+target/tools/bin/cargo-fuzz:
+	cargo install --quiet --locked --root target/tools cargo-fuzz@0.13.2
 
 # The vector bodies are left out: their tests are comparisons with the reference implementations, and a run would take days.
 KERNEL_FILES := src/{cpu,ct,error,fork,variant,zero}.rs src/poly1305/scalar.rs src/gcm/{key,stream}.rs src/speck/size.rs
@@ -138,4 +146,4 @@ $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r bindings/python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo check develop test test-hostile test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz mutants deny docs wheel clean venv install tools
+.PHONY: help demo check develop test test-hostile test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz fuzz-seeds mutants deny docs wheel clean venv install tools
