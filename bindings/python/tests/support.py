@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
+import pickle
+import signal
+import traceback
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import sealane
 
@@ -58,6 +64,36 @@ def aead(algorithm: str = "aes-256-gcm", provider: str | None = None) -> sealane
 def leftovers(folder: Path, *known: str) -> list[str]:
     """Returns the names in a folder, without the known files."""
     return sorted(path.name for path in folder.iterdir() if path.name not in known)
+
+
+def in_child(work: Callable[[], Any]) -> Any:
+    """Returns the result of a function in a forked child. An exception there is a failure here.
+
+    No other function of the tests forks: a child that left its test by an exception would go on as a second
+    pytest. It ends after a minute, because a lock that it inherits may never be released.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(60)
+            try:
+                outcome = True, work()
+            except BaseException:
+                outcome = False, traceback.format_exc()
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(outcome, pipe)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    status = os.waitpid(child, 0)[1]
+    assert status == 0, f"the child ended with the wait status {status}"
+    done, result = pickle.loads(data)
+    assert done, f"in the child: {result}"
+    return result
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,7 +18,7 @@ import pytest
 import sealane
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
-from support import ROOT, AgeCase, age_testkit, leftovers, pattern
+from support import ROOT, AgeCase, age_testkit, in_child, leftovers, pattern
 
 AGE, PQ = sealane.keys.generate("age"), sealane.keys.generate("age-pq")
 OTHER = sealane.keys.generate("age")
@@ -462,14 +462,6 @@ def test_fork_gives_different_files() -> None:
         return [*(key.to_text().encode() for key in keys), *files, *messages]
 
     mine = made()
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(writing, pickle.dumps(made()))
-        os._exit(0)
+    theirs = in_child(made)
     mine += made()
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        theirs = pickle.loads(pipe.read())
-    assert os.waitpid(child, 0)[1] == 0
     assert len(set(mine + theirs)) == len(mine) + len(theirs) == 3 * 12

@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import io
 import os
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import pytest
 import sealane
 import sealane.fs
 from sealane import _native, hazmat
-from support import leftovers, pattern
+from support import in_child, leftovers, pattern
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 
@@ -179,26 +178,16 @@ def test_every_class_is_in_the_table() -> None:
     assert not CONTINUES.keys() & REFUSES.keys()
 
 
+def result_or_exception(call: Callable[[], object]) -> object:
+    try:
+        return call()
+    except Exception as error:
+        return type(error).__name__
+
+
 def results_in_child(calls: Calls) -> list[object]:
     """Makes the calls in a forked child and returns their results, or the names of their exceptions."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        results: list[object] = []
-        try:
-            for call in calls:
-                try:
-                    results.append(call())
-                except Exception as error:
-                    results.append(type(error).__name__)
-            os.write(writing, pickle.dumps(results))
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        data = pipe.read()
-    os.waitpid(child, 0)
-    return list(pickle.loads(data)) if data else []
+    return list(in_child(lambda: [result_or_exception(call) for call in calls]))
 
 
 @pytest.mark.parametrize("make", [make for makes in REFUSES.values() for make in makes])

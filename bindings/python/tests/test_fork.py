@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import multiprocessing
 import os
-import signal
 import threading
 
 import pytest
 import sealane
-from support import aead, pattern
+from support import aead, in_child, pattern
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 
@@ -22,29 +21,9 @@ def nonces(count: int = COUNT) -> list[bytes]:
     return [AEAD.seal(b"")[:12] for _ in range(count)]
 
 
-def forked() -> list[bytes]:
-    """Returns the nonces of a forked child."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            os.close(reading)
-            with os.fdopen(writing, "wb") as pipe:
-                pipe.write(b"".join(nonces()))
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        data = pipe.read()
-    assert os.waitpid(child, 0)[1] == 0
-    return [data[at : at + 12] for at in range(0, len(data), 12)]
-
-
 def test_fork_repeats_no_nonce() -> None:
     mine = nonces(10)
-    theirs = [nonce for _ in range(5) for nonce in forked()]
+    theirs = [nonce for _ in range(5) for nonce in in_child(nonces)]
     mine += nonces()
     assert len(theirs) == 5 * COUNT
     assert len(set(mine + theirs)) == len(mine) + len(theirs)
@@ -60,7 +39,7 @@ def test_fork_with_running_threads() -> None:
     threads = [threading.Thread(target=work, args=(mine,)) for mine in found]
     for thread in threads:
         thread.start()
-    theirs = [nonce for _ in range(5) for nonce in forked()]
+    theirs = [nonce for _ in range(5) for nonce in in_child(nonces)]
     stop.set()
     for thread in threads:
         thread.join()
@@ -88,21 +67,7 @@ def test_multiprocessing() -> None:
 
 def test_fork_of_a_fork() -> None:
     """A fork mark that was erased and set again must differ from those of all ancestors."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            lines = nonces() + forked()
-            os.write(writing, b"".join(lines))
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        data = pipe.read()
-    assert os.waitpid(pid, 0)[1] == 0
-    theirs = [data[at : at + 12] for at in range(0, len(data), 12)]
+    theirs = in_child(lambda: nonces() + in_child(nonces))
     mine = nonces()
     assert len(set(mine + theirs)) == 3 * COUNT
 
@@ -114,10 +79,7 @@ def test_parent_and_child_share_an_open_file(tmp_path: os.PathLike[str]) -> None
         file.write(sealane.encrypt(pattern(100_000), key=bytes(32)))
     with sealane.open(path, key=bytes(32)) as f:
         f.read(10)
-        pid = os.fork()
-        if pid == 0:
-            os._exit(0 if f.read(50_000) == pattern(100_000)[10:50_010] else 1)
-        assert os.waitpid(pid, 0)[1] == 0
+        assert in_child(lambda: f.read(50_000)) == pattern(100_000)[10:50_010]
         assert f.read(5) == pattern(100_000)[10:15]
 
 
@@ -136,26 +98,17 @@ def test_a_child_does_not_inherit_worker_threads(tmp_path: os.PathLike[str]) -> 
             while not stop.is_set():
                 assert read(f, 4321)
 
-    def fork(generations: int) -> None:
-        pid = os.fork()
-        if pid == 0:
-            status = 1
-            try:
-                signal.alarm(60)
-                with sealane.open(path, key=bytes(32)) as f:
-                    status = 0 if all(read(f, at) for at in (0, 1, 1 << 20, 12345)) else 2
-                if generations > 1:
-                    fork(generations - 1)
-            finally:
-                os._exit(status)
-        assert os.waitpid(pid, 0)[1] == 0
+    def fork(generations: int) -> bool:
+        with sealane.open(path, key=bytes(32)) as f:
+            good = all(read(f, at) for at in (0, 1, 1 << 20, 12345))
+        return good and (generations == 1 or in_child(lambda: fork(generations - 1)))
 
     threads = [threading.Thread(target=keep_reading) for _ in range(2)]
     for thread in threads:
         thread.start()
     try:
         for _ in range(10):
-            fork(2)
+            assert in_child(lambda: fork(2))
     finally:
         stop.set()
         for thread in threads:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import faulthandler
 import io
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,14 +17,6 @@ from support import pattern
 KEY = pattern(32)
 DATA = pattern(3 << 20)
 SEALED = sealane.encrypt(DATA, key=KEY)
-
-
-@pytest.fixture(autouse=True)
-def no_deadlock() -> Iterator[None]:
-    """Ends the process with all tracebacks if a test hangs: a thread in native code handles no signal."""
-    faulthandler.dump_traceback_later(60, exit=True)
-    yield
-    faulthandler.cancel_dump_traceback_later()
 
 
 class CallsBack(io.BytesIO):

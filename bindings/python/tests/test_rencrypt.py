@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 from hypothesis import given
 from hypothesis import strategies as st
 from sealane.compat.rencrypt import Cipher, REncrypt
-from support import VECTORS, pattern
+from support import VECTORS, in_child, pattern
 
 KEY = bytes(range(32))
 OTHERS = {Cipher.AES256GCM: AESGCM, Cipher.ChaCha20Poly1305: ChaCha20Poly1305}
@@ -223,19 +223,7 @@ def test_a_fork_repeats_no_nonce() -> None:
 
     mine = nonces()
     for _ in range(3):
-        reading, writing = os.pipe()
-        if (child := os.fork()) == 0:
-            status = 1
-            try:
-                os.write(writing, b"".join(nonces()))
-                status = 0
-            finally:
-                os._exit(status)
-        os.close(writing)
-        with os.fdopen(reading, "rb") as pipe:
-            theirs = pipe.read()
-        assert os.waitpid(child, 0)[1] == 0
-        mine += [theirs[at : at + 12] for at in range(0, len(theirs), 12)] + nonces()
+        mine += in_child(nonces) + nonces()
     assert len(set(mine)) == len(mine) == 200 * 7
 
 
