@@ -1,10 +1,10 @@
 //! The files of a folder tree and the targets they are written to. Nothing is written, and no file is read.
 
-use crate::engine::folder::{Folder, refused_link};
+use crate::engine::folder::{EntryKind, Folder, Listed, refused_link};
 use crate::{Error, Misuse};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, FileType};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -69,7 +69,7 @@ impl Tree {
             let found = source.symlink_metadata().map_err(about(source))?;
             match real.is_dir() {
                 true => walk.folder(source, place.as_ref(), own(real)),
-                false => walk.file(source, found.file_type(), place.as_ref()),
+                false => walk.file(source, found.file_type().into(), place.as_ref()),
             }
         }
         if let Some(place) = place {
@@ -129,17 +129,17 @@ impl Walk<'_> {
             };
             let made = if in_place { self.targets_among(&entries) } else { HashSet::new() };
             let mut folders = Vec::new();
-            for entry in entries {
-                let name = entry.file_name();
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => folders.push((entry.path(), name)),
+            for (name, kind) in entries {
+                let path = source.join(&name);
+                match kind {
+                    Ok(EntryKind::Folder) => folders.push((path, name)),
                     // A target of an earlier run, which is replaced.
                     Ok(_) if made.contains(&name) => {}
                     Ok(_) if in_place && self.suffix.is_added_to(&name) => {
-                        self.problem(&entry.path(), Error::Format(ALREADY_ENCRYPTED));
+                        self.problem(&path, Error::Format(ALREADY_ENCRYPTED));
                     }
-                    Ok(kind) => self.file(&entry.path(), kind, place.as_ref()),
-                    Err(e) => self.problem(&entry.path(), Error::io(&entry.path(), e)),
+                    Ok(kind) => self.file(&path, kind, place.as_ref()),
+                    Err(e) => self.problem(&path, Error::io(&path, e)),
                 }
             }
             for (source, name) in folders.into_iter().rev() {
@@ -156,28 +156,26 @@ impl Walk<'_> {
     }
 
     /// Returns the names of the targets of these files in their own folder.
-    fn targets_among(&self, entries: &[DirEntry]) -> HashSet<OsString> {
-        let file = |entry: &&DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_dir());
-        let names = entries.iter().filter(file).map(DirEntry::file_name);
-        names.filter_map(|name| self.suffix.applied(&name).ok()).collect()
+    fn targets_among(&self, entries: &[Listed]) -> HashSet<OsString> {
+        let files =
+            entries.iter().filter(|(_, kind)| kind.as_ref().is_ok_and(|kind| *kind != EntryKind::Folder));
+        files.filter_map(|(name, _)| self.suffix.applied(name).ok()).collect()
     }
 
     /// Adds a source that is not a folder, or a problem.
-    fn file(&mut self, source: &Path, kind: FileType, place: Option<&Place>) {
+    fn file(&mut self, source: &Path, kind: EntryKind, place: Option<&Place>) {
         if let Err(error) = self.try_file(source, kind, place) {
             self.problem(source, error);
         }
     }
 
-    fn try_file(&mut self, source: &Path, kind: FileType, place: Option<&Place>) -> Result<(), Error> {
+    fn try_file(&mut self, source: &Path, kind: EntryKind, place: Option<&Place>) -> Result<(), Error> {
         let about = |e| Error::io(source, e);
-        let link = kind.is_symlink();
-        let kind = if link { source.metadata().map_err(about)?.file_type() } else { kind };
-        if !kind.is_file() {
-            return Err(about(io::Error::new(
-                ErrorKind::Unsupported,
-                if kind.is_dir() { FOLDER_LINK } else { SPECIAL },
-            )));
+        let link = kind == EntryKind::Link;
+        let kind = if link { source.metadata().map_err(about)?.file_type().into() } else { kind };
+        if kind != EntryKind::File {
+            let said = if kind == EntryKind::Folder { FOLDER_LINK } else { SPECIAL };
+            return Err(about(io::Error::new(ErrorKind::Unsupported, said)));
         }
         let name = self.suffix.applied(source.file_name().unwrap_or_default())?;
         let Some(place) = place else {
@@ -233,9 +231,9 @@ const SPECIAL: &str = "expected a regular file, found a pipe, a socket or a devi
 const ALREADY_ENCRYPTED: &str = "expected a file to encrypt, found one that already has the suffix";
 const SUFFIX_MISSING: &str = "expected a name that ends with the suffix";
 
-fn sorted(folder: &Path) -> io::Result<Vec<DirEntry>> {
-    let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
-    entries.sort_by_cached_key(DirEntry::file_name);
+fn sorted(folder: &Path) -> io::Result<Vec<Listed>> {
+    let mut entries = Folder::list(folder)?;
+    entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     Ok(entries)
 }
 

@@ -1,6 +1,8 @@
 //! The names in a folder.
 
 use crate::engine::file_id::FileId;
+use std::ffi::OsString;
+use std::fs::FileType;
 use std::io::{self, ErrorKind};
 
 /// The type of a file.
@@ -12,6 +14,20 @@ pub(crate) enum EntryKind {
     /// A pipe, a socket or a device, which cannot be replaced.
     Special,
 }
+
+impl From<FileType> for EntryKind {
+    fn from(kind: FileType) -> Self {
+        match kind {
+            kind if kind.is_file() => Self::File,
+            kind if kind.is_dir() => Self::Folder,
+            kind if kind.is_symlink() => Self::Link,
+            _ => Self::Special,
+        }
+    }
+}
+
+/// A name in a listed folder. Some file systems do not list types, and then asking for one can fail.
+pub(crate) type Listed = (OsString, io::Result<EntryKind>);
 
 /// A name in a folder that is taken.
 #[derive(Clone, Copy, Debug)]

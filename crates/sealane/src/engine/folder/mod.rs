@@ -9,7 +9,7 @@ mod other;
 #[cfg(unix)]
 mod unix;
 
-pub(crate) use entry::{Entry, EntryKind, refused_link};
+pub(crate) use entry::{Entry, EntryKind, Listed, refused_link};
 #[cfg(not(unix))]
 pub(crate) use other::Folder;
 #[cfg(unix)]

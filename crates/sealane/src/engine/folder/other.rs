@@ -1,6 +1,6 @@
 //! Folders by their paths, on systems without file descriptors of folders.
 
-use super::entry::{Entry, EntryKind};
+use super::entry::{Entry, Listed};
 use crate::engine::file_id::FileId;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -16,6 +16,12 @@ impl Folder {
             true => Ok(Self(path.to_owned())),
             false => Err(ErrorKind::NotADirectory.into()),
         }
+    }
+
+    /// Lists the folder at a path, in no order.
+    pub(crate) fn list(path: &Path) -> io::Result<Vec<Listed>> {
+        let listed = |entry: fs::DirEntry| (entry.file_name(), entry.file_type().map(Into::into));
+        fs::read_dir(path)?.map(|entry| entry.map(listed)).collect()
     }
 
     pub(crate) fn open_below(&self, relative: &Path) -> io::Result<Self> {
@@ -86,11 +92,5 @@ impl Folder {
 }
 
 fn entry(found: &Metadata) -> Entry {
-    let kind = match found.file_type() {
-        kind if kind.is_file() => EntryKind::File,
-        kind if kind.is_dir() => EntryKind::Folder,
-        kind if kind.is_symlink() => EntryKind::Link,
-        _ => EntryKind::Special,
-    };
-    Entry { kind, id: FileId::of(found), read_only: found.permissions().readonly() }
+    Entry { kind: found.file_type().into(), id: FileId::of(found), read_only: found.permissions().readonly() }
 }

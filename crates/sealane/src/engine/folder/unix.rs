@@ -1,13 +1,14 @@
 //! Open folders by file descriptors.
 
-use super::entry::{Entry, EntryKind, refused_link};
+use super::entry::{Entry, EntryKind, Listed, refused_link};
 use crate::engine::file_id::FileId;
-use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::sync::OnceLock;
@@ -25,6 +26,26 @@ impl Folder {
     /// Opens the folder at a path and follows all links of the path.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(retry_on_intr(|| rustix::fs::open(path, OPEN_FOLDER, Mode::empty()))?))
+    }
+
+    /// Lists the folder at a path, in no order. `std::fs::read_dir` would panic if the folder could not be closed.
+    pub(crate) fn list(path: &Path) -> io::Result<Vec<Listed>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?;
+        let mut listed = Vec::new();
+        for entry in Dir::new(opened)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => path.join(name).symlink_metadata().map(|found| found.file_type().into()),
+                known => Ok(kind(known)),
+            };
+            listed.push((name.to_owned(), kind));
+        }
+        Ok(listed)
     }
 
     /// Opens a folder below this one. A link on the way is an error.
@@ -213,16 +234,19 @@ impl Folder {
     }
 }
 
-#[allow(clippy::unnecessary_cast, reason = "the types of the fields depend on the system")]
-fn entry(found: &Stat) -> Entry {
-    let kind = match FileType::from_raw_mode(found.st_mode as _) {
+fn kind(found: FileType) -> EntryKind {
+    match found {
         FileType::RegularFile => EntryKind::File,
         FileType::Directory => EntryKind::Folder,
         FileType::Symlink => EntryKind::Link,
         _ => EntryKind::Special,
-    };
+    }
+}
+
+#[allow(clippy::unnecessary_cast, reason = "the types of the fields depend on the system")]
+fn entry(found: &Stat) -> Entry {
     Entry {
-        kind,
+        kind: kind(FileType::from_raw_mode(found.st_mode as _)),
         id: Some(FileId { device: found.st_dev as u64, inode: found.st_ino as u64 }),
         read_only: found.st_mode & 0o222 == 0,
     }
