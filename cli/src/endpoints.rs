@@ -1,7 +1,7 @@
 //! Sources and destinations of file operations.
 
 use crate::error::{Failure, STDIN, STDOUT, name};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub(crate) fn pairs(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Pai
 
 /// Files keep their names in the folder. The names must differ, or a later file would replace an earlier one.
 fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Vec<Pair>, Failure> {
-    let mut taken = HashSet::new();
+    let mut taken = BTreeSet::new();
     let one = |input: &PathBuf| match (Source::new(input), input.file_name()) {
         (Source::File(from), Some(file)) if taken.insert(file.to_owned()) => {
             Ok(Pair { from: Source::File(from), to: Target::File(folder.join(file)) })

@@ -86,22 +86,17 @@ impl Console {
 
     /// Returns a progress bar for one job. Without a `total` it shows the number of bytes processed.
     pub(crate) fn bar(&self, name: &str, total: Option<u64>) -> Bar {
-        let wanted = !self.quiet && !self.json && io::stderr().is_terminal();
-        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-        let template = match total {
-            Some(_) => "{prefix} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
-            None => "{prefix} {spinner} {bytes} {bytes_per_sec} {elapsed}",
-        };
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style.progress_chars("=> ").tick_chars("|/-\\ "));
-        bar.set_prefix(shortened(name));
-        Bar { bar, began: Instant::now(), pending: wanted, done: 0 }
+        let pending = !self.quiet && !self.json && io::stderr().is_terminal();
+        Bar { shown: None, name: shortened(name), total, began: Instant::now(), pending, done: 0 }
     }
 }
 
 /// The progress bar of one job. Dropping it removes it from the terminal.
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    /// The bar on the terminal. Most jobs end before it is made.
+    shown: Option<ProgressBar>,
+    name: String,
+    total: Option<u64>,
     began: Instant,
     /// Whether the bar is not on the terminal yet and is still to be shown.
     pending: bool,
@@ -119,25 +114,51 @@ impl Bar {
     }
 
     /// Replaces the name of the bar, for example by the number of files processed so far.
-    pub(crate) fn rename(&self, name: String) {
-        self.bar.set_prefix(name);
+    pub(crate) fn rename(&mut self, name: String) {
+        if let Some(bar) = &self.shown {
+            bar.set_prefix(name.clone());
+        }
+        self.name = name;
     }
 
     /// Removes the bar while `print` prints lines.
     pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
-        self.bar.suspend(print)
+        match &self.shown {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
     }
 
     /// Sets the number of bytes processed. Returns whether to continue.
     pub(crate) fn at(&mut self, done: u64) -> ControlFlow<()> {
         self.done = done;
-        self.bar.set_position(done);
+        if let Some(bar) = &self.shown {
+            bar.set_position(done);
+        }
         if self.pending && self.began.elapsed() >= Self::DELAY {
             self.pending = false;
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-            self.bar.tick(); // The next call may come much later.
+            self.show();
         }
         if signal::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn show(&mut self) {
+        let template = match self.total {
+            Some(_) => "{prefix} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+            None => "{prefix} {spinner} {bytes} {bytes_per_sec} {elapsed}",
+        };
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(self.total, ProgressDrawTarget::hidden())
+            .with_style(style.progress_chars("=> ").tick_chars("|/-\\ "))
+            .with_prefix(self.name.clone())
+            .with_position(self.done)
+            .with_elapsed(self.began.elapsed());
+        // The speed is that of what follows, because the bar did not see the time until now.
+        bar.tick();
+        bar.reset_eta();
+        bar.set_draw_target(ProgressDrawTarget::stderr());
+        bar.tick(); // The next call may come much later.
+        self.shown = Some(bar);
     }
 
     /// Returns the number of bytes that the job has processed so far.
@@ -153,7 +174,9 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        if let Some(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
     }
 }
 

@@ -161,6 +161,30 @@ fn errors_are_translated_once() {
     }
 }
 
+/// Rule 5: a failing system call is an error. The replacements of these parts of the standard library panic.
+#[test]
+fn no_system_call_panics() {
+    const PANICS: [(&str, &str); 4] = [
+        ("fs::read_dir", "`Folder::list`: the library panics if the folder cannot be closed"),
+        ("HashSet", "`BTreeSet`: the library panics if there are no random bytes"),
+        ("HashMap::new", "`BTreeMap`, or `RandomHasher` where memory can be exhausted"),
+        ("HashMap::default", "`BTreeMap`, or `RandomHasher` where memory can be exhausted"),
+    ];
+    // Windows has no other list.
+    let may = |page: &Page| page.path == "crates/sealane/src/engine/folder/other.rs";
+    for folder in ["crates", "cli", "bindings"] {
+        for page in pages(folder, ".rs").into_iter().filter(|page| page.is_product() && !may(page)) {
+            let product = page.text.split("#[cfg(test)]\nmod test").next().unwrap_or_default();
+            let lines = product.lines().count();
+            for (number, code) in page.code().take_while(|(number, _)| *number <= lines) {
+                for (part, instead) in PANICS {
+                    assert!(!code.contains(part), "{}:{number}: {code}: use {instead}", page.path);
+                }
+            }
+        }
+    }
+}
+
 /// Rule 5: an error that is dropped is dropped for a reason, which stands beside it.
 #[test]
 fn discarded_errors_have_a_reason() {

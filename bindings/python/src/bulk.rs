@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use sealane::Error;
 use sealane::file::Options;
 use sealane::file::bulk::{self, Schedule};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ impl Operation {
         root: Option<PathBuf>,
     ) -> PyResult<()> {
         let sizes: Vec<_> = files.iter().map(|(.., size)| *size).collect();
-        let unverified = Mutex::new(HashSet::new());
+        let unverified = Mutex::new(BTreeSet::new());
         let unverified = || unverified.lock().unwrap_or_else(PoisonError::into_inner);
         let work = |at: usize, options: Options<'_>| {
             let (source, target, _) = &files[at];

@@ -6,7 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealane::Error;
 use sealane::file::{self, FileFingerprint};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The list of the files that a bulk job has finished. Only one job at a time can have it open.
@@ -19,7 +20,7 @@ pub(crate) struct Manifest {
 struct Open {
     core: file::Manifest,
     /// Fingerprints of the sources that are not finished, from before they are read.
-    before: HashMap<PathBuf, FileFingerprint>,
+    before: BTreeMap<OsString, FileFingerprint>,
 }
 
 #[pymethods]
@@ -28,7 +29,7 @@ impl Manifest {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let core = py.detach(|| file::Manifest::open(&path)).map_err(|e| raise_about(&path, e))?;
-        Ok(Self { path, open: Shared::new(Open { core, before: HashMap::new() }) })
+        Ok(Self { path, open: Shared::new(Open { core, before: BTreeMap::new() }) })
     }
 
     /// Returns whether ``target`` was made from ``source`` and neither has changed since. No data is read. Must be called
@@ -40,7 +41,7 @@ impl Manifest {
             let finished = open.core.finished(&source, &target);
             // A missing source is no error here, because it is reported when the source is read.
             if let (false, Ok(before)) = (finished, before) {
-                open.before.insert(source, before);
+                open.before.insert(source.into_os_string(), before);
             }
             Ok(finished)
         })
@@ -50,7 +51,7 @@ impl Manifest {
     fn add(&self, py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<()> {
         self.with(py, |open| {
             // The fingerprint is not removed from the map, because the source may have another target.
-            let known = open.before.get(&source).copied();
+            let known = open.before.get(source.as_os_str()).copied();
             let before = known.map_or_else(|| FileFingerprint::of(&source), Ok)?;
             open.core.add(&source, before, &target)
         })

@@ -1,14 +1,58 @@
 //! Random bytes of the operating system, and a mark that differs between a parent and a forked child.
 
+use std::fmt::Display;
+use std::hash::{BuildHasher, DefaultHasher, Hasher};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Fills `out` with random bytes of the operating system, which are secure enough for keys.
 pub(crate) fn fill(out: &mut [u8]) -> io::Result<()> {
     getrandom::fill(out).map_err(|e| match e.raw_os_error() {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => io::Error::other("the operating system returned no random bytes"),
+        Some(number) => unavailable(&io::Error::from_raw_os_error(number)),
+        None => unavailable(&e),
     })
+}
+
+fn unavailable(reason: &dyn Display) -> io::Error {
+    io::Error::other(format!("the operating system returned no random bytes: {reason}"))
+}
+
+/// Checks that the operating system returns random bytes, before a call to AWS-LC, which draws its own. It ends the
+/// process if it gets none, and unlike [`fill`], it reads `/dev/urandom` only where the system call does not exist.
+pub(crate) fn check() -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::io::{Errno, retry_on_intr};
+        use rustix::rand::{GetRandomFlags, getrandom};
+        match retry_on_intr(|| getrandom(&mut [0; 1], GetRandomFlags::empty())) {
+            Err(Errno::NOSYS) => {}
+            found => return found.map(drop).map_err(|e| unavailable(&e)),
+        }
+    }
+    fill(&mut [0; 1])
+}
+
+/// Hashes with a random key, so inputs that all have the same hash cannot be chosen. The hasher of the standard library
+/// panics if the operating system returns no random bytes.
+#[derive(Debug)]
+pub(crate) struct RandomHasher(u64);
+
+impl RandomHasher {
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut key = [0; 8];
+        fill(&mut key)?;
+        Ok(Self(u64::from_le_bytes(key)))
+    }
+}
+
+impl BuildHasher for RandomHasher {
+    type Hasher = DefaultHasher;
+
+    fn build_hasher(&self) -> DefaultHasher {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(self.0);
+        hasher
+    }
 }
 
 /// Returns a number that stays the same within a process and differs in a forked child. It is never zero. Where the

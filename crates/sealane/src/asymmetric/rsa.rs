@@ -9,7 +9,7 @@
 //! MGF1 uses the hash of the padding. Private operations are blinded and take constant time, including the padding
 //! check.
 
-use crate::{Error, Misuse};
+use crate::{Error, Misuse, random};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::error::KeyRejected;
 use aws_lc_rs::rsa::{
@@ -71,7 +71,8 @@ impl PrivateKey {
     /// Generates a key of 2048, 3072 or 4096 bits, which takes up to some seconds.
     ///
     /// # Errors
-    /// Returns [`Misuse::UnsuitableKey`] for another size, and [`Error::LimitExceeded`] if memory is exhausted.
+    /// Returns [`Misuse::UnsuitableKey`] for another size, [`Error::Io`] if the operating system returns no random bytes,
+    /// and [`Error::LimitExceeded`] if memory is exhausted.
     pub fn generate(bits: usize) -> Result<Self, Error> {
         let size = match bits {
             2048 => KeySize::Rsa2048,
@@ -83,6 +84,7 @@ impl PrivateKey {
                 );
             }
         };
+        random::check()?;
         // AWS-LC reports `Unspecified`; with valid keys, only allocation can fail.
         Self::new(PrivateDecryptingKey::generate(size).map_err(|_| OUT_OF_MEMORY)?)
     }
@@ -135,12 +137,14 @@ impl PrivateKey {
     /// Decrypts a secret that was wrapped for this key with the same `label` (RSAES-OAEP-DECRYPT).
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] for every reason, because a distinction in words or in time would be an oracle
+    /// Returns [`Error::Io`] if the operating system returns no random bytes, with which the decryption is blinded, and
+    /// [`Error::Authentication`] for every other reason, because a distinction in words or in time would be an oracle
     /// (Manger 2001).
     pub fn unwrap(&self, oaep: Oaep, label: &[u8], wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
         if wrapped.len() != self.modulus_len() {
             return Err(Error::Authentication);
         }
+        random::check()?;
         // bounded: at most the length of a key, which is 1 KiB.
         let mut secret = Zeroizing::new(vec![0; self.oaep.min_output_size()]);
         let opened = self.oaep.decrypt(oaep.algorithm(), wrapped, &mut secret, Some(label));
@@ -206,12 +210,14 @@ impl PublicKey {
     /// bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::SecretLength`] above [`Self::max_secret_len`].
+    /// Returns [`Misuse::SecretLength`] above [`Self::max_secret_len`], and [`Error::Io`] if the operating system returns
+    /// no random bytes.
     pub fn wrap(&self, oaep: Oaep, label: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
         let max = self.max_secret_len(oaep);
         if secret.len() > max {
             return Err(Misuse::SecretLength { got: secret.len(), max }.into());
         }
+        random::check()?;
         // bounded: the length of a key, at most 1 KiB.
         let mut wrapped = vec![0; self.oaep.ciphertext_size()];
         let written = self.oaep.encrypt(oaep.algorithm(), secret, &mut wrapped, Some(label));

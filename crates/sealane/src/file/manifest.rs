@@ -9,6 +9,7 @@
 //! that is not valid UTF-8 is written as `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP 383), so that
 //! `json.loads` in Python returns the name that `open` takes.
 
+use crate::random::RandomHasher;
 use crate::{Error, memory};
 use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ pub struct Manifest {
     /// Number of bytes in complete lines. Bytes after them are a line that could not be written.
     len: u64,
     /// The lines of finished files, which are found by their target.
-    finished: HashMap<Name, Line>,
+    finished: HashMap<Name, Line, RandomHasher>,
 }
 
 /// Length and modification time of a file, by which changes are detected.
@@ -86,7 +87,8 @@ impl Manifest {
             return Err(EXPECTED);
         }
         lock(&file).map_err(about)?;
-        let mut manifest = Self { path: path.to_owned(), file, len: 0, finished: HashMap::new() };
+        let finished = HashMap::with_hasher(RandomHasher::new()?);
+        let mut manifest = Self { path: path.to_owned(), file, len: 0, finished };
         manifest.load().map_err(|e| e.about(path))?;
         Ok(manifest)
     }

@@ -2,7 +2,7 @@
 
 use crate::engine::folder::{EntryKind, Folder, Listed, refused_link};
 use crate::{Error, Misuse};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -127,7 +127,7 @@ impl Walk<'_> {
                     continue;
                 }
             };
-            let made = if in_place { self.targets_among(&entries) } else { HashSet::new() };
+            let made = if in_place { self.targets_among(&entries) } else { BTreeSet::new() };
             let mut folders = Vec::new();
             for (name, kind) in entries {
                 let path = source.join(&name);
@@ -156,7 +156,7 @@ impl Walk<'_> {
     }
 
     /// Returns the names of the targets of these files in their own folder.
-    fn targets_among(&self, entries: &[Listed]) -> HashSet<OsString> {
+    fn targets_among(&self, entries: &[Listed]) -> BTreeSet<OsString> {
         let files =
             entries.iter().filter(|(_, kind)| kind.as_ref().is_ok_and(|kind| *kind != EntryKind::Folder));
         files.filter_map(|(name, _)| self.suffix.applied(name).ok()).collect()
@@ -200,14 +200,15 @@ impl Walk<'_> {
 
     /// Refuses targets that would replace a source or another target.
     fn check(&self, roots: &[(&Path, PathBuf)], place: &Place) -> Result<(), Error> {
-        let mut taken = HashSet::new();
+        // All paths are resolved, so equal paths have equal bytes, which are compared faster than their components.
+        let mut taken = BTreeSet::new();
         for (real, (_, target)) in self.targets.iter().zip(&self.tree.pairs) {
-            if !taken.insert(real.as_path()) {
+            if !taken.insert(real.as_os_str()) {
                 return Err(Misuse::DuplicateTarget(target.clone()).into());
             }
         }
         for (source, real) in roots {
-            if taken.contains(real.as_path()) {
+            if taken.contains(real.as_os_str()) {
                 return Err(Misuse::SameFile(source.to_path_buf()).into());
             }
             let in_place = roots.len() == 1 && *real == place.real;
@@ -215,11 +216,11 @@ impl Walk<'_> {
                 return Err(Misuse::SameFile(place.path.clone()).into());
             }
             let inside = |target: &Path| !in_place && target.starts_with(real);
-            if inside(&place.real) || taken.iter().any(|target| inside(target)) {
+            if inside(&place.real) || taken.iter().any(|target| inside(Path::new(target))) {
                 return Err(Misuse::TargetInsideSource(place.path.clone()).into());
             }
         }
-        match self.linked.iter().find(|link| taken.contains(link.as_path())) {
+        match self.linked.iter().find(|link| taken.contains(link.as_os_str())) {
             Some(link) => Err(Misuse::SameFile(link.clone()).into()),
             None => Ok(()),
         }
