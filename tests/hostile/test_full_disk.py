@@ -9,6 +9,7 @@ from pathlib import Path
 import killed
 import pytest
 import sealane
+from killed import Injection
 
 KEY = sealane.keys.generate("aes-256")
 PLAIN = bytes(3 << 20)
@@ -108,12 +109,12 @@ def test_an_error_at_closing_is_an_error(
     target = scene / "target"
     command = [sealane_binary, *line.split(), "-q"]
     target.write_bytes(b"old") if replaces else None
-    done, log = killed.run(command, scene)
+    done, log = killed.traced(command, scene)
     assert done.returncode == 0, done.stderr
     target.unlink()
     target.write_bytes(b"old") if replaces else None
     point = last_close(log, "linkat(")
-    done, _ = killed.run(command, scene, *killed.inject(point, f"error={error}"))
+    done, _ = killed.disturbed(command, scene, Injection(point, f"error={error}"))
     assert done.returncode == 1
     assert done.stderr.startswith("sealane: target: ")
     assert (target.read_bytes() if target.exists() else None) == (b"old" if replaces else None)
@@ -132,12 +133,12 @@ def test_an_error_at_closing_standard_output_is_an_error(
     scene.mkdir()
     for name in ("key", "plain", "sealed"):
         (folder / name).rename(scene / name)
-    done, log = killed.run(command, scene, "-y")
+    done, log = killed.traced(command, scene)
     assert done.returncode == 0, done.stderr
     # Each descriptor of the output that is closed. Without a check, the system closes the last at the end.
     failed = 0
     for point in [point for point in killed.points(log) if point.name == "close"]:
-        done, injected = killed.run(command, scene, "-y", *killed.inject(point, "error=ENOSPC"))
+        done, injected = killed.disturbed(command, scene, Injection(point, "error=ENOSPC"))
         if re.search(r"close\(\d+<[^>]*/out>\) .*INJECTED", injected):
             failed += done.returncode == 1 and "standard output: the disk is full" in done.stderr
     assert failed
