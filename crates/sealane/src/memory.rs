@@ -14,13 +14,16 @@ const BYTES_OF_THREAD: usize = 72 << 20;
 /// limited, the space is reserved and released at once. On systems of 32 bits it is too large to be reserved, and the
 /// threads are few.
 pub(crate) fn affordable_threads(wanted: usize) -> usize {
+    if wanted <= 1 {
+        return 1;
+    }
     let limited = cfg!(target_pointer_width = "64") && address_space_is_limited();
     let affordable = |threads: usize| {
         let bytes = (threads - 1).saturating_mul(BYTES_OF_THREAD);
         // More than the address space of a process is refused without a limit as well.
         !(limited || bytes > isize::MAX as usize) || with_capacity::<u8>(bytes).is_ok()
     };
-    let mut threads = wanted.max(1);
+    let mut threads = wanted;
     while !affordable(threads) {
         threads /= 2;
     }

@@ -142,7 +142,9 @@ fn each_job(
         Ok((plain, memory::zeroed(head + plan.max_sealed_len())?))
     };
     let done = AtomicU64::new(0);
-    let workers = Workers::Spawned(thread_count(options.threads));
+    // The cores are not counted for a single job, because most files are small.
+    let threads = if plan.jobs() > 1 { thread_count(options.threads) } else { 1 };
+    let workers = Workers::Spawned(threads);
     let mut progress = options.progress(Some(plan.plain_len));
     run_jobs(
         workers,

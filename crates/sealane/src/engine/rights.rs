@@ -1,16 +1,16 @@
 //! The rights of a new file: never more, for any user, than the file had that it replaces.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 
 /// Gives `new` the owner, the group, the mode and the ACL of the file that it replaces, as far as this user may do that.
+/// `old` is the metadata of that file.
 ///
 /// Where owner or group cannot be kept, their members move to another class of the mode. Then each class gets only the
 /// rights that all its members had before, and an ACL is not copied: only the owner has rights.
 #[cfg(unix)]
-pub(crate) fn inherit(new: &File, replaced: &File) -> io::Result<()> {
+pub(crate) fn inherit(new: &File, replaced: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-    let old = replaced.metadata()?;
     let mut own = new.metadata()?;
     if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
         // Only root may give a file to another owner. Members of a group may give it to the group.
@@ -28,12 +28,16 @@ pub(crate) fn inherit(new: &File, replaced: &File) -> io::Result<()> {
     };
     // The folder may have given the new file an ACL with users that had no right to the old one.
     acl::remove(new)?;
-    new.set_permissions(PermissionsExt::from_mode(mode))
+    // Removing it does not change the mode.
+    match own.mode() & 0o7777 == mode {
+        true => Ok(()),
+        false => new.set_permissions(PermissionsExt::from_mode(mode)),
+    }
 }
 
 #[cfg(not(unix))]
-pub(crate) fn inherit(new: &File, replaced: &File) -> io::Result<()> {
-    new.set_permissions(replaced.metadata()?.permissions())
+pub(crate) fn inherit(new: &File, _: &File, old: &Metadata) -> io::Result<()> {
+    new.set_permissions(old.permissions())
 }
 
 /// Whether a new file has the owner and the group of the file that it replaces.

@@ -126,7 +126,7 @@ impl StagedFile {
             Existing::Refuse => None,
         };
         match replaced {
-            Some(replaced) => rights::inherit(&self.file, &replaced),
+            Some((replaced, found)) => rights::inherit(&self.file, &replaced, &found),
             None if self.temporary.is_some() => self.set_default_rights(),
             None => Ok(()),
         }

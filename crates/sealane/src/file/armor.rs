@@ -110,25 +110,32 @@ impl ArmorReader {
 
 /// A source that presents an armored or binary file as binary.
 pub(super) enum DearmoredSource<S> {
-    Binary(S),
+    /// A binary file with its size in bytes.
+    Binary(S, u64),
     Ascii(View<S>),
 }
 
 impl<S: ReadAt> DearmoredSource<S> {
     pub(super) fn new(source: S, with: &DecryptWith) -> Result<Self, Error> {
-        // Longer than the white space that may precede armor.
-        // bounded: 2 KiB.
-        let mut prefix = vec![0; source.size()?.min(2048) as usize];
-        source.read_exact_at(0, &mut prefix)?;
-        match with.detect_armor(&prefix) {
+        let size = source.size()?;
+        // Files for a symmetric key are never armored, so nothing is read.
+        let mut armor = with.detect_armor(&[]);
+        if armor.is_none() {
+            // Longer than the white space that may precede armor.
+            // bounded: 2 KiB.
+            let mut prefix = vec![0; size.min(2048) as usize];
+            source.read_exact_at(0, &mut prefix)?;
+            armor = with.detect_armor(&prefix);
+        }
+        match armor {
             Some(Armor::Ascii) => View::new(source).map(Self::Ascii),
-            _ => Ok(Self::Binary(source)),
+            _ => Ok(Self::Binary(source, size)),
         }
     }
 
     pub(super) fn source(&self) -> &S {
         match self {
-            Self::Binary(source) => source,
+            Self::Binary(source, _) => source,
             Self::Ascii(view) => view.source(),
         }
     }
@@ -137,14 +144,14 @@ impl<S: ReadAt> DearmoredSource<S> {
 impl<S: ReadAt> ReadAt for DearmoredSource<S> {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Binary(source) => source.read_at(offset, into),
+            Self::Binary(source, _) => source.read_at(offset, into),
             Self::Ascii(view) => view.read_at(offset, into),
         }
     }
 
     fn size(&self) -> io::Result<u64> {
         match self {
-            Self::Binary(source) => source.size(),
+            Self::Binary(_, size) => Ok(*size),
             Self::Ascii(view) => view.size(),
         }
     }

@@ -48,9 +48,9 @@ impl Folder {
         OpenOptions::new().write(true).open(self.0.join(name))
     }
 
-    pub(crate) fn open_replaced(&self, name: &OsStr) -> io::Result<Option<File>> {
-        match File::open(self.0.join(name)) {
-            Ok(file) => Ok(Some(file)),
+    pub(crate) fn open_replaced(&self, name: &OsStr) -> io::Result<Option<(File, Metadata)>> {
+        match File::open(self.0.join(name)).and_then(|file| file.metadata().map(|found| (file, found))) {
+            Ok(opened) => Ok(Some(opened)),
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
             Err(e) => Err(e),
         }

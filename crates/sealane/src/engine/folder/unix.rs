@@ -5,7 +5,7 @@ use crate::engine::file_id::FileId;
 use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -138,8 +138,8 @@ impl Folder {
         }
     }
 
-    /// Opens the regular file of a name to read its rights, or returns `None` if the name is free.
-    pub(crate) fn open_replaced(&self, name: &OsStr) -> io::Result<Option<File>> {
+    /// Opens the regular file of a name with its rights, or returns `None` if the name is free.
+    pub(crate) fn open_replaced(&self, name: &OsStr) -> io::Result<Option<(File, Metadata)>> {
         // Never waits, also if the name has become a pipe. A file that cannot be read can be opened for writing, because
         // it is about to be replaced.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
@@ -155,8 +155,9 @@ impl Folder {
             Err(Errno::LOOP) => return Err(refused_link()),
             Err(e) => return Err(e.into()),
         };
-        match file.metadata()?.is_file() {
-            true => Ok(Some(file)),
+        let found = file.metadata()?;
+        match found.is_file() {
+            true => Ok(Some((file, found))),
             false => Err(io::Error::new(ErrorKind::Unsupported, "expected a regular file")),
         }
     }
