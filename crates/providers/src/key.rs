@@ -60,3 +60,38 @@ pub(crate) fn key_array<const LEN: usize>(key: &[u8]) -> Result<&[u8; LEN], KeyE
 pub(crate) fn nonce_array<const LEN: usize>(nonce: &[u8]) -> Result<&[u8; LEN], MessageError> {
     nonce.try_into().map_err(|_| MessageError::InvalidNonceLength { found: nonce.len(), expected: LEN })
 }
+
+/// Implements [`AeadKey`] for the keys of kernels, each with the function that checks a nonce. The key may be in a field.
+macro_rules! aead_keys {
+    ($($key:ty $([$field:tt])?, $checked_nonce:expr;)*) => {$(
+        impl $crate::AeadKey for $key {
+            #[inline]
+            fn seal(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                data: $crate::InOut<'_>,
+                tag: &mut [u8; 16],
+            ) -> Result<(), $crate::SealError> {
+                Ok(self$(.$field)?.seal($checked_nonce(nonce)?, aad, data, tag)?)
+            }
+
+            #[inline]
+            fn open(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                mut data: $crate::InOut<'_>,
+                tag: &[u8; 16],
+            ) -> Result<(), $crate::AuthenticationError> {
+                let Ok(nonce) = $checked_nonce(nonce) else { return Err($crate::key::rejected(data.target())) };
+                let len = data.len();
+                // Authentication failures are opaque; a kernel that refuses a length has written nothing.
+                self$(.$field)?
+                    .open(nonce, aad, data.part(0, len), tag)
+                    .map_err(|_| $crate::key::rejected(data.target()))
+            }
+        }
+    )*};
+}
+pub(crate) use aead_keys;

@@ -2,8 +2,8 @@
 //!
 //! Each key uses the widest variant that the processor and `SEALANE_CPU` allow and that passes its self-test.
 
-use crate::key::rejected;
-use crate::{AeadKey, AuthenticationError, InOut, KeyError, MessageError, SealError, environment};
+use crate::key::aead_keys;
+use crate::{KeyError, MessageError, environment};
 use kernels::cpu::Features;
 use kernels::error::KeyError as KernelKeyError;
 
@@ -84,28 +84,13 @@ pub fn gcm_any_nonce(key: &[u8]) -> Result<GcmAnyNonce, KeyError> {
 /// A nonce of 12 bytes is used as it is; any other is hashed to J0 (SP 800-38D, section 7.1).
 pub struct GcmAnyNonce(Gcm);
 
-impl AeadKey for GcmAnyNonce {
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
-        // The empty nonce is hashed to J0 = 0, and the encrypted block 0, which masks the tag, is the key of GHASH.
-        if nonce.is_empty() {
-            return Err(MessageError::InvalidNonceLength { found: 0, expected: 12 }.into());
-        }
-        Ok(self.0.seal(nonce, aad, data, tag)?)
-    }
+aead_keys! { GcmAnyNonce[0], not_empty; }
 
-    fn open(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
-        if nonce.is_empty() {
-            return Err(rejected(data.target()));
-        }
-        let len = data.len();
-        // Authentication failures are opaque; a kernel that refuses a length has written nothing.
-        self.0.open(nonce, aad, data.part(0, len), tag).map_err(|_| rejected(data.target()))
+/// Refuses the empty nonce: it is hashed to J0 = 0, and the encrypted block 0, which masks the tag, is the key of GHASH.
+fn not_empty(nonce: &[u8]) -> Result<&[u8], MessageError> {
+    match nonce {
+        [] => Err(MessageError::InvalidNonceLength { found: 0, expected: 12 }),
+        nonce => Ok(nonce),
     }
 }
 

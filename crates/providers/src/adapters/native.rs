@@ -3,8 +3,8 @@
 use crate::Algorithm::{self, *};
 use crate::extended::{self, Xaes};
 use crate::kernel::{self, Kernel, kernel};
-use crate::key::{key_array, nonce_array, rejected};
-use crate::{AeadKey, AuthenticationError, Entry, InOut, KeyError, Provider, SealError, raw};
+use crate::key::{aead_keys, key_array, nonce_array};
+use crate::{AeadKey, Entry, KeyError, MessageError, Provider, raw};
 use kernels::aegis::{Aegis, Kind};
 use kernels::chacha20_poly1305;
 use kernels::cpu::Features;
@@ -71,61 +71,11 @@ fn boxed(key: Result<impl AeadKey + 'static, KeyError>) -> Result<Box<dyn AeadKe
     Ok(Box::new(key?))
 }
 
-/// Implements [`AeadKey`] for a cipher whose nonces have one length.
-macro_rules! aead_key {
-    ($($cipher:ty, nonce $len:literal;)*) => {$(
-        impl AeadKey for $cipher {
-            #[inline]
-            fn seal(
-                &self,
-                nonce: &[u8],
-                aad: &[u8],
-                data: InOut<'_>,
-                tag: &mut [u8; 16],
-            ) -> Result<(), SealError> {
-                Ok(self.seal(nonce_array::<$len>(nonce)?, aad, data, tag)?)
-            }
-
-            #[inline]
-            fn open(
-                &self,
-                nonce: &[u8],
-                aad: &[u8],
-                mut data: InOut<'_>,
-                tag: &[u8; 16],
-            ) -> Result<(), AuthenticationError> {
-                let Ok(nonce) = nonce_array::<$len>(nonce) else { return Err(rejected(data.target())) };
-                let len = data.len();
-                // Authentication failures are opaque; a kernel that refuses a length has written nothing.
-                self.open(nonce, aad, data.part(0, len), tag).map_err(|_| rejected(data.target()))
-            }
-        }
-    )*};
-}
-
-aead_key! {
-    Gcm, nonce 12;
-    GcmSiv, nonce 12;
-    chacha20_poly1305::ChaCha20Poly1305, nonce 12;
-    chacha20_poly1305::XChaCha20Poly1305, nonce 24;
-}
-
-impl AeadKey for Aegis {
-    #[inline]
-    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
-        Ok(self.seal(nonce, aad, data, tag)?)
-    }
-
-    #[inline]
-    fn open(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOut<'_>,
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationError> {
-        let len = data.len();
-        // Authentication failures are opaque; a kernel that refuses a length has written nothing.
-        self.open(nonce, aad, data.part(0, len), tag).map_err(|_| rejected(data.target()))
-    }
+aead_keys! {
+    Gcm, nonce_array::<12>;
+    GcmSiv, nonce_array::<12>;
+    chacha20_poly1305::ChaCha20Poly1305, nonce_array::<12>;
+    chacha20_poly1305::XChaCha20Poly1305, nonce_array::<24>;
+    // The kernel checks the length, which depends on the kind.
+    Aegis, Ok::<_, MessageError>;
 }
