@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::portable::{Portable, round};
-use super::rounds::{Degrees, Rounds, single_part};
+use super::rounds::{Degrees, Rounds, degrees, single_part};
 use super::{Token, load_block, store_block};
 
 /// The token for vectors of `D` blocks.
@@ -56,19 +56,4 @@ impl<const D: usize> Rounds for Lanes<D> {
     }
 }
 
-impl Degrees for Portable {
-    type One = Lanes<1>;
-    type Two = Lanes<2>;
-    type Four = Lanes<4>;
-    const REGISTER_DEGREE: usize = 0;
-
-    fn degree_1(self) -> Lanes<1> {
-        Lanes(())
-    }
-    fn degree_2(self) -> Lanes<2> {
-        Lanes(())
-    }
-    fn degree_4(self) -> Lanes<4> {
-        Lanes(())
-    }
-}
+degrees! { Portable, 0; |_| Lanes<1> = Lanes(()), Lanes<2> = Lanes(()), Lanes<4> = Lanes(()) }

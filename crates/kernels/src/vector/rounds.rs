@@ -88,6 +88,73 @@ macro_rules! single_part {
 }
 pub(super) use single_part;
 
+/// Implements the part of [`Rounds`] that [`Blocks`](super::Blocks) has as well, for a vector of one register.
+macro_rules! operations_of_blocks {
+    ($v:ty) => {
+        type V = $v;
+        single_part! { $v }
+        #[inline(always)]
+        fn load(self, from: &[u8]) -> $v {
+            Blocks::load(self, from)
+        }
+        #[inline(always)]
+        fn load_part(self, from: &[u8]) -> $v {
+            Blocks::load_part(self, from, 0)
+        }
+        #[inline(always)]
+        fn store(self, v: $v, to: &mut [u8]) {
+            Blocks::store(self, v, to);
+        }
+        #[inline(always)]
+        fn store_part(self, v: $v, to: &mut [u8]) {
+            Blocks::store_part(self, v, to, 0);
+        }
+        #[inline(always)]
+        fn splat(self, block: &[u8; 16]) -> $v {
+            Blocks::splat(self, block)
+        }
+        #[inline(always)]
+        fn xor(self, a: $v, b: $v) -> $v {
+            Blocks::xor(self, a, b)
+        }
+        #[inline(always)]
+        fn fence<const N: usize>(self, words: &mut [$v; N]) {
+            Blocks::fence(self, words);
+        }
+    };
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use operations_of_blocks;
+
+/// Implements [`Degrees`] for a token, with its register degree, and the type and value of the token for each degree.
+macro_rules! degrees {
+    ($token:ty, $register:literal; |$it:pat_param| $one:ty = $a:expr, $two:ty = $b:expr, $four:ty = $c:expr) => {
+        impl Degrees for $token {
+            type One = $one;
+            type Two = $two;
+            type Four = $four;
+            const REGISTER_DEGREE: usize = $register;
+
+            #[inline(always)]
+            fn degree_1(self) -> $one {
+                let $it = self;
+                $a
+            }
+            #[inline(always)]
+            fn degree_2(self) -> $two {
+                let $it = self;
+                $b
+            }
+            #[inline(always)]
+            fn degree_4(self) -> $four {
+                let $it = self;
+                $c
+            }
+        }
+    };
+}
+pub(super) use degrees;
+
 /// Vectors of twice as many blocks as those of `B`, each made of two of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair<B>(pub(super) B);

@@ -1,6 +1,6 @@
 //! `Rounds` on x86-64, with the vectors of the module `x86`.
 
-use super::rounds::{Degrees, Pair, Rounds, single_part};
+use super::rounds::{Degrees, Pair, Rounds, degrees, operations_of_blocks, single_part};
 use super::x86::{Aesni, Vaes256, Vaes512, op};
 use super::{Blocks, unroll};
 use core::arch::x86_64::*;
@@ -9,22 +9,8 @@ macro_rules! rounds {
     ($name:ident, $v:ident, $lanes:literal; $and:ident $round:ident; $($own:tt)*) => {
         impl Rounds for $name {
             const LANES: usize = $lanes;
-            type V = $v;
-            single_part! { $v }
+            operations_of_blocks! { $v }
 
-            #[inline(always)]
-            fn load(self, from: &[u8]) -> $v { Blocks::load(self, from) }
-            #[inline(always)]
-            fn load_part(self, from: &[u8]) -> $v { Blocks::load_part(self, from, 0) }
-            #[inline(always)]
-            fn store(self, v: $v, to: &mut [u8]) { Blocks::store(self, v, to); }
-            #[inline(always)]
-            fn store_part(self, v: $v, to: &mut [u8]) { Blocks::store_part(self, v, to, 0); }
-            #[inline(always)]
-            fn splat(self, block: &[u8; 16]) -> $v { Blocks::splat(self, block) }
-
-            #[inline(always)]
-            fn xor(self, a: $v, b: $v) -> $v { Blocks::xor(self, a, b) }
             #[inline(always)]
             fn and(self, a: $v, b: $v) -> $v { op!($and(a, b)) }
             #[inline(always)]
@@ -34,8 +20,6 @@ macro_rules! rounds {
                 });
                 states
             }
-            #[inline(always)]
-            fn fence<const N: usize>(self, words: &mut [$v; N]) { Blocks::fence(self, words); }
 
             $($own)*
         }
@@ -69,62 +53,6 @@ rounds! {
     }
 }
 
-impl Degrees for Aesni {
-    type One = Self;
-    type Two = Pair<Self>;
-    type Four = Pair<Pair<Self>>;
-    const REGISTER_DEGREE: usize = 1;
-
-    #[inline(always)]
-    fn degree_1(self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn degree_2(self) -> Pair<Self> {
-        Pair(self)
-    }
-    #[inline(always)]
-    fn degree_4(self) -> Pair<Pair<Self>> {
-        Pair(Pair(self))
-    }
-}
-
-impl Degrees for Vaes256 {
-    type One = Aesni;
-    type Two = Self;
-    type Four = Pair<Self>;
-    const REGISTER_DEGREE: usize = 2;
-
-    #[inline(always)]
-    fn degree_1(self) -> Aesni {
-        self.one()
-    }
-    #[inline(always)]
-    fn degree_2(self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn degree_4(self) -> Pair<Self> {
-        Pair(self)
-    }
-}
-
-impl Degrees for Vaes512 {
-    type One = Aesni;
-    type Two = Vaes256;
-    type Four = Self;
-    const REGISTER_DEGREE: usize = 4;
-
-    #[inline(always)]
-    fn degree_1(self) -> Aesni {
-        self.one()
-    }
-    #[inline(always)]
-    fn degree_2(self) -> Vaes256 {
-        self.two()
-    }
-    #[inline(always)]
-    fn degree_4(self) -> Self {
-        self
-    }
-}
+degrees! { Aesni, 1; |it| Self = it, Pair<Self> = Pair(it), Pair<Pair<Self>> = Pair(Pair(it)) }
+degrees! { Vaes256, 2; |it| Aesni = it.one(), Self = it, Pair<Self> = Pair(it) }
+degrees! { Vaes512, 4; |it| Aesni = it.one(), Vaes256 = it.two(), Self = it }
