@@ -4,71 +4,57 @@ use crate::{Error, Misuse};
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of key, which determines its algorithm and its length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kind {
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident $name:literal;)*) => {
+        /// A kind of key, which determines its algorithm and its length.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Kind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl Kind {
+            /// All kinds, in the order of the documentation.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
+
+            /// Returns the name in commands and in Python, for example `"x-wing"`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
     /// A symmetric key of 16 bytes, for example for AES-128-GCM.
-    Aes128,
+    Aes128 "aes-128";
     /// A symmetric key of 24 bytes, for example for AES-192-GCM.
-    Aes192,
+    Aes192 "aes-192";
     /// A symmetric key of 32 bytes, for AES and for all other ciphers with keys of this length.
-    Aes256,
+    Aes256 "aes-256";
     /// An X25519 key in age's encoding, for age files.
-    Age,
+    Age "age";
     /// An X-Wing key (ML-KEM-768 and X25519) in age's encoding.
-    AgePq,
+    AgePq "age-pq";
     /// An RSA key of 2048 bits.
-    Rsa2048,
+    Rsa2048 "rsa-2048";
     /// An RSA key of 3072 bits.
-    Rsa3072,
+    Rsa3072 "rsa-3072";
     /// An RSA key of 4096 bits.
-    Rsa4096,
+    Rsa4096 "rsa-4096";
     /// A secp256k1 key, which is used to encrypt messages with ECIES.
-    Secp256k1,
+    Secp256k1 "secp256k1";
     /// An X25519 key, which is used to encrypt messages with HPKE.
-    X25519,
+    X25519 "x25519";
     /// A P-256 key, which is used to encrypt messages with HPKE.
-    P256,
+    P256 "p-256";
     /// An X-Wing key (ML-KEM-768 and X25519), for HPKE.
-    XWing,
+    XWing "x-wing";
 }
 
 impl Kind {
-    /// All kinds, in the order of the documentation.
-    pub const ALL: [Self; 12] = [
-        Self::Aes128,
-        Self::Aes192,
-        Self::Aes256,
-        Self::Age,
-        Self::AgePq,
-        Self::Rsa2048,
-        Self::Rsa3072,
-        Self::Rsa4096,
-        Self::Secp256k1,
-        Self::X25519,
-        Self::P256,
-        Self::XWing,
-    ];
-
-    /// Returns the name in commands and in Python, for example `"x-wing"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Aes128 => "aes-128",
-            Self::Aes192 => "aes-192",
-            Self::Aes256 => "aes-256",
-            Self::Age => "age",
-            Self::AgePq => "age-pq",
-            Self::Rsa2048 => "rsa-2048",
-            Self::Rsa3072 => "rsa-3072",
-            Self::Rsa4096 => "rsa-4096",
-            Self::Secp256k1 => "secp256k1",
-            Self::X25519 => "x25519",
-            Self::P256 => "p-256",
-            Self::XWing => "x-wing",
-        }
-    }
-
     /// Returns the kind of an RSA key with a modulus of `bits`.
     pub(super) fn of_rsa(bits: usize) -> Option<Self> {
         match bits {
