@@ -3,7 +3,6 @@
 use crate::error::MessagePart;
 use crate::{Algorithm, Error, Key, Misuse, Provider, memory, nonce};
 use providers::{AeadKey, InOut};
-use std::fmt;
 
 /// The longest nonce of any algorithm, in bytes.
 const MAX_NONCE_LEN: usize = 32;
@@ -332,15 +331,7 @@ fn tag_array(tag: &mut [u8]) -> Result<&mut [u8; TAG_LEN], Misuse> {
     tag.try_into().map_err(|_| Misuse::TagLength { got, want: TAG_LEN })
 }
 
-impl fmt::Debug for Aead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Aead")
-            .field("algorithm", &self.algorithm.name())
-            .field("provider", &self.provider.name())
-            .field("variant", &self.variant)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(Aead; |it| algorithm: it.algorithm.name(), provider: it.provider.name(), variant: it.variant);
 
 /// A buffer for one message, which is filled by the caller and sealed without a copy. It is wiped on drop.
 ///
@@ -385,8 +376,4 @@ impl Drop for Buffer<'_> {
     }
 }
 
-impl fmt::Debug for Buffer<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Buffer").field("aead", self.aead).finish_non_exhaustive()
-    }
-}
+debug_fields!(Buffer<'_>; |it| aead: it.aead);

@@ -72,6 +72,9 @@
 //! for AES-GCM). The first is enforced. The second cannot be, because other processes may use the same key.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod debug;
+
 pub mod aead;
 pub mod age;
 pub mod asymmetric;

@@ -16,7 +16,6 @@ use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{ChunkPosition, End, Layout};
 use crate::engine::prefix::Parsed;
 use crate::{Aead, Error, InOut};
-use std::fmt;
 
 /// Number of plaintext bytes in a full chunk.
 pub(crate) const CHUNK_LEN: usize = 1 << 16;
@@ -108,8 +107,4 @@ impl ChunkCipher for Payload {
     }
 }
 
-impl fmt::Debug for Payload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Payload").field("aead", &self.aead).finish_non_exhaustive()
-    }
-}
+debug_fields!(Payload; |it| aead: it.aead);

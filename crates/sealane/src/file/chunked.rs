@@ -20,7 +20,6 @@ use crate::{Aead, Algorithm, Error, Key, Misuse};
 use hkdf::Hkdf;
 use providers::InOut;
 use sha2::Sha512;
-use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -172,11 +171,7 @@ impl ChunkCipher for Chunked {
     }
 }
 
-impl fmt::Debug for Chunked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chunked").field("aead", &self.aead).finish_non_exhaustive()
-    }
-}
+debug_fields!(Chunked; |it| aead: it.aead);
 
 /// Computes HKDF-Expand with SHA-512 (RFC 5869, section 2.3). The format uses `key` as the pseudorandom key, although it
 /// is shorter than the hash. The `hkdf` crate refuses short keys, so this function pads the key with zeros. The result is

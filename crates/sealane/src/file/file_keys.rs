@@ -315,18 +315,10 @@ impl From<Keyset> for FileKey {
 }
 
 /// Shows the format only, because other parameters are secret.
-impl std::fmt::Debug for EncryptParams<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EncryptParams").field("format", &self.format).finish_non_exhaustive()
-    }
-}
+debug_fields!(EncryptParams<'_>; |it| format: it.format);
 
 /// Shows the format only, because other parameters are secret.
-impl std::fmt::Debug for DecryptParams<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DecryptParams").field("format", &self.format).finish_non_exhaustive()
-    }
-}
+debug_fields!(DecryptParams<'_>; |it| format: it.format);
 
 #[cfg(test)]
 mod test {

@@ -151,17 +151,9 @@ impl<'a> BufferDecryptor<'a> {
     }
 }
 
-impl std::fmt::Debug for BufferEncryptor<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BufferEncryptor").field("len", &self.len()).finish_non_exhaustive()
-    }
-}
+debug_fields!(BufferEncryptor<'_>; |it| len: it.len());
 
-impl std::fmt::Debug for BufferDecryptor<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BufferDecryptor").field("len", &self.len).finish_non_exhaustive()
-    }
-}
+debug_fields!(BufferDecryptor<'_>; |it| len: it.len);
 
 /// Divides input and output into jobs and runs `work` on each, with several threads if the input is long enough.
 fn each_job(

@@ -268,8 +268,4 @@ impl<S: ReadAt> Seek for Reader<S> {
     }
 }
 
-impl<S> std::fmt::Debug for Reader<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reader").field("size", &self.plan.plain_len).finish_non_exhaustive()
-    }
-}
+debug_fields!([S] Reader<S>; |it| size: it.plan.plain_len);

@@ -286,17 +286,9 @@ fn batch(cipher: &dyn ChunkCipher, index: u64) -> Job {
     layout.full_chunks(index..index + layout.chunks_in(BATCH_LEN))
 }
 
-impl<W: Write> std::fmt::Debug for Encryptor<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Encryptor").field("index", &self.index).finish_non_exhaustive()
-    }
-}
+debug_fields!([W: Write] Encryptor<W>; |it| index: it.index);
 
-impl<W> std::fmt::Debug for Decryptor<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Decryptor").field("index", &self.index).finish_non_exhaustive()
-    }
-}
+debug_fields!([W] Decryptor<W>; |it| index: it.index);
 
 /// Encrypts everything from `source` to `sink`, until the end of the source.
 ///

@@ -1,7 +1,6 @@
 //! AES in counter mode, at any offset.
 
 use crate::{Error, InOut, Misuse};
-use std::fmt;
 
 /// The keystream of AES-128, AES-192 or AES-256 in counter mode (NIST SP 800-38A, section 6.5), up to 2^64 bytes.
 ///

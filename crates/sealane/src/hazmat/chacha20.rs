@@ -3,7 +3,6 @@
 use super::{key_array, nonce_array};
 use crate::{Error, InOut, Misuse};
 use providers::raw;
-use std::fmt;
 
 /// The keystream of ChaCha20 (RFC 8439, section 2.4): 2^32 blocks of 64 bytes per nonce of 12 bytes.
 ///

@@ -34,12 +34,6 @@ macro_rules! keystream_calls {
             }
         }
 
-        impl fmt::Debug for $keystream {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($keystream))
-                    .field("variant", &self.variant())
-                    .finish_non_exhaustive()
-            }
-        }
+        debug_fields!($keystream; |it| variant: it.variant());
     };
 }

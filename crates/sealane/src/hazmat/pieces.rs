@@ -5,7 +5,6 @@ use crate::error::MessagePart;
 use crate::{Algorithm, Error, ForkGuard, InOut, Misuse, memory};
 use providers::SourceCopy;
 use providers::raw::{self, Gcm, GcmStream};
-use std::fmt;
 use zeroize::Zeroizing;
 
 /// Encrypts one message in pieces: first associated data, then data, then the tag.
@@ -289,17 +288,9 @@ fn sum(part: MessagePart, len: u64, piece: usize, limit: u64) -> Result<u64, Err
     }
 }
 
-impl fmt::Debug for AeadEncryptor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AeadEncryptor").field("algorithm", &self.algorithm().name()).finish_non_exhaustive()
-    }
-}
+debug_fields!(AeadEncryptor; |it| algorithm: it.algorithm().name());
 
-impl fmt::Debug for AeadDecryptor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AeadDecryptor").field("algorithm", &self.algorithm().name()).finish_non_exhaustive()
-    }
-}
+debug_fields!(AeadDecryptor; |it| algorithm: it.algorithm().name());
 
 #[cfg(test)]
 mod test {

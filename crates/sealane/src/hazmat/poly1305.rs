@@ -3,7 +3,6 @@
 use super::{ChaCha20, key_array, tag_array};
 use crate::{Error, ForkGuard};
 use providers::raw;
-use std::fmt;
 use zeroize::Zeroizing;
 
 /// The one-time authenticator Poly1305 (RFC 8439, section 2.5).
@@ -90,8 +89,4 @@ impl Poly1305 {
     }
 }
 
-impl fmt::Debug for Poly1305 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Poly1305").field("variant", &self.variant()).finish_non_exhaustive()
-    }
-}
+debug_fields!(Poly1305; |it| variant: it.variant());

@@ -3,7 +3,6 @@
 use super::{ByteOrder, SpeckSize};
 use crate::{Error, InOut, Misuse};
 use providers::raw;
-use std::fmt;
 
 /// The block cipher Speck (Beaulieu and others, "The Simon and Speck Families of Lightweight Block Ciphers",
 /// ePrint 2013/404).
@@ -132,11 +131,4 @@ impl SpeckCtr {
 
 keystream_calls!(SpeckCtr);
 
-impl fmt::Debug for Speck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Speck")
-            .field("size", &self.name())
-            .field("variant", &self.variant())
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(Speck; |it| size: it.name(), variant: it.variant());

@@ -4,7 +4,6 @@ use super::{ByteOrder, PIECE, Poly1305, Speck, SpeckSize, TAG_LEN};
 use crate::error::MessagePart;
 use crate::{Error, InOut, Misuse, memory, nonce};
 use providers::{SourceCopy, raw};
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use zeroize::Zeroizing;
 
@@ -313,14 +312,7 @@ impl Message<'_> {
     }
 }
 
-impl fmt::Debug for Aead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Aead")
-            .field("size", &self.size.name())
-            .field("variant", &self.variant())
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!(Aead; |it| size: it.size.name(), variant: it.variant());
 
 #[cfg(test)]
 mod test {

@@ -81,8 +81,4 @@ impl<W: Write> Write for Encoder<W> {
     }
 }
 
-impl<W> std::fmt::Debug for Encoder<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Encoder").finish_non_exhaustive()
-    }
-}
+debug_fields!([W] Encoder<W>);

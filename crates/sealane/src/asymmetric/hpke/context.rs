@@ -9,7 +9,6 @@ use super::kem::{self, Ephemeral};
 use super::schedule::{Kdf, NONCE_LEN, Schedule, Secret};
 use super::{Aead, Kem, Mode, PrivateKey, Psk, PublicKey};
 use crate::{Error, ForkGuard, InOut, Key, memory};
-use std::fmt;
 
 /// Number of bytes by which a ciphertext is longer than its plaintext: the tag, the same for all AEADs.
 pub const TAG_LEN: usize = 16;
@@ -208,14 +207,6 @@ impl Context {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").field("aead", &self.context.aead).finish_non_exhaustive()
-    }
-}
+debug_fields!(Sender; |it| aead: it.context.aead);
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").field("aead", &self.context.aead).finish_non_exhaustive()
-    }
-}
+debug_fields!(Receiver; |it| aead: it.context.aead);

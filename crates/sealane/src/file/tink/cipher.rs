@@ -6,7 +6,6 @@ use crate::engine::plan::{ChunkPosition, Layout};
 use crate::{Aead, Error, Key};
 use aws_lc_rs::hkdf;
 use providers::InOut;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zeroize::Zeroizing;
 
@@ -86,11 +85,7 @@ impl ChunkCipher for Tink {
     }
 }
 
-impl fmt::Debug for Tink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tink").field("aead", &self.aead).finish_non_exhaustive()
-    }
-}
+debug_fields!(Tink; |it| aead: it.aead);
 
 /// Computes HKDF (RFC 5869) with AWS-LC, which supports SHA-1 and wipes its intermediate values.
 fn derive(hash: Hash, key: &Key, salt: &[u8], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
