@@ -12,7 +12,6 @@ use crate::Error;
 use crate::secret::{Secret, wiping_stack};
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
 use sha2::{Digest, Sha512};
-use std::fmt;
 use zeroize::Zeroizing;
 
 /// Number of bytes in a private key, a public key and a shared point.
@@ -75,12 +74,7 @@ impl PrivateKey {
 }
 
 super::equal_if_public_keys_are!(PrivateKey);
-
-impl fmt::Debug for PrivateKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PrivateKey(ed25519)")
-    }
-}
+super::debug_keys!("ed25519");
 
 /// A point of the curve that does not have low order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -109,12 +103,6 @@ impl PublicKey {
     /// Returns the 32 bytes that encode the point of this public key.
     pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.bytes
-    }
-}
-
-impl fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        super::debug_public("ed25519", &self.bytes, f)
     }
 }
 

@@ -8,12 +8,23 @@ pub mod secp256k1;
 pub mod x25519;
 pub mod xwing;
 
-use std::fmt;
+/// Implements `Debug` for the keys of an algorithm, as `PrivateKey(algorithm)` and `PublicKey(algorithm, hex)`.
+macro_rules! debug_keys {
+    ($algorithm:literal) => {
+        impl std::fmt::Debug for PrivateKey {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(concat!("PrivateKey(", $algorithm, ")"))
+            }
+        }
 
-/// Writes `PublicKey(algorithm, hex)`.
-fn debug_public(algorithm: &str, bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "PublicKey({algorithm}, {:x})", base16ct::HexDisplay(bytes))
+        impl std::fmt::Debug for PublicKey {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!("PublicKey(", $algorithm, ", {:x})"), base16ct::HexDisplay(self.as_bytes()))
+            }
+        }
+    };
 }
+use debug_keys;
 
 /// Compares private keys by their public keys: one determines the other, and the comparison reads no secret.
 macro_rules! equal_if_public_keys_are {
@@ -28,3 +39,49 @@ macro_rules! equal_if_public_keys_are {
     };
 }
 use equal_if_public_keys_are;
+
+/// Implements what the enums `PrivateKey` and `PublicKey` of a scheme have in common, which hold a key of one of several
+/// algorithms: the conversions, the public key, and the method that returns the algorithm.
+macro_rules! key_enums {
+    ($(#[$doc:meta])* $algorithm:ident -> $Algorithm:ident; $($variant:ident: $module:ident;)*) => {
+        impl PrivateKey {
+            $(#[$doc])*
+            pub fn $algorithm(&self) -> $Algorithm {
+                match self {
+                    $(Self::$variant(_) => $Algorithm::$variant,)*
+                }
+            }
+
+            /// Returns the public key, which belongs to this private key and may be published.
+            pub fn public(&self) -> PublicKey {
+                match self {
+                    $(Self::$variant(key) => key.public().into(),)*
+                }
+            }
+        }
+
+        impl PublicKey {
+            $(#[$doc])*
+            pub fn $algorithm(&self) -> $Algorithm {
+                match self {
+                    $(Self::$variant(_) => $Algorithm::$variant,)*
+                }
+            }
+        }
+
+        $(
+            impl From<$module::PrivateKey> for PrivateKey {
+                fn from(key: $module::PrivateKey) -> Self {
+                    Self::$variant(key)
+                }
+            }
+
+            impl From<$module::PublicKey> for PublicKey {
+                fn from(key: $module::PublicKey) -> Self {
+                    Self::$variant(key)
+                }
+            }
+        )*
+    };
+}
+pub(crate) use key_enums;

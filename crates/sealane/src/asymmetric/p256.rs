@@ -14,7 +14,6 @@ use crate::{Error, Misuse};
 use aws_lc_rs::agreement as library;
 use crypto_bigint::modular::{FixedMontyForm, FixedMontyParams};
 use crypto_bigint::{Odd, U256};
-use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -107,12 +106,7 @@ impl PrivateKey {
 }
 
 super::equal_if_public_keys_are!(PrivateKey);
-
-impl fmt::Debug for PrivateKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PrivateKey(P-256)")
-    }
-}
+super::debug_keys!("P-256");
 
 /// A point of the curve, never the point at infinity.
 #[derive(Clone)]
@@ -188,12 +182,6 @@ impl PartialEq for PublicKey {
 }
 
 impl Eq for PublicKey {}
-
-impl fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        super::debug_public("P-256", &self.bytes, f)
-    }
-}
 
 #[cfg(test)]
 mod test {

@@ -9,7 +9,6 @@
 use crate::secret::{Secret, wiping_stack};
 use crate::{Error, Misuse};
 use aws_lc_rs::agreement as library;
-use std::fmt;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -93,12 +92,7 @@ impl PrivateKey {
 }
 
 super::equal_if_public_keys_are!(PrivateKey);
-
-impl fmt::Debug for PrivateKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PrivateKey(X25519)")
-    }
-}
+super::debug_keys!("X25519");
 
 /// A public key of X25519, which is the u-coordinate of a point in 32 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -119,12 +113,6 @@ impl PublicKey {
 impl From<[u8; LEN]> for PublicKey {
     fn from(bytes: [u8; LEN]) -> Self {
         Self(bytes)
-    }
-}
-
-impl fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        super::debug_public("X25519", &self.0, f)
     }
 }
 

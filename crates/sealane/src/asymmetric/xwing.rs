@@ -21,7 +21,6 @@ use ml_kem::kem::{Decapsulate, KeyExport};
 use ml_kem::ml_kem_768;
 use sha3::{Digest, Sha3_256};
 use shake::{ExtendableOutput, Shake256, Update, XofReader};
-use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
 /// Number of bytes in a private key, which is the seed of both components.
@@ -115,12 +114,7 @@ impl PrivateKey {
 }
 
 super::equal_if_public_keys_are!(PrivateKey);
-
-impl fmt::Debug for PrivateKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PrivateKey(X-Wing)")
-    }
-}
+super::debug_keys!("X-Wing");
 
 /// A public key of X-Wing, which holds the public keys of ML-KEM-768 and X25519.
 #[derive(Clone)]
@@ -205,12 +199,6 @@ impl PartialEq for PublicKey {
 }
 
 impl Eq for PublicKey {}
-
-impl fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        super::debug_public("X-Wing", &self.bytes[..], f)
-    }
-}
 
 #[cfg(test)]
 mod test {

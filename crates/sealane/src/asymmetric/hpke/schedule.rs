@@ -112,7 +112,7 @@ impl Schedule {
         let expand = |label, out: &mut [u8]| kdf.expand(&secret, label, &key_schedule_context, out);
         let mut schedule = Self {
             // bounded: at most 32 bytes.
-            key: Zeroizing::new(vec![0; aead.key_len()]),
+            key: Zeroizing::new(vec![0; aead.algorithm().key_len()]),
             base_nonce: [0; NONCE_LEN],
             exporter_secret: Secret::default(),
         };

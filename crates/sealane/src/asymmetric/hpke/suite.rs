@@ -1,6 +1,6 @@
 //! The algorithms of a suite, and the keys that determine the KEM.
 
-use crate::asymmetric::{p256, x25519, xwing};
+use crate::asymmetric::{key_enums, p256, x25519, xwing};
 use crate::{Algorithm, Error, Misuse};
 
 /// The key encapsulation mechanism, which transports a fresh shared secret to the recipient.
@@ -64,14 +64,6 @@ impl Aead {
             Self::ChaCha20Poly1305 => Algorithm::ChaCha20Poly1305,
         }
     }
-
-    /// Returns the number of bytes in a key, `Nk`.
-    pub(super) fn key_len(self) -> usize {
-        match self {
-            Self::Aes128Gcm => 16,
-            Self::Aes256Gcm | Self::ChaCha20Poly1305 => 32,
-        }
-    }
 }
 
 impl TryFrom<Algorithm> for Aead {
@@ -98,26 +90,6 @@ pub enum PrivateKey {
     XWing(xwing::PrivateKey),
 }
 
-impl PrivateKey {
-    /// Returns the KEM that this key belongs to and must be used with.
-    pub fn kem(&self) -> Kem {
-        match self {
-            Self::X25519(_) => Kem::X25519,
-            Self::P256(_) => Kem::P256,
-            Self::XWing(_) => Kem::XWing,
-        }
-    }
-
-    /// Returns the public key that belongs to this private key.
-    pub fn public(&self) -> PublicKey {
-        match self {
-            Self::X25519(key) => key.public().into(),
-            Self::P256(key) => key.public().into(),
-            Self::XWing(key) => key.public().into(),
-        }
-    }
-}
-
 /// A public key of one of the KEMs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PublicKey {
@@ -130,15 +102,6 @@ pub enum PublicKey {
 }
 
 impl PublicKey {
-    /// Returns the KEM that this key belongs to and must be used with.
-    pub fn kem(&self) -> Kem {
-        match self {
-            Self::X25519(_) => Kem::X25519,
-            Self::P256(_) => Kem::P256,
-            Self::XWing(_) => Kem::XWing,
-        }
-    }
-
     /// Returns `SerializePublicKey(pkX)`.
     pub(super) fn as_bytes(&self) -> &[u8] {
         match self {
@@ -149,23 +112,9 @@ impl PublicKey {
     }
 }
 
-macro_rules! from_keys {
-    ($($kem:ident: $module:ident;)*) => {$(
-        impl From<$module::PrivateKey> for PrivateKey {
-            fn from(key: $module::PrivateKey) -> Self {
-                Self::$kem(key)
-            }
-        }
-
-        impl From<$module::PublicKey> for PublicKey {
-            fn from(key: $module::PublicKey) -> Self {
-                Self::$kem(key)
-            }
-        }
-    )*};
-}
-
-from_keys! {
+key_enums! {
+    /// Returns the KEM that this key belongs to and must be used with.
+    kem -> Kem;
     X25519: x25519;
     P256: p256;
     XWing: xwing;

@@ -1,7 +1,7 @@
 //! Keys of the three curves, and the derivation of a message key.
 
 use super::{Config, Curve, Encoding};
-use crate::asymmetric::{ed25519, secp256k1, x25519};
+use crate::asymmetric::{ed25519, key_enums, secp256k1, x25519};
 use crate::{Error, Misuse};
 use hkdf::HkdfExtract;
 use sha2::Sha256;
@@ -63,15 +63,6 @@ impl PublicKey {
         Self::from_bytes(curve, bytes)
     }
 
-    /// Returns the curve of the key, which must equal the curve of the configuration.
-    pub fn curve(&self) -> Curve {
-        match self {
-            Self::Secp256k1(_) => Curve::Secp256k1,
-            Self::X25519(_) => Curve::X25519,
-            Self::Ed25519(_) => Curve::Ed25519,
-        }
-    }
-
     /// Generates an ephemeral key, writes its public part and returns the message key.
     pub(super) fn encapsulate(&self, config: &Config, ephemeral: &mut [u8]) -> Result<MessageKey, Error> {
         match self {
@@ -129,24 +120,6 @@ impl PrivateKey {
         Self::from_bytes(curve, bytes)
     }
 
-    /// Returns the curve of the key, which must equal the curve of the configuration.
-    pub fn curve(&self) -> Curve {
-        match self {
-            Self::Secp256k1(_) => Curve::Secp256k1,
-            Self::X25519(_) => Curve::X25519,
-            Self::Ed25519(_) => Curve::Ed25519,
-        }
-    }
-
-    /// Returns the public key, which belongs to this private key and may be published.
-    pub fn public(&self) -> PublicKey {
-        match self {
-            Self::Secp256k1(key) => PublicKey::Secp256k1(key.public()),
-            Self::X25519(key) => PublicKey::X25519(key.public()),
-            Self::Ed25519(key) => PublicKey::Ed25519(key.public()),
-        }
-    }
-
     /// Returns the message key that was derived with this ephemeral key.
     pub(super) fn decapsulate(&self, config: &Config, ephemeral: &[u8]) -> Result<MessageKey, Error> {
         let key = match self {
@@ -166,40 +139,12 @@ impl PrivateKey {
     }
 }
 
-impl From<secp256k1::PublicKey> for PublicKey {
-    fn from(key: secp256k1::PublicKey) -> Self {
-        Self::Secp256k1(key)
-    }
-}
-
-impl From<x25519::PublicKey> for PublicKey {
-    fn from(key: x25519::PublicKey) -> Self {
-        Self::X25519(key)
-    }
-}
-
-impl From<ed25519::PublicKey> for PublicKey {
-    fn from(key: ed25519::PublicKey) -> Self {
-        Self::Ed25519(key)
-    }
-}
-
-impl From<secp256k1::PrivateKey> for PrivateKey {
-    fn from(key: secp256k1::PrivateKey) -> Self {
-        Self::Secp256k1(key)
-    }
-}
-
-impl From<x25519::PrivateKey> for PrivateKey {
-    fn from(key: x25519::PrivateKey) -> Self {
-        Self::X25519(key)
-    }
-}
-
-impl From<ed25519::PrivateKey> for PrivateKey {
-    fn from(key: ed25519::PrivateKey) -> Self {
-        Self::Ed25519(key)
-    }
+key_enums! {
+    /// Returns the curve of the key, which must equal the curve of the configuration.
+    curve -> Curve;
+    Secp256k1: secp256k1;
+    X25519: x25519;
+    Ed25519: ed25519;
 }
 
 fn x25519_public(bytes: &[u8]) -> Result<x25519::PublicKey, Error> {
