@@ -72,10 +72,7 @@ impl Sender {
     /// Returns the errors of [`Self::seal`], and [`crate::Misuse::OutputTooShort`] if `out` is too short.
     pub fn seal_into(&mut self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         self.guard.check()?;
-        let nonce = self.context.nonce()?;
-        let written = self.context.aead.encrypt_into(&nonce, plaintext, aad, out)?;
-        self.context.seq += 1;
-        Ok(written)
+        self.context.message(|aead, nonce| aead.encrypt_into(nonce, plaintext, aad, out))
     }
 
     /// Encrypts the next message, in place or between buffers, with the tag in a buffer of its own.
@@ -84,10 +81,7 @@ impl Sender {
     /// Returns the errors of [`Self::seal`], and [`crate::Misuse::TagLength`] if `tag` does not have 16 bytes.
     pub fn seal_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &mut [u8]) -> Result<(), Error> {
         self.guard.check()?;
-        let nonce = self.context.nonce()?;
-        self.context.aead.encrypt_parts(&nonce, aad, data, tag)?;
-        self.context.seq += 1;
-        Ok(())
+        self.context.message(|aead, nonce| aead.encrypt_parts(nonce, aad, data, tag))
     }
 
     /// Fills `out` with a secret for another purpose, which sender and recipient name with the same `label`
@@ -139,10 +133,7 @@ impl Receiver {
     /// # Errors
     /// Returns the errors of [`Self::open`], and [`crate::Misuse::OutputTooShort`]. `out` has no plaintext then.
     pub fn open_into(&mut self, ciphertext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
-        let nonce = self.context.nonce()?;
-        let written = self.context.aead.decrypt_into(&nonce, ciphertext, aad, out)?;
-        self.context.seq += 1;
-        Ok(written)
+        self.context.message(|aead, nonce| aead.decrypt_into(nonce, ciphertext, aad, out))
     }
 
     /// Decrypts the next message, in place or between buffers.
@@ -150,10 +141,7 @@ impl Receiver {
     /// # Errors
     /// Returns the errors of [`crate::Aead::decrypt_parts`], and [`Error::LimitExceeded`] after 2^64 - 1 messages.
     pub fn open_parts(&mut self, aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
-        let nonce = self.context.nonce()?;
-        self.context.aead.decrypt_parts(&nonce, aad, data, tag)?;
-        self.context.seq += 1;
-        Ok(())
+        self.context.message(|aead, nonce| aead.decrypt_parts(nonce, aad, data, tag))
     }
 
     /// Fills `out` with the same secret as [`Sender::export`].
@@ -188,6 +176,13 @@ impl Context {
             Schedule::new(kdf, aead, mode, shared_secret, info, psk)?;
         let aead = crate::Aead::new(aead.algorithm(), &Key::from_bytes(&key))?;
         Ok(Self { kdf, aead, base_nonce, exporter_secret, seq: 0 })
+    }
+
+    /// Encrypts or decrypts the next message with `call`. Only a success advances the sequence number.
+    fn message<T>(&mut self, call: impl FnOnce(&crate::Aead, &[u8]) -> Result<T, Error>) -> Result<T, Error> {
+        let result = call(&self.aead, &self.nonce()?)?;
+        self.seq += 1;
+        Ok(result)
     }
 
     /// Computes `ComputeNonce(seq)`, and fails before the sequence number wraps.
