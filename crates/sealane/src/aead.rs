@@ -126,7 +126,7 @@ impl Aead {
     /// Returns the errors of [`Self::seal`], and [`Misuse::OutputTooShort`]. Nothing is written then.
     pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let len = plaintext.len() + self.overhead();
-        let out = self.first(out, len)?;
+        let out = memory::first(out, len)?;
         let (nonce, body) = out.split_at_mut(self.nonce_len);
         let (ciphertext, tag) = body.split_at_mut(plaintext.len());
         self.seal_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)?;
@@ -141,7 +141,7 @@ impl Aead {
     pub fn seal_in_place(&self, buffer: &mut [u8], len: usize, aad: &[u8]) -> Result<usize, Error> {
         // `len` is not trusted, so the sum saturates at a length that no buffer has.
         let total = len.saturating_add(self.overhead());
-        let buffer = self.first(buffer, total)?;
+        let buffer = memory::first(buffer, total)?;
         let (nonce, body) = buffer.split_at_mut(self.nonce_len);
         let (data, tag) = body.split_at_mut(len);
         self.seal_parts(nonce, aad, InOut::in_place(data), tag)?;
@@ -200,7 +200,7 @@ impl Aead {
         out: &mut [u8],
     ) -> Result<usize, Error> {
         let len = plaintext.len() + TAG_LEN;
-        let (ciphertext, tag) = self.first(out, len)?.split_at_mut(plaintext.len());
+        let (ciphertext, tag) = memory::first(out, len)?.split_at_mut(plaintext.len());
         self.encrypt_parts(nonce, aad, InOut::apart(plaintext, ciphertext), tag)?;
         Ok(len)
     }
@@ -230,7 +230,7 @@ impl Aead {
         self.check_nonce(nonce)?;
         let len = ciphertext.len().checked_sub(TAG_LEN).ok_or(Error::Authentication)?;
         let (ciphertext, tag) = ciphertext.split_at(len);
-        let out = self.first(out, len)?;
+        let out = memory::first(out, len)?;
         self.decrypt_parts(nonce, aad, InOut::apart(ciphertext, out), tag)?;
         Ok(len)
     }
@@ -310,12 +310,6 @@ impl Aead {
             return Err(too_long(MessagePart::AssociatedData, aad_len, self.algorithm.max_aad_len()));
         }
         Ok(())
-    }
-
-    #[inline]
-    fn first<'a>(&self, out: &'a mut [u8], need: usize) -> Result<&'a mut [u8], Error> {
-        let got = out.len();
-        out.get_mut(..need).ok_or_else(|| Misuse::OutputTooShort { got, need }.into())
     }
 }
 

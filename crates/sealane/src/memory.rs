@@ -3,7 +3,7 @@
 //! `vec![0; len]` aborts the process if the memory is not available, so a file or a message could end it. All buffers
 //! of such a length come from this module, which an architecture test checks.
 
-use crate::Error;
+use crate::{Error, Misuse};
 
 /// Address space that one more thread takes: its stack of 2 MiB, an arena of the allocator of 64 MiB on Linux, and buffers.
 const BYTES_OF_THREAD: usize = 72 << 20;
@@ -95,6 +95,25 @@ pub(crate) fn resize(bytes: &mut Vec<u8>, len: usize) -> Result<(), Error> {
     reserve(bytes, len.saturating_sub(bytes.len()))?;
     bytes.resize(len, 0);
     Ok(())
+}
+
+/// Returns the first `need` bytes of `out`, or an error if it is shorter.
+#[inline]
+pub(crate) fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
+    let got = out.len();
+    out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })
+}
+
+/// Decrypts to `out` with `open`, and overwrites it with zeros if that fails.
+pub(crate) fn clear_on_error(
+    out: &mut [u8],
+    open: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let opened = open(out);
+    if opened.is_err() {
+        out.fill(0);
+    }
+    opened
 }
 
 /// Returns a copy of `bytes`.

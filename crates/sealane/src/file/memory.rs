@@ -1,6 +1,5 @@
 //! Encryption and decryption of files in memory.
 
-use super::armor::ArmorWriter;
 use super::file_cipher::FileCipher;
 use super::file_keys::{DecryptWith, EncryptWith};
 use crate::age::Armor;
@@ -9,7 +8,7 @@ use crate::engine::parallel::{Workers, run_jobs};
 use crate::engine::pipeline::{open_chunks, seal_chunks};
 use crate::engine::plan::{Job, Plan};
 use crate::engine::threads::default_threads;
-use crate::{Error, Misuse, memory};
+use crate::{Error, memory};
 use std::borrow::Cow;
 use std::sync::Mutex;
 
@@ -19,8 +18,9 @@ const PARALLEL_LEN: usize = 4 << 20;
 /// Encrypts a plaintext and returns the bytes of the encrypted file.
 ///
 /// # Errors
-/// Returns [`Misuse::KeyLength`] or [`Misuse::InvalidRecipients`] if the keys cannot be used, [`Error::LimitExceeded`]
-/// if the plaintext is too long for the format, [`Error::OutOfMemory`], and [`Error::Io`] if no random bytes are available.
+/// Returns [`crate::Misuse::KeyLength`] or [`crate::Misuse::InvalidRecipients`] if the keys cannot be used,
+/// [`Error::LimitExceeded`] if the plaintext is too long for the format, [`Error::OutOfMemory`], and [`Error::Io`] if no
+/// random bytes are available.
 pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
     let encryptor = BufferEncryptor::new(plaintext, with)?;
     let mut out = memory::zeroed(encryptor.len())?;
@@ -75,17 +75,17 @@ impl<'a> BufferEncryptor<'a> {
     /// Writes the encrypted file to the start of `out`.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputTooShort`] if `out` is shorter than [`Self::len`].
+    /// Returns [`crate::Misuse::OutputTooShort`] if `out` is shorter than [`Self::len`].
     pub fn encrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
-        let out = prefix_of(out, self.len())?;
+        let out = memory::first(out, self.len())?;
         match self.armor {
             Armor::Binary => self.encrypt_binary(out),
             Armor::Ascii => {
-                let (armor, mut binary) = (self.armor, memory::zeroed(self.binary_len)?);
+                let mut binary = memory::zeroed(self.binary_len)?;
                 self.encrypt_binary(&mut binary)?;
-                let mut coated = ArmorWriter::new(out, armor)?;
-                coated.write_all(&binary)?;
-                coated.finish().map(drop).map_err(Error::from)
+                let mut encoder = armor::Encoder::new(out)?;
+                encoder.write_all(&binary)?;
+                encoder.finish().map(drop).map_err(Error::from)
             }
         }
     }
@@ -137,17 +137,15 @@ impl<'a> BufferDecryptor<'a> {
     /// Writes the plaintext to the start of `out`, where the bytes are zeros after a failure.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputTooShort`] if `out` is shorter than [`Self::len`], and the errors of [`decrypt`].
+    /// Returns [`crate::Misuse::OutputTooShort`] if `out` is shorter than [`Self::len`], and the errors of [`decrypt`].
     pub fn decrypt_into(self, out: &mut [u8]) -> Result<(), Error> {
-        let out = prefix_of(out, self.len)?;
+        let out = memory::first(out, self.len)?;
         let (_, body) = self.file.split_at(self.plan.layout.header as usize);
-        let result = each_job(self.plan, body, out, Job::sealed_len, Job::plain_len, |job, sealed, plain| {
-            open_chunks(&*self.cipher, job, sealed, plain)
-        });
-        if result.is_err() {
-            out.fill(0);
-        }
-        result
+        memory::clear_on_error(out, |out| {
+            each_job(self.plan, body, out, Job::sealed_len, Job::plain_len, |job, sealed, plain| {
+                open_chunks(&*self.cipher, job, sealed, plain)
+            })
+        })
     }
 }
 
@@ -184,11 +182,6 @@ fn each_job(
         },
         || Ok(()),
     )
-}
-
-fn prefix_of(out: &mut [u8], need: usize) -> Result<&mut [u8], Error> {
-    let got = out.len();
-    out.get_mut(..need).ok_or_else(|| Misuse::OutputTooShort { got, need }.into())
 }
 
 fn to_usize(len: u64) -> Result<usize, Error> {

@@ -122,11 +122,7 @@ impl FetchedRange<'_> {
     /// Panics if the length of `out` is not [`Self::len`].
     pub fn decrypt_into(&self, out: &mut [u8]) -> Result<(), Error> {
         assert_eq!(out.len(), self.len());
-        let result = self.open_chunks(out);
-        if result.is_err() {
-            out.fill(0);
-        }
-        result
+        memory::clear_on_error(out, |out| self.open_chunks(out))
     }
 
     fn open_chunks(&self, mut out: &mut [u8]) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! ChaCha20 and XChaCha20, at any offset.
 
 use super::{key_array, nonce_array};
-use crate::{Error, InOut, Misuse};
+use crate::{Error, InOut};
 use providers::raw;
 
 /// The keystream of ChaCha20 (RFC 8439, section 2.4): 2^32 blocks of 64 bytes per nonce of 12 bytes.
@@ -32,8 +32,8 @@ impl ChaCha20 {
     /// Creates a keystream from a key of 32 bytes and a nonce of 12 bytes.
     ///
     /// # Errors
-    /// Returns [`Misuse::KeyLength`] or [`Misuse::NonceLength`] for other lengths, and [`Error::SelfTest`] or
-    /// [`Error::Environment`] if no kernel can be used.
+    /// Returns [`crate::Misuse::KeyLength`] or [`crate::Misuse::NonceLength`] for other lengths, and
+    /// [`Error::SelfTest`] or [`Error::Environment`] if no kernel can be used.
     pub fn new(key: &[u8], nonce: &[u8], counter: u32) -> Result<Self, Error> {
         let (key, nonce) = (key_array(key)?, nonce_array(nonce)?);
         Ok(Self { cipher: raw::chacha20(key)?, nonce, counter })

@@ -18,11 +18,9 @@ macro_rules! keystream_calls {
             /// Writes `data` XOR the keystream to the start of `out`.
             ///
             /// # Errors
-            /// Returns the errors of [`Self::xor_at`], and [`Misuse::OutputTooShort`] if `out` is too short.
+            /// Returns the errors of [`Self::xor_at`], and [`crate::Misuse::OutputTooShort`] if `out` is too short.
             pub fn xor_into(&self, offset: u64, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
-                let (got, need) = (out.len(), data.len());
-                let out = out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })?;
-                self.xor(offset, InOut::apart(data, out))
+                self.xor(offset, InOut::apart(data, crate::memory::first(out, data.len())?))
             }
 
             /// XORs `data` with the keystream from `offset` on, in place.

@@ -1,6 +1,6 @@
 //! The traits that every suite implements.
 
-use crate::{Error, Misuse, memory};
+use crate::{Error, memory};
 
 /// Seals messages for the holder of one private key.
 ///
@@ -38,10 +38,10 @@ pub trait Sealer: Send + Sync {
     /// Seals into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::seal`], and [`Misuse::OutputTooShort`] if `out` is too short.
+    /// Returns the errors of [`Self::seal`], and [`crate::Misuse::OutputTooShort`] if `out` is too short.
     fn seal_into(&self, plaintext: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         let len = self.sealed_len(plaintext.len())?;
-        self.seal_exact(plaintext, aad, first(out, len)?)?;
+        self.seal_exact(plaintext, aad, memory::first(out, len)?)?;
         Ok(len)
     }
 }
@@ -79,28 +79,11 @@ pub trait Opener: Send + Sync {
     /// Opens into the start of `out` and returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::open`], and [`Misuse::OutputTooShort`] if `out` is too short. After an error of
-    /// [`Self::open_exact`], the place of the plaintext in `out` is zero, whatever it held before.
+    /// Returns the errors of [`Self::open`], and [`crate::Misuse::OutputTooShort`] if `out` is too short. After an error
+    /// of [`Self::open_exact`], the place of the plaintext in `out` is zero, whatever it held before.
     fn open_into(&self, message: &[u8], aad: &[u8], out: &mut [u8]) -> Result<usize, Error> {
-        let plaintext = first(out, self.opened_len(message.len())?)?;
-        clear_on_error(plaintext, |plaintext| self.open_exact(message, aad, plaintext))?;
+        let plaintext = memory::first(out, self.opened_len(message.len())?)?;
+        memory::clear_on_error(plaintext, |plaintext| self.open_exact(message, aad, plaintext))?;
         Ok(plaintext.len())
     }
-}
-
-/// Returns the first `need` bytes of `out`, or an error if it is shorter.
-pub(super) fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
-    let got = out.len();
-    out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })
-}
-
-pub(super) fn clear_on_error(
-    out: &mut [u8],
-    open: impl FnOnce(&mut [u8]) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let opened = open(out);
-    if opened.is_err() {
-        out.fill(0);
-    }
-    opened
 }

@@ -18,7 +18,7 @@
 //! # Ok::<(), sealane::Error>(())
 //! ```
 
-use super::message::{Opener, Sealer, clear_on_error, first};
+use super::message::{Opener, Sealer};
 use crate::asymmetric::rsa::{Oaep, PrivateKey, PublicKey};
 use crate::{Aead, Algorithm, Error, Key, Misuse, memory};
 use providers::{AeadKey, InOut, raw};
@@ -104,13 +104,13 @@ pub fn open_parts_into(
     aad: &[u8],
     out: &mut [u8],
 ) -> Result<usize, Error> {
-    let out = first(out, parts.ciphertext.len())?;
+    let out = memory::first(out, parts.ciphertext.len())?;
     // The conversion fails only if the length is wrong.
     let tag = parts.tag.try_into().map_err(|_| Misuse::TagLength { got: parts.tag.len(), want: TAG_LEN })?;
     if parts.nonce.is_empty() {
         return Err(Misuse::NonceLength { got: 0, want: 16 }.into());
     }
-    clear_on_error(out, |out| {
+    memory::clear_on_error(out, |out| {
         let key = private.unwrap(oaep, b"", parts.wrapped_key)?;
         if !matches!(key.len(), 16 | 24 | 32) {
             return Err(Error::Authentication);
