@@ -6,7 +6,7 @@
 use super::file_keys::{DecryptWith, EncryptWith};
 use super::manifest::{FileFingerprint, Manifest};
 use super::output::Target;
-use super::paths::{decrypt_to, encrypt_to, verify_file};
+use super::paths::{Source, decrypt, encrypt, verify_file};
 use super::reader::Reader;
 use crate::Error;
 pub use crate::engine::jobs::{Done, Report, Schedule};
@@ -54,8 +54,8 @@ impl Operation {
 
     fn run_to(&self, source: &Path, target: Target<'_>, options: Options<'_>) -> Result<(), Error> {
         match self {
-            Self::Encrypt(with) => encrypt_to(source, target, with, options),
-            Self::Decrypt(with) => decrypt_to(source, target, with, options),
+            Self::Encrypt(with) => encrypt(&Source::open(source)?, target, with, options),
+            Self::Decrypt(with) => decrypt(&Source::open(source)?, target, with, options),
             Self::Verify(with) => verify_file(source, with, options),
         }
     }

@@ -7,7 +7,6 @@ use super::format::Format;
 use super::protected::Protected;
 use super::tink::{Keyset, TinkFile};
 use crate::age::{self, Armor, Identity, Recipient};
-use crate::engine::file_id::FileId;
 use crate::engine::io::ReadAt;
 use crate::engine::prefix::{Parsed, Prefix, parse_prefix};
 use crate::{Error, Key, Misuse};
@@ -234,8 +233,7 @@ impl EncryptWith {
     /// # Errors
     /// Returns [`Misuse::OutputIsInput`] with `name` as the name of the output, and [`Error::Io`].
     pub fn check_output(&self, output: &File, name: &Path) -> Result<(), Error> {
-        let found = output.metadata().map_err(|e| Error::io(name, e))?;
-        Ok(self.protected.check(FileId::of(&found), name)?)
+        self.protected.check_file(output, name)
     }
 
     pub(super) fn protected(&self) -> &Protected {
@@ -276,8 +274,7 @@ impl DecryptWith {
     /// # Errors
     /// Returns [`Misuse::OutputIsInput`] with `name` as the name of the output, and [`Error::Io`].
     pub fn check_output(&self, output: &File, name: &Path) -> Result<(), Error> {
-        let found = output.metadata().map_err(|e| Error::io(name, e))?;
-        Ok(self.protected.check(FileId::of(&found), name)?)
+        self.protected.check_file(output, name)
     }
 
     pub(super) fn protected(&self) -> &Protected {

@@ -25,16 +25,7 @@ use std::path::{Path, PathBuf};
 /// [`Misuse::OutputIsInput`], [`Error::Cancelled`], and the errors of [`super::encrypt`]. On failure no output file
 /// remains, and `from` is never modified.
 pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<(), Error> {
-    encrypt_to(from, Target::Any(to), with, options)
-}
-
-pub(super) fn encrypt_to(
-    from: &Path,
-    to: Target<'_>,
-    with: &EncryptWith,
-    options: Options<'_>,
-) -> Result<(), Error> {
-    encrypt(&Source::open(from)?, to, with, options)
+    encrypt(&Source::open(from)?, Target::Any(to), with, options)
 }
 
 /// Encrypts an open file, which errors report as `name`. A regular file at its beginning is read by several threads; any
@@ -52,7 +43,7 @@ pub fn encrypt_opened(
     encrypt(&Source::opened(from, name)?, Target::Any(to), with, options)
 }
 
-fn encrypt(
+pub(super) fn encrypt(
     source: &Source,
     to: Target<'_>,
     with: &EncryptWith,
@@ -93,16 +84,7 @@ fn encrypt(
 /// # Errors
 /// Returns the errors of [`super::decrypt`] and [`encrypt_file`].
 pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<(), Error> {
-    decrypt_to(from, Target::Any(to), with, options)
-}
-
-pub(super) fn decrypt_to(
-    from: &Path,
-    to: Target<'_>,
-    with: &DecryptWith,
-    options: Options<'_>,
-) -> Result<(), Error> {
-    decrypt(&Source::open(from)?, to, with, options)
+    decrypt(&Source::open(from)?, Target::Any(to), with, options)
 }
 
 /// Decrypts an open file, which is read as [`encrypt_opened`] reads it.
@@ -119,7 +101,7 @@ pub fn decrypt_opened(
     decrypt(&Source::opened(from, name)?, Target::Any(to), with, options)
 }
 
-fn decrypt(
+pub(super) fn decrypt(
     source: &Source,
     to: Target<'_>,
     with: &DecryptWith,

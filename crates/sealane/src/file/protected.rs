@@ -1,8 +1,9 @@
 //! The inputs of a call, which its outputs must not replace.
 
-use crate::Misuse;
 use crate::engine::file_id::FileId;
+use crate::{Error, Misuse};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,5 +25,11 @@ impl Protected {
             Some(input) => Err(Misuse::OutputIsInput { output: output.to_owned(), input: input.clone() }),
             None => Ok(()),
         }
+    }
+
+    /// Checks an output file that is already open.
+    pub(super) fn check_file(&self, output: &File, name: &Path) -> Result<(), Error> {
+        let found = output.metadata().map_err(|e| Error::io(name, e))?;
+        Ok(self.check(FileId::of(&found), name)?)
     }
 }
