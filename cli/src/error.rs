@@ -89,7 +89,7 @@ impl Failure {
 
     /// An error of the library about `subject`, or about the path that the error names.
     pub(crate) fn about(subject: &str, error: Error) -> Self {
-        let (kind, text) = match error {
+        let text = match error {
             Error::Io { path, source } => {
                 // A failure of this program that went through the library.
                 return source.downcast().unwrap_or_else(|source| match path {
@@ -103,13 +103,7 @@ impl Failure {
                     "{output}: the output would replace {input}, which this command reads; choose another with -o"
                 ));
             }
-            // The text begins with the path.
-            error @ Error::SourceChanged { .. } => {
-                return Self { kind: Kind::Io, text: error.to_string() };
-            }
-            Error::Misuse(Misuse::SameFile(path)) => {
-                return Self::same_file(&name(&path));
-            }
+            Error::Misuse(Misuse::SameFile(path)) => return Self::same_file(&name(&path)),
             Error::Misuse(Misuse::TargetInsideSource(path)) => {
                 return Self::misuse(format!(
                     "{}: the output folder is inside an input folder; choose another with -o",
@@ -123,52 +117,42 @@ impl Failure {
                 ));
             }
             Error::Cancelled => return Self::interrupted(),
-            Error::Authentication => (
-                Kind::Authentication,
-                "authentication failed: wrong key, wrong context or changed data; \
-                 check -k and -c, or take another copy"
-                    .into(),
-            ),
-            error @ Error::DamagedChunk { .. } => {
-                (Kind::Authentication, format!("{error}; the key is right, so take another copy of the file"))
+            Error::Authentication => {
+                format!("{subject}: authentication failed: wrong key, wrong context or changed data")
             }
-            error @ Error::KeyMismatch { .. } => {
-                return Self {
-                    kind: Kind::Authentication,
-                    text: format!("{error}; use the same key, context and format, or another manifest"),
-                };
+            Error::Truncated => format!("{subject}: truncated: the data ends too early, or is not encrypted"),
+            // The text begins with the path or the reference.
+            Error::SourceChanged { .. } | Error::KeyMismatch { .. } | Error::KeyNotFound(_) => {
+                error.to_string()
             }
-            Error::Truncated => (
-                Kind::Truncated,
-                "truncated: the data ends too early, or is not encrypted; take another copy".into(),
-            ),
-            error @ (Error::Header(_) | Error::Armor(_)) => {
-                (Kind::Format, format!("{error}; take another copy of the file"))
-            }
-            error @ (Error::Format(_) | Error::Line { .. } | Error::UnsupportedVersion(_)) => {
-                (Kind::Format, error.to_string())
-            }
-            // The text begins with the reference.
-            Error::KeyNotFound(text) => return Self { kind: Kind::Io, text },
-            error @ Error::NoMatchingKey => {
-                (Kind::NoMatch, format!("{error}; check the files given with -i or -k"))
-            }
-            error @ Error::PassphraseRequired => (Kind::NoMatch, format!("{error}; use -p")),
-            error @ Error::IdentityRequired => (Kind::NoMatch, format!("{error}; use -i")),
-            error @ Error::WrongPassphrase => (Kind::NoMatch, format!("{error}; try again")),
-            error @ Error::WorkFactor { .. } => {
-                (Kind::Limit, format!("{error}; if you trust the sender, raise --max-work-factor"))
-            }
-            error @ (Error::LimitExceeded(_) | Error::MessageLength { .. } | Error::OutOfMemory { .. }) => {
-                (Kind::Limit, error.to_string())
-            }
-            error @ (Error::ProviderUnavailable(_) | Error::ProviderRefused(_) | Error::SelfTest(_)) => {
-                (Kind::Provider, error.to_string())
-            }
-            error @ (Error::Environment(_) | Error::Misuse(_)) => (Kind::Misuse, error.to_string()),
-            error => (Kind::Io, error.to_string()),
+            _ => format!("{subject}: {error}"),
         };
-        Self { kind, text: format!("{subject}: {text}") }
+        let (kind, advice) = match error {
+            Error::Authentication => (Kind::Authentication, "; check -k and -c, or take another copy"),
+            Error::DamagedChunk { .. } => {
+                (Kind::Authentication, "; the key is right, so take another copy of the file")
+            }
+            Error::KeyMismatch { .. } => {
+                (Kind::Authentication, "; use the same key, context and format, or another manifest")
+            }
+            Error::Truncated => (Kind::Truncated, "; take another copy"),
+            Error::Header(_) | Error::Armor(_) => (Kind::Format, "; take another copy of the file"),
+            Error::Format(_) | Error::Line { .. } | Error::UnsupportedVersion(_) => (Kind::Format, ""),
+            Error::NoMatchingKey => (Kind::NoMatch, "; check the files given with -i or -k"),
+            Error::PassphraseRequired => (Kind::NoMatch, "; use -p"),
+            Error::IdentityRequired => (Kind::NoMatch, "; use -i"),
+            Error::WrongPassphrase => (Kind::NoMatch, "; try again"),
+            Error::WorkFactor { .. } => (Kind::Limit, "; if you trust the sender, raise --max-work-factor"),
+            Error::LimitExceeded(_) | Error::MessageLength { .. } | Error::OutOfMemory { .. } => {
+                (Kind::Limit, "")
+            }
+            Error::ProviderUnavailable(_) | Error::ProviderRefused(_) | Error::SelfTest(_) => {
+                (Kind::Provider, "")
+            }
+            Error::Environment(_) | Error::Misuse(_) => (Kind::Misuse, ""),
+            _ => (Kind::Io, ""),
+        };
+        Self { kind, text: text + advice }
     }
 
     /// Returns the failure for an error of the operating system about `subject`, which the message names.
