@@ -1,5 +1,6 @@
 //! Bulk jobs, for `sealane/_bulk`: one batch of an executor, and the scheduler of the core.
 
+use crate::detach::{continue_unless_raised, with_hooks};
 use crate::error::{raise, raise_among};
 use crate::file::durability;
 use crate::file_keys::{DecryptWith, EncryptWith};
@@ -167,9 +168,8 @@ fn each<F: Sync>(
     durable: bool,
     work: impl Fn(&F, Options<'_>) -> Result<(), Error> + Sync,
 ) -> PyResult<Failures> {
-    let mut raised = None;
     let mut results = Vec::with_capacity(files.len());
-    py.detach(|| {
+    with_hooks(py, || {
         let mut checked = Instant::now();
         let mut progress = |_, _| {
             if checked.elapsed() < SIGNAL_INTERVAL {
@@ -177,13 +177,7 @@ fn each<F: Sync>(
             }
             let result = Python::attach(|py| py.check_signals());
             checked = Instant::now();
-            match result {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    raised = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
+            continue_unless_raised(result)
         };
         for file in files {
             let options = Options {
@@ -196,10 +190,7 @@ fn each<F: Sync>(
                 result => results.push(result.err()),
             }
         }
-    });
-    if let Some(error) = raised {
-        return Err(error);
-    }
+    })?;
     let exception = |(file, error): (&F, Option<Error>)| {
         error.map(|error| raise_among(Path::new(path(file)), error).into_value(py))
     };

@@ -23,13 +23,18 @@ pub(crate) fn detached<T: Send>(
 }
 
 thread_local! {
-    /// The exception that a signal handler raised during the work of this thread.
+    /// The exception that a signal handler or a progress function raised during the work of this thread.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
 
 /// Runs the handlers of signals that have arrived, as Python does between two of its instructions.
 fn check_signals() -> ControlFlow<()> {
-    match Python::attach(|py| py.check_signals()) {
+    continue_unless_raised(Python::attach(|py| py.check_signals()))
+}
+
+/// Returns the answer of a hook of the core. [`with_hooks`], which runs the core on this thread, raises the exception.
+pub(crate) fn continue_unless_raised(result: PyResult<()>) -> ControlFlow<()> {
+    match result {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             RAISED.set(Some(error));
@@ -38,12 +43,17 @@ fn check_signals() -> ControlFlow<()> {
     }
 }
 
-/// Runs `work` detached, and cancels key derivations, RSA key generation and long headers in it when a signal handler raises an exception,
-/// for example after Ctrl-C.
-pub(crate) fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let result = py.detach(|| with_check(check_signals, work));
+/// Runs `work` detached, and raises the exception of a hook in it.
+pub(crate) fn with_hooks<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let result = py.detach(work);
     match RAISED.take() {
         Some(error) => Err(error),
         None => Ok(result),
     }
+}
+
+/// Runs `work` as [`with_hooks`] does, and cancels key derivations, RSA key generation and long headers in it when a signal
+/// handler raises an exception, for example after Ctrl-C.
+pub(crate) fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    with_hooks(py, || with_check(check_signals, work))
 }

@@ -1,7 +1,7 @@
 //! The native part of `sealane.encrypt_file` and its companions, and of the file objects in `sealane/_open.py`.
 
-use crate::buffer::{Slot, fresh};
-use crate::detach::interruptible;
+use crate::buffer::{Slot, fresh, read};
+use crate::detach::{continue_unless_raised, interruptible};
 use crate::error::{raise, raise_about};
 use crate::file_keys::{self, DecryptWith, EncryptWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
@@ -14,7 +14,6 @@ use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, Options}
 use sealane::{Error, Misuse};
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Number of bytes after which a large read handles pending signals.
@@ -378,27 +377,16 @@ fn with_options(
         Some(some) => some,
         None => None,
     };
-    let mut raised = None;
     let result = interruptible(py, || {
         let mut hook = |done: u64, total: Option<u64>| {
-            let result = Python::attach(|py| {
+            continue_unless_raised(Python::attach(|py| {
                 py.check_signals()?;
                 progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (done, total)).map(drop))
-            });
-            match result {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    raised = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
+            }))
         };
         work(Options { threads, progress: Some(&mut hook), durability: durability(durable) })
     })?;
-    match raised {
-        Some(error) => Err(error),
-        None => result.map_err(|e| raise_about(about, e)),
-    }
+    result.map_err(|e| raise_about(about, e))
 }
 
 pub(crate) fn durability(durable: bool) -> Durability {
