@@ -47,7 +47,7 @@ pub(crate) fn tag(tag: &Bound<'_, PyAny>) -> PyResult<[u8; TAG_LEN]> {
 
 /// Returns the `ValueError` for an unknown name, with the known ones.
 #[cold]
-pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> PyErr {
-    let known = known.collect::<Vec<_>>().join(", ");
+pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item: Into<String>>) -> PyErr {
+    let known = known.map(Into::into).collect::<Vec<_>>().join(", ");
     PyValueError::new_err(format!("unknown {what} {name:?}; known: {known}"))
 }

@@ -30,7 +30,6 @@ use sealane::hazmat::{Aead as Core, SpeckSize};
 /// count together. Threads may share an object.
 #[pyclass(frozen, module = "sealane.hazmat", name = "SpeckAead")]
 pub(crate) struct SpeckAead {
-    algorithm: &'static str,
     core: Core,
 }
 
@@ -38,9 +37,8 @@ aead_methods! {
     SpeckAead {
         #[new]
         fn new(algorithm: &str, key: &Bound<'_, PyAny>) -> PyResult<Self> {
-            let (algorithm, size) = find(algorithm)?;
-            let core = Core::new(size, keys::extract(key)?.as_bytes()).map_err(raise)?;
-            Ok(Self { algorithm, core })
+            let core = Core::new(size(algorithm)?, keys::extract(key)?.as_bytes()).map_err(raise)?;
+            Ok(Self { core })
         }
 
         /// Creates an object with a block of 32 to 96 bits, for example "speck64-128-poly1305".
@@ -53,15 +51,14 @@ aead_methods! {
         /// One object seals at most 2**(bits / 2) blocks, and the counter never wraps.
         #[staticmethod]
         fn new_small_block(algorithm: &str, key: &Bound<'_, PyAny>) -> PyResult<Self> {
-            let (algorithm, size) = find(algorithm)?;
-            let core = Core::new_small_block(size, keys::extract(key)?.as_bytes()).map_err(raise)?;
-            Ok(Self { algorithm, core })
+            let core = Core::new_small_block(size(algorithm)?, keys::extract(key)?.as_bytes()).map_err(raise)?;
+            Ok(Self { core })
         }
 
         /// Name of the algorithm, as the constructor takes it.
         #[getter]
-        fn algorithm(&self) -> &'static str {
-            self.algorithm
+        fn algorithm(&self) -> String {
+            format!("{}{SUFFIX}", self.core.size().name())
         }
 
         /// Length in bytes of the key that the constructor takes for this algorithm.
@@ -71,29 +68,16 @@ aead_methods! {
         }
 
         fn __repr__(&self) -> String {
-            format!("<sealane.hazmat.Aead {} ({})>", self.algorithm, self.core.variant())
+            format!("<sealane.hazmat.Aead {} ({})>", self.algorithm(), self.core.variant())
         }
     }
 }
 
-/// Names of the algorithms that the constructor takes.
-const NAMES: [&str; 10] = [
-    "speck32-64-poly1305",
-    "speck48-72-poly1305",
-    "speck48-96-poly1305",
-    "speck64-96-poly1305",
-    "speck64-128-poly1305",
-    "speck96-96-poly1305",
-    "speck96-144-poly1305",
-    "speck128-128-poly1305",
-    "speck128-192-poly1305",
-    "speck128-256-poly1305",
-];
+/// The end of the names of the algorithms, which begin with the name of the size.
+const SUFFIX: &str = "-poly1305";
 
-fn find(name: &str) -> PyResult<(&'static str, SpeckSize)> {
-    let size = |known: &str| known.strip_suffix("-poly1305").and_then(SpeckSize::from_name);
-    let known = NAMES.into_iter().find(|known| *known == name);
-    known
-        .and_then(|known| Some((known, size(known)?)))
-        .ok_or_else(|| unknown("algorithm", name, NAMES.into_iter()))
+fn size(algorithm: &str) -> PyResult<SpeckSize> {
+    let size = algorithm.strip_suffix(SUFFIX).and_then(SpeckSize::from_name);
+    let known = || SpeckSize::ALL.iter().map(|size| format!("{}{SUFFIX}", size.name()));
+    size.ok_or_else(|| unknown("algorithm", algorithm, known()))
 }
