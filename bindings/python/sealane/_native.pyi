@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import IO, Any, ClassVar, Final, Self, SupportsIndex, TypeAlias, final
+from typing import IO, Any, ClassVar, Final, Literal, Self, SupportsIndex, TypeAlias, final
 
 from typing_extensions import Buffer as _Buffer
 
@@ -53,16 +53,16 @@ __all__ = [
     "generate_key",
     "hpke_open",
     "hpke_seal",
-    "hybrid_open",
-    "hybrid_seal",
     "inspect_path",
     "is_secret",
+    "open",
     "kinds",
     "load",
     "parse_key",
     "plain_len",
     "providers",
     "read_reference",
+    "seal",
     "rsa_open_parts",
     "run_cli",
     "sealed_len",
@@ -75,6 +75,9 @@ _Path: TypeAlias = str | PathLike[str]
 _KeyLike: TypeAlias = _Buffer | Key
 _FileKey: TypeAlias = _Buffer | Key | TinkKeyset
 _Text: TypeAlias = str | _Buffer
+_Suite: TypeAlias = Literal["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]
+_Curve: TypeAlias = Literal["secp256k1", "x25519", "ed25519"]
+_Symmetric: TypeAlias = Literal["aes-256-gcm", "xchacha20"]
 _PublicLike: TypeAlias = PublicKey | _Text
 _PrivateLike: TypeAlias = Key | _Text
 _Recipients: TypeAlias = Iterable[str | PublicKey]
@@ -477,63 +480,73 @@ def derive(
     passes: int = 3,
     lanes: int = 4,
 ) -> bytes: ...
-def hybrid_seal(
-    public: _PublicLike, data: _Buffer, *, aad: _Buffer, info: _Buffer, suite: str | None
+def seal(
+    public: _PublicLike,
+    data: _Buffer,
+    aad: _Buffer | None = b"",
+    info: _Buffer | None = b"",
+    *,
+    suite: _Suite | None = None,
 ) -> bytes: ...
-def hybrid_open(
-    private: _PrivateLike, blob: _Buffer, *, aad: _Buffer, info: _Buffer, suite: str | None
+def open(
+    private: _PrivateLike,
+    blob: _Buffer,
+    aad: _Buffer | None = b"",
+    info: _Buffer | None = b"",
+    *,
+    suite: _Suite | None = None,
 ) -> bytes: ...
 def hpke_seal(
     public: _PublicLike,
     data: _Buffer,
     *,
-    aad: _Buffer,
-    info: _Buffer,
-    suite: str | None,
-    psk: _Buffer | None,
-    psk_id: _Buffer | None,
-    sender: _PrivateLike | None,
+    aad: _Buffer | None = b"",
+    info: _Buffer | None = b"",
+    suite: _Suite | None = None,
+    psk: _Buffer | None = None,
+    psk_id: _Buffer | None = None,
+    sender: _PrivateLike | None = None,
 ) -> bytes: ...
 def hpke_open(
     private: _PrivateLike,
     blob: _Buffer,
     *,
-    aad: _Buffer,
-    info: _Buffer,
-    suite: str | None,
-    psk: _Buffer | None,
-    psk_id: _Buffer | None,
-    sender: _PublicLike | None,
+    aad: _Buffer | None = b"",
+    info: _Buffer | None = b"",
+    suite: _Suite | None = None,
+    psk: _Buffer | None = None,
+    psk_id: _Buffer | None = None,
+    sender: _PublicLike | None = None,
 ) -> bytes: ...
 def ecies_encrypt(
     pk_hex: _Text,
     data: _Buffer,
     *,
-    elliptic_curve: str,
-    is_ephemeral_key_compressed: bool,
-    is_hkdf_key_compressed: bool,
-    symmetric_algorithm: str,
-    symmetric_nonce_length: int,
+    elliptic_curve: _Curve = "secp256k1",
+    is_ephemeral_key_compressed: bool = False,
+    is_hkdf_key_compressed: bool = False,
+    symmetric_algorithm: _Symmetric = "aes-256-gcm",
+    symmetric_nonce_length: int = 16,
 ) -> bytes: ...
 def ecies_decrypt(
     sk_hex: _Text,
     data: _Buffer,
     *,
-    elliptic_curve: str,
-    is_ephemeral_key_compressed: bool,
-    is_hkdf_key_compressed: bool,
-    symmetric_algorithm: str,
-    symmetric_nonce_length: int,
+    elliptic_curve: _Curve = "secp256k1",
+    is_ephemeral_key_compressed: bool = False,
+    is_hkdf_key_compressed: bool = False,
+    symmetric_algorithm: _Symmetric = "aes-256-gcm",
+    symmetric_nonce_length: int = 16,
 ) -> bytes: ...
 def rsa_open_parts(
     private: _PrivateLike,
-    *,
     wrapped_key: _Buffer,
     ciphertext: _Buffer,
     nonce: _Buffer,
     tag: _Buffer,
-    oaep: str,
-    aad: _Buffer,
+    *,
+    oaep: Literal["sha1", "sha256", "sha384", "sha512"] = "sha1",
+    aad: _Buffer | None = b"",
 ) -> bytes: ...
 def encrypt_bytes(data: _Buffer, encryption: EncryptWith) -> bytes: ...
 def decrypt_bytes(data: _Buffer, decryption: DecryptWith) -> bytes: ...

@@ -1,6 +1,6 @@
 //! Arguments that several classes take: names of algorithms, providers and variants, and tags.
 
-use crate::buffer::Slot;
+use crate::buffer::read;
 use crate::error::raise;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -39,8 +39,7 @@ pub(crate) fn byte_order(name: &str) -> PyResult<ByteOrder> {
 /// # Errors
 /// Raises `ValueError` if the tag has another length than 16 bytes.
 pub(crate) fn tag(tag: &Bound<'_, PyAny>) -> PyResult<[u8; TAG_LEN]> {
-    let mut slot = Slot::new(tag.py());
-    let tag = slot.read(tag)?.bytes();
+    read!(tag.py(); tag);
     // The conversion fails for one reason only, which is a wrong length of the tag.
     tag.try_into().map_err(|_| raise(Misuse::TagLength { got: tag.len(), want: TAG_LEN }.into()))
 }

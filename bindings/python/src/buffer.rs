@@ -140,6 +140,22 @@ impl Drop for Slot<'_> {
     }
 }
 
+/// Shadows the variable of each buffer argument by the bytes that the argument exports. An optional argument that is missing
+/// or None has no bytes.
+macro_rules! read {
+    ($py:expr; $($argument:ident),* $(; optional $($optional:ident),*)?) => {
+        $(
+            let mut slot = $crate::buffer::Slot::new($py);
+            let $argument = slot.read($argument)?.bytes();
+        )*
+        $($(
+            let mut slot = $crate::buffer::Slot::new($py);
+            let $optional = slot.read_optional($optional)?.bytes();
+        )*)?
+    };
+}
+pub(crate) use read;
+
 /// Bytes of a Python object that a call reads and does not change.
 ///
 /// Invariant of this type and of [`Target`]: `start` is not null and is valid for `len` bytes during `'a`, because a

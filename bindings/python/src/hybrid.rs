@@ -1,7 +1,7 @@
-//! `sealane.hybrid`: encryption of messages to a public key. `sealane/hybrid.py` has the public functions.
+//! `sealane.hybrid`: encryption of messages to a public key.
 
 use crate::arguments::unknown;
-use crate::buffer::{Slot, fresh};
+use crate::buffer::{Slot, fresh, read};
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about_key, raise_name};
 use crate::keys::{Key, PublicKey};
@@ -17,28 +17,44 @@ use sealane::hybrid::rsa::{self, Parts};
 use sealane::hybrid::{self, Opener, Options, Sealer};
 use sealane::keys::{self, SecretKey};
 
-/// Shadows the variable of each buffer argument by the bytes that the argument exports.
-macro_rules! read {
-    ($py:expr; $($argument:ident),*) => {
-        $(
-            let mut slot = Slot::new($py);
-            let $argument = slot.read($argument)?.bytes();
-        )*
-    };
-}
-
-/// See ``sealane.hybrid.seal``.
+/// Encrypts a message to a public key, so that only the private key decrypts it.
+///
+/// Parameters
+/// ----------
+/// public : sealane.keys.PublicKey or str
+///     The public key, or its text: PEM, or the hexadecimal digits of a secp256k1 key.
+/// data : bytes-like
+///     The plaintext of the message, which is encrypted as a whole.
+/// aad : bytes-like
+///     Associated data, which is authenticated but not part of the result. Opening needs the same.
+/// info : bytes-like
+///     The application information of HPKE (RFC 9180, section 5), for the keys that use HPKE. Opening needs the same.
+/// suite : str, optional
+///     The AEAD of HPKE: "aes-256-gcm" (the default), "aes-128-gcm" or "chacha20-poly1305". It is not part of the
+///     message. Opening needs the same.
+///
+/// Raises
+/// ------
+/// FormatError
+///     If the text is not a public key.
+/// ValueError
+///     If the key has a kind that does not encrypt messages (age and SSH keys are for ``sealane.encrypt``), or ``info``
+///     or ``suite`` is given for a key without HPKE.
 #[pyfunction]
-#[pyo3(signature = (public, data, *, aad, info, suite))]
+#[pyo3(
+    name = "seal",
+    signature = (public, data, aad = None, info = None, *, suite = None),
+    text_signature = "(public, data, aad=b'', info=b'', *, suite=None)"
+)]
 pub(crate) fn hybrid_seal<'py>(
     py: Python<'py>,
     public: &Bound<'py, PyAny>,
     data: &Bound<'py, PyAny>,
-    aad: &Bound<'py, PyAny>,
-    info: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+    info: Option<&Bound<'py, PyAny>>,
     suite: Option<&str>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    read!(py; data, aad, info);
+    read!(py; data; optional aad, info);
     let options = Options { info, suite: suite_named(suite)? };
     with_public(public, |public| sealed(py, &*hybrid::sealer(public, options).map_err(raise)?, data, aad))
 }
@@ -63,38 +79,73 @@ fn opened<'py>(
     fill(py, len, |out| opener.open_into(blob, aad, out))
 }
 
-/// See ``sealane.hybrid.open``.
+/// Decrypts a message that ``seal`` returned.
+///
+/// Parameters
+/// ----------
+/// private : sealane.keys.Key or str
+///     The private key of the recipient, or its text.
+/// blob : bytes-like
+///     The encrypted message.
+/// aad, info, suite
+///     As for ``seal``.
+///
+/// Raises
+/// ------
+/// AuthenticationError
+///     If the key, ``aad``, ``info`` or ``suite`` is another one, or the message was changed.
+/// FormatError
+///     If the message does not begin with a public key of the curve, or is too short; if the text is not a private key.
 #[pyfunction]
-#[pyo3(signature = (private, blob, *, aad, info, suite))]
+#[pyo3(
+    name = "open",
+    signature = (private, blob, aad = None, info = None, *, suite = None),
+    text_signature = "(private, blob, aad=b'', info=b'', *, suite=None)"
+)]
 pub(crate) fn hybrid_open<'py>(
     py: Python<'py>,
     private: &Bound<'py, PyAny>,
     blob: &Bound<'py, PyAny>,
-    aad: &Bound<'py, PyAny>,
-    info: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+    info: Option<&Bound<'py, PyAny>>,
     suite: Option<&str>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    read!(py; blob, aad, info);
+    read!(py; blob; optional aad, info);
     let options = Options { info, suite: suite_named(suite)? };
     with_private(private, |private| opened(py, &*hybrid::opener(private, options).map_err(raise)?, blob, aad))
 }
 
-/// See ``sealane.hybrid.hpke_seal``.
+/// Encrypts a message with HPKE (RFC 9180) in any of its modes.
+///
+/// Without ``psk`` and ``sender`` it is the base mode, which ``seal`` uses as well. The other parameters and the exceptions
+/// are those of ``seal``.
+///
+/// Parameters
+/// ----------
+/// psk, psk_id : bytes-like, optional
+///     A pre-shared key of at least 32 random bytes and its identifier. The recipient learns that the sender has the
+///     pre-shared key.
+/// sender : sealane.keys.Key or str, optional
+///     The private key of the sender, of the same kind as ``public``; not possible with x-wing. The recipient learns that
+///     the sender has this key.
 #[pyfunction]
-#[pyo3(signature = (public, data, *, aad, info, suite, psk, psk_id, sender))]
+#[pyo3(
+    signature = (public, data, aad = None, info = None, *, suite = None, psk = None, psk_id = None, sender = None),
+    text_signature = "(public, data, aad=b'', info=b'', *, suite=None, psk=None, psk_id=None, sender=None)"
+)]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
 pub(crate) fn hpke_seal<'py>(
     py: Python<'py>,
     public: &Bound<'py, PyAny>,
     data: &Bound<'py, PyAny>,
-    aad: &Bound<'py, PyAny>,
-    info: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+    info: Option<&Bound<'py, PyAny>>,
     suite: Option<&str>,
     psk: Option<&Bound<'py, PyAny>>,
     psk_id: Option<&Bound<'py, PyAny>>,
     sender: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    read!(py; data, aad, info);
+    read!(py; data; optional aad, info);
     let aead = suite_named(suite)?.unwrap_or_default();
     let (mut a, mut b) = (Slot::new(py), Slot::new(py));
     let psk = pre_shared(&mut a, psk, &mut b, psk_id)?;
@@ -103,22 +154,27 @@ pub(crate) fn hpke_seal<'py>(
     sealed(py, &HpkeSealer { public, aead, mode: mode(psk, sender.as_ref()), info }, data, aad)
 }
 
-/// See ``sealane.hybrid.hpke_open``.
+/// Decrypts a message that ``hpke_seal`` returned.
+///
+/// ``sender`` is the public key of the sender. The exceptions are those of ``open``.
 #[pyfunction]
-#[pyo3(signature = (private, blob, *, aad, info, suite, psk, psk_id, sender))]
+#[pyo3(
+    signature = (private, blob, aad = None, info = None, *, suite = None, psk = None, psk_id = None, sender = None),
+    text_signature = "(private, blob, aad=b'', info=b'', *, suite=None, psk=None, psk_id=None, sender=None)"
+)]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
 pub(crate) fn hpke_open<'py>(
     py: Python<'py>,
     private: &Bound<'py, PyAny>,
     blob: &Bound<'py, PyAny>,
-    aad: &Bound<'py, PyAny>,
-    info: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+    info: Option<&Bound<'py, PyAny>>,
     suite: Option<&str>,
     psk: Option<&Bound<'py, PyAny>>,
     psk_id: Option<&Bound<'py, PyAny>>,
     sender: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    read!(py; blob, aad, info);
+    read!(py; blob; optional aad, info);
     let aead = suite_named(suite)?.unwrap_or_default();
     let (mut a, mut b) = (Slot::new(py), Slot::new(py));
     let psk = pre_shared(&mut a, psk, &mut b, psk_id)?;
@@ -127,10 +183,27 @@ pub(crate) fn hpke_open<'py>(
     opened(py, &HpkeOpener { private, aead, mode: mode(psk, sender.as_ref()), info }, blob, aad)
 }
 
-/// See ``sealane.hybrid.ecies_encrypt``.
+/// Encrypts a message as ``encrypt`` of eciespy does.
+///
+/// The arguments and the bytes are those of eciespy. The keywords are its configuration, with its defaults.
+///
+/// Parameters
+/// ----------
+/// pk_hex : str or bytes-like
+///     The public key: hexadecimal digits, with or without 0x, or bytes.
+/// data : bytes-like
+///     The plaintext of the message, which is encrypted as a whole.
+///
+/// Raises
+/// ------
+/// FormatError
+///     If ``pk_hex`` is not a public key of the curve.
+/// ValueError
+///     If ``pk_hex`` is not hexadecimal, or the configuration is not possible.
 #[pyfunction]
 #[pyo3(signature = (
-    pk_hex, data, *, elliptic_curve, is_ephemeral_key_compressed, is_hkdf_key_compressed, symmetric_algorithm, symmetric_nonce_length
+    pk_hex, data, *, elliptic_curve = "secp256k1", is_ephemeral_key_compressed = false, is_hkdf_key_compressed = false,
+    symmetric_algorithm = "aes-256-gcm", symmetric_nonce_length = 16
 ))]
 #[expect(clippy::too_many_arguments, reason = "the configuration of eciespy")]
 pub(crate) fn ecies_encrypt<'py>(
@@ -156,10 +229,22 @@ pub(crate) fn ecies_encrypt<'py>(
     sealed(py, &EciesSealer::new(config, public).map_err(raise)?, data, b"")
 }
 
-/// See ``sealane.hybrid.ecies_decrypt``.
+/// Decrypts a message as ``decrypt`` of eciespy does.
+///
+/// The keywords are the configuration that the message was encrypted with, which is not part of the message.
+///
+/// Raises
+/// ------
+/// AuthenticationError
+///     If the key or the configuration is another one, or the message was changed.
+/// FormatError
+///     If the message is too short or does not begin with a public key.
+/// ValueError
+///     If ``sk_hex`` is not a private key of the curve, or the configuration is not possible.
 #[pyfunction]
 #[pyo3(signature = (
-    sk_hex, data, *, elliptic_curve, is_ephemeral_key_compressed, is_hkdf_key_compressed, symmetric_algorithm, symmetric_nonce_length
+    sk_hex, data, *, elliptic_curve = "secp256k1", is_ephemeral_key_compressed = false, is_hkdf_key_compressed = false,
+    symmetric_algorithm = "aes-256-gcm", symmetric_nonce_length = 16
 ))]
 #[expect(clippy::too_many_arguments, reason = "the configuration of eciespy")]
 pub(crate) fn ecies_decrypt<'py>(
@@ -185,9 +270,32 @@ pub(crate) fn ecies_decrypt<'py>(
     opened(py, &EciesOpener::new(config, private).map_err(raise)?, data, b"")
 }
 
-/// See ``sealane.hybrid.rsa_open_parts``.
+/// Decrypts an RSA and AES-GCM message whose parts are stored separately.
+///
+/// PyCryptodome programs usually store them so, with a nonce of 16 bytes and SHA-1 by default.
+///
+/// Parameters
+/// ----------
+/// private : sealane.keys.Key or str
+///     The RSA private key, or its text.
+/// wrapped_key : bytes-like
+///     The AES key, encrypted with RSAES-OAEP.
+/// ciphertext, nonce, tag : bytes-like
+///     The output of AES-GCM.
+/// oaep : str
+///     The hash of RSAES-OAEP: "sha1", "sha256", "sha384" or "sha512".
+/// aad : bytes-like
+///     The associated data of AES-GCM.
+///
+/// Raises
+/// ------
+/// AuthenticationError
+///     If any part is not authentic. The error does not say which.
 #[pyfunction]
-#[pyo3(signature = (private, *, wrapped_key, ciphertext, nonce, tag, oaep, aad))]
+#[pyo3(
+    signature = (private, wrapped_key, ciphertext, nonce, tag, *, oaep = "sha1", aad = None),
+    text_signature = "(private, wrapped_key, ciphertext, nonce, tag, *, oaep='sha1', aad=b'')"
+)]
 #[expect(clippy::too_many_arguments, reason = "the parts of a message")]
 pub(crate) fn rsa_open_parts<'py>(
     py: Python<'py>,
@@ -197,10 +305,10 @@ pub(crate) fn rsa_open_parts<'py>(
     nonce: &Bound<'py, PyAny>,
     tag: &Bound<'py, PyAny>,
     oaep: &str,
-    aad: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let oaep = named("hash", oaep, &OAEPS)?;
-    read!(py; wrapped_key, ciphertext, nonce, tag, aad);
+    read!(py; wrapped_key, ciphertext, nonce, tag; optional aad);
     let parts = Parts { wrapped_key, nonce, ciphertext, tag };
     with_private(private, |private| match private {
         SecretKey::Rsa(key) => {

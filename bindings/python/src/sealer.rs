@@ -3,7 +3,7 @@
 //! PyO3 methods cannot be generic. So the bodies are generic functions over [`Sealer`], and [`aead_methods`] defines the
 //! methods of a class, each of which calls one of the functions.
 
-use crate::buffer::{Layout, Slot, fresh};
+use crate::buffer::{Layout, Slot, fresh, read};
 use crate::detach::detached;
 use crate::error::raise;
 use pyo3::exceptions::PyTypeError;
@@ -409,8 +409,7 @@ pub(crate) fn seal<'py>(
     aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = plaintext.py();
-    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-    let (plaintext, aad) = (a.read(plaintext)?.bytes(), b.read_optional(aad)?.bytes());
+    read!(py; plaintext; optional aad);
     fresh(py, core.nonce_len() + plaintext.len() + core.tag_len(), |out| {
         detached(py, plaintext.len() + aad.len(), || core.seal_into(plaintext, out, aad))
     })
@@ -424,8 +423,7 @@ pub(crate) fn open<'py>(
     aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = sealed.py();
-    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
-    let (sealed, aad) = (a.read(sealed)?.bytes(), b.read_optional(aad)?.bytes());
+    read!(py; sealed; optional aad);
     fresh(py, sealed.len().saturating_sub(core.nonce_len() + core.tag_len()), |out| {
         detached(py, sealed.len() + aad.len(), || core.open_into(sealed, out, aad))
     })
@@ -476,8 +474,7 @@ pub(crate) fn encrypt<'py>(
     aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
-    let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-    let (nonce, data, aad) = (a.read(nonce)?.bytes(), b.read(data)?.bytes(), c.read_optional(aad)?.bytes());
+    read!(py; nonce, data; optional aad);
     fresh(py, data.len() + core.tag_len(), |out| {
         detached(py, data.len() + aad.len(), || core.encrypt_into(nonce, data, aad, out))
     })
@@ -492,8 +489,7 @@ pub(crate) fn decrypt<'py>(
     aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
-    let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
-    let (nonce, data, aad) = (a.read(nonce)?.bytes(), b.read(data)?.bytes(), c.read_optional(aad)?.bytes());
+    read!(py; nonce, data; optional aad);
     fresh(py, data.len().saturating_sub(core.tag_len()), |out| {
         detached(py, data.len() + aad.len(), || core.decrypt_into(nonce, data, aad, out))
     })

@@ -1,7 +1,7 @@
 //! `sealane.hazmat.{AesCtr, ChaCha20, XChaCha20, SpeckCtr}`: keystreams with three calls each.
 
 use crate::arguments;
-use crate::buffer::{Slot, fresh};
+use crate::buffer::{Slot, fresh, read};
 use crate::detach::detached;
 use crate::error::raise;
 use crate::{integers, keys};
@@ -33,8 +33,7 @@ macro_rules! keystream {
                 #[pyo3(from_py_with = integers::byte_count)] offset: u64,
                 data: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, PyBytes>> {
-                let mut slot = Slot::new(py);
-                let data = slot.read(data)?.bytes();
+                read!(py; data);
                 fresh(py, data.len(), |out| {
                     detached(py, data.len(), || self.core.xor_into(offset, data, out))
                 })

@@ -1,7 +1,7 @@
 //! `sealane.hazmat.Poly1305`.
 
 use crate::arguments;
-use crate::buffer::Slot;
+use crate::buffer::{Slot, read};
 use crate::error::raise;
 use crate::keys;
 use crate::shared::Shared;
@@ -60,8 +60,7 @@ impl Poly1305 {
     /// Adds ``data``, of any length, to the message and returns the object itself.
     fn update<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
-        let mut slot = Slot::new(py);
-        let data = slot.read(data)?.bytes();
+        read!(py; data);
         slf.get().core.with(py, data.len(), |mac| {
             mac.update(data);
             Ok(())

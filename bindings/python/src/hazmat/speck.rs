@@ -1,7 +1,7 @@
 //! `sealane.hazmat.Speck`.
 
 use crate::arguments;
-use crate::buffer::{Slot, fresh};
+use crate::buffer::{fresh, read};
 use crate::detach::detached;
 use crate::error::raise;
 use crate::keys;
@@ -92,7 +92,6 @@ fn blocks<'py>(
     data: &Bound<'py, PyAny>,
     work: impl FnOnce(InOut<'_>) -> Result<(), Error> + Send,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let mut slot = Slot::new(py);
-    let data = slot.read(data)?.bytes();
+    read!(py; data);
     fresh(py, data.len(), |out| detached(py, data.len(), || work(InOut::apart(data, out))))
 }

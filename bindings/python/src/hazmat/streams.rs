@@ -1,7 +1,7 @@
 //! `sealane.hazmat.{AeadEncryptor, AeadDecryptor}`: one message in pieces.
 
 use crate::arguments;
-use crate::buffer::{Slot, fresh};
+use crate::buffer::{Slot, fresh, read};
 use crate::error::raise;
 use crate::keys;
 use crate::shared::Shared;
@@ -43,8 +43,7 @@ macro_rules! aead_stream {
             ///     After the first ``update``, and after ``finalize``.
             fn aad<'py>(slf: Bound<'py, Self>, piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
                 let py = slf.py();
-                let mut slot = Slot::new(py);
-                let piece = slot.read(piece)?.bytes();
+                read!(py; piece);
                 slf.get().core.with(py, piece.len(), |message| message.aad(piece).map(drop))?;
                 Ok(slf)
             }
@@ -62,8 +61,7 @@ macro_rules! aead_stream {
                 py: Python<'py>,
                 data: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, PyBytes>> {
-                let mut slot = Slot::new(py);
-                let data = slot.read(data)?.bytes();
+                read!(py; data);
                 fresh(py, data.len(), |out| {
                     self.core.with(py, data.len(), |message| message.xor(InOut::apart(data, out)))
                 })

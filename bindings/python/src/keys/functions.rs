@@ -2,7 +2,7 @@
 
 use super::classes::{Key, PublicKey, at_most_one};
 use super::keyset::TinkKeyset;
-use crate::buffer::{Slot, fresh};
+use crate::buffer::{fresh, read};
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about, raise_among};
 use crate::{recipients, secrets};
@@ -200,8 +200,7 @@ pub(crate) fn derive<'py>(
     lanes: u32,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let passphrase = secrets::bytes("a passphrase", passphrase)?;
-    let mut slot = Slot::new(py);
-    let salt = slot.read(salt)?.bytes();
+    read!(py; salt);
     let cost = Cost { memory_kib, passes, lanes };
     let derived = interruptible(py, || keys::derive(&passphrase, salt, length, cost))?.map_err(raise)?;
     fresh(py, derived.len(), |out| {
