@@ -26,12 +26,12 @@ from sealane._bulk import (
     encrypt_tree,
     verify_tree,
 )
-from sealane._decryptor import Decryptor
 from sealane._file import decrypt, decrypt_file, encrypt, encrypt_file, inspect, verify_file
 from sealane._native import (
     Aead,
     AlgorithmInfo,
     Buffer,
+    Decryptor,
     FileInfo,
     ProviderInfo,
     __version__,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from sealane import _native
-from sealane._native import Output
+from sealane._native import Writer
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -113,13 +113,13 @@ def opened_sink(dst: PathOrFile) -> Iterator[str | IO[bytes]]:
 
 
 @contextlib.contextmanager
-def staged(path: str, *, exclusive: bool = False, durable: bool = False) -> Iterator[Output]:
+def staged(path: str, *, exclusive: bool = False, durable: bool = False) -> Iterator[Writer]:
     """Yields a new file that appears at ``path``, complete, when the block ends without an exception.
 
     With ``exclusive``, an existing file is an error. With ``durable``, the content is on the disk before the
     file gets its name.
     """
-    file = Output(path, exclusive)
+    file = Writer.plain(path, exclusive)
     try:
         yield file
         file.finish(durable)

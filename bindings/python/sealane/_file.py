@@ -198,7 +198,7 @@ def decrypt_file(
         return _native.decrypt_path(*paths, decryption, threads, progress, durable)
     check_apart(src, dst)
     with opened_source(src) as source, opened_sink(dst) as sink:
-        decryptor = _native.Decryptor(sink, decryption)
+        decryptor = _native.Writer.decrypt(sink, decryption)
         try:
             copy(source, decryptor.write, progress)
             decryptor.finish(durable)
@@ -233,7 +233,7 @@ def verify_file(
     if (name := path_of(src)) is not None and not is_stream(name):
         return _native.verify_path(name, decryption, threads, progress)
     with opened_source(src) as source:
-        decryptor = _native.Decryptor(None, decryption)
+        decryptor = _native.Writer.decrypt(None, decryption)
         copy(source, decryptor.write, progress)
         decryptor.finish(False)
 

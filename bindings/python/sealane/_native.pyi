@@ -18,7 +18,6 @@ __all__ = [
     "Buffer",
     "CallLock",
     "ChaCha20",
-    "ChunkDecryptor",
     "DecryptWith",
     "Decryptor",
     "EncryptWith",
@@ -26,7 +25,6 @@ __all__ = [
     "Key",
     "Manifest",
     "Operation",
-    "Output",
     "Poly1305",
     "ProviderInfo",
     "PublicKey",
@@ -55,16 +53,16 @@ __all__ = [
     "hpke_seal",
     "inspect_path",
     "is_secret",
-    "open",
     "kinds",
     "load",
+    "open",
     "parse_key",
     "plain_len",
     "providers",
     "read_reference",
-    "seal",
     "rsa_open_parts",
     "run_cli",
+    "seal",
     "sealed_len",
     "sealed_range",
     "verify_path",
@@ -75,11 +73,11 @@ _Path: TypeAlias = str | PathLike[str]
 _KeyLike: TypeAlias = _Buffer | Key
 _FileKey: TypeAlias = _Buffer | Key | TinkKeyset
 _Text: TypeAlias = str | _Buffer
+_PublicLike: TypeAlias = PublicKey | _Text
+_PrivateLike: TypeAlias = Key | _Text
 _Suite: TypeAlias = Literal["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]
 _Curve: TypeAlias = Literal["secp256k1", "x25519", "ed25519"]
 _Symmetric: TypeAlias = Literal["aes-256-gcm", "xchacha20"]
-_PublicLike: TypeAlias = PublicKey | _Text
-_PrivateLike: TypeAlias = Key | _Text
 _Recipients: TypeAlias = Iterable[str | PublicKey]
 _Identities: TypeAlias = Iterable[str | Key | PathLike[str]]
 _Progress: TypeAlias = Callable[[int, int | None], object] | None
@@ -389,28 +387,31 @@ class Ranges:
     def __new__(cls, header: _Buffer, decryption: DecryptWith) -> Ranges: ...
     def open(self, start: int, end: int, sealed: _Buffer) -> bytes: ...
 
-class _Sink:
+@final
+class Writer:
+    @staticmethod
+    def encrypt(dst: str | IO[bytes], encryption: EncryptWith, exclusive: bool) -> Writer: ...
+    @staticmethod
+    def decrypt(dst: str | IO[bytes] | None, decryption: DecryptWith) -> Writer: ...
+    @staticmethod
+    def plain(path: str, exclusive: bool) -> Writer: ...
     def write(self, piece: _Buffer) -> int: ...
     def finish(self, durable: bool) -> None: ...
     def discard(self) -> None: ...
 
-@final
-class Writer(_Sink):
-    def __new__(cls, dst: str | IO[bytes], encryption: EncryptWith, exclusive: bool) -> Writer: ...
-
-@final
-class Decryptor(_Sink):
-    def __new__(cls, dst: str | IO[bytes] | None, decryption: DecryptWith) -> Decryptor: ...
-
-@final
-class ChunkDecryptor:
-    def __new__(cls, decryption: DecryptWith) -> ChunkDecryptor: ...
-    def update(self, piece: _Buffer) -> bytes: ...
+class Decryptor:
+    def __new__(
+        cls,
+        *,
+        key: _FileKey | None = None,
+        identities: _Identities | None = None,
+        passphrase: _Text | None = None,
+        context: _Buffer = b"",
+        format: str | None = None,
+        max_work_factor: int | None = None,
+    ) -> Self: ...
+    def update(self, data: _Buffer, /) -> bytes: ...
     def finalize(self) -> bytes: ...
-
-@final
-class Output(_Sink):
-    def __new__(cls, path: str, exclusive: bool) -> Output: ...
 
 @final
 class Operation:
@@ -499,9 +500,9 @@ def open(
 def hpke_seal(
     public: _PublicLike,
     data: _Buffer,
-    *,
     aad: _Buffer | None = b"",
     info: _Buffer | None = b"",
+    *,
     suite: _Suite | None = None,
     psk: _Buffer | None = None,
     psk_id: _Buffer | None = None,
@@ -510,9 +511,9 @@ def hpke_seal(
 def hpke_open(
     private: _PrivateLike,
     blob: _Buffer,
-    *,
     aad: _Buffer | None = b"",
     info: _Buffer | None = b"",
+    *,
     suite: _Suite | None = None,
     psk: _Buffer | None = None,
     psk_id: _Buffer | None = None,

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from sealane._native import _Recipients as Recipients
     from sealane._native import _Text as Text
 
-__all__ = ["EncryptedReader", "EncryptedWriter", "open"]
-
 _PEEK = 4096
 """Largest number of bytes that ``peek`` returns, so that ``readline`` copies little and not a whole chunk."""
 
@@ -402,7 +400,7 @@ class EncryptedWriter(WritableFile):
         else:
             target = name
         try:
-            self._writer = _native.Writer(target, encryption, exclusive)
+            self._writer = _native.Writer.encrypt(target, encryption, exclusive)
         except BaseException:
             if self._owned is not None:
                 self._owned.close()

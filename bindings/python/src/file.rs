@@ -111,8 +111,7 @@ pub(crate) fn encrypt_bytes<'py>(
     data: &Bound<'py, PyAny>,
     encryption: &EncryptWith,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let mut slot = Slot::new(py);
-    let data = slot.read(data)?.bytes();
+    read!(py; data);
     let sealing = interruptible(py, || BufferEncryptor::new(data, encryption.core()))?.map_err(raise)?;
     fresh(py, sealing.len(), |out| py.detach(|| sealing.encrypt_into(out)).map_err(raise))
 }
@@ -124,8 +123,7 @@ pub(crate) fn decrypt_bytes<'py>(
     data: &Bound<'py, PyAny>,
     decryption: &DecryptWith,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let mut slot = Slot::new(py);
-    let data = slot.read(data)?.bytes();
+    read!(py; data);
     let opening = interruptible(py, || BufferDecryptor::new(data, decryption.core()))?.map_err(raise)?;
     fresh(py, opening.len(), |out| py.detach(|| opening.decrypt_into(out)).map_err(raise))
 }
@@ -189,20 +187,46 @@ impl Reader {
     }
 }
 
-/// Encrypts pieces of plaintext, of any length, to one new file.
+/// Writes one new file from pieces of any length.
 #[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct Writer(Shared<Box<NewFile>>);
+pub(crate) struct Writer {
+    content: Shared<Box<Content>>,
+    /// The path that an error of the operating system names.
+    path: Option<PathBuf>,
+}
 
-enum NewFile {
-    Path(file::Writer),
-    Object(file::Encryptor<PyFile>),
+enum Content {
+    Encrypted(file::Writer),
+    EncryptedObject(file::Encryptor<PyFile>),
+    Decrypted(file::Decryptor<FileSink>),
+    Plain(file::OutputFile),
+}
+
+impl Content {
+    fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
+        match self {
+            Self::Encrypted(writer) => writer.push(piece),
+            Self::EncryptedObject(encryptor) => encryptor.push(piece),
+            Self::Decrypted(decryptor) => decryptor.push(piece),
+            Self::Plain(output) => Ok(output.write_all(piece)?),
+        }
+    }
+
+    fn finish(self, durability: Durability) -> Result<(), Error> {
+        match self {
+            Self::Encrypted(writer) => writer.finish(durability),
+            Self::EncryptedObject(encryptor) => encryptor.finish().map(drop),
+            Self::Decrypted(decryptor) => decryptor.finish()?.finish(durability),
+            Self::Plain(output) => output.finish(durability),
+        }
+    }
 }
 
 #[pymethods]
 impl Writer {
-    /// Begins a file at ``dst``, a path or a binary file object. With ``exclusive``, a path must not exist.
-    #[new]
-    fn new(
+    /// Encrypts to ``dst``, a path or a binary file object. With ``exclusive``, a path must not exist.
+    #[staticmethod]
+    fn encrypt(
         py: Python<'_>,
         dst: &Bound<'_, PyAny>,
         encryption: &EncryptWith,
@@ -210,152 +234,77 @@ impl Writer {
     ) -> PyResult<Self> {
         let encryption = encryption.core();
         let create = if exclusive { file::Writer::create_new } else { file::Writer::create };
-        let new = match path(dst)? {
-            Some(path) => interruptible(py, || create(&path, encryption))?.map(NewFile::Path),
+        let path = path(dst)?;
+        let content = match &path {
+            Some(path) => interruptible(py, || create(path, encryption))?.map(Content::Encrypted),
             None => {
                 let object = PyFile::new(dst);
-                interruptible(py, || file::Encryptor::new(object, encryption))?.map(NewFile::Object)
+                interruptible(py, || file::Encryptor::new(object, encryption))?.map(Content::EncryptedObject)
             }
         };
-        Ok(Self(Shared::new(Box::new(new.map_err(raise)?))))
+        Ok(Self::new(content.map_err(raise)?, path))
     }
 
-    /// Encrypts a piece and returns its length in bytes; after a failure the file is lost.
+    /// Decrypts to ``dst``, a path or a binary file object, or only verifies without ``dst``.
+    #[staticmethod]
+    fn decrypt(py: Python<'_>, dst: Option<&Bound<'_, PyAny>>, decryption: &DecryptWith) -> PyResult<Self> {
+        let sink = dst.map_or(Ok(FileSink::Discard), |dst| FileSink::new(py, dst, decryption.core()))?;
+        let decryptor = file::Decryptor::new(sink, decryption.core());
+        Ok(Self::new(Content::Decrypted(decryptor), dst.map_or(Ok(None), path)?))
+    }
+
+    /// Writes to ``path`` without encryption. With ``exclusive``, it must not exist.
+    #[staticmethod]
+    fn plain(py: Python<'_>, path: PathBuf, exclusive: bool) -> PyResult<Self> {
+        let create = if exclusive { file::OutputFile::create_new } else { file::OutputFile::create };
+        let output = py.detach(|| create(&path)).map_err(raise)?;
+        Ok(Self::new(Content::Plain(output), Some(path)))
+    }
+
+    /// Takes a piece and returns its length in bytes; after a failure the file is lost.
+    ///
+    /// A failed push may have written a part. So the file is dropped: going on would seal other bytes under the same nonce.
     fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
-        let mut slot = Slot::new(py);
-        let piece = slot.read(piece)?.bytes();
-        let push = |new: &mut NewFile| match new {
-            NewFile::Path(writer) => writer.push(piece),
-            NewFile::Object(encryptor) => encryptor.push(piece),
-        };
-        push_to(py, &self.0, push)?.map_err(raise)?;
+        read!(py; piece);
+        self.with(py, |content| {
+            let result = content.as_mut()?.push(piece);
+            // A forked child has written nothing, and its next call gets the same error.
+            if !matches!(result, Ok(()) | Err(Error::Misuse(Misuse::Forked))) {
+                *content = None;
+            }
+            Some(result)
+        })?;
         Ok(piece.len())
     }
 
-    /// Writes the end of the file; at a path the file appears now.
+    /// Writes or verifies the end of the file; at a path the file appears now. A call inside the call is still refused.
+    ///
+    /// With ``durable``, the file gets its name when the content is on the disk.
     fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
-        let finish = |new: NewFile| match new {
-            NewFile::Path(writer) => writer.finish(durability(durable)),
-            NewFile::Object(encryptor) => encryptor.finish().map(drop),
-        };
-        finish_with(py, &self.0, finish)?.map_err(raise)
+        self.with(py, |content| Some(content.take()?.finish(durability(durable))))
     }
 
     /// Discards the file: there is none at a path, and a file object lacks the end of the file.
     fn discard(&self, py: Python<'_>) -> PyResult<()> {
-        discard(py, &self.0)
+        self.content.access(py, usize::MAX, |content| drop(content.take()))
     }
 }
 
-/// Decrypts pieces of an encrypted file to a path or a binary file object, or only verifies them.
-#[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct Decryptor {
-    decryptor: Shared<Box<file::Decryptor<FileSink>>>,
-    /// The path that an error of the operating system names.
-    path: Option<PathBuf>,
-}
-
-#[pymethods]
-impl Decryptor {
-    #[new]
-    fn new(py: Python<'_>, dst: Option<&Bound<'_, PyAny>>, decryption: &DecryptWith) -> PyResult<Self> {
-        let sink = dst.map_or(Ok(FileSink::Discard), |dst| FileSink::new(py, dst, decryption.core()))?;
-        let path = dst.map_or(Ok(None), path)?;
-        let decryptor = Box::new(file::Decryptor::new(sink, decryption.core()));
-        Ok(Self { decryptor: Shared::new(decryptor), path })
+impl Writer {
+    fn new(content: Content, path: Option<PathBuf>) -> Self {
+        Self { content: Shared::new(Box::new(content)), path }
     }
 
-    /// Decrypts a piece of the encrypted file and returns the length of the piece in bytes.
-    fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
-        let mut slot = Slot::new(py);
-        let piece = slot.read(piece)?.bytes();
-        push_to(py, &self.decryptor, |decryptor| decryptor.push(piece))?
-            .map_err(|e| raise_named(&self.path, e))?;
-        Ok(piece.len())
+    fn with(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Option<Box<Content>>) -> Option<Result<(), Error>> + Send,
+    ) -> PyResult<()> {
+        self.content
+            .access(py, usize::MAX, work)?
+            .ok_or_else(finished)?
+            .map_err(|e| raise_named(&self.path, e))
     }
-
-    /// Verifies the end of the file; at a path the plaintext appears now.
-    fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
-        let finish = |decryptor: file::Decryptor<FileSink>| {
-            decryptor.finish().and_then(|sink| sink.finish(durability(durable)))
-        };
-        finish_with(py, &self.decryptor, finish)?.map_err(|e| raise_named(&self.path, e))
-    }
-
-    /// Discards the plaintext that was written so far, so that no file appears at a path.
-    fn discard(&self, py: Python<'_>) -> PyResult<()> {
-        discard(py, &self.decryptor)
-    }
-}
-
-/// A new file without encryption, which appears at its path, complete, at ``finish``.
-#[pyclass(frozen, module = "sealane._native")]
-pub(crate) struct Output {
-    output: Shared<Box<file::OutputFile>>,
-    path: PathBuf,
-}
-
-#[pymethods]
-impl Output {
-    /// Begins a file at ``path``, which must not exist if ``exclusive`` is set.
-    #[new]
-    fn new(py: Python<'_>, path: PathBuf, exclusive: bool) -> PyResult<Self> {
-        let create = if exclusive { file::OutputFile::create_new } else { file::OutputFile::create };
-        let output = py.detach(|| create(&path)).map_err(raise)?;
-        Ok(Self { output: Shared::new(Box::new(output)), path })
-    }
-
-    /// Writes a piece and returns its length in bytes; after a failure the file is lost.
-    fn write<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyAny>) -> PyResult<usize> {
-        let mut slot = Slot::new(py);
-        let piece = slot.read(piece)?.bytes();
-        let write = |output: &mut file::OutputFile| output.write_all(piece).map_err(Error::from);
-        push_to(py, &self.output, write)?.map_err(|e| raise_about(&self.path, e))?;
-        Ok(piece.len())
-    }
-
-    /// Gives the file its name; with ``durable``, when the content is on the disk.
-    fn finish(&self, py: Python<'_>, durable: bool) -> PyResult<()> {
-        finish_with(py, &self.output, |output| output.finish(durability(durable)))?.map_err(raise)
-    }
-
-    /// Discards all that was written so far, so that no file appears at the path.
-    fn discard(&self, py: Python<'_>) -> PyResult<()> {
-        discard(py, &self.output)
-    }
-}
-
-/// Pushes a piece to a file that is being written, and drops the file if that fails.
-///
-/// A failed push may have written a part. So the file is dropped: going on would seal other bytes under the same nonce.
-fn push_to<T: Send>(
-    py: Python<'_>,
-    new: &Shared<Box<T>>,
-    push: impl FnOnce(&mut T) -> Result<(), Error> + Send,
-) -> PyResult<Result<(), Error>> {
-    let pushed = |new: &mut Option<Box<T>>| {
-        let result = push(new.as_mut()?);
-        // A forked child has written nothing, and its next call gets the same error.
-        if !matches!(result, Ok(()) | Err(Error::Misuse(Misuse::Forked))) {
-            *new = None;
-        }
-        Some(result)
-    };
-    new.access(py, usize::MAX, pushed)?.ok_or_else(finished)
-}
-
-/// Takes a file that was written and finishes it, while a call inside the call is still refused.
-fn finish_with<T: Send>(
-    py: Python<'_>,
-    new: &Shared<Box<T>>,
-    finish: impl FnOnce(T) -> Result<(), Error> + Send,
-) -> PyResult<Result<(), Error>> {
-    new.access(py, usize::MAX, |new| new.take().map(|new| finish(*new)))?.ok_or_else(finished)
-}
-
-/// Drops a file that is being written, so that it does not appear.
-fn discard<T: Send>(py: Python<'_>, new: &Shared<T>) -> PyResult<()> {
-    new.access(py, usize::MAX, |new| drop(new.take()))
 }
 
 #[cold]

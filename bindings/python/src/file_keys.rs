@@ -70,7 +70,7 @@ impl DecryptWith {
         *, key = None, identities = None, passphrase = None, context = Vec::new(), format = None,
         max_work_factor = None
     ))]
-    fn new(
+    pub(crate) fn new(
         key: Option<&Bound<'_, PyAny>>,
         identities: Option<&Bound<'_, PyAny>>,
         passphrase: Option<&Bound<'_, PyAny>>,
@@ -137,6 +137,6 @@ fn work_factor(log_n: &Bound<'_, PyAny>) -> PyResult<u8> {
     u8::try_from(log_n).ok().filter(|log_n| (1..=30).contains(log_n)).ok_or_else(out_of_range)
 }
 
-fn copy(context: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+pub(crate) fn copy(context: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     Ok(Slot::new(context.py()).read(context)?.bytes().to_vec())
 }

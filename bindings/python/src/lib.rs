@@ -9,7 +9,7 @@ mod arguments;
 #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
 mod buffer;
 mod bulk;
-mod chunk_decryptor;
+mod decryptor;
 mod detach;
 mod error;
 mod file;
@@ -47,10 +47,10 @@ mod _native {
     use crate::{
         aead::{Aead, Buffer, generate_key},
         bulk::Operation,
-        chunk_decryptor::ChunkDecryptor,
+        decryptor::Decryptor,
         file::{
-            Decryptor, FileInfo, Output, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes,
-            encrypt_path, inspect_path, verify_path,
+            FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path, inspect_path,
+            verify_path,
         },
         file_keys::{DecryptWith, EncryptWith},
         hazmat::{

@@ -33,8 +33,8 @@ CONTINUES = {
     "Buffer": "draws nonces from a generator that notices a fork",
     "CallLock": "holds no data; a thread of the parent does not hold it in the child",
     "ChaCha20": "changes with no call; the caller chooses offsets",
-    "ChunkDecryptor": "decrypts, so it uses no nonce for a new message",
     "DecryptWith": "changes with no call",
+    "Decryptor": "decrypts, so it uses no nonce for a new message",
     "EncryptWith": "changes with no call; each file has fresh keys or nonces",
     "EncryptedReader": "decrypts, so it uses no nonce for a new message",
     "FileInfo": "changes with no call",
@@ -99,7 +99,7 @@ def writer_to_object(_: Path) -> tuple[Calls, Callable[[], None]]:
 
 
 def native_writer(folder: Path) -> tuple[Calls, Callable[[], None]]:
-    file = _native.Writer(str(folder / "file"), _native.EncryptWith(key=KEY), False)
+    file = _native.Writer.encrypt(str(folder / "file"), _native.EncryptWith(key=KEY), False)
 
     def go_on() -> None:
         file.write(DATA)
@@ -110,7 +110,7 @@ def native_writer(folder: Path) -> tuple[Calls, Callable[[], None]]:
 
 
 def decryptor_to_path(folder: Path) -> tuple[Calls, Callable[[], None]]:
-    file = _native.Decryptor(str(folder / "file"), _native.DecryptWith(key=KEY))
+    file = _native.Writer.decrypt(str(folder / "file"), _native.DecryptWith(key=KEY))
     sealed = sealane.encrypt(DATA, key=KEY)
     file.write(sealed[:2_000_000])
 
@@ -123,7 +123,7 @@ def decryptor_to_path(folder: Path) -> tuple[Calls, Callable[[], None]]:
 
 
 def output(folder: Path) -> tuple[Calls, Callable[[], None]]:
-    file = _native.Output(str(folder / "file"), True)
+    file = _native.Writer.plain(str(folder / "file"), True)
     file.write(b"of the parent")
 
     def go_on() -> None:
@@ -148,11 +148,9 @@ def written_file(folder: Path) -> tuple[Calls, Callable[[], None]]:
 
 REFUSES = {
     "AeadEncryptor": [encryptor],
-    "Decryptor": [decryptor_to_path],
     "EncryptedWriter": [writer_to_path, writer_to_object],
-    "Output": [output],
     "Poly1305": [mac],
-    "Writer": [native_writer],
+    "Writer": [native_writer, decryptor_to_path, output],
     "WrittenFile": [written_file],
 }
 """Classes whose objects refuse to continue in a child, with functions that make one."""

@@ -63,7 +63,7 @@ def test_a_file_object_calls_back_into_its_writer(name: str) -> None:
 
 def test_a_file_object_calls_back_into_a_native_writer() -> None:
     sink = CallsBack()
-    native = _native.Writer(sink, _native.EncryptWith(key=KEY), False)
+    native = _native.Writer.encrypt(sink, _native.EncryptWith(key=KEY), False)
     calls = [lambda: native.write(b"x"), lambda: native.finish(False), native.discard]
     for call in calls:
         sink.errors, sink.hook = [], call
@@ -76,7 +76,7 @@ def test_a_file_object_calls_back_into_a_native_writer() -> None:
 
 def test_a_file_object_calls_back_into_a_native_decryptor() -> None:
     sink = CallsBack()
-    native = _native.Decryptor(sink, _native.DecryptWith(key=KEY))
+    native = _native.Writer.decrypt(sink, _native.DecryptWith(key=KEY))
     sink.errors, sink.hook = [], lambda: native.write(b"x")
     native.write(SEALED)
     sink.hook = native.discard

@@ -351,7 +351,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         self, path: str, size: int | None, out: Any, decryption: DecryptWith, callback: Callback
     ) -> None:
         """Decrypts a file to a path or a file object. The file ends where its data ends, not at ``size``."""
-        decryptor = _native.Decryptor(out, decryption)
+        decryptor = _native.Writer.decrypt(out, decryption)
         shorter: TruncatedError | None = None
         done = 0
         try:

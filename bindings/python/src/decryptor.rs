@@ -1,0 +1,150 @@
+//! `sealane.Decryptor`, which returns plaintext as the encrypted file arrives.
+
+use crate::buffer::read;
+use crate::error::raise;
+use crate::file_keys::{self, DecryptWith};
+use crate::shared::Shared;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sealane::file;
+use std::io::{self, Write};
+use zeroize::Zeroizing;
+
+/// Decrypts an encrypted file whose bytes arrive piece by piece, for example from a socket.
+///
+/// ``update`` takes a piece of any length and returns the plaintext of all chunks that are complete now. ``finalize``
+/// verifies the end. Exactly one of ``key``, ``identities`` and ``passphrase`` is needed.
+///
+/// .. warning::
+///     Every returned byte is verified, but only ``finalize`` finds out whether the end of the file is missing. If
+///     ``finalize`` was not called or failed, do not use the data as a complete file.
+///
+/// Parameters
+/// ----------
+/// key, identities, passphrase, context, format, max_work_factor
+///     See ``sealane.decrypt_file``.
+///
+/// Raises
+/// ------
+/// TypeError, ValueError
+///     If the arguments do not fit together, as for ``decrypt_file``.
+///
+/// Notes
+/// -----
+/// A chunk has 16 KiB of plaintext in the default format, 64 KiB in age, and 4 KiB or 1 MiB in the formats of Tink. After
+/// an exception of ``update`` or ``finalize``, the object cannot be used any more.
+///
+/// Examples
+/// --------
+/// >>> key = sealane.keys.generate("aes-256")
+/// >>> sealed = sealane.encrypt(bytes(40_000), key=key)
+/// >>> decryptor = sealane.Decryptor(key=key)
+/// >>> len(decryptor.update(sealed[:20_000]))
+/// 16384
+/// >>> len(decryptor.update(sealed[20_000:]) + decryptor.finalize())
+/// 23616
+#[pyclass(frozen, subclass, module = "sealane")]
+pub(crate) struct Decryptor(Shared<Box<file::Decryptor<Plaintext>>>);
+
+#[pymethods]
+impl Decryptor {
+    #[new]
+    #[pyo3(
+        signature = (
+            *, key = None, identities = None, passphrase = None, context = Vec::new(), format = None,
+            max_work_factor = None
+        ),
+        text_signature =
+            "(*, key=None, identities=None, passphrase=None, context=b'', format=None, max_work_factor=None)"
+    )]
+    fn new(
+        key: Option<&Bound<'_, PyAny>>,
+        identities: Option<&Bound<'_, PyAny>>,
+        passphrase: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = file_keys::copy)] context: Vec<u8>,
+        format: Option<&str>,
+        max_work_factor: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let with = DecryptWith::new(key, identities, passphrase, context, format, max_work_factor)?;
+        Ok(Self(Shared::new(Box::new(file::Decryptor::new(Plaintext::default(), with.core())))))
+    }
+
+    /// Takes the next piece of the file and returns the plaintext of the chunks that are complete now.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : bytes-like
+    ///     A piece of any length.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    ///     Verified plaintext, or no bytes if no further chunk is complete.
+    ///
+    /// Raises
+    /// ------
+    /// AuthenticationError
+    ///     If the key or context is another one, or the data was changed.
+    /// NoMatchingKeyError
+    ///     If no identity matches a recipient of the file, or the passphrase is another one.
+    /// FormatError, LimitExceededError
+    ///     As for ``sealane.decrypt_file``.
+    /// ValueError
+    ///     If the object is finalized, or an earlier call failed.
+    #[pyo3(signature = (data, /))]
+    fn update<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        read!(py; data);
+        let push = |decryptor: &mut Option<Box<file::Decryptor<Plaintext>>>| {
+            let open = decryptor.as_mut()?;
+            let result = open.push(data).map(|()| std::mem::take(open.get_mut()));
+            if result.is_err() {
+                *decryptor = None;
+            }
+            Some(result)
+        };
+        let plain = self.0.access(py, usize::MAX, push)?.ok_or_else(finalized)?.map_err(raise)?;
+        Ok(PyBytes::new(py, &plain.0))
+    }
+
+    /// Verifies the end of the file and returns the rest of the plaintext.
+    ///
+    /// Raises
+    /// ------
+    /// TruncatedError
+    ///     If the end of the file is missing.
+    /// AuthenticationError, FormatError, NoMatchingKeyError, ValueError
+    ///     As for ``update``.
+    fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let finish =
+            |decryptor: &mut Option<Box<file::Decryptor<Plaintext>>>| Some(decryptor.take()?.finish());
+        let plain = self.0.access(py, usize::MAX, finish)?.ok_or_else(finalized)?.map_err(raise)?;
+        Ok(PyBytes::new(py, &plain.0))
+    }
+}
+
+#[cold]
+fn finalized() -> PyErr {
+    PyValueError::new_err("the decryptor is already finalized, or was lost by an earlier failure")
+}
+
+/// Verified plaintext that was not returned yet. It is wiped, also when the vector has to grow.
+#[derive(Default)]
+struct Plaintext(Zeroizing<Vec<u8>>);
+
+impl Write for Plaintext {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        if self.0.capacity() - self.0.len() < from.len() {
+            let mut longer = Zeroizing::new(Vec::new());
+            longer.try_reserve_exact((self.0.len() + from.len()).max(2 * self.0.len()))?;
+            longer.extend_from_slice(&self.0);
+            self.0 = longer;
+        }
+        self.0.extend_from_slice(from);
+        Ok(from.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
