@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from sealane._native import _Recipients as Recipients
     from sealane._native import _Text as Text
 
-__all__ = ["decrypt", "decrypt_file", "encrypt", "encrypt_file", "inspect", "verify_file"]
-
 
 def encrypt_file(
     src: PathOrFile,

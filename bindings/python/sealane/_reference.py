@@ -24,8 +24,6 @@ from typing import Any, Final
 from sealane._native import Key, PublicKey, parse_key, read_reference
 from sealane.exceptions import FormatError, KeyNotFoundError
 
-__all__ = ["call", "check", "check_function", "identity", "is_reference", "keyring_text", "resolve"]
-
 
 def resolve(reference: str) -> Key:
     """Returns the private or symmetric key that a reference names on this machine.

@@ -117,16 +117,3 @@ def _file_size(claim: Any) -> int | None:
     except TypeError:
         return None
     return size if 0 <= size < 1 << 63 else None
-
-
-__all__ = [
-    "checked",
-    "claimed_size",
-    "complete",
-    "fetch",
-    "fetch_all",
-    "plain_entry",
-    "ranges_of",
-    "truncated",
-    "with_claimed_size",
-]

@@ -202,6 +202,3 @@ def _check(fs: Any, place: str, data: bytes, path: str) -> None:
     if fs.cat_file(place) != data:
         text = f"The file {place!r} does not have the content that was written to it"
         raise OSError(errno.EIO, text, path)
-
-
-__all__ = ["create_dataset_key", "load", "rewrap_dataset_key"]

@@ -588,5 +588,3 @@ def _progress(callback: Callback) -> Any:
 
 
 _BYTE_ORDER_MARKS = {"utf-16": codecs.BOM_UTF16, "utf-32": codecs.BOM_UTF32}
-
-__all__ = ["SealaneFileSystem"]

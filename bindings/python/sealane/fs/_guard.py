@@ -148,6 +148,3 @@ def _refusal(path: str) -> PermissionError:
     return PermissionError(
         errno.EACCES, "This is the key of the dataset, which cannot be used as one of its files", path
     )
-
-
-__all__ = ["Guard"]

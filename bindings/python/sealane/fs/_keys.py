@@ -101,6 +101,3 @@ def _encoded(context: str) -> bytes:
     if not isinstance(context, str):
         raise TypeError(f"context must be a str here, not {type(context).__name__}")
     return context.encode()
-
-
-__all__ = ["Keys"]

@@ -302,6 +302,3 @@ def _read_local_ranges(fs: Filesystem, ranges: Sequence[PlainRange]) -> list[byt
             if isinstance(file, LocalFile):
                 file.close()
     return out
-
-
-__all__ = ["LocalFile", "PlainRange", "RemoteFile", "open_for_reading", "read_ranges"]

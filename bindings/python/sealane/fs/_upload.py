@@ -168,6 +168,3 @@ def _abandon_uploads() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_abandon_uploads)
-
-
-__all__ = ["IN_MEMORY", "Upload", "is_object_store", "refuse_existing", "temporary_name"]

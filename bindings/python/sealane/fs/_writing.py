@@ -146,6 +146,3 @@ class WrittenFile(WritableFile):
                 self._upload.discard()
         finally:
             super().close()
-
-
-__all__ = ["WrittenFile", "make_parents", "open_for_writing"]
