@@ -311,10 +311,10 @@ impl From<Keyset> for FileKey {
     }
 }
 
-/// Shows the format only, because other parameters are secret.
+// Shows the format only, because other parameters are secret.
 debug_fields!(EncryptParams<'_>; |it| format: it.format);
 
-/// Shows the format only, because other parameters are secret.
+// Shows the format only, because other parameters are secret.
 debug_fields!(DecryptParams<'_>; |it| format: it.format);
 
 #[cfg(test)]

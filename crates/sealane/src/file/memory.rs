@@ -10,6 +10,7 @@ use crate::engine::plan::{Job, Plan};
 use crate::engine::threads::default_threads;
 use crate::{Error, memory};
 use std::borrow::Cow;
+use std::io::Write as _;
 use std::sync::Mutex;
 
 /// Minimum length in bytes for more than one thread. Below it a second thread costs more than it gains.
