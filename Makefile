@@ -104,7 +104,7 @@ fuzz-seeds: target/tools/bin/cargo-fuzz ## add to the seeds the fewest short inp
 target/tools/bin/cargo-fuzz:
 	cargo install --quiet --locked --root target/tools cargo-fuzz@0.13.2
 
-coverage: ## lines of each parser that tests and fuzz seeds reach, at least 95 %; ten minutes, fetches cargo-llvm-cov
+coverage: ## lines of the parsers that tests and fuzz seeds reach, at least 95 %; slow, fetches cargo-llvm-cov
 	test -x target/tools/bin/cargo-llvm-cov || cargo install --quiet --locked --root target/tools cargo-llvm-cov@0.9.1
 	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo llvm-cov --locked -p sealane -p sealane-fuzz-targets --lcov --output-path target/parsers.lcov
 	$(PYTHON) fuzz/coverage.py target/parsers.lcov
