@@ -27,7 +27,7 @@ test: develop tools ## all tests: Rust, Python, published vectors, other impleme
 test-hostile: develop tools ## attacks that take long: killed at every system call, random worlds and calls; needs strace and root
 	@command -v strace >/dev/null || { echo "test-hostile needs strace"; exit 1; }
 	cargo build --locked -p sealane-cli
-	$(BIN)/python -m pytest -q -m slow bindings/python/tests lab/tests tests
+	$(BIN)/python -m pytest -q -m slow -o faulthandler_timeout=1800 bindings/python/tests lab/tests tests
 
 lint: develop tools ## format, warnings, types, type stubs against the binary, documentation
 	cargo fmt --all --check
