@@ -112,9 +112,9 @@ coverage: ## lines of the parsers that tests and fuzz seeds reach, at least 95 %
 # The vector bodies are left out: their tests are comparisons with the reference implementations, and a run would take days.
 KERNEL_FILES := src/{cpu,ct,error,fork,variant,zero}.rs src/poly1305/scalar.rs src/gcm/{key,stream}.rs src/speck/size.rs
 MUTATED = $(or $(FILE),crates/providers/src/**/*.rs crates/sealane/src/**/*.rs $(addprefix crates/kernels/,$(KERNEL_FILES)))
-mutants: ## mutation tests of what parses, checks and counts: FILE=crates/sealane/src/encoding/pem.rs, or all for hours; fetches cargo-mutants
+mutants: tools ## mutation tests of what parses, checks and counts: FILE=crates/sealane/src/encoding/pem.rs, or all for an hour; fetches cargo-mutants
 	test -x target/tools/bin/cargo-mutants || cargo install --quiet --locked --root target/tools cargo-mutants@27.1.0
-	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo mutants --in-place --output target $(foreach file,$(MUTATED),--file '$(file)')
+	nice -n 15 $(BIN)/python tests/mutants.py $(if $(RETRY),--retry) target/tools/bin/cargo-mutants $(foreach file,$(MUTATED),'$(file)')
 
 deny: ## licences, advisories and sources of all dependencies; fetches cargo-deny
 	test -x target/tools/bin/cargo-deny || cargo install --quiet --locked --root target/tools cargo-deny@0.20.2

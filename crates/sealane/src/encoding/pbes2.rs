@@ -374,6 +374,32 @@ mod test {
         }
     }
 
+    /// The parameters are only read, because the work at the limits takes seconds.
+    #[test]
+    fn accepts_parameters_at_the_limits() {
+        let reads = |der: Vec<u8>| Encrypted::read(&der).is_ok();
+        // 128 * r * (N + p) is 1 GiB and 1 MiB, then 128 * r * p * (N + 4) is 4 GiB.
+        for [n, r, p] in [[1024, 8192, 1], [4, 1, 1 << 22]] {
+            assert!(reads(scrypt_of(b"salt", [n, r, p])));
+            assert!(!reads(scrypt_of(b"salt", [n, r + 1, p])));
+            assert!(!reads(scrypt_of(b"salt", [n, r, p + 1])));
+        }
+        assert!(reads(pbkdf2_of(b"salt", 10_000_000)));
+    }
+
+    /// The parameters can name the length of the key, which must then be that of AES-256.
+    #[test]
+    fn rejects_other_key_lengths() {
+        let salt = OctetString::new(*b"salt").unwrap();
+        for len in [0u16, 16, 24, 31, 32, 33, 288] {
+            let pbkdf2 = sequence(&[&PBKDF2, &sequence(&[&salt, &1u64, &len]).unwrap()]).unwrap();
+            let scrypt = sequence(&[&salt, &2u64, &1u64, &1u64, &len]).unwrap();
+            for kdf in [pbkdf2, sequence(&[&SCRYPT, &scrypt]).unwrap()] {
+                assert_eq!(Encrypted::read(&encrypted(kdf)).is_ok(), len == 32, "{len}");
+            }
+        }
+    }
+
     #[test]
     fn round_trip() {
         for len in [0, 1, 15, 16, 17, 2000] {

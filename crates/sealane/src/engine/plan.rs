@@ -271,6 +271,15 @@ mod test {
     }
 
     #[test]
+    fn rejects_lengths_whose_positions_could_overflow() {
+        let layout = Layout { max_chunks: u64::MAX, ..LAYOUT };
+        assert!(layout.plan_plain(1 << 62).is_ok());
+        for len in [(1 << 62) + 1, u64::MAX] {
+            assert!(matches!(layout.plan_plain(len), Err(Error::LimitExceeded(_))), "{len}");
+        }
+    }
+
+    #[test]
     fn jobs_contain_every_byte_once() {
         for layout in [LAYOUT, MARKED, WITH_LEAD] {
             for len in [0, 1, 4039, 4040, 4041, 16_383, 16_384, 262_143, 262_144, 262_145, 5_000_000] {

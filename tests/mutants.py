@@ -1,0 +1,564 @@
+"""Mutation tests (`make mutants`): small changes of the sources that a test should catch.
+
+    mutants.py [--retry] CARGO_MUTANTS FILE...
+
+cargo-mutants lists the mutants of the files (patterns are allowed). It would build the project once for each.
+This script builds once: a copy of the tree contains all mutants, and an environment variable chooses one when
+a test starts. For example, `a + b` becomes
+
+    (if ::mutants::active(17) { (a - b) } else if ::mutants::active(18) { (a * b) } else { (a + b) })
+
+1. Mutants that do not compile are removed, by the places of the errors, until the copy compiles.
+2. Each test runs once by itself and records the mutants that it reaches. A test that fails here is not used.
+3. For each mutant, the tests that reach it run, the shortest first, until one fails. Ten times the usual
+   processor time, or a wait of a minute, is a failure. Tests of more than 10 seconds run only for mutants
+   that no shorter test reaches.
+
+Mutants in constants, and of functions that return `impl Trait`, cannot be chosen at run time. They are not
+tried. The Python tests do not take part.
+`docs/mutants.md` lists the survivors with a reason. The script fails if a function has more of them than
+listed there. `--retry` tries only the survivors of the previous run, for example after new tests.
+"""
+
+import argparse
+import collections
+import contextlib
+import dataclasses
+import itertools
+import json
+import math
+import mmap
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import tree_sitter
+import tree_sitter_rust
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WORK = ROOT / "target" / "mutants"
+TREE = WORK / "tree"
+RESULTS = WORK / "results.json"
+REASONS = ROOT / "docs" / "mutants.md"
+CRATES = {"kernels": "sealane-kernels", "providers": "sealane-providers", "sealane": "sealane"}
+TESTED = [*(f"--package={name}" for name in (*CRATES.values(), "sealane-cli")), "--lib", "--test=it"]
+LONG_TEST = 10.0
+# A test that waits for a lock or for input has no processor time to exceed.
+MAX_WAIT = 60.0
+WORKERS = 2
+# A mutant may allocate or write without end. No test needs as much.
+MAX_MEMORY = 8 << 30
+MAX_FILE = 4 << 30
+IN_TEST = "in a test"
+CONSTANT = "in a constant, or of a type without a name"
+
+RUNTIME = """\
+//! Chooses the mutant whose number is in `MUTANT`, and records the reached ones in the file
+//! `MUTANTS_REACHED`.
+use std::ffi::{c_char, c_int, c_long, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::*};
+
+unsafe extern "C" {
+    fn getenv(name: *const c_char) -> *const c_char;
+    fn atoi(text: *const c_char) -> c_int;
+    fn open(path: *const c_char, flags: c_int, ...) -> c_int;
+    fn close(file: c_int) -> c_int;
+    fn mmap(at: *mut c_void, len: usize, access: c_int, flags: c_int, file: c_int, from: c_long)
+    -> *mut c_void;
+}
+
+const UNREAD: u32 = u32::MAX;
+static CHOSEN: AtomicU32 = AtomicU32::new(UNREAD);
+static REACHED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+
+// Neither allocates nor locks, because tests count allocations and fork.
+#[cold]
+fn read() -> u32 {
+    unsafe {
+        let path = getenv(c"MUTANTS_REACHED".as_ptr());
+        if !path.is_null() {
+            let file = open(path, 2);
+            assert!(file >= 0);
+            let map = mmap(null_mut(), COUNT, 3, 1, file, 0);
+            assert!(map as isize != -1);
+            close(file);
+            REACHED.store(map.cast(), Release);
+        }
+        let chosen = getenv(c"MUTANT".as_ptr());
+        let chosen = if chosen.is_null() { 0 } else { atoi(chosen) as u32 };
+        CHOSEN.store(chosen, Release);
+        chosen
+    }
+}
+
+#[inline]
+pub fn active(number: u32) -> bool {
+    let mut chosen = CHOSEN.load(Acquire);
+    if chosen == UNREAD {
+        chosen = read();
+    }
+    let reached = REACHED.load(Relaxed);
+    if !reached.is_null() {
+        unsafe { reached.add(number as usize).write_volatile(1) };
+    }
+    chosen == number
+}
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    """A mutant as cargo-mutants lists it. Number 0 means none, so numbers begin at 1."""
+
+    number: int
+    file: str
+    function: str
+    name: str
+    genre: str
+    returns: str
+    replacement: str
+    start: tuple[int, int]
+    end: tuple[int, int]
+
+
+@dataclasses.dataclass
+class Edit:
+    """A change of bytes `start..end` of a file. Each alternative replaces them if its mutant is active."""
+
+    start: int
+    end: int
+    kind: str  # "insert", "cut" or "choice"
+    alternatives: list[tuple[int, bytes]]
+
+
+def run(*command: str, cwd: pathlib.Path = ROOT) -> str:
+    return subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def listed(cargo_mutants: str, files: Iterable[str]) -> list[Mutant]:
+    options = [option for file in files for option in ("--file", file)]
+    mutants = []
+    for entry in json.loads(run(cargo_mutants, "mutants", "--list", "--json", *options)):
+        start, end = entry["span"]["start"], entry["span"]["end"]
+        mutants.append(
+            Mutant(
+                number=len(mutants) + 1,
+                file=entry["file"],
+                function=(entry["function"] or {}).get("function_name", ""),
+                returns=(entry["function"] or {}).get("return_type", ""),
+                name=entry["name"],
+                genre=entry["genre"],
+                replacement=entry["replacement"],
+                start=(start["line"], start["column"]),
+                end=(end["line"], end["column"]),
+            )
+        )
+    return mutants
+
+
+# ---- the copy of the tree ---------------------------------------------------------------------------------
+
+
+class Source:
+    """A source file, and how it looks with its mutants."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.text = (ROOT / path).read_bytes()
+        self.lines = self.text.split(b"\n")
+        self.line_starts = list(itertools.accumulate((len(line) + 1 for line in self.lines), initial=0))
+        parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
+        self.root = parser.parse(self.text).root_node
+        self.ranges: list[tuple[int, int, int]] = []  # in the changed file: start, end, mutant
+        self.choices: list[tuple[int, int, list[int]]] = []
+
+    def offset(self, place: tuple[int, int]) -> int:
+        line, column = place
+        return self.line_starts[line - 1] + len(self.lines[line - 1].decode()[: column - 1].encode())
+
+    def ancestors(self, start: int, end: int) -> Iterator[tree_sitter.Node]:
+        node = self.root.descendant_for_byte_range(start, end)
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def edit(self, mutant: Mutant, constant: set[str]) -> list[Edit] | str:
+        """Returns the edits of a mutant, or why it has none."""
+        start, end = self.offset(mutant.start), self.offset(mutant.end)
+        if mutant.genre == "FnValue" and "impl " in mutant.returns:
+            return CONSTANT
+        cuts = []
+        for node in self.ancestors(start, end):
+            if node.type in ("const_item", "static_item", "array_type", "enum_variant"):
+                return CONSTANT
+            name = node.child_by_field_name("name")
+            if node.type == "mod_item" and name is not None and name.text == b"test":
+                return IN_TEST
+            if node.type == "function_item" and not cuts:
+                modifiers = [child for child in node.children if child.type == "function_modifiers"]
+                for modifier in (
+                    child for one in modifiers for child in one.children if child.type == "const"
+                ):
+                    if mutant.function in constant:
+                        return CONSTANT
+                    cuts.append(Edit(modifier.start_byte, modifier.end_byte, "cut", []))
+        one = self.one_edit(mutant, start, end)
+        return [*cuts, one] if one else "does not parse"
+
+    def one_edit(self, mutant: Mutant, start: int, end: int) -> Edit | None:
+        number, new = mutant.number, mutant.replacement.encode()
+
+        def choice(node: tree_sitter.Node, text: bytes) -> Edit:
+            return Edit(node.start_byte, node.end_byte, "choice", [(number, text)])
+
+        def within(types: tuple[str, ...]) -> tree_sitter.Node:
+            return next(node for node in self.ancestors(start, end) if node.type in types)
+
+        if mutant.genre == "FnValue":
+            bodies = (
+                node.child_by_field_name("body")
+                for node in self.ancestors(start, end)
+                if node.type == "function_item"
+            )
+            at = next(body.start_byte for body in bodies if body is not None and body.start_byte < start) + 1
+            return Edit(
+                at, at, "insert", [(number, b" if ::mutants::active(%d) { return %s; }" % (number, new))]
+            )
+        if mutant.genre == "MatchArmGuard":
+            return Edit(start, end, "choice", [(number, new)])
+        if mutant.genre == "MatchArm":
+            arm = next(
+                node
+                for node in self.ancestors(start, end)
+                if node.type == "match_arm" and node.start_byte >= start
+            )
+            pattern = arm.child_by_field_name("pattern")
+            assert pattern is not None
+            assert arm.parent is not None
+            others = [
+                one.child_by_field_name("pattern") for one in arm.parent.children if one.type == "match_arm"
+            ]
+            if not any(one is not None and one.text == b"_" for one in others):
+                return None
+            condition = pattern.child_by_field_name("condition")
+            if condition is not None:
+                return choice(condition, b"false")
+            at = pattern.end_byte
+            return Edit(at, at, "insert", [(number, b" if !::mutants::active(%d)" % number)])
+        if mutant.genre == "StructField":
+            whole = within(("struct_expression",))
+            rest = self.text[end : whole.end_byte]
+            return choice(whole, self.text[whole.start_byte : start] + re.sub(rb"^\s*,", b"", rest))
+        if mutant.genre in ("BinaryOperator", "UnaryOperator"):
+            kinds = ("binary_expression", "compound_assignment_expr", "unary_expression", "let_chain")
+            whole = within(kinds)
+            if whole.type == "let_chain":
+                return None
+            return choice(whole, self.text[whole.start_byte : start] + new + self.text[end : whole.end_byte])
+        sys.exit(f"cargo-mutants lists a mutant of an unknown kind: {mutant.genre} in {mutant.name}")
+
+    def write(self, edits: Iterable[Edit]) -> None:
+        merged: dict[tuple[int, int, str], Edit] = {}
+        for edit in edits:
+            key = (edit.start, edit.end, edit.kind)
+            merged.setdefault(
+                key, dataclasses.replace(edit, alternatives=[])
+            ).alternatives += edit.alternatives
+        ordered = sorted(merged.values(), key=lambda one: (one.start, one.kind == "choice", -one.end))
+        out = bytearray()
+        self.ranges.clear()
+        self.choices.clear()
+        rest = self.render(out, 0, len(self.text), ordered)
+        assert not rest, f"edits of {self.path} cross: {rest[0]}"
+        target = TREE / self.path
+        if target.read_bytes() != out:
+            target.write_bytes(out)
+
+    def render(self, out: bytearray, start: int, end: int, edits: list[Edit]) -> list[Edit]:
+        """Appends `start..end` with the edits in it, the outer ones first; returns the other edits."""
+        at = start
+        while edits and edits[0].end <= end:
+            edit, *edits = edits
+            out += self.text[at : edit.start]
+            began = len(out)
+            if edit.kind == "choice":
+                out += b"("
+            for number, text in edit.alternatives:
+                if edit.kind == "choice":
+                    out += b"if ::mutants::active(%d) { (" % number
+                self.ranges.append((len(out), len(out) + len(text), number))
+                out += text
+                if edit.kind == "choice":
+                    out += b") } else "
+            if edit.kind == "choice":
+                out += b"{ ("
+                edits = self.render(out, edit.start, edit.end, edits)
+                out += b") })"
+            self.choices.append((began, len(out), [number for number, _ in edit.alternatives]))
+            at = edit.end
+        out += self.text[at:end]
+        return edits
+
+    def mutants_at(self, start: int, end: int) -> set[int]:
+        return {number for first, last, number in self.ranges if first <= start and end <= last}
+
+    def mutants_around(self, start: int, end: int) -> set[int]:
+        """Returns the mutants of the smallest change that overlaps the bytes."""
+        around = [one for one in self.choices if one[0] < end and start < one[1] and one[2]]
+        return set(min(around, key=lambda one: one[1] - one[0])[2]) if around else set()
+
+
+def copy_tree(count: int) -> None:
+    shutil.rmtree(TREE, ignore_errors=True)
+    for path in run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0"):
+        if path and (ROOT / path).is_file():
+            (TREE / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / path, TREE / path)
+    own = TREE / "crates" / "mutants"
+    (own / "src").mkdir(parents=True)
+    (own / "src" / "lib.rs").write_text(f"{RUNTIME}const COUNT: usize = {count + 1};\n")
+    (own / "Cargo.toml").write_text('[package]\nname = "mutants"\nversion = "0.0.0"\nedition = "2024"\n')
+    workspace = (TREE / "Cargo.toml").read_text()
+    (TREE / "Cargo.toml").write_text(workspace.replace("members = [", 'members = ["crates/mutants",', 1))
+    for crate in CRATES:
+        manifest = TREE / "crates" / crate / "Cargo.toml"
+        text = manifest.read_text()
+        if "\n[dependencies]" not in text:
+            text += "\n[dependencies]\n"
+        line = '\n[dependencies]\nmutants = { path = "../mutants" }'
+        manifest.write_text(text.replace("\n[dependencies]", line, 1))
+
+
+def cargo(*command: str) -> Iterator[dict[str, Any]]:
+    environment = os.environ | {"CARGO_TARGET_DIR": str(WORK / "build"), "CARGO_INCREMENTAL": "0"}
+    call = ["cargo", *command, "--offline", "--message-format=json"]
+    with subprocess.Popen(
+        call, cwd=TREE, env=environment, stdout=subprocess.PIPE, stderr=(WORK / "cargo.log").open("wb")
+    ) as job:
+        assert job.stdout is not None
+        for line in job.stdout:
+            if line.startswith(b"{"):
+                yield json.loads(line)
+
+
+class Schemata:
+    """The copy of the tree with its mutants, and what became of those that cannot be tried."""
+
+    def __init__(self, mutants: list[Mutant]) -> None:
+        self.mutants = {mutant.number: mutant for mutant in mutants}
+        self.sources = {path: Source(path) for path in {mutant.file for mutant in mutants}}
+        self.constant: set[str] = set()  # functions that have to stay `const`
+        self.dropped: dict[int, str] = {}  # mutant: the code of the compiler's error
+
+    def write(self) -> None:
+        for number in [number for number, why in self.dropped.items() if why == CONSTANT]:
+            del self.dropped[number]
+        for path, source in self.sources.items():
+            edits = []
+            for mutant in self.mutants.values():
+                if mutant.file == path and mutant.number not in self.dropped:
+                    found = source.edit(mutant, self.constant)
+                    if isinstance(found, str):
+                        self.dropped[mutant.number] = found
+                    else:
+                        edits += found
+            source.write(edits)
+
+    def compile(self) -> None:
+        """Removes mutants until the rest compiles. Errors of one phase hide those of the next."""
+        while True:
+            self.write()
+            messages = list(cargo("check", *(f"--package={name}" for name in CRATES.values())))
+            if messages and messages[-1].get("success"):
+                return
+            found = [one["message"] for one in messages if one["reason"] == "compiler-message"]
+            errors = [one for one in found if one["level"] == "error" and one["spans"]]
+            before = (len(self.dropped), len(self.constant))
+            for error in errors:
+                self.blame(error)
+            if (len(self.dropped), len(self.constant)) == before:
+                sys.exit("no mutant explains these errors:\n" + "\n".join(one["rendered"] for one in errors))
+            print(f"{len(errors)} errors, {len(self.dropped)} mutants removed", flush=True)
+
+    def blame(self, error: dict[str, Any]) -> None:
+        code = (error["code"] or {"code": "other"})["code"]
+        if code == "E0015" and (found := re.search(r"`(?:.*<impl )?([\w:<>' ]+)`", error["message"])):
+            called = found[1].split("::")
+            if called[-1] != "active":
+                names = {one.function for one in self.mutants.values()}
+                self.constant |= {name for name in names if name.split("::")[-1] == called[-1]}
+                return
+            code = CONSTANT
+        spans = sorted(error["spans"], key=lambda span: not span["is_primary"])
+        spans += [span for child in error["children"] for span in child["spans"]]
+        for find in (Source.mutants_at, Source.mutants_around):
+            for span in spans:
+                source = self.sources.get(span["file_name"])
+                guilty = find(source, span["byte_start"], span["byte_end"]) if source else set()
+                if guilty:
+                    self.dropped |= {number: code for number in guilty if number not in self.dropped}
+                    return
+
+
+# ---- the tests --------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Test:
+    program: str
+    folder: pathlib.Path
+    name: str
+    seconds: float = 0.0
+    reaches: set[int] = dataclasses.field(default_factory=set)
+
+    def passes(self, environment: dict[str, str], limit: float = 600.0) -> tuple[bool, float]:
+        """Runs the test by itself. A test that exceeds the limit of processor time, or waits for long, fails.
+
+        Returns the processor time in seconds, too.
+        """
+        with tempfile.TemporaryDirectory(dir=WORK, ignore_cleanup_errors=True) as scratch:
+            job = subprocess.Popen(
+                [self.program, "--exact", self.name, "--quiet"],
+                cwd=self.folder,
+                env=os.environ | {"TMPDIR": scratch, "CARGO_MANIFEST_DIR": str(self.folder)} | environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(job.pid, resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
+            patience, pause = time.monotonic() + MAX_WAIT + limit, 0.001
+            while True:
+                pid, status, used = os.wait4(job.pid, os.WNOHANG)
+                if pid:
+                    job.returncode = status
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(job.pid, signal.SIGKILL)
+                    return status == 0, used.ru_utime + used.ru_stime
+                if time.monotonic() > patience:
+                    os.killpg(job.pid, signal.SIGKILL)
+                    patience += 3600
+                time.sleep(pause)
+                pause = min(0.05, 1.3 * pause)
+
+    def learn(self, count: int) -> bool:
+        """Records the time and the mutants that the test reaches."""
+        with tempfile.NamedTemporaryFile(dir=WORK) as file:
+            file.truncate(count + 1)
+            passed, self.seconds = self.passes({"MUTANTS_REACHED": file.name})
+            with mmap.mmap(file.fileno(), count + 1, access=mmap.ACCESS_READ) as reached:
+                self.reaches = {number for number in range(1, count + 1) if reached[number]}
+        return passed
+
+
+def built_tests() -> list[Test]:
+    tests = []
+    for message in cargo("test", "--no-run", *TESTED):
+        if message["reason"] == "build-finished" and not message["success"]:
+            sys.exit(f"the tests do not compile: run `cargo test --no-run` in {TREE}")
+        if message["reason"] == "compiler-artifact" and message["profile"]["test"] and message["executable"]:
+            folder = pathlib.Path(message["manifest_path"]).parent
+            for line in run(message["executable"], "--list", "--format=terse", cwd=folder).splitlines():
+                tests.append(Test(message["executable"], folder, line.removesuffix(": test")))
+    return tests
+
+
+def try_mutant(number: int, tests: list[Test]) -> str:
+    """Returns the name of the test that catches the mutant, or an empty string."""
+    reaching = sorted((test for test in tests if number in test.reaches), key=lambda test: test.seconds)
+    short = [test for test in reaching if test.seconds <= LONG_TEST]
+    for test in short or reaching:
+        passed, _ = test.passes({"MUTANT": str(number)}, 10 * test.seconds + 1)
+        if not passed:
+            return test.name
+    return ""
+
+
+def report(mutants: list[Mutant], dropped: dict[int, str], caught: dict[int, str], tests: list[Test]) -> int:
+    reached = set().union(*(test.reaches for test in tests))
+    figures: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    survivors: dict[str, list[str]] = collections.defaultdict(list)
+    for mutant in mutants:
+        fate = dropped.get(mutant.number, "viable")
+        if fate == IN_TEST:
+            continue
+        fate = fate if fate in ("viable", CONSTANT) else "unviable"
+        folder = figures[str(pathlib.Path(mutant.file).parent)]
+        folder[fate] += 1
+        if fate == "viable":
+            folder["caught"] += bool(caught[mutant.number])
+            if not caught[mutant.number]:
+                where = "" if mutant.number in reached else "  (not reached)"
+                survivors[f"{mutant.file} {mutant.function}"].append(mutant.name + where)
+    for folder, counts in sorted(figures.items()):
+        share = 100 * counts["caught"] / max(counts["viable"], 1)
+        print(f"{folder:42} {counts['caught']:5} of {counts['viable']:5} {share:6.1f} %", end="")
+        print(f"   {counts['unviable']} do not compile, {counts[CONSTANT]} not tried")
+    print(*sorted(name for names in survivors.values() for name in names), sep="\n")
+    reasons = REASONS.read_text() if REASONS.exists() else ""
+    allowed = collections.Counter()
+    for file, function, count in re.findall(r"^- `(\S+?)` `(.*?)`(?:: (\d+))?", reasons, re.M):
+        allowed[f"{file} {function}"] += int(count or 1)
+    new = [name for place, names in survivors.items() if len(names) > allowed[place] for name in names]
+    print(f"{len(new)} survivors are in functions with more of them than {REASONS.relative_to(ROOT)} lists")
+    print(*new, sep="\n")
+    return 1 if new else 0
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--retry", action="store_true", help="try only the survivors of the previous run")
+    parser.add_argument("cargo_mutants")
+    parser.add_argument("files", nargs="+")
+    chosen = parser.parse_args(arguments)
+    began = time.monotonic()
+    mutants = listed(chosen.cargo_mutants, chosen.files)
+    if chosen.retry:
+        again = {name for name, fate in json.loads(RESULTS.read_text()).items() if fate == ""}
+        mutants = [one for one in mutants if one.name in again]
+        mutants = [dataclasses.replace(one, number=number) for number, one in enumerate(mutants, 1)]
+    count = len(mutants)
+    copy_tree(count)
+    schemata = Schemata(mutants)
+    schemata.compile()
+    (WORK / "dropped.json").write_text(
+        json.dumps({schemata.mutants[number].name: why for number, why in schemata.dropped.items()}, indent=1)
+    )
+    tests = built_tests()
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    print(f"{count} mutants, {len(tests)} tests, built after {time.monotonic() - began:.0f} s", flush=True)
+    with ThreadPoolExecutor(WORKERS) as pool:
+        passed = list(pool.map(lambda test: test.learn(count), tests))
+        for test, good in zip(tests, passed, strict=True):
+            if not good:
+                print(f"not used, because it fails in the copy: {test.name} of {test.folder.name}")
+        tests = [test for test, good in zip(tests, passed, strict=True) if good]
+        print(f"tests ran after {time.monotonic() - began:.0f} s", flush=True)
+        numbers = [mutant.number for mutant in mutants if mutant.number not in schemata.dropped]
+        caught = {}
+        for number, test in zip(numbers, pool.map(lambda one: try_mutant(one, tests), numbers), strict=True):
+            caught[number] = test
+            if len(caught) % 100 == 0:
+                print(f"{len(caught)} of {len(numbers)} after {time.monotonic() - began:.0f} s", flush=True)
+    results = {schemata.mutants[number].name: test for number, test in caught.items()}
+    RESULTS.write_text(json.dumps(results, indent=1))
+    return report(mutants, schemata.dropped, caught, tests)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
