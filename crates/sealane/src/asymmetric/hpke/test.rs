@@ -3,7 +3,7 @@
 use super::kem::Ephemeral;
 use super::*;
 use crate::asymmetric::{p256, x25519, xwing};
-use crate::{Algorithm, Misuse};
+use crate::{Algorithm, InOut, Misuse};
 use std::collections::BTreeMap;
 use vectors::HpkeCase;
 use zeroize::Zeroizing;
@@ -195,6 +195,32 @@ fn forgeries_do_not_advance_the_sequence_number() {
     assert!(matches!(sender.seal(b"", b""), Err(Error::LimitExceeded(_))));
     assert!(matches!(sender.export(b"", &mut [0; 8161]), Err(Error::LimitExceeded(_))));
     assert!(sender.export(b"", &mut [0; 8160]).is_ok());
+}
+
+/// Messages with the tag in a buffer of its own have the same sequence numbers as the others.
+#[test]
+fn messages_in_parts_advance_the_sequence_number() {
+    let key = generate(Kem::X25519);
+    let mut sender = Sender::new(&key.public(), Aead::Aes256Gcm, Mode::Base, b"").unwrap();
+    let mut receiver = Receiver::new(&key, Aead::Aes256Gcm, Mode::Base, sender.enc(), b"").unwrap();
+    for n in 0..4 {
+        let (mut data, mut tag) = ([n; 40], [0; 16]);
+        sender.seal_parts(b"aad", InOut::in_place(&mut data), &mut tag).unwrap();
+        match n % 2 {
+            0 => receiver.open_parts(b"aad", InOut::in_place(&mut data), &tag).unwrap(),
+            _ => data = receiver.open(&[&data[..], &tag].concat(), b"aad").unwrap().try_into().unwrap(),
+        }
+        assert_eq!(data, [n; 40]);
+    }
+    let sealed = sender.seal(&[9; 40], b"").unwrap();
+    let (data, tag) = sealed.split_at(40);
+    let (mut data, mut forged) = (data.to_vec(), [7; 16]);
+    let refused = receiver.open_parts(b"", InOut::in_place(&mut data), &forged);
+    assert!(matches!(refused, Err(Error::Authentication)));
+    data.copy_from_slice(&sealed[..40]);
+    forged.copy_from_slice(tag);
+    receiver.open_parts(b"", InOut::in_place(&mut data), &forged).unwrap();
+    assert_eq!(data, [9; 40]);
 }
 
 #[test]
