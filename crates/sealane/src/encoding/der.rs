@@ -20,11 +20,8 @@ use zeroize::Zeroizing;
 /// # Errors
 /// Returns [`Error::OutOfMemory`].
 pub(crate) fn read(content: &[u8]) -> Result<Option<Block>, Error> {
-    // Text can begin with "0", which is the tag of a SEQUENCE, but has no other control characters.
-    let is_text = content.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
-    if is_text {
-        return Ok(None);
-    }
+    // Text is never mistaken for a key. It can begin with "0", the tag of a SEQUENCE, but the tags of an INTEGER, an OCTET
+    // STRING and a BIT STRING, one of which follows in each structure, are control characters.
     let Some(label) = label(content) else { return Ok(None) };
     Ok(Some(Block { label: label.to_owned(), der: Zeroizing::new(memory::copy(content)?) }))
 }
