@@ -88,13 +88,9 @@ impl Wrapped {
 
 /// Parses a decimal number without leading zeros, as the age specification requires it for the work factor.
 fn parse_work_factor(text: &str) -> Result<u8, Error> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    match text.as_bytes().first() {
-        Some(b'1'..=b'9') if digits => {}
-        _ => return Err(Error::Header("the work factor of a scrypt stanza is not a number")),
-    }
-    // The only error is an overflow.
-    text.parse().map_err(|_| Error::Header("the work factor of a scrypt stanza is above 255"))
+    // The parser also accepts a sign and leading zeros.
+    let number = text.parse().ok().filter(|_| matches!(text.as_bytes(), [b'1'..=b'9', ..]));
+    number.ok_or(Error::Header("the work factor of a scrypt stanza is not a number from 1 to 255"))
 }
 
 pub(super) fn wrap(passphrase: &Passphrase, file_key: &FileKey, header: &mut Writer) -> Result<(), Error> {
@@ -113,4 +109,25 @@ pub(super) fn unwrap(passphrase: &Passphrase, wrapped: &Wrapped) -> Result<Optio
         return Err(Error::WorkFactor { requested: wrapped.work_factor, max: passphrase.work_factor });
     }
     FileKey::unwrap(&*passphrase.wrap_key(&wrapped.salt, wrapped.work_factor)?, &wrapped.body)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn work_factors_are_canonical_numbers() {
+        for (text, number) in [("1", 1), ("10", 10), ("255", 255)] {
+            assert_eq!(parse_work_factor(text).unwrap(), number);
+        }
+        for text in ["", "0", "01", "+1", "-1", "1x", " 1", "256", "1_0"] {
+            assert!(matches!(parse_work_factor(text), Err(Error::Header(_))), "{text}");
+        }
+    }
+
+    /// The limit of an identity says nothing about the files that it is a recipient of.
+    #[test]
+    fn new_files_have_the_default_work_factor() {
+        assert_eq!(Passphrase::new("a", 9).for_new_files().work_factor, DEFAULT_WORK_FACTOR);
+    }
 }
