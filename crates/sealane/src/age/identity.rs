@@ -139,10 +139,7 @@ impl FromStr for Identity {
 
 impl PartialEq for Identity {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Private::Passphrase(a), Private::Passphrase(b)) => a == b,
-            _ => self.recipient() == other.recipient(),
-        }
+        self.recipient() == other.recipient()
     }
 }
 
@@ -186,11 +183,10 @@ impl Wrapped {
 }
 
 impl Identity {
-    /// Returns whether [`Self::unwrap`] computes something for a stanza.
+    /// Returns whether [`Self::unwrap`] computes something for a stanza that a header can repeat.
     fn tries(&self, wrapped: &Wrapped) -> bool {
         match (&self.0, wrapped) {
             (Private::X25519(_), Wrapped::X25519(_)) | (Private::Hybrid(_), Wrapped::Hybrid(_)) => true,
-            (Private::Passphrase(_), Wrapped::Scrypt(_)) => true,
             (Private::Ssh(key), Wrapped::SshEd25519(wrapped)) => key.has_tag(&wrapped.tag),
             (Private::Ssh(key), Wrapped::SshRsa(wrapped)) => key.has_tag(&wrapped.tag),
             _ => false,

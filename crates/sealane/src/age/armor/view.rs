@@ -136,8 +136,7 @@ fn beginning(source: &impl ReadAt, size: u64) -> Result<(u64, &'static [u8]), Er
 
 /// Returns the position of the last line.
 fn ending(source: &impl ReadAt, start: u64, size: u64) -> Result<u64, Error> {
-    let max = (MAX_BLANK + END.len() + 2) as u64;
-    let tail = (size - start).min(max);
+    let tail = (size - start).min((MAX_BLANK + END.len() + 2) as u64);
     // bounded: little more than 1 KiB.
     let mut text = vec![0; tail as usize];
     source.read_exact_at(size - tail, &mut text)?;
@@ -150,7 +149,6 @@ fn ending(source: &impl ReadAt, start: u64, size: u64) -> Result<u64, Error> {
         return Err(TOO_BLANK);
     }
     let before = trimmed.strip_suffix(END).ok_or(match trimmed {
-        [] if tail == max => TOO_BLANK,
         [] => Error::Truncated,
         _ => NO_END,
     })?;
