@@ -44,3 +44,16 @@ fn exponent(d: &Mpint, prime: &Mpint) -> Option<Zeroizing<Vec<u8>>> {
     let rest = Zeroizing::new(number(d)?.rem(&*modulus));
     Some(Zeroizing::new(rest.to_be_bytes().into_vec()))
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn numbers_have_at_most_1024_bytes() {
+        let number = |len: usize| Mpint::from_positive_bytes(&vec![0x7f; len]);
+        for (d, prime, fits) in [(1024, 1024, true), (1025, 1024, false), (1024, 1025, false)] {
+            assert_eq!(exponent(&number(d), &number(prime)).is_some(), fits, "{d} {prime}");
+        }
+    }
+}

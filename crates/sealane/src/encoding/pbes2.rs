@@ -68,7 +68,7 @@ const UNKNOWN: Error = Error::Format(
 );
 const TOO_MUCH_WORK: Error = Error::LimitExceeded(
     "the key file requests more work than allowed: 10 million rounds of PBKDF2; or for scrypt 1 GiB of memory \
-     (128 * r * (N + p)) and 4 GiB of work (128 * r * p * (N + 4))",
+     (128 * r * (N + p + 1)) and 4 GiB of work (128 * r * p * (N + 4))",
 );
 
 pub(crate) const EMPTY_PASSPHRASE: Error = Error::Misuse(Misuse::UnsuitableKey(
@@ -378,8 +378,8 @@ mod test {
     #[test]
     fn accepts_parameters_at_the_limits() {
         let reads = |der: Vec<u8>| Encrypted::read(&der).is_ok();
-        // 128 * r * (N + p) is 1 GiB and 1 MiB, then 128 * r * p * (N + 4) is 4 GiB.
-        for [n, r, p] in [[1024, 8192, 1], [4, 1, 1 << 22]] {
+        // 128 * r * (N + p + 1) is 1 GiB and 1 MiB, then 128 * r * p * (N + 4) is 4 GiB.
+        for [n, r, p] in [[2, 1_679_360, 2], [4, 1, 1 << 22]] {
             assert!(reads(scrypt_of(b"salt", [n, r, p])));
             assert!(!reads(scrypt_of(b"salt", [n, r + 1, p])));
             assert!(!reads(scrypt_of(b"salt", [n, r, p + 1])));
@@ -398,6 +398,19 @@ mod test {
                 assert_eq!(Encrypted::read(&encrypted(kdf)).is_ok(), len == 32, "{len}");
             }
         }
+    }
+
+    /// The hash of PBKDF2 has no parameters, or NULL (RFC 8018, appendix B.1).
+    #[test]
+    fn rejects_parameters_of_the_hash() {
+        let salt = OctetString::new(*b"salt").unwrap();
+        let reads = |hash: Sequence| {
+            let kdf = sequence(&[&PBKDF2, &sequence(&[&salt, &1u64, &hash]).unwrap()]).unwrap();
+            Encrypted::read(&encrypted(kdf)).is_ok()
+        };
+        assert!(reads(sequence(&[&HASHES[1].0]).unwrap()));
+        assert!(reads(sequence(&[&HASHES[1].0, &der::asn1::Null]).unwrap()));
+        assert!(!reads(sequence(&[&HASHES[1].0, &1u64]).unwrap()));
     }
 
     #[test]

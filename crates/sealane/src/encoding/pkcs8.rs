@@ -287,6 +287,10 @@ mod test {
         {
             assert!(private(public).check(is).is_err());
         }
+        // Other keys have one encoding, also if they begin with the byte of an uncompressed point.
+        let xwing = [4; 1216];
+        private(&xwing).check(&xwing).unwrap();
+        assert!(private(&[&[2][..], &[4; 32]].concat()).check(&xwing).is_err());
     }
 
     /// See RFC 8410, section 3, RFC 5480, section 2.1.1, and RFC 8017, appendix A.1.

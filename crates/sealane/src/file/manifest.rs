@@ -397,6 +397,20 @@ mod test {
     }
 
     #[test]
+    fn times_before_1970_are_distinguished() {
+        let folder = Folder::new("before");
+        let at =
+            |time| File::options().write(true).open(folder.target()).unwrap().set_modified(time).unwrap();
+        let second = std::time::Duration::from_secs(1);
+        at(UNIX_EPOCH - second);
+        folder.add();
+        assert!(folder.finished());
+        at(UNIX_EPOCH + second);
+        assert!(!folder.finished());
+        assert_eq!(FileFingerprint::of(&folder.target()).unwrap().len(), 10);
+    }
+
+    #[test]
     fn a_source_that_changed_while_it_was_read_is_not_finished() {
         let folder = Folder::new("while");
         let before = FileFingerprint::of(&folder.source()).unwrap();
@@ -437,9 +451,18 @@ mod test {
         let folder = Folder::new("none");
         let long = vec![b'x'; 100_000];
         let nested = [b"[".repeat(100_000), b"\n".to_vec()].concat();
-        for content in
-            [&b"day,sum\n"[..], b"{}\n", b"\0", &long, &nested, b"{\"sealane\":\"manifest\"}\n", b"\n"]
-        {
+        for content in [
+            &b"day,sum\n"[..],
+            b"{}\n",
+            b"\0",
+            &long,
+            &nested,
+            b"{\"sealane\":\"manifest\"}\n",
+            b"{\"sealane\":\"other\",\"version\":1}\n",
+            b"{\"sealane\":\"other\",\"version\":2}\n",
+            b"{\"version\":1,\"sealane\":\"manifest\"}",
+            b"\n",
+        ] {
             fs::write(folder.path(), content).unwrap();
             assert!(matches!(Manifest::open(&folder.path()), Err(Error::Format(_))));
             assert_eq!(fs::read(folder.path()).unwrap(), content);

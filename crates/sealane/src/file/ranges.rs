@@ -191,6 +191,24 @@ mod test {
         }
     }
 
+    /// Fetching more than these chunks would cost time and, at the end of the file, would look like a truncation.
+    #[test]
+    fn sealed_ranges_hold_no_other_chunks() {
+        const CHUNK: u64 = CHUNK_LEN as u64;
+        let sealed = |chunks: Range<u64>| LAYOUT.sealed_start(chunks.start)..LAYOUT.sealed_start(chunks.end);
+        for (plain, chunks) in [
+            (0..1, 0..1),
+            (0..CHUNK, 0..1),
+            (0..CHUNK + 1, 0..2),
+            (CHUNK - 1..CHUNK, 0..1),
+            (CHUNK..CHUNK + 1, 1..2),
+            (CHUNK - 1..2 * CHUNK, 0..2),
+        ] {
+            assert_eq!(sealed_range(plain.clone()), sealed(chunks), "{plain:?}");
+        }
+        assert!(sealed_range(5..5).is_empty());
+    }
+
     #[test]
     fn rejects_wrong_lengths_changed_bytes_and_other_keys() {
         let key = Key::from_bytes(&[7; 32]);
@@ -206,6 +224,7 @@ mod test {
         // Cut between two chunks, and within one.
         assert!(matches!(ranges.range(0..40_000, &file[56..][..2 * 16_400]), Err(Error::Truncated)));
         let cut = ranges.range(0..40_000, &file[56..][..2 * 16_400 + 100]).unwrap();
+        assert!(!cut.is_empty() && ranges.range(0..0, &[]).unwrap().is_empty());
         let mut out = vec![1; cut.len()];
         assert!(matches!(cut.decrypt_into(&mut out), Err(Error::DamagedChunk { index: 2, .. })));
         assert!(out.iter().all(|&byte| byte == 0));
@@ -221,5 +240,8 @@ mod test {
         let another = DecryptWith::key(&Key::from_bytes(&[8; 32]), b"");
         assert!(matches!(RangeDecryptor::new(&file, &another), Err(Error::Authentication)));
         assert!(matches!(RangeDecryptor::new(&file[..55], &unlock), Err(Error::Truncated)));
+        let age = DecryptWith::age(&[crate::age::Identity::passphrase("p")]);
+        let refused = RangeDecryptor::new(&file, &age).unwrap_err().to_string();
+        assert!(refused.contains("the only format that RangeDecryptor can read"), "{refused}");
     }
 }

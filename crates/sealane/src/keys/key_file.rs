@@ -421,3 +421,16 @@ fn public_key(spki: &[u8]) -> Result<PublicKey, Error> {
         Algorithm::XWing => PublicKey::XWing(xwing::PublicKey::from_bytes(bytes)?),
     })
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// One wrong passphrase in 256 gives valid padding. The content shows that it was wrong.
+    #[test]
+    fn decrypted_bytes_that_are_no_key_mean_a_wrong_passphrase() {
+        let der = pbes2::seal(b"not a key", "p").unwrap();
+        let refused = decrypt_pkcs8(&der, LoadOptions::passphrase(Some("p")));
+        assert!(matches!(refused, Err(Error::WrongPassphrase)));
+    }
+}

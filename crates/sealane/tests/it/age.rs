@@ -36,6 +36,13 @@ fn all_identities() -> Vec<Identity> {
 }
 
 #[test]
+fn post_quantum_recipients() {
+    let is: Vec<_> = all_identities().iter().map(|key| key.recipient().is_post_quantum()).collect();
+    assert_eq!(is, [false, true, false, false, false, false]);
+    assert!(Identity::passphrase("a").recipient().is_post_quantum());
+}
+
+#[test]
 fn examples_of_the_specification() {
     let identity: Identity = SPEC.parse().unwrap();
     assert_eq!(identity.recipient().to_string(), SPEC_RECIPIENT);
@@ -99,10 +106,14 @@ fn passphrases() {
     let file = age::seal(b"hello", &[recipient], Armor::Binary).unwrap();
     let (right, wrong) = (Identity::passphrase("correct horse"), Identity::passphrase("battery staple"));
     assert_eq!(*age::open(&file, &[wrong.clone(), right.clone()]).unwrap(), b"hello");
-    assert!(matches!(age::open(&file, &[wrong]), Err(Error::WrongPassphrase)));
+    assert!(matches!(age::open(&file, &[wrong.clone()]), Err(Error::WrongPassphrase)));
+    let careful = Identity::passphrase_with_max_work_factor("correct horse", 10);
+    assert_eq!(*age::open(&file, &[careful]).unwrap(), b"hello");
     let careful = Identity::passphrase_with_max_work_factor("correct horse", 9);
-    assert!(matches!(age::open(&file, &[careful]), Err(Error::WorkFactor { requested: 10, max: 9 })));
+    assert!(matches!(age::open(&file, &[careful.clone()]), Err(Error::WorkFactor { requested: 10, max: 9 })));
     assert!(Header::parse_whole(&file).unwrap().0.has_passphrase());
+    // Two are equal if their passphrases are, whatever their work factors.
+    assert!(right == careful && right != wrong && right.recipient() != wrong.recipient());
     assert!(matches!(right.to_text(), Err(Error::Misuse(Misuse::UnsuitableKey(_)))));
 
     let refused = |text, work| Recipient::passphrase_with_work_factor(text, work).unwrap_err();
@@ -173,6 +184,10 @@ fn rejects_other_text_as_recipient_or_identity() {
     // These are recipients of hardware keys, which are taken from the specification.
     let tagged = "age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e";
     assert!(recipient(tagged).contains("age plugin"));
+    // Valid Bech32 with the prefix of an identity of a plugin, and with an unknown one.
+    let [plugin, other] = ["AGE-PLUGIN-NAME-1QQQQQQQQH5MVX8", "AGE-OTHER-KEY-1QQQQQQQQJ3C5A7"];
+    assert!(identity(plugin).contains("age plugin") && !identity(other).contains("age plugin"));
+    assert!(!recipient(&other.to_lowercase()).contains("age plugin"));
     // Mixed case, the wrong case, typing errors, and surrounding text are refused.
     for wrong in [
         SPEC_RECIPIENT.to_uppercase(),
@@ -258,10 +273,10 @@ fn rejects_endless_headers() {
         let text = format!("{intro}{wrong}");
         assert!(matches!(Header::parse(text.as_bytes()), Err(Error::Header(_))), "{text}");
     }
-    for (line, times) in [("A", 65), ("-", 2), ("\r", 1)] {
+    for (line, times, refused) in [("A", 64, false), ("A", 65, true), ("-", 2, false), ("\r", 1, false)] {
         let text = format!("{intro}-> a\n{}", line.repeat(times));
-        let refused = Header::parse(text.as_bytes());
-        assert!(matches!(refused, Err(Error::Header(_)) | Ok(Parsed::NeedsMore(_))), "{text}: {refused:?}");
+        let header = Header::parse(text.as_bytes());
+        assert_eq!(matches!(header, Err(Error::Header(_))), refused, "{text}: {header:?}");
     }
     let long = format!("{intro}{}", "-> a\n\n".repeat((age::MAX_HEADER_LEN + 10) / 6));
     assert!(matches!(Header::parse(long.as_bytes()), Err(Error::Header("it is longer than 16 MiB"))));
@@ -270,6 +285,16 @@ fn rejects_endless_headers() {
     );
     let words = format!("{intro}->{}", " a".repeat(age::MAX_HEADER_LEN / 2));
     assert!(matches!(Header::parse(words.as_bytes()), Err(Error::Header(_))));
+}
+
+#[test]
+fn errors_of_the_first_line() {
+    let refused = |line: &str| Header::parse(format!("age-encryption.org/{line}").as_bytes()).unwrap_err();
+    assert!(refused("v1\r\n").to_string().contains("CR LF"));
+    assert!(matches!(refused("v2\n"), Error::UnsupportedVersion(_)));
+    for line in ["\n", "v\u{1}\n", "v \n"] {
+        assert!(matches!(refused(line), Error::Header(_)), "{line:?}");
+    }
 }
 
 fn armored(bytes: &[u8], piece: usize) -> Vec<u8> {
@@ -331,7 +356,9 @@ fn white_space_around_armor_is_limited() {
         assert_eq!(decoded(text.as_bytes(), 3).is_ok(), right, "{text:?}");
         assert_eq!(View::new(text.as_bytes()).is_ok(), right, "{text:?}");
     }
-    for blank in [1000, 1100, 5000] {
+    let empty_line = decoded(text.replacen('\n', "\n\n", 1).as_bytes(), 3);
+    assert!(matches!(empty_line, Err(Error::Armor("a line is empty"))), "{empty_line:?}");
+    for blank in [1000, 1022, 1024, 1100, 5000] {
         for text in [format!("{}{text}", "\n".repeat(blank)), format!("{text}{}", "\n".repeat(blank))] {
             assert_eq!(decoded(text.as_bytes(), 64).is_ok(), blank < 1024);
             assert_eq!(View::new(text.as_bytes()).is_ok(), blank < 1024);
@@ -349,6 +376,31 @@ fn white_space_around_armor_is_limited() {
         assert_eq!(Armor::detect(prefix.as_bytes()), is, "{prefix:?}");
     }
     assert_eq!(Armor::detect(" ".repeat(1024).as_bytes()), Some(Armor::Binary));
+}
+
+#[test]
+fn errors_of_damaged_armor() {
+    let (begin, end) = ("-----BEGIN AGE ENCRYPTED FILE-----", "-----END AGE ENCRYPTED FILE-----");
+    for rest in ["", "\r", "\n", "\n\n\n"] {
+        let view = View::new(format!("{begin}{rest}").into_bytes().as_slice()).map(drop);
+        assert!(matches!(view, Err(Error::Truncated)), "{rest:?}");
+    }
+    let (x, full) = ("x".repeat(2000), "A".repeat(64));
+    let padded = format!("{begin}\n{}==\n{full}\n{end}\n", &full[..62]);
+    let refused = |text: &str| decoded(text.as_bytes(), usize::MAX).unwrap_err().to_string();
+    for (text, cause) in [
+        (x.clone(), "its first line is not"),
+        (format!("{begin}\n{x}"), "longer than 64 columns"),
+        (format!("{begin}\n{end}\n{x}"), "text after its last line"),
+        (format!("{begin}\nAAAA\n{full}\n"), "other than the last is shorter"),
+        (format!("{begin}\nAAAA\nAAAA\n"), "its last line is not"),
+        (padded.clone(), "other than the last is shorter"),
+    ] {
+        assert!(refused(&text).contains(cause), "{cause}: {}", refused(&text));
+    }
+    // A full line with padding would move all later bytes.
+    let read = View::new(padded.as_bytes()).unwrap().read_exact_at(0, &mut [0]);
+    assert!(read.unwrap_err().to_string().contains("other than the last is shorter"));
 }
 
 proptest! {

@@ -1,11 +1,14 @@
 //! Files on disk: the output that appears, the files that stay unchanged, and cleanup after failures.
 #![cfg(unix)]
 
-use sealane::file::{self, DecryptWith, EncryptWith, Options, OutputFile, Writer};
+use sealane::file::{
+    self, DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Options, OutputFile, Writer,
+};
 use sealane::keys::{Existing, SecretKey};
 use sealane::{Error, Key, Misuse};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
+use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
@@ -104,6 +107,47 @@ fn rejects_the_source_as_target() {
     assert!(matches!(encrypt(&folder.at("symlink"), &from), Err(Error::Misuse(Misuse::SameFile(_)))));
     assert_eq!(fs::read(&from).unwrap(), b"precious");
     assert_eq!(folder.names(), ["from", "hardlink", "symlink"]);
+}
+
+/// An output replaces no other input of the same call either, for example the file of the key.
+#[test]
+fn rejects_the_key_file_as_target() {
+    let folder = Folder::new("inputs");
+    let (from, sealed, inputs) = (folder.file("from", b"x"), folder.at("sealed"), [folder.file("key", b"k")]);
+    symlink(&inputs[0], folder.at("symlink")).unwrap();
+    fs::hard_link(&inputs[0], folder.at("hardlink")).unwrap();
+    let encrypt_params =
+        EncryptParams { key: Some(FileKey::Key(key())), inputs: &inputs, ..Default::default() };
+    let decrypt_params =
+        DecryptParams { key: Some(FileKey::Key(key())), inputs: &inputs, ..Default::default() };
+    let (lock, unlock) = (encrypt_params.build().unwrap(), decrypt_params.build().unwrap());
+    file::encrypt_file(&from, &sealed, &lock, Options::default()).unwrap();
+    let refused = |result| matches!(result, Err(Error::Misuse(Misuse::OutputIsInput { .. })));
+    for name in ["key", "symlink", "hardlink"] {
+        let to = folder.at(name);
+        assert!(refused(file::encrypt_file(&from, &to, &lock, Options::default())), "{name}");
+        assert!(refused(file::decrypt_file(&sealed, &to, &unlock, Options::default())), "{name}");
+        let opened = fs::File::open(&to).unwrap();
+        assert!(refused(lock.check_output(&opened, &to)) && refused(unlock.check_output(&opened, &to)));
+    }
+    let other = fs::File::open(&from).unwrap();
+    assert!(lock.check_output(&other, &from).is_ok() && unlock.check_output(&other, &from).is_ok());
+    assert_eq!(fs::read(&inputs[0]).unwrap(), b"k");
+}
+
+/// Bytes that are appended while the file is read would be missing in the encrypted file.
+#[test]
+fn reports_a_source_that_grows() {
+    let folder = Folder::new("grows");
+    let from = folder.file("from", &vec![1; 3_000_000]);
+    let mut append = |_: u64, _: Option<u64>| {
+        fs::OpenOptions::new().append(true).open(&from).unwrap().write_all(b"more").unwrap();
+        ControlFlow::Continue(())
+    };
+    let options = Options { progress: Some(&mut append), ..Options::default() };
+    let changed = file::encrypt_file(&from, &folder.at("to"), &EncryptWith::key(&key(), b""), options);
+    assert!(matches!(changed, Err(Error::SourceChanged { expected: 3_000_000, .. })), "{changed:?}");
+    assert_eq!(folder.names(), ["from"]);
 }
 
 #[test]

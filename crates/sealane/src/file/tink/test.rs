@@ -182,7 +182,9 @@ fn rejects_invalid_parameters() {
     for (derived_len, got) in [(16, 15), (32, 31), (32, 16), (16, 0)] {
         let parameters = Parameters::new(Hash::Sha256, derived_len, 4096).unwrap();
         match Tink::create(&parameters, &key(got), b"") {
-            Err(Error::Misuse(Misuse::KeyLength { got: said, .. })) => assert_eq!(said, got),
+            Err(Error::Misuse(Misuse::KeyLength { got: said, want })) => {
+                assert_eq!((said, want[0]), (got, parameters.derived_len()));
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -364,6 +366,10 @@ fn rejects_malformed_messages() {
     assert!(with(&format!("{params}{key}")).is_ok());
     assert!(with(&format!("{key}{params}")).is_ok());
     assert!(with(&format!("0800{params}{key}")).is_ok());
+    // A number can have leading zeros, but not more than 64 bits.
+    let padded = |last: &str| format!("08{}{last}{params}{key}", "80".repeat(9));
+    assert!(with(&padded("00")).is_ok());
+    assert!(matches!(with(&padded("02")), Err(Error::Format(_))));
     for (message, why) in [
         (format!("0801{params}{key}"), "a later version"),
         (params.to_string(), "no key"),
