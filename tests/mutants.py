@@ -38,6 +38,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -418,6 +419,7 @@ class Schemata:
 class Test:
     program: str
     folder: pathlib.Path
+    package: str
     name: str
     seconds: float = 0.0
     reaches: set[int] = dataclasses.field(default_factory=set)
@@ -431,7 +433,7 @@ class Test:
             job = subprocess.Popen(
                 [self.program, "--exact", self.name, "--quiet"],
                 cwd=self.folder,
-                env=os.environ | {"TMPDIR": scratch, "CARGO_MANIFEST_DIR": str(self.folder)} | environment,
+                env=os.environ | {"TMPDIR": scratch, "CARGO_PKG_NAME": self.package} | environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -470,8 +472,9 @@ def built_tests() -> list[Test]:
             sys.exit(f"the tests do not compile: run `cargo test --no-run` in {TREE}")
         if message["reason"] == "compiler-artifact" and message["profile"]["test"] and message["executable"]:
             folder = pathlib.Path(message["manifest_path"]).parent
+            package = tomllib.loads((folder / "Cargo.toml").read_text())["package"]["name"]
             for line in run(message["executable"], "--list", "--format=terse", cwd=folder).splitlines():
-                tests.append(Test(message["executable"], folder, line.removesuffix(": test")))
+                tests.append(Test(message["executable"], folder, package, line.removesuffix(": test")))
     return tests
 
 
