@@ -6,10 +6,11 @@
 use crate::key::{key_array, nonce_array, rejected};
 use crate::{AeadKey, AuthenticationError, InOut, KeyError, SealError, raw};
 use chacha20::{R20, hchacha};
+use std::panic::RefUnwindSafe;
 use zeroize::{Zeroize, Zeroizing};
 
 /// Derives a subkey and a short nonce from a key and a long nonce.
-pub(crate) trait Extension: Sized + Send + Sync {
+pub(crate) trait Extension: Sized + Send + Sync + RefUnwindSafe {
     fn new(key: &[u8; 32]) -> Result<Self, KeyError>;
     fn derive(&self, nonce: &[u8; 24]) -> (Zeroizing<[u8; 32]>, [u8; 12]);
 }

@@ -1,11 +1,13 @@
 //! The interface that every provider implements: a key that encrypts and decrypts whole messages.
 
 use crate::{AuthenticationError, InOut, KeyError, MessageError, Parts, SealError};
+use std::panic::RefUnwindSafe;
 
 /// A key of one algorithm, expanded by one provider.
 ///
-/// The functions in [`contract`](crate::contract) check an implementation against these rules.
-pub trait AeadKey: Send + Sync {
+/// The functions in [`contract`](crate::contract) check an implementation against these rules. A binding to another language
+/// catches panics at its boundary, so a key must still be usable after one ([`RefUnwindSafe`]).
+pub trait AeadKey: Send + Sync + RefUnwindSafe {
     /// Encrypts `data` and writes the tag to `tag`.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use crate::key::{copied, rejected};
 use crate::{AeadKey, AuthenticationError, Entry, InOut, KeyError, MessageError, Parts, Provider, SealError};
 use aes_gcm::aead::{AeadInOut, KeyInit, array::typenum::Unsigned, consts::U12, inout::InOutBuf};
 use aes_gcm::{AesGcm, aes::Aes192};
+use std::panic::RefUnwindSafe;
 
 #[allow(non_upper_case_globals, reason = "providers are named like the variants of an enum")]
 impl Provider {
@@ -25,7 +26,7 @@ pub(super) static ENTRIES: &[Entry] = &[
 
 const fn entry<C>(algorithm: Algorithm, rank: u8) -> Entry
 where
-    C: AeadInOut + KeyInit + Send + Sync + 'static,
+    C: AeadInOut + KeyInit + Send + Sync + RefUnwindSafe + 'static,
 {
     Entry::opaque(algorithm, Provider::RustCrypto, rank, |key| {
         // The only error of the library is a wrong length, which was checked before.
@@ -35,7 +36,7 @@ where
 
 struct Whole<C>(C);
 
-impl<C: AeadInOut + Send + Sync> AeadKey for Whole<C> {
+impl<C: AeadInOut + Send + Sync + RefUnwindSafe> AeadKey for Whole<C> {
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
         let wrong_len =
             MessageError::InvalidNonceLength { found: nonce.len(), expected: C::NonceSize::USIZE };
