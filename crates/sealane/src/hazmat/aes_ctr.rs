@@ -44,7 +44,26 @@ impl AesCtr {
     /// # Errors
     /// Returns [`Error::MessageLength`] if the data ends after 2^64 bytes of keystream.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        Ok(self.aes.xor_at(&self.iv, offset, data)?)
+        self.xor_under(&self.iv, offset, data)
+    }
+
+    /// XORs `data` with the keystream of another initial counter block than that of [`Self::new`], from byte `offset` on.
+    /// A key is expanded once this way and has many keystreams, for example one for each sector of a disk.
+    ///
+    /// ```
+    /// use sealane::{InOut, hazmat::AesCtr};
+    ///
+    /// let (key, sector) = ([7; 16], 42u128.to_be_bytes());
+    /// let mut data = *b"sector 42";
+    /// AesCtr::new(&key, &[0; 16])?.xor_under(&sector, 0, InOut::in_place(&mut data))?;
+    /// assert_eq!(AesCtr::new(&key, &sector)?.xor_at(0, &data)?, b"sector 42");
+    /// # Ok::<(), sealane::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::xor`].
+    pub fn xor_under(&self, iv: &[u8; 16], offset: u64, data: InOut<'_>) -> Result<(), Error> {
+        Ok(self.aes.xor_at(iv, offset, data)?)
     }
 }
 

@@ -209,3 +209,36 @@ fn rejects_tags_of_another_length() {
         assert_eq!(&data, b"plaintext");
     }
 }
+
+#[test]
+fn aes_ctr_under_other_counter_blocks() {
+    let plain: Vec<u8> = (0..1000).map(|i| i as u8).collect();
+    for len in [16, 24, 32] {
+        let key = vec![3; len];
+        let ctr = AesCtr::new(&key, &[9; 16]).unwrap();
+        for iv in [[0; 16], [9; 16], [0xff; 16]] {
+            for offset in [0, 1, 16, 777, u64::MAX - 999] {
+                let expected = AesCtr::new(&key, &iv).unwrap().xor_at(offset, &plain).unwrap();
+                let mut data = plain.clone();
+                ctr.xor_under(&iv, offset, InOut::in_place(&mut data)).unwrap();
+                assert_eq!(data, expected, "offset {offset}");
+            }
+        }
+        let mut data = [0xee; 17];
+        let refused = ctr.xor_under(&[1; 16], u64::MAX - 15, InOut::in_place(&mut data));
+        assert!(matches!(refused, Err(Error::MessageLength { .. })));
+        assert_eq!(data, [0xee; 17], "written although rejected");
+    }
+}
+
+/// A binding that catches a panic can use the key afterwards, without a wrapper that asserts it.
+#[test]
+fn keys_are_safe_to_use_after_a_panic() {
+    fn check<T: std::panic::RefUnwindSafe>() {}
+    check::<Aead>();
+    check::<AesCtr>();
+    check::<sealane::hazmat::Aead>();
+    check::<sealane::hazmat::ChaCha20>();
+    check::<sealane::hazmat::Speck>();
+    check::<sealane::hazmat::SpeckCtr>();
+}
