@@ -131,6 +131,7 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
         | Misuse::SmallBlock(_)
         | Misuse::LargeBlock
         | Misuse::NonceTooShortForRandom
+        | Misuse::CounterBlockForRandom
         | Misuse::OutputTooShort { .. }
         | Misuse::BufferTooShort { .. }
         | Misuse::PartialOverlap

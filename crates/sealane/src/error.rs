@@ -167,6 +167,8 @@ pub enum Misuse {
     LargeBlock,
     /// A random nonce was requested for a cipher whose nonces are too short to be random.
     NonceTooShortForRandom,
+    /// A random nonce was requested for an object whose nonces are whole counter blocks, which the caller chooses.
+    CounterBlockForRandom,
     /// The output buffer is too short for the result of the call.
     OutputTooShort {
         /// Length of the buffer that was given, in bytes.
@@ -393,6 +395,9 @@ impl fmt::Display for Misuse {
             Self::NonceTooShortForRandom => {
                 f.write_str("nonces of small blocks are too short to be random; count them and call encrypt")
             }
+            Self::CounterBlockForRandom => f.write_str(
+                "the nonce is a whole counter block, which is not generated; choose one for each message and call encrypt",
+            ),
             Self::OutputTooShort { got, need } => {
                 write!(f, "the output buffer has {got} bytes, {need} are needed")
             }

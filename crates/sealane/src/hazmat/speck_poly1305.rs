@@ -20,7 +20,8 @@ use zeroize::Zeroizing;
 ///
 /// **Limits, enforced here.** With blocks of 128 bits: 2^36 - 32 bytes per message, so that the counter never reaches the
 /// nonce, and 2^32 messages. With smaller blocks (see [`Aead::new_small_block`]): 2^(bits / 2) blocks under one key, and
-/// a counter that does not wrap. Messages are counted per object. If two objects have the same key, for example in a
+/// a counter that does not wrap. With nonces of a whole block of 128 bits ([`Aead::new_block_nonce`]), the caller keeps the
+/// counters of messages apart. Messages are counted per object. If two objects have the same key, for example in a
 /// process and its forked child, the caller must count.
 ///
 /// ```
@@ -71,6 +72,20 @@ impl Aead {
         Self::with_nonce_len(size, key, size.block_len())
     }
 
+    /// Expands a key for blocks of 128 bits and nonces of a whole block, as the low-level functions of SpeckEx take them.
+    /// **Use this only to exchange messages with such a program.**
+    ///
+    /// The first message block has the counter `nonce + 2`, modulo 2^128; a nonce of [`Self::new`] is the same one with four
+    /// zeros at its end. Messages of which one begins inside another have a keystream in common, which reveals their
+    /// plaintexts. Therefore nonces are not generated: [`Aead::seal`] returns an error, and [`Aead::encrypt`] takes the nonce
+    /// from the caller. The limits are those of [`Self::new`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::new`].
+    pub fn new_block_nonce(size: SpeckSize, key: &[u8]) -> Result<Self, Error> {
+        Self::new(size, key).map(|aead| Self { nonce_len: MAX_BLOCK_LEN, ..aead })
+    }
+
     fn with_nonce_len(size: SpeckSize, key: &[u8], nonce_len: usize) -> Result<Self, Error> {
         let speck = Speck::new(size, key, ByteOrder::Big)?;
         Ok(Self { speck, size, nonce_len, sealed: AtomicU64::new(0) })
@@ -119,8 +134,9 @@ impl Aead {
     /// Seals `plaintext` under a fresh random nonce and returns the nonce, the ciphertext and the tag as one message.
     ///
     /// # Errors
-    /// Returns [`Misuse::NonceTooShortForRandom`] with small blocks, [`Error::Io`] if the operating system returns no
-    /// random bytes, and the errors of [`Self::encrypt`].
+    /// Returns [`Misuse::NonceTooShortForRandom`] with small blocks, [`Misuse::CounterBlockForRandom`] after
+    /// [`Self::new_block_nonce`], [`Error::Io`] if the operating system returns no random bytes, and the errors of
+    /// [`Self::encrypt`].
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = memory::zeroed(plaintext.len() + self.overhead())?;
         let (nonce, body) = sealed.split_at_mut(self.nonce_len);
@@ -179,6 +195,9 @@ impl Aead {
     ) -> Result<(), Error> {
         if self.is_small() {
             return Err(Misuse::NonceTooShortForRandom.into());
+        }
+        if self.nonce_len == MAX_BLOCK_LEN {
+            return Err(Misuse::CounterBlockForRandom.into());
         }
         let mut fresh = [0; MAX_BLOCK_LEN];
         let fresh = &mut fresh[..self.nonce_len];

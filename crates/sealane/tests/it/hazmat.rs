@@ -187,6 +187,41 @@ fn speck_128_256() {
     assert_eq!(aead.encrypt(&[0; 12], &[0; 16], &[0; 16]).unwrap(), hex(want));
 }
 
+/// With nonces of a whole block, the keystream starts at any counter, also at one that wraps.
+#[test]
+fn speck_aead_with_block_nonces() {
+    let plain = count(5, 20_000);
+    for name in ["speck128-128", "speck128-192", "speck128-256"] {
+        let size = size(name);
+        let key = count(1, size.key_len());
+        let aead = Aead::new_block_nonce(size, &key).unwrap();
+        assert_eq!(aead.nonce_len(), 16);
+        let prefix = count(7, 12);
+        let zeros = [&prefix[..], &[0; 4]].concat();
+        let short = Aead::new(size, &key).unwrap().encrypt(&prefix, &plain, b"header").unwrap();
+        assert_eq!(aead.encrypt(&zeros, &plain, b"header").unwrap(), short, "{name}");
+        for nonce in [count(200, 16), vec![0xff; 16]] {
+            let stream = SpeckCtr::new(size, &key, &nonce, ByteOrder::Big).unwrap();
+            let keystream = stream.xor_at(0, &vec![0; 32 + plain.len()]).unwrap();
+            let ciphertext: Vec<u8> = plain.iter().zip(&keystream[32..]).map(|(a, b)| a ^ b).collect();
+            // The input of RFC 8439, section 2.8: each part is padded to 16 bytes, and two lengths follow.
+            let mut mac = Poly1305::new(&keystream[..32]).unwrap();
+            mac.update(b"header").update(&[0; 10]).update(&ciphertext);
+            mac.update(&6u64.to_le_bytes()).update(&20_000u64.to_le_bytes());
+            let body = [&ciphertext[..], &mac.finalize().unwrap()].concat();
+            assert_eq!(aead.encrypt(&nonce, &plain, b"header").unwrap(), body, "{name}");
+            assert_eq!(aead.decrypt(&nonce, &body, b"header").unwrap(), plain, "{name}");
+            assert_eq!(aead.open(&[&nonce[..], &body].concat(), b"header").unwrap(), plain, "{name}");
+            assert!(matches!(aead.decrypt(&nonce, &body, b"other"), Err(Error::Authentication)));
+        }
+        assert!(matches!(aead.seal(b"", b""), Err(Error::Misuse(Misuse::CounterBlockForRandom))));
+        let refused = aead.encrypt(&prefix, b"", b"");
+        assert!(matches!(refused, Err(Error::Misuse(Misuse::NonceLength { got: 12, want: 16 }))));
+    }
+    let small = Aead::new_block_nonce(size("speck64-96"), &[0; 12]);
+    assert!(matches!(small, Err(Error::Misuse(Misuse::SmallBlock(64)))));
+}
+
 /// Tests messages of several pieces, both in place and with a separate destination.
 #[test]
 fn speck_aead_of_every_size() {
