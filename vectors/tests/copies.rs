@@ -162,3 +162,23 @@ fn every_file_has_a_checksum_and_a_row_in_the_readme() {
         assert!(readme.contains(&row), "{file}: no row in the README");
     }
 }
+
+/// `lines.txt` has the same cases as the published files, for the tests of languages without a JSON reader.
+#[test]
+fn the_lines_are_those_of_the_files() {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("lines.txt")).unwrap();
+    let lines = vectors::lines();
+    let count = |kind: &str| lines.lines().filter(|line| line.starts_with(kind)).count();
+    assert_eq!(count("aead "), vectors::aead().len() + vectors::speck_poly1305().len());
+    assert_eq!(count("file "), vectors::chunked().len() - 2, "the two of 4 MiB are left out");
+    assert_eq!(count("poly1305 "), vectors::poly1305().len());
+    // 9 and 3 of AES-CTR, 14 and 2 of ChaCha20; 7 of Speck in big-endian order, and those of Crypto++.
+    assert_eq!([count("stream aes"), count("stream chacha20"), count("stream xchacha20")], [12, 14, 2]);
+    let (blocks, streams) = (count("block "), count("stream speck"));
+    let cbc = vectors::speck().iter().filter(|case| case.mode == vectors::SpeckMode::Cbc).count();
+    assert_eq!(blocks + streams + cbc, vectors::speck().len());
+    assert!(
+        text == lines,
+        "vectors/lines.txt differs from the published files: run `cargo run -p sealane-vectors --example lines`"
+    );
+}
