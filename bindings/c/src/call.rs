@@ -1,0 +1,146 @@
+//! The frame of every call: errors are reported to the caller, and panics end here.
+
+use crate::constants::SEALANE_INTERNAL;
+use crate::error::CallError;
+use crate::memory::{Call, Owned, Unique};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Number of bytes of the text of an error, with the zero at its end.
+const TEXT_LEN: usize = 248;
+
+/// The description of a failure, in memory of the caller.
+#[repr(C)]
+pub(crate) struct Error {
+    /// One of the negative constants of the header.
+    code: i32,
+    /// The number of the operating system's error, or 0.
+    os_code: i32,
+    /// UTF-8 with a zero at its end. A text that is too long is cut.
+    text: [u8; TEXT_LEN],
+}
+
+/// The result of a call: the value, or the value that reports a failure.
+pub(crate) trait Outcome {
+    fn failed(code: i32) -> Self;
+}
+
+impl Outcome for i64 {
+    fn failed(code: i32) -> Self {
+        code.into()
+    }
+}
+
+impl<T> Outcome for Owned<T> {
+    fn failed(_: i32) -> Self {
+        Self::NULL
+    }
+}
+
+/// Runs the body of a call. An error is written to `error`, and a panic becomes [`SEALANE_INTERNAL`].
+#[inline]
+pub(crate) fn guarded<T: Outcome>(
+    error: Unique<Error>,
+    work: impl FnOnce(&Call) -> Result<T, CallError>,
+) -> T {
+    // A value that changes marks itself as failed before it does, so it refuses to continue after a panic.
+    match catch_unwind(AssertUnwindSafe(|| Call::lend(work))) {
+        Ok(Ok(value)) => value,
+        Ok(Err(found)) => report(error, &found),
+        Err(_) => report_text(error, SEALANE_INTERNAL, 0, "a bug in sealane: please report it"),
+    }
+}
+
+/// Runs a call that cannot report an error, for example one that frees a handle. A panic ends here.
+pub(crate) fn infallible(work: impl FnOnce()) {
+    // A value that panics while it is dropped is lost, which is all that can be done about it.
+    let _ = catch_unwind(AssertUnwindSafe(work));
+}
+
+#[cold]
+fn report<T: Outcome>(error: Unique<Error>, found: &CallError) -> T {
+    report_text(error, found.code(), found.os_code(), &found.to_string())
+}
+
+#[cold]
+fn report_text<T: Outcome>(error: Unique<Error>, code: i32, os_code: i32, words: &str) -> T {
+    error.put(Error { code, os_code, text: terminated(words) });
+    T::failed(code)
+}
+
+/// Copies a text to an array with a zero at its end. A text that is too long is cut between two characters.
+pub(crate) fn terminated<const N: usize>(words: &str) -> [u8; N] {
+    let mut text = [0; N];
+    let mut len = words.len().min(N - 1);
+    while !words.is_char_boundary(len) {
+        len -= 1;
+    }
+    text[..len].copy_from_slice(&words.as_bytes()[..len]);
+    text
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::constants::*;
+    use crate::error::ArgumentError;
+    use crate::memory::lent;
+    use std::path::Path;
+
+    fn failed(work: impl FnOnce(&Call) -> Result<i64, CallError>) -> (i64, Error) {
+        let mut error = Error { code: 7, os_code: 7, text: [7; TEXT_LEN] };
+        let result = guarded(lent(&mut error), work);
+        (result, error)
+    }
+
+    fn text(error: &Error) -> &str {
+        std::ffi::CStr::from_bytes_until_nul(&error.text).unwrap().to_str().unwrap()
+    }
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let (result, error) = failed(|_| panic!("on purpose"));
+        assert_eq!((result, error.code, error.os_code), (-11, SEALANE_INTERNAL, 0));
+        assert!(text(&error).contains("please report"));
+        infallible(|| panic!("on purpose"));
+    }
+
+    #[test]
+    fn a_success_leaves_the_error_alone() {
+        let (result, error) = failed(|_| Ok(5));
+        assert_eq!((result, error.code, error.text[0]), (5, 7, 7));
+    }
+
+    #[test]
+    fn errors_have_codes_and_text() {
+        use sealane::{Error as E, Misuse};
+        let not_found = std::io::Error::from_raw_os_error(2);
+        for (error, code, os_code) in [
+            (E::Authentication.into(), SEALANE_AUTHENTICATION, 0),
+            (E::DamagedChunk { index: 1, offset: 2 }.into(), SEALANE_AUTHENTICATION, 0),
+            (E::Format("expected").into(), SEALANE_FORMAT, 0),
+            (E::Truncated.into(), SEALANE_TRUNCATED, 0),
+            (E::UnsupportedVersion("v1").into(), SEALANE_UNSUPPORTED_VERSION, 0),
+            (E::WrongPassphrase.into(), SEALANE_NO_MATCHING_KEY, 0),
+            (E::SelfTest("AES").into(), SEALANE_PROVIDER_UNAVAILABLE, 0),
+            (E::WorkFactor { requested: 30, max: 20 }.into(), SEALANE_LIMIT_EXCEEDED, 0),
+            (Misuse::Forked.into(), SEALANE_MISUSE, 0),
+            (ArgumentError::Null { name: "key" }.into(), SEALANE_MISUSE, 0),
+            (CallError::io(Path::new("/nowhere"), not_found), SEALANE_IO, 2),
+            (E::Cancelled.into(), SEALANE_CANCELLED, 0),
+            (CallError::out_of_memory(5), SEALANE_OUT_OF_MEMORY, 0),
+        ] {
+            let error: CallError = error;
+            let words = error.to_string();
+            let (result, found) = failed(|_| Err(error));
+            assert_eq!((result, found.code, found.os_code), (code.into(), code, os_code));
+            assert_eq!(text(&found), words);
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let words = "ä".repeat(200);
+        let text: [u8; 10] = terminated(&words);
+        assert_eq!(&text, "ääää\0\0".as_bytes());
+    }
+}

@@ -1,0 +1,227 @@
+//! The keys and the format of files.
+
+use crate::call::{Error, guarded, infallible};
+use crate::constants::SEALANE_ARMOR;
+use crate::error::{ArgumentError, CallError, flags};
+use crate::keys::Secret;
+use crate::memory::{CText, In, Owned, Shared, Unique};
+use sealane::Key;
+use sealane::age::{self, Armor};
+use sealane::file::{self, DecryptParams, EncryptParams, Format, Keyset};
+use sealane::keys::SecretKey;
+
+/// The highest limit of a work factor that age files know.
+const MAX_WORK_FACTOR: u32 = 30;
+
+/// The keys and the format of files to encrypt.
+pub(crate) struct EncryptWith(pub(crate) file::EncryptWith);
+
+/// The keys and the format of files to decrypt.
+pub(crate) struct DecryptWith(pub(crate) file::DecryptWith);
+
+fn encrypt_with(params: EncryptParams<'_>) -> Result<Owned<EncryptWith>, CallError> {
+    Ok(Owned::new(EncryptWith(params.build()?)))
+}
+
+fn decrypt_with(params: DecryptParams<'_>) -> Result<Owned<DecryptWith>, CallError> {
+    Ok(Owned::new(DecryptWith(params.build()?)))
+}
+
+fn format_named(name: Option<&str>) -> Result<Option<Format>, CallError> {
+    Ok(name.map(str::parse).transpose()?)
+}
+
+fn armor(found: u32) -> Result<Armor, ArgumentError> {
+    Ok(if flags(found, SEALANE_ARMOR)? == 0 { Armor::Binary } else { Armor::Ascii })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_encrypt_with_key(
+    key: In,
+    key_len: usize,
+    format: CText,
+    context: In,
+    context_len: usize,
+    error: Unique<Error>,
+) -> Owned<EncryptWith> {
+    guarded(error, |call| {
+        encrypt_with(EncryptParams {
+            key: Some(Key::from_bytes(key.bytes(call, "key", key_len)?).into()),
+            format: format_named(format.optional(call, "format")?)?,
+            context: context.bytes(call, "context", context_len)?,
+            ..EncryptParams::default()
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_encrypt_with_secret(
+    secret: Shared<Secret>,
+    format: CText,
+    context: In,
+    context_len: usize,
+    error: Unique<Error>,
+) -> Owned<EncryptWith> {
+    guarded(error, |call| {
+        encrypt_with(EncryptParams {
+            key: Some(secret.get(call, "secret")?.symmetric()?.into()),
+            format: format_named(format.optional(call, "format")?)?,
+            context: context.bytes(call, "context", context_len)?,
+            ..EncryptParams::default()
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_encrypt_with_keyset(
+    keyset: CText,
+    context: In,
+    context_len: usize,
+    error: Unique<Error>,
+) -> Owned<EncryptWith> {
+    guarded(error, |call| {
+        encrypt_with(EncryptParams {
+            key: Some(Keyset::from_json(keyset.required(call, "keyset")?)?.into()),
+            context: context.bytes(call, "context", context_len)?,
+            ..EncryptParams::default()
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_encrypt_with_recipients(
+    recipients: CText,
+    flags: u32,
+    error: Unique<Error>,
+) -> Owned<EncryptWith> {
+    guarded(error, |call| {
+        encrypt_with(EncryptParams {
+            recipients: Some(age::parse_recipients(recipients.required(call, "recipients")?)?),
+            armor: armor(flags)?,
+            ..EncryptParams::default()
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_encrypt_with_passphrase(
+    passphrase: CText,
+    work_factor: u32,
+    flags: u32,
+    error: Unique<Error>,
+) -> Owned<EncryptWith> {
+    guarded(error, |call| {
+        let passphrase = passphrase.required(call, "passphrase")?;
+        let recipient = match factor("work_factor", work_factor)? {
+            None => age::Recipient::passphrase(passphrase)?,
+            Some(factor) => age::Recipient::passphrase_with_work_factor(passphrase, factor)?,
+        };
+        encrypt_with(EncryptParams {
+            recipients: Some(vec![recipient]),
+            armor: armor(flags)?,
+            ..EncryptParams::default()
+        })
+    })
+}
+
+/// Returns a work factor, or `None` for 0, which stands for the default.
+fn factor(name: &'static str, found: u32) -> Result<Option<u8>, ArgumentError> {
+    match found {
+        0 => Ok(None),
+        // It fits, because it is not above the limit.
+        1..=MAX_WORK_FACTOR => Ok(Some(found as u8)),
+        _ => Err(ArgumentError::Range { name, found: found.into(), max: MAX_WORK_FACTOR.into() }),
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_encrypt_with_free(with: Owned<EncryptWith>) {
+    infallible(|| with.free());
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_decrypt_with_key(
+    key: In,
+    key_len: usize,
+    format: CText,
+    context: In,
+    context_len: usize,
+    error: Unique<Error>,
+) -> Owned<DecryptWith> {
+    guarded(error, |call| {
+        decrypt_with(DecryptParams {
+            key: Some(Key::from_bytes(key.bytes(call, "key", key_len)?).into()),
+            format: format_named(format.optional(call, "format")?)?,
+            context: context.bytes(call, "context", context_len)?,
+            ..DecryptParams::default()
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_decrypt_with_secret(
+    secret: Shared<Secret>,
+    format: CText,
+    context: In,
+    context_len: usize,
+    error: Unique<Error>,
+) -> Owned<DecryptWith> {
+    guarded(error, |call| {
+        let secret = secret.get(call, "secret")?;
+        let params = DecryptParams {
+            format: format_named(format.optional(call, "format")?)?,
+            context: context.bytes(call, "context", context_len)?,
+            ..DecryptParams::default()
+        };
+        decrypt_with(match secret.key() {
+            SecretKey::Age(identity) => DecryptParams { identities: Some(vec![identity.clone()]), ..params },
+            _ => DecryptParams { key: Some(secret.symmetric()?.into()), ..params },
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_decrypt_with_keyset(
+    keyset: CText,
+    context: In,
+    context_len: usize,
+    error: Unique<Error>,
+) -> Owned<DecryptWith> {
+    guarded(error, |call| {
+        decrypt_with(DecryptParams {
+            key: Some(Keyset::from_json(keyset.required(call, "keyset")?)?.into()),
+            context: context.bytes(call, "context", context_len)?,
+            ..DecryptParams::default()
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_decrypt_with_identities(identities: CText, error: Unique<Error>) -> Owned<DecryptWith> {
+    guarded(error, |call| {
+        decrypt_with(DecryptParams {
+            identities: Some(age::parse_identities(identities.required(call, "identities")?)?),
+            ..DecryptParams::default()
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_decrypt_with_passphrase(
+    passphrase: CText,
+    max_work_factor: u32,
+    error: Unique<Error>,
+) -> Owned<DecryptWith> {
+    guarded(error, |call| {
+        decrypt_with(DecryptParams {
+            passphrase: Some(passphrase.required(call, "passphrase")?),
+            max_work_factor: factor("max_work_factor", max_work_factor)?,
+            ..DecryptParams::default()
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_decrypt_with_free(with: Owned<DecryptWith>) {
+    infallible(|| with.free());
+}

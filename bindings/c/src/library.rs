@@ -1,0 +1,116 @@
+//! Version, listings, random bytes, wiping, and the results that calls give.
+
+use crate::call::{Error, guarded, infallible};
+use crate::constants::SEALANE_ABI;
+use crate::error::{ArgumentError, CallError};
+use crate::memory::{CText, Out, Unique, count, live};
+use sealane::{Algorithm, Key, ListedVariant, Provider};
+use std::ffi::c_char;
+use std::fmt::Write;
+use zeroize::Zeroize;
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_abi() -> u32 {
+    SEALANE_ABI
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_live_handles() -> i64 {
+    live()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_algorithms(text: Out, text_len: usize, error: Unique<Error>) -> i64 {
+    guarded(error, |call| {
+        let text = text.output(call, "text", text_len)?;
+        let lines = Algorithm::ALL.iter().map(|algorithm| {
+            let (name, key, nonce) = (algorithm.name(), algorithm.key_len(), algorithm.nonce_len());
+            let (tag, max, max_aad) =
+                (algorithm.tag_len(), algorithm.max_plaintext_len(), algorithm.max_aad_len());
+            format!("{name}\t{key}\t{nonce}\t{tag}\t{max}\t{max_aad}\n")
+        });
+        Ok(text.put_text(&lines.collect::<String>()))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_providers(text: Out, text_len: usize, error: Unique<Error>) -> i64 {
+    guarded(error, |call| {
+        let text = text.output(call, "text", text_len)?;
+        let mut lines = String::new();
+        for row in sealane::listing() {
+            let ListedVariant { algorithm, provider, variant, available, reason, chosen } = row;
+            let [available, chosen] = [available, chosen].map(u8::from);
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                lines,
+                "{algorithm}\t{provider}\t{variant}\t{available}\t{chosen}\t{}",
+                reason.replace(['\t', '\n'], " ")
+            );
+        }
+        Ok(text.put_text(&lines))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_set_default_provider(provider: CText, error: Unique<Error>) -> i64 {
+    guarded(error, |call| {
+        sealane::set_default(provider_named(provider.optional(call, "provider")?)?)?;
+        Ok(0)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_random(out: Out, out_len: usize, error: Unique<Error>) -> i64 {
+    guarded(error, |call| {
+        let out = out.output(call, "out", out_len)?.bytes();
+        out.copy_from_slice(Key::generate(out.len())?.as_bytes());
+        Ok(count(out.len()))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_wipe(bytes: Out, bytes_len: usize) {
+    infallible(|| {
+        crate::memory::Call::lend(|call| {
+            // There is nothing to wipe at a null pointer.
+            if let Ok(bytes) = bytes.output(call, "bytes", bytes_len) {
+                bytes.bytes().zeroize();
+            }
+        });
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_free(bytes: Out) {
+    infallible(|| bytes.free_result());
+}
+
+/// Returns the algorithm of a name.
+pub(crate) fn algorithm_named(name: &str) -> Result<Algorithm, CallError> {
+    Algorithm::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
+        unknown("algorithm", &names)
+    })
+}
+
+/// Returns the provider of a name, or `None` without a name.
+pub(crate) fn provider_named(name: Option<&str>) -> Result<Option<Provider>, CallError> {
+    let find = |name| {
+        Provider::from_name(name).ok_or_else(|| {
+            let names: Vec<_> = Provider::all().into_iter().map(Provider::name).collect();
+            unknown("provider", &names)
+        })
+    };
+    name.map(find).transpose()
+}
+
+/// Returns the error for a name that is in none of the tables.
+pub(crate) fn unknown(name: &'static str, known: &[&str]) -> CallError {
+    ArgumentError::Name { name, expected: format!("one of {}", known.join(", ")).into() }.into()
+}

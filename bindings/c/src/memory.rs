@@ -1,0 +1,599 @@
+//! Memory and functions of the caller: the only file with `unsafe` in this crate.
+//!
+//! A pointer of C arrives in a type that only C can create, for example [`In`], [`Out`] or [`Shared`]: none has a public
+//! constructor from a pointer. So each value is an argument of a call, for which the header requires that the pointer is
+//! null or valid. It becomes a reference with the lifetime of a [`Call`], which ends when the function returns to C.
+//!
+//! Bytes become slices only in [`Output::arrange`] or without an output, after the check that the bytes that are read and
+//! the bytes that are written are apart, or are the same bytes. Another thread of the caller can still write to its
+//! buffers during the call, which the header forbids.
+
+use crate::constants::{SEALANE_CALLING_THREAD, SEALANE_UNKNOWN};
+use crate::error::{ArgumentError, CallError, flags};
+use sealane::file::{Concurrency, ReadAt};
+use sealane::{InOut, Misuse};
+use std::alloc::{Layout as Allocation, alloc_zeroed, dealloc};
+use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::io;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::{ControlFlow, Range};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use zeroize::Zeroize;
+
+/// Number of handles and of results that the caller has and did not give back.
+static LIVE: AtomicI64 = AtomicI64::new(0);
+
+/// Returns that number.
+pub(crate) fn live() -> i64 {
+    LIVE.load(Relaxed)
+}
+
+/// A call from C. Its references end with it.
+pub(crate) struct Call(());
+
+impl Call {
+    /// Runs the body of a call.
+    pub(crate) fn lend<T>(body: impl FnOnce(&Self) -> T) -> T {
+        body(&Self(()))
+    }
+}
+
+/// `const uint8_t *`: bytes to read.
+#[repr(transparent)]
+pub(crate) struct In(*const u8);
+
+/// `uint8_t *`: bytes to write.
+#[repr(transparent)]
+pub(crate) struct Out(*mut u8);
+
+/// `const char *`: text with a zero at its end.
+#[repr(transparent)]
+pub(crate) struct CText(*const c_char);
+
+/// `uint8_t **`: where a result of unknown length goes.
+#[repr(transparent)]
+pub(crate) struct Given(*mut *mut u8);
+
+/// `const T *`: a handle that threads may share.
+#[repr(transparent)]
+pub(crate) struct Shared<T>(*const T);
+
+/// `T *`: a handle or a structure that one thread has at a time.
+#[repr(transparent)]
+pub(crate) struct Unique<T>(*mut T);
+
+/// `T *`: a handle that changes its owner, to the caller or back.
+#[repr(transparent)]
+pub(crate) struct Owned<T>(*mut T);
+
+/// `const T *`: a structure of the caller that begins with its size.
+#[repr(transparent)]
+pub(crate) struct SizedIn<T>(*const T);
+
+/// `T *`: a structure of the caller that begins with its size, to be filled.
+#[repr(transparent)]
+pub(crate) struct SizedOut<T>(*mut T);
+
+// Bytes.
+
+/// Bytes that a call reads, which may overlap its output.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a> {
+    start: *const u8,
+    len: usize,
+    call: PhantomData<&'a Call>,
+}
+
+/// Bytes that a call writes.
+pub(crate) struct Output<'a> {
+    start: *mut u8,
+    len: usize,
+    call: PhantomData<&'a Call>,
+}
+
+/// The parts of the arguments of a call, which share no byte.
+pub(crate) struct Layout<'a, const N: usize> {
+    /// The bytes that are written before the data, for example the nonce of a sealed message.
+    pub(crate) head: &'a mut [u8],
+    pub(crate) data: InOut<'a>,
+    /// The bytes that are written after the data, for example the tag of a sealed message.
+    pub(crate) tail: &'a mut [u8],
+    /// The other bytes that the call reads, for example the associated data.
+    pub(crate) others: [&'a [u8]; N],
+}
+
+/// Checks a pointer with its length. No memory of a process is longer than `isize::MAX` or goes past the last address.
+fn check(name: &'static str, start: *const u8, len: usize) -> Result<(), ArgumentError> {
+    if len > 0 && start.is_null() {
+        return Err(ArgumentError::NullBytes { name, len });
+    }
+    match isize::try_from(len).is_ok() && start.addr().checked_add(len).is_some() {
+        true => Ok(()),
+        false => Err(ArgumentError::Length { name, len }),
+    }
+}
+
+impl In {
+    /// Returns the argument `name` with its length.
+    #[inline]
+    pub(crate) fn input<'a>(
+        self,
+        _: &'a Call,
+        name: &'static str,
+        len: usize,
+    ) -> Result<Input<'a>, ArgumentError> {
+        check(name, self.0, len)?;
+        Ok(Input { start: self.0, len, call: PhantomData })
+    }
+
+    /// Returns the bytes of the argument `name`, for a call that writes no bytes of the caller.
+    #[inline]
+    pub(crate) fn bytes<'a>(
+        self,
+        call: &'a Call,
+        name: &'static str,
+        len: usize,
+    ) -> Result<&'a [u8], ArgumentError> {
+        Ok(self.input(call, name, len)?.bytes())
+    }
+}
+
+impl<'a> Input<'a> {
+    /// Returns no bytes.
+    pub(crate) fn none(_: &'a Call) -> Self {
+        Self { start: std::ptr::null(), len: 0, call: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
+    /// Returns the first `at` bytes and the rest, or `None` if there are fewer bytes.
+    #[inline]
+    pub(crate) fn split(self, at: usize) -> Option<(Self, Self)> {
+        let len = self.len.checked_sub(at)?;
+        Some((Self { len: at, ..self }, Self { start: self.start.wrapping_add(at), len, ..self }))
+    }
+
+    /// Copies the bytes to the start of `to`, of which it returns them.
+    ///
+    /// # Panics
+    /// Panics if `to` is shorter.
+    #[inline]
+    pub(crate) fn copy(self, to: &mut [u8]) -> &mut [u8] {
+        let to = &mut to[..self.len];
+        to.copy_from_slice(self.bytes());
+        to
+    }
+
+    /// Returns the bytes. Only a call that has made no slice of an output may do so, or `arrange`.
+    #[inline]
+    fn bytes(self) -> &'a [u8] {
+        match self.len {
+            0 => &[],
+            // SAFETY: `check` found that the pointer is not null and the length possible. The header requires that so many
+            // bytes can be read and do not change during the call, whose lifetime the result has.
+            len => unsafe { std::slice::from_raw_parts(self.start, len) },
+        }
+    }
+
+    fn span(self) -> Range<usize> {
+        self.start.addr()..self.start.addr() + self.len
+    }
+}
+
+impl Out {
+    /// Returns the argument `name` with its length.
+    #[inline]
+    pub(crate) fn output<'a>(
+        self,
+        _: &'a Call,
+        name: &'static str,
+        len: usize,
+    ) -> Result<Output<'a>, ArgumentError> {
+        check(name, self.0, len)?;
+        Ok(Output { start: self.0, len, call: PhantomData })
+    }
+}
+
+impl<'a> Output<'a> {
+    /// Returns all bytes, for a call that reads no bytes of the caller.
+    #[inline]
+    pub(crate) fn bytes(self) -> &'a mut [u8] {
+        match self.len {
+            0 => &mut [],
+            // SAFETY: as in `Input::bytes`; the header requires that so many bytes can be written, and that no other thread
+            // uses them. A call has one output, and `arrange` finds inputs that overlap it.
+            len => unsafe { std::slice::from_raw_parts_mut(self.start, len) },
+        }
+    }
+
+    /// Divides the output into `head` bytes, as many bytes as `data` has, and `tail` bytes. `data` may lie where its result
+    /// goes.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::OutputTooShort`], and [`Misuse::PartialOverlap`] if bytes that are read overlap those that are
+    /// written in another way. Nothing is written then.
+    #[inline]
+    pub(crate) fn arrange<const N: usize>(
+        self,
+        head: usize,
+        data: Input<'a>,
+        tail: usize,
+        others: [Input<'a>; N],
+    ) -> Result<Layout<'a, N>, CallError> {
+        let need = data.len.saturating_add(head).saturating_add(tail);
+        if self.len < need {
+            return Err(Misuse::OutputTooShort { got: self.len, need }.into());
+        }
+        let written = self.start.addr()..self.start.addr() + need;
+        let in_place = data.len > 0 && data.start.addr() == written.start + head;
+        if (!in_place && overlap(&written, &data.span()))
+            || others.iter().any(|other| overlap(&written, &other.span()))
+        {
+            return Err(Misuse::PartialOverlap.into());
+        }
+        // The slice is unique: the inputs do not overlap it, and `data` in place does not become a slice.
+        let (head, rest) = Self { len: need, ..self }.bytes().split_at_mut(head);
+        let (to, tail) = rest.split_at_mut(data.len);
+        let data = if in_place { InOut::in_place(to) } else { InOut::apart(data.bytes(), to) };
+        Ok(Layout { head, data, tail, others: others.map(Input::bytes) })
+    }
+
+    /// Writes `text` and a zero if there is room for both, and returns the length of the text.
+    pub(crate) fn put_text(self, text: &str) -> i64 {
+        if let Some(room) = self.bytes().get_mut(..text.len() + 1) {
+            room[..text.len()].copy_from_slice(text.as_bytes());
+            room[text.len()] = 0;
+        }
+        count(text.len())
+    }
+}
+
+#[inline]
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    !a.is_empty() && !b.is_empty() && a.start < b.end && b.start < a.end
+}
+
+/// Returns a number of bytes as the result of a call. `check` limits all lengths to `isize::MAX`.
+#[inline]
+pub(crate) fn count(len: usize) -> i64 {
+    len as i64
+}
+
+// Texts.
+
+impl CText {
+    /// Returns the text of the argument `name`, or `None` if it is null.
+    pub(crate) fn optional<'a>(
+        self,
+        call: &'a Call,
+        name: &'static str,
+    ) -> Result<Option<&'a str>, ArgumentError> {
+        let text = self.terminated(call).map(CStr::to_str).transpose();
+        // The position of the first invalid byte is of no use, and the text may be secret.
+        text.map_err(|_| ArgumentError::NotUtf8 { name })
+    }
+
+    /// Returns the text of the argument `name`.
+    pub(crate) fn required<'a>(self, call: &'a Call, name: &'static str) -> Result<&'a str, ArgumentError> {
+        self.optional(call, name)?.ok_or(ArgumentError::Null { name })
+    }
+
+    /// Returns the path of the argument `name`, which may have any bytes.
+    pub(crate) fn path<'a>(self, call: &'a Call, name: &'static str) -> Result<&'a Path, ArgumentError> {
+        let text = self.terminated(call).ok_or(ArgumentError::Null { name })?;
+        Ok(OsStr::from_bytes(text.to_bytes()).as_ref())
+    }
+
+    fn terminated(self, _: &Call) -> Option<&CStr> {
+        // SAFETY: the pointer is not null. The header requires a zero at the end, and that the text does not change during
+        // the call, whose lifetime the result has.
+        (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) })
+    }
+}
+
+// Handles.
+
+impl<T> Shared<T> {
+    /// Returns the value behind the argument `name`.
+    #[inline]
+    pub(crate) fn get<'a>(self, _: &'a Call, name: &'static str) -> Result<&'a T, ArgumentError> {
+        // SAFETY: the header requires null or a handle of this type that a call returned and that is not freed.
+        unsafe { self.0.as_ref() }.ok_or(ArgumentError::Null { name })
+    }
+}
+
+impl<T> Unique<T> {
+    /// Returns the value behind the argument `name`.
+    #[inline]
+    pub(crate) fn get<'a>(self, _: &'a Call, name: &'static str) -> Result<&'a mut T, ArgumentError> {
+        // SAFETY: as in `Shared::get`; the header requires that no other call uses the handle at the same time.
+        unsafe { self.0.as_mut() }.ok_or(ArgumentError::Null { name })
+    }
+
+    /// Writes a value to a structure of the caller, if there is one.
+    pub(crate) fn put(self, value: T) {
+        if !self.0.is_null() {
+            // SAFETY: not null; the header requires the memory of one `T`, whatever it contains.
+            unsafe { self.0.write(value) }
+        }
+    }
+}
+
+impl<T> Owned<T> {
+    /// The result of a call that failed.
+    pub(crate) const NULL: Self = Self(std::ptr::null_mut());
+
+    /// Gives a value to the caller.
+    pub(crate) fn new(value: T) -> Self {
+        LIVE.fetch_add(1, Relaxed);
+        Self(Box::into_raw(Box::new(value)))
+    }
+
+    /// Takes a value back and drops it. Null is no value.
+    pub(crate) fn free(self) {
+        if !self.0.is_null() {
+            LIVE.fetch_sub(1, Relaxed);
+            // SAFETY: the header requires null or a handle that `new` made and that is freed once.
+            drop(unsafe { Box::from_raw(self.0) });
+        }
+    }
+}
+
+// Results of unknown length.
+
+/// Bytes that the caller will own. In front of them is their number, so that [`Out::free_result`] needs the pointer only.
+pub(crate) struct ResultBytes {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+/// Number of bytes in front of a result, which keeps the alignment of `malloc`.
+const PREFIX: usize = 16;
+
+fn allocation(len: usize) -> Result<Allocation, CallError> {
+    let size = len.checked_add(PREFIX).and_then(|size| Allocation::from_size_align(size, PREFIX).ok());
+    size.ok_or_else(|| CallError::out_of_memory(len))
+}
+
+impl ResultBytes {
+    /// Returns `len` zeros, which the system maps when they are written.
+    pub(crate) fn zeroed(len: usize) -> Result<Self, CallError> {
+        let allocation = allocation(len)?;
+        // SAFETY: the size is not zero, because of the prefix.
+        let start = NonNull::new(unsafe { alloc_zeroed(allocation) });
+        let start = start.ok_or_else(|| CallError::out_of_memory(len))?;
+        // SAFETY: the allocation begins with the prefix, which is aligned for and longer than a `usize`.
+        unsafe { start.cast::<usize>().write(len) };
+        LIVE.fetch_add(1, Relaxed);
+        // SAFETY: the allocation is longer than its prefix or equal to it.
+        Ok(Self { start: unsafe { start.add(PREFIX) }, len })
+    }
+
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: `start` points to `len` bytes that were zeroed and that nothing else refers to.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for ResultBytes {
+    fn drop(&mut self) {
+        self.bytes().zeroize();
+        LIVE.fetch_sub(1, Relaxed);
+        if let Ok(allocation) = allocation(self.len) {
+            // SAFETY: `zeroed` made the allocation of this size, and nothing else frees it.
+            unsafe { dealloc(self.start.sub(PREFIX).as_ptr(), allocation) };
+        }
+    }
+}
+
+impl Given {
+    /// Runs `work` and gives its result to the caller. The pointer of the caller is null until then, and after a failure.
+    pub(crate) fn put(
+        self,
+        name: &'static str,
+        work: impl FnOnce() -> Result<ResultBytes, CallError>,
+    ) -> Result<i64, CallError> {
+        if self.0.is_null() {
+            return Err(ArgumentError::Null { name }.into());
+        }
+        // SAFETY: not null; the header requires the memory of one pointer, whatever it contains.
+        unsafe { self.0.write(std::ptr::null_mut()) };
+        let bytes = ManuallyDrop::new(work()?);
+        // SAFETY: as above.
+        unsafe { self.0.write(bytes.start.as_ptr()) };
+        Ok(count(bytes.len))
+    }
+}
+
+impl Out {
+    /// Wipes and frees a result that a call gave. Null is no result.
+    pub(crate) fn free_result(self) {
+        if let Some(start) = NonNull::new(self.0) {
+            // SAFETY: the header requires a result of `Given::put`, which has its length in front of it.
+            let len = unsafe { start.sub(PREFIX).cast::<usize>().read() };
+            drop(ResultBytes { start, len });
+        }
+    }
+}
+
+// Structures that begin with their size.
+
+/// A structure of the header whose first member is `size_t size`, the size that the caller knows.
+///
+/// # Safety
+/// The type is `repr(C)` and begins with a `usize`. Each of its members may have any bytes that C writes.
+pub(crate) unsafe trait BeginsWithSize: Copy {}
+
+impl<T: BeginsWithSize> SizedIn<T> {
+    /// Returns a copy of the structure of the argument `name`, or `None` if it is null.
+    pub(crate) fn optional(self, name: &'static str) -> Result<Option<T>, ArgumentError> {
+        if self.0.is_null() {
+            return Ok(None);
+        }
+        check_size::<T>(name, self.0)?;
+        // SAFETY: not null, and the caller says that it has the size of a `T`, whose members may have any bytes.
+        Ok(Some(unsafe { self.0.read() }))
+    }
+
+    /// Returns a copy of the structure of the argument `name`.
+    pub(crate) fn required(self, name: &'static str) -> Result<T, ArgumentError> {
+        self.optional(name)?.ok_or(ArgumentError::Null { name })
+    }
+}
+
+impl<T: BeginsWithSize> SizedOut<T> {
+    /// Writes the structure of the argument `name`.
+    pub(crate) fn put(self, name: &'static str, value: T) -> Result<(), ArgumentError> {
+        if self.0.is_null() {
+            return Err(ArgumentError::Null { name });
+        }
+        check_size::<T>(name, self.0)?;
+        // SAFETY: not null, and the caller says that it has the size of a `T`.
+        unsafe { self.0.write(value) };
+        Ok(())
+    }
+}
+
+fn check_size<T: BeginsWithSize>(name: &'static str, start: *const T) -> Result<(), ArgumentError> {
+    // SAFETY: the pointer is not null, and every such structure begins with its size.
+    let found = unsafe { start.cast::<usize>().read() };
+    match size_of::<T>() {
+        expected if expected == found => Ok(()),
+        expected => Err(ArgumentError::StructSize { name, found, expected }),
+    }
+}
+
+/// Facts about a key of an AEAD.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct AeadDescription {
+    pub(crate) size: usize,
+    pub(crate) nonce_len: usize,
+    pub(crate) tag_len: usize,
+    pub(crate) max_plaintext_len: u64,
+    pub(crate) algorithm: [u8; 32],
+    pub(crate) provider: [u8; 32],
+    pub(crate) variant: [u8; 32],
+}
+
+// SAFETY: it is `repr(C)`, begins with a `usize` and consists of integers.
+unsafe impl BeginsWithSize for AeadDescription {}
+
+/// Reports progress. A result other than 0 cancels the operation.
+type Progress = unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64) -> i32;
+
+/// Options of a file operation.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Options {
+    size: usize,
+    pub(crate) threads: u32,
+    pub(crate) flags: u32,
+    progress: Option<Progress>,
+    context: *mut c_void,
+}
+
+// SAFETY: it is `repr(C)` and begins with a `usize`. A function pointer is null or a function, as the header requires.
+unsafe impl BeginsWithSize for Options {}
+
+impl Options {
+    /// Returns a function that reports progress to the caller, if the caller wants reports.
+    pub(crate) fn progress(self) -> Option<impl FnMut(u64, Option<u64>) -> ControlFlow<()>> {
+        let Self { progress, context, .. } = self;
+        progress.map(|report| {
+            move |done, total: Option<u64>| {
+                // SAFETY: the header requires a function that can be called with this context during the call.
+                match unsafe { report(context, done, total.unwrap_or(SEALANE_UNKNOWN)) } {
+                    0 => ControlFlow::Continue(()),
+                    _ => ControlFlow::Break(()),
+                }
+            }
+        })
+    }
+}
+
+/// Reads up to `len` bytes from `offset` and returns their number, or a negative number of the operating system.
+type ReadFunction = unsafe extern "C" fn(context: *mut c_void, offset: u64, into: *mut u8, len: usize) -> i64;
+
+/// A source that functions of the caller read.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Source {
+    size: usize,
+    length: u64,
+    read_at: Option<ReadFunction>,
+    context: *mut c_void,
+    flags: u32,
+}
+
+// SAFETY: it is `repr(C)` and begins with a `usize`. A function pointer is null or a function, as the header requires.
+unsafe impl BeginsWithSize for Source {}
+
+/// A checked [`Source`].
+pub(crate) struct CallerSource {
+    length: u64,
+    read_at: ReadFunction,
+    context: *mut c_void,
+    /// Locked during a read if the caller wants one read at a time.
+    one_at_a_time: Option<Mutex<()>>,
+}
+
+// SAFETY: the header requires that every thread can call the function, and several at once unless reads are locked.
+unsafe impl Send for CallerSource {}
+// SAFETY: as above.
+unsafe impl Sync for CallerSource {}
+
+impl Source {
+    /// Checks the members of the structure.
+    pub(crate) fn checked(self) -> Result<CallerSource, ArgumentError> {
+        let read_at = self.read_at.ok_or(ArgumentError::NullFunction { name: "source->read_at" })?;
+        let calling_thread = flags(self.flags, SEALANE_CALLING_THREAD)? != 0;
+        let Self { length, context, .. } = self;
+        Ok(CallerSource { length, read_at, context, one_at_a_time: calling_thread.then(Mutex::default) })
+    }
+}
+
+impl ReadAt for CallerSource {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        let _lock = self.one_at_a_time.as_ref().map(|mutex| mutex.lock());
+        // SAFETY: the header requires a function that writes at most `len` bytes, which are there.
+        let read = unsafe { (self.read_at)(self.context, offset, into.as_mut_ptr(), into.len()) };
+        match usize::try_from(read) {
+            Ok(read) if read <= into.len() => Ok(read),
+            Ok(_) => Err(io::Error::other("read_at returned more bytes than were requested")),
+            // The conversion fails only for a negative number.
+            Err(_) => Err(match i32::try_from(read.unsigned_abs()) {
+                Ok(code) => io::Error::from_raw_os_error(code),
+                Err(_) => io::Error::other("read_at failed"),
+            }),
+        }
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.length)
+    }
+
+    fn concurrency(&self) -> Concurrency {
+        match self.one_at_a_time {
+            Some(_) => Concurrency::Serialized,
+            None => Concurrency::Parallel,
+        }
+    }
+}
+
+/// Returns the argument of a call, for tests of this crate.
+#[cfg(test)]
+pub(crate) fn lent<T>(value: &mut T) -> Unique<T> {
+    Unique(value)
+}
+
+#[cfg(test)]
+mod test;

@@ -1,0 +1,67 @@
+/* What the test programs share: checks that end the program, and hexadecimal digits. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "sealane.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static sealane_error failure;
+/* The last argument of calls. The macros for failures make each call twice, the second time with a null pointer. */
+static sealane_error *E = &failure;
+static long checks;
+
+#define CHECK(condition)                                                                                         \
+	do {                                                                                                     \
+		if (!(condition)) {                                                                              \
+			fprintf(stderr, "%s:%d: %s\n  last error: %d: %s\n", __FILE__, __LINE__, #condition, (int)failure.code, \
+				(char *)failure.text);                                                           \
+			exit(1);                                                                                 \
+		}                                                                                                \
+		checks++;                                                                                        \
+	} while (0)
+
+/* The call returns this code and describes it, also without a place for the description. */
+#define FAILS(expected, call)                                                                                    \
+	do {                                                                                                     \
+		memset(&failure, 0, sizeof failure);                                                             \
+		E = &failure;                                                                                    \
+		CHECK((call) == (expected));                                                                     \
+		CHECK(failure.code == (expected) && failure.text[0] != 0 && memchr(failure.text, 0, sizeof failure.text)); \
+		E = NULL;                                                                                        \
+		CHECK((call) == (expected));                                                                     \
+		E = &failure;                                                                                    \
+	} while (0)
+
+/* The call makes no handle and describes why. */
+#define MAKES_NOTHING(expected, call)                                                                            \
+	do {                                                                                                     \
+		memset(&failure, 0, sizeof failure);                                                             \
+		E = &failure;                                                                                    \
+		CHECK((call) == NULL);                                                                           \
+		CHECK(failure.code == (expected) && failure.text[0] != 0 && memchr(failure.text, 0, sizeof failure.text)); \
+		E = NULL;                                                                                        \
+		CHECK((call) == NULL);                                                                           \
+		E = &failure;                                                                                    \
+	} while (0)
+
+/* The text of the last failure contains these words. */
+#define SAYS(words) CHECK(strstr((char *)failure.text, (words)) != NULL)
+
+static inline int passed(const char *program) {
+	CHECK(sealane_live_handles() == 0);
+	printf("%s: %ld checks passed, 0 failed\n", program, checks);
+	return 0;
+}
+
+/* Converts digits; "-" stands for no bytes. Returns the number of bytes. */
+static inline size_t from_hex(uint8_t *to, size_t room, const char *digits) {
+	size_t len = strcmp(digits, "-") ? strlen(digits) / 2 : 0;
+	CHECK(len <= room);
+	for (size_t i = 0; i < len; i++) CHECK(sscanf(digits + 2 * i, "%2hhx", &to[i]) == 1);
+	return len;
+}
+
+#endif
