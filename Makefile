@@ -59,6 +59,12 @@ test-age: develop tools ## age files against the program age 1.3, which is built
 	test -x target/tools/bin/age || GOBIN="$(CURDIR)/target/tools/bin" go install filippo.io/age/cmd/age@v1.3.2 filippo.io/age/cmd/age-keygen@v1.3.2
 	PATH="$(CURDIR)/target/tools/bin:$$PATH" $(BIN)/python -m pytest -q tests/interop/newer_age.py tests/interop/test_age.py
 
+test-c: ## the C library in the profile of the tests: vectors, bad input, threads, sanitizers, examples; needs cc and binutils
+	@for tool in cc ld objcopy nm; do command -v $$tool >/dev/null || { echo "test-c needs $$tool"; exit 1; }; done
+	cargo test --locked --quiet -p sealane-c
+	cargo build --locked --quiet -p sealane-c -p sealane-cli
+	bindings/c/test.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/libsealane_c.a $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/sealane
+
 test-ct: ## constant time: the kernels under valgrind and their machine code, on x86-64; and secrets left on the stack
 	@for tool in valgrind objdump; do command -v $$tool >/dev/null || { echo "test-ct needs $$tool"; exit 1; }; done
 	RUSTFLAGS="-C symbol-mangling-version=v0" cargo build --locked --release -p sealane-kernels --example constant_time
@@ -123,6 +129,10 @@ deny: ## licences, advisories and sources of all dependencies; fetches cargo-den
 docs: ## the Rust documentation, with warnings as errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --lib
 
+lib-c: ## the C library, header and sealane.pc in target/c, which can be moved; a release build of several minutes
+	cargo build --locked --release -p sealane-c
+	bindings/c/link.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/libsealane_c.a $${CARGO_TARGET_DIR:-$(CURDIR)/target}/c
+
 wheel: venv ## a wheel in dist/
 	$(BIN)/python -m maturin build --release --locked --out dist
 
@@ -151,4 +161,4 @@ $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r bindings/python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo check develop test test-hostile test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz fuzz-seeds coverage mutants deny docs wheel clean venv install tools
+.PHONY: help demo check develop test test-hostile test-c test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz fuzz-seeds coverage mutants deny docs wheel clean venv install tools
