@@ -92,4 +92,18 @@ cmp "$work/data" "$work/data.program" && echo "files: the program decrypts the f
 "$work/writer" "$work/list.age"
 "$program" decrypt -p --passphrase-fd 3 -o "$work/list" "$work/list.age" 3<<<"correct horse"
 [ "$(wc -l <"$work/list")" = 100000 ] && echo "writer: the program decrypts the list"
+for readme in ../../README.md README.md; do
+	{
+		echo '#include <sealane.h>
+		#include <stdio.h>
+		#include <string.h>
+		int main(void) {
+			uint8_t key[32] = {1}, text[] = "text", header[] = "header", sealed[100], opened[100];
+			size_t text_len = sizeof text, header_len = sizeof header;'
+		sed -n '/^```c$/,/^```$/p' "$readme" | grep -v '^```'
+		echo 'return opened_len == sizeof text && !memcmp(text, opened, sizeof text) ? 0 : 1; }'
+	} >"$work/readme.c"
+	cc "${warnings[@]}" "$work/readme.c" -o "$work/readme" "${shared[@]}"
+	"$work/readme" && echo "the example of $readme"
+done
 echo "the C library passes its tests"

@@ -6,8 +6,7 @@
  *
  * Results. A function that can fail returns an int64_t: a number of bytes or 0, or one of the negative codes below. A
  * function that makes a handle returns a null pointer if it fails. The last argument is a structure of the caller,
- * which is written only after a failure; it may be null. Functions have no other state, so any thread can make any
- * call.
+ * which is written only after a failure; it may be null. There is no "last error" of a thread or of the process.
  *
  * Handles. A handle is freed once, by the function `..._free` of its type, which also accepts null. A handle that is
  * passed as `const` can be used by several threads at once, and after fork(). Any other handle is for one thread at a
@@ -449,8 +448,9 @@ typedef struct sealane_source {
 	size_t size;     /* sizeof(sealane_source) */
 	uint64_t length; /* of the encrypted file, in bytes */
 	/* Reads up to `len` bytes from `offset` into `into`. Returns their number, which is 0 only at the end, or -errno.
-	 * Several threads of the library call it at once, unless `flags` has SEALANE_CALLING_THREAD. It must neither throw
-	 * an exception nor longjmp. */
+	 * Several threads of the library call it at once, unless `flags` has SEALANE_CALLING_THREAD; then reads wait for
+	 * each other, and a child of fork() must not use the reader if another thread was reading. It must neither throw an
+	 * exception nor longjmp. */
 	int64_t (*read_at)(void *context, uint64_t offset, uint8_t *into, size_t len);
 	void *context;  /* the first argument of read_at; it is used until the reader is freed */
 	uint32_t flags; /* 0 or SEALANE_CALLING_THREAD */

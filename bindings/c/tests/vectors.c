@@ -6,6 +6,8 @@
 #include <dirent.h>
 #include <stdbool.h>
 
+_Static_assert(sizeof(sealane_error) == 256, "the structure is part of the binary interface");
+
 #define ROOM 70000
 static uint8_t key[ROOM], nonce[ROOM], aad[ROOM], plain[ROOM], sealed[ROOM], out[ROOM];
 
