@@ -313,6 +313,7 @@ impl<T> Shared<T> {
 impl<T> Unique<T> {
     /// Returns the value behind the argument `name`.
     #[inline]
+    #[expect(clippy::mut_from_ref, reason = "the call gives its lifetime, not the value")]
     pub(crate) fn get<'a>(self, _: &'a Call, name: &'static str) -> Result<&'a mut T, ArgumentError> {
         // SAFETY: as in `Shared::get`; the header requires that no other call uses the handle at the same time.
         unsafe { self.0.as_mut() }.ok_or(ArgumentError::Null { name })

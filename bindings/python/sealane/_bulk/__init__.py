@@ -72,8 +72,8 @@ def encrypt_many(
     progress : callable(done, total), optional
         Called on this thread after each batch with numbers of source bytes. Skipped and failed files count as
         done. An exception of the callable cancels the call: no file is begun, and the exception is raised.
-        Ctrl-C does the same. Threads of the core then give up their files, which leave nothing behind. Batches
-        of an executor that are running are awaited and noted in the manifest.
+        Ctrl-C does the same. Threads of the core then give up their files, which leave nothing behind.
+        Batches of an executor that are running are awaited and noted in the manifest.
     verify : bool
         Whether each target is read back and verified before it counts as finished. Only with ``key``.
     errors : "raise" or "return"

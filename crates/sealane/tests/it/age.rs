@@ -106,11 +106,14 @@ fn passphrases() {
     let file = age::seal(b"hello", &[recipient], Armor::Binary).unwrap();
     let (right, wrong) = (Identity::passphrase("correct horse"), Identity::passphrase("battery staple"));
     assert_eq!(*age::open(&file, &[wrong.clone(), right.clone()]).unwrap(), b"hello");
-    assert!(matches!(age::open(&file, &[wrong.clone()]), Err(Error::WrongPassphrase)));
+    assert!(matches!(age::open(&file, std::slice::from_ref(&wrong)), Err(Error::WrongPassphrase)));
     let careful = Identity::passphrase_with_max_work_factor("correct horse", 10);
     assert_eq!(*age::open(&file, &[careful]).unwrap(), b"hello");
     let careful = Identity::passphrase_with_max_work_factor("correct horse", 9);
-    assert!(matches!(age::open(&file, &[careful.clone()]), Err(Error::WorkFactor { requested: 10, max: 9 })));
+    assert!(matches!(
+        age::open(&file, std::slice::from_ref(&careful)),
+        Err(Error::WorkFactor { requested: 10, max: 9 })
+    ));
     assert!(Header::parse_whole(&file).unwrap().0.has_passphrase());
     // Two are equal if their passphrases are, whatever their work factors.
     assert!(right == careful && right != wrong && right.recipient() != wrong.recipient());
