@@ -89,6 +89,7 @@ macro_rules! single_part {
 pub(super) use single_part;
 
 /// Implements the part of [`Rounds`] that [`Blocks`](super::Blocks) has as well, for a vector of one register.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! operations_of_blocks {
     ($v:ty) => {
         type V = $v;
