@@ -45,10 +45,11 @@ impl Limbs for NeonLimbs {
     #[inline(always)]
     fn store_bytes(self, [a, b]: V, to: &mut [u8]) {
         let to: &mut [u8; 32] = to.first_chunk_mut().unwrap();
+        let (a, b) = (op!(bytes(a)), op!(bytes(b)));
         // SAFETY: writes the 32 bytes of the array; needs no alignment.
         unsafe {
-            vst1q_u8(to.as_mut_ptr(), op!(bytes(a)));
-            vst1q_u8(to.as_mut_ptr().add(16), op!(bytes(b)));
+            vst1q_u8(to.as_mut_ptr(), a);
+            vst1q_u8(to.as_mut_ptr().add(16), b);
         }
     }
     #[inline(always)]
