@@ -126,18 +126,28 @@ try:
 except OSError:
     pass
 try:
-    CALL
+    hybrid.seal(key.public, b"")
 except OSError as error:
     print(error)
 """
 
 
+@pytest.mark.parametrize("error", ["EIO", "EPERM"])
+def test_an_rsa_key_is_not_generated_without_random_bytes(
+    folder: Path, sealane_binary: Path, error: str
+) -> None:
+    """AWS-LC would end the process. From Python a thread generates the key, where strace counts anew."""
+    command = [sealane_binary, "keygen", "-t", "rsa-2048", "-o", "new", "-q"]
+    done, _ = killed.disturbed(command, folder, Injection(Point("getrandom", 1), f"error={error}", "+"))
+    assert (done.returncode, result(folder)) == (1, b"")
+    assert NO_RANDOM_BYTES in done.stderr
+
+
 @pytest.mark.parametrize("error", ["EIO", "EPERM", "ENOSYS"])
-@pytest.mark.parametrize("call", ["sealane.keys.generate('rsa-2048')", "hybrid.seal(key.public, b'')"])
-def test_aws_lc_is_not_called_without_random_bytes(folder: Path, error: str, call: str) -> None:
-    """AWS-LC would end the process. It draws bytes of its own for RSA."""
+def test_aws_lc_is_not_called_without_random_bytes(folder: Path, error: str) -> None:
+    """AWS-LC would end the process. It draws bytes of its own to wrap a key."""
     RSA.save(folder / "rsa")
-    command = [sys.executable, "-c", OF_AWS_LC.replace("CALL", call)]
+    command = [sys.executable, "-c", OF_AWS_LC]
     done, log = killed.traced(command, folder)
     assert (done.returncode, done.stdout) == (0, "")
     first = next(point for point in killed.points(log, after=["/the marker"]) if point.name == "getrandom")
