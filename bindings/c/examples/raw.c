@@ -14,8 +14,11 @@ int main(void) {
 	sealane_stream_xor_at(stream, 1000003, data, sizeof data, data, sizeof data, &error);
 	if (memcmp(data, "somewhere", 9)) return 1;
 
-	/* Many keystreams of one key: a sector of a disk each. */
-	uint8_t sector[16] = {[15] = 42};
+	/*
+	 * Many keystreams of one key: a sector of a disk each. The number of the sector is in the first half of the block,
+	 * because the second half counts: keystreams whose blocks are close to each other overlap.
+	 */
+	uint8_t sector[16] = {[7] = 42};
 	sealane_stream_xor_under(stream, sector, 16, 0, data, sizeof data, data, sizeof data, &error);
 	sealane_stream_xor_under(stream, sector, 16, 10, data + 10, 5, data + 10, 5, &error);
 	if (memcmp(data + 10, "in a ", 5)) return 1;

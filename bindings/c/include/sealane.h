@@ -209,7 +209,11 @@ void sealane_stream_free(sealane_stream *stream);
 int64_t sealane_stream_xor_at(const sealane_stream *stream, uint64_t offset, const uint8_t *data, size_t data_len,
 	uint8_t *out, size_t out_len, sealane_error *error);
 
-/* Does the same with another IV of 16 bytes. For "aes-ctr", so that one handle serves many keystreams of a key. */
+/*
+ * Does the same with another IV of 16 bytes. For "aes-ctr", so that one handle serves many keystreams of a key. The IV is
+ * the first counter block, and each 16 bytes advance it by one, so IVs that are close to each other have keystreams that
+ * overlap: number the keystreams in the first 8 bytes.
+ */
 int64_t sealane_stream_xor_under(const sealane_stream *stream, const uint8_t *iv, size_t iv_len, uint64_t offset,
 	const uint8_t *data, size_t data_len, uint8_t *out, size_t out_len, sealane_error *error);
 

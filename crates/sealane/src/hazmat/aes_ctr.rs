@@ -50,10 +50,14 @@ impl AesCtr {
     /// XORs `data` with the keystream of another initial counter block than that of [`Self::new`], from byte `offset` on.
     /// A key is expanded once this way and has many keystreams, for example one for each sector of a disk.
     ///
+    /// Each 16 bytes of a keystream advance the counter by one, so keystreams whose initial counter blocks are close to each
+    /// other overlap, and data under the same part of a keystream reveals its XOR. Number the keystreams in the first half
+    /// of the block, and leave the second half to the counter:
+    ///
     /// ```
     /// use sealane::{InOut, hazmat::AesCtr};
     ///
-    /// let (key, sector) = ([7; 16], 42u128.to_be_bytes());
+    /// let (key, sector) = ([7; 16], (42u128 << 64).to_be_bytes());
     /// let mut data = *b"sector 42";
     /// AesCtr::new(&key, &[0; 16])?.xor_under(&sector, 0, InOut::in_place(&mut data))?;
     /// assert_eq!(AesCtr::new(&key, &sector)?.xor_at(0, &data)?, b"sector 42");
