@@ -93,11 +93,15 @@ extern "C" fn sealane_pieces_update(
         let data = data.input(call, "data", data_len)?;
         let Layout { data, .. } = out.output(call, "out", out_len)?.arrange(0, data, 0, [])?;
         let len = data.len();
-        match pieces {
-            Pieces::Encrypt(message) => message.xor(data)?,
-            Pieces::Decrypt(message) => message.xor(data)?,
+        // Taken during the work, so that after a panic nothing is encrypted under the same keystream.
+        let mut message = pieces.take();
+        let done = match &mut message {
+            Pieces::Encrypt(message) => message.xor(data),
+            Pieces::Decrypt(message) => message.xor(data),
             Pieces::Finalized => return Err(FINALIZED),
-        }
+        };
+        *pieces = message;
+        done?;
         Ok(count(len))
     })
 }
