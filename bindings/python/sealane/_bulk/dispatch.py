@@ -82,7 +82,7 @@ def schedule(
         ended.extend(results)
         note_all()
         if not stopped:
-            stopped = True  # If this raises, files in progress are noted without a call.
+            stopped = True  # If this raises, files that end later are noted without a call.
             tell()
             stopped = False
 
