@@ -502,7 +502,10 @@ int64_t sealane_filter_push(sealane_filter *filter, const uint8_t *data, size_t 
  */
 int64_t sealane_filter_take(sealane_filter *filter, uint8_t *out, size_t out_len, sealane_error *error);
 
-/* Ends the stream. Returns the number of bytes that can be taken. Then the handle can only be taken from and freed. */
+/*
+ * Ends the stream. Returns the number of bytes that can be taken. Then the handle can only be taken from and freed. After a
+ * failure there is nothing to take: take verified bytes before, if they are of use without the end.
+ */
 int64_t sealane_filter_finish(sealane_filter *filter, sealane_error *error);
 
 void sealane_filter_free(sealane_filter *filter);

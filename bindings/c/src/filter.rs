@@ -5,101 +5,44 @@ use crate::error::CallError;
 use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::memory::{In, Out, Owned, Shared, Unique, count};
 use sealane::Misuse;
-use sealane::file::{Decryptor, Encryptor};
-use std::collections::VecDeque;
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use zeroize::Zeroizing;
+use sealane::file::{ByteQueue, Decryptor, Encryptor};
 
 /// One stream and the bytes that came out of it.
-pub(crate) struct Filter {
-    work: Work,
-    waiting: Waiting,
-}
-
-enum Work {
-    Encrypt(Box<Encryptor<Waiting>>),
-    Decrypt(Box<Decryptor<Waiting>>),
-    Finished,
-}
-
-/// Bytes that wait to be taken. The core writes to it, and the filter takes from it.
-#[derive(Clone, Default)]
-struct Waiting(Arc<Mutex<Queue>>);
-
-#[derive(Default)]
-struct Queue {
-    /// One element for each write of the core. Bytes that are collected in one buffer would be copied when it grows, and
-    /// copies of plaintext would remain in memory.
-    pieces: VecDeque<Zeroizing<Vec<u8>>>,
-    /// Number of bytes of the first piece that were taken.
-    taken: usize,
-    /// Number of bytes that wait.
-    len: usize,
-}
-
-impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Write for Waiting {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut piece = Vec::new();
-        piece.try_reserve_exact(bytes.len())?;
-        piece.extend_from_slice(bytes);
-        let mut queue = self.lock();
-        queue.len += piece.len();
-        queue.pieces.push_back(Zeroizing::new(piece));
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Queue {
-    fn take(&mut self, mut out: &mut [u8]) -> usize {
-        let mut done = 0;
-        while let Some(piece) = self.pieces.front().filter(|_| !out.is_empty()) {
-            let rest = &piece[self.taken..];
-            let len = rest.len().min(out.len());
-            let (now, later) = out.split_at_mut(len);
-            now.copy_from_slice(&rest[..len]);
-            (out, done) = (later, done + len);
-            self.taken += len;
-            if self.taken == piece.len() {
-                self.pieces.pop_front();
-                self.taken = 0;
-            }
-        }
-        self.len -= done;
-        done
-    }
+pub(crate) enum Filter {
+    Encrypt(Box<Encryptor<ByteQueue>>),
+    Decrypt(Box<Decryptor<ByteQueue>>),
+    Finished(ByteQueue),
 }
 
 impl Filter {
-    fn waiting(&self) -> i64 {
-        count(self.waiting.lock().len)
+    fn waiting(&mut self) -> &mut ByteQueue {
+        match self {
+            Self::Encrypt(encryptor) => encryptor.get_mut(),
+            Self::Decrypt(decryptor) => decryptor.get_mut(),
+            Self::Finished(waiting) => waiting,
+        }
     }
 
     fn push(&mut self, data: &[u8]) -> Result<(), CallError> {
-        match &mut self.work {
-            Work::Encrypt(encryptor) => encryptor.push(data)?,
-            Work::Decrypt(decryptor) => decryptor.push(data)?,
-            Work::Finished => return Err(Misuse::AlreadyFinalized.into()),
+        match self {
+            Self::Encrypt(encryptor) => encryptor.push(data)?,
+            Self::Decrypt(decryptor) => decryptor.push(data)?,
+            Self::Finished(_) => return Err(Misuse::AlreadyFinalized.into()),
         }
         Ok(())
     }
 
+    /// Ends the stream. After a failure, nothing can be taken any more.
     fn finish(&mut self) -> Result<(), CallError> {
-        match std::mem::replace(&mut self.work, Work::Finished) {
-            Work::Encrypt(encryptor) => drop(encryptor.finish()?),
-            Work::Decrypt(decryptor) => drop(decryptor.finish()?),
-            Work::Finished => return Err(Misuse::AlreadyFinalized.into()),
+        if matches!(self, Self::Finished(_)) {
+            return Err(Misuse::AlreadyFinalized.into());
         }
+        let waiting = match std::mem::replace(self, Self::Finished(ByteQueue::default())) {
+            Self::Encrypt(encryptor) => encryptor.finish()?,
+            Self::Decrypt(decryptor) => decryptor.finish()?,
+            Self::Finished(waiting) => waiting,
+        };
+        *self = Self::Finished(waiting);
         Ok(())
     }
 }
@@ -107,18 +50,16 @@ impl Filter {
 #[unsafe(no_mangle)]
 extern "C" fn sealane_encryptor_new(with: Shared<EncryptWith>, error: Unique<Error>) -> Owned<Filter> {
     guarded(error, |call| {
-        let waiting = Waiting::default();
-        let encryptor = Encryptor::new(waiting.clone(), &with.get(call, "with")?.0)?;
-        Ok(Owned::new(Filter { work: Work::Encrypt(Box::new(encryptor)), waiting }))
+        let encryptor = Encryptor::new(ByteQueue::default(), &with.get(call, "with")?.0)?;
+        Ok(Owned::new(Filter::Encrypt(Box::new(encryptor))))
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn sealane_decryptor_new(with: Shared<DecryptWith>, error: Unique<Error>) -> Owned<Filter> {
     guarded(error, |call| {
-        let waiting = Waiting::default();
-        let decryptor = Decryptor::new(waiting.clone(), &with.get(call, "with")?.0);
-        Ok(Owned::new(Filter { work: Work::Decrypt(Box::new(decryptor)), waiting }))
+        let decryptor = Decryptor::new(ByteQueue::default(), &with.get(call, "with")?.0);
+        Ok(Owned::new(Filter::Decrypt(Box::new(decryptor))))
     })
 }
 
@@ -132,7 +73,7 @@ extern "C" fn sealane_filter_push(
     guarded(error, |call| {
         let filter = filter.get(call, "filter")?;
         filter.push(data.bytes(call, "data", data_len)?)?;
-        Ok(filter.waiting())
+        Ok(count(filter.waiting().len()))
     })
 }
 
@@ -146,7 +87,7 @@ extern "C" fn sealane_filter_take(
     guarded(error, |call| {
         let filter = filter.get(call, "filter")?;
         let out = out.output(call, "out", out_len)?.bytes();
-        Ok(count(filter.waiting.lock().take(out)))
+        Ok(count(filter.waiting().take(out)))
     })
 }
 
@@ -155,7 +96,7 @@ extern "C" fn sealane_filter_finish(filter: Unique<Filter>, error: Unique<Error>
     guarded(error, |call| {
         let filter = filter.get(call, "filter")?;
         filter.finish()?;
-        Ok(filter.waiting())
+        Ok(count(filter.waiting().len()))
     })
 }
 

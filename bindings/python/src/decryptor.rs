@@ -7,9 +7,7 @@ use crate::shared::Shared;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealane::file;
-use std::io::{self, Write};
-use zeroize::Zeroizing;
+use sealane::file::{self, ByteQueue};
 
 /// Decrypts an encrypted file whose bytes arrive piece by piece, for example from a socket.
 ///
@@ -45,7 +43,7 @@ use zeroize::Zeroizing;
 /// >>> len(decryptor.update(sealed[20_000:]) + decryptor.finalize())
 /// 23616
 #[pyclass(frozen, subclass, module = "sealane")]
-pub(crate) struct Decryptor(Shared<Box<file::Decryptor<Plaintext>>>);
+pub(crate) struct Decryptor(Shared<Box<file::Decryptor<ByteQueue>>>);
 
 #[pymethods]
 impl Decryptor {
@@ -67,7 +65,7 @@ impl Decryptor {
         max_work_factor: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let with = DecryptWith::new(key, identities, passphrase, context, format, max_work_factor)?;
-        Ok(Self(Shared::new(Box::new(file::Decryptor::new(Plaintext::default(), with.core())))))
+        Ok(Self(Shared::new(Box::new(file::Decryptor::new(ByteQueue::default(), with.core())))))
     }
 
     /// Takes the next piece of the file and returns the plaintext of the chunks that are complete now.
@@ -95,7 +93,7 @@ impl Decryptor {
     #[pyo3(signature = (data, /))]
     fn update<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         read!(py; data);
-        let push = |decryptor: &mut Option<Box<file::Decryptor<Plaintext>>>| {
+        let push = |decryptor: &mut Option<Box<file::Decryptor<ByteQueue>>>| {
             let open = decryptor.as_mut()?;
             let result = open.push(data).map(|()| std::mem::take(open.get_mut()));
             if result.is_err() {
@@ -104,7 +102,7 @@ impl Decryptor {
             Some(result)
         };
         let plain = self.0.access(py, usize::MAX, push)?.ok_or_else(finalized)?.map_err(raise)?;
-        Ok(PyBytes::new(py, &plain.0))
+        bytes(py, plain)
     }
 
     /// Verifies the end of the file and returns the rest of the plaintext.
@@ -117,9 +115,9 @@ impl Decryptor {
     ///     As for ``update``.
     fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let finish =
-            |decryptor: &mut Option<Box<file::Decryptor<Plaintext>>>| Some(decryptor.take()?.finish());
+            |decryptor: &mut Option<Box<file::Decryptor<ByteQueue>>>| Some(decryptor.take()?.finish());
         let plain = self.0.access(py, usize::MAX, finish)?.ok_or_else(finalized)?.map_err(raise)?;
-        Ok(PyBytes::new(py, &plain.0))
+        bytes(py, plain)
     }
 }
 
@@ -128,23 +126,10 @@ fn finalized() -> PyErr {
     PyValueError::new_err("the decryptor is already finalized, or was lost by an earlier failure")
 }
 
-/// Verified plaintext that was not returned yet. It is wiped, also when the vector has to grow.
-#[derive(Default)]
-struct Plaintext(Zeroizing<Vec<u8>>);
-
-impl Write for Plaintext {
-    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        if self.0.capacity() - self.0.len() < from.len() {
-            let mut longer = Zeroizing::new(Vec::new());
-            longer.try_reserve_exact((self.0.len() + from.len()).max(2 * self.0.len()))?;
-            longer.extend_from_slice(&self.0);
-            self.0 = longer;
-        }
-        self.0.extend_from_slice(from);
-        Ok(from.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
+/// Moves the plaintext to a new object of Python.
+fn bytes(py: Python<'_>, mut plain: ByteQueue) -> PyResult<Bound<'_, PyBytes>> {
+    PyBytes::new_with(py, plain.len(), |out| {
+        plain.take(out);
         Ok(())
-    }
+    })
 }

@@ -28,6 +28,13 @@ impl<W: Write> ArmorWriter<W> {
         }
     }
 
+    pub(super) fn get_mut(&mut self) -> &mut W {
+        match self {
+            Self::Binary(inner) => inner,
+            Self::Ascii(encoder) => encoder.get_mut(),
+        }
+    }
+
     /// Writes the end of the armor, flushes the writer and returns it.
     pub(super) fn finish(self) -> io::Result<W> {
         match self {

@@ -17,6 +17,7 @@
 //! | an open file or a pipe | a path | [`encrypt_opened`], [`decrypt_opened`] |
 //! | a [`Read`](std::io::Read) | a [`Write`](std::io::Write) | [`encrypt_stream`], [`decrypt_stream`] |
 //! | pieces | a [`Write`](std::io::Write) | [`Encryptor`], [`Decryptor`] |
+//! | pieces | pieces | [`Encryptor`], [`Decryptor`] with a [`ByteQueue`] |
 //! | pieces | a path | [`Writer`]; [`Decryptor`] with an [`OutputFile`] |
 //! | an encrypted file | a range of its plaintext | [`Reader`] |
 //! | fetched bytes, for example of an object store | a range of the plaintext | [`RangeDecryptor`] |
@@ -48,6 +49,7 @@
 mod age_file;
 mod armor;
 pub mod bulk;
+mod byte_queue;
 mod chunked;
 mod file_cipher;
 mod file_keys;
@@ -69,6 +71,7 @@ pub use crate::engine::close::flush as flush_file;
 pub use crate::engine::io::{Concurrency, ReadAt};
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use crate::engine::threads::PARALLEL_FILE_LEN;
+pub use byte_queue::ByteQueue;
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
 pub use file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey};
 pub use format::Format;

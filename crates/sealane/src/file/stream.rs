@@ -44,6 +44,12 @@ impl<W: Write> Encryptor<W> {
         Ok(Self { cipher, inner, plain, sealed: Vec::new(), index: Some(0), guard: ForkGuard::new()? })
     }
 
+    /// Returns the writer that receives the encrypted bytes, for example to take them out of a
+    /// [`ByteQueue`](super::ByteQueue).
+    pub fn get_mut(&mut self) -> &mut W {
+        self.inner.get_mut()
+    }
+
     /// Encrypts a piece of the plaintext and writes all chunks that are complete.
     ///
     /// # Errors
@@ -130,7 +136,8 @@ impl<W: Write> Decryptor<W> {
         }
     }
 
-    /// Returns the writer that receives the plaintext, for example to take verified bytes out of a buffer.
+    /// Returns the writer that receives the plaintext, for example to take verified bytes out of a
+    /// [`ByteQueue`](super::ByteQueue).
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.inner
     }

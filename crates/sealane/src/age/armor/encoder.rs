@@ -29,6 +29,11 @@ impl<W: Write> Encoder<W> {
         })
     }
 
+    /// Returns the writer that receives the text.
+    pub(crate) fn get_mut(&mut self) -> &mut W {
+        &mut self.inner
+    }
+
     /// Writes the last lines, and returns the flushed writer.
     ///
     /// # Errors

@@ -1,0 +1,122 @@
+//! Bytes on their way out of a stream, for callers that have no writer.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use zeroize::Zeroizing;
+
+/// A first-in, first-out queue of bytes: a stream writes to it, and the caller takes bytes out when it wants them.
+///
+/// Bytes that were not taken are wiped when the queue is dropped.
+///
+/// ```
+/// use sealane::Key;
+/// use sealane::file::{ByteQueue, EncryptWith, Encryptor};
+///
+/// let key = Key::generate(32)?;
+/// let mut encryptor = Encryptor::new(ByteQueue::default(), &EncryptWith::key(&key, b""))?;
+/// encryptor.push(&[7; 3 << 20])?;
+/// let mut file = vec![0; encryptor.get_mut().len()];
+/// encryptor.get_mut().take(&mut file); // what is complete now
+/// let mut rest = encryptor.finish()?;
+/// let mut end = vec![0; rest.len()];
+/// assert_eq!(rest.take(&mut end), end.len());
+/// assert!(rest.is_empty());
+/// # Ok::<(), sealane::Error>(())
+/// ```
+#[derive(Default)]
+pub struct ByteQueue {
+    /// One element for each write. Bytes that are collected in one buffer would be copied when it grows, and copies of
+    /// plaintext would remain in memory.
+    pieces: VecDeque<Zeroizing<Vec<u8>>>,
+    /// Number of bytes of the first piece that were taken.
+    taken: usize,
+    /// Number of bytes that wait.
+    len: usize,
+}
+
+impl ByteQueue {
+    /// Returns the number of bytes that can be taken.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether there is nothing to take.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Moves as many bytes as there are, or as fit, to the start of `out`, and returns their number.
+    pub fn take(&mut self, mut out: &mut [u8]) -> usize {
+        let mut done = 0;
+        while let Some(piece) = self.pieces.front().filter(|_| !out.is_empty()) {
+            let rest = &piece[self.taken..];
+            let len = rest.len().min(out.len());
+            let (now, later) = out.split_at_mut(len);
+            now.copy_from_slice(&rest[..len]);
+            (out, done) = (later, done + len);
+            self.taken += len;
+            if self.taken == piece.len() {
+                self.pieces.pop_front();
+                self.taken = 0;
+            }
+        }
+        self.len -= done;
+        done
+    }
+}
+
+impl Write for ByteQueue {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut piece = Vec::new();
+        piece.try_reserve_exact(bytes.len())?;
+        piece.extend_from_slice(bytes);
+        self.len += piece.len();
+        self.pieces.push_back(Zeroizing::new(piece));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for ByteQueue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ByteQueue").field("len", &self.len).finish()
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn bytes_come_out_in_order_for_any_cuts() {
+        for cut in [1, 2, 3, 7, 100] {
+            let mut queue = ByteQueue::default();
+            queue.write_all(b"").unwrap();
+            assert!(queue.is_empty());
+            for piece in [&b"one"[..], b"", b"two", b"three"] {
+                queue.write_all(piece).unwrap();
+            }
+            assert_eq!(queue.len(), 11);
+            let (mut taken, mut room) = (Vec::new(), vec![0; cut]);
+            loop {
+                let len = queue.take(&mut room);
+                if len == 0 {
+                    break;
+                }
+                taken.extend_from_slice(&room[..len]);
+            }
+            assert_eq!(taken, b"onetwothree");
+            assert!(queue.is_empty());
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_bytes() {
+        let mut queue = ByteQueue::default();
+        queue.write_all(b"secret").unwrap();
+        assert_eq!(format!("{queue:?}"), "ByteQueue { len: 6 }");
+    }
+}
