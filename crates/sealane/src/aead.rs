@@ -4,8 +4,6 @@ use crate::error::MessagePart;
 use crate::{Algorithm, Error, Key, Misuse, Provider, memory, nonce};
 use providers::{AeadKey, InOut};
 
-/// The longest nonce of any algorithm, in bytes.
-const MAX_NONCE_LEN: usize = 32;
 /// The length of the tag of every algorithm, in bytes.
 const TAG_LEN: usize = 16;
 
@@ -253,11 +251,29 @@ impl Aead {
         // The slot for the nonce is checked first. In place, the plaintext would be lost otherwise.
         self.check(nonce, aad.len(), data.len())?;
         let tag = tag_array(tag)?;
-        let mut fresh = [0; MAX_NONCE_LEN];
-        let fresh = &mut fresh[..self.nonce_len];
-        nonce::fill(fresh)?;
-        self.key.seal(fresh, aad, data, tag)?;
-        nonce.copy_from_slice(fresh);
+        match self.nonce_len {
+            12 => self.seal_fresh::<12>(nonce, aad, data, tag),
+            16 => self.seal_fresh::<16>(nonce, aad, data, tag),
+            24 => self.seal_fresh::<24>(nonce, aad, data, tag),
+            _ => self.seal_fresh::<32>(nonce, aad, data, tag),
+        }
+    }
+
+    /// Encrypts `data` under a fresh random nonce of `N` bytes, and writes the nonce to `nonce`.
+    #[inline]
+    fn seal_fresh<const N: usize>(
+        &self,
+        nonce: &mut [u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        let got = nonce.len();
+        let slot = nonce.first_chunk_mut::<N>().ok_or(Misuse::NonceLength { got, want: N })?;
+        let mut fresh = [0; N];
+        nonce::fill(&mut fresh)?;
+        self.key.seal(&fresh, aad, data, tag)?;
+        *slot = fresh;
         Ok(())
     }
 

@@ -28,7 +28,9 @@ thread_local! {
 }
 
 /// Fills `nonce`, of at most [`BUFFER`] bytes, with random bytes that are used once.
-#[inline]
+///
+/// It is inlined so that an array is filled without a call of `memcpy`, whose bytes a kernel waits for.
+#[inline(always)]
 pub(crate) fn fill(nonce: &mut [u8]) -> Result<(), Error> {
     GENERATOR
         .try_with(|generator| generator.borrow_mut().take(nonce))
@@ -37,7 +39,7 @@ pub(crate) fn fill(nonce: &mut [u8]) -> Result<(), Error> {
 }
 
 impl Generator {
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, nonce: &mut [u8]) -> Result<(), Error> {
         let mark = process_mark()?;
         if self.mark != mark || self.used + nonce.len() > BUFFER {
