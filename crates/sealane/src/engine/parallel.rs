@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub(crate) enum Workers {
     /// This many threads, the calling one included, spawned for the call (62 µs each, measured).
     Spawned(usize),
-    /// The free threads of the persistent pool, for work of less than a millisecond.
-    Pooled,
+    /// At most this many threads, the calling one and free threads of the persistent pool, for work of less than a
+    /// millisecond.
+    Pooled(usize),
 }
 
 /// Number of times, about 40 ns each, that the calling thread polls for the last job of other threads before it goes to
@@ -23,30 +24,39 @@ const POLLS: u32 = 1000;
 ///
 /// `buffers` makes the buffers that one thread reuses from job to job. A thread that gets no memory for them runs no
 /// job, unless it is the calling thread, which returns the error. `after` runs on the calling thread only, after
-/// each of its jobs. The first error stops the run; jobs that have started are finished.
+/// each of its jobs. An error stops the run; jobs that have started are finished. Jobs start in their order, so the
+/// returned error is that of the first job that fails, however many threads there are.
+///
+/// The last argument of `work` starts threads of the pool that have become ready. A job that takes longer than a few
+/// microseconds calls it in between.
 pub(crate) fn run_jobs<B>(
     workers: Workers,
     jobs: u64,
     buffers: impl Fn() -> Result<B, Error> + Sync,
-    work: impl Fn(u64, &mut B) -> Result<(), Error> + Sync,
+    work: impl Fn(u64, &mut B, &dyn Fn()) -> Result<(), Error> + Sync,
     mut after: impl FnMut() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let next = AtomicU64::new(0);
     let done = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
     let first_error = Mutex::new(None);
-    let run = |buffers: &mut B, after: &mut dyn FnMut() -> Result<(), Error>| {
+    let run = |buffers: &mut B, start: &dyn Fn(), after: &mut dyn FnMut() -> Result<(), Error>| {
         while !stop.load(Ordering::Relaxed) {
             let job = next.fetch_add(1, Ordering::Relaxed);
             if job >= jobs {
                 return;
             }
-            let result = work(job, buffers).and_then(|()| after());
+            // The last job leaves nothing to do for other threads.
+            let start = if job + 1 < jobs { start } else { &|| () };
+            start();
+            let result = work(job, buffers, start).and_then(|()| after());
             done.fetch_add(1, Ordering::Relaxed);
             if let Err(error) = result {
                 stop.store(true, Ordering::Relaxed);
                 let mut first = first_error.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                first.get_or_insert(error);
+                if first.as_ref().is_none_or(|(other, _)| job < *other) {
+                    *first = Some((job, error));
+                }
                 return;
             }
         }
@@ -54,7 +64,7 @@ pub(crate) fn run_jobs<B>(
     // A helper may get no memory, then the other threads run its jobs.
     let help = || {
         if let Ok(mut buffers) = buffers() {
-            run(&mut buffers, &mut || Ok(()));
+            run(&mut buffers, &|| (), &mut || Ok(()));
         }
     };
     let mut own = buffers()?;
@@ -65,16 +75,18 @@ pub(crate) fn run_jobs<B>(
                 // If the system refuses a thread, the other threads run its jobs.
                 let _ = std::thread::Builder::new().name("sealane".into()).spawn_scoped(scope, help);
             }
-            run(&mut own, &mut after);
+            run(&mut own, &|| (), &mut after);
         }),
-        Workers::Pooled => run_with_helpers(max_threads.saturating_sub(1), help, || {
-            run(&mut own, &mut after);
-            let finished = || done.load(Ordering::Relaxed) >= jobs || stop.load(Ordering::Relaxed);
-            (0..POLLS).take_while(|_| !finished()).for_each(|_| std::hint::spin_loop());
-        }),
+        Workers::Pooled(threads) => {
+            run_with_helpers(threads.min(max_threads).saturating_sub(1), help, |start| {
+                run(&mut own, start, &mut after);
+                let finished = || done.load(Ordering::Relaxed) >= jobs || stop.load(Ordering::Relaxed);
+                (0..POLLS).take_while(|_| !finished()).for_each(|_| std::hint::spin_loop());
+            })
+        }
     }
     match first_error.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-        Some(error) => Err(error),
+        Some((_, error)) => Err(error),
         None => Ok(()),
     }
 }
@@ -85,13 +97,13 @@ mod test {
 
     #[test]
     fn every_job_runs_once() {
-        for workers in [Workers::Spawned(1), Workers::Spawned(2), Workers::Spawned(7), Workers::Pooled] {
+        for workers in [Workers::Spawned(1), Workers::Spawned(2), Workers::Spawned(7), Workers::Pooled(9)] {
             let runs: Vec<_> = (0..100).map(|_| AtomicU64::new(0)).collect();
             run_jobs(
                 workers,
                 100,
                 || Ok(()),
-                |job, ()| {
+                |job, (), _| {
                     runs[job as usize].fetch_add(1, Ordering::Relaxed);
                     Ok(())
                 },
@@ -105,12 +117,12 @@ mod test {
     #[test]
     fn buffers_that_are_refused() {
         let caller = std::thread::current().id();
-        for workers in [Workers::Spawned(3), Workers::Pooled] {
+        for workers in [Workers::Spawned(3), Workers::Pooled(9)] {
             let ran = AtomicU64::new(0);
             let refused = || Error::OutOfMemory { bytes: 1 };
             let only_the_caller =
                 || (std::thread::current().id() == caller).then_some(()).ok_or_else(refused);
-            let count = |_, (): &mut ()| {
+            let count = |_, (): &mut (), _: &dyn Fn()| {
                 ran.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             };
@@ -123,14 +135,32 @@ mod test {
     }
 
     #[test]
+    fn the_error_is_that_of_the_first_job_that_fails() {
+        for workers in [Workers::Spawned(4), Workers::Pooled(4)] {
+            for _ in 0..50 {
+                let fail = |job, (): &mut (), _: &dyn Fn()| match job {
+                    7 => {
+                        std::thread::sleep(std::time::Duration::from_micros(50));
+                        Err(Error::Truncated)
+                    }
+                    8.. => Err(Error::Authentication),
+                    _ => Ok(()),
+                };
+                let result = run_jobs(workers, 20, || Ok(()), fail, || Ok(()));
+                assert!(matches!(result, Err(Error::Truncated)));
+            }
+        }
+    }
+
+    #[test]
     fn error_stops_the_remaining_jobs() {
-        for workers in [Workers::Spawned(2), Workers::Pooled] {
+        for workers in [Workers::Spawned(2), Workers::Pooled(9)] {
             let ran = AtomicU64::new(0);
             let result = run_jobs(
                 workers,
                 1_000_000,
                 || Ok(()),
-                |job, ()| {
+                |job, (), _| {
                     ran.fetch_add(1, Ordering::Relaxed);
                     if job == 10 { Err(Error::Authentication) } else { Ok(()) }
                 },

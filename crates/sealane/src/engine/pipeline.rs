@@ -150,7 +150,7 @@ fn each_job(
         workers,
         plan.jobs(),
         buffers,
-        |at, (plain, sealed)| {
+        |at, (plain, sealed), _| {
             let job = plan.job(at);
             work(&job, plain, sealed)?;
             done.fetch_add(job.plain_len() as u64, Ordering::Relaxed);

@@ -176,7 +176,7 @@ fn each_job(
         Workers::Spawned(threads),
         plan.jobs(),
         || Ok(()),
-        |at, ()| {
+        |at, (), _| {
             let mut part = parts[at as usize].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let (job, from, to) = &mut *part;
             work(job, from, to)
