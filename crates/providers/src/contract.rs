@@ -10,7 +10,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::{AeadKey, Algorithm, AuthenticationError, Entry, InOut};
+use crate::{AeadKey, Algorithm, AuthenticationError, BatchAad, BatchError, Entry, InOut};
 use std::thread;
 
 /// Returns bytes that depend on the seed, without two equal blocks next to each other.
@@ -188,6 +188,84 @@ pub fn rejects_lengths(entry: &Entry) {
         assert!(result.is_err(), "{name}: accepted a nonce of {len} bytes");
         assert!(data == case.plaintext, "{name}: wrote before it rejected a nonce of {len} bytes");
         case.rejected(&*key, &sealed, &format!("{name}: nonce of {len} bytes"));
+    }
+}
+
+/// Checks that batches have the same bytes as single messages, and that the first changed message is reported.
+///
+/// # Panics
+/// Panics if the entry returns other bytes, or another error.
+pub fn batches(entry: &Entry) {
+    let (key, name) = (key(entry), name(entry));
+    // Equal lengths, lengths around those where variants change their code, and short ones among long ones.
+    let equal = [0, 1, 16, 63, 64, 65, 300].map(|len| vec![len; 11]);
+    let mixed =
+        [(0..140).collect(), vec![64, 64, 64, 64, 200, 64, 3, 64, 64], vec![16384, 5, 5, 5, 5], vec![]];
+    for lens in equal.into_iter().chain(mixed) {
+        let cases: Vec<_> = lens.iter().map(|&len| Case::new(entry.algorithm, len)).collect();
+        let nonces: Vec<u8> = cases.iter().flat_map(|case| case.nonce.clone()).collect();
+        let plaintexts: Vec<&[u8]> = cases.iter().map(|case| &case.plaintext[..]).collect();
+        let aads: Vec<&[u8]> = cases.iter().map(|case| &case.aad[..]).collect();
+        for aad in [BatchAad::Each(&aads), BatchAad::Shared(b""), BatchAad::Shared(b"shared by all messages")]
+        {
+            let single: Vec<Vec<u8>> = (0..cases.len())
+                .map(|index| {
+                    let case = &cases[index];
+                    let case = Case {
+                        aad: aad.of(index).to_vec(),
+                        nonce: case.nonce.clone(),
+                        ..Case::new(entry.algorithm, case.plaintext.len())
+                    };
+                    let sealed = case.seal_apart(&*key);
+                    [&case.nonce[..], &sealed.ciphertext, &sealed.tag].concat()
+                })
+                .collect();
+            let mut sealed: Vec<Vec<u8>> = single.iter().map(|sealed| vec![0xee; sealed.len()]).collect();
+            let result = key.seal_batch(&nonces, aad, &plaintexts, &mut slices(&mut sealed));
+            assert_eq!(result, Ok(()), "{name}, {lens:?}: not sealed");
+            assert!(sealed == single, "{name}, {lens:?}: a batch and single messages differ");
+            batch_opens(&*key, &name, aad, &cases, sealed);
+        }
+    }
+}
+
+fn slices(vecs: &mut [Vec<u8>]) -> Vec<&mut [u8]> {
+    vecs.iter_mut().map(|vec| &mut vec[..]).collect()
+}
+
+/// Checks that a batch opens, and that it does not if one of its messages or its associated data is changed.
+fn batch_opens(key: &dyn AeadKey, name: &str, aad: BatchAad<'_>, cases: &[Case], mut sealed: Vec<Vec<u8>>) {
+    let nonce_len = cases.first().map_or(12, |case| case.nonce.len());
+    let open = |sealed: &[Vec<u8>]| {
+        let mut plaintexts: Vec<Vec<u8>> =
+            cases.iter().map(|case| vec![0xee; case.plaintext.len()]).collect();
+        let sealed: Vec<&[u8]> = sealed.iter().map(|sealed| &sealed[..]).collect();
+        let result = key.open_batch(nonce_len, aad, &sealed, &mut slices(&mut plaintexts));
+        (result, plaintexts)
+    };
+    let (result, plaintexts) = open(&sealed);
+    assert_eq!(result, Ok(()), "{name}: a batch was not opened");
+    assert!(
+        plaintexts.iter().zip(cases).all(|(plain, case)| *plain == case.plaintext),
+        "{name}: wrong plaintext"
+    );
+    for index in 0..sealed.len() {
+        for at in [0, sealed[index].len() - 17, sealed[index].len() - 1] {
+            sealed[index][at] ^= 0x80;
+            let (result, plaintexts) = open(&sealed);
+            assert_eq!(result, Err(BatchError { index, error: AuthenticationError }), "{name}: opened");
+            assert!(plaintexts[index].iter().all(|&byte| byte == 0), "{name}: not zero");
+            for (plain, case) in plaintexts.iter().zip(cases).take(index) {
+                assert!(*plain == case.plaintext, "{name}: an earlier message is wrong");
+            }
+            for plain in &plaintexts[index + 1..] {
+                assert!(
+                    plain.iter().all(|&byte| byte == 0xee || byte == 0),
+                    "{name}: a later message was released"
+                );
+            }
+            sealed[index][at] ^= 0x80;
+        }
     }
 }
 

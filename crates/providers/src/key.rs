@@ -1,5 +1,6 @@
 //! The interface that every provider implements: a key that encrypts and decrypts whole messages.
 
+use crate::batch::{BatchAad, BatchError, open_each, seal_each};
 use crate::{AuthenticationError, InOut, KeyError, MessageError, Parts, SealError};
 use std::panic::RefUnwindSafe;
 
@@ -30,6 +31,49 @@ pub trait AeadKey: Send + Sync + RefUnwindSafe {
         data: InOut<'_>,
         tag: &[u8; 16],
     ) -> Result<(), AuthenticationError>;
+
+    /// Seals each of `plaintexts` to `nonce || ciphertext || tag` in the destination with its index, which has exactly
+    /// this length. `nonces` are the nonces of all messages, one after the other.
+    ///
+    /// # Errors
+    /// Returns the error of [`Self::seal`] for the first message that has one. The destinations after it are unchanged or zero.
+    ///
+    /// # Panics
+    /// Panics if there is not one destination of this length for each message, or not one nonce or associated data.
+    fn seal_batch(
+        &self,
+        nonces: &[u8],
+        aad: BatchAad<'_>,
+        plaintexts: &[&[u8]],
+        sealed: &mut [&mut [u8]],
+    ) -> Result<(), BatchError<SealError>> {
+        seal_each(|nonce, aad, data, tag| self.seal(nonce, aad, data, tag), nonces, aad, plaintexts, sealed)
+    }
+
+    /// Opens each message `nonce || ciphertext || tag` of `sealed` to the destination with its index, which has exactly
+    /// the length of its plaintext.
+    ///
+    /// # Errors
+    /// Returns the error of [`Self::open`] for the first message that has one. Its destination is zero then, those before
+    /// it have their plaintexts, and those after it are unchanged or zero.
+    ///
+    /// # Panics
+    /// Panics if there is not one destination of this length for each message, or not one associated data.
+    fn open_batch(
+        &self,
+        nonce_len: usize,
+        aad: BatchAad<'_>,
+        sealed: &[&[u8]],
+        plaintexts: &mut [&mut [u8]],
+    ) -> Result<(), BatchError<AuthenticationError>> {
+        open_each(
+            |nonce, aad, data, tag| self.open(nonce, aad, data, tag),
+            nonce_len,
+            aad,
+            sealed,
+            plaintexts,
+        )
+    }
 }
 
 /// Copies the source to the destination, for calls that only work in place.

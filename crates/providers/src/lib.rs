@@ -19,6 +19,7 @@
 
 mod adapters;
 mod algorithm;
+mod batch;
 pub mod contract;
 mod entry;
 mod environment;
@@ -33,6 +34,7 @@ mod registry;
 mod select;
 
 pub use algorithm::Algorithm;
+pub use batch::{BatchAad, BatchError};
 pub use entry::{Entry, Expand};
 pub use environment::features;
 pub use error::{

@@ -38,3 +38,8 @@ fn rejects_lengths() {
 fn sharing() {
     available().for_each(contract::sharing);
 }
+
+#[test]
+fn batches() {
+    available().for_each(contract::batches);
+}
