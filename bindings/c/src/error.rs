@@ -89,6 +89,7 @@ impl CallError {
         use sealane::Error as E;
         let error = match self {
             Self::Argument(_) => return SEALANE_MISUSE,
+            Self::Core(E::InBatch { source, .. }) => source,
             Self::Core(error) => error,
         };
         match error {

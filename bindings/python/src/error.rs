@@ -53,6 +53,12 @@ fn worded(error: Error, text: String) -> PyErr {
         }
         Error::Format(_) | Error::UnexpectedLength { .. } => named::FormatError::new_err(text),
         Error::Header(_) | Error::Armor(_) | Error::Line { .. } => named::FormatError::new_err(text),
+        Error::InBatch { index, source } => {
+            let error = worded(*source, text);
+            // An exception that takes no attribute keeps the index in its text.
+            let _ = Python::attach(|py| error.value(py).setattr("index", index));
+            error
+        }
         Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
         Error::KeyNotFound(_) => named::KeyNotFoundError::new_err(text),
         Error::NoMatchingKey
@@ -134,6 +140,9 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
         | Misuse::CounterBlockForRandom
         | Misuse::OutputTooShort { .. }
         | Misuse::BufferTooShort { .. }
+        | Misuse::OutputLength { .. }
+        | Misuse::CountPerMessage { .. }
+        | Misuse::Offsets(_)
         | Misuse::PartialOverlap
         | Misuse::SameFile(_)
         | Misuse::OutputIsInput { .. }

@@ -3,6 +3,9 @@
 use crate::error::MessagePart;
 use crate::{Algorithm, Error, Key, Misuse, Provider, memory, nonce};
 use providers::{AeadKey, InOut};
+use std::num::NonZeroUsize;
+
+pub(crate) mod batch;
 
 /// The length of the tag of every algorithm, in bytes.
 const TAG_LEN: usize = 16;
@@ -26,6 +29,7 @@ pub struct Aead {
     provider: Provider,
     variant: &'static str,
     nonce_len: usize,
+    threads: Option<NonZeroUsize>,
     key: Box<dyn AeadKey>,
 }
 
@@ -52,8 +56,16 @@ impl Aead {
             provider: entry.provider,
             variant: entry.variant(),
             nonce_len: algorithm.nonce_len(),
+            threads: None,
             key: entry.key(key.as_bytes())?,
         })
+    }
+
+    /// Sets the number of threads that one large batch may use, the calling thread included. The default is all that are
+    /// free, up to 8. A batch of less than about 512 KiB uses one.
+    #[must_use]
+    pub fn with_threads(self, threads: NonZeroUsize) -> Self {
+        Self { threads: Some(threads), ..self }
     }
 
     /// Returns the algorithm that this key encrypts and decrypts messages with.
@@ -319,6 +331,12 @@ impl Aead {
     #[inline]
     fn check(&self, nonce: &[u8], aad_len: usize, len: usize) -> Result<(), Error> {
         self.check_nonce(nonce)?;
+        self.check_lens(aad_len, len)
+    }
+
+    /// Checks the lengths of data and associated data.
+    #[inline]
+    fn check_lens(&self, aad_len: usize, len: usize) -> Result<(), Error> {
         if len as u64 > self.algorithm.max_plaintext_len() {
             return Err(too_long(MessagePart::Data, len, self.algorithm.max_plaintext_len()));
         }

@@ -8,6 +8,9 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
+mod offsets;
+
+pub use offsets::OffsetProblem;
 pub use providers::MessagePart;
 
 /// The error type of this crate.
@@ -65,6 +68,13 @@ pub enum Error {
         /// Number of the line with the error, counted from 1.
         number: usize,
         /// The error that was found in this line of the list.
+        source: Box<Self>,
+    },
+    /// A message of a batch cannot be processed, so there is no result for any message of the batch.
+    InBatch {
+        /// Index of the first message with an error, counted from 0.
+        index: usize,
+        /// The error that was found in this message of the batch.
         source: Box<Self>,
     },
     /// The version of the format is not supported, and the text names the supported versions.
@@ -183,6 +193,24 @@ pub enum Misuse {
         /// Length of the plaintext that was requested, in bytes.
         need: usize,
     },
+    /// An output buffer of a batch does not have the length of its result.
+    OutputLength {
+        /// Length of the buffer that was given, in bytes.
+        got: usize,
+        /// Length of the result, in bytes.
+        want: usize,
+    },
+    /// A batch does not have one of these for each message.
+    CountPerMessage {
+        /// The part of which one is expected for each message, for example the associated data.
+        part: &'static str,
+        /// Number of parts that were given.
+        got: usize,
+        /// Number of messages in the batch.
+        want: usize,
+    },
+    /// The offsets of packed messages do not describe messages that lie one after the other in the data.
+    Offsets(OffsetProblem),
     /// Source and destination overlap but are not the same bytes.
     PartialOverlap,
     /// Source and destination are the same file, which would be overwritten while it is read.
@@ -312,6 +340,7 @@ impl fmt::Display for Error {
             Self::Header(what) => write!(f, "damaged header: {what}"),
             Self::Armor(what) => write!(f, "damaged armor: {what}"),
             Self::Line { number, source } => write!(f, "line {number}: {source}"),
+            Self::InBatch { index, source } => write!(f, "message {index}: {source}"),
             Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
             Self::KeyNotFound(text) => f.write_str(text),
             Self::NoMatchingKey => {
@@ -404,6 +433,13 @@ impl fmt::Display for Misuse {
             Self::BufferTooShort { got, need } => {
                 write!(f, "the buffer has room for {got} bytes of plaintext, {need} were requested")
             }
+            Self::OutputLength { got, want } => {
+                write!(f, "the output buffer has {got} bytes, expected exactly {want}")
+            }
+            Self::CountPerMessage { part, got, want } => {
+                write!(f, "expected {part} for each of {want} messages, found {got}")
+            }
+            Self::Offsets(problem) => problem.fmt(f),
             Self::PartialOverlap => f.write_str(
                 "source and destination overlap partially; use separate buffers, or the same buffer for both",
             ),
@@ -481,7 +517,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
-            Self::Line { source, .. } => Some(source),
+            Self::Line { source, .. } | Self::InBatch { source, .. } => Some(source),
             _ => None,
         }
     }

@@ -95,6 +95,7 @@ mod random;
 mod scrypt;
 mod secret;
 
+pub use aead::batch::Offset;
 pub use aead::{Aead, Buffer};
 pub use error::{Error, Misuse};
 pub use fork::ForkGuard;

@@ -7,8 +7,8 @@
 //! A snapshot of a virtual machine copies the buffer, and the process cannot detect that. For machines that run from
 //! snapshots, use an algorithm that tolerates a repeated nonce (AES-GCM-SIV), or explicit nonces.
 
-use crate::Error;
 use crate::random::process_mark;
+use crate::{Error, Misuse, memory};
 use std::cell::RefCell;
 use zeroize::Zeroizing;
 
@@ -38,6 +38,65 @@ pub(crate) fn fill(nonce: &mut [u8]) -> Result<(), Error> {
         .unwrap_or_else(|_| Ok(crate::random::fill(nonce)?))
 }
 
+/// Bytes of nonces from which on a batch gets a key of its own. Fewer bytes come from the buffer of the thread.
+const KEYSTREAM_LEN: usize = 1024;
+
+/// The nonces of one batch, which are drawn at once, and which several threads may read.
+pub(crate) struct BatchNonces {
+    source: Source,
+    mark: u64,
+}
+
+enum Source {
+    /// Bytes of the buffer of the thread.
+    Drawn(Vec<u8>),
+    /// Keystream under a key for this batch.
+    Keystream(providers::raw::Aes),
+}
+
+impl BatchNonces {
+    /// Draws `len` bytes.
+    pub(crate) fn new(len: usize) -> Result<Self, Error> {
+        let mark = process_mark()?;
+        let source = if len < KEYSTREAM_LEN {
+            let mut bytes = memory::zeroed(len)?;
+            fill(&mut bytes)?;
+            Source::Drawn(bytes)
+        } else {
+            Source::Keystream(random_key()?)
+        };
+        Ok(Self { source, mark })
+    }
+
+    /// Writes the bytes from `at` on to `nonces`.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Forked`] in a forked child, because the parent may use the same bytes.
+    pub(crate) fn fill(&self, at: usize, nonces: &mut [u8]) -> Result<(), Error> {
+        if process_mark()? != self.mark {
+            return Err(Misuse::Forked.into());
+        }
+        match &self.source {
+            Source::Drawn(bytes) => nonces.copy_from_slice(&bytes[at..][..nonces.len()]),
+            Source::Keystream(aes) => keystream(aes, at as u64, nonces),
+        }
+        Ok(())
+    }
+}
+
+/// Returns an AES-256 key that is used once.
+fn random_key() -> Result<providers::raw::Aes, Error> {
+    let mut seed = Zeroizing::new([0; 32]);
+    crate::random::fill(&mut *seed)?;
+    Ok(providers::raw::aes(&*seed)?)
+}
+
+/// Writes keystream from byte `at` on.
+fn keystream(aes: &providers::raw::Aes, at: u64, out: &mut [u8]) {
+    out.fill(0);
+    aes.xor_at(&[0; 16], at, providers::InOut::in_place(out)).expect("memory ends before 2^64");
+}
+
 impl Generator {
     #[inline(always)]
     fn take(&mut self, nonce: &mut [u8]) -> Result<(), Error> {
@@ -52,12 +111,7 @@ impl Generator {
 
     #[cold]
     fn refill(&mut self, mark: u64) -> Result<(), Error> {
-        let mut seed = Zeroizing::new([0; 32]);
-        crate::random::fill(&mut *seed)?;
-        let aes = providers::raw::aes(&*seed)?;
-        self.bytes.fill(0);
-        aes.xor_at(&[0; 16], 0, providers::InOut::in_place(&mut self.bytes))
-            .expect("4 KiB from offset 0 end before 2^64");
+        keystream(&random_key()?, 0, &mut self.bytes);
         (self.used, self.mark) = (0, mark);
         Ok(())
     }
@@ -70,7 +124,7 @@ mod test {
 
     #[test]
     fn nonces_do_not_repeat() {
-        let draw = || {
+        let drawn = || {
             (0..20_000).map(|_| {
                 let mut nonce = [0; 12];
                 fill(&mut nonce).unwrap();
@@ -78,12 +132,31 @@ mod test {
             })
         };
         let threads: Vec<_> =
-            (0..4).map(|_| std::thread::spawn(move || draw().collect::<Vec<_>>())).collect();
+            (0..4).map(|_| std::thread::spawn(move || drawn().collect::<Vec<_>>())).collect();
         let mut all: HashSet<[u8; 12]> = HashSet::new();
         for thread in threads {
             for nonce in thread.join().unwrap() {
                 assert!(all.insert(nonce));
             }
+        }
+    }
+
+    #[test]
+    fn nonces_of_a_batch() {
+        let mut all = HashSet::new();
+        for len in [0, 12, KEYSTREAM_LEN - 1, KEYSTREAM_LEN, 12 * 1000, 12 * 1000] {
+            let batch = BatchNonces::new(len).unwrap();
+            let mut whole = vec![0; len];
+            batch.fill(0, &mut whole).unwrap();
+            assert!(whole.as_chunks::<12>().0.iter().all(|nonce| all.insert(*nonce)), "a nonce was repeated");
+            // The same in pieces, as several threads read them.
+            for (at, piece) in whole.chunks(24).enumerate() {
+                let mut again = vec![0; piece.len()];
+                batch.fill(24 * at, &mut again).unwrap();
+                assert_eq!(again, piece);
+            }
+            let forked = BatchNonces { mark: batch.mark ^ 2, ..batch };
+            assert!(matches!(forked.fill(0, &mut []), Err(Error::Misuse(Misuse::Forked))));
         }
     }
 

@@ -5,6 +5,7 @@ mod age_limits;
 mod age_testkit;
 mod arrival;
 mod asymmetric;
+mod batches;
 mod budget;
 mod fork;
 mod formats;

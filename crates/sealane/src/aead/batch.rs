@@ -1,0 +1,564 @@
+//! Many messages in one call: lists of messages, and packed messages as in a column of Arrow.
+//!
+//! *Packed* messages lie one after the other in one buffer. Message `i` is `data[offsets[i]..offsets[i + 1]]`, so `n`
+//! messages have `n + 1` offsets.
+//!
+//! A call for each message of 64 bytes costs more than the cipher: a nonce, checks, a dynamic call and often an allocation.
+//! A batch draws its nonces at once and makes a dynamic call for each [`GROUP`]. Large batches are cut into jobs for the
+//! threads of the pool.
+
+use super::Aead;
+use crate::engine::parallel::{Workers, run_jobs};
+use crate::error::OffsetProblem;
+use crate::nonce::BatchNonces;
+use crate::{Error, Misuse, memory};
+use providers::{BatchAad, BatchError};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Number of messages in a call to the provider.
+const GROUP: usize = 64;
+/// The longest nonce of any algorithm, in bytes.
+const MAX_NONCE_LEN: usize = 32;
+/// Number of bytes that take about as long as what a message costs besides its bytes: 25 ns for a message of 16 bytes, and
+/// 172 to 215 ns for one of 1 KiB (measured, `lab/record/batches-zen4-2026-11-23.md`).
+const MESSAGE_COST: usize = 128;
+/// Cost of a batch, in bytes, from which on a helper is worth calling (measured for readers of files).
+const PARALLEL_COST: usize = 512 << 10;
+/// Cost of a job, in bytes. It is small, so threads end at about the same time.
+const JOB_COST: usize = 64 << 10;
+
+/// An offset of packed messages: `i32` or `i64`, as in Arrow's binary and large binary columns.
+pub trait Offset: Copy + Send + Sync + sealed::Sealed {}
+
+impl Offset for i32 {}
+impl Offset for i64 {}
+
+mod sealed {
+    pub trait Sealed: Into<i64> + TryFrom<i64> + PartialOrd {
+        /// Names the limit for the error of a result that exceeds it.
+        const LIMIT: &'static str;
+    }
+
+    impl Sealed for i32 {
+        const LIMIT: &'static str = "the result exceeds 2^31 - 1 bytes, which 32-bit offsets reach; use 64-bit offsets, or fewer messages in a call";
+    }
+
+    impl Sealed for i64 {
+        const LIMIT: &'static str = "the result exceeds the address space of this machine";
+    }
+}
+
+/// The direction of a batch.
+#[derive(Clone, Copy)]
+enum Direction<'a> {
+    /// Sealing with these nonces.
+    Seal(&'a BatchNonces),
+    Open,
+}
+
+impl Aead {
+    /// Seals each of `messages` under a fresh random nonce, with the associated data of the same index if there is any.
+    ///
+    /// # Errors
+    /// Returns [`Error::InBatch`] with the error of [`Self::seal`] for the first message that has one,
+    /// [`Misuse::CountPerMessage`] if there is not one `aads` for each message, and [`Error::Io`] if the operating system
+    /// returns no random bytes.
+    ///
+    /// ```
+    /// use sealane::{Aead, Algorithm, Key};
+    ///
+    /// let aead = Aead::new(Algorithm::Aes256Gcm, &Key::generate(32)?)?;
+    /// let sealed = aead.seal_many(&[b"one", b"two"], None)?;
+    /// let sealed: Vec<&[u8]> = sealed.iter().map(|sealed| &sealed[..]).collect();
+    /// assert_eq!(aead.open_many(&sealed, None)?, [b"one", b"two"]);
+    /// # Ok::<(), sealane::Error>(())
+    /// ```
+    pub fn seal_many(&self, messages: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
+        let lens = messages.iter().map(|message| message.len() + self.overhead());
+        each_fresh(lens, |out| self.seal_many_into(messages, aads, out))
+    }
+
+    /// Opens each of `sealed`, with the associated data of the same index if there is any.
+    ///
+    /// # Errors
+    /// Returns [`Error::InBatch`] with the error of [`Self::open`] for the first message that has one. No plaintext is
+    /// returned then. Also returns [`Misuse::CountPerMessage`] as [`Self::seal_many`] does.
+    pub fn open_many(&self, sealed: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
+        let lens = sealed.iter().map(|sealed| sealed.len().saturating_sub(self.overhead()));
+        each_fresh(lens, |out| self.open_many_into(sealed, aads, out))
+    }
+
+    /// Seals as [`Self::seal_many`] does, into buffers that have exactly the lengths of the results.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal_many`], and [`Misuse::OutputLength`] or [`Misuse::CountPerMessage`] for a wrong
+    /// length or number of buffers. After an error, `out` is unchanged or zero.
+    pub fn seal_many_into(
+        &self,
+        messages: &[&[u8]],
+        aads: Option<&[&[u8]]>,
+        out: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        let aad = self.check_list(messages, aads, out, |len| Some(len + self.overhead()))?;
+        let nonces = self.nonces(messages.len())?;
+        self.list(Direction::Seal(&nonces), aad, messages, out)
+    }
+
+    /// Opens as [`Self::open_many`] does, into buffers that have exactly the lengths of the plaintexts.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open_many`] and of [`Self::seal_many_into`]. After an error, `out` is unchanged or
+    /// zero.
+    pub fn open_many_into(
+        &self,
+        sealed: &[&[u8]],
+        aads: Option<&[&[u8]]>,
+        out: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        let aad = self.check_list(sealed, aads, out, |len| len.checked_sub(self.overhead()))?;
+        self.list(Direction::Open, aad, sealed, out)
+    }
+
+    /// Seals packed messages: `data[offsets[i]..offsets[i + 1]]`, each under a fresh random nonce and with the same
+    /// associated data. Returns the sealed messages, packed, and their offsets.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Offsets`] if `offsets` do not describe messages in `data`, [`Error::LimitExceeded`] if the
+    /// offsets of the result do not fit in their type, and the errors of [`Self::seal_many`].
+    ///
+    /// ```
+    /// use sealane::{Aead, Algorithm, Key};
+    ///
+    /// let aead = Aead::new(Algorithm::Aes256Gcm, &Key::generate(32)?)?;
+    /// let (sealed, offsets) = aead.seal_packed(b"onetwo", &[0, 3, 6], b"column 1")?;
+    /// assert_eq!(offsets, [0, 31, 62]);
+    /// assert_eq!(aead.open_packed(&sealed, &offsets, b"column 1")?, (b"onetwo".to_vec(), vec![0, 3, 6]));
+    /// # Ok::<(), sealane::Error>(())
+    /// ```
+    pub fn seal_packed<O: Offset>(
+        &self,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+    ) -> Result<(Vec<u8>, Vec<O>), Error> {
+        let out_offsets = self.sealed_offsets(offsets, data.len())?;
+        let mut out = memory::zeroed(packed_len(&out_offsets))?;
+        self.seal_packed_into(data, offsets, aad, &mut out)?;
+        Ok((out, out_offsets))
+    }
+
+    /// Opens packed messages, which have the same associated data. Returns the plaintexts, packed, and their offsets.
+    ///
+    /// # Errors
+    /// Returns [`Error::InBatch`] with [`Error::Authentication`] for the first message that is not authentic. No plaintext
+    /// is returned then. Also returns [`Misuse::Offsets`] as [`Self::seal_packed`] does.
+    pub fn open_packed<O: Offset>(
+        &self,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+    ) -> Result<(Vec<u8>, Vec<O>), Error> {
+        let out_offsets = self.opened_offsets(offsets, data.len())?;
+        let mut out = memory::zeroed(packed_len(&out_offsets))?;
+        self.open_packed_into(data, offsets, aad, &mut out)?;
+        Ok((out, out_offsets))
+    }
+
+    /// Returns the offsets of the sealed messages for packed messages in data of `len` bytes. The last one is the length of
+    /// the result of [`Self::seal_packed_into`].
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Offsets`] and [`Error::LimitExceeded`] as [`Self::seal_packed`] does.
+    pub fn sealed_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
+        let range = data_range(offsets, len)?;
+        let overhead = self.overhead() as i64;
+        let added = (offsets.len() as i64 - 1).checked_mul(overhead);
+        let total = added.and_then(|added| added.checked_add(range.len() as i64));
+        if total.is_none_or(|total| O::try_from(total).is_err() || isize::try_from(total).is_err()) {
+            return Err(Error::LimitExceeded(O::LIMIT));
+        }
+        shifted(offsets, overhead)
+    }
+
+    /// Returns the offsets of the plaintexts for packed sealed messages in data of `len` bytes. The last one is the length
+    /// of the result of [`Self::open_packed_into`].
+    ///
+    /// # Errors
+    /// Returns [`Misuse::Offsets`] as [`Self::open_packed`] does, and [`Error::InBatch`] with [`Error::Authentication`]
+    /// for the first message that is too short to be authentic.
+    pub fn opened_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
+        self.check_sealed(offsets, len)?;
+        shifted(offsets, -(self.overhead() as i64))
+    }
+
+    /// Seals packed messages into the start of `out`, which has at least the length that [`Self::sealed_offsets`] returns.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal_packed`], and [`Misuse::OutputTooShort`]. After an error, `out` is unchanged or
+    /// zero.
+    pub fn seal_packed_into<O: Offset>(
+        &self,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let range = data_range(offsets, data.len())?;
+        let count = offsets.len() - 1;
+        let need = count.saturating_mul(self.overhead()).saturating_add(range.len());
+        let out = memory::first(out, need)?;
+        self.check_packed(aad, offsets, 0)?;
+        let nonces = self.nonces(count)?;
+        self.packed(Direction::Seal(&nonces), aad, data, offsets, out)
+    }
+
+    /// Opens packed messages into the start of `out`, which has at least the length that [`Self::opened_offsets`] returns.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open_packed`], and [`Misuse::OutputTooShort`]. After an error, `out` is unchanged or
+    /// zero.
+    pub fn open_packed_into<O: Offset>(
+        &self,
+        data: &[u8],
+        offsets: &[O],
+        aad: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check_sealed(offsets, data.len())?;
+        let out = memory::first(out, self.result_len(Direction::Open, offsets))?;
+        self.check_packed(aad, offsets, self.overhead())?;
+        self.packed(Direction::Open, aad, data, offsets, out)
+    }
+
+    /// Checks the offsets of packed sealed messages in data of `len` bytes.
+    fn check_sealed<O: Offset>(&self, offsets: &[O], len: usize) -> Result<(), Error> {
+        data_range(offsets, len)?;
+        let overhead = self.overhead() as i64;
+        match offsets.windows(2).position(|pair| pair[1].into() - pair[0].into() < overhead) {
+            Some(index) => Err(in_batch(index, Error::Authentication)),
+            None => Ok(()),
+        }
+    }
+
+    fn nonces(&self, count: usize) -> Result<BatchNonces, Error> {
+        BatchNonces::new(count.saturating_mul(self.nonce_len))
+    }
+
+    /// Checks the numbers and lengths of a list, and returns its associated data. `result_len` returns the length of the
+    /// result for the length of a message, or `None` for a message that is too short to be authentic.
+    fn check_list<'a>(
+        &self,
+        messages: &[&[u8]],
+        aads: Option<&'a [&'a [u8]]>,
+        out: &[&mut [u8]],
+        result_len: impl Fn(usize) -> Option<usize>,
+    ) -> Result<BatchAad<'a>, Error> {
+        let want = messages.len();
+        let counted = |part, got| {
+            if got == want { Ok(()) } else { Err(Misuse::CountPerMessage { part, got, want }) }
+        };
+        counted("associated data", aads.map_or(want, <[_]>::len))?;
+        counted("an output buffer", out.len())?;
+        let aad = aads.map_or(BatchAad::Shared(b""), BatchAad::Each);
+        for (index, (message, out)) in messages.iter().zip(out).enumerate() {
+            let (got, want) = (out.len(), result_len(message.len()));
+            let checked = want.ok_or(Error::Authentication).and_then(|want| {
+                self.check_lens(aad.of(index).len(), message.len().min(want))?;
+                if got == want { Ok(()) } else { Err(Misuse::OutputLength { got, want }.into()) }
+            });
+            checked.map_err(|error| in_batch(index, error))?;
+        }
+        Ok(aad)
+    }
+
+    /// Checks the lengths of packed messages, which are longer than their plaintexts by `overhead` bytes, and of their
+    /// associated data.
+    fn check_packed<O: Offset>(&self, aad: &[u8], offsets: &[O], overhead: usize) -> Result<(), Error> {
+        self.check_lens(aad.len(), 0)?;
+        // Looks at each message only if one could be too long.
+        if packed_len(offsets) as u64 > self.max_plaintext_len() {
+            for (index, pair) in offsets.windows(2).enumerate() {
+                let len = index_of(pair[1]) - index_of(pair[0]) - overhead;
+                self.check_lens(0, len).map_err(|error| in_batch(index, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of messages in a job: all of them if one thread is best.
+    fn job_len(&self, count: usize, bytes: usize) -> usize {
+        let cost = count.saturating_mul(MESSAGE_COST).saturating_add(bytes);
+        if cost < PARALLEL_COST || self.threads == Some(NonZeroUsize::MIN) {
+            return count.max(1);
+        }
+        (JOB_COST / (cost / count.max(1)).max(1)).max(1)
+    }
+
+    /// Runs `work` on each of `parts`, which are the jobs of a batch in their order.
+    fn run_parts<P: Send>(
+        &self,
+        parts: Vec<Mutex<P>>,
+        work: impl Fn(usize, &mut P) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        let threads = self.threads.map_or(usize::MAX, NonZeroUsize::get);
+        run_jobs(
+            Workers::Pooled(threads),
+            parts.len() as u64,
+            || Ok(()),
+            |job, (), _| {
+                let part = &parts[job as usize];
+                work(job as usize, &mut part.lock().unwrap_or_else(PoisonError::into_inner))
+            },
+            || Ok(()),
+        )
+    }
+
+    /// Processes a list whose numbers and lengths are checked.
+    fn list(
+        &self,
+        direction: Direction<'_>,
+        aad: BatchAad<'_>,
+        from: &[&[u8]],
+        to: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        let bytes = from.iter().map(|message| message.len()).sum();
+        let job_len = self.job_len(from.len(), bytes);
+        let result = if job_len >= from.len() {
+            self.groups(direction, aad, 0, from, to)
+        } else {
+            let mut parts = memory::with_capacity(from.len().div_ceil(job_len))?;
+            parts.extend(from.chunks(job_len).zip(to.chunks_mut(job_len)).map(Mutex::new));
+            self.run_parts(parts, |job, (from, to)| self.groups(direction, aad, job * job_len, from, to))
+        };
+        if result.is_err() {
+            to.iter_mut().for_each(|out| out.fill(0));
+        }
+        result
+    }
+
+    /// Processes messages of a list, the first of which has the index `first` in the batch.
+    fn groups(
+        &self,
+        direction: Direction<'_>,
+        aad: BatchAad<'_>,
+        first: usize,
+        from: &[&[u8]],
+        to: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        for (group, (from, to)) in from.chunks(GROUP).zip(to.chunks_mut(GROUP)).enumerate() {
+            self.group(direction, aad, first + group * GROUP, from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Processes at most [`GROUP`] messages.
+    fn group(
+        &self,
+        direction: Direction<'_>,
+        aad: BatchAad<'_>,
+        first: usize,
+        from: &[&[u8]],
+        to: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        let aad = aad.from(first);
+        match direction {
+            Direction::Seal(nonces) => {
+                let mut bytes = [0; GROUP * MAX_NONCE_LEN];
+                let bytes = &mut bytes[..from.len() * self.nonce_len];
+                nonces.fill(first * self.nonce_len, bytes)?;
+                self.key.seal_batch(bytes, aad, from, to).map_err(|error| of_message(first, error))
+            }
+            Direction::Open => {
+                self.key.open_batch(self.nonce_len, aad, from, to).map_err(|error| of_message(first, error))
+            }
+        }
+    }
+
+    /// Processes packed messages whose offsets and lengths are checked. `out` has exactly the length of the result.
+    fn packed<O: Offset>(
+        &self,
+        direction: Direction<'_>,
+        aad: &[u8],
+        data: &[u8],
+        offsets: &[O],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let count = offsets.len() - 1;
+        let job_len = self.job_len(count, index_of(offsets[count]) - index_of(offsets[0]));
+        let result = if job_len >= count {
+            self.packed_part(direction, aad, data, 0, offsets, out)
+        } else {
+            let mut parts = memory::with_capacity(count.div_ceil(job_len))?;
+            let mut rest = &mut *out;
+            for first in (0..count).step_by(job_len) {
+                let offsets = &offsets[first..=count.min(first + job_len)];
+                let (part, after) = rest.split_at_mut(self.result_len(direction, offsets));
+                parts.push(Mutex::new((offsets, part)));
+                rest = after;
+            }
+            self.run_parts(parts, |job, (offsets, out)| {
+                self.packed_part(direction, aad, data, job * job_len, offsets, out)
+            })
+        };
+        if result.is_err() {
+            out.fill(0);
+        }
+        result
+    }
+
+    /// Returns the length of the results of packed messages.
+    #[inline]
+    fn result_len<O: Offset>(&self, direction: Direction<'_>, offsets: &[O]) -> usize {
+        let count = offsets.len() - 1;
+        let len = index_of(offsets[count]) - index_of(offsets[0]);
+        match direction {
+            Direction::Seal(_) => len + count * self.overhead(),
+            Direction::Open => len - count * self.overhead(),
+        }
+    }
+
+    /// Processes packed messages, the first of which has the index `first` in the batch.
+    fn packed_part<O: Offset>(
+        &self,
+        direction: Direction<'_>,
+        aad: &[u8],
+        data: &[u8],
+        first: usize,
+        offsets: &[O],
+        mut out: &mut [u8],
+    ) -> Result<(), Error> {
+        let count = offsets.len() - 1;
+        for at in (0..count).step_by(GROUP) {
+            let offsets = &offsets[at..=count.min(at + GROUP)];
+            let len = offsets.len() - 1;
+            let mut from = [&[][..]; GROUP];
+            let mut to: [&mut [u8]; GROUP] = std::array::from_fn(|_| Default::default());
+            for ((from, to), pair) in from.iter_mut().zip(&mut to).zip(offsets.windows(2)) {
+                *from = &data[index_of(pair[0])..index_of(pair[1])];
+                (*to, out) = std::mem::take(&mut out).split_at_mut(self.result_len(direction, pair));
+            }
+            self.group(direction, BatchAad::Shared(aad), first + at, &from[..len], &mut to[..len])?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns new buffers of these lengths, which `fill` writes.
+fn each_fresh(
+    lens: impl ExactSizeIterator<Item = usize>,
+    fill: impl FnOnce(&mut [&mut [u8]]) -> Result<(), Error>,
+) -> Result<Vec<Vec<u8>>, Error> {
+    let mut results: Vec<Vec<u8>> = memory::with_capacity(lens.len())?;
+    for len in lens {
+        results.push(memory::zeroed(len)?);
+    }
+    let mut out = memory::with_capacity(results.len())?;
+    out.extend(results.iter_mut().map(|result| &mut result[..]));
+    fill(&mut out)?;
+    Ok(results)
+}
+
+/// Checks the offsets of packed messages in data of `len` bytes. Returns the range of the data that has messages.
+fn data_range<O: Offset>(offsets: &[O], len: usize) -> Result<Range<usize>, Misuse> {
+    let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
+        return Err(Misuse::Offsets(OffsetProblem::Missing));
+    };
+    if first.into() < 0 {
+        return Err(Misuse::Offsets(OffsetProblem::Negative { found: first.into() }));
+    }
+    if !offsets.is_sorted() {
+        let index = offsets.windows(2).position(|pair| pair[1] < pair[0]).map_or(0, |before| before + 1);
+        let (found, previous) = (offsets[index].into(), offsets[index.saturating_sub(1)].into());
+        return Err(Misuse::Offsets(OffsetProblem::Decreasing { index, found, previous }));
+    }
+    match usize::try_from(last.into()) {
+        Ok(last) if last <= len => Ok(index_of(first)..last),
+        // The conversion fails for offsets that exceed the address space, and `len` does not.
+        _ => Err(Misuse::Offsets(OffsetProblem::PastEnd { found: last.into(), len })),
+    }
+}
+
+/// Returns an offset that was checked to lie in the data.
+#[inline]
+fn index_of<O: Offset>(offset: O) -> usize {
+    let offset: i64 = offset.into();
+    offset as usize
+}
+
+/// Returns the length of packed messages, which is the last of their offsets.
+fn packed_len<O: Offset>(offsets: &[O]) -> usize {
+    offsets.last().map_or(0, |&last| index_of(last))
+}
+
+/// Returns offsets that begin with 0, for messages that become longer by `by` bytes, or shorter. All of them fit.
+fn shifted<O: Offset>(offsets: &[O], by: i64) -> Result<Vec<O>, Error> {
+    let mut shifted = memory::with_capacity(offsets.len())?;
+    let first: i64 = offsets.first().map_or(0, |&first| first.into());
+    for (index, &offset) in offsets.iter().enumerate() {
+        let offset: i64 = offset.into();
+        let moved = offset - first + by * index as i64;
+        // The last and largest offset was checked, so no conversion fails.
+        shifted.push(O::try_from(moved).map_err(|_| Error::LimitExceeded(O::LIMIT))?);
+    }
+    Ok(shifted)
+}
+
+#[cold]
+fn in_batch(index: usize, error: Error) -> Error {
+    Error::InBatch { index, source: Box::new(error) }
+}
+
+/// Returns the error of a message whose index is relative to that of the message `first`.
+#[cold]
+fn of_message<E: Into<Error>>(first: usize, error: BatchError<E>) -> Error {
+    in_batch(first + error.index, error.error.into())
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::{Algorithm, Key};
+
+    #[test]
+    fn offsets_of_results_that_do_not_fit() {
+        let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
+        // Nothing of this length exists, and nothing of it is read.
+        let max = i32::MAX;
+        let exceeds = |offsets: &[i32]| aead.sealed_offsets(offsets, usize::MAX);
+        assert!(
+            matches!(exceeds(&[0, max - 27]), Err(Error::LimitExceeded(text)) if text.contains("64-bit"))
+        );
+        assert_eq!(exceeds(&[0, max - 28]).unwrap(), [0, max]);
+        assert_eq!(exceeds(&[56, 58, max]).unwrap(), [0, 30, max]);
+        let wide = [0, i64::from(max)];
+        assert_eq!(aead.sealed_offsets(&wide, usize::MAX).unwrap(), [0, i64::from(max) + 28]);
+        let error = aead.sealed_offsets(&[0, i64::MAX - 3], usize::MAX);
+        assert!(matches!(error, Err(Error::LimitExceeded(text)) if text.contains("address space")));
+    }
+
+    #[test]
+    fn the_limit_is_that_of_the_plaintext() {
+        let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
+        let max = aead.max_plaintext_len() as i64;
+        for overhead in [0, aead.overhead()] {
+            let check = |last: i64| aead.check_packed(b"", &[7, 100, last], overhead);
+            let longest = 100 + overhead as i64 + max;
+            check(longest).unwrap();
+            let error = check(longest + 1).unwrap_err();
+            let Error::InBatch { index: 1, source } = error else { panic!("{error}") };
+            assert!(matches!(*source, Error::MessageLength { found, .. } if found == max as u128 + 1));
+        }
+    }
+
+    #[test]
+    fn jobs_have_a_cost_that_depends_on_the_messages() {
+        let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
+        assert_eq!(aead.job_len(0, 0), 1);
+        assert_eq!(aead.job_len(2000, 64 * 2000), 2000);
+        assert_eq!(aead.job_len(10_000, 640_000), 341);
+        assert_eq!(aead.job_len(20, 20 << 20), 1);
+        assert_eq!(aead.with_threads(NonZeroUsize::MIN).job_len(10_000, 640_000), 10_000);
+    }
+}
