@@ -130,6 +130,8 @@ def test_tables_and_their_functions() -> None:
 def test_kinds_of_arguments() -> None:
     kinds = kinds_of("a: &Key, b: u128, c: u64, d: &mut InOut<'_>, e: &[u8]")
     assert kinds == [PUBLIC, SECRET, SECRET, PUBLIC, PLAIN, PUBLIC, PUBLIC]
+    kinds = kinds_of("a: &[&[u8]], b: &mut [&mut [u8]], c: &[[u8; batch::NONCE_LEN]], d: &mut [[u8; 16]]")
+    assert kinds == [PLAIN, PUBLIC, PLAIN, PUBLIC, PUBLIC, PUBLIC, PUBLIC, PUBLIC]
     with pytest.raises(Unknown):
         kinds_of("a: Secret")
 

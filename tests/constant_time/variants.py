@@ -5,7 +5,7 @@ order of its variants. The tables are read from the sources in `variant/`, so a 
 is checked without a change here.
 
 The data behind the pointers that a function receives are secret, except for the lengths and addresses in
-`InOut`. Every `u128` is secret too, since it may be a hash.
+`InOut` and in slices of slices. Every `u128` is secret too, since it may be a hash.
 
 For each function it prints the number of instructions, conditional jumps and loops, of moves from vectors to
 other registers, and of vectors spilled to the stack. The last two are also counted in innermost loops.
@@ -42,7 +42,9 @@ def kinds_of(arguments: str) -> list[Kind]:
         typ = typ.strip()
         if re.match(r"(&mut )?(InOut|WithCopy)\b", typ):
             kinds.append(PLAIN)  # it has 24 bytes or more, so it is passed as a pointer even by value
-        elif re.match(r"&(mut )?\[\w+\]$", typ):
+        elif re.match(r"&(mut )?\[&(mut )?\[u8\]\]$", typ):
+            kinds += [PLAIN, PUBLIC]
+        elif re.match(r"&(mut )?\[(\w+|\[u8; [\w:]+\])\]$", typ):
             kinds += [PUBLIC, PUBLIC]
         elif typ.startswith(("&", "Option<&")) or typ in {"usize", "u64", "u32", "ByteOrder"}:
             kinds.append(PUBLIC)

@@ -76,8 +76,19 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, variant: &'static
                 let supported = watch.expect(0, &what, "seal in pieces", || {
                     a.seal_in_pieces(&nonce, &secret_aad, &mut cut, &mut cut_tag)
                 });
+                let secret_plain = valgrind::secret(&plain);
+                let mut batch = [(); 3].map(|()| vec![0; nonce.len() + len + 16]);
+                let in_batch = watch.expect(0, &what, "seal a batch", || {
+                    a.seal_batch(&nonce, &secret_aad, &secret_plain, &mut batch)
+                });
+                batch.iter().for_each(|sealed| valgrind::publish(sealed));
                 valgrind::publish(&data);
                 valgrind::publish(&tag);
+                let single = [&nonce[..], &data, &tag].concat();
+                assert!(
+                    !in_batch || batch.iter().all(|sealed| *sealed == single),
+                    "{what}: wrong in a batch"
+                );
                 valgrind::publish(&cut);
                 valgrind::publish(&cut_tag);
                 assert!(!supported || (&cut, cut_tag) == (&data, tag), "{what}: wrong in pieces");

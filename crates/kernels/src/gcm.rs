@@ -23,6 +23,7 @@ use crate::self_test::gcm::{KEY, KNOWN_ANSWERS, KnownAnswer, NONCE};
 use crate::variant::gcm::{GCM, GcmFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher};
 
+pub(crate) mod batch;
 pub(crate) mod body;
 mod key;
 #[cfg(test)]

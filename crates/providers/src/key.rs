@@ -108,8 +108,9 @@ pub(crate) fn nonce_array<const LEN: usize>(nonce: &[u8]) -> Result<&[u8; LEN], 
 }
 
 /// Implements [`AeadKey`] for the keys of kernels, each with the function that checks a nonce. The key may be in a field.
+/// Methods in braces replace those that have a default.
 macro_rules! aead_keys {
-    ($($key:ty $([$field:tt])?, $checked_nonce:expr;)*) => {$(
+    ($($key:ty $([$field:tt])?, $checked_nonce:expr $(, { $($own:tt)* })?;)*) => {$(
         impl $crate::AeadKey for $key {
             #[inline]
             fn seal(
@@ -137,6 +138,8 @@ macro_rules! aead_keys {
                     .open(nonce, aad, data.part(0, len), tag)
                     .map_err(|_| $crate::key::rejected(data.target()))
             }
+
+            $($($own)*)?
         }
     )*};
 }

@@ -20,6 +20,15 @@ pub(crate) trait Sealing {
     fn seal_in_pieces(&self, _nonce: &[u8], _aad: &[u8], _data: &mut [u8], _tag: &mut [u8; 16]) -> bool {
         false
     }
+    /// Seals the message three times in a batch, each to nonce, ciphertext and tag. Returns false if the algorithm or the
+    /// length of the nonce is not supported.
+    fn seal_batch(&self, _nonce: &[u8], _aad: &[u8], _plain: &[u8], _sealed: &mut [Vec<u8>; 3]) -> bool {
+        false
+    }
+    /// Opens three messages in a batch, and returns whether they are authentic. `None` as in [`Self::seal_batch`].
+    fn open_batch(&self, _aad: &[u8], _sealed: &[Vec<u8>; 3], _opened: &mut [Vec<u8>; 3]) -> Option<bool> {
+        None
+    }
     /// Returns whether the message is authentic.
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool;
     /// Returns ciphertext and tag of the reference implementation.
@@ -50,6 +59,18 @@ impl Sealing for Gcm {
         }
         *tag = stream.finish();
         true
+    }
+    fn seal_batch(&self, nonce: &[u8], aad: &[u8], plain: &[u8], sealed: &mut [Vec<u8>; 3]) -> bool {
+        let Ok(nonce) = nonce.try_into() else { return false };
+        let mut sealed = sealed.each_mut().map(|sealed| &mut sealed[..]);
+        self.seal_batch(&[nonce; 3], aad, &[plain; 3], &mut sealed).expect("not too long");
+        true
+    }
+    #[inline(never)] // the reports of valgrind must be in this function or in its callees
+    fn open_batch(&self, aad: &[u8], sealed: &[Vec<u8>; 3], opened: &mut [Vec<u8>; 3]) -> Option<bool> {
+        let sealed = sealed.each_ref().map(|sealed| &sealed[..]);
+        let mut opened = opened.each_mut().map(|opened| &mut opened[..]);
+        Some(self.open_batch(aad, &sealed, &mut opened).is_ok())
     }
     #[inline(never)] // the reports of valgrind must be in this function or in its callees
     fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {

@@ -1,6 +1,7 @@
 //! The key of AES-GCM, and messages in one call.
 #![forbid(unsafe_code)]
 
+use super::batch::{SHORT, j0};
 use super::body::Preamble;
 use crate::InOut;
 use crate::aes::body::KeySize;
@@ -15,13 +16,13 @@ use crate::zero::{wipe, wipe_dead_stack};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::OnceLock;
 
+mod batch;
+
 /// Largest length of the data in bytes (SP 800-38D, section 5.2.1.1): one block for each of the 2^32 counters except
 /// that of J0 and the one before it.
 pub(super) const MAX_DATA_LEN: u128 = (1 << 36) - 32;
 /// Largest length of associated data and nonces in bytes: their length in bits has 64 bits.
 pub(super) const MAX_AAD_LEN: u128 = (1 << 61) - 1;
-/// Largest length of the data in bytes for which the powers of short messages suffice, with the block of lengths.
-const SHORT: usize = 64;
 /// Length of the data in bytes from which on a precomputed first round saves time.
 const LONG: usize = 4096;
 /// Length of the data in bytes from which on a precomputed first round saves more time than its computation takes.
@@ -128,10 +129,7 @@ impl Gcm {
         Part::AssociatedData.check_len(aad.len() as u128, MAX_AAD_LEN)?;
         Part::Nonce.check_len(nonce.len() as u128, MAX_AAD_LEN)?;
         let j0 = if let Ok(nonce) = <[u8; 12]>::try_from(nonce) {
-            let mut block = [0; 16];
-            block[..12].copy_from_slice(&nonce);
-            block[15] = 1;
-            u128::from_be_bytes(block)
+            j0(&nonce)
         } else {
             let mut hash = 0;
             self.absorb(nonce, &mut hash);

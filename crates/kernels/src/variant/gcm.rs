@@ -4,6 +4,7 @@ use super::*;
 use crate::InOut;
 use crate::aes::body::KeySize;
 use crate::first_round::{self, FirstRound};
+use crate::gcm::batch;
 use crate::gcm::body as gcm;
 use crate::ghash::{self, BulkPowers, ShortPowers};
 use crate::stitch::Key;
@@ -32,6 +33,12 @@ variants! {
         /// Calls [`gcm::short`], opening.
         fn open_short(key: &Key, j0: u128, aad_hash: u128, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
             by KeySize = [gcm::short::<_, 10, false>, gcm::short::<_, 12, false>, gcm::short::<_, 14, false>];
+        /// Calls [`batch::seal`].
+        fn seal_batch(key: &Key, aad_hash: u128, aad_len: u64, nonces: &[[u8; batch::NONCE_LEN]], plaintexts: &[&[u8]], sealed: &mut [&mut [u8]], done: &mut usize)
+            by KeySize = [batch::seal::<_, 10>, batch::seal::<_, 12>, batch::seal::<_, 14>];
+        /// Calls [`batch::open`].
+        fn open_batch(key: &Key, aad_hash: u128, aad_len: u64, sealed: &[&[u8]], plaintexts: &mut [&mut [u8]], expected_tags: &mut [[u8; 16]], done: &mut usize)
+            by KeySize = [batch::open::<_, 10>, batch::open::<_, 12>, batch::open::<_, 14>];
         /// Calls [`gcm::long`], sealing.
         fn seal_long(key: &Key, powers: &BulkPowers, j0: u128, aad_hash: u128, first_round: Option<&FirstRound>, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
             by KeySize = [gcm::long::<_, W, 10, true>, gcm::long::<_, W, 12, true>, gcm::long::<_, W, 14, true>];

@@ -9,6 +9,7 @@ mod every_aes;
 mod every_chacha20;
 mod every_chacha20_poly1305;
 mod every_gcm;
+mod every_gcm_batch;
 mod every_gcm_siv;
 mod every_gcm_stream;
 mod every_poly1305;

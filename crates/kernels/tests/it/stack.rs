@@ -425,6 +425,14 @@ impl Report {
                 self.look(&secrets, &what("seal in pieces"), Some(len), || {
                     a.seal_in_pieces(nonce, &aad, &mut cut, &mut pieces_tag);
                 });
+                let mut batch = [(); 3].map(|()| vec![0; nonce.len() + len + 16]);
+                self.look(&secrets, &what("seal a batch"), Some(len), || {
+                    a.seal_batch(nonce, &aad, &plain, &mut batch);
+                });
+                let mut opened_batch = [(); 3].map(|()| vec![0; len]);
+                self.look(&secrets, &what("open a batch"), Some(len), || {
+                    assert_ne!(a.open_batch(&aad, &batch, &mut opened_batch), Some(false));
+                });
                 self.look(&secrets, &what("open"), Some(len), || {
                     assert!(a.open(nonce, &aad, InOut::apart(&sealed, &mut opened), &tag));
                 });
@@ -438,6 +446,10 @@ impl Report {
                 let mut wanted = Secrets::default();
                 wanted.block(("expected tag", 0), expected_tag);
                 self.search(&wanted, &what("open forged"), Some(len));
+                self.look(&secrets, &what("open a forged batch"), Some(len), || {
+                    assert_ne!(a.open_batch(&other, &batch, &mut opened_batch), Some(true));
+                });
+                self.search(&wanted, &what("open a forged batch"), Some(len));
             }
         }
     }

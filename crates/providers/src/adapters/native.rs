@@ -1,10 +1,11 @@
 //! The kernels of this project: AES-GCM, AES-GCM-SIV, ChaCha20-Poly1305 and AEGIS.
 
 use crate::Algorithm::{self, *};
+use crate::batch::{BatchAad, BatchError, open_each, seal_each};
 use crate::extended::{self, Xaes};
 use crate::kernel::{self, Kernel, kernel};
-use crate::key::{aead_keys, key_array, nonce_array};
-use crate::{AeadKey, Entry, KeyError, MessageError, Provider, raw};
+use crate::key::{aead_keys, key_array, nonce_array, rejected};
+use crate::{AeadKey, AuthenticationError, Entry, KeyError, MessageError, Provider, SealError, raw};
 use kernels::aegis::{Aegis, Kind};
 use kernels::chacha20_poly1305;
 use kernels::cpu::Features;
@@ -72,7 +73,53 @@ fn boxed(key: Result<impl AeadKey + 'static, KeyError>) -> Result<Box<dyn AeadKe
 }
 
 aead_keys! {
-    Gcm, nonce_array::<12>;
+    Gcm, nonce_array::<12>, {
+        fn seal_batch(
+            &self,
+            nonces: &[u8],
+            aad: BatchAad<'_>,
+            plaintexts: &[&[u8]],
+            sealed: &mut [&mut [u8]],
+        ) -> Result<(), BatchError<SealError>> {
+            match (nonces.as_chunks(), aad) {
+                ((nonces, []), BatchAad::Shared(aad)) if nonces.len() == plaintexts.len() => self
+                    .seal_batch(nonces, aad, plaintexts, sealed)
+                    .map_err(|(index, error)| BatchError { index, error: error.into() }),
+                _ => seal_each(
+                    |nonce, aad, data, tag| AeadKey::seal(self, nonce, aad, data, tag),
+                    nonces,
+                    aad,
+                    plaintexts,
+                    sealed,
+                ),
+            }
+        }
+
+        fn open_batch(
+            &self,
+            nonce_len: usize,
+            aad: BatchAad<'_>,
+            sealed: &[&[u8]],
+            plaintexts: &mut [&mut [u8]],
+        ) -> Result<(), BatchError<AuthenticationError>> {
+            match aad {
+                BatchAad::Shared(aad) if nonce_len == 12 => {
+                    self.open_batch(aad, sealed, plaintexts).map_err(|(index, _)| BatchError {
+                        index,
+                        // As in `open`, a length that is refused is opaque.
+                        error: rejected(plaintexts[index]),
+                    })
+                }
+                _ => open_each(
+                    |nonce, aad, data, tag| AeadKey::open(self, nonce, aad, data, tag),
+                    nonce_len,
+                    aad,
+                    sealed,
+                    plaintexts,
+                ),
+            }
+        }
+    };
     GcmSiv, nonce_array::<12>;
     chacha20_poly1305::ChaCha20Poly1305, nonce_array::<12>;
     chacha20_poly1305::XChaCha20Poly1305, nonce_array::<24>;
