@@ -22,6 +22,9 @@ __all__ = [
 class SealaneError(Exception):
     """The base class of all errors that are specific to sealane."""
 
+    index: int | None = None
+    """Index of the message that failed, for calls on several messages, for example ``Aead.open_many``."""
+
 
 class AuthenticationError(SealaneError):
     """The data is not authentic: another key, nonce, associated data or context, or changed data.

@@ -1,13 +1,13 @@
 //! `sealane.Aead`: authenticated encryption of one message.
 
-use crate::arguments;
 use crate::buffer::Slot;
 use crate::error::raise;
 use crate::sealer::{self, aead_methods};
+use crate::{arguments, batch};
 use crate::{integers, keys};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PySlice};
 use sealane::Misuse;
 
 /// Authenticated encryption of messages with one key and one algorithm.
@@ -25,11 +25,13 @@ use sealane::Misuse;
 /// provider : str, optional
 ///     The implementation that computes it: "native", "aws-lc", "ring", "rustcrypto" or "aegis". The default is the
 ///     fastest on this machine, or the one that the environment variable ``SEALANE_PROVIDER`` names.
+/// threads : int, optional
+///     How many cores one large batch may use. The default is all that are free, up to 8, from about 512 KiB on.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     If a name is unknown, or the key has another length.
+///     If a name is unknown, the key has another length, or ``threads`` is 0.
 /// ProviderUnavailableError
 ///     If the provider does not have the algorithm on this machine.
 ///
@@ -52,13 +54,155 @@ pub(crate) struct Aead {
 aead_methods! {
     Aead {
         #[new]
-        #[pyo3(signature = (algorithm, key, provider = None))]
-        fn new(algorithm: &str, key: &Bound<'_, PyAny>, provider: Option<&str>) -> PyResult<Self> {
+        #[pyo3(signature = (algorithm, key, provider = None, *, threads = None))]
+        fn new(
+            algorithm: &str,
+            key: &Bound<'_, PyAny>,
+            provider: Option<&str>,
+            threads: Option<usize>,
+        ) -> PyResult<Self> {
             let algorithm = arguments::algorithm(algorithm)?;
             let provider = provider.map(arguments::provider).transpose()?;
             let key = keys::extract(key)?;
             let core = sealane::Aead::with_provider(algorithm, &key, provider).map_err(raise)?;
-            Ok(Self { core })
+            Ok(Self {
+                core: match arguments::threads(threads)? {
+                    Some(threads) => core.with_threads(threads),
+                    None => core,
+                },
+            })
+        }
+
+        /// Seals each of ``messages`` under a fresh random nonce.
+        ///
+        /// It takes less time than a call of ``seal`` for each, and large lists use several cores.
+        ///
+        /// Parameters
+        /// ----------
+        /// messages : list of bytes-like
+        ///     The plaintexts.
+        /// aads : list of bytes-like, optional
+        ///     The associated data of each message. None is no associated data.
+        ///
+        /// Returns
+        /// -------
+        /// list of bytes
+        ///     What ``seal`` returns for each message.
+        ///
+        /// Raises
+        /// ------
+        /// ValueError
+        ///     If there is not one of ``aads`` for each message.
+        /// TypeError
+        ///     If a message is not a buffer. The text names its index.
+        /// LimitExceededError
+        ///     If a message is longer than ``max_plaintext_len``. The attribute ``index`` is its index.
+        #[pyo3(signature = (messages, aads = None))]
+        fn seal_many<'py>(
+            &self,
+            messages: &Bound<'py, PyAny>,
+            aads: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, PyList>> {
+            batch::seal_many(&self.core, messages, aads)
+        }
+
+        /// Opens each of ``sealed``.
+        ///
+        /// Parameters
+        /// ----------
+        /// sealed : list of bytes-like
+        ///     Results of ``seal`` or ``seal_many``.
+        /// aads : list of bytes-like, optional
+        ///     The associated data that each message was sealed with.
+        ///
+        /// Returns
+        /// -------
+        /// list of bytes
+        ///     The plaintexts.
+        ///
+        /// Raises
+        /// ------
+        /// AuthenticationError
+        ///     If a message does not open. The attribute ``index`` is the index of the first one. No plaintext is returned.
+        /// ValueError, TypeError
+        ///     As ``seal_many`` does.
+        #[pyo3(signature = (sealed, aads = None))]
+        fn open_many<'py>(
+            &self,
+            sealed: &Bound<'py, PyAny>,
+            aads: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, PyList>> {
+            batch::open_many(&self.core, sealed, aads)
+        }
+
+        /// Seals packed messages, for example a column of Arrow: ``data[offsets[i]:offsets[i + 1]]`` each.
+        ///
+        /// Parameters
+        /// ----------
+        /// data : bytes-like
+        ///     The plaintexts, one after the other.
+        /// offsets : buffer of int32 or int64
+        ///     One offset more than messages, for example a NumPy array or an ``array.array``.
+        /// aad : bytes-like, optional
+        ///     The associated data of all messages.
+        ///
+        /// Returns
+        /// -------
+        /// data : bytes
+        ///     What ``seal`` returns for each message, one after the other.
+        /// offsets : memoryview
+        ///     Their offsets, with the type of those that were given.
+        ///
+        /// Raises
+        /// ------
+        /// TypeError
+        ///     If ``offsets`` are not of int32 or int64.
+        /// ValueError
+        ///     If ``offsets`` do not describe messages in ``data``.
+        /// LimitExceededError
+        ///     If the offsets of the result do not fit in 32 bits, or a message is too long.
+        #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
+        fn seal_packed<'py>(
+            &self,
+            data: &Bound<'py, PyAny>,
+            offsets: &Bound<'py, PyAny>,
+            aad: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
+            batch::seal_packed(&self.core, data, offsets, aad)
+        }
+
+        /// Opens packed messages: ``data[offsets[i]:offsets[i + 1]]`` each.
+        ///
+        /// Parameters
+        /// ----------
+        /// data : bytes-like
+        ///     The sealed messages, one after the other.
+        /// offsets : buffer of int32 or int64
+        ///     One offset more than messages.
+        /// aad : bytes-like, optional
+        ///     The associated data that all messages were sealed with.
+        ///
+        /// Returns
+        /// -------
+        /// data : bytes
+        ///     The plaintexts, one after the other.
+        /// offsets : memoryview
+        ///     Their offsets, with the type of those that were given.
+        ///
+        /// Raises
+        /// ------
+        /// AuthenticationError
+        ///     If a message does not open. The attribute ``index`` is the index of the first one. No plaintext is returned.
+        /// TypeError, ValueError
+        ///     As ``seal_packed`` does.
+        #[pyo3(signature = (data, offsets, aad = None), text_signature = "($self, data, offsets, aad=b'')")]
+        fn open_packed<'py>(
+            &self,
+            data: &Bound<'py, PyAny>,
+            offsets: &Bound<'py, PyAny>,
+            aad: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
+            batch::open_packed(&self.core, data, offsets, aad)
         }
 
         /// Returns a buffer for ``n`` bytes of plaintext, which is sealed in place without a copy.

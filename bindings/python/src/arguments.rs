@@ -6,6 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
 use sealane::{Algorithm, Misuse, Provider};
+use std::num::NonZeroUsize;
 
 /// Returns the algorithm of [`sealane::Aead`] that has this name in Python.
 pub(crate) fn algorithm(name: &str) -> PyResult<Algorithm> {
@@ -31,6 +32,18 @@ pub(crate) fn byte_order(name: &str) -> PyResult<ByteOrder> {
         "big" => Ok(ByteOrder::Big),
         "little" => Ok(ByteOrder::Little),
         _ => Err(unknown("byte order", name, ["big", "little"].into_iter())),
+    }
+}
+
+/// Returns a number of threads, or `None` for the default.
+///
+/// # Errors
+/// Raises `ValueError` if the number is 0.
+pub(crate) fn threads(threads: Option<usize>) -> PyResult<Option<NonZeroUsize>> {
+    match threads.map(NonZeroUsize::new) {
+        Some(None) => Err(PyValueError::new_err("threads must be at least 1")),
+        Some(some) => Ok(some),
+        None => Ok(None),
     }
 }
 

@@ -345,6 +345,57 @@ pub(crate) fn fresh<'py>(
     len: usize,
     fill: impl FnOnce(&mut [u8]) -> PyResult<()>,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    let object = unset_bytes(py, len)?;
+    // SAFETY: the object is new, and no other code sees it before this function returns.
+    let out = unsafe { writable(&object) };
+    // An address may be sent to another thread; a pointer may not.
+    let start = out.as_mut_ptr().expose_provenance();
+    // SAFETY: the ranges are parts of `object`, which lives until this function returns.
+    let advise = |range, advice| unsafe { advise(range, advice) };
+    if let Err(error) = with_populated_pages(start..start + len, advise, || fill(&mut *out)) {
+        out.fill(0);
+        return Err(error);
+    }
+    Ok(object)
+}
+
+/// Returns new `bytes` objects of these lengths, which `fill` writes before any other code sees them.
+///
+/// # Errors
+/// Raises `MemoryError` if an object cannot be allocated, and the error of `fill`, after which all objects are wiped.
+pub(crate) fn fresh_many<'py>(
+    py: Python<'py>,
+    lens: impl ExactSizeIterator<Item = usize>,
+    fill: impl FnOnce(&mut [&mut [u8]]) -> PyResult<()>,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let mut objects = with_memory(lens.len())?;
+    for len in lens {
+        objects.push(unset_bytes(py, len)?);
+    }
+    let mut outs = with_memory(objects.len())?;
+    // SAFETY: the objects are new, and no other code sees them before this function returns.
+    outs.extend(objects.iter().map(|object| unsafe { writable(object) }));
+    if let Err(error) = fill(&mut outs) {
+        outs.iter_mut().for_each(|out| out.fill(0));
+        return Err(error);
+    }
+    Ok(objects)
+}
+
+/// Returns an empty vector with memory for `len` elements.
+///
+/// # Errors
+/// Raises `MemoryError` if there is not enough memory.
+pub(crate) fn with_memory<T>(len: usize) -> PyResult<Vec<T>> {
+    let mut empty = Vec::new();
+    // The error has no content.
+    empty.try_reserve_exact(len).map_err(|_| PyMemoryError::new_err("there is no memory for the batch"))?;
+    Ok(empty)
+}
+
+/// Returns a new `bytes` object of `len` bytes with arbitrary content.
+#[inline]
+fn unset_bytes(py: Python<'_>, len: usize) -> PyResult<Bound<'_, PyBytes>> {
     let size = ffi::Py_ssize_t::try_from(len)
         // The size is all that the conversion can find wrong.
         .map_err(|_| PyMemoryError::new_err("the result exceeds the address space of this machine"))?;
@@ -354,20 +405,21 @@ pub(crate) fn fresh<'py>(
         Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), size))?
             .cast_into_unchecked::<PyBytes>()
     };
-    let start = object.as_bytes().as_ptr().cast_mut();
-    // SAFETY: the object has `len` bytes and no other reference, and its hash is not computed. The empty object is
-    // shared, but then no byte is written. The memory comes from a call that is opaque to the compiler, so its content
-    // is arbitrary but initialised; `fill` writes all of it.
-    let out = unsafe { std::slice::from_raw_parts_mut(start, len) };
-    // An address may be sent to another thread; a pointer may not.
-    let start = start.expose_provenance();
-    // SAFETY: the ranges are parts of `object`, which lives until this function returns.
-    let advise = |range, advice| unsafe { advise(range, advice) };
-    if let Err(error) = with_populated_pages(start..start + len, advise, || fill(&mut *out)) {
-        out.fill(0);
-        return Err(error);
-    }
     Ok(object)
+}
+
+/// Returns the content of a new `bytes` object for writing.
+///
+/// # Safety
+/// `object` must come from [`unset_bytes`], and no other code may use it while the result lives.
+#[inline]
+#[expect(clippy::mut_from_ref, reason = "the object has no other reference, by the contract")]
+unsafe fn writable<'a>(object: &'a Bound<'_, PyBytes>) -> &'a mut [u8] {
+    let bytes = object.as_bytes();
+    // SAFETY: the object has so many bytes and no other user, by the contract, and its hash is not computed. The empty
+    // object is shared, but then no byte is written. The memory comes from a call that is opaque to the compiler, so its
+    // content is arbitrary but initialised.
+    unsafe { std::slice::from_raw_parts_mut(bytes.as_ptr().cast_mut(), bytes.len()) }
 }
 
 /// Passes an advice about part of an object to the operating system; returns whether it was accepted.

@@ -1,5 +1,6 @@
 //! The native part of `sealane.encrypt_file` and its companions, and of the file objects in `sealane/_open.py`.
 
+use crate::arguments;
 use crate::buffer::{Slot, fresh, read};
 use crate::detach::{continue_unless_raised, interruptible};
 use crate::error::{raise, raise_about};
@@ -13,7 +14,6 @@ use sealane::age::Armor;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, Options};
 use sealane::{Error, Misuse};
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// Number of bytes after which a large read handles pending signals.
@@ -321,11 +321,7 @@ fn with_options(
     about: &Path,
     work: impl FnOnce(Options<'_>) -> Result<(), Error> + Send,
 ) -> PyResult<()> {
-    let threads = match threads.map(NonZeroUsize::new) {
-        Some(None) => return Err(PyValueError::new_err("threads must be at least 1")),
-        Some(some) => some,
-        None => None,
-    };
+    let threads = arguments::threads(threads)?;
     let result = interruptible(py, || {
         let mut hook = |done: u64, total: Option<u64>| {
             continue_unless_raised(Python::attach(|py| {

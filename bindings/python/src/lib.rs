@@ -6,6 +6,7 @@
 
 mod aead;
 mod arguments;
+mod batch;
 #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
 mod buffer;
 mod bulk;

@@ -1,0 +1,275 @@
+//! Many messages in one call: lists of buffers, and packed messages as in a column of Arrow.
+
+use crate::buffer::{Slot, fresh, fresh_many, with_memory};
+use crate::detach::detached;
+use crate::error::raise;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString};
+use sealane::{Aead, Error, Offset};
+
+/// Number of bytes that take about as long as what a message costs besides its bytes, as in the core.
+const MESSAGE_COST: usize = 128;
+
+/// Packed data and its offsets, which are new objects.
+type Packed<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
+
+/// Seals each of `messages`; see the method of the class.
+pub(crate) fn seal_many<'py>(
+    core: &Aead,
+    messages: &Bound<'py, PyAny>,
+    aads: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let len = |message: usize| message + core.overhead();
+    many(messages, aads, len, |messages, aads, out| core.seal_many_into(messages, aads, out))
+}
+
+/// Opens each of `sealed`; see the method of the class.
+pub(crate) fn open_many<'py>(
+    core: &Aead,
+    sealed: &Bound<'py, PyAny>,
+    aads: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let len = |sealed: usize| sealed.saturating_sub(core.overhead());
+    many(sealed, aads, len, |sealed, aads, out| core.open_many_into(sealed, aads, out))
+}
+
+fn many<'py>(
+    messages: &Bound<'py, PyAny>,
+    aads: Option<&Bound<'py, PyAny>>,
+    result_len: impl Fn(usize) -> usize,
+    work: impl Fn(&[&[u8]], Option<&[&[u8]]>, &mut [&mut [u8]]) -> Result<(), Error> + Send + Sync,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = messages.py();
+    // References to all elements, so the list may change from here on. Exports run code of the caller, so all are
+    // requested before a nonce is drawn.
+    let messages = elements("messages", messages)?;
+    let mut aads = aads.filter(|aads| !aads.is_none()).map(|aads| elements("aads", aads)).transpose()?;
+    for none in aads.iter_mut().flatten().filter(|aad| aad.is_none()) {
+        *none = PyBytes::new(py, b"").into_any();
+    }
+    let mut slots = slots(py, &messages)?;
+    let messages = sources(&messages, &mut slots)?;
+    let mut aad_slots = aads.as_ref().map_or(Ok(Vec::new()), |aads| self::slots(py, aads))?;
+    let aads = aads.as_ref().map(|aads| sources(aads, &mut aad_slots)).transpose()?;
+    let lens = messages.iter().map(|message| result_len(message.len()));
+    let cost = messages.iter().map(|message| message.len() + MESSAGE_COST).sum();
+    let results = fresh_many(py, lens, |out| detached(py, cost, || work(&messages, aads.as_deref(), out)))?;
+    PyList::new(py, results)
+}
+
+/// Returns the elements of an iterable.
+fn elements<'py>(name: &str, list: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if list.is_instance_of::<PyBytes>()
+        || list.is_instance_of::<PyByteArray>()
+        || list.is_instance_of::<PyMemoryView>()
+        || list.is_instance_of::<PyString>()
+    {
+        return Err(PyTypeError::new_err(format!(
+            "{name}: expected a list of bytes-like objects, found {}; pass [message] for one message",
+            list.get_type().name()?
+        )));
+    }
+    if let Ok(list) = list.cast_exact::<PyList>() {
+        let mut elements = with_memory(list.len())?;
+        elements.extend(list.iter());
+        return Ok(elements);
+    }
+    list.try_iter()?.collect()
+}
+
+/// Returns a slot for each element, or none if all elements are `bytes`, which need no export.
+fn slots<'py>(py: Python<'py>, elements: &[Bound<'py, PyAny>]) -> PyResult<Vec<Slot<'py>>> {
+    if elements.iter().all(|element| element.is_exact_instance_of::<PyBytes>()) {
+        return Ok(Vec::new());
+    }
+    let mut slots = with_memory(elements.len())?;
+    slots.extend(elements.iter().map(|_| Slot::new(py)));
+    Ok(slots)
+}
+
+/// Returns the bytes of each element.
+fn sources<'a, 'py>(
+    elements: &'a [Bound<'py, PyAny>],
+    slots: &'a mut [Slot<'py>],
+) -> PyResult<Vec<&'a [u8]>> {
+    let mut sources = with_memory(elements.len())?;
+    if slots.is_empty() {
+        sources.extend(
+            elements
+                .iter()
+                .filter_map(|element| element.cast_exact::<PyBytes>().ok())
+                .map(|bytes| bytes.as_bytes()),
+        );
+    } else {
+        for (index, (element, slot)) in elements.iter().zip(slots).enumerate() {
+            let source = slot.read(element).map_err(|error| at_index(element.py(), index, error))?;
+            sources.push(source.bytes());
+        }
+    }
+    Ok(sources)
+}
+
+/// Adds the index of an element to the exception for an object that is not a contiguous buffer.
+#[cold]
+fn at_index(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
+    let text = format!("element {index}: {}", error.value(py));
+    if error.is_instance_of::<PyTypeError>(py) {
+        PyTypeError::new_err(text)
+    } else if error.is_instance_of::<PyValueError>(py) {
+        PyValueError::new_err(text)
+    } else {
+        error
+    }
+}
+
+/// Seals packed messages; see the method of the class.
+pub(crate) fn seal_packed<'py>(
+    core: &Aead,
+    data: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Packed<'py>> {
+    match Offsets::read(offsets)? {
+        Offsets::Narrow(offsets) => packed(&Seal(core), data, &offsets, aad),
+        Offsets::Wide(offsets) => packed(&Seal(core), data, &offsets, aad),
+    }
+}
+
+/// Opens packed messages; see the method of the class.
+pub(crate) fn open_packed<'py>(
+    core: &Aead,
+    data: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Packed<'py>> {
+    match Offsets::read(offsets)? {
+        Offsets::Narrow(offsets) => packed(&Open(core), data, &offsets, aad),
+        Offsets::Wide(offsets) => packed(&Open(core), data, &offsets, aad),
+    }
+}
+
+/// One of the two operations on packed messages.
+trait Operation: Sync {
+    fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error>;
+    fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error>;
+}
+
+struct Seal<'a>(&'a Aead);
+struct Open<'a>(&'a Aead);
+
+impl Operation for Seal<'_> {
+    fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
+        self.0.sealed_offsets(offsets, len)
+    }
+    fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.0.seal_packed_into(data, offsets, aad, out)
+    }
+}
+
+impl Operation for Open<'_> {
+    fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
+        self.0.opened_offsets(offsets, len)
+    }
+    fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.0.open_packed_into(data, offsets, aad, out)
+    }
+}
+
+fn packed<'py, O: Item>(
+    operation: &impl Operation,
+    data: &Bound<'py, PyAny>,
+    offsets: &[O],
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Packed<'py>> {
+    let py = data.py();
+    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
+    let (data, aad) = (a.read(data)?.bytes(), b.read_optional(aad)?.bytes());
+    let new_offsets = operation.offsets(offsets, data.len()).map_err(raise)?;
+    let len = new_offsets.last().map_or(0, |&last| last.position());
+    let cost = data.len() + aad.len() + offsets.len() * MESSAGE_COST;
+    let out = fresh(py, len, |out| detached(py, cost, || operation.run(data, offsets, aad, out)))?;
+    let new_offsets = fresh(py, size_of_val(&new_offsets[..]), |out| {
+        for (slot, offset) in out.chunks_exact_mut(size_of::<O>()).zip(&new_offsets) {
+            offset.write(slot);
+        }
+        Ok(())
+    })?;
+    Ok((out, PyMemoryView::from(new_offsets.as_any())?.call_method1("cast", (O::FORMAT,))?))
+}
+
+/// Offsets of packed messages, each of which is read once from the buffer of the caller.
+enum Offsets {
+    Narrow(Vec<i32>),
+    Wide(Vec<i64>),
+}
+
+/// An integer as an item of a buffer.
+trait Item: Offset {
+    /// The name of the type in the module struct of Python.
+    const FORMAT: &str;
+    fn read(item: &[u8]) -> Self;
+    fn write(self, item: &mut [u8]);
+    fn position(self) -> usize;
+}
+
+macro_rules! items {
+    ($($integer:ty, $format:literal;)*) => {$(
+        impl Item for $integer {
+            const FORMAT: &str = $format;
+            #[inline]
+            fn read(item: &[u8]) -> Self {
+                item.first_chunk().map_or(0, |item| Self::from_ne_bytes(*item))
+            }
+            #[inline]
+            fn write(self, item: &mut [u8]) {
+                item.copy_from_slice(&self.to_ne_bytes());
+            }
+            #[inline]
+            fn position(self) -> usize {
+                // The core returns no negative offset, and none that exceeds the address space.
+                self as usize
+            }
+        }
+    )*};
+}
+
+items! {
+    i32, "i";
+    i64, "q";
+}
+
+impl Offsets {
+    /// Copies the items of a buffer of int32 or int64.
+    ///
+    /// # Errors
+    /// Raises `TypeError` for items of another type, and `ValueError` if they are not in one contiguous dimension.
+    fn read(offsets: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let view = PyMemoryView::from(offsets)?;
+        let format: String = view.getattr("format")?.extract()?;
+        let (size, dimensions): (usize, usize) =
+            (view.getattr("itemsize")?.extract()?, view.getattr("ndim")?.extract()?);
+        let native = if cfg!(target_endian = "little") { '<' } else { '>' };
+        let kind = format.trim_start_matches(['@', '=', native]);
+        if !matches!((kind, size), ("i" | "l" | "q", 4 | 8)) {
+            return Err(PyTypeError::new_err(format!(
+                "expected offsets of int32 or int64, found items of format {format:?}; for a buffer of Arrow, pass \
+                 memoryview(buffer).cast(\"i\"), or \"q\" for a large column"
+            )));
+        }
+        if dimensions != 1 {
+            return Err(PyValueError::new_err(format!(
+                "expected offsets in 1 dimension, found {dimensions}"
+            )));
+        }
+        let mut slot = Slot::new(offsets.py());
+        let bytes = slot.read(view.as_any())?.bytes();
+        if size == 4 { Ok(Self::Narrow(items(bytes)?)) } else { Ok(Self::Wide(items(bytes)?)) }
+    }
+}
+
+fn items<O: Item>(bytes: &[u8]) -> PyResult<Vec<O>> {
+    let mut items = with_memory(bytes.len() / size_of::<O>())?;
+    items.extend(bytes.chunks_exact(size_of::<O>()).map(O::read));
+    Ok(items)
+}
