@@ -7,6 +7,7 @@ use syn::{Expr, FnArg, GenericArgument, Item, Lit, Pat, PathArguments, PointerMu
 /// The C types of Rust types. Handles are converted by their names.
 const TYPES: &[(&str, &str)] = &[
     ("In", "const uint8_t *"),
+    ("Lengths", "const uint64_t *"),
     ("Out", "uint8_t *"),
     ("CText", "const char *"),
     ("Given", "uint8_t **"),

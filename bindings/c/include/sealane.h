@@ -180,6 +180,25 @@ int64_t sealane_aead_open(const sealane_aead *aead, const uint8_t *sealed, size_
 	size_t aad_len, uint8_t *out, size_t out_len, sealane_error *error);
 
 /*
+ * Seals `count` messages, which lie one after the other in `data` and have the lengths `lens`, as sealane_aead_seal()
+ * does, each under a nonce of its own and with the same associated data. The sealed messages lie one after the other in
+ * `out`, each nonce_len + tag_len bytes longer than its message. `out` may not overlap an argument. Large batches use
+ * several cores. Not for Speck-Poly1305.
+ */
+int64_t sealane_aead_seal_many(const sealane_aead *aead, const uint8_t *data, size_t data_len, const uint64_t *lens,
+	size_t count, const uint8_t *aad, size_t aad_len, uint8_t *out, size_t out_len, sealane_error *error);
+
+/*
+ * Opens `count` sealed messages, which lie one after the other in `sealed` and have the lengths `lens`. If one of them is
+ * not authentic, the result is SEALANE_AUTHENTICATION, the text of the error has the index of the first one, and `out`
+ * has no plaintext. `verdicts` is null, or gets one byte for each message: 1 if it is authentic, 0 if not. They are
+ * written with these two results only, and may not overlap an argument.
+ */
+int64_t sealane_aead_open_many(const sealane_aead *aead, const uint8_t *sealed, size_t sealed_len,
+	const uint64_t *lens, size_t count, const uint8_t *aad, size_t aad_len, uint8_t *out, size_t out_len,
+	uint8_t *verdicts, sealane_error *error);
+
+/*
  * Encrypts under a nonce of the caller, which must never be used twice with one key: `ciphertext || tag`. In place if
  * `out` is `data`.
  */

@@ -1,7 +1,7 @@
 //! Messages: seal and open with random nonces, encrypt and decrypt with explicit nonces.
 
 use crate::call::{Error, guarded, infallible, terminated};
-use crate::error::CallError;
+use crate::error::{ArgumentError, CallError};
 use crate::keys::Secret;
 use crate::library::{algorithm_named, provider_named};
 use crate::memory::{
@@ -20,6 +20,16 @@ pub(crate) enum Aead {
 }
 
 impl Aead {
+    /// Returns the key of the core, for calls that Speck-Poly1305 does not have.
+    pub(crate) fn whole(&self) -> Result<&sealane::Aead, ArgumentError> {
+        match self {
+            Self::Whole(aead) => Ok(aead),
+            Self::Speck(_) => Err(ArgumentError::Unsuitable(
+                "expected a key of sealane_aead_new() for a batch, found one of Speck-Poly1305",
+            )),
+        }
+    }
+
     #[inline]
     fn nonce_len(&self) -> usize {
         match self {

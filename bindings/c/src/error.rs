@@ -35,6 +35,8 @@ pub(crate) enum ArgumentError {
     Name { name: &'static str, expected: Cow<'static, str> },
     /// A number that is out of range.
     Range { name: &'static str, found: u64, max: u64 },
+    /// The lengths of the messages of a batch do not add up to the length of their bytes.
+    LengthsOfBatch { found: u128, expected: usize },
     /// The call does not fit to the handle or to another argument. The text says what does.
     Unsuitable(&'static str),
     /// The process default of the provider was set before.
@@ -159,6 +161,9 @@ impl fmt::Display for ArgumentError {
             }
             Self::Name { name, expected } => write!(f, "unknown {name}: expected {expected}"),
             Self::Range { name, found, max } => write!(f, "{name} must be at most {max}, found {found}"),
+            Self::LengthsOfBatch { found, expected } => {
+                write!(f, "lens must add up to {expected}, the length of the messages, found {found}")
+            }
             Self::Unsuitable(text) => f.write_str(text),
             Self::DefaultProvider => {
                 f.write_str("the provider of this process was set before to another one; set it once")

@@ -8,6 +8,7 @@
 //! own name; the prefix `sealane_` keeps the names of other libraries apart.
 
 mod aead;
+mod batch;
 mod call;
 mod constants;
 mod error;

@@ -14,15 +14,14 @@ use sealane::file::{Concurrency, ReadAt};
 use sealane::{InOut, Misuse};
 use std::alloc::{Layout as Allocation, alloc_zeroed, dealloc};
 use std::ffi::{CStr, OsStr, c_char, c_void};
-use std::io;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{ControlFlow, Range};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::{io, path::Path};
 use zeroize::Zeroize;
 
 /// Number of handles and of results that the caller has and did not give back.
@@ -209,7 +208,7 @@ impl<'a> Output<'a> {
         match self.len {
             0 => &mut [],
             // SAFETY: as in `Input::bytes`; the header requires that so many bytes can be written, and that no other thread
-            // uses them. A call has one output, and `arrange` finds inputs that overlap it.
+            // uses them. `arrange` finds inputs that overlap it, and `overlaps` a second output.
             len => unsafe { std::slice::from_raw_parts_mut(self.start, len) },
         }
     }
@@ -596,5 +595,6 @@ pub(crate) fn lent<T>(value: &mut T) -> Unique<T> {
     Unique(value)
 }
 
+mod outputs;
 #[cfg(test)]
 mod test;

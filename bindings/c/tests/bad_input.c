@@ -43,6 +43,66 @@ static void library(void) {
 	sealane_wipe(NULL, 0), sealane_wipe(NULL, 5), sealane_free(NULL);
 }
 
+/* Three messages of 40 bytes in all, which need 124 bytes when they are sealed. */
+static void batches(const sealane_aead *aead) {
+	static const uint64_t lens[3] = {5, 0, 35}, longer[3] = {5, 1, 35}, wrap[3] = {41, UINT64_MAX, 0};
+	static const uint64_t sealed_lens[3] = {33, 28, 63}, short_lens[3] = {33, 27, 64};
+	uint8_t sealed[124], back[64], verdicts[3];
+	memset(out, 0xee, sizeof out);
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(NULL, data, 40, lens, 3, NULL, 0, out, 124, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, NULL, 40, lens, 3, NULL, 0, out, 124, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, 40, NULL, 3, NULL, 0, out, 124, E));
+	SAYS("lens is a null pointer");
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, 40, lens, 3, NULL, 1, out, 124, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, 40, lens, 3, NULL, 0, NULL, 124, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, 40, lens, 3, NULL, 0, out, 123, E));
+	SAYS("123 bytes, 124 are needed");
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, NEGATIVE, lens, 3, NULL, 0, out, 124, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, 40, lens, NEGATIVE, NULL, 0, out, 124, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, 40, lens, NEGATIVE / 8, NULL, 0, out, 124, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, 40, lens, 2, NULL, 0, out, 124, E));
+	SAYS("lens must add up to 40, the length of the messages, found 5");
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, 40, longer, 3, NULL, 0, out, 124, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, 40, wrap, 3, NULL, 0, out, 124, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, out + 12, 40, lens, 3, NULL, 0, out, 124, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(aead, data, 40, lens, 3, out + 123, 1, out, 124, E));
+	for (size_t i = 0; i < sizeof out; i++) CHECK(out[i] == 0xee);
+	CHECK(sealane_aead_seal_many(aead, data, 40, lens, 3, NULL, 0, out, sizeof out, E) == 124 && out[124] == 0xee);
+	CHECK(sealane_aead_seal_many(aead, NULL, 0, NULL, 0, NULL, 0, NULL, 0, E) == 0);
+	memcpy(sealed, out, sizeof sealed);
+
+	FAILS(SEALANE_MISUSE, sealane_aead_open_many(NULL, sealed, 124, sealed_lens, 3, NULL, 0, back, 40, NULL, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_open_many(aead, NULL, 124, sealed_lens, 3, NULL, 0, back, 40, NULL, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_open_many(aead, sealed, 124, NULL, 3, NULL, 0, back, 40, NULL, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_open_many(aead, sealed, 124, sealed_lens, 3, NULL, 0, NULL, 40, NULL, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_open_many(aead, sealed, 124, sealed_lens, 3, NULL, 0, back, 39, NULL, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_open_many(aead, sealed, 124, sealed_lens, 2, NULL, 0, back, 68, NULL, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_open_many(aead, sealed, 124, sealed_lens, 3, NULL, 0, sealed + 12, 40, NULL, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_open_many(aead, sealed, 124, sealed_lens, 3, NULL, 0, back, 40, back, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_open_many(aead, sealed, 124, sealed_lens, 3, NULL, 0, back, 40, sealed, E));
+	memset(verdicts, 0xee, sizeof verdicts);
+	CHECK(sealane_aead_open_many(aead, sealed, 124, sealed_lens, 3, NULL, 0, back, 64, verdicts, E) == 40);
+	CHECK(!memcmp(back, data, 40) && !memcmp(verdicts, (uint8_t[3]){1, 1, 1}, 3));
+	for (size_t at = 0; at < 124; at++) {
+		size_t changed = at < 33 ? 0 : at < 61 ? 1 : 2;
+		char first[] = "message 0";
+		first[8] = (char)('0' + changed);
+		sealed[at] ^= 1;
+		memset(back, 0xee, sizeof back), memset(verdicts, 0xee, sizeof verdicts);
+		FAILS(SEALANE_AUTHENTICATION, sealane_aead_open_many(aead, sealed, 124, sealed_lens, 3, NULL, 0, back,
+			sizeof back, verdicts, E));
+		SAYS(first);
+		for (size_t i = 0; i < 3; i++) CHECK(verdicts[i] == (i != changed));
+		for (size_t i = 0; i < sizeof back; i++) CHECK(back[i] == (i < 40 ? 0 : 0xee));
+		FAILS(SEALANE_AUTHENTICATION, sealane_aead_open_many(aead, sealed, 124, sealed_lens, 3, NULL, 0, back, 40,
+			NULL, E));
+		sealed[at] ^= 1;
+	}
+	FAILS(SEALANE_AUTHENTICATION, sealane_aead_open_many(aead, sealed, 124, short_lens, 3, NULL, 0, back, 40,
+		verdicts, E));
+	CHECK(!memcmp(verdicts, (uint8_t[3]){1, 0, 0}, 3));
+}
+
 static void messages(void) {
 	MAKES_NOTHING(SEALANE_MISUSE, sealane_aead_new("rot13", key, 32, NULL, E));
 	SAYS("aes-256-gcm");
@@ -70,6 +130,8 @@ static void messages(void) {
 
 	sealane_aead *block = sealane_hazmat_aead_new_block_nonce("speck128-256-poly1305", key, 32, E);
 	FAILS(SEALANE_MISUSE, sealane_aead_seal(block, data, 5, NULL, 0, out, sizeof out, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_seal_many(block, NULL, 0, NULL, 0, NULL, 0, out, sizeof out, E));
+	FAILS(SEALANE_MISUSE, sealane_aead_open_many(block, NULL, 0, NULL, 0, NULL, 0, out, sizeof out, NULL, E));
 	sealane_aead_free(block);
 	sealane_aead *small = sealane_hazmat_aead_new_small_block("speck64-128-poly1305", key, 16, E);
 	FAILS(SEALANE_MISUSE, sealane_aead_seal(small, data, 5, NULL, 0, out, sizeof out, E));
@@ -129,6 +191,8 @@ static void messages(void) {
 	FAILS(SEALANE_AUTHENTICATION, sealane_aead_open(aead, out, 68, out + 68, 8, back, 40, E));
 	CHECK(sealane_aead_open(aead, out, 68, out + 68, 9, back, 40, E) == 40);
 	CHECK(sealane_aead_open(aead, out, 68, out + 68, 9, out + 12, 40, E) == 40);
+
+	batches(aead);
 
 	/* Explicit nonces. */
 	FAILS(SEALANE_MISUSE, sealane_aead_encrypt(NULL, nonce, 12, data, 40, NULL, 0, out, 56, E));

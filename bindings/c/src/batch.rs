@@ -1,0 +1,129 @@
+//! Batches: many messages in one call, one after the other in one buffer, with their lengths.
+
+use crate::aead::Aead;
+use crate::call::{Error, guarded};
+use crate::constants::SEALANE_AUTHENTICATION;
+use crate::error::{ArgumentError, CallError};
+use crate::memory::{self, Call, In, Input, Layout, Out, Shared, Unique};
+use sealane::Misuse;
+use zeroize::Zeroizing;
+
+/// `const uint64_t *`: lengths to read.
+#[repr(transparent)]
+struct Lengths(In);
+
+impl Lengths {
+    /// Returns the bytes of the argument `name` with `count` lengths.
+    fn input<'a>(self, call: &'a Call, name: &'static str, count: usize) -> Result<Input<'a>, ArgumentError> {
+        self.0.input(call, name, count.saturating_mul(size_of::<u64>()))
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_aead_seal_many(
+    aead: Shared<Aead>,
+    data: In,
+    data_len: usize,
+    lens: Lengths,
+    count: usize,
+    aad: In,
+    aad_len: usize,
+    out: Out,
+    out_len: usize,
+    error: Unique<Error>,
+) -> i64 {
+    guarded(error, |call| {
+        let aead = aead.get(call, "aead")?.whole()?;
+        let (data, lens) = (data.input(call, "data", data_len)?, lens.input(call, "lens", count)?);
+        let (aad, out) = (aad.input(call, "aad", aad_len)?, out.output(call, "out", out_len)?);
+        let need = count.saturating_mul(aead.overhead()).saturating_add(data_len);
+        let Layout { head: out, others: [data, lens, aad], .. } =
+            out.arrange(need, Input::none(call), 0, [data, lens, aad])?;
+        aead.seal_packed_into(data, &offsets(lens, data.len())?, aad, out)?;
+        Ok(memory::count(out.len()))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sealane_aead_open_many(
+    aead: Shared<Aead>,
+    sealed: In,
+    sealed_len: usize,
+    lens: Lengths,
+    count: usize,
+    aad: In,
+    aad_len: usize,
+    out: Out,
+    out_len: usize,
+    verdicts: Out,
+    error: Unique<Error>,
+) -> i64 {
+    guarded(error, |call| {
+        let aead = aead.get(call, "aead")?.whole()?;
+        let (sealed, lens) = (sealed.input(call, "sealed", sealed_len)?, lens.input(call, "lens", count)?);
+        let (aad, out) = (aad.input(call, "aad", aad_len)?, out.output(call, "out", out_len)?);
+        let inputs = [sealed, lens, aad];
+        let verdicts = if verdicts.is_null() {
+            None
+        } else {
+            let verdicts = verdicts.output(call, "verdicts", count)?;
+            if verdicts.overlaps(&out) {
+                return Err(Misuse::PartialOverlap.into());
+            }
+            Some(verdicts.arrange(count, Input::none(call), 0, inputs)?.head)
+        };
+        let need = sealed_len.saturating_sub(count.saturating_mul(aead.overhead()));
+        let Layout { head: out, others: [sealed, lens, aad], .. } =
+            out.arrange(need, Input::none(call), 0, inputs)?;
+        let offsets = offsets(lens, sealed.len())?;
+        let result = aead.open_packed_into(sealed, &offsets, aad, out).map_err(CallError::from);
+        if let Some(verdicts) = verdicts {
+            judge(aead, &result, sealed, &offsets, aad, verdicts);
+        }
+        result?;
+        Ok(memory::count(out.len()))
+    })
+}
+
+/// Writes the verdict on each message of a batch with this result.
+fn judge(
+    aead: &sealane::Aead,
+    result: &Result<(), CallError>,
+    sealed: &[u8],
+    offsets: &[i64],
+    aad: &[u8],
+    verdicts: &mut [u8],
+) {
+    match result {
+        Ok(()) => verdicts.fill(1),
+        // The batch has stopped at the first message that is not authentic, so each is opened once more, alone.
+        Err(error) if error.code() == SEALANE_AUTHENTICATION => {
+            for (verdict, pair) in verdicts.iter_mut().zip(offsets.windows(2)) {
+                let message = &sealed[pair[0] as usize..pair[1] as usize];
+                *verdict = aead.open(message, aad).map(Zeroizing::new).is_ok().into();
+            }
+        }
+        Err(_) => {}
+    }
+}
+
+/// Returns the offsets of messages with these lengths, which have `len` bytes in all.
+fn offsets(lens: &[u8], len: usize) -> Result<Vec<i64>, CallError> {
+    let lens = || lens.as_chunks().0.iter().map(|len| u64::from_ne_bytes(*len));
+    let found = lens().map(u128::from).sum();
+    if found != len as u128 {
+        return Err(ArgumentError::LengthsOfBatch { found, expected: len }.into());
+    }
+    let count = lens().len() + 1;
+    let mut offsets = Vec::new();
+    // The error has no content.
+    offsets.try_reserve_exact(count).map_err(|_| CallError::out_of_memory(count * size_of::<i64>()))?;
+    let mut end = 0;
+    offsets.push(end);
+    offsets.extend(lens().map(|len| {
+        // All of them add up to the length of a buffer.
+        end += len as i64;
+        end
+    }));
+    Ok(offsets)
+}
