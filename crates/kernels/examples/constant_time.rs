@@ -27,7 +27,7 @@ use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
 use kernels::speck::{self, ByteOrder, Size, Speck};
 use kernels::variant::Variant;
-use sealing::{OneAegis, Sealing};
+use sealing::{InSegments, OneAegis, Sealing};
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -47,7 +47,7 @@ const TABLES: [Table; 7] = [
     Table { name: "AEGIS", variants: || aegis::variants().collect(), run: every_aegis },
     Table { name: "AES", variants: || aes::variants().collect(), run: stream },
     Table { name: "CHACHA20", variants: || chacha20::variants().collect(), run: every_chacha20 },
-    Table { name: "GCM", variants: || gcm::variants().collect(), run: messages::<Gcm> },
+    Table { name: "GCM", variants: || gcm::variants().collect(), run: every_gcm },
     Table { name: "GCM_SIV", variants: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
     Table { name: "POLY1305", variants: || poly1305::variants().collect(), run: macs },
     Table { name: "SPECK", variants: || speck::variants().collect(), run: speck },
@@ -115,6 +115,12 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, variant: &'static
     }
 }
 
+/// Runs messages at once and in segments.
+fn every_gcm(watch: &mut Watch, features: Features, variant: &'static str) {
+    messages::<Gcm>(watch, features, variant);
+    messages::<InSegments<Gcm>>(watch, features, variant);
+}
+
 fn every_aegis(watch: &mut Watch, features: Features, variant: &'static str) {
     messages::<OneAegis<16, 1>>(watch, features, variant);
     messages::<OneAegis<16, 2>>(watch, features, variant);
@@ -164,6 +170,8 @@ fn every_chacha20(watch: &mut Watch, features: Features, variant: &'static str) 
     chacha20_streams(watch, features, variant);
     messages::<ChaCha20Poly1305>(watch, features, variant);
     messages::<XChaCha20Poly1305>(watch, features, variant);
+    messages::<InSegments<ChaCha20Poly1305>>(watch, features, variant);
+    messages::<InSegments<XChaCha20Poly1305>>(watch, features, variant);
 }
 
 /// Runs key set-up, and the keystream from several offsets under nonces of both lengths.

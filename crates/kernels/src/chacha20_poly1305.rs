@@ -26,6 +26,7 @@ use crate::cpu::Features;
 use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
 use crate::poly1305::{self, Powers, State};
+use crate::segments::{Sum, Threads, process, segment_len};
 use crate::variant::chacha20::ChaCha20Functions;
 use crate::variant::poly1305::Poly1305Functions;
 use crate::variant::{Refusal, Selected, Variant, debug_key};
@@ -131,6 +132,36 @@ impl ChaCha20Poly1305 {
     ) -> Result<(), OpenError> {
         self.variants.open(&self.key, &read_once(nonce), aad, data, tag)
     }
+
+    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several threads.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal`] for the same reasons.
+    pub fn seal_on(
+        &self,
+        threads: &dyn Threads,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), MessageError> {
+        self.variants.seal_on(threads, &self.key, nonce, aad, data, tag)
+    }
+
+    /// Decrypts like [`Self::open`], with segments of the message on several threads.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the destination is zero.
+    pub fn open_on(
+        &self,
+        threads: &dyn Threads,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), OpenError> {
+        self.variants.open_on(threads, &self.key, &read_once(nonce), aad, data, tag)
+    }
 }
 
 impl XChaCha20Poly1305 {
@@ -178,6 +209,40 @@ impl XChaCha20Poly1305 {
         let mut subkey = Key::EMPTY;
         let nonce = self.derive(nonce, &mut subkey);
         self.0.variants.open(&subkey, &nonce, aad, data, tag)
+    }
+
+    /// Encrypts like [`Self::seal`], to the same bytes, with segments of the message on several threads.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal`] for the same reasons.
+    pub fn seal_on(
+        &self,
+        threads: &dyn Threads,
+        nonce: &[u8; 24],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), MessageError> {
+        let mut subkey = Key::EMPTY;
+        let nonce = self.derive(nonce, &mut subkey);
+        self.0.variants.seal_on(threads, &subkey, &nonce, aad, data, tag)
+    }
+
+    /// Decrypts like [`Self::open`], with segments of the message on several threads.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open`]. After [`OpenError::AuthenticationFailed`] all of the destination is zero.
+    pub fn open_on(
+        &self,
+        threads: &dyn Threads,
+        nonce: &[u8; 24],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), OpenError> {
+        let mut subkey = Key::EMPTY;
+        let nonce = self.derive(nonce, &mut subkey);
+        self.0.variants.open_on(threads, &subkey, &nonce, aad, data, tag)
     }
 
     /// Derives the key of a message, and returns the nonce to use with it.
@@ -261,20 +326,27 @@ impl Variants {
         aad: &[u8],
         data: &mut InOut<'_>,
     ) -> [u8; 16] {
-        let (len, mut mac, mut done) = (data.len(), Mac::EMPTY, PIECE.min(data.len()));
+        let (len, mut mac, done) = (data.len(), Mac::EMPTY, PIECE.min(data.len()));
         let mut piece = data.part(0, done);
         self.stream.begin(key, nonce, &mut first.0, piece.part(0, done));
         mac.begin(self.mac, first.mac_key(), aad.len().max(done));
         mac.padded(self.mac, aad);
         mac.padded(self.mac, piece.target());
+        self.seal_pieces(key, nonce, done, &mut mac, &mut data.part(done, len - done));
+        mac.finish(aad.len(), len)
+    }
+
+    /// Encrypts and authenticates data in pieces. `offset` is that of the data in the message.
+    #[inline(always)]
+    fn seal_pieces(self, key: &Key, nonce: &[u8; 12], offset: usize, mac: &mut Mac, data: &mut InOut<'_>) {
+        let (len, mut done) = (data.len(), 0);
         while done < len {
             let mut piece = data.part(done, PIECE.min(len - done));
             let n = piece.len();
-            self.stream.xor(key, nonce, 1 + (done / 64) as u32, 0, piece.part(0, n));
+            self.stream.xor(key, nonce, counter(offset + done), 0, piece.part(0, n));
             mac.padded(self.mac, piece.target());
             done += n;
         }
-        mac.finish(aad.len(), len)
     }
 
     /// Decrypts a long message in pieces, writes block 0 to `first`, and returns the tag that it must have.
@@ -287,20 +359,137 @@ impl Variants {
         aad: &[u8],
         data: &mut InOut<'_>,
     ) -> [u8; 16] {
-        let (len, mut mac, mut done) = (data.len(), Mac::EMPTY, 0);
-        let longest = if len <= CACHED { OPEN_PIECE } else { OPEN_PIECE_UNCACHED };
+        let (len, mut mac) = (data.len(), Mac::EMPTY);
+        let piece_len = if len <= CACHED { OPEN_PIECE } else { OPEN_PIECE_UNCACHED };
         self.stream.begin(key, nonce, &mut first.0, InOut::in_place(&mut []));
-        mac.begin(self.mac, first.mac_key(), aad.len().max(len.min(longest)));
+        mac.begin(self.mac, first.mac_key(), aad.len().max(len.min(piece_len)));
         mac.padded(self.mac, aad);
+        self.open_pieces(key, nonce, 0, piece_len, &mut mac, data);
+        mac.finish(aad.len(), len)
+    }
+
+    /// Authenticates and decrypts data in pieces. `offset` is that of the data in the message.
+    #[inline(always)]
+    fn open_pieces(
+        self,
+        key: &Key,
+        nonce: &[u8; 12],
+        offset: usize,
+        piece_len: usize,
+        mac: &mut Mac,
+        data: &mut InOut<'_>,
+    ) {
+        let (len, mut done) = (data.len(), 0);
         while done < len {
-            let mut piece = data.part(done, longest.min(len - done));
+            let mut piece = data.part(done, piece_len.min(len - done));
             let n = piece.len();
             mac.padded_copying(self.mac, piece.part(0, n));
             let copy = InOut::in_place(piece.target());
-            self.stream.xor(key, nonce, 1 + (done / 64) as u32, 0, copy);
+            self.stream.xor(key, nonce, counter(offset + done), 0, copy);
             done += n;
         }
-        mac.finish(aad.len(), len)
+    }
+
+    /// Does the work of [`ChaCha20Poly1305::seal_on`].
+    fn seal_on(
+        self,
+        threads: &dyn Threads,
+        key: &Key,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), MessageError> {
+        let len = data.len();
+        let Some(segment_len) = segment_len(threads, len) else {
+            return self.seal(key, nonce, aad, data, tag);
+        };
+        Part::Data.check_len(len as u128, LONGEST)?;
+        self.in_segments(threads, segment_len, key, nonce, aad, data, tag, |at, data, mac| {
+            self.seal_pieces(key, nonce, at, mac, data);
+        });
+        Ok(())
+    }
+
+    /// Does the work of [`ChaCha20Poly1305::open_on`].
+    fn open_on(
+        self,
+        threads: &dyn Threads,
+        key: &Key,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), OpenError> {
+        let len = data.len();
+        let Some(segment_len) = segment_len(threads, len) else {
+            return self.open(key, nonce, aad, data, tag);
+        };
+        Part::Data.check_len(len as u128, LONGEST)?;
+        let piece_len = if len <= CACHED { OPEN_PIECE } else { OPEN_PIECE_UNCACHED };
+        let mut expected_tag = [0; 16];
+        let open = |at, data: &mut InOut<'_>, mac: &mut Mac| {
+            self.open_pieces(key, nonce, at, piece_len, mac, data);
+        };
+        self.in_segments(threads, segment_len, key, nonce, aad, data.part(0, len), &mut expected_tag, open);
+        if ct::equal(&expected_tag, tag) {
+            return Ok(());
+        }
+        wipe(&mut expected_tag);
+        data.target().fill(0);
+        Err(OpenError::AuthenticationFailed)
+    }
+
+    /// Seals or opens the segments with `work`, which authenticates each of them from zero on, and computes the tag.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a message, and how to divide it")]
+    fn in_segments(
+        self,
+        threads: &dyn Threads,
+        segment_len: usize,
+        key: &Key,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+        work: impl Fn(usize, &mut InOut<'_>, &mut Mac) + Sync,
+    ) {
+        let (len, mut first, mut message) = (data.len(), Block::EMPTY, Mac::EMPTY);
+        self.stream.begin(key, nonce, &mut first.0, InOut::in_place(&mut []));
+        message.begin(self.mac, first.mac_key(), aad.len());
+        message.padded(self.mac, aad);
+        let first = &first;
+        let segment = |at: usize, mut data: InOut<'_>, sum: &mut Sum| {
+            self.segment(first, &work, at, &mut data, sum);
+            self.clean(LONG, 0);
+        };
+        let state = &mut message.state;
+        let (mut blocks, mut power) = (1, state.r());
+        process(threads, segment_len, data, segment, |len, sum| {
+            if blocks != len.div_ceil(16) {
+                blocks = len.div_ceil(16);
+                power = state.power_of_r(blocks);
+            }
+            state.absorb_sum(power, *sum);
+        });
+        wipe(&mut power.0);
+        *tag = message.finish(aad.len(), len);
+        self.clean(LONG, 0);
+    }
+
+    /// Seals or opens one segment, and writes the accumulator to `sum`. Not inlined, so that its stack frame can be wiped.
+    #[inline(never)]
+    fn segment(
+        self,
+        first: &Block,
+        work: &impl Fn(usize, &mut InOut<'_>, &mut Mac),
+        at: usize,
+        data: &mut InOut<'_>,
+        sum: &mut Sum,
+    ) {
+        let mut mac = Mac::EMPTY;
+        mac.begin(self.mac, first.mac_key(), data.len());
+        work(at, data, &mut mac);
+        *sum = mac.state.accumulator();
     }
 
     /// Wipes what the variants may have spilled to the stack. It is called from where the variants were called.
@@ -334,6 +523,12 @@ impl Drop for Block {
     fn drop(&mut self) {
         wipe(&mut self.0);
     }
+}
+
+/// Returns the counter of the block at `offset`, which is a multiple of 64 bytes, in the data of a message.
+#[inline(always)]
+fn counter(offset: usize) -> u32 {
+    1 + (offset / 64) as u32
 }
 
 /// Returns the last block that is authenticated, with both lengths in bytes.

@@ -11,8 +11,8 @@
 //!
 //! `inc32` increments the last 32 bits of a counter block modulo 2^32.
 //!
-//! [`Gcm`] processes whole messages, [`Stream`] processes a message in pieces. `crate::ghash` explains how GHASH is
-//! computed, and `crate::stitch` how it overlaps with AES.
+//! [`Gcm`] processes whole messages, on one or several threads, and [`Stream`] processes a message in pieces.
+//! `crate::ghash` explains how GHASH is computed, and `crate::stitch` how it overlaps with AES.
 #![forbid(unsafe_code)]
 
 use crate::InOut;
@@ -28,6 +28,7 @@ pub(crate) mod body;
 mod key;
 #[cfg(test)]
 mod linear;
+mod segments;
 mod stream;
 
 pub use key::Gcm;

@@ -114,6 +114,17 @@ impl ShortPowers {
         self.set_up_polyval(b, double(u128::from_be_bytes(h)).to_le_bytes());
     }
 
+    /// Returns H^1 in the order of POLYVAL.
+    pub(crate) fn first(&self) -> u128 {
+        u128::from_le_bytes(self.whole[Self::COUNT - 1])
+    }
+
+    /// Sets H^1 only, which suffices to multiply by it. The other powers must be zero.
+    pub(crate) fn set_first(&mut self, h: u128) {
+        self.whole[Self::COUNT - 1] = h.to_le_bytes();
+        self.halves[Self::COUNT - 1] = (h ^ h.rotate_left(64)).to_le_bytes();
+    }
+
     /// Returns the powers of the H of POLYVAL, computed by the reference implementation.
     #[cfg(test)]
     pub(crate) fn reference(h: u128) -> Self {

@@ -41,6 +41,7 @@ pub mod gcm;
 pub mod gcm_siv;
 mod ghash;
 pub mod poly1305;
+pub mod segments;
 mod self_test;
 pub mod speck;
 mod stitch;

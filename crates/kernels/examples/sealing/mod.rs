@@ -7,6 +7,7 @@ use kernels::chacha20_poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
 use kernels::gcm::{Gcm, Stream};
 use kernels::gcm_siv::GcmSiv;
+use kernels::segments::Threads;
 
 /// An AEAD of the kernels.
 pub(crate) trait Sealing {
@@ -161,3 +162,47 @@ macro_rules! chacha {
 
 chacha! { ChaCha20Poly1305 12 }
 chacha! { XChaCha20Poly1305 24 }
+
+/// An AEAD that divides each message into segments of 4096 bytes.
+pub(crate) struct InSegments<A>(A);
+
+/// Processes one segment after the other on the calling thread.
+struct OneThread;
+
+impl Threads for OneThread {
+    fn segment_len(&self, _: usize) -> usize {
+        4096
+    }
+    fn run(&self, segments: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..segments).for_each(work);
+    }
+}
+
+macro_rules! in_segments {
+    ($($cipher:ident),*) => {$(
+        impl Sealing for InSegments<$cipher> {
+            const KEY_LENGTHS: &[usize] = <$cipher as Sealing>::KEY_LENGTHS;
+            const NONCE_LENGTHS: &[usize] = <$cipher as Sealing>::NONCE_LENGTHS;
+
+            fn new(key: &[u8], features: Features) -> Self {
+                Self(<$cipher as Sealing>::new(key, features))
+            }
+            fn variant(&self) -> &'static str {
+                self.0.variant()
+            }
+            fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) {
+                let nonce = nonce.try_into().expect("its length");
+                self.0.seal_on(&OneThread, nonce, aad, data, tag).expect("not too long");
+            }
+            #[inline(never)] // the reports of valgrind must be in this function or in its callees
+            fn open(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8; 16]) -> bool {
+                self.0.open_on(&OneThread, nonce.try_into().expect("its length"), aad, data, tag).is_ok()
+            }
+            fn seal_vartime(key: &[u8], nonce: &[u8], aad: &[u8], plain: &[u8]) -> (Vec<u8>, [u8; 16]) {
+                <$cipher as Sealing>::seal_vartime(key, nonce, aad, plain)
+            }
+        }
+    )*};
+}
+
+in_segments! { Gcm, ChaCha20Poly1305, XChaCha20Poly1305 }

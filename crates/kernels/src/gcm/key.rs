@@ -40,8 +40,8 @@ pub struct Gcm {
     first_round: OnceLock<Box<FirstRound>>,
     /// Whether there was a long message with this key before.
     seen_long: AtomicBool,
-    size: KeySize,
-    variant: Selected<GcmFunctions>,
+    pub(super) size: KeySize,
+    pub(super) variant: Selected<GcmFunctions>,
 }
 
 describe_key! { Gcm { size } }
@@ -113,13 +113,12 @@ impl Gcm {
             self.variant.open_long(size, key, powers, j0, aad_hash, first_round, aad_len, &mut data, tag);
         }
         self.clean_stack(len);
-        if ct::equal(&expected_tag, tag) {
-            return Ok(());
-        }
-        data.target().fill(0);
-        // With this tag, read from the stack, the forged message would be accepted.
-        wipe(&mut expected_tag);
-        Err(OpenError::AuthenticationFailed)
+        verified(&mut expected_tag, tag, data)
+    }
+
+    /// Returns the expanded key of AES, and the powers of H for short messages.
+    pub(super) fn key(&self) -> &Key {
+        &self.key
     }
 
     /// Checks the lengths of a message and processes what precedes its data.
@@ -169,7 +168,7 @@ impl Gcm {
     /// Returns the precomputed first round for long messages. With a hashed nonce the counter is secret, so a table
     /// must not be indexed with it.
     #[inline]
-    fn first_round(&self, nonce: &[u8], len: usize) -> Option<&FirstRound> {
+    pub(super) fn first_round(&self, nonce: &[u8], len: usize) -> Option<&FirstRound> {
         if len <= SHORT || nonce.len() != 12 {
             return None;
         }
@@ -187,7 +186,7 @@ impl Gcm {
     }
 
     #[inline]
-    fn bulk_powers(&self) -> &BulkPowers {
+    pub(super) fn bulk_powers(&self) -> &BulkPowers {
         let aligned = self.bulk_powers.get_or_init(|| {
             let mut aligned = Box::new(AlignedBulkPowers::EMPTY);
             self.variant.set_up_bulk_powers(&self.key.short_powers, &mut aligned.0);
@@ -195,4 +194,20 @@ impl Gcm {
         });
         &aligned.0
     }
+}
+
+/// Compares the tags, and clears the destination of `data` if they differ.
+#[inline(always)]
+pub(super) fn verified(
+    expected_tag: &mut [u8; 16],
+    tag: &[u8; 16],
+    mut data: InOut<'_>,
+) -> Result<(), OpenError> {
+    if ct::equal(expected_tag, tag) {
+        return Ok(());
+    }
+    data.target().fill(0);
+    // With this tag, read from the stack, the forged message would be accepted.
+    wipe(expected_tag);
+    Err(OpenError::AuthenticationFailed)
 }

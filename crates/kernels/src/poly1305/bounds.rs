@@ -567,4 +567,7 @@ fn no_word_of_the_scalar_code_overflows() {
     state.set_accumulator([u64::MAX, u64::MAX, 4]);
     state.blocks(&[0xff; 64]);
     assert!(state.accumulator()[2] <= 4);
+    state.set_accumulator([u64::MAX, u64::MAX, 4]);
+    state.absorb_sum(largest, [u64::MAX, u64::MAX, 4]);
+    assert!(state.accumulator()[2] <= 4);
 }

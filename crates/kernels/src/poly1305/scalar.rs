@@ -64,6 +64,29 @@ impl State {
         Element::from_words([self.r[0], self.r[1], 0])
     }
 
+    /// Returns `r` to the power `n`, by squaring and multiplying. The exponent is public, and at least 1.
+    pub(crate) fn power_of_r(&self, n: usize) -> Element {
+        let r = self.r();
+        (0..n.ilog2()).rev().fold(r, |power, bit| {
+            let square = power.mul(power);
+            if n >> bit & 1 == 1 { square.mul(r) } else { square }
+        })
+    }
+
+    /// Absorbs the blocks of which `sum` is the accumulator alone, when their absorption began with zero. `power` is `r`
+    /// to the power of their number.
+    ///
+    /// Bounds: the third words of the product and of `sum` are at most 4, so `high` is at most 9, and five times its
+    /// upper bits at most 10. The third word of the result is at most 4 again.
+    pub(crate) fn absorb_sum(&mut self, power: Element, sum: [u64; 3]) {
+        let [h0, h1, h2] = Element::from_words(self.accumulator()).mul(power).to_words();
+        let (low, carry) = join([h0, h1]).overflowing_add(join([sum[0], sum[1]]));
+        let high = h2 + sum[2] + u64::from(carry);
+        // 2^130 = 5 modulo 2^130 - 5.
+        let (low, carry) = low.overflowing_add(u128::from(5 * (high >> 2)));
+        self.set_accumulator([low as u64, (low >> 64) as u64, (high & 3) + u64::from(carry)]);
+    }
+
     /// Absorbs the whole blocks of 16 bytes; the bytes after the last whole block are ignored.
     #[inline(always)]
     pub(crate) fn blocks(&mut self, blocks: &[u8]) {

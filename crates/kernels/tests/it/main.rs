@@ -13,6 +13,7 @@ mod every_gcm_batch;
 mod every_gcm_siv;
 mod every_gcm_stream;
 mod every_poly1305;
+mod every_segment;
 mod every_speck;
 mod guarded;
 mod known_answers;

@@ -25,7 +25,7 @@ use std::hint::black_box;
 #[path = "../../examples/sealing/mod.rs"]
 mod sealing;
 
-use self::sealing::{OneAegis, Sealing};
+use self::sealing::{InSegments, OneAegis, Sealing};
 use crate::variants::available;
 
 /// Number of bytes of the stack that are searched.
@@ -469,6 +469,8 @@ fn every_chacha20(report: &mut Report, here: Features) {
     report.chacha20(here);
     report.messages::<ChaCha20Poly1305>(Secrets::of_chacha20_poly1305, here);
     report.messages::<XChaCha20Poly1305>(Secrets::of_chacha20_poly1305, here);
+    report.messages::<InSegments<ChaCha20Poly1305>>(Secrets::of_chacha20_poly1305, here);
+    report.messages::<InSegments<XChaCha20Poly1305>>(Secrets::of_chacha20_poly1305, here);
 }
 
 /// Returns the key that XChaCha20 derives.
@@ -491,7 +493,10 @@ fn no_secrets_remain_on_the_stack() {
         ("AEGIS", aegis::variants().collect(), every_aegis),
         ("AES", aes::variants().collect(), Report::stream),
         ("CHACHA20", chacha20::variants().collect(), every_chacha20),
-        ("GCM", gcm::variants().collect(), |report, here| report.messages::<Gcm>(Secrets::of_gcm, here)),
+        ("GCM", gcm::variants().collect(), |report, here| {
+            report.messages::<Gcm>(Secrets::of_gcm, here);
+            report.messages::<InSegments<Gcm>>(Secrets::of_gcm, here);
+        }),
         ("GCM_SIV", gcm_siv::variants().collect(), |report, here| {
             report.messages::<GcmSiv>(Secrets::of_gcm_siv, here)
         }),
