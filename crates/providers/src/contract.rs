@@ -10,7 +10,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::{AeadKey, Algorithm, AuthenticationError, BatchAad, BatchError, Entry, InOut};
+use crate::{AeadKey, Algorithm, AuthenticationError, BatchAad, BatchError, Entry, InOut, Threads};
 use std::thread;
 
 /// Returns bytes that depend on the seed, without two equal blocks next to each other.
@@ -266,6 +266,44 @@ fn batch_opens(key: &dyn AeadKey, name: &str, aad: BatchAad<'_>, cases: &[Case],
             }
             sealed[index][at] ^= 0x80;
         }
+    }
+}
+
+/// Checks that a message on several threads has the same bytes as on one, and that a changed one is rejected as a whole.
+///
+/// # Panics
+/// Panics if the bytes differ, or if something of a changed message is left.
+pub fn division(entry: &Entry) {
+    struct TwoThreads;
+    impl Threads for TwoThreads {
+        fn segment_len(&self, _: usize) -> usize {
+            4096
+        }
+        fn run(&self, segments: usize, work: &(dyn Fn(usize) + Sync)) {
+            thread::scope(|scope| {
+                scope.spawn(|| (0..segments / 2).for_each(work));
+                (segments / 2..segments).for_each(work);
+            });
+        }
+    }
+    let (key, name) = (key(entry), name(entry));
+    for len in [0, 4096, 4097, 8192, 12_301] {
+        let case = Case::new(entry.algorithm, len);
+        let alone = case.seal_apart(&*key);
+        let (mut data, mut tag) = (case.plaintext.clone(), [0; 16]);
+        let sealed = key.seal_on(&TwoThreads, &case.nonce, &case.aad, InOut::in_place(&mut data), &mut tag);
+        assert_eq!(sealed, Ok(()), "{name}, {len} bytes: not sealed on threads");
+        assert!(Sealed { ciphertext: data.clone(), tag } == alone, "{name}, {len} bytes: threads change it");
+        let open = |data: &mut [u8], tag: &[u8; 16]| {
+            key.open_on(&TwoThreads, &case.nonce, &case.aad, InOut::in_place(data), tag)
+        };
+        tag[3] ^= 1;
+        let mut changed = data.clone();
+        assert_eq!(open(&mut changed, &tag), Err(AuthenticationError), "{name}, {len} bytes: opened");
+        assert!(changed.iter().all(|&byte| byte == 0), "{name}, {len} bytes: not zero");
+        tag[3] ^= 1;
+        assert_eq!(open(&mut data, &tag), Ok(()), "{name}, {len} bytes: not opened on threads");
+        assert!(data == case.plaintext, "{name}, {len} bytes: wrong plaintext");
     }
 }
 

@@ -4,7 +4,7 @@
 //! the inner AEAD. The subkey is wiped here. Its expanded form is wiped by AWS-LC and native, not by ring.
 
 use crate::key::{key_array, nonce_array, rejected};
-use crate::{AeadKey, AuthenticationError, InOut, KeyError, SealError, raw};
+use crate::{AeadKey, AuthenticationError, InOut, KeyError, SealError, Threads, raw};
 use chacha20::{R20, hchacha};
 use std::panic::RefUnwindSafe;
 use zeroize::{Zeroize, Zeroizing};
@@ -50,6 +50,30 @@ impl<E: Extension, K: AeadKey> AeadKey for Extended<E, K> {
     ) -> Result<(), AuthenticationError> {
         let Ok((key, nonce)) = self.message(nonce) else { return Err(rejected(data.target())) };
         key.open(&nonce, aad, data, tag)
+    }
+
+    fn seal_on(
+        &self,
+        threads: &dyn Threads,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), SealError> {
+        let (key, nonce) = self.message(nonce)?;
+        key.seal_on(threads, &nonce, aad, data, tag)
+    }
+
+    fn open_on(
+        &self,
+        threads: &dyn Threads,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationError> {
+        let Ok((key, nonce)) = self.message(nonce) else { return Err(rejected(data.target())) };
+        key.open_on(threads, &nonce, aad, data, tag)
     }
 }
 

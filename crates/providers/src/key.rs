@@ -2,6 +2,7 @@
 
 use crate::batch::{BatchAad, BatchError, open_each, seal_each};
 use crate::{AuthenticationError, InOut, KeyError, MessageError, Parts, SealError};
+use kernels::segments::Threads;
 use std::panic::RefUnwindSafe;
 
 /// A key of one algorithm, expanded by one provider.
@@ -73,6 +74,38 @@ pub trait AeadKey: Send + Sync + RefUnwindSafe {
             sealed,
             plaintexts,
         )
+    }
+
+    /// Encrypts like [`Self::seal`], to the same bytes. An implementation that can divide a message uses `threads`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal`].
+    fn seal_on(
+        &self,
+        threads: &dyn Threads,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), SealError> {
+        let _ = threads;
+        self.seal(nonce, aad, data, tag)
+    }
+
+    /// Decrypts like [`Self::open`]. An implementation that can divide a message uses `threads`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open`]. All of the destination is zero then.
+    fn open_on(
+        &self,
+        threads: &dyn Threads,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationError> {
+        let _ = threads;
+        self.open(nonce, aad, data, tag)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Authenticated encryption of one message.
 
+use crate::engine::parallel::FreeThreads;
 use crate::error::MessagePart;
 use crate::{Algorithm, Error, Key, Misuse, Provider, memory, nonce};
 use providers::{AeadKey, InOut};
@@ -61,8 +62,9 @@ impl Aead {
         })
     }
 
-    /// Sets the number of threads that one large batch may use, the calling thread included. The default is all that are
-    /// free, up to 8. A batch of less than about 512 KiB uses one.
+    /// Sets the number of threads that one long message or large batch may use, the calling thread included. The default is
+    /// all that are free, up to 8. A message or batch of less than about 512 KiB uses one. So do messages of algorithms that
+    /// cannot be divided: AEGIS, AES-GCM-SIV, and providers other than native.
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
         Self { threads: Some(threads), ..self }
@@ -284,7 +286,7 @@ impl Aead {
         let slot = nonce.first_chunk_mut::<N>().ok_or(Misuse::NonceLength { got, want: N })?;
         let mut fresh = [0; N];
         nonce::fill(&mut fresh)?;
-        self.key.seal(&fresh, aad, data, tag)?;
+        self.seal_with(&fresh, aad, data, tag)?;
         *slot = fresh;
         Ok(())
     }
@@ -302,7 +304,23 @@ impl Aead {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         self.check(nonce, aad.len(), data.len())?;
-        Ok(self.key.seal(nonce, aad, data, tag_array(tag)?)?)
+        self.seal_with(nonce, aad, data, tag_array(tag)?)
+    }
+
+    /// Encrypts a message whose lengths were checked, on as many threads as its length is worth.
+    #[inline]
+    fn seal_with(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        match FreeThreads::for_message(data.len(), self.threads) {
+            None => self.key.seal(nonce, aad, data, tag)?,
+            Some(threads) => self.key.seal_on(&threads, nonce, aad, data, tag)?,
+        }
+        Ok(())
     }
 
     /// Decrypts `data` if `tag` matches the nonce, the associated data and the ciphertext.
@@ -315,7 +333,11 @@ impl Aead {
         self.check(nonce, aad.len(), data.len())?;
         // An attacker controls the length of the tag, so a wrong length is not distinguished from a wrong tag.
         let tag = tag.try_into().map_err(|_| Error::Authentication)?;
-        Ok(self.key.open(nonce, aad, data, tag)?)
+        match FreeThreads::for_message(data.len(), self.threads) {
+            None => self.key.open(nonce, aad, data, tag)?,
+            Some(threads) => self.key.open_on(&threads, nonce, aad, data, tag)?,
+        }
+        Ok(())
     }
 
     /// Checks the length of a nonce of the caller. Calls with a nonce check it before anything that an attacker controls.

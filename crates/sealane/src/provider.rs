@@ -75,6 +75,7 @@
 //! contract::round_trip(&ENTRIES[0]);
 //! contract::rejects_changes(&ENTRIES[0]);
 //! contract::rejects_lengths(&ENTRIES[0]);
+//! contract::division(&ENTRIES[0]);
 //! contract::sharing(&ENTRIES[0]);
 //! let native = sealane::provider::choose(Algorithm::ChaCha20Poly1305, Some(Provider::Native))?;
 //! contract::agreement(&ENTRIES[0], native);

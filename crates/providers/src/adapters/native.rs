@@ -5,7 +5,9 @@ use crate::batch::{BatchAad, BatchError, open_each, seal_each};
 use crate::extended::{self, Xaes};
 use crate::kernel::{self, Kernel, kernel};
 use crate::key::{aead_keys, key_array, nonce_array, rejected};
-use crate::{AeadKey, AuthenticationError, Entry, KeyError, MessageError, Provider, SealError, raw};
+use crate::{
+    AeadKey, AuthenticationError, Entry, InOut, KeyError, MessageError, Provider, SealError, Threads, raw,
+};
 use kernels::aegis::{Aegis, Kind};
 use kernels::chacha20_poly1305;
 use kernels::cpu::Features;
@@ -72,8 +74,39 @@ fn boxed(key: Result<impl AeadKey + 'static, KeyError>) -> Result<Box<dyn AeadKe
     Ok(Box::new(key?))
 }
 
+/// Implements the methods of [`AeadKey`] that divide a message between threads, as the kernel does.
+macro_rules! on_threads {
+    ($checked_nonce:expr) => {
+        fn seal_on(
+            &self,
+            threads: &dyn Threads,
+            nonce: &[u8],
+            aad: &[u8],
+            data: InOut<'_>,
+            tag: &mut [u8; 16],
+        ) -> Result<(), SealError> {
+            Ok(self.seal_on(threads, $checked_nonce(nonce)?, aad, data, tag)?)
+        }
+
+        fn open_on(
+            &self,
+            threads: &dyn Threads,
+            nonce: &[u8],
+            aad: &[u8],
+            mut data: InOut<'_>,
+            tag: &[u8; 16],
+        ) -> Result<(), AuthenticationError> {
+            let Ok(nonce) = $checked_nonce(nonce) else { return Err(rejected(data.target())) };
+            let len = data.len();
+            self.open_on(threads, nonce, aad, data.part(0, len), tag).map_err(|_| rejected(data.target()))
+        }
+    };
+}
+
 aead_keys! {
     Gcm, nonce_array::<12>, {
+        on_threads! { nonce_array::<12> }
+
         fn seal_batch(
             &self,
             nonces: &[u8],
@@ -121,8 +154,8 @@ aead_keys! {
         }
     };
     GcmSiv, nonce_array::<12>;
-    chacha20_poly1305::ChaCha20Poly1305, nonce_array::<12>;
-    chacha20_poly1305::XChaCha20Poly1305, nonce_array::<24>;
+    chacha20_poly1305::ChaCha20Poly1305, nonce_array::<12>, { on_threads! { nonce_array::<12> } };
+    chacha20_poly1305::XChaCha20Poly1305, nonce_array::<24>, { on_threads! { nonce_array::<24> } };
     // The kernel checks the length, which depends on the kind.
     Aegis, Ok::<_, MessageError>;
 }

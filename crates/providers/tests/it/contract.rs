@@ -35,6 +35,11 @@ fn rejects_lengths() {
 }
 
 #[test]
+fn division() {
+    available().for_each(contract::division);
+}
+
+#[test]
 fn sharing() {
     available().for_each(contract::sharing);
 }

@@ -8,7 +8,7 @@
 //! threads of the pool.
 
 use super::Aead;
-use crate::engine::parallel::{Workers, run_jobs};
+use crate::engine::parallel::{PARALLEL_LEN, Workers, run_jobs};
 use crate::error::OffsetProblem;
 use crate::nonce::BatchNonces;
 use crate::{Error, Misuse, memory};
@@ -24,8 +24,8 @@ const MAX_NONCE_LEN: usize = 32;
 /// Number of bytes that take about as long as what a message costs besides its bytes: 25 ns for a message of 16 bytes, and
 /// 172 to 215 ns for one of 1 KiB (measured, `lab/record/batches-zen4-2026-11-23.md`).
 const MESSAGE_COST: usize = 128;
-/// Cost of a batch, in bytes, from which on a helper is worth calling (measured for readers of files).
-const PARALLEL_COST: usize = 512 << 10;
+/// Cost of a batch, in bytes, from which on a helper is worth calling.
+const PARALLEL_COST: usize = PARALLEL_LEN;
 /// Cost of a job, in bytes. It is small, so threads end at about the same time.
 const JOB_COST: usize = 64 << 10;
 

@@ -1,8 +1,11 @@
 //! Numbered jobs on several threads.
 
 use super::pool::run_with_helpers;
+use super::threads::thread_count;
 use crate::Error;
 use crate::memory::affordable_threads;
+use providers::Threads;
+use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -88,6 +91,53 @@ pub(crate) fn run_jobs<B>(
     match first_error.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
         Some((_, error)) => Err(error),
         None => Ok(()),
+    }
+}
+
+/// Length in bytes from which on a message is worth dividing between threads.
+pub(crate) const PARALLEL_LEN: usize = 512 << 10;
+/// Minimum length in bytes of a segment. It takes about 10 us, so threads end at about the same time.
+const SEGMENT_LEN: usize = 64 << 10;
+/// Maximum length in bytes of a segment, unless there would be more than [`MAX_SEGMENTS`]. Helpers start between two segments.
+const LONGEST_SEGMENT: usize = 1 << 20;
+/// Number of segments for each thread. A helper that begins late processes fewer of them.
+const SEGMENTS_PER_THREAD: usize = 8;
+/// Maximum number of segments, each of which takes less than 100 bytes of memory.
+const MAX_SEGMENTS: usize = 4096;
+
+/// Free threads of this process, which process the segments of one message together with the calling thread.
+pub(crate) struct FreeThreads {
+    /// Maximum number, the calling thread included.
+    max: usize,
+}
+
+impl FreeThreads {
+    /// Returns the threads for a message of `len` bytes, or `None` if one thread should process it. `requested` is the
+    /// number that the caller allows; `None` stands for the default.
+    #[inline]
+    pub(crate) fn for_message(len: usize, requested: Option<NonZeroUsize>) -> Option<Self> {
+        if len < PARALLEL_LEN { None } else { Self::for_long_message(requested) }
+    }
+
+    #[cold]
+    fn for_long_message(requested: Option<NonZeroUsize>) -> Option<Self> {
+        Some(Self { max: thread_count(requested) }).filter(|threads| threads.max > 1)
+    }
+}
+
+impl Threads for FreeThreads {
+    fn segment_len(&self, len: usize) -> usize {
+        (len / (self.max * SEGMENTS_PER_THREAD))
+            .clamp(SEGMENT_LEN, LONGEST_SEGMENT.max(len.div_ceil(MAX_SEGMENTS)))
+    }
+
+    fn run(&self, segments: usize, work: &(dyn Fn(usize) + Sync)) {
+        let segment = |number: u64, (): &mut (), _: &dyn Fn()| {
+            work(number as usize);
+            Ok(())
+        };
+        // Neither the buffers, which are empty, nor the work returns an error.
+        let _ = run_jobs(Workers::Pooled(self.max), segments as u64, || Ok(()), segment, || Ok(()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! AES in counter mode, at any offset.
 
+use super::keystream::xor_on_threads;
 use crate::{Error, InOut, Misuse};
 
 /// The keystream of AES-128, AES-192 or AES-256 in counter mode (NIST SP 800-38A, section 6.5), up to 2^64 bytes.
@@ -67,7 +68,7 @@ impl AesCtr {
     /// # Errors
     /// Returns the errors of [`Self::xor`].
     pub fn xor_under(&self, iv: &[u8; 16], offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        Ok(self.aes.xor_at(iv, offset, data)?)
+        xor_on_threads(offset, data, |offset, data| self.aes.xor_at(iv, offset, data))
     }
 }
 

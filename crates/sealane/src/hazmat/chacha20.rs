@@ -1,5 +1,6 @@
 //! ChaCha20 and XChaCha20, at any offset.
 
+use super::keystream::xor_on_threads;
 use super::{key_array, nonce_array};
 use crate::{Error, InOut};
 use providers::raw;
@@ -49,7 +50,9 @@ impl ChaCha20 {
     /// # Errors
     /// Returns [`Error::MessageLength`] if the data needs block 2^32 or a later one.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        Ok(self.cipher.xor_at(&self.nonce, self.counter, offset, data)?)
+        xor_on_threads(offset, data, |offset, data| {
+            self.cipher.xor_at(&self.nonce, self.counter, offset, data)
+        })
     }
 }
 

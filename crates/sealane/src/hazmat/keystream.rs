@@ -1,5 +1,34 @@
 //! The calls that all keystreams share.
 
+use crate::engine::parallel::FreeThreads;
+use crate::{Error, InOut};
+use providers::{MessageError, segments};
+use std::sync::OnceLock;
+
+/// XORs a keystream with `data` from byte `offset` on, with segments of long data on the free threads of the process.
+/// `xor` does so on one thread, and writes nothing if the keystream is too short.
+pub(super) fn xor_on_threads(
+    offset: u64,
+    mut data: InOut<'_>,
+    xor: impl Fn(u64, InOut<'_>) -> Result<(), MessageError> + Sync,
+) -> Result<(), Error> {
+    let len = data.len();
+    let last = len.saturating_sub(1);
+    let threads = FreeThreads::for_message(len, None);
+    let (Some(threads), Some(last_offset)) = (threads, offset.checked_add(last as u64)) else {
+        return Ok(xor(offset, data)?);
+    };
+    // The last byte comes first: if the keystream is too short for it, nothing is written.
+    xor(last_offset, data.part(last, len - last))?;
+    let failed = OnceLock::new();
+    segments::each(&threads, data.part(0, last), |at, segment| {
+        if let Err(error) = xor(offset + at as u64, segment) {
+            let _ = failed.set(error);
+        }
+    });
+    failed.into_inner().map_or(Ok(()), |error| Err(error.into()))
+}
+
 /// Implements three calls over the `xor` of a keystream, and a `Debug` that shows no secret.
 macro_rules! keystream_calls {
     ($keystream:ident) => {

@@ -1,5 +1,6 @@
 //! Speck: single blocks, and the keystream of counter mode at any offset.
 
+use super::keystream::xor_on_threads;
 use super::{ByteOrder, SpeckSize};
 use crate::{Error, InOut, Misuse};
 use providers::raw;
@@ -98,7 +99,7 @@ impl Speck {
 
     /// XORs `data` with the keystream of counter mode from byte `offset` on.
     pub(super) fn xor_from(&self, iv: &[u8], offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        Ok(self.cipher.xor_at(iv, offset, data)?)
+        xor_on_threads(offset, data, |offset, data| self.cipher.xor_at(iv, offset, data))
     }
 }
 
@@ -125,7 +126,7 @@ impl SpeckCtr {
     /// # Errors
     /// Returns [`Error::MessageLength`] if the data ends after the keystream.
     pub fn xor(&self, offset: u64, data: InOut<'_>) -> Result<(), Error> {
-        Ok(self.cipher.xor_at(&self.iv, offset, data)?)
+        xor_on_threads(offset, data, |offset, data| self.cipher.xor_at(&self.iv, offset, data))
     }
 }
 

@@ -23,4 +23,5 @@ mod provider;
 mod recipients;
 mod secp256k1;
 mod stack;
+mod threads;
 mod tink;

@@ -103,6 +103,7 @@ fn a_registered_provider_passes_the_contract() {
         provider::contract::round_trip(entry);
         provider::contract::rejects_changes(entry);
         provider::contract::rejects_lengths(entry);
+        provider::contract::division(entry);
         provider::contract::sharing(entry);
         let native = provider::choose(entry.algorithm, Some(Provider::Native)).unwrap();
         provider::contract::agreement(entry, native);

@@ -6,6 +6,7 @@ use crate::engine::plan::{ChunkPosition, Layout};
 use crate::{Aead, Error, Key};
 use aws_lc_rs::hkdf;
 use providers::InOut;
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zeroize::Zeroizing;
 
@@ -44,7 +45,8 @@ impl Tink {
         let derived = &mut derived[..salt.len()];
         derive(parameters.hash, key, salt, aad, derived)?;
         Ok(Self {
-            aead: Aead::new(algorithm, &Key::from_bytes(derived))?,
+            // The engine divides a file between threads, so a segment is not divided again.
+            aead: Aead::new(algorithm, &Key::from_bytes(derived))?.with_threads(NonZeroUsize::MIN),
             prefix,
             layout: parameters.layout(),
             key_is_verified: AtomicBool::new(false),
