@@ -10,20 +10,23 @@ a test starts. For example, `a + b` becomes
 
 1. Mutants that do not compile are removed, by the places of the errors, until the copy compiles.
 2. Each test runs once by itself and records the mutants that it reaches. A test that fails here is not used.
-3. For each mutant, the tests that reach it run, the shortest first, until one fails. Ten times the usual
-   processor time, or a wait of a minute, is a failure. Tests of more than 10 seconds run only for mutants
-   that no shorter test reaches.
+3. For each mutant, the tests that reach it run until one fails. Short tests, and those that caught other
+   mutants of the file, are first. Ten times the usual processor time is a failure, and so is a wait of more
+   than ten seconds. After ten seconds of tests, the mutant survives.
 
 Mutants in constants, and of functions that return `impl Trait`, cannot be chosen at run time. They are not
 tried. The Python tests do not take part.
 `docs/mutants.md` lists the survivors with a reason. The script fails if a function has more of them than
-listed there. `--retry` tries only the survivors of the previous run, for example after new tests.
+listed there. The sections `Equivalent: ...` list mutants that no test can catch.
+Each result is saved. `--retry` keeps those of caught mutants, as long as their file does not change. It
+continues a run that was interrupted, and tries the survivors again after new tests.
 """
 
 import argparse
 import collections
 import contextlib
 import dataclasses
+import hashlib
 import itertools
 import json
 import math
@@ -49,19 +52,21 @@ import tree_sitter_rust
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "mutants"
 TREE = WORK / "tree"
-RESULTS = WORK / "results.json"
+RESULTS = WORK / "results.jsonl"
 REASONS = ROOT / "docs" / "mutants.md"
 CRATES = {"kernels": "sealane-kernels", "providers": "sealane-providers", "sealane": "sealane"}
 TESTED = [*(f"--package={name}" for name in (*CRATES.values(), "sealane-cli")), "--lib", "--test=it"]
-LONG_TEST = 10.0
+# Processor time in seconds for the tests of one mutant.
+MAX_TESTS = 10.0
 # A test that waits for a lock or for input has no processor time to exceed.
-MAX_WAIT = 60.0
+MAX_WAIT = 10.0
 WORKERS = 2
 # A mutant may allocate or write without end. No test needs as much.
 MAX_MEMORY = 8 << 30
 MAX_FILE = 4 << 30
 IN_TEST = "in a test"
 CONSTANT = "in a constant, or of a type without a name"
+OTHER_SYSTEM = "for another system"
 
 RUNTIME = """\
 //! Chooses the mutant whose number is in `MUTANT`, and records the reached ones in the file
@@ -168,11 +173,28 @@ def listed(cargo_mutants: str, files: Iterable[str]) -> list[Mutant]:
     return mutants
 
 
+def holds(tokens: list[str], known: frozenset[str]) -> bool:
+    """Evaluates the condition of a `cfg` attribute, and removes its tokens."""
+    name = tokens.pop(0)
+    if tokens[:1] == ["="]:
+        tokens.pop(0)
+        return f"{name}={tokens.pop(0)}" in known
+    if tokens[:1] != ["("]:
+        return name in known
+    parts = []
+    while tokens.pop(0) != ")":
+        if tokens[0] != ")":
+            parts.append(holds(tokens, known))
+    return not parts[0] if name == "not" else all(parts) if name == "all" else any(parts)
+
+
 # ---- the copy of the tree ---------------------------------------------------------------------------------
 
 
 class Source:
     """A source file, and how it looks with its mutants."""
+
+    SYSTEM = frozenset(run("rustc", "--print", "cfg").split())
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -183,6 +205,7 @@ class Source:
         self.root = parser.parse(self.text).root_node
         self.ranges: list[tuple[int, int, int]] = []  # in the changed file: start, end, mutant
         self.choices: list[tuple[int, int, list[int]]] = []
+        self.left_out: str | None = None
 
     def offset(self, place: tuple[int, int]) -> int:
         line, column = place
@@ -194,18 +217,45 @@ class Source:
             yield node
             node = node.parent
 
+    def file_not_compiled(self) -> str:
+        """Returns why the attribute of its `mod` item leaves out the file, or an empty string."""
+        path = pathlib.PurePath(self.path)
+        for parent in (path.with_name("mod.rs"), path.with_name("lib.rs"), path.parent.with_suffix(".rs")):
+            if parent != path and (ROOT / parent).exists():
+                for item in Source(str(parent)).root.children:
+                    name = item.child_by_field_name("name")
+                    if item.type == "mod_item" and name is not None and name.text == path.stem.encode():
+                        return self.not_compiled(item)
+        return ""
+
+    def not_compiled(self, node: tree_sitter.Node) -> str:
+        """Returns why an attribute leaves out the node, or an empty string."""
+        before = node.prev_sibling
+        while before is not None and before.type in ("attribute_item", "line_comment"):
+            if condition := re.fullmatch(rb"#\[cfg\((.*)\)\]", before.text or b"", re.S):
+                tokens = re.findall(r'"[^"]*"|\w+|[(),=]', condition[1].decode())
+                if not holds(list(tokens), self.SYSTEM):
+                    return IN_TEST if holds(tokens, self.SYSTEM | {"test"}) else OTHER_SYSTEM
+            before = before.prev_sibling
+        return ""
+
     def edit(self, mutant: Mutant, constant: set[str]) -> list[Edit] | str:
         """Returns the edits of a mutant, or why it has none."""
         start, end = self.offset(mutant.start), self.offset(mutant.end)
+        if self.left_out is None:
+            self.left_out = self.file_not_compiled()
+        if self.left_out:
+            return self.left_out
         if mutant.genre == "FnValue" and "impl " in mutant.returns:
             return CONSTANT
         cuts = []
         for node in self.ancestors(start, end):
             if node.type in ("const_item", "static_item", "array_type", "enum_variant"):
                 return CONSTANT
-            name = node.child_by_field_name("name")
-            if node.type == "mod_item" and name is not None and name.text == b"test":
-                return IN_TEST
+            if node.type == "block" and node.parent is not None and node.parent.type == "type_arguments":
+                return CONSTANT
+            if why := self.not_compiled(node):
+                return why
             if node.type == "function_item" and not cuts:
                 modifiers = [child for child in node.children if child.type == "function_modifiers"]
                 for modifier in (
@@ -363,8 +413,6 @@ class Schemata:
         self.dropped: dict[int, str] = {}  # mutant: the code of the compiler's error
 
     def write(self) -> None:
-        for number in [number for number, why in self.dropped.items() if why == CONSTANT]:
-            del self.dropped[number]
         for path, source in self.sources.items():
             edits = []
             for mutant in self.mutants.values():
@@ -395,7 +443,7 @@ class Schemata:
     def blame(self, error: dict[str, Any]) -> None:
         code = (error["code"] or {"code": "other"})["code"]
         if code == "E0015" and (found := re.search(r"`(?:.*<impl )?([\w:<>' ]+)`", error["message"])):
-            called = found[1].split("::")
+            called = re.sub("::<[^:]*>$", "", found[1]).split("::")
             if called[-1] != "active":
                 names = {one.function for one in self.mutants.values()}
                 self.constant |= {name for name in names if name.split("::")[-1] == called[-1]}
@@ -424,11 +472,14 @@ class Test:
     seconds: float = 0.0
     reaches: set[int] = dataclasses.field(default_factory=set)
 
-    def passes(self, environment: dict[str, str], limit: float = 600.0) -> tuple[bool, float]:
-        """Runs the test by itself. A test that exceeds the limit of processor time, or waits for long, fails.
+    def passes(self, environment: dict[str, str], usual: float = 60.0) -> tuple[bool, float]:
+        """Runs the test by itself, and returns whether it passed, and its processor time in seconds.
 
-        Returns the processor time in seconds, too.
+        It fails if it takes much more than the usual processor time, or waits for long.
         """
+        limit = math.ceil(10 * usual + 1)
+        # Other jobs of the machine may leave a small share of the processors.
+        patience = time.monotonic() + MAX_WAIT + 20 * usual
         with tempfile.TemporaryDirectory(dir=WORK, ignore_cleanup_errors=True) as scratch:
             job = subprocess.Popen(
                 [self.program, "--exact", self.name, "--quiet"],
@@ -440,8 +491,8 @@ class Test:
                 start_new_session=True,
             )
             with contextlib.suppress(ProcessLookupError):
-                resource.prlimit(job.pid, resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
-            patience, pause = time.monotonic() + MAX_WAIT + limit, 0.001
+                resource.prlimit(job.pid, resource.RLIMIT_CPU, (limit, limit + 5))
+            pause = 0.001
             while True:
                 pid, status, used = os.wait4(job.pid, os.WNOHANG)
                 if pid:
@@ -451,7 +502,6 @@ class Test:
                     return status == 0, used.ru_utime + used.ru_stime
                 if time.monotonic() > patience:
                     os.killpg(job.pid, signal.SIGKILL)
-                    patience += 3600
                 time.sleep(pause)
                 pause = min(0.05, 1.3 * pause)
 
@@ -478,45 +528,101 @@ def built_tests() -> list[Test]:
     return tests
 
 
-def try_mutant(number: int, tests: list[Test]) -> str:
+def try_mutant(mutant: Mutant, tests: list[Test], catches: dict[str, collections.Counter[str]]) -> str:
     """Returns the name of the test that catches the mutant, or an empty string."""
-    reaching = sorted((test for test in tests if number in test.reaches), key=lambda test: test.seconds)
-    short = [test for test in reaching if test.seconds <= LONG_TEST]
-    for test in short or reaching:
-        passed, _ = test.passes({"MUTANT": str(number)}, 10 * test.seconds + 1)
-        if not passed:
-            return test.name
+    catches_here = catches[mutant.file]
+    reaching = [test for test in tests if mutant.number in test.reaches]
+    reaching.sort(key=lambda test: test.seconds / (1 + catches_here[test.name]))
+    left = MAX_TESTS
+    for test in reaching:
+        if left <= 0:
+            break
+        if test.seconds <= left or left == MAX_TESTS:
+            left -= test.seconds
+            passed, _ = test.passes({"MUTANT": str(mutant.number)}, test.seconds)
+            if not passed:
+                catches_here[test.name] += 1
+                return test.name
     return ""
 
 
-def report(mutants: list[Mutant], dropped: dict[int, str], caught: dict[int, str], tests: list[Test]) -> int:
-    reached = set().union(*(test.reaches for test in tests))
+@dataclasses.dataclass
+class Results:
+    """Which test caught each mutant, also in previous runs."""
+
+    caught: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @staticmethod
+    def key(mutant: Mutant) -> str:
+        """Returns a key that changes with the file of the mutant, without its tests."""
+        source = (ROOT / mutant.file).read_text()
+        code = re.split(r"\n#\[cfg\(.*\btest\b.*\)\]\nmod ", source)[0]
+        return f"{hashlib.sha256(code.encode()).hexdigest()[:16]} {mutant.name}"
+
+    def load(self) -> None:
+        for line in RESULTS.read_text().splitlines() if RESULTS.exists() else []:
+            key, test = json.loads(line)
+            self.caught[key] = test
+
+    def save(self, mutant: Mutant, test: str) -> None:
+        self.caught[self.key(mutant)] = test
+        with RESULTS.open("a") as file:
+            file.write(json.dumps([self.key(mutant), test]) + "\n")
+
+
+def listed_survivors() -> tuple[collections.Counter[str], collections.Counter[str]]:
+    """Returns how many survivors of each function the page lists: all of them, and the equivalent ones."""
+    everything: collections.Counter[str] = collections.Counter()
+    equivalent: collections.Counter[str] = collections.Counter()
+    section = ""
+    for line in REASONS.read_text().splitlines():
+        if line.startswith("## "):
+            section = line
+        if found := re.match(r"- `(\S+?)` `(.*?)`(?:: (\d+))?", line):
+            place, count = f"{found[1]} {found[2]}", int(found[3] or 1)
+            everything[place] += count
+            if section.startswith("## Equivalent"):
+                equivalent[place] += count
+    return everything, equivalent
+
+
+def report(mutants: list[Mutant], dropped: dict[int, str], caught: dict[int, str]) -> int:
     figures: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     survivors: dict[str, list[str]] = collections.defaultdict(list)
+    allowed, equivalent = listed_survivors()
     for mutant in mutants:
         fate = dropped.get(mutant.number, "viable")
-        if fate == IN_TEST:
+        if fate != "viable":
             continue
-        fate = fate if fate in ("viable", CONSTANT) else "unviable"
-        folder = figures[str(pathlib.Path(mutant.file).parent)]
-        folder[fate] += 1
-        if fate == "viable":
-            folder["caught"] += bool(caught[mutant.number])
-            if not caught[mutant.number]:
-                where = "" if mutant.number in reached else "  (not reached)"
-                survivors[f"{mutant.file} {mutant.function}"].append(mutant.name + where)
-    for folder, counts in sorted(figures.items()):
-        share = 100 * counts["caught"] / max(counts["viable"], 1)
-        print(f"{folder:42} {counts['caught']:5} of {counts['viable']:5} {share:6.1f} %", end="")
-        print(f"   {counts['unviable']} do not compile, {counts[CONSTANT]} not tried")
+        folder = str(pathlib.PurePath(mutant.file).parent)
+        crate = "/".join(mutant.file.split("/")[:2])
+        is_caught = bool(caught.get(mutant.number))
+        if fate == "viable" and not is_caught:
+            survivors[f"{mutant.file} {mutant.function}"].append(mutant.name)
+            place = f"{mutant.file} {mutant.function}"
+            if len(survivors[place]) <= equivalent[place]:
+                fate = "equivalent"
+        for group in (folder, f"all of {crate}"):
+            figures[group][fate] += 1
+            figures[group]["caught"] += is_caught
+    print("| folder | mutants that compile | caught | | without equivalent ones |")
+    print("|---|---|---|---|---|")
+    for group, counts in sorted(figures.items()):
+        tried = counts["viable"] + counts["equivalent"]
+        if tried:
+            share, proper = (100 * counts["caught"] / max(one, 1) for one in (tried, counts["viable"]))
+            print(f"| `{group}` | {tried} | {counts['caught']} | {share:.1f} % | {proper:.1f} % |")
+    reasons = (CONSTANT, IN_TEST, OTHER_SYSTEM)
+    fates = collections.Counter(why if why in reasons else "do not compile" for why in dropped.values())
+    print(*(f"{count} not tried: {fate}" for fate, count in sorted(fates.items())), sep="\n")
     print(*sorted(name for names in survivors.values() for name in names), sep="\n")
-    reasons = REASONS.read_text() if REASONS.exists() else ""
-    allowed = collections.Counter()
-    for file, function, count in re.findall(r"^- `(\S+?)` `(.*?)`(?:: (\d+))?", reasons, re.M):
-        allowed[f"{file} {function}"] += int(count or 1)
     new = [name for place, names in survivors.items() if len(names) > allowed[place] for name in names]
     print(f"{len(new)} survivors are in functions with more of them than {REASONS.relative_to(ROOT)} lists")
     print(*new, sep="\n")
+    tried_files = {mutant.file for mutant in mutants}
+    for place, count in allowed.items():
+        if place.split()[0] in tried_files and (found_count := len(survivors[place])) < count:
+            print(f"listed, but fewer survive: {place}: {found_count} of {count}")
     return 1 if new else 0
 
 
@@ -524,23 +630,24 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--retry", action="store_true", help="try only the survivors of the previous run")
+    parser.add_argument("--retry", action="store_true", help="keep the results of caught mutants")
     parser.add_argument("cargo_mutants")
     parser.add_argument("files", nargs="+")
     chosen = parser.parse_args(arguments)
+    # A shell lets its background jobs ignore the signal, and then tests that send it would fail.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     began = time.monotonic()
     mutants = listed(chosen.cargo_mutants, chosen.files)
+    WORK.mkdir(parents=True, exist_ok=True)
+    results = Results()
     if chosen.retry:
-        again = {name for name, fate in json.loads(RESULTS.read_text()).items() if fate == ""}
-        mutants = [one for one in mutants if one.name in again]
-        mutants = [dataclasses.replace(one, number=number) for number, one in enumerate(mutants, 1)]
+        results.load()
+    else:
+        RESULTS.unlink(missing_ok=True)
     count = len(mutants)
     copy_tree(count)
     schemata = Schemata(mutants)
     schemata.compile()
-    (WORK / "dropped.json").write_text(
-        json.dumps({schemata.mutants[number].name: why for number, why in schemata.dropped.items()}, indent=1)
-    )
     tests = built_tests()
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
@@ -552,15 +659,17 @@ def main(arguments: list[str]) -> int:
                 print(f"not used, because it fails in the copy: {test.name} of {test.folder.name}")
         tests = [test for test, good in zip(tests, passed, strict=True) if good]
         print(f"tests ran after {time.monotonic() - began:.0f} s", flush=True)
-        numbers = [mutant.number for mutant in mutants if mutant.number not in schemata.dropped]
-        caught = {}
-        for number, test in zip(numbers, pool.map(lambda one: try_mutant(one, tests), numbers), strict=True):
-            caught[number] = test
-            if len(caught) % 100 == 0:
-                print(f"{len(caught)} of {len(numbers)} after {time.monotonic() - began:.0f} s", flush=True)
-    results = {schemata.mutants[number].name: test for number, test in caught.items()}
-    RESULTS.write_text(json.dumps(results, indent=1))
-    return report(mutants, schemata.dropped, caught, tests)
+        viable = [mutant for mutant in mutants if mutant.number not in schemata.dropped]
+        caught = {mutant.number: results.caught.get(results.key(mutant), "") for mutant in viable}
+        todo = [mutant for mutant in viable if not caught[mutant.number]]
+        catches: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+        found = pool.map(lambda one: try_mutant(one, tests, catches), todo)
+        for tried, (mutant, test) in enumerate(zip(todo, found, strict=True), 1):
+            caught[mutant.number] = test
+            results.save(mutant, test)
+            if tried % 100 == 0:
+                print(f"{tried} of {len(todo)} after {time.monotonic() - began:.0f} s", flush=True)
+    return report(mutants, schemata.dropped, caught)
 
 
 if __name__ == "__main__":
