@@ -139,6 +139,28 @@ mod test {
         assert_eq!(Algorithm::from_name("AES-256-GCM"), None);
     }
 
+    /// The table of algorithms has what their documents define.
+    #[test]
+    fn lengths_and_documents() {
+        for (name, key, nonce, document) in [
+            ("aes-128-gcm", 16, 12, "NIST SP 800-38D"),
+            ("aes-256-gcm-siv", 32, 12, "RFC 8452"),
+            ("chacha20-poly1305", 32, 12, "RFC 8439"),
+            ("xchacha20-poly1305", 32, 24, "draft-irtf-cfrg-xchacha-03"),
+            ("xaes-256-gcm", 32, 24, "C2SP XAES-256-GCM"),
+            ("aegis-256x2", 32, 32, "RFC 10032"),
+        ] {
+            let algorithm = Algorithm::from_name(name).unwrap();
+            assert_eq!((algorithm.key_len(), algorithm.nonce_len(), algorithm.tag_len()), (key, nonce, 16));
+            assert_eq!(algorithm.source(), document);
+            let native = crate::choose(algorithm, Some(crate::Provider::Native)).unwrap();
+            match native.key(&[0; 5]).err() {
+                Some(crate::KeyError::InvalidLength { found: 5, expected }) => assert_eq!(expected, [key]),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
     #[test]
     fn message_limits_follow_from_the_nonce_length() {
         let log2 = |name: &str| Algorithm::from_name(name).unwrap().max_random_messages_log2();

@@ -162,7 +162,7 @@ pub fn rejects_changes(entry: &Entry) {
     }
 }
 
-fn each_bit<T>(value: &mut T, field: impl Fn(&mut T) -> &mut [u8], check: impl Fn(&T)) {
+fn each_bit<T>(value: &mut T, field: impl Fn(&mut T) -> &mut [u8], mut check: impl FnMut(&T)) {
     for bit in 0..field(value).len() * 8 {
         field(value)[bit / 8] ^= 1 << (bit % 8);
         check(value);
@@ -330,4 +330,33 @@ pub fn sharing(entry: &Entry) {
             });
         }
     });
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// With equal blocks, a swap of two would not be noticed, and neither would two equal messages.
+    #[test]
+    fn no_two_blocks_of_the_data_are_equal() {
+        for seed in [0, 1, 2, 3, 4, 300] {
+            let data = bytes(seed, 4000);
+            let mut blocks: Vec<_> = data.chunks(16).collect();
+            blocks.sort_unstable();
+            assert!(blocks.windows(2).all(|pair| pair[0] != pair[1]), "seed {seed}");
+            assert_ne!(data[1..33], bytes(seed + 1, 32), "shifted by one byte");
+        }
+    }
+
+    #[test]
+    fn every_bit_is_changed_alone() {
+        let (mut value, mut seen) = ([0x5a, 0xff, 0], Vec::new());
+        each_bit(&mut value, |value| &mut value[..], |changed| seen.push(*changed));
+        assert_eq!(value, [0x5a, 0xff, 0]);
+        let difference = |seen: &[u8; 3]| u32::from_le_bytes([seen[0] ^ 0x5a, seen[1] ^ 0xff, seen[2], 0]);
+        assert_eq!(
+            seen.iter().map(difference).collect::<Vec<_>>(),
+            (0..24).map(|bit| 1 << bit).collect::<Vec<_>>()
+        );
+    }
 }

@@ -1,6 +1,10 @@
 //! Runs the contract on every entry.
 
-use providers::{Algorithm, Entry, contract, entries};
+use providers::{
+    AeadKey, Algorithm, AuthenticationError, Entry, InOut, Provider, SealError, choose, contract, entries,
+};
+use std::panic;
+use std::thread::{self, ThreadId};
 
 /// Lists all entries. One that is not available on this machine is a failure: no entry may be skipped in silence.
 fn available() -> impl Iterator<Item = &'static Entry> {
@@ -47,4 +51,186 @@ fn sharing() {
 #[test]
 fn batches() {
     available().for_each(contract::batches);
+}
+
+/// Faults of an entry that the contract exists for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    SealsApartOtherwise,
+    OpensNothing,
+    OpensNothingApart,
+    OpensOtherBytes,
+    SealsLongMessagesOtherwise,
+    IgnoresTheEndOfTheTag,
+    IgnoresTheEndOfTheNonce,
+    IgnoresTheEndOfTheAad,
+    IgnoresTheTagOfLongMessages,
+    LeavesBytesOfForgeries,
+    TakesLongNonces,
+    OpensUnderLongNonces,
+    WritesBeforeItRefuses,
+    SealsOtherwiseInOtherThreads,
+    OpensNothingInOtherThreads,
+}
+use Fault::*;
+
+struct FaultyKey {
+    inner: Box<dyn AeadKey>,
+    fault: Fault,
+    maker: ThreadId,
+}
+
+impl FaultyKey {
+    fn has(&self, fault: Fault) -> bool {
+        self.fault == fault
+    }
+
+    /// Returns the nonce and the associated data as the faulty key takes them.
+    fn taken(&self, nonce: &[u8], aad: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let (mut nonce, mut aad) = (nonce.to_vec(), aad.to_vec());
+        if self.has(IgnoresTheEndOfTheNonce) && nonce.len() == 12 {
+            nonce[11] = 0;
+        }
+        if self.has(IgnoresTheEndOfTheAad) {
+            aad.pop();
+        }
+        (nonce, aad)
+    }
+
+    /// Decrypts without a look at the tag. In ChaCha20-Poly1305, this is encryption once more.
+    fn decrypt(&self, nonce: &[u8], data: InOut<'_>) {
+        self.inner.seal(nonce, b"", data, &mut [0; 16]).unwrap();
+    }
+}
+
+impl AeadKey for FaultyKey {
+    fn seal(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), SealError> {
+        let (mut nonce, aad) = self.taken(nonce, aad);
+        if self.has(TakesLongNonces) && nonce.len() > 12 {
+            nonce.truncate(12);
+        }
+        if self.has(WritesBeforeItRefuses) && nonce.len() != 12 {
+            data.target().fill(1);
+        }
+        let wrong = self.has(SealsApartOtherwise) && !data.is_in_place()
+            || self.has(SealsLongMessagesOtherwise) && data.len() > 16_384
+            || self.has(SealsOtherwiseInOtherThreads) && thread::current().id() != self.maker;
+        self.inner.seal(&nonce, &aad, data, tag)?;
+        tag[0] ^= u8::from(wrong);
+        Ok(())
+    }
+
+    fn open(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationError> {
+        let (mut nonce, aad) = self.taken(nonce, aad);
+        if self.has(OpensUnderLongNonces) && nonce.len() > 12 {
+            nonce.truncate(12);
+            self.decrypt(&nonce, data);
+            return Ok(());
+        }
+        let refuses = self.has(OpensNothing)
+            || self.has(OpensNothingApart) && !data.is_in_place()
+            || self.has(OpensNothingInOtherThreads) && thread::current().id() != self.maker;
+        if refuses {
+            data.target().fill(0);
+            return Err(AuthenticationError);
+        }
+        if self.has(IgnoresTheTagOfLongMessages) && data.len() > 300 {
+            self.decrypt(&nonce, data);
+            return Ok(());
+        }
+        if self.has(IgnoresTheEndOfTheTag) {
+            let (mut plaintext, mut found) = (data.source().to_vec(), [0; 16]);
+            self.decrypt(&nonce, InOut::in_place(&mut plaintext));
+            self.inner.seal(&nonce, &aad, InOut::in_place(&mut plaintext.clone()), &mut found).unwrap();
+            if found[..15] == tag[..15] {
+                data.target().copy_from_slice(&plaintext);
+                return Ok(());
+            }
+        }
+        let len = data.len();
+        let target = data.part(0, len);
+        let result = self.inner.open(&nonce, &aad, target, tag);
+        if self.has(OpensOtherBytes) || self.has(LeavesBytesOfForgeries) && result.is_err() {
+            data.target().iter_mut().for_each(|byte| *byte ^= 1);
+        }
+        result
+    }
+}
+
+/// An entry with the fault `FAULT`, as a number, because an entry has no state of its own.
+fn faulty<const FAULT: usize>() -> Entry {
+    Entry::new(Algorithm::ChaCha20Poly1305, Provider::new("faulty"), 0, |key| {
+        let fault = FAULTS[FAULT].0;
+        let inner = choose(Algorithm::ChaCha20Poly1305, Some(Provider::Native)).unwrap().key(key)?;
+        Ok(Box::new(FaultyKey { inner, fault, maker: thread::current().id() }))
+    })
+}
+
+fn agrees_with_native(entry: &Entry) {
+    contract::agreement(choose(entry.algorithm, Some(Provider::Native)).unwrap(), entry);
+}
+
+/// The message of another thread is lost where it is joined.
+const IN_A_THREAD: &str = "a scoped thread panicked";
+
+/// Which check notices a fault, and what it says.
+const FAULTS: [(Fault, fn(&Entry), &str); 15] = [
+    (SealsApartOtherwise, contract::round_trip, "1 bytes: in place and apart differ"),
+    (OpensNothing, contract::round_trip, "0 bytes in place: not opened"),
+    (OpensNothingApart, contract::round_trip, "1 bytes apart: not opened"),
+    (OpensOtherBytes, contract::round_trip, "1 bytes in place: wrong plaintext"),
+    (SealsLongMessagesOtherwise, agrees_with_native, "differ at 16385 bytes"),
+    (IgnoresTheEndOfTheTag, contract::rejects_changes, "changed tag, 0 bytes in place: opened"),
+    (IgnoresTheEndOfTheNonce, contract::rejects_changes, "changed nonce, 0 bytes in place: opened"),
+    (IgnoresTheEndOfTheAad, contract::rejects_changes, "changed aad, 1 bytes in place: opened"),
+    (
+        IgnoresTheTagOfLongMessages,
+        contract::rejects_changes,
+        "changed ciphertext, 40000 bytes in place: opened",
+    ),
+    (LeavesBytesOfForgeries, contract::rejects_changes, "changed ciphertext, 1 bytes in place: not zero"),
+    (TakesLongNonces, contract::rejects_lengths, "accepted a nonce of 13 bytes"),
+    (OpensUnderLongNonces, contract::rejects_lengths, "nonce of 13 bytes, 20 bytes in place: opened"),
+    (WritesBeforeItRefuses, contract::rejects_lengths, "wrote before it rejected a nonce of 0 bytes"),
+    (SealsOtherwiseInOtherThreads, contract::sharing, IN_A_THREAD),
+    (OpensNothingInOtherThreads, contract::sharing, IN_A_THREAD),
+];
+
+/// A check that no entry can fail would say nothing about those that pass.
+#[test]
+fn every_fault_is_noticed() {
+    let entries = [
+        faulty::<0>(),
+        faulty::<1>(),
+        faulty::<2>(),
+        faulty::<3>(),
+        faulty::<4>(),
+        faulty::<5>(),
+        faulty::<6>(),
+        faulty::<7>(),
+        faulty::<8>(),
+        faulty::<9>(),
+        faulty::<10>(),
+        faulty::<11>(),
+        faulty::<12>(),
+        faulty::<13>(),
+        faulty::<14>(),
+    ];
+    for (entry, (fault, check, expected)) in entries.iter().zip(FAULTS) {
+        let payload = panic::catch_unwind(|| check(entry)).expect_err("passed");
+        let said = payload.downcast::<String>().map_or_else(|_| IN_A_THREAD.into(), |said| *said);
+        assert!(said.contains(expected), "{fault:?}: expected {expected:?}, found {said:?}");
+    }
 }

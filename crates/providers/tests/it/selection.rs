@@ -50,6 +50,15 @@ fn rank_decides_without_a_request() {
 }
 
 #[test]
+fn empty_variables_count_as_unset() {
+    child("empty_variables_count_as_unset", &[("SEALANE_PROVIDER", ""), ("SEALANE_CPU", "")], || {
+        for &algorithm in Algorithm::ALL {
+            assert_eq!(chosen(algorithm), best(algorithm), "{}", algorithm.name());
+        }
+    });
+}
+
+#[test]
 fn ranks_are_an_order() {
     for &algorithm in Algorithm::ALL {
         let mut ranks: Vec<u8> =
