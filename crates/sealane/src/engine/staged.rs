@@ -277,6 +277,40 @@ mod test {
         fs::remove_dir_all(&folder).unwrap();
     }
 
+    /// A temporary file has the rights of its owner alone, but a complete file those of any new one.
+    #[test]
+    #[cfg(unix)]
+    fn new_files_have_the_mode_of_any_new_file() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let folder = folder("mode");
+        let mode = |name: &str| folder.join(name).metadata().unwrap().mode();
+        fs::write(folder.join("any"), b"").unwrap();
+        let staged = staged_in_temporary(&folder.join("named"));
+        assert_eq!(staged.file().metadata().unwrap().mode() & 0o777, OWNER_ONLY);
+        staged.commit(Existing::Replace, Durability::Cached).unwrap();
+        let staged = StagedFile::new(&folder.join("unnamed"), Access::Inherited).unwrap();
+        staged.commit(Existing::Replace, Durability::Cached).unwrap();
+        let staged = StagedFile::new(&folder.join("private"), Access::OwnerOnly).unwrap();
+        staged.commit(Existing::Replace, Durability::Cached).unwrap();
+        assert_eq!([mode("named"), mode("unnamed")], [mode("any"); 2]);
+        assert_eq!(mode("private") & 0o777, OWNER_ONLY);
+
+        // A file that appears after the work was begun is replaced with its rights, or stays.
+        for existing in [Existing::Replace, Existing::Refuse] {
+            let target = folder.join(format!("{existing:?}"));
+            let staged = StagedFile::new(&target, Access::Inherited).unwrap();
+            staged.file().write_all(b"new").unwrap();
+            fs::write(&target, b"appeared").unwrap();
+            fs::set_permissions(&target, fs::Permissions::from_mode(0o604)).unwrap();
+            let result = staged.commit(existing, Durability::Cached);
+            assert_eq!(result.is_ok(), existing == Existing::Replace, "{result:?}");
+            let content: &[u8] = if result.is_ok() { b"new" } else { b"appeared" };
+            assert_eq!(fs::read(&target).unwrap(), content);
+            assert_eq!(target.metadata().unwrap().mode() & 0o777, 0o604);
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
     #[test]
     fn accepts_long_and_unusual_names() {
         let folder = folder("names");
