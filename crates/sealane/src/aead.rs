@@ -427,3 +427,48 @@ impl Drop for Buffer<'_> {
 }
 
 debug_fields!(Buffer<'_>; |it| aead: it.aead);
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Checked as numbers, because no test can process 64 GiB.
+    #[test]
+    fn the_longest_messages() {
+        for &algorithm in Algorithm::ALL {
+            let aead = Aead::new(algorithm, &Key::generate(algorithm.key_len()).unwrap()).unwrap();
+            let nonce = vec![0; aead.nonce_len];
+            let (data, aad) = (aead.max_plaintext_len() as usize, algorithm.max_aad_len() as usize);
+            aead.check(&nonce, aad, data).unwrap();
+            aead.check(&nonce, 0, 0).unwrap();
+            let refused = |aad, data| match aead.check(&nonce, aad, data) {
+                Err(Error::MessageLength { part, found, limit }) => (part, found - limit),
+                other => panic!("{}: {other:?}", algorithm.name()),
+            };
+            assert_eq!(refused(0, data + 1), (MessagePart::Data, 1));
+            assert_eq!(refused(0, data + 2), (MessagePart::Data, 2));
+            if aad < usize::MAX - 1 {
+                assert_eq!(refused(aad + 1, data), (MessagePart::AssociatedData, 1));
+                assert_eq!(refused(aad + 2, data), (MessagePart::AssociatedData, 2));
+            }
+        }
+    }
+
+    #[test]
+    fn a_buffer_seals_up_to_its_length() {
+        let aead = Aead::new(Algorithm::Aes256Gcm, &Key::generate(32).unwrap()).unwrap();
+        let mut buffer = aead.buffer(100);
+        for len in [0, 1, 99, 100] {
+            buffer.plaintext().fill(7);
+            let wire = buffer.seal(len, b"aad").unwrap();
+            assert_eq!(wire.len(), aead.overhead() + len);
+            assert_eq!(aead.open(wire, b"aad").unwrap(), vec![7; len]);
+        }
+        for len in [101, 102, 1000] {
+            let refused = buffer.seal(len, b"").map(<[u8]>::len);
+            assert!(
+                matches!(refused, Err(Error::Misuse(Misuse::BufferTooShort { got: 100, need })) if need == len)
+            );
+        }
+    }
+}

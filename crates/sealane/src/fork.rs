@@ -55,3 +55,16 @@ impl ForkGuard {
         self.0
     }
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn all_guards_of_a_process_name_it_alike() {
+        let (first, second) = (ForkGuard::new().unwrap(), ForkGuard::new().unwrap());
+        first.check().unwrap();
+        assert_eq!(first.process(), process_mark().unwrap());
+        assert_eq!(first.process(), second.process());
+    }
+}

@@ -137,6 +137,35 @@ mod test {
         assert!(count > 0 && count < usize::MAX, "{count}");
     }
 
+    /// With space for less than four more threads, eight are too many. The limit is that of a process, so a child has it.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn threads_within_a_limit_of_address_space() {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        const MARK: &str = "SEALANE_TEST_CHILD";
+        const NAME: &str = "memory::test::threads_within_a_limit_of_address_space";
+        if std::env::var_os(MARK).is_none() {
+            let child = std::process::Command::new(std::env::current_exe().unwrap())
+                .args([NAME, "--exact"])
+                .env(MARK, "limit")
+                .output()
+                .unwrap();
+            let printed = String::from_utf8_lossy(&child.stdout);
+            assert!(child.status.success() && printed.contains("1 passed"), "{printed}");
+            return;
+        }
+        let maximum = getrlimit(Resource::As).maximum;
+        let limit = |current| setrlimit(Resource::As, Rlimit { current, maximum }).unwrap();
+        limit(maximum);
+        let strict = std::fs::read("/proc/sys/vm/overcommit_memory").unwrap().starts_with(b"2");
+        assert_eq!(address_space_is_limited(), strict || maximum.is_some());
+        let pages: u64 =
+            std::fs::read_to_string("/proc/self/statm").unwrap().split(' ').next().unwrap().parse().unwrap();
+        limit(Some(pages * 4096 + 7 * BYTES_OF_THREAD as u64 / 2));
+        assert!(address_space_is_limited());
+        assert_eq!([1, 2, 4, 5, 8, 31].map(affordable_threads), [1, 2, 4, 2, 4, 3]);
+    }
+
     #[test]
     fn refuses_what_no_machine_has() {
         const FAR_TOO_MUCH: usize = isize::MAX as usize;

@@ -79,3 +79,16 @@ fn new_mark(mark: &AtomicU64) -> io::Result<u64> {
         Err(another_thread) => another_thread,
     })
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Otherwise names could be chosen that have equal hashes, so that each look-up compares them all.
+    #[test]
+    fn hashes_differ_between_hashers() {
+        let (a, b) = (RandomHasher::new().unwrap(), RandomHasher::new().unwrap());
+        assert_eq!(a.hash_one("name"), a.hash_one("name"));
+        assert_ne!(a.hash_one("name"), b.hash_one("name"));
+    }
+}

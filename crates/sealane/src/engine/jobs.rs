@@ -241,7 +241,9 @@ mod test {
         for batch in [1, 2, 64] {
             let calls: Vec<_> = sizes.iter().map(|_| AtomicUsize::new(0)).collect();
             let (mut reported, mut bytes) = (vec![0; sizes.len()], 0);
+            let listener = thread::current().id();
             let work = |file: usize, options: Options<'_>| {
+                assert_ne!(thread::current().id(), listener, "the listener has to stay free");
                 let threads = if sizes[file] >= PARALLEL_FILE_LEN { 4 } else { 1 };
                 assert_eq!(options.threads.unwrap().get(), threads);
                 calls[file].fetch_add(1, Ordering::Relaxed);
@@ -262,6 +264,27 @@ mod test {
             assert!(reported.iter().all(|&n| n == 1));
             assert!(calls.iter().all(|n| n.load(Ordering::Relaxed) == 1));
         }
+    }
+
+    /// The bytes of a large file are reported while it is in progress.
+    #[test]
+    fn bytes_are_reported_before_a_file_ends() {
+        let heard = AtomicBool::new(false);
+        let work = |_, options: Options<'_>| {
+            let _ = options.progress.unwrap()(3, None);
+            let began = Instant::now();
+            while !heard.load(Ordering::Relaxed) && began.elapsed() < Duration::from_secs(5) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            heard.load(Ordering::Relaxed).then_some(()).ok_or(Error::Truncated)
+        };
+        let mut ended = Vec::new();
+        let result: Result<(), ()> = schedule(64, &|| false).run(&[10], work, |report| {
+            heard.fetch_or(report.bytes == 3, Ordering::Relaxed);
+            ended.extend(report.ended);
+            Ok(())
+        });
+        assert!(result.is_ok() && matches!(ended[..], [(0, Ok(_))]), "{ended:?}");
     }
 
     #[test]

@@ -81,3 +81,58 @@ impl Progress<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Returns the reports of an operation that does `piece` bytes at a time, up to `end`.
+    fn reports(total: Option<u64>, piece: u64, end: u64) -> Vec<(u64, Option<u64>)> {
+        let mut heard = Vec::new();
+        let mut hear = |done, total| {
+            heard.push((done, total));
+            ControlFlow::Continue(())
+        };
+        let mut options = Options { progress: Some(&mut hear), ..Options::default() };
+        let mut progress = options.progress(total);
+        for done in 1..=end / piece {
+            progress.update(done * piece).unwrap();
+        }
+        progress.finish(end).unwrap();
+        heard
+    }
+
+    /// About a hundred reports, but not after less than 256 KiB or more than 16 MiB. The end is reported once.
+    #[test]
+    fn reports_are_frequent_and_few() {
+        const MIB: u64 = 1 << 20;
+        for (total, piece, end, step) in [
+            (None, MIB, 16 * MIB, 4 * MIB),
+            (Some(MIB), MIB / 8, MIB, MIB / 4),
+            (Some(400 * MIB), MIB, 400 * MIB, 4 * MIB),
+            (Some(10_000 * MIB), 8 * MIB, 10_000 * MIB, 16 * MIB),
+        ] {
+            let found = reports(total, piece, end);
+            let mut expected: Vec<_> = (1..=end / step).map(|n| (n * step, total)).collect();
+            if total.is_some() {
+                // The last step is the end.
+                expected.pop();
+            }
+            expected.push((end, Some(end)));
+            assert_eq!(found, expected, "{total:?}");
+        }
+    }
+
+    #[test]
+    fn reports_count_from_the_last_one() {
+        // Steps of 4 MiB after a report of 5 MiB: the next is that of 10 MiB.
+        let found = reports(None, 5 << 20, 20 << 20);
+        assert_eq!(found.len(), 5, "{found:?}");
+        let mut stop = |_, _| ControlFlow::Break(());
+        let mut options = Options { progress: Some(&mut stop), ..Options::default() };
+        let mut progress = options.progress(Some(1 << 20));
+        progress.update(1).unwrap();
+        assert!(matches!(progress.update(1 << 18), Err(Error::Cancelled)));
+        assert!(matches!(progress.finish(1 << 20), Err(Error::Cancelled)));
+    }
+}

@@ -1,7 +1,8 @@
 //! Tests the raw ciphers of `hazmat` against published vectors and against the results of `Aead`.
 
 use sealane::hazmat::{
-    Aead, AeadDecryptor, AeadEncryptor, ByteOrder, ChaCha20, Poly1305, Speck, SpeckCtr, SpeckSize, XChaCha20,
+    Aead, AeadDecryptor, AeadEncryptor, AesCtr, ByteOrder, ChaCha20, Poly1305, Speck, SpeckCtr, SpeckSize,
+    XChaCha20,
 };
 use sealane::{Algorithm, Error, InOut, Key, Misuse};
 
@@ -417,4 +418,40 @@ fn debug_shows_no_key_and_types_are_send_and_sync() {
     check(&Aead::new(size, &k).unwrap());
     check(&AeadEncryptor::new(Algorithm::Aes256Gcm, &k, &[0; 12]).unwrap());
     check(&AeadDecryptor::new(Algorithm::ChaCha20Poly1305, &k, &[0; 12]).unwrap());
+}
+
+/// Each object names the variant that the listing of this machine shows as chosen.
+#[test]
+fn variants_are_those_of_the_listing() {
+    let listing = sealane::listing();
+    let chosen = |algorithm: &str| {
+        let line = listing
+            .iter()
+            .find(|line| line.chosen && (line.algorithm, line.provider) == (algorithm, "native"));
+        line.unwrap_or_else(|| panic!("{algorithm}")).variant
+    };
+    assert_eq!(AesCtr::new(&[1; 16], &[2; 16]).unwrap().variant(), chosen("aes-ctr"));
+    assert_eq!(ChaCha20::new(&[1; 32], &[2; 12], 0).unwrap().variant(), chosen("chacha20"));
+    assert_eq!(XChaCha20::new(&[1; 32], &[2; 24], 0).unwrap().variant(), chosen("chacha20"));
+    assert_eq!(Poly1305::new(&[1; 32]).unwrap().variant(), chosen("poly1305"));
+    for size in SpeckSize::ALL {
+        let (key, iv) = (count(9, size.key_len()), count(1, size.block_len()));
+        let speck = Speck::new(size, &key, ByteOrder::Big).unwrap();
+        assert_eq!((speck.name(), speck.block_len()), (size.name(), size.block_len()));
+        assert_eq!(speck.variant(), chosen("speck"));
+        assert_eq!(SpeckCtr::new(size, &key, &iv, ByteOrder::Big).unwrap().variant(), chosen("speck"));
+        let aead = speck_aead(size, &key);
+        assert_eq!((aead.size(), aead.variant(), aead.tag_len()), (size, chosen("speck"), 16));
+        assert_eq!(aead.overhead(), aead.nonce_len() + aead.tag_len());
+        let sealed = aead.encrypt(&count(0, aead.nonce_len()), PLAIN, b"").unwrap();
+        assert_eq!(sealed.len(), PLAIN.len() + aead.tag_len());
+    }
+    for &algorithm in Algorithm::ALL {
+        let aead = sealane::Aead::new(algorithm, &Key::generate(algorithm.key_len()).unwrap()).unwrap();
+        let line = listing.iter().find(|line| line.chosen && line.algorithm == algorithm.name());
+        if let Some(line) = line {
+            assert_eq!((aead.variant(), aead.provider().name()), (line.variant, line.provider));
+        }
+        assert_eq!(aead.max_plaintext_len(), algorithm.max_plaintext_len());
+    }
 }
