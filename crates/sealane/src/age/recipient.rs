@@ -172,3 +172,37 @@ pub(crate) fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
     };
     Err(Misuse::InvalidRecipients(wrong).into())
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::age::Identity;
+
+    #[test]
+    fn kinds_of_recipients() {
+        let of = |kind| Identity::generate(kind).unwrap().recipient();
+        let passphrase = Recipient::passphrase("text").unwrap();
+        for (recipient, kind, is_passphrase, is_post_quantum) in [
+            (of(Kind::X25519), Some(Kind::X25519), false, false),
+            (of(Kind::Hybrid), Some(Kind::Hybrid), false, true),
+            (passphrase, None, true, true),
+        ] {
+            assert_eq!(recipient.kind(), kind);
+            assert_eq!(recipient.is_passphrase(), is_passphrase, "{recipient}");
+            assert_eq!(recipient.is_post_quantum(), is_post_quantum, "{recipient}");
+        }
+    }
+
+    /// A header with more stanzas is refused when it is read, so it must not be written.
+    #[test]
+    fn as_many_recipients_as_a_header_may_have() {
+        let recipient = Identity::generate(Kind::X25519).unwrap().recipient();
+        let mut recipients = vec![recipient; MAX_STANZAS];
+        check_recipients(&recipients).unwrap();
+        recipients.push(recipients[0].clone());
+        let refused = check_recipients(&recipients);
+        assert!(
+            matches!(refused, Err(Error::Misuse(Misuse::InvalidRecipients(why))) if why.contains("4096"))
+        );
+    }
+}

@@ -102,6 +102,16 @@ mod test {
     }
 
     #[test]
+    fn limits_the_number_of_characters() {
+        // A prefix of 5 characters, the separator, and 6 of the checksum, so 4084 characters of data: 20420 bits.
+        let text = encode("age1p", &[7; 2552], Case::Lower).unwrap();
+        assert_eq!(text.len(), MAX_LEN);
+        assert_eq!(*decode(&text).unwrap().1, [7; 2552]);
+        assert!(matches!(encode("age1pq", &[7; 2552], Case::Lower), Err(Error::LimitExceeded(_))));
+        assert!(decode(&format!("{}q", &*text)).is_none());
+    }
+
+    #[test]
     fn rejects_nonzero_padding() {
         // One byte takes two characters, with two padding bits. Three characters would have seven.
         for (data, right) in [("qq", true), ("qp", false), ("qqq", false)] {

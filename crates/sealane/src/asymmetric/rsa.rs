@@ -326,6 +326,9 @@ mod test {
             assert!(matches!(PrivateKey::from_pkcs8(&der[..len]), Err(Error::Format(_))), "{len} bytes");
         }
         let spki = public.to_spki();
+        let mut other = spki.to_vec();
+        other[100] ^= 1; // in the modulus
+        assert_ne!(PublicKey::from_spki(&other).unwrap(), public);
         for len in 0..spki.len() {
             assert!(matches!(PublicKey::from_spki(&spki[..len]), Err(Error::Format(_))), "{len} bytes");
         }

@@ -210,6 +210,7 @@ mod test {
         let key = PrivateKey::generate().unwrap();
         let public = PublicKey::from_bytes(key.public().as_bytes()).unwrap();
         assert_eq!(public, PrivateKey::from_seed(key.seed()).unwrap().public());
+        assert_ne!(public, PrivateKey::generate().unwrap().public());
         let (secret, ciphertext) = public.encapsulate().unwrap();
         assert_eq!(ciphertext.len(), CIPHERTEXT_LEN);
         assert_eq!(key.clone().decapsulate(&ciphertext).unwrap(), secret);

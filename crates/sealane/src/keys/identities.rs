@@ -61,6 +61,16 @@ mod test {
         let refused = parse_identity_file(text.as_bytes(), Some("x"));
         assert!(matches!(refused, Err(Error::Misuse(Misuse::KeyNotEncrypted))));
         assert!(matches!(parse_identity_file(b"", None), Err(Error::Format(_))));
+        // Text that only looks like armor is no age file, and white space before armor is allowed.
+        for text in ["age-encryption", "-----BEGIN AGE ENCRYPTED", "\n-----BEGIN"] {
+            assert!(
+                matches!(
+                    parse_identity_file(text.as_bytes(), Some("x")),
+                    Err(Error::Misuse(Misuse::KeyNotEncrypted))
+                ),
+                "{text}"
+            );
+        }
         for armor in [Armor::Binary, Armor::Ascii] {
             let recipient = Recipient::passphrase_with_work_factor("right", 10).unwrap();
             let file = age::seal(text.as_bytes(), &[recipient], armor).unwrap();

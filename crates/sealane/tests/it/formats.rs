@@ -8,6 +8,7 @@ use sealane::file::{
 use sealane::{Error, Key, Misuse};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use vectors::{ChunkedFlag, Outcome};
 
@@ -183,6 +184,8 @@ fn failed_decryption_leaves_zeros() {
     *sealed.last_mut().unwrap() ^= 1;
     let opening = BufferDecryptor::new(&sealed, &DecryptWith::key(&key, b"")).unwrap();
     assert!(!opening.is_empty());
+    let empty = file::encrypt(b"", &EncryptWith::key(&key, b"")).unwrap();
+    assert!(BufferDecryptor::new(&empty, &DecryptWith::key(&key, b"")).unwrap().is_empty());
     let mut out = vec![0xee; opening.len()];
     assert!(opening.decrypt_into(&mut out).is_err());
     assert!(out.iter().all(|&b| b == 0));
@@ -312,6 +315,97 @@ fn source_that_shrinks_is_an_error() {
     assert_eq!(reader.read_at(0, &mut vec![0; 1 << 20]).unwrap(), 1 << 20);
 }
 
+/// Boxes and references are sources too, and report what the source in them reports.
+#[test]
+fn boxes_and_references_of_sources() {
+    let bytes = plain(100);
+    for concurrency in [Concurrency::Parallel, Concurrency::Serialized] {
+        let inner = source(&bytes, concurrency);
+        let boxed: Box<dyn ReadAt + '_> = Box::new(source(&bytes, concurrency));
+        for (name, source) in [("box", &boxed as &dyn ReadAt), ("reference", &&inner)] {
+            assert_eq!((source.size().unwrap(), source.concurrency()), (100, concurrency), "{name}");
+            let mut read = [0; 10];
+            assert_eq!(source.read_at(95, &mut read).unwrap(), 5, "{name}");
+            assert_eq!(read[..5], bytes[95..], "{name}");
+            source.read_exact_at(40, &mut read).unwrap();
+            assert_eq!(read, bytes[40..50], "{name}");
+        }
+    }
+}
+
+/// A source that gives a few bytes at once, is interrupted between them, and fails at `fails_at` or ends.
+struct Halting<'a> {
+    bytes: &'a [u8],
+    fails_at: Option<usize>,
+    calls: AtomicUsize,
+    position: usize,
+}
+
+impl<'a> Halting<'a> {
+    fn new(bytes: &'a [u8], fails_at: Option<usize>) -> Self {
+        Self { bytes, fails_at, calls: AtomicUsize::new(0), position: 0 }
+    }
+}
+
+impl ReadAt for Halting<'_> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        if self.calls.fetch_add(1, Relaxed) % 2 == 0 {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        if self.fails_at.is_some_and(|at| offset as usize + 1000 > at) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let len = into.len().min(1000);
+        self.bytes.read_at(offset, &mut into[..len])
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.bytes.size()
+    }
+}
+
+impl Read for Halting<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.read_at(self.position as u64, into)?;
+        self.position += n;
+        Ok(n)
+    }
+}
+
+/// Reads that a signal interrupts are repeated. Other errors end the operation.
+#[test]
+fn interrupted_reads_continue_and_others_fail() {
+    let (key, plain) = (key(), plain(50_000));
+    let (with, unlock) = (EncryptWith::key(&key, b""), DecryptWith::key(&key, b""));
+    let sealed = file::encrypt(&plain, &with).unwrap();
+    let timed_out =
+        |error: Error| matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::TimedOut);
+    let mut read = vec![0; plain.len()];
+    let reader = Reader::new(Halting::new(&sealed, None), &unlock).unwrap();
+    assert_eq!(reader.read_at(0, &mut read).unwrap(), plain.len());
+    assert_eq!(read, plain);
+    assert!(timed_out(Reader::new(Halting::new(&sealed, Some(49_000)), &unlock).map(drop).unwrap_err()));
+
+    let mut heard = Vec::new();
+    let mut hear = |done, total| {
+        heard.push((done, total));
+        ControlFlow::Continue(())
+    };
+    let options = Options { progress: Some(&mut hear), ..Options::default() };
+    let stream = file::encrypt_stream(Halting::new(&plain, None), Vec::new(), &with, options).unwrap();
+    assert_eq!(file::decrypt(&stream, &unlock).unwrap(), plain);
+    // An interruption is reported, so that the callback can cancel.
+    let mut expected: Vec<_> = (0..=50_u64).map(|n| (1000 * n, None)).collect();
+    expected.push((50_000, Some(50_000)));
+    assert_eq!(heard, expected);
+    let mut stop = |_, _| ControlFlow::Break(());
+    let options = Options { progress: Some(&mut stop), ..Options::default() };
+    let cancelled = file::encrypt_stream(Halting::new(&plain, None), Vec::new(), &with, options);
+    assert!(matches!(cancelled, Err(Error::Cancelled)));
+    let source = Halting::new(&sealed, Some(49_000));
+    assert!(timed_out(file::decrypt_stream(source, Vec::new(), &unlock, Options::default()).unwrap_err()));
+}
+
 /// The helpers of one reader request helpers of their own.
 #[test]
 fn reads_a_file_inside_an_encrypted_file() {
@@ -420,7 +514,7 @@ fn progress_reports_the_end_and_may_cancel() {
     let mut heard = Vec::new();
     let mut hear = |done, total| {
         heard.push((done, total));
-        std::ops::ControlFlow::Continue(())
+        ControlFlow::Continue(())
     };
     // With one thread each step is reported. With more, the calling thread may find that all is done.
     let options = Options { progress: Some(&mut hear), threads: NonZeroUsize::new(1), ..Options::default() };
@@ -428,7 +522,7 @@ fn progress_reports_the_end_and_may_cancel() {
     assert!(heard.len() >= 10 && heard.is_sorted(), "{heard:?}");
     assert_eq!(heard.last(), Some(&(3_000_000, Some(3_000_000))));
     std::fs::remove_file(&to).unwrap();
-    let mut stop = |_, _| std::ops::ControlFlow::Break(());
+    let mut stop = |_, _| ControlFlow::Break(());
     let options = Options { progress: Some(&mut stop), ..Options::default() };
     assert!(matches!(
         file::encrypt_file(&from, &to, &EncryptWith::key(&key(), b""), options),

@@ -8,6 +8,7 @@ use sealane::keys::{Existing, SecretKey};
 use sealane::{Error, Key, Misuse};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -71,7 +72,7 @@ fn round_trip_around_chunk_and_job_lengths() {
         let plain: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
         let from = folder.file("plain", &plain);
         for threads in [1, 2, 5] {
-            let options = || Options { threads: std::num::NonZeroUsize::new(threads), ..Options::default() };
+            let options = || Options { threads: NonZeroUsize::new(threads), ..Options::default() };
             file::encrypt_file(&from, &folder.at("sealed"), &EncryptWith::key(&key(), b"c"), options())
                 .unwrap();
             assert_eq!(
@@ -147,6 +148,24 @@ fn reports_a_source_that_grows() {
     let options = Options { progress: Some(&mut append), ..Options::default() };
     let changed = file::encrypt_file(&from, &folder.at("to"), &EncryptWith::key(&key(), b""), options);
     assert!(matches!(changed, Err(Error::SourceChanged { expected: 3_000_000, .. })), "{changed:?}");
+    assert_eq!(folder.names(), ["from"]);
+}
+
+/// The file would end with a chunk that is not its last, or with zeros.
+#[test]
+fn reports_a_source_that_shrinks() {
+    let folder = Folder::new("shrinks");
+    let from = folder.file("from", &vec![1; 3_000_000]);
+    let mut cut = |_: u64, _: Option<u64>| {
+        fs::OpenOptions::new().write(true).open(&from).unwrap().set_len(1_000_000).unwrap();
+        ControlFlow::Continue(())
+    };
+    let options = Options { progress: Some(&mut cut), threads: NonZeroUsize::new(1), ..Options::default() };
+    let changed = file::encrypt_file(&from, &folder.at("to"), &EncryptWith::key(&key(), b""), options);
+    assert!(
+        matches!(changed, Err(Error::SourceChanged { expected: 3_000_000, found: 1_000_000, .. })),
+        "{changed:?}"
+    );
     assert_eq!(folder.names(), ["from"]);
 }
 

@@ -87,3 +87,18 @@ impl<W: Write> Write for Encoder<W> {
 }
 
 debug_fields!([W] Encoder<W>);
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Text before the lines that wait is with the receiver once the encoder is flushed, although a buffer is between.
+    #[test]
+    fn flush_reaches_the_receiver() {
+        let mut encoder = Encoder::new(io::BufWriter::new(Vec::new())).unwrap();
+        encoder.write_all(&[7; LINE_BYTES]).unwrap();
+        assert!(encoder.inner.get_ref().is_empty(), "the buffer was written early");
+        encoder.flush().unwrap();
+        assert_eq!(encoder.inner.get_ref().len(), BEGIN.len() + 1 + COLUMNS + 1);
+    }
+}

@@ -99,8 +99,16 @@ fn ed25519_in_pkcs8_gets_a_hint_that_works() {
 
 #[test]
 fn long_content_is_no_key() {
-    let long = format!("{X25519}{}", " ".repeat(1 << 18));
-    assert!(
-        matches!(SecretKey::from_text(&long, None), Err(Error::Format(text)) if text.contains("256 KiB"))
-    );
+    let path = std::env::temp_dir().join(format!("sealane-long-key-{}", std::process::id()));
+    for (len, is_key) in [(1 << 18, true), ((1 << 18) + 1, false)] {
+        let text = format!("{X25519}{}", " ".repeat(len - X25519.len()));
+        std::fs::write(&path, &text).unwrap();
+        for found in [SecretKey::from_text(&text, None), SecretKey::load(&path, None)] {
+            match is_key {
+                true => assert_eq!(found.unwrap(), SecretKey::from_text(X25519, None).unwrap()),
+                false => assert!(matches!(found, Err(Error::Format(text)) if text.contains("256 KiB"))),
+            }
+        }
+    }
+    std::fs::remove_file(&path).unwrap();
 }

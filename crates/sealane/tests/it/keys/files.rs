@@ -1,10 +1,11 @@
 //! Key files: round trips, permissions, and output of `Debug`.
 
 use sealane::keys::{self, Existing, KeyFile, Kind, LoadOptions, PublicKey, Reference, SecretKey};
-use sealane::{Error, Misuse};
+use sealane::{Error, Misuse, age};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use zeroize::Zeroizing;
 
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("sealane-keys-{name}-{}", std::process::id()));
@@ -88,6 +89,16 @@ fn keys_for_recipients() {
             Err(Error::Misuse(Misuse::KeyNotEncrypted))
         ));
     }
+    // The key inside an age file has no further encryption.
+    let path = folder.join("twice");
+    let inner = SecretKey::generate(Kind::P256).unwrap().to_text(Some("inner")).unwrap();
+    fs::write(&path, age::seal(inner.as_bytes(), &recipients[..1], age::Armor::Ascii).unwrap()).unwrap();
+    let refused = SecretKey::load_with(&path, &identity(0));
+    assert!(matches!(refused, Err(Error::Format(text)) if text.contains("decrypt the age file first")));
+    let path = folder.join("identities");
+    readers[0].save(&path, None, Existing::Refuse).unwrap();
+    let loaded = keys::load_identities(&path, None).unwrap();
+    assert_eq!(loaded.iter().map(age::Identity::recipient).collect::<Vec<_>>(), recipients[..1]);
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -222,6 +233,28 @@ fn rejects_an_empty_passphrase() {
         let refused = SecretKey::generate(kind).unwrap().to_text(Some(""));
         assert!(matches!(refused, Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{kind}");
     }
+}
+
+/// A keyring belongs to the program, so only its first function counts, whose answers are the text of key files.
+#[test]
+fn the_keyring_of_the_program() {
+    fn lookup(service: &str, user: &str) -> Result<Zeroizing<String>, String> {
+        match (service, user) {
+            ("sealane", "somebody/else") => {
+                Ok(Zeroizing::new(r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#.into()))
+            }
+            _ => Err("no such entry".into()),
+        }
+    }
+    let read = |text: &str| Reference::parse(text.as_ref()).unwrap().read();
+    assert!(keys::set_keyring(lookup));
+    assert!(!keys::set_keyring(|_, _| Err("another function".into())));
+    let content = read("keyring:sealane/somebody/else").unwrap();
+    let key = KeyFile::parse(&content, LoadOptions::default()).unwrap().into_secret().unwrap();
+    assert_eq!(key, SecretKey::from_text(r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#, None).unwrap());
+    let refused = read("keyring:sealane/nobody").unwrap_err();
+    assert!(matches!(&refused, Error::KeyNotFound(_)));
+    assert_eq!(refused.to_string(), "keyring:sealane/nobody: no such entry");
 }
 
 /// The output of `Debug` contains no four bytes of the secret, as text or in hexadecimal.
