@@ -241,6 +241,17 @@ mod test {
     }
 
     #[test]
+    fn names_are_shown_in_order() {
+        let avx2 = Needs::of(&["vaes", "avx2"]);
+        let expected =
+            if cfg!(target_arch = "aarch64") { "neon aes avx avx2 vaes" } else { "aes avx avx2 vaes" };
+        assert_eq!((avx2.to_string(), format!("{avx2:?}")), (expected.into(), format!("Needs({expected})")));
+        let all = ALL.intersection(avx2);
+        assert_eq!((all.to_string(), format!("{all:?}")), (expected.into(), format!("Features({expected})")));
+        assert_eq!(Features::NONE.to_string(), "");
+    }
+
+    #[test]
     fn an_extension_of_a_missing_feature_is_missing() {
         let masked = Features(ALL.0 & !bit("avx2")).closed();
         assert_eq!(masked, ALL.without("avx2").unwrap());

@@ -262,3 +262,31 @@ impl Element {
         [low as u64, (low >> 64) as u64, ((l2 & M42) >> 40) + u64::from(carry)]
     }
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Few messages have a carry out of the addition that a step leaves to the next one, so it is compared with the same
+    /// accumulator in words, which leaves nothing to add.
+    #[test]
+    fn carries_of_the_addition_that_was_left() {
+        let r = [0x0fff_fffc_0fff_ffff, 0x0fff_fffc_0fff_fffc];
+        for low in [[u64::MAX; 2], [u64::MAX - 3, u64::MAX], [0, u64::MAX], [7, 9]] {
+            for (over, high) in [(0, 3), (4, 0), (5, 3), (1 << 62, 2)] {
+                for m in [0, 1, u128::MAX - 4, u128::MAX] {
+                    let left = Accumulator { low, over, high };
+                    let [left, whole] = [left, Accumulator::from_words(left.words())]
+                        .map(|h| State { h: h.step(r, m, 1), r, s: [0; 2] }.finish());
+                    assert_eq!(left, whole, "{low:x?} {over:x} {high} {m:x}");
+                }
+            }
+        }
+    }
+
+    /// The limbs are 2^88 - 1 and 2^130 + (2^40 - 1) 2^88, and 2^130 is 5, so their sum is 2^128 + 4.
+    #[test]
+    fn carry_into_the_third_word() {
+        assert_eq!(Element([M44, M44, 1 << 42 | ((1 << 40) - 1)]).to_words(), [4, 0, 1]);
+    }
+}

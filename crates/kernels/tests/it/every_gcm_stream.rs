@@ -163,5 +163,6 @@ fn streams_are_send_and_sync_and_debug_hides_the_key() {
     fn crosses<T: Send + Sync + 'static>(_: &T) {}
     let stream = Stream::begin(Gcm::new(&KEY, Features::NONE).unwrap(), &[1; 12]).unwrap();
     crosses(&stream);
+    assert_eq!(stream.variant(), "portable");
     assert_eq!(format!("{stream:?}"), "Stream { gcm: Gcm { size: Bits256, variant: \"portable\", .. }, .. }");
 }
