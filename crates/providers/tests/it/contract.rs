@@ -232,5 +232,6 @@ fn every_fault_is_noticed() {
         let payload = panic::catch_unwind(|| check(entry)).expect_err("passed");
         let said = payload.downcast::<String>().map_or_else(|_| IN_A_THREAD.into(), |said| *said);
         assert!(said.contains(expected), "{fault:?}: expected {expected:?}, found {said:?}");
+        assert!(said == IN_A_THREAD || said.contains("chacha20-poly1305 from faulty"), "{said:?}");
     }
 }
