@@ -182,11 +182,14 @@ fn agrees_with_native(entry: &Entry) {
     contract::agreement(choose(entry.algorithm, Some(Provider::Native)).unwrap(), entry);
 }
 
+/// A function of the contract.
+type Check = fn(&Entry);
+
 /// The message of another thread is lost where it is joined.
 const IN_A_THREAD: &str = "a scoped thread panicked";
 
 /// Which check notices a fault, and what it says.
-const FAULTS: [(Fault, fn(&Entry), &str); 15] = [
+const FAULTS: [(Fault, Check, &str); 15] = [
     (SealsApartOtherwise, contract::round_trip, "1 bytes: in place and apart differ"),
     (OpensNothing, contract::round_trip, "0 bytes in place: not opened"),
     (OpensNothingApart, contract::round_trip, "1 bytes apart: not opened"),

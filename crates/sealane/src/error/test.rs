@@ -36,7 +36,8 @@ fn errors_have_the_cause_as_their_source() {
 fn errors_of_providers() {
     use providers::{KeyError, MessageError, SealError, VariableError, VariableProblem};
     let invalid = || VariableError { variable: "SEALANE_CPU", problem: VariableProblem::NotUnicode };
-    let of_key: [(KeyError, fn(&Error) -> bool); 4] = [
+    type Expected = fn(&Error) -> bool;
+    let of_key: [(KeyError, Expected); 4] = [
         (KeyError::InvalidLength { found: 5, expected: &[16, 32] }, |error| {
             matches!(error, Error::Misuse(Misuse::KeyLength { got: 5, want: [16, 32] }))
         }),

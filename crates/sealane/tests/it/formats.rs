@@ -349,7 +349,7 @@ impl<'a> Halting<'a> {
 
 impl ReadAt for Halting<'_> {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        if self.calls.fetch_add(1, Relaxed) % 2 == 0 {
+        if self.calls.fetch_add(1, Relaxed).is_multiple_of(2) {
             return Err(io::ErrorKind::Interrupted.into());
         }
         if self.fails_at.is_some_and(|at| offset as usize + 1000 > at) {
