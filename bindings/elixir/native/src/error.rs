@@ -1,0 +1,197 @@
+//! Translates errors to exceptions of Elixir.
+
+use rustler::{Atom, Encoder, Error as Raised, NifException};
+use std::borrow::Cow;
+use std::fmt;
+use std::io::ErrorKind;
+
+/// The result of a native function.
+pub(crate) type Answer<T> = Result<T, Raised>;
+
+mod atoms {
+    rustler::atoms! {
+        authentication_failed, format, truncated, unsupported_version, no_matching_key, provider_unavailable,
+        limit_exceeded, io, cancelled, out_of_memory, internal,
+        enoent, eacces, eexist, enotdir, eisdir, enospc, erofs, efbig, enametoolong, eperm,
+    }
+}
+
+/// An error of a call, before it is translated.
+#[derive(Debug)]
+pub(crate) enum CallError {
+    /// An error of the core.
+    Core(sealane::Error),
+    /// A mistake in an argument that only this package can find.
+    Argument(ArgumentError),
+}
+
+/// A mistake in an argument. `name` is its name in the documentation.
+#[derive(Debug)]
+pub(crate) enum ArgumentError {
+    /// A name that is in none of the tables.
+    Name { name: &'static str, expected: Cow<'static, str> },
+    /// A number that is out of range.
+    Range { name: &'static str, found: u64, max: u64 },
+    /// The call does not fit to the handle or to another argument. The text says what does.
+    Unsuitable(&'static str),
+}
+
+/// The exception `Sealane.Error`.
+#[derive(NifException)]
+#[module = "Sealane.Error"]
+struct Exception {
+    reason: Atom,
+    message: String,
+    posix: Option<Atom>,
+}
+
+/// The exception `ArgumentError` of Elixir.
+#[derive(NifException)]
+#[module = "ArgumentError"]
+struct ArgumentException {
+    message: String,
+}
+
+impl From<sealane::Error> for CallError {
+    fn from(error: sealane::Error) -> Self {
+        Self::Core(error)
+    }
+}
+
+impl From<sealane::Misuse> for CallError {
+    fn from(misuse: sealane::Misuse) -> Self {
+        Self::Core(misuse.into())
+    }
+}
+
+impl From<ArgumentError> for CallError {
+    fn from(error: ArgumentError) -> Self {
+        Self::Argument(error)
+    }
+}
+
+impl CallError {
+    /// Returns the error for a message that is too short to have a tag, as for one that was changed.
+    pub(crate) const AUTHENTICATION: Self = Self::Core(sealane::Error::Authentication);
+
+    /// Returns the error for a binary that the system has no memory for.
+    pub(crate) fn out_of_memory(bytes: usize) -> Self {
+        Self::Core(sealane::Error::OutOfMemory { bytes })
+    }
+
+    /// Returns an error of the operating system about a path.
+    pub(crate) fn io(path: &std::path::Path, source: std::io::Error) -> Self {
+        Self::Core(sealane::Error::Io { path: Some(path.to_owned()), source })
+    }
+
+    /// Returns nothing if data is not authentic, and raises any other error.
+    pub(crate) fn only_authentication(self) -> Answer<()> {
+        match self {
+            Self::Core(sealane::Error::Authentication) => Ok(()),
+            other => Err(other.raise()),
+        }
+    }
+
+    /// Raises the exception.
+    #[cold]
+    pub(crate) fn raise(self) -> Raised {
+        Raised::RaiseTerm(self.exception())
+    }
+
+    /// Returns `{:error, exception}`, or raises `ArgumentError` for a mistake in the call.
+    #[cold]
+    pub(crate) fn tuple(self) -> Raised {
+        match self.reason() {
+            None => self.raise(),
+            Some(_) => Raised::Term(self.exception()),
+        }
+    }
+
+    /// Returns `{:error, :authentication_failed}` for a message that is not authentic, and raises any other error: a
+    /// message in memory has no other reason that a caller expects.
+    #[cold]
+    pub(crate) fn message(self) -> Raised {
+        match self {
+            Self::Core(sealane::Error::Authentication) => {
+                Raised::Term(Box::new(atoms::authentication_failed()))
+            }
+            other => other.raise(),
+        }
+    }
+
+    fn exception(&self) -> Box<dyn Encoder> {
+        match self.reason() {
+            None => Box::new(ArgumentException { message: self.to_string() }),
+            Some(reason) => Box::new(Exception { reason, message: self.to_string(), posix: self.posix() }),
+        }
+    }
+
+    /// Returns the reason of `Sealane.Error`, or `None` for a mistake in the call.
+    fn reason(&self) -> Option<Atom> {
+        use sealane::Error as E;
+        let Self::Core(error) = self else { return None };
+        Some(match error {
+            E::Misuse(_) | E::Environment(_) => return None,
+            E::Authentication | E::DamagedChunk { .. } | E::KeyMismatch { .. } => {
+                atoms::authentication_failed()
+            }
+            E::Format(_) | E::Header(_) | E::Armor(_) | E::Line { .. } | E::UnexpectedLength { .. } => {
+                atoms::format()
+            }
+            E::Truncated => atoms::truncated(),
+            E::UnsupportedVersion(_) => atoms::unsupported_version(),
+            E::KeyNotFound(_)
+            | E::NoMatchingKey
+            | E::WrongPassphrase
+            | E::PassphraseRequired
+            | E::IdentityRequired => atoms::no_matching_key(),
+            E::ProviderUnavailable(_) | E::ProviderRefused(_) | E::SelfTest(_) => {
+                atoms::provider_unavailable()
+            }
+            E::LimitExceeded(_) | E::MessageLength { .. } | E::WorkFactor { .. } => atoms::limit_exceeded(),
+            E::Io { .. } | E::SourceChanged { .. } => atoms::io(),
+            E::Cancelled => atoms::cancelled(),
+            E::OutOfMemory { .. } => atoms::out_of_memory(),
+            // The enum of the core may grow. A new error has no reason of its own yet.
+            _ => atoms::internal(),
+        })
+    }
+
+    /// Returns the reason that the module `File` of Elixir gives for the same error of the operating system.
+    fn posix(&self) -> Option<Atom> {
+        let Self::Core(sealane::Error::Io { source, .. }) = self else { return None };
+        Some(match source.kind() {
+            ErrorKind::NotFound => atoms::enoent(),
+            // `EPERM` has the same kind.
+            ErrorKind::PermissionDenied if source.raw_os_error() == Some(1) => atoms::eperm(),
+            ErrorKind::PermissionDenied => atoms::eacces(),
+            ErrorKind::AlreadyExists => atoms::eexist(),
+            ErrorKind::NotADirectory => atoms::enotdir(),
+            ErrorKind::IsADirectory => atoms::eisdir(),
+            ErrorKind::StorageFull => atoms::enospc(),
+            ErrorKind::ReadOnlyFilesystem => atoms::erofs(),
+            ErrorKind::FileTooLarge => atoms::efbig(),
+            ErrorKind::InvalidFilename => atoms::enametoolong(),
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Core(error) => error.fmt(f),
+            Self::Argument(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name { name, expected } => write!(f, "unknown {name}: expected {expected}"),
+            Self::Range { name, found, max } => write!(f, "{name} must be at most {max}, found {found}"),
+            Self::Unsuitable(text) => f.write_str(text),
+        }
+    }
+}

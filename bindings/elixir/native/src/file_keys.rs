@@ -1,0 +1,123 @@
+//! The keys and the format of files.
+
+use crate::error::{Answer, ArgumentError, CallError};
+use crate::keys::Secret;
+use rustler::{Binary, NifTaggedEnum, Resource, ResourceArc};
+use sealane::Key;
+use sealane::age::{self, Armor};
+use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format, Keyset};
+use sealane::keys::SecretKey;
+use std::panic::RefUnwindSafe;
+
+/// The highest limit of a work factor that age files know.
+const MAX_WORK_FACTOR: u8 = 30;
+
+/// The keys and the format of files to encrypt.
+pub(crate) struct EncryptWith(pub(crate) file::EncryptWith);
+
+/// The keys and the format of files to decrypt.
+pub(crate) struct DecryptWith(pub(crate) file::DecryptWith);
+
+#[rustler::resource_impl]
+impl Resource for EncryptWith {}
+
+#[rustler::resource_impl]
+impl Resource for DecryptWith {}
+
+// No call changes them, so a panic cannot leave one in another state.
+impl RefUnwindSafe for EncryptWith {}
+impl RefUnwindSafe for DecryptWith {}
+
+/// One source of keys, for example `{:key, binary}`.
+#[derive(NifTaggedEnum)]
+enum Source<'a> {
+    Key(Binary<'a>),
+    Secret(ResourceArc<Secret>),
+    Keyset(&'a str),
+    Recipients(&'a str),
+    Identities(&'a str, Vec<ResourceArc<Secret>>),
+    Passphrase(&'a str, Option<u8>),
+}
+
+fn format_named(name: Option<&str>) -> Result<Option<Format>, CallError> {
+    Ok(name.map(str::parse).transpose()?)
+}
+
+fn factor(name: &'static str, factor: Option<u8>) -> Result<Option<u8>, ArgumentError> {
+    match factor {
+        Some(found) if found > MAX_WORK_FACTOR => {
+            Err(ArgumentError::Range { name, found: found.into(), max: MAX_WORK_FACTOR.into() })
+        }
+        found => Ok(found),
+    }
+}
+
+fn symmetric(source: &Source<'_>) -> Result<Option<FileKey>, CallError> {
+    Ok(match source {
+        Source::Key(key) => Some(Key::from_bytes(key).into()),
+        Source::Secret(secret) => Some(secret.symmetric()?.into()),
+        Source::Keyset(json) => Some(Keyset::from_json(json)?.into()),
+        _ => None,
+    })
+}
+
+#[rustler::nif]
+fn encrypt_with(
+    source: Source,
+    context: Binary,
+    format: Option<&str>,
+    armor: bool,
+) -> Answer<ResourceArc<EncryptWith>> {
+    let build = || {
+        let recipients = match &source {
+            Source::Recipients(lines) => Some(age::parse_recipients(lines)?),
+            Source::Passphrase(passphrase, work_factor) => {
+                Some(vec![match factor("work_factor", *work_factor)? {
+                    None => age::Recipient::passphrase(passphrase)?,
+                    Some(factor) => age::Recipient::passphrase_with_work_factor(passphrase, factor)?,
+                }])
+            }
+            _ => None,
+        };
+        let params = EncryptParams {
+            key: symmetric(&source)?,
+            recipients,
+            context: &context,
+            format: format_named(format)?,
+            armor: if armor { Armor::Ascii } else { Armor::Binary },
+            ..EncryptParams::default()
+        };
+        Ok(ResourceArc::new(EncryptWith(params.build()?)))
+    };
+    build().map_err(CallError::raise)
+}
+
+#[rustler::nif]
+fn decrypt_with(source: Source, context: Binary, format: Option<&str>) -> Answer<ResourceArc<DecryptWith>> {
+    let build = || {
+        let mut params =
+            DecryptParams { context: &context, format: format_named(format)?, ..DecryptParams::default() };
+        match &source {
+            Source::Identities(lines, keys) => {
+                let mut identities =
+                    if lines.is_empty() { Vec::new() } else { age::parse_identities(lines)? };
+                for key in keys {
+                    let SecretKey::Age(identity) = key.key() else {
+                        let expected =
+                            "an identity is a key of age, and this key has another kind: give it as key";
+                        return Err(ArgumentError::Unsuitable(expected).into());
+                    };
+                    identities.push(identity.clone());
+                }
+                params.identities = Some(identities);
+            }
+            Source::Passphrase(passphrase, max_work_factor) => {
+                params.passphrase = Some(passphrase);
+                params.max_work_factor = factor("max_work_factor", *max_work_factor)?;
+            }
+            _ => params.key = symmetric(&source)?,
+        }
+        Ok(ResourceArc::new(DecryptWith(params.build()?)))
+    };
+    build().map_err(CallError::raise)
+}

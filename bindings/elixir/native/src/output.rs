@@ -1,0 +1,63 @@
+//! New binaries of the Erlang machine, into which results are written.
+
+use crate::error::CallError;
+use rustler::{Binary, Env, NewBinary, OwnedBinary};
+use sealane::InOut;
+
+/// From this length on, a binary is allocated by a call that can fail. For a shorter one, the machine ends if it has no
+/// memory, as it does for any other term.
+const LONG: usize = 1 << 16;
+
+/// A binary that is being written.
+pub(crate) enum Output<'a> {
+    Short(NewBinary<'a>),
+    Long(OwnedBinary, Env<'a>),
+}
+
+impl<'a> Output<'a> {
+    #[inline]
+    pub(crate) fn new(env: Env<'a>, len: usize) -> Result<Self, CallError> {
+        if len < LONG {
+            return Ok(Self::Short(NewBinary::new(env, len)));
+        }
+        OwnedBinary::new(len).map(|binary| Self::Long(binary, env)).ok_or(CallError::out_of_memory(len))
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        match self {
+            Self::Short(binary) => binary.as_mut_slice(),
+            Self::Long(binary, _) => binary.as_mut_slice(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn finish(self) -> Binary<'a> {
+        match self {
+            Self::Short(binary) => binary.into(),
+            Self::Long(binary, env) => binary.release(env),
+        }
+    }
+}
+
+/// Returns a binary of `len` bytes that `work` has written.
+#[inline]
+pub(crate) fn written<'a, E: Into<CallError>>(
+    env: Env<'a>,
+    len: usize,
+    work: impl FnOnce(&mut [u8]) -> Result<(), E>,
+) -> Result<Binary<'a>, CallError> {
+    let mut out = Output::new(env, len)?;
+    work(out.bytes()).map_err(Into::into)?;
+    Ok(out.finish())
+}
+
+/// Returns a binary of the length of `data` that `work` has computed from it.
+#[inline]
+pub(crate) fn transformed<'a>(
+    env: Env<'a>,
+    data: &[u8],
+    work: impl FnOnce(InOut<'_>) -> Result<(), sealane::Error>,
+) -> Result<Binary<'a>, CallError> {
+    written(env, data.len(), |out| work(InOut::apart(data, out)))
+}

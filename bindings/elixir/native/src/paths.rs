@@ -1,0 +1,19 @@
+//! Paths and how durable what is written there is.
+
+use sealane::file::Durability;
+use std::path::Path;
+
+/// Returns the path of bytes of the file system, or of UTF-8 on systems whose paths are text.
+pub(crate) fn path(bytes: &[u8]) -> &Path {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        Path::new(std::ffi::OsStr::from_bytes(bytes))
+    }
+    #[cfg(not(unix))]
+    Path::new(std::str::from_utf8(bytes).unwrap_or_default())
+}
+
+pub(crate) fn durability(synced: bool) -> Durability {
+    if synced { Durability::Synced } else { Durability::Cached }
+}

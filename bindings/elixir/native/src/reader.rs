@@ -1,0 +1,60 @@
+//! Encrypted files that are read at any offset.
+
+use crate::error::{Answer, CallError};
+use crate::file_keys::DecryptWith;
+use crate::output::written;
+use crate::paths::path;
+use crate::shared::ended;
+use rustler::types::atom::ok;
+use rustler::{Atom, Binary, Env, Resource, ResourceArc};
+use sealane::file;
+use std::fs::File;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// An encrypted file, or `None` after it was closed. Processes may read it at the same time.
+pub(crate) struct Reader(RwLock<Option<Arc<file::Reader<File>>>>);
+
+#[rustler::resource_impl]
+impl Resource for Reader {}
+
+impl Reader {
+    fn file(&self) -> Result<Arc<file::Reader<File>>, CallError> {
+        // The lock is held for the copy of a pointer only, so no panic can leave it in another state.
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(ended)
+    }
+}
+
+#[rustler::nif(schedule = "DirtyIo")]
+fn reader_open(name: Binary, with: ResourceArc<DecryptWith>) -> Answer<(Atom, ResourceArc<Reader>, u64)> {
+    let open = || {
+        let path = path(&name);
+        let file = File::open(path).map_err(|source| CallError::io(path, source))?;
+        let reader = file::Reader::new(file, &with.0)?;
+        let size = reader.size();
+        Ok((ok(), ResourceArc::new(Reader(RwLock::new(Some(Arc::new(reader))))), size))
+    };
+    open().map_err(CallError::tuple)
+}
+
+#[rustler::nif(schedule = "DirtyIo")]
+fn reader_read_at<'a>(
+    env: Env<'a>,
+    reader: ResourceArc<Reader>,
+    offset: u64,
+    len: u64,
+) -> Answer<(Atom, Binary<'a>)> {
+    let read = || {
+        let reader = reader.file()?;
+        let len = len.min(reader.size().saturating_sub(offset));
+        // The conversion fails only where pointers have 32 bits.
+        let len = usize::try_from(len).map_err(|_| CallError::out_of_memory(usize::MAX))?;
+        written(env, len, |out| reader.read_at(offset, out).map(drop))
+    };
+    Ok((ok(), read().map_err(CallError::tuple)?))
+}
+
+#[rustler::nif(schedule = "DirtyIo")]
+fn reader_close(reader: ResourceArc<Reader>) -> Atom {
+    drop(reader.0.write().unwrap_or_else(PoisonError::into_inner).take());
+    ok()
+}

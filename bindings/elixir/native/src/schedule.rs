@@ -1,0 +1,36 @@
+//! Functions that are exported for both kinds of schedulers.
+
+use rustler::Env;
+
+/// Number of bytes that stand for 1 % of the millisecond after which a scheduler changes to the next process. A portable
+/// kernel needs about 10 microseconds for them.
+const BYTES_PER_PERCENT: usize = 1 << 12;
+
+/// Counts the work of a call on a normal scheduler. Without it, a process that calls in a loop would be interrupted after
+/// 4,000 calls, however long each of them takes.
+#[inline]
+pub(crate) fn count_work(env: Env<'_>, bytes: usize) {
+    let percent = bytes / BYTES_PER_PERCENT;
+    if percent > 0 {
+        // It fits, because longer data goes to the dirty schedulers.
+        rustler::schedule::consume_timeslice(env, percent.min(100) as i32);
+    }
+}
+
+/// Exports a function under two names, for the normal and for the dirty schedulers. The function gets the environment and
+/// the arguments; the binaries in brackets are its long ones.
+macro_rules! on_both_schedulers {
+    ($($work:ident: $normal:ident, $dirty:ident($($name:ident: $kind:ident $(<$of:ident>)?),*), [$($long:ident),*];)*) => {$(
+        #[rustler::nif]
+        fn $normal<'a>(env: Env<'a>, $($name: $kind $(<$of>)?),*) -> Answer<Term<'a>> {
+            $crate::schedule::count_work(env, 0 $(+ $long.len())*);
+            $work(env, $($name),*)
+        }
+
+        #[rustler::nif(schedule = "DirtyCpu")]
+        fn $dirty<'a>(env: Env<'a>, $($name: $kind $(<$of>)?),*) -> Answer<Term<'a>> {
+            $work(env, $($name),*)
+        }
+    )*};
+}
+pub(crate) use on_both_schedulers;

@@ -1,0 +1,33 @@
+//! Handles that change with their calls, and end.
+
+use crate::error::{ArgumentError, CallError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+/// A value that one call uses at a time, until it is finished or closed.
+pub(crate) struct Exclusive<T>(Mutex<Option<T>>);
+
+impl<T> Exclusive<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Mutex::new(Some(value)))
+    }
+
+    /// Returns the value, or `None` after it was taken out. A call while another process is inside is refused: waiting
+    /// would block a scheduler.
+    pub(crate) fn enter(&self) -> Result<MutexGuard<'_, Option<T>>, CallError> {
+        let expected = match self.0.try_lock() {
+            Ok(inside) => return Ok(inside),
+            Err(TryLockError::WouldBlock) => {
+                "another process uses this object at the same time: give each process its own"
+            }
+            Err(TryLockError::Poisoned(_)) => {
+                "an earlier call failed because of a bug in sealane: please report it"
+            }
+        };
+        Err(ArgumentError::Unsuitable(expected).into())
+    }
+}
+
+/// Returns the error for a handle that was finished or closed.
+pub(crate) fn ended() -> CallError {
+    sealane::Misuse::AlreadyFinalized.into()
+}

@@ -1,0 +1,163 @@
+//! Speck as the package SpeckEx has it: a key comes with each call.
+
+use crate::error::{Answer, ArgumentError, CallError};
+use crate::library::unknown;
+use crate::output::{Output, transformed};
+use crate::schedule::on_both_schedulers;
+use rustler::types::atom::ok;
+use rustler::{Atom, Binary, Encoder, Env, Resource, ResourceArc, Term};
+use sealane::InOut;
+use sealane::hazmat::{Aead, ByteOrder, Speck, SpeckCtr, SpeckSize};
+
+/// The length of the tag of Speck-Poly1305, in bytes.
+const TAG_LEN: usize = 16;
+
+/// A key of the block cipher.
+pub(crate) struct Blocks {
+    speck: Speck,
+    /// The name that the key was made with. Another variant with blocks of the same length is refused.
+    variant: Atom,
+}
+
+#[rustler::resource_impl]
+impl Resource for Blocks {}
+
+/// Returns the size of Speck that `name` without `suffix` is the name of.
+pub(crate) fn size_named(name: &str, suffix: &str) -> Result<SpeckSize, CallError> {
+    name.strip_suffix(suffix).and_then(SpeckSize::from_name).ok_or_else(|| {
+        let names: Vec<_> = SpeckSize::ALL.iter().map(|size| format!("{}{suffix}", size.name())).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        unknown("algorithm", &names)
+    })
+}
+
+/// Returns the byte order of a name.
+pub(crate) fn order_named(name: &str) -> Result<ByteOrder, CallError> {
+    match name {
+        "big" => Ok(ByteOrder::Big),
+        "little" => Ok(ByteOrder::Little),
+        _ => Err(ArgumentError::Name { name: "byte_order", expected: ":big or :little".into() }.into()),
+    }
+}
+
+#[rustler::nif]
+fn speck_new(variant: Atom, name: &str, key: Binary, order: &str) -> Answer<ResourceArc<Blocks>> {
+    let new = || {
+        let speck = Speck::new(size_named(name, "")?, &key, order_named(order)?)?;
+        Ok(ResourceArc::new(Blocks { speck, variant }))
+    };
+    new().map_err(CallError::raise)
+}
+
+on_both_schedulers! {
+    encrypt_blocks: speck_encrypt_blocks, speck_encrypt_blocks_dirty(
+        speck: ResourceArc<Blocks>, variant: Atom, data: Binary
+    ), [data];
+    decrypt_blocks: speck_decrypt_blocks, speck_decrypt_blocks_dirty(
+        speck: ResourceArc<Blocks>, variant: Atom, data: Binary
+    ), [data];
+    ctr: speck_ctr, speck_ctr_dirty(name: Binary, key: Binary, iv: Binary, data: Binary), [data];
+    seal: speck_aead_seal, speck_aead_seal_dirty(
+        name: Binary, key: Binary, iv: Binary, data: Binary, aad: Binary
+    ), [data, aad];
+    open: speck_aead_open, speck_aead_open_dirty(
+        name: Binary, key: Binary, iv: Binary, data: Binary, tag: Binary, aad: Binary
+    ), [data, aad];
+}
+
+impl Blocks {
+    fn check(&self, variant: Atom) -> Result<&Speck, CallError> {
+        if variant == self.variant {
+            return Ok(&self.speck);
+        }
+        let expected =
+            "the key was made for another variant of Speck: give the same variant to init and to this call";
+        Err(ArgumentError::Unsuitable(expected).into())
+    }
+}
+
+#[inline]
+fn encrypt_blocks<'a>(
+    env: Env<'a>,
+    speck: ResourceArc<Blocks>,
+    variant: Atom,
+    data: Binary<'_>,
+) -> Answer<Term<'a>> {
+    let speck = speck.check(variant).map_err(CallError::raise)?;
+    let blocks = transformed(env, &data, |data| speck.encrypt_blocks(data));
+    Ok(blocks.map_err(CallError::raise)?.to_term(env))
+}
+
+#[inline]
+fn decrypt_blocks<'a>(
+    env: Env<'a>,
+    speck: ResourceArc<Blocks>,
+    variant: Atom,
+    data: Binary<'_>,
+) -> Answer<Term<'a>> {
+    let speck = speck.check(variant).map_err(CallError::raise)?;
+    let blocks = transformed(env, &data, |data| speck.decrypt_blocks(data));
+    Ok(blocks.map_err(CallError::raise)?.to_term(env))
+}
+
+/// Returns the size of Speck of a name in UTF-8.
+#[inline]
+fn size(name: &[u8], suffix: &str) -> Result<SpeckSize, CallError> {
+    size_named(std::str::from_utf8(name).unwrap_or_default(), suffix)
+}
+
+#[inline]
+fn ctr<'a>(
+    env: Env<'a>,
+    name: Binary<'_>,
+    key: Binary<'_>,
+    iv: Binary<'_>,
+    data: Binary<'_>,
+) -> Answer<Term<'a>> {
+    let crypt = || {
+        let stream = SpeckCtr::new(size(&name, "")?, &key, &iv, ByteOrder::Big)?;
+        transformed(env, &data, |data| stream.xor(0, data))
+    };
+    Ok(crypt().map_err(CallError::raise)?.to_term(env))
+}
+
+/// Returns the key of Speck-Poly1305 with nonces of a whole block.
+fn aead(name: &[u8], key: &[u8], nonce_len: usize) -> Result<Aead, CallError> {
+    let size = size(name, "")?;
+    Ok(if nonce_len == 16 { Aead::new_block_nonce(size, key) } else { Aead::new_small_block(size, key) }?)
+}
+
+#[inline]
+fn seal<'a>(
+    env: Env<'a>,
+    name: Binary<'_>,
+    key: Binary<'_>,
+    iv: Binary<'_>,
+    data: Binary<'_>,
+    aad: Binary<'_>,
+) -> Answer<Term<'a>> {
+    let seal = || {
+        let aead = aead(&name, &key, iv.len())?;
+        let (mut out, mut tag) = (Output::new(env, data.len())?, Output::new(env, TAG_LEN)?);
+        aead.encrypt_parts(&iv, &aad, InOut::apart(&data, out.bytes()), tag.bytes())?;
+        Ok((out.finish(), tag.finish()))
+    };
+    Ok(seal().map_err(CallError::raise)?.encode(env))
+}
+
+#[inline]
+fn open<'a>(
+    env: Env<'a>,
+    name: Binary<'_>,
+    key: Binary<'_>,
+    iv: Binary<'_>,
+    data: Binary<'_>,
+    tag: Binary<'_>,
+    aad: Binary<'_>,
+) -> Answer<Term<'a>> {
+    let open = || {
+        let aead = aead(&name, &key, iv.len())?;
+        transformed(env, &data, |data| aead.decrypt_parts(&iv, &aad, data, &tag))
+    };
+    Ok((ok(), open().map_err(CallError::message)?).encode(env))
+}
