@@ -1,0 +1,17 @@
+// Package aesctrat takes the place of the module of this name, for programs whose imports must not change:
+//
+//	replace github.com/starius/aesctrat => …/bindings/go/compat/aesctrat
+//
+// Package example.invalid/sealane/go/aesctrat describes its functions.
+package aesctrat
+
+import "example.invalid/sealane/go/aesctrat"
+
+// BlockSize is the length of a block of AES, and of an IV, in bytes.
+const BlockSize = aesctrat.BlockSize
+
+// AesCtr is a key of AES.
+type AesCtr = aesctrat.AesCtr
+
+// NewAesCtr expands a key of 16, 24 or 32 bytes. It panics if the key has another length.
+func NewAesCtr(key []byte) *AesCtr { return aesctrat.NewAesCtr(key) }

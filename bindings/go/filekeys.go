@@ -1,0 +1,124 @@
+package sealane
+
+import (
+	"strings"
+
+	"example.invalid/sealane/go/internal/c"
+)
+
+// Format is a format of files with a symmetric key.
+type Format string
+
+// The formats of files with a symmetric key. The zero value stands for Chunked.
+const (
+	Chunked Format = "chunked"  // chunked-encryption@v1 of C2SP
+	Tink4KB Format = "tink-4kb" // the streaming format of Tink with segments of 4 KiB
+	Tink1MB Format = "tink-1mb" // the same with segments of 1 MiB
+)
+
+// KeyOptions are the options of files with a symmetric key. Encryption and decryption need the same ones.
+type KeyOptions struct {
+	Format  Format
+	Context []byte // authenticated and not stored, for example a name
+}
+
+func (o *KeyOptions) format() string {
+	if o == nil {
+		return ""
+	}
+	return string(o.Format)
+}
+
+func (o *KeyOptions) context() []byte {
+	if o == nil {
+		return nil
+	}
+	return o.Context
+}
+
+// AgeOptions are the options of age files to encrypt.
+type AgeOptions struct {
+	Armor bool // whether the file is text, with ASCII armor
+	// WorkFactor is the base-2 logarithm of scrypt's N for a passphrase, or 0 for 18: about a second and 256 MiB for each
+	// file. Recipients do not use it.
+	WorkFactor uint32
+}
+
+// EncryptWith is the keys and the format of files to encrypt. Goroutines can share it.
+type EncryptWith struct{ core *c.EncryptWith }
+
+func encryptWith(core *c.EncryptWith, err error) (*EncryptWith, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &EncryptWith{core}, nil
+}
+
+// EncryptWithKey encrypts files with a symmetric key of 16 or 32 bytes. The options may be nil.
+func EncryptWithKey(key []byte, options *KeyOptions) (*EncryptWith, error) {
+	return encryptWith(c.EncryptWithKey(key, options.format(), options.context()))
+}
+
+// EncryptWithSecretKey is [EncryptWithKey] with a symmetric key that the library holds. The options may be nil.
+func EncryptWithSecretKey(key *SecretKey, options *KeyOptions) (*EncryptWith, error) {
+	return encryptWith(c.EncryptWithSecret(key.core, options.format(), options.context()))
+}
+
+// EncryptWithKeyset encrypts files with a Tink keyset in JSON for AES-GCM-HKDF streaming.
+func EncryptWithKeyset(keyset string, context []byte) (*EncryptWith, error) {
+	return encryptWith(c.EncryptWithKeyset(keyset, context))
+}
+
+// EncryptWithRecipients encrypts age files for recipients: age1…, ssh-ed25519 … or ssh-rsa …. The options may be nil.
+func EncryptWithRecipients(recipients []string, options *AgeOptions) (*EncryptWith, error) {
+	if options == nil {
+		options = &AgeOptions{}
+	}
+	return encryptWith(c.EncryptWithRecipients(strings.Join(recipients, "\n"), options.Armor))
+}
+
+// EncryptWithPassphrase encrypts age files with a passphrase. The options may be nil.
+func EncryptWithPassphrase(passphrase string, options *AgeOptions) (*EncryptWith, error) {
+	if options == nil {
+		options = &AgeOptions{}
+	}
+	return encryptWith(c.EncryptWithPassphrase(passphrase, options.WorkFactor, options.Armor))
+}
+
+// DecryptWith is the keys and the format of files to decrypt. Goroutines can share it.
+type DecryptWith struct{ core *c.DecryptWith }
+
+func decryptWith(core *c.DecryptWith, err error) (*DecryptWith, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &DecryptWith{core}, nil
+}
+
+// DecryptWithKey decrypts files of [EncryptWithKey]. The options may be nil.
+func DecryptWithKey(key []byte, options *KeyOptions) (*DecryptWith, error) {
+	return decryptWith(c.DecryptWithKey(key, options.format(), options.context()))
+}
+
+// DecryptWithSecretKey decrypts files with a symmetric key or an age identity that the library holds. An identity has no
+// options; for a symmetric key they may be nil.
+func DecryptWithSecretKey(key *SecretKey, options *KeyOptions) (*DecryptWith, error) {
+	return decryptWith(c.DecryptWithSecret(key.core, options.format(), options.context()))
+}
+
+// DecryptWithKeyset decrypts files of [EncryptWithKeyset].
+func DecryptWithKeyset(keyset string, context []byte) (*DecryptWith, error) {
+	return decryptWith(c.DecryptWithKeyset(keyset, context))
+}
+
+// DecryptWithIdentities decrypts age files with identities, which are tried in order: AGE-SECRET-KEY-…, or one OpenSSH private
+// key. Each string may be the content of a file of identities.
+func DecryptWithIdentities(identities ...string) (*DecryptWith, error) {
+	return decryptWith(c.DecryptWithIdentities(strings.Join(identities, "\n")))
+}
+
+// DecryptWithPassphrase decrypts age files with a passphrase. A file with a work factor above maxWorkFactor, or above 20 if it
+// is 0, is refused with [ErrLimitExceeded].
+func DecryptWithPassphrase(passphrase string, maxWorkFactor uint32) (*DecryptWith, error) {
+	return decryptWith(c.DecryptWithPassphrase(passphrase, maxWorkFactor))
+}

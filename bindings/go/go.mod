@@ -1,0 +1,3 @@
+module example.invalid/sealane/go
+
+go 1.24

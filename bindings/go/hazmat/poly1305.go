@@ -1,0 +1,85 @@
+package hazmat
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"sync"
+
+	"example.invalid/sealane/go/internal/c"
+)
+
+// Poly1305 computes the tag of one message. The key of 32 bytes is for one message: two tags under one key are enough to forge a
+// third.
+type Poly1305 struct {
+	mu   sync.Mutex
+	core *c.Poly1305
+	tag  []byte // after Sum and Verify
+}
+
+// NewPoly1305 starts a message with a one-time key.
+func NewPoly1305(key []byte) (*Poly1305, error) {
+	core, err := c.NewPoly1305(key)
+	if err != nil {
+		return nil, err
+	}
+	return &Poly1305{core: core}, nil
+}
+
+// NewPoly1305FromChaCha20 starts a message with the one-time key that ChaCha20 makes from a key of 32 bytes and a nonce of 12
+// (RFC 8439, section 2.6).
+func NewPoly1305FromChaCha20(key, nonce []byte) (*Poly1305, error) {
+	core, err := c.NewPoly1305FromChaCha20(key, nonce)
+	if err != nil {
+		return nil, err
+	}
+	return &Poly1305{core: core}, nil
+}
+
+// Size returns the length of a tag, 16 bytes.
+func (p *Poly1305) Size() int { return 16 }
+
+// Write adds data to the message. After Sum and Verify it returns an error.
+func (p *Poly1305) Write(data []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.core.Update(data); err != nil {
+		return 0, err
+	}
+	return len(data), nil
+}
+
+// Sum appends the tag of the message to b. It can be called again, with the same result.
+func (p *Poly1305) Sum(b []byte) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.finish(); err != nil {
+		panic(err)
+	}
+	return append(b, p.tag...)
+}
+
+// Verify compares the tag of the message with tag in constant time. It returns an error if they differ, which is a
+// sealane.ErrAuthentication.
+func (p *Poly1305) Verify(tag []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.finish(); err != nil {
+		return err
+	}
+	if subtle.ConstantTimeCompare(p.tag, tag) != 1 {
+		return fmt.Errorf("%w: the tag differs", c.ErrAuthentication)
+	}
+	return nil
+}
+
+// finish computes the tag once.
+func (p *Poly1305) finish() error {
+	if p.tag != nil {
+		return nil
+	}
+	tag, err := p.core.Finalize()
+	if err == nil {
+		p.tag = tag[:]
+	}
+	return err
+}

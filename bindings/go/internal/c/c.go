@@ -1,0 +1,128 @@
+// Package c is the only package that calls the C library. It translates slices, strings, errors and callbacks; handles
+// are freed by Close, or else by the garbage collector.
+package c
+
+/*
+#cgo !sealane_dynamic LDFLAGS: -lgcc_eh -lm -lpthread -ldl
+#cgo sealane_dynamic pkg-config: sealane
+#include "sealane.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+)
+
+func init() {
+	if found := C.sealane_abi(); found != C.SEALANE_ABI {
+		panic(fmt.Sprintf("sealane: the library has the interface %d, expected %d; build the library again", found, C.SEALANE_ABI))
+	}
+}
+
+// ABI returns the version of the interface of the library. It is the cheapest call.
+func ABI() uint32 { return uint32(C.sealane_abi()) }
+
+// Version returns the version of the library.
+func Version() string { return C.GoString(C.sealane_version()) }
+
+// LiveHandles returns the number of handles and results that were not freed, for tests of leaks.
+func LiveHandles() int64 { return int64(C.sealane_live_handles()) }
+
+// SetDefaultProvider sets the provider of this process.
+func SetDefaultProvider(provider string) error {
+	name, err := cText("provider", provider)
+	if err != nil {
+		return err
+	}
+	var e C.sealane_error
+	if C.sealane_set_default_provider(chars(name), &e) < 0 {
+		return failure(e)
+	}
+	return nil
+}
+
+// Algorithms returns the lines of the list of algorithms.
+func Algorithms() ([][]string, error) {
+	return table(func(out *C.uint8_t, size C.size_t, e *C.sealane_error) C.int64_t {
+		return C.sealane_algorithms(out, size, e)
+	})
+}
+
+// Providers returns the lines of the list of implementations.
+func Providers() ([][]string, error) {
+	return table(func(out *C.uint8_t, size C.size_t, e *C.sealane_error) C.int64_t {
+		return C.sealane_providers(out, size, e)
+	})
+}
+
+// textCall calls a function of the library that writes a text.
+type textCall func(out *C.uint8_t, size C.size_t, e *C.sealane_error) C.int64_t
+
+// table returns the fields of each line of a text.
+func table(call textCall) ([][]string, error) {
+	text, err := textOutput(call)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]string
+	for line := range strings.Lines(text) {
+		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+	}
+	return rows, nil
+}
+
+// textOutput returns the text that a call writes. The first buffer is long enough for every key, because a call that
+// encrypts a key with a passphrase takes a second.
+func textOutput(call textCall) (string, error) {
+	for buffer := make([]byte, 8192); ; {
+		var e C.sealane_error
+		n := call(ptr(buffer), C.size_t(len(buffer)), &e)
+		switch {
+		case n < 0:
+			return "", failure(e)
+		case int(n) < len(buffer):
+			text := string(buffer[:n])
+			clear(buffer)
+			return text, nil
+		}
+		buffer = make([]byte, n+1)
+	}
+}
+
+// ptr returns the pointer to the bytes of a slice.
+func ptr(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
+
+// size returns the length of a slice.
+func size(b []byte) C.size_t { return C.size_t(len(b)) }
+
+// cText returns a text with a zero at its end, as C expects it, or nil for the empty text.
+func cText(name, text string) ([]byte, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if at := strings.IndexByte(text, 0); at >= 0 {
+		return nil, &Error{ErrMisuse, fmt.Sprintf("the %s has a zero byte at index %d, expected text without zeros", name, at)}
+	}
+	return append([]byte(text), 0), nil
+}
+
+// required returns a text with a zero at its end. The empty text is allowed.
+func required(name, text string) ([]byte, error) {
+	if text == "" {
+		return []byte{0}, nil
+	}
+	return cText(name, text)
+}
+
+// chars returns the pointer to a text of cText, which is null for the empty one.
+func chars(text []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(text))) }
+
+// given copies a result that the library allocated, and frees it.
+func given(out *C.uint8_t, n C.int64_t) []byte {
+	result := make([]byte, n)
+	copy(result, unsafe.Slice((*byte)(out), n))
+	C.sealane_free(out)
+	return result
+}

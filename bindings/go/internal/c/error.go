@@ -1,0 +1,112 @@
+package c
+
+// #include "sealane.h"
+import "C"
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// The kinds of errors, which package sealane exports and documents.
+var (
+	ErrAuthentication      = errors.New("sealane: authentication failed")
+	ErrFormat              = errors.New("sealane: not in the expected format")
+	ErrTruncated           = errors.New("sealane: truncated")
+	ErrUnsupportedVersion  = errors.New("sealane: unsupported version")
+	ErrNoMatchingKey       = errors.New("sealane: no matching key")
+	ErrProviderUnavailable = errors.New("sealane: provider unavailable")
+	ErrLimitExceeded       = errors.New("sealane: limit exceeded")
+	ErrMisuse              = errors.New("sealane: misuse")
+	ErrIO                  = errors.New("sealane: input or output failed")
+	ErrCancelled           = errors.New("sealane: cancelled")
+	ErrOutOfMemory         = errors.New("sealane: out of memory")
+	ErrInternal            = errors.New("sealane: internal error")
+)
+
+// kinds maps the codes of the header.
+var kinds = map[C.int32_t]error{
+	C.SEALANE_AUTHENTICATION:       ErrAuthentication,
+	C.SEALANE_FORMAT:               ErrFormat,
+	C.SEALANE_TRUNCATED:            ErrTruncated,
+	C.SEALANE_UNSUPPORTED_VERSION:  ErrUnsupportedVersion,
+	C.SEALANE_NO_MATCHING_KEY:      ErrNoMatchingKey,
+	C.SEALANE_PROVIDER_UNAVAILABLE: ErrProviderUnavailable,
+	C.SEALANE_LIMIT_EXCEEDED:       ErrLimitExceeded,
+	C.SEALANE_MISUSE:               ErrMisuse,
+	C.SEALANE_IO:                   ErrIO,
+	C.SEALANE_CANCELLED:            ErrCancelled,
+	C.SEALANE_INTERNAL:             ErrInternal,
+	C.SEALANE_OUT_OF_MEMORY:        ErrOutOfMemory,
+}
+
+// Error is a failure with the words of the library. Its kind is one of the errors above.
+type Error struct {
+	Kind error
+	Text string
+}
+
+func (e *Error) Error() string { return "sealane: " + e.Text }
+
+// Unwrap returns the kind. A truncated input is also an unexpected end for packages that know nothing of sealane.
+func (e *Error) Unwrap() []error {
+	if e.Kind == ErrTruncated {
+		return []error{e.Kind, io.ErrUnexpectedEOF}
+	}
+	return []error{e.Kind}
+}
+
+// failure translates the description of a failure. It takes a copy: if the address of the caller's structure went
+// further than the call of the library, every call would allocate it, also those that succeed.
+func failure(e C.sealane_error) error {
+	text := unsafe.Slice((*byte)(&e.text[0]), len(e.text))
+	if end := bytes.IndexByte(text, 0); end >= 0 {
+		text = text[:end]
+	}
+	return &Error{kind(C.int64_t(e.code)), string(text)}
+}
+
+// kind returns the kind of an error with this code.
+func kind(code C.int64_t) error {
+	if kind := kinds[C.int32_t(code)]; kind != nil {
+		return kind
+	}
+	return ErrInternal
+}
+
+// fileFailure translates the failure of an operation with files. An error of the operating system is a [*fs.PathError].
+func fileFailure(e C.sealane_error, operation string, paths ...string) error {
+	err := failure(e)
+	if e.code != C.SEALANE_IO || e.os_code == 0 {
+		return err
+	}
+	return &fs.PathError{Op: operation, Path: pathIn(err.(*Error).Text, paths), Err: syscall.Errno(e.os_code)}
+}
+
+// pathIn returns the path in a text like "PATH: No such file or directory (os error 2)".
+func pathIn(text string, paths []string) string {
+	for _, path := range paths {
+		if strings.HasPrefix(text, path+": ") || strings.HasPrefix(path, text) {
+			return path
+		}
+	}
+	// Another file of the operation, for example the folder of the output.
+	if end := strings.LastIndex(text, ": "); end > 0 {
+		return text[:end]
+	}
+	return paths[0]
+}
+
+// pathText returns a path as C expects it. A path with a zero is refused as package os refuses it.
+func pathText(operation, path string) ([]byte, error) {
+	text, err := required("path", path)
+	if err != nil {
+		return nil, &fs.PathError{Op: operation, Path: path, Err: syscall.EINVAL}
+	}
+	return text, nil
+}

@@ -1,0 +1,249 @@
+package c
+
+/*
+#cgo noescape sealane_stream_xor_at
+#cgo nocallback sealane_stream_xor_at
+#cgo noescape sealane_stream_xor_under
+#cgo nocallback sealane_stream_xor_under
+#cgo noescape sealane_poly1305_update
+#cgo nocallback sealane_poly1305_update
+#cgo noescape sealane_pieces_update
+#cgo nocallback sealane_pieces_update
+#cgo noescape sealane_speck_encrypt_blocks
+#cgo nocallback sealane_speck_encrypt_blocks
+#cgo noescape sealane_speck_decrypt_blocks
+#cgo nocallback sealane_speck_decrypt_blocks
+#include "sealane.h"
+*/
+import "C"
+
+import (
+	"runtime"
+	"sync"
+)
+
+// Stream is a keystream. Goroutines can share it.
+type Stream struct{ handle *C.sealane_stream }
+
+// NewStream makes a keystream. An empty byte order is the default.
+func NewStream(cipher string, key, iv []byte, counter uint32, byteOrder string) (*Stream, error) {
+	name, err := required("cipher", cipher)
+	if err != nil {
+		return nil, err
+	}
+	order, err := cText("byte order", byteOrder)
+	if err != nil {
+		return nil, err
+	}
+	var e C.sealane_error
+	handle := C.sealane_hazmat_stream_new(chars(name), ptr(key), size(key), ptr(iv), size(iv), C.uint32_t(counter),
+		chars(order), &e)
+	if handle == nil {
+		return nil, failure(e)
+	}
+	s := &Stream{handle}
+	runtime.AddCleanup(s, func(handle *C.sealane_stream) { C.sealane_stream_free(handle) }, handle)
+	return s, nil
+}
+
+// XORKeyStreamAt writes src XOR the keystream from offset on.
+func (s *Stream) XORKeyStreamAt(dst, src []byte, offset uint64) error {
+	dst = dst[:min(len(dst), len(src))]
+	var e C.sealane_error
+	n := C.sealane_stream_xor_at(s.handle, C.uint64_t(offset), ptr(src), size(src), ptr(dst), size(dst), &e)
+	runtime.KeepAlive(s)
+	if n < 0 {
+		return failure(e)
+	}
+	return nil
+}
+
+// XORKeyStreamUnder does the same with another IV.
+func (s *Stream) XORKeyStreamUnder(dst, src, iv []byte, offset uint64) error {
+	dst = dst[:min(len(dst), len(src))]
+	var e C.sealane_error
+	n := C.sealane_stream_xor_under(s.handle, ptr(iv), size(iv), C.uint64_t(offset), ptr(src), size(src), ptr(dst),
+		size(dst), &e)
+	runtime.KeepAlive(s)
+	if n < 0 {
+		return failure(e)
+	}
+	return nil
+}
+
+// Poly1305 is a tag that is being computed. Its mutex protects the handle, which is for one thread at a time.
+type Poly1305 struct {
+	mu     sync.Mutex
+	handle *C.sealane_poly1305
+}
+
+// NewPoly1305 starts a tag with a one-time key.
+func NewPoly1305(key []byte) (*Poly1305, error) {
+	var e C.sealane_error
+	return newPoly1305(C.sealane_hazmat_poly1305_new(ptr(key), size(key), &e), &e)
+}
+
+// NewPoly1305FromChaCha20 starts a tag with the one-time key of a nonce.
+func NewPoly1305FromChaCha20(key, nonce []byte) (*Poly1305, error) {
+	var e C.sealane_error
+	return newPoly1305(C.sealane_hazmat_poly1305_new_from_chacha20(ptr(key), size(key), ptr(nonce), size(nonce), &e), &e)
+}
+
+func newPoly1305(handle *C.sealane_poly1305, e *C.sealane_error) (*Poly1305, error) {
+	if handle == nil {
+		return nil, failure(*e)
+	}
+	p := &Poly1305{handle: handle}
+	runtime.AddCleanup(p, func(handle *C.sealane_poly1305) { C.sealane_poly1305_free(handle) }, handle)
+	return p, nil
+}
+
+// Update adds data.
+func (p *Poly1305) Update(data []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e C.sealane_error
+	if C.sealane_poly1305_update(p.handle, ptr(data), size(data), &e) < 0 {
+		return failure(e)
+	}
+	return nil
+}
+
+// Finalize returns the tag.
+func (p *Poly1305) Finalize() (tag [16]byte, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e C.sealane_error
+	if C.sealane_poly1305_finalize(p.handle, ptr(tag[:]), 16, &e) < 0 {
+		return tag, failure(e)
+	}
+	return tag, nil
+}
+
+// Speck is a key of the block cipher. Goroutines can share it.
+type Speck struct{ handle *C.sealane_speck }
+
+// NewSpeck expands a key. An empty byte order is the default.
+func NewSpeck(algorithm string, key []byte, byteOrder string) (*Speck, error) {
+	name, err := required("algorithm", algorithm)
+	if err != nil {
+		return nil, err
+	}
+	order, err := cText("byte order", byteOrder)
+	if err != nil {
+		return nil, err
+	}
+	var e C.sealane_error
+	handle := C.sealane_hazmat_speck_new(chars(name), ptr(key), size(key), chars(order), &e)
+	if handle == nil {
+		return nil, failure(e)
+	}
+	s := &Speck{handle}
+	runtime.AddCleanup(s, func(handle *C.sealane_speck) { C.sealane_speck_free(handle) }, handle)
+	return s, nil
+}
+
+// EncryptBlocks encrypts each block.
+func (s *Speck) EncryptBlocks(dst, src []byte) error {
+	dst = dst[:min(len(dst), len(src))]
+	var e C.sealane_error
+	n := C.sealane_speck_encrypt_blocks(s.handle, ptr(src), size(src), ptr(dst), size(dst), &e)
+	runtime.KeepAlive(s)
+	if n < 0 {
+		return failure(e)
+	}
+	return nil
+}
+
+// DecryptBlocks decrypts each block.
+func (s *Speck) DecryptBlocks(dst, src []byte) error {
+	dst = dst[:min(len(dst), len(src))]
+	var e C.sealane_error
+	n := C.sealane_speck_decrypt_blocks(s.handle, ptr(src), size(src), ptr(dst), size(dst), &e)
+	runtime.KeepAlive(s)
+	if n < 0 {
+		return failure(e)
+	}
+	return nil
+}
+
+// Pieces is one message that is processed in pieces. Its mutex protects the handle, which is for one thread at a time.
+type Pieces struct {
+	mu     sync.Mutex
+	handle *C.sealane_pieces
+}
+
+// NewEncryptor starts a message that is encrypted.
+func NewEncryptor(algorithm string, key, nonce []byte) (*Pieces, error) {
+	return newPieces(algorithm, func(name *C.char, e *C.sealane_error) *C.sealane_pieces {
+		return C.sealane_hazmat_encryptor_new(name, ptr(key), size(key), ptr(nonce), size(nonce), e)
+	})
+}
+
+// NewDecryptor starts a message that is decrypted.
+func NewDecryptor(algorithm string, key, nonce []byte) (*Pieces, error) {
+	return newPieces(algorithm, func(name *C.char, e *C.sealane_error) *C.sealane_pieces {
+		return C.sealane_hazmat_decryptor_new(name, ptr(key), size(key), ptr(nonce), size(nonce), e)
+	})
+}
+
+func newPieces(algorithm string, call func(name *C.char, e *C.sealane_error) *C.sealane_pieces) (*Pieces, error) {
+	name, err := required("algorithm", algorithm)
+	if err != nil {
+		return nil, err
+	}
+	var e C.sealane_error
+	handle := call(chars(name), &e)
+	if handle == nil {
+		return nil, failure(e)
+	}
+	p := &Pieces{handle: handle}
+	runtime.AddCleanup(p, func(handle *C.sealane_pieces) { C.sealane_pieces_free(handle) }, handle)
+	return p, nil
+}
+
+// UpdateAAD adds associated data.
+func (p *Pieces) UpdateAAD(aad []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e C.sealane_error
+	if C.sealane_pieces_aad(p.handle, ptr(aad), size(aad), &e) < 0 {
+		return failure(e)
+	}
+	return nil
+}
+
+// Update encrypts or decrypts the next data.
+func (p *Pieces) Update(dst, src []byte) error {
+	dst = dst[:min(len(dst), len(src))]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e C.sealane_error
+	if C.sealane_pieces_update(p.handle, ptr(src), size(src), ptr(dst), size(dst), &e) < 0 {
+		return failure(e)
+	}
+	return nil
+}
+
+// Finalize returns the tag of an encrypted message.
+func (p *Pieces) Finalize() ([]byte, error) {
+	tag := make([]byte, 16)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e C.sealane_error
+	if C.sealane_pieces_finalize(p.handle, ptr(tag), size(tag), &e) < 0 {
+		return nil, failure(e)
+	}
+	return tag, nil
+}
+
+// Verify compares the tag of a decrypted message.
+func (p *Pieces) Verify(tag []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e C.sealane_error
+	if C.sealane_pieces_verify(p.handle, ptr(tag), size(tag), &e) < 0 {
+		return failure(e)
+	}
+	return nil
+}

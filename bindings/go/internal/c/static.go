@@ -1,0 +1,5 @@
+//go:build !sealane_dynamic
+
+package c
+
+import _ "example.invalid/sealane/go/internal/static" // the library

@@ -1,0 +1,159 @@
+package c
+
+/*
+#cgo noescape sealane_filter_push
+#cgo nocallback sealane_filter_push
+#cgo noescape sealane_filter_take
+#cgo nocallback sealane_filter_take
+#cgo noescape sealane_writer_push
+#cgo nocallback sealane_writer_push
+#include "sealane.h"
+*/
+import "C"
+
+import (
+	"io/fs"
+	"runtime"
+	"sync"
+)
+
+// Filter is a stream: bytes are pushed in and taken out. Its mutex protects the handle, which is for one thread at a time.
+type Filter struct {
+	mu     sync.Mutex
+	handle *C.sealane_filter
+}
+
+// NewEncryptFilter starts to encrypt a stream.
+func NewEncryptFilter(with *EncryptWith) (*Filter, error) {
+	var e C.sealane_error
+	handle := C.sealane_encryptor_new(with.handle, &e)
+	runtime.KeepAlive(with)
+	return newFilter(handle, &e)
+}
+
+// NewDecryptFilter starts to decrypt a stream.
+func NewDecryptFilter(with *DecryptWith) (*Filter, error) {
+	var e C.sealane_error
+	handle := C.sealane_decryptor_new(with.handle, &e)
+	runtime.KeepAlive(with)
+	return newFilter(handle, &e)
+}
+
+func newFilter(handle *C.sealane_filter, e *C.sealane_error) (*Filter, error) {
+	if handle == nil {
+		return nil, failure(*e)
+	}
+	f := &Filter{handle: handle}
+	runtime.AddCleanup(f, func(handle *C.sealane_filter) { C.sealane_filter_free(handle) }, handle)
+	return f, nil
+}
+
+// Push processes data and returns the number of bytes that can be taken.
+func (f *Filter) Push(data []byte) (waiting int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var e C.sealane_error
+	n := C.sealane_filter_push(f.handle, ptr(data), size(data), &e)
+	if n < 0 {
+		return 0, failure(e)
+	}
+	return int(n), nil
+}
+
+// Finish ends the stream and returns the number of bytes that can be taken.
+func (f *Filter) Finish() (waiting int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var e C.sealane_error
+	n := C.sealane_filter_finish(f.handle, &e)
+	if n < 0 {
+		return 0, failure(e)
+	}
+	return int(n), nil
+}
+
+// Take takes bytes that came out of the stream.
+func (f *Filter) Take(out []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var e C.sealane_error
+	n := C.sealane_filter_take(f.handle, ptr(out), size(out), &e)
+	if n < 0 {
+		return 0, failure(e)
+	}
+	return int(n), nil
+}
+
+// Writer is an encrypted file that is written in pieces.
+type Writer struct {
+	mu      sync.Mutex
+	handle  *C.sealane_writer // null after Close and Abort
+	cleanup runtime.Cleanup
+	path    string
+}
+
+// CreateWriter starts a file.
+func CreateWriter(path string, with *EncryptWith) (*Writer, error) {
+	name, err := pathText("create", path)
+	if err != nil {
+		return nil, err
+	}
+	var e C.sealane_error
+	handle := C.sealane_writer_create(chars(name), with.handle, &e)
+	runtime.KeepAlive(with)
+	if handle == nil {
+		return nil, fileFailure(e, "create", path)
+	}
+	w := &Writer{handle: handle, path: path}
+	w.cleanup = runtime.AddCleanup(w, func(handle *C.sealane_writer) { C.sealane_writer_free(handle) }, handle)
+	return w, nil
+}
+
+// Write encrypts a piece.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.handle == nil {
+		return 0, fs.ErrClosed
+	}
+	var e C.sealane_error
+	if C.sealane_writer_push(w.handle, ptr(p), size(p), &e) < 0 {
+		return 0, fileFailure(e, "write", w.path)
+	}
+	return len(p), nil
+}
+
+// Close gives the file its name. If synced, it waits for the disk.
+func (w *Writer) Close(synced bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.handle == nil {
+		return fs.ErrClosed
+	}
+	defer w.free()
+	var flags C.uint32_t
+	if synced {
+		flags = C.SEALANE_SYNCED
+	}
+	var e C.sealane_error
+	if C.sealane_writer_finish(w.handle, flags, &e) < 0 {
+		return fileFailure(e, "close", w.path)
+	}
+	return nil
+}
+
+// Abort leaves no file behind, unless Close gave it its name.
+func (w *Writer) Abort() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.handle != nil {
+		w.free()
+	}
+}
+
+// free frees the handle. The mutex is locked.
+func (w *Writer) free() {
+	w.cleanup.Stop()
+	C.sealane_writer_free(w.handle)
+	w.handle = nil
+}

@@ -1,0 +1,31 @@
+// Package leaktest ends the tests of a package with a check that every handle was freed.
+package leaktest
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"example.invalid/sealane/go/internal/c"
+)
+
+// Main runs the tests and fails if the garbage collector leaves handles or results alive.
+func Main(m *testing.M) {
+	code := m.Run()
+	if live := Live(); code == 0 && live != 0 {
+		fmt.Printf("FAIL: %d handles were not freed\n", live)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// Live collects garbage until no handle is alive, at most for ten seconds, and returns their number.
+func Live() int64 {
+	for end := time.Now().Add(10 * time.Second); c.LiveHandles() != 0 && time.Now().Before(end); {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	return c.LiveHandles()
+}
