@@ -1,0 +1,40 @@
+require "./sealane/lib_sealane"
+require "./sealane/errors"
+require "./sealane/handle"
+require "./sealane/library"
+require "./sealane/secret"
+require "./sealane/aead"
+require "./sealane/hybrid"
+require "./sealane/hazmat/keystream"
+require "./sealane/hazmat/keystream_io"
+require "./sealane/hazmat/poly1305"
+require "./sealane/hazmat/speck"
+require "./sealane/hazmat/pieces"
+require "./sealane/file_keys"
+require "./sealane/files"
+require "./sealane/source"
+require "./sealane/read_only"
+require "./sealane/reader"
+require "./sealane/writer"
+require "./sealane/encryptor"
+require "./sealane/decryptor"
+
+# Authenticated encryption of messages, files and streams, through the C library of sealane.
+#
+# * `Aead` seals messages; `Hybrid` seals them for the holder of a private key.
+# * `Sealane.encrypt_file` and `Sealane.decrypt_file` process files on all cores. `Reader` and `Writer` are encrypted
+#   files as `IO`, and `Encryptor` and `Decryptor` are filters over any other `IO`.
+# * `Secret` holds a private or symmetric key outside of the garbage-collected memory.
+# * `Hazmat` has raw parts, which are dangerous in the hands of a caller who does not know the algorithm.
+#
+# A call blocks its thread, as every computation in Crystal. Objects that hold keys or files have a method `close`,
+# which wipes and frees at once; the garbage collector does the same at some later time. No other thread may be in a
+# call to an object while it is closed.
+module Sealane
+  VERSION = {{ `sed -n 's/^version: //p' "#{__DIR__}/../shard.yml"`.strip.stringify }}
+
+  unless LibSealane.abi == LibSealane::ABI
+    raise InternalError.new("expected version #{LibSealane::ABI} of the interface of the C library, " \
+                            "found #{LibSealane.abi}; build program and library from one release")
+  end
+end

@@ -1,0 +1,81 @@
+module Sealane
+  # Decrypts another `IO` that cannot seek, for example a socket or a pipe.
+  #
+  # ```
+  # decrypted = Sealane::Decryptor.new(STDIN, keys)
+  # IO.copy(decrypted, STDOUT)
+  # ```
+  #
+  # All bytes that are read are verified. Only the end of file says that none are missing: a truncated stream raises
+  # `TruncatedError` or `AuthenticationError` in its place.
+  class Decryptor < IO
+    include ReadOnly
+
+    Sealane.owns_handle(Filter)
+
+    # Whether `close` closes the other IO.
+    property? sync_close : Bool
+
+    @finished = false
+    @failure : Exception?
+
+    # Starts a stream.
+    def initialize(@io : IO, keys : DecryptWith, *, @sync_close : Bool = false)
+      @input = Bytes.new(65536)
+      @handle = Sealane.create { |error| LibSealane.decryptor_new(keys.handle, error) }
+      Sealane.keep_alive(keys.as(Void*))
+    end
+
+    # As `new`. The stream is closed after the block.
+    def self.open(io : IO, keys : DecryptWith, *, sync_close : Bool = false, &)
+      decryptor = new(io, keys, sync_close: sync_close)
+      begin
+        yield decryptor
+      ensure
+        decryptor.close
+      end
+    end
+
+    def closed? : Bool
+      @handle.null?
+    end
+
+    def close : Nil
+      return if closed?
+      free_handle
+      @in_buffer_rem = Bytes.empty
+      @io.close if sync_close?
+    end
+
+    # :nodoc:
+    def unbuffered_read(slice : Bytes)
+      # A stream that failed never reaches its end.
+      @failure.try { |failure| raise failure }
+      loop do
+        count = call { |error| LibSealane.filter_take(handle, slice, slice.size, error) }
+        return count.to_i32 if count > 0 || @finished
+        push_more
+      end
+    end
+
+    # :nodoc:
+    def unbuffered_rewind
+      raise IO::Error.new("expected an IO that can seek, found a Decryptor; use Sealane::Reader")
+    end
+
+    private def push_more : Nil
+      count = @io.read(@input)
+      begin
+        if count == 0
+          call { |error| LibSealane.filter_finish(handle, error) }
+          @finished = true
+        else
+          call { |error| LibSealane.filter_push(handle, @input, count, error) }
+        end
+      rescue error
+        @failure = error
+        raise error
+      end
+    end
+  end
+end

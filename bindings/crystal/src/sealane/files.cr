@@ -1,0 +1,121 @@
+module Sealane
+  # Encrypts the file *from* to the file *to*, which appears complete or not at all. Either side may be a pipe.
+  #
+  # *threads* includes the calling one; 0 is one for each core, at most 8. With *sync*, the call waits until the disk has
+  # the bytes.
+  def self.encrypt_file(from : String | Path, to : String | Path, keys : EncryptWith, *, threads : Int = 0,
+                        sync : Bool = false) : Nil
+    encrypt_file(from, to, keys, threads: threads, sync: sync, progress: nil)
+  end
+
+  # The same with reports of progress: the number of bytes done and the total, or nil if it is not known. An exception
+  # of the block cancels the operation.
+  def self.encrypt_file(from : String | Path, to : String | Path, keys : EncryptWith, *, threads : Int = 0,
+                        sync : Bool = false, &progress : UInt64, UInt64? ->) : Nil
+    encrypt_file(from, to, keys, threads: threads, sync: sync, progress: progress)
+  end
+
+  # Decrypts the file *from* to the file *to*, which appears complete and verified or not at all.
+  def self.decrypt_file(from : String | Path, to : String | Path, keys : DecryptWith, *, threads : Int = 0,
+                        sync : Bool = false) : Nil
+    decrypt_file(from, to, keys, threads: threads, sync: sync, progress: nil)
+  end
+
+  # :ditto:
+  def self.decrypt_file(from : String | Path, to : String | Path, keys : DecryptWith, *, threads : Int = 0,
+                        sync : Bool = false, &progress : UInt64, UInt64? ->) : Nil
+    decrypt_file(from, to, keys, threads: threads, sync: sync, progress: progress)
+  end
+
+  # Verifies every byte of an encrypted file.
+  def self.verify_file(from : String | Path, keys : DecryptWith, *, threads : Int = 0) : Nil
+    verify_file(from, keys, threads: threads, progress: nil)
+  end
+
+  # :ditto:
+  def self.verify_file(from : String | Path, keys : DecryptWith, *, threads : Int = 0,
+                       &progress : UInt64, UInt64? ->) : Nil
+    verify_file(from, keys, threads: threads, progress: progress)
+  end
+
+  # Encrypts data to the bytes of a file.
+  def self.encrypt(data : Bytes, keys : EncryptWith) : Bytes
+    file = take_result { |result, error| LibSealane.encrypt(keys.handle, data, data.size, result, error) }
+    keep_alive(keys.as(Void*))
+    file
+  end
+
+  # Decrypts the bytes of a file.
+  def self.decrypt(file : Bytes, keys : DecryptWith) : Bytes
+    data = take_result { |result, error| LibSealane.decrypt(keys.handle, file, file.size, result, error) }
+    keep_alive(keys.as(Void*))
+    data
+  end
+
+  # :nodoc:
+  # The block of a file operation, and the exception that it raised.
+  class Progress
+    getter raised : Exception?
+
+    # An exception may not pass through the frames of the library.
+    CALLBACK = ->(context : Void*, done : UInt64, total : UInt64) do
+      context.as(Progress).report(done, total) ? 0 : 1
+    end
+
+    def initialize(@block : UInt64, UInt64? ->)
+    end
+
+    def report(done : UInt64, total : UInt64) : Bool
+      @block.call(done, total == LibSealane::UNKNOWN ? nil : total)
+      true
+    rescue ex
+      @raised = ex
+      false
+    end
+  end
+
+  private def self.encrypt_file(from, to, keys, *, threads, sync, progress) : Nil
+    from, to = c_path(from), c_path(to)
+    with_options(threads, sync, progress, {from, to}) do |options, error|
+      LibSealane.encrypt_file(from, to, keys.handle, options, error)
+    end
+    keep_alive(keys.as(Void*))
+  end
+
+  private def self.decrypt_file(from, to, keys, *, threads, sync, progress) : Nil
+    from, to = c_path(from), c_path(to)
+    with_options(threads, sync, progress, {from, to}) do |options, error|
+      LibSealane.decrypt_file(from, to, keys.handle, options, error)
+    end
+    keep_alive(keys.as(Void*))
+  end
+
+  private def self.verify_file(from, keys, *, threads, progress) : Nil
+    from = c_path(from)
+    with_options(threads, false, progress, {from}) do |options, error|
+      LibSealane.verify_file(from, keys.handle, options, error)
+    end
+    keep_alive(keys.as(Void*))
+  end
+
+  private def self.with_options(threads, sync, block, paths, &) : Nil
+    unless 0 <= threads <= UInt32::MAX
+      raise ArgumentError.new("expected a number of threads from 0 to #{UInt32::MAX}, found #{threads}")
+    end
+    options = LibSealane::Options.new
+    options.size = LibC::SizeT.new(sizeof(LibSealane::Options))
+    options.threads = threads.to_u32
+    options.flags = sync ? LibSealane::SYNCED : 0_u32
+    if block
+      progress = Progress.new(block)
+      options.progress = Progress::CALLBACK
+      options.context = progress.as(Void*)
+    end
+    begin
+      check(paths) { |error| yield pointerof(options), error }
+    rescue error : CancelledError
+      raise progress.try(&.raised) || error
+    end
+    keep_alive(progress.as(Void*)) if progress
+  end
+end

@@ -1,0 +1,150 @@
+module Sealane
+  # An encrypted file that is read at any position. Only the chunks that are read are decrypted, and each is verified.
+  #
+  # ```
+  # Sealane::Reader.open("data.sealed", keys) do |file|
+  #   file.seek(1_000_000)
+  #   file.gets
+  # end
+  # ```
+  #
+  # An age file has chunks of 64 KiB, the other formats of 4 KiB, 16 KiB or 1 MiB.
+  class Reader < IO
+    include ReadOnly
+
+    # What a small read decrypts at once: a chunk of the format "chunked".
+    BLOCK_SIZE = 16384
+
+    Sealane.owns_handle(Reader)
+
+    # Returns the length of the plaintext in bytes, which is authentic.
+    getter size : Int64
+    # Whether `close` closes the other IO.
+    property? sync_close = false
+
+    @source : Source?
+    @position = 0_i64
+    # Fibers take turns to read another IO. In the library they would wait for each other and stop the whole thread.
+    @mutex = Mutex.new
+
+    # Opens a file. The header and the last chunk are verified.
+    def self.new(path : String | Path, keys : DecryptWith) : self
+      path = Sealane.c_path(path)
+      handle = Sealane.create({path}) { |error| LibSealane.reader_open(path, keys.handle, error) }
+      Sealane.keep_alive(keys.as(Void*))
+      new(handle, nil, false)
+    end
+
+    # Opens an encrypted file in another IO, which must be able to seek, for example `IO::Memory`. While the reader is
+    # open, nothing else may use the other IO. With *sync_close*, `close` closes the other IO.
+    def self.new(io : IO, keys : DecryptWith, *, sync_close : Bool = false) : self
+      source = Source.new(io)
+      description = LibSealane::Source.new
+      description.size = LibC::SizeT.new(sizeof(LibSealane::Source))
+      description.length = source.size
+      description.read_at = Source::CALLBACK
+      description.context = source.as(Void*)
+      description.flags = LibSealane::CALLING_THREAD
+      handle = source.call do
+        Sealane.create { |error| LibSealane.reader_over(pointerof(description), keys.handle, error) }
+      end
+      Sealane.keep_alive(keys.as(Void*))
+      new(handle, source, sync_close)
+    end
+
+    # As `new`. The reader is closed after the block.
+    def self.open(source, keys : DecryptWith, **options, &)
+      reader = new(source, keys, **options)
+      begin
+        yield reader
+      ensure
+        reader.close
+      end
+    end
+
+    # :nodoc:
+    def initialize(@handle : LibSealane::Reader, @source : Source?, @sync_close : Bool)
+      @size = 0_i64
+      self.buffer_size = BLOCK_SIZE
+      @size = call { |error| LibSealane.reader_size(@handle, error) }
+    end
+
+    # Reads plaintext from byte *offset* on, wherever the position is. Returns the number of bytes, which is smaller than
+    # the length of *output* only at the end. Fibers and threads may call it at once.
+    def read_at(offset : Int, output : Bytes) : Int32
+      check_open
+      Sealane.writable(output)
+      at = Hazmat.offset(offset)
+      source = @source
+      if source
+        @mutex.synchronize { source.call { library_read(at, output) } }
+      else
+        library_read(at, output)
+      end
+    end
+
+    # As the other `read_at`, to new memory.
+    def read_at(offset : Int, *, count : Int32) : Bytes
+      rest = {@size.to_i128 - offset, 0_i128}.max
+      output = Sealane.new_bytes({count.to_i128, rest}.min)
+      output[0, read_at(offset, output)]
+    end
+
+    # Sets the position of the next read. A position behind the end is allowed; nothing is there to read.
+    def seek(offset, whence : Seek = Seek::Set)
+      check_open
+      base = case whence
+             in .set?     then 0_i64
+             in .current? then pos
+             in .end?     then @size
+             end
+      target = base.to_i128 + offset
+      unless 0 <= target <= Int64::MAX
+        raise ArgumentError.new("expected a position from 0 to #{Int64::MAX}, found #{target}")
+      end
+      @position = target.to_i64
+      @in_buffer_rem = Bytes.empty
+      self
+    end
+
+    def pos : Int64
+      check_open
+      @position - @in_buffer_rem.size
+    end
+
+    def pos=(value)
+      seek(value)
+      value
+    end
+
+    def closed? : Bool
+      @handle.null?
+    end
+
+    def close : Nil
+      return if closed?
+      free_handle
+      @in_buffer_rem = Bytes.empty
+      @source.try(&.close) if sync_close?
+    end
+
+    # :nodoc:
+    def unbuffered_read(slice : Bytes)
+      # The buffer ends where a chunk does. Otherwise the next read would decrypt that chunk again.
+      into_next = (@position + slice.size) % BLOCK_SIZE
+      slice = slice[0, slice.size - into_next] if slice.size == BLOCK_SIZE && into_next < slice.size
+      count = read_at(@position, slice)
+      @position += count
+      count
+    end
+
+    # :nodoc:
+    def unbuffered_rewind
+      @position = 0_i64
+    end
+
+    private def library_read(at : UInt64, output : Bytes) : Int32
+      call { |error| LibSealane.reader_read_at(handle, at, output, output.size, error) }.to_i32
+    end
+  end
+end
