@@ -2,8 +2,8 @@
 
 python lab/bench/one_message.py [--largest MIB] [--algorithm NAME]...
 
-`encrypt` returns new bytes, `encrypt_into` writes to a buffer that was used before. A copy of the message is the limit of the
-memory.
+`encrypt` returns new bytes, `encrypt_into` writes to a buffer that was used before. A copy of the message is
+the limit of the memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def measure(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
     end = time.perf_counter() + SECONDS_PER_ROW
     while time.perf_counter() < end or len(times[next(iter(times))]) < 5:
         for name, call in calls.items():
-            # The first call of each name in a round brings the helpers and the caches into the state of back-to-back calls.
+            # After the first call, helpers and caches are in the state of calls back to back.
             call()
             start = time.perf_counter()
             call()

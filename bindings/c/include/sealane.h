@@ -491,7 +491,7 @@ int64_t sealane_reader_size(const sealane_reader *reader, sealane_error *error);
 
 /*
  * Reads plaintext from byte `offset` on. Returns the number of bytes, which is smaller than `out_len` only at the end.
- * All of it is * verified.
+ * All of it is verified.
  */
 int64_t sealane_reader_read_at(const sealane_reader *reader, uint64_t offset, uint8_t *out, size_t out_len,
 	sealane_error *error);
