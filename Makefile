@@ -55,6 +55,19 @@ bench: install tools ## the figures of the guide's page on speed, as ratios in o
 	$(BIN)/python lab/bench/bulk.py
 	$(BIN)/python lab/bench/datasets.py --size $$(( $(SIZE) << 20 ))
 
+bench-elixir: ## a call of the Elixir package beside :crypto, and the table of SpeckEx: SPECKEX=folder of it; a release build
+	cd bindings/elixir && MIX_ENV=prod mix run bench/calls.exs
+	cd bindings/elixir && MIX_ENV=prod mix run bench/speckex.exs
+	$(if $(SPECKEX),bindings/elixir/bench/seed.sh $(SPECKEX),@echo "NOT RUN: the table of SpeckEx itself, which needs SPECKEX=folder of its repository")
+
+bench-go: lib-go ## calls of the Go module beside crypto/cipher and x/crypto; with AESCTRAT=FOLDER, a clone of it, also beside aesctrat
+	AESCTRAT="$(AESCTRAT)" lab/go/bench.sh
+
+bench-crystal: lib-c ## a call of the Crystal package beside Crystal's OpenSSL, and the table of rfc8439.cr: RFC8439=folder of it
+	bindings/crystal/bench/run.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target} $(RFC8439)
+
+bench-bindings: bench-go bench-elixir bench-crystal ## calls of the packages for other languages, all of the above
+
 test-age: develop tools ## age files against the program age 1.3, which is built here; needs Go
 	test -x target/tools/bin/age || GOBIN="$(CURDIR)/target/tools/bin" go install filippo.io/age/cmd/age@v1.3.2 filippo.io/age/cmd/age-keygen@v1.3.2
 	PATH="$(CURDIR)/target/tools/bin:$$PATH" $(BIN)/python -m pytest -q tests/interop/newer_age.py tests/interop/test_age.py
@@ -64,6 +77,25 @@ test-c: ## the C library in the profile of the tests: vectors, bad input, thread
 	cargo test --locked --quiet -p sealane-c
 	cargo build --locked --quiet -p sealane-c -p sealane-cli
 	bindings/c/test.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/libsealane_c.a $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/sealane
+
+test-elixir: ## the Elixir package: format, warnings, vectors, :crypto as reference, bad input, processes, examples; needs elixir
+	@for tool in mix cc; do command -v $$tool >/dev/null || { echo "test-elixir needs $$tool"; exit 1; }; done
+	cargo build --locked --quiet -p sealane-cli
+	cd bindings/elixir && mix format --check-formatted
+	cd bindings/elixir && MIX_ENV=test mix compile --warnings-as-errors
+	cd bindings/elixir && mix test --warnings-as-errors
+
+test-go: ## the Go module in the profile of the tests: vectors, bad input, race detector, sanitizer, README; needs Go, cc, binutils, pkg-config
+	@for tool in go cc ld objcopy pkg-config; do command -v $$tool >/dev/null || { echo "test-go needs $$tool"; exit 1; }; done
+	cargo build --locked --quiet -p sealane-c -p sealane-cli
+	bindings/go/test.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/libsealane_c.a $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/sealane
+
+test-crystal: ## the Crystal package: vectors, other implementations, bad input, fibers, examples; needs crystal, cc and binutils
+	@for tool in crystal cc ld objcopy; do command -v $$tool >/dev/null || { echo "test-crystal needs $$tool"; exit 1; }; done
+	cargo build --locked --quiet -p sealane-c -p sealane-cli
+	bindings/crystal/test.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/libsealane_c.a $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/sealane
+
+test-bindings: test-c test-go test-elixir test-crystal ## the packages for other languages, all of the above
 
 test-ct: ## constant time: the kernels under valgrind and their machine code, on x86-64; and secrets left on the stack
 	@for tool in valgrind objdump; do command -v $$tool >/dev/null || { echo "test-ct needs $$tool"; exit 1; }; done
@@ -135,6 +167,9 @@ lib-c: ## the C library, header and sealane.pc in target/c, which can be moved; 
 	cargo build --locked --release -p sealane-c
 	bindings/c/link.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/libsealane_c.a $${CARGO_TARGET_DIR:-$(CURDIR)/target}/c
 
+lib-go: lib-c ## the C library as an object file in the Go module, for `go build`
+	cp $${CARGO_TARGET_DIR:-$(CURDIR)/target}/c/sealane.o bindings/go/internal/static/sealane_$$(go env GOOS)_$$(go env GOARCH).syso
+
 wheel: venv ## a wheel in dist/
 	$(BIN)/python -m maturin build --release --locked --out dist
 
@@ -163,4 +198,4 @@ $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r bindings/python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help demo check develop test test-hostile test-c test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench fuzz fuzz-seeds coverage mutants deny docs wheel clean venv install tools
+.PHONY: help bench-bindings test-bindings demo check develop test test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

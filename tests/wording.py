@@ -94,6 +94,9 @@ RUST_DEFINITION = re.compile(
     r"\b(?:fn|struct|enum|trait|mod|const|static|type|union|macro_rules!)\s+(?:mut\s+)?([A-Za-z_]\w*)"
     r"|\blet\s+(?:mut\s+)?([a-z_]\w*)\b"
 )
+GO_DEFINITION = re.compile(
+    r"\b(?:func(?:\s+\([^)]*\))?|type|var|const)\s+(\w+)|\b([a-z_]\w*)\b(?:, \w+)*\s+:="
+)
 
 
 @dataclass
@@ -221,7 +224,8 @@ def python_comments(source: str) -> list[tuple[int, str]]:
 def texts_of(path: Path) -> list[tuple[int, str]]:
     """All prose of one file with the lines where it begins."""
     source = path.read_text()
-    if path.suffix == ".rs":
+    # The comments of Go have the same form.
+    if path.suffix in {".rs", ".go"}:
         return rust_comments(source)
     if path.suffix in {".py", ".pyi"}:
         return python_comments(source)
@@ -232,9 +236,11 @@ def bad_names(path: Path) -> list[str]:
     """The definitions in one source file whose name is a term that the dictionary replaces."""
     found = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        code = line.split("//")[0] if path.suffix == ".rs" else line.split("#")[0]
+        code = line.split("//")[0] if path.suffix in {".rs", ".go"} else line.split("#")[0]
         if path.suffix == ".rs":
             names = [a or b for a, b in RUST_DEFINITION.findall(code)]
+        elif path.suffix == ".go":
+            names = [a or b for a, b in GO_DEFINITION.findall(code)]
         else:
             names = re.findall(r"^\s*(?:def|class)\s+(\w+)", code) + re.findall(
                 r"^\s*(\w+)\s*(?::[^=]+)?=[^=]", code
@@ -252,7 +258,7 @@ def files(under: list[str] | None = None) -> list[Path]:
     return [
         ROOT / name
         for name in listed
-        if name.endswith((".rs", ".py", ".pyi", ".md"))
+        if name.endswith((".rs", ".go", ".py", ".pyi", ".md"))
         and (name.startswith(INCLUDED_UNDER_VECTORS) or not name.startswith(EXCLUDED))
         and (ROOT / name).exists()
     ]

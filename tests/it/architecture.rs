@@ -4,13 +4,14 @@ use project::modules::{Graph, cycles, graph};
 use project::{Page, own_dependencies, pages, root};
 
 /// The crates of the product and the helper crates of its tests, with the crates of this workspace that each may use.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("crates/kernels", &[]),
     ("crates/providers", &["kernels"]),
     ("crates/sealane", &["providers"]),
     ("cli", &["sealane"]),
     ("bindings/python", &["sealane", "cli"]),
     ("bindings/c", &["sealane"]),
+    ("bindings/elixir/native", &["sealane"]),
     ("reference", &[]),
     ("vectors", &[]),
 ];
@@ -104,7 +105,16 @@ fn unsafe_code_is_in_a_closed_list() {
             assert!(!word.contains("unsafe"), "{}:{line}: {code}", page.path);
         }
     }
-    for library in ["crates/providers", "crates/sealane", "cli", "reference", "vectors", "tests"] {
+    const FORBID: [&str; 7] = [
+        "crates/providers",
+        "crates/sealane",
+        "cli",
+        "bindings/elixir/native",
+        "reference",
+        "vectors",
+        "tests",
+    ];
+    for library in FORBID {
         let text = std::fs::read_to_string(root().join(library).join("src/lib.rs")).unwrap();
         assert!(text.contains("#![forbid(unsafe_code)]"), "{library} does not forbid unsafe code");
     }
@@ -152,7 +162,8 @@ fn tests_loop_over_the_tables() {
 /// Rule 5: errors are typed where they arise and translated once, at the binding.
 #[test]
 fn errors_are_translated_once() {
-    const TRANSLATE: [&str; 2] = ["bindings/python/src/error.rs", "bindings/c/src/error.rs"];
+    const TRANSLATE: [&str; 3] =
+        ["bindings/python/src/error.rs", "bindings/c/src/error.rs", "bindings/elixir/native/src/error.rs"];
     for page in pages("bindings", ".rs").into_iter().filter(|page| !TRANSLATE.contains(&page.path.as_str())) {
         for (line, code) in page.code() {
             let translates = code.contains("sealane::Error::") || code.contains("for PyErr");
@@ -165,6 +176,38 @@ fn errors_are_translated_once() {
             assert!(!prints, "{}:{line}: a library neither prints nor ends the process: {code}", page.path);
         }
     }
+}
+
+/// Rules 1 and 5: in Elixir, one module calls the native functions. It removes arguments from stack traces.
+#[test]
+fn one_elixir_module_calls_the_native_functions() {
+    const CALLS: [&str; 2] =
+        ["bindings/elixir/lib/sealane/native.ex", "bindings/elixir/lib/sealane/native/functions.ex"];
+    for page in
+        pages("bindings/elixir/lib", ".ex").into_iter().filter(|page| !CALLS.contains(&page.path.as_str()))
+    {
+        for call in ["Native.Functions", "load_nif", "Keyword.validate!("] {
+            assert!(
+                !page.text.contains(call),
+                "{}: {call}: use Sealane.Native and Sealane.Options",
+                page.path
+            );
+        }
+    }
+}
+
+/// Rules 1 and 5: in Crystal, the names of rfc8439.cr stand on the package, and one file translates errors.
+#[test]
+fn the_crystal_package_has_layers() {
+    let mut translating = Vec::new();
+    for page in pages("bindings/crystal/src", ".cr") {
+        let above = page.path.starts_with("bindings/crystal/src/rfc8439");
+        assert!(!above || !page.text.contains("LibSealane"), "{} calls the C library itself", page.path);
+        if page.text.contains("LibSealane::NO_MATCHING_KEY") {
+            translating.push(page.path);
+        }
+    }
+    assert_eq!(translating, ["bindings/crystal/src/sealane/errors.cr"]);
 }
 
 /// Rule 5: a failing system call is an error. The replacements of these parts of the standard library panic.
@@ -208,10 +251,25 @@ fn discarded_errors_have_a_reason() {
     }
 }
 
+/// Rule 2: only one package of the Go module calls C. The other one that mentions it has the library as an object file.
+#[test]
+fn one_go_package_calls_c() {
+    const MAY: [&str; 2] = ["bindings/go/internal/c/", "bindings/go/internal/static/"];
+    for page in pages("bindings/go", ".go").into_iter().chain(pages("lab/go", ".go")) {
+        let calls = page.text.contains("import \"C\"") || page.text.contains("\"unsafe\"");
+        assert!(!calls || MAY.iter().any(|folder| page.path.starts_with(folder)), "{}", page.path);
+        // Rule 5: codes of errors are translated once.
+        let translates = page.text.contains("C.SEALANE_FORMAT");
+        assert!(!translates || page.path == "bindings/go/internal/c/error.go", "{}", page.path);
+    }
+}
+
 /// A file can be read in one sitting.
 #[test]
 fn files_have_at_most_600_lines() {
-    for page in [".rs", ".py", ".c", ".h"].iter().flat_map(|ending| pages(".", ending)) {
+    for page in
+        [".rs", ".py", ".c", ".h", ".go", ".ex", ".exs", ".cr"].iter().flat_map(|ending| pages(".", ending))
+    {
         let lines = page.text.lines().count();
         assert!(lines <= 600, "{} has {lines} lines", page.path);
     }
