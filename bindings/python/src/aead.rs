@@ -26,7 +26,8 @@ use sealane::Misuse;
 ///     The implementation that computes it: "native", "aws-lc", "ring", "rustcrypto" or "aegis". The default is the
 ///     fastest on this machine, or the one that the environment variable ``SEALANE_PROVIDER`` names.
 /// threads : int, optional
-///     How many cores one large batch may use. The default is all that are free, up to 8, from about 512 KiB on.
+///     How many cores one long message or large batch may use. The default is all that are free, up to 8, from about
+///     512 KiB on. AEGIS, AES-GCM-SIV and providers other than native use one core for a message.
 ///
 /// Raises
 /// ------
