@@ -188,8 +188,6 @@ type Check = fn(&Entry);
 /// The message of another thread is lost where it is joined.
 const IN_A_THREAD: &str = "a scoped thread panicked";
 
-type Check = fn(&Entry);
-
 /// Which check notices a fault, and what it says.
 const FAULTS: [(Fault, Check, &str); 15] = [
     (SealsApartOtherwise, contract::round_trip, "1 bytes: in place and apart differ"),
