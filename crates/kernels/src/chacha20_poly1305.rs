@@ -408,6 +408,7 @@ impl Variants {
         self.in_segments(threads, segment_len, key, nonce, aad, data, tag, |at, data, mac| {
             self.seal_pieces(key, nonce, at, mac, data);
         });
+        self.clean(LONG, 0);
         Ok(())
     }
 
@@ -432,6 +433,7 @@ impl Variants {
             self.open_pieces(key, nonce, at, piece_len, mac, data);
         };
         self.in_segments(threads, segment_len, key, nonce, aad, data.part(0, len), &mut expected_tag, open);
+        self.clean(LONG, 0);
         if ct::equal(&expected_tag, tag) {
             return Ok(());
         }
@@ -440,7 +442,9 @@ impl Variants {
         Err(OpenError::AuthenticationFailed)
     }
 
-    /// Seals or opens the segments with `work`, which authenticates each of them from zero on, and computes the tag.
+    /// Seals or opens the segments with `work`, which authenticates each of them from zero on, and computes the tag. Not inlined,
+    /// so that its stack frame, which has copies of powers, can be wiped.
+    #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "the parts of a message, and how to divide it")]
     fn in_segments(
         self,
@@ -471,9 +475,7 @@ impl Variants {
             }
             state.absorb_sum(power, *sum);
         });
-        wipe(&mut power.0);
         *tag = message.finish(aad.len(), len);
-        self.clean(LONG, 0);
     }
 
     /// Seals or opens one segment, and writes the accumulator to `sum`. Not inlined, so that its stack frame can be wiped.
