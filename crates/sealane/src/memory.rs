@@ -33,7 +33,7 @@ pub(crate) fn affordable_threads(wanted: usize) -> usize {
 /// Returns whether this process may get less address space than the processor has, because of a resource limit
 /// (`RLIMIT_AS`), or because the system promises no more memory than it has.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn address_space_is_limited() -> bool {
+pub(crate) fn address_space_is_limited() -> bool {
     use rustix::process::{Resource, getrlimit};
     use std::sync::LazyLock;
     /// Overcommit mode 2. If it is unknown, because `/proc` is missing, it may be this one.
@@ -44,7 +44,7 @@ fn address_space_is_limited() -> bool {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn address_space_is_limited() -> bool {
+pub(crate) fn address_space_is_limited() -> bool {
     true
 }
 
