@@ -1,4 +1,4 @@
-# What a call costs, beside OpenSSL of Crystal's standard library:  crystal run --release bench/calls.cr
+# Prints the time of calls beside OpenSSL of Crystal's standard library:  crystal run --release bench/calls.cr
 require "../src/rfc8439"
 require "../spec/openssl_reference"
 require "./best"

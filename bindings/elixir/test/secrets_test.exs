@@ -2,7 +2,7 @@ defmodule SecretsTest do
   # Changes the folder of the whole machine, because some calls save keys.
   use ExUnit.Case, async: false
 
-  # What no error and no stack trace may show.
+  # Secrets that must appear in no error and in no stack trace.
   @marker "SECRET MARKER"
 
   @modules [

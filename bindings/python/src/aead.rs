@@ -88,7 +88,7 @@ aead_methods! {
         /// Returns
         /// -------
         /// list of bytes
-        ///     What ``seal`` returns for each message.
+        ///     The sealed messages, in the order of the messages.
         ///
         /// Raises
         /// ------
@@ -150,7 +150,7 @@ aead_methods! {
         /// Returns
         /// -------
         /// data : bytes
-        ///     What ``seal`` returns for each message, one after the other.
+        ///     The sealed messages, one after the other.
         /// offsets : memoryview
         ///     Their offsets, with the type of those that were given.
         ///

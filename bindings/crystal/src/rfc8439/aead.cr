@@ -11,7 +11,8 @@ end
 class Crypto::AeadChacha20Poly1305
   # :nodoc:
   BLOCK_SIZE = 16
-  # What is encrypted at once. In smaller pieces an `IO::Memory` grows several times, and copies all of it each time.
+  # Number of bytes that are encrypted at once. With smaller pieces, an `IO::Memory` grows several times and copies all of its
+  # bytes each time.
   private PIECE_SIZE = 1_048_576
 
   private enum Stage

@@ -12,7 +12,7 @@ module Sealane
   class Reader < IO
     include ReadOnly
 
-    # What a small read decrypts at once: a chunk of the format "chunked".
+    # Number of bytes that a small read decrypts at once: a chunk of the format "chunked".
     BLOCK_SIZE = 16384
 
     Sealane.owns_handle(Reader)

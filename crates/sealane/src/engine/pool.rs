@@ -192,7 +192,7 @@ impl Drop for WaitOnDrop<'_> {
     }
 }
 
-/// What a helper does, which its thread and one caller change. The data of the caller is synchronized by rayon.
+/// The state of a helper. Its thread and one caller change it. Access to the data of the caller is synchronized by rayon.
 struct State(AtomicU8);
 
 /// No caller has the helper, whose thread sleeps or is about to.

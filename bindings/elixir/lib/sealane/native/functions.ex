@@ -11,7 +11,7 @@ defmodule Sealane.Native.Functions do
 
   @plain [
     version: 0,
-    # What a call costs, for benchmarks.
+    # Does nothing. Benchmarks measure the time of the call.
     nothing: 0,
     nothing_dirty: 0,
     algorithms: 0,
