@@ -292,28 +292,19 @@ impl Variants {
     ) -> Result<(), OpenError> {
         let (len, mut first) = (data.len(), Block::EMPTY);
         Part::Data.check_len(len as u128, LONGEST)?;
-        // The expected tag is not moved, since a move would leave a copy on the stack. It is wiped if the tags differ: it
-        // would make the forged message valid.
+        // The expected tag is not moved, since a move would leave a copy on the stack.
         if len.max(aad.len()) < LONG {
             let mut copy = SourceCopy::<LONG>::new();
-            let mut data = data.part(0, len).copy_source(&mut copy);
-            self.stream.begin(key, nonce, &mut first.0, data.part(0, len));
-            let mut expected_tag = short(first.mac_key(), aad, data.source());
+            let mut copied = data.part(0, len).copy_source(&mut copy);
+            self.stream.begin(key, nonce, &mut first.0, copied.part(0, len));
+            let mut expected_tag = short(first.mac_key(), aad, copied.source());
             self.clean(len, aad.len());
-            if ct::equal(&expected_tag, tag) {
-                return Ok(());
-            }
-            wipe(&mut expected_tag);
+            ct::verified(&mut expected_tag, tag, data)
         } else {
             let mut expected_tag = self.open_long(key, nonce, &mut first, aad, &mut data);
             self.clean(len, aad.len());
-            if ct::equal(&expected_tag, tag) {
-                return Ok(());
-            }
-            wipe(&mut expected_tag);
+            ct::verified(&mut expected_tag, tag, data)
         }
-        data.target().fill(0);
-        Err(OpenError::AuthenticationFailed)
     }
 
     /// Seals a long message in pieces, writes block 0 to `first`, and returns the tag.
@@ -434,12 +425,7 @@ impl Variants {
         };
         self.in_segments(threads, segment_len, key, nonce, aad, data.part(0, len), &mut expected_tag, open);
         self.clean(LONG, 0);
-        if ct::equal(&expected_tag, tag) {
-            return Ok(());
-        }
-        wipe(&mut expected_tag);
-        data.target().fill(0);
-        Err(OpenError::AuthenticationFailed)
+        ct::verified(&mut expected_tag, tag, data)
     }
 
     /// Seals or opens the segments with `work`, which authenticates each of them from zero on, and computes the tag. Not inlined,

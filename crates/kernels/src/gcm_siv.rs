@@ -20,7 +20,7 @@ use crate::self_test::{TEXT, digest};
 use crate::variant::gcm_siv::{GCM_SIV, GcmSivFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::Schedule;
-use crate::zero::{wipe, wipe_dead_stack};
+use crate::zero::wipe_dead_stack;
 
 pub(crate) mod body;
 
@@ -103,13 +103,7 @@ impl GcmSiv {
         let mut expected_tag = *tag;
         self.variant.open(self.size, &self.schedule, nonce, aad, &mut data, &mut expected_tag);
         clean_stack(data.len() + aad.len());
-        if ct::equal(&expected_tag, tag) {
-            return Ok(());
-        }
-        data.target().fill(0);
-        // The expected tag is that of the plaintext that was just decrypted and cleared.
-        wipe(&mut expected_tag);
-        Err(OpenError::AuthenticationFailed)
+        ct::verified(&mut expected_tag, tag, data)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::ghash::{AlignedBulkPowers, BulkPowers, SHORT_POWERS};
 use crate::stitch::Key;
 use crate::variant::gcm::GcmFunctions;
 use crate::variant::{Selected, describe_key};
-use crate::zero::{wipe, wipe_dead_stack};
+use crate::zero::wipe_dead_stack;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::OnceLock;
 
@@ -113,7 +113,7 @@ impl Gcm {
             self.variant.open_long(size, key, powers, j0, aad_hash, first_round, aad_len, &mut data, tag);
         }
         self.clean_stack(len);
-        verified(&mut expected_tag, tag, data)
+        ct::verified(&mut expected_tag, tag, data)
     }
 
     /// Returns the expanded key of AES, and the powers of H for short messages.
@@ -194,20 +194,4 @@ impl Gcm {
         });
         &aligned.0
     }
-}
-
-/// Compares the tags, and clears the destination of `data` if they differ.
-#[inline(always)]
-pub(super) fn verified(
-    expected_tag: &mut [u8; 16],
-    tag: &[u8; 16],
-    mut data: InOut<'_>,
-) -> Result<(), OpenError> {
-    if ct::equal(expected_tag, tag) {
-        return Ok(());
-    }
-    data.target().fill(0);
-    // With this tag, read from the stack, the forged message would be accepted.
-    wipe(expected_tag);
-    Err(OpenError::AuthenticationFailed)
 }

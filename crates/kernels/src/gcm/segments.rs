@@ -4,6 +4,7 @@
 use super::body::Preamble;
 use super::key::Gcm;
 use crate::InOut;
+use crate::ct;
 use crate::error::{MessageError, OpenError};
 use crate::ghash::ShortPowers;
 use crate::segments::{Sum, Threads, process, segment_len};
@@ -65,7 +66,7 @@ impl Gcm {
                 self.variant.open_long(self.size, key, powers, j0, 0, first_round, 0, data, tag);
             },
         );
-        super::key::verified(&mut expected_tag, tag, data)
+        ct::verified(&mut expected_tag, tag, data)
     }
 
     /// Seals or opens the segments with `work`, and computes the tag of the message.
