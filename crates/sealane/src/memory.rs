@@ -33,7 +33,7 @@ pub(crate) fn affordable_threads(wanted: usize) -> usize {
 /// Returns whether this process may get less address space than the processor has, because of a resource limit
 /// (`RLIMIT_AS`), or because the system promises no more memory than it has.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn address_space_is_limited() -> bool {
+fn address_space_is_limited() -> bool {
     use rustix::process::{Resource, getrlimit};
     use std::sync::LazyLock;
     /// Overcommit mode 2. If it is unknown, because `/proc` is missing, it may be this one.
@@ -44,8 +44,14 @@ pub(crate) fn address_space_is_limited() -> bool {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn address_space_is_limited() -> bool {
+fn address_space_is_limited() -> bool {
     true
+}
+
+/// Returns whether a thread may take the address space that a result of the caller needs. Systems other than Linux have no
+/// limit that is known here.
+pub(crate) fn threads_take_from_results() -> bool {
+    cfg!(any(target_os = "linux", target_os = "android")) && address_space_is_limited()
 }
 
 /// Returns `len` zeros.

@@ -3,7 +3,7 @@
 use super::pool::run_with_helpers;
 use super::threads::thread_count;
 use crate::Error;
-use crate::memory::{address_space_is_limited, affordable_threads};
+use crate::memory::{affordable_threads, threads_take_from_results};
 use providers::Threads;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -121,12 +121,8 @@ impl FreeThreads {
 
     #[cold]
     fn for_long_message(requested: Option<NonZeroUsize>) -> Option<Self> {
-        // Where address space is limited, a thread takes what the result of the caller may need. Other systems than Linux
-        // have no such limit that is known here.
-        if cfg!(target_os = "linux") && address_space_is_limited() {
-            return None;
-        }
-        Some(Self { max: thread_count(requested) }).filter(|threads| threads.max > 1)
+        let max = if threads_take_from_results() { 1 } else { thread_count(requested) };
+        (max > 1).then_some(Self { max })
     }
 }
 
