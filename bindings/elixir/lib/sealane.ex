@@ -26,7 +26,8 @@ defmodule Sealane do
   ## Processes
 
   A call with less than 64 KiB runs on the scheduler of the process. Longer data, files and key derivations run on dirty
-  schedulers, so other processes continue. A bug in the native code raises `ErlangError` with `:nif_panicked`, and the
+  schedulers, so other processes continue. A message is encrypted by one thread; several processes encrypt several messages
+  on all cores. A bug in the native code raises `ErlangError` with `:nif_panicked`, and the
   machine continues.
 
   ## Secrets

@@ -97,6 +97,7 @@ mod secret;
 
 pub use aead::batch::Offset;
 pub use aead::{Aead, Buffer};
+pub use engine::threads::on_one_thread;
 pub use error::{Error, Misuse};
 pub use fork::ForkGuard;
 pub use key::Key;

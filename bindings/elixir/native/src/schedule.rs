@@ -29,7 +29,8 @@ macro_rules! on_both_schedulers {
 
         #[rustler::nif(schedule = "DirtyCpu")]
         fn $dirty<'a>(env: Env<'a>, $($name: $kind $(<$of>)?),*) -> Answer<Term<'a>> {
-            $work(env, $($name),*)
+            // The scheduler of another process waits up to 17 ms if both of two cores encrypt.
+            sealane::on_one_thread(|| $work(env, $($name),*))
         }
     )*};
 }

@@ -1,5 +1,6 @@
 //! The limits on threads, stated once for single files and for bulk jobs.
 
+use std::cell::Cell;
 use std::num::NonZeroUsize;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,9 +17,29 @@ const MAX_THREADS: usize = 256;
 /// parallel.
 pub const PARALLEL_FILE_LEN: u64 = 4 << 20;
 
-/// Returns the number of threads used where the caller requests none: one per core, at most 8.
+thread_local! {
+    static ONE_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work`, in which calls that name no number of threads use the calling thread alone.
+///
+/// It is for languages whose runtime divides the cores among its own processes, for example Erlang: a long message on all
+/// cores would stop the others.
+pub fn on_one_thread<T>(work: impl FnOnce() -> T) -> T {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            ONE_THREAD.set(self.0);
+        }
+    }
+    let _restore = Restore(ONE_THREAD.replace(true));
+    work()
+}
+
+/// Returns the number of threads used where the caller requests none: one per core, at most 8, and one in
+/// [`on_one_thread`].
 pub(crate) fn default_threads() -> usize {
-    cores().min(MAX_DEFAULT_THREADS)
+    if ONE_THREAD.get() { 1 } else { cores().min(MAX_DEFAULT_THREADS) }
 }
 
 /// Returns the number of cores that this process may use.
@@ -57,6 +78,16 @@ pub(crate) fn thread_count(requested: Option<NonZeroUsize>) -> usize {
 mod test {
     use super::*;
     use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+    #[test]
+    fn one_thread_is_the_default_of_work_on_one_thread() {
+        let before = default_threads();
+        let inside = on_one_thread(|| (on_one_thread(default_threads), default_threads()));
+        assert_eq!((inside, default_threads()), ((1, 1), before));
+        assert_eq!(on_one_thread(|| thread_count(NonZeroUsize::new(3))), 3);
+        assert!(std::panic::catch_unwind(|| on_one_thread(|| panic!("in the work"))).is_err());
+        assert_eq!(default_threads(), before);
+    }
 
     #[test]
     fn the_number_of_cores_follows_the_affinity() {
