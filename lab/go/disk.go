@@ -35,11 +35,11 @@ func filesOnDisk() []row {
 		return in(name)
 	}
 	return []row{
-		{"encrypt", size, []implementation{
+		{name: "encrypt", bytes: size, implementations: []implementation{
 			{"program", func() { run("encrypt", "-k", in("key.jwk"), "-o", removed("by-program"), in("plaintext")) }},
 			{"sealane", func() { succeed(sealane.EncryptFile(in("plaintext"), removed("by-go"), encrypt, nil)) }},
 		}},
-		{"decrypt", size, []implementation{
+		{name: "decrypt", bytes: size, implementations: []implementation{
 			{"program", func() { run("decrypt", "-k", in("key.jwk"), "-o", removed("back-program"), in("sealed")) }},
 			{"sealane", func() { succeed(sealane.DecryptFile(in("sealed"), removed("back-go"), decrypt, nil)) }},
 		}},

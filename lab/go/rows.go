@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
 
 	"golang.org/x/crypto/chacha20poly1305"
 
@@ -49,7 +50,7 @@ func nothing(x uint32) uint32 { return x }
 var sink uint32
 
 func emptyCall() []row {
-	return []row{{"a call", 0, []implementation{
+	return []row{{name: "a call", implementations: []implementation{
 		{"Go", func() { sink = nothing(sink) }},
 		{"sealane", func() { sink = c.ABI() }},
 	}}}
@@ -91,10 +92,40 @@ func chachaSeal() []row {
 
 func newKeys() []row {
 	key, nonce, plaintext, dst := random(32), random(12), random(64), make([]byte, 0, 128)
-	return []row{{"64 B", 0, []implementation{
+	return []row{{name: "64 B", implementations: []implementation{
 		{"crypto/cipher", func() { gcm(key).Seal(dst, nonce, plaintext, nil) }},
 		{"sealane", func() { must(sealane.NewAEAD("aes-256-gcm", key)).Seal(dst, nonce, plaintext, nil) }},
 	}}}
+}
+
+// batches seals and opens messages of 64 bytes under random nonces.
+func batches() []row {
+	const count, size, sealedSize = 1000, 64, 12 + 64 + 16
+	key := random(32)
+	random12, ours := must(cipher.NewGCMWithRandomNonce(must(aes.NewCipher(key)))), must(sealane.NewAEAD("aes-256-gcm", key))
+	data, dst := random(count*size), make([]byte, 0, count*sealedSize)
+	lens, sealedLens := slices.Repeat([]uint64{size}, count), slices.Repeat([]uint64{sealedSize}, count)
+	sealed := must(ours.SealMany(nil, data, lens, nil))
+	each := func(call func(dst, message []byte) []byte, from []byte, size int) func() {
+		return func() {
+			out := dst
+			for at := 0; at < len(from); at += size {
+				out = call(out, from[at:at+size])
+			}
+		}
+	}
+	return []row{
+		{name: "seal 64 B", messages: count, implementations: []implementation{
+			{"crypto/cipher, a call each", each(func(dst, m []byte) []byte { return random12.Seal(dst, nil, m, nil) }, data, size)},
+			{"sealane, a call each", each(func(dst, m []byte) []byte { return must(ours.SealMessage(dst, m, nil)) }, data, size)},
+			{"sealane, one call", func() { must(ours.SealMany(dst, data, lens, nil)) }},
+		}},
+		{name: "open 64 B", messages: count, implementations: []implementation{
+			{"crypto/cipher, a call each", each(func(dst, m []byte) []byte { return must(random12.Open(dst, nil, m, nil)) }, sealed, sealedSize)},
+			{"sealane, a call each", each(func(dst, m []byte) []byte { return must(ours.OpenMessage(dst, m, nil)) }, sealed, sealedSize)},
+			{"sealane, one call", func() { must(ours.OpenMany(dst, sealed, sealedLens, nil)) }},
+		}},
+	}
 }
 
 // atOffset has AES-CTR of the standard library at an offset, as a program has to write it: the counter is the IV and the number
@@ -118,7 +149,7 @@ func counterMode() (rows []row) {
 	block, ours := must(aes.NewCipher(key)), aesctrat.NewAesCtr(key)
 	for _, size := range append([]int{16}, sizes...) {
 		src, dst := random(size), make([]byte, size)
-		r := row{sizeName(size), size, []implementation{
+		r := row{name: sizeName(size), bytes: size, implementations: []implementation{
 			{"crypto/cipher", func() { atOffset(block, dst, src, iv, 5) }},
 		}}
 		if haveSeed {
@@ -139,7 +170,7 @@ func aesctratTable() (rows []row) {
 	for _, size := range []int{1350, 8 << 10, 32 << 20} {
 		src, dst, sealed := random(size), make([]byte, size), make([]byte, 0, size+16)
 		stream := cipher.NewCTR(block, iv)
-		r := row{fmt.Sprintf("%d B", size), size, []implementation{
+		r := row{name: fmt.Sprintf("%d B", size), bytes: size, implementations: []implementation{
 			{"std.CTR", func() { stream.XORKeyStream(dst, src) }},
 			{"std.GCM/Seal", func() { aead.Seal(sealed, iv[:12], src, nil) }},
 		}}
@@ -160,7 +191,7 @@ func files() []row {
 	file := must(sealane.EncryptBytes(plaintext, encrypt))
 	reader := must(sealane.NewReader(bytes.NewReader(file), int64(len(file)), decrypt))
 	return []row{
-		{"Encrypt", len(plaintext), []implementation{
+		{name: "Encrypt", bytes: len(plaintext), implementations: []implementation{
 			{"one call", func() { must(sealane.EncryptBytes(plaintext, encrypt)) }},
 			{"in pieces", func() {
 				writer := must(sealane.Encrypt(io.Discard, encrypt))
@@ -168,13 +199,13 @@ func files() []row {
 				succeed(writer.Close())
 			}},
 		}},
-		{"Decrypt", len(plaintext), []implementation{
+		{name: "Decrypt", bytes: len(plaintext), implementations: []implementation{
 			{"one call", func() { must(sealane.DecryptBytes(file, decrypt)) }},
 			{"in pieces", func() {
 				must(io.Copy(io.Discard, must(sealane.Decrypt(bytes.NewReader(file), decrypt))))
 			}},
 		}},
-		{"Reader.WriteTo", len(plaintext), []implementation{
+		{name: "Reader.WriteTo", bytes: len(plaintext), implementations: []implementation{
 			{"one call", func() { must(sealane.DecryptBytes(file, decrypt)) }},
 			{"in pieces", func() {
 				must(reader.Seek(0, io.SeekStart))
