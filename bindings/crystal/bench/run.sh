@@ -13,7 +13,8 @@ crystal build --release bench/calls.cr -o "$target/bench-crystal-calls"
 CRYSTAL_PATH=$PWD/src:$system crystal build --release bench/rfc8439.cr -o "$target/bench-crystal-rfc8439"
 [ -z "$shard" ] || CRYSTAL_PATH=$shard/src:$system crystal build --release bench/rfc8439.cr -o "$target/bench-crystal-shard"
 
-crystal --version | head -n 1
+version=$(crystal --version)
+echo "${version%%$'\n'*}"
 "$target/bench-crystal-calls"
 for _ in 1 2; do
 	echo
