@@ -48,9 +48,13 @@ impl Kernel {
 /// Checks whether the processor has AES instructions, on x86-64 with AVX. `SEALANE_CPU` is ignored, since foreign
 /// libraries ignore it.
 pub(crate) fn aes_instructions() -> Result<(), Reason> {
+    aes_instructions_of(Features::detect())
+}
+
+fn aes_instructions_of(features: Features) -> Result<(), Reason> {
     let narrowest = aes::variants().filter(|variant| !variant.needs.is_empty()).last();
     let variant = narrowest.ok_or(Reason::WrongArchitecture("x86_64 or aarch64"))?;
-    variant.check(Features::detect()).map_err(Reason::MissingFeatures)
+    variant.check(features).map_err(Reason::MissingFeatures)
 }
 
 /// Returns the first variant that can be used.
@@ -100,6 +104,18 @@ mod test {
         });
         assert_eq!(listed[0].1, Err(Reason::SelfTestFailed));
         assert_eq!(Reason::SelfTestFailed.to_string(), "failed its self-test");
+    }
+
+    #[test]
+    fn aes_instructions_are_those_of_the_narrowest_variant() {
+        assert!(matches!(
+            aes_instructions_of(Features::NONE),
+            Err(Reason::MissingFeatures(_) | Reason::WrongArchitecture(_))
+        ));
+        let some = Features::detect();
+        let runs =
+            aes::check(some.clone()).any(|(variant, check)| !variant.needs.is_empty() && check.is_ok());
+        assert_eq!(aes_instructions_of(some).is_ok(), runs);
     }
 
     #[test]

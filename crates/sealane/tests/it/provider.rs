@@ -10,7 +10,7 @@ use std::process::Command;
 use std::{env, thread};
 
 /// A provider that computes with another one and has a name of its own.
-const EXAMPLE: Provider = Provider::new("example");
+const EXAMPLE: Provider = Provider::new("example-2");
 
 struct ExampleKey(Box<dyn AeadKey>);
 
@@ -68,12 +68,12 @@ fn aead(algorithm: Algorithm, provider: Option<Provider>) -> Result<Aead, Error>
 fn a_registered_provider_takes_part_in_selection_and_listing() {
     child("a_registered_provider_takes_part_in_selection_and_listing", &[], || {
         let before = aead(Algorithm::Aes256Gcm, None).unwrap();
-        assert_eq!(Provider::from_name("example"), None);
+        assert_eq!(Provider::from_name("example-2"), None);
         let unknown = aead(Algorithm::Aes256Gcm, Some(EXAMPLE)).unwrap_err();
-        assert!(unknown.to_string().contains("example has no aes-256-gcm"), "{unknown}");
+        assert!(unknown.to_string().contains("example-2 has no aes-256-gcm"), "{unknown}");
 
         provider::register(&ENTRIES).unwrap();
-        assert_eq!(Provider::from_name("example"), Some(EXAMPLE));
+        assert_eq!(Provider::from_name("example-2"), Some(EXAMPLE));
         assert_eq!(Provider::all().last(), Some(&EXAMPLE));
         let after = aead(Algorithm::Aes256Gcm, None).unwrap();
         assert_eq!((before.provider(), after.provider()), (Provider::Native, EXAMPLE));
@@ -88,12 +88,12 @@ fn a_registered_provider_takes_part_in_selection_and_listing() {
 
         let listing = sealane::listing();
         let line = |algorithm| {
-            listing.iter().find(|line| (line.algorithm, line.provider) == (algorithm, "example")).unwrap()
+            listing.iter().find(|line| (line.algorithm, line.provider) == (algorithm, "example-2")).unwrap()
         };
         assert!(line("aes-256-gcm").available && line("aes-256-gcm").chosen);
         assert!(line("aes-192-gcm").available && !line("aes-192-gcm").chosen);
         assert_eq!(line("xaes-256-gcm").reason, "the token is not plugged in");
-        assert_eq!(line("aegis-256").reason, "example has no aegis-256");
+        assert_eq!(line("aegis-256").reason, "example-2 has no aegis-256");
     });
 }
 
@@ -112,10 +112,10 @@ fn a_registered_provider_passes_the_contract() {
 
 #[test]
 fn the_environment_variable_names_a_registered_provider() {
-    child("the_environment_variable_names_a_registered_provider", &[("SEALANE_PROVIDER", "example")], || {
+    child("the_environment_variable_names_a_registered_provider", &[("SEALANE_PROVIDER", "example-2")], || {
         let unknown = aead(Algorithm::Aes192Gcm, None).unwrap_err();
         assert!(
-            unknown.to_string().contains(r#"no provider is named "example"; known: native"#),
+            unknown.to_string().contains(r#"no provider is named "example-2"; known: native"#),
             "{unknown}"
         );
         provider::register(&ENTRIES).unwrap();
