@@ -5,6 +5,7 @@
 //! are kept inverted on the heap, so the search finds no copy of its own.
 #![cfg(not(miri))]
 
+use libcrux_ml_kem::mlkem768;
 use sealane::age::{self, Armor, Identity};
 use sealane::asymmetric::{ed25519, p256, secp256k1, x25519, xwing};
 use sha2::{Digest, Sha512};
@@ -135,12 +136,15 @@ fn key_pairs_leave_no_secret() {
         let mut shake = Shake256::default();
         shake.update(&*bytes);
         shake.finalize_xof().read(&mut expanded);
+        let pair = mlkem768::generate_key_pair(expanded[..64].try_into().unwrap());
         let secrets = [
             Secret::new("the seed", &*bytes),
             Secret::new("d", &expanded[..32]),
             Secret::new("z", &expanded[32..64]),
             Secret::new("sk_X", &expanded[64..]),
             Secret::new("the clamped sk_X", &clamped(&expanded[64..])),
+            // The polynomials, before the public key.
+            Secret::new("the expanded key", &pair.sk()[..1152]),
         ];
         let mut key = None;
         left.extend(look("xwing from_seed", &secrets, || {
