@@ -32,6 +32,44 @@ pub struct AeadCase {
     pub result: Outcome,
 }
 
+/// One message of AES-SIV with its key, its headers and the expected result.
+#[derive(Clone, Debug)]
+pub struct SivCase {
+    pub file: String,
+    pub id: String,
+    pub key: Vec<u8>,
+    pub headers: Vec<Vec<u8>>,
+    /// The plaintext of the message, which is meaningless in invalid cases.
+    pub plaintext: Vec<u8>,
+    /// The synthetic IV and the ciphertext.
+    pub sealed: Vec<u8>,
+    pub result: Outcome,
+}
+
+/// One Fernet token with its key.
+#[derive(Clone, Debug)]
+pub struct FernetCase {
+    pub file: String,
+    pub id: String,
+    pub token: String,
+    /// The time as text, for example `"1985-10-26T01:20:00-07:00"`.
+    pub now: String,
+    /// The key of 32 bytes in base64.
+    pub secret: String,
+    pub part: FernetPart,
+}
+
+/// The expected result of a token.
+#[derive(Clone, Debug)]
+pub enum FernetPart {
+    /// The data is encrypted to exactly this token.
+    Generate { iv: [u8; 16], data: String },
+    /// The token has this data and is not older than the seconds of `ttl`.
+    Verify { ttl: u64, data: String },
+    /// The token must be refused.
+    Invalid { ttl: u64 },
+}
+
 /// One computation with ChaCha20 other than a message of an AEAD.
 #[derive(Clone, Debug)]
 pub struct ChaCha20Case {

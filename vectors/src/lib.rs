@@ -20,6 +20,7 @@ mod converted;
 mod ecdh;
 mod ecies;
 mod error;
+mod fernet;
 mod folder;
 mod hex;
 mod hpke;
@@ -30,14 +31,15 @@ mod oaep;
 mod parts;
 mod rencrypt;
 mod secp256k1;
+mod siv;
 mod speck;
 mod tink;
 mod wycheproof;
 
 pub use age::{AgeCase, AgeOutcome, age};
 pub use case::{
-    AeadCase, Argon2Variant, ChaCha20Case, ChaCha20Part, CtrCase, KdfCase, KdfHash, KdfPart, MacCase,
-    Outcome, SpeckCase, SpeckMode, SpeckOrder,
+    AeadCase, Argon2Variant, ChaCha20Case, ChaCha20Part, CtrCase, FernetCase, FernetPart, KdfCase, KdfHash,
+    KdfPart, MacCase, Outcome, SivCase, SpeckCase, SpeckMode, SpeckOrder,
 };
 pub use chunked::{ChunkedCase, ChunkedFlag};
 pub use ecdh::{EcdhCase, EcdhFlag, Rfc7748Case, Rfc7748Part, ecdh_p256, ecdh_x25519, rfc7748};
@@ -83,6 +85,17 @@ const BLOCK: &[(&str, Reader<SpeckCase>)] = &[
 const STREAM: &[(&str, Reader<CtrCase>)] = &[
     ("stream/aes_ctr_rfc3686.json", converted::aes_ctr),
     ("stream/aes_ctr_sp800_38a.json", converted::aes_ctr),
+];
+
+const DAEAD: &[(&str, Reader<SivCase>)] = &[
+    ("daead/aes_siv_rfc5297.json", siv::rfc5297),
+    ("daead/wycheproof/aes_siv_cmac_test.json", siv::wycheproof),
+];
+
+const FERNET: &[(&str, Reader<FernetCase>)] = &[
+    ("fernet/generate.json", fernet::generate),
+    ("fernet/invalid.json", fernet::invalid),
+    ("fernet/verify.json", fernet::verify),
 ];
 
 const KDF: &[(&str, Reader<KdfCase>)] = &[
@@ -153,6 +166,22 @@ pub fn chunked() -> Vec<ChunkedCase> {
     folder::read("streaming/wycheproof", CHUNKED).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns every message of AES-SIV, valid and invalid ones together.
+///
+/// # Panics
+/// Panics if a file under `daead` cannot be parsed or is missing.
+pub fn siv() -> Vec<SivCase> {
+    folder::read("daead", DAEAD).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns every Fernet token, valid and invalid ones together.
+///
+/// # Panics
+/// Panics if a file under `fernet` cannot be parsed or is missing.
+pub fn fernet() -> Vec<FernetCase> {
+    folder::read("fernet", FERNET).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// Returns every key derivation, of which some take a gigabyte of memory or several seconds.
 ///
 /// # Panics
@@ -195,6 +224,15 @@ mod test {
             assert!(changed(name, AEAD, from, to).is_err(), "{name}: {to} was accepted");
             assert!(changed(name, AEAD, from, from).is_ok(), "{name}: rejected without a change");
         }
+        for (name, from, to) in [
+            (DAEAD[0].0, r#""aes-192-siv""#, r#""aes-128-siv""#),
+            (DAEAD[1].0, r#""keySize": 384"#, r#""keySize": 256"#),
+            (DAEAD[1].0, r#""DaeadTest""#, r#""AeadTest""#),
+        ] {
+            assert!(changed(name, DAEAD, from, to).is_err(), "{name}: {to} was accepted");
+            assert!(changed(name, DAEAD, from, from).is_ok(), "{name}: rejected without a change");
+        }
+        assert!(changed(FERNET[0].0, FERNET, r#""src""#, r#""data""#).is_err());
         let chunked = CHUNKED[0].0;
         assert!(changed(chunked, CHUNKED, r#""WrongKey""#, r#""OtherKey""#).is_err());
         assert!(changed(chunked, CHUNKED, r#""ct": "78da"#, r#""ct": "78db"#).is_err());

@@ -35,6 +35,9 @@ fn every_case_is_read() {
     counts.extend(count(&ecies, |case| &case.file));
     counts.extend(count(&tink, |case| &case.file));
     counts.extend(count(&secp256k1, |case| &case.file));
+    let (siv, fernet) = (vectors::siv(), vectors::fernet());
+    counts.extend(count(&siv, |case| &case.file));
+    counts.extend(count(&fernet, |case| &case.file));
     let (kdf, ml_kem) = (vectors::kdf(), vectors::ml_kem());
     counts.extend(count(&ml_kem, |case| &case.file));
     counts.extend(count(&kdf, |case| &case.file));
@@ -60,6 +63,8 @@ fn every_case_is_read() {
         ("block/speck_cryptopp_part.json", 60),
         ("block/speck_ctr_seed.json", 7),
         ("block/speck_paper.json", 20),
+        ("daead/aes_siv_rfc5297.json", 4),
+        ("daead/wycheproof/aes_siv_cmac_test.json", 442),
         ("ecdh/wycheproof/ecdh_secp256k1_test.json", 752),
         ("ecdh/wycheproof/ecdh_secp256r1_ecpoint_test.json", 355),
         ("ecdh/wycheproof/x25519_test.json", 518),
@@ -67,6 +72,9 @@ fn every_case_is_read() {
         ("ecies/ecies_known.json", 17),
         ("ecies/ecies_suites.json", 15),
         ("ecies/eciespy.json", 27),
+        ("fernet/generate.json", 1),
+        ("fernet/invalid.json", 8),
+        ("fernet/verify.json", 1),
         ("kdf/argon2_rfc9106.json", 3),
         ("kdf/hkdf_rfc5869.json", 7),
         ("kdf/pbkdf2_sha1_rfc6070.json", 6),
@@ -143,6 +151,8 @@ fn every_file_has_a_checksum_and_a_row_in_the_readme() {
         .chain(vectors::xwing().into_iter().map(|case| case.file))
         .chain(vectors::rsa_parts().into_iter().map(|case| case.file))
         .chain(vectors::ecdh_secp256k1().into_iter().map(|case| case.file))
+        .chain(vectors::siv().into_iter().map(|case| case.file))
+        .chain(vectors::fernet().into_iter().map(|case| case.file))
         .chain(vectors::kdf().into_iter().map(|case| case.file))
         .chain(vectors::ml_kem().into_iter().map(|case| case.file))
         .collect();
