@@ -11,4 +11,5 @@ pub mod chacha20_poly1305;
 pub mod gcm;
 pub mod gcm_siv;
 pub mod poly1305;
+pub mod siv;
 pub mod speck;

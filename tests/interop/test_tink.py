@@ -13,7 +13,11 @@ import sealane
 import tink
 from support import pattern
 from tink import aead, json_proto_keyset_format, secret_key_access, streaming_aead
+from tink import daead as deterministic
 from tink.proto.aes_gcm_hkdf_streaming_pb2 import AesGcmHkdfStreamingKey
+from tink.proto.aes_siv_pb2 import AesSivKey
+from tink.proto.tink_pb2 import RAW
+from tink.proto.tink_pb2 import KeyTemplate as Template
 from tink.streaming_aead import streaming_aead_key_templates as templates
 
 streaming_aead.register()
@@ -184,3 +188,21 @@ def test_rejects_other_keysets() -> None:
     for text in (json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN), "{}", "", "no JSON"):
         with pytest.raises(sealane.FormatError):
             sealane.keys.TinkKeyset(text)
+
+
+@pytest.mark.parametrize("length", [0, 1, 15, 16, 17, 64, 1000])
+def test_deterministic_messages_are_those_of_tink(length: int) -> None:
+    deterministic.register()
+    template = deterministic.deterministic_aead_key_templates.AES256_SIV
+    raw = Template(output_prefix_type=RAW, type_url=template.type_url, value=template.value)
+    handle = tink.new_keyset_handle(raw)
+    keyset = json.loads(json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN))
+    key = AesSivKey.FromString(base64.b64decode(keyset["key"][0]["keyData"]["value"])).key_value
+    theirs, ours = (
+        handle.primitive(deterministic.DeterministicAead),
+        sealane.DeterministicAead("aes-256-siv", key),
+    )
+    for aad in b"", b"column":
+        encrypted = theirs.encrypt_deterministically(pattern(length), aad)
+        assert ours.encrypt(pattern(length), aad) == encrypted
+        assert ours.decrypt(encrypted, aad) == pattern(length)

@@ -326,6 +326,6 @@ fn slice(view: &Bound<'_, PyMemoryView>, from: usize, to: usize) -> PyResult<Py<
 /// 32
 #[pyfunction]
 pub(crate) fn generate_key<'py>(py: Python<'py>, algorithm: &str) -> PyResult<Bound<'py, PyBytes>> {
-    let key = sealane::Key::generate(arguments::algorithm(algorithm)?.key_len()).map_err(raise)?;
+    let key = sealane::Key::generate(arguments::key_len(algorithm)?).map_err(raise)?;
     Ok(PyBytes::new(py, key.as_bytes()))
 }

@@ -5,13 +5,27 @@ use crate::error::raise;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
-use sealane::{Algorithm, Misuse, Provider};
+use sealane::{Algorithm, DeterministicAlgorithm, Misuse, Provider};
 use std::num::NonZeroUsize;
 
 /// Returns the algorithm of [`sealane::Aead`] that has this name in Python.
 pub(crate) fn algorithm(name: &str) -> PyResult<Algorithm> {
     Algorithm::from_name(name)
         .ok_or_else(|| unknown("algorithm", name, Algorithm::ALL.iter().map(|a| a.name())))
+}
+
+/// Returns the algorithm of [`sealane::DeterministicAead`] that has this name in Python.
+pub(crate) fn deterministic_algorithm(name: &str) -> PyResult<DeterministicAlgorithm> {
+    DeterministicAlgorithm::from_name(name)
+        .ok_or_else(|| unknown("algorithm", name, DeterministicAlgorithm::ALL.iter().map(|a| a.name())))
+}
+
+/// Returns the length of the keys of an algorithm, deterministic or not.
+pub(crate) fn key_len(name: &str) -> PyResult<usize> {
+    match DeterministicAlgorithm::from_name(name) {
+        Some(algorithm) => Ok(algorithm.key_len()),
+        None => algorithm(name).map(Algorithm::key_len),
+    }
 }
 
 /// Returns the provider (the implementation of an algorithm) that has this name.

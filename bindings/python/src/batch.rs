@@ -6,7 +6,7 @@ use crate::error::raise;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString};
-use sealane::{Aead, Error, Offset};
+use sealane::{Aead, DeterministicAead, Error, Offset};
 
 /// Number of bytes that take about as long as what a message costs besides its bytes, as in the core.
 const MESSAGE_COST: usize = 128;
@@ -130,10 +130,7 @@ pub(crate) fn seal_packed<'py>(
     offsets: &Bound<'py, PyAny>,
     aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Packed<'py>> {
-    match Offsets::read(offsets)? {
-        Offsets::Narrow(offsets) => packed(&Seal(core), data, &offsets, aad),
-        Offsets::Wide(offsets) => packed(&Seal(core), data, &offsets, aad),
-    }
+    packed(&Seal(core), data, offsets, aad)
 }
 
 /// Opens packed messages; see the method of the class.
@@ -143,13 +140,30 @@ pub(crate) fn open_packed<'py>(
     offsets: &Bound<'py, PyAny>,
     aad: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Packed<'py>> {
-    match Offsets::read(offsets)? {
-        Offsets::Narrow(offsets) => packed(&Open(core), data, &offsets, aad),
-        Offsets::Wide(offsets) => packed(&Open(core), data, &offsets, aad),
-    }
+    packed(&Open(core), data, offsets, aad)
 }
 
-/// One of the two operations on packed messages.
+/// Encrypts packed messages; see the method of the class.
+pub(crate) fn encrypt_packed<'py>(
+    core: &DeterministicAead,
+    data: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Packed<'py>> {
+    packed(&Encrypt(core), data, offsets, aad)
+}
+
+/// Decrypts packed messages; see the method of the class.
+pub(crate) fn decrypt_packed<'py>(
+    core: &DeterministicAead,
+    data: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Packed<'py>> {
+    packed(&Decrypt(core), data, offsets, aad)
+}
+
+/// An operation on packed messages.
 trait Operation: Sync {
     fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error>;
     fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error>;
@@ -157,6 +171,8 @@ trait Operation: Sync {
 
 struct Seal<'a>(&'a Aead);
 struct Open<'a>(&'a Aead);
+struct Encrypt<'a>(&'a DeterministicAead);
+struct Decrypt<'a>(&'a DeterministicAead);
 
 impl Operation for Seal<'_> {
     fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
@@ -176,7 +192,37 @@ impl Operation for Open<'_> {
     }
 }
 
-fn packed<'py, O: Item>(
+impl Operation for Encrypt<'_> {
+    fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
+        self.0.encrypted_offsets(offsets, len)
+    }
+    fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.0.encrypt_packed_into(data, offsets, aad, out)
+    }
+}
+
+impl Operation for Decrypt<'_> {
+    fn offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
+        self.0.decrypted_offsets(offsets, len)
+    }
+    fn run<O: Offset>(&self, data: &[u8], offsets: &[O], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.0.decrypt_packed_into(data, offsets, aad, out)
+    }
+}
+
+fn packed<'py>(
+    operation: &impl Operation,
+    data: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Packed<'py>> {
+    match Offsets::read(offsets)? {
+        Offsets::Narrow(offsets) => packed_at(operation, data, &offsets, aad),
+        Offsets::Wide(offsets) => packed_at(operation, data, &offsets, aad),
+    }
+}
+
+fn packed_at<'py, O: Item>(
     operation: &impl Operation,
     data: &Bound<'py, PyAny>,
     offsets: &[O],

@@ -12,6 +12,7 @@ mod buffer;
 mod bulk;
 mod decryptor;
 mod detach;
+mod deterministic;
 mod error;
 mod file;
 mod file_keys;
@@ -49,6 +50,7 @@ mod _native {
         aead::{Aead, Buffer, generate_key},
         bulk::Operation,
         decryptor::Decryptor,
+        deterministic::DeterministicAead,
         file::{
             FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path, inspect_path,
             verify_path,

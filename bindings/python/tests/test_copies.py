@@ -35,6 +35,7 @@ CONTINUES = {
     "ChaCha20": "changes with no call; the caller chooses offsets",
     "DecryptWith": "changes with no call",
     "Decryptor": "decrypts, so it uses no nonce for a new message",
+    "DeterministicAead": "draws no nonces; equal messages are equal in both processes",
     "EncryptWith": "changes with no call; each file has fresh keys or nonces",
     "EncryptedReader": "decrypts, so it uses no nonce for a new message",
     "FileInfo": "changes with no call",

@@ -25,6 +25,7 @@ use kernels::cpu::Features;
 use kernels::gcm::{self, Gcm};
 use kernels::gcm_siv::{self, GcmSiv};
 use kernels::poly1305::{self, Poly1305};
+use kernels::siv::Siv;
 use kernels::speck::{self, ByteOrder, Size, Speck};
 use kernels::variant::Variant;
 use sealing::{InSegments, OneAegis, Sealing};
@@ -45,7 +46,7 @@ struct Table {
 
 const TABLES: [Table; 7] = [
     Table { name: "AEGIS", variants: || aegis::variants().collect(), run: every_aegis },
-    Table { name: "AES", variants: || aes::variants().collect(), run: stream },
+    Table { name: "AES", variants: || aes::variants().collect(), run: every_aes },
     Table { name: "CHACHA20", variants: || chacha20::variants().collect(), run: every_chacha20 },
     Table { name: "GCM", variants: || gcm::variants().collect(), run: every_gcm },
     Table { name: "GCM_SIV", variants: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
@@ -128,6 +129,12 @@ fn every_aegis(watch: &mut Watch, features: Features, variant: &'static str) {
     messages::<OneAegis<32, 1>>(watch, features, variant);
     messages::<OneAegis<32, 2>>(watch, features, variant);
     messages::<OneAegis<32, 4>>(watch, features, variant);
+}
+
+/// Runs the keystream, and messages of AES-SIV.
+fn every_aes(watch: &mut Watch, features: Features, variant: &'static str) {
+    stream(watch, features, variant);
+    messages::<Siv>(watch, features, variant);
 }
 
 /// Runs key set-up, the keystream from several offsets, and single blocks.

@@ -1,4 +1,4 @@
-//! AES in counter mode (SP 800-38A, section 6.5), at any byte of the keystream, and single blocks (FIPS 197).
+//! AES in counter mode (SP 800-38A, section 6.5), at any byte of the keystream, single blocks (FIPS 197), and CBC-MAC.
 //!
 //! ```text
 //! keystream block i = AES(key, iv + i mod 2^128)        out = data XOR keystream
@@ -11,7 +11,7 @@
 use crate::InOut;
 use crate::cpu::Features;
 use crate::error::{KeyError, MessageError, Part};
-use crate::self_test::aes::{BLOCK, CUT, KEY, KNOWN_ANSWERS, KnownAnswer, STREAM};
+use crate::self_test::aes::{BLOCK, CUT, KEY, KNOWN_ANSWERS, KnownAnswer, MACED, STREAM};
 use crate::self_test::{TEXT, digest};
 use crate::variant::aes::{AES, AesFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
@@ -38,6 +38,7 @@ cipher! {
     changed: |answer| [
         KnownAnswer { stream: answer.stream ^ 1, ..answer },
         KnownAnswer { block: [0; 16], ..answer },
+        KnownAnswer { mac: [0; 16], ..answer },
         KnownAnswer { key_len: 40 - answer.key_len.min(24), ..answer },
     ];
 }
@@ -62,6 +63,13 @@ impl Aes {
         let mut out = [0; 16];
         self.xor_from(u128::from_be_bytes(*block), 0, InOut::in_place(&mut out));
         out
+    }
+
+    /// Computes CBC-MAC: XORs each whole block of `blocks` to `state` and encrypts the result. A partial block at the end is
+    /// ignored.
+    #[inline]
+    pub(crate) fn cbc_mac(&self, state: &mut [u8; 16], blocks: &[u8]) {
+        self.variant.cbc_mac(self.size, &self.schedule, state, blocks);
     }
 
     /// XORs the keystream into `data`, from byte `offset` of the keystream on.
@@ -103,4 +111,9 @@ fn passes(variant: Selected<AesFunctions>, answer: &KnownAnswer) -> bool {
         && aes.xor_at(&BLOCK, CUT as u64, InOut::apart(&TEXT[CUT..STREAM], tail)).is_ok()
         && digest(&stream) == answer.stream
         && aes.encrypt_block(&BLOCK) == answer.block
+        && {
+            let mut mac = [0; 16];
+            aes.cbc_mac(&mut mac, &TEXT[..MACED]);
+            mac == answer.mac
+        }
 }

@@ -43,6 +43,7 @@ mod ghash;
 pub mod poly1305;
 pub mod segments;
 mod self_test;
+pub mod siv;
 pub mod speck;
 mod stitch;
 #[allow(unsafe_code)]

@@ -12,6 +12,7 @@ pub use kernels::chacha20::{ChaCha20, XChaCha20};
 pub use kernels::ct::equal;
 pub use kernels::gcm::{Gcm, Stream as GcmStream};
 pub use kernels::poly1305::Poly1305;
+pub use kernels::siv::Siv;
 pub use kernels::speck::{ByteOrder, Size as SpeckSize, Speck};
 
 /// Lengths of an AES key in bytes.
@@ -61,6 +62,14 @@ pub fn speck(size: SpeckSize, key: &[u8], order: ByteOrder) -> Result<Speck, Key
     let at = LENGTHS.iter().position(|len| *len == size.key_len());
     let expected = at.map_or(&[][..], |at| &LENGTHS[at..=at]);
     expand("Speck", expected, |features| Speck::new(size, key, order, features))
+}
+
+/// Expands a key of AES-SIV (RFC 5297): two keys of AES, one after the other.
+///
+/// # Errors
+/// Returns [`KeyError::InvalidLength`] unless the key has 32, 48 or 64 bytes, or an error as [`chacha20()`] does.
+pub fn siv(key: &[u8]) -> Result<Siv, KeyError> {
+    expand("AES", &[32, 48, 64], |features| Siv::new(key, features))
 }
 
 /// Expands a key of AES-GCM, for example for messages in pieces.

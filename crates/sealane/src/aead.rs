@@ -7,6 +7,8 @@ use providers::{AeadKey, InOut};
 use std::num::NonZeroUsize;
 
 pub(crate) mod batch;
+pub(crate) mod deterministic;
+pub(crate) mod packed;
 
 /// The length of the tag of every algorithm, in bytes.
 const TAG_LEN: usize = 16;

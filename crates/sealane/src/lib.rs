@@ -39,6 +39,7 @@
 //! | to | use |
 //! |---|---|
 //! | seal messages with a symmetric key | [`Aead`], [`Key`], [`Algorithm`] |
+//! | encrypt equal messages to equal ciphertexts, to search them | [`DeterministicAead`] |
 //! | seal messages for the holder of a private key | [`hybrid`]: HPKE, ECIES, RSA |
 //! | encrypt files, folders and streams, and read ranges of them | [`mod@file`] |
 //! | read and write age files in memory, parse recipients and identities | [`age`] |
@@ -95,7 +96,8 @@ mod random;
 mod scrypt;
 mod secret;
 
-pub use aead::batch::Offset;
+pub use aead::deterministic::{DeterministicAead, DeterministicAlgorithm};
+pub use aead::packed::Offset;
 pub use aead::{Aead, Buffer};
 pub use engine::threads::on_one_thread;
 pub use error::{Error, Misuse};

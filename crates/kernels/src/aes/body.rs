@@ -119,6 +119,32 @@ pub(crate) fn encrypt<B: Blocks, const R: usize>(b: B, keys: &B::Keys<'_>, block
     b.first_lane(b.aes_last(s, keys, R, b.splat(&[0; 16])))
 }
 
+/// XORs each whole block of `blocks` to `state` and encrypts the result. `R` is the number of rounds.
+///
+/// Each block depends on the one before, so there is one block in flight.
+#[inline(always)]
+pub(crate) fn cbc_mac<B: Blocks, const R: usize>(
+    b: B,
+    schedule: &Schedule,
+    state: &mut [u8; 16],
+    blocks: &[u8],
+) {
+    let b = b.one();
+    let mut keys = b.keys(schedule);
+    let mut x = b.zero_extend(state);
+    for block in blocks.as_chunks().0 {
+        b.reread(&mut keys);
+        let mut s = b.aes_first(b.xor(x, b.zero_extend(block)), &keys);
+        unroll!(r < 14 => {
+            if r > 0 && r < R {
+                s = b.aes_round(s, &keys, r);
+            }
+        });
+        x = b.aes_last(s, &keys, R, b.splat(&[0; 16]));
+    }
+    *state = b.first_lane(x);
+}
+
 /// XORs the keystream into `data`, from byte `skip` of block `counter` on.
 ///
 /// Only the low 64 bits of the counter are incremented; the caller cuts the data where they overflow. `W` is the number

@@ -6,12 +6,15 @@ use crate::aes::body::{self as aes, KeySize};
 use crate::vector::Schedule;
 
 variants! {
-    /// AES: the key schedule and the keystream.
+    /// AES: the key schedule, the keystream, and CBC-MAC.
     AES: AesFunctions for aes_instructions {
         /// Calls [`aes::expand`].
         fn expand(key: &[u8], schedule: &mut Schedule) = [aes::expand];
         /// Calls [`aes::xor_blocks`].
         fn xor(schedule: &Schedule, counter: u128, skip: usize, data: InOut<'_>) by KeySize =
             [aes::xor_blocks::<_, W, 10>, aes::xor_blocks::<_, W, 12>, aes::xor_blocks::<_, W, 14>];
+        /// Calls [`aes::cbc_mac`].
+        fn cbc_mac(schedule: &Schedule, state: &mut [u8; 16], blocks: &[u8]) by KeySize =
+            [aes::cbc_mac::<_, 10>, aes::cbc_mac::<_, 12>, aes::cbc_mac::<_, 14>];
     }
 }

@@ -10,7 +10,7 @@ use self_test::{TEXT, aegis, aes, chacha20, digest, gcm, gcm_siv, poly1305, spec
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn aes_keystreams_and_blocks() {
-    use aes::{BLOCK, CUT, KEY, KNOWN_ANSWERS, STREAM};
+    use aes::{BLOCK, CUT, KEY, KNOWN_ANSWERS, MACED, STREAM};
     for answer in &KNOWN_ANSWERS {
         let reference = reference::aes::Aes::new_vartime(&KEY[..answer.key_len]);
         assert_eq!(reference.encrypt_block_vartime(&BLOCK), answer.block, "{}", answer.key_len);
@@ -19,6 +19,10 @@ fn aes_keystreams_and_blocks() {
         reference.xor_at_vartime(&BLOCK, 0, head);
         reference.xor_at_vartime(&BLOCK, CUT as u64, tail);
         assert_eq!(digest(&stream), answer.stream, "{}", answer.key_len);
+        let mac = text(MACED).chunks(16).fold([0; 16], |x: [u8; 16], block| {
+            reference.encrypt_block_vartime(&std::array::from_fn(|i| x[i] ^ block[i]))
+        });
+        assert_eq!(mac, answer.mac, "{}", answer.key_len);
     }
 }
 

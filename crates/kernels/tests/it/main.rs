@@ -14,6 +14,7 @@ mod every_gcm_siv;
 mod every_gcm_stream;
 mod every_poly1305;
 mod every_segment;
+mod every_siv;
 mod every_speck;
 mod guarded;
 mod known_answers;

@@ -3,4 +3,5 @@
 mod changing_memory;
 mod contract;
 mod selection;
+mod siv;
 mod vectors;

@@ -8,48 +8,16 @@
 //! threads of the pool.
 
 use super::Aead;
-use crate::engine::parallel::{PARALLEL_LEN, Workers, run_jobs};
-use crate::error::OffsetProblem;
+use super::packed::{self, Offset, data_range, in_batch, index_of, packed_len};
 use crate::nonce::BatchNonces;
 use crate::{Error, Misuse, memory};
 use providers::{BatchAad, BatchError};
-use std::num::NonZeroUsize;
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Number of messages in a call to the provider.
 const GROUP: usize = 64;
 /// The longest nonce of any algorithm, in bytes.
 const MAX_NONCE_LEN: usize = 32;
-/// Number of bytes that take about as long as what a message costs besides its bytes: 25 ns for a message of 16 bytes, and
-/// 172 to 215 ns for one of 1 KiB (measured, `lab/record/batches-zen4-2026-11-23.md`).
-const MESSAGE_COST: usize = 128;
-/// Cost of a batch, in bytes, from which on a helper is worth calling.
-const PARALLEL_COST: usize = PARALLEL_LEN;
-/// Cost of a job, in bytes. It is small, so threads end at about the same time.
-const JOB_COST: usize = 64 << 10;
-
-/// An offset of packed messages: `i32` or `i64`, as in Arrow's binary and large binary columns.
-pub trait Offset: Copy + Send + Sync + sealed::Sealed {}
-
-impl Offset for i32 {}
-impl Offset for i64 {}
-
-mod sealed {
-    pub trait Sealed: Into<i64> + TryFrom<i64> + PartialOrd {
-        /// Names the limit for the error of a result that exceeds it.
-        const LIMIT: &'static str;
-    }
-
-    impl Sealed for i32 {
-        const LIMIT: &'static str = "the result exceeds 2^31 - 1 bytes, which 32-bit offsets reach; use 64-bit offsets, or fewer messages in a call";
-    }
-
-    impl Sealed for i64 {
-        const LIMIT: &'static str = "the result exceeds the address space of this machine";
-    }
-}
-
 /// The direction of a batch.
 #[derive(Clone, Copy)]
 enum Direction<'a> {
@@ -172,14 +140,7 @@ impl Aead {
     /// # Errors
     /// Returns [`Misuse::Offsets`] and [`Error::LimitExceeded`] as [`Self::seal_packed`] does.
     pub fn sealed_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        let range = data_range(offsets, len)?;
-        let overhead = self.overhead() as i64;
-        let added = (offsets.len() as i64 - 1).checked_mul(overhead);
-        let total = added.and_then(|added| added.checked_add(range.len() as i64));
-        if total.is_none_or(|total| O::try_from(total).is_err() || isize::try_from(total).is_err()) {
-            return Err(Error::LimitExceeded(O::LIMIT));
-        }
-        shifted(offsets, overhead)
+        packed::longer(offsets, len, self.overhead())
     }
 
     /// Returns the offsets of the plaintexts for packed sealed messages in data of `len` bytes. The last one is the length
@@ -189,8 +150,7 @@ impl Aead {
     /// Returns [`Misuse::Offsets`] as [`Self::open_packed`] does, and [`Error::InBatch`] with [`Error::Authentication`]
     /// for the first message that is too short to be authentic.
     pub fn opened_offsets<O: Offset>(&self, offsets: &[O], len: usize) -> Result<Vec<O>, Error> {
-        self.check_sealed(offsets, len)?;
-        shifted(offsets, -(self.overhead() as i64))
+        packed::shorter(offsets, len, self.overhead())
     }
 
     /// Seals packed messages into the start of `out`, which has at least the length that [`Self::sealed_offsets`] returns.
@@ -226,20 +186,10 @@ impl Aead {
         aad: &[u8],
         out: &mut [u8],
     ) -> Result<(), Error> {
-        self.check_sealed(offsets, data.len())?;
+        packed::check_sealed(offsets, data.len(), self.overhead())?;
         let out = memory::first(out, self.result_len(Direction::Open, offsets))?;
         self.check_packed(aad, offsets, self.overhead())?;
         self.packed(Direction::Open, aad, data, offsets, out)
-    }
-
-    /// Checks the offsets of packed sealed messages in data of `len` bytes.
-    fn check_sealed<O: Offset>(&self, offsets: &[O], len: usize) -> Result<(), Error> {
-        data_range(offsets, len)?;
-        let overhead = self.overhead() as i64;
-        match offsets.windows(2).position(|pair| pair[1].into() - pair[0].into() < overhead) {
-            Some(index) => Err(in_batch(index, Error::Authentication)),
-            None => Ok(()),
-        }
     }
 
     fn nonces(&self, count: usize) -> Result<BatchNonces, Error> {
@@ -287,34 +237,6 @@ impl Aead {
         Ok(())
     }
 
-    /// Returns the number of messages in a job: all of them if one thread is best.
-    fn job_len(&self, count: usize, bytes: usize) -> usize {
-        let cost = count.saturating_mul(MESSAGE_COST).saturating_add(bytes);
-        if cost < PARALLEL_COST || self.threads == Some(NonZeroUsize::MIN) {
-            return count.max(1);
-        }
-        (JOB_COST / (cost / count.max(1)).max(1)).max(1)
-    }
-
-    /// Runs `work` on each of `parts`, which are the jobs of a batch in their order.
-    fn run_parts<P: Send>(
-        &self,
-        parts: Vec<Mutex<P>>,
-        work: impl Fn(usize, &mut P) -> Result<(), Error> + Sync,
-    ) -> Result<(), Error> {
-        let threads = self.threads.map_or(usize::MAX, NonZeroUsize::get);
-        run_jobs(
-            Workers::Pooled(threads),
-            parts.len() as u64,
-            || Ok(()),
-            |job, (), _| {
-                let part = &parts[job as usize];
-                work(job as usize, &mut part.lock().unwrap_or_else(PoisonError::into_inner))
-            },
-            || Ok(()),
-        )
-    }
-
     /// Processes a list whose numbers and lengths are checked.
     fn list(
         &self,
@@ -324,13 +246,15 @@ impl Aead {
         to: &mut [&mut [u8]],
     ) -> Result<(), Error> {
         let bytes = from.iter().map(|message| message.len()).sum();
-        let job_len = self.job_len(from.len(), bytes);
+        let job_len = packed::job_len(self.threads, from.len(), bytes);
         let result = if job_len >= from.len() {
             self.groups(direction, aad, 0, from, to)
         } else {
             let mut parts = memory::with_capacity(from.len().div_ceil(job_len))?;
             parts.extend(from.chunks(job_len).zip(to.chunks_mut(job_len)).map(Mutex::new));
-            self.run_parts(parts, |job, (from, to)| self.groups(direction, aad, job * job_len, from, to))
+            packed::run_parts(self.threads, parts, |job, (from, to)| {
+                self.groups(direction, aad, job * job_len, from, to)
+            })
         };
         if result.is_err() {
             to.iter_mut().for_each(|out| out.fill(0));
@@ -386,7 +310,7 @@ impl Aead {
         out: &mut [u8],
     ) -> Result<(), Error> {
         let count = offsets.len() - 1;
-        let job_len = self.job_len(count, index_of(offsets[count]) - index_of(offsets[0]));
+        let job_len = packed::job_len(self.threads, count, index_of(offsets[count]) - index_of(offsets[0]));
         let result = if job_len >= count {
             self.packed_part(direction, aad, data, 0, offsets, out)
         } else {
@@ -398,7 +322,7 @@ impl Aead {
                 parts.push(Mutex::new((offsets, part)));
                 rest = after;
             }
-            self.run_parts(parts, |job, (offsets, out)| {
+            packed::run_parts(self.threads, parts, |job, (offsets, out)| {
                 self.packed_part(direction, aad, data, job * job_len, offsets, out)
             })
         };
@@ -460,56 +384,6 @@ fn each_fresh(
     Ok(results)
 }
 
-/// Checks the offsets of packed messages in data of `len` bytes. Returns the range of the data that has messages.
-fn data_range<O: Offset>(offsets: &[O], len: usize) -> Result<Range<usize>, Misuse> {
-    let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
-        return Err(Misuse::Offsets(OffsetProblem::Missing));
-    };
-    if first.into() < 0 {
-        return Err(Misuse::Offsets(OffsetProblem::Negative { found: first.into() }));
-    }
-    if !offsets.is_sorted() {
-        let index = offsets.windows(2).position(|pair| pair[1] < pair[0]).map_or(0, |before| before + 1);
-        let (found, previous) = (offsets[index].into(), offsets[index.saturating_sub(1)].into());
-        return Err(Misuse::Offsets(OffsetProblem::Decreasing { index, found, previous }));
-    }
-    match usize::try_from(last.into()) {
-        Ok(last) if last <= len => Ok(index_of(first)..last),
-        // The conversion fails for offsets that exceed the address space, and `len` does not.
-        _ => Err(Misuse::Offsets(OffsetProblem::PastEnd { found: last.into(), len })),
-    }
-}
-
-/// Returns an offset that was checked to lie in the data.
-#[inline]
-fn index_of<O: Offset>(offset: O) -> usize {
-    let offset: i64 = offset.into();
-    offset as usize
-}
-
-/// Returns the length of packed messages, which is the last of their offsets.
-fn packed_len<O: Offset>(offsets: &[O]) -> usize {
-    offsets.last().map_or(0, |&last| index_of(last))
-}
-
-/// Returns offsets that begin with 0, for messages that become longer by `by` bytes, or shorter. All of them fit.
-fn shifted<O: Offset>(offsets: &[O], by: i64) -> Result<Vec<O>, Error> {
-    let mut shifted = memory::with_capacity(offsets.len())?;
-    let first: i64 = offsets.first().map_or(0, |&first| first.into());
-    for (index, &offset) in offsets.iter().enumerate() {
-        let offset: i64 = offset.into();
-        let moved = offset - first + by * index as i64;
-        // The last and largest offset was checked, so no conversion fails.
-        shifted.push(O::try_from(moved).map_err(|_| Error::LimitExceeded(O::LIMIT))?);
-    }
-    Ok(shifted)
-}
-
-#[cold]
-fn in_batch(index: usize, error: Error) -> Error {
-    Error::InBatch { index, source: Box::new(error) }
-}
-
 /// Returns the error of a message whose index is relative to that of the message `first`.
 #[cold]
 fn of_message<E: Into<Error>>(first: usize, error: BatchError<E>) -> Error {
@@ -550,15 +424,5 @@ mod test {
             let Error::InBatch { index: 1, source } = error else { panic!("{error}") };
             assert!(matches!(*source, Error::MessageLength { found, .. } if found == max as u128 + 1));
         }
-    }
-
-    #[test]
-    fn jobs_have_a_cost_that_depends_on_the_messages() {
-        let aead = Aead::new(Algorithm::Aes256Gcm, &Key::from_bytes(&[1; 32])).unwrap();
-        assert_eq!(aead.job_len(0, 0), 1);
-        assert_eq!(aead.job_len(2000, 64 * 2000), 2000);
-        assert_eq!(aead.job_len(10_000, 640_000), 341);
-        assert_eq!(aead.job_len(20, 20 << 20), 1);
-        assert_eq!(aead.with_threads(NonZeroUsize::MIN).job_len(10_000, 640_000), 10_000);
     }
 }

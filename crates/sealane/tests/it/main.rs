@@ -7,6 +7,7 @@ mod arrival;
 mod asymmetric;
 mod batches;
 mod budget;
+mod deterministic;
 mod fork;
 mod formats;
 mod golden;

@@ -78,7 +78,7 @@ macro_rules! in_every_layout {
 pub(crate) fn each_size<A: Aead>(mut check: impl FnMut(usize, &A::Reference, &[A])) {
     let variants = available(A::variants());
     for bits in A::KEY_BITS {
-        let key = &pattern(32, 77)[..bits / 8];
+        let key = &pattern(64, 77)[..bits / 8];
         let keys: Vec<A> = variants
             .iter()
             .map(|(name, features)| {
