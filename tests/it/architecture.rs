@@ -65,6 +65,7 @@ fn modules_depend_downwards() {
         ("nonce", 4),
         ("aead", 5),
         ("asymmetric", 6),
+        ("fernet", 5),
         ("hazmat", 6),
         ("age", 7),
         ("keys", 8),

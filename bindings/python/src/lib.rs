@@ -14,6 +14,7 @@ mod decryptor;
 mod detach;
 mod deterministic;
 mod error;
+mod fernet;
 mod file;
 mod file_keys;
 mod hazmat;
@@ -51,6 +52,7 @@ mod _native {
         bulk::Operation,
         decryptor::Decryptor,
         deterministic::DeterministicAead,
+        fernet::Fernet,
         file::{
             FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path, inspect_path,
             verify_path,

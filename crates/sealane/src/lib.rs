@@ -45,6 +45,7 @@
 //! | read and write age files in memory, parse recipients and identities | [`age`] |
 //! | generate, derive, load and save keys | [`keys`] |
 //! | compute with one key pair, for example X25519 or RSA-OAEP | [`asymmetric`] |
+//! | read and write Fernet tokens | [`fernet`] |
 //! | list implementations, or add one from another crate | [`provider`] |
 //! | cancel long calls from a language with its own signal handling | [`interrupt`] |
 //! | use raw ciphers, or authenticated messages in pieces | [`hazmat`] |
@@ -82,6 +83,7 @@ pub mod asymmetric;
 mod encoding;
 mod engine;
 pub mod error;
+pub mod fernet;
 pub mod file;
 mod fork;
 pub mod hazmat;

@@ -8,6 +8,7 @@ mod asymmetric;
 mod batches;
 mod budget;
 mod deterministic;
+mod fernet;
 mod fork;
 mod formats;
 mod golden;

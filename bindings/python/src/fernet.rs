@@ -1,0 +1,157 @@
+//! The tokens of `sealane.compat.fernet`.
+
+use crate::buffer::fresh;
+use crate::detach::detached;
+use crate::error::raise;
+use crate::keys;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use sealane::Error;
+use sealane::fernet::Token;
+
+/// Number of seconds by which the clock of the machine that made a token may be ahead, as in the package cryptography.
+const MAX_CLOCK_SKEW: u64 = 60;
+
+/// A key for Fernet tokens. Use ``sealane.compat.fernet.Fernet``, which reads the clock as well.
+#[pyclass(frozen, subclass, module = "sealane._native")]
+pub(crate) struct Fernet {
+    core: sealane::fernet::Fernet,
+}
+
+#[pymethods]
+impl Fernet {
+    /// Expands a key of 32 bytes, which is copied.
+    #[new]
+    fn new(key: &[u8]) -> PyResult<Self> {
+        let core = sealane::fernet::Fernet::new(&sealane::Key::from_bytes(key)).map_err(raise)?;
+        Ok(Self { core })
+    }
+
+    /// Encrypts ``data`` under a fresh random IV and returns the token of this time.
+    fn encrypt_at_time<'py>(
+        &self,
+        data: &Bound<'py, PyAny>,
+        current_time: u64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let py = data.py();
+        let data = bytes("data", data)?;
+        fresh(py, sealane::fernet::Fernet::token_len(data.len()), |out| {
+            detached(py, data.len(), || self.core.encrypt_into(data, current_time, out)).map(drop)
+        })
+    }
+
+    /// Encrypts ``data`` under the IV of the caller, for published test vectors.
+    fn encrypt_with_iv<'py>(
+        &self,
+        data: &Bound<'py, PyAny>,
+        current_time: u64,
+        iv: &[u8],
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let py = data.py();
+        let data = bytes("data", data)?;
+        let Ok(iv) = iv.try_into() else {
+            return Err(PyValueError::new_err(format!("expected an iv of 16 bytes, found {}", iv.len())));
+        };
+        fresh(py, sealane::fernet::Fernet::token_len(data.len()), |out| {
+            detached(py, data.len(), || self.core.encrypt_with_iv(data, current_time, iv, out)).map(drop)
+        })
+    }
+
+    /// Returns the data of a token, or None if it is not valid. With ``ttl``, it must not be older at the time ``now``.
+    #[pyo3(signature = (token, ttl = None, now = None))]
+    fn decrypt_or_none<'py>(
+        &self,
+        token: &Bound<'py, PyAny>,
+        ttl: Option<&Bound<'py, PyAny>>,
+        now: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let py = token.py();
+        let Some(token) = parse(token)? else { return Ok(None) };
+        let len = token.len();
+        let Some((time, data)) = detached(py, len, || not_authentic(self.core.decrypt(&token)))? else {
+            return Ok(None);
+        };
+        if let (Some(ttl), Some(now)) = (ttl, now) {
+            // Numbers of Python, so that a number of seconds may be a float and cannot overflow.
+            let time = time.into_pyobject(py)?;
+            if time.add(ttl)?.lt(now)? || now.add(MAX_CLOCK_SKEW)?.lt(time)? {
+                return Ok(None);
+            }
+        }
+        let copy = fresh(py, data.len(), |out| {
+            out.copy_from_slice(&data);
+            Ok(())
+        });
+        copy.map(Some)
+    }
+
+    /// Returns the time of a token, or None if it is not valid.
+    fn time_or_none(&self, token: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+        match parse(token)? {
+            Some(parsed) => detached(token.py(), parsed.len(), || not_authentic(self.core.time(&parsed))),
+            None => Ok(None),
+        }
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(keys::never_pickled())
+    }
+}
+
+/// Makes a token that is not authentic a result, because a rotated key tries all of its keys.
+fn not_authentic<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::Authentication) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
+/// Decodes a token, or returns `None` if it has no such structure.
+fn parse(token: &Bound<'_, PyAny>) -> PyResult<Option<Token>> {
+    let py = token.py();
+    let text = if let Ok(token) = token.cast::<PyBytes>() {
+        token.as_bytes()
+    } else if let Ok(text) = token.cast::<PyString>() {
+        // Surrogates are no text of a token.
+        match text.to_str() {
+            Ok(text) => text.as_bytes(),
+            Err(_) => return Ok(None),
+        }
+    } else {
+        return Err(PyTypeError::new_err(format!(
+            "token must be bytes or str, found {}",
+            token.get_type().name()?
+        )));
+    };
+    match detached(py, text.len(), || not_authentic(Token::parse(text)))? {
+        Some(token) => Ok(Some(token)),
+        None => parse_leniently(token),
+    }
+}
+
+/// Decodes a token as Python does, which skips characters that are not in the alphabet, for example line breaks.
+#[cold]
+fn parse_leniently(token: &Bound<'_, PyAny>) -> PyResult<Option<Token>> {
+    let py = token.py();
+    match py.import("base64")?.call_method1("urlsafe_b64decode", (token,)) {
+        Ok(decoded) => {
+            let decoded = decoded.cast_into::<PyBytes>()?;
+            not_authentic(Token::from_bytes(decoded.as_bytes().to_vec())).map_err(raise)
+        }
+        // `binascii.Error` is one too, and so is the error for text that is not ASCII.
+        Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the bytes of an argument that must be a `bytes` object, as in the package cryptography.
+fn bytes<'a>(name: &str, object: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+    match object.cast::<PyBytes>() {
+        Ok(bytes) => Ok(bytes.as_bytes()),
+        Err(_) => {
+            Err(PyTypeError::new_err(format!("{name} must be bytes, found {}", object.get_type().name()?)))
+        }
+    }
+}
