@@ -113,8 +113,7 @@ mod test {
             Err(Reason::MissingFeatures(_) | Reason::WrongArchitecture(_))
         ));
         let some = Features::detect();
-        let runs =
-            aes::check(some.clone()).any(|(variant, check)| !variant.needs.is_empty() && check.is_ok());
+        let runs = aes::check(some).any(|(variant, check)| !variant.needs.is_empty() && check.is_ok());
         assert_eq!(aes_instructions_of(some).is_ok(), runs);
     }
 

@@ -112,15 +112,19 @@ fn a_registered_provider_passes_the_contract() {
 
 #[test]
 fn the_environment_variable_names_a_registered_provider() {
-    child("the_environment_variable_names_a_registered_provider", &[("SEALANE_PROVIDER", "example-2")], || {
-        let unknown = aead(Algorithm::Aes192Gcm, None).unwrap_err();
-        assert!(
-            unknown.to_string().contains(r#"no provider is named "example-2"; known: native"#),
-            "{unknown}"
-        );
-        provider::register(&ENTRIES).unwrap();
-        assert_eq!(aead(Algorithm::Aes192Gcm, None).unwrap().provider(), EXAMPLE);
-    });
+    child(
+        "the_environment_variable_names_a_registered_provider",
+        &[("SEALANE_PROVIDER", "example-2")],
+        || {
+            let unknown = aead(Algorithm::Aes192Gcm, None).unwrap_err();
+            assert!(
+                unknown.to_string().contains(r#"no provider is named "example-2"; known: native"#),
+                "{unknown}"
+            );
+            provider::register(&ENTRIES).unwrap();
+            assert_eq!(aead(Algorithm::Aes192Gcm, None).unwrap().provider(), EXAMPLE);
+        },
+    );
 }
 
 #[test]
