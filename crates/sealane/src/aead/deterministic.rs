@@ -49,7 +49,7 @@ impl DeterministicAlgorithm {
 /// A key that encrypts equal messages to equal ciphertexts, for example to search a column of a database or to join two
 /// tables. It can be shared between threads and used after a fork.
 ///
-/// **It reveals which messages are equal.** Whoever sees ciphertexts under one key and with the same associated data
+/// **It reveals which messages are equal.** A reader of ciphertexts under one key and with the same associated data
 /// learns which plaintexts repeat and how often, and their lengths. In a column with few values, for example yes and no,
 /// that is often the content. Use [`Aead`](crate::Aead) where equality need not be visible.
 ///
