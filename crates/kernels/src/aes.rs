@@ -18,8 +18,14 @@ use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::Schedule;
 
 pub(crate) mod body;
+pub(crate) mod two_rounds;
 
 use body::KeySize;
+use two_rounds::{COUNTERS, PERIOD, TwoRounds};
+
+/// Length of the data in bytes from which on two rounds computed once save more time than their table takes (measured,
+/// `lab/record/ctr-zen4-2026-11-23.md`).
+const LONG: usize = 64 << 10;
 
 /// An expanded AES key and the variant that computes with it.
 ///
@@ -61,7 +67,7 @@ impl Aes {
     /// Encrypts one block (FIPS 197, section 5.1) and returns the result.
     pub fn encrypt_block(&self, block: &[u8; 16]) -> [u8; 16] {
         let mut out = [0; 16];
-        self.xor_from(u128::from_be_bytes(*block), 0, InOut::in_place(&mut out));
+        self.xor_short(u128::from_be_bytes(*block), 0, InOut::in_place(&mut out));
         out
     }
 
@@ -79,26 +85,57 @@ impl Aes {
     /// # Errors
     /// Returns [`MessageError::TooLong`] and writes nothing if `data` ends after the 2^64 bytes of the keystream.
     #[inline]
-    pub fn xor_at(&self, iv: &[u8; 16], offset: u64, mut data: InOut<'_>) -> Result<(), MessageError> {
+    pub fn xor_at(&self, iv: &[u8; 16], offset: u64, data: InOut<'_>) -> Result<(), MessageError> {
         Part::Keystream.check_len(u128::from(offset) + data.len() as u128, 1 << 64)?;
         let counter = u128::from_be_bytes(*iv).wrapping_add(u128::from(offset / 16));
         let skip = (offset % 16) as usize;
-        // Lanes count in 64 bits (see `xor_blocks`). A keystream has 2^60 blocks, so they overflow at most once.
-        let before_overflow = ((1 << 64) - u128::from(counter as u64)) * 16 - skip as u128;
-        let len = data.len();
-        if len as u128 <= before_overflow {
-            self.xor_from(counter, skip, data);
+        if data.len() < LONG && counter as u64 <= u64::MAX - LONG as u64 {
+            self.xor_short(counter, skip, data);
         } else {
-            let cut = before_overflow as usize;
-            self.xor_from(counter, skip, data.part(0, cut));
-            self.xor_from((counter | u128::from(u64::MAX)).wrapping_add(1), 0, data.part(cut, len - cut));
+            self.xor_parts(counter, skip, data);
         }
         Ok(())
     }
 
+    /// XORs the keystream into `data`, from byte `skip` of block `counter` on. The low half of the counter does not overflow.
     #[inline]
-    fn xor_from(&self, counter: u128, skip: usize, data: InOut<'_>) {
+    fn xor_short(&self, counter: u128, skip: usize, data: InOut<'_>) {
         self.variant.xor(self.size, &self.schedule, counter, skip, data);
+    }
+
+    /// XORs the keystream into data of any length, which is cut where the low half of the counter overflows.
+    #[cold]
+    fn xor_parts(&self, counter: u128, skip: usize, mut data: InOut<'_>) {
+        // Lanes count in 64 bits (see `xor_blocks`). A keystream has 2^60 blocks, so they overflow at most once.
+        let before_overflow = ((1 << 64) - u128::from(counter as u64)) * 16 - skip as u128;
+        let len = data.len();
+        let cut = before_overflow.min(len as u128) as usize;
+        self.xor_long(counter, skip, data.part(0, cut));
+        self.xor_long((counter | u128::from(u64::MAX)).wrapping_add(1), 0, data.part(cut, len - cut));
+    }
+
+    /// XORs the keystream into `data`, as [`Self::xor_short`] does, with a table for the whole periods of the last byte of the
+    /// counter in long data.
+    fn xor_long(&self, mut counter: u128, mut skip: usize, mut data: InOut<'_>) {
+        let period = 16 * PERIOD;
+        let mut done = 0;
+        while data.len() - done >= LONG {
+            let head = (16 * (counter as usize % PERIOD) + skip).wrapping_neg() % period;
+            self.xor_short(counter, skip, data.part(done, head));
+            counter = counter.wrapping_add((skip + head) as u128 / 16);
+            (skip, done) = (0, done + head);
+            let left = data.len() - done;
+            let of_table = 16 * u128::from(COUNTERS - counter as u64 % COUNTERS);
+            let len = of_table.min((left - left % period) as u128) as usize;
+            let part = data.part(done, len);
+            TwoRounds::with(|two_rounds| {
+                self.variant.xor_periods(self.size, &self.schedule, counter, two_rounds, part);
+            });
+            counter = counter.wrapping_add(len as u128 / 16);
+            done += len;
+        }
+        let left = data.len() - done;
+        self.xor_short(counter, skip, data.part(done, left));
     }
 }
 
@@ -116,4 +153,17 @@ fn passes(variant: Selected<AesFunctions>, answer: &KnownAnswer) -> bool {
             aes.cbc_mac(&mut mac, &TEXT[..MACED]);
             mac == answer.mac
         }
+        && periods_agree(&aes)
+}
+
+/// Returns whether two periods of the keystream are the same with and without a table of two rounds.
+fn periods_agree(aes: &Aes) -> bool {
+    let counter = u128::from_be_bytes(BLOCK) / PERIOD as u128 * PERIOD as u128;
+    let [mut plain, mut ahead] = [[0; 2 * 16 * PERIOD]; 2];
+    aes.xor_short(counter, 0, InOut::in_place(&mut plain));
+    TwoRounds::with(|two_rounds| {
+        let data = InOut::in_place(&mut ahead);
+        aes.variant.xor_periods(aes.size, &aes.schedule, counter, two_rounds, data);
+    });
+    plain == ahead
 }

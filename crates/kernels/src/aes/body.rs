@@ -1,6 +1,7 @@
 //! AES for every instruction set: the key schedule and counter mode (FIPS 197; SP 800-38A, section 6.5).
 #![forbid(unsafe_code)]
 
+use super::two_rounds::{self, PERIOD, TwoRounds};
 use crate::InOut;
 use crate::error::KeyError;
 use crate::vector::{Blocks, NUMBERS, Schedule, unroll};
@@ -238,7 +239,7 @@ fn groups<B: Blocks, const N: usize, const R: usize>(
     let mut done = 0;
     while done < data.len() {
         // The compiler knows the length of `part`, and removes the bounds checks below.
-        let mut part = data.part(done, group);
+        let part = data.part(done, group);
         b.reread(keys);
         let base = b.splat(&counter.to_le_bytes());
         let mut s = [counters(b, keys, base, 0); N];
@@ -247,18 +248,66 @@ fn groups<B: Blocks, const N: usize, const R: usize>(
                 s[i] = counters(b, keys, base, i);
             }
         });
-        unroll!(r < 14 => {
-            if r > 0 && r < R {
-                unroll!(i < N => { s[i] = b.aes_round(s[i], keys, r); });
-                // Without the fence LLVM may process the chains two at a time, as it does for Zen 5.
-                b.fence(&mut s);
-            }
-        });
-        unroll!(i < N => {
-            let x = b.load(&part.source()[i * B::BYTES..]);
-            b.store(b.aes_last(s[i], keys, R, x), &mut part.target()[i * B::BYTES..]);
-        });
+        finish::<B, N, R, 0>(b, keys, s, part);
         counter = add_to_low(counter, N * B::LANES);
         done += group;
+    }
+}
+
+/// Computes the rounds after round `DONE` for a group, and XORs the keystream into it.
+#[inline(always)]
+fn finish<B: Blocks, const N: usize, const R: usize, const DONE: usize>(
+    b: B,
+    keys: &B::Keys<'_>,
+    mut s: [B::S; N],
+    mut group: InOut<'_>,
+) {
+    unroll!(r < 14 => {
+        if r > DONE && r < R {
+            unroll!(i < N => { s[i] = b.aes_round(s[i], keys, r); });
+            // Without the fence LLVM may process the chains two at a time, as it does for Zen 5.
+            b.fence(&mut s);
+        }
+    });
+    unroll!(i < N => {
+        let x = b.load(&group.source()[i * B::BYTES..]);
+        b.store(b.aes_last(s[i], keys, R, x), &mut group.target()[i * B::BYTES..]);
+    });
+}
+
+/// XORs the keystream into whole periods of 256 blocks of `data`, from block `counter` on, with two rounds computed once for
+/// all periods. The last byte of `counter` is 0, and byte 10 is the same in all counters of the data.
+#[inline(always)]
+pub(crate) fn xor_periods<B: Blocks, const W: usize, const R: usize>(
+    b: B,
+    schedule: &Schedule,
+    mut counter: u128,
+    two_rounds: &mut TwoRounds,
+    mut data: InOut<'_>,
+) {
+    if W == 1 {
+        // The portable variant converts each state from bytes, which takes longer than two rounds.
+        return xor_blocks::<B, W, R>(b, schedule, counter, 0, data);
+    }
+    let mut keys = b.keys(schedule);
+    let first = |counter: u128, keys: &B::Keys<'_>| {
+        let same = b.swap_bytes(b.splat(&counter.to_le_bytes()));
+        two_rounds::rounds(b, keys, b.aes_first(same, keys))
+    };
+    two_rounds.set_up(b, &keys, first(counter, &keys), |byte| {
+        counters(b, &keys, b.splat(&add_to_low(counter, byte).to_le_bytes()), 0)
+    });
+    let group = W * B::BYTES;
+    let mut done = 0;
+    while done < data.len() {
+        let first = first(counter, &keys);
+        for byte in (0..PERIOD).step_by(W * B::LANES) {
+            // The compiler knows the length of `part`, as in `groups`.
+            let part = data.part(done, group);
+            b.reread(&mut keys);
+            finish::<B, W, R, 2>(b, &keys, two_rounds.states(b, first, byte), part);
+            done += group;
+        }
+        counter = add_to_low(counter, PERIOD);
     }
 }

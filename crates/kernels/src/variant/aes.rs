@@ -3,6 +3,7 @@
 use super::*;
 use crate::InOut;
 use crate::aes::body::{self as aes, KeySize};
+use crate::aes::two_rounds::TwoRounds;
 use crate::vector::Schedule;
 
 variants! {
@@ -16,5 +17,8 @@ variants! {
         /// Calls [`aes::cbc_mac`].
         fn cbc_mac(schedule: &Schedule, state: &mut [u8; 16], blocks: &[u8]) by KeySize =
             [aes::cbc_mac::<_, 10>, aes::cbc_mac::<_, 12>, aes::cbc_mac::<_, 14>];
+        /// Calls [`aes::xor_periods`].
+        fn xor_periods(schedule: &Schedule, counter: u128, two_rounds: &mut TwoRounds, data: InOut<'_>) by KeySize =
+            [aes::xor_periods::<_, W, 10>, aes::xor_periods::<_, W, 12>, aes::xor_periods::<_, W, 14>];
     }
 }

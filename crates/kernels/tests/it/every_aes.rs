@@ -177,6 +177,62 @@ fn large_lengths() {
     });
 }
 
+/// Lengths for which two rounds are computed once, from every last byte of the counter. The table is another one when the
+/// low 40 bits of the counter overflow, and the data is cut where the low 64 bits do.
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn two_rounds_computed_once() {
+    const LONG: usize = 64 << 10;
+    const PERIOD: usize = 256 * 16;
+    const STARTS: [u128; 5] = [
+        0,
+        0x0102_0304_0506_0708_a1a2_a3a4_feff_fe00,
+        // The low 40 bits overflow after 512 blocks, and after so many that long data is left before and behind.
+        0x0102_0304_0506_0708_a1a2_a3ff_ffff_fe00,
+        0x0102_0304_0506_0708_a1a2_a3ff_ffff_e800,
+        0x55u128 << 64 | 0xffff_ffff_ffff_fc00,
+    ];
+    each_key(|name, aes, reference| {
+        for (which, iv) in STARTS.into_iter().enumerate() {
+            let keystream = keystream(reference, iv, 0, 4 * LONG);
+            let check = |offset: usize, len: usize| {
+                let from: Vec<u8> = (0..len).map(pattern).collect();
+                let want: Vec<u8> = from.iter().zip(&keystream[offset..]).map(|(x, k)| x ^ k).collect();
+                let (mut in_place, mut apart) = (from.clone(), vec![0xee; len]);
+                let iv = iv.to_be_bytes();
+                aes.xor_at(&iv, offset as u64, InOut::in_place(&mut in_place)).unwrap();
+                aes.xor_at(&iv, offset as u64, InOut::apart(&from, &mut apart)).unwrap();
+                assert!(in_place == want, "{name} start {which} offset {offset} len {len} in place");
+                assert!(apart == want, "{name} start {which} offset {offset} len {len} apart");
+            };
+            let step = if name.starts_with("portable") { 64 } else { 1 + 12 * which };
+            for byte in (0..256).step_by(step) {
+                // All remainders of a block, of groups of any width and of a period.
+                check(16 * byte, LONG + 37 * byte);
+            }
+            // From inside a block, and around the smallest length and whole periods.
+            for offset in [0, 1, 15, 17, PERIOD - 1, 3 * PERIOD + 5] {
+                for len in [LONG - 1, LONG, LONG + 1, LONG + PERIOD - offset % PERIOD, 3 * LONG] {
+                    check(offset, len);
+                }
+            }
+        }
+    });
+}
+
+/// 1 MiB, in which the second byte of the counter changes 256 times.
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn one_mebibyte() {
+    each_key(|name, aes, reference| {
+        let iv = 0xffff_fff0_0000_u128 + 77;
+        let keystream = keystream(reference, iv, 0, 1 << 20);
+        let mut data = vec![0; 1 << 20];
+        aes.xor_at(&iv.to_be_bytes(), 0, InOut::in_place(&mut data)).unwrap();
+        assert!(data == keystream, "{name}");
+    });
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "large")]
 fn pieces_equal_one_call() {

@@ -31,6 +31,10 @@ use crate::variants::available;
 /// Number of bytes of the stack that are searched.
 const DEPTH: usize = 1 << 17;
 const LENGTHS: [usize; 5] = [0, 64, 300, 2000, 5000];
+/// A length of data for which AES-CTR computes two rounds once for all counters.
+const TWO_ROUNDS: usize = 70_000;
+/// The first counter of AES-CTR.
+const COUNTER: u128 = 0x0909_0909_0909_0909_0909_0909_0909_0909;
 /// The nonce, of which as many bytes are used as the algorithm needs.
 const NONCE: [u8; 32] = [0x5a; 32];
 /// The byte that the data consist of.
@@ -123,6 +127,25 @@ impl Secrets {
     fn of_aes(key: &[u8]) -> Self {
         let mut secrets = Self::default();
         secrets.schedule(["round key", "sliced round key"], key);
+        secrets
+    }
+
+    fn of_aes_ctr(key: &[u8]) -> Self {
+        let mut secrets = Self::of_aes(key);
+        let keys = reference::aes::Aes::new_vartime(key).round_keys();
+        let xor = |a: [u8; 16], b: [u8; 16]| -> [u8; 16] { std::array::from_fn(|i| a[i] ^ b[i]) };
+        let state = |counter: u128| {
+            let first = xor(counter.to_be_bytes(), keys[0]);
+            (1..3).fold(first, |state, r| reference::aes::round_vartime(&state, &keys[r]))
+        };
+        for n in 0..TWO_ROUNDS.div_ceil(16) {
+            let counter = COUNTER + n as u128;
+            secrets.block(("state after two rounds", n), state(counter));
+            if !counter.is_multiple_of(256) {
+                let first = state(counter - counter % 256);
+                secrets.block(("difference after two rounds", n), xor(state(counter), first));
+            }
+        }
         secrets
     }
 
@@ -317,16 +340,16 @@ impl Report {
 
     fn stream(&mut self, features: Features) {
         for key in [16, 24, 32].map(key) {
-            let secrets = Secrets::of_aes(&key);
+            let secrets = Secrets::of_aes_ctr(&key);
             let what = |verb| format!("{} {verb}", 8 * key.len());
             let mut aes = None;
             self.look(&secrets, &what("new"), None, || aes = Some(Aes::new(&key, features).unwrap()));
             let aes = aes.unwrap();
             assert_eq!(aes.variant(), self.variant);
-            for len in LENGTHS {
+            for len in LENGTHS.into_iter().chain([TWO_ROUNDS]) {
                 let mut data = vec![0x77; len];
                 self.look(&secrets, &what("xor"), Some(len), || {
-                    aes.xor_at(&[9; 16], 3, InOut::in_place(&mut data)).unwrap();
+                    aes.xor_at(&COUNTER.to_be_bytes(), 3, InOut::in_place(&mut data)).unwrap();
                 });
             }
         }
