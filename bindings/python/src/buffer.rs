@@ -11,7 +11,7 @@
 //! each length is taken once. Threads that share a buffer must synchronise their access to it.
 
 use crate::error::raise;
-use crate::populate::{Advice, with_populated_pages};
+use crate::populate::{Advice, Writers, with_populated_pages};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -345,6 +345,20 @@ pub(crate) fn fresh<'py>(
     len: usize,
     fill: impl FnOnce(&mut [u8]) -> PyResult<()>,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    fresh_by(py, len, || Writers::One, fill)
+}
+
+/// Does the same for a `fill` that writes on several threads, if `writers` says so. It is called for a large object.
+///
+/// # Errors
+/// Raises the errors of [`fresh`].
+#[inline]
+pub(crate) fn fresh_by<'py>(
+    py: Python<'py>,
+    len: usize,
+    writers: impl FnOnce() -> Writers,
+    fill: impl FnOnce(&mut [u8]) -> PyResult<()>,
+) -> PyResult<Bound<'py, PyBytes>> {
     let object = unset_bytes(py, len)?;
     // SAFETY: the object is new, and no other code sees it before this function returns.
     let out = unsafe { writable(&object) };
@@ -352,7 +366,7 @@ pub(crate) fn fresh<'py>(
     let start = out.as_mut_ptr().expose_provenance();
     // SAFETY: the ranges are parts of `object`, which lives until this function returns.
     let advise = |range, advice| unsafe { advise(range, advice) };
-    if let Err(error) = with_populated_pages(start..start + len, advise, || fill(&mut *out)) {
+    if let Err(error) = with_populated_pages(start..start + len, advise, writers, || fill(&mut *out)) {
         out.fill(0);
         return Err(error);
     }

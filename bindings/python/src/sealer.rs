@@ -3,9 +3,10 @@
 //! PyO3 methods cannot be generic. So the bodies are generic functions over [`Sealer`], and [`aead_methods`] defines the
 //! methods of a class, each of which calls one of the functions.
 
-use crate::buffer::{Layout, Slot, fresh, read};
+use crate::buffer::{Layout, Slot, fresh_by, read};
 use crate::detach::detached;
 use crate::error::raise;
+use crate::populate::Writers;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -289,6 +290,10 @@ pub(crate) trait Sealer: Sync {
     /// Decrypts the data if `tag` is authentic, and fails otherwise.
     fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error>;
 
+    /// Returns how many threads write a result of `len` bytes.
+    fn writers(&self, _len: usize) -> Writers {
+        Writers::One
+    }
     /// Checks the length of a nonce of the caller, before anything that an attacker controls.
     #[inline]
     fn check_nonce_len(&self, got: usize) -> Result<(), Error> {
@@ -378,6 +383,9 @@ macro_rules! sealers {
 
 sealers! {
     sealane::Aead {
+        fn writers(&self, len: usize) -> Writers {
+            if self.divides(len) { Writers::Several } else { Writers::One }
+        }
         // With the defaults, 64 bytes take up to 9 % longer (measured: decrypt 9, encrypt 8, open 4, seal 1).
         #[inline]
         fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<(), Error> {
@@ -399,6 +407,17 @@ sealers! {
     sealane::hazmat::Aead {}
 }
 
+/// Returns a new `bytes` object of `len` bytes, which `core` writes in `fill`.
+#[inline]
+fn fresh<'py>(
+    core: &impl Sealer,
+    py: Python<'py>,
+    len: usize,
+    fill: impl FnOnce(&mut [u8]) -> PyResult<()>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    fresh_by(py, len, || core.writers(len), fill)
+}
+
 // ---- sealed messages: nonce || ciphertext || tag ----------------------------------------------------------
 
 /// Seals `plaintext` and returns the sealed message as a new `bytes` object.
@@ -410,7 +429,7 @@ pub(crate) fn seal<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = plaintext.py();
     read!(py; plaintext; optional aad);
-    fresh(py, core.nonce_len() + plaintext.len() + core.tag_len(), |out| {
+    fresh(core, py, core.nonce_len() + plaintext.len() + core.tag_len(), |out| {
         detached(py, plaintext.len() + aad.len(), || core.seal_into(plaintext, out, aad))
     })
 }
@@ -424,7 +443,7 @@ pub(crate) fn open<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = sealed.py();
     read!(py; sealed; optional aad);
-    fresh(py, sealed.len().saturating_sub(core.nonce_len() + core.tag_len()), |out| {
+    fresh(core, py, sealed.len().saturating_sub(core.nonce_len() + core.tag_len()), |out| {
         detached(py, sealed.len() + aad.len(), || core.open_into(sealed, out, aad))
     })
 }
@@ -475,7 +494,7 @@ pub(crate) fn encrypt<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
     read!(py; nonce, data; optional aad);
-    fresh(py, data.len() + core.tag_len(), |out| {
+    fresh(core, py, data.len() + core.tag_len(), |out| {
         detached(py, data.len() + aad.len(), || core.encrypt_into(nonce, data, aad, out))
     })
 }
@@ -490,7 +509,7 @@ pub(crate) fn decrypt<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
     read!(py; nonce, data; optional aad);
-    fresh(py, data.len().saturating_sub(core.tag_len()), |out| {
+    fresh(core, py, data.len().saturating_sub(core.tag_len()), |out| {
         detached(py, data.len() + aad.len(), || core.decrypt_into(nonce, data, aad, out))
     })
 }

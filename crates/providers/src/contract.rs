@@ -11,6 +11,7 @@
 //! ```
 
 use crate::{AeadKey, Algorithm, AuthenticationError, BatchAad, BatchError, Entry, InOut, Threads};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Returns bytes that depend on the seed, without two equal blocks next to each other.
@@ -271,17 +272,19 @@ fn batch_opens(key: &dyn AeadKey, name: &str, aad: BatchAad<'_>, cases: &[Case],
     }
 }
 
-/// Checks that a message on several threads has the same bytes as on one, and that a changed one is rejected as a whole.
+/// Checks that a message on several threads has the same bytes as on one, that a changed one is rejected as a whole, and that
+/// the key says whether it uses threads.
 ///
 /// # Panics
-/// Panics if the bytes differ, or if something of a changed message is left.
+/// Panics if the bytes differ, if something of a changed message is left, or if the key says something else than it does.
 pub fn division(entry: &Entry) {
-    struct TwoThreads;
+    struct TwoThreads(AtomicBool);
     impl Threads for TwoThreads {
         fn segment_len(&self, _: usize) -> usize {
             4096
         }
         fn run(&self, segments: usize, work: &(dyn Fn(usize) + Sync)) {
+            self.0.store(true, Ordering::Relaxed);
             thread::scope(|scope| {
                 scope.spawn(|| (0..segments / 2).for_each(work));
                 (segments / 2..segments).for_each(work);
@@ -292,13 +295,16 @@ pub fn division(entry: &Entry) {
     for len in [0, 4096, 4097, 8192, 12_301] {
         let case = Case::new(entry.algorithm, len);
         let alone = case.seal_apart(&*key);
+        let threads = TwoThreads(AtomicBool::new(false));
         let (mut data, mut tag) = (case.plaintext.clone(), [0; 16]);
-        let sealed = key.seal_on(&TwoThreads, &case.nonce, &case.aad, InOut::in_place(&mut data), &mut tag);
+        let sealed = key.seal_on(&threads, &case.nonce, &case.aad, InOut::in_place(&mut data), &mut tag);
         assert_eq!(sealed, Ok(()), "{name}, {len} bytes: not sealed on threads");
         assert!(Sealed { ciphertext: data.clone(), tag } == alone, "{name}, {len} bytes: threads change it");
         let open = |data: &mut [u8], tag: &[u8; 16]| {
-            key.open_on(&TwoThreads, &case.nonce, &case.aad, InOut::in_place(data), tag)
+            key.open_on(&threads, &case.nonce, &case.aad, InOut::in_place(data), tag)
         };
+        let divided = threads.0.load(Ordering::Relaxed);
+        assert_eq!(divided, len > 4096 && key.divides_messages(), "{name}, {len} bytes: threads");
         tag[3] ^= 1;
         let mut changed = data.clone();
         assert_eq!(open(&mut changed, &tag), Err(AuthenticationError), "{name}, {len} bytes: opened");

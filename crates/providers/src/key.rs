@@ -76,6 +76,11 @@ pub trait AeadKey: Send + Sync + RefUnwindSafe {
         )
     }
 
+    /// Returns whether [`Self::seal_on`] and [`Self::open_on`] divide a long message between threads.
+    fn divides_messages(&self) -> bool {
+        false
+    }
+
     /// Encrypts like [`Self::seal`], to the same bytes. An implementation that can divide a message uses `threads`.
     ///
     /// # Errors

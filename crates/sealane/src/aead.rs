@@ -72,6 +72,20 @@ impl Aead {
         Self { threads: Some(threads), ..self }
     }
 
+    /// Returns whether a message of `len` bytes is divided between threads, if others than the calling one are free.
+    ///
+    /// ```
+    /// use sealane::{Aead, Algorithm, Key};
+    ///
+    /// let aegis = Aead::new(Algorithm::Aegis256, &Key::generate(32)?)?;
+    /// assert!(!aegis.divides(1 << 30));
+    /// # Ok::<(), sealane::Error>(())
+    /// ```
+    #[must_use]
+    pub fn divides(&self, len: usize) -> bool {
+        FreeThreads::for_message(len, self.threads).is_some() && self.key.divides_messages()
+    }
+
     /// Returns the algorithm that this key encrypts and decrypts messages with.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm

@@ -1,9 +1,10 @@
 //! `sealane.hazmat.{AesCtr, ChaCha20, XChaCha20, SpeckCtr}`: keystreams with three calls each.
 
 use crate::arguments;
-use crate::buffer::{Slot, fresh, read};
+use crate::buffer::{Slot, fresh_by, read};
 use crate::detach::detached;
 use crate::error::raise;
+use crate::populate::Writers;
 use crate::{integers, keys};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -34,7 +35,7 @@ macro_rules! keystream {
                 data: &Bound<'py, PyAny>,
             ) -> PyResult<Bound<'py, PyBytes>> {
                 read!(py; data);
-                fresh(py, data.len(), |out| {
+                fresh_by(py, data.len(), || Writers::Several, |out| {
                     detached(py, data.len(), || self.core.xor_into(offset, data, out))
                 })
             }

@@ -77,6 +77,10 @@ fn boxed(key: Result<impl AeadKey + 'static, KeyError>) -> Result<Box<dyn AeadKe
 /// Implements the methods of [`AeadKey`] that divide a message between threads, as the kernel does.
 macro_rules! on_threads {
     ($checked_nonce:expr) => {
+        fn divides_messages(&self) -> bool {
+            true
+        }
+
         fn seal_on(
             &self,
             threads: &dyn Threads,

@@ -99,7 +99,12 @@ pub(crate) const PARALLEL_LEN: usize = 512 << 10;
 /// Minimum length in bytes of a segment. It takes about 10 us, so threads end at about the same time.
 const SEGMENT_LEN: usize = 64 << 10;
 /// Maximum length in bytes of a segment, unless there would be more than [`MAX_SEGMENTS`]. Helpers start between two segments.
-const LONGEST_SEGMENT: usize = 1 << 20;
+const LONGEST_SEGMENT: usize = 4 << 20;
+/// Length in bytes from which on the destination is probably new memory, for example because malloc maps it.
+const NEW_MEMORY_LEN: usize = 32 << 20;
+/// Minimum length in bytes of a segment in new memory, which is that of a huge page. Two threads that write to one new page at
+/// the same time both create it, one of them in vain.
+const HUGE_PAGE: usize = 2 << 20;
 /// Number of segments for each thread. A helper that begins late processes fewer of them.
 const SEGMENTS_PER_THREAD: usize = 8;
 /// Maximum number of segments, each of which takes less than 100 bytes of memory.
@@ -128,8 +133,8 @@ impl FreeThreads {
 
 impl Threads for FreeThreads {
     fn segment_len(&self, len: usize) -> usize {
-        (len / (self.max * SEGMENTS_PER_THREAD))
-            .clamp(SEGMENT_LEN, LONGEST_SEGMENT.max(len.div_ceil(MAX_SEGMENTS)))
+        let min = if len < NEW_MEMORY_LEN { SEGMENT_LEN } else { HUGE_PAGE };
+        (len / (self.max * SEGMENTS_PER_THREAD)).clamp(min, LONGEST_SEGMENT.max(len.div_ceil(MAX_SEGMENTS)))
     }
 
     fn run(&self, segments: usize, work: &(dyn Fn(usize) + Sync)) {
@@ -163,6 +168,16 @@ mod test {
             .unwrap();
             assert!(runs.iter().all(|n| n.load(Ordering::Relaxed) == 1));
         }
+    }
+
+    #[test]
+    fn segments_of_long_messages_are_not_shorter_than_a_huge_page() {
+        const KIB: usize = 1 << 10;
+        const MIB: usize = 1 << 20;
+        let lengths = [512 * KIB, 2 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 256 * MIB, 1 << 30, 64 << 30];
+        let of = |max: usize| lengths.map(|len| FreeThreads { max }.segment_len(len) / KIB);
+        assert_eq!(of(2), [64, 128, 1024, 2048, 4096, 4096, 4096, 16384]);
+        assert_eq!(of(8), [64, 64, 256, 2048, 2048, 4096, 4096, 16384]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One long message on several threads has the bytes of one thread.
 
 use sealane::hazmat::{AesCtr, ByteOrder, ChaCha20, SpeckCtr, SpeckSize, XChaCha20};
-use sealane::{Aead, Algorithm, Error, InOut, Key};
+use sealane::{Aead, Algorithm, Error, InOut, Key, Provider};
 use std::num::NonZeroUsize;
 
 /// Longer than the shortest message that is divided, with a partial block at its end.
@@ -38,6 +38,26 @@ fn messages_on_threads_are_those_on_one() {
             }
         }
         assert!(one.open(&many.seal(&plaintext, b"").unwrap(), b"").unwrap() == plaintext);
+    }
+}
+
+#[test]
+fn keys_say_which_messages_are_divided() {
+    use Algorithm::{
+        Aegis256, Aes128Gcm, Aes256Gcm, Aes256GcmSiv, ChaCha20Poly1305, XChaCha20Poly1305, Xaes256Gcm,
+    };
+    for algorithm in [Aes128Gcm, Aes256Gcm, ChaCha20Poly1305, XChaCha20Poly1305, Xaes256Gcm] {
+        let native = Key::from_bytes(&[7; 32][..algorithm.key_len()]);
+        let native = Aead::with_provider(algorithm, &native, Some(Provider::Native)).unwrap();
+        assert!(native.divides(LEN) || std::thread::available_parallelism().unwrap().get() == 1);
+        let [one, two] = [1, 2].map(|threads| NonZeroUsize::new(threads).unwrap());
+        let native = native.with_threads(two);
+        assert!(native.divides(LEN) && native.divides(512 << 10), "{}", algorithm.name());
+        assert!(!native.divides((512 << 10) - 1), "{}", algorithm.name());
+        assert!(!native.with_threads(one).divides(LEN), "{}", algorithm.name());
+    }
+    for algorithm in [Aegis256, Aes256GcmSiv] {
+        assert!(!aead(algorithm, 2).divides(LEN), "{}", algorithm.name());
     }
 }
 
