@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sealane_lab.model import LIMIT, OURS, Experiment, Plot
 from sealane_lab.results import Sample
-from sealane_lab.text import calls_text, rate_text, size_text, time_text, times_text
+from sealane_lab.text import calls_text, cost_text, memory_text, rate_text, size_text, time_text, times_text
 
 Found = Callable[[Sequence[Sample]], list[str]]
 
@@ -16,6 +16,8 @@ def below(plot: Plot, samples: Sequence[Sample]) -> list[str]:
     limits.
     """
     mine = shown(plot, samples)
+    if plot.value == "memory":  # It is not a race.
+        return []
     return [line for task in plot.tasks for line in _task(task, plot, [s for s in mine if s.task == task])]
 
 
@@ -44,6 +46,10 @@ def value_text(plot: Plot, sample: Sample) -> str:
     """Returns the median in the unit of the plot."""
     if plot.value == "rate":
         return rate_text(sample.rate)
+    if plot.value == "cost":
+        return cost_text(sample)
+    if plot.value == "memory":
+        return memory_text(sample.median)
     return calls_text(sample.calls) if plot.value == "calls" else time_text(sample.median)
 
 

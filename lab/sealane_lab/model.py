@@ -54,6 +54,8 @@ class Ready:
         Called before each run; its time is not counted.
     count : int
         Number of messages that one run processes.
+    memory : callable, optional
+        Returns a number of bytes. The contender is not timed then: its figure is this number, measured once.
     timed : callable, optional
         Replaces ``run`` if the work is done elsewhere, such as in another process: number of calls to
         seconds.
@@ -64,6 +66,7 @@ class Ready:
     reset: Work | None = None
     count: int = 1
     timed: Timed | None = None
+    memory: Callable[[], int] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,14 +94,15 @@ class Contender:
 
 @dataclass(frozen=True)
 class Plot:
-    """A chart of some tasks, side by side: ``rate`` in GB/s, ``time`` of one call, or ``calls`` per second.
+    """A chart of some tasks, side by side: ``rate`` in GB/s, ``time`` of one call, ``calls`` per second,
+    ``cost`` of one byte, or ``memory``.
 
     ``over`` is the horizontal axis: sizes, threads, or one bar per contender.
     """
 
     title: str
     tasks: tuple[str, ...]
-    value: Literal["rate", "time", "calls"]
+    value: Literal["rate", "time", "calls", "cost", "memory"]
     over: Literal["size", "threads", "contender"] = "size"
     families: bool = False
     """Compares contenders only if their names are equal without the peer, for example "RSA-3072 sealane"

@@ -17,10 +17,19 @@ from sealane_lab import style
 from sealane_lab.findings import shown, value_text
 from sealane_lab.model import LIMIT, OURS, Experiment, Plot
 from sealane_lab.results import Sample, contenders_of
-from sealane_lab.text import calls_text, digits, size_text, time_text
+from sealane_lab.text import calls_text, digits, memory_text, size_text, time_text
 
 WIDE, NARROW = 8.0, 3.6
 """Inches."""
+
+UNITS = {
+    "rate": "GB/s",
+    "time": "time of one call",
+    "calls": "calls a second",
+    "cost": "ns a byte",
+    "memory": "of a process",
+}
+"""What an axis shows."""
 
 _LABEL = 0.155
 """Height of a line of text, in inches."""
@@ -86,8 +95,7 @@ def _height(plot: Plot, samples: Sequence[Sample]) -> float:
 
 
 def _title(plot: Plot, task: str) -> str:
-    unit = {"rate": "GB/s", "time": "time of one call", "calls": "calls a second"}[plot.value]
-    return f"{task}, {unit}"
+    return f"{task}, {UNITS[plot.value]}"
 
 
 def _values(plot: Plot, samples: Sequence[Sample]) -> list[float]:
@@ -95,15 +103,19 @@ def _values(plot: Plot, samples: Sequence[Sample]) -> list[float]:
 
 
 def _value(plot: Plot, sample: Sample) -> float:
-    return {"rate": sample.rate if sample.size else 0.0, "time": sample.median, "calls": sample.calls}[
-        plot.value
-    ]
+    if plot.value == "rate":
+        return sample.rate if sample.size else 0.0
+    if plot.value == "cost":
+        return sample.median / sample.size * 1e9
+    return sample.calls if plot.value == "calls" else sample.median
 
 
 def _spread(plot: Plot, sample: Sample) -> tuple[float, float]:
     """Returns the quartiles in the unit of the plot."""
-    if plot.value == "time":
+    if plot.value in ("time", "memory"):
         return sample.low, sample.high
+    if plot.value == "cost":
+        return sample.low / sample.size * 1e9, sample.high / sample.size * 1e9
     amount = sample.size / 1e9 if plot.value == "rate" else 1.0
     return amount / sample.high, amount / sample.low
 
@@ -282,9 +294,12 @@ def _ticks(axis: Any, plot: Plot, low: float, high: float) -> None:
     decades = math.log10(high / low)
     steps = (1, 2, 5) if decades < 3.2 else (1,)
     first, last = math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1
-    axis.set_major_locator(FixedLocator([step * 10.0**e for e in range(first, last) for step in steps]))
+    places = [step * 10.0**e for e in range(first, last) for step in steps]
+    if plot.value == "memory":
+        places = [float(1 << shift) for shift in range(10, 50, 2)]
+    axis.set_major_locator(FixedLocator(places))
     axis.set_minor_locator(_nothing())
-    texts = {"time": time_text, "calls": calls_text, "rate": digits}
+    texts = {"time": time_text, "calls": calls_text, "rate": digits, "cost": digits, "memory": memory_text}
     axis.set_major_formatter(FuncFormatter(lambda value, _: _short(texts[plot.value](value))))
 
 

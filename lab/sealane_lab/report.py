@@ -11,7 +11,7 @@ from sealane_lab import findings, plots, style
 from sealane_lab.experiments import NAMES, experiment
 from sealane_lab.model import LIMIT, Experiment, Plot
 from sealane_lab.results import Results, Sample, Skipped, contenders_of
-from sealane_lab.text import calls_text, digits, rate_text, size_text, time_text
+from sealane_lab.text import calls_text, digits, memory_text, rate_text, size_text, time_text
 
 
 def write(folder: Path, results: Results) -> Path:
@@ -108,7 +108,7 @@ def _table(one: Experiment, task: str, samples: Sequence[Sample]) -> str:
         )
         for place in places
     }
-    unit = {"rate": "GB/s", "time": "time of one call", "calls": "calls a second"}[plot.value]
+    unit = plots.UNITS[plot.value]
     head = "".join(f'<th scope="col">{escape(_place(*place))}</th>' for place in places)
     rows = []
     for contender in contenders_of(mine):
@@ -146,6 +146,10 @@ def _cell(plot: Plot, sample: Sample) -> str:
     if plot.value == "rate" and sample.size:
         amount = sample.size / 1e9
         middle, low, high = digits(sample.rate), digits(amount / sample.high), digits(amount / sample.low)
+    elif plot.value == "memory":
+        return escape(memory_text(sample.median))
+    elif plot.value == "cost":
+        middle, low, high = (digits(t / sample.size * 1e9) for t in (sample.median, sample.low, sample.high))
     elif plot.value == "calls":
         middle, low, high = (calls_text(1 / t) for t in (sample.median, sample.high, sample.low))
     else:

@@ -22,7 +22,8 @@ JSON_NAME = "machine.json"
 class Sample:
     """A line of the CSV: one contender at one task and size.
 
-    ``median``, ``low`` and ``high`` (the quartiles) are seconds of one call; ``n`` is the number of rounds.
+    ``median``, ``low`` and ``high`` (the quartiles) are seconds of one call, or bytes of memory if ``unit``
+    is "B"; ``n`` is the number of rounds.
     ``checked`` is the library that decrypted the output, or empty if none was installed.
     """
 
@@ -55,9 +56,11 @@ class Sample:
         return 1 / self.median
 
     @classmethod
-    def of(cls, key: tuple[str, str, str, str, int, int], figures: Summary, checked: str) -> Sample:
+    def of(
+        cls, key: tuple[str, str, str, str, int, int], figures: Summary, checked: str, unit: str = "s"
+    ) -> Sample:
         """Makes a sample from the first six columns and the figures."""
-        return cls(*key, figures.median, figures.low, figures.high, figures.n, "s", checked)
+        return cls(*key, figures.median, figures.low, figures.high, figures.n, unit, checked)
 
 
 @dataclass(frozen=True)
@@ -176,8 +179,8 @@ MIN_NOISE = 0.03
 
 
 def compare(old: Results, new: Results) -> list[Change]:
-    """Compares the measurements that are in both runs, in the order of the new one."""
-    before = {sample.key: sample for sample in old.samples}
+    """Compares the times that are in both runs, in the order of the new one."""
+    before = {sample.key: sample for sample in old.samples if sample.unit == "s"}
     pairs = [(before[sample.key], sample) for sample in new.samples if sample.key in before]
     noise = _noise(pairs)
     return [Change(*pair, noise) for pair in pairs]

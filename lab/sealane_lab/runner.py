@@ -76,6 +76,16 @@ def _measured(
             ready[contender.name] = (contender, *_prepared(contender, workspace))
         except Exception as error:
             failed(contender.name, error)
+    for name, (contender, one, checked) in list(ready.items()):
+        if one.memory is not None:
+            del ready[name]
+            try:
+                figures = summary([one.memory()])
+            except Exception as error:
+                failed(name, error)
+                continue
+            key = (experiment, cell.task, name, contender.peer, cell.size, cell.threads)
+            results.samples.append(Sample.of(key, figures, checked, "B"))
     # The time of the checks counts against the budget.
     left = Effort(max(effort.budget - (time.perf_counter() - began), 0), effort.min_seconds, effort.rounds)
     works = {name: one.timed or timed(one.run, one.reset) for name, (_, one, _) in ready.items()}

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sealane_lab.results import Sample
+
 
 def size_text(size: int) -> str:
     """Returns a size in the largest unit of which it is a whole number, for example "1 KiB" or "1500 B"."""
@@ -19,6 +24,19 @@ def time_text(seconds: float) -> str:
         if seconds >= scale:
             return f"{digits(seconds / scale)} {unit}"
     return f"{digits(seconds / 1e-9)} ns"
+
+
+def cost_text(sample: Sample) -> str:
+    """Returns the cost of a byte, for example "0.0783 ns a byte"."""
+    return f"{digits(sample.median / sample.size * 1e9)} ns a byte"
+
+
+def memory_text(size: float) -> str:
+    """Returns an amount of memory, for example "28.3 MiB"."""
+    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << shift:
+            return f"{digits(size / (1 << shift))} {unit}"
+    return f"{size:.0f} B"
 
 
 def rate_text(gigabytes: float) -> str:

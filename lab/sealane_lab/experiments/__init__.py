@@ -6,7 +6,7 @@ import importlib
 
 from sealane_lab.model import Experiment
 
-NAMES = ("buffers", "small", "files", "aes-keys", "hybrid", "backends", "ctr", "speck", "threads")
+NAMES = ("buffers", "small", "files", "aes-keys", "hybrid", "backends", "ctr", "speck", "threads", "growth")
 """Names on the command line; a module name has an underscore instead of the hyphen."""
 
 
