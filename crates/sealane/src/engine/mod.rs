@@ -9,6 +9,7 @@ pub(crate) mod file_id;
 pub(crate) mod folder;
 pub(crate) mod io;
 pub(crate) mod jobs;
+pub(crate) mod lanes;
 pub(crate) mod options;
 pub(crate) mod parallel;
 pub(crate) mod pipeline;

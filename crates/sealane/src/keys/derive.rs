@@ -1,5 +1,6 @@
 //! Keys from passphrases: Argon2id (RFC 9106).
 
+use crate::engine::lanes::with_threads_for;
 use crate::interrupt::interruptible;
 use crate::{Error, Misuse, memory};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -33,6 +34,8 @@ const MIN_SALT_LEN: usize = 8;
 
 /// Derives `length` bytes from `passphrase`, `salt` and the parameters of `cost` with Argon2id.
 ///
+/// Lanes are filled on several threads, at most one for each core. Their number does not change the result.
+///
 /// The salt is not secret. It should have 16 random bytes, and be different for each passphrase.
 ///
 /// # Errors
@@ -55,9 +58,12 @@ pub fn derive(
         // bounded: the capacity is there.
         blocks.resize(params.block_count(), Block::default());
         let mut out = Zeroizing::new(memory::zeroed(length)?);
-        Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
-            .hash_password_into_with_memory(&passphrase, &salt, &mut out, &mut blocks[..])
-            .map_err(refused)?;
+        let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+        with_threads_for(cost.lanes as usize, || {
+            argon2
+                .hash_password_into_with_memory(&passphrase, &salt, &mut out, &mut blocks[..])
+                .map_err(refused)
+        })??;
         Ok(out)
     })
 }
@@ -114,7 +120,8 @@ mod test {
             let params = params.output_len(case.output.len()).build().unwrap();
             let argon2 = Argon2::new_with_secret(secret, algorithm, Version::V0x13, params).unwrap();
             let mut out = vec![0; case.output.len()];
-            argon2.hash_password_into(&case.secret, &case.salt, &mut out).unwrap();
+            let work = || argon2.hash_password_into(&case.secret, &case.salt, &mut out);
+            with_threads_for(*lanes as usize, work).unwrap().unwrap();
             assert_eq!(out, case.output, "{} {}", case.file, case.id);
             cases += 1;
         }
@@ -141,6 +148,17 @@ mod test {
         assert_eq!(derived(16, [8, 1, 1]), "f73a73d271859d21ef45465da12bdf86");
         let default = Cost::default();
         assert_eq!([default.memory_kib, default.passes, default.lanes], [65536, 3, 4]);
+    }
+
+    /// One lane after another, as in a pool of one thread, and on the threads of the call.
+    #[test]
+    fn threads_do_not_change_the_result() {
+        let one = rayon_core::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        for lanes in [1, 2, 3, 8] {
+            let cost = [lanes * 64, 2, lanes];
+            let threads = hex(b"password", b"somesalt", 32, cost);
+            assert_eq!(threads, one.install(|| hex(b"password", b"somesalt", 32, cost)), "{lanes} lanes");
+        }
     }
 
     #[test]
