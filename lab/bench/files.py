@@ -1,9 +1,11 @@
 """The speed of encrypting and decrypting a whole file, as a ratio to `cp` of the same file in the same run.
 
-Every round runs each command once as a whole process, in a random order; the table has medians of the rounds.
-The file is in the page cache, and the target is new each time. Before each run, memory of the file's size is
-touched and freed, because the host of a virtual machine takes free memory back, and the next process would
-pay for that. The peak memory is the kernel's figure for the process, read a hundred times a second.
+Every round runs each command once as a whole process, in a random order, after one round that warms the
+caches; the table has medians of the rounds. The CPU time is that of all processors together, with the
+kernel's. The file is in the page cache, and the target is new each time. Before each run, memory of the
+file's size is touched and freed, because the host of a virtual machine takes free memory back, and the next
+process would pay for that. The peak memory is the kernel's figure for the process, read a hundred times a
+second.
 """
 
 import argparse
@@ -76,6 +78,11 @@ class Process:
         """Median seconds."""
         return statistics.median(self.seconds)
 
+    @property
+    def cpu_median(self) -> float:
+        """Median seconds of all processors together."""
+        return statistics.median(self.cpu)
+
 
 def measure(processes: dict[str, Process], plain: pathlib.Path, out: pathlib.Path, rounds: int) -> None:
     """Runs every process once per round."""
@@ -129,11 +136,14 @@ def whole_files(folder: pathlib.Path, size: int, rounds: int) -> None:
     timed([native, "encrypt", "-k", str(key), "-o", sealed, str(plain)])
     measure(processes, plain, out, rounds)
     print(f"\nwhole files, {size / (1 << 30):g} GiB, {rounds} interleaved rounds, whole processes\n")
-    print(f"{'command':26} {'median s':>9} {'GB/s':>6} {'x cp':>6} {'peak MiB':>9}")
+    columns = f"{'median s':>9} {'GB/s':>6} {'x cp':>6} {'CPU s':>7} {'CPU ps/B':>9} {'CPU x cp':>9}"
+    print(f"{'command':26} {columns} {'peak MiB':>9}")
     for name, one in processes.items():
         ratio = statistics.median(c / s for c, s in zip(processes["cp"].seconds, one.seconds, strict=True))
         rate, peak = size / one.median / 1e9, one.memory / (1 << 20)
-        print(f"{name:26} {one.median:9.3f} {rate:6.2f} {ratio:6.2f} {peak:9.1f}")
+        cpu, per_byte = one.cpu_median, one.cpu_median / size * 1e12
+        figures = f"{one.median:9.3f} {rate:6.2f} {ratio:6.2f} {cpu:7.3f} {per_byte:9.0f}"
+        print(f"{name:26} {figures} {cpu / processes['cp'].cpu_median:9.2f} {peak:9.1f}")
 
 
 def ranges(folder: pathlib.Path, count: int = 20000) -> None:
@@ -151,7 +161,7 @@ def ranges(folder: pathlib.Path, count: int = 20000) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=1 << 30, help="bytes (default 1 GiB)")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--folder", help="where to write (default: a new folder here)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder or ".", prefix=".bench-") as name:

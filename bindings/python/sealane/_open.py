@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 _PEEK = 4096
 """Largest number of bytes that ``peek`` returns, so that ``readline`` copies little and not a whole chunk."""
 
+MAX_POSITION = (1 << 63) - 1
+"""Largest position to which a file object can seek, as for other files."""
+
+_closed = io.RawIOBase.closed.__get__
+"""Whether a file object is closed. A subclass may have a property of that name, which takes longer."""
+
 _WITH_EXCEPT_START = opcode.opmap["WITH_EXCEPT_START"]
 """The instruction that calls ``__exit__`` with an exception."""
 
@@ -179,7 +185,7 @@ def seek_target(offset: int, whence: int, position: int, size: int) -> int:
         target = size + offset
     else:
         raise ValueError(f"whence must be 0, 1 or 2, not {whence!r}")
-    if not 0 <= target < 1 << 63:
+    if not 0 <= target <= MAX_POSITION:
         raise io.UnsupportedOperation(errno.EINVAL, f"position must be from 0 to 2**63 - 1, not {target}")
     return target
 
@@ -223,7 +229,7 @@ class _EncryptedFile(io.RawIOBase):
         return self._position
 
     def _check(self) -> None:
-        if self.closed:
+        if _closed(self):
             raise ValueError("I/O operation on closed file")
 
 
@@ -308,8 +314,11 @@ class EncryptedReader(_EncryptedFile):
         """
         with self._lock:
             self._check()
-            self._position = seek_target(offset, whence, self._position, self._native.size)
-            return self._position
+            # Most calls name a position, which needs neither a function nor the size.
+            if whence != os.SEEK_SET or type(offset) is not int or not 0 <= offset <= MAX_POSITION:
+                offset = seek_target(offset, whence, self._position, self._native.size)
+            self._position = offset
+            return offset
 
 
 class WritableFile(_EncryptedFile):
