@@ -34,6 +34,9 @@ UNITS = {
 _LABEL = 0.155
 """Height of a line of text, in inches."""
 
+_LETTER = 0.068
+"""Width of a letter, in inches."""
+
 
 def chosen(plot: Plot, samples: Sequence[Sample]) -> list[Sample]:
     """Returns the samples to draw: all of sealane and the limits, and the fastest contender of each other
@@ -215,11 +218,13 @@ def _fit(
     """Sets the margins in inches, so that the text fits at every plot size, and writes the names."""
     # The names of sealane are bold, so wider.
     letters = {
-        sample.contender: 0.077 if sample.peer == OURS else 0.068 for _, mine in panels for sample in mine
+        sample.contender: 0.077 if sample.peer == OURS else _LETTER for _, mine in panels for sample in mine
     }
     names = max(len(contender) * letter for contender, letter in letters.items()) + 0.15
     total = sum(heights) + 0.1
-    left, right = (names, 0.1) if plot.over == "contender" else (0.5, names)
+    left, right = (
+        (names, 0.1) if plot.over == "contender" else (0.62 if plot.value == "memory" else 0.5, names)
+    )
     # An axis with a label needs more space below it.
     tall, between = (0.5, 0.8) if plot.over == "threads" else (0.36, 0.62)
     whole.subplots_adjust(
@@ -244,16 +249,19 @@ def _name_ends(axes: Any) -> None:
         return
     figure = axes.figure
     inches = axes.get_position().height * figure.get_figheight()
+    wide = axes.get_position().width * figure.get_figwidth()
     low, high = (math.log(limit) for limit in axes.get_ylim())
     last = max(end[2] for end in ends)
     ends = sorted(ends, key=lambda end: end[3])
     wanted = [(math.log(end[3]) - low) / (high - low) * inches for end in ends]
     placed = spread(wanted, _LABEL, 0.0, inches)
     for (contender, colour, x, y, ours), to, was in zip(ends, placed, wanted, strict=True):
-        if x < last:  # The line ends early; its name follows directly.
+        left, right = (math.log(limit) for limit in axes.get_xlim())
+        ahead = (math.log(last) - math.log(x)) / (right - left) * wide
+        if ahead > len(contender) * _LETTER:  # The line ends early; its name follows directly.
             axes.annotate(contender, (x, y), xytext=(4, 4), textcoords="offset points", color=colour)
             continue
-        offset = (9, (to - was) * 72)
+        offset = (9 + ahead * 72, (to - was) * 72)
         weight = "bold" if ours else "normal"
         axes.annotate(
             contender,
@@ -264,9 +272,9 @@ def _name_ends(axes: Any) -> None:
             color=colour,
             fontweight=weight,
         )
-        if abs(to - was) > 0.05:
+        if abs(to - was) > 0.05 or ahead > 0:
             hair = {"arrowstyle": "-", "linewidth": 0.5, "color": colour, "shrinkA": 0, "shrinkB": 0}
-            axes.annotate("", (x, y), (8, offset[1]), textcoords="offset points", arrowprops=hair)
+            axes.annotate("", (x, y), (offset[0] - 1, offset[1]), textcoords="offset points", arrowprops=hair)
 
 
 def spread(wanted: Sequence[float], apart: float, low: float, high: float) -> list[float]:

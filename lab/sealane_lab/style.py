@@ -43,6 +43,7 @@ DASHES: Final[dict[str, tuple[float, tuple[float, ...]]]] = {
     "in place": (0, ()),
     "into": (0, (4, 1.5)),
     "new bytes": (0, (1, 1.2)),
+    "one thread": (0, (6, 1.5, 1, 1.5)),
     "192": (0, (4, 1.5)),
     "256": (0, (1, 1.2)),
     "RSA-3072": (0, (4, 1.5)),
