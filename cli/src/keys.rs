@@ -5,7 +5,7 @@ use crate::error::{Failure, Kind, name};
 use crate::passphrase;
 use crate::tui::Console;
 use sealane::age::{Armor, AskPassphrase, Identity, Recipient, parse_recipients};
-use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Keyset};
+use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Keyset, Rewrap};
 use sealane::keys::{self, KeyFile, LoadOptions, Reference, SecretKey};
 use sealane::{Error, Misuse};
 use std::io;
@@ -82,6 +82,30 @@ pub(crate) fn decrypt_with(
     params.max_work_factor = args.max_work_factor;
     params.inputs = &loader.files;
     params.build().map_err(|e| failure(&subject, e))
+}
+
+/// Loads the old and the new keys of age files. Mistakes in the options are found here, before any file is opened.
+pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console) -> Result<Rewrap, Failure> {
+    let mut loader = Loader::new(args.asked, inputs, console);
+    let old = args::Passphrase { descriptor: args.old_passphrase_fd };
+    loader.files.extend(old.descriptor.map(passphrase::path));
+    let identities = if args.identities.is_empty() {
+        let text = passphrase::ask(old, "the files")?;
+        vec![match args.max_work_factor {
+            Some(max) => Identity::passphrase_with_max_work_factor(&text, max),
+            None => Identity::passphrase(&text),
+        }]
+    } else {
+        loader.identities(&args.identities)?
+    };
+    let recipients = if args.passphrase {
+        let text = passphrase::choose(args.asked, "the files")?;
+        vec![Recipient::passphrase(&text).map_err(|e| failure("the passphrase", e))?]
+    } else {
+        loader.files.extend(args.recipients_files.iter().cloned());
+        recipients(&args.recipients, &args.recipients_files)?
+    };
+    Rewrap::new(identities, recipients, &loader.files).map_err(|e| failure("the recipients", e))
 }
 
 /// Returns the failure for an error of the key builder, with the names of the options.

@@ -26,7 +26,7 @@ from sealane._bulk import (
     encrypt_tree,
     verify_tree,
 )
-from sealane._file import decrypt, decrypt_file, encrypt, encrypt_file, inspect, verify_file
+from sealane._file import decrypt, decrypt_file, encrypt, encrypt_file, inspect, rewrap, verify_file
 from sealane._native import (
     Aead,
     AlgorithmInfo,
@@ -95,6 +95,7 @@ __all__ = [
     "keys",
     "open",
     "providers",
+    "rewrap",
     "verify_file",
     "verify_tree",
 ]

@@ -236,6 +236,68 @@ def verify_file(
         decryptor.finish(False)
 
 
+def rewrap(
+    src: Path,
+    dst: Path | None = None,
+    *,
+    identities: Identities | None = None,
+    passphrase: Text | None = None,
+    recipients: Recipients | None = None,
+    new_passphrase: Text | None = None,
+    max_work_factor: int | None = None,
+    progress: Progress | None = None,
+    durable: bool = False,
+) -> None:
+    """Changes the recipients or the passphrase of an age file, without decrypting its content.
+
+    The header is replaced, and all other bytes are copied. An armored file stays armored.
+
+    .. warning::
+        The key of the content stays the same. A former recipient can decrypt all old copies of the file,
+        and the new file with the key of such a copy. To exclude a recipient, decrypt the file and encrypt it
+        again.
+
+    Parameters
+    ----------
+    src : str or os.PathLike
+        The path of an age file.
+    dst : str or os.PathLike, optional
+        The path of the new file, which appears complete or not at all. By default, ``src`` is replaced.
+    identities, passphrase
+        The keys or the passphrase that decrypt ``src``, as for ``decrypt_file``. Exactly one is needed.
+    recipients, new_passphrase
+        All recipients of the new file, or its passphrase, as for ``encrypt_file``. Exactly one is needed.
+    max_work_factor : int, optional
+        As for ``decrypt_file``, with ``passphrase`` only.
+    progress, durable
+        As for ``encrypt_file``. Progress counts the bytes that are copied.
+
+    Raises
+    ------
+    NoMatchingKeyError
+        If no identity matches a recipient of the file, or the passphrase is another one.
+    FormatError, TruncatedError, LimitExceededError
+        As for ``decrypt_file``.
+    OSError, TypeError, ValueError
+        As for ``encrypt_file``; ``ValueError`` for a pipe.
+
+    Examples
+    --------
+    >>> sealane.rewrap("backup.age", identities=[alice], recipients=[alice.public, bob.public])
+    """
+    name, target = path_of(src), path_of(src if dst is None else dst)
+    if name is None or target is None:
+        raise TypeError(f"src and dst must be paths, not {type(src if name is None else dst).__name__}")
+    keys = _native.RewrapWith(
+        identities=identities,
+        passphrase=passphrase,
+        max_work_factor=max_work_factor,
+        recipients=recipients,
+        new_passphrase=new_passphrase,
+    )
+    _native.rewrap_path(name, target, keys, progress, durable)
+
+
 def inspect(src: Path, format: str | None = None) -> FileInfo:
     """Returns the format, recipients and sizes of an encrypted file, without a key.
 

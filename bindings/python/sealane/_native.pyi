@@ -33,6 +33,7 @@ __all__ = [
     "REncrypt",
     "Ranges",
     "Reader",
+    "RewrapWith",
     "Speck",
     "SpeckAead",
     "SpeckCtr",
@@ -62,6 +63,7 @@ __all__ = [
     "plain_len",
     "providers",
     "read_reference",
+    "rewrap_path",
     "rsa_open_parts",
     "run_cli",
     "seal",
@@ -349,6 +351,18 @@ class DecryptWith:
         max_work_factor: int | None = None,
     ) -> DecryptWith: ...
 
+@final
+class RewrapWith:
+    def __new__(
+        cls,
+        *,
+        identities: _Identities | None = None,
+        passphrase: _Text | None = None,
+        max_work_factor: int | None = None,
+        recipients: _Recipients | None = None,
+        new_passphrase: _Text | None = None,
+    ) -> RewrapWith: ...
+
 class REncrypt:
     def __new__(cls, algorithm: str, key: _KeyLike) -> Self: ...
     def encrypt(
@@ -602,6 +616,7 @@ def encrypt_path(
 def decrypt_path(
     src: str, dst: str, decryption: DecryptWith, threads: int | None, progress: _Progress, durable: bool
 ) -> None: ...
+def rewrap_path(src: str, dst: str, rewrap: RewrapWith, progress: _Progress, durable: bool) -> None: ...
 def verify_path(src: str, decryption: DecryptWith, threads: int | None, progress: _Progress) -> None: ...
 def sealed_len(plain_len: int) -> int: ...
 def plain_len(sealed_len: int) -> int: ...

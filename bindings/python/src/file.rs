@@ -4,7 +4,7 @@ use crate::arguments;
 use crate::buffer::{Slot, fresh, read};
 use crate::detach::{continue_unless_raised, interruptible};
 use crate::error::{raise, raise_about};
-use crate::file_keys::{self, DecryptWith, EncryptWith};
+use crate::file_keys::{self, DecryptWith, EncryptWith, RewrapWith};
 use crate::io::{FileSink, FileSource, PyFile, path};
 use crate::shared::Shared;
 use pyo3::exceptions::PyValueError;
@@ -50,6 +50,21 @@ pub(crate) fn decrypt_path(
 ) -> PyResult<()> {
     with_options(py, threads, progress, durable, &src, |options| {
         file::decrypt_file(&src, &dst, decryption.core(), options)
+    })
+}
+
+/// Writes the age file ``src`` to ``dst`` for other recipients; see ``sealane.rewrap``.
+#[pyfunction]
+pub(crate) fn rewrap_path(
+    py: Python<'_>,
+    src: PathBuf,
+    dst: PathBuf,
+    rewrap: &RewrapWith,
+    progress: Callback,
+    durable: bool,
+) -> PyResult<()> {
+    with_options(py, None, progress, durable, &src, |options| {
+        file::rewrap_file(&src, &dst, rewrap.core(), options)
     })
 }
 

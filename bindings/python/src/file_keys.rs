@@ -4,9 +4,10 @@ use crate::buffer::Slot;
 use crate::error::{raise, raise_name};
 use crate::keys::{self, Key, TinkKeyset};
 use crate::{recipients, secrets};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use sealane::age::Armor;
+use sealane::Misuse;
+use sealane::age::{Armor, Identity, Recipient};
 use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format};
 use std::path::PathBuf;
 
@@ -100,6 +101,68 @@ impl DecryptWith {
 impl DecryptWith {
     pub(crate) fn core(&self) -> &file::DecryptWith {
         &self.0
+    }
+}
+
+/// The keys to rewrap age files with: identities or a passphrase that decrypt them, and new recipients or a new passphrase. No
+/// output may replace a file that the keys were loaded from.
+///
+/// Its ``repr`` shows no secret, and it cannot be pickled, because a pickle would contain the secret.
+#[pyclass(frozen, module = "sealane._native")]
+pub(crate) struct RewrapWith(file::Rewrap);
+
+#[pymethods]
+impl RewrapWith {
+    #[new]
+    #[pyo3(signature = (
+        *, identities = None, passphrase = None, max_work_factor = None, recipients = None, new_passphrase = None
+    ))]
+    fn new(
+        identities: Option<&Bound<'_, PyAny>>,
+        passphrase: Option<&Bound<'_, PyAny>>,
+        max_work_factor: Option<&Bound<'_, PyAny>>,
+        recipients: Option<&Bound<'_, PyAny>>,
+        new_passphrase: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        one_of("identities", identities, "passphrase", passphrase)?;
+        one_of("recipients", recipients, "new_passphrase", new_passphrase)?;
+        let mut inputs = Vec::new();
+        let max_work_factor = max_work_factor.map(work_factor).transpose()?;
+        let identities = match (secrets::passphrase(passphrase)?, max_work_factor) {
+            (Some(text), Some(max)) => vec![Identity::passphrase_with_max_work_factor(&text, max)],
+            (Some(text), None) => vec![Identity::passphrase(&text)],
+            (None, Some(_)) => return Err(raise(Misuse::WorkFactorNeedsPassphrase.into())),
+            (None, None) => recipients::identities(identities, &mut inputs)?.unwrap_or_default(),
+        };
+        let recipients = match secrets::passphrase(new_passphrase)? {
+            Some(text) => vec![Recipient::passphrase(&text).map_err(raise)?],
+            None => recipients::recipients(recipients, &mut inputs)?.unwrap_or_default(),
+        };
+        file::Rewrap::new(identities, recipients, &inputs).map(Self).map_err(raise)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(keys::never_pickled())
+    }
+}
+
+impl RewrapWith {
+    pub(crate) fn core(&self) -> &file::Rewrap {
+        &self.0
+    }
+}
+
+/// Checks that exactly one of two arguments is given.
+fn one_of(
+    a: &str,
+    is_a: Option<&Bound<'_, PyAny>>,
+    b: &str,
+    is_b: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    match (is_a, is_b) {
+        (None, None) => Err(PyTypeError::new_err(format!("give {a} or {b}; found neither"))),
+        (Some(_), Some(_)) => Err(PyTypeError::new_err(format!("give {a} or {b}, not both"))),
+        _ => Ok(()),
     }
 }
 

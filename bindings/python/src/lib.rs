@@ -55,9 +55,9 @@ mod _native {
         fernet::Fernet,
         file::{
             FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path, inspect_path,
-            verify_path,
+            rewrap_path, verify_path,
         },
-        file_keys::{DecryptWith, EncryptWith},
+        file_keys::{DecryptWith, EncryptWith, RewrapWith},
         hazmat::{
             AeadDecryptor, AeadEncryptor, AesCtr, ChaCha20, Poly1305, Speck, SpeckAead, SpeckCtr, XChaCha20,
         },

@@ -98,6 +98,51 @@ pub(crate) struct DecryptWith {
     pub(crate) asked: Passphrase,
 }
 
+/// The identities or the passphrase of age files, and their new recipients or passphrase.
+#[derive(Group)]
+#[group(required = true, multiple = true, args = ["recipients", "recipients_files", "passphrase"])]
+pub(crate) struct RewrapWith {
+    /// File with private keys of age or SSH that decrypt the files now; may be repeated. Without -i, the old passphrase is
+    /// asked for
+    #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
+    pub(crate) identities: Vec<PathBuf>,
+    /// Public key of a new recipient (age1..., age1pq1..., ssh-ed25519 ..., ssh-rsa ...); may be repeated
+    #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
+    pub(crate) recipients: Vec<String>,
+    /// File with new recipients, one per line; may be repeated
+    #[arg(
+        short = 'R',
+        long = "recipients-file",
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with = "passphrase"
+    )]
+    pub(crate) recipients_files: Vec<PathBuf>,
+    /// Encrypt with a new passphrase, which is asked for twice at the terminal
+    #[arg(short, long)]
+    pub(crate) passphrase: bool,
+    /// Read the old passphrase from the first line of file descriptor FD instead of the terminal
+    #[arg(long, value_name = "FD", conflicts_with = "identities")]
+    pub(crate) old_passphrase_fd: Option<u32>,
+    /// Limit of the scrypt work factor of the old passphrase: the base-2 logarithm of N. Default: 20
+    #[arg(
+        long,
+        value_name = "LOG_N",
+        value_parser = clap::value_parser!(u8).range(1..=30),
+        conflicts_with = "identities"
+    )]
+    pub(crate) max_work_factor: Option<u8>,
+    #[command(flatten)]
+    pub(crate) asked: Passphrase,
+}
+
+impl RewrapWith {
+    /// Returns whether each file takes about a second, to derive the old or the new key from a passphrase.
+    pub(crate) fn has_passphrase(&self) -> bool {
+        self.passphrase || self.identities.is_empty()
+    }
+}
+
 /// The source of a passphrase.
 #[derive(Group, Clone, Copy)]
 pub(crate) struct Passphrase {

@@ -2,7 +2,7 @@
 
 mod keys;
 
-pub(crate) use keys::{DecryptWith, EncryptWith, Passphrase, formats};
+pub(crate) use keys::{DecryptWith, EncryptWith, Passphrase, RewrapWith, formats};
 
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueHint};

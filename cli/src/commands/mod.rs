@@ -11,6 +11,7 @@ mod inspect;
 mod keygen;
 mod providers;
 mod recursive;
+mod rewrap;
 mod run;
 mod transfer;
 mod verify;
@@ -43,6 +44,7 @@ commands! {
     Cat: cat,
     Inspect: inspect,
     Verify: verify,
+    Rewrap: rewrap,
     Providers: providers,
     Completions: completions,
 }

@@ -9,6 +9,7 @@ use crate::tui::Console;
 use sealane::file::bulk::{self, Done, Job, Operation, Plan, Schedule};
 use sealane::file::{Durability, Manifest, Suffix, Tree};
 use serde_json::json;
+use std::ffi::OsStr;
 use std::fs;
 use std::mem;
 use std::num::NonZeroUsize;
@@ -20,6 +21,10 @@ const MANY_PASSPHRASE_FILES: usize = 10;
 /// Number of results that are printed at once, while the progress bar is removed from the terminal.
 const BATCH: usize = 64;
 
+/// The warning of `rewrap`, whose new files do not exclude a former recipient.
+pub(super) const SAME_FILE_KEYS: &str = "the file keys are still the same: anyone who could decrypt the files before can \
+    decrypt old copies, and the new files with the file keys of old copies; to exclude them, decrypt and encrypt again";
+
 /// A bulk job, as the options of the command line request it.
 pub(super) struct Recursive<'a> {
     inputs: &'a [PathBuf],
@@ -29,6 +34,8 @@ pub(super) struct Recursive<'a> {
     manifest: Option<&'a Path>,
     threads: Option<NonZeroUsize>,
     durability: Durability,
+    /// Whether each file is its own target.
+    in_place: bool,
     console: &'a Console,
 }
 
@@ -48,8 +55,30 @@ impl<'a> Recursive<'a> {
             manifest: args.manifest.as_deref(),
             threads: args.effort.threads,
             durability: args.durability(),
+            in_place: false,
             console,
         })
+    }
+
+    /// Returns the job of `rewrap`, which replaces the files unless it has an output.
+    pub(super) fn rewrap(
+        inputs: &'a [PathBuf],
+        output: Option<&'a Path>,
+        manifest: Option<&'a Path>,
+        effort: &Effort,
+        durability: Durability,
+        console: &'a Console,
+    ) -> Self {
+        Self {
+            inputs,
+            output,
+            suffix: Suffix::Add(OsStr::new("")),
+            manifest,
+            threads: effort.threads,
+            durability,
+            in_place: output.is_none(),
+            console,
+        }
     }
 
     /// Returns the job of `verify`, which has neither an output nor a manifest.
@@ -66,6 +95,7 @@ impl<'a> Recursive<'a> {
             manifest: None,
             threads: effort.threads,
             durability: Durability::Cached,
+            in_place: false,
             console,
         }
     }
@@ -85,7 +115,10 @@ impl<'a> Recursive<'a> {
         let files = self.manifest.iter().map(|path| path.to_path_buf()).collect();
         let operation = operation(Inputs { files, stdin: false })?;
         let mut manifest = self.manifest.map(|path| self.open_manifest(path, &tree)).transpose()?;
-        let pairs = mem::take(&mut tree.pairs);
+        let mut pairs = mem::take(&mut tree.pairs);
+        if self.in_place {
+            pairs.iter_mut().for_each(|(source, target)| target.clone_from(source));
+        }
         let mut plan = Plan::new(pairs, &operation, manifest.as_ref()).map_err(about)?;
         if let Some(root) = &tree.root {
             plan = plan.below(root);
@@ -122,6 +155,9 @@ impl<'a> Recursive<'a> {
         manifest: Option<&mut Manifest>,
     ) -> Result<(), Failure> {
         let advice = match (self.manifest, self.output) {
+            _ if self.in_place => {
+                "run the same command again to continue, with an identity (-i) for the finished files too"
+            }
             (Some(_), _) => "run the same command again to continue",
             (None, Some(_)) => {
                 "run the same command again to start over; with --manifest FILE it would continue"
@@ -157,6 +193,9 @@ impl<'a> Recursive<'a> {
             let _ = bar.at(report.bytes);
             Ok(())
         })?;
+        if done > 0 && matches!(operation, Operation::Rewrap(_)) {
+            self.console.warn(SAME_FILE_KEYS);
+        }
         match signal::requested() {
             true => Err(Failure::interrupted_among(done, jobs.len(), advice)),
             false => Ok(()),

@@ -7,5 +7,6 @@ mod interrupt;
 mod outputs;
 mod recipients;
 mod recursive;
+mod rewrap;
 mod round_trips;
 mod secret_arguments;

@@ -51,6 +51,25 @@ use crate::{Error, memory};
 use std::io::Write;
 use zeroize::Zeroizing;
 
+/// Returns a header for `recipients` that wraps the file key of the header at the start of `prefix`, and the length of that
+/// header.
+///
+/// # Errors
+/// Returns the errors of [`open`] about the header, and those of [`seal`] about the recipients.
+pub(crate) fn rewrapped_header(
+    prefix: &[u8],
+    identities: &[Identity],
+    recipients: &[Recipient],
+) -> Result<Parsed<(String, usize)>, Error> {
+    Ok(match Header::parse(prefix)? {
+        Parsed::NeedsMore(len) => Parsed::NeedsMore(len),
+        Parsed::Ready((header, len)) => {
+            let file_key = identity::file_key(&header, identities)?;
+            Parsed::Ready((recipient::header(recipients, &file_key)?, len))
+        }
+    })
+}
+
 /// Encrypts `plaintext` for `recipients`, and returns the age file.
 ///
 /// # Errors

@@ -8,6 +8,7 @@ use super::manifest::{FileFingerprint, Manifest};
 use super::output::Target;
 use super::paths::{Source, decrypt, encrypt, verify_file};
 use super::reader::Reader;
+use super::rewrap::{Rewrap, rewrap};
 use crate::Error;
 pub use crate::engine::jobs::{Done, Report, Schedule};
 use crate::engine::options::Options;
@@ -24,6 +25,8 @@ pub enum Operation {
     Decrypt(DecryptWith),
     /// Verifies the source, and ignores the target of the job.
     Verify(DecryptWith),
+    /// Writes the age file of the source to the target for other recipients; see [`rewrap_file`](super::rewrap_file).
+    Rewrap(Rewrap),
 }
 
 impl Operation {
@@ -57,6 +60,7 @@ impl Operation {
             Self::Encrypt(with) => encrypt(&Source::open(source)?, target, with, options),
             Self::Decrypt(with) => decrypt(&Source::open(source)?, target, with, options),
             Self::Verify(with) => verify_file(source, with, options),
+            Self::Rewrap(with) => rewrap(&Source::open(source)?, target, with, options),
         }
     }
 
@@ -69,7 +73,7 @@ impl Operation {
             Self::Encrypt(with) => {
                 verify_file(target, with.to_decrypt().ok_or(Error::IdentityRequired)?, options)
             }
-            Self::Decrypt(_) | Self::Verify(_) => Ok(()),
+            Self::Decrypt(_) | Self::Verify(_) | Self::Rewrap(_) => Ok(()),
         }
     }
 

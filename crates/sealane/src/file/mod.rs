@@ -22,6 +22,7 @@
 //! | an encrypted file | a range of its plaintext | [`Reader`] |
 //! | fetched bytes, for example of an object store | a range of the plaintext | [`RangeDecryptor`] |
 //! | a buffer | a buffer | [`encrypt`], [`decrypt`] |
+//! | an age file | an age file for other recipients | [`rewrap_file`] |
 //! | folders | folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
 //!
 //! Output files appear under their name complete, and verified after decryption, or not at all. A pipe or a device gets
@@ -62,6 +63,7 @@ mod paths;
 mod protected;
 mod ranges;
 mod reader;
+mod rewrap;
 mod stream;
 pub mod tink;
 mod tree;
@@ -82,6 +84,7 @@ pub use output::OutputFile;
 pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened};
 pub use ranges::{FetchedRange, RangeDecryptor, plain_len, sealed_len, sealed_range};
 pub use reader::Reader;
+pub use rewrap::{Rewrap, rewrap_file};
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
 pub use tink::Keyset;
 pub use tree::{Suffix, Tree};

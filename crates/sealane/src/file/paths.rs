@@ -170,7 +170,7 @@ fn verify(source: &Source, with: &DecryptWith, mut options: Options<'_>) -> Resu
 
 /// An open input file, with the path that is named in errors.
 pub(super) struct Source {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     pub(super) file: File,
     pub(super) metadata: Metadata,
     /// Whether it is a regular file at its beginning, which is read at any position.
@@ -198,13 +198,13 @@ impl Source {
     }
 
     /// Returns the size of a file that is read at any position; `None` for one that is read like a pipe.
-    fn size(&self) -> Option<u64> {
+    pub(super) fn size(&self) -> Option<u64> {
         self.seekable.then_some(self.metadata.len())
     }
 
     /// Checks that the file still has `len` bytes, after all of them were read. Bytes that were appended meanwhile would
     /// be missing in the encrypted file.
-    fn check_len(&self, len: u64) -> Result<(), Error> {
+    pub(super) fn check_len(&self, len: u64) -> Result<(), Error> {
         match self.file.metadata().map_err(|e| Error::io(&self.path, e))?.len() {
             found if found == len => Ok(()),
             found => Err(Error::SourceChanged { path: self.path.clone(), expected: len, found }),

@@ -23,6 +23,7 @@ mod nonces;
 mod paths;
 mod provider;
 mod recipients;
+mod rewrap;
 mod secp256k1;
 mod stack;
 mod threads;

@@ -1,0 +1,127 @@
+//! The command `sealane rewrap`, which changes the recipients or the passphrase of age files.
+
+use super::recursive::{Recursive, SAME_FILE_KEYS};
+use super::run::{Context, Run};
+use crate::args::{Effort, OutputOptions, RewrapWith};
+use crate::endpoints::{self, Source, Target};
+use crate::error::{Failure, Kind, name};
+use crate::interrupt::Watch;
+use crate::keys::{self, Inputs};
+use crate::tui::Console;
+use clap::{Args, ValueHint};
+use sealane::file::bulk::Operation;
+use sealane::file::{self, Durability, Options, Rewrap as Keys};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Change the recipients or the passphrase of age files, without decrypting their content
+///
+/// The header is replaced and the rest copied, so it takes as long as copying the file. Without -o, FILE is replaced. The
+/// new files have the given recipients and no others.
+///
+/// The key of the content stays the same: anyone who could decrypt a file before can decrypt old copies of it, and the
+/// new file with the key of an old copy. To exclude them, decrypt and encrypt the file again.
+#[derive(Args)]
+pub(crate) struct Rewrap {
+    #[command(flatten)]
+    with: RewrapWith,
+    /// Age files, binary or armored
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    inputs: Vec<PathBuf>,
+    /// Destination: a file, or a folder in which files keep their names. Default: FILE itself, which is replaced when the
+    /// new file is complete
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
+    output: Option<PathBuf>,
+    /// Process whole folders: every file below FILE. With -o to the same place below the folder OUT, otherwise in place
+    #[arg(long)]
+    recursive: bool,
+    /// With --recursive and -o: list finished files in MANIFEST. After an interruption, the same command continues
+    #[arg(long, value_name = "MANIFEST", value_hint = ValueHint::FilePath, requires_all = ["recursive", "output"])]
+    manifest: Option<PathBuf>,
+    #[command(flatten)]
+    effort: Effort,
+    /// Wait until the data is on the disk before a file gets its name
+    #[arg(long)]
+    sync: bool,
+    #[command(flatten)]
+    output_options: OutputOptions,
+}
+
+impl Run for Rewrap {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
+    /// Rewraps every file, also after one has failed.
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let with = |inputs| keys::rewrap(&self.with, inputs, console);
+        if self.recursive {
+            let output = self.output.as_deref();
+            let recursive = Recursive::rewrap(
+                &self.inputs,
+                output,
+                self.manifest.as_deref(),
+                &self.effort,
+                self.durability(),
+                console,
+            );
+            return recursive.run(|inputs| with(inputs).map(Operation::Rewrap), self.with.has_passphrase());
+        }
+        let pairs = self.pairs()?;
+        let _watch = Watch::begin(console);
+        let with = with(Inputs::named(&self.inputs))?;
+        let mut rewrapped = 0;
+        for (from, to) in &pairs {
+            match self.rewrap_one(from, to, &with, console) {
+                Err(failure) if failure.kind() == Kind::Interrupted => return Err(failure),
+                Err(failure) => console.fail(&failure),
+                Ok(()) => rewrapped += 1,
+            }
+        }
+        if rewrapped > 0 {
+            console.warn(SAME_FILE_KEYS);
+        }
+        Ok(())
+    }
+}
+
+impl Rewrap {
+    fn durability(&self) -> Durability {
+        if self.sync { Durability::Synced } else { Durability::Cached }
+    }
+
+    /// Returns each file with its destination.
+    fn pairs(&self) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
+        if self.inputs.iter().any(|input| input == Path::new("-")) {
+            return Err(Failure::misuse("rewrap reads files, not standard input; name a file"));
+        }
+        let Some(output) = &self.output else {
+            return Ok(self.inputs.iter().map(|input| (input.clone(), input.clone())).collect());
+        };
+        let pairs = endpoints::pairs(&self.inputs, Some(output))?;
+        let pair = |pair: endpoints::Pair| match (pair.from, pair.to) {
+            (Source::File(from), Target::File(to)) => Ok((from, to)),
+            _ => Err(Failure::misuse("rewrap writes files, not standard output; name a file with -o")),
+        };
+        pairs.into_iter().map(pair).collect()
+    }
+
+    fn rewrap_one(&self, from: &Path, to: &Path, with: &Keys, console: &Console) -> Result<(), Failure> {
+        let source = name(from);
+        let mut bar = console.bar(&source, from.metadata().ok().map(|found| found.len()));
+        let options = Options {
+            threads: self.effort.threads,
+            progress: Some(&mut |done, _| bar.at(done)),
+            durability: self.durability(),
+        };
+        file::rewrap_file(from, to, with, options).map_err(|error| match from.is_dir() {
+            true => Failure::about(&source, error).and("or add --recursive"),
+            false => Failure::about(&source, error),
+        })?;
+        if !console.json() {
+            return Ok(());
+        }
+        let (target, bytes, seconds) = (name(to), bar.done(), bar.seconds());
+        console.result(|| json!({"source": source, "target": target, "bytes": bytes, "seconds": seconds}), "")
+    }
+}
