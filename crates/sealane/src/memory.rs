@@ -132,6 +132,22 @@ pub(crate) fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(copy)
 }
 
+/// Returns whether this is a child process that runs only the test `name`, for a test that sets limits of its process. In the
+/// process of all tests, it runs that child and checks that it passes.
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) fn in_child(name: &str) -> bool {
+    // The child skips no test, but is told by the argument.
+    const MARK: &str = "--skip=this-process-is-the-child";
+    if std::env::args().any(|argument| argument == MARK) {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let child = std::process::Command::new(program).args([name, "--exact", MARK]).output().unwrap();
+    let printed = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && printed.contains("1 passed"), "{printed}");
+    false
+}
+
 #[cfg(test)]
 mod test {
     use super::*;
@@ -148,16 +164,7 @@ mod test {
     #[cfg(target_os = "linux")]
     fn threads_within_a_limit_of_address_space() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        // The child skips no test, but is told by the argument.
-        const MARK: &str = "--skip=this-process-is-the-child";
-        const NAME: &str = "memory::test::threads_within_a_limit_of_address_space";
-        if std::env::args().all(|argument| argument != MARK) {
-            let child = std::process::Command::new(std::env::current_exe().unwrap())
-                .args([NAME, "--exact", MARK])
-                .output()
-                .unwrap();
-            let printed = String::from_utf8_lossy(&child.stdout);
-            assert!(child.status.success() && printed.contains("1 passed"), "{printed}");
+        if !in_child("memory::test::threads_within_a_limit_of_address_space") {
             return;
         }
         let maximum = getrlimit(Resource::As).maximum;

@@ -59,16 +59,7 @@ mod test {
     #[cfg(target_os = "linux")]
     fn without_threads_the_calling_thread_works() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        // The child skips no test, but is told by the argument.
-        const MARK: &str = "--skip=this-process-is-the-child";
-        const NAME: &str = "engine::lanes::test::without_threads_the_calling_thread_works";
-        if std::env::args().all(|argument| argument != MARK) {
-            let child = std::process::Command::new(std::env::current_exe().unwrap())
-                .args([NAME, "--exact", MARK])
-                .output()
-                .unwrap();
-            let printed = String::from_utf8_lossy(&child.stdout);
-            assert!(child.status.success() && printed.contains("1 passed"), "{printed}");
+        if !crate::memory::in_child("engine::lanes::test::without_threads_the_calling_thread_works") {
             return;
         }
         let maximum = getrlimit(Resource::As).maximum;
