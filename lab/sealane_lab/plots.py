@@ -29,7 +29,7 @@ UNITS = {
     "cost": "ns a byte",
     "memory": "of a process",
 }
-"""What an axis shows."""
+"""The label of an axis, by the quantity that it shows."""
 
 _LABEL = 0.155
 """Height of a line of text, in inches."""

@@ -14,7 +14,7 @@ use pyo3::types::PyBytes;
 /// Equal messages with equal associated data have equal ciphertexts.
 ///
 /// .. warning::
-///     Whoever sees the ciphertexts learns which plaintexts are equal, how often each repeats, and how long it is. In a
+///     A reader of the ciphertexts learns which plaintexts are equal, how often each repeats, and how long it is. In a
 ///     column with few different values this is often the content. Use ``Aead`` where equality need not be visible.
 ///
 /// Parameters
@@ -131,7 +131,7 @@ impl DeterministicAead {
     /// Returns
     /// -------
     /// data : bytes
-    ///     What ``encrypt`` returns for each message, one after the other.
+    ///     The results of ``encrypt`` for the messages, one after the other.
     /// offsets : memoryview
     ///     Their offsets, with the type of those that were given.
     ///
