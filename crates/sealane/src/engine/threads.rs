@@ -21,7 +21,8 @@ thread_local! {
     static ONE_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`, in which calls that name no number of threads use the calling thread alone.
+/// Runs `work`, in which the calling thread alone processes a message, a keystream or a file for which no number of threads is
+/// named. Batches and readers of encrypted files do not take part.
 ///
 /// It is for languages whose runtime divides the cores among its own processes, for example Erlang: a long message on all
 /// cores would stop the others.
