@@ -13,7 +13,7 @@
 //! 180 us now (measured, `lab/record/batches-zen4-2026-11-23.md`).
 
 use super::affinity::HelperAffinity;
-use super::threads::default_threads;
+use super::threads::threads_of_process;
 use crate::memory::affordable_threads;
 use crate::random::process_mark;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
@@ -92,7 +92,7 @@ impl WorkerPool {
             // The pool of a parent is leaked: dropping it would wait for its threads.
             _ => {
                 // The calling thread works too, so one helper less than the default is started.
-                let helpers = affordable_threads(default_threads()) - 1;
+                let helpers = affordable_threads(threads_of_process()) - 1;
                 Some(entry.insert(Box::leak(Box::new(Self::new(process, helpers)))))
             }
         }

@@ -40,7 +40,12 @@ pub fn on_one_thread<T>(work: impl FnOnce() -> T) -> T {
 /// Returns the number of threads used where the caller requests none: one per core, at most 8, and one in
 /// [`on_one_thread`].
 pub(crate) fn default_threads() -> usize {
-    if ONE_THREAD.get() { 1 } else { cores().min(MAX_DEFAULT_THREADS) }
+    if ONE_THREAD.get() { 1 } else { threads_of_process() }
+}
+
+/// Returns the number of threads that the process has by default: one per core, at most 8.
+pub(crate) fn threads_of_process() -> usize {
+    cores().min(MAX_DEFAULT_THREADS)
 }
 
 /// Returns the number of cores that this process may use.
@@ -85,6 +90,8 @@ mod test {
         let before = default_threads();
         let inside = on_one_thread(|| (on_one_thread(default_threads), default_threads()));
         assert_eq!((inside, default_threads()), ((1, 1), before));
+        // The pool of the process serves other threads too.
+        assert_eq!(on_one_thread(threads_of_process), before);
         assert_eq!(on_one_thread(|| thread_count(NonZeroUsize::new(3))), 3);
         assert!(std::panic::catch_unwind(|| on_one_thread(|| panic!("in the work"))).is_err());
         assert_eq!(default_threads(), before);
