@@ -98,13 +98,7 @@ impl Siv {
         let len = data.len();
         self.apply_keystream(v, data.part(0, len));
         let mut expected = self.s2v(headers, data.target());
-        if ct::equal(&expected, v) {
-            return Ok(());
-        }
-        data.target().fill(0);
-        // The expected value is that of the plaintext that was just decrypted and cleared.
-        wipe(&mut expected);
-        Err(OpenError::AuthenticationFailed)
+        ct::verified(&mut expected, v, data)
     }
 
     /// XORs the keystream whose initial counter block is `v` without bits 31 and 63 (section 2.5). The counter of no
