@@ -5,7 +5,7 @@ use crate::error::{Failure, Kind, name};
 use crate::passphrase;
 use crate::tui::Console;
 use sealane::age::{Armor, AskPassphrase, Identity, Recipient, parse_recipients};
-use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Keyset, Rewrap};
+use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Rewrap};
 use sealane::keys::{self, KeyFile, LoadOptions, Reference, SecretKey};
 use sealane::{Error, Misuse};
 use std::io;
@@ -117,7 +117,7 @@ fn failure(subject: &str, error: Error) -> Failure {
         Misuse::FormatNeedsRecipients(format) => {
             format!("--format {format} requires -r, -R, -i or -p, found -k")
         }
-        Misuse::KeysetHasFormat => "a Tink keyset determines its format; omit --format".to_owned(),
+        Misuse::KeysetHasFormat => "a keyring determines its format; omit --format".to_owned(),
         Misuse::WorkFactorNeedsPassphrase => "--max-work-factor requires -p".to_owned(),
         _ => return Failure::about(subject, error),
     })
@@ -170,7 +170,7 @@ impl<'a> Loader<'a> {
             files => Some(self.identities(files)?),
         };
         match self.load(key, identities.as_deref())? {
-            KeyFile::TinkKeyset(json) => Keyset::from_json(&json).map(FileKey::from).map_err(about),
+            KeyFile::Keyring(keyring) => Ok(keyring.into()),
             found => found.into_symmetric().map(FileKey::from).map_err(about),
         }
     }

@@ -31,10 +31,10 @@ FROM_PYTHON = {
         "pyrage.decrypt_file(src, dst, [pyrage.x25519.Identity.from_str(lines[-1])])"
     ),
     "sealane tink encrypt": (
-        "sealane.encrypt_file(src, dst, key=sealane.keys.TinkKeyset(pathlib.Path(key).read_text()))"
+        "sealane.encrypt_file(src, dst, key=sealane.keys.Keyring.from_json(pathlib.Path(key).read_text()))"
     ),
     "sealane tink decrypt": (
-        "sealane.decrypt_file(src, dst, key=sealane.keys.TinkKeyset(pathlib.Path(key).read_text()))"
+        "sealane.decrypt_file(src, dst, key=sealane.keys.Keyring.from_json(pathlib.Path(key).read_text()))"
     ),
 }
 

@@ -219,7 +219,7 @@ _TINK = "tink-1mb"
 def _tink_primitive() -> Any:
     streaming, parse = require("tink.streaming_aead"), require("tink").json_proto_keyset_format.parse
     streaming.register()
-    keyset = sealane.keys.TinkKeyset.from_key(KEY, _TINK).to_json()
+    keyset = sealane.keys.Keyring.from_key(KEY, _TINK).to_json()
     return parse(keyset, require("tink.secret_key_access").TOKEN).primitive(streaming.StreamingAead)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import sealane
-from sealane.keys import TinkKeyset
+from sealane.keys import Keyring
 
 Call = Callable[[Path], object]
 
@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     sealane.keys.generate("aes-256").save("key")
     sealane.keys.generate("age").save("identity")
     key, identity = sealane.keys.load("key"), sealane.keys.load("identity")
-    Path("keyset").write_text(TinkKeyset.from_key(os.urandom(32), "tink-4kb").to_json())
+    Path("keyset").write_text(Keyring.from_key(os.urandom(32), "tink-4kb").to_json())
     Path("plain").write_bytes(b"text" * 10_000)
     sealane.encrypt_file("plain", "sealed", key=key)
     sealane.encrypt_file("plain", "age", recipients=[identity.public])

@@ -55,7 +55,10 @@ def test_age(path: Path) -> None:
 @pytest.mark.parametrize("path", TINK, ids=name)
 def test_tink(path: Path) -> None:
     template, length = path.stem.rsplit("-", 1)
-    data, key = pattern(int(length)), sealane.keys.TinkKeyset(path.with_name(f"{template}.json").read_text())
+    data, key = (
+        pattern(int(length)),
+        sealane.keys.Keyring.from_json(path.with_name(f"{template}.json").read_text()),
+    )
     assert sealane.decrypt(path.read_bytes(), key=key, context=b"golden") == data
     with sealane.open(path, "rb", key=key, context=b"golden") as file:
         file.seek(len(data) // 2)

@@ -1,4 +1,4 @@
-"""sealane and the Python library of Tink read the streams and the keysets of each other."""
+"""sealane and the Python library of Tink read the messages, streams and keysets of each other."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_files_both_ways(tmp_path: Path, template: str, length: int) -> None:
     key_len, _, format_name = TEMPLATES[template]
     data, context = pattern(length), CONTEXTS[length % len(CONTEXTS)]
     theirs = Keyset.fresh(template)
-    keyset, raw = sealane.keys.TinkKeyset(theirs.json), theirs.key_bytes()
+    keyset, raw = sealane.keys.Keyring.from_json(theirs.json), theirs.key_bytes()
     assert len(raw) == key_len
 
     sealed = theirs.writes(data, context)
@@ -130,11 +130,11 @@ def test_keysets_both_ways(template: str) -> None:
     """A sealane key can be used as a Tink keyset."""
     key_len, _, format_name = TEMPLATES[template]
     key = pattern(key_len)
-    ours = sealane.keys.TinkKeyset.from_key(key, format_name)
+    ours = sealane.keys.Keyring.from_key(key, format_name)
     theirs = Keyset.read(ours.to_json())
     assert theirs.key_bytes() == key
     for text in (theirs.json, ours.to_json()):
-        keyset = sealane.keys.TinkKeyset(text)
+        keyset = sealane.keys.Keyring.from_json(text)
         assert theirs.reads(sealane.encrypt(b"message", key=keyset, context=b"aad"), b"aad") == b"message"
         assert sealane.decrypt(theirs.writes(b"message", b"aad"), key=keyset, context=b"aad") == b"message"
     assert key.hex() not in repr(ours)
@@ -151,7 +151,7 @@ def test_several_keys() -> None:
     both = json.loads(new.json)
     both["key"] += json.loads(old.json)["key"]
     text = json.dumps(both)
-    keyset, theirs = sealane.keys.TinkKeyset(text), Keyset.read(text)
+    keyset, theirs = sealane.keys.Keyring.from_json(text), Keyset.read(text)
     for writer in (old, new, theirs):
         assert sealane.decrypt(writer.writes(b"message", b""), key=keyset) == b"message"
     ours = sealane.encrypt(b"message", key=keyset)
@@ -163,7 +163,7 @@ def test_several_keys() -> None:
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_both_reject_changed_files(template: str) -> None:
     theirs = Keyset.fresh(template)
-    keyset = sealane.keys.TinkKeyset(theirs.json)
+    keyset = sealane.keys.Keyring.from_json(theirs.json)
     for sealed in (
         theirs.writes(b"message", b"aad"),
         sealane.encrypt(b"message", key=keyset, context=b"aad"),
@@ -181,13 +181,121 @@ def test_both_reject_changed_files(template: str) -> None:
             theirs.reads(sealed, b"other")
 
 
-def test_rejects_other_keysets() -> None:
-    """Keysets of other primitives, and text that is not JSON."""
+AEADS = [
+    "AES128_GCM",
+    "AES256_GCM",
+    "AES128_GCM_RAW",
+    "AES256_GCM_RAW",
+    "AES128_GCM_SIV",
+    "AES256_GCM_SIV_RAW",
+    "XCHACHA20_POLY1305",
+    "XCHACHA20_POLY1305_RAW",
+    "XAES_256_GCM_192_BIT_NONCE",
+    "XAES_256_GCM_192_BIT_NONCE_NO_PREFIX",
+    "XAES_256_GCM_160_BIT_NONCE_NO_PREFIX",
+]
+
+
+class Messages:
+    """A keyset of AEAD keys in Tink, from each of the two formats of a keyring."""
+
+    def __init__(self, handle: Any) -> None:
+        self.json: str = json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN)
+        self.binary: bytes = tink.proto_keyset_format.serialize(handle, secret_key_access.TOKEN)
+        self.primitive = handle.primitive(aead.Aead)
+
+    @staticmethod
+    def of(ring: sealane.keys.Keyring) -> Messages:
+        binary = Messages(tink.proto_keyset_format.parse(ring.to_bytes(), secret_key_access.TOKEN))
+        text = Messages(json_proto_keyset_format.parse(ring.to_json(), secret_key_access.TOKEN))
+        assert sealane.keys.Keyring.from_bytes(binary.binary).to_json() == ring.to_json()
+        assert sealane.keys.Keyring.from_json(text.json).to_bytes() == ring.to_bytes()
+        return binary
+
+
+@pytest.mark.parametrize("template", AEADS)
+def test_messages_both_ways(template: str) -> None:
     aead.register()
-    handle = tink.new_keyset_handle(aead.aead_key_templates.AES256_GCM)
-    for text in (json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN), "{}", "", "no JSON"):
+    theirs = Messages(tink.new_keyset_handle(getattr(aead.aead_key_templates, template)))
+    for ring in (
+        sealane.keys.Keyring.from_json(theirs.json),
+        sealane.keys.Keyring.from_bytes(theirs.binary),
+    ):
+        ours = sealane.Aead(keyring=ring)
+        for length in (0, 1, 16, 64, 1000):
+            data, context = pattern(length), pattern(length % 40)
+            sealed = theirs.primitive.encrypt(data, context)
+            assert ours.open(sealed, context) == data
+            mine = ours.seal(data, context)
+            assert len(mine) == len(sealed)
+            assert theirs.primitive.decrypt(mine, context) == data
+            with pytest.raises(sealane.AuthenticationError):
+                ours.open(sealed, context + b"x")
+            with pytest.raises(tink.TinkError):
+                theirs.primitive.decrypt(mine, context + b"x")
+
+
+@pytest.mark.parametrize("prefix", ["tink", "crunchy", "legacy", "raw"])
+@pytest.mark.parametrize(
+    "algorithm", ["aes-128-gcm", "aes-256-gcm", "aes-256-gcm-siv", "xchacha20-poly1305", "xaes-256-gcm"]
+)
+def test_rotated_keyrings_in_tink(algorithm: str, prefix: str) -> None:
+    """Tink opens messages of each enabled key of our keyrings, and refuses those of other keys."""
+    if algorithm == "xaes-256-gcm" and prefix in ("crunchy", "legacy"):
+        with pytest.raises(ValueError, match="has the prefix tink or raw"):
+            sealane.keys.Keyring.generate(algorithm, prefix=prefix)
+        return
+    aead.register()
+    ring = sealane.keys.Keyring.generate(algorithm, prefix=prefix)
+    sealed = [sealane.Aead(keyring=ring).seal(b"message", b"aad")]
+    for _ in range(3):
+        ring.rotate()
+        sealed.append(sealane.Aead(keyring=ring).seal(b"message", b"aad"))
+    theirs, ours = Messages.of(ring), sealane.Aead(keyring=ring)
+    for message in sealed:
+        assert theirs.primitive.decrypt(message, b"aad") == b"message"
+    newest = theirs.primitive.encrypt(b"theirs", b"aad")
+    assert ours.open(newest, b"aad") == b"theirs"
+    assert newest[: ours.nonce_len - 12][:5] == sealed[-1][:5] or prefix == "raw"
+    ring.disable(ring.keys[0].id)
+    ring.destroy(ring.keys[1].id)
+    theirs = Messages.of(ring)
+    for message in sealed[:2]:
+        with pytest.raises(tink.TinkError):
+            theirs.primitive.decrypt(message, b"aad")
+    for message in sealed[2:]:
+        assert theirs.primitive.decrypt(message, b"aad") == b"message"
+
+
+def test_deterministic_keysets_both_ways() -> None:
+    """AES-SIV keys go to Tink and come back without a change."""
+    deterministic.register()
+    ring = sealane.keys.Keyring.generate("aes-256-siv")
+    handle = json_proto_keyset_format.parse(ring.to_json(), secret_key_access.TOKEN)
+    sealed = handle.primitive(deterministic.DeterministicAead).encrypt_deterministically(b"message", b"aad")
+    assert sealed[:5] == b"\x01" + ring.primary.to_bytes(4, "big")
+    theirs = tink.new_keyset_handle(deterministic.deterministic_aead_key_templates.AES256_SIV)
+    text = json_proto_keyset_format.serialize(theirs, secret_key_access.TOKEN)
+    again = json_proto_keyset_format.parse(
+        sealane.keys.Keyring.from_json(text).to_json(), secret_key_access.TOKEN
+    )
+    sealed = theirs.primitive(deterministic.DeterministicAead).encrypt_deterministically(b"message", b"aad")
+    assert (
+        again.primitive(deterministic.DeterministicAead).decrypt_deterministically(sealed, b"aad")
+        == b"message"
+    )
+
+
+def test_rejects_other_keysets() -> None:
+    """Keysets of types that keyrings do not have, and text that is not JSON."""
+    aead.register()
+    handle = tink.new_keyset_handle(aead.aead_key_templates.AES256_EAX)
+    text = json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN)
+    with pytest.raises(sealane.FormatError, match=r"key \d+ of the keyring: .*AesEaxKey"):
+        sealane.keys.Keyring.from_json(text)
+    for other in ("{}", "", "no JSON"):
         with pytest.raises(sealane.FormatError):
-            sealane.keys.TinkKeyset(text)
+            sealane.keys.Keyring.from_json(other)
 
 
 @pytest.mark.parametrize("length", [0, 1, 15, 16, 17, 64, 1000])

@@ -7,7 +7,8 @@ use crate::keys::Secret;
 use crate::memory::{CText, In, Owned, Shared, Unique};
 use sealane::Key;
 use sealane::age::{self, Armor};
-use sealane::file::{self, DecryptParams, EncryptParams, Format, Keyset};
+use sealane::file::{self, DecryptParams, EncryptParams, Format};
+use sealane::keys::Keyring;
 use sealane::keys::SecretKey;
 
 /// The highest limit of a work factor that age files know.
@@ -81,7 +82,7 @@ extern "C" fn sealane_encrypt_with_keyset(
 ) -> Owned<EncryptWith> {
     guarded(error, |call| {
         encrypt_with(EncryptParams {
-            key: Some(Keyset::from_json(keyset.required(call, "keyset")?)?.into()),
+            key: Some(Keyring::from_json(keyset.required(call, "keyset")?)?.into()),
             context: context.bytes(call, "context", context_len)?,
             ..EncryptParams::default()
         })
@@ -189,7 +190,7 @@ extern "C" fn sealane_decrypt_with_keyset(
 ) -> Owned<DecryptWith> {
     guarded(error, |call| {
         decrypt_with(DecryptParams {
-            key: Some(Keyset::from_json(keyset.required(call, "keyset")?)?.into()),
+            key: Some(Keyring::from_json(keyset.required(call, "keyset")?)?.into()),
             context: context.bytes(call, "context", context_len)?,
             ..DecryptParams::default()
         })

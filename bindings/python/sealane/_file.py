@@ -3,9 +3,9 @@
 =====================================  ===========================================================
 encrypted with                         format
 =====================================  ===========================================================
-``key``                                C2SP chunked-encryption@v1 (Cobblestone-128 or -256)
+``key``, also a keyring of AEAD keys    C2SP chunked-encryption@v1 (Cobblestone-128 or -256)
 ``key`` and ``format="tink-…"``,       Tink AES-GCM-HKDF streaming
-or a ``sealane.keys.TinkKeyset``
+or a keyring of such keys
 ``recipients``, ``passphrase``         age v1
 =====================================  ===========================================================
 
@@ -68,7 +68,7 @@ def encrypt_file(
         A str is always a path. The file at a path appears complete or not at all: after a failure, an
         existing file is unchanged. A file object is read from its current position to its end, or written,
         and is not closed.
-    key : bytes-like, sealane.keys.Key or sealane.keys.TinkKeyset
+    key : bytes-like, sealane.keys.Key or sealane.keys.Keyring
         A random key of 16 or 32 bytes, never a password.
     recipients : list of str or sealane.keys.PublicKey
         The public keys that can decrypt the file: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …".
@@ -150,7 +150,7 @@ def decrypt_file(
     ----------
     src, dst : str, os.PathLike or binary file object
         As for ``encrypt_file``.
-    key : bytes-like, sealane.keys.Key or sealane.keys.TinkKeyset
+    key : bytes-like, sealane.keys.Key or sealane.keys.Keyring
         The key that the file was encrypted with, if it was encrypted with a key.
     identities : list of sealane.keys.Key, str or os.PathLike
         Private keys, which are tried in order. An entry is a key of the kind age or age-pq, the text of such

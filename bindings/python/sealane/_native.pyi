@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import IO, Any, ClassVar, Final, Literal, Self, SupportsIndex, TypeAlias, final
+from typing import IO, Any, ClassVar, Final, Literal, Self, SupportsIndex, TypeAlias, final, overload
 
 from typing_extensions import Buffer as _Buffer
 
@@ -25,6 +25,8 @@ __all__ = [
     "Fernet",
     "FileInfo",
     "Key",
+    "Keyring",
+    "KeyringKey",
     "Manifest",
     "Operation",
     "Poly1305",
@@ -37,7 +39,6 @@ __all__ = [
     "Speck",
     "SpeckAead",
     "SpeckCtr",
-    "TinkKeyset",
     "Writer",
     "XChaCha20",
     "__version__",
@@ -75,7 +76,7 @@ __all__ = [
 
 _Path: TypeAlias = str | PathLike[str]
 _KeyLike: TypeAlias = _Buffer | Key
-_FileKey: TypeAlias = _Buffer | Key | TinkKeyset
+_FileKey: TypeAlias = _Buffer | Key | Keyring
 _Text: TypeAlias = str | _Buffer
 _PublicLike: TypeAlias = PublicKey | _Text
 _PrivateLike: TypeAlias = Key | _Text
@@ -151,9 +152,29 @@ class _AeadMethods:
 
 @final
 class Aead(_AeadMethods):
+    @overload
     def __new__(
-        cls, algorithm: str, key: _KeyLike, provider: str | None = None, *, threads: int | None = None
+        cls,
+        algorithm: str,
+        key: _KeyLike,
+        provider: str | None = None,
+        *,
+        keyring: None = None,
+        threads: int | None = None,
     ) -> Aead: ...
+    @overload
+    def __new__(
+        cls,
+        algorithm: None = None,
+        key: None = None,
+        provider: str | None = None,
+        *,
+        keyring: Keyring,
+        threads: int | None = None,
+    ) -> Aead: ...
+    def count_messages(self, messages: int) -> None: ...
+    @property
+    def sealed_messages(self) -> int | None: ...
     def seal_many(
         self, messages: Iterable[_Buffer], aads: Iterable[_Buffer | None] | None = None
     ) -> list[bytes]: ...
@@ -319,11 +340,53 @@ class PublicKey:
     def ethereum_address(self) -> str: ...
 
 @final
-class TinkKeyset:
-    def __new__(cls, json_text: _Text) -> TinkKeyset: ...
+class Keyring:
     @staticmethod
-    def from_key(key: _KeyLike, format: str) -> TinkKeyset: ...
+    def generate(algorithm: str = "aes-256-gcm", *, prefix: str | None = None) -> Keyring: ...
+    @staticmethod
+    def from_key(key: _KeyLike, algorithm: str, *, prefix: str | None = None) -> Keyring: ...
+    @staticmethod
+    def from_json(text: _Text) -> Keyring: ...
+    @staticmethod
+    def from_bytes(data: _Buffer) -> Keyring: ...
+    @staticmethod
+    def from_jwk_set(text: _Text) -> Keyring: ...
     def to_json(self) -> str: ...
+    def to_bytes(self) -> bytes: ...
+    def to_jwk_set(self) -> str: ...
+    def add(
+        self, key: _KeyLike | None = None, algorithm: str | None = None, *, prefix: str | None = None
+    ) -> int: ...
+    def promote(self, id: int) -> None: ...
+    def disable(self, id: int) -> None: ...
+    def enable(self, id: int) -> None: ...
+    def destroy(self, id: int) -> None: ...
+    def rotate(self) -> int: ...
+    def save(
+        self,
+        path: _Path,
+        passphrase: _Text | None = None,
+        *,
+        recipients: _Recipients | None = None,
+        overwrite: bool = False,
+    ) -> None: ...
+    @property
+    def primary(self) -> int: ...
+    @property
+    def keys(self) -> tuple[KeyringKey, ...]: ...
+
+@final
+class KeyringKey:
+    @property
+    def id(self) -> int: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def algorithm(self) -> str | None: ...
+    @property
+    def prefix(self) -> str: ...
+    @property
+    def primary(self) -> bool: ...
 
 @final
 class EncryptWith:
@@ -520,7 +583,7 @@ def load(
     *,
     identities: _Identities | None = None,
     kid: str | None = None,
-) -> Key | Any: ...  # PublicKey and TinkKeyset too: Any spares most callers an isinstance.
+) -> Key | Any: ...  # PublicKey and Keyring too: Any spares most callers an isinstance.
 def parse_key(
     content: _Text,
     passphrase: _Text | None = None,
@@ -528,7 +591,7 @@ def parse_key(
     identities: _Identities | None = None,
     kid: str | None = None,
     file: _Path | None = None,
-) -> Key | PublicKey | TinkKeyset: ...
+) -> Key | PublicKey | Keyring: ...
 def is_secret(text: str, /) -> bool: ...
 def read_reference(reference: str) -> bytes: ...
 def derive(

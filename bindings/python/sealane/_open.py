@@ -91,7 +91,7 @@ def open(
         A str is always a path. A file object is not closed. For reading it must be seekable.
     mode : str
         "rb" to read, "wb" to write, or "xb" to write a file that must not exist at its path.
-    key : bytes-like, sealane.keys.Key or sealane.keys.TinkKeyset
+    key : bytes-like, sealane.keys.Key or sealane.keys.Keyring
         A random key of 16 or 32 bytes, never a password.
     recipients : list of str or sealane.keys.PublicKey
         The public keys to encrypt to; for writing only.

@@ -16,6 +16,7 @@ __all__ = [
     "SealaneError",
     "TruncatedError",
     "UnsupportedVersionError",
+    "UsageLimitWarning",
 ]
 
 
@@ -75,3 +76,11 @@ class ReentrantCallError(SealaneError, RuntimeError):
 
 class LimitExceededError(SealaneError):
     """A limit of the algorithm or the format is exceeded, for example the largest length of a message."""
+
+
+class UsageLimitWarning(UserWarning):
+    """A key has sealed three quarters of the messages that it may seal under random nonces of 96 bits.
+
+    Rotate the key: after 2^32 messages, sealing raises LimitExceededError. The warning is given once for each
+    object. Messages of other objects and other processes are not counted.
+    """

@@ -5,11 +5,13 @@ key                                  file               with a passphrase     fo
 ===================================  =================  ====================  ==============
 aes-…                                JWK (RFC 7517)     age file              age file
 age, age-pq                          age text           age file              age file
+keyrings                             Tink keyset, JSON  age file              age file
 rsa-…, p-256, secp256k1, x25519, …   PKCS#8 in PEM      encrypted PKCS#8      age file
 ===================================  =================  ====================  ==============
 
 Public keys are saved as ``age1…`` or as SPKI in PEM. ``load`` reads all of these, and for example JWK Sets,
-OpenSSH keys and Tink keysets too. It returns a ``Key``, a ``PublicKey`` or a ``TinkKeyset``.
+OpenSSH keys and Tink keysets in the binary format too. It returns a ``Key``, a ``PublicKey`` or a
+``Keyring``.
 
 A key reference tells where a key is stored, and is not secret: ``"env:NAME"``, ``"file:PATH"``,
 ``"keyring:SERVICE/USER"``, ``"call:package.module:function"``. ``resolve`` returns the key.
@@ -17,10 +19,20 @@ A key reference tells where a key is stored, and is not secret: ``"env:NAME"``, 
 
 from typing import Final
 
-from sealane._native import Key, PublicKey, TinkKeyset, derive, generate, kinds, load
+from sealane._native import Key, Keyring, KeyringKey, PublicKey, derive, generate, kinds, load
 from sealane._reference import resolve
 
-__all__ = ["KINDS", "Key", "PublicKey", "TinkKeyset", "derive", "generate", "load", "resolve"]
+__all__ = [
+    "KINDS",
+    "Key",
+    "Keyring",
+    "KeyringKey",
+    "PublicKey",
+    "derive",
+    "generate",
+    "load",
+    "resolve",
+]
 
 KINDS: Final[tuple[str, ...]] = kinds()
 """The kinds of key that ``generate`` makes."""

@@ -1,14 +1,15 @@
 //! `sealane.Aead`: authenticated encryption of one message.
 
+use crate::aead_core::Core;
 use crate::buffer::Slot;
 use crate::error::raise;
-use crate::sealer::{self, aead_methods};
-use crate::{arguments, batch};
+use crate::sealer::{self, Sealer, aead_methods};
+use crate::{arguments, batch, keyring_messages};
 use crate::{integers, keys};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PySlice};
-use sealane::Misuse;
+use sealane::{KeyringAead, Misuse};
 
 /// Authenticated encryption of messages with one key and one algorithm.
 ///
@@ -22,6 +23,10 @@ use sealane::Misuse;
 ///     A name that ``sealane.algorithms()`` lists, for example "aes-256-gcm" or "chacha20-poly1305".
 /// key : bytes-like or sealane.keys.Key
 ///     A random key of ``key_len`` bytes, never a password. It is copied.
+/// keyring : sealane.keys.Keyring, optional
+///     Several keys, in place of ``algorithm`` and ``key``. The primary key seals, and every enabled key opens. Sealed
+///     messages begin with the prefix of Tink that tells the key, so ``nonce_len`` is the length of prefix and nonce.
+///     ``encrypt`` and ``decrypt`` raise ValueError.
 /// provider : str, optional
 ///     The implementation that computes it: "native", "aws-lc", "ring", "rustcrypto" or "aegis". The default is the
 ///     fastest on this machine, or the one that the environment variable ``SEALANE_PROVIDER`` names.
@@ -32,12 +37,14 @@ use sealane::Misuse;
 /// Raises
 /// ------
 /// ValueError
-///     If a name is unknown, the key has another length, or ``threads`` is 0.
+///     If a name is unknown, the key has another length, the keyring has keys for files, or ``threads`` is 0.
 /// ProviderUnavailableError
 ///     If the provider does not have the algorithm on this machine.
 ///
 /// Notes
 /// -----
+/// An object seals at most 2^32 messages with an algorithm whose nonces have 96 bits. See ``sealed_messages``.
+///
 /// Threads may share an object, and it works after ``os.fork()``. It cannot be pickled or copied, because it holds the
 /// key.
 ///
@@ -49,29 +56,64 @@ use sealane::Misuse;
 /// b'hello'
 #[pyclass(frozen, module = "sealane")]
 pub(crate) struct Aead {
-    core: sealane::Aead,
+    core: Core,
 }
 
 aead_methods! {
     Aead {
         #[new]
-        #[pyo3(signature = (algorithm, key, provider = None, *, threads = None))]
+        #[pyo3(
+            signature = (algorithm = None, key = None, provider = None, *, keyring = None, threads = None),
+            text_signature = "(algorithm=None, key=None, provider=None, *, keyring=None, threads=None)"
+        )]
         fn new(
-            algorithm: &str,
-            key: &Bound<'_, PyAny>,
+            py: Python<'_>,
+            algorithm: Option<&str>,
+            key: Option<&Bound<'_, PyAny>>,
             provider: Option<&str>,
+            keyring: Option<&Bound<'_, keys::Keyring>>,
             threads: Option<usize>,
         ) -> PyResult<Self> {
-            let algorithm = arguments::algorithm(algorithm)?;
-            let provider = provider.map(arguments::provider).transpose()?;
-            let key = keys::extract(key)?;
-            let core = sealane::Aead::with_provider(algorithm, &key, provider).map_err(raise)?;
-            Ok(Self {
-                core: match arguments::threads(threads)? {
-                    Some(threads) => core.with_threads(threads),
-                    None => core,
-                },
-            })
+            let provider = provider.map(arguments::provider);
+            let threads = arguments::threads(threads);
+            let core = match (algorithm, key, keyring) {
+                (Some(algorithm), Some(key), None) => {
+                    let algorithm = arguments::algorithm(algorithm)?;
+                    let (provider, key) = (provider.transpose()?, keys::extract(key)?);
+                    let core = sealane::Aead::with_provider(algorithm, &key, provider).map_err(raise)?;
+                    Core::Key(match threads? {
+                        Some(threads) => core.with_threads(threads),
+                        None => core,
+                    })
+                }
+                (None, None, Some(keyring)) => {
+                    let keyring = keyring.get().keyring(py)?;
+                    let core = KeyringAead::with_provider(&keyring, provider.transpose()?).map_err(raise)?;
+                    Core::Keyring(match threads? {
+                        Some(threads) => core.with_threads(threads),
+                        None => core,
+                    })
+                }
+                _ => return Err(PyTypeError::new_err("expected an algorithm and a key, or a keyring alone")),
+            };
+            Ok(Self { core })
+        }
+
+        /// Number of messages that this object has sealed under random nonces of 96 bits; None for algorithms with longer
+        /// nonces. Threads count in blocks, so it can be up to twice the number, but not less.
+        ///
+        /// ``UsageLimitWarning`` is raised at 3 * 2^30, and ``LimitExceededError`` from 2^32 on. Other objects with the same
+        /// key, also those of other processes, are not counted.
+        #[getter]
+        fn sealed_messages(&self) -> Option<u64> {
+            self.core.primary().sealed_messages()
+        }
+
+        /// Counts messages that other objects sealed under this key, for example before the process was started again.
+        ///
+        /// Raises LimitExceededError if they would exceed 2^32 messages under random nonces of 96 bits.
+        fn count_messages(&self, messages: u64) -> PyResult<()> {
+            self.core.primary().count_messages(messages).map_err(raise)
         }
 
         /// Seals each of ``messages`` under a fresh random nonce.
@@ -104,7 +146,13 @@ aead_methods! {
             messages: &Bound<'py, PyAny>,
             aads: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyList>> {
-            batch::seal_many(&self.core, messages, aads)
+            let py = messages.py();
+            let sealed = match &self.core {
+                Core::Key(aead) => batch::seal_many(aead, messages, aads),
+                Core::Keyring(ring) => keyring_messages::many(messages, aads, |m, a| ring.seal_many(m, a)),
+            }?;
+            sealer::warn_near_limit(&self.core, py)?;
+            Ok(sealed)
         }
 
         /// Opens each of ``sealed``.
@@ -133,7 +181,10 @@ aead_methods! {
             sealed: &Bound<'py, PyAny>,
             aads: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyList>> {
-            batch::open_many(&self.core, sealed, aads)
+            match &self.core {
+                Core::Key(aead) => batch::open_many(aead, sealed, aads),
+                Core::Keyring(ring) => keyring_messages::many(sealed, aads, |m, a| ring.open_many(m, a)),
+            }
         }
 
         /// Seals packed messages, for example a column of Arrow: ``data[offsets[i]:offsets[i + 1]]`` each.
@@ -169,7 +220,13 @@ aead_methods! {
             offsets: &Bound<'py, PyAny>,
             aad: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
-            batch::seal_packed(&self.core, data, offsets, aad)
+            let py = data.py();
+            let sealed = match &self.core {
+                Core::Key(aead) => batch::seal_packed(aead, data, offsets, aad),
+                Core::Keyring(ring) => keyring_messages::seal_packed(ring, data, offsets, aad),
+            }?;
+            sealer::warn_near_limit(&self.core, py)?;
+            Ok(sealed)
         }
 
         /// Opens packed messages: ``data[offsets[i]:offsets[i + 1]]`` each.
@@ -203,7 +260,10 @@ aead_methods! {
             offsets: &Bound<'py, PyAny>,
             aad: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyAny>)> {
-            batch::open_packed(&self.core, data, offsets, aad)
+            match &self.core {
+                Core::Key(aead) => batch::open_packed(aead, data, offsets, aad),
+                Core::Keyring(ring) => keyring_messages::open_packed(ring, data, offsets, aad),
+            }
         }
 
         /// Returns a buffer for ``n`` bytes of plaintext, which is sealed in place without a copy.
@@ -221,23 +281,30 @@ aead_methods! {
         /// Name of the algorithm, as the constructor takes it and ``sealane.algorithms()`` lists it.
         #[getter]
         fn algorithm(&self) -> &'static str {
-            self.core.algorithm().name()
+            self.core.primary().algorithm().name()
         }
 
         /// Name of the provider (the implementation in use).
         #[getter]
         fn provider(&self) -> &'static str {
-            self.core.provider().name()
+            self.core.primary().provider().name()
         }
 
         /// Length in bytes of the key that the constructor takes for this algorithm.
         #[getter]
         fn key_len(&self) -> usize {
-            self.core.algorithm().key_len()
+            self.core.primary().algorithm().key_len()
         }
 
         fn __repr__(&self) -> String {
-            format!("<sealane.Aead {} by {} ({})>", self.algorithm(), self.provider(), self.core.variant())
+            let (algorithm, provider, variant) = (self.algorithm(), self.provider(), self.core.variant());
+            match self.core.keyring() {
+                None => format!("<sealane.Aead {algorithm} by {provider} ({variant})>"),
+                Some(ring) => {
+                    let n = ring.len();
+                    format!("<sealane.Aead with a keyring of {n}, {algorithm} by {provider} ({variant})>")
+                }
+            }
         }
     }
 }
@@ -291,6 +358,7 @@ impl Buffer {
         let (mut a, mut b) = (Slot::new(py), Slot::new(py));
         let (aad, target) = (a.read_optional(aad)?, b.write(whole)?.first(len)?);
         sealer::seal_layout(&aead.core, py, target.arrange_in_place(aead.core.nonce_len(), n, [aad])?)?;
+        sealer::warn_near_limit(&aead.core, py)?;
         slice(whole, 0, len)
     }
 

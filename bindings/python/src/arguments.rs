@@ -2,7 +2,7 @@
 
 use crate::buffer::read;
 use crate::error::raise;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sealane::hazmat::{ByteOrder, SpeckSize, TAG_LEN};
 use sealane::{Algorithm, DeterministicAlgorithm, Misuse, Provider};
@@ -76,4 +76,28 @@ pub(crate) fn tag(tag: &Bound<'_, PyAny>) -> PyResult<[u8; TAG_LEN]> {
 pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item: Into<String>>) -> PyErr {
     let known = known.map(Into::into).collect::<Vec<_>>().join(", ");
     PyValueError::new_err(format!("unknown {what} {name:?}; known: {known}"))
+}
+
+/// Returns an argument that has two names, ours and that of the package cryptography.
+///
+/// # Errors
+/// `TypeError` if both were given.
+#[inline]
+pub(crate) fn either<'a, 'py>(
+    name: &str,
+    value: Option<&'a Bound<'py, PyAny>>,
+    other_name: &str,
+    other: Option<&'a Bound<'py, PyAny>>,
+) -> PyResult<Option<&'a Bound<'py, PyAny>>> {
+    match (value, other) {
+        (Some(_), Some(_)) => Err(PyTypeError::new_err(format!(
+            "{name} and {other_name} are two names of one argument; expected one of them, found both"
+        ))),
+        (value, other) => Ok(value.or(other)),
+    }
+}
+
+#[cold]
+pub(crate) fn no_output() -> PyErr {
+    PyTypeError::new_err("the output buffer is missing: give out, or buf")
 }

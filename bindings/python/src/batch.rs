@@ -9,10 +9,10 @@ use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString};
 use sealane::{Aead, DeterministicAead, Error, Offset};
 
 /// Number of bytes that take about as long as what a message costs besides its bytes, as in the core.
-const MESSAGE_COST: usize = 128;
+pub(crate) const MESSAGE_COST: usize = 128;
 
 /// Packed data and its offsets, which are new objects.
-type Packed<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
+pub(crate) type Packed<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
 
 /// Seals each of `messages`; see the method of the class.
 pub(crate) fn seal_many<'py>(
@@ -43,11 +43,7 @@ fn many<'py>(
     let py = messages.py();
     // References to all elements, so the list may change from here on. Exports run code of the caller, so all are
     // requested before a nonce is drawn.
-    let messages = elements("messages", messages)?;
-    let mut aads = aads.filter(|aads| !aads.is_none()).map(|aads| elements("aads", aads)).transpose()?;
-    for none in aads.iter_mut().flatten().filter(|aad| aad.is_none()) {
-        *none = PyBytes::new(py, b"").into_any();
-    }
+    let (messages, aads) = (elements("messages", messages)?, aads_of(py, aads)?);
     let mut slots = slots(py, &messages)?;
     let messages = sources(&messages, &mut slots)?;
     let mut aad_slots = aads.as_ref().map_or(Ok(Vec::new()), |aads| self::slots(py, aads))?;
@@ -59,7 +55,7 @@ fn many<'py>(
 }
 
 /// Returns the elements of an iterable.
-fn elements<'py>(name: &str, list: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+pub(crate) fn elements<'py>(name: &str, list: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if list.is_instance_of::<PyBytes>()
         || list.is_instance_of::<PyByteArray>()
         || list.is_instance_of::<PyMemoryView>()
@@ -79,7 +75,7 @@ fn elements<'py>(name: &str, list: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py
 }
 
 /// Returns a slot for each element, or none if all elements are `bytes`, which need no export.
-fn slots<'py>(py: Python<'py>, elements: &[Bound<'py, PyAny>]) -> PyResult<Vec<Slot<'py>>> {
+pub(crate) fn slots<'py>(py: Python<'py>, elements: &[Bound<'py, PyAny>]) -> PyResult<Vec<Slot<'py>>> {
     if elements.iter().all(|element| element.is_exact_instance_of::<PyBytes>()) {
         return Ok(Vec::new());
     }
@@ -89,7 +85,7 @@ fn slots<'py>(py: Python<'py>, elements: &[Bound<'py, PyAny>]) -> PyResult<Vec<S
 }
 
 /// Returns the bytes of each element.
-fn sources<'a, 'py>(
+pub(crate) fn sources<'a, 'py>(
     elements: &'a [Bound<'py, PyAny>],
     slots: &'a mut [Slot<'py>],
 ) -> PyResult<Vec<&'a [u8]>> {
@@ -121,6 +117,18 @@ fn at_index(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
     } else {
         error
     }
+}
+
+/// Returns the associated data of each message, in which None is no associated data.
+pub(crate) fn aads_of<'py>(
+    py: Python<'py>,
+    aads: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    let mut aads = aads.filter(|aads| !aads.is_none()).map(|aads| elements("aads", aads)).transpose()?;
+    for none in aads.iter_mut().flatten().filter(|aad| aad.is_none()) {
+        *none = PyBytes::new(py, b"").into_any();
+    }
+    Ok(aads)
 }
 
 /// Seals packed messages; see the method of the class.
@@ -235,23 +243,28 @@ fn packed_at<'py, O: Item>(
     let len = new_offsets.last().map_or(0, |&last| last.position());
     let cost = data.len() + aad.len() + offsets.len() * MESSAGE_COST;
     let out = fresh(py, len, |out| detached(py, cost, || operation.run(data, offsets, aad, out)))?;
-    let new_offsets = fresh(py, size_of_val(&new_offsets[..]), |out| {
-        for (slot, offset) in out.chunks_exact_mut(size_of::<O>()).zip(&new_offsets) {
+    Ok((out, view_of_offsets(py, &new_offsets)?))
+}
+
+/// Returns a new memoryview of offsets.
+pub(crate) fn view_of_offsets<'py, O: Item>(py: Python<'py>, offsets: &[O]) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = fresh(py, size_of_val(offsets), |out| {
+        for (slot, offset) in out.chunks_exact_mut(size_of::<O>()).zip(offsets) {
             offset.write(slot);
         }
         Ok(())
     })?;
-    Ok((out, PyMemoryView::from(new_offsets.as_any())?.call_method1("cast", (O::FORMAT,))?))
+    PyMemoryView::from(bytes.as_any())?.call_method1("cast", (O::FORMAT,))
 }
 
 /// Offsets of packed messages, each of which is read once from the buffer of the caller.
-enum Offsets {
+pub(crate) enum Offsets {
     Narrow(Vec<i32>),
     Wide(Vec<i64>),
 }
 
 /// An integer as an item of a buffer.
-trait Item: Offset {
+pub(crate) trait Item: Offset {
     /// The name of the type in the module struct of Python.
     const FORMAT: &str;
     fn read(item: &[u8]) -> Self;
@@ -290,7 +303,7 @@ impl Offsets {
     ///
     /// # Errors
     /// Raises `TypeError` for items of another type, and `ValueError` if they are not in one contiguous dimension.
-    fn read(offsets: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn read(offsets: &Bound<'_, PyAny>) -> PyResult<Self> {
         let view = PyMemoryView::from(offsets)?;
         let format: String = view.getattr("format")?.extract()?;
         let (size, dimensions): (usize, usize) =

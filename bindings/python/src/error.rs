@@ -53,6 +53,8 @@ fn worded(error: Error, text: String) -> PyErr {
         }
         Error::Format(_) | Error::UnexpectedLength { .. } => named::FormatError::new_err(text),
         Error::Header(_) | Error::Armor(_) | Error::Line { .. } => named::FormatError::new_err(text),
+        Error::InKeyring { source, .. } => worded(*source, text),
+        Error::UnknownKeyType(_) => named::FormatError::new_err(text),
         Error::InBatch { index, source } => {
             let error = worded(*source, text);
             // An exception that takes no attribute keeps the index in its text.
@@ -93,6 +95,14 @@ pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
         Error::Io { path: None, source } => Error::Io { path: Some(path.to_owned()), source },
         other => other,
     })
+}
+
+/// Warns that a key has sealed three quarters of the messages that it may seal.
+#[cold]
+pub(crate) fn usage_limit_warning(py: Python<'_>) -> PyResult<()> {
+    let category = py.import("sealane.exceptions")?.getattr("UsageLimitWarning")?;
+    let text = c"this key has sealed more than 3 * 2^30 messages under random nonces of 96 bits; rotate it before 2^32, when sealing is refused";
+    PyErr::warn(py, &category, text, 1)
 }
 
 /// Returns the exception for a call from inside another call to the same object.
@@ -138,6 +148,7 @@ fn raise_misuse(misuse: &Misuse, text: String) -> PyErr {
         | Misuse::LargeBlock
         | Misuse::NonceTooShortForRandom
         | Misuse::CounterBlockForRandom
+        | Misuse::KeyringNonce
         | Misuse::OutputTooShort { .. }
         | Misuse::BufferTooShort { .. }
         | Misuse::OutputLength { .. }

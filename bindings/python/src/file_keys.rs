@@ -2,7 +2,7 @@
 
 use crate::buffer::Slot;
 use crate::error::{raise, raise_name};
-use crate::keys::{self, Key, TinkKeyset};
+use crate::keys::{self, Key, Keyring};
 use crate::{recipients, secrets};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -168,17 +168,17 @@ fn one_of(
 
 /// Converts a key object from ``sealane.keys``, or the bytes of a key, to a key for files.
 fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
-    match key.cast::<TinkKeyset>() {
-        Ok(keyset) => Ok(keyset.get().keyset().clone().into()),
+    match key.cast::<Keyring>() {
+        Ok(ring) => Ok(ring.get().keyring(key.py())?.into()),
         Err(_) => keys::extract(key).map(FileKey::from),
     }
 }
 
 /// Returns the file that a key object was loaded from, if any.
 fn key_file(key: &Bound<'_, PyAny>) -> Option<PathBuf> {
-    match (key.cast::<Key>(), key.cast::<TinkKeyset>()) {
+    match (key.cast::<Key>(), key.cast::<Keyring>()) {
         (Ok(key), _) => key.get().file().cloned(),
-        (_, Ok(keyset)) => keyset.get().file().cloned(),
+        (_, Ok(ring)) => ring.get().file().cloned(),
         _ => None,
     }
 }

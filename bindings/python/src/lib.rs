@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 mod aead;
+mod aead_core;
 mod arguments;
 mod batch;
 #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
@@ -21,6 +22,7 @@ mod hazmat;
 mod hybrid;
 mod integers;
 mod io;
+mod keyring_messages;
 mod keys;
 mod manifest;
 mod populate;
@@ -29,6 +31,7 @@ mod ranges;
 mod recipients;
 mod rencrypt;
 mod sealer;
+mod sealers;
 mod secrets;
 mod shared;
 mod tree;
@@ -65,7 +68,8 @@ mod _native {
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
         keys::{
-            Key, PublicKey, TinkKeyset, derive, generate, is_secret, kinds, load, parse_key, read_reference,
+            Key, Keyring, KeyringKey, PublicKey, derive, generate, is_secret, kinds, load, parse_key,
+            read_reference,
         },
         manifest::Manifest,
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},

@@ -23,6 +23,13 @@ pub(crate) enum Writers {
     Several,
 }
 
+impl Writers {
+    /// Returns `Several` if the work is divided among threads.
+    pub(crate) fn of(is_divided: bool) -> Self {
+        if is_divided { Self::Several } else { Self::One }
+    }
+}
+
 /// Advice to the operating system about a range of memory. Neither changes a byte.
 #[derive(Clone, Copy)]
 pub(crate) enum Advice {

@@ -91,7 +91,7 @@ def test_encrypt_many_and_decrypt_many_round_trip(
 
 @pytest.mark.parametrize("kind", EXECUTORS)
 @pytest.mark.parametrize(
-    "key", [KEY, bytes(KEY), sealane.keys.TinkKeyset.from_key(KEY, "tink-4kb")], ids=["Key", "bytes", "Tink"]
+    "key", [KEY, bytes(KEY), sealane.keys.Keyring.from_key(KEY, "tink-4kb")], ids=["Key", "bytes", "Tink"]
 )
 def test_keys_other_than_references_stay_in_this_process(
     pairs: Pairs, tmp_path: Path, kind: str, key: Any

@@ -41,6 +41,8 @@ CONTINUES = {
     "Fernet": "draws IVs from a generator that notices a fork",
     "FileInfo": "changes with no call",
     "Key": "changes with no call",
+    "Keyring": "holds keys and seals nothing; each Aead and each file has the keys of its time",
+    "KeyringKey": "changes with no call",
     "LocalFile": "decrypts, so it uses no nonce for a new message",
     "Manifest": "names finished files and seals nothing",
     "Operation": "changes with no call; each file has fresh keys or nonces",
@@ -54,7 +56,6 @@ CONTINUES = {
     "Speck": "changes with no call",
     "SpeckAead": "draws nonces from a generator that notices a fork; documented to count messages per object",
     "SpeckCtr": "changes with no call; the caller chooses offsets",
-    "TinkKeyset": "changes with no call",
     "XChaCha20": "changes with no call; the caller chooses offsets",
 }
 """Classes whose objects work in a child, with the reason why that is safe."""

@@ -255,7 +255,7 @@ def test_secrets_are_not_shown_or_pickled(tmp_path: Path, kind: str) -> None:
     )
 )
 def test_any_text_parses_or_raises(text: str | bytes) -> None:
-    for read in Key.from_text, PublicKey, sealane.keys.TinkKeyset:
+    for read in Key.from_text, PublicKey, sealane.keys.Keyring.from_json:
         with contextlib.suppress(sealane.FormatError, ValueError):
             read(text)
 
@@ -272,10 +272,10 @@ def test_load_returns_the_kind_of_the_file(tmp_path: Path) -> None:
             found = sealane.keys.load(path)
             assert isinstance(found, PublicKey)
             assert found == public(key)
-    keyset = sealane.keys.TinkKeyset.from_key(bytes(32), "tink-1mb")
+    keyset = sealane.keys.Keyring.from_key(bytes(32), "tink-1mb")
     path.write_text(keyset.to_json())
     found = sealane.keys.load(path)
-    assert isinstance(found, sealane.keys.TinkKeyset)
+    assert isinstance(found, sealane.keys.Keyring)
     assert found.to_json() == keyset.to_json()
 
 

@@ -30,7 +30,7 @@ def test_public_names_are_documented() -> None:
         for name in module.__all__:
             assert getattr(module, name) is not None
     raw = (getattr(sealane.hazmat, name) for name in sealane.hazmat.__all__)
-    key_classes = sealane.keys.Key, sealane.keys.PublicKey, sealane.keys.TinkKeyset
+    key_classes = sealane.keys.Key, sealane.keys.PublicKey, sealane.keys.Keyring, sealane.keys.KeyringKey
     for thing in sealane.Aead, sealane.Buffer, *key_classes, *raw, rencrypt.Cipher, rencrypt.REncrypt:
         for name, member in vars(thing).items():
             assert name.startswith("_") or member.__doc__, f"{thing.__name__}.{name} has no documentation"
@@ -58,7 +58,9 @@ def test_the_package_is_typed(tmp_path: Path) -> None:
         "c: bytes = sealane.encrypt(b'', recipients=[k.public, 'age1'], armor=True)\n"
         "sealane.decrypt_file('a', 'b', identities=[k, 'AGE-SECRET-KEY-1', pathlib.Path('key')])\n"
         "with sealane.open('path', 'wb', passphrase='words') as h: h.write(c)\n"
-        "sealane.verify_file('a', key=sealane.keys.TinkKeyset('{}'), context=b'')\n"
+        "sealane.verify_file('a', key=sealane.keys.Keyring.from_json('{}'), context=b'')\n"
+        "r: int = sealane.keys.Keyring.generate().rotate()\n"
+        "q: bytes = sealane.Aead(keyring=sealane.keys.Keyring.generate('aes-128-gcm')).seal(b'')\n"
         "d: bytes = sealane.hybrid.open(k, sealane.hybrid.seal('02ab', b''), suite='aes-128-gcm')\n"
         "from sealane.compat.rencrypt import Cipher, REncrypt\n"
         "e = REncrypt(Cipher.AES256GCM, Cipher.AES256GCM.generate_key())\n"

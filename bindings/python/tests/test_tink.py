@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import sealane
-from sealane.keys import TinkKeyset
+from sealane.keys import Keyring
 from support import VECTORS, leftovers, pattern
 
 TYPE = "type.googleapis.com/google.crypto.tink.AesGcmHkdfStreamingKey"
@@ -47,8 +47,8 @@ TESTS = json.loads((VECTORS / "streaming/tink/aes_gcm_hkdf.json").read_text())["
 def test_published_vectors(tmp_path: Path, test: dict[str, Any]) -> None:
     file, plain, aad = (bytes.fromhex(test[name]) for name in ("ct", "pt", "aad"))
     (tmp_path / "sealed").write_bytes(file)
-    everyone = TinkKeyset(keyset(*TESTS))
-    for key in TinkKeyset(keyset(test)), TinkKeyset(keyset(test).encode()), everyone:
+    everyone = Keyring.from_json(keyset(*TESTS))
+    for key in Keyring.from_json(keyset(test)), Keyring.from_json(keyset(test).encode()), everyone:
         assert sealane.decrypt(file, key=key, context=aad) == plain
         sealane.decrypt_file(tmp_path / "sealed", tmp_path / "out", key=key, context=aad)
         assert (tmp_path / "out").read_bytes() == plain
@@ -60,7 +60,7 @@ def test_published_vectors(tmp_path: Path, test: dict[str, Any]) -> None:
             assert f.read() == plain[30:]
         sealane.verify_file(tmp_path / "sealed", key=key, context=aad)
     with pytest.raises(sealane.AuthenticationError):
-        sealane.decrypt(file, key=TinkKeyset(keyset(test)), context=aad + b"x")
+        sealane.decrypt(file, key=Keyring.from_json(keyset(test)), context=aad + b"x")
     with pytest.raises(sealane.NoMatchingKeyError):
         sealane.decrypt(file, key=everyone, context=aad + b"x")
 
@@ -71,8 +71,8 @@ def test_published_vectors(tmp_path: Path, test: dict[str, Any]) -> None:
 def test_files_round_trip(tmp_path: Path, form: str, length: int, size: int) -> None:
     data, key = pattern(size), KEY[:length]
     (tmp_path / "plain").write_bytes(data)
-    keyset = TinkKeyset.from_key(key, form)
-    assert TinkKeyset(keyset.to_json()).to_json() == keyset.to_json()
+    keyset = Keyring.from_key(key, form)
+    assert Keyring.from_json(keyset.to_json()).to_json() == keyset.to_json()
     arguments: list[dict[str, Any]] = [{"key": key, "format": form}, {"key": keyset}]
     for writes, reads in [(arguments[0], arguments[1]), (arguments[1], arguments[0])]:
         sealane.encrypt_file(tmp_path / "plain", tmp_path / "sealed", context=b"c", **writes)
@@ -119,24 +119,24 @@ def test_rejects_wrong_arguments() -> None:
         with pytest.raises(ValueError, match="16 or 32 bytes"):
             sealane.encrypt(b"", key=bytes(length), format="tink-1mb")
         with pytest.raises(ValueError, match="16 or 32 bytes"):
-            TinkKeyset.from_key(bytes(length), "tink-1mb")
-    made = TinkKeyset.from_key(sealane.keys.generate("aes-256"), "tink-1mb")
+            Keyring.from_key(bytes(length), "tink-1mb")
+    made = Keyring.from_key(sealane.keys.generate("aes-256"), "tink-1mb")
     with pytest.raises(ValueError, match="omit format"):
         sealane.encrypt(b"", key=made, format="tink-1mb")
     for form, says in [("chunked", "tink-1mb"), ("age", "tink-1mb"), ("rot13", "tink-1mb")]:
         with pytest.raises(ValueError, match=says):
-            TinkKeyset.from_key(KEY, form)
+            Keyring.from_key(KEY, form)
     with pytest.raises(TypeError):
-        TinkKeyset.from_key("password" * 4, "tink-1mb")  # type: ignore[arg-type]
+        Keyring.from_key("password" * 4, "tink-1mb")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not int"):
-        TinkKeyset(7)  # type: ignore[arg-type]
+        Keyring.from_json(7)  # type: ignore[arg-type]
     whole = keyset(TESTS[0])
     encrypted = '{"encryptedKeyset":"AAAA","keysetInfo":{}}'
     for text in ["", "{}", "[]", whole.replace("RAW", "TINK"), whole.replace(TYPE, "x"), encrypted, "\0"]:
         with pytest.raises(sealane.FormatError):
-            TinkKeyset(text)
+            Keyring.from_json(text)
     with pytest.raises(sealane.FormatError, match="encrypted"):
-        TinkKeyset(encrypted)
+        Keyring.from_json(encrypted)
     with pytest.raises(TypeError, match="never pickled"):
         pickle.dumps(made)
-    assert repr(made) == "<sealane.keys.TinkKeyset of 1>"
+    assert repr(made) == f"<sealane.keys.Keyring of 1, primary key {made.primary}, tink-1mb>"

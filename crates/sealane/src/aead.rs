@@ -9,6 +9,11 @@ use std::num::NonZeroUsize;
 pub(crate) mod batch;
 pub(crate) mod deterministic;
 pub(crate) mod packed;
+mod short_salt;
+mod usage;
+
+use short_salt::ShortSalt;
+use usage::Usage;
 
 /// The length of the tag of every algorithm, in bytes.
 const TAG_LEN: usize = 16;
@@ -34,6 +39,7 @@ pub struct Aead {
     nonce_len: usize,
     threads: Option<NonZeroUsize>,
     key: Box<dyn AeadKey>,
+    usage: Usage,
 }
 
 impl Aead {
@@ -61,7 +67,19 @@ impl Aead {
             nonce_len: algorithm.nonce_len(),
             threads: None,
             key: entry.key(key.as_bytes())?,
+            usage: Usage::new(),
         })
+    }
+
+    /// Expands a key of XAES-256-GCM with a salt of `salt_len` bytes, 8 to 11, which are the beginning of the nonce.
+    pub(crate) fn with_short_salt(
+        salt_len: usize,
+        key: &Key,
+        provider: Option<Provider>,
+    ) -> Result<Self, Error> {
+        let whole = Self::with_provider(Algorithm::Xaes256Gcm, key, provider)?;
+        let short = ShortSalt::new(whole.key, salt_len);
+        Ok(Self { nonce_len: short.nonce_len(), key: Box::new(short), ..whole })
     }
 
     /// Sets the number of threads that one long message or large batch may use, the calling thread included. The default is
@@ -124,13 +142,41 @@ impl Aead {
         self.algorithm.max_plaintext_len()
     }
 
+    /// Returns the number of messages that this object has sealed under random nonces of 96 bits; `None` for algorithms
+    /// with longer nonces, which need no limit. Threads count in blocks, so it can be up to twice the number, but not less.
+    ///
+    /// From 2^32 on, sealing is refused. Other objects with the same key, also those of other processes, are not counted; see
+    /// [`Self::count_messages`].
+    pub fn sealed_messages(&self) -> Option<u64> {
+        (self.nonce_len == 12).then(|| self.usage.get())
+    }
+
+    /// Counts messages that other objects sealed under this key, for example before the process was started again.
+    ///
+    /// # Errors
+    /// Returns [`Error::LimitExceeded`] if they would exceed 2^32 messages under random nonces of 96 bits. Nothing is counted
+    /// then.
+    pub fn count_messages(&self, messages: u64) -> Result<(), Error> {
+        match self.nonce_len {
+            12 => self.usage.count(messages),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns true once, when three quarters of 2^32 messages are counted. Then it is time to rotate the key.
+    #[inline]
+    pub fn take_limit_warning(&self) -> bool {
+        self.usage.take_warning()
+    }
+
     // Sealed messages: nonce || ciphertext || tag.
 
     /// Seals `plaintext` under a fresh random nonce and returns the nonce, the ciphertext and the tag as one message.
     ///
     /// # Errors
-    /// Returns [`Error::MessageLength`] if `plaintext` or `aad` is too long for the algorithm, and [`Error::Io`] if the
-    /// operating system returns no random bytes.
+    /// Returns [`Error::MessageLength`] if `plaintext` or `aad` is too long for the algorithm, [`Error::LimitExceeded`] if
+    /// this object has sealed 2^32 messages under random nonces of 96 bits, and [`Error::Io`] if the operating system
+    /// returns no random bytes.
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = memory::zeroed(plaintext.len() + self.overhead())?;
         self.seal_into(plaintext, &mut sealed, aad)?;
@@ -285,7 +331,15 @@ impl Aead {
             12 => self.seal_fresh::<12>(nonce, aad, data, tag),
             16 => self.seal_fresh::<16>(nonce, aad, data, tag),
             24 => self.seal_fresh::<24>(nonce, aad, data, tag),
-            _ => self.seal_fresh::<32>(nonce, aad, data, tag),
+            32 => self.seal_fresh::<32>(nonce, aad, data, tag),
+            len => {
+                let mut fresh = [0; 32];
+                let fresh = &mut fresh[..len];
+                nonce::fill(fresh)?;
+                self.seal_with(fresh, aad, data, tag)?;
+                nonce.copy_from_slice(fresh);
+                Ok(())
+            }
         }
     }
 
@@ -300,6 +354,9 @@ impl Aead {
     ) -> Result<(), Error> {
         let got = nonce.len();
         let slot = nonce.first_chunk_mut::<N>().ok_or(Misuse::NonceLength { got, want: N })?;
+        if N == 12 {
+            self.usage.count_one()?;
+        }
         let mut fresh = [0; N];
         nonce::fill(&mut fresh)?;
         self.seal_with(&fresh, aad, data, tag)?;

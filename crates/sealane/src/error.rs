@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
+mod from_providers;
 mod offsets;
 
 pub use offsets::OffsetProblem;
@@ -77,6 +78,15 @@ pub enum Error {
         /// The error that was found in this message of the batch.
         source: Box<Self>,
     },
+    /// A key of a keyring cannot be used, or not in the way that was asked for.
+    InKeyring {
+        /// The identifier of the key in its keyring, which is not secret.
+        id: u32,
+        /// The error that was found in this key of the keyring.
+        source: Box<Self>,
+    },
+    /// A key of a keyring has a type that this version does not have. The text is the name of the type in Tink.
+    UnknownKeyType(String),
     /// The version of the format is not supported, and the text names the supported versions.
     UnsupportedVersion(&'static str),
     /// A key reference names no key on this machine. The text contains the reference, for example `env:NAME`.
@@ -179,6 +189,8 @@ pub enum Misuse {
     NonceTooShortForRandom,
     /// A random nonce was requested for an object whose nonces are whole counter blocks, which the caller chooses.
     CounterBlockForRandom,
+    /// A nonce was given for a keyring, which seals under random nonces only.
+    KeyringNonce,
     /// The output buffer is too short for the result of the call.
     OutputTooShort {
         /// Length of the buffer that was given, in bytes.
@@ -273,7 +285,7 @@ pub enum Misuse {
     FormatNeedsKey(&'static str),
     /// The named file format requires recipients or a passphrase, and a symmetric key was given.
     FormatNeedsRecipients(&'static str),
-    /// A format was given with a Tink keyset, which determines the format.
+    /// A format was given with a keyring, which determines the format.
     KeysetHasFormat,
     /// A context was given without a symmetric key, which is needed to use it.
     ContextNeedsKey,
@@ -301,6 +313,14 @@ impl Error {
         match self {
             Self::Io { path: None, source } => source,
             other => io::Error::new(io::ErrorKind::InvalidData, other),
+        }
+    }
+
+    /// Adds the identifier of the key of a keyring to an error that has none.
+    pub(crate) fn in_keyring(self, id: u32) -> Self {
+        match self {
+            Self::InKeyring { .. } => self,
+            other => Self::InKeyring { id, source: Box::new(other) },
         }
     }
 
@@ -341,6 +361,10 @@ impl fmt::Display for Error {
             Self::Armor(what) => write!(f, "damaged armor: {what}"),
             Self::Line { number, source } => write!(f, "line {number}: {source}"),
             Self::InBatch { index, source } => write!(f, "message {index}: {source}"),
+            Self::InKeyring { id, source } => write!(f, "key {id} of the keyring: {source}"),
+            Self::UnknownKeyType(name) => {
+                write!(f, "expected a type of key that this version has, found {name:?}")
+            }
             Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
             Self::KeyNotFound(text) => f.write_str(text),
             Self::NoMatchingKey => {
@@ -427,6 +451,9 @@ impl fmt::Display for Misuse {
             Self::CounterBlockForRandom => f.write_str(
                 "the nonce is a whole counter block, which is not generated; choose one for each message and call encrypt",
             ),
+            Self::KeyringNonce => f.write_str(
+                "a keyring seals under fresh nonces; use seal and open, or Aead with one key for nonces of your own",
+            ),
             Self::OutputTooShort { got, need } => {
                 write!(f, "the output buffer has {got} bytes, {need} are needed")
             }
@@ -481,7 +508,7 @@ impl fmt::Display for Misuse {
             Self::FormatNeedsRecipients(format) => {
                 write!(f, "the format {format} takes no key; use recipients, identities or a passphrase")
             }
-            Self::KeysetHasFormat => f.write_str("a Tink keyset determines the format; omit format"),
+            Self::KeysetHasFormat => f.write_str("a keyring determines the format; omit format"),
             Self::ContextNeedsKey => f.write_str("a context requires a key; age files have no context"),
             Self::ArmorNeedsRecipients => {
                 f.write_str("armor requires recipients or a passphrase; files of other formats are binary")
@@ -517,7 +544,9 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
-            Self::Line { source, .. } | Self::InBatch { source, .. } => Some(source),
+            Self::Line { source, .. } | Self::InBatch { source, .. } | Self::InKeyring { source, .. } => {
+                Some(source)
+            }
             _ => None,
         }
     }
@@ -535,61 +564,6 @@ impl From<Misuse> for Error {
 impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
         source.downcast().unwrap_or_else(|source| Self::Io { path: None, source })
-    }
-}
-
-impl From<providers::AuthenticationError> for Error {
-    fn from(_: providers::AuthenticationError) -> Self {
-        Self::Authentication
-    }
-}
-
-impl From<providers::Unavailable> for Error {
-    fn from(error: providers::Unavailable) -> Self {
-        match error.reason {
-            providers::Reason::Environment(error) => Self::Environment(error),
-            _ => Self::ProviderUnavailable(error),
-        }
-    }
-}
-
-impl From<providers::KeyError> for Error {
-    fn from(error: providers::KeyError) -> Self {
-        match error {
-            providers::KeyError::InvalidLength { found, expected } => {
-                Misuse::KeyLength { got: found, want: expected }.into()
-            }
-            providers::KeyError::SelfTestFailed(cipher) => Self::SelfTest(cipher),
-            providers::KeyError::Environment(error) => Self::Environment(error),
-            _ => Self::ProviderRefused("the provider refused the key"),
-        }
-    }
-}
-
-impl From<providers::MessageError> for Error {
-    fn from(error: providers::MessageError) -> Self {
-        match error {
-            providers::MessageError::TooLong { part, found, limit } => {
-                Self::MessageLength { part, found, limit }
-            }
-            providers::MessageError::InvalidNonceLength { found, expected } => {
-                Misuse::NonceLength { got: found, want: expected }.into()
-            }
-            providers::MessageError::PartialBlock { found, block_len } => {
-                Misuse::BlockLength { got: found, block: block_len }.into()
-            }
-            providers::MessageError::LateAssociatedData => Misuse::AadAfterData.into(),
-        }
-    }
-}
-
-impl From<providers::SealError> for Error {
-    fn from(error: providers::SealError) -> Self {
-        match error {
-            providers::SealError::Message(error) => error.into(),
-            providers::SealError::Key(error) => error.into(),
-            _ => Self::ProviderRefused("the provider refused the message"),
-        }
     }
 }
 

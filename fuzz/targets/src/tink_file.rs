@@ -1,8 +1,9 @@
 //! A damaged file of Tink is an error, for each hash and length of the derived key. All three readers agree.
 
 use sealane::Key;
-use sealane::file::tink::{Hash, Keyset, Parameters};
+use sealane::file::tink::{Hash, Parameters};
 use sealane::file::{self, DecryptWith, EncryptWith};
+use sealane::keys::{KeyType, Keyring, Prefix};
 
 pub(crate) fn run(input: (u8, u8, u16, Vec<(u16, u8)>, u16, Vec<u8>)) {
     let (choice, segment, len, changes, keep, tail) = input;
@@ -11,9 +12,10 @@ pub(crate) fn run(input: (u8, u8, u16, Vec<(u16, u8)>, u16, Vec<u8>)) {
     let key = Key::from_bytes(&[7; 32]);
     // Segments are short, so that a file has many.
     let Ok(parameters) = Parameters::new(hash, derived_len, 50 + usize::from(segment) * 4) else { return };
-    let keyset = Keyset::from_key(parameters, &key).expect("32 bytes");
+    let keyring =
+        Keyring::from_key(KeyType::Streaming(parameters), Prefix::Raw, &key).expect("32 bytes");
     let plain: Vec<u8> = (0..len % 5000).map(|i| (i % 251) as u8).collect();
-    let sealed = file::encrypt(&plain, &EncryptWith::tink(&keyset, b"")).expect("a good key");
+    let sealed = file::encrypt(&plain, &EncryptWith::keyring(&keyring, b"").expect("streaming keys")).expect("a good key");
     let damaged = crate::damaged(&sealed, &changes, keep.into(), &tail);
-    crate::readers(&sealed, &damaged, &plain, &DecryptWith::tink(&keyset, b""));
+    crate::readers(&sealed, &damaged, &plain, &DecryptWith::keyring(&keyring, b"").expect("streaming keys"));
 }

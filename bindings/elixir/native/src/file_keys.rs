@@ -5,7 +5,8 @@ use crate::keys::Secret;
 use rustler::{Binary, NifTaggedEnum, Resource, ResourceArc};
 use sealane::Key;
 use sealane::age::{self, Armor};
-use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format, Keyset};
+use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format};
+use sealane::keys::Keyring;
 use sealane::keys::SecretKey;
 use std::panic::RefUnwindSafe;
 
@@ -56,7 +57,7 @@ fn symmetric(source: &Source<'_>) -> Result<Option<FileKey>, CallError> {
     Ok(match source {
         Source::Key(key) => Some(Key::from_bytes(key).into()),
         Source::Secret(secret) => Some(secret.symmetric()?.into()),
-        Source::Keyset(json) => Some(Keyset::from_json(json)?.into()),
+        Source::Keyset(json) => Some(Keyring::from_json(json)?.into()),
         _ => None,
     })
 }

@@ -58,7 +58,7 @@ def encrypt_many(
     ----------
     pairs : iterable of (str or os.PathLike, str or os.PathLike)
         Sources and targets, for example ``[("a.csv", "a.csv.sealed")]``.
-    key : bytes-like, sealane.keys.Key, sealane.keys.TinkKeyset, or str
+    key : bytes-like, sealane.keys.Key, sealane.keys.Keyring, or str
         A str is a reference, for example "env:NAME" or "file:PATH" (see ``sealane.keys.resolve``). Each
         worker process resolves it once. Only references can be sent to other processes. A worker process
         keeps the key until it works for another call or ends.

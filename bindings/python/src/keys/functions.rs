@@ -1,7 +1,7 @@
 //! The functions of `sealane.keys`, which generate, load and derive keys.
 
 use super::classes::{Key, PublicKey, at_most_one};
-use super::keyset::TinkKeyset;
+use super::keyring::Keyring;
 use crate::buffer::{fresh, read};
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about, raise_among};
@@ -10,7 +10,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use sealane::Error;
 use sealane::age::Identity;
-use sealane::file::Keyset;
 use sealane::keys::{self, Cost, KeyFile, Kind, LoadOptions, Reference, SecretKey};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,13 +35,13 @@ pub(crate) fn generate(py: Python<'_>, kind: &str) -> PyResult<Key> {
 pub(crate) enum Loaded {
     Key(Key),
     Public(PublicKey),
-    Keyset(TinkKeyset),
+    Keyring(Keyring),
 }
 
 /// Loads a key file of any kind.
 ///
 /// Reads JSON Web Keys and sets of them, PEM (PKCS#8, SPKI, PKCS#1 and SEC 1), age identities and recipients, OpenSSH
-/// private and public keys, secp256k1 keys in hexadecimal, Tink keysets, and all of these in age files.
+/// private and public keys, secp256k1 keys in hexadecimal, Tink keysets in JSON and in the binary format, and all of these in age files.
 ///
 /// Parameters
 /// ----------
@@ -56,7 +55,7 @@ pub(crate) enum Loaded {
 ///
 /// Returns
 /// -------
-/// Key, PublicKey or TinkKeyset
+/// Key, PublicKey or Keyring
 ///
 /// Raises
 /// ------
@@ -157,7 +156,7 @@ fn loaded(content: KeyFile, file: Option<&Path>) -> Result<Loaded, Error> {
     Ok(match content {
         KeyFile::Secret(key) => Loaded::Key(Key::from_file(key, file)),
         KeyFile::Public(key) => Loaded::Public(PublicKey::from_file(key, file)),
-        KeyFile::TinkKeyset(json) => Loaded::Keyset(TinkKeyset::new(Keyset::from_json(&json)?, file)),
+        KeyFile::Keyring(ring) => Loaded::Keyring(Keyring::new(ring, file)),
         _ => return Err(Error::Format("unsupported kind of key file")),
     })
 }

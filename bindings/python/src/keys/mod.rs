@@ -3,11 +3,11 @@
 mod classes;
 mod functions;
 mod key;
-mod keyset;
+mod keyring;
 mod public;
 
 pub(crate) use classes::{Key, PublicKey, extract, never_pickled};
 pub(crate) use functions::{
     derive, generate, is_secret, keyring_text, kinds, load, parse_key, read_reference,
 };
-pub(crate) use keyset::TinkKeyset;
+pub(crate) use keyring::{Keyring, KeyringKey};

@@ -193,6 +193,7 @@ impl Aead {
     }
 
     fn nonces(&self, count: usize) -> Result<BatchNonces, Error> {
+        self.count_messages(count as u64)?;
         BatchNonces::new(count.saturating_mul(self.nonce_len))
     }
 

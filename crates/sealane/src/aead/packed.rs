@@ -41,7 +41,7 @@ mod sealed {
 
 /// Returns the offsets of the results for packed messages in data of `len` bytes, each of which becomes longer by
 /// `overhead` bytes.
-pub(super) fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
+pub(crate) fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
     let range = data_range(offsets, len)?;
     let overhead = overhead as i64;
     let added = (offsets.len() as i64 - 1).checked_mul(overhead);
@@ -98,7 +98,7 @@ pub(super) fn run_parts<P: Send>(
 }
 
 /// Checks the offsets of packed messages in data of `len` bytes. Returns the range of the data that has messages.
-pub(super) fn data_range<O: Offset>(offsets: &[O], len: usize) -> Result<Range<usize>, Misuse> {
+pub(crate) fn data_range<O: Offset>(offsets: &[O], len: usize) -> Result<Range<usize>, Misuse> {
     let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
         return Err(Misuse::Offsets(OffsetProblem::Missing));
     };
@@ -119,7 +119,7 @@ pub(super) fn data_range<O: Offset>(offsets: &[O], len: usize) -> Result<Range<u
 
 /// Returns an offset that was checked to lie in the data.
 #[inline]
-pub(super) fn index_of<O: Offset>(offset: O) -> usize {
+pub(crate) fn index_of<O: Offset>(offset: O) -> usize {
     let offset: i64 = offset.into();
     offset as usize
 }
@@ -143,7 +143,7 @@ fn shifted<O: Offset>(offsets: &[O], by: i64) -> Result<Vec<O>, Error> {
 }
 
 #[cold]
-pub(super) fn in_batch(index: usize, error: Error) -> Error {
+pub(crate) fn in_batch(index: usize, error: Error) -> Error {
     Error::InBatch { index, source: Box::new(error) }
 }
 

@@ -16,6 +16,7 @@ use super::file_cipher::{CreateFile, FileCipher, OpenFile};
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{ChunkPosition, End, Layout};
 use crate::engine::prefix::{Parsed, Prefix};
+use crate::keys::Keyring;
 use crate::{Aead, Algorithm, Error, Key, Misuse};
 use hkdf::Hkdf;
 use providers::InOut;
@@ -47,16 +48,16 @@ const NONCE_LEN: usize = 12;
 const SUITES: [(Algorithm, &[u8]); 2] =
     [(Algorithm::Aes128Gcm, b"AEAD_AES_128_GCM"), (Algorithm::Aes256Gcm, b"AEAD_AES_256_GCM")];
 
-/// A symmetric key with the context of its files.
+/// Symmetric keys with the context of their files. The first encrypts, and each decrypts.
 #[derive(Debug)]
 pub(super) struct ChunkedFile {
-    key: Key,
+    keys: Vec<Key>,
     context: Vec<u8>,
 }
 
 impl ChunkedFile {
     pub(super) fn new(key: &Key, context: &[u8]) -> Self {
-        Self { key: key.clone(), context: context.to_vec() }
+        Self { keys: vec![key.clone()], context: context.to_vec() }
     }
 
     /// Checks the length of the key before any file is encrypted or decrypted.
@@ -66,11 +67,21 @@ impl ChunkedFile {
     pub(super) fn checked(key: &Key, context: &[u8]) -> Result<Self, Misuse> {
         suite(key).map(|_| Self::new(key, context))
     }
+
+    /// Binds the enabled keys of a keyring of AEADs to a context.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::KeyLength`] unless each key has 16 or 32 bytes, which all AEADs of keyrings have.
+    pub(super) fn keyring(keyring: &Keyring, context: &[u8]) -> Result<Self, Misuse> {
+        let keys: Vec<_> = keyring.enabled().map(|enabled| enabled.key.clone()).collect();
+        keys.iter().try_for_each(|key| suite(key).map(drop))?;
+        Ok(Self { keys, context: context.to_vec() })
+    }
 }
 
 impl CreateFile for ChunkedFile {
     fn create_file(&self) -> Result<(FileCipher, Vec<u8>), Error> {
-        let (chunked, header) = Chunked::create(&self.key, &self.context)?;
+        let (chunked, header) = Chunked::create(&self.keys[0], &self.context)?;
         Ok((Box::new(chunked), header.to_vec()))
     }
 }
@@ -78,10 +89,14 @@ impl CreateFile for ChunkedFile {
 impl OpenFile for ChunkedFile {
     fn open_file(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<FileCipher>, Error> {
         refuse_age(prefix)?;
-        match prefix.first_chunk() {
-            Some(header) => Ok(Parsed::Ready(Box::new(Chunked::open(&self.key, &self.context, header)?))),
-            None => Ok(Parsed::NeedsMore(HEADER_LEN)),
+        let Some(header) = prefix.first_chunk() else { return Ok(Parsed::NeedsMore(HEADER_LEN)) };
+        for key in &self.keys {
+            if let Some(chunked) = Chunked::open(key, &self.context, header)? {
+                return Ok(Parsed::Ready(Box::new(chunked)));
+            }
         }
+        // A single key is not distinguished from a wrong context or a changed header, and neither are several.
+        Err(Error::Authentication)
     }
 
     fn supports_ranges(&self) -> bool {
@@ -109,41 +124,20 @@ impl Chunked {
     fn create(key: &Key, context: &[u8]) -> Result<(Self, Header), Error> {
         let mut header = [0; HEADER_LEN];
         crate::random::fill(&mut header[..SALT_LEN])?;
-        let (chunked, commitment) = Self::derive(key, context, &header[..SALT_LEN])?;
-        header[SALT_LEN..].copy_from_slice(&*commitment);
-        Ok((chunked, header))
+        let derived = Derived::new(key, context, &header[..SALT_LEN])?;
+        header[SALT_LEN..].copy_from_slice(derived.commitment());
+        Ok((derived.cipher()?, header))
     }
 
-    /// Derives the cipher of the file with this header.
-    ///
-    /// # Errors
-    /// Returns [`Error::Authentication`] if the commitment differs: the key, the context or the header is another.
-    fn open(key: &Key, context: &[u8], header: &Header) -> Result<Self, Error> {
-        let (chunked, commitment) = Self::derive(key, context, &header[..SALT_LEN])?;
-        if bool::from(commitment.ct_eq(&header[SALT_LEN..])) {
-            Ok(chunked)
+    /// Derives the cipher of the file with this header. Returns `None` if the commitment differs: the key, the context or
+    /// the header is another.
+    fn open(key: &Key, context: &[u8], header: &Header) -> Result<Option<Self>, Error> {
+        let derived = Derived::new(key, context, &header[..SALT_LEN])?;
+        if bool::from(derived.commitment().ct_eq(&header[SALT_LEN..])) {
+            derived.cipher().map(Some)
         } else {
-            Err(Error::Authentication)
+            Ok(None)
         }
-    }
-
-    fn derive(
-        key: &Key,
-        context: &[u8],
-        salt: &[u8],
-    ) -> Result<(Self, Zeroizing<[u8; COMMITMENT_LEN]>), Error> {
-        let (algorithm, name) = suite(key)?;
-        let len = key.as_bytes().len();
-        let mut okm = Zeroizing::new([0; 32 + NONCE_LEN + COMMITMENT_LEN]);
-        let okm = &mut okm[..len + NONCE_LEN + COMMITMENT_LEN];
-        expand(key.as_bytes(), &[b"c2sp.org/chunked-encryption@v1+", name, &[0], salt, context], okm)?;
-        let (chunk_key, rest) = okm.split_at(len);
-        let (nonce, commitment) = rest.split_at(NONCE_LEN);
-        let chunked = Self {
-            aead: Aead::new(algorithm, &Key::from_bytes(chunk_key))?,
-            base_nonce: nonce.try_into().expect("cut to this length above"),
-        };
-        Ok((chunked, Zeroizing::new(commitment.try_into().expect("cut to this length above"))))
     }
 
     fn nonce(&self, index: u64) -> [u8; NONCE_LEN] {
@@ -152,6 +146,35 @@ impl Chunked {
             *byte ^= index;
         }
         nonce
+    }
+}
+
+/// What is derived from a key for one file: the key of its chunks, the base nonce and the commitment.
+struct Derived {
+    okm: Zeroizing<[u8; 32 + NONCE_LEN + COMMITMENT_LEN]>,
+    algorithm: Algorithm,
+}
+
+impl Derived {
+    fn new(key: &Key, context: &[u8], salt: &[u8]) -> Result<Self, Error> {
+        let (algorithm, name) = suite(key)?;
+        let mut okm = Zeroizing::new([0; 32 + NONCE_LEN + COMMITMENT_LEN]);
+        let len = algorithm.key_len() + NONCE_LEN + COMMITMENT_LEN;
+        let info = [b"c2sp.org/chunked-encryption@v1+", name, &[0], salt, context];
+        expand(key.as_bytes(), &info, &mut okm[..len])?;
+        Ok(Self { okm, algorithm })
+    }
+
+    fn commitment(&self) -> &[u8] {
+        &self.okm[self.algorithm.key_len() + NONCE_LEN..][..COMMITMENT_LEN]
+    }
+
+    fn cipher(&self) -> Result<Chunked, Error> {
+        let (key, rest) = self.okm.split_at(self.algorithm.key_len());
+        Ok(Chunked {
+            aead: Aead::new(self.algorithm, &Key::from_bytes(key))?,
+            base_nonce: *rest.first_chunk().expect("the nonce follows the key"),
+        })
     }
 }
 

@@ -5,23 +5,25 @@ use super::chunked::ChunkedFile;
 use super::file_cipher::{CreateFile, FileCipher, OpenFile, SymmetricFile};
 use super::format::Format;
 use super::protected::Protected;
-use super::tink::{Keyset, TinkFile};
+use super::tink::TinkFile;
 use crate::age::{self, Armor, Identity, Recipient};
 use crate::engine::io::ReadAt;
 use crate::engine::prefix::{Parsed, Prefix, parse_prefix};
+use crate::keys::{Keyring, Purpose};
 use crate::{Error, Key, Misuse};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A symmetric key for files: a plain key, or a Tink keyset, which determines its format.
+/// A symmetric key for files: a plain key, or a keyring, which determines its format.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FileKey {
     /// A plain key of 16 or 32 bytes, without parameters of its own.
     Key(Key),
-    /// A Tink keyset for AES-GCM-HKDF streaming, which names its parameters.
-    Keyset(Keyset),
+    /// A keyring, whose primary key encrypts and each of whose enabled keys decrypts. AEAD keys have the format
+    /// chunked-encryption@v1, streaming keys that of Tink.
+    Keyring(Keyring),
 }
 
 /// The parameters of [`EncryptWith`]: exactly one of `key`, `recipients` and `passphrase`.
@@ -181,12 +183,23 @@ fn symmetric_file(
     context: &[u8],
 ) -> Result<Arc<dyn SymmetricFile>, Error> {
     match (key, format) {
-        (FileKey::Keyset(keyset), None) => Ok(Arc::new(TinkFile::new(keyset.clone(), context))),
-        (FileKey::Keyset(_), Some(_)) => Err(Misuse::KeysetHasFormat.into()),
+        (FileKey::Keyring(keyring), None) => keyring_file(keyring, context),
+        (FileKey::Keyring(keyring), Some(Format::Chunked)) if keyring.purpose() == Purpose::Messages => {
+            keyring_file(keyring, context)
+        }
+        (FileKey::Keyring(_), Some(_)) => Err(Misuse::KeysetHasFormat.into()),
         (FileKey::Key(key), format) => {
             let entry = format.unwrap_or(Format::Chunked).entry();
             entry.with_key.ok_or(Misuse::FormatNeedsRecipients(entry.name))?(key, context)
         }
+    }
+}
+
+/// Returns the files of a keyring, in the format that follows from the use of its keys.
+fn keyring_file(keyring: &Keyring, context: &[u8]) -> Result<Arc<dyn SymmetricFile>, Error> {
+    match keyring.purpose() {
+        Purpose::Messages => Ok(Arc::new(ChunkedFile::keyring(keyring, context)?)),
+        _ => Ok(Arc::new(TinkFile::new(keyring.clone(), context)?)),
     }
 }
 
@@ -213,9 +226,13 @@ impl EncryptWith {
         Self { file, inverse: None, armor, protected: Protected::default() }
     }
 
-    /// Encrypts with the primary key of a Tink keyset in the format AES-GCM-HKDF streaming.
-    pub fn tink(keyset: &Keyset, context: &[u8]) -> Self {
-        Self::symmetric(Arc::new(TinkFile::new(keyset.clone(), context)))
+    /// Encrypts with the primary key of a keyring, in the format that follows from its keys: chunked-encryption@v1 for
+    /// AEAD keys, AES-GCM-HKDF streaming of Tink for streaming keys.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
+    pub fn keyring(keyring: &Keyring, context: &[u8]) -> Result<Self, Error> {
+        keyring_file(keyring, context).map(Self::symmetric)
     }
 
     fn symmetric(file: Arc<dyn SymmetricFile>) -> Self {
@@ -260,9 +277,12 @@ impl DecryptWith {
         Self::new(Arc::new(AgeIdentities(identities.to_vec())))
     }
 
-    /// Decrypts with a Tink keyset in the format AES-GCM-HKDF streaming.
-    pub fn tink(keyset: &Keyset, context: &[u8]) -> Self {
-        Self::new(Arc::new(TinkFile::new(keyset.clone(), context)))
+    /// Decrypts with the enabled keys of a keyring. The commitment of a file, or its first segment, tells which one.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for a keyring of AES-SIV keys.
+    pub fn keyring(keyring: &Keyring, context: &[u8]) -> Result<Self, Error> {
+        Ok(Self { file: keyring_file(keyring, context)?, protected: Protected::default() })
     }
 
     fn new(file: Arc<dyn OpenFile>) -> Self {
@@ -305,9 +325,9 @@ impl From<Key> for FileKey {
     }
 }
 
-impl From<Keyset> for FileKey {
-    fn from(keyset: Keyset) -> Self {
-        Self::Keyset(keyset)
+impl From<Keyring> for FileKey {
+    fn from(keyring: Keyring) -> Self {
+        Self::Keyring(keyring)
     }
 }
 
@@ -321,6 +341,7 @@ debug_fields!(DecryptParams<'_>; |it| format: it.format);
 mod test {
     use super::*;
     use crate::age::Kind;
+    use crate::keys::Prefix as KeyPrefix;
 
     fn encrypt_error(params: EncryptParams<'_>) -> Misuse {
         match params.build() {
@@ -339,8 +360,9 @@ mod test {
     #[test]
     fn rejects_parameters_that_do_not_fit_together() {
         let key = |len| Some(FileKey::Key(Key::from_bytes(&vec![7; len])));
-        let keyset =
-            || Some(FileKey::Keyset(Format::Tink4Kb.tink_keyset(&Key::from_bytes(&[7; 16])).unwrap()));
+        let keyset = || {
+            Some(FileKey::Keyring(Keyring::generate("tink-4kb".parse().unwrap(), KeyPrefix::Raw).unwrap()))
+        };
         let identity = Identity::generate(Kind::X25519).unwrap();
         let recipients = || Some(vec![identity.recipient()]);
         let default = EncryptParams::default;

@@ -1,9 +1,10 @@
 //! The table of file formats.
 
 use super::file_cipher::{Description, SymmetricFile};
-use super::tink::{self, Keyset, Segment, Template, TinkFile};
+use super::tink::{self, Segment, TinkFile};
 use super::{age_file, chunked};
 use crate::engine::io::ReadAt;
+use crate::keys::{KeyType, Keyring, Prefix};
 use crate::{Error, Key, Misuse};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -88,26 +89,11 @@ impl Format {
     pub(super) fn entry(self) -> &'static FormatEntry {
         &FORMATS[self as usize]
     }
-
-    /// Makes a Tink keyset of one key for this format.
-    ///
-    /// # Errors
-    /// Returns [`Misuse::KeyLength`] unless the key has 16 or 32 bytes; [`Misuse::UnsuitableKey`] if this is not a Tink
-    /// format.
-    pub fn tink_keyset(self, key: &Key) -> Result<Keyset, Error> {
-        let segment = match self {
-            Self::Tink4Kb => Segment::Kb4,
-            Self::Tink1Mb => Segment::Mb1,
-            _ => {
-                return Err(Misuse::UnsuitableKey("a Tink keyset has the format tink-4kb or tink-1mb").into());
-            }
-        };
-        Keyset::from_key(Template::for_key(segment, key)?.parameters, key)
-    }
 }
 
 fn tink_file(format: Format, key: &Key, context: &[u8]) -> Result<Arc<dyn SymmetricFile>, Error> {
-    Ok(Arc::new(TinkFile::new(format.tink_keyset(key)?, context)))
+    let keyring = Keyring::from_key(KeyType::for_key(format.name(), key)?, Prefix::Raw, key)?;
+    Ok(Arc::new(TinkFile::new(keyring, context)?))
 }
 
 impl FromStr for Format {

@@ -5,9 +5,9 @@
 //!
 //! | keys | format |
 //! |---|---|
-//! | a symmetric key | C2SP chunked-encryption@v1 (Cobblestone-128 or Cobblestone-256 by key length): commits to the key, binds a context |
+//! | a symmetric key, or a keyring of AEAD keys | C2SP chunked-encryption@v1 (Cobblestone-128 or Cobblestone-256 by key length): commits to the key, binds a context |
 //! | recipients or a passphrase | age v1, binary or armored |
-//! | a Tink keyset | Tink AES-GCM-HKDF streaming: binds a context |
+//! | a keyring of streaming keys | Tink AES-GCM-HKDF streaming: binds a context |
 //!
 //! All formats divide the plaintext into chunks, so several threads can process a file and [`Reader`] can read any range.
 //!
@@ -86,6 +86,5 @@ pub use ranges::{FetchedRange, RangeDecryptor, plain_len, sealed_len, sealed_ran
 pub use reader::Reader;
 pub use rewrap::{Rewrap, rewrap_file};
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
-pub use tink::Keyset;
 pub use tree::{Suffix, Tree};
 pub use writer::Writer;

@@ -110,21 +110,7 @@ impl Jwk {
 /// # Errors
 /// Returns [`Error::Format`] for other text, and [`Misuse::KeyId`] if no key or several keys match.
 pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk, Error> {
-    #[derive(Deserialize)]
-    struct Set<'a> {
-        #[serde(borrow)]
-        keys: Vec<Members<'a>>,
-    }
-    #[derive(Deserialize)]
-    struct IsSet {
-        #[serde(rename = "keys")]
-        _keys: IgnoredAny,
-    }
-    let is_set = parse::<IsSet>(text).is_ok();
-    let keys = match is_set {
-        true => parse::<Set<'_>>(text)?.keys.into_iter().filter(|key| key.kty == "oct").collect(),
-        false => vec![parse::<Members<'_>>(text)?],
-    };
+    let keys = members(text)?;
     let found = || keys.iter().map(|key| key.kid.clone()).collect();
     let matches = |key: &Members<'_>| kid.is_none() || key.kid.as_deref() == kid;
     let at = match keys.iter().filter(|key| matches(key)).count() {
@@ -135,6 +121,31 @@ pub(super) fn select(text: &str, kid: Option<&str>) -> Result<Jwk, Error> {
         return Err(Misuse::KeyId { wanted: kid.map(str::to_owned), found: found() }.into());
     };
     keys.into_iter().nth(at).ok_or(EXPECTED)?.into_jwk()
+}
+
+/// Returns the symmetric keys of a JSON Web Key Set, or of the set of one JSON Web Key.
+///
+/// # Errors
+/// Returns [`Error::Format`] for other text.
+pub(super) fn symmetric_keys(text: &str) -> Result<Vec<Jwk>, Error> {
+    members(text)?.into_iter().map(Members::into_jwk).collect()
+}
+
+fn members(text: &str) -> Result<Vec<Members<'_>>, Error> {
+    #[derive(Deserialize)]
+    struct Set<'a> {
+        #[serde(borrow)]
+        keys: Vec<Members<'a>>,
+    }
+    #[derive(Deserialize)]
+    struct IsSet {
+        #[serde(rename = "keys")]
+        _keys: IgnoredAny,
+    }
+    Ok(match parse::<IsSet>(text).is_ok() {
+        true => parse::<Set<'_>>(text)?.keys.into_iter().filter(|key| key.kty == "oct").collect(),
+        false => vec![parse::<Members<'_>>(text)?],
+    })
 }
 
 /// Parses JSON. The error of the parser is dropped, because it can quote the secret.

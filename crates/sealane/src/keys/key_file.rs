@@ -2,7 +2,7 @@
 
 use super::jwk;
 use super::store::{self, MAX_LEN};
-use super::{PublicKey, SecretKey};
+use super::{Keyring, PublicKey, SecretKey};
 use crate::asymmetric::secp256k1::Encoding;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::encoding::pkcs8::{self, Algorithm, Private};
@@ -23,7 +23,7 @@ const FOUND_PUBLIC: Error = Error::Format(
 const FOUND_PRIVATE: Error =
     Error::Format("expected a public key, found a private key; give the public key of the pair");
 const FOUND_SYMMETRIC: Error = Error::Format("expected a public key, found a symmetric key, which has none");
-const FOUND_KEYSET: Error = Error::Format("expected a single key, found a Tink keyset");
+const FOUND_KEYRING: Error = Error::Format("expected a single key, found a keyring (a Tink keyset)");
 const INVALID_NUMBER: Error =
     Error::Format("expected a private key of 32 bytes, a number from 1 to the order of the curve minus 1");
 const INVALID_X25519: Error = Error::Format("expected an X25519 private key of 32 bytes");
@@ -41,8 +41,8 @@ pub enum KeyFile {
     Secret(SecretKey),
     /// A public key, which may be published and which encrypts messages.
     Public(PublicKey),
-    /// The JSON of a Tink keyset, for [`crate::file::Keyset::from_json`].
-    TinkKeyset(Zeroizing<String>),
+    /// A keyring, of which a file is a Tink keyset in JSON or in the binary format.
+    Keyring(Keyring),
 }
 
 /// Options for reading a key file, for example the passphrase that decrypts it.
@@ -111,12 +111,12 @@ impl KeyFile {
     /// Returns the private or symmetric key in the file.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] if the file holds a public key or a keyset.
+    /// Returns [`Error::Format`] if the file holds a public key or a keyring.
     pub fn into_secret(self) -> Result<SecretKey, Error> {
         match self {
             Self::Secret(key) => Ok(key),
             Self::Public(_) => Err(FOUND_PUBLIC),
-            Self::TinkKeyset(_) => Err(FOUND_KEYSET),
+            Self::Keyring(_) => Err(FOUND_KEYRING),
         }
     }
 
@@ -124,7 +124,7 @@ impl KeyFile {
     ///
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] if the file holds a private or public key, and [`Error::Format`] if it holds a
-    /// keyset.
+    /// keyring.
     pub fn into_symmetric(self) -> Result<Key, Error> {
         match self {
             Self::Secret(key) => key.into_symmetric(),
@@ -132,20 +132,20 @@ impl KeyFile {
                 "expected a symmetric key, found a public key; give it as a recipient to encrypt",
             )
             .into()),
-            Self::TinkKeyset(_) => Err(FOUND_KEYSET),
+            Self::Keyring(_) => Err(FOUND_KEYRING),
         }
     }
 
     /// Returns the public key in the file.
     ///
     /// # Errors
-    /// Returns [`Error::Format`] if the file holds a private or symmetric key, or a keyset.
+    /// Returns [`Error::Format`] if the file holds a private or symmetric key, or a keyring.
     pub fn into_public(self) -> Result<PublicKey, Error> {
         match self {
             Self::Public(key) => Ok(key),
             Self::Secret(SecretKey::Symmetric(_)) => Err(FOUND_SYMMETRIC),
             Self::Secret(_) => Err(FOUND_PRIVATE),
-            Self::TinkKeyset(_) => Err(FOUND_KEYSET),
+            Self::Keyring(_) => Err(FOUND_KEYRING),
         }
     }
 
@@ -251,6 +251,8 @@ enum Format<'a> {
     Jwk(&'a str),
     /// A JSON object that holds a Tink keyset.
     Tink(&'a str),
+    /// A Tink keyset in the binary format.
+    TinkBinary(&'a [u8]),
     /// A key in PEM or DER.
     Block(pem::Block),
     /// An OpenSSH private key, which has a BEGIN line of its own.
@@ -274,6 +276,10 @@ impl<'a> Format<'a> {
         }
         if content.starts_with(b"age-encryption.org/v1") {
             return Ok(Self::Age(content));
+        }
+        // The field of the primary key comes first. No text begins with this control character.
+        if content.first() == Some(&0x08) {
+            return Ok(Self::TinkBinary(content));
         }
         if let Some(block) = der::read(content)? {
             return Ok(Self::Block(block));
@@ -325,7 +331,8 @@ impl<'a> Format<'a> {
     fn parse(self, kid: Option<&str>) -> Result<KeyFile, Error> {
         Ok(match self {
             Self::Jwk(text) => KeyFile::Secret(SecretKey::Symmetric(jwk::select(text, kid)?)),
-            Self::Tink(text) => KeyFile::TinkKeyset(Zeroizing::new(text.to_owned())),
+            Self::Tink(text) => KeyFile::Keyring(Keyring::from_json(text)?),
+            Self::TinkBinary(bytes) => KeyFile::Keyring(Keyring::from_bytes(bytes)?),
             Self::OpenSsh(text) => KeyFile::Secret(SecretKey::Age(age::Identity::from_ssh(text, None)?)),
             Self::Block(block) => KeyFile::from_block(&block)?,
             Self::Identity(line) => KeyFile::Secret(SecretKey::Age(line.parse()?)),

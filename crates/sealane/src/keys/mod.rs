@@ -5,10 +5,11 @@
 //! | symmetric | JSON Web Key `oct` (RFC 7517) | age file | age file |
 //! | age | `AGE-SECRET-KEY-…`, as age-keygen writes it | age file | age file |
 //! | RSA, P-256, secp256k1, X25519, X-Wing | PKCS#8 in PEM | encrypted PKCS#8 | age file |
+//! | keyring | Tink keyset in JSON | age file | age file |
 //! | public | `age1…`, or SPKI in PEM | | |
 //!
 //! [`load`] also reads JSON Web Key Sets, DER, PKCS#1 and SEC 1 in PEM, secp256k1 keys in hexadecimal, OpenSSH private and
-//! public keys, which are identities and recipients of age files, and Tink keysets. `docs/decisions/013-key-files.md`
+//! public keys, which are identities and recipients of age files, and Tink keysets in the binary format. `docs/decisions/013-key-files.md`
 //! has the reasons for these formats.
 //!
 //! ```
@@ -26,6 +27,7 @@ mod identities;
 mod is_secret;
 mod jwk;
 mod key_file;
+pub(crate) mod keyring;
 mod kind;
 mod public_key;
 mod reference;
@@ -40,6 +42,7 @@ pub use identities::{load_identities, parse_identity_file};
 pub use is_secret::{is_hexadecimal_key, is_secret};
 pub use jwk::Jwk;
 pub use key_file::{KeyFile, LoadOptions, load};
+pub use keyring::{KeyInfo, KeyState, KeyType, Keyring, KeyringAead, Prefix, Purpose};
 pub use kind::Kind;
 pub use public_key::PublicKey;
 pub use reference::{KeyringLookup, Reference, set_keyring};

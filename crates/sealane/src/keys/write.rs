@@ -1,6 +1,6 @@
 //! Writes key files.
 
-use super::{Existing, PublicKey, SecretKey, store};
+use super::{Existing, Keyring, PublicKey, SecretKey, store};
 use crate::asymmetric::secp256k1::Encoding;
 use crate::encoding::pkcs8::{self, Algorithm};
 use crate::encoding::{pbes2, pem};
@@ -29,9 +29,7 @@ impl SecretKey {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for an SSH key, and the errors of [`age::seal`].
     pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
-        let file = age::seal(plain(self)?.as_bytes(), recipients, age::Armor::Ascii)?;
-        // Armor is ASCII.
-        String::from_utf8(file).map(Zeroizing::new).map_err(|_| Error::Armor("the armor is not ASCII"))
+        armored(&plain(self)?, recipients)
     }
 
     /// Writes the key to a file that only its owner can read, encrypted if there is a passphrase.
@@ -56,6 +54,59 @@ impl SecretKey {
     ) -> Result<(), Error> {
         store::write_secret(path, self.to_text_for(recipients)?.as_bytes(), existing)
     }
+}
+
+impl Keyring {
+    /// Encodes the keyring as the text of a key file: a Tink keyset in JSON, in an armored age file if there is a
+    /// passphrase.
+    ///
+    /// # Errors
+    /// Returns [`Misuse::UnsuitableKey`] for an empty passphrase, and [`Error::Io`] if the operating system has no random
+    /// bytes.
+    pub fn to_text(&self, passphrase: Option<&str>) -> Result<Zeroizing<String>, Error> {
+        match passphrase {
+            None => Ok(self.to_json()),
+            Some("") => Err(pbes2::EMPTY_PASSPHRASE),
+            Some(text) => self.to_text_for(&[age::Recipient::passphrase(text)?]),
+        }
+    }
+
+    /// Encodes the keyring as an armored age file that each of `recipients` can decrypt.
+    ///
+    /// # Errors
+    /// Returns the errors of [`age::seal`].
+    pub fn to_text_for(&self, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
+        armored(&self.to_json(), recipients)
+    }
+
+    /// Writes the keyring to a file that only its owner can read, encrypted if there is a passphrase.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
+    /// [`Self::to_text`].
+    pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<(), Error> {
+        store::write_secret(path, self.to_text(passphrase)?.as_bytes(), existing)
+    }
+
+    /// Writes the keyring to an age file for `recipients`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`], also if `path` exists and `existing` does not allow to replace it; the errors of
+    /// [`Self::to_text_for`].
+    pub fn save_for(
+        &self,
+        path: &Path,
+        recipients: &[age::Recipient],
+        existing: Existing,
+    ) -> Result<(), Error> {
+        store::write_secret(path, self.to_text_for(recipients)?.as_bytes(), existing)
+    }
+}
+
+fn armored(text: &str, recipients: &[age::Recipient]) -> Result<Zeroizing<String>, Error> {
+    let file = age::seal(text.as_bytes(), recipients, age::Armor::Ascii)?;
+    // Armor is ASCII.
+    String::from_utf8(file).map(Zeroizing::new).map_err(|_| Error::Armor("the armor is not ASCII"))
 }
 
 impl PublicKey {

@@ -2,8 +2,9 @@
 
 use sealane::age::Armor;
 use sealane::age::{Identity, Kind};
-use sealane::file::tink::{Hash, Keyset, Parameters};
+use sealane::file::tink::{Hash, Parameters};
 use sealane::file::{self, DecryptWith, Decryptor, EncryptWith, Reader};
+use sealane::keys::{KeyType, Keyring, Prefix};
 use sealane::{Error, Key, Misuse};
 
 struct Case {
@@ -19,9 +20,12 @@ struct Case {
 fn cases() -> Vec<Case> {
     let key = Key::from_bytes(&[7; 32]);
     let identity = Identity::generate(Kind::X25519).unwrap();
-    let tink =
-        Keyset::from_key(Parameters::new(Hash::Sha256, 16, 4096).unwrap(), &Key::generate(16).unwrap())
-            .unwrap();
+    let tink = Keyring::from_key(
+        KeyType::Streaming(Parameters::new(Hash::Sha256, 16, 4096).unwrap()),
+        Prefix::Raw,
+        &Key::generate(16).unwrap(),
+    )
+    .unwrap();
     vec![
         Case {
             name: "chunked",
@@ -39,8 +43,8 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "tink",
-            lock: EncryptWith::tink(&tink, b"context"),
-            unlock: DecryptWith::tink(&tink, b"context"),
+            lock: EncryptWith::keyring(&tink, b"context").unwrap(),
+            unlock: DecryptWith::keyring(&tink, b"context").unwrap(),
             chunk: 4096 - 16,
             lead: 24,
         },

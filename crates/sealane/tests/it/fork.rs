@@ -7,9 +7,10 @@
 use sealane::age::{Armor, Identity, Kind};
 use sealane::asymmetric::hpke::{self, Mode, Receiver, Sender};
 use sealane::asymmetric::x25519;
-use sealane::file::tink::{Hash, Keyset, Parameters};
+use sealane::file::tink::{Hash, Parameters};
 use sealane::file::{self, DecryptWith, Durability, EncryptWith, Encryptor, OutputFile, Writer};
 use sealane::hazmat::{AeadDecryptor, AeadEncryptor, Poly1305};
+use sealane::keys::{KeyType, Keyring, Prefix};
 use sealane::{Aead, Algorithm, Error, ForkGuard, InOut, Key, Misuse};
 use std::io::{self, Write};
 
@@ -39,14 +40,22 @@ fn key() -> Key {
 }
 
 fn encryptions() -> Vec<(EncryptWith, DecryptWith)> {
-    let keyset = Keyset::from_key(Parameters::new(Hash::Sha256, 32, 4096).unwrap(), &key()).unwrap();
+    let keyset = Keyring::from_key(
+        KeyType::Streaming(Parameters::new(Hash::Sha256, 32, 4096).unwrap()),
+        Prefix::Raw,
+        &key(),
+    )
+    .unwrap();
     let identity = Identity::generate(Kind::X25519).unwrap();
     let age = |armor| {
         (EncryptWith::age(&[identity.recipient()], armor), DecryptWith::age(std::slice::from_ref(&identity)))
     };
     vec![
         (EncryptWith::key(&key(), b"context"), DecryptWith::key(&key(), b"context")),
-        (EncryptWith::tink(&keyset, b"context"), DecryptWith::tink(&keyset, b"context")),
+        (
+            EncryptWith::keyring(&keyset, b"context").unwrap(),
+            DecryptWith::keyring(&keyset, b"context").unwrap(),
+        ),
         age(Armor::Binary),
         age(Armor::Ascii),
     ]

@@ -1,7 +1,8 @@
 //! Decryption of the golden files, which other implementations and earlier releases wrote (see tests/golden/README.md).
 
 use sealane::age::Identity;
-use sealane::file::{self, DecryptWith, Keyset, Reader};
+use sealane::file::{self, DecryptWith, Reader};
+use sealane::keys::Keyring;
 use sealane::{Key, keys};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,9 +69,9 @@ fn tink_files() {
     assert_eq!(files.len(), 14);
     for path in files {
         let (template, len) = stem(&path).split_once('-').unwrap();
-        let keyset =
-            Keyset::from_json(&fs::read_to_string(folder().join(format!("tink/{template}.json"))).unwrap())
+        let keyring =
+            Keyring::from_json(&fs::read_to_string(folder().join(format!("tink/{template}.json"))).unwrap())
                 .unwrap();
-        opens(&path, len, &DecryptWith::tink(&keyset, b"golden"));
+        opens(&path, len, &DecryptWith::keyring(&keyring, b"golden").unwrap());
     }
 }

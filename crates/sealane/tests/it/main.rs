@@ -16,6 +16,7 @@ mod hazmat;
 mod hkdf;
 mod hybrid;
 mod hybrid_by_key;
+mod keyring;
 mod keys;
 mod messages;
 mod ml_kem;

@@ -8,8 +8,9 @@
 use sealane::age::{Armor, Identity, Kind};
 use sealane::asymmetric::hpke::{self, Mode, Sender};
 use sealane::asymmetric::x25519;
-use sealane::file::tink::{Hash, Keyset, Parameters};
+use sealane::file::tink::{Hash, Parameters};
 use sealane::file::{self, DecryptWith, Durability, EncryptWith, Encryptor, Options, OutputFile, Writer};
+use sealane::keys::{KeyType, Keyring, Prefix};
 use sealane::provider::{
     self, AeadKey, AuthenticationError, Entry, InOut, KeyError, Provider, SealError, choose,
 };
@@ -130,7 +131,12 @@ impl Write for Hostile<'_> {
 
 fn formats() -> Vec<(EncryptWith, DecryptWith)> {
     let key = Key::from_bytes(&[7; 32]);
-    let keyset = Keyset::from_key(Parameters::new(Hash::Sha256, 32, 4096).unwrap(), &key).unwrap();
+    let keyset = Keyring::from_key(
+        KeyType::Streaming(Parameters::new(Hash::Sha256, 32, 4096).unwrap()),
+        Prefix::Raw,
+        &key,
+    )
+    .unwrap();
     let identity = Identity::generate(Kind::X25519).unwrap();
     let age = |armor| {
         (EncryptWith::age(&[identity.recipient()], armor), DecryptWith::age(std::slice::from_ref(&identity)))
@@ -141,7 +147,7 @@ fn formats() -> Vec<(EncryptWith, DecryptWith)> {
             EncryptWith::key(&Key::from_bytes(&[7; 16]), b""),
             DecryptWith::key(&Key::from_bytes(&[7; 16]), b""),
         ),
-        (EncryptWith::tink(&keyset, b""), DecryptWith::tink(&keyset, b"")),
+        (EncryptWith::keyring(&keyset, b"").unwrap(), DecryptWith::keyring(&keyset, b"").unwrap()),
         age(Armor::Binary),
         age(Armor::Ascii),
     ]

@@ -1,10 +1,11 @@
 //! Tink AES-GCM-HKDF streaming: all interfaces, keysets of several keys, every changed byte and truncation.
 
-use sealane::file::tink::{Hash, Keyset, Parameters, TEMPLATES};
+use sealane::file::tink::{Hash, Parameters, TEMPLATES};
 use sealane::file::{
     self, DecryptParams, DecryptWith, Decryptor, EncryptParams, EncryptWith, Encryptor, Format, Options,
     Reader,
 };
+use sealane::keys::{KeyType, Keyring, Prefix};
 use sealane::{Error, Key, Misuse};
 
 /// Returns bytes with the period 251, so that any two segments differ.
@@ -12,26 +13,27 @@ fn plain(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-fn keyset(derived_len: usize, segment_len: usize) -> Keyset {
+fn keyset(derived_len: usize, segment_len: usize) -> Keyring {
     let parameters = Parameters::new(Hash::Sha256, derived_len, segment_len).unwrap();
-    Keyset::from_key(parameters, &Key::generate(derived_len).unwrap()).unwrap()
+    Keyring::from_key(KeyType::Streaming(parameters), Prefix::Raw, &Key::generate(derived_len).unwrap())
+        .unwrap()
 }
 
 /// Merges keysets into one keyset, whose primary key is the first key.
-fn merged(keysets: &[Keyset]) -> Keyset {
+fn merged(keysets: &[Keyring]) -> Keyring {
     let documents = keysets.iter().map(|one| serde_json::from_str(&one.to_json()).unwrap());
     let documents: Vec<serde_json::Value> = documents.collect();
     let mut all = documents[0].clone();
     all["key"] = documents.iter().map(|document| document["key"][0].clone()).collect();
-    Keyset::from_json(&all.to_string()).unwrap()
+    Keyring::from_json(&all.to_string()).unwrap()
 }
 
-fn lock(keyset: &Keyset) -> EncryptWith {
-    EncryptWith::tink(keyset, b"context")
+fn lock(keyset: &Keyring) -> EncryptWith {
+    EncryptWith::keyring(keyset, b"context").unwrap()
 }
 
-fn unlock(keyset: &Keyset) -> DecryptWith {
-    DecryptWith::tink(keyset, b"context")
+fn unlock(keyset: &Keyring) -> DecryptWith {
+    DecryptWith::keyring(keyset, b"context").unwrap()
 }
 
 fn decrypt_pieces(sealed: &[u8], piece: usize, unlock: &DecryptWith) -> Result<Vec<u8>, Error> {
@@ -100,7 +102,7 @@ fn segments_of_any_size() {
 fn each_key_of_a_keyset_decrypts() {
     let keysets = [keyset(16, 4096), keyset(16, 100), keyset(32, 8192), keyset(16, 4096), keyset(32, 57)];
     let all = merged(&keysets);
-    assert_eq!(all.len(), 5);
+    assert_eq!(all.keys().len(), 5);
     let unrelated = keyset(16, 4096);
     for one in &keysets {
         for len in [0, 1, 60, 61, 100, 4055, 4056, 4057, 8136, 8137, 20_000] {
@@ -161,7 +163,7 @@ fn rejects_every_changed_byte_and_truncation() {
             }
             assert!(file::decrypt(&[&sealed[..], &[0]].concat(), &unlock).is_err());
         }
-        let other = DecryptWith::tink(&one, b"other");
+        let other = DecryptWith::keyring(&one, b"other").unwrap();
         assert!(matches!(file::decrypt(&sealed, &other), Err(Error::Authentication)));
     }
 }
@@ -178,7 +180,7 @@ fn encrypts_and_decrypts_paths() {
         file::decrypt_file(&sealed, &back, &unlock(&keyset), Options::default()).unwrap();
         assert!(std::fs::read(&back).unwrap() == plain(len), "{len}");
     }
-    let other = DecryptWith::tink(&keyset, b"");
+    let other = DecryptWith::keyring(&keyset, b"").unwrap();
     std::fs::remove_file(&back).unwrap();
     let refused = file::decrypt_file(&sealed, &back, &other, Options::default());
     assert!(matches!(refused, Err(Error::NoMatchingKey)));

@@ -1,8 +1,8 @@
 //! The segment cipher of Tink's AES-GCM-HKDF streaming.
 
-use super::parameters::{HASHES, Hash, PREFIX_LEN, Parameters, SEGMENTS};
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{ChunkPosition, Layout};
+use crate::keys::keyring::{HASHES, Hash, PREFIX_LEN, Parameters, SEGMENTS};
 use crate::{Aead, Error, Key};
 use aws_lc_rs::hkdf;
 use providers::InOut;
@@ -43,7 +43,7 @@ impl Tink {
             SEGMENTS.into_iter().find(|(len, _)| *len == salt.len()).expect("new checks the derived length");
         let mut derived = Zeroizing::new([0; 32]);
         let derived = &mut derived[..salt.len()];
-        derive(parameters.hash, key, salt, aad, derived)?;
+        derive(parameters.hash(), key, salt, aad, derived)?;
         Ok(Self {
             // The engine divides a file between threads, so a segment is not divided again.
             aead: Aead::new(algorithm, &Key::from_bytes(derived))?.with_threads(NonZeroUsize::MIN),

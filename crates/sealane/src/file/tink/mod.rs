@@ -14,12 +14,11 @@
 //! modified in place, because either would use a nonce twice.
 
 mod cipher;
-mod keyset;
+mod file;
 mod parameters;
 #[cfg(test)]
 mod test;
 
-pub use keyset::Keyset;
-pub(super) use keyset::TinkFile;
+pub use crate::keys::keyring::{Hash, Parameters, Segment, TEMPLATES, Template};
+pub(super) use file::TinkFile;
 pub(super) use parameters::describe;
-pub use parameters::{Hash, Parameters, Segment, TEMPLATES, Template};

@@ -1,12 +1,13 @@
 //! Published messages of the format, and files and keysets that are refused.
 
 use super::cipher::Tink;
+use super::file::TinkFile;
 use super::parameters::TAG_LEN;
 use super::*;
 use crate::engine::pipeline::{ChunkCipher, open_chunks, seal_chunks};
 use crate::engine::prefix::{Parsed, Prefix};
+use crate::keys::{KeyType, Keyring, Prefix as IdPrefix};
 use crate::{Error, Key, Misuse};
-use proptest::prelude::*;
 use vectors::TinkHash;
 
 /// Returns parameters for segments of 64 bytes. The first has 24 bytes of plaintext, the others 48.
@@ -49,11 +50,15 @@ fn decrypt(parameters: &Parameters, key: &Key, aad: &[u8], file: &[u8]) -> Resul
     open_with(&Tink::open(parameters, key, aad, header)?, file)
 }
 
-fn decrypt_keyset(keyset: &Keyset, aad: &[u8], file: &[u8]) -> Result<Vec<u8>, Error> {
-    match keyset.find(aad, file, Prefix::Whole)? {
+fn decrypt_keyring(ring: &Keyring, aad: &[u8], file: &[u8]) -> Result<Vec<u8>, Error> {
+    match tink_file(ring, aad).find(file, Prefix::Whole)? {
         Parsed::Ready(keys) => open_with(&*keys, file),
         Parsed::NeedsMore(_) => panic!("there is no more"),
     }
+}
+
+fn tink_file(ring: &Keyring, aad: &[u8]) -> TinkFile {
+    TinkFile::new(ring.clone(), aad).unwrap()
 }
 
 #[test]
@@ -190,94 +195,55 @@ fn rejects_invalid_parameters() {
     }
 }
 
-// ---- keysets ------------------------------------------------------------------------------------------------------
-
-/// Made by tink 1.16.1 in Python, one for each template.
-const MADE_BY_TINK: [(&str, u32, &str); 4] = [
-    ("AES128_GCM_HKDF_4KB", 1893034623, "EgcIgCAQEBgDGhCGhTCYiGbppDg3YXZH7uo/"),
-    ("AES256_GCM_HKDF_4KB", 244810429, "EgcIgCAQIBgDGiC6cY/LQOZ9sMIpyx4d+kAZJI2lo954+7cSIXRZLN0ggA=="),
-    ("AES128_GCM_HKDF_1MB", 622618541, "EggIgIBAEBAYAxoQEJkzHO35VLX1PGHnsZSE/Q=="),
-    ("AES256_GCM_HKDF_1MB", 277367629, "EggIgIBAECAYAxog5GY4RgleSFcHuNRjGKkyrrY6cbJCHCm6baSbn9MYLjw="),
-];
-
-const STREAMING: &str = "type.googleapis.com/google.crypto.tink.AesGcmHkdfStreamingKey";
-
-/// Returns a key in the layout of Tink's writers.
-fn listed(id: u32, type_url: &str, value: &str, status: &str) -> String {
-    format!(
-        r#"    {{
-      "keyData": {{
-        "typeUrl": "{type_url}",
-        "value": "{value}",
-        "keyMaterialType": "SYMMETRIC"
-      }},
-      "status": "{status}",
-      "keyId": {id},
-      "outputPrefixType": "RAW"
-    }}"#
-    )
-}
-
-fn document(primary: u32, keys: &[String]) -> String {
-    format!("{{\n  \"primaryKeyId\": {primary},\n  \"key\": [\n{}\n  ]\n}}\n", keys.join(",\n"))
-}
-
-#[test]
-fn keysets_of_tink_round_trip() {
-    for (name, id, value) in MADE_BY_TINK {
-        let keyset = Keyset::from_json(&document(id, &[listed(id, STREAMING, value, "ENABLED")])).unwrap();
-        let template = TEMPLATES.iter().find(|template| template.name == name).unwrap();
-        let (parameters, key) = keyset.primary();
-        assert_eq!((*parameters, key.as_bytes().len()), (template.parameters, template.key_len));
-        // Ours has the same members and values.
-        let ours: serde_json::Value = serde_json::from_str(&keyset.to_json()).unwrap();
-        let theirs: serde_json::Value =
-            serde_json::from_str(&document(id, &[listed(id, STREAMING, value, "ENABLED")])).unwrap();
-        assert_eq!(ours, theirs);
-        assert_eq!(format!("{keyset:?}"), "Keyset(1 AES-GCM-HKDF streaming keys)");
-    }
-}
-
-#[test]
-fn accepts_base64_with_the_escapes_of_gson() {
-    let (_, id, value) = MADE_BY_TINK[1];
-    let escaped = value.replace('=', "\\u003d").replace('/', "\\/");
-    let keyset = Keyset::from_json(&document(id, &[listed(id, STREAMING, &escaped, "ENABLED")])).unwrap();
-    let plain = Keyset::from_json(&document(id, &[listed(id, STREAMING, value, "ENABLED")])).unwrap();
-    assert_eq!(keyset.primary().1.as_bytes(), plain.primary().1.as_bytes());
-}
+// ---- keyrings -----------------------------------------------------------------------------------------------------
 
 #[test]
 fn the_primary_key_encrypts_and_every_enabled_one_decrypts() {
-    let all = MADE_BY_TINK.map(|(_, id, value)| listed(id, STREAMING, value, "ENABLED"));
-    let keyset = Keyset::from_json(&document(MADE_BY_TINK[2].1, &all)).unwrap();
-    assert_eq!(keyset.len(), 4);
-    assert_eq!(keyset.primary().0, &TEMPLATES[2].parameters);
-    for (_, id, value) in MADE_BY_TINK {
-        let one = Keyset::from_json(&document(id, &[listed(id, STREAMING, value, "ENABLED")])).unwrap();
-        let (first, chunk) = (
-            one.primary().0.segment_len() - one.primary().0.header_len() - TAG_LEN,
-            one.primary().0.segment_len() - TAG_LEN,
-        );
-        for len in [0, 1, first - 1, first, first + 1, first + chunk, first + chunk + 1] {
-            let plain = vec![1; len];
-            let (tink, header) = one.create(b"aad").unwrap();
-            let file = seal(&tink, &header, &plain);
-            assert!(decrypt_keyset(&keyset, b"aad", &file).unwrap() == plain);
-            assert!(matches!(decrypt_keyset(&keyset, b"other", &file), Err(Error::NoMatchingKey)));
-            // A single key is not tested before the first segment.
-            assert!(matches!(decrypt_keyset(&one, b"other", &file), Err(Error::Authentication)));
-            asks_for_enough(&keyset, &file);
+    let type_of = |template: &Template| KeyType::Streaming(template.parameters);
+    let mut ring: Option<Keyring> = None;
+    for template in &TEMPLATES {
+        let key = Key::generate(template.key_len).unwrap();
+        match &mut ring {
+            None => ring = Some(Keyring::from_key(type_of(template), IdPrefix::Raw, &key).unwrap()),
+            Some(ring) => {
+                ring.add(type_of(template), IdPrefix::Raw, &key).unwrap();
+            }
         }
     }
+    let mut ring = ring.unwrap();
+    for (info, template) in ring.keys().collect::<Vec<_>>().into_iter().zip(&TEMPLATES) {
+        assert_eq!(info.key_type, Some(type_of(template)));
+        ring.promote(info.id).unwrap();
+        let (parameters, key) = ring.streaming().next().unwrap();
+        assert_eq!(*parameters, template.parameters);
+        let one = Keyring::from_key(type_of(template), IdPrefix::Raw, key).unwrap();
+        let chunk = parameters.segment_len() - TAG_LEN;
+        let first = chunk - parameters.header_len();
+        for len in [0, 1, first - 1, first, first + 1, first + chunk, first + chunk + 1] {
+            let file = encrypt(parameters, key, b"aad", &vec![1; len]);
+            assert!(decrypt_keyring(&ring, b"aad", &file).unwrap() == vec![1; len]);
+            assert!(matches!(decrypt_keyring(&ring, b"other", &file), Err(Error::NoMatchingKey)));
+            // A single key is not tested before the first segment.
+            assert!(matches!(decrypt_keyring(&one, b"other", &file), Err(Error::Authentication)));
+            asks_for_enough(&ring, &file);
+        }
+    }
+    let disabled = ring.keys().find(|info| !info.primary).unwrap();
+    let file = {
+        let (_, key) = ring.streaming().nth(1).unwrap();
+        encrypt(&TEMPLATES[0].parameters, key, b"aad", b"plain")
+    };
+    assert_eq!(decrypt_keyring(&ring, b"aad", &file).unwrap(), b"plain");
+    ring.disable(disabled.id).unwrap();
+    assert!(matches!(decrypt_keyring(&ring, b"aad", &file), Err(Error::NoMatchingKey)));
 }
 
 /// Checks that a reader which supplies the requested number of bytes finds the same key.
-fn asks_for_enough(keyset: &Keyset, file: &[u8]) {
+fn asks_for_enough(ring: &Keyring, file: &[u8]) {
     let mut len = 0;
     loop {
         let extent = if len < file.len() { Prefix::Partial } else { Prefix::Whole };
-        match keyset.find(b"aad", &file[..len.min(file.len())], extent).unwrap() {
+        match tink_file(ring, b"aad").find(&file[..len.min(file.len())], extent).unwrap() {
             Parsed::Ready(keys) => {
                 open_with(&*keys, file).unwrap();
                 return;
@@ -292,142 +258,16 @@ fn asks_for_enough(keyset: &Keyset, file: &[u8]) {
 
 #[test]
 fn first_segment_may_end_with_the_file() {
-    let all = MADE_BY_TINK.map(|(_, id, value)| listed(id, STREAMING, value, "ENABLED"));
-    let keyset = Keyset::from_json(&document(MADE_BY_TINK[0].1, &all)).unwrap();
-    let first = 4096 - 24 - TAG_LEN;
-    let (tink, header) = keyset.create(b"aad").unwrap();
-    let (whole, longer) = (seal(&tink, &header, &vec![1; first]), seal(&tink, &header, &vec![1; first + 1]));
+    let mut ring = Keyring::generate("tink-4kb".parse().unwrap(), IdPrefix::Raw).unwrap();
+    ring.add_new("tink-1mb".parse().unwrap(), IdPrefix::Raw).unwrap();
+    let (parameters, key) = ring.streaming().next().unwrap();
+    let first = 4096 - parameters.header_len() - TAG_LEN;
+    let [whole, longer] = [first, first + 1].map(|len| encrypt(parameters, key, b"aad", &vec![1; len]));
+    let tink = tink_file(&ring, b"aad");
     // With 4096 bytes a key can be chosen only if it is known whether more bytes follow.
-    assert!(matches!(keyset.find(b"aad", &longer[..4096], Prefix::Partial), Ok(Parsed::NeedsMore(_))));
-    assert!(matches!(keyset.find(b"aad", &longer[..4097], Prefix::Partial), Ok(Parsed::Ready(_))));
-    assert!(matches!(keyset.find(b"aad", &whole, Prefix::Whole), Ok(Parsed::Ready(_))));
-    assert!(matches!(keyset.find(b"aad", &longer[..4096], Prefix::Whole), Err(Error::NoMatchingKey)));
-    assert!(matches!(keyset.find(b"aad", &whole[..10], Prefix::Whole), Err(Error::Truncated)));
-}
-
-#[test]
-fn ignores_disabled_and_destroyed_keys() {
-    let (_, id, value) = MADE_BY_TINK[0];
-    let keys = [
-        listed(1, STREAMING, "AAAA", "DISABLED"),
-        listed(2, "type.googleapis.com/google.crypto.tink.AesGcmKey", value, "DISABLED"),
-        r#"{"status":"DESTROYED","keyId":3,"outputPrefixType":"RAW"}"#.into(),
-        listed(id, STREAMING, value, "ENABLED"),
-    ];
-    assert_eq!(Keyset::from_json(&document(id, &keys)).unwrap().len(), 1);
-    for primary in [1, 2, 3, 4] {
-        assert!(matches!(Keyset::from_json(&document(primary, &keys)), Err(Error::Format(_))));
-    }
-}
-
-#[test]
-fn rejects_other_texts() {
-    let (_, id, value) = MADE_BY_TINK[0];
-    let whole = document(id, &[listed(id, STREAMING, value, "ENABLED")]);
-    assert!(Keyset::from_json(&whole).is_ok());
-    for (from, to) in [
-        ("AesGcmHkdfStreamingKey", "AesCtrHmacStreamingKey"),
-        ("SYMMETRIC", "REMOTE"),
-        ("RAW", "TINK"),
-        ("ENABLED", "UNKNOWN_STATUS"),
-        ("\"keyId\": 1893034623", "\"keyId\": 1893034624"),
-        ("\"keyId\": 1893034623", "\"keyId\": -1"),
-        ("primaryKeyId", "primary"),
-        ("\"primaryKeyId\": 1893034623", "\"primaryKeyId\": 4294967296"),
-        ("keyData", "data"),
-        ("7uo/", "7uo"),
-        ("7uo/", "7uo_"),
-        ("7uo/", "7uo/\\n"),
-        ("EgcI", "EgkI"),
-    ] {
-        assert!(whole.contains(from));
-        let refused = Keyset::from_json(&whole.replacen(from, to, 1));
-        assert!(matches!(refused, Err(Error::Format(_))), "{to}: {refused:?}");
-    }
-    let twice =
-        document(id, &[listed(id, STREAMING, value, "ENABLED"), listed(id, STREAMING, value, "ENABLED")]);
-    let encrypted = r#"{"keysetInfo":{"primaryKeyId":1,"keyInfo":[]},"encryptedKeyset":"AAAA"}"#;
-    for text in ["", "{}", "[]", "{\"primaryKeyId\":1}", "{\"primaryKeyId\":1,\"key\":[]}", &twice, encrypted]
-    {
-        assert!(matches!(Keyset::from_json(text), Err(Error::Format(_))), "{text}");
-    }
-    let said = Keyset::from_json(encrypted).unwrap_err().to_string();
-    assert!(said.contains("encrypted"), "{said}");
-}
-
-#[test]
-fn rejects_malformed_messages() {
-    let with = |message: &str| {
-        let bytes = hex::decode(message).unwrap();
-        let value = <base64ct::Base64 as base64ct::Encoding>::encode_string(&bytes);
-        Keyset::from_json(&document(1, &[listed(1, STREAMING, &value, "ENABLED")]))
-    };
-    let (params, key) = ("120708802010101803", "1a1000112233445566778899aabbccddeeff");
-    assert!(with(&format!("{params}{key}")).is_ok());
-    assert!(with(&format!("{key}{params}")).is_ok());
-    assert!(with(&format!("0800{params}{key}")).is_ok());
-    // A number can have leading zeros, but not more than 64 bits.
-    let padded = |last: &str| format!("08{}{last}{params}{key}", "80".repeat(9));
-    assert!(with(&padded("00")).is_ok());
-    assert!(matches!(with(&padded("02")), Err(Error::Format(_))));
-    for (message, why) in [
-        (format!("0801{params}{key}"), "a later version"),
-        (params.to_string(), "no key"),
-        (key.to_string(), "no parameters"),
-        (format!("{params}{params}{key}"), "parameters twice"),
-        (format!("{params}{key}{key}"), "a key twice"),
-        (format!("{params}{key}20"), "a number without a value"),
-        (format!("{params}{key}2000"), "an unknown field"),
-        (format!("{params}{key}22017f"), "an unknown field of bytes"),
-        (format!("{params}{key}00"), "field 0"),
-        (format!("{params}1a1100112233445566778899aabbccddeeff"), "a key that ends too early"),
-        (format!("{params}1affffffffffffffffff01"), "a length that no memory has"),
-        (format!("{params}1affffffffffffffffff02"), "a number of 65 bits"),
-        (format!("{params}1affffffffffffffffffff01"), "a number of 11 bytes"),
-        (format!("1003{key}"), "parameters that are a number"),
-        (format!("120908802010101803{key}2001"), "a field too many among the parameters"),
-        (format!("12060880201010{key}"), "parameters that end in a key"),
-    ] {
-        assert!(matches!(with(&message), Err(Error::Format(_))), "{why}: {:?}", with(&message));
-    }
-    for (message, why) in [
-        (format!("120708802010101802{key}"), "SHA-384"),
-        (format!("120508802010 10{key}").replace(' ', ""), "no hash"),
-        (format!("120708802010181803{key}"), "a derived key of 24 bytes"),
-        (format!("12060828 10101803{key}").replace(' ', ""), "segments of 40 bytes"),
-    ] {
-        assert!(
-            matches!(with(&message), Err(Error::Misuse(Misuse::UnsuitableKey(_)))),
-            "{why}: {:?}",
-            with(&message)
-        );
-    }
-    let long = with(&format!("120908ffffffff0710101803{key}").replace("1209", "120a"));
-    assert!(matches!(long, Err(Error::LimitExceeded(_))), "{long:?}");
-    let short = with(&format!("{params}1a0f00112233445566778899aabbccddee"));
-    assert!(matches!(short, Err(Error::Misuse(Misuse::KeyLength { got: 15, .. }))));
-}
-
-#[test]
-fn keyset_of_one_key_round_trips() {
-    for template in &TEMPLATES {
-        let keyset = Keyset::from_key(template.parameters, &key(template.key_len)).unwrap();
-        let read = Keyset::from_json(&keyset.to_json()).unwrap();
-        assert_eq!(read.primary().0, &template.parameters);
-        assert_eq!(read.primary().1.as_bytes(), key(template.key_len).as_bytes());
-    }
-    assert!(Keyset::from_key(TEMPLATES[1].parameters, &key(16)).is_err());
-}
-
-proptest! {
-    #[test]
-    fn no_text_panics(text in ".*") {
-        prop_assert!(Keyset::from_json(&text).is_err());
-    }
-
-    #[test]
-    fn no_message_panics(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
-        let value = <base64ct::Base64 as base64ct::Encoding>::encode_string(&bytes);
-        let _ = Keyset::from_json(&document(1, &[listed(1, STREAMING, &value, "ENABLED")]));
-    }
+    assert!(matches!(tink.find(&longer[..4096], Prefix::Partial), Ok(Parsed::NeedsMore(_))));
+    assert!(matches!(tink.find(&longer[..4097], Prefix::Partial), Ok(Parsed::Ready(_))));
+    assert!(matches!(tink.find(&whole, Prefix::Whole), Ok(Parsed::Ready(_))));
+    assert!(matches!(tink.find(&longer[..4096], Prefix::Whole), Err(Error::NoMatchingKey)));
+    assert!(matches!(tink.find(&whole[..10], Prefix::Whole), Err(Error::Truncated)));
 }

@@ -1,0 +1,109 @@
+//! Messages of a keyring, whose overhead depends on the key that sealed them.
+
+use crate::batch::{self, Item, MESSAGE_COST, Offsets, Packed, aads_of, elements, sources, view_of_offsets};
+use crate::buffer::{Slot, Source, Target, fresh_by};
+use crate::detach::detached;
+use crate::populate::Writers;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+use sealane::{Error, KeyringAead};
+use zeroize::Zeroizing;
+
+/// Opens a message of any key of a keyring into new `bytes`.
+#[inline(never)]
+pub(crate) fn open<'py>(
+    ring: &KeyringAead,
+    py: Python<'py>,
+    sealed: &[u8],
+    aad: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
+    match ring.only_candidate(sealed) {
+        Some((aead, sealed)) => {
+            let len = sealed.len().saturating_sub(aead.overhead());
+            let writers = || Writers::of(aead.divides(len));
+            fresh_by(py, len, writers, |out| {
+                detached(py, sealed.len() + aad.len(), || aead.open_into(sealed, out, aad).map(drop))
+            })
+        }
+        None => {
+            let plaintext =
+                detached(py, sealed.len() + aad.len(), || ring.open(sealed, aad).map(Zeroizing::new))?;
+            Ok(PyBytes::new(py, &plaintext))
+        }
+    }
+}
+
+/// Opens a message of any key of a keyring into the start of `out`; returns the number of bytes written.
+#[inline(never)]
+pub(crate) fn open_into(
+    ring: &KeyringAead,
+    py: Python<'_>,
+    sealed: Source<'_>,
+    aad: Source<'_>,
+    out: Target<'_>,
+) -> PyResult<usize> {
+    // The length depends on the key, so the plaintext is copied when the key is known.
+    let (sealed, aad) = (sealed.bytes(), aad.bytes());
+    let plaintext = detached(py, sealed.len() + aad.len(), || ring.open(sealed, aad).map(Zeroizing::new))?;
+    out.first(plaintext.len())?.bytes().copy_from_slice(&plaintext);
+    Ok(plaintext.len())
+}
+
+/// Seals or opens messages with a keyring, whose results have lengths that depend on the key.
+pub(crate) fn many<'py>(
+    messages: &Bound<'py, PyAny>,
+    aads: Option<&Bound<'py, PyAny>>,
+    work: impl Fn(&[&[u8]], Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> + Send + Sync,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = messages.py();
+    let (messages, aads) = (elements("messages", messages)?, aads_of(py, aads)?);
+    let mut slots = batch::slots(py, &messages)?;
+    let messages = sources(&messages, &mut slots)?;
+    let mut aad_slots = aads.as_ref().map_or(Ok(Vec::new()), |aads| batch::slots(py, aads))?;
+    let aads = aads.as_ref().map(|aads| sources(aads, &mut aad_slots)).transpose()?;
+    let cost = messages.iter().map(|message| message.len() + MESSAGE_COST).sum();
+    let results = detached(py, cost, || work(&messages, aads.as_deref()).map(Zeroizing::new))?;
+    let results: Vec<_> = results.iter().map(|result| PyBytes::new(py, result)).collect();
+    PyList::new(py, results)
+}
+
+/// Seals packed messages with a keyring.
+pub(crate) fn seal_packed<'py>(
+    ring: &KeyringAead,
+    data: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Packed<'py>> {
+    match Offsets::read(offsets)? {
+        Offsets::Narrow(offsets) => packed(data, &offsets, aad, |d, o, a| ring.seal_packed(d, o, a)),
+        Offsets::Wide(offsets) => packed(data, &offsets, aad, |d, o, a| ring.seal_packed(d, o, a)),
+    }
+}
+
+/// Opens packed messages with a keyring.
+pub(crate) fn open_packed<'py>(
+    ring: &KeyringAead,
+    data: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Packed<'py>> {
+    match Offsets::read(offsets)? {
+        Offsets::Narrow(offsets) => packed(data, &offsets, aad, |d, o, a| ring.open_packed(d, o, a)),
+        Offsets::Wide(offsets) => packed(data, &offsets, aad, |d, o, a| ring.open_packed(d, o, a)),
+    }
+}
+
+fn packed<'py, O: Item>(
+    data: &Bound<'py, PyAny>,
+    offsets: &[O],
+    aad: Option<&Bound<'py, PyAny>>,
+    work: impl Fn(&[u8], &[O], &[u8]) -> Result<(Vec<u8>, Vec<O>), Error> + Send + Sync,
+) -> PyResult<Packed<'py>> {
+    let py = data.py();
+    let (mut a, mut b) = (Slot::new(py), Slot::new(py));
+    let (data, aad) = (a.read(data)?.bytes(), b.read_optional(aad)?.bytes());
+    let cost = data.len() + aad.len() + offsets.len() * MESSAGE_COST;
+    let (out, new_offsets) =
+        detached(py, cost, || work(data, offsets, aad).map(|(out, offsets)| (Zeroizing::new(out), offsets)))?;
+    Ok((PyBytes::new(py, &out), view_of_offsets(py, &new_offsets)?))
+}

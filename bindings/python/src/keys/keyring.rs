@@ -1,0 +1,309 @@
+//! `sealane.keys.Keyring`.
+
+use super::classes::{at_most_one, existing, extract, never_pickled};
+use crate::detach::interruptible;
+use crate::error::{raise, raise_about, raise_name};
+use crate::shared::Shared;
+use crate::{recipients, secrets};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+use sealane::Error;
+use sealane::keys::{KeyType, Keyring as Core, Prefix};
+use std::path::PathBuf;
+
+/// Several keys with identifiers and states, one of which is the primary key. It is never shown or pickled.
+///
+/// The primary key seals and encrypts, and every enabled key opens and decrypts. So a key can be replaced while old data
+/// stays readable. A keyring is a Tink keyset: the libraries and tools of Tink read and write it.
+///
+/// ``generate``, ``from_key``, ``from_json``, ``from_bytes``, ``from_jwk_set`` and ``sealane.keys.load`` return one. Pass
+/// it as ``keyring=`` to ``sealane.Aead``, or as ``key=``, for example to ``sealane.encrypt_file``. They use the keys that
+/// it has at that time.
+///
+/// Examples
+/// --------
+/// >>> ring = sealane.keys.Keyring.generate("aes-256-gcm")
+/// >>> sealed = sealane.Aead(keyring=ring).seal(b"hello")
+/// >>> new = ring.rotate()
+/// >>> sealane.Aead(keyring=ring).open(sealed)
+/// b'hello'
+#[pyclass(frozen, module = "sealane.keys")]
+pub(crate) struct Keyring {
+    core: Shared<Core>,
+    file: Option<PathBuf>,
+}
+
+/// The public facts about a key of a keyring.
+#[pyclass(frozen, get_all, module = "sealane.keys")]
+pub(crate) struct KeyringKey {
+    /// The identifier of the key, an int that is unique in the keyring.
+    id: u32,
+    /// The state: "enabled", "disabled" or "destroyed".
+    state: &'static str,
+    /// The algorithm, for example "aes-256-gcm"; None if the key is destroyed.
+    algorithm: Option<&'static str>,
+    /// The prefix of the messages of this key: "tink", "raw", "crunchy" or "legacy".
+    prefix: &'static str,
+    /// Whether it is the primary key.
+    primary: bool,
+}
+
+#[pymethods]
+impl KeyringKey {
+    fn __repr__(&self) -> String {
+        let Self { id, state, algorithm, prefix, primary } = self;
+        let (primary, algorithm) = (if *primary { "primary, " } else { "" }, algorithm.unwrap_or("gone"));
+        format!("<key {id}: {primary}{state}, {algorithm}, prefix {prefix}>")
+    }
+}
+
+#[pymethods]
+impl Keyring {
+    /// Generates a keyring of one key.
+    ///
+    /// Parameters
+    /// ----------
+    /// algorithm : str
+    ///     "aes-256-gcm", "aes-128-gcm", "aes-256-gcm-siv", "aes-128-gcm-siv", "chacha20-poly1305", "xchacha20-poly1305"
+    ///     or "xaes-256-gcm", for messages and files; "aes-256-siv", for deterministic encryption; "tink-4kb" or
+    ///     "tink-1mb", for files in the format of Tink.
+    /// prefix : str, optional
+    ///     What messages begin with: "tink", the default, or "crunchy" and "legacy", which have the identifier of the key;
+    ///     "raw", nothing. Keys for files are always "raw".
+    ///
+    /// Raises ValueError for another algorithm or prefix.
+    #[staticmethod]
+    #[pyo3(signature = (algorithm = "aes-256-gcm", *, prefix = None))]
+    fn generate(algorithm: &str, prefix: Option<&str>) -> PyResult<Self> {
+        let key_type: KeyType = algorithm.parse().map_err(raise_name)?;
+        let prefix = prefix.map_or(Ok(Prefix::default_for(&key_type)), self::prefix)?;
+        Core::generate(key_type, prefix).map(|ring| Self::new(ring, None)).map_err(raise)
+    }
+
+    /// Makes a keyring of one key, which is given.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : bytes-like or sealane.keys.Key
+    ///     The key, of the length that the algorithm takes; 16 or 32 bytes for "tink-4kb" and "tink-1mb".
+    /// algorithm, prefix : str
+    ///     As for ``generate``. With the prefix "raw", it opens messages that ``sealane.Aead`` sealed with this key.
+    ///
+    /// Raises ValueError for another algorithm, prefix or length.
+    #[staticmethod]
+    #[pyo3(signature = (key, algorithm, *, prefix = None))]
+    fn from_key(key: &Bound<'_, PyAny>, algorithm: &str, prefix: Option<&str>) -> PyResult<Self> {
+        let key = extract(key)?;
+        let key_type = KeyType::for_key(algorithm, &key).map_err(raise)?;
+        let prefix = prefix.map_or(Ok(Prefix::default_for(&key_type)), self::prefix)?;
+        Core::from_key(key_type, prefix, &key).map(|ring| Self::new(ring, None)).map_err(raise)
+    }
+
+    /// Parses a cleartext Tink keyset in JSON, as ``tinkey --out-format json`` and the JSON writers of Tink make it.
+    ///
+    /// Raises FormatError, which names the identifier of a key that cannot be used.
+    #[staticmethod]
+    fn from_json(text: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let text = secrets::text("a keyset", text)?;
+        Core::from_json(&text).map(|ring| Self::new(ring, None)).map_err(raise)
+    }
+
+    /// Parses a cleartext Tink keyset in the binary format.
+    ///
+    /// Raises FormatError, which names the identifier of a key that cannot be used.
+    #[staticmethod]
+    fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let data = secrets::bytes("a keyset", data)?;
+        Core::from_bytes(&data).map(|ring| Self::new(ring, None)).map_err(raise)
+    }
+
+    /// Parses a JSON Web Key Set of AES-GCM keys, of which the first becomes the primary key.
+    ///
+    /// A ``kid`` that is a number becomes the identifier. The prefix of the keys is "raw".
+    ///
+    /// Raises FormatError for another text, and ValueError for keys with another ``alg`` or length.
+    #[staticmethod]
+    fn from_jwk_set(text: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let text = secrets::text("a JWK Set", text)?;
+        Core::from_jwk_set(&text).map(|ring| Self::new(ring, None)).map_err(raise)
+    }
+
+    /// The cleartext keyset in JSON, as Tink reads it. It is the secret.
+    fn to_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        let text = self.core.with(py, 0, |ring| Ok(ring.to_json()))?;
+        Ok(PyString::new(py, &text))
+    }
+
+    /// The cleartext keyset in the binary format, as Tink reads it. It is the secret.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.core.with(py, 0, |ring| Ok(ring.to_bytes()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The enabled keys as a JSON Web Key Set, the primary key first. It is the secret.
+    ///
+    /// Raises ValueError unless they are AES-GCM keys, for which alone JSON Web Keys have names.
+    fn to_jwk_set<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        let text = self.core.with(py, 0, |ring| ring.to_jwk_set())?;
+        Ok(PyString::new(py, &text))
+    }
+
+    /// Adds a key, which opens and decrypts from now on, and returns its identifier.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : bytes-like or sealane.keys.Key, optional
+    ///     The key. The default is a new one.
+    /// algorithm, prefix : str, optional
+    ///     As for ``generate``. The defaults are those of the primary key.
+    ///
+    /// Raises ValueError for a key that the algorithm does not take or that has another use than the others, and
+    /// LimitExceededError for more than 512 keys.
+    #[pyo3(signature = (key = None, algorithm = None, *, prefix = None))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        key: Option<&Bound<'_, PyAny>>,
+        algorithm: Option<&str>,
+        prefix: Option<&str>,
+    ) -> PyResult<u32> {
+        let key = key.map(extract).transpose()?;
+        let prefix = prefix.map(self::prefix).transpose()?;
+        self.core.with(py, 0, |ring| {
+            let primary = ring.primary();
+            let key_type = match (algorithm, &key, primary.key_type) {
+                (Some(name), Some(key), _) => KeyType::for_key(name, key)?,
+                (Some(name), None, _) => name.parse()?,
+                (None, _, Some(key_type)) => key_type,
+                (None, _, None) => return Err(Error::NoMatchingKey),
+            };
+            let prefix = prefix.unwrap_or(primary.prefix);
+            match &key {
+                Some(key) => ring.add(key_type, prefix, key),
+                None => ring.add_new(key_type, prefix),
+            }
+        })
+    }
+
+    /// Makes an enabled key the primary key, which seals and encrypts.
+    ///
+    /// Raises ValueError if there is no such key or it is not enabled.
+    fn promote(&self, py: Python<'_>, id: u32) -> PyResult<()> {
+        self.core.with(py, 0, |ring| ring.promote(id))
+    }
+
+    /// Disables a key. It opens nothing until ``enable`` is called.
+    ///
+    /// Raises ValueError for the primary key, a destroyed one or none.
+    fn disable(&self, py: Python<'_>, id: u32) -> PyResult<()> {
+        self.core.with(py, 0, |ring| ring.disable(id))
+    }
+
+    /// Enables a disabled key.
+    ///
+    /// Raises ValueError for a destroyed key or none.
+    fn enable(&self, py: Python<'_>, id: u32) -> PyResult<()> {
+        self.core.with(py, 0, |ring| ring.enable(id))
+    }
+
+    /// Destroys a key: its secret is wiped, and its identifier remains. What only this key opens is lost.
+    ///
+    /// Raises ValueError for the primary key, a destroyed one or none.
+    fn destroy(&self, py: Python<'_>, id: u32) -> PyResult<()> {
+        self.core.with(py, 0, |ring| ring.destroy(id))
+    }
+
+    /// Generates a key like the primary key, makes it the primary key, and returns its identifier.
+    ///
+    /// The old primary key stays enabled. If several machines have the keyring, ``add`` a key, distribute the keyring, and
+    /// ``promote`` the key later. Otherwise some of them cannot open what others seal.
+    fn rotate(&self, py: Python<'_>) -> PyResult<u32> {
+        self.core.with(py, 0, Core::rotate)
+    }
+
+    /// The identifier of the primary key, which seals and encrypts.
+    #[getter]
+    fn primary(&self, py: Python<'_>) -> PyResult<u32> {
+        self.core.with(py, 0, |ring| Ok(ring.primary().id))
+    }
+
+    /// A tuple with a ``KeyringKey`` for each key, in their order.
+    #[getter]
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let keys: Vec<_> = self.core.with(py, 0, |ring| Ok(ring.keys().collect()))?;
+        let keys = keys.into_iter().map(|info| KeyringKey {
+            id: info.id,
+            state: info.state.name(),
+            algorithm: info.key_type.map(|key_type| key_type.name()),
+            prefix: info.prefix.name(),
+            primary: info.primary,
+        });
+        let keys: Vec<_> = keys.map(|key| Py::new(py, key)).collect::<PyResult<_>>()?;
+        PyTuple::new(py, keys)
+    }
+
+    /// Writes the keyring to a new file that only its owner can read.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    /// passphrase : str or bytes, optional
+    ///     A passphrase that encrypts the file, and that is needed to load it again.
+    /// recipients : list, optional
+    ///     Encrypts the file for these recipients instead. See ``sealane.encrypt_file``.
+    /// overwrite : bool
+    ///     Whether to replace a file. Otherwise FileExistsError is raised.
+    #[pyo3(signature = (path, passphrase = None, *, recipients = None, overwrite = false))]
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        passphrase: Option<&Bound<'_, PyAny>>,
+        recipients: Option<&Bound<'_, PyAny>>,
+        overwrite: bool,
+    ) -> PyResult<()> {
+        at_most_one("passphrase", passphrase, "recipients", recipients)?;
+        let (passphrase, recipients) =
+            (secrets::passphrase(passphrase)?, recipients::recipients(recipients, &mut Vec::new())?);
+        let ring = self.keyring(py)?;
+        interruptible(py, || match recipients {
+            Some(recipients) => ring.save_for(&path, &recipients, existing(overwrite)),
+            None => ring.save(&path, passphrase.as_ref().map(|text| text.as_str()), existing(overwrite)),
+        })?
+        .map_err(|e| raise_about(&path, e))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.core.with(py, 0, |ring| {
+            let primary = ring.primary();
+            let algorithm = primary.key_type.map_or("unknown", |key_type| key_type.name());
+            let (n, id) = (ring.keys().len(), primary.id);
+            Ok(format!("<sealane.keys.Keyring of {n}, primary key {id}, {algorithm}>"))
+        })
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(never_pickled())
+    }
+}
+
+impl Keyring {
+    /// A keyring, and the file that it was loaded from, which no output may replace.
+    pub(super) fn new(ring: Core, file: Option<PathBuf>) -> Self {
+        Self { core: Shared::new(ring), file }
+    }
+
+    /// Returns the file that the keyring was loaded from, if any.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.file.as_ref()
+    }
+
+    /// Returns the keys as they are now.
+    pub(crate) fn keyring(&self, py: Python<'_>) -> PyResult<Core> {
+        self.core.with(py, 0, |ring| Ok(ring.clone()))
+    }
+}
+
+fn prefix(name: &str) -> PyResult<Prefix> {
+    name.parse().map_err(raise_name)
+}
