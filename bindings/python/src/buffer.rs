@@ -179,6 +179,13 @@ impl<'a> Source<'a> {
         self.len
     }
 
+    /// Returns a copy of the first `N` bytes, or `None` if there are fewer.
+    #[inline]
+    pub(crate) fn first<const N: usize>(&self) -> Option<[u8; N]> {
+        // SAFETY: by the invariant and the comparison, `N` bytes can be read. Arrays of bytes need no alignment.
+        (N <= self.len).then(|| unsafe { self.start.cast::<[u8; N]>().read() })
+    }
+
     /// Returns the first `at` bytes and the rest, or `None` if there are fewer bytes.
     #[inline]
     pub(crate) fn split(self, at: usize) -> Option<(Self, Self)> {

@@ -18,7 +18,8 @@ pub(crate) fn open<'py>(
     aad: &[u8],
 ) -> PyResult<Bound<'py, PyBytes>> {
     match ring.only_candidate(sealed) {
-        Some((aead, sealed)) => {
+        Some((aead, prefix_len)) => {
+            let sealed = &sealed[prefix_len..];
             let len = sealed.len().saturating_sub(aead.overhead());
             let writers = || Writers::of(aead.divides(len));
             fresh_by(py, len, writers, |out| {
@@ -33,8 +34,8 @@ pub(crate) fn open<'py>(
     }
 }
 
-/// Opens a message of any key of a keyring into the start of `out`; returns the number of bytes written.
-#[inline(never)]
+/// Opens a message that several keys of a keyring may have sealed into the start of `out`; returns the number of bytes
+/// written.
 pub(crate) fn open_into(
     ring: &KeyringAead,
     py: Python<'_>,

@@ -3,7 +3,7 @@
 //! PyO3 methods cannot be generic. So the bodies are generic functions over [`Sealer`], and [`aead_methods`] defines the
 //! methods of a class, each of which calls one of the functions.
 
-use crate::buffer::{Layout, Slot, fresh_by, read};
+use crate::buffer::{Layout, Slot, Source, Target, fresh_by, read};
 use crate::detach::detached;
 use crate::error::{raise, usage_limit_warning};
 use crate::keyring_messages;
@@ -425,9 +425,37 @@ pub(crate) fn open_into(
     let py = sealed.py();
     let (mut a, mut b, mut c) = (Slot::new(py), Slot::new(py), Slot::new(py));
     let (sealed, aad, out) = (a.read(sealed)?, b.read_optional(aad)?, c.write(out)?);
-    if let Some(ring) = core.keyring() {
-        return keyring_messages::open_into(ring, py, sealed, aad, out);
+    match core.keyring() {
+        None => open_source(core, py, sealed, aad, out),
+        Some(ring) => open_source_by_key(ring, py, sealed, aad, out),
     }
+}
+
+/// Opens a message under a keyring. Its length is known before it is opened only if one key can open it.
+#[inline(never)]
+fn open_source_by_key(
+    ring: &KeyringAead,
+    py: Python<'_>,
+    sealed: Source<'_>,
+    aad: Source<'_>,
+    out: Target<'_>,
+) -> PyResult<usize> {
+    let first = sealed.first::<5>();
+    let Some((aead, prefix_len)) = ring.only_candidate(first.as_ref().map_or(&[], |first| first)) else {
+        return keyring_messages::open_into(ring, py, sealed, aad, out);
+    };
+    let (_, body) = sealed.split(prefix_len).ok_or_else(authentication_error)?;
+    open_source(aead, py, body, aad, out)
+}
+
+#[inline]
+fn open_source(
+    core: &impl Sealer,
+    py: Python<'_>,
+    sealed: Source<'_>,
+    aad: Source<'_>,
+    out: Target<'_>,
+) -> PyResult<usize> {
     let (nonce, body) = sealed.split(core.nonce_len()).ok_or_else(authentication_error)?;
     let len = body.len().checked_sub(core.tag_len()).ok_or_else(authentication_error)?;
     let (data, tag) = body.split(len).ok_or_else(authentication_error)?;

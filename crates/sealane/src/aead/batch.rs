@@ -69,7 +69,17 @@ impl Aead {
         aads: Option<&[&[u8]]>,
         out: &mut [&mut [u8]],
     ) -> Result<(), Error> {
-        let aad = self.check_list(messages, aads, out, |len| Some(len + self.overhead()))?;
+        self.seal_list(messages, batch_aad(aads, messages.len())?, out)
+    }
+
+    /// Seals as [`Self::seal_many_into`] does. The associated data can be shared by all messages.
+    pub(crate) fn seal_list(
+        &self,
+        messages: &[&[u8]],
+        aad: BatchAad<'_>,
+        out: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        self.check_list(messages, aad, out, |len| Some(len + self.overhead()))?;
         let nonces = self.nonces(messages.len())?;
         self.list(Direction::Seal(&nonces), aad, messages, out)
     }
@@ -85,7 +95,17 @@ impl Aead {
         aads: Option<&[&[u8]]>,
         out: &mut [&mut [u8]],
     ) -> Result<(), Error> {
-        let aad = self.check_list(sealed, aads, out, |len| len.checked_sub(self.overhead()))?;
+        self.open_list(sealed, batch_aad(aads, sealed.len())?, out)
+    }
+
+    /// Opens as [`Self::open_many_into`] does. The associated data can be shared by all messages.
+    pub(crate) fn open_list(
+        &self,
+        sealed: &[&[u8]],
+        aad: BatchAad<'_>,
+        out: &mut [&mut [u8]],
+    ) -> Result<(), Error> {
+        self.check_list(sealed, aad, out, |len| len.checked_sub(self.overhead()))?;
         self.list(Direction::Open, aad, sealed, out)
     }
 
@@ -197,22 +217,16 @@ impl Aead {
         BatchNonces::new(count.saturating_mul(self.nonce_len))
     }
 
-    /// Checks the numbers and lengths of a list, and returns its associated data. `result_len` returns the length of the
-    /// result for the length of a message, or `None` for a message that is too short to be authentic.
-    fn check_list<'a>(
+    /// Checks the number of outputs and the lengths of a list. `result_len` returns the length of the result for the length
+    /// of a message, or `None` for a message that is too short to be authentic.
+    fn check_list(
         &self,
         messages: &[&[u8]],
-        aads: Option<&'a [&'a [u8]]>,
+        aad: BatchAad<'_>,
         out: &[&mut [u8]],
         result_len: impl Fn(usize) -> Option<usize>,
-    ) -> Result<BatchAad<'a>, Error> {
-        let want = messages.len();
-        let counted = |part, got| {
-            if got == want { Ok(()) } else { Err(Misuse::CountPerMessage { part, got, want }) }
-        };
-        counted("associated data", aads.map_or(want, <[_]>::len))?;
-        counted("an output buffer", out.len())?;
-        let aad = aads.map_or(BatchAad::Shared(b""), BatchAad::Each);
+    ) -> Result<(), Error> {
+        counted("an output buffer", out.len(), messages.len())?;
         for (index, (message, out)) in messages.iter().zip(out).enumerate() {
             let (got, want) = (out.len(), result_len(message.len()));
             let checked = want.ok_or(Error::Authentication).and_then(|want| {
@@ -221,7 +235,7 @@ impl Aead {
             });
             checked.map_err(|error| in_batch(index, error))?;
         }
-        Ok(aad)
+        Ok(())
     }
 
     /// Checks the lengths of packed messages, which are longer than their plaintexts by `overhead` bytes, and of their
@@ -370,8 +384,21 @@ impl Aead {
     }
 }
 
+/// Returns the associated data of a list of `count` messages.
+///
+/// # Errors
+/// Returns [`Misuse::CountPerMessage`] if there is not one for each message.
+pub(crate) fn batch_aad<'a>(aads: Option<&'a [&'a [u8]]>, count: usize) -> Result<BatchAad<'a>, Misuse> {
+    counted("associated data", aads.map_or(count, <[_]>::len), count)?;
+    Ok(aads.map_or(BatchAad::Shared(b""), BatchAad::Each))
+}
+
+fn counted(part: &'static str, got: usize, want: usize) -> Result<(), Misuse> {
+    if got == want { Ok(()) } else { Err(Misuse::CountPerMessage { part, got, want }) }
+}
+
 /// Returns new buffers of these lengths, which `fill` writes.
-fn each_fresh(
+pub(crate) fn each_fresh(
     lens: impl ExactSizeIterator<Item = usize>,
     fill: impl FnOnce(&mut [&mut [u8]]) -> Result<(), Error>,
 ) -> Result<Vec<Vec<u8>>, Error> {

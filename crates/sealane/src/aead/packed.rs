@@ -54,7 +54,7 @@ pub(crate) fn longer<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> R
 
 /// Returns the offsets of the results for packed messages in data of `len` bytes, each of which becomes shorter by
 /// `overhead` bytes.
-pub(super) fn shorter<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
+pub(crate) fn shorter<O: Offset>(offsets: &[O], len: usize, overhead: usize) -> Result<Vec<O>, Error> {
     check_sealed(offsets, len, overhead)?;
     shifted(offsets, -(overhead as i64))
 }
@@ -125,7 +125,7 @@ pub(crate) fn index_of<O: Offset>(offset: O) -> usize {
 }
 
 /// Returns the length of packed messages, which is the last of their offsets.
-pub(super) fn packed_len<O: Offset>(offsets: &[O]) -> usize {
+pub(crate) fn packed_len<O: Offset>(offsets: &[O]) -> usize {
     offsets.last().map_or(0, |&last| index_of(last))
 }
 

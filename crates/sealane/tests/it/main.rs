@@ -11,6 +11,7 @@ mod deterministic;
 mod fernet;
 mod fork;
 mod formats;
+mod freed;
 mod golden;
 mod hazmat;
 mod hkdf;

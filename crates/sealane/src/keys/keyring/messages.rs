@@ -11,10 +11,12 @@
 
 use super::Keyring;
 use super::kind::{KeyType, Purpose};
-use crate::aead::packed::{Offset, data_range, in_batch, index_of, longer};
+use crate::aead::batch::{batch_aad, each_fresh};
+use crate::aead::packed::{Offset, data_range, in_batch, index_of, longer, packed_len, shorter};
 use crate::{Aead, Error, Misuse, Provider, memory};
-use providers::InOut;
+use providers::{BatchAad, InOut};
 use std::num::NonZeroUsize;
+use zeroize::Zeroizing;
 
 /// The keys of a keyring, expanded for messages. The primary key seals, and each enabled key opens.
 ///
@@ -45,7 +47,7 @@ struct PrefixedKey {
 const PREFIX_LEN: usize = 5;
 
 /// The key of all messages of a batch, and the messages without their prefixes.
-type CommonKey<'a> = (&'a Aead, Vec<&'a [u8]>);
+type CommonKey<'a> = (&'a PrefixedKey, Vec<&'a [u8]>);
 
 impl PrefixedKey {
     fn prefix(&self) -> &[u8] {
@@ -162,21 +164,26 @@ impl KeyringAead {
     /// Opens a message of any enabled key. The prefix tells which key, and keys without a prefix are tried in turn.
     ///
     /// # Errors
-    /// Returns [`Error::Authentication`] if no key opens the message with `aad`, and [`Error::MessageLength`] if it is
-    /// longer than its algorithm allows.
+    /// Returns [`Error::Authentication`] if no key opens the message with `aad`, and [`Error::MessageLength`] if no key opens
+    /// it and it is longer than the algorithm of one of them allows.
     pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        for (aead, sealed) in self.candidates(sealed) {
-            match aead.open(sealed, aad) {
-                Err(Error::Authentication) => {}
-                opened => return opened,
-            }
-        }
-        Err(Error::Authentication)
+        first_opened(self.candidates(sealed).map(|(key, sealed)| key.aead.open(sealed, aad)))
     }
 
-    /// Returns the key of a message and the message without its prefix, if only one key can open it.
+    /// Opens a message into the start of `out`, which is not shorter than the message. Returns the length of the plaintext.
+    fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
+        first_opened(self.candidates(sealed).map(|(key, sealed)| key.aead.open_into(sealed, out, aad)))
+    }
+
+    /// Returns the key of a message and the length of its prefix, if only one key can open it. Of the message, the first
+    /// five bytes are enough.
     #[inline]
-    pub fn only_candidate<'a>(&'a self, sealed: &'a [u8]) -> Option<(&'a Aead, &'a [u8])> {
+    pub fn only_candidate<'k>(&'k self, sealed: &[u8]) -> Option<(&'k Aead, usize)> {
+        self.only_key(sealed).map(|(key, _)| (&key.aead, key.prefix().len()))
+    }
+
+    #[inline]
+    fn only_key<'k, 'm>(&'k self, sealed: &'m [u8]) -> Option<(&'k PrefixedKey, &'m [u8])> {
         let mut candidates = self.candidates(sealed);
         match (candidates.next(), candidates.next()) {
             (only, None) => only,
@@ -187,14 +194,14 @@ impl KeyringAead {
     /// Returns the keys that can have sealed a message, each with the message without its prefix. As in Tink, keys with the
     /// prefix of the message come first.
     #[inline]
-    fn candidates<'a>(&'a self, sealed: &'a [u8]) -> impl Iterator<Item = (&'a Aead, &'a [u8])> {
+    fn candidates<'k, 'm>(&'k self, sealed: &'m [u8]) -> impl Iterator<Item = (&'k PrefixedKey, &'m [u8])> {
         let (prefix, rest) = match sealed.split_first_chunk() {
             Some((prefix, rest)) => (Some(*prefix), rest),
             None => (None, sealed),
         };
         let prefixed = self.keys.iter().filter(move |key| key.prefix.is_some() && key.prefix == prefix);
         let raw = self.keys.iter().filter(|key| key.prefix.is_none());
-        prefixed.map(move |key| (&key.aead, rest)).chain(raw.map(move |key| (&key.aead, sealed)))
+        prefixed.map(move |key| (key, rest)).chain(raw.map(move |key| (key, sealed)))
     }
 
     /// Seals each of `messages` with the primary key, with the associated data of the same index if there is any.
@@ -202,51 +209,48 @@ impl KeyringAead {
     /// # Errors
     /// Returns the errors of [`Aead::seal_many`].
     pub fn seal_many(&self, messages: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
-        let prefix = self.keys[0].prefix();
-        let mut sealed: Vec<Vec<u8>> = memory::with_capacity(messages.len())?;
-        for message in messages {
-            let mut out = memory::zeroed(message.len() + self.overhead())?;
-            out[..prefix.len()].copy_from_slice(prefix);
-            sealed.push(out);
-        }
-        let mut bodies: Vec<&mut [u8]> = memory::with_capacity(sealed.len())?;
-        bodies.extend(sealed.iter_mut().map(|sealed| &mut sealed[prefix.len()..]));
-        self.primary().seal_many_into(messages, aads, &mut bodies)?;
-        Ok(sealed)
+        let (prefix, aad) = (self.keys[0].prefix(), batch_aad(aads, messages.len())?);
+        let lens = messages.iter().map(|message| message.len() + self.overhead());
+        each_fresh(lens, |sealed| {
+            let mut bodies = memory::with_capacity(sealed.len())?;
+            for sealed in sealed {
+                let (slot, body) = sealed.split_at_mut(prefix.len());
+                slot.copy_from_slice(prefix);
+                bodies.push(body);
+            }
+            self.primary().seal_list(messages, aad, &mut bodies)
+        })
     }
 
     /// Opens each of `sealed`, which any enabled keys sealed.
     ///
     /// # Errors
-    /// Returns the errors of [`Aead::open_many`].
+    /// Returns the errors of [`Aead::open_many`]. No plaintext is left in memory then.
     pub fn open_many(&self, sealed: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
-        if let Some((aead, bodies)) = self.common_candidate(sealed)? {
-            return aead.open_many(&bodies, aads);
+        if let Some((key, bodies)) = self.common_key(sealed)? {
+            return key.aead.open_many(&bodies, aads);
         }
-        let (got, want) = (aads.map_or(sealed.len(), <[_]>::len), sealed.len());
-        if got != want {
-            return Err(Misuse::CountPerMessage { part: "associated data", got, want }.into());
-        }
-        let mut opened = memory::with_capacity(sealed.len())?;
+        let aad = batch_aad(aads, sealed.len())?;
+        let mut opened = Zeroizing::new(memory::with_capacity(sealed.len())?);
         for (index, message) in sealed.iter().enumerate() {
-            let aad = aads.map_or(&[][..], |aads| aads[index]);
-            opened.push(self.open(message, aad).map_err(|error| in_batch(index, error))?);
+            let plain = self.open(message, aad.of(index)).map_err(|error| in_batch(index, error))?;
+            opened.push(plain);
         }
-        Ok(opened)
+        Ok(std::mem::take(&mut *opened))
     }
 
     /// Returns the key of all messages and the messages without their prefixes, if one key sealed all of them.
-    fn common_candidate<'a>(&'a self, sealed: &[&'a [u8]]) -> Result<Option<CommonKey<'a>>, Error> {
+    fn common_key<'a>(&'a self, sealed: &[&'a [u8]]) -> Result<Option<CommonKey<'a>>, Error> {
         let mut bodies = memory::with_capacity(sealed.len())?;
-        let mut common: Option<&Aead> = None;
+        let mut common: Option<&PrefixedKey> = None;
         for message in sealed {
-            let Some((aead, body)) = self.only_candidate(message) else { return Ok(None) };
-            if !std::ptr::eq(*common.get_or_insert(aead), aead) {
+            let Some((key, body)) = self.only_key(message) else { return Ok(None) };
+            if !std::ptr::eq(*common.get_or_insert(key), key) {
                 return Ok(None);
             }
             bodies.push(body);
         }
-        Ok(common.map(|aead| (aead, bodies)))
+        Ok(common.map(|key| (key, bodies)))
     }
 
     /// Seals packed messages with the primary key. Returns the sealed messages, packed, and their offsets.
@@ -259,29 +263,23 @@ impl KeyringAead {
         offsets: &[O],
         aad: &[u8],
     ) -> Result<(Vec<u8>, Vec<O>), Error> {
-        let offsets_of_result = longer(offsets, data.len(), self.overhead())?;
-        let mut out = memory::zeroed(offsets_of_result.last().map_or(0, |&last| index_of(last)))?;
-        let (prefix, count) = (self.keys[0].prefix(), offsets.len() - 1);
-        let (mut messages, mut bodies) = (memory::with_capacity(count)?, memory::with_capacity(count)?);
-        let mut rest = &mut out[..];
-        for pair in offsets.windows(2) {
-            let message = &data[index_of(pair[0])..index_of(pair[1])];
-            let (sealed, after) = rest.split_at_mut(message.len() + self.overhead());
-            let (slot, body) = sealed.split_at_mut(prefix.len());
+        let ends = longer(offsets, data.len(), self.overhead())?;
+        let mut out = memory::zeroed(packed_len(&ends))?;
+        let prefix = self.keys[0].prefix();
+        let mut bodies = pieces(&mut out, &ends)?;
+        for body in &mut bodies {
+            let (slot, rest) = std::mem::take(body).split_at_mut(prefix.len());
             slot.copy_from_slice(prefix);
-            messages.push(message);
-            bodies.push(body);
-            rest = after;
+            *body = rest;
         }
-        let aads = vec![aad; if aad.is_empty() { 0 } else { count }];
-        self.primary().seal_many_into(&messages, (!aads.is_empty()).then_some(&aads), &mut bodies)?;
-        Ok((out, offsets_of_result))
+        self.primary().seal_list(&messages(data, offsets)?, BatchAad::Shared(aad), &mut bodies)?;
+        Ok((out, ends))
     }
 
     /// Opens packed messages, which any enabled keys sealed. Returns the plaintexts, packed, and their offsets.
     ///
     /// # Errors
-    /// Returns the errors of [`Aead::open_packed`].
+    /// Returns the errors of [`Aead::open_packed`]. No plaintext is left in memory then.
     pub fn open_packed<O: Offset>(
         &self,
         data: &[u8],
@@ -289,21 +287,87 @@ impl KeyringAead {
         aad: &[u8],
     ) -> Result<(Vec<u8>, Vec<O>), Error> {
         let range = data_range(offsets, data.len())?;
-        let mut sealed = memory::with_capacity(offsets.len() - 1)?;
-        sealed.extend(offsets.windows(2).map(|pair| &data[index_of(pair[0])..index_of(pair[1])]));
-        let aads = vec![aad; if aad.is_empty() { 0 } else { sealed.len() }];
-        let opened = self.open_many(&sealed, (!aads.is_empty()).then_some(&aads))?;
-        // The plaintexts are shorter than the messages, so neither they nor their offsets are too long.
-        let (mut plain, mut ends) =
-            (memory::with_capacity(range.len())?, memory::with_capacity(offsets.len())?);
-        ends.push(O::try_from(0).map_err(|_| Error::LimitExceeded(O::LIMIT))?);
-        for message in &opened {
-            plain.extend_from_slice(message);
-            // See above: the conversion cannot fail.
-            ends.push(O::try_from(plain.len() as i64).map_err(|_| Error::LimitExceeded(O::LIMIT))?);
+        let sealed = messages(data, offsets)?;
+        if let Some((key, bodies)) = self.common_key(&sealed)? {
+            let ends = shorter(offsets, data.len(), key.prefix().len() + key.aead.overhead())?;
+            let mut plain = memory::zeroed(packed_len(&ends))?;
+            key.aead.open_list(&bodies, BatchAad::Shared(aad), &mut pieces(&mut plain, &ends)?)?;
+            return Ok((plain, ends));
         }
-        Ok((plain, ends))
+        // The plaintexts are shorter than the messages, so neither they nor their offsets are too long.
+        let mut plain = Zeroizing::new(memory::zeroed(range.len())?);
+        let (mut ends, mut end) = (memory::with_capacity(offsets.len())?, 0);
+        ends.push(offset(0)?);
+        for (index, message) in sealed.iter().enumerate() {
+            let opened = self.open_into(message, &mut plain[end..], aad);
+            end += opened.map_err(|error| in_batch(index, error))?;
+            ends.push(offset(end)?);
+        }
+        plain.truncate(end);
+        Ok((std::mem::take(&mut *plain), ends))
     }
 }
 
+/// Returns the first result of a key that opens the message.
+///
+/// # Errors
+/// Returns [`Error::MessageLength`] if no key opens it and it is too long for one of them, and [`Error::Authentication`]
+/// otherwise. Other errors are not those of a key, so they end the search.
+fn first_opened<T>(attempts: impl Iterator<Item = Result<T, Error>>) -> Result<T, Error> {
+    let mut refused = Error::Authentication;
+    for attempt in attempts {
+        match attempt {
+            Err(Error::Authentication) => {}
+            Err(too_long @ Error::MessageLength { .. }) => refused = too_long,
+            ended => return ended,
+        }
+    }
+    Err(refused)
+}
+
+/// Returns packed messages, whose offsets are checked, as a list.
+fn messages<'a, O: Offset>(data: &'a [u8], offsets: &[O]) -> Result<Vec<&'a [u8]>, Error> {
+    let mut messages = memory::with_capacity(offsets.len() - 1)?;
+    messages.extend(offsets.windows(2).map(|pair| &data[index_of(pair[0])..index_of(pair[1])]));
+    Ok(messages)
+}
+
+/// Divides the memory of packed results, the first of which is at its start.
+fn pieces<'a, O: Offset>(mut out: &'a mut [u8], ends: &[O]) -> Result<Vec<&'a mut [u8]>, Error> {
+    let mut pieces = memory::with_capacity(ends.len() - 1)?;
+    for pair in ends.windows(2) {
+        let (piece, rest) = out.split_at_mut(index_of(pair[1]) - index_of(pair[0]));
+        pieces.push(piece);
+        out = rest;
+    }
+    Ok(pieces)
+}
+
+/// Returns the position of a result, which fits because it is not after that of its message.
+fn offset<O: Offset>(at: usize) -> Result<O, Error> {
+    // See above: the conversion cannot fail, so the reason of a failure is not needed.
+    O::try_from(at as i64).map_err(|_| Error::LimitExceeded(O::LIMIT))
+}
+
 debug_fields!(KeyringAead; |it| keys: it.keys.len(), primary: it.primary());
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::error::MessagePart;
+
+    /// A message that is too long for one algorithm has 64 GiB, so no message here is.
+    #[test]
+    fn a_key_that_refuses_the_length_does_not_end_the_search() {
+        let too_long = || Err(Error::MessageLength { part: MessagePart::Data, found: 2, limit: 1 });
+        let refused = || Err(Error::Authentication);
+        let found = |attempts: [Result<u8, Error>; 3]| first_opened(attempts.into_iter());
+        assert_eq!(found([too_long(), refused(), Ok(7)]).unwrap(), 7);
+        for attempts in [[too_long(), refused(), refused()], [refused(), too_long(), refused()]] {
+            assert!(matches!(found(attempts), Err(Error::MessageLength { found: 2, .. })));
+        }
+        assert!(matches!(found([refused(), refused(), refused()]), Err(Error::Authentication)));
+        let ended = found([refused(), Err(Error::OutOfMemory { bytes: 1 }), Ok(7)]);
+        assert!(matches!(ended, Err(Error::OutOfMemory { .. })));
+    }
+}
