@@ -79,7 +79,7 @@ class LimitExceededError(SealaneError):
 
 
 class UsageLimitWarning(UserWarning):
-    """A key has sealed three quarters of the messages that it may seal under random nonces of 96 bits.
+    """A key of AES-GCM or ChaCha20-Poly1305 has sealed three quarters of the messages that it may seal.
 
     Rotate the key: after 2^32 messages, sealing raises LimitExceededError. The warning is given once for each
     object. Messages of other objects and other processes are not counted.

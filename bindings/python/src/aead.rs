@@ -43,7 +43,7 @@ use sealane::{KeyringAead, Misuse};
 ///
 /// Notes
 /// -----
-/// An object seals at most 2^32 messages with an algorithm whose nonces have 96 bits. See ``sealed_messages``.
+/// An object of AES-GCM or ChaCha20-Poly1305 seals at most 2^32 messages. See ``sealed_messages``.
 ///
 /// Threads may share an object, and it works after ``os.fork()``. It cannot be pickled or copied, because it holds the
 /// key.
@@ -99,8 +99,12 @@ aead_methods! {
             Ok(Self { core })
         }
 
-        /// Number of messages that this object has sealed under random nonces of 96 bits; None for algorithms with longer
-        /// nonces. Threads count in blocks, so it can be up to twice the number, but not less.
+        /// Number of messages that this object has sealed, for AES-GCM and ChaCha20-Poly1305; None for other algorithms.
+        ///
+        /// Threads count in blocks, so it can be up to twice the number, but not less. Two of 2^32 random nonces of 96 bits
+        /// are equal with a probability of 2^-33, and a repeated nonce reveals plaintext and allows forgeries. Other
+        /// algorithms need no limit: their nonces are longer, or a repeated one reveals only whether two messages are equal
+        /// (AES-GCM-SIV).
         ///
         /// ``UsageLimitWarning`` is raised at 3 * 2^30, and ``LimitExceededError`` from 2^32 on. Other objects with the same
         /// key, also those of other processes, are not counted.
@@ -111,7 +115,7 @@ aead_methods! {
 
         /// Counts messages that other objects sealed under this key, for example before the process was started again.
         ///
-        /// Raises LimitExceededError if they would exceed 2^32 messages under random nonces of 96 bits.
+        /// Raises LimitExceededError if they would exceed 2^32 messages and the algorithm has a limit, see ``sealed_messages``.
         fn count_messages(&self, messages: u64) -> PyResult<()> {
             self.core.primary().count_messages(messages).map_err(raise)
         }

@@ -101,7 +101,7 @@ pub(crate) fn raise_about(path: &Path, error: Error) -> PyErr {
 #[cold]
 pub(crate) fn usage_limit_warning(py: Python<'_>) -> PyResult<()> {
     let category = py.import("sealane.exceptions")?.getattr("UsageLimitWarning")?;
-    let text = c"this key has sealed more than 3 * 2^30 messages under random nonces of 96 bits; rotate it before 2^32, when sealing is refused";
+    let text = c"this key has sealed more than 3 * 2^30 messages under random nonces; rotate it before 2^32, when sealing is refused";
     PyErr::warn(py, &category, text, 1)
 }
 

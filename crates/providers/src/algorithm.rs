@@ -5,19 +5,33 @@ struct Family {
     source: &'static str,
     max_plaintext_len: u64,
     max_aad_len: u64,
+    resists_misuse: bool,
 }
 
 /// The 32-bit block counter starts at 2 and must not wrap. Lengths in bits have 64 bits.
-const GCM: Family =
-    Family { source: "NIST SP 800-38D", max_plaintext_len: (1 << 36) - 32, max_aad_len: (1 << 61) - 1 };
-const GCM_SIV: Family = Family { source: "RFC 8452", max_plaintext_len: 1 << 36, max_aad_len: 1 << 36 };
+const GCM: Family = Family {
+    source: "NIST SP 800-38D",
+    max_plaintext_len: (1 << 36) - 32,
+    max_aad_len: (1 << 61) - 1,
+    resists_misuse: false,
+};
+const GCM_SIV: Family =
+    Family { source: "RFC 8452", max_plaintext_len: 1 << 36, max_aad_len: 1 << 36, resists_misuse: true };
 /// The 32-bit block counter starts at 1, since block 0 is the Poly1305 key.
-const CHACHA: Family =
-    Family { source: "RFC 8439", max_plaintext_len: (1 << 38) - 64, max_aad_len: u64::MAX };
+const CHACHA: Family = Family {
+    source: "RFC 8439",
+    max_plaintext_len: (1 << 38) - 64,
+    max_aad_len: u64::MAX,
+    resists_misuse: false,
+};
 const XCHACHA: Family = Family { source: "draft-irtf-cfrg-xchacha-03", ..CHACHA };
 const XAES: Family = Family { source: "C2SP XAES-256-GCM", ..GCM };
-const AEGIS: Family =
-    Family { source: "RFC 10032", max_plaintext_len: (1 << 61) - 1, max_aad_len: (1 << 61) - 1 };
+const AEGIS: Family = Family {
+    source: "RFC 10032",
+    max_plaintext_len: (1 << 61) - 1,
+    max_aad_len: (1 << 61) - 1,
+    resists_misuse: false,
+};
 
 struct Facts {
     name: &'static str,
@@ -124,6 +138,12 @@ impl Algorithm {
     /// Poly1305 also lose their protection against forgeries.
     pub const fn max_random_messages_log2(self) -> u32 {
         (self.nonce_len() as u32 * 8 - 32) / 2
+    }
+
+    /// Returns whether a repeated nonce reveals only that two messages are equal. RFC 8452 calls it nonce misuse
+    /// resistance. Of these algorithms, only AES-GCM-SIV has it.
+    pub const fn resists_nonce_misuse(self) -> bool {
+        self.facts().family.resists_misuse
     }
 }
 

@@ -39,7 +39,8 @@ pub struct Aead {
     nonce_len: usize,
     threads: Option<NonZeroUsize>,
     key: Box<dyn AeadKey>,
-    usage: Usage,
+    /// `None` for algorithms whose random nonces need no limit.
+    usage: Option<Usage>,
 }
 
 impl Aead {
@@ -67,7 +68,7 @@ impl Aead {
             nonce_len: algorithm.nonce_len(),
             threads: None,
             key: entry.key(key.as_bytes())?,
-            usage: Usage::new(),
+            usage: Usage::of(algorithm),
         })
     }
 
@@ -142,31 +143,31 @@ impl Aead {
         self.algorithm.max_plaintext_len()
     }
 
-    /// Returns the number of messages that this object has sealed under random nonces of 96 bits; `None` for algorithms
-    /// with longer nonces, which need no limit. Threads count in blocks, so it can be up to twice the number, but not less.
+    /// Returns the number of messages that this object has sealed, for AES-GCM and ChaCha20-Poly1305; `None` for other
+    /// algorithms, which need no limit. Threads count in blocks, so it can be up to twice the number, but not less.
     ///
-    /// From 2^32 on, sealing is refused. Other objects with the same key, also those of other processes, are not counted; see
-    /// [`Self::count_messages`].
+    /// From 2^32 on, sealing is refused. Two of that many random nonces of 96 bits are equal with a probability of 2^-33, and
+    /// a repeated nonce reveals the XOR of two messages and allows forgeries. The nonces of XChaCha20-Poly1305, XAES-256-GCM
+    /// and AEGIS are longer. Those of AES-GCM-SIV may repeat: that reveals only whether two messages are equal.
+    ///
+    /// Other objects with the same key, also those of other processes, are not counted; see [`Self::count_messages`].
     pub fn sealed_messages(&self) -> Option<u64> {
-        (self.nonce_len == 12).then(|| self.usage.get())
+        self.usage.as_ref().map(Usage::get)
     }
 
     /// Counts messages that other objects sealed under this key, for example before the process was started again.
     ///
     /// # Errors
-    /// Returns [`Error::LimitExceeded`] if they would exceed 2^32 messages under random nonces of 96 bits. Nothing is counted
-    /// then.
+    /// Returns [`Error::LimitExceeded`] if they would exceed 2^32 messages and the algorithm has a limit; see
+    /// [`Self::sealed_messages`]. Nothing is counted then.
     pub fn count_messages(&self, messages: u64) -> Result<(), Error> {
-        match self.nonce_len {
-            12 => self.usage.count(messages),
-            _ => Ok(()),
-        }
+        self.usage.as_ref().map_or(Ok(()), |usage| usage.count(messages))
     }
 
     /// Returns true once, when three quarters of 2^32 messages are counted. Then it is time to rotate the key.
     #[inline]
     pub fn take_limit_warning(&self) -> bool {
-        self.usage.take_warning()
+        self.usage.as_ref().is_some_and(Usage::take_warning)
     }
 
     // Sealed messages: nonce || ciphertext || tag.
@@ -175,8 +176,8 @@ impl Aead {
     ///
     /// # Errors
     /// Returns [`Error::MessageLength`] if `plaintext` or `aad` is too long for the algorithm, [`Error::LimitExceeded`] if
-    /// this object has sealed 2^32 messages under random nonces of 96 bits, and [`Error::Io`] if the operating system
-    /// returns no random bytes.
+    /// this object has sealed as many messages as [`Self::sealed_messages`] allows, and [`Error::Io`] if the operating
+    /// system returns no random bytes.
     pub fn seal(&self, plaintext: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = memory::zeroed(plaintext.len() + self.overhead())?;
         self.seal_into(plaintext, &mut sealed, aad)?;
@@ -354,8 +355,8 @@ impl Aead {
     ) -> Result<(), Error> {
         let got = nonce.len();
         let slot = nonce.first_chunk_mut::<N>().ok_or(Misuse::NonceLength { got, want: N })?;
-        if N == 12 {
-            self.usage.count_one()?;
+        if let Some(usage) = &self.usage {
+            usage.count_one()?;
         }
         let mut fresh = [0; N];
         nonce::fill(&mut fresh)?;

@@ -71,8 +71,8 @@
 //!
 //! Each algorithm limits the length of a message ([`Algorithm::max_plaintext_len`], for example 64 GiB for AES-GCM) and
 //! the number of messages with random nonces under one key ([`Algorithm::max_random_messages_log2`], for example 2^32
-//! for AES-GCM). The first is enforced. Of the second, an [`Aead`] counts its own messages and refuses more than 2^32
-//! under nonces of 96 bits ([`Aead::sealed_messages`]). Other processes may use the same key, so the user has to count too.
+//! for AES-GCM). The first is enforced. Of the second, an [`Aead`] counts its own messages with
+//! AES-GCM and ChaCha20-Poly1305 and refuses more than 2^32 ([`Aead::sealed_messages`]). Other processes may use the same key, so the user has to count too.
 #![forbid(unsafe_code)]
 
 #[macro_use]

@@ -1,15 +1,16 @@
-//! Counts the messages that a key object seals under random nonces of 96 bits.
+//! Counts the messages that a key object of AES-GCM or ChaCha20-Poly1305 seals under random nonces.
 //!
 //! By the birthday bound, two of 2^32 random nonces of 96 bits are equal with a probability of 2^-33 (NIST SP 800-38D,
 //! section 8.3). So a key object seals no more messages. Other processes and other objects with the same key are not
-//! counted.
+//! counted. AES-GCM-SIV has nonces of 96 bits too, but a repeated one reveals only whether two messages are equal (RFC 8452),
+//! and Tink sets no limit for it either. So it is not counted.
 //!
 //! An atomic addition for each message costs 5 ns, and far more if several threads share a key. So a thread takes numbers
 //! in blocks and keeps the rest of a block in a slot of its own. Its first block of a key is one message, and each later
 //! one is twice as long as the one before. If another key takes the slot, the rest of the block is lost, so the count can
 //! exceed the number of messages, at most twice. It is never below it.
 
-use crate::Error;
+use crate::{Algorithm, Error};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -25,8 +26,8 @@ const MAX_BLOCK: u32 = 1024;
 const SLOTS: usize = 8;
 
 const EXCEEDED: Error = Error::LimitExceeded(
-    "a key seals at most 2^32 messages under random nonces of 96 bits; rotate the key, or use xaes-256-gcm or \
-     xchacha20-poly1305, whose nonces are longer",
+    "a key of AES-GCM or ChaCha20-Poly1305 seals at most 2^32 messages under random nonces; rotate the key, or use \
+     xaes-256-gcm or xchacha20-poly1305, whose nonces are longer",
 );
 
 /// The count of one key object.
@@ -52,7 +53,13 @@ thread_local! {
 }
 
 impl Usage {
-    pub(super) fn new() -> Self {
+    /// Returns the count of a new key object; `None` for an algorithm whose random nonces need no limit.
+    pub(super) fn of(algorithm: Algorithm) -> Option<Self> {
+        let is_limited = algorithm.max_random_messages_log2() == LIMIT.ilog2();
+        (is_limited && !algorithm.resists_nonce_misuse()).then(Self::new)
+    }
+
+    fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self { serial: NEXT.fetch_add(1, Relaxed), taken: AtomicU64::new(0), warned: AtomicBool::new(false) }
     }

@@ -168,7 +168,9 @@ fn batches_agree_with_single_messages() {
         assert_eq!(ends, [0, 36, 72, 105]);
         assert_eq!(aead.open_packed(&packed, &ends, aad).unwrap().0, b"onetwo");
         packed[50] ^= 1;
-        assert!(matches!(aead.open_packed(&packed, &ends, aad), Err(Error::InBatch { index: 1, .. })));
+        for ring in [&aead, &other] {
+            assert!(matches!(ring.open_packed(&packed, &ends, aad), Err(Error::InBatch { index: 1, .. })));
+        }
     }
     assert!(aead.seal_packed(data, &[0_i32, 9], b"").is_err());
     assert!(aead.open_packed(data, &[3_i32, 2], b"").is_err());
@@ -194,7 +196,9 @@ fn the_messages_of_a_key_are_counted() {
     for &algorithm in Algorithm::ALL {
         let aead = Aead::new(algorithm, &Key::generate(algorithm.key_len()).unwrap()).unwrap();
         aead.seal(b"", b"").unwrap();
-        let counted = (algorithm.nonce_len() == 12).then_some(1);
+        // AES-GCM-SIV has nonces of 96 bits too, and may repeat one.
+        let limited = ["aes-128-gcm", "aes-192-gcm", "aes-256-gcm", "chacha20-poly1305"];
+        let counted = limited.contains(&algorithm.name()).then_some(1);
         assert_eq!(aead.sealed_messages(), counted, "{}", algorithm.name());
         assert_eq!(aead.count_messages(u64::MAX).is_err(), counted.is_some());
     }
