@@ -9,6 +9,7 @@ use super::output::Target;
 use super::paths::{Source, decrypt, encrypt, verify_file};
 use super::reader::Reader;
 use super::rewrap::{Rewrap, rewrap};
+use super::rotate::{Rotation, rotate};
 use crate::Error;
 pub use crate::engine::jobs::{Done, Report, Schedule};
 use crate::engine::options::Options;
@@ -27,6 +28,9 @@ pub enum Operation {
     Verify(DecryptWith),
     /// Writes the age file of the source to the target for other recipients; see [`rewrap_file`](super::rewrap_file).
     Rewrap(Rewrap),
+    /// Encrypts the source to the target if it is under another key than the primary one of a keyring. Source and target are
+    /// the same file; see [`rotate_file`](super::rotate_file).
+    Rotate(Rotation),
 }
 
 impl Operation {
@@ -61,6 +65,7 @@ impl Operation {
             Self::Decrypt(with) => decrypt(&Source::open(source)?, target, with, options),
             Self::Verify(with) => verify_file(source, with, options),
             Self::Rewrap(with) => rewrap(&Source::open(source)?, target, with, options),
+            Self::Rotate(with) => rotate(&Source::open(source)?, target, with, options).map(drop),
         }
     }
 
@@ -73,7 +78,19 @@ impl Operation {
             Self::Encrypt(with) => {
                 verify_file(target, with.to_decrypt().ok_or(Error::IdentityRequired)?, options)
             }
-            Self::Decrypt(_) | Self::Verify(_) | Self::Rewrap(_) => Ok(()),
+            Self::Decrypt(_) | Self::Verify(_) | Self::Rewrap(_) | Self::Rotate(_) => Ok(()),
+        }
+    }
+
+    /// Returns whether nothing is to be done about a file, because [`Self::Rotate`] finds it under the primary key. Other
+    /// operations process every file.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Rotation::is_current`].
+    pub fn is_current(&self, source: &Path) -> Result<bool, Error> {
+        match self {
+            Self::Rotate(with) => with.is_current(source),
+            _ => Ok(false),
         }
     }
 
@@ -112,7 +129,7 @@ pub struct Job {
 pub struct Plan {
     /// The files that remain to be processed by the job.
     pub jobs: Vec<Job>,
-    /// Source and target of each file that the manifest lists as finished.
+    /// Source and target of each file that the manifest lists as finished, or about which nothing is to be done.
     pub finished: Vec<(PathBuf, PathBuf)>,
     /// Sources that cannot be read, each with the error that was found.
     pub problems: Vec<(PathBuf, Error)>,
@@ -122,7 +139,7 @@ impl Plan {
     /// Looks at the sources of `pairs` and leaves out finished files.
     ///
     /// # Errors
-    /// Returns the errors of [`Operation::check_finished`] for the last of the finished files.
+    /// Returns the errors of [`Operation::check_finished`] for the last file that a manifest lists as finished.
     pub fn new(
         pairs: Vec<(PathBuf, PathBuf)>,
         operation: &Operation,
@@ -130,12 +147,18 @@ impl Plan {
     ) -> Result<Self, Error> {
         let mut plan = Self::default();
         for (source, target) in pairs {
-            match FileFingerprint::of(&source) {
+            let found = match operation.is_current(&source) {
+                Ok(true) => Ok(None),
+                Ok(false) => FileFingerprint::of(&source).map(Some),
+                Err(error) => Err(error),
+            };
+            match found {
                 Err(error) => plan.problems.push((source, error)),
-                Ok(_) if manifest.is_some_and(|manifest| manifest.finished(&source, &target)) => {
+                Ok(None) => plan.finished.push((source, target)),
+                Ok(Some(_)) if manifest.is_some_and(|manifest| manifest.finished(&source, &target)) => {
                     plan.finished.push((source, target));
                 }
-                Ok(fingerprint) => plan.jobs.push(Job { source, target, root: None, fingerprint }),
+                Ok(Some(fingerprint)) => plan.jobs.push(Job { source, target, root: None, fingerprint }),
             }
         }
         if let (Some(manifest), Some((_, target))) = (manifest, plan.finished.last()) {

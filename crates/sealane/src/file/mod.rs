@@ -23,6 +23,7 @@
 //! | fetched bytes, for example of an object store | a range of the plaintext | [`RangeDecryptor`] |
 //! | a buffer | a buffer | [`encrypt`], [`decrypt`] |
 //! | an age file | an age file for other recipients | [`rewrap_file`] |
+//! | a file under a retired key of a keyring | the file under its primary key | [`rotate_file`] |
 //! | folders | folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
 //!
 //! Output files appear under their name complete, and verified after decryption, or not at all. A pipe or a device gets
@@ -64,6 +65,7 @@ mod protected;
 mod ranges;
 mod reader;
 mod rewrap;
+mod rotate;
 mod stream;
 pub mod tink;
 mod tree;
@@ -85,6 +87,7 @@ pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, veri
 pub use ranges::{FetchedRange, RangeDecryptor, plain_len, sealed_len, sealed_range};
 pub use reader::Reader;
 pub use rewrap::{Rewrap, rewrap_file};
+pub use rotate::{Rotation, rotate_file};
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
 pub use tree::{Suffix, Tree};
 pub use writer::Writer;

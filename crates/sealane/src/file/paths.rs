@@ -132,7 +132,7 @@ pub(super) fn decrypt(
 }
 
 /// Allocates the output of several jobs. A single job is a single write, which finds a full disk just as early.
-fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), Error> {
+pub(super) fn allocate(staged: &StagedFile, plan: Plan, len: u64) -> Result<(), Error> {
     match plan.jobs() {
         ..=1 => Ok(()),
         _ => staged.allocate(len),
@@ -212,7 +212,7 @@ impl Source {
     }
 
     /// Returns a reader; `None` if the file has to be read from beginning to end.
-    fn reader(&self, with: &DecryptWith) -> Result<Option<Reader<&File>>, Error> {
+    pub(super) fn reader(&self, with: &DecryptWith) -> Result<Option<Reader<&File>>, Error> {
         if self.size().is_none() {
             return Ok(None);
         }

@@ -26,6 +26,7 @@ mod paths;
 mod provider;
 mod recipients;
 mod rewrap;
+mod rotate;
 mod secp256k1;
 mod stack;
 mod threads;

@@ -337,6 +337,11 @@ impl Keyring {
         Ok(())
     }
 
+    /// Returns a keyring of the primary key alone.
+    pub(crate) fn primary_alone(&self) -> Self {
+        Self { keys: vec![self.keys[self.primary].clone()], primary: 0 }
+    }
+
     /// Returns the enabled keys with their secrets, the primary key first.
     pub(crate) fn enabled(&self) -> impl Iterator<Item = Enabled<'_>> {
         let (older, newer) = self.keys.split_at(self.primary);
