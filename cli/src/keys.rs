@@ -5,9 +5,9 @@ use crate::error::{Failure, Kind, name};
 use crate::passphrase;
 use crate::tui::Console;
 use sealane::age::{Armor, AskPassphrase, Identity, Recipient, parse_recipients};
-use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Rewrap};
-use sealane::keys::{self, KeyFile, LoadOptions, Reference, SecretKey};
-use sealane::{Error, Misuse};
+use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Rewrap, Rotation};
+use sealane::keys::{self, KeyFile, Keyring, LoadOptions, Reference, SecretKey};
+use sealane::{Error, Key, Misuse};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -108,6 +108,39 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
     Rewrap::new(identities, recipients, &loader.files).map_err(|e| failure("the recipients", e))
 }
 
+/// Loads the keyring of files that are moved to its primary key.
+pub(crate) fn rotation(
+    args: &args::RotateWith,
+    inputs: Inputs,
+    console: &Console,
+) -> Result<Rotation, Failure> {
+    let mut loader = Loader::new(args.asked, inputs, console);
+    let ring = loader.keyring(&args.key, &args.identities)?;
+    Rotation::new(&ring, args.context.as_encoded_bytes(), &loader.files)
+        .map_err(|error| Failure::about(&name(&args.key), error))
+}
+
+/// Loads a keyring to look at it.
+pub(crate) fn keyring(args: &args::KeyringFile, console: &Console) -> Result<Keyring, Failure> {
+    Loader::new(args.asked, Inputs::default(), console).keyring(&args.ring, &args.identities)
+}
+
+/// Returns the keyring of a key file.
+pub(crate) fn as_keyring(found: KeyFile, name: &str) -> Result<Keyring, Failure> {
+    match found {
+        KeyFile::Keyring(ring) => Ok(ring),
+        _ => Err(Failure::misuse(format!(
+            "{name}: expected a keyring, found a single key; make a keyring with 'sealane keygen --keyring'"
+        ))),
+    }
+}
+
+/// Loads a symmetric key, which can be encrypted with a passphrase.
+pub(crate) fn symmetric(key: &Path, asked: args::Passphrase, console: &Console) -> Result<Key, Failure> {
+    let found = Loader::new(asked, Inputs::default(), console).load(key, None)?;
+    found.into_symmetric().map_err(|error| Failure::about(&name(key), error))
+}
+
 /// Returns the failure for an error of the key builder, with the names of the options.
 fn failure(subject: &str, error: Error) -> Failure {
     let Error::Misuse(misuse) = &error else { return Failure::about(subject, error) };
@@ -147,7 +180,7 @@ pub(crate) fn secret(key: &Path, asked: args::Passphrase, console: &Console) -> 
 }
 
 /// Loads the keys of one command and remembers their files.
-struct Loader<'a> {
+pub(crate) struct Loader<'a> {
     asked: args::Passphrase,
     console: &'a Console,
     /// Files that no output may replace.
@@ -157,7 +190,7 @@ struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    fn new(asked: args::Passphrase, inputs: Inputs, console: &'a Console) -> Self {
+    pub(crate) fn new(asked: args::Passphrase, inputs: Inputs, console: &'a Console) -> Self {
         let mut files = inputs.files;
         files.extend(asked.descriptor.map(passphrase::path));
         Self { asked, console, files, stdin: inputs.stdin.then_some("carries the data") }
@@ -173,6 +206,14 @@ impl<'a> Loader<'a> {
             KeyFile::Keyring(keyring) => Ok(keyring.into()),
             found => found.into_symmetric().map(FileKey::from).map_err(about),
         }
+    }
+
+    fn keyring(&mut self, path: &Path, identity_files: &[PathBuf]) -> Result<Keyring, Failure> {
+        let identities = match identity_files {
+            [] => None,
+            files => Some(self.identities(files)?),
+        };
+        as_keyring(self.load(path, identities.as_deref())?, &name(path))
     }
 
     /// Loads the key that a path or a reference names, for example `env:NAME`.
@@ -197,7 +238,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn identities(&mut self, files: &[PathBuf]) -> Result<Vec<Identity>, Failure> {
+    pub(crate) fn identities(&mut self, files: &[PathBuf]) -> Result<Vec<Identity>, Failure> {
         let mut all = Vec::new();
         for path in files {
             let about = |error| Failure::about(&name(path), error);
@@ -232,7 +273,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads the key that a path, a reference or "-" names, and returns the file that it is in.
-    fn read(
+    pub(crate) fn read(
         &mut self,
         path: &Path,
         what: &'static str,

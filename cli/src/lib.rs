@@ -22,6 +22,7 @@ mod commands;
 mod endpoints;
 mod error;
 mod interrupt;
+mod keyring;
 mod keys;
 mod passphrase;
 mod secrets;

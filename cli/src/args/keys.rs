@@ -136,6 +136,41 @@ pub(crate) struct RewrapWith {
     pub(crate) asked: Passphrase,
 }
 
+/// The keyring of files that are moved to its primary key.
+#[derive(Group)]
+pub(crate) struct RotateWith {
+    /// Keyring: a file from 'sealane keygen --keyring', or any Tink keyset. env:NAME reads it from an environment variable
+    #[arg(short, long, value_name = "KEYRING", value_hint = ValueHint::FilePath)]
+    pub(crate) key: PathBuf,
+    /// File with private keys that decrypt KEYRING, if that is encrypted for recipients; may be repeated
+    #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
+    pub(crate) identities: Vec<PathBuf>,
+    /// The CONTEXT that the files were encrypted with, and are encrypted with again
+    #[arg(short, long, value_name = "CONTEXT", default_value = "", hide_default_value = true)]
+    pub(crate) context: OsString,
+    #[command(flatten)]
+    pub(crate) asked: Passphrase,
+}
+
+/// The file of a keyring, with the keys that protect it.
+#[derive(Group)]
+pub(crate) struct KeyringFile {
+    /// File of the keyring
+    #[arg(value_name = "RING", value_hint = ValueHint::FilePath)]
+    pub(crate) ring: PathBuf,
+    /// File with private keys that decrypt RING, if that is encrypted for recipients; may be repeated
+    #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
+    pub(crate) identities: Vec<PathBuf>,
+    /// Recipient that can decrypt the changed RING, if that is encrypted for recipients: all of them; may be repeated
+    #[arg(short, long = "recipient", value_name = "RECIPIENT")]
+    pub(crate) recipients: Vec<String>,
+    /// File with such recipients, one per line; may be repeated
+    #[arg(short = 'R', long = "recipients-file", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) recipients_files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) asked: Passphrase,
+}
+
 impl RewrapWith {
     /// Returns whether each file takes about a second, to derive the old or the new key from a passphrase.
     pub(crate) fn has_passphrase(&self) -> bool {

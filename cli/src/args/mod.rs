@@ -2,7 +2,7 @@
 
 mod keys;
 
-pub(crate) use keys::{DecryptWith, EncryptWith, Passphrase, RewrapWith, formats};
+pub(crate) use keys::{DecryptWith, EncryptWith, KeyringFile, Passphrase, RewrapWith, RotateWith, formats};
 
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueHint};

@@ -1,5 +1,6 @@
 //! The command `sealane keygen`, which generates keys and prints the public key of a private key.
 
+use super::keyring::key_types;
 use super::run::{Context, Run};
 use crate::args::{OutputOptions, Passphrase};
 use crate::error::{Failure, name};
@@ -9,10 +10,12 @@ use crate::{keys, passphrase};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use sealane::Error;
-use sealane::keys::{Existing, Kind, PublicKey, SecretKey};
+use sealane::age::Recipient;
+use sealane::keys::{Existing, KeyInfo, KeyType, Keyring, Kind, Prefix, PublicKey, SecretKey};
 use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
 
 /// Generate a key
 ///
@@ -23,6 +26,17 @@ pub(crate) struct Keygen {
     /// Type of the key
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = kinds(), default_value = "aes-256")]
     kind: Kind,
+    /// Generate a keyring of one key of TYPE, instead of a single key; see 'sealane keyring --help'. Default TYPE: aes-256-gcm
+    #[arg(
+        long,
+        value_name = "TYPE",
+        value_parser = key_types(),
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "aes-256-gcm",
+        conflicts_with_all = ["kind", "public_of"]
+    )]
+    keyring: Option<KeyType>,
     /// New file for the key, readable only by its owner. An existing file is not overwritten. Default: standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
@@ -67,24 +81,49 @@ impl Run for Keygen {
         };
         let chosen = chosen.as_ref().map(|text| text.as_str());
         let failed = |e| Failure::about("a new key", e);
-        let key = SecretKey::generate(self.kind).map_err(failed)?;
+        let key = match self.keyring {
+            Some(key_type) => {
+                Keyring::generate(key_type, Prefix::default_for(&key_type)).map(Generated::Keyring)
+            }
+            None => SecretKey::generate(self.kind).map(Generated::Key),
+        };
+        let key = key.map_err(failed)?;
         match self.output() {
             Some(path) => {
-                let saved = match &recipients[..] {
-                    [] => key.save(path, chosen, Existing::Refuse),
-                    recipients => key.save_for(path, recipients, Existing::Refuse),
-                };
-                saved.map_err(|error| save_failure(path, error))?;
-                report(&key, self.kind, path, console)
+                key.save(path, chosen, &recipients).map_err(|error| save_failure(path, error))?;
+                match &key {
+                    Generated::Key(key) => report(key, self.kind, path, console),
+                    Generated::Keyring(ring) => report_keyring(ring, path, console),
+                }
             }
             // The key itself is the output, with --json too.
-            None => {
-                let text = match &recipients[..] {
-                    [] => key.to_text(chosen),
-                    recipients => key.to_text_for(recipients),
-                };
-                console.print(&text.map_err(failed)?)
-            }
+            None => console.print(&key.text(chosen, &recipients).map_err(failed)?),
+        }
+    }
+}
+
+/// A new key, or a new keyring.
+enum Generated {
+    Key(SecretKey),
+    Keyring(Keyring),
+}
+
+impl Generated {
+    fn text(&self, passphrase: Option<&str>, recipients: &[Recipient]) -> Result<Zeroizing<String>, Error> {
+        match (self, recipients) {
+            (Self::Key(key), []) => key.to_text(passphrase),
+            (Self::Key(key), recipients) => key.to_text_for(recipients),
+            (Self::Keyring(ring), []) => ring.to_text(passphrase),
+            (Self::Keyring(ring), recipients) => ring.to_text_for(recipients),
+        }
+    }
+
+    fn save(&self, path: &Path, passphrase: Option<&str>, recipients: &[Recipient]) -> Result<(), Error> {
+        match (self, recipients) {
+            (Self::Key(key), []) => key.save(path, passphrase, Existing::Refuse),
+            (Self::Key(key), recipients) => key.save_for(path, recipients, Existing::Refuse),
+            (Self::Keyring(ring), []) => ring.save(path, passphrase, Existing::Refuse),
+            (Self::Keyring(ring), recipients) => ring.save_for(path, recipients, Existing::Refuse),
         }
     }
 }
@@ -121,6 +160,16 @@ fn report(key: &SecretKey, kind: Kind, path: &Path, console: &Console) -> Result
             .result(|| json!({"key": path.to_string_lossy(), "type": kind.name(), "public": public}), ""),
         Some(public) if !console.quiet() => console.print(&public),
         _ => Ok(()),
+    }
+}
+
+/// Reports a keyring that was saved: the identifier of its key.
+fn report_keyring(ring: &Keyring, path: &Path, console: &Console) -> Result<(), Failure> {
+    let KeyInfo { id, key_type, .. } = ring.primary();
+    let name = key_type.map(|key_type| key_type.name());
+    match console.json() {
+        true => console.result(|| json!({"key": path.to_string_lossy(), "type": name, "primary": id}), ""),
+        false => Ok(()),
     }
 }
 

@@ -9,9 +9,11 @@ mod decrypt;
 mod encrypt;
 mod inspect;
 mod keygen;
+mod keyring;
 mod providers;
 mod recursive;
 mod rewrap;
+mod rotate;
 mod run;
 mod transfer;
 mod verify;
@@ -39,12 +41,14 @@ macro_rules! commands {
 // In the order of the help text.
 commands! {
     Keygen: keygen,
+    Keyring: keyring,
     Encrypt: encrypt,
     Decrypt: decrypt,
     Cat: cat,
     Inspect: inspect,
     Verify: verify,
     Rewrap: rewrap,
+    Rotate: rotate,
     Providers: providers,
     Completions: completions,
 }

@@ -60,8 +60,8 @@ impl<'a> Recursive<'a> {
         })
     }
 
-    /// Returns the job of `rewrap`, which replaces the files unless it has an output.
-    pub(super) fn rewrap(
+    /// Returns the job of `rewrap` and `rotate`, which replaces the files unless it has an output.
+    pub(super) fn replacing(
         inputs: &'a [PathBuf],
         output: Option<&'a Path>,
         manifest: Option<&'a Path>,
@@ -126,8 +126,10 @@ impl<'a> Recursive<'a> {
         for (path, error) in tree.create_folders() {
             self.console.fail(&Failure::about(&name(&path), error));
         }
+        let mut failed = 0;
         for (path, error) in tree.problems.into_iter().chain(plan.problems) {
             self.console.fail(&Failure::about(&name(&path), error));
+            failed += 1;
         }
         if self.console.json() {
             for (source, target) in &plan.finished {
@@ -141,7 +143,11 @@ impl<'a> Recursive<'a> {
                 plan.jobs.len()
             ));
         }
-        self.process(&plan.jobs, &operation, manifest.as_mut())?;
+        let done = self.process(&plan.jobs, &operation, manifest.as_mut())?;
+        if matches!(operation, Operation::Rotate(_)) {
+            failed += plan.jobs.len() - done;
+            self.report_rotated(done, plan.finished.len(), failed)?;
+        }
         match manifest {
             Some(manifest) => manifest.sync().map_err(|e| Failure::about(&name(manifest.path()), e)),
             None => Ok(()),
@@ -153,8 +159,9 @@ impl<'a> Recursive<'a> {
         jobs: &[Job],
         operation: &Operation,
         manifest: Option<&mut Manifest>,
-    ) -> Result<(), Failure> {
+    ) -> Result<usize, Failure> {
         let advice = match (self.manifest, self.output) {
+            _ if matches!(operation, Operation::Rotate(_)) => "run the same command again to continue",
             _ if self.in_place => {
                 "run the same command again to continue, with an identity (-i) for the finished files too"
             }
@@ -198,8 +205,19 @@ impl<'a> Recursive<'a> {
         }
         match signal::requested() {
             true => Err(Failure::interrupted_among(done, jobs.len(), advice)),
-            false => Ok(()),
+            false => Ok(done),
         }
+    }
+
+    /// Says at the end of `rotate` what it did.
+    fn report_rotated(&self, rotated: usize, current: usize, failed: usize) -> Result<(), Failure> {
+        let files = |count: usize| format!("{count} {}", if count == 1 { "file" } else { "files" });
+        let text = format!(
+            "{} encrypted again, {} already under the primary key, {failed} failed",
+            files(rotated),
+            files(current)
+        );
+        self.console.result(|| json!({"rotated": rotated, "current": current, "failed": failed}), &text)
     }
 
     fn report(&self, operation: &Operation, job: &Job, done: Done) -> Result<(), Failure> {

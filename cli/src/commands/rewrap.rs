@@ -57,7 +57,7 @@ impl Run for Rewrap {
         let with = |inputs| keys::rewrap(&self.with, inputs, console);
         if self.recursive {
             let output = self.output.as_deref();
-            let recursive = Recursive::rewrap(
+            let recursive = Recursive::replacing(
                 &self.inputs,
                 output,
                 self.manifest.as_deref(),

@@ -1,0 +1,171 @@
+//! The command `sealane keyring`, which lists and changes the keys of a keyring.
+
+use super::run::{Context, Run};
+use crate::args::{KeyringFile, OutputOptions};
+use crate::error::{Failure, name};
+use crate::interrupt::Watch;
+use crate::keyring::OpenKeyring;
+use crate::keys;
+use crate::tui::Console;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueHint};
+use sealane::keys::{KeyInfo, KeyType, Prefix};
+use sealane::{Error, keys::Keyring as Keys};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// List and change the keys of a keyring
+///
+/// A keyring is a file from 'sealane keygen --keyring', or any Tink keyset. The primary key encrypts, and every enabled key
+/// decrypts. A change replaces the file when the new one is complete. Keys are written as they were protected before: not at
+/// all, with the same passphrase, or for the recipients that are given.
+#[derive(Args)]
+pub(crate) struct Keyring {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List the keys: identifier, state, type and prefix, and which one is the primary key
+    List(Unchanged),
+    /// Add a key, which decrypts from now on. 'promote' it to encrypt with it
+    Add(Added),
+    /// Make an enabled key the primary key, which encrypts
+    Promote(Selected),
+    /// Enable a disabled key
+    Enable(Selected),
+    /// Disable a key: it is kept, but decrypts nothing. The primary key cannot be disabled
+    Disable(Selected),
+    /// Destroy a key for ever: its secret is removed, and what is encrypted with it is lost
+    Destroy(Selected),
+    /// Generate a key of the type of the primary key, and make it the primary key. The old one stays enabled
+    Rotate(Unchanged),
+}
+
+#[derive(Args)]
+struct Unchanged {
+    #[command(flatten)]
+    file: KeyringFile,
+    #[command(flatten)]
+    output_options: OutputOptions,
+}
+
+#[derive(Args)]
+struct Selected {
+    #[command(flatten)]
+    file: KeyringFile,
+    /// Identifier of the key, as 'sealane keyring list' prints it
+    #[arg(value_name = "ID")]
+    id: u32,
+    #[command(flatten)]
+    output_options: OutputOptions,
+}
+
+#[derive(Args)]
+struct Added {
+    #[command(flatten)]
+    file: KeyringFile,
+    /// Type of the key. Default: that of the primary key
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = key_types())]
+    key_type: Option<KeyType>,
+    /// Prefix of its messages. With raw, it opens messages that were sealed with the key alone. Default: that of the primary
+    /// key
+    #[arg(long, value_name = "PREFIX", value_parser = prefixes())]
+    prefix: Option<Prefix>,
+    /// Add the symmetric key in KEYFILE, not a new one
+    #[arg(long, value_name = "KEYFILE", value_hint = ValueHint::FilePath)]
+    from: Option<PathBuf>,
+    #[command(flatten)]
+    output_options: OutputOptions,
+}
+
+impl Run for Keyring {
+    fn output_options(&self) -> OutputOptions {
+        match &self.action {
+            Action::List(arguments) | Action::Rotate(arguments) => arguments.output_options,
+            Action::Add(arguments) => arguments.output_options,
+            Action::Promote(arguments)
+            | Action::Enable(arguments)
+            | Action::Disable(arguments)
+            | Action::Destroy(arguments) => arguments.output_options,
+        }
+    }
+
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let _watch = Watch::begin(console);
+        match &self.action {
+            Action::List(arguments) => {
+                let ring = keys::keyring(&arguments.file, console)?;
+                ring.keys().try_for_each(|key| show(&key, console))
+            }
+            Action::Rotate(arguments) => change(&arguments.file, console, Keys::rotate),
+            Action::Add(arguments) => arguments.run(console),
+            Action::Promote(selected) => selected.run(console, Keys::promote),
+            Action::Enable(selected) => selected.run(console, Keys::enable),
+            Action::Disable(selected) => selected.run(console, Keys::disable),
+            Action::Destroy(selected) => selected.run(console, Keys::destroy),
+        }
+    }
+}
+
+impl Selected {
+    fn run(
+        &self,
+        console: &Console,
+        action: impl FnOnce(&mut Keys, u32) -> Result<(), Error>,
+    ) -> Result<(), Failure> {
+        change(&self.file, console, |ring| action(ring, self.id).map(|()| self.id))
+    }
+}
+
+impl Added {
+    fn run(&self, console: &Console) -> Result<(), Failure> {
+        let given = match &self.from {
+            Some(path) => Some(keys::symmetric(path, self.file.asked, console)?),
+            None => None,
+        };
+        change(&self.file, console, |ring| {
+            let KeyInfo { key_type, prefix, .. } = ring.primary();
+            let prefix = self.prefix.unwrap_or(prefix);
+            let key_type = self.key_type.or(key_type).expect("the primary key has a type");
+            match &given {
+                Some(key) => ring.add(KeyType::for_key(key_type.name(), key)?, prefix, key),
+                None => ring.add_new(key_type, prefix),
+            }
+        })
+    }
+}
+
+/// Changes a keyring, writes its file, and shows the key that was changed.
+fn change(
+    file: &KeyringFile,
+    console: &Console,
+    action: impl FnOnce(&mut Keys) -> Result<u32, Error>,
+) -> Result<(), Failure> {
+    let mut open = OpenKeyring::open(file, console)?;
+    let id = action(&mut open.ring).map_err(|error| Failure::about(&name(&file.ring), error))?;
+    open.save()?;
+    open.ring.keys().filter(|key| key.id == id).try_for_each(|key| show(&key, console))
+}
+
+fn show(key: &KeyInfo, console: &Console) -> Result<(), Failure> {
+    let (id, state, prefix, primary) = (key.id, key.state.name(), key.prefix.name(), key.primary);
+    let key_type = key.key_type.map(|key_type| key_type.name());
+    let document =
+        || json!({"id": id, "state": state, "type": key_type, "prefix": prefix, "primary": primary});
+    let text = format!(
+        "{id:>10}  {state:<9}  {:<18}  {prefix:<7}{}",
+        key_type.unwrap_or("-"),
+        if primary { "  primary" } else { "" }
+    );
+    console.result(document, text.trim_end())
+}
+
+pub(super) fn key_types() -> impl TypedValueParser<Value = KeyType> {
+    PossibleValuesParser::new(KeyType::NAMES).try_map(|name| name.parse::<KeyType>())
+}
+
+fn prefixes() -> impl TypedValueParser<Value = Prefix> {
+    PossibleValuesParser::new(Prefix::ALL.map(Prefix::name)).try_map(|name| name.parse::<Prefix>())
+}

@@ -1,0 +1,47 @@
+//! The command `sealane rotate`, which moves files to the primary key of a keyring.
+
+use super::recursive::Recursive;
+use super::run::{Context, Run};
+use crate::args::{Effort, OutputOptions, RotateWith};
+use crate::error::Failure;
+use crate::keys;
+use clap::{Args, ValueHint};
+use sealane::file::Durability;
+use sealane::file::bulk::Operation;
+use std::path::PathBuf;
+
+/// Encrypt files again that are under retired keys of a keyring
+///
+/// Every file below IN that is under another enabled key is encrypted with the primary key. Files under the primary key are
+/// not changed. A file is replaced when the new one is complete, so the command can be interrupted and repeated. Nothing
+/// else may write the files meanwhile.
+///
+/// When it has ended without errors, nothing below IN needs the retired keys: disable them with 'sealane keyring disable'.
+#[derive(Args)]
+pub(crate) struct Rotate {
+    #[command(flatten)]
+    with: RotateWith,
+    /// Folders, of which every file is processed, or files
+    #[arg(value_name = "IN", required = true, value_hint = ValueHint::AnyPath)]
+    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    effort: Effort,
+    /// Wait until the data is on the disk before a file gets its name
+    #[arg(long)]
+    sync: bool,
+    #[command(flatten)]
+    output_options: OutputOptions,
+}
+
+impl Run for Rotate {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
+    /// Processes every file, also after one has failed.
+    fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
+        let durability = if self.sync { Durability::Synced } else { Durability::Cached };
+        let recursive = Recursive::replacing(&self.inputs, None, None, &self.effort, durability, console);
+        recursive.run(|inputs| keys::rotation(&self.with, inputs, console).map(Operation::Rotate), false)
+    }
+}
