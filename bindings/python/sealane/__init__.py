@@ -24,6 +24,7 @@ from sealane._bulk import (
     decrypt_tree,
     encrypt_many,
     encrypt_tree,
+    rotate_tree,
     verify_tree,
 )
 from sealane._file import decrypt, decrypt_file, encrypt, encrypt_file, inspect, rewrap, verify_file
@@ -96,6 +97,7 @@ __all__ = [
     "open",
     "providers",
     "rewrap",
+    "rotate_tree",
     "verify_file",
     "verify_tree",
 ]

@@ -1,13 +1,13 @@
 """Key references: strings that tell where a key is stored.
 
-=================================  ====================================================================
+=================================  =======================================================================
 reference                          the key
-=================================  ====================================================================
+=================================  =======================================================================
 ``env:NAME``                       the text in this environment variable
 ``file:PATH``                      a key file; a leading ``~/`` is the home directory
 ``keyring:SERVICE/USER``           the text in the keyring of the system (package ``keyring``)
-``call:package.module:function``   the result of this function: a ``Key``, or 16 or 32 bytes
-=================================  ====================================================================
+``call:package.module:function``   the result of this function: a ``Key`` or ``Keyring``, or 16 or 32 bytes
+=================================  =======================================================================
 
 A reference is not secret. It can be pickled, logged and sent to other machines, and each machine resolves it
 for itself. ``call:`` runs code, as unpickling does, so take references from trusted sources only.
@@ -21,25 +21,26 @@ import pathlib
 from collections.abc import Callable
 from typing import Any, Final
 
-from sealane._native import Key, PublicKey, parse_key, read_reference
+from sealane._native import Key, Keyring, PublicKey, parse_key, read_reference
 from sealane.exceptions import FormatError, KeyNotFoundError
 
 
-def resolve(reference: str) -> Key:
-    """Returns the private or symmetric key that a reference names on this machine.
+def resolve(reference: str) -> Key | Keyring:
+    """Returns the private or symmetric key, or the keyring, that a reference names on this machine.
 
     Parameters
     ----------
     reference : str
         ``"env:NAME"``, ``"file:PATH"``, ``"keyring:SERVICE/USER"`` or ``"call:package.module:function"``.
-        A variable and a keyring entry hold the text of a key, as ``Key.to_text()`` returns it.
+        A variable and a keyring entry hold the text of a key, as ``Key.to_text()`` returns it, or the JSON
+        of a ``Keyring``.
 
     Raises
     ------
     KeyNotFoundError
         If there is no such variable, entry or function.
     FormatError
-        If the text is not a private or symmetric key.
+        If the text is neither a private or symmetric key nor a keyring.
     OSError
         If a file cannot be read.
     TypeError, ValueError
@@ -55,9 +56,8 @@ def resolve(reference: str) -> Key:
         raise type(error)(f"{reference}: {error}") from None
     except ValueError as error:
         raise ValueError(f"{reference}: {error}") from None
-    if not isinstance(found, Key):
-        name = "public key" if isinstance(found, PublicKey) else "Tink keyset"
-        raise FormatError(f"{reference}: expected a private or symmetric key, found a {name}")
+    if isinstance(found, PublicKey):
+        raise FormatError(f"{reference}: expected a private or symmetric key, found a public key")
     return found
 
 
@@ -88,10 +88,10 @@ def check(reference: str) -> None:
     _parts(reference)
 
 
-def call(reference: str, name: str, *arguments: object) -> Key:
-    """Calls the function ``package.module:function``, which must return a key."""
+def call(reference: str, name: str, *arguments: object) -> Key | Keyring:
+    """Calls the function ``package.module:function``, which must return a key or a keyring."""
     found = _function(reference, name)(*arguments)
-    if isinstance(found, Key):
+    if isinstance(found, Key | Keyring):
         return found
     if not isinstance(found, bytes | bytearray | memoryview):
         raise TypeError(f"{reference}: expected a key, found {type(found).__name__}")

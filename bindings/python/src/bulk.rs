@@ -4,11 +4,13 @@ use crate::detach::{continue_unless_raised, with_hooks};
 use crate::error::{raise, raise_among};
 use crate::file::durability;
 use crate::file_keys::{DecryptWith, EncryptWith};
+use crate::keys::Keyring;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use sealane::Error;
-use sealane::file::Options;
 use sealane::file::bulk::{self, Schedule};
+use sealane::file::{Options, Rotation};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -45,6 +47,43 @@ impl Operation {
     #[staticmethod]
     fn verify(with: &DecryptWith) -> Self {
         Self(bulk::Operation::Verify(with.core().clone()))
+    }
+
+    /// Creates the operation that encrypts a file again with the primary key of a keyring, unless it is under it already.
+    /// Source and target of a file are the same.
+    #[staticmethod]
+    #[pyo3(signature = (key, /, context = Vec::new()))]
+    fn rotate(
+        py: Python<'_>,
+        key: &Bound<'_, Keyring>,
+        #[pyo3(from_py_with = crate::file_keys::copy)] context: Vec<u8>,
+    ) -> PyResult<Self> {
+        let (ring, files) = (key.get().keyring(py)?, Vec::from_iter(key.get().file().cloned()));
+        Rotation::new(&ring, &context, &files).map(bulk::Operation::Rotate).map(Self).map_err(raise)
+    }
+
+    /// Returns for each file whether nothing is to be done about it, or the exception of one that cannot be read. A signal
+    /// handler that raises ends the call.
+    fn current<'py>(&self, py: Python<'py>, files: Vec<PathBuf>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let is_current = Mutex::new(Vec::with_capacity(files.len()));
+        let failures = each(
+            py,
+            &files,
+            |file| file,
+            false,
+            |file, _| {
+                let found = self.0.is_current(file);
+                let current = found.as_ref().is_ok_and(|current| *current);
+                is_current.lock().unwrap_or_else(PoisonError::into_inner).push(current);
+                found.map(drop)
+            },
+        )?;
+        let is_current = is_current.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let result = |(failure, current): (Option<Py<PyBaseException>>, bool)| match failure {
+            Some(failure) => failure.into_bound(py).into_any(),
+            None => PyBool::new(py, current).to_owned().into_any(),
+        };
+        Ok(failures.into_iter().zip(is_current).map(result).collect())
     }
 
     /// Processes pairs of source and target one after the other on this thread. A signal handler that raises ends the

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from sealane._bulk.pairs import many, name_of, tree
 from sealane._bulk.report import BulkReport
 from sealane._endpoints import Path
-from sealane._native import Key
+from sealane._native import Key, Keyring
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -32,7 +32,15 @@ Pairs: TypeAlias = Iterable[tuple[Path, Path]]
 Identities: TypeAlias = Iterable[str | Key | os.PathLike[str]]
 Progress: TypeAlias = Callable[[int, int], object]
 
-__all__ = ["BulkReport", "decrypt_many", "decrypt_tree", "encrypt_many", "encrypt_tree", "verify_tree"]
+__all__ = [
+    "BulkReport",
+    "decrypt_many",
+    "decrypt_tree",
+    "encrypt_many",
+    "encrypt_tree",
+    "rotate_tree",
+    "verify_tree",
+]
 
 
 def encrypt_many(
@@ -202,6 +210,54 @@ def decrypt_tree(
     notes = None if manifest is None else name_of(manifest)
     found = tree(name_of(src_dir), name_of(dst_dir), suffix, True, notes)
     return call.run(found, executor, notes, progress, errors)
+
+
+def rotate_tree(
+    src_dir: Path,
+    *,
+    key: Keyring | str,
+    context: Buffer = b"",
+    progress: Progress | None = None,
+    durable: bool = False,
+    errors: _Errors = "raise",
+) -> BulkReport:
+    """Encrypts every file below a folder again that is under a retired key of a keyring.
+
+    A retired key is an enabled key that is not the primary key. A file under it is decrypted and encrypted
+    with the primary key. It is replaced when the new file is complete, so the call can be repeated after an
+    interruption. Files under the primary key are not changed; of these, the header and the last chunk are
+    read. Nothing else may write the files meanwhile.
+
+    Parameters
+    ----------
+    src_dir : str or os.PathLike
+        The folder. A link to a file is followed, and the file that it leads to is replaced.
+    key : sealane.keys.Keyring or str
+        The keyring, or a reference to it, for example "file:ring.json".
+    context : bytes-like
+        The context that the files were encrypted with, and are encrypted with again.
+
+    Returns
+    -------
+    BulkReport
+        ``done`` counts the files that were encrypted again, ``skipped`` those under the primary key.
+
+    See ``encrypt_many`` for the other parameters and the errors. A file that no key of the ring opens has an
+    AuthenticationError or a NoMatchingKeyError.
+
+    Examples
+    --------
+    >>> ring.rotate()
+    >>> ring.save("ring.json", overwrite=True)
+    >>> sealane.rotate_tree("backups", key=ring)
+    <BulkReport: 10 done, 0 skipped, 0 failed, 163840 bytes>
+    """
+    from sealane._bulk.call import Call
+
+    call = Call("rotate", key, None, None, context, None, durable=durable)
+    found = tree(name_of(src_dir), None, "", True, None)
+    places = [pair._replace(target=pair.source) for pair in found.pairs]
+    return call.run(found._replace(pairs=places), None, None, progress, errors)
 
 
 def verify_tree(

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sealane._about import named
-from sealane._native import DecryptWith, EncryptWith, Operation
+from sealane._native import DecryptWith, EncryptWith, Keyring, Operation
 from sealane._reference import identity, resolve
 from sealane.exceptions import SealaneError
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sealane._native import _Identities as Identities
     from sealane._native import _Recipients as Recipients
 
-    _Verb: TypeAlias = Literal["encrypt", "decrypt", "verify"]
+    _Verb: TypeAlias = Literal["encrypt", "decrypt", "verify", "rotate"]
 
 Files: TypeAlias = list[tuple[str, str]]
 """Absolute paths of sources and targets. The targets are "" for files to be verified."""
@@ -62,6 +62,10 @@ class Task:
         self, key: FileKey | None, recipients: Recipients | None, identities: Identities | None
     ) -> Operation:
         """Returns the operation on each file. Raises as ``encrypt_file`` and ``decrypt_file`` do."""
+        if self.verb == "rotate":
+            if not isinstance(key, Keyring):
+                raise TypeError(f"expected a keyring, sealane.keys.Keyring, found {type(key).__name__}")
+            return Operation.rotate(key, self.context)
         if self.verb == "encrypt":
             return Operation.encrypt(
                 EncryptWith(key=key, recipients=recipients, context=self.context, format=self.format)

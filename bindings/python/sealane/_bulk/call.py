@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, TypeAlias
 
 from sealane import _native
-from sealane._bulk.batches import Task, calling
+from sealane._bulk.batches import Task, calling, operation_of
 from sealane._bulk.dispatch import check, cut, schedule, work
 from sealane._bulk.report import BulkReport
 from sealane._reference import identity, is_reference
@@ -91,7 +91,12 @@ class Call:
             notes = None
             if manifest is not None:
                 notes = stack.enter_context(contextlib.closing(_native.Manifest(manifest)))
-            tally = _Tally(found, notes, progress)
+            current = (
+                operation_of(task).current([pair.source for pair in found.pairs])
+                if task.verb == "rotate"
+                else []
+            )
+            tally = _Tally(found, notes, progress, current)
             if tally.finished is not None:
                 check(executor, task, manifest, tally.finished)
             tally.make(found.folders)
@@ -117,6 +122,7 @@ class _Tally:
         found: Found,
         notes: _native.Manifest | None,
         progress: Callable[[int, int], object] | None,
+        current: Sequence[bool | BaseException] = (),
     ) -> None:
         self._notes = notes
         self._progress = progress
@@ -134,7 +140,14 @@ class _Tally:
                     self.finished = pair.target
                 else:
                     self._todo.append(pair)
-        self._skipped = len(found.pairs) - len(self._todo)
+        if current:
+            # Files about which nothing is to be done, and those that cannot be read.
+            self._todo = [pair for pair, skip in zip(found.pairs, current, strict=True) if skip is False]
+            for pair, error in zip(found.pairs, current, strict=True):
+                if isinstance(error, Exception):
+                    self._failed[pair.source] = error
+        unread = len(self._failed) - len(found.failed)
+        self._skipped = len(found.pairs) - len(self._todo) - unread
         self._passed = self._total - sum(pair.size for pair in self._todo)
 
     def make(self, folders: list[str]) -> None:

@@ -12,7 +12,7 @@ class BulkReport:
     done: int
     """Number of files processed by this call."""
     skipped: int
-    """Number of files that the manifest lists as finished."""
+    """Number of files that the manifest lists as finished, or that are under the primary key already."""
     bytes: int
     """Number of bytes in the sources processed by this call."""
     failed: dict[str, Exception]

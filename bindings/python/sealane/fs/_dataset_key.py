@@ -19,7 +19,8 @@ from sealane import _reference
 from sealane._about import about, asking
 from sealane._endpoints import staged
 from sealane._file import decrypt, encrypt
-from sealane._native import Key, generate
+from sealane._native import Key, Keyring, generate, parse_key
+from sealane.exceptions import FormatError
 from sealane.fs._claims import fetch_all
 from sealane.fs._upload import is_object_store, refuse_existing, temporary_name
 
@@ -43,7 +44,8 @@ def create_dataset_key(
     recipients : list of str or sealane.keys.PublicKey
         The public keys that can decrypt it: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …".
     kind : str
-        The kind of key: "aes-256" or "aes-128".
+        The kind of key: "aes-256" or "aes-128"; or "keyring", a ``sealane.keys.Keyring``, whose keys the
+        command ``sealane keyring`` lists, adds and rotates.
     storage_options : dict, optional
         Options that are passed to the fsspec filesystem that opens ``url``.
 
@@ -67,10 +69,10 @@ def create_dataset_key(
     ...     "sealane", target_protocol="s3", key="age:bucket/sales.key.age", identity="file:alice.key"
     ... )
     """
-    if kind not in ("aes-256", "aes-128"):
-        raise ValueError(f"kind must be 'aes-256' or 'aes-128', not {kind!r}")
+    if kind not in ("aes-256", "aes-128", "keyring"):
+        raise ValueError(f"kind must be 'aes-256', 'aes-128' or 'keyring', not {kind!r}")
     fs, path = url_to_fs(url, **dict(storage_options or {}))
-    sealed = _encrypted(generate(kind), recipients)
+    sealed = _encrypted(Keyring.generate() if kind == "keyring" else generate(kind), recipients)
     with asking(path):
         _write(fs, path, sealed, exclusive=True)
 
@@ -120,18 +122,22 @@ def rewrap_dataset_key(
         _write(fs, path, sealed, exclusive=False)
 
 
-def load(fs: Any, path: str, identity: str) -> Key:
+def load(fs: Any, path: str, identity: str) -> Key | Keyring:
     """Returns the dataset key in the file ``path`` of ``fs``, decrypted with the identity of a reference."""
     found = _reference.identity(identity)
     with about(path):
-        return Key.from_text(decrypt(fetch_all(fs, path), identities=[found]))
+        key = parse_key(decrypt(fetch_all(fs, path), identities=[found]))
+        if isinstance(key, Key | Keyring):
+            return key
+        raise FormatError("expected a symmetric key or a keyring, found a public key")
 
 
-def _encrypted(key: Key, recipients: Recipients) -> bytes:
+def _encrypted(key: Key | Keyring, recipients: Recipients) -> bytes:
     recipients = list(recipients)
     if not recipients:
         raise ValueError("recipients is empty: nothing could decrypt the key")
-    return encrypt(key.to_text().encode(), recipients=recipients, armor=True)
+    text = key.to_json() if isinstance(key, Keyring) else key.to_text()
+    return encrypt(text.encode(), recipients=recipients, armor=True)
 
 
 def _write(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:

@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from sealane import _reference
-from sealane._native import DecryptWith, EncryptWith, Key
+from sealane._native import DecryptWith, EncryptWith, Key, Keyring
 from sealane.fs import _dataset_key
 
 _EACH = "each:"
@@ -26,8 +26,9 @@ class Keys:
     target : fsspec.AbstractFileSystem
         The filesystem that holds the encrypted files.
     key : str
-        A reference for ``sealane.keys.resolve``; or ``"age:PATH"``, a dataset key at this path of ``target``;
-        or ``"each:package.module:function"``, a function that returns the key for the path of a file.
+        A reference for ``sealane.keys.resolve`` to a key or a keyring; or ``"age:PATH"``, a dataset key at
+        this path of ``target``; or ``"each:package.module:function"``, a function that returns the key for
+        the path of a file.
     identity : str, optional
         A reference to the identity that decrypts the dataset key; with ``"age:PATH"`` only.
     context : str
@@ -88,7 +89,7 @@ class Keys:
                 )
             return self._resolved
 
-    def _find(self, path: str) -> Key:
+    def _find(self, path: str) -> Key | Keyring:
         if self.per_file:
             return _reference.call(self._key, self._key.removeprefix(_EACH), path)
         if self.dataset_key is not None:
