@@ -72,6 +72,10 @@ test-age: develop tools ## age files against the program age 1.3, which is built
 	test -x target/tools/bin/age || GOBIN="$(CURDIR)/target/tools/bin" go install filippo.io/age/cmd/age@v1.3.2 filippo.io/age/cmd/age-keygen@v1.3.2
 	PATH="$(CURDIR)/target/tools/bin:$$PATH" $(BIN)/python -m pytest -q tests/interop/newer_age.py tests/interop/test_age.py
 
+test-tink: develop tools ## keyrings and what they encrypt against Tink in Go, which is built here; needs Go
+	cd tests/interop/tink_go && test -z "$$(gofmt -l .)" && go build -mod=readonly -o "$(CURDIR)/target/tools/bin/tink_go" .
+	$(BIN)/python -m pytest -q tests/interop/other_tink.py tests/interop/test_tink.py
+
 test-c: ## the C library in the profile of the tests: vectors, bad input, threads, sanitizers, examples; needs cc and binutils
 	@for tool in cc ld objcopy nm; do command -v $$tool >/dev/null || { echo "test-c needs $$tool"; exit 1; }; done
 	cargo test --locked --quiet -p sealane-c
@@ -198,4 +202,4 @@ $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r bindings/python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help bench-bindings test-bindings demo check develop test test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: help bench-bindings test-bindings demo check develop test test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
