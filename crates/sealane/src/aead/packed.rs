@@ -159,4 +159,15 @@ mod test {
         assert_eq!(job_len(None, 20, 20 << 20), 1);
         assert_eq!(job_len(Some(NonZeroUsize::MIN), 10_000, 640_000), 10_000);
     }
+
+    /// The data are not touched, so they need not exist.
+    #[test]
+    fn offsets_that_exceed_their_type_are_refused() {
+        let len = i32::MAX as usize;
+        assert_eq!(longer(&[0, i32::MAX - 28], len, 28).unwrap(), [0, i32::MAX]);
+        let refused = longer(&[0, i32::MAX - 27], len, 28);
+        assert!(matches!(refused, Err(Error::LimitExceeded(<i32 as sealed::Sealed>::LIMIT))), "{refused:?}");
+        let refused = longer(&[0, i64::MAX - 27], usize::MAX, 28);
+        assert!(matches!(refused, Err(Error::LimitExceeded(<i64 as sealed::Sealed>::LIMIT))), "{refused:?}");
+    }
 }

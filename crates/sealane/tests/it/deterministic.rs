@@ -44,6 +44,16 @@ fn keys_of_other_lengths_are_refused() {
 }
 
 #[test]
+fn keys_describe_themselves() {
+    let daead = daead(&[1; 64]);
+    assert_eq!(daead.algorithm().key_len(), 64);
+    assert_eq!(daead.overhead(), daead.encrypt(b"", b"").unwrap().len());
+    // Both take the best variant of AES of this machine.
+    let ctr = sealane::hazmat::AesCtr::new(&[1; 32], &[0; 16]).unwrap();
+    assert_eq!(daead.variant(), ctr.variant());
+}
+
+#[test]
 fn debug_shows_no_key() {
     let text = format!("{:?}", daead(&[7; 64]));
     assert!(

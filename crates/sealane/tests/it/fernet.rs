@@ -37,6 +37,8 @@ fn published_vectors() {
             FernetPart::Verify { ttl, data } => {
                 let (time, opened) = content.unwrap();
                 assert!(*opened == data.as_bytes() && time <= now && now <= time + ttl);
+                let token = Token::parse(text).unwrap();
+                assert_eq!(Some(token.len()), decoded(text).map(|bytes| bytes.len()));
                 checked[1] += 1;
             }
             FernetPart::Invalid { ttl } => {

@@ -102,7 +102,7 @@ fn in_place_and_back() {
 fn armored_files_stay_armored() {
     let folder = Folder::new("armor");
     let (old, new) = (identity(), identity());
-    for len in [0, 47, 48, 49, 500_000] {
+    for len in [0, 47, 48, 49, 3_000_000] {
         let (path, plain) = folder.encrypted(&[old.recipient()], len, Armor::Ascii);
         rewrap_file(&path, &path, &rewrap(&old, &[new.recipient()]), Options::default()).unwrap();
         assert!(fs::read(&path).unwrap().starts_with(b"-----BEGIN AGE ENCRYPTED FILE-----\n"));
