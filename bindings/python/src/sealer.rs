@@ -536,7 +536,7 @@ pub(crate) fn decrypt_into(
 // ---- layouts ----------------------------------------------------------------------------------------------
 
 /// Seals the data of a layout. The nonce is written to its head, the tag to its tail; `others` is the associated data.
-#[inline]
+#[inline(always)]
 pub(crate) fn seal_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_, 1>) -> PyResult<()> {
     let Layout { head: nonce, data, tail: tag, others: [aad] } = layout;
     let len = data.len() + aad.len();
@@ -544,7 +544,7 @@ pub(crate) fn seal_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_,
 }
 
 /// Opens the data of a layout. `others` are nonce, associated data and tag.
-#[inline]
+#[inline(always)]
 fn open_layout(core: &impl Sealer, py: Python<'_>, layout: Layout<'_, 3>) -> PyResult<()> {
     let Layout { data, others: [nonce, aad, tag], .. } = layout;
     let len = data.len() + aad.len();

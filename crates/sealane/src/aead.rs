@@ -345,7 +345,7 @@ impl Aead {
     }
 
     /// Encrypts `data` under a fresh random nonce of `N` bytes, and writes the nonce to `nonce`.
-    #[inline]
+    #[inline(always)]
     fn seal_fresh<const N: usize>(
         &self,
         nonce: &mut [u8],
@@ -354,7 +354,7 @@ impl Aead {
         tag: &mut [u8; TAG_LEN],
     ) -> Result<(), Error> {
         let got = nonce.len();
-        let slot = nonce.first_chunk_mut::<N>().ok_or(Misuse::NonceLength { got, want: N })?;
+        let slot = nonce.first_chunk_mut::<N>().ok_or_else(|| Misuse::NonceLength { got, want: N })?;
         if let Some(usage) = &self.usage {
             usage.count_one()?;
         }
@@ -369,7 +369,7 @@ impl Aead {
     ///
     /// # Errors
     /// Returns the errors of [`Self::seal_parts`].
-    #[inline]
+    #[inline(always)]
     pub fn encrypt_parts(
         &self,
         nonce: &[u8],
@@ -382,7 +382,7 @@ impl Aead {
     }
 
     /// Encrypts a message whose lengths were checked, on as many threads as its length is worth.
-    #[inline]
+    #[inline(always)]
     fn seal_with(
         &self,
         nonce: &[u8],
@@ -402,7 +402,7 @@ impl Aead {
     /// # Errors
     /// Returns [`Error::Authentication`] if the tag does not match. The destination is zero then, or unchanged if the
     /// tag does not have 16 bytes. Also returns the errors of [`Self::encrypt`].
-    #[inline]
+    #[inline(always)]
     pub fn decrypt_parts(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &[u8]) -> Result<(), Error> {
         self.check(nonce, aad.len(), data.len())?;
         // An attacker controls the length of the tag, so a wrong length is not distinguished from a wrong tag.
@@ -415,7 +415,7 @@ impl Aead {
     }
 
     /// Checks the length of a nonce of the caller. Calls with a nonce check it before anything that an attacker controls.
-    #[inline]
+    #[inline(always)]
     fn check_nonce(&self, nonce: &[u8]) -> Result<(), Error> {
         if nonce.len() == self.nonce_len {
             return Ok(());
@@ -424,14 +424,14 @@ impl Aead {
     }
 
     /// Checks the lengths of a message against the algorithm.
-    #[inline]
+    #[inline(always)]
     fn check(&self, nonce: &[u8], aad_len: usize, len: usize) -> Result<(), Error> {
         self.check_nonce(nonce)?;
         self.check_lens(aad_len, len)
     }
 
     /// Checks the lengths of data and associated data.
-    #[inline]
+    #[inline(always)]
     fn check_lens(&self, aad_len: usize, len: usize) -> Result<(), Error> {
         if len as u64 > self.algorithm.max_plaintext_len() {
             return Err(too_long(MessagePart::Data, len, self.algorithm.max_plaintext_len()));

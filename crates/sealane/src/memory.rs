@@ -107,7 +107,7 @@ pub(crate) fn resize(bytes: &mut Vec<u8>, len: usize) -> Result<(), Error> {
 #[inline]
 pub(crate) fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
     let got = out.len();
-    out.get_mut(..need).ok_or(Misuse::OutputTooShort { got, need })
+    out.get_mut(..need).ok_or_else(|| Misuse::OutputTooShort { got, need })
 }
 
 /// Decrypts to `out` with `open`, and overwrites it with zeros if that fails.
