@@ -355,6 +355,17 @@ pub(crate) fn fresh<'py>(
     fresh_by(py, len, || Writers::One, fill)
 }
 
+/// Returns a new `bytes` object with a copy of `content`.
+///
+/// # Errors
+/// Raises `MemoryError` if it cannot be allocated. `PyBytes::new` would panic.
+pub(crate) fn copied<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    fresh(py, content.len(), |out| {
+        out.copy_from_slice(content);
+        Ok(())
+    })
+}
+
 /// Does the same for a `fill` that writes on several threads, if `writers` says so. It is called for a large object.
 ///
 /// # Errors

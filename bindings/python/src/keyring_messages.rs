@@ -1,7 +1,7 @@
 //! Messages of a keyring, whose overhead depends on the key that sealed them.
 
 use crate::batch::{self, Item, MESSAGE_COST, Offsets, Packed, aads_of, elements, sources, view_of_offsets};
-use crate::buffer::{Slot, Source, Target, fresh_by};
+use crate::buffer::{Slot, Source, Target, copied, fresh_by, with_memory};
 use crate::detach::detached;
 use crate::populate::Writers;
 use pyo3::prelude::*;
@@ -29,7 +29,7 @@ pub(crate) fn open<'py>(
         None => {
             let plaintext =
                 detached(py, sealed.len() + aad.len(), || ring.open(sealed, aad).map(Zeroizing::new))?;
-            Ok(PyBytes::new(py, &plaintext))
+            copied(py, &plaintext)
         }
     }
 }
@@ -64,8 +64,11 @@ pub(crate) fn many<'py>(
     let aads = aads.as_ref().map(|aads| sources(aads, &mut aad_slots)).transpose()?;
     let cost = messages.iter().map(|message| message.len() + MESSAGE_COST).sum();
     let results = detached(py, cost, || work(&messages, aads.as_deref()).map(Zeroizing::new))?;
-    let results: Vec<_> = results.iter().map(|result| PyBytes::new(py, result)).collect();
-    PyList::new(py, results)
+    let mut objects = with_memory(results.len())?;
+    for result in results.iter() {
+        objects.push(copied(py, result)?);
+    }
+    PyList::new(py, objects)
 }
 
 /// Seals packed messages with a keyring.
@@ -106,5 +109,5 @@ fn packed<'py, O: Item>(
     let cost = data.len() + aad.len() + offsets.len() * MESSAGE_COST;
     let (out, new_offsets) =
         detached(py, cost, || work(data, offsets, aad).map(|(out, offsets)| (Zeroizing::new(out), offsets)))?;
-    Ok((PyBytes::new(py, &out), view_of_offsets(py, &new_offsets)?))
+    Ok((copied(py, &out)?, view_of_offsets(py, &new_offsets)?))
 }

@@ -354,7 +354,9 @@ impl Aead {
         tag: &mut [u8; TAG_LEN],
     ) -> Result<(), Error> {
         let got = nonce.len();
-        let slot = nonce.first_chunk_mut::<N>().ok_or_else(|| Misuse::NonceLength { got, want: N })?;
+        let Some(slot) = nonce.first_chunk_mut::<N>() else {
+            return Err(Misuse::NonceLength { got, want: N }.into());
+        };
         if let Some(usage) = &self.usage {
             usage.count_one()?;
         }

@@ -107,7 +107,10 @@ pub(crate) fn resize(bytes: &mut Vec<u8>, len: usize) -> Result<(), Error> {
 #[inline]
 pub(crate) fn first(out: &mut [u8], need: usize) -> Result<&mut [u8], Misuse> {
     let got = out.len();
-    out.get_mut(..need).ok_or_else(|| Misuse::OutputTooShort { got, need })
+    match out.get_mut(..need) {
+        Some(first) => Ok(first),
+        None => Err(Misuse::OutputTooShort { got, need }),
+    }
 }
 
 /// Decrypts to `out` with `open`, and overwrites it with zeros if that fails.

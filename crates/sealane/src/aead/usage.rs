@@ -70,20 +70,27 @@ impl Usage {
     /// Returns [`Error::LimitExceeded`] if it would exceed the limit.
     #[inline]
     pub(super) fn count_one(&self) -> Result<(), Error> {
-        let counted = BLOCKS.try_with(|blocks| {
-            let slot = &blocks[self.serial as usize % SLOTS];
-            let block = slot.get();
-            if block.serial == self.serial && block.left > 0 {
-                slot.set(Block { left: block.left - 1, ..block });
-                return Ok(());
+        let is_counted = |block: &Cell<Block>| {
+            let Block { serial, left, len } = block.get();
+            let is_left = serial == self.serial && left > 0;
+            if is_left {
+                block.set(Block { serial, left: left - 1, len });
             }
-            self.take_block(slot)
-        });
+            is_left
+        };
+        match BLOCKS.try_with(|blocks| is_counted(&blocks[self.serial as usize % SLOTS])) {
+            Ok(true) => Ok(()),
+            _ => self.count_in_block(),
+        }
+    }
+
+    #[cold]
+    fn count_in_block(&self) -> Result<(), Error> {
+        let counted = BLOCKS.try_with(|blocks| self.take_block(&blocks[self.serial as usize % SLOTS]));
         // The thread is ending and its blocks have been dropped.
         counted.unwrap_or_else(|_| self.count(1))
     }
 
-    #[cold]
     fn take_block(&self, slot: &Cell<Block>) -> Result<(), Error> {
         let old = slot.get();
         let is_near = self.taken.load(Relaxed) >= LIMIT - EXACT;
