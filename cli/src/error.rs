@@ -122,9 +122,10 @@ impl Failure {
             }
             Error::Truncated => format!("{subject}: truncated: the data ends too early, or is not encrypted"),
             // The text begins with the path or the reference.
-            Error::SourceChanged { .. } | Error::KeyMismatch { .. } | Error::KeyNotFound(_) => {
-                error.to_string()
-            }
+            Error::SourceChanged { .. }
+            | Error::KeyMismatch { .. }
+            | Error::KeyNotFound(_)
+            | Error::KeyService(_) => error.to_string(),
             _ => format!("{subject}: {error}"),
         };
         let (kind, advice) = match error {

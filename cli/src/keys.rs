@@ -290,6 +290,7 @@ impl<'a> Loader<'a> {
         let reference = Reference::parse(path.as_os_str()).map_err(about)?;
         let file = reference.path().map(Path::to_owned);
         self.files.extend(file.clone());
+        self.files.extend(reference.keyset_path().map(Path::to_owned));
         Ok((reference.read().map_err(about)?, file))
     }
 

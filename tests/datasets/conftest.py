@@ -11,7 +11,9 @@ import fsspec
 import pytest
 import s3fs
 from distributed import Client, LocalCluster
+from key_services import Aws, Service, Transit
 from parts import JWK, VARIABLE, Place, Server, forget_filesystems
+from sealane import _aws_kms, _kms, _vault
 
 NUMBERS = itertools.count()
 
@@ -95,3 +97,37 @@ def cluster(key: None) -> Iterator[Client]:
         Client(cluster) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Shorter time limits for key services, and an empty cache of their keyrings."""
+    for module in _aws_kms, _vault:
+        monkeypatch.setattr(module, "READ_SECONDS", 1)
+        monkeypatch.setattr(module, "TRIES", 2)
+    _kms._forget()
+    yield
+    _kms._forget()
+
+
+@pytest.fixture(scope="session")
+def aws() -> Iterator[Aws]:
+    server = Aws()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def vault() -> Iterator[Transit]:
+    server = Transit()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["aws", "vault"])
+def service(request: Any, hasty: None, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """A key service that this process, and every process that it starts, uses."""
+    found: Service = request.getfixturevalue(request.param)
+    for name, value in found.environment.items():
+        monkeypatch.setenv(name, value)
+    return found

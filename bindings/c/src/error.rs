@@ -102,6 +102,7 @@ impl CallError {
             E::Truncated => SEALANE_TRUNCATED,
             E::UnsupportedVersion(_) => SEALANE_UNSUPPORTED_VERSION,
             E::KeyNotFound(_)
+            | E::KeyService(_)
             | E::NoMatchingKey
             | E::WrongPassphrase
             | E::PassphraseRequired

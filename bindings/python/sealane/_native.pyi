@@ -47,16 +47,19 @@ __all__ = [
     "decrypt_bytes",
     "decrypt_path",
     "derive",
+    "duplicate_keyring",
     "ecies_decrypt",
     "ecies_encrypt",
     "encrypt_bytes",
     "encrypt_path",
+    "encrypted_keyset",
     "generate",
     "generate_key",
     "hpke_open",
     "hpke_seal",
     "inspect_path",
     "is_secret",
+    "keyset_ciphertext",
     "kinds",
     "load",
     "open",
@@ -64,6 +67,7 @@ __all__ = [
     "plain_len",
     "providers",
     "read_reference",
+    "replace_keyset_ciphertext",
     "rewrap_path",
     "rsa_open_parts",
     "run_cli",
@@ -597,6 +601,10 @@ def parse_key(
 ) -> Key | PublicKey | Keyring: ...
 def is_secret(text: str, /) -> bool: ...
 def read_reference(reference: str) -> bytes: ...
+def duplicate_keyring(ring: Keyring) -> Keyring: ...
+def encrypted_keyset(ring: Keyring, ciphertext: _Buffer) -> bytes: ...
+def keyset_ciphertext(content: _Buffer) -> bytes: ...
+def replace_keyset_ciphertext(content: _Buffer, ciphertext: _Buffer) -> bytes: ...
 def derive(
     passphrase: _Text,
     salt: _Buffer,

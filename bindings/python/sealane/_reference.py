@@ -7,7 +7,12 @@ reference                          the key
 ``file:PATH``                      a key file; a leading ``~/`` is the home directory
 ``keyring:SERVICE/USER``           the text in the keyring of the system (package ``keyring``)
 ``call:package.module:function``   the result of this function: a ``Key`` or ``Keyring``, or 16 or 32 bytes
+``aws-kms:ARN#PATH``               the encrypted keyset in this file, which AWS KMS decrypts (package boto3)
+``vault:MOUNT/KEY#PATH``           the encrypted keyset in this file, which Vault decrypts (package hvac)
 =================================  =======================================================================
+
+For a key service, ``?context=TEXT`` before the ``#`` names the context that the keyset is bound to, and PATH
+may be the URL of an fsspec filesystem. ``sealane.fs.create_dataset_key`` makes such a file.
 
 A reference is not secret. It can be pickled, logged and sent to other machines, and each machine resolves it
 for itself. ``call:`` runs code, as unpickling does, so take references from trusted sources only.
@@ -21,6 +26,8 @@ import pathlib
 from collections.abc import Callable
 from typing import Any, Final
 
+from sealane import _kms
+from sealane._about import asking
 from sealane._native import Key, Keyring, PublicKey, parse_key, read_reference
 from sealane.exceptions import FormatError, KeyNotFoundError
 
@@ -28,10 +35,13 @@ from sealane.exceptions import FormatError, KeyNotFoundError
 def resolve(reference: str) -> Key | Keyring:
     """Returns the private or symmetric key, or the keyring, that a reference names on this machine.
 
+    A process asks a key service once in five minutes for a keyset, and keeps the keyring in between.
+
     Parameters
     ----------
     reference : str
-        ``"env:NAME"``, ``"file:PATH"``, ``"keyring:SERVICE/USER"`` or ``"call:package.module:function"``.
+        ``"env:NAME"``, ``"file:PATH"``, ``"keyring:SERVICE/USER"``, ``"call:package.module:function"``,
+        ``"aws-kms:ARN#PATH"`` or ``"vault:MOUNT/KEY#PATH"``.
         A variable and a keyring entry hold the text of a key, as ``Key.to_text()`` returns it, or the JSON
         of a ``Keyring``.
 
@@ -41,6 +51,10 @@ def resolve(reference: str) -> Key | Keyring:
         If there is no such variable, entry or function.
     FormatError
         If the text is neither a private or symmetric key nor a keyring.
+    AuthenticationError
+        If a keyset is encrypted with another key of a service or for another context, or was changed.
+    KeyServiceError
+        If a key service cannot be reached; as KeyRefusedError, if it refuses.
     OSError
         If a file cannot be read.
     TypeError, ValueError
@@ -49,6 +63,10 @@ def resolve(reference: str) -> Key | Keyring:
     scheme, rest = _parts(reference)
     if scheme == "call":
         return call(reference, rest)
+    if scheme in _kms.SCHEMES:
+        key, place = _service_key(reference)
+        file = place if "://" not in place else None
+        return _kms.unwrapped(key, _keyset_at(place), file)[0]
     content = _keyring(reference, rest) if scheme == "keyring" else read_reference(reference)
     try:
         found = parse_key(content, file=os.path.expanduser(rest) if scheme == "file" else None)
@@ -59,6 +77,18 @@ def resolve(reference: str) -> Key | Keyring:
     if isinstance(found, PublicKey):
         raise FormatError(f"{reference}: expected a private or symmetric key, found a public key")
     return found
+
+
+def keyset(reference: str) -> bytes:
+    """Returns the cleartext keyset that a reference to a key service leads to. The command line calls it."""
+    found = resolve(reference)
+    assert isinstance(found, Keyring)
+    return found.to_bytes()
+
+
+def wrapping_key(reference: str) -> tuple[_kms.WrappingKey, str] | None:
+    """Returns the wrapping key and the place of the keyset. None if it is no reference to a key service."""
+    return _service_key(reference) if _parts(reference)[0] in _kms.SCHEMES else None
 
 
 def identity(reference: str) -> str | Key | pathlib.Path:
@@ -72,6 +102,8 @@ def identity(reference: str) -> str | Key | pathlib.Path:
         case "env":
             # Bytes that are not UTF-8 are replaced, because the decoder's exception would contain the secret.
             return read_reference(reference).decode(errors="replace")
+    if scheme in _kms.SCHEMES:
+        raise ValueError(f"{reference}: expected an identity, found the wrapping key of a key service")
     found = _function(reference, rest)()
     if not isinstance(found, str | Key | os.PathLike):
         raise TypeError(f"{reference}: expected an identity, found {type(found).__name__}")
@@ -85,7 +117,8 @@ def is_reference(value: object) -> bool:
 
 def check(reference: str) -> None:
     """Raises TypeError or ValueError if it is not a reference, without resolving it."""
-    _parts(reference)
+    if _parts(reference)[0] in _kms.SCHEMES:
+        _service_key(reference)
 
 
 def call(reference: str, name: str, *arguments: object) -> Key | Keyring:
@@ -159,4 +192,26 @@ def _keyring(reference: str, name: str) -> str:
         raise KeyNotFoundError(f"{reference}: {error}") from error.__cause__
 
 
-_SCHEMES: Final = ("env", "file", "keyring", "call")
+def _service_key(reference: str) -> tuple[_kms.WrappingKey, str]:
+    key, place = _kms.parse(reference)
+    if not place:
+        raise ValueError(f"{reference}: expected {key}#PATH, where PATH is the file of the encrypted keyset")
+    return key, place
+
+
+def _keyset_at(place: str) -> bytes:
+    """Reads the file of an encrypted keyset."""
+    if "://" not in place:
+        return read_reference(f"file:{place}")
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise KeyNotFoundError(f"{place}: a URL needs fsspec: pip install 'sealane[fs]'") from error
+    with asking(place):
+        fs, path = url_to_fs(place)
+        # A service encrypts at most 4 KiB, so the beginning of a longer file is refused as well.
+        return bytes(fs.cat_file(path, start=0, end=_MAX_KEYSET))
+
+
+_MAX_KEYSET: Final = 1 << 18
+_SCHEMES: Final = ("env", "file", "keyring", "call", *_kms.SCHEMES)

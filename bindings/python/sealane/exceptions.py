@@ -9,6 +9,8 @@ __all__ = [
     "ForkedError",
     "FormatError",
     "KeyNotFoundError",
+    "KeyRefusedError",
+    "KeyServiceError",
     "LimitExceededError",
     "NoMatchingKeyError",
     "ProviderUnavailableError",
@@ -53,6 +55,20 @@ class NoMatchingKeyError(SealaneError):
 
 class KeyNotFoundError(SealaneError, LookupError):
     """A key reference leads to no key on this machine. The message contains the reference."""
+
+
+class KeyServiceError(SealaneError):
+    """A key service failed: it cannot be reached, exceeds a time limit, or returns what is not an answer.
+
+    The message contains the reference of the key. A later call may succeed.
+    """
+
+
+class KeyRefusedError(KeyServiceError):
+    """A key service refuses to use the key, for example without a permission or because the key is disabled.
+
+    The message contains the reference of the key and what the service said.
+    """
 
 
 class ProviderUnavailableError(SealaneError):

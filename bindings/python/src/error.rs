@@ -15,6 +15,7 @@ mod named {
     pyo3::import_exception!(sealane.exceptions, TruncatedError);
     pyo3::import_exception!(sealane.exceptions, UnsupportedVersionError);
     pyo3::import_exception!(sealane.exceptions, KeyNotFoundError);
+    pyo3::import_exception!(sealane.exceptions, KeyServiceError);
     pyo3::import_exception!(sealane.exceptions, NoMatchingKeyError);
     pyo3::import_exception!(sealane.exceptions, ProviderUnavailableError);
     pyo3::import_exception!(sealane.exceptions, LimitExceededError);
@@ -63,6 +64,7 @@ fn worded(error: Error, text: String) -> PyErr {
         }
         Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
         Error::KeyNotFound(_) => named::KeyNotFoundError::new_err(text),
+        Error::KeyService(_) => named::KeyServiceError::new_err(text),
         Error::NoMatchingKey
         | Error::WrongPassphrase
         | Error::PassphraseRequired

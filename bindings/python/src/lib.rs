@@ -43,6 +43,7 @@ use std::ffi::OsString;
 #[pyfunction]
 fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     sealane::keys::set_keyring(keys::keyring_text);
+    sealane::keys::set_key_services(keys::keyset_of_service);
     py.detach(|| cli::run(args))
 }
 
@@ -68,8 +69,8 @@ mod _native {
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
         keys::{
-            Key, Keyring, KeyringKey, PublicKey, derive, generate, is_secret, kinds, load, parse_key,
-            read_reference,
+            Key, Keyring, KeyringKey, PublicKey, derive, duplicate_keyring, encrypted_keyset, generate,
+            is_secret, keyset_ciphertext, kinds, load, parse_key, read_reference, replace_keyset_ciphertext,
         },
         manifest::Manifest,
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},

@@ -91,6 +91,8 @@ pub enum Error {
     UnsupportedVersion(&'static str),
     /// A key reference names no key on this machine. The text contains the reference, for example `env:NAME`.
     KeyNotFound(String),
+    /// A key service or a token did not decrypt a key, and the text contains the reference and the reason.
+    KeyService(String),
     /// None of the given keys matches any of the recipients of the data.
     NoMatchingKey,
     /// The data is encrypted with a passphrase, and keys were given.
@@ -366,7 +368,7 @@ impl fmt::Display for Error {
                 write!(f, "expected a type of key that this version has, found {name:?}")
             }
             Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
-            Self::KeyNotFound(text) => f.write_str(text),
+            Self::KeyNotFound(text) | Self::KeyService(text) => f.write_str(text),
             Self::NoMatchingKey => {
                 f.write_str("no matching key: none of the given keys matches a recipient of the data")
             }

@@ -141,6 +141,7 @@ impl CallError {
             E::Truncated => atoms::truncated(),
             E::UnsupportedVersion(_) => atoms::unsupported_version(),
             E::KeyNotFound(_)
+            | E::KeyService(_)
             | E::NoMatchingKey
             | E::WrongPassphrase
             | E::PassphraseRequired

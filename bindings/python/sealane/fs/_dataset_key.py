@@ -1,7 +1,8 @@
-"""Dataset keys: one key for many files, encrypted to several recipients.
+"""Dataset keys: one key for many files, encrypted to several recipients or by a key service.
 
-The key is stored as a JWK inside an age file, so the program ``age`` can decrypt it as well. Adding or
-removing a recipient rewrites this one file; the data files stay as they are.
+For recipients, the key is stored as a JWK inside an age file, so the program ``age`` can decrypt it as well.
+Adding or removing a recipient rewrites this one file; the data files stay as they are. A key service encrypts
+a keyring, which is stored as a Tink encrypted keyset.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
-from sealane import _reference
+from sealane import _kms, _reference
 from sealane._about import about, asking
 from sealane._endpoints import staged
 from sealane._file import decrypt, encrypt
@@ -31,18 +32,24 @@ if TYPE_CHECKING:
 def create_dataset_key(
     url: str,
     *,
-    recipients: Recipients,
+    recipients: Recipients | None = None,
+    wrapping_key: str | None = None,
     kind: str = "aes-256",
     storage_options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Generates a key for a dataset and saves it, encrypted to ``recipients``, at ``url``.
+    """Generates a key for a dataset and saves it at ``url``, encrypted to ``recipients`` or by a key service.
 
     Parameters
     ----------
     url : str
         The URL of the new file, for example ``"s3://bucket/table.key.age"``. It can be inside the dataset.
     recipients : list of str or sealane.keys.PublicKey
-        The public keys that can decrypt it: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …".
+        The public keys that can decrypt it: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …". The file is an
+        age file then.
+    wrapping_key : str
+        A key of a key service instead: "aws-kms:ARN" or "vault:MOUNT/KEY", and "?context=TEXT" to bind the
+        file to this text. The file is a Tink encrypted keyset then. It is encrypted and decrypted once, so
+        both must be permitted.
     kind : str
         The kind of key: "aes-256" or "aes-128"; or "keyring", a ``sealane.keys.Keyring``, whose keys the
         command ``sealane keyring`` lists, adds and rotates.
@@ -53,10 +60,14 @@ def create_dataset_key(
     ------
     FileExistsError
         If the file exists. Replacing a dataset key would make every file under it unreadable.
+    TypeError
+        Unless exactly one of ``recipients`` and ``wrapping_key`` is given.
     ValueError
-        If ``kind`` is unknown or there is no recipient.
+        If ``kind`` is unknown, there is no recipient, or the name of the wrapping key is malformed.
     FormatError
         If a recipient cannot be parsed.
+    KeyNotFoundError, KeyServiceError
+        If the service has no such key, refuses it (KeyRefusedError), or cannot be reached.
     OSError
         If the file cannot be written.
 
@@ -68,11 +79,29 @@ def create_dataset_key(
     >>> fs = fsspec.filesystem(
     ...     "sealane", target_protocol="s3", key="age:bucket/sales.key.age", identity="file:alice.key"
     ... )
+
+    >>> arn = "arn:aws:kms:eu-west-1:111122223333:alias/sales"
+    >>> create_dataset_key("s3://bucket/sales.key", wrapping_key=f"aws-kms:{arn}?context=sales")
+    >>> fs = fsspec.filesystem(
+    ...     "sealane", target_protocol="s3", key=f"aws-kms:{arn}?context=sales#bucket/sales.key"
+    ... )
     """
     if kind not in ("aes-256", "aes-128", "keyring"):
         raise ValueError(f"kind must be 'aes-256', 'aes-128' or 'keyring', not {kind!r}")
+    _either(recipients, wrapping_key)
+    wrapping = None if wrapping_key is None else _kms.parse_wrapping_key(wrapping_key)
     fs, path = url_to_fs(url, **dict(storage_options or {}))
-    sealed = _encrypted(Keyring.generate() if kind == "keyring" else generate(kind), recipients)
+    if wrapping is not None:
+        # Refused before the service is asked. The check when writing decides.
+        with asking(path):
+            exists = fs.exists(path)
+        if exists:
+            raise FileExistsError(errno.EEXIST, "The file exists, and data may need its key", path)
+        ring = Keyring.generate() if kind == "keyring" else Keyring.generate(f"{kind}-gcm")
+        sealed = _kms.wrapped(wrapping, ring)
+    else:
+        assert recipients is not None
+        sealed = _encrypted(Keyring.generate() if kind == "keyring" else generate(kind), recipients)
     with asking(path):
         _write(fs, path, sealed, exclusive=True)
 
@@ -81,12 +110,14 @@ def rewrap_dataset_key(
     url: str,
     *,
     identity: str,
-    recipients: Recipients,
+    recipients: Recipients | None = None,
+    wrapping_key: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Encrypts the dataset key at ``url`` to ``recipients`` in place of its present recipients.
+    """Encrypts the dataset key at ``url`` to other recipients, or with another key of a key service.
 
-    The data files are not touched.
+    The data files are not touched. Between two keys of AWS KMS in one region, the service does this by
+    ReEncrypt. In each case the new file is decrypted once before it replaces the old one.
 
     .. warning::
         A former recipient may have saved the key. To exclude a person from data, encrypt the data under a new
@@ -97,9 +128,12 @@ def rewrap_dataset_key(
     url : str
         The URL of the file that contains the dataset key.
     identity : str
-        A reference to an identity that can decrypt it now, for example ``"file:alice.key"``.
+        A reference to an identity that can decrypt it now, for example ``"file:alice.key"``; or to the
+        wrapping key that encrypted it, for example ``"aws-kms:ARN?context=TEXT"``.
     recipients : list of str or sealane.keys.PublicKey
         The public keys that can decrypt it from now on.
+    wrapping_key : str
+        The new wrapping key, as for ``create_dataset_key``, if the file is an encrypted keyset.
     storage_options : dict, optional
         Options that are passed to the fsspec filesystem that opens ``url``.
 
@@ -109,15 +143,31 @@ def rewrap_dataset_key(
         If the identity matches no recipient of the key file.
     KeyNotFoundError
         If the reference leads to no identity on this machine.
+    AuthenticationError
+        If a keyset is encrypted with another wrapping key or for another context, or was changed.
     FormatError
-        If the file is not an age file, or a recipient cannot be parsed.
+        If the file is neither an age file nor an encrypted keyset, or a recipient cannot be parsed.
+    KeyServiceError, TypeError, ValueError
+        As for ``create_dataset_key``. A key of an age file cannot move to a key service, or back.
     OSError
         If the file cannot be read or written. The old key file is still there then. If the filesystem renames
         by copying and failed in the middle, the message contains the path of a complete copy.
     """
+    _either(recipients, wrapping_key)
+    if (identity.partition(":")[0] in _kms.SCHEMES) != (wrapping_key is not None):
+        raise ValueError(
+            "an age file has recipients, and an encrypted keyset has a wrapping key; both must match"
+        )
+    pair = None
+    if wrapping_key is not None:
+        pair = _kms.parse_wrapping_key(identity), _kms.parse_wrapping_key(wrapping_key)
     fs, path = url_to_fs(url, **dict(storage_options or {}))
-    key = load(fs, path, identity)
-    sealed = _encrypted(key, recipients)
+    if pair is not None:
+        with about(path):
+            sealed = _kms.rewrapped(*pair, fetch_all(fs, path))
+    else:
+        assert recipients is not None
+        sealed = _encrypted(load(fs, path, identity), recipients)
     with asking(path):
         _write(fs, path, sealed, exclusive=False)
 
@@ -130,6 +180,17 @@ def load(fs: Any, path: str, identity: str) -> Key | Keyring:
         if isinstance(key, Key | Keyring):
             return key
         raise FormatError("expected a symmetric key or a keyring, found a public key")
+
+
+def unwrapped(fs: Any, path: str, wrapping_key: _kms.WrappingKey) -> tuple[Keyring, float]:
+    """Returns the keyring in the file ``path`` of ``fs``, and the time until which to use it."""
+    with about(path):
+        return _kms.unwrapped(wrapping_key, fetch_all(fs, path), None)
+
+
+def _either(recipients: Recipients | None, wrapping_key: str | None) -> None:
+    if (recipients is None) == (wrapping_key is None):
+        raise TypeError("give either recipients or wrapping_key")
 
 
 def _encrypted(key: Key | Keyring, recipients: Recipients) -> bytes:

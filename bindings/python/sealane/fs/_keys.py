@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from typing import Any
 
-from sealane import _reference
+from sealane import _kms, _reference
 from sealane._native import DecryptWith, EncryptWith, Key, Keyring
 from sealane.fs import _dataset_key
 
@@ -16,6 +17,7 @@ _AGE = "age:"
 
 class Keys:
     """The keys of a filesystem. A reference is resolved when the first file needs it, and only once.
+    A key service is asked again after a time limit.
 
     A reference can lead to another key later, for example when a variable changes, and a function can return
     a new key at each call. So files are written and read under one result. An object is never pickled: the
@@ -26,9 +28,9 @@ class Keys:
     target : fsspec.AbstractFileSystem
         The filesystem that holds the encrypted files.
     key : str
-        A reference for ``sealane.keys.resolve`` to a key or a keyring; or ``"age:PATH"``, a dataset key at
-        this path of ``target``; or ``"each:package.module:function"``, a function that returns the key for
-        the path of a file.
+        A reference for ``sealane.keys.resolve`` to a key or a keyring, where the path of an encrypted keyset
+        is one of ``target``; or ``"age:PATH"``, a dataset key at this path of ``target``; or
+        ``"each:package.module:function"``, a function that returns the key for the path of a file.
     identity : str, optional
         A reference to the identity that decrypts the dataset key; with ``"age:PATH"`` only.
     context : str
@@ -43,7 +45,7 @@ class Keys:
         self._identity = identity
         self._context = _encoded(context)
         self.dataset_key: str | None = None
-        """The path of the dataset key on the target, with a reference ``age:PATH``."""
+        """The path of the dataset key on the target, with a reference ``age:PATH`` or to a key service."""
         self.per_file = isinstance(key, str) and key.startswith(_EACH)
         """Whether each file has a key of its own."""
         if isinstance(key, str) and key.startswith(_AGE):
@@ -59,7 +61,12 @@ class Keys:
             _reference.check_function(key, key.removeprefix(_EACH))
         else:
             _reference.check(key)
+        self._wrapping_key: _kms.WrappingKey | None = None
+        if self.dataset_key is None and not self.per_file and (found := _reference.wrapping_key(key)):
+            self._wrapping_key, place = found
+            self.dataset_key = target._strip_protocol(place)
         self._resolved: tuple[EncryptWith, DecryptWith] | None = None
+        self._until = float("inf")
         self._lock, self._process = threading.RLock(), os.getpid()
 
     def encryption(self, path: str) -> EncryptWith:
@@ -75,13 +82,14 @@ class Keys:
         return self._resolve(path)[1]
 
     def _resolve(self, path: str) -> tuple[EncryptWith, DecryptWith]:
-        if self._resolved is not None:
-            return self._resolved
+        if (resolved := self._resolved) is not None and time.monotonic() < self._until:
+            return resolved
         if self._process != os.getpid():
             # After a fork, a lock that another thread of the parent held is never released.
             self._lock, self._process = threading.RLock(), os.getpid()
         with self._lock:
-            if self._resolved is None:
+            if self._resolved is None or time.monotonic() >= self._until:
+                self._resolved = None
                 key = self._find(path)
                 self._resolved = (
                     EncryptWith(key=key, context=self._context),
@@ -92,6 +100,10 @@ class Keys:
     def _find(self, path: str) -> Key | Keyring:
         if self.per_file:
             return _reference.call(self._key, self._key.removeprefix(_EACH), path)
+        if self._wrapping_key is not None:
+            assert self.dataset_key is not None
+            found, self._until = _dataset_key.unwrapped(self._target, self.dataset_key, self._wrapping_key)
+            return found
         if self.dataset_key is not None:
             assert self._identity is not None
             return _dataset_key.load(self._target, self.dataset_key, self._identity)

@@ -1,12 +1,16 @@
 //! The native part of `sealane.keys`: symmetric keys, private keys and public keys of all kinds.
 
 mod classes;
+mod encrypted;
 mod functions;
 mod key;
 mod keyring;
 mod public;
 
 pub(crate) use classes::{Key, PublicKey, extract, never_pickled};
+pub(crate) use encrypted::{
+    duplicate_keyring, encrypted_keyset, keyset_ciphertext, keyset_of_service, replace_keyset_ciphertext,
+};
 pub(crate) use functions::{
     derive, generate, is_secret, keyring_text, kinds, load, parse_key, read_reference,
 };

@@ -5,6 +5,7 @@
 //! | `env:NAME` | the environment variable holds the text of a key file |
 //! | `file:PATH` | the file; a leading `~/` is the home directory |
 //! | `keyring:SERVICE/USER` | the keyring of the operating system holds the text of a key file |
+//! | `aws-kms:ARN#PATH`, `vault:MOUNT/KEY#PATH` | the encrypted Tink keyset at PATH, which a key service decrypts |
 //! | any other string | it is the path of the file; write `./env:NAME` for a file of this name |
 //!
 //! ```
@@ -44,6 +45,8 @@ pub enum Reference {
         /// The user name of the entry in the keyring.
         user: String,
     },
+    /// A keyring that a key service decrypts. The text is the whole reference, for example `vault:transit/sales#sales.key`.
+    Service(String),
 }
 
 /// Looks up the text of the keyring entry of a service and a user. An error is a message for the user.
@@ -56,6 +59,19 @@ static KEYRING: OnceLock<KeyringLookup> = OnceLock::new();
 /// function that uses the Python package `keyring`.
 pub fn set_keyring(lookup: KeyringLookup) -> bool {
     KEYRING.set(lookup).is_ok()
+}
+
+/// Returns the cleartext keyset, in the binary format, that a reference to a key service leads to. The text of an error
+/// contains the reference.
+pub type ServiceLookup = fn(reference: &str) -> Result<Zeroizing<Vec<u8>>, Error>;
+
+static SERVICES: OnceLock<ServiceLookup> = OnceLock::new();
+
+/// Sets the function that resolves `aws-kms:` and `vault:` references in this process. The first call decides; later calls
+/// return `false`. There is no default: the Python package sets a function that uses `boto3` and `hvac`, because these
+/// know the credentials, proxies and certificates of a machine.
+pub fn set_key_services(lookup: ServiceLookup) -> bool {
+    SERVICES.set(lookup).is_ok()
 }
 
 impl Reference {
@@ -81,6 +97,14 @@ impl Reference {
                 }
                 _ => invalid("expected keyring:SERVICE/USER"),
             },
+            ("aws-kms" | "vault", rest) => match rest.split_once('#') {
+                Some((key, place)) if !key.is_empty() && !place.is_empty() => {
+                    Ok(Self::Service(format!("{scheme}:{rest}")))
+                }
+                _ => {
+                    invalid("expected aws-kms:ARN#PATH or vault:MOUNT/KEY#PATH; PATH is an encrypted keyset")
+                }
+            },
             ("call", _) => invalid("call: references name Python functions, and work in Python only"),
             _ => Ok(Self::File(text.into())),
         }
@@ -94,11 +118,21 @@ impl Reference {
         }
     }
 
+    /// Returns the path of the encrypted keyset, if a key service decrypts it. It contains no secret, but an output that
+    /// replaced it would make data unreadable.
+    pub fn keyset_path(&self) -> Option<&Path> {
+        match self {
+            Self::Service(text) => text.split_once('#').map(|(_, place)| Path::new(place)),
+            _ => None,
+        }
+    }
+
     /// Reads the content of the key file, for [`super::KeyFile::parse`].
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be read, [`Error::Format`] if it is too long for a key, and
-    /// [`Error::KeyNotFound`] if the variable or the entry does not exist, or [`set_keyring`] was not called.
+    /// [`Error::KeyNotFound`] if the variable or the entry does not exist, or [`set_keyring`] was not called. [`Error::KeyService`]
+    /// if a key service does not decrypt the key, or [`set_key_services`] was not called.
     pub fn read(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         match self {
             Self::File(path) => store::read(path),
@@ -116,6 +150,15 @@ impl Reference {
                 let found = lookup(service, user).map_err(|why| Error::KeyNotFound(format!("{self}: {why}")));
                 Ok(Zeroizing::new(std::mem::take(&mut *found?).into_bytes()))
             }
+            Self::Service(text) => {
+                let lookup = SERVICES.get().ok_or_else(|| {
+                    Error::KeyService(format!(
+                        "{self}: this program has no access to key services; use the program of the Python package, \
+                         installed with 'pip install sealane[aws-kms]' or 'sealane[vault]'"
+                    ))
+                })?;
+                lookup(text)
+            }
         }
     }
 }
@@ -127,6 +170,7 @@ impl fmt::Display for Reference {
             Self::File(path) => path.display().fmt(f),
             Self::Env(name) => write!(f, "env:{name}"),
             Self::Keyring { service, user } => write!(f, "keyring:{service}/{user}"),
+            Self::Service(text) => f.write_str(text),
         }
     }
 }
@@ -155,13 +199,19 @@ mod test {
             ("./env:KEY", Reference::File("./env:KEY".into())),
             ("key.json", Reference::File("key.json".into())),
             ("C:\\key", Reference::File("C:\\key".into())),
+            ("aws-kms:arn?context=a#b", Reference::Service("aws-kms:arn?context=a#b".into())),
+            ("vault:a/b#c#d", Reference::Service("vault:a/b#c#d".into())),
             ("keyring:a/b/c", Reference::Keyring { service: "a".into(), user: "b/c".into() }),
         ] {
             assert_eq!(parse(text).unwrap(), found, "{text}");
         }
         let home = parse("file:~/key").unwrap();
         assert_eq!(home.path().unwrap(), env::home_dir().unwrap().join("key"));
-        for text in ["env:", "file:", "keyring:", "keyring:a", "keyring:/b", "keyring:a/", "call:a:b"] {
+        assert_eq!(parse("vault:a/b#c#d").unwrap().keyset_path(), Some(Path::new("c#d")));
+        let invalid = ["env:", "file:", "keyring:", "keyring:a", "keyring:/b", "keyring:a/", "call:a:b"];
+        for text in
+            invalid.into_iter().chain(["aws-kms:", "aws-kms:arn", "aws-kms:arn#", "vault:#a", "vault:a/b"])
+        {
             assert!(matches!(parse(text), Err(Error::Misuse(Misuse::Reference(_)))), "{text}");
         }
     }
@@ -172,6 +222,7 @@ mod test {
         assert_eq!(said("env:SEALANE_NO_KEY"), "env:SEALANE_NO_KEY: the environment variable is not set");
         assert_eq!(said("env:A=B"), "env:A=B: the environment variable is not set");
         assert!(said("keyring:a/b").starts_with("keyring:a/b: "));
+        assert!(said("vault:a/b#c").starts_with("vault:a/b#c: this program has no access"));
         // Cargo sets it.
         let name = parse("env:CARGO_PKG_NAME").unwrap().read().unwrap();
         assert_eq!(name[..], *b"sealane");

@@ -60,7 +60,8 @@ pub(super) fn read(text: &str) -> Result<proto::Keyset, Error> {
         serde_json::from_str(text).map_err(|_| KEYSET)?;
     if encrypted_keyset.is_some() {
         return Err(Error::Format(
-            "expected a cleartext keyset, found an encrypted one; decrypt it with tinkey",
+            "expected a cleartext keyset, found an encrypted one; name its key service, for example \
+             aws-kms:ARN#PATH",
         ));
     }
     let primary_key_id = primary_key_id.ok_or(KEYSET)?;

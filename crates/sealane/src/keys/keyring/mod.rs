@@ -4,6 +4,7 @@
 //! other (rotated) while old data stays readable. A keyring is a Tink keyset: `tinkey` and the libraries of Tink read and
 //! write it.
 
+mod encrypted;
 mod json;
 mod jwk_set;
 mod kind;
@@ -13,6 +14,7 @@ mod streaming;
 #[cfg(test)]
 mod test;
 
+pub use encrypted::EncryptedKeyring;
 pub use kind::{KeyType, Purpose};
 pub use messages::KeyringAead;
 pub(crate) use streaming::{HASHES, PREFIX_LEN, SEGMENTS};

@@ -43,6 +43,37 @@ pub(super) struct KeyData {
     pub(super) key_material_type: i32,
 }
 
+/// `google.crypto.tink.EncryptedKeyset`
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct EncryptedKeyset {
+    #[prost(bytes = "vec", tag = "2")]
+    pub(super) encrypted_keyset: Vec<u8>,
+    #[prost(message, optional, tag = "3")]
+    pub(super) keyset_info: Option<KeysetInfo>,
+}
+
+/// `google.crypto.tink.KeysetInfo`, which is public
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct KeysetInfo {
+    #[prost(uint32, tag = "1")]
+    pub(super) primary_key_id: u32,
+    #[prost(message, repeated, tag = "2")]
+    pub(super) key_info: Vec<PublicKeyInfo>,
+}
+
+/// `google.crypto.tink.KeysetInfo.KeyInfo`
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct PublicKeyInfo {
+    #[prost(string, tag = "1")]
+    pub(super) type_url: String,
+    #[prost(enumeration = "KeyStatusType", tag = "2")]
+    pub(super) status: i32,
+    #[prost(uint32, tag = "3")]
+    pub(super) key_id: u32,
+    #[prost(enumeration = "OutputPrefixType", tag = "4")]
+    pub(super) output_prefix_type: i32,
+}
+
 /// Defines an enumeration with the names that its values have in JSON.
 macro_rules! enumerations {
     ($($(#[$doc:meta])* $name:ident { $($value:ident $text:literal = $number:literal),* $(,)? })*) => {$(
@@ -212,6 +243,9 @@ fields! {
     Keyset: 1 Kind::Number, 2 Kind::Messages(KeysetKey::FIELDS);
     KeysetKey: 1 Kind::Message(KeyData::FIELDS), 2 Kind::Number, 3 Kind::Number, 4 Kind::Number;
     KeyData: 1 Kind::Bytes, 2 Kind::Bytes, 3 Kind::Number;
+    EncryptedKeyset: 2 Kind::Bytes, 3 Kind::Message(KeysetInfo::FIELDS);
+    KeysetInfo: 1 Kind::Number, 2 Kind::Messages(PublicKeyInfo::FIELDS);
+    PublicKeyInfo: 1 Kind::Bytes, 2 Kind::Number, 3 Kind::Number, 4 Kind::Number;
     KeyInField2: 1 Kind::Number, 2 Kind::Bytes;
     KeyInField3: 1 Kind::Number, 3 Kind::Bytes;
     XAesGcmKey: 1 Kind::Number, 2 Kind::Message(XAesGcmParams::FIELDS), 3 Kind::Bytes;

@@ -1,0 +1,171 @@
+"""Wrapping keys of AWS KMS.
+
+The context of a keyset is bound as the encryption context ``{"associatedData": CONTEXT in hexadecimal}``,
+as Tink does, so Tink's client decrypts it. Region and account are those of the ARN. Credentials and
+endpoints are found by boto3, for example in the environment.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from sealane._kms import (
+    CONNECT_SECONDS,
+    MAX_PLAINTEXT,
+    READ_SECONDS,
+    TRIES,
+    WrappingKey,
+    different,
+    error_of,
+    said,
+)
+from sealane._unlogged import unlogged
+from sealane.exceptions import KeyNotFoundError, KeyRefusedError, KeyServiceError, SealaneError
+
+_ARN: Final = re.compile(
+    r"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):[0-9]{12}:(?:key/[A-Za-z0-9-]+|alias/[A-Za-z0-9/_-]+)"
+)
+_DIFFERENT: Final = ("InvalidCiphertextException", "IncorrectKeyException")
+_LOGGERS: Final = ("boto3", "botocore", "urllib3")
+
+
+def check(key: WrappingKey) -> None:
+    """Raises ValueError if the name is not the ARN of a key or an alias."""
+    if _ARN.fullmatch(key.name) is None:
+        raise ValueError(
+            f"{key}: expected aws-kms:ARN, with the ARN of a key or an alias such as "
+            "arn:aws:kms:eu-west-1:111122223333:alias/sales"
+        )
+
+
+def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
+    """Returns the ciphertext of a keyset."""
+    request = {"KeyId": key.name, "Plaintext": plaintext, "EncryptionContext": _context(key)}
+    # What the service says about this request is not shown, because it could contain the request.
+    response = _ask(key, "encrypt", request, shown=False)
+    _same_key(key, response, "KeyId")
+    return _bytes_of(key, response, "CiphertextBlob")
+
+
+def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
+    """Returns the keyset in cleartext."""
+    request = {"KeyId": key.name, "CiphertextBlob": ciphertext, "EncryptionContext": _context(key)}
+    response = _ask(key, "decrypt", request)
+    _same_key(key, response, "KeyId")
+    return _bytes_of(key, response, "Plaintext", MAX_PLAINTEXT)
+
+
+def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> bytes | None:
+    """Returns a ciphertext under another key, without the keyset leaving the service. None if the keys are
+    in different regions.
+    """
+    if _region(old) != _region(new):
+        return None
+    response = _ask(
+        new,
+        "re_encrypt",
+        {
+            "CiphertextBlob": ciphertext,
+            "SourceKeyId": old.name,
+            "SourceEncryptionContext": _context(old),
+            "DestinationKeyId": new.name,
+            "DestinationEncryptionContext": _context(new),
+        },
+        source=old,
+    )
+    _same_key(new, response, "KeyId")
+    return _bytes_of(new, response, "CiphertextBlob")
+
+
+def _ask(
+    key: WrappingKey,
+    operation: str,
+    request: dict[str, Any],
+    *,
+    shown: bool = True,
+    source: WrappingKey | None = None,
+) -> dict[str, Any]:
+    client = _client(key)
+    try:
+        with unlogged(*_LOGGERS):
+            found = getattr(client, operation)(**request)
+        failure = None if isinstance(found, dict) else error_of(key, KeyServiceError, "returned no response")
+    except Exception as error:
+        failure = _failure(key, error, shown=shown, source=source)
+    finally:
+        client.close()
+    # Raised here, so that the error has no context: the exceptions of boto3 hold the response.
+    if failure is not None:
+        raise failure
+    return found  # type: ignore[no-any-return]
+
+
+def _client(key: WrappingKey) -> Any:
+    """Returns a new client. Its connections would not be safe to share with a forked child."""
+    try:
+        import boto3
+        from botocore.config import Config
+        from botocore.exceptions import BotoCoreError
+    except ImportError as error:
+        raise KeyNotFoundError(
+            f"{key}: the package boto3 is not installed; install it with 'pip install sealane[aws-kms]'"
+        ) from error
+    config = Config(
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=READ_SECONDS,
+        retries={"mode": "standard", "total_max_attempts": TRIES},
+    )
+    try:
+        return boto3.session.Session().client("kms", region_name=_region(key), config=config)
+    except (BotoCoreError, ValueError) as error:
+        # For example a profile that does not exist, or an endpoint that is no URL.
+        raise error_of(key, KeyRefusedError, f"boto3 cannot be set up: {said(error)}") from None
+
+
+def _failure(key: WrappingKey, error: Exception, *, shown: bool, source: WrappingKey | None) -> SealaneError:
+    from botocore.exceptions import BotoCoreError, ClientError, CredentialRetrievalError, NoCredentialsError
+
+    if isinstance(error, ClientError):
+        code = said(error.response.get("Error", {}).get("Code", "no code"))
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500)
+        why = error.response.get("Error", {}).get("Message") if shown else None
+        text = f"AWS KMS said {code}" + (f": {said(why)}" if why else "")
+        if code in _DIFFERENT:
+            return different(source or key)
+        if code == "NotFoundException":
+            return error_of(key, KeyNotFoundError, text)
+        # The service writes the status, and anything else than a number may come from something in between.
+        if isinstance(status, int) and 400 <= status < 500 and "Throttl" not in code:
+            return error_of(key, KeyRefusedError, text)
+        return error_of(key, KeyServiceError, text)
+    if isinstance(error, NoCredentialsError | CredentialRetrievalError):
+        return error_of(key, KeyRefusedError, f"there are no credentials for AWS: {said(error)}")
+    # Errors of other libraries are named without their text, which may quote the response.
+    why = (
+        f"{type(error).__name__}: {said(error)}" if isinstance(error, BotoCoreError) else type(error).__name__
+    )
+    return error_of(key, KeyServiceError, f"no response from AWS KMS: {why}")
+
+
+def _same_key(key: WrappingKey, response: dict[str, Any], name: str) -> None:
+    """Checks the key of a response. Behind an alias it has a name of its own."""
+    if ":key/" in key.name and response.get(name) != key.name:
+        raise error_of(key, KeyServiceError, "AWS KMS used another key")
+
+
+def _bytes_of(key: WrappingKey, response: dict[str, Any], name: str, most: int = 1 << 16) -> bytes:
+    found = response.get(name)
+    if not isinstance(found, bytes) or not 0 < len(found) <= most:
+        raise error_of(key, KeyServiceError, f"the response of AWS KMS has no usable {name}")
+    return found
+
+
+def _context(key: WrappingKey) -> dict[str, str]:
+    return {"associatedData": key.context.hex()} if key.context else {}
+
+
+def _region(key: WrappingKey) -> str:
+    found = _ARN.fullmatch(key.name)
+    assert found is not None
+    return found["region"]

@@ -1,0 +1,257 @@
+"""Data keys that a key service has encrypted (wrapped).
+
+A dataset has a keyring of its own. It lies beside the data as a Tink encrypted keyset: its ciphertext can
+only be decrypted by the service, with the *wrapping key*, which never leaves the service.
+
+=====================================  ==========================================================
+reference                              wrapping key
+=====================================  ==========================================================
+``aws-kms:ARN?context=TEXT#PATH``      a key of AWS KMS (package ``boto3``)
+``vault:MOUNT/KEY?context=TEXT#PATH``  a key of a Transit engine of HashiCorp Vault (package ``hvac``)
+=====================================  ==========================================================
+
+PATH is the place of the encrypted keyset. The keyset is bound to the context, which is optional and public,
+with percent-encoding where a URI needs it. A reference without ``#PATH`` names the wrapping key alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import os
+import threading
+import time
+from typing import Final, Protocol, cast
+
+from sealane._native import (
+    Keyring,
+    duplicate_keyring,
+    encrypted_keyset,
+    keyset_ciphertext,
+    parse_key,
+    replace_keyset_ciphertext,
+)
+from sealane.exceptions import (
+    AuthenticationError,
+    FormatError,
+    KeyServiceError,
+    LimitExceededError,
+    SealaneError,
+)
+
+SCHEMES: Final = ("aws-kms", "vault")
+
+TIME_LIMIT: Final = 300.0
+"""Number of seconds for which a process keeps a decrypted keyring. After that it asks the service again."""
+
+CONNECT_SECONDS: Final = 5
+READ_SECONDS: Final = 10
+"""Number of seconds that a service may send nothing."""
+TRIES: Final = 3
+"""Number of attempts of one request. Each request can be repeated, because none changes the service."""
+
+MAX_PLAINTEXT: Final = 4096
+"""Number of bytes that AWS KMS encrypts. About 35 keys fit."""
+_MAX_ENTRIES: Final = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class WrappingKey:
+    """A key of a key service and the context that keysets are bound to. Neither is secret."""
+
+    scheme: str
+    name: str
+    """For example an ARN."""
+    context: bytes
+
+    def __str__(self) -> str:
+        from urllib.parse import quote_from_bytes
+
+        query = f"?context={quote_from_bytes(self.context)}" if self.context else ""
+        return f"{self.scheme}:{self.name}{query}"
+
+
+class Service(Protocol):
+    """A client of a kind of service. Every call raises SealaneError, whose text begins with the key."""
+
+    def check(self, key: WrappingKey) -> None:
+        """Raises ValueError if no key can have this name."""
+
+    def encrypt(self, key: WrappingKey, plaintext: bytes) -> bytes:
+        """Returns the ciphertext of a keyset."""
+
+    def decrypt(self, key: WrappingKey, ciphertext: bytes) -> bytes:
+        """Returns the keyset in cleartext."""
+
+    def reencrypt(self, old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> bytes | None:
+        """Returns a ciphertext under another key. None if the service cannot do so without a decryption."""
+
+
+def parse(reference: str) -> tuple[WrappingKey, str]:
+    """Returns the wrapping key and the place of the keyset, which is "" if the reference has none.
+
+    Raises ValueError if the reference is malformed. Its text contains the reference, which is not secret.
+    """
+    scheme, _, rest = reference.partition(":")
+    rest, _, place = rest.partition("#")
+    name, _, query = rest.partition("?")
+    context = b""
+    for part in query.split("&") if query else []:
+        word, equals, value = part.partition("=")
+        if word != "context" or not equals or context or not value:
+            raise ValueError(f"{reference}: expected ?context=TEXT, found another query")
+        from urllib.parse import unquote_to_bytes
+
+        context = unquote_to_bytes(value)
+    key = WrappingKey(scheme, name, context)
+    _service(key).check(key)
+    return key, place
+
+
+def parse_wrapping_key(reference: str) -> WrappingKey:
+    """Returns the wrapping key of a reference without a place."""
+    if not isinstance(reference, str):
+        raise TypeError(f"expected a reference to a wrapping key, a str, found {type(reference).__name__}")
+    if reference.partition(":")[0] not in SCHEMES:
+        known = ", ".join(f"{name}:" for name in SCHEMES)
+        raise ValueError(f"a reference to a wrapping key begins with one of {known}")
+    key, place = parse(reference)
+    if place:
+        raise ValueError(f"{reference}: expected the wrapping key alone, found the place of a keyset as well")
+    return key
+
+
+def unwrapped(key: WrappingKey, content: bytes, file: str | None) -> tuple[Keyring, float]:
+    """Returns the keyring in an encrypted keyset, and the time on the monotonic clock until which to use it.
+
+    The service is asked once per process and time limit, also by several threads at a time.
+
+    Parameters
+    ----------
+    content : bytes
+        The encrypted keyset.
+    file : str, optional
+        The local file with the keyset, which no output may replace.
+    """
+    ciphertext = _ciphertext(key, content)
+    at = (key, ciphertext, file)
+    with _guard:
+        now = time.monotonic()
+        for old in [name for name, entry in _entries.items() if entry.until <= now]:
+            del _entries[old]
+        if at not in _entries and len(_entries) >= _MAX_ENTRIES:
+            del _entries[next(iter(_entries))]
+        entry = _entries.setdefault(at, _Entry())
+    with entry.lock:
+        if entry.ring is None or entry.until <= time.monotonic():
+            entry.ring = None
+            entry.ring = _parse(key, _service(key).decrypt(key, ciphertext), file)
+            entry.until = time.monotonic() + TIME_LIMIT
+        return duplicate_keyring(entry.ring), entry.until
+
+
+def wrapped(key: WrappingKey, ring: Keyring) -> bytes:
+    """Returns the encrypted keyset of a keyring. It was decrypted once, so the service can do so."""
+    plaintext = ring.to_bytes()
+    if len(plaintext) > MAX_PLAINTEXT:
+        raise LimitExceededError(
+            f"{key}: the keyring has {len(plaintext)} bytes, and key services encrypt {MAX_PLAINTEXT}; "
+            "use fewer keys"
+        )
+    service = _service(key)
+    ciphertext = service.encrypt(key, plaintext)
+    if service.decrypt(key, ciphertext) != plaintext:
+        raise KeyServiceError(f"{key}: the service decrypts something else than it encrypted")
+    return encrypted_keyset(ring, ciphertext)
+
+
+def rewrapped(old: WrappingKey, new: WrappingKey, content: bytes) -> bytes:
+    """Returns an encrypted keyset with the same keys under another wrapping key.
+
+    The result was decrypted once, because it replaces the only copy of the keys.
+    """
+    ciphertext = _ciphertext(old, content)
+    replacement = None
+    if old.scheme == new.scheme:
+        replacement = _service(old).reencrypt(old, new, ciphertext)
+    if replacement is None:
+        result = wrapped(new, _parse(old, _service(old).decrypt(old, ciphertext), None))
+    else:
+        ring = _parse(new, _service(new).decrypt(new, replacement), None)
+        result = encrypted_keyset(ring, replacement)
+    import json
+
+    # The identifiers of the keys are in cleartext. Tink may leave them out.
+    before = json.loads(replace_keyset_ciphertext(content, ciphertext))
+    if before.get("keysetInfo") not in (None, json.loads(result)["keysetInfo"]):
+        raise KeyServiceError(f"{new}: the service returned another keyset than the one in the file")
+    return result
+
+
+def said(text: object) -> str:
+    """Returns what a service said, in a length and with characters that fit a message."""
+    printable = "".join(c if c.isprintable() else " " for c in str(text))
+    return printable if len(printable) <= 200 else printable[:200] + "…"
+
+
+def error_of(key: WrappingKey, kind: type[SealaneError], text: str) -> SealaneError:
+    """Returns the error of a request, whose text begins with the wrapping key."""
+    return kind(f"{key}: {text}")
+
+
+def different(key: WrappingKey) -> AuthenticationError:
+    """Returns the error for a keyset that the wrapping key did not encrypt, or not with this context."""
+    return AuthenticationError(
+        f"{key}: authentication failed: the encrypted keyset belongs to another wrapping key or context, "
+        "or was changed"
+    )
+
+
+class _Entry:
+    """A keyring, and the lock of the thread that asks the service for it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.ring: Keyring | None = None
+        self.until = float("inf")
+
+
+_guard = threading.Lock()
+_entries: dict[tuple[WrappingKey, bytes, str | None], _Entry] = {}
+
+
+def _forget() -> None:
+    """Clears the state in a forked child, which must inherit neither keys nor a lock that is held."""
+    global _guard
+    _guard = threading.Lock()
+    _entries.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _service(key: WrappingKey) -> Service:
+    # A service imports this module, and a client takes longer to import than the rest of sealane.
+    name = {"aws-kms": "_aws_kms", "vault": "_vault"}[key.scheme]
+    return cast(Service, importlib.import_module(f"sealane.{name}"))
+
+
+def _ciphertext(key: WrappingKey, content: bytes) -> bytes:
+    try:
+        return keyset_ciphertext(content)
+    except FormatError as error:
+        text = str(error)
+    raise FormatError(f"{key}: {text}")
+
+
+def _parse(key: WrappingKey, plaintext: bytes, file: str | None) -> Keyring:
+    """Parses a cleartext keyset. The frame of an error has no local variable with the keyset."""
+    try:
+        if isinstance(found := parse_key(plaintext, file=file), Keyring):
+            return found
+        text = "expected a Tink keyset, found another kind of key"
+    except (SealaneError, ValueError) as error:
+        text = str(error)
+    del plaintext
+    raise FormatError(f"{key}: the decrypted keyset cannot be used: {text}")

@@ -1,0 +1,42 @@
+"""Keeps keys out of the logs of the clients of key services."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def unlogged(*names: str) -> Iterator[None]:
+    """Drops what this thread logs to the loggers with these names and those below them during the block.
+
+    Clients log the bodies of requests and answers at the level DEBUG, and these contain keys.
+    """
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if isinstance(logger, logging.Logger) and name.partition(".")[0] in names:
+            logger.addFilter(_unlogged)
+    _unlogged.threads.add(threading.get_ident())
+    try:
+        yield
+    finally:
+        _unlogged.threads.discard(threading.get_ident())
+
+
+class _Unlogged(logging.Filter):
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: set[int] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return threading.get_ident() not in self.threads
+
+
+_unlogged = _Unlogged()
+
+
+if hasattr(os, "register_at_fork"):
+    # The thread of a child may have the number of another thread of the parent.
+    os.register_at_fork(after_in_child=_unlogged.threads.clear)

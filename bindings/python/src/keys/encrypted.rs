@@ -1,0 +1,69 @@
+//! Keyrings that a key service has encrypted: Tink's encrypted keysets, and the services of the Python package.
+
+use super::keyring::Keyring;
+use crate::error::raise;
+use crate::secrets;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sealane::Error;
+use sealane::keys::EncryptedKeyring;
+use zeroize::Zeroizing;
+
+/// Returns a keyring with the same keys and file, which changes independently.
+#[pyfunction]
+pub(crate) fn duplicate_keyring(py: Python<'_>, ring: &Bound<'_, Keyring>) -> PyResult<Keyring> {
+    Ok(Keyring::new(ring.get().keyring(py)?, ring.get().file().cloned()))
+}
+
+/// Returns the encrypted keyset, in JSON, for the ciphertext of ``ring.to_bytes()``.
+#[pyfunction]
+pub(crate) fn encrypted_keyset<'py>(
+    py: Python<'py>,
+    ring: &Bound<'py, Keyring>,
+    ciphertext: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let ciphertext = secrets::bytes("a ciphertext", ciphertext)?;
+    let found = EncryptedKeyring::new(&ring.get().keyring(py)?, &ciphertext);
+    Ok(PyBytes::new(py, found.to_json().as_bytes()))
+}
+
+/// Returns the ciphertext in an encrypted keyset, in JSON or in the binary format.
+///
+/// Raises FormatError for other content.
+#[pyfunction]
+pub(crate) fn keyset_ciphertext<'py>(content: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(content.py(), parse(content)?.ciphertext()))
+}
+
+/// Returns the encrypted keyset, in JSON, with another ciphertext of the same keys.
+///
+/// Raises FormatError if the first argument is no encrypted keyset.
+#[pyfunction]
+pub(crate) fn replace_keyset_ciphertext<'py>(
+    content: &Bound<'py, PyAny>,
+    ciphertext: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let ciphertext = secrets::bytes("a ciphertext", ciphertext)?;
+    let found = parse(content)?.with_ciphertext(&ciphertext);
+    Ok(PyBytes::new(content.py(), found.to_json().as_bytes()))
+}
+
+fn parse(content: &Bound<'_, PyAny>) -> PyResult<EncryptedKeyring> {
+    // A cleartext keyset may have been named by mistake, so it is treated like a secret.
+    EncryptedKeyring::parse(&secrets::bytes("an encrypted keyset", content)?).map_err(raise)
+}
+
+/// Returns the cleartext keyset that a reference to a key service leads to, for the program.
+pub(crate) fn keyset_of_service(reference: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    Python::attach(|py| {
+        let find = py.import("sealane._reference").and_then(|module| module.getattr("keyset"));
+        let found = find.and_then(|find| find.call1((reference,)));
+        let content = found.and_then(|found| secrets::bytes("a keyset", &found));
+        content.map_err(|error| {
+            let text = error.value(py).to_string();
+            // Exceptions of the operating system contain the path of the keyset alone.
+            let named = text.contains(reference.split('#').next().unwrap_or(reference));
+            Error::KeyService(if named { text } else { format!("{reference}: {text}") })
+        })
+    })
+}
