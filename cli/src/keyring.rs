@@ -70,8 +70,8 @@ impl OpenKeyring {
             }
             found => (found.map_err(about)?, Protection::None),
         };
-        let is_for_recipients = matches!(protection, Protection::Recipients(_));
-        if !is_for_recipients && !(args.recipients.is_empty() && args.recipients_files.is_empty()) {
+        let names_recipients = !args.recipients.is_empty() || !args.recipients_files.is_empty();
+        if names_recipients && !matches!(protection, Protection::Recipients(_)) {
             return Err(Failure::misuse(format!(
                 "{shown}: -r and -R need a keyring that is encrypted for recipients"
             )));
