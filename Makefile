@@ -20,9 +20,12 @@ check: tools ## in a minute, while you work: format, warnings, types, unit tests
 	$(BIN)/mypy --strict bindings/python/sealane
 	cargo test --locked --quiet --lib --test project
 
-test: develop tools ## all tests: Rust, Python, published vectors, other implementations, architecture rules
+test: develop tools test-plugin ## all tests: Rust, Python, published vectors, other implementations, architecture rules
 	cargo test --locked
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not slow" bindings/python/tests lab/tests tests
+
+test-plugin: ## the age plugin with which the tests exchange files; it has its own dependencies
+	cargo build --locked --quiet --manifest-path tests/plugin/Cargo.toml --target-dir $${CARGO_TARGET_DIR:-$(CURDIR)/target}/plugin
 
 test-hostile: develop tools ## attacks that take long: killed at every system call, random worlds and calls; needs strace and root
 	@command -v strace >/dev/null || { echo "test-hostile needs strace"; exit 1; }
@@ -68,9 +71,10 @@ bench-crystal: lib-c ## a call of the Crystal package beside Crystal's OpenSSL, 
 
 bench-bindings: bench-go bench-elixir bench-crystal ## calls of the packages for other languages, all of the above
 
-test-age: develop tools ## age files against the program age 1.3, which is built here; needs Go
+test-age: develop tools test-plugin ## age files and plugins against the program age 1.3, which is built here; needs Go
 	test -x target/tools/bin/age || GOBIN="$(CURDIR)/target/tools/bin" go install filippo.io/age/cmd/age@v1.3.2 filippo.io/age/cmd/age-keygen@v1.3.2
-	PATH="$(CURDIR)/target/tools/bin:$$PATH" $(BIN)/python -m pytest -q tests/interop/newer_age.py tests/interop/test_age.py
+	test -x target/tools/bin/age-plugin-tagtest || GOBIN="$(CURDIR)/target/tools/bin" go install filippo.io/age/cmd/age-plugin-batchpass@v1.3.2 filippo.io/age/tag/internal/age-plugin-tagtest@v1.3.2
+	PATH="$(CURDIR)/target/tools/bin:$$PATH" $(BIN)/python -m pytest -q tests/interop/newer_age.py tests/interop/newer_age_plugins.py tests/interop/test_age.py tests/interop/test_age_plugins.py
 
 test-tink: develop tools ## keyrings and what they encrypt against Tink in Go, which is built here; needs Go
 	cd tests/interop/tink_go && test -z "$$(gofmt -l .)" && go build -mod=readonly -o "$(CURDIR)/target/tools/bin/tink_go" .
@@ -202,4 +206,4 @@ $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r bindings/python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help bench-bindings test-bindings demo check develop test test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: help bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

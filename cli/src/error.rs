@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Io,
     Limit,
     Provider,
+    /// An age plugin is missing or failed.
+    Plugin,
     Misuse,
     Interrupted,
     /// The reader of the output has closed it, for example `head`. Nothing is printed.
@@ -39,6 +41,7 @@ impl Kind {
             Self::Io => "io",
             Self::Limit => "limit",
             Self::Provider => "provider",
+            Self::Plugin => "plugin",
             Self::Misuse => "misuse",
             Self::Interrupted => "interrupted",
             Self::OutputClosed => "output-closed",
@@ -150,6 +153,7 @@ impl Failure {
             Error::ProviderUnavailable(_) | Error::ProviderRefused(_) | Error::SelfTest(_) => {
                 (Kind::Provider, "")
             }
+            Error::Plugin(_) => (Kind::Plugin, ""),
             Error::Environment(_) | Error::Misuse(_) => (Kind::Misuse, ""),
             _ => (Kind::Io, ""),
         };

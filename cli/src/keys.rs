@@ -3,6 +3,7 @@
 use crate::args;
 use crate::error::{Failure, Kind, name};
 use crate::passphrase;
+use crate::plugins;
 use crate::tui::Console;
 use sealane::age::{Armor, AskPassphrase, Identity, Recipient, parse_recipients};
 use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Rewrap, Rotation};
@@ -50,7 +51,10 @@ pub(crate) fn encrypt_with(
         passphrase = passphrase::choose(args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
     } else {
-        params.recipients = Some(recipients(&args.recipients, &args.recipients_files)?);
+        let mut recipients = recipients(&args.recipients, &args.recipients_files, console)?;
+        let identities = with_plugins(&args.plugins, console)?;
+        recipients.extend(identities.iter().map(Identity::recipient));
+        params.recipients = Some(recipients);
         loader.files.extend(args.recipients_files.iter().cloned());
     }
     params.armor = if args.armor { Armor::Ascii } else { Armor::Binary };
@@ -76,7 +80,9 @@ pub(crate) fn decrypt_with(
         passphrase = passphrase::ask(args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
     } else {
-        params.identities = Some(loader.identities(&args.identities)?);
+        let mut identities = loader.identities(&args.identities)?;
+        identities.extend(with_plugins(&args.plugins, console)?);
+        params.identities = Some(identities);
     }
     (params.context, params.format) = (args.context.as_encoded_bytes(), args.format);
     params.max_work_factor = args.max_work_factor;
@@ -89,21 +95,23 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
     let mut loader = Loader::new(args.asked, inputs, console);
     let old = args::Passphrase { descriptor: args.old_passphrase_fd };
     loader.files.extend(old.descriptor.map(passphrase::path));
-    let identities = if args.identities.is_empty() {
+    let identities = if args.identities.is_empty() && args.plugins.is_empty() {
         let text = passphrase::ask(old, "the files")?;
         vec![match args.max_work_factor {
             Some(max) => Identity::passphrase_with_max_work_factor(&text, max),
             None => Identity::passphrase(&text),
         }]
     } else {
-        loader.identities(&args.identities)?
+        let mut identities = loader.identities(&args.identities)?;
+        identities.extend(with_plugins(&args.plugins, console)?);
+        identities
     };
     let recipients = if args.passphrase {
         let text = passphrase::choose(args.asked, "the files")?;
         vec![Recipient::passphrase(&text).map_err(|e| failure("the passphrase", e))?]
     } else {
         loader.files.extend(args.recipients_files.iter().cloned());
-        recipients(&args.recipients, &args.recipients_files)?
+        recipients(&args.recipients, &args.recipients_files, console)?
     };
     Rewrap::new(identities, recipients, &loader.files).map_err(|e| failure("the recipients", e))
 }
@@ -156,9 +164,22 @@ fn failure(subject: &str, error: Error) -> Failure {
     })
 }
 
-/// Returns the recipients that are named directly and those in recipients files.
-pub(crate) fn recipients(named: &[String], files: &[impl AsRef<Path>]) -> Result<Vec<Recipient>, Failure> {
-    let mut all = Vec::new();
+/// Returns the identities without data of the plugins with these names.
+fn with_plugins(names: &[String], console: &Console) -> Result<Vec<Identity>, Failure> {
+    let identity = |name: &String| match Identity::from_plugin(name) {
+        Ok(identity) => Ok(identity.with_plugins(&plugins::at_terminal(console))),
+        Err(error) => Err(Failure::about(&format!("-j {name}"), error)),
+    };
+    names.iter().map(identity).collect()
+}
+
+/// Returns the recipients that are named directly and those in recipients files, whose plugins may run.
+pub(crate) fn recipients(
+    named: &[String],
+    files: &[impl AsRef<Path>],
+    console: &Console,
+) -> Result<Vec<Recipient>, Failure> {
+    let mut all: Vec<Recipient> = Vec::new();
     for (at, text) in named.iter().enumerate() {
         // Anything else than a public key may be a secret in the wrong place, so it is not shown.
         let public = ["age1", "ssh-"].iter().any(|prefix| text.starts_with(prefix));
@@ -170,7 +191,8 @@ pub(crate) fn recipients(named: &[String], files: &[impl AsRef<Path>]) -> Result
         let text = std::fs::read_to_string(path).map_err(|e| Failure::io(&name(path), &e))?;
         all.extend(parse_recipients(&text).map_err(|e| Failure::about(&name(path), e))?);
     }
-    Ok(all)
+    let plugins = plugins::at_terminal(console);
+    Ok(all.into_iter().map(|recipient| recipient.with_plugins(&plugins)).collect())
 }
 
 /// Loads a private or symmetric key, which can be encrypted with a passphrase.
@@ -239,7 +261,7 @@ impl<'a> Loader<'a> {
     }
 
     pub(crate) fn identities(&mut self, files: &[PathBuf]) -> Result<Vec<Identity>, Failure> {
-        let mut all = Vec::new();
+        let mut all: Vec<Identity> = Vec::new();
         for path in files {
             let about = |error| Failure::about(&name(path), error);
             let (content, file) = self.read(path, "the identities")?;
@@ -258,7 +280,8 @@ impl<'a> Loader<'a> {
                 }
             });
         }
-        Ok(all)
+        let plugins = plugins::at_terminal(self.console);
+        Ok(all.into_iter().map(|identity| identity.with_plugins(&plugins)).collect())
     }
 
     /// Asks for the passphrase of an SSH key when a file for this key is decrypted.

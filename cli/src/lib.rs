@@ -2,7 +2,7 @@
 //!
 //! `commands` has one file for each command, with its arguments and its code. `args` has the options that several
 //! commands share, `keys` loads the keys that they name, `secrets` keeps keys among the
-//! arguments out of all messages, and `endpoints` opens the files. `error` translates every
+//! arguments out of all messages, `plugins` lets age plugins reach the user, and `endpoints` opens the files. `error` translates every
 //! error into one line of text and an exit status; `tui` prints it.
 //!
 //! This is a library because the Python package runs the same function inside its own process. Only `interrupt` ends
@@ -25,6 +25,7 @@ mod interrupt;
 mod keyring;
 mod keys;
 mod passphrase;
+mod plugins;
 mod secrets;
 mod signal;
 mod stream;
@@ -43,7 +44,7 @@ use tui::Console;
 /// With a key, files are C2SP chunked-encryption@v1 (Cobblestone-128 or Cobblestone-256, by the key length): AES-GCM in
 /// chunks of 16 KiB, with random access, committing to the key and a context. With a Tink keyset,
 /// or --format tink-4kb or tink-1mb, they are Tink AES-GCM-HKDF streams. With recipients or a passphrase, they are
-/// age v1.
+/// age v1. '-e' and '-d' as the first argument stand for 'encrypt' and 'decrypt', as in the program age.
 ///
 /// Exit status: 0 success, 1 failure, 2 misuse, 130 interrupted, 141 output closed.
 #[derive(Parser)]

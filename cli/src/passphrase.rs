@@ -1,7 +1,8 @@
 //! Passphrases, typed without echo or read from a file descriptor.
 
 use crate::args;
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
+use sealane::Error;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -33,6 +34,15 @@ pub(crate) fn choose(given: args::Passphrase, what: &str) -> Result<Zeroizing<St
     match first.is_empty() {
         true => Err(Failure::misuse("expected a passphrase, found an empty one")),
         false => Ok(first),
+    }
+}
+
+/// Returns a line that the user types without seeing it, or `None` without a terminal.
+pub(crate) fn hidden(text: &str) -> Result<Option<Zeroizing<String>>, Error> {
+    match prompt(text) {
+        Ok(line) => Ok(Some(line)),
+        Err(failure) if failure.kind() == Kind::Interrupted => Err(Error::Cancelled),
+        Err(_) => Ok(None),
     }
 }
 

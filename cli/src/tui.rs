@@ -192,6 +192,14 @@ pub(crate) fn announce_interrupt(json: bool, advice: Option<&str>) {
     print_error(&line(&failure, json));
 }
 
+/// Prints a message of an age plugin on standard error. Plugins are used by threads that have no console.
+pub(crate) fn announce(json: bool, text: &str) {
+    match json {
+        true => print_error(&json!({ "message": text }).to_string()),
+        false => print_error(&format!("sealane: {text}")),
+    }
+}
+
 fn line(failure: &Failure, json: bool) -> String {
     match json {
         true => json!({"error": failure.text(), "kind": failure.kind().name()}).to_string(),
@@ -204,7 +212,8 @@ fn print_error(text: &str) {
     let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
 }
 
-fn escaped(text: &str) -> String {
+/// Replaces control characters by their escape sequences, because a terminal would execute them.
+pub(crate) fn escaped(text: &str) -> String {
     let keep = |c: char| !c.is_control();
     text.chars().map(|c| if keep(c) { c.to_string() } else { c.escape_default().to_string() }).collect()
 }

@@ -151,8 +151,10 @@ fn is_guarded(all: &BTreeMap<String, Types>, name: &str, seen: &mut BTreeSet<Str
 /// a signal handler or a file object that calls back would wait forever.
 #[test]
 fn python_classes_use_the_shared_lock() {
-    // In `bulk.rs` the mutex is a local of one call, and no Python code runs while it is held.
-    const MAY: [&str; 2] = ["bindings/python/src/shared.rs", "bindings/python/src/bulk.rs"];
+    // No Python code runs while the mutex is held: in `bulk.rs` it is a local of one call, and in `plugins.rs` the value is cloned
+    // or replaced.
+    const MAY: [&str; 3] =
+        ["bindings/python/src/shared.rs", "bindings/python/src/bulk.rs", "bindings/python/src/plugins.rs"];
     for page in
         pages("bindings/python/src", ".rs").into_iter().filter(|page| !MAY.contains(&page.path.as_str()))
     {

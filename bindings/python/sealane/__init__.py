@@ -13,11 +13,11 @@ For example::
     aead = sealane.Aead("aes-256-gcm", key)
     sealed = aead.seal(b"message", aad=b"header")
 
-The submodules are ``keys`` (key files), ``hybrid`` (messages to a public key), ``fs`` (datasets through
-fsspec), ``hazmat`` (primitives) and ``compat`` (replacements for other libraries).
+The submodules are ``keys`` (key files), ``plugins`` (age plugins), ``hybrid`` (messages to a public key),
+``fs`` (datasets through fsspec), ``hazmat`` (primitives) and ``compat`` (replacements for other libraries).
 """
 
-from sealane import exceptions, hazmat, hybrid, keys
+from sealane import exceptions, hazmat, hybrid, keys, plugins
 from sealane._bulk import (
     BulkReport,
     decrypt_many,
@@ -51,6 +51,7 @@ from sealane.exceptions import (
     KeyServiceError,
     LimitExceededError,
     NoMatchingKeyError,
+    PluginError,
     ProviderUnavailableError,
     ReentrantCallError,
     SealaneError,
@@ -76,6 +77,7 @@ __all__ = [
     "KeyServiceError",
     "LimitExceededError",
     "NoMatchingKeyError",
+    "PluginError",
     "ProviderInfo",
     "ProviderUnavailableError",
     "ReentrantCallError",
@@ -99,6 +101,7 @@ __all__ = [
     "inspect",
     "keys",
     "open",
+    "plugins",
     "providers",
     "rewrap",
     "rotate_tree",

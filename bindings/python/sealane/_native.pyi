@@ -47,9 +47,11 @@ __all__ = [
     "decrypt_bytes",
     "decrypt_path",
     "derive",
+    "disable_plugins",
     "duplicate_keyring",
     "ecies_decrypt",
     "ecies_encrypt",
+    "enable_plugins",
     "encrypt_bytes",
     "encrypt_path",
     "encrypted_keyset",
@@ -65,6 +67,7 @@ __all__ = [
     "open",
     "parse_key",
     "plain_len",
+    "plugin_identity",
     "providers",
     "read_reference",
     "replace_keyset_ciphertext",
@@ -87,7 +90,7 @@ _PrivateLike: TypeAlias = Key | _Text
 _Suite: TypeAlias = Literal["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"]
 _Curve: TypeAlias = Literal["secp256k1", "x25519", "ed25519"]
 _Symmetric: TypeAlias = Literal["aes-256-gcm", "xchacha20"]
-_Recipients: TypeAlias = Iterable[str | PublicKey]
+_Recipients: TypeAlias = Iterable[str | PublicKey | Key]
 _Identities: TypeAlias = Iterable[str | Key | PathLike[str]]
 _Progress: TypeAlias = Callable[[int, int | None], object] | None
 
@@ -584,6 +587,16 @@ def providers() -> list[ProviderInfo]: ...
 def generate_key(algorithm: str) -> bytes: ...
 def generate(kind: str) -> Key: ...
 def kinds() -> tuple[str, ...]: ...
+def enable_plugins(
+    *,
+    message: Callable[[str, str], object] | None = None,
+    request: Callable[[str, str, bool], str | None] | None = None,
+    confirm: Callable[[str, str, str, str | None], bool | None] | None = None,
+    timeout: float = 120.0,
+    path: _Path | None = None,
+) -> None: ...
+def disable_plugins() -> None: ...
+def plugin_identity(name: str) -> Key: ...
 def load(
     path: _Path,
     passphrase: _Text | None = None,

@@ -13,6 +13,7 @@ __all__ = [
     "KeyServiceError",
     "LimitExceededError",
     "NoMatchingKeyError",
+    "PluginError",
     "ProviderUnavailableError",
     "ReentrantCallError",
     "SealaneError",
@@ -69,6 +70,13 @@ class KeyRefusedError(KeyServiceError):
 
     The message contains the reference of the key and what the service said.
     """
+
+
+class PluginError(SealaneError):
+    """An age plugin is missing, was not enabled, failed or was ended because it was silent for too long."""
+
+    plugin: str = ""
+    """Name of the plugin, without ``age-plugin-``."""
 
 
 class ProviderUnavailableError(SealaneError):

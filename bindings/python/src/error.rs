@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::{PyMemoryError, PyOSError, PySystemError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use sealane::error::{PluginError, PluginProblem};
 use sealane::{Error, Misuse, keys};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -17,6 +18,7 @@ mod named {
     pyo3::import_exception!(sealane.exceptions, KeyNotFoundError);
     pyo3::import_exception!(sealane.exceptions, KeyServiceError);
     pyo3::import_exception!(sealane.exceptions, NoMatchingKeyError);
+    pyo3::import_exception!(sealane.exceptions, PluginError);
     pyo3::import_exception!(sealane.exceptions, ProviderUnavailableError);
     pyo3::import_exception!(sealane.exceptions, LimitExceededError);
     pyo3::import_exception!(sealane.exceptions, ForkedError);
@@ -75,6 +77,14 @@ fn worded(error: Error, text: String) -> PyErr {
             named::ProviderUnavailableError::new_err(text)
         }
         Error::LimitExceeded(_) | Error::MessageLength { .. } => named::LimitExceededError::new_err(text),
+        Error::Plugin(PluginError { plugin, problem }) => {
+            let advice = "; call sealane.plugins.enable() before";
+            let advice = if matches!(problem, PluginProblem::NotEnabled) { advice } else { "" };
+            let error = named::PluginError::new_err(text + advice);
+            // Without the attribute, the name is in the text.
+            let _ = Python::attach(|py| error.value(py).setattr("plugin", plugin));
+            error
+        }
         // A hook that cancels raises its own exception. This one is for a hook without an exception.
         Error::Cancelled => named::SealaneError::new_err(text),
         Error::OutOfMemory { .. } => PyMemoryError::new_err(text),

@@ -25,6 +25,7 @@ mod io;
 mod keyring_messages;
 mod keys;
 mod manifest;
+mod plugins;
 mod populate;
 mod providers;
 mod ranges;
@@ -73,6 +74,7 @@ mod _native {
             is_secret, keyset_ciphertext, kinds, load, parse_key, read_reference, replace_keyset_ciphertext,
         },
         manifest::Manifest,
+        plugins::{disable_plugins, enable_plugins, plugin_identity},
         providers::{AlgorithmInfo, ProviderInfo, algorithms, providers},
         ranges::{Ranges, plain_len, sealed_len, sealed_range},
         rencrypt::REncrypt,

@@ -3,7 +3,7 @@
 use crate::detach::interruptible;
 use crate::error::{raise, raise_about_key};
 use crate::keys::{Key, PublicKey};
-use crate::secrets;
+use crate::{plugins, secrets};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
@@ -24,7 +24,7 @@ pub(crate) fn recipients(
     if list.is_instance_of::<PyString>() || list.is_instance_of::<PublicKey>() {
         return Err(no_list("recipients", "[\"age1...\"]", list));
     }
-    let mut all = Vec::new();
+    let mut all: Vec<Recipient> = Vec::new();
     for one in entries("recipients", "[\"age1...\"]", list)? {
         let one = one?;
         if let Ok(key) = one.cast::<PublicKey>() {
@@ -37,6 +37,13 @@ pub(crate) fn recipients(
             // A line of a file often comes with its line feed.
             all.push(text.to_str()?.trim().parse().map_err(raise)?);
         } else if let Ok(key) = one.cast::<Key>() {
+            if let SecretKey::Age(identity) = key.get().secret()
+                && identity.plugin().is_some()
+            {
+                files.extend(key.get().file().cloned());
+                all.push(identity.recipient());
+                continue;
+            }
             return Err(PyTypeError::new_err(format!(
                 "expected a public key as recipient, found a private key (sealane.keys.Key {}); give key.public",
                 key.get().kind_name()
@@ -48,7 +55,10 @@ pub(crate) fn recipients(
             )));
         }
     }
-    Ok(Some(all))
+    Ok(Some(match plugins::enabled() {
+        Some(plugins) => all.into_iter().map(|recipient| recipient.with_plugins(&plugins)).collect(),
+        None => all,
+    }))
 }
 
 /// Converts a list of `str`, `Key` and paths into identities, and adds the files that they were loaded from to `files`.
@@ -69,7 +79,7 @@ pub(crate) fn identities(
     if single {
         return Err(no_list("identities", SHOWN, list));
     }
-    let mut all = Vec::new();
+    let mut all: Vec<Identity> = Vec::new();
     for one in entries("identities", SHOWN, list)? {
         let one = one?;
         if let Ok(key) = one.cast::<Key>() {
@@ -99,7 +109,10 @@ pub(crate) fn identities(
             )));
         }
     }
-    Ok(Some(all))
+    Ok(Some(match plugins::enabled() {
+        Some(plugins) => all.into_iter().map(|identity| identity.with_plugins(&plugins)).collect(),
+        None => all,
+    }))
 }
 
 fn entries<'py>(

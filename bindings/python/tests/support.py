@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
@@ -64,6 +65,17 @@ def aead(algorithm: str = "aes-256-gcm", provider: str | None = None) -> sealane
 def leftovers(folder: Path, *known: str) -> list[str]:
     """Returns the names in a folder, without the known files."""
     return sorted(path.name for path in folder.iterdir() if path.name not in known)
+
+
+def children() -> list[str]:
+    """Returns the names of the child processes of this one, zombies included."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                name, rest = (entry / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+                found += [name] if rest.split()[1] == str(os.getpid()) else []
+    return found
 
 
 def in_child(work: Callable[[], Any]) -> Any:

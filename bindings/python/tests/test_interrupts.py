@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import sealane
 from sealane import keys
+from support import children
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends a signal")
 
@@ -65,6 +66,29 @@ def test_a_handler_that_raises_ends_the_call(name: str) -> None:
         with pytest.raises(Interrupted):
             WORK[name]()
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("call", ["encrypt", "open", "save", "Decryptor"])
+def test_a_handler_that_raises_ends_a_plugin(tmp_path: Path, call: str) -> None:
+    plugin = tmp_path / "age-plugin-hang"
+    plugin.write_text("#!/bin/sh\nexec sleep 60\n")
+    plugin.chmod(0o700)
+    sealane.plugins.enable(path=tmp_path)
+    identity = sealane.plugins.identity("hang")
+    sealed = sealane.encrypt(b"", recipients=[IDENTITY.public])
+    calls: dict[str, Callable[[], object]] = {
+        "encrypt": lambda: sealane.encrypt(b"", recipients=[identity]),
+        "open": lambda: sealane.open(io.BytesIO(sealed), identities=[identity]),
+        "save": lambda: IDENTITY.save(tmp_path / "key", recipients=[identity]),
+        "Decryptor": lambda: sealane.Decryptor(identities=[identity]).update(sealed),
+    }
+    with signal_after(0.5):
+        began = time.monotonic()
+        with pytest.raises(Interrupted):
+            calls[call]()
+    sealane.plugins.disable()
+    assert time.monotonic() - began < 5
+    assert not {"sleep", "age-plugin-hang"} & {*children()}
 
 
 def test_a_large_file_of_a_bulk_call_is_given_up(tmp_path: Path) -> None:

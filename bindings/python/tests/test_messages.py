@@ -195,6 +195,7 @@ def test_exceptions_have_one_base_class() -> None:
         sealane.TruncatedError: sealane.FormatError,
         sealane.UnsupportedVersionError: sealane.FormatError,
         sealane.NoMatchingKeyError: sealane.SealaneError,
+        sealane.PluginError: sealane.SealaneError,
         sealane.ProviderUnavailableError: sealane.SealaneError,
         sealane.LimitExceededError: sealane.SealaneError,
         sealane.SealaneError: Exception,

@@ -23,7 +23,7 @@ def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 def test_public_names_are_documented() -> None:
     assert sealane.__version__ == importlib.metadata.version("sealane")
-    modules = sealane.hazmat, sealane.hybrid, sealane.keys, sealane.exceptions, rencrypt
+    modules = sealane.hazmat, sealane.hybrid, sealane.keys, sealane.plugins, sealane.exceptions, rencrypt
     for module in sealane, *modules:
         assert module.__doc__
         assert module.__all__ == sorted(module.__all__)

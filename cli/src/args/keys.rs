@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// The key, the recipients or the passphrase to encrypt with.
 #[derive(Group)]
-#[group(required = true, multiple = true, args = ["key", "recipients", "recipients_files", "passphrase"])]
+#[group(required = true, multiple = true, args = ["key", "recipients", "recipients_files", "plugins", "passphrase"])]
 pub(crate) struct EncryptWith {
     /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in JSON. env:NAME reads
     /// the key from an environment variable
@@ -17,7 +17,7 @@ pub(crate) struct EncryptWith {
         long,
         value_name = "KEYFILE",
         value_hint = ValueHint::FilePath,
-        conflicts_with_all = ["recipients", "recipients_files", "passphrase", "armor"]
+        conflicts_with_all = ["recipients", "recipients_files", "plugins", "passphrase", "armor"]
     )]
     pub(crate) key: Option<PathBuf>,
     /// File with private keys that decrypt KEYFILE, if that is encrypted for recipients; may be repeated
@@ -29,7 +29,8 @@ pub(crate) struct EncryptWith {
         requires = "key"
     )]
     pub(crate) identities: Vec<PathBuf>,
-    /// Recipient public key (age1..., age1pq1..., ssh-ed25519 ..., ssh-rsa ...); may be repeated
+    /// Recipient public key (age1..., age1pq1..., age1NAME1... of an age plugin, ssh-ed25519 ..., ssh-rsa ...); may be
+    /// repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
     pub(crate) recipients: Vec<String>,
     /// File with recipients, one per line; may be repeated
@@ -41,6 +42,9 @@ pub(crate) struct EncryptWith {
         conflicts_with = "passphrase"
     )]
     pub(crate) recipients_files: Vec<PathBuf>,
+    /// Encrypt with the age plugin age-plugin-NAME, for its identity without data; may be repeated
+    #[arg(short = 'j', long = "plugin", value_name = "NAME", conflicts_with = "passphrase")]
+    pub(crate) plugins: Vec<String>,
     /// Encrypt with a passphrase, which is asked for twice at the terminal
     #[arg(short, long)]
     pub(crate) passphrase: bool,
@@ -59,7 +63,7 @@ pub(crate) struct EncryptWith {
 
 /// The key, the identities or the passphrase to decrypt with.
 #[derive(Group)]
-#[group(required = true, multiple = true, args = ["key", "identities", "passphrase"])]
+#[group(required = true, multiple = true, args = ["key", "identities", "plugins", "passphrase"])]
 pub(crate) struct DecryptWith {
     /// Symmetric key: a file from 'sealane keygen', any JWK of type "oct", or a Tink keyset in JSON. env:NAME reads
     /// the key from an environment variable
@@ -71,8 +75,8 @@ pub(crate) struct DecryptWith {
         conflicts_with = "passphrase"
     )]
     pub(crate) key: Option<PathBuf>,
-    /// File with private keys of age or SSH, or '-' for standard input; may be repeated. With -k: private keys that
-    /// decrypt KEYFILE
+    /// File with private keys of age or SSH, or identities of age plugins, or '-' for standard input; may be repeated. With
+    /// -k: private keys that decrypt KEYFILE
     #[arg(
         short,
         long = "identity",
@@ -81,6 +85,9 @@ pub(crate) struct DecryptWith {
         conflicts_with = "passphrase"
     )]
     pub(crate) identities: Vec<PathBuf>,
+    /// Decrypt with the age plugin age-plugin-NAME, with its identity without data; may be repeated
+    #[arg(short = 'j', long = "plugin", value_name = "NAME", conflicts_with_all = ["passphrase", "key"])]
+    pub(crate) plugins: Vec<String>,
     /// Decrypt with a passphrase
     #[arg(short, long)]
     pub(crate) passphrase: bool,
@@ -102,11 +109,15 @@ pub(crate) struct DecryptWith {
 #[derive(Group)]
 #[group(required = true, multiple = true, args = ["recipients", "recipients_files", "passphrase"])]
 pub(crate) struct RewrapWith {
-    /// File with private keys of age or SSH that decrypt the files now; may be repeated. Without -i, the old passphrase is
-    /// asked for
+    /// File with private keys of age or SSH, or identities of age plugins, that decrypt the files now; may be repeated.
+    /// Without -i and -j, the old passphrase is asked for
     #[arg(short, long = "identity", value_name = "IDENTITY", value_hint = ValueHint::FilePath)]
     pub(crate) identities: Vec<PathBuf>,
-    /// Public key of a new recipient (age1..., age1pq1..., ssh-ed25519 ..., ssh-rsa ...); may be repeated
+    /// Decrypt the headers with the age plugin age-plugin-NAME, with its identity without data; may be repeated
+    #[arg(short = 'j', long = "plugin", value_name = "NAME")]
+    pub(crate) plugins: Vec<String>,
+    /// Public key of a new recipient (age1..., age1pq1..., age1NAME1... of an age plugin, ssh-ed25519 ..., ssh-rsa ...);
+    /// may be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "passphrase")]
     pub(crate) recipients: Vec<String>,
     /// File with new recipients, one per line; may be repeated
@@ -122,14 +133,14 @@ pub(crate) struct RewrapWith {
     #[arg(short, long)]
     pub(crate) passphrase: bool,
     /// Read the old passphrase from the first line of file descriptor FD instead of the terminal
-    #[arg(long, value_name = "FD", conflicts_with = "identities")]
+    #[arg(long, value_name = "FD", conflicts_with_all = ["identities", "plugins"])]
     pub(crate) old_passphrase_fd: Option<u32>,
     /// Limit of the scrypt work factor of the old passphrase: the base-2 logarithm of N. Default: 20
     #[arg(
         long,
         value_name = "LOG_N",
         value_parser = clap::value_parser!(u8).range(1..=30),
-        conflicts_with = "identities"
+        conflicts_with_all = ["identities", "plugins"]
     )]
     pub(crate) max_work_factor: Option<u8>,
     #[command(flatten)]
@@ -174,7 +185,7 @@ pub(crate) struct KeyringFile {
 impl RewrapWith {
     /// Returns whether each file takes about a second, to derive the old or the new key from a passphrase.
     pub(crate) fn has_passphrase(&self) -> bool {
-        self.passphrase || self.identities.is_empty()
+        self.passphrase || self.identities.is_empty() && self.plugins.is_empty()
     }
 }
 

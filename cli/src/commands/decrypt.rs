@@ -16,6 +16,7 @@ use sealane::file::bulk::Operation;
 /// after the end of the file was verified. The end of a pipe cannot be verified in advance: only exit status 0 means
 /// that the output is complete.
 #[derive(Args)]
+#[command(short_flag = 'd', long_flag = "decrypt")]
 pub(crate) struct Decrypt {
     #[command(flatten)]
     with: DecryptWith,

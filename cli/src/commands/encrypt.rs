@@ -12,6 +12,7 @@ use sealane::file::bulk::Operation;
 
 /// Encrypt files, or standard input
 #[derive(Args)]
+#[command(short_flag = 'e', long_flag = "encrypt")]
 pub(crate) struct Encrypt {
     #[command(flatten)]
     with: EncryptWith,

@@ -70,11 +70,15 @@ impl Run for Keygen {
         let _watch = Watch::begin(console);
         if let Some(path) = &self.public_of {
             let public = keys::secret(path, self.asked, console)?.public();
-            let none =
-                || Failure::misuse(format!("{}: expected a private key, found a symmetric key", name(path)));
+            let none = || {
+                Failure::misuse(format!(
+                    "{}: expected a private key, found a symmetric key or one of an age plugin",
+                    name(path)
+                ))
+            };
             return self.show(&public.ok_or_else(none)?, console);
         }
-        let recipients = keys::recipients(&self.recipients, &[] as &[&Path])?;
+        let recipients = keys::recipients(&self.recipients, &[] as &[&Path], console)?;
         let chosen = match self.passphrase || self.asked.descriptor.is_some() {
             true => Some(passphrase::choose(self.asked, "the key")?),
             false => None,

@@ -254,7 +254,7 @@ fn help_and_version() {
     }
     sandbox.refuses("", 2, "'sealane --help'");
     sandbox.refuses("frobnicate", 2, "unrecognized subcommand 'frobnicate'");
-    sandbox.refuses("encrypt", 2, "not provided: <--key <KEYFILE>|--recipient <RECIPIENT>|--recipients-file <FILE>|--passphrase>; usage: ");
+    sandbox.refuses("encrypt", 2, "not provided: <--key <KEYFILE>|--recipient <RECIPIENT>|--recipients-file <FILE>|--plugin <NAME>|--passphrase>; usage: ");
     sandbox.refuses("encrypt -k k --threads 0 k", 2, "--threads");
     sandbox.refuses("encrypt -k k --threads 1000000 k", 2, "--threads");
 }

@@ -251,3 +251,32 @@ fn tink_formats_and_keysets() {
     assert!(sandbox.read("back") == data(200_000));
     sandbox.refuses("decrypt -k keyset.json --format tink-4kb -o x sealed", 2, "omit --format");
 }
+
+/// The flags of the program age, as the first argument.
+#[test]
+fn flags_of_the_program_age() {
+    let sandbox = sandbox();
+    for (encrypt, decrypt) in [("-e", "-d"), ("--encrypt", "--decrypt")] {
+        sandbox.run(&format!("{encrypt} -R me.pub -o sealed plain")).succeeded();
+        sandbox.run(&format!("{decrypt} -i me -o back sealed")).succeeded();
+        assert!(sandbox.read("back") == data(200_000));
+    }
+    sandbox.run("-eR me.pub -o sealed plain").succeeded();
+    sandbox.run("-di me -o back sealed").succeeded();
+    assert!(sandbox.run("--help").text().contains("encrypt, -e, --encrypt"));
+    sandbox.refuses("-R me.pub -e plain", 2, "unexpected argument '-R'");
+    sandbox.refuses("-e -d -i me sealed", 2, "unexpected argument");
+}
+
+#[test]
+fn age_plugins_that_are_missing() {
+    let sandbox = sandbox();
+    sandbox.refuses("-e -j no.such+plugin -o x plain", 1, "age plugin no.such+plugin: expected the program");
+    sandbox.refuses("-e -j a/b -o x plain", 1, "-j a/b: expected the name of an age plugin");
+    sandbox.refuses("-e -j a -p -o x plain", 2, "cannot be used with");
+    sandbox.run("-e -R me.pub -o sealed plain").succeeded();
+    sandbox.refuses("-d -j no-such-plugin sealed", 1, "age plugin no-such-plugin: expected the program");
+    sandbox.run("-d -j no-such-plugin -i me -o back sealed").succeeded();
+    sandbox.refuses("rewrap -j no-such-plugin -R you.pub sealed", 1, "age plugin no-such-plugin");
+    assert!(sandbox.read("back") == data(200_000));
+}

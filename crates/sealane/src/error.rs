@@ -10,8 +10,10 @@ use std::{fmt, io};
 
 mod from_providers;
 mod offsets;
+mod plugin;
 
 pub use offsets::OffsetProblem;
+pub use plugin::{PluginError, PluginProblem};
 pub use providers::MessagePart;
 
 /// The error type of this crate.
@@ -141,6 +143,8 @@ pub enum Error {
         /// The error of the operating system, as the standard library reported it.
         source: io::Error,
     },
+    /// An age plugin could not be used. The error names the plugin and contains no key.
+    Plugin(PluginError),
     /// The progress callback requested cancellation, so the operation ended before it was complete.
     Cancelled,
 }
@@ -399,6 +403,7 @@ impl fmt::Display for Error {
             Self::Misuse(misuse) => misuse.fmt(f),
             Self::Io { path: Some(path), source } => write!(f, "{}: {source}", path.display()),
             Self::Io { path: None, source } => source.fmt(f),
+            Self::Plugin(error) => error.fmt(f),
             Self::Cancelled => f.write_str("cancelled"),
         }
     }
@@ -549,12 +554,19 @@ impl std::error::Error for Error {
             Self::Line { source, .. } | Self::InBatch { source, .. } | Self::InKeyring { source, .. } => {
                 Some(source)
             }
+            Self::Plugin(PluginError { problem: PluginProblem::NotStarted(source), .. }) => Some(source),
             _ => None,
         }
     }
 }
 
 impl std::error::Error for Misuse {}
+
+impl From<PluginError> for Error {
+    fn from(error: PluginError) -> Self {
+        Self::Plugin(error)
+    }
+}
 
 impl From<Misuse> for Error {
     fn from(misuse: Misuse) -> Self {

@@ -21,15 +21,15 @@ pub(crate) struct Key(pub(super) SecretKey, Option<PathBuf>);
 /// Parameters
 /// ----------
 /// text : str
-///     "age1…", "age1pq1…", "ssh-ed25519 …" or "ssh-rsa …", PEM, or a secp256k1 key in hexadecimal: 33, 65 or, as
-///     Ethereum writes them, 64 bytes, with or without 0x.
+///     "age1…", "age1pq1…", "age1NAME1…" of an age plugin, "ssh-ed25519 …" or "ssh-rsa …", PEM, or a secp256k1 key in
+///     hexadecimal: 33, 65 or, as Ethereum writes them, 64 bytes, with or without 0x.
 ///
 /// Raises FormatError. ``str(key)`` returns such a text. Equal keys compare equal and have the same hash.
 #[pyclass(frozen, module = "sealane.keys")]
 pub(crate) struct PublicKey(pub(super) keys::PublicKey, Option<PathBuf>);
 
 impl Key {
-    pub(super) fn new(key: SecretKey) -> Self {
+    pub(crate) fn new(key: SecretKey) -> Self {
         Self(key, None)
     }
 
@@ -52,6 +52,9 @@ impl Key {
         match (self.0.kind(), &self.0) {
             (Some(kind), _) => kind.name().into(),
             (None, SecretKey::Symmetric(jwk)) => format!("symmetric-{}", 8 * jwk.key.as_bytes().len()).into(),
+            (None, SecretKey::Age(identity)) if identity.plugin().is_some() => {
+                format!("age-plugin-{}", identity.plugin().unwrap_or_default()).into()
+            }
             (None, secret) => {
                 secret.public().map_or("unknown".into(), |public| PublicKey::new(public).kind_name())
             }
@@ -99,6 +102,9 @@ impl PublicKey {
         match (self.0.kind(), &self.0) {
             (Some(kind), _) => kind.name().into(),
             (None, keys::PublicKey::Rsa(key)) => format!("rsa-{}", key.bits()).into(),
+            (None, keys::PublicKey::Age(recipient)) if recipient.plugin().is_some() => {
+                format!("age-plugin-{}", recipient.plugin().unwrap_or_default()).into()
+            }
             // "ssh-rsa AAAA…"
             (None, other) => other.to_string().split(' ').next().unwrap_or_default().to_owned().into(),
         }

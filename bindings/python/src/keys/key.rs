@@ -49,7 +49,8 @@ impl Key {
         self.kind_name()
     }
 
-    /// The public key of a private key, which may be published; None for a symmetric key.
+    /// The public key of a private key, which may be published; None for a symmetric key, and for an identity of an age plugin,
+    /// whose recipient only the plugin knows.
     #[getter]
     fn public(&self) -> Option<PublicKey> {
         self.0.public().map(|public| PublicKey::from_file(public, self.file().cloned()))

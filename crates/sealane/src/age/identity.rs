@@ -2,6 +2,7 @@
 
 use super::file_key::FileKey;
 use super::header::Header;
+use super::plugin::{self, Plugins, by_plugin};
 use super::recipient::{Kind, Public, Recipient};
 use super::scrypt::{MAX_WORK_FACTOR, Passphrase};
 use super::ssh::AskPassphrase;
@@ -15,8 +16,8 @@ use zeroize::Zeroizing;
 
 /// A private key or a passphrase that decrypts files. It is wiped on drop, and `Debug` does not show it.
 ///
-/// It is parsed from `AGE-SECRET-KEY-1…`, `AGE-SECRET-KEY-PQ-1…` or an OpenSSH private key. Two keys are equal if their
-/// recipients are; passphrases are compared in constant time.
+/// It is parsed from `AGE-SECRET-KEY-1…`, `AGE-SECRET-KEY-PQ-1…`, `AGE-PLUGIN-NAME-1…` or an OpenSSH private key. Two keys are
+/// equal if their recipients are; passphrases and the texts for plugins are compared in constant time.
 #[derive(Clone)]
 pub struct Identity(Private);
 
@@ -25,6 +26,7 @@ enum Private {
     X25519(curve::PrivateKey),
     Hybrid(xwing::PrivateKey),
     Ssh(ssh::Identity),
+    Plugin(plugin::Address),
     Passphrase(Passphrase),
 }
 
@@ -71,12 +73,40 @@ impl Identity {
         Ok(Self(Private::Ssh(ssh::Identity::parse_asking(text, ask)?)))
     }
 
-    /// Returns the recipient that this identity decrypts for: a public key, or the secret passphrase.
+    /// Returns the identity without data of a plugin, which stands for the plugin itself, for example for all its keys. `name`
+    /// is without `age-plugin-`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] if no plugin can have this name.
+    pub fn from_plugin(name: &str) -> Result<Self, Error> {
+        Ok(Self(Private::Plugin(plugin::Address::default_identity(name)?)))
+    }
+
+    /// Permits to run the plugin of the identity, and returns the identity. Identities without a plugin stay as they are.
+    #[must_use]
+    pub fn with_plugins(self, plugins: &Plugins) -> Self {
+        match self.0 {
+            Private::Plugin(address) => Self(Private::Plugin(address.with_plugins(plugins))),
+            _ => self,
+        }
+    }
+
+    /// Returns the name of the plugin, without `age-plugin-`, or `None` for an identity without one.
+    pub fn plugin(&self) -> Option<&str> {
+        match &self.0 {
+            Private::Plugin(address) => Some(address.name()),
+            _ => None,
+        }
+    }
+
+    /// Returns the recipient that this identity decrypts for: a public key, or the secret passphrase. For a plugin it has no
+    /// text, because only the plugin knows the public key.
     pub fn recipient(&self) -> Recipient {
         Recipient(match &self.0 {
             Private::X25519(key) => Public::X25519(key.public()),
             Private::Hybrid(key) => Public::Hybrid(Box::new(key.public())),
             Private::Ssh(key) => Public::Ssh(key.recipient().clone()),
+            Private::Plugin(address) => Public::Plugin(address.clone()),
             Private::Passphrase(passphrase) => Public::Passphrase(passphrase.for_new_files()),
         })
     }
@@ -89,6 +119,7 @@ impl Identity {
         match &self.0 {
             Private::X25519(key) => x25519::identity_text(key),
             Private::Hybrid(key) => hybrid::identity_text(key),
+            Private::Plugin(address) => Ok(address.text().clone()),
             Private::Ssh(_) | Private::Passphrase(_) => {
                 Err(Misuse::UnsuitableKey("SSH keys and passphrases cannot be saved as age identities")
                     .into())
@@ -121,18 +152,19 @@ impl FromStr for Identity {
         const EXPECTED: Error = Error::Format(
             "expected an age identity, AGE-SECRET-KEY-1... in upper case, found other text or a typing error",
         );
+        const RECIPIENT: Error = Error::Format(
+            "expected an age identity (AGE-SECRET-KEY-...), found a recipient (age1...), which cannot decrypt; give the \
+             identity of the recipient",
+        );
         let (prefix, bytes) = text::decode(text).ok_or(EXPECTED)?;
         match prefix {
             x25519::IDENTITY => Ok(Self(Private::X25519(x25519::identity_from_bytes(&bytes)?))),
             hybrid::IDENTITY => Ok(Self(Private::Hybrid(hybrid::identity_from_bytes(&bytes)?))),
-            x25519::RECIPIENT | hybrid::RECIPIENT => Err(Error::Format(
-                "expected an age identity (AGE-SECRET-KEY-...), found a recipient (age1...), which cannot decrypt; give the \
-                 identity of the recipient",
-            )),
-            _ if prefix.starts_with("AGE-PLUGIN-") => Err(Error::Format(
-                "expected an age identity, found one of an age plugin, which are not supported",
-            )),
-            _ => Err(EXPECTED),
+            x25519::RECIPIENT => Err(RECIPIENT),
+            _ if prefix.starts_with("age1") => Err(RECIPIENT),
+            _ => plugin::Address::identity(prefix, text)
+                .map(|address| Self(Private::Plugin(address)))
+                .ok_or(EXPECTED),
         }
     }
 }
@@ -151,6 +183,7 @@ impl fmt::Debug for Identity {
             Private::X25519(_) => "Identity(X25519)",
             Private::Hybrid(_) => "Identity(X-Wing)",
             Private::Ssh(_) => "Identity(SSH)",
+            Private::Plugin(_) => "Identity(plugin)",
             Private::Passphrase(_) => "Identity(passphrase)",
         })
     }
@@ -229,6 +262,9 @@ pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileK
             }
         }
     }
+    if let Some(file_key) = with_plugins(header, identities)? {
+        return Ok(file_key);
+    }
     let passphrases =
         identities.iter().filter(|identity| matches!(identity.0, Private::Passphrase(_))).count();
     Err(match header.has_passphrase() {
@@ -237,4 +273,28 @@ pub(super) fn file_key(header: &Header, identities: &[Identity]) -> Result<FileK
         false if passphrases > 0 && passphrases == identities.len() => Error::IdentityRequired,
         false => Error::NoMatchingKey,
     })
+}
+
+/// Unwraps the file key of a header with the plugins of the identities. The error of one plugin counts only if no other plugin
+/// unwraps the file key.
+fn with_plugins(header: &Header, identities: &[Identity]) -> Result<Option<FileKey>, Error> {
+    let addresses = identities.iter().filter_map(|identity| match &identity.0 {
+        Private::Plugin(address) => Some(address),
+        _ => None,
+    });
+    let groups = by_plugin(addresses);
+    if !groups.is_empty() && header.stanzas().len() > MAX_STANZAS {
+        return Err(Error::LimitExceeded("the header has more recipients than a plugin tries: 4096"));
+    }
+    let mut first = None;
+    for group in groups {
+        match plugin::unwrap(&group, header) {
+            Ok(None) => {}
+            Err(why @ Error::Plugin(_)) => {
+                first.get_or_insert(why);
+            }
+            found => return found,
+        }
+    }
+    first.map_or(Ok(None), Err)
 }

@@ -23,6 +23,7 @@ mod hybrid;
 mod identity;
 mod list;
 mod payload;
+pub mod plugin;
 mod recipient;
 mod scrypt;
 mod ssh;
@@ -38,6 +39,7 @@ pub use armor::Armor;
 pub use header::{Header, MAX_HEADER_LEN};
 pub use identity::Identity;
 pub use list::{parse_identities, parse_recipients};
+pub use plugin::Plugins;
 pub(crate) use recipient::check_recipients;
 pub use recipient::{Kind, Recipient};
 pub use scrypt::{DEFAULT_WORK_FACTOR, MAX_WORK_FACTOR};
@@ -74,7 +76,8 @@ pub(crate) fn rewrapped_header(
 ///
 /// # Errors
 /// Returns [`crate::Misuse::InvalidRecipients`] if the recipients cannot be combined or one has low order,
-/// [`Error::LimitExceeded`] if the header is too long, and [`Error::Io`] if no random bytes are available.
+/// [`Error::LimitExceeded`] if the header is too long, [`Error::Plugin`], and [`Error::Io`] if no random bytes are
+/// available.
 pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<Vec<u8>, Error> {
     let (payload, mut file) = Payload::create(recipients)?;
     let plan = payload.layout().plan_plain(plaintext.len() as u64)?;
@@ -99,7 +102,7 @@ pub fn seal(plaintext: &[u8], recipients: &[Recipient], armor: Armor) -> Result<
 /// # Errors
 /// Returns [`Error::Format`], [`Error::UnsupportedVersion`], [`Error::Armor`] or [`Error::Header`] if it is not an age
 /// file or its header is damaged, [`Error::NoMatchingKey`], [`Error::PassphraseRequired`], [`Error::IdentityRequired`],
-/// [`Error::WrongPassphrase`] or [`Error::WorkFactor`] if no identity decrypts it, and [`Error::Truncated`] or
+/// [`Error::WrongPassphrase`], [`Error::WorkFactor`] or [`Error::Plugin`] if no identity decrypts it, and [`Error::Truncated`] or
 /// [`Error::DamagedChunk`] if the payload was changed.
 pub fn open(file: &[u8], identities: &[Identity]) -> Result<Zeroizing<Vec<u8>>, Error> {
     let file = &*armor::decode(file)?;

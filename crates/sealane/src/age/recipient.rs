@@ -2,18 +2,20 @@
 
 use super::file_key::FileKey;
 use super::header::{MAX_HEADER_LEN, Writer};
+use super::plugin::{self, Plugins, Role, by_plugin};
 use super::scrypt::{DEFAULT_WORK_FACTOR, Passphrase};
 use super::stanza::MAX_STANZAS;
 use super::{hybrid, scrypt, ssh, text, x25519};
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::{Error, Misuse};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 /// A public key or a passphrase that a file is encrypted for.
 ///
-/// It is parsed from `age1…`, `age1pq1…` (post-quantum), `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`. Keys are equal
-/// if they have the same text; passphrases are compared in constant time.
+/// It is parsed from `age1…`, `age1pq1…` (post-quantum), `age1NAME1…` (a plugin), `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`.
+/// Keys are equal if they have the same text; passphrases are compared in constant time.
 #[derive(Clone)]
 pub struct Recipient(pub(super) Public);
 
@@ -27,15 +29,45 @@ pub enum Kind {
     Hybrid,
 }
 
+/// The label of post-quantum recipients, which can be combined with each other only (c2sp.org/age).
+const POST_QUANTUM: &str = "postquantum";
+
+/// The security of a recipient against quantum computers, which the recipients of a file have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Security {
+    PostQuantum,
+    Classical,
+    /// The labels of a plugin tell it, when the plugin has wrapped a file key.
+    Unknown,
+}
+
 #[derive(Clone)]
 pub(super) enum Public {
     X25519(curve::PublicKey),
     Hybrid(Box<xwing::PublicKey>),
     Ssh(ssh::Recipient),
+    Plugin(plugin::Address),
     Passphrase(Passphrase),
 }
 
 impl Recipient {
+    /// Permits to run the plugin of the recipient, and returns the recipient. Recipients without a plugin stay as they are.
+    #[must_use]
+    pub fn with_plugins(self, plugins: &Plugins) -> Self {
+        match self.0 {
+            Public::Plugin(address) => Self(Public::Plugin(address.with_plugins(plugins))),
+            _ => self,
+        }
+    }
+
+    /// Returns the name of the plugin, without `age-plugin-`, or `None` for a recipient without one.
+    pub fn plugin(&self) -> Option<&str> {
+        match &self.0 {
+            Public::Plugin(address) => Some(address.name()),
+            _ => None,
+        }
+    }
+
     /// Returns a passphrase with the default work factor, 18 (N = 2^18), as in the program `age`.
     ///
     /// # Errors
@@ -54,9 +86,17 @@ impl Recipient {
         Ok(Self(Public::Passphrase(Passphrase::checked(text, work_factor)?)))
     }
 
-    /// Returns whether a file for this recipient is secure against quantum computers.
+    /// Returns whether a file for this recipient is known to be secure against quantum computers. For a plugin it is not known.
     pub fn is_post_quantum(&self) -> bool {
-        matches!(self.0, Public::Hybrid(_) | Public::Passphrase(_))
+        self.security() == Security::PostQuantum
+    }
+
+    fn security(&self) -> Security {
+        match &self.0 {
+            Public::Hybrid(_) | Public::Passphrase(_) => Security::PostQuantum,
+            Public::X25519(_) | Public::Ssh(_) => Security::Classical,
+            Public::Plugin(_) => Security::Unknown,
+        }
     }
 
     /// Returns whether this recipient is a passphrase, which must be the only recipient of a file.
@@ -64,12 +104,12 @@ impl Recipient {
         matches!(self.0, Public::Passphrase(_))
     }
 
-    /// Returns the type of the key, or `None` for an SSH key or a passphrase.
+    /// Returns the type of the key, or `None` for an SSH key, a plugin or a passphrase.
     pub fn kind(&self) -> Option<Kind> {
         match self.0 {
             Public::X25519(_) => Some(Kind::X25519),
             Public::Hybrid(_) => Some(Kind::Hybrid),
-            Public::Ssh(_) | Public::Passphrase(_) => None,
+            Public::Ssh(_) | Public::Plugin(_) | Public::Passphrase(_) => None,
         }
     }
 }
@@ -89,14 +129,16 @@ impl FromStr for Recipient {
         match prefix {
             x25519::RECIPIENT => Ok(Self(Public::X25519(x25519::recipient_from_bytes(&bytes)?))),
             hybrid::RECIPIENT => Ok(Self(Public::Hybrid(Box::new(hybrid::recipient_from_bytes(&bytes)?)))),
-            _ if prefix.starts_with("AGE-SECRET-KEY-") => Err(Error::Format(
-                "expected a recipient (age1...), found an identity (AGE-SECRET-KEY-...), which is secret; give the recipient of \
-                 the identity",
-            )),
-            _ if prefix.starts_with("age1") => Err(Error::Format(
-                "expected a recipient, found one of an age plugin or a hardware key, which are not supported",
-            )),
-            _ => Err(Error::Format("expected a recipient: age1... or an SSH public key")),
+            _ if ["AGE-SECRET-KEY-", "AGE-PLUGIN-"].iter().any(|mark| prefix.starts_with(mark)) => {
+                Err(Error::Format(
+                    "expected a recipient (age1...), found an identity (AGE-SECRET-KEY-... or AGE-PLUGIN-...), which is secret; give \
+                 the recipient of the identity",
+                ))
+            }
+            _ => match plugin::Address::recipient(prefix, text) {
+                Some(address) => Ok(Self(Public::Plugin(address))),
+                None => Err(Error::Format("expected a recipient: age1... or an SSH public key")),
+            },
         }
     }
 }
@@ -107,6 +149,12 @@ impl fmt::Display for Recipient {
             Public::X25519(key) => x25519::recipient_text(key),
             Public::Hybrid(key) => hybrid::recipient_text(key),
             Public::Ssh(key) => return f.write_str(key.text()),
+            Public::Plugin(address) if address.role() == Role::Recipient => {
+                return f.write_str(address.text());
+            }
+            Public::Plugin(address) => {
+                return write!(f, "(the recipient of an identity of age plugin {})", address.name());
+            }
             Public::Passphrase(_) => return f.write_str("(a passphrase)"),
         };
         // `fmt::Error` has no content, so the cause is lost here.
@@ -118,6 +166,7 @@ impl PartialEq for Recipient {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Public::Passphrase(a), Public::Passphrase(b)) => a == b,
+            (Public::Plugin(a), Public::Plugin(b)) => a == b,
             _ => self.to_string() == other.to_string(),
         }
     }
@@ -140,7 +189,29 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
             Public::Hybrid(key) => hybrid::wrap(key, file_key, &mut header)?,
             Public::Ssh(key) => key.wrap(file_key, &mut header)?,
             Public::Passphrase(passphrase) => scrypt::wrap(passphrase, file_key, &mut header)?,
+            Public::Plugin(_) => {}
         }
+    }
+    // The labels of recipients that are not of a plugin are known to be equal.
+    let mut labels: Option<BTreeSet<_>> =
+        recipients.iter().find_map(|recipient| match recipient.security() {
+            Security::PostQuantum => Some(BTreeSet::from([POST_QUANTUM.to_owned()])),
+            Security::Classical => Some(BTreeSet::new()),
+            Security::Unknown => None,
+        });
+    let addresses = recipients.iter().filter_map(|recipient| match &recipient.0 {
+        Public::Plugin(address) => Some(address),
+        _ => None,
+    });
+    for group in by_plugin(addresses) {
+        let found = plugin::wrap(&group, file_key, &mut header)?;
+        if labels.as_ref().is_some_and(|labels| *labels != found) {
+            return Err(Misuse::InvalidRecipients(
+                "the recipients of an age plugin cannot be combined with the other recipients; encrypt one file for each",
+            )
+            .into());
+        }
+        labels = Some(found);
     }
     let header = header.finish(file_key);
     match header.len() {
@@ -149,26 +220,30 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
     }
 }
 
-/// Checks that the recipients can be combined in one file.
+/// Checks that the recipients can be combined in one file, as far as it is known before plugins run.
 ///
 /// # Errors
-/// Returns [`Misuse::InvalidRecipients`] with the reason.
+/// Returns [`Misuse::InvalidRecipients`] with the reason, and [`Error::Plugin`] for a plugin that may not be run.
 pub(crate) fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
-    let count = |is: fn(&Public) -> bool| recipients.iter().filter(|recipient| is(&recipient.0)).count();
-    let (passphrases, hybrids) =
-        (count(|key| matches!(key, Public::Passphrase(_))), count(|key| matches!(key, Public::Hybrid(_))));
+    let passphrases = recipients.iter().filter(|recipient| recipient.is_passphrase()).count();
+    let has = |security| recipients.iter().any(|recipient| recipient.security() == security);
     let wrong = match recipients.len() {
         0 => "there is no recipient, so the file could never be decrypted",
         all if passphrases > 0 && all > 1 => {
             "a passphrase cannot be combined with another passphrase or recipient"
         }
-        all if hybrids > 0 && all > hybrids => {
+        _ if has(Security::PostQuantum) && has(Security::Classical) => {
             "a post-quantum recipient (age1pq1...) cannot be combined with a classical one, which would decide the \
              security; encrypt one file for each type"
         }
         // With more of one type, no identity could decrypt the file.
         all if all > MAX_STANZAS => "a file has at most 4096 recipients; encrypt several files",
-        _ => return Ok(()),
+        _ => {
+            return recipients.iter().try_for_each(|recipient| match &recipient.0 {
+                Public::Plugin(address) => address.plugins().map(|_| ()),
+                _ => Ok(()),
+            });
+        }
     };
     Err(Misuse::InvalidRecipients(wrong).into())
 }

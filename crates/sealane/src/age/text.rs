@@ -41,9 +41,10 @@ pub(super) fn decode(text: &str) -> Option<(&str, Zeroizing<Vec<u8>>)> {
     Some((&text[..text.rfind('1')?], bytes))
 }
 
-pub(super) fn encode(hrp: &'static str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>, Error> {
-    // The prefixes are constants of this crate, so parsing them does not fail.
-    let parsed = Hrp::parse(hrp).map_err(|_| Error::Format("expected a valid Bech32 prefix"))?;
+pub(super) fn encode(hrp: &str, bytes: &[u8], case: Case) -> Result<Zeroizing<String>, Error> {
+    // The prefixes are constants of this crate, but the name of a plugin can be too long. The error has no better text.
+    let parsed =
+        Hrp::parse(hrp).map_err(|_| Error::Format("expected a Bech32 prefix of at most 83 characters"))?;
     // Allocated at its full length: a string that grows leaves copies behind.
     let mut text = Zeroizing::new(String::with_capacity(hrp.len() + 8 + bytes.len().div_ceil(5) * 8));
     let encoded = match case {

@@ -11,7 +11,8 @@ pub fn is_secret(text: &str) -> bool {
         return false;
     }
     let upper = text.to_ascii_uppercase();
-    let marked = ["AGE-SECRET-KEY-", "PRIVATE KEY-----"].iter().any(|mark| upper.contains(mark));
+    let marked =
+        ["AGE-SECRET-KEY-", "AGE-PLUGIN-", "PRIVATE KEY-----"].iter().any(|mark| upper.contains(mark));
     let members = ["\"kty\"", "\"primaryKeyId\"", "\"encryptedKeyset\""];
     let json = text.contains('{') && members.iter().any(|member| text.contains(member));
     let parsed = || KeyFile::parse(text.as_bytes(), LoadOptions::default());
@@ -33,7 +34,14 @@ mod test {
     fn secrets_and_other_texts() {
         let age = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
         let jwk = r#"{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}"#;
-        for secret in [age, &age.to_lowercase(), &age[..30], jwk, "-----BEGIN PRIVATE KEY-----\nMC4="] {
+        for secret in [
+            age,
+            &age.to_lowercase(),
+            &age[..30],
+            jwk,
+            "-----BEGIN PRIVATE KEY-----\nMC4=",
+            "AGE-PLUGIN-YUBIKEY-1",
+        ] {
             assert!(is_secret(secret), "{secret}");
         }
         for other in ["key.jwk", "age1qqqq", "ssh-ed25519 AAAA", "{\"k\":\"v\"}", "", "é", &"a1".repeat(32)]

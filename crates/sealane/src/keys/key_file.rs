@@ -313,7 +313,7 @@ impl<'a> Format<'a> {
 
     /// Recognizes a line by its prefix or length. The digits are checked when they are decoded, without tables.
     fn of_line(line: &'a str) -> Option<Self> {
-        if line.starts_with("AGE-SECRET-KEY-") {
+        if ["AGE-SECRET-KEY-", "AGE-PLUGIN-"].iter().any(|prefix| line.starts_with(prefix)) {
             return Some(Self::Identity(line));
         }
         if ["age1", "ssh-"].iter().any(|prefix| line.starts_with(prefix)) {

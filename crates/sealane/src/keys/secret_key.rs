@@ -55,7 +55,7 @@ impl SecretKey {
     }
 
     /// Returns the kind of the key, or `None` if [`Self::generate`] does not make it: a symmetric or RSA key of another
-    /// length, an SSH key or a passphrase.
+    /// length, an SSH key, a passphrase or an identity of an age plugin.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Symmetric(jwk) => match jwk.key.as_bytes().len() {
@@ -68,12 +68,13 @@ impl SecretKey {
         }
     }
 
-    /// Returns the public key, or `None` for a symmetric key and a passphrase.
+    /// Returns the public key, or `None` for a symmetric key, a passphrase and an identity of an age plugin.
     pub fn public(&self) -> Option<PublicKey> {
         match self {
             Self::Symmetric(_) => None,
             Self::Age(identity) => {
-                Some(identity.recipient()).filter(|found| !found.is_passphrase()).map(PublicKey::Age)
+                let known = |found: &age::Recipient| !found.is_passphrase() && found.plugin().is_none();
+                Some(identity.recipient()).filter(known).map(PublicKey::Age)
             }
             Self::P256(key) => Some(PublicKey::P256(key.public())),
             Self::Rsa(key) => Some(PublicKey::Rsa(key.public())),

@@ -156,6 +156,14 @@ fn plain(key: &SecretKey) -> Result<Zeroizing<String>, Error> {
     match (key, to_pkcs8(key)?) {
         (_, Some(der)) => pem::write("PRIVATE KEY", &der),
         (SecretKey::Symmetric(jwk), _) => Ok(jwk.to_json()),
+        (SecretKey::Age(identity), _) if identity.plugin().is_some() => {
+            let identity = identity.to_text()?;
+            // bounded: a line of age.
+            let mut text = Zeroizing::new(String::with_capacity(identity.len() + 1));
+            text.push_str(&identity);
+            text.push('\n');
+            Ok(text)
+        }
         (SecretKey::Age(identity), _) => {
             let (identity, recipient) = (identity.to_text()?, identity.recipient().to_string());
             // Allocated at its full length: a string that grows leaves copies behind.

@@ -23,6 +23,7 @@ mod messages;
 mod ml_kem;
 mod nonces;
 mod paths;
+mod plugins;
 mod provider;
 mod recipients;
 mod rewrap;

@@ -1,0 +1,138 @@
+//! Age plugins: the permission of this process to run them, and the callbacks of Python programs that reach the user.
+
+use crate::error::raise;
+use crate::keys::Key;
+use crate::secrets;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use sealane::Error;
+use sealane::age::plugin::{Input, Interaction};
+use sealane::age::{Identity, Plugins};
+use sealane::keys::SecretKey;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// The permission that the Python program gave. It is locked for as long as it takes to clone it.
+static ENABLED: Mutex<Option<Plugins>> = Mutex::new(None);
+
+/// Returns the permission to run plugins, if there is one.
+pub(crate) fn enabled() -> Option<Plugins> {
+    ENABLED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Permits the calls of this process to run age plugins for their recipients and identities.
+///
+/// Recipients ``age1NAME1…`` and identities ``AGE-PLUGIN-NAME-1…`` run the program ``age-plugin-NAME``, for example for a key
+/// in hardware. Such a program has all rights of this process, so enable plugins only if recipients and identities
+/// come from a trusted place. The permission holds for lists of recipients and identities that are passed after this call.
+///
+/// Parameters
+/// ----------
+/// message : callable(plugin, text), optional
+///     Shows a message of the plugin to the user, for example "Please touch the key".
+/// request : callable(plugin, prompt, secret), optional
+///     Returns a text that the user types, for example a PIN, or None if there is no user. ``secret`` tells whether
+///     the text must be hidden, as ``getpass.getpass`` does it.
+/// confirm : callable(plugin, prompt, yes, no), optional
+///     Returns whether the user chooses the text ``yes``, or None if there is no user. ``no`` is None if there is nothing
+///     to choose.
+/// timeout : float
+///     Number of seconds that a plugin may be silent, for example while it waits for a touch.
+/// path : str or os.PathLike, optional
+///     Folders that are searched for plugins, in the form of the variable PATH, which is the default.
+///
+/// A plugin whose callback is missing is told that there is no user. An exception of a callback ends the plugin and is raised by
+/// the call. In calls on many files, callbacks can come from several threads at once.
+#[pyfunction]
+#[pyo3(signature = (*, message = None, request = None, confirm = None, timeout = 120.0, path = None))]
+pub(crate) fn enable_plugins(
+    py: Python<'_>,
+    message: Option<Py<PyAny>>,
+    request: Option<Py<PyAny>>,
+    confirm: Option<Py<PyAny>>,
+    timeout: f64,
+    path: Option<PathBuf>,
+) -> PyResult<()> {
+    for (name, function) in [("message", &message), ("request", &request), ("confirm", &confirm)] {
+        if function.as_ref().is_some_and(|function| !function.bind(py).is_callable()) {
+            return Err(PyTypeError::new_err(format!("{name} must be callable")));
+        }
+    }
+    let timeout = Duration::try_from_secs_f64(timeout).ok().filter(|time| !time.is_zero());
+    let timeout =
+        timeout.ok_or_else(|| PyValueError::new_err("timeout must be a number of seconds above 0"))?;
+    let plugins = Plugins::new(Arc::new(Callbacks { message, request, confirm })).timeout(timeout);
+    let plugins = match path {
+        Some(path) => plugins.path(path),
+        None => plugins,
+    };
+    replace(Some(plugins));
+    Ok(())
+}
+
+/// Withdraws the permission of ``enable``, for the calls that begin after this one.
+#[pyfunction]
+pub(crate) fn disable_plugins() {
+    replace(None);
+}
+
+/// Replaces the permission. The old callbacks are dropped after the lock is released, because that can run Python code.
+fn replace(plugins: Option<Plugins>) {
+    let old = std::mem::replace(&mut *ENABLED.lock().unwrap_or_else(PoisonError::into_inner), plugins);
+    drop(old);
+}
+
+/// Returns the identity without data of a plugin, which stands for the plugin itself, as ``-j NAME`` of the program age.
+///
+/// It is an identity to decrypt with, and some plugins accept it as a recipient too. Raises FormatError if no plugin can have
+/// this name.
+#[pyfunction]
+pub(crate) fn plugin_identity(name: &str) -> PyResult<Key> {
+    Identity::from_plugin(name).map(|identity| Key::new(SecretKey::Age(identity))).map_err(raise)
+}
+
+/// The functions of a Python program that reach the user.
+struct Callbacks {
+    message: Option<Py<PyAny>>,
+    request: Option<Py<PyAny>>,
+    confirm: Option<Py<PyAny>>,
+}
+
+impl Interaction for Callbacks {
+    fn message(&self, plugin: &str, text: &str) -> Result<Option<()>, Error> {
+        attached(&self.message, |message| message.call1((plugin, text)).map(|_| Some(())))
+    }
+
+    fn request(&self, plugin: &str, prompt: &str, input: Input) -> Result<Option<Zeroizing<String>>, Error> {
+        attached(&self.request, |request| {
+            let typed = request.call1((plugin, prompt, input != Input::Public))?;
+            if typed.is_none() { Ok(None) } else { secrets::text("the result of request", &typed).map(Some) }
+        })
+    }
+
+    fn confirm(
+        &self,
+        plugin: &str,
+        prompt: &str,
+        yes: &str,
+        no: Option<&str>,
+    ) -> Result<Option<bool>, Error> {
+        attached(&self.confirm, |confirm| confirm.call1((plugin, prompt, yes, no))?.extract())
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        Python::attach(|py| py.check_signals()).map_err(|error| io::Error::other(error).into())
+    }
+}
+
+/// Calls a function of the Python program, if there is one. Its exception passes through the core, and is raised again.
+fn attached<T>(
+    function: &Option<Py<PyAny>>,
+    call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Option<T>>,
+) -> Result<Option<T>, Error> {
+    let Some(function) = function else { return Ok(None) };
+    Python::attach(|py| call(function.bind(py))).map_err(|error| io::Error::other(error).into())
+}
