@@ -1,6 +1,6 @@
-"""The plugin ``age-plugin-batchpass`` of age 1.3, for passphrases in environment variables.
+"""Plugins of age 1.3: ``age-plugin-batchpass`` for passphrases, ``age-plugin-tagtest`` for tagged keys.
 
-No package of Debian 12 has it: `make test-age` builds it and runs this.
+No package of Debian 12 has them: `make test-age` builds them and runs this.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import sealane
 from programs import refused, run
 
 DATA = b"attack at dawn"
+# The recipients of age-plugin-tagtest, whose private keys are in its source code.
+TAG = "age1tag1qwe0kafsjrar4txm6heqnhpfuggzr0gvznz7fvygxrlq90u5mq2pysxtw6h"
 
 
 @pytest.fixture(autouse=True)
@@ -56,3 +58,33 @@ def test_batchpass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AGE_PASSPHRASE")
     with pytest.raises(sealane.PluginError, match="age plugin batchpass: it reports an error"):
         sealane.encrypt(DATA, recipients=[plugin])
+
+
+def test_recipients_with_a_tag(tmp_path: Path) -> None:
+    plugin = sealane.plugins.identity("tagtest")
+    other = sealane.keys.generate("age")
+    ours = sealane.encrypt(DATA, recipients=[TAG, other.public])
+    theirs = run("age", "-r", TAG, stdin=DATA)
+    for file in ours, theirs:
+        (tmp_path / "file").write_bytes(file)
+        assert sealane.inspect(tmp_path / "file").recipients[0] == "p256tag"
+        assert run("age", "-d", "-j", "tagtest", stdin=file) == DATA
+        assert sealane.decrypt(file, identities=[plugin]) == DATA
+    assert sealane.decrypt(ours, identities=[other]) == DATA
+    assert sealane.keys.PublicKey(TAG).kind == "age-tag"
+
+
+def test_post_quantum_recipients_with_a_tag(tmp_path: Path) -> None:
+    plugin = sealane.plugins.identity("tagtest")
+    text = (Path(__file__).parent / "tagpq_recipient.txt").read_text().split()[-1]
+    ours = sealane.encrypt(DATA, recipients=[text, sealane.keys.generate("age-pq").public])
+    theirs = run("age", "-r", text, stdin=DATA)
+    for file in ours, theirs:
+        (tmp_path / "file").write_bytes(file)
+        assert sealane.inspect(tmp_path / "file").recipients[0] == "mlkem768p256tag"
+        assert run("age", "-d", "-j", "tagtest", stdin=file) == DATA
+        assert sealane.decrypt(file, identities=[plugin]) == DATA
+    assert str(sealane.keys.PublicKey(text)) == text
+    for classical in TAG, sealane.keys.generate("age").public:
+        with pytest.raises(ValueError, match="post-quantum"):
+            sealane.encrypt(DATA, recipients=[text, classical])

@@ -21,8 +21,8 @@ pub(crate) struct Key(pub(super) SecretKey, Option<PathBuf>);
 /// Parameters
 /// ----------
 /// text : str
-///     "age1…", "age1pq1…", "age1NAME1…" of an age plugin, "ssh-ed25519 …" or "ssh-rsa …", PEM, or a secp256k1 key in
-///     hexadecimal: 33, 65 or, as Ethereum writes them, 64 bytes, with or without 0x.
+///     "age1…", "age1pq1…", "age1tag1…", "age1tagpq1…", "age1NAME1…" of an age plugin, "ssh-ed25519 …" or "ssh-rsa …", PEM, or
+///     a secp256k1 key in hexadecimal: 33, 65 or, as Ethereum writes them, 64 bytes, with or without 0x.
 ///
 /// Raises FormatError. ``str(key)`` returns such a text. Equal keys compare equal and have the same hash.
 #[pyclass(frozen, module = "sealane.keys")]
@@ -104,6 +104,13 @@ impl PublicKey {
             (None, keys::PublicKey::Rsa(key)) => format!("rsa-{}", key.bits()).into(),
             (None, keys::PublicKey::Age(recipient)) if recipient.plugin().is_some() => {
                 format!("age-plugin-{}", recipient.plugin().unwrap_or_default()).into()
+            }
+            (None, keys::PublicKey::Age(recipient)) if recipient.to_string().starts_with("age1tag") => {
+                if recipient.is_post_quantum() {
+                    "age-tagpq".into()
+                } else {
+                    "age-tag".into()
+                }
             }
             // "ssh-rsa AAAA…"
             (None, other) => other.to_string().split(' ').next().unwrap_or_default().to_owned().into(),

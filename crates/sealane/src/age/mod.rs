@@ -29,6 +29,7 @@ mod scrypt;
 mod ssh;
 mod ssh_rsa;
 mod stanza;
+mod tag;
 #[cfg(test)]
 mod test;
 mod text;

@@ -5,7 +5,7 @@ use super::header::{MAX_HEADER_LEN, Writer};
 use super::plugin::{self, Plugins, Role, by_plugin};
 use super::scrypt::{DEFAULT_WORK_FACTOR, Passphrase};
 use super::stanza::MAX_STANZAS;
-use super::{hybrid, scrypt, ssh, text, x25519};
+use super::{hybrid, scrypt, ssh, tag, text, x25519};
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::{Error, Misuse};
 use std::collections::BTreeSet;
@@ -14,7 +14,8 @@ use std::str::FromStr;
 
 /// A public key or a passphrase that a file is encrypted for.
 ///
-/// It is parsed from `age1…`, `age1pq1…` (post-quantum), `age1NAME1…` (a plugin), `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`.
+/// It is parsed from `age1…`, `age1pq1…` (post-quantum), `age1tag1…` and `age1tagpq1…` (keys in hardware, without and with
+/// post-quantum security), `age1NAME1…` (a plugin), `ssh-ed25519 AAAA…` or `ssh-rsa AAAA…`.
 /// Keys are equal if they have the same text; passphrases are compared in constant time.
 #[derive(Clone)]
 pub struct Recipient(pub(super) Public);
@@ -46,6 +47,7 @@ pub(super) enum Public {
     X25519(curve::PublicKey),
     Hybrid(Box<xwing::PublicKey>),
     Ssh(ssh::Recipient),
+    Tag(tag::Recipient),
     Plugin(plugin::Address),
     Passphrase(Passphrase),
 }
@@ -94,7 +96,8 @@ impl Recipient {
     fn security(&self) -> Security {
         match &self.0 {
             Public::Hybrid(_) | Public::Passphrase(_) => Security::PostQuantum,
-            Public::X25519(_) | Public::Ssh(_) => Security::Classical,
+            Public::Tag(key) if key.is_hybrid() => Security::PostQuantum,
+            Public::X25519(_) | Public::Ssh(_) | Public::Tag(_) => Security::Classical,
             Public::Plugin(_) => Security::Unknown,
         }
     }
@@ -104,13 +107,20 @@ impl Recipient {
         matches!(self.0, Public::Passphrase(_))
     }
 
-    /// Returns the type of the key, or `None` for an SSH key, a plugin or a passphrase.
+    /// Returns the type of the key, or `None` for an SSH key, a key with a tag, a plugin or a passphrase.
     pub fn kind(&self) -> Option<Kind> {
         match self.0 {
             Public::X25519(_) => Some(Kind::X25519),
             Public::Hybrid(_) => Some(Kind::Hybrid),
-            Public::Ssh(_) | Public::Plugin(_) | Public::Passphrase(_) => None,
+            Public::Ssh(_) | Public::Tag(_) | Public::Plugin(_) | Public::Passphrase(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+impl Recipient {
+    pub(super) fn from_tag(key: tag::Recipient) -> Self {
+        Self(Public::Tag(key))
     }
 }
 
@@ -129,6 +139,8 @@ impl FromStr for Recipient {
         match prefix {
             x25519::RECIPIENT => Ok(Self(Public::X25519(x25519::recipient_from_bytes(&bytes)?))),
             hybrid::RECIPIENT => Ok(Self(Public::Hybrid(Box::new(hybrid::recipient_from_bytes(&bytes)?)))),
+            tag::CLASSICAL => tag::Recipient::classical(&bytes).map(|key| Self(Public::Tag(key))),
+            tag::HYBRID => tag::Recipient::hybrid(&bytes).map(|key| Self(Public::Tag(key))),
             _ if ["AGE-SECRET-KEY-", "AGE-PLUGIN-"].iter().any(|mark| prefix.starts_with(mark)) => {
                 Err(Error::Format(
                     "expected a recipient (age1...), found an identity (AGE-SECRET-KEY-... or AGE-PLUGIN-...), which is secret; give \
@@ -149,6 +161,7 @@ impl fmt::Display for Recipient {
             Public::X25519(key) => x25519::recipient_text(key),
             Public::Hybrid(key) => hybrid::recipient_text(key),
             Public::Ssh(key) => return f.write_str(key.text()),
+            Public::Tag(key) => key.text(),
             Public::Plugin(address) if address.role() == Role::Recipient => {
                 return f.write_str(address.text());
             }
@@ -188,6 +201,7 @@ pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<Str
             Public::X25519(key) => x25519::wrap(key, file_key, &mut header)?,
             Public::Hybrid(key) => hybrid::wrap(key, file_key, &mut header)?,
             Public::Ssh(key) => key.wrap(file_key, &mut header)?,
+            Public::Tag(key) => key.wrap(file_key, &mut header)?,
             Public::Passphrase(passphrase) => scrypt::wrap(passphrase, file_key, &mut header)?,
             Public::Plugin(_) => {}
         }
@@ -233,7 +247,7 @@ pub(crate) fn check_recipients(recipients: &[Recipient]) -> Result<(), Error> {
             "a passphrase cannot be combined with another passphrase or recipient"
         }
         _ if has(Security::PostQuantum) && has(Security::Classical) => {
-            "a post-quantum recipient (age1pq1...) cannot be combined with a classical one, which would decide the \
+            "a post-quantum recipient (age1pq1..., age1tagpq1...) cannot be combined with a classical one, which would decide the \
              security; encrypt one file for each type"
         }
         // With more of one type, no identity could decrypt the file.

@@ -143,6 +143,14 @@ impl PublicKey {
         }
     }
 
+    /// Returns the compressed encoding of the point (SEC 1 version 2, section 2.3.3).
+    pub(crate) fn compressed(&self) -> [u8; 33] {
+        let mut point = [0; 33];
+        point.copy_from_slice(&self.bytes[..33]);
+        point[0] = 2 + (self.bytes[PUBLIC_LEN - 1] & 1);
+        point
+    }
+
     /// Returns the uncompressed encoding of the point, which has 65 bytes.
     pub fn as_bytes(&self) -> &[u8; PUBLIC_LEN] {
         &self.bytes
@@ -241,6 +249,7 @@ mod test {
         for _ in 0..20 {
             let key = PrivateKey::generate().unwrap().public();
             let mut compressed = [&[2 + (key.as_bytes()[64] & 1)][..], &key.as_bytes()[1..33]].concat();
+            assert_eq!(compressed, key.compressed());
             assert_eq!(PublicKey::from_sec1(&compressed).unwrap(), key);
             roots[usize::from(key.as_bytes()[64] & 1)] += 1;
             // The other sign is the other point with this x.

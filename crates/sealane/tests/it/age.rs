@@ -181,16 +181,21 @@ fn rejected_ssh_keys_have_reasons() {
 fn rejects_other_text_as_recipient_or_identity() {
     let recipient = |text: &str| text.parse::<Recipient>().unwrap_err().to_string();
     let identity = |text: &str| text.parse::<Identity>().unwrap_err().to_string();
-    assert!(recipient(SPEC).contains("found an identity (AGE-SECRET-KEY-...), which is secret"));
+    assert!(
+        recipient(SPEC).contains("found an identity (AGE-SECRET-KEY-... or AGE-PLUGIN-...), which is secret")
+    );
     assert!(!recipient(SPEC).contains(SPEC));
     assert!(identity(SPEC_RECIPIENT).contains("found a recipient (age1...), which cannot decrypt"));
-    // These are recipients of hardware keys, which are taken from the specification.
+    // A recipient of a key in hardware, from the specification.
     let tagged = "age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e";
-    assert!(recipient(tagged).contains("age plugin"));
+    assert_eq!(tagged.parse::<Recipient>().unwrap().to_string(), tagged);
+    assert!(identity(tagged).contains("found a recipient (age1...), which cannot decrypt"));
     // Valid Bech32 with the prefix of an identity of a plugin, and with an unknown one.
     let [plugin, other] = ["AGE-PLUGIN-NAME-1QQQQQQQQH5MVX8", "AGE-OTHER-KEY-1QQQQQQQQJ3C5A7"];
-    assert!(identity(plugin).contains("age plugin") && !identity(other).contains("age plugin"));
-    assert!(!recipient(&other.to_lowercase()).contains("age plugin"));
+    assert_eq!(plugin.parse::<Identity>().unwrap().plugin(), Some("name"));
+    assert!(recipient(plugin).contains("which is secret") && !recipient(plugin).contains(plugin));
+    assert!(identity(other).contains("expected an age identity"));
+    assert!(recipient(&other.to_lowercase()).contains("expected a recipient"));
     // Mixed case, the wrong case, typing errors, and surrounding text are refused.
     for wrong in [
         SPEC_RECIPIENT.to_uppercase(),

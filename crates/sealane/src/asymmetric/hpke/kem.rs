@@ -1,4 +1,4 @@
-//! The KEMs of HPKE: DHKEM (RFC 9180, section 4.1) over X25519 and P-256, and X-Wing.
+//! The KEMs of HPKE: DHKEM (RFC 9180, section 4.1) over X25519 and P-256, X-Wing and MLKEM768-P256.
 //!
 //! ```text
 //! Encap(pkR)     : dh = DH(skE, pkR)                  kem_context = enc || pkR            enc = pkE, fresh
@@ -6,7 +6,8 @@
 //! shared_secret  = LabeledExpand(LabeledExtract("", "eae_prk", dh), "shared_secret", kem_context, 32)
 //! ```
 //!
-//! The recipient computes the same `dh` as `DH(skR, pkE)` and `DH(skR, pkS)`. X-Wing has no authenticated variant.
+//! The recipient computes the same `dh` as `DH(skR, pkE)` and `DH(skR, pkS)`. The hybrids with ML-KEM
+//! have no authenticated variant.
 
 use super::schedule::{Kdf, Secret};
 use super::{Kem, PrivateKey, PublicKey};
@@ -18,16 +19,17 @@ const OTHER_KEM: Error = Error::Misuse(Misuse::UnsuitableKey(
     "the sender's key and the recipient's key are of different kinds of key",
 ));
 const NO_AUTH_MODE: Error = Error::Misuse(Misuse::UnsuitableKey(
-    "X-Wing has no authenticated modes: use base mode or a pre-shared key instead of a sender's key",
+    "X-Wing and MLKEM768-P256 have no authenticated modes: use base mode or a pre-shared key instead of a sender's key",
 ));
 const LOW_ORDER: Error = Error::Misuse(Misuse::InvalidRecipients(
     "expected the recipient's public key, found a point of low order, with which the secret is known to everyone",
 ));
 
-/// The random input of one encapsulation: an ephemeral key, or the two seeds of X-Wing.
+/// The random input of one encapsulation: an ephemeral key, the two seeds of X-Wing, or a seed and a key.
 pub(super) enum Ephemeral {
     Dh(PrivateKey),
     XWing(Zeroizing<[[u8; 32]; 2]>),
+    MlKem768P256(Zeroizing<[u8; 32]>, p256::PrivateKey),
 }
 
 impl Ephemeral {
@@ -39,6 +41,11 @@ impl Ephemeral {
                 let mut seeds = Zeroizing::new([[0; 32]; 2]);
                 crate::random::fill(seeds.as_flattened_mut())?;
                 Self::XWing(seeds)
+            }
+            Kem::MlKem768P256 => {
+                let mut seed = Zeroizing::new([0; 32]);
+                crate::random::fill(&mut *seed)?;
+                Self::MlKem768P256(seed, p256::PrivateKey::generate()?)
             }
         })
     }
@@ -56,6 +63,9 @@ pub(super) fn encap(
         (PublicKey::XWing(key), Ephemeral::XWing(seeds)) => {
             key.encapsulate_deterministic(seeds).map_err(low_order)
         }
+        (PublicKey::MlKem768P256(key), Ephemeral::MlKem768P256(seed, ephemeral)) => {
+            key.encapsulate_deterministic(seed, ephemeral)
+        }
         (_, Ephemeral::Dh(ephemeral)) => {
             let enc = ephemeral.public();
             let dh = dh(ephemeral, recipient).map_err(low_order)?;
@@ -64,7 +74,7 @@ pub(super) fn encap(
             let secret = extract_and_expand(&dh, auth.as_ref(), &enc, recipient, sender.as_ref())?;
             Ok((secret, enc.as_bytes().to_vec()))
         }
-        (_, Ephemeral::XWing(_)) => Err(OTHER_KEM),
+        (_, Ephemeral::XWing(_) | Ephemeral::MlKem768P256(..)) => Err(OTHER_KEM),
     }
 }
 
@@ -78,6 +88,7 @@ pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u
     };
     let enc: PublicKey = match recipient {
         PrivateKey::XWing(key) => return key.decapsulate(enc),
+        PrivateKey::MlKem768P256(key) => return key.decapsulate(enc),
         PrivateKey::P256(_) => p256::PublicKey::from_bytes(enc).map_err(invalid)?.into(),
         // The conversion to an array fails if the length of the bytes is wrong.
         PrivateKey::X25519(_) => {
@@ -91,7 +102,7 @@ pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u
 
 fn check_sender(recipient: Kem, sender: Option<Kem>) -> Result<(), Error> {
     match sender {
-        Some(_) if recipient == Kem::XWing => Err(NO_AUTH_MODE),
+        Some(_) if matches!(recipient, Kem::XWing | Kem::MlKem768P256) => Err(NO_AUTH_MODE),
         Some(sender) if sender != recipient => Err(OTHER_KEM),
         _ => Ok(()),
     }

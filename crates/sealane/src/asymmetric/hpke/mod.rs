@@ -5,6 +5,7 @@
 //! | DHKEM(X25519, HKDF-SHA256) | 0x0020 | 32 | 32 | 32 | all four |
 //! | DHKEM(P-256, HKDF-SHA256) | 0x0010 | 32 | 65 | 65 | all four |
 //! | X-Wing (draft-ietf-hpke-pq: MLKEM768-X25519) | 0x647a | 32 | 1216 | 1120 | base and psk |
+//! | MLKEM768-P256 (draft-ietf-hpke-pq) | 0x0050 | 32 | 1249 | 1153 | base and psk |
 //!
 //! Lengths are in bytes. The KDF is HKDF-SHA256 (0x0001). The AEAD is AES-128-GCM (0x0001), AES-256-GCM (0x0002) or
 //! ChaCha20-Poly1305 (0x0003), computed by [`crate::Aead`]. Curves are computed by AWS-LC.

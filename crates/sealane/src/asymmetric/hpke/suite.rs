@@ -1,6 +1,6 @@
 //! The algorithms of a suite, and the keys that determine the KEM.
 
-use crate::asymmetric::{key_enums, p256, x25519, xwing};
+use crate::asymmetric::{key_enums, mlkem768_p256, p256, x25519, xwing};
 use crate::{Algorithm, Error, Misuse};
 
 /// The key encapsulation mechanism, which transports a fresh shared secret to the recipient.
@@ -12,6 +12,8 @@ pub enum Kem {
     P256,
     /// X-Wing, the combination of ML-KEM-768 and X25519 that also resists quantum computers.
     XWing,
+    /// MLKEM768-P256, the combination of ML-KEM-768 and P-256 that keys in hardware can have.
+    MlKem768P256,
 }
 
 impl Kem {
@@ -21,6 +23,7 @@ impl Kem {
             Self::X25519 => 0x0020,
             Self::P256 => 0x0010,
             Self::XWing => 0x647a,
+            Self::MlKem768P256 => 0x0050,
         }
     }
 
@@ -30,6 +33,7 @@ impl Kem {
             Self::X25519 => x25519::LEN,
             Self::P256 => p256::PUBLIC_LEN,
             Self::XWing => xwing::CIPHERTEXT_LEN,
+            Self::MlKem768P256 => mlkem768_p256::CIPHERTEXT_LEN,
         }
     }
 }
@@ -88,6 +92,8 @@ pub enum PrivateKey {
     P256(p256::PrivateKey),
     /// An X-Wing private key, which is used with [`Kem::XWing`].
     XWing(xwing::PrivateKey),
+    /// An MLKEM768-P256 private key, which is used with [`Kem::MlKem768P256`].
+    MlKem768P256(mlkem768_p256::PrivateKey),
 }
 
 /// A public key of one of the KEMs.
@@ -99,6 +105,8 @@ pub enum PublicKey {
     P256(p256::PublicKey),
     /// An X-Wing public key, which is used with [`Kem::XWing`].
     XWing(xwing::PublicKey),
+    /// An MLKEM768-P256 public key, which is used with [`Kem::MlKem768P256`].
+    MlKem768P256(mlkem768_p256::PublicKey),
 }
 
 impl PublicKey {
@@ -108,6 +116,7 @@ impl PublicKey {
             Self::X25519(key) => key.as_bytes(),
             Self::P256(key) => key.as_bytes(),
             Self::XWing(key) => key.as_bytes(),
+            Self::MlKem768P256(key) => key.as_bytes(),
         }
     }
 }
@@ -118,4 +127,5 @@ key_enums! {
     X25519: x25519;
     P256: p256;
     XWing: xwing;
+    MlKem768P256: mlkem768_p256;
 }
