@@ -60,7 +60,7 @@ impl OpenKeyring {
                 let identities = loader.identities(&args.identities)?;
                 let found =
                     KeyFile::parse(&content, LoadOptions { identities: Some(&identities), ..options });
-                let recipients = recipients(&args.recipients, &args.recipients_files)?;
+                let recipients = recipients(&args.recipients, &args.recipients_files, console)?;
                 if args.identities.is_empty() || recipients.is_empty() {
                     return Err(Failure::misuse(format!(
                         "{shown}: it is encrypted for recipients; give an identity (-i), and all recipients again (-r, -R)"
