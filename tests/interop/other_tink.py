@@ -71,9 +71,9 @@ class Tink:
 @pytest.fixture(scope="module")
 def tink() -> Iterator[Tink]:
     found = Tink()
-    yield found
-    found.process.stdin.close()  # type: ignore[union-attr]
-    assert found.process.wait(60) == 0
+    with found.process:
+        yield found
+    assert found.process.returncode == 0
 
 
 @pytest.mark.parametrize(("template", "algorithm"), MESSAGES.items())
