@@ -71,7 +71,11 @@ impl Operation {
             &files,
             |file| file,
             false,
-            |file, _| {
+            |file, options: Options<'_>| {
+                // The callback looks for signals.
+                if options.progress.is_some_and(|progress| progress(0, None).is_break()) {
+                    return Err(Error::Cancelled);
+                }
                 let found = self.0.is_current(file);
                 let current = found.as_ref().is_ok_and(|current| *current);
                 is_current.lock().unwrap_or_else(PoisonError::into_inner).push(current);
