@@ -133,14 +133,14 @@ mod test {
     fn stanzas() {
         let key = p256::PrivateKey::generate().unwrap();
         let recipient = age::Recipient::from_tag(Recipient::Classical(key.public()));
-        let file = seal(b"hello", &[recipient.clone()], Armor::Binary).unwrap();
+        let file = seal(b"hello", std::slice::from_ref(&recipient), Armor::Binary).unwrap();
         assert!(file.starts_with(b"age-encryption.org/v1\n-> p256tag "));
         let point = key.public().compressed();
         assert_eq!(unwrap(&file, &key.into(), b"age-encryption.org/p256tag", &point).len(), 16);
 
         let key = mlkem768_p256::PrivateKey::generate().unwrap();
         let hybrid = age::Recipient::from_tag(Recipient::Hybrid(Box::new(key.public())));
-        let file = seal(b"hello", &[hybrid.clone()], Armor::Binary).unwrap();
+        let file = seal(b"hello", std::slice::from_ref(&hybrid), Armor::Binary).unwrap();
         assert!(file.starts_with(b"age-encryption.org/v1\n-> mlkem768p256tag "));
         let point = *key.public().p256().as_bytes();
         assert_eq!(unwrap(&file, &key.into(), b"age-encryption.org/mlkem768p256tag", &point).len(), 16);
