@@ -52,7 +52,7 @@ impl Operation {
     /// Creates the operation that encrypts a file again with the primary key of a keyring, unless it is under it already.
     /// Source and target of a file are the same.
     #[staticmethod]
-    #[pyo3(signature = (key, /, context = Vec::new()))]
+    #[pyo3(signature = (key, /, context = Vec::new()), text_signature = "(key, /, context=b'')")]
     fn rotate(
         py: Python<'_>,
         key: &Bound<'_, Keyring>,
