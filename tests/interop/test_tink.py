@@ -267,6 +267,14 @@ def test_rotated_keyrings_in_tink(algorithm: str, prefix: str) -> None:
         assert theirs.primitive.decrypt(message, b"aad") == b"message"
 
 
+def test_destroyed_keys_in_tink() -> None:
+    ring = sealane.keys.Keyring.generate("aes-256-gcm")
+    ring.rotate()
+    ring.destroy(ring.keys[0].id)
+    handle = json_proto_keyset_format.parse(ring.to_json(), secret_key_access.TOKEN)
+    assert handle.primitive(aead.Aead).decrypt(sealane.Aead(keyring=ring).seal(b"x"), b"") == b"x"
+
+
 def test_deterministic_keysets_both_ways() -> None:
     """AES-SIV keys go to Tink and come back without a change."""
     deterministic.register()

@@ -32,7 +32,8 @@ const MAX_KEYS: usize = 512;
 
 const NO_KEY: Misuse =
     Misuse::UnsuitableKey("the keyring has no key with this identifier; keys() lists its keys");
-const TOO_MANY: Error = Error::LimitExceeded("a keyring is limited to 512 keys; remove destroyed keys");
+const TOO_MANY: Error =
+    Error::LimitExceeded("a keyring is limited to 512 keys, destroyed ones included; generate a new keyring");
 
 /// A keyring. Its keys are wiped on drop, and `Debug` does not show them.
 ///
