@@ -38,7 +38,7 @@ class Aws:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.plaintexts: list[bytes] = []
-        """What it returned from Decrypt."""
+        """The plaintexts that it returned for Decrypt."""
         self._instead: Callable[[str, dict[str, Any]], Answer | None] = lambda name, request: None
         self._app = DomainDispatcherApplication(create_backend_app)
         self._server = make_server("127.0.0.1", 0, self, threaded=True, request_handler=Quiet)

@@ -42,7 +42,7 @@ def check(key: WrappingKey) -> None:
 def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
     """Returns the ciphertext of a keyset."""
     request = {"KeyId": key.name, "Plaintext": plaintext, "EncryptionContext": _context(key)}
-    # What the service says about this request is not shown, because it could contain the request.
+    # The message of the service is not shown for this request, because it could quote the request.
     response = _ask(key, "encrypt", request, shown=False)
     _same_key(key, response, "KeyId")
     return _bytes_of(key, response, "CiphertextBlob")

@@ -83,7 +83,7 @@ def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> None:
 
 def _encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
     request = {"plaintext": base64.b64encode(plaintext).decode()}
-    # What the service says about this request is not shown, because it could contain the request.
+    # The message of the service is not shown for this request, because it could quote the request.
     found = _ask(key, "encrypt_data", request, "ciphertext", shown=False)
     ciphertext = found.encode(errors="replace")
     if len(ciphertext) > 1 << 16 or _CIPHERTEXT.fullmatch(ciphertext) is None:

@@ -68,7 +68,7 @@ impl Keyring {
     ///     or "xaes-256-gcm", for messages and files; "aes-256-siv", for deterministic encryption; "tink-4kb" or
     ///     "tink-1mb", for files in the format of Tink.
     /// prefix : str, optional
-    ///     What messages begin with: "tink", the default, or "crunchy" and "legacy", which have the identifier of the key;
+    ///     The bytes before each message: "tink", the default, or "crunchy" and "legacy", which have the identifier of the key;
     ///     "raw", nothing. Keys for files are always "raw".
     ///
     /// Raises ValueError for another algorithm or prefix.

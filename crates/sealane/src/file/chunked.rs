@@ -149,7 +149,7 @@ impl Chunked {
     }
 }
 
-/// What is derived from a key for one file: the key of its chunks, the base nonce and the commitment.
+/// The values that are derived from a key for one file: the key of its chunks, the base nonce and the commitment.
 struct Derived {
     okm: Zeroizing<[u8; 32 + NONCE_LEN + COMMITMENT_LEN]>,
     algorithm: Algorithm,

@@ -50,7 +50,7 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 const RECIPIENT: &str = "age1";
 const IDENTITY: &str = "AGE-PLUGIN-";
 
-/// What a plugin asks for, which decides whether the input may be shown.
+/// The kind of input that a plugin asks for. It decides whether the input may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Input {

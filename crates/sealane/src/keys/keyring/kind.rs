@@ -7,7 +7,7 @@ use crate::{Algorithm, Error, Key, Misuse};
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
-/// What all type URLs of Tink begin with.
+/// The common beginning of all type URLs of Tink.
 const PREFIX: &str = "type.googleapis.com/google.crypto.tink.";
 
 /// Length in bytes of the keys of AES-SIV in Tink: two keys of AES-256.

@@ -30,8 +30,9 @@ use zeroize::Zeroizing;
 /// Maximum number of keys in a keyring, which keeps every key file below 256 KiB.
 const MAX_KEYS: usize = 512;
 
-const NO_KEY: Misuse =
-    Misuse::UnsuitableKey("the keyring has no key with this identifier; keys() lists its keys");
+const NO_KEY: Misuse = Misuse::UnsuitableKey(
+    "the keyring has no key with this identifier; list its keys to see their identifiers",
+);
 const TOO_MANY: Error =
     Error::LimitExceeded("a keyring is limited to 512 keys, destroyed ones included; generate a new keyring");
 
