@@ -116,3 +116,13 @@ def test_a_handler_that_returns_changes_nothing() -> None:
         signal.signal(signal.SIGALRM, previous)
     assert derived == keys.derive(b"x", bytes(16), memory_kib=1 << 14, passes=40)
     assert calls
+
+
+def test_a_signal_ends_the_look_at_the_files_of_a_rotation(tmp_path: Path) -> None:
+    ring = keys.Keyring.generate()
+    path = str(tmp_path / "a")
+    sealane.encrypt_file(__file__, path, key=ring)
+    operation = sealane._native.Operation.rotate(ring)
+    assert operation.current([path]) == [True]
+    with signal_after(0.2), pytest.raises(Interrupted):
+        operation.current([path] * 3_000_000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import sys
 import types
 from pathlib import Path
@@ -126,29 +125,6 @@ def test_an_interrupted_rotation_continues(tmp_path: Path) -> None:
     assert report.skipped > 0
     for name in names:
         assert sealane.decrypt((tmp_path / "tree" / name).read_bytes(), key=ring) == pattern(3000)
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers are those of Unix")
-def test_a_signal_ends_the_look_at_the_files(tmp_path: Path) -> None:
-    ring = Keyring.generate()
-    tree(tmp_path, ring, "a")
-    operation = sealane._native.Operation.rotate(ring)
-    assert operation.current([str(tmp_path / "a")]) == [True]
-
-    class Stop(Exception):
-        pass
-
-    def stop(*_: object) -> None:
-        raise Stop
-
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        with pytest.raises(Stop):
-            operation.current([str(tmp_path / "a")] * 3_000_000)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_filesystem_resolves_a_keyring_once(tmp_path: Path, saved: tuple[Keyring, str]) -> None:
