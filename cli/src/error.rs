@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Io,
     Limit,
     Provider,
+    /// `sealane doctor` has found a problem.
+    Problem,
     /// An age plugin is missing or failed.
     Plugin,
     Misuse,
@@ -41,6 +43,7 @@ impl Kind {
             Self::Io => "io",
             Self::Limit => "limit",
             Self::Provider => "provider",
+            Self::Problem => "problem",
             Self::Plugin => "plugin",
             Self::Misuse => "misuse",
             Self::Interrupted => "interrupted",
@@ -64,6 +67,11 @@ impl Failure {
     /// Returns the failure for a mistake on the command line; the text says what to do.
     pub(crate) fn misuse(text: impl Into<String>) -> Self {
         Self { kind: Kind::Misuse, text: text.into() }
+    }
+
+    /// Returns the failure of a report that lists problems, whose text says where they are.
+    pub(crate) fn problems(text: &str) -> Self {
+        Self { kind: Kind::Problem, text: text.into() }
     }
 
     /// Returns the failure for a parse error, whose paragraphs are joined to one line.

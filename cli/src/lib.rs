@@ -2,7 +2,7 @@
 //!
 //! `commands` has one file for each command, with its arguments and its code. `args` has the options that several
 //! commands share, `keys` loads the keys that they name, `secrets` keeps keys among the
-//! arguments out of all messages, `plugins` lets age plugins reach the user, and `endpoints` opens the files. `error` translates every
+//! arguments out of all messages, `plugins` lets age plugins reach the user, `machine` describes the machine, and `endpoints` opens the files. `error` translates every
 //! error into one line of text and an exit status; `tui` prints it.
 //!
 //! This is a library because the Python package runs the same function inside its own process. Only `interrupt` ends
@@ -24,6 +24,7 @@ mod error;
 mod interrupt;
 mod keyring;
 mod keys;
+mod machine;
 mod passphrase;
 mod plugins;
 mod secrets;
@@ -61,8 +62,28 @@ struct Program {
     command: Command,
 }
 
-/// Runs one command line and returns the exit status. `args[0]` is the name of the program.
+/// The first commands of a new user, which the program prints if it gets no arguments.
+const FIRST_COMMANDS: &str = "\
+sealane encrypts files in formats that other software reads.
+
+  sealane keygen -o key.jwk                              make a key
+  sealane encrypt -k key.jwk -o notes.sealed notes.txt   encrypt a file
+  sealane decrypt -k key.jwk -o notes.txt notes.sealed   decrypt it again
+
+'sealane --help' lists all commands. 'sealane doctor' prints the facts for a bug report.
+";
+
+/// Runs one command line in the program `sealane` and returns the exit status. `args[0]` is the name of the program.
 pub fn run(args: Vec<OsString>) -> u8 {
+    run_in("program", args)
+}
+
+/// Runs one command line in another process, for example `"Python 3.14.0"`, which `sealane doctor` prints.
+pub fn run_in(host: &str, args: Vec<OsString>) -> u8 {
+    if args.len() < 2 {
+        tui::print_first_commands(FIRST_COMMANDS);
+        return error::Kind::Misuse.status();
+    }
     // Parsing may fail, and its errors are printed as JSON too.
     let json = args.iter().any(|arg| arg == "--json");
     let hidden = match Hidden::among(&args) {
@@ -74,16 +95,16 @@ pub fn run(args: Vec<OsString>) -> u8 {
         }
     };
     match Program::try_parse_from(args) {
-        Ok(program) => dispatch(&program.command, hidden),
+        Ok(program) => dispatch(&program.command, host, hidden),
         Err(error) => report_parse_error(&error, &Console::new(json, false, hidden)),
     }
 }
 
-fn dispatch(command: &Command, hidden: Hidden) -> u8 {
+fn dispatch(command: &Command, host: &str, hidden: Hidden) -> u8 {
     let command = command.get();
     let options = command.output_options();
     let console = Console::new(options.json, options.quiet, hidden);
-    if let Err(failure) = command.run(&Context { console: &console, program: Program::command }) {
+    if let Err(failure) = command.run(&Context { console: &console, host, program: Program::command }) {
         console.fail(&failure);
     }
     console.status()

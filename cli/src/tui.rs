@@ -200,6 +200,11 @@ pub(crate) fn announce(json: bool, text: &str) {
     }
 }
 
+/// Prints the commands of a first start on standard error, because a script that passes no arguments is mistaken.
+pub(crate) fn print_first_commands(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
 fn line(failure: &Failure, json: bool) -> String {
     match json {
         true => json!({"error": failure.text(), "kind": failure.kind().name()}).to_string(),

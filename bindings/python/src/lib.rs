@@ -45,7 +45,8 @@ use std::ffi::OsString;
 fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     sealane::keys::set_keyring(keys::keyring_text);
     sealane::keys::set_key_services(keys::keyset_of_service);
-    py.detach(|| cli::run(args))
+    let host = format!("Python {}", py.version().split(' ').next().unwrap_or_default());
+    py.detach(|| cli::run_in(&host, args))
 }
 
 /// The native module of the package ``sealane``, which is the public interface.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
+import platform
 import subprocess
 import sys
 import sysconfig
@@ -94,3 +96,10 @@ def test_the_installed_program(tmp_path: Path, program: list[str]) -> None:
     assert run(*program, "verify", "-k", "key", "plain", cwd=tmp_path).returncode == 1
     assert run(*program, "no-such-command").returncode == 2
     assert leftovers(tmp_path, "key", "plain", "sealed") == []
+
+
+def test_the_doctor_names_the_interpreter() -> None:
+    command = [sys.executable, "-m", "sealane", "doctor", "--json", __file__]
+    report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert report["machine"]["host"] == f"Python {platform.python_version()}"
+    assert report["problems"] == []

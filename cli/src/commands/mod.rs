@@ -6,12 +6,14 @@
 mod cat;
 mod completions;
 mod decrypt;
+mod doctor;
 mod encrypt;
 mod inspect;
 mod keygen;
 mod keyring;
 mod providers;
 mod recursive;
+mod reference;
 mod rewrap;
 mod rotate;
 mod run;
@@ -50,5 +52,7 @@ commands! {
     Rewrap: rewrap,
     Rotate: rotate,
     Providers: providers,
+    Doctor: doctor,
     Completions: completions,
+    Reference: reference,
 }

@@ -51,7 +51,7 @@ impl Run for Providers {
 
 /// Reports an environment variable with an invalid value. The listing would show a table without a chosen entry; the
 /// first use of an algorithm reports the variable.
-fn check_environment() -> Result<(), Failure> {
+pub(super) fn check_environment() -> Result<(), Failure> {
     let key = Key::from_bytes(&[0; 16]);
     let aead = Aead::new(Algorithm::Aes128Gcm, &key).map(drop);
     let stream = AesCtr::new(key.as_bytes(), &[0; 16]).map(drop);
@@ -63,7 +63,7 @@ fn check_environment() -> Result<(), Failure> {
     Ok(())
 }
 
-fn document(entry: &ListedVariant) -> Value {
+pub(super) fn document(entry: &ListedVariant) -> Value {
     json!({
         "algorithm": entry.algorithm,
         "provider": entry.provider,

@@ -8,6 +8,8 @@ use crate::tui::Console;
 pub(crate) struct Context<'a> {
     /// The output of the command, with the options `--quiet` and `--json` applied.
     pub(crate) console: &'a Console,
+    /// The process that runs the command line, for example `"program"` or `"Python 3.14.0"`.
+    pub(crate) host: &'a str,
     /// Returns the definition of the whole command line, for completion scripts.
     pub(crate) program: fn() -> clap::Command,
 }

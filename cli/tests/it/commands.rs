@@ -246,13 +246,44 @@ fn completions_for_every_shell() {
 }
 
 #[test]
+fn the_reference_has_every_command_and_option() {
+    let sandbox = Sandbox::new();
+    let page = sandbox.run("reference").text();
+    let help = sandbox.run("--help").text();
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\nOptions:").next().unwrap();
+    let names: Vec<_> = commands
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("  ").filter(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+        })
+        .filter_map(|line| line.split([' ', ',']).next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(names.len() > 10 && !names.contains(&"reference"), "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("\n## sealane {name}\n")), "{name}");
+        for option in sandbox.run(&format!("{name} --help")).text().split_whitespace() {
+            let option = option.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            let is_option =
+                option.starts_with("--") && option.len() > 4 && option != "--help" && !option.contains('=');
+            assert!(!is_option || page.contains(option), "{name}: {option}");
+        }
+    }
+}
+
+#[test]
 fn help_and_version() {
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.run("--version").text(), format!("sealane {}\n", env!("CARGO_PKG_VERSION")));
     for line in ["--help", "-h", "help", "help encrypt", "cat --help"] {
         assert!(sandbox.run(line).text().contains("Usage: sealane"), "{line}");
     }
-    sandbox.refuses("", 2, "'sealane --help'");
+    let first = sandbox.run("");
+    assert_eq!((first.status, first.out.as_slice()), (Some(2), &b""[..]));
+    for words in ["sealane keygen -o", "sealane encrypt -k", "sealane decrypt -k", "'sealane --help'"] {
+        assert!(first.err.contains(words), "{}", first.err);
+    }
+    sandbox.refuses("keyring", 2, "'sealane --help'");
     sandbox.refuses("frobnicate", 2, "unrecognized subcommand 'frobnicate'");
     sandbox.refuses("encrypt", 2, "not provided: <--key <KEYFILE>|--recipient <RECIPIENT>|--recipients-file <FILE>|--plugin <NAME>|--passphrase>; usage: ");
     sandbox.refuses("encrypt -k k --threads 0 k", 2, "--threads");

@@ -3,6 +3,7 @@
 mod bad_input;
 mod commands;
 mod common;
+mod doctor;
 mod interrupt;
 mod keyring;
 mod outputs;

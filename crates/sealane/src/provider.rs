@@ -83,7 +83,8 @@
 //! ```
 
 pub use providers::{
-    AeadKey, AuthenticationError, DefaultAlreadySet, Entry, Expand, InOut, KeyError, ListedVariant,
+    AeadKey, AuthenticationError, DefaultAlreadySet, Entry, Expand, Features, InOut, KeyError, ListedVariant,
     MessageError, MessagePart, Parts, Provider, Reason, RegisterError, Request, SealError, SourceCopy,
-    Unavailable, VariableError, VariableProblem, choose, contract, entries, listing, register, set_default,
+    Unavailable, VariableError, VariableProblem, choose, contract, entries, features, listing, register,
+    set_default,
 };

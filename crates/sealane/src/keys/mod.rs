@@ -23,6 +23,7 @@
 //! ```
 
 mod derive;
+mod folder;
 mod identities;
 mod is_secret;
 mod jwk;
@@ -38,6 +39,7 @@ mod write;
 pub use crate::engine::staged::Existing;
 pub use crate::key::Key;
 pub use derive::{Cost, derive};
+pub use folder::files_in;
 pub use identities::{load_identities, parse_identity_file};
 pub use is_secret::{is_hexadecimal_key, is_secret};
 pub use jwk::Jwk;

@@ -1,0 +1,267 @@
+//! The command `sealane doctor`, which prints the facts that a report of an error needs.
+
+use super::providers::{check_environment, document};
+use super::run::{Context, Run};
+use crate::args::OutputOptions;
+use crate::error::{Failure, name};
+use crate::machine::{self, Machine};
+use crate::tui::escaped;
+use clap::{Args, ValueHint};
+use sealane::keys::{KeyFile, LoadOptions, Reference, files_in, is_hexadecimal_key};
+use sealane::provider::{Features, features};
+use sealane::{ListedVariant, Provider};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Print the facts for a bug report: processor, self-tests, providers, versions, exposed key files
+///
+/// Runs the self-test of every variant that this processor can use, and looks for key files that other users can read
+/// or change. The report contains the names and modes of key files, and nothing of their content.
+///
+/// The exit status is 1 if there is a problem: a failed self-test, an invalid environment variable, or an exposed
+/// key file. The report lists all problems at its end.
+#[derive(Args)]
+pub(crate) struct Doctor {
+    /// Key files to check, or folders whose files are checked, without their subfolders. Default: the current folder
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    output_options: OutputOptions,
+}
+
+/// The number of files of one folder that are read, so that a folder with millions of files ends in a second.
+const MAX_FILES: usize = 1000;
+
+impl Run for Doctor {
+    fn output_options(&self) -> OutputOptions {
+        self.output_options
+    }
+
+    fn run(&self, Context { console, host, .. }: &Context<'_>) -> Result<(), Failure> {
+        let here = [PathBuf::from(".")];
+        let paths = if self.paths.is_empty() { &here[..] } else { &self.paths };
+        let report = Report::new(host, check_keys(paths)?);
+        if console.json() {
+            console.result(|| report.document(), "")?;
+        } else if !console.quiet() {
+            console.print(&report.text())?;
+        }
+        match report.problems.len() {
+            0 => Ok(()),
+            1 => Err(Failure::problems("1 problem found; the end of the report names it")),
+            n => Err(Failure::problems(&format!("{n} problems found; the end of the report names them"))),
+        }
+    }
+}
+
+/// All facts that the command prints.
+struct Report {
+    machine: Machine,
+    /// The processor features that the kernels may use.
+    features: Vec<&'static str>,
+    /// The detected features that `SEALANE_CPU` removes.
+    removed: Vec<&'static str>,
+    variants: Vec<ListedVariant>,
+    keys: CheckedKeys,
+    problems: Vec<String>,
+}
+
+impl Report {
+    fn new(host: &str, keys: CheckedKeys) -> Self {
+        let mut problems = Vec::new();
+        problems.extend(check_environment().err().map(|failure| failure.to_string()));
+        let allowed = features().unwrap_or(Features::NONE);
+        let features: Vec<_> = allowed.names().collect();
+        let removed = Features::detect().names().filter(|name| !features.contains(name)).collect();
+        let variants = sealane::listing();
+        let failed = variants.iter().filter(|entry| entry.reason.contains("self-test"));
+        problems.extend(failed.map(|entry| {
+            format!("{} {} {}: {}", entry.algorithm, entry.provider, entry.variant, entry.reason)
+        }));
+        problems
+            .extend(keys.found.iter().filter_map(|key| Some(format!("{}: {}", key.name, key.problem()?))));
+        Self { machine: Machine::detect(host), features, removed, variants, keys, problems }
+    }
+
+    fn document(&self) -> Value {
+        let libraries: serde_json::Map<_, _> = machine::libraries()
+            .into_iter()
+            .map(|(name, version)| (name.to_owned(), version.into()))
+            .collect();
+        json!({
+            "machine": self.machine.document(),
+            "features": self.features,
+            "removed_features": self.removed,
+            "libraries": libraries,
+            "variants": self.variants.iter().map(document).collect::<Value>(),
+            "key_files": self.keys.found.iter().map(FoundKey::document).collect::<Value>(),
+            "unread_files": self.keys.unread,
+            "problems": self.problems,
+        })
+    }
+
+    fn text(&self) -> String {
+        let Machine { host, system, kernel, processor, threads } = &self.machine;
+        let or_unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { escaped(text) };
+        let libraries: Vec<_> =
+            machine::libraries().into_iter().map(|(name, version)| format!("{name} {version}")).collect();
+        let mut lines = vec![
+            format!("sealane    {} ({host}), {}, {}", machine::VERSION, machine::target(), machine::COMPILER),
+            format!("system     {}, kernel {}", or_unknown(system), or_unknown(kernel)),
+            format!("processor  {}; threads: {threads}", or_unknown(processor)),
+            format!(
+                "features   {}",
+                if self.features.is_empty() { "none".into() } else { self.features.join(" ") }
+            ),
+        ];
+        if !self.removed.is_empty() {
+            lines.push(format!("           removed by SEALANE_CPU: {}", self.removed.join(" ")));
+        }
+        lines.push(format!("libraries  {}", libraries.join(", ")));
+        lines.push("\nvariants of the native kernels".into());
+        lines.extend(self.native());
+        lines.push("\nproviders in use".into());
+        lines.extend(self.chosen());
+        lines.push("\nkey files".into());
+        lines.extend(self.keys.lines());
+        lines.push("\nproblems".into());
+        match &self.problems[..] {
+            [] => lines.push("  none".into()),
+            problems => lines.extend(problems.iter().map(|text| format!("  {}", escaped(text)))),
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// One line for each variant and result of its self-tests, with the algorithms that have it.
+    fn native(&self) -> Vec<String> {
+        let native = self.variants.iter().filter(|entry| entry.provider == Provider::Native.name());
+        grouped(native.filter(|entry| entry.variant != "extended").map(|entry| {
+            let result = if entry.available { "self-test passed" } else { &entry.reason };
+            (format!("  {:<10} {result}", entry.variant), entry.algorithm.to_owned())
+        }))
+    }
+
+    /// One line for each provider and variant that is in use, with its algorithms.
+    fn chosen(&self) -> Vec<String> {
+        let chosen = self.variants.iter().filter(|entry| entry.chosen);
+        grouped(
+            chosen.map(|entry| {
+                (format!("  {:<10} {}", entry.provider, entry.variant), entry.algorithm.to_owned())
+            }),
+        )
+    }
+}
+
+/// Joins the values of equal names to one line `name: value, value`, in the order in which the names occur first.
+fn grouped(pairs: impl Iterator<Item = (String, String)>) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((name, vec![value])),
+        }
+    }
+    groups.into_iter().map(|(name, values)| format!("{name}: {}", values.join(", "))).collect()
+}
+
+/// The key files below the given paths.
+#[derive(Default)]
+struct CheckedKeys {
+    found: Vec<FoundKey>,
+    /// The number of files that were not read, because a folder has too many.
+    unread: usize,
+}
+
+/// A file with a secret key that is not encrypted.
+struct FoundKey {
+    name: String,
+    /// The permission bits; `None` on a system without them.
+    mode: Option<u32>,
+}
+
+impl CheckedKeys {
+    fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<_> = self.found.iter().map(FoundKey::line).collect();
+        if lines.is_empty() {
+            lines.push("  none found".into());
+        }
+        if self.unread > 0 {
+            lines.push(format!(
+                "  {} files were not read; name the key files instead of their folder",
+                self.unread
+            ));
+        }
+        lines
+    }
+}
+
+impl FoundKey {
+    /// Returns the problem with the permissions of the file, and the command that solves it.
+    fn problem(&self) -> Option<String> {
+        let able = match self.mode? {
+            mode if mode & 0o044 != 0 => "read",
+            mode if mode & 0o022 != 0 => "change",
+            _ => return None,
+        };
+        Some(format!("others can {able} this key; run 'chmod 600 {}'", self.name))
+    }
+
+    fn line(&self) -> String {
+        let mode = self.mode.map_or("unknown".into(), |mode| format!("{mode:04o}"));
+        let state = if self.problem().is_some() { "exposed" } else { "ok" };
+        format!("  {}: mode {mode}, {state}", escaped(&self.name))
+    }
+
+    fn document(&self) -> Value {
+        let mode = self.mode.map(|mode| format!("{mode:04o}"));
+        json!({ "path": self.name, "mode": mode, "problem": self.problem() })
+    }
+}
+
+/// Finds the key files among files and in folders. A path that was given must be readable; unreadable files in a folder
+/// are passed over, because this user cannot leak them either.
+fn check_keys(paths: &[PathBuf]) -> Result<CheckedKeys, Failure> {
+    let mut checked = CheckedKeys::default();
+    for path in paths {
+        let about = |error| Failure::io(&name(path), &error);
+        if !fs::metadata(path).map_err(about)?.is_dir() {
+            let content = Reference::File(path.clone()).read().map_err(|e| Failure::about(&name(path), e))?;
+            if holds_secret(&content) {
+                checked.found.push(FoundKey { name: name(path), mode: mode(path) });
+            }
+            continue;
+        }
+        let files = files_in(path).map_err(|e| Failure::about(&name(path), e))?;
+        checked.unread += files.len().saturating_sub(MAX_FILES);
+        for file in files.iter().take(MAX_FILES) {
+            let Ok(content) = Reference::File(file.clone()).read() else { continue };
+            let digits = std::str::from_utf8(&content).is_ok_and(|text| is_hexadecimal_key(text.trim()));
+            // 64 hexadecimal digits in a file that was not named are more often a hash than a key.
+            if !digits && holds_secret(&content) {
+                let shown = file.strip_prefix(".").unwrap_or(file);
+                checked.found.push(FoundKey { name: name(shown), mode: mode(file) });
+            }
+        }
+    }
+    Ok(checked)
+}
+
+/// Returns whether a key file holds a secret that is not encrypted.
+fn holds_secret(content: &[u8]) -> bool {
+    match KeyFile::parse(content, LoadOptions::default()) {
+        Ok(KeyFile::Public(_)) | Err(_) => false,
+        Ok(_) => true,
+    }
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    path.metadata().ok().map(|found| found.mode() & 0o7777)
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Path) -> Option<u32> {
+    None
+}

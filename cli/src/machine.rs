@@ -1,0 +1,101 @@
+//! The machine and the build of this program, as far as a report of an error needs them.
+
+use serde_json::{Value, json};
+use std::env::consts;
+use std::fs;
+use std::thread;
+
+/// A machine and a build of sealane.
+pub(crate) struct Machine {
+    /// The process that runs the command line, for example `"program"` or `"Python 3.14.0"`.
+    pub(crate) host: String,
+    /// The name of the distribution or of the operating system.
+    pub(crate) system: String,
+    /// The version of the operating system's kernel; empty if it is unknown.
+    pub(crate) kernel: String,
+    /// The name of the processor; empty if it is unknown.
+    pub(crate) processor: String,
+    /// The number of threads that this process can run at the same time.
+    pub(crate) threads: usize,
+}
+
+/// The version of sealane.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The version of the compiler of this build.
+pub(crate) const COMPILER: &str = env!("SEALANE_COMPILER");
+
+impl Machine {
+    /// Describes this machine. Anything that cannot be found out stays empty.
+    pub(crate) fn detect(host: &str) -> Self {
+        let release = read("/etc/os-release");
+        let system = field(&release, "PRETTY_NAME", '=').map(|name| name.trim_matches('"').to_owned());
+        let processors = read("/proc/cpuinfo");
+        let processor = field(&processors, "model name", ':').or_else(|| field(&processors, "CPU part", ':'));
+        Self {
+            host: host.to_owned(),
+            system: system.unwrap_or_else(|| consts::OS.to_owned()),
+            kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+            processor: processor.unwrap_or_default(),
+            threads: thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
+    pub(crate) fn document(&self) -> Value {
+        json!({
+            "sealane": VERSION,
+            "host": self.host,
+            "target": target(),
+            "compiler": COMPILER,
+            "system": self.system,
+            "kernel": self.kernel,
+            "processor": self.processor,
+            "threads": self.threads,
+        })
+    }
+}
+
+/// Returns the target of this build, for example `x86_64-linux-gnu`.
+pub(crate) fn target() -> String {
+    let environment = match () {
+        () if cfg!(target_env = "gnu") => "-gnu",
+        () if cfg!(target_env = "musl") => "-musl",
+        () if cfg!(target_env = "msvc") => "-msvc",
+        () => "",
+    };
+    format!("{}-{}{environment}", consts::ARCH, consts::OS)
+}
+
+/// Lists the linked libraries with their versions in the lock file of this build.
+pub(crate) fn libraries() -> Vec<(&'static str, &'static str)> {
+    env!("SEALANE_LIBRARIES").split(' ').filter_map(|library| library.split_once('=')).collect()
+}
+
+fn read(path: &str) -> String {
+    fs::read(path).map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default()
+}
+
+/// Returns the value of the first line `name SEPARATOR value`.
+fn field(text: &str, name: &str, separator: char) -> Option<String> {
+    let pairs = text.lines().filter_map(|line| line.split_once(separator));
+    pairs.into_iter().find(|(found, _)| found.trim() == name).map(|(_, value)| value.trim().to_owned())
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn fields_of_system_files() {
+        let processors = "processor\t: 0\nmodel name\t: Example: 3 GHz\nmodel name\t: Other\n";
+        assert_eq!(field(processors, "model name", ':').as_deref(), Some("Example: 3 GHz"));
+        assert_eq!(field(processors, "CPU part", ':'), None);
+        assert!(target().starts_with(consts::ARCH));
+    }
+
+    #[test]
+    fn libraries_have_versions() {
+        let libraries = libraries();
+        assert!(libraries.iter().any(|(name, _)| *name == "aws-lc-rs"), "{libraries:?}");
+        assert!(libraries.iter().all(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit())));
+    }
+}
