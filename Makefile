@@ -171,6 +171,15 @@ deny: ## licences, advisories and sources of all dependencies; fetches cargo-den
 docs: ## the Rust documentation, with warnings as errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --lib
 
+site: develop docs $(BIN)/.site ## the documentation site in target/site/html, with its links and references checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/site/build.py
+
+site-check: site ## the site in Chromium at three widths: accessibility (axe), search, overflow; needs chromium and node
+	@for tool in chromium npm node; do command -v $$tool >/dev/null || { echo "site-check needs $$tool"; exit 1; }; done
+	mkdir -p target/site-check
+	cp docs/site/package.json docs/site/package-lock.json docs/site/browser.mjs target/site-check/
+	cd target/site-check && npm ci --silent && node browser.mjs ../site/html screenshots
+
 lib-c: ## the C library, header and sealane.pc in target/c, which can be moved; a release build of several minutes
 	cargo build --locked --release -p sealane-c
 	bindings/c/link.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/libsealane_c.a $${CARGO_TARGET_DIR:-$(CURDIR)/target}/c
@@ -206,4 +215,8 @@ $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r bindings/python/tests/requirements.txt
 	@touch $@
 
-.PHONY: help bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+$(BIN)/.site: docs/site/requirements.txt | tools
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r docs/site/requirements.txt
+	@touch $@
+
+.PHONY: help site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

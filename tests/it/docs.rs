@@ -46,9 +46,14 @@ fn every_dependency_has_a_reason() {
         }
     }
     assert!(named > 40, "{named} dependencies");
-    let [tests, build] = ["bindings/python/tests/requirements.txt", "bindings/python/build-requirements.txt"]
-        .map(|path| fs::read_to_string(root().join(path)).unwrap());
-    for package in tests.lines().chain(build.lines()) {
+    const REQUIREMENTS: [&str; 4] = [
+        "bindings/python/tests/requirements.txt",
+        "bindings/python/build-requirements.txt",
+        "docs/site/requirements.txt",
+        "release/requirements.txt",
+    ];
+    let requirements = REQUIREMENTS.map(|path| fs::read_to_string(root().join(path)).unwrap());
+    for package in requirements.iter().flat_map(|text| text.lines()) {
         let name = package.split("==").next().unwrap().trim();
         if !name.is_empty() && !name.starts_with('#') {
             assert!(reasons.contains(&format!("`{name}`")), "docs/decisions says nothing of {name}");

@@ -105,7 +105,8 @@ class REncrypt(_native.REncrypt):
     # Other names of the same methods, in the README, the code and later releases of REncrypt.
     encrypt_into = encrypt_to_buf = encrypt_into1 = _native.REncrypt.encrypt_into_buf
     decrypt_into = decrypt_to_buf = decrypt_into1 = _native.REncrypt.decrypt_into_buf
-    encrypt_from1, decrypt_from1 = _native.REncrypt.encrypt_from, _native.REncrypt.decrypt_from
+    encrypt_from1 = _native.REncrypt.encrypt_from
+    decrypt_from1 = _native.REncrypt.decrypt_from
     copy_slice1 = staticmethod(_native.REncrypt.copy_slice)
 
     # ---- lengths ----------------------------------------------------------------------------------------

@@ -1,0 +1,110 @@
+"""An extension of griffe: translates docstrings to Markdown, and finds those of the native module.
+
+The stub ``_native.pyi`` has the signatures, and the binary has the docstrings.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import griffe
+
+RULE = re.compile(r"^=+(?: +=+)+$")
+
+
+class Docstrings(griffe.Extension):
+    """Runs once, when all objects of the package are known."""
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Sets the docstrings of the native module, and translates all docstrings."""
+        for obj in objects(pkg):
+            text = obj.docstring.value if obj.docstring else None
+            if text is None and obj.path.startswith("sealane._native."):
+                text = native(obj.path)
+            if text is not None:
+                obj.docstring = griffe.Docstring(markdown(text), parent=obj, parser="numpy")
+
+
+def objects(parent: griffe.Object) -> Iterator[griffe.Object]:
+    """Lists an object and all below it, without aliases."""
+    yield parent
+    for member in parent.members.values():
+        if isinstance(member, griffe.Object):
+            yield from objects(member)
+
+
+def native(path: str) -> str | None:
+    """Returns the docstring of an object of the native module, for example ``sealane._native.Aead.seal``."""
+    names = path.split(".")[2:]
+    if not names:
+        return None
+    # These classes exist in the stub only; any class below has their methods.
+    concrete = {
+        "_AeadMethods": "Aead",
+        "_Keystream": "AesCtr",
+        "_AeadStream": "AeadEncryptor",
+    }
+    names[0] = concrete.get(names[0], names[0])
+    try:
+        module = importlib.import_module("sealane._native")
+        found = functools.reduce(getattr, names, module)
+    except AttributeError:
+        return None
+    text = getattr(found, "__doc__", None)
+    is_value = not (inspect.isclass(found) or callable(found) or inspect.isdatadescriptor(found))
+    return None if is_value or not text else inspect.cleandoc(text)
+
+
+def markdown(text: str) -> str:
+    """Translates the parts of reStructuredText that the docstrings use, for example tables."""
+    # As a hyphen, it would be read as a subtraction of types.
+    text = re.sub(r"\bbytes-like\b", "bytes\N{NON-BREAKING HYPHEN}like", text)
+    lines = text.split("\n")
+    out: list[str] = []
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        if RULE.match(line.strip()):
+            end = closing(lines, index)
+            out += [*table(lines[index:end]), ""]
+            index = end
+        elif line.strip() == ".. warning::":
+            out.append("!!! warning")
+            index += 1
+        else:
+            is_literal = line.rstrip().endswith("::") and not line.strip().startswith("..")
+            out.append(line.rstrip()[:-1] if is_literal else line)
+            index += 1
+    return re.sub(r":(?:class|func|meth|mod|attr):`~?([^`]+)`", r"`\1`", "\n".join(out))
+
+
+def closing(lines: list[str], start: int) -> int:
+    """Returns the line after a table: its third rule ends it."""
+    rules = [at for at in range(start, len(lines)) if RULE.match(lines[at].strip())]
+    return rules[2] + 1
+
+
+def table(lines: list[str]) -> list[str]:
+    """Translates a simple table; a row whose first cell is empty continues the row above."""
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    starts = [found.start() for found in re.finditer("=+", lines[0][margin:])]
+    ends = [*starts[1:], None]
+
+    def cells(line: str) -> list[str]:
+        return [line[margin:][a:b].strip().replace("|", "\\|") for a, b in zip(starts, ends, strict=True)]
+
+    rows: list[list[str]] = []
+    for line in (line for line in lines if not RULE.match(line.strip())):
+        row = cells(line)
+        continues = rows and len(rows) > 1 and (not row[0] or not row[-1])
+        if continues:
+            rows[-1] = [f"{a} {b}".strip() for a, b in zip(rows[-1], row, strict=True)]
+        else:
+            rows.append(row)
+    head, *body = (" | ".join(row) for row in rows)
+    return [f"| {head} |", "|" + "---|" * len(starts), *(f"| {row} |" for row in body)]
