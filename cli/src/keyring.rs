@@ -46,13 +46,13 @@ impl OpenKeyring {
                 Failure::misuse(format!("{shown}: another command is changing this keyring; try again"))
             }
         })?;
-        let mut loader = Loader::new(args.asked, Inputs::default(), console);
+        let mut loader = Loader::new(&args.asked, Inputs::default(), console);
         let (content, _) = loader.read(&args.ring, "the keyring")?;
         let about = |error| Failure::about(&shown, error);
         let options = LoadOptions::default();
         let (found, protection) = match KeyFile::parse(&content, options) {
             Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
-                let text = passphrase::ask(args.asked, &shown)?;
+                let text = passphrase::ask(&args.asked, &shown)?;
                 let found = KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options });
                 (found.map_err(about)?, Protection::Passphrase(text))
             }

@@ -40,7 +40,7 @@ pub(crate) fn encrypt_with(
     inputs: Inputs,
     console: &Console,
 ) -> Result<EncryptWith, Failure> {
-    let mut loader = Loader::new(args.asked, inputs, console);
+    let mut loader = Loader::new(&args.asked, inputs, console);
     let (mut subject, mut params) = ("the recipients".to_owned(), EncryptParams::default());
     let passphrase;
     if let Some(path) = &args.key {
@@ -48,7 +48,7 @@ pub(crate) fn encrypt_with(
         params.key = Some(loader.symmetric(path, &args.identities)?);
     } else if args.passphrase {
         subject = "the passphrase".to_owned();
-        passphrase = passphrase::choose(args.asked, "the file")?;
+        passphrase = passphrase::choose(&args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
     } else {
         let mut recipients = recipients(&args.recipients, &args.recipients_files, console)?;
@@ -70,14 +70,14 @@ pub(crate) fn decrypt_with(
     inputs: Inputs,
     console: &Console,
 ) -> Result<DecryptWith, Failure> {
-    let mut loader = Loader::new(args.asked, inputs, console);
+    let mut loader = Loader::new(&args.asked, inputs, console);
     let (mut subject, mut params) = ("the identities".to_owned(), DecryptParams::default());
     let passphrase;
     if let Some(path) = &args.key {
         subject = name(path);
         params.key = Some(loader.symmetric(path, &args.identities)?);
     } else if args.passphrase {
-        passphrase = passphrase::ask(args.asked, "the file")?;
+        passphrase = passphrase::ask(&args.asked, "the file")?;
         params.passphrase = Some(&passphrase);
     } else {
         let mut identities = loader.identities(&args.identities)?;
@@ -92,11 +92,12 @@ pub(crate) fn decrypt_with(
 
 /// Loads the old and the new keys of age files. Mistakes in the options are found here, before any file is opened.
 pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console) -> Result<Rewrap, Failure> {
-    let mut loader = Loader::new(args.asked, inputs, console);
-    let old = args::Passphrase { descriptor: args.old_passphrase_fd };
+    let mut loader = Loader::new(&args.asked, inputs, console);
+    let old =
+        args::Passphrase { descriptor: args.old_passphrase_fd, command: args.old_passphrase_command.clone() };
     loader.files.extend(old.descriptor.map(passphrase::path));
     let identities = if args.identities.is_empty() && args.plugins.is_empty() {
-        let text = passphrase::ask(old, "the files")?;
+        let text = passphrase::ask(&old, "the files")?;
         vec![match args.max_work_factor {
             Some(max) => Identity::passphrase_with_max_work_factor(&text, max),
             None => Identity::passphrase(&text),
@@ -107,7 +108,7 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
         identities
     };
     let recipients = if args.passphrase {
-        let text = passphrase::choose(args.asked, "the files")?;
+        let text = passphrase::choose(&args.asked, "the files")?;
         vec![Recipient::passphrase(&text).map_err(|e| failure("the passphrase", e))?]
     } else {
         loader.files.extend(args.recipients_files.iter().cloned());
@@ -122,7 +123,7 @@ pub(crate) fn rotation(
     inputs: Inputs,
     console: &Console,
 ) -> Result<Rotation, Failure> {
-    let mut loader = Loader::new(args.asked, inputs, console);
+    let mut loader = Loader::new(&args.asked, inputs, console);
     let ring = loader.keyring(&args.key, &args.identities)?;
     Rotation::new(&ring, args.context.as_encoded_bytes(), &loader.files)
         .map_err(|error| Failure::about(&name(&args.key), error))
@@ -130,7 +131,7 @@ pub(crate) fn rotation(
 
 /// Loads a keyring to look at it.
 pub(crate) fn keyring(args: &args::KeyringFile, console: &Console) -> Result<Keyring, Failure> {
-    Loader::new(args.asked, Inputs::default(), console).keyring(&args.ring, &args.identities)
+    Loader::new(&args.asked, Inputs::default(), console).keyring(&args.ring, &args.identities)
 }
 
 /// Returns the keyring of a key file.
@@ -144,7 +145,7 @@ pub(crate) fn as_keyring(found: KeyFile, name: &str) -> Result<Keyring, Failure>
 }
 
 /// Loads a symmetric key, which can be encrypted with a passphrase.
-pub(crate) fn symmetric(key: &Path, asked: args::Passphrase, console: &Console) -> Result<Key, Failure> {
+pub(crate) fn symmetric(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<Key, Failure> {
     let found = Loader::new(asked, Inputs::default(), console).load(key, None)?;
     found.into_symmetric().map_err(|error| Failure::about(&name(key), error))
 }
@@ -196,7 +197,7 @@ pub(crate) fn recipients(
 }
 
 /// Loads a private or symmetric key, which can be encrypted with a passphrase.
-pub(crate) fn secret(key: &Path, asked: args::Passphrase, console: &Console) -> Result<SecretKey, Failure> {
+pub(crate) fn secret(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<SecretKey, Failure> {
     let found = Loader::new(asked, Inputs::default(), console).load(key, None)?;
     found.into_secret().map_err(|error| Failure::about(&name(key), error))
 }
@@ -212,10 +213,10 @@ pub(crate) struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    pub(crate) fn new(asked: args::Passphrase, inputs: Inputs, console: &'a Console) -> Self {
+    pub(crate) fn new(asked: &args::Passphrase, inputs: Inputs, console: &'a Console) -> Self {
         let mut files = inputs.files;
         files.extend(asked.descriptor.map(passphrase::path));
-        Self { asked, console, files, stdin: inputs.stdin.then_some("carries the data") }
+        Self { asked: asked.clone(), console, files, stdin: inputs.stdin.then_some("carries the data") }
     }
 
     fn symmetric(&mut self, key: &Path, identity_files: &[PathBuf]) -> Result<FileKey, Failure> {
@@ -246,7 +247,7 @@ impl<'a> Loader<'a> {
         let options = LoadOptions { identities, ..LoadOptions::default() };
         match KeyFile::parse(&content, options) {
             Err(Error::Misuse(Misuse::KeyPassphraseRequired)) if identities.is_none() => {
-                let text = passphrase::ask(self.asked, &name(key))?;
+                let text = passphrase::ask(&self.asked, &name(key))?;
                 KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options }).map_err(about)
             }
             found => {
@@ -270,7 +271,7 @@ impl<'a> Loader<'a> {
             all.extend(match ssh_text(&content).filter(|_| encrypted) {
                 Some(text) => vec![Identity::from_ssh_asking(text, self.ask_later(path)).map_err(about)?],
                 None if encrypted => {
-                    let text = passphrase::ask(self.asked, &name(path))?;
+                    let text = passphrase::ask(&self.asked, &name(path))?;
                     keys::parse_identity_file(&content, Some(&text)).map_err(about)?
                 }
                 None => {
@@ -286,9 +287,9 @@ impl<'a> Loader<'a> {
 
     /// Asks for the passphrase of an SSH key when a file for this key is decrypted.
     fn ask_later(&self, path: &Path) -> AskPassphrase {
-        let (asked, name) = (self.asked, name(path));
+        let (asked, name) = (self.asked.clone(), name(path));
         Arc::new(move || {
-            passphrase::ask(asked, &name).map_err(|failure| match failure.kind() {
+            passphrase::ask(&asked, &name).map_err(|failure| match failure.kind() {
                 Kind::Interrupted => Error::Cancelled,
                 _ => io::Error::other(failure).into(),
             })

@@ -1,28 +1,38 @@
-//! Passphrases, typed without echo or read from a file descriptor.
+//! Passphrases, typed without echo or read from a file descriptor or from the output of a command.
 
 use crate::args;
 use crate::error::{Failure, Kind};
 use sealane::Error;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use zeroize::Zeroizing;
 
-/// Largest length in bytes of a passphrase from a file descriptor.
+/// Largest length in bytes of a passphrase from a file descriptor or a command.
 const MAX_LEN: usize = 1 << 12;
 
-/// Returns the passphrase of `what`, which is typed by the user or read from a file descriptor.
-pub(crate) fn ask(given: args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
-    match given.descriptor {
-        Some(descriptor) => from_descriptor(descriptor),
+/// Returns the passphrase of `what`, which is typed by the user or read from the place that an option names.
+pub(crate) fn ask(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
+    match from_option(given) {
+        Some(found) => found,
         None => prompt(&format!("passphrase of {what}: ")),
     }
 }
 
+fn from_option(given: &args::Passphrase) -> Option<Result<Zeroizing<String>, Failure>> {
+    match (given.descriptor, &given.command) {
+        (Some(descriptor), _) => Some(from_descriptor(descriptor)),
+        (None, Some(command)) => Some(from_command(command)),
+        (None, None) => None,
+    }
+}
+
 /// Asks for a new passphrase for `what`, twice: a typing mistake would make the data unreadable.
-pub(crate) fn choose(given: args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
-    let first = match given.descriptor {
-        Some(descriptor) => from_descriptor(descriptor)?,
+pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
+    let first = match from_option(given) {
+        Some(found) => found?,
         None => {
             let first = prompt(&format!("new passphrase for {what}: "))?;
             if *prompt("repeat the passphrase: ")? != *first {
@@ -49,7 +59,9 @@ pub(crate) fn hidden(text: &str) -> Result<Option<Zeroizing<String>>, Error> {
 fn prompt(text: &str) -> Result<Zeroizing<String>, Failure> {
     rpassword::prompt_password(text).map(Zeroizing::new).map_err(|e| match e.kind() {
         io::ErrorKind::Interrupted | io::ErrorKind::UnexpectedEof => Failure::interrupted(),
-        _ => Failure::misuse("no terminal to read a passphrase from; use --passphrase-fd"),
+        _ => Failure::misuse(
+            "no terminal to read a passphrase from; use --passphrase-fd or --passphrase-command",
+        ),
     })
 }
 
@@ -66,16 +78,57 @@ fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
         _ => Failure::io(&name, e),
     };
     let file = File::open(path(descriptor)).map_err(|e| about(&e))?;
+    first_line(file, &name)?.map_err(|e| about(&e))
+}
+
+/// Runs a command with a shell and returns the first line that it prints. The command can talk to the user on standard error
+/// and at the terminal. Standard input may be the data, so the command gets none.
+fn from_command(command: &OsStr) -> Result<Zeroizing<String>, Failure> {
+    const NAME: &str = "--passphrase-command";
+    let mut shell = shell();
+    shell.arg(command).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = shell.spawn().map_err(|e| Failure::io(NAME, &e))?;
+    let line = child.stdout.take().map_or(Ok(Ok(Zeroizing::default())), |out| first_line(out, NAME));
+    // The pipe is closed now, so a command that prints more ends as well.
+    let ended = child.wait().map_err(|e| Failure::io(NAME, &e))?;
+    let line = line?.map_err(|e| Failure::io(NAME, &e))?;
+    match (ended.success(), line.is_empty()) {
+        // A command that is ended by the closed pipe has printed its line.
+        (false, _) if ended.code().is_some() => Err(Failure::misuse(format!(
+            "{NAME}: expected a command that succeeds, found one that ended with {ended}"
+        ))),
+        (_, true) => Err(Failure::misuse(format!("{NAME}: expected a passphrase, found no output"))),
+        (_, false) => Ok(line),
+    }
+}
+
+#[cfg(unix)]
+fn shell() -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c");
+    shell
+}
+
+#[cfg(not(unix))]
+fn shell() -> Command {
+    let mut shell = Command::new("cmd");
+    shell.arg("/C");
+    shell
+}
+
+/// Reads the first line from a source, which `name` describes, as a passphrase. The inner error is that of the source.
+fn first_line(source: impl Read, name: &str) -> Result<io::Result<Zeroizing<String>>, Failure> {
     let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN));
     #[expect(
         clippy::unbuffered_bytes,
         reason = "the bytes after the line may be the data to encrypt, and must stay unread"
     )]
-    for byte in file.bytes() {
-        match byte.map_err(|e| about(&e))? {
-            b'\n' => break,
-            byte if line.len() < MAX_LEN => line.push(byte),
-            _ => {
+    for byte in source.bytes() {
+        match byte {
+            Err(e) => return Ok(Err(e)),
+            Ok(b'\n') => break,
+            Ok(byte) if line.len() < MAX_LEN => line.push(byte),
+            Ok(_) => {
                 return Err(Failure::misuse(format!(
                     "{name}: expected a passphrase of at most {MAX_LEN} bytes, found a longer line"
                 )));
@@ -86,7 +139,7 @@ fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
         line.pop();
     }
     match std::str::from_utf8(&line) {
-        Ok(text) => Ok(Zeroizing::new(text.to_owned())),
+        Ok(text) => Ok(Ok(Zeroizing::new(text.to_owned()))),
         // The position of the invalid byte would tell about the passphrase.
         Err(_) => Err(Failure::misuse(format!("{name}: expected a passphrase in UTF-8, found other bytes"))),
     }

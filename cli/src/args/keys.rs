@@ -135,6 +135,14 @@ pub(crate) struct RewrapWith {
     /// Read the old passphrase from the first line of file descriptor FD instead of the terminal
     #[arg(long, value_name = "FD", conflicts_with_all = ["identities", "plugins"])]
     pub(crate) old_passphrase_fd: Option<u32>,
+    /// Read the old passphrase from the first line that COMMAND prints. A shell runs COMMAND
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        value_hint = ValueHint::CommandString,
+        conflicts_with_all = ["identities", "plugins", "old_passphrase_fd"]
+    )]
+    pub(crate) old_passphrase_command: Option<OsString>,
     /// Limit of the scrypt work factor of the old passphrase: the base-2 logarithm of N. Default: 20
     #[arg(
         long,
@@ -190,11 +198,21 @@ impl RewrapWith {
 }
 
 /// The source of a passphrase.
-#[derive(Group, Clone, Copy)]
+#[derive(Group, Clone, Default)]
 pub(crate) struct Passphrase {
     /// Read the passphrase from the first line of file descriptor FD instead of the terminal
-    #[arg(long = "passphrase-fd", value_name = "FD")]
+    #[arg(long = "passphrase-fd", value_name = "FD", conflicts_with = "command")]
     pub(crate) descriptor: Option<u32>,
+    /// Read the passphrase from the first line that COMMAND prints, for example 'pass show backup'. A shell runs COMMAND
+    #[arg(long = "passphrase-command", value_name = "COMMAND", value_hint = ValueHint::CommandString)]
+    pub(crate) command: Option<OsString>,
+}
+
+impl Passphrase {
+    /// Returns whether the passphrase is not typed at the terminal.
+    pub(crate) fn is_given(&self) -> bool {
+        self.descriptor.is_some() || self.command.is_some()
+    }
 }
 
 pub(crate) fn formats() -> impl TypedValueParser<Value = Format> {

@@ -69,7 +69,7 @@ impl Run for Keygen {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let _watch = Watch::begin(console);
         if let Some(path) = &self.public_of {
-            let public = keys::secret(path, self.asked, console)?.public();
+            let public = keys::secret(path, &self.asked, console)?.public();
             let none = || {
                 Failure::misuse(format!(
                     "{}: expected a private key, found a symmetric key or one of an age plugin",
@@ -79,8 +79,8 @@ impl Run for Keygen {
             return self.show(&public.ok_or_else(none)?, console);
         }
         let recipients = keys::recipients(&self.recipients, &[] as &[&Path], console)?;
-        let chosen = match self.passphrase || self.asked.descriptor.is_some() {
-            true => Some(passphrase::choose(self.asked, "the key")?),
+        let chosen = match self.passphrase || self.asked.is_given() {
+            true => Some(passphrase::choose(&self.asked, "the key")?),
             false => None,
         };
         let chosen = chosen.as_ref().map(|text| text.as_str());

@@ -122,7 +122,7 @@ impl Selected {
 impl Added {
     fn run(&self, console: &Console) -> Result<(), Failure> {
         let given = match &self.from {
-            Some(path) => Some(keys::symmetric(path, self.file.asked, console)?),
+            Some(path) => Some(keys::symmetric(path, &self.file.asked, console)?),
             None => None,
         };
         change(&self.file, console, |ring| {
