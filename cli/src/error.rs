@@ -98,6 +98,11 @@ impl Failure {
         Self { kind: Kind::Interrupted, text }
     }
 
+    /// Returns the failure for a salvaged file that is not complete. The text says what is missing.
+    pub(crate) fn incomplete(text: String, cut: bool) -> Self {
+        Self { kind: if cut { Kind::Truncated } else { Kind::Authentication }, text }
+    }
+
     /// An error of the library about `subject`, or about the path that the error names.
     pub(crate) fn about(subject: &str, error: Error) -> Self {
         let text = match error {

@@ -42,6 +42,7 @@ from sealane._native import (
     providers,
 )
 from sealane._open import EncryptedReader, EncryptedWriter, open
+from sealane._salvage import SalvageReport, salvage_file
 from sealane.exceptions import (
     AuthenticationError,
     ForkedError,
@@ -81,6 +82,7 @@ __all__ = [
     "ProviderInfo",
     "ProviderUnavailableError",
     "ReentrantCallError",
+    "SalvageReport",
     "SealaneError",
     "TruncatedError",
     "UnsupportedVersionError",
@@ -105,6 +107,7 @@ __all__ = [
     "providers",
     "rewrap",
     "rotate_tree",
+    "salvage_file",
     "verify_file",
     "verify_tree",
 ]

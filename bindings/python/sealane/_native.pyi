@@ -74,6 +74,7 @@ __all__ = [
     "rewrap_path",
     "rsa_open_parts",
     "run_cli",
+    "salvage_path",
     "seal",
     "sealed_len",
     "sealed_range",
@@ -703,6 +704,9 @@ def encrypt_path(
 def decrypt_path(
     src: str, dst: str, decryption: DecryptWith, threads: int | None, progress: _Progress, durable: bool
 ) -> None: ...
+def salvage_path(
+    src: str, dst: str, decryption: DecryptWith, threads: int | None, progress: _Progress, durable: bool
+) -> tuple[int, list[list[int]], Literal["verified", "damaged"], Literal["verified", "damaged", "cut"]]: ...
 def rewrap_path(src: str, dst: str, rewrap: RewrapWith, progress: _Progress, durable: bool) -> None: ...
 def verify_path(src: str, decryption: DecryptWith, threads: int | None, progress: _Progress) -> None: ...
 def sealed_len(plain_len: int) -> int: ...

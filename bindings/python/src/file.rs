@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::age::Armor;
-use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, Options};
+use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, FileEnd, FileHeader, Options};
 use sealane::{Error, Misuse};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -51,6 +51,41 @@ pub(crate) fn decrypt_path(
     with_options(py, threads, progress, durable, &src, |options| {
         file::decrypt_file(&src, &dst, decryption.core(), options)
     })
+}
+
+/// The result of `salvage_path`: length, holes, state of the header and of the end. A hole has six numbers.
+type Salvaged = (u64, Vec<[u64; 6]>, &'static str, &'static str);
+
+/// Writes the chunks of the file ``src`` that verify to ``dst``; see ``sealane.salvage_file``.
+#[pyfunction]
+pub(crate) fn salvage_path(
+    py: Python<'_>,
+    src: PathBuf,
+    dst: PathBuf,
+    decryption: &DecryptWith,
+    threads: Option<usize>,
+    progress: Callback,
+    durable: bool,
+) -> PyResult<Salvaged> {
+    let mut found = None;
+    with_options(py, threads, progress, durable, &src, |options| {
+        found = Some(file::salvage_file(&src, &dst, decryption.core(), options)?);
+        Ok(())
+    })?;
+    let found = found.expect("it is set unless the call fails");
+    let hole = |file::Hole { plain, sealed, chunks }: &file::Hole| {
+        [plain.start, plain.end, sealed.start, sealed.end, chunks.start, chunks.end - chunks.start]
+    };
+    let header = match found.header {
+        FileHeader::Verified => "verified",
+        FileHeader::Damaged => "damaged",
+    };
+    let end = match found.end {
+        FileEnd::Verified => "verified",
+        FileEnd::Damaged => "damaged",
+        FileEnd::Cut => "cut",
+    };
+    Ok((found.len, found.holes.iter().map(hole).collect(), header, end))
 }
 
 /// Writes the age file ``src`` to ``dst`` for other recipients; see ``sealane.rewrap``.

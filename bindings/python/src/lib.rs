@@ -61,7 +61,7 @@ mod _native {
         fernet::Fernet,
         file::{
             FileInfo, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes, encrypt_path, inspect_path,
-            rewrap_path, verify_path,
+            rewrap_path, salvage_path, verify_path,
         },
         file_keys::{DecryptWith, EncryptWith, RewrapWith},
         hazmat::{

@@ -2,6 +2,7 @@
 
 use super::recursive::Recursive;
 use super::run::{Context, Run};
+use super::salvage;
 use super::transfer::{self, Functions};
 use crate::args::{DecryptWith, OutputOptions, Transfer};
 use crate::error::Failure;
@@ -22,6 +23,10 @@ pub(crate) struct Decrypt {
     with: DecryptWith,
     #[command(flatten)]
     transfer: Transfer,
+    /// Decrypt damaged files: write every chunk that verifies, and zeros in place of the others. The result lists these
+    /// holes, with --json as byte ranges. Exit status 1 if there is a hole or the end is missing
+    #[arg(long, requires = "output", conflicts_with = "recursive")]
+    salvage: bool,
 }
 
 impl Run for Decrypt {
@@ -38,6 +43,9 @@ impl Run for Decrypt {
                 .run(operation, self.with.passphrase);
         }
         let pairs = transfer::pairs(&self.transfer)?;
+        if self.salvage {
+            return salvage::salvage(&self.transfer, &pairs, with, console);
+        }
         let functions = Functions { to_file: sealane::file::decrypt_opened, to_stdout: stream::decrypt };
         transfer::transfer(&self.transfer, pairs, &functions, with, console)
     }

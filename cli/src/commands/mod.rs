@@ -17,6 +17,7 @@ mod reference;
 mod rewrap;
 mod rotate;
 mod run;
+mod salvage;
 mod transfer;
 mod verify;
 

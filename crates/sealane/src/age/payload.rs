@@ -62,6 +62,20 @@ impl Payload {
         }
     }
 
+    /// Opens the payload as [`Self::begin`], also if the MAC of the header does not match. Nothing about the result is
+    /// verified until a chunk is.
+    pub(crate) fn begin_damaged(prefix: &[u8], identities: &[Identity]) -> Result<Parsed<Self>, Error> {
+        let (header, len) = match Header::parse(prefix)? {
+            Parsed::NeedsMore(len) => return Ok(Parsed::NeedsMore(len)),
+            Parsed::Ready(found) => found,
+        };
+        let Some(nonce) = prefix[len..].first_chunk() else {
+            return Ok(Parsed::NeedsMore(len + NONCE_LEN));
+        };
+        let file_key = identity::file_key_of_damaged(&header, identities)?;
+        Self::new(&file_key, nonce, len + NONCE_LEN).map(Parsed::Ready)
+    }
+
     fn new(file_key: &FileKey, nonce: &[u8; NONCE_LEN], before: usize) -> Result<Self, Error> {
         Ok(Self { aead: file_key.payload(nonce)?, layout: layout(before as u64) })
     }

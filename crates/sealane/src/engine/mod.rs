@@ -18,6 +18,7 @@ pub(crate) mod plan;
 mod pool;
 pub(crate) mod prefix;
 mod rights;
+pub(crate) mod salvage;
 pub(crate) mod scratch;
 pub(crate) mod staged;
 pub(crate) mod threads;

@@ -122,7 +122,7 @@ pub(crate) fn open_all(
 /// such memory was scarce, writing a file took three times as long (measured).
 const WRITE_LEN: usize = 1 << 18;
 
-fn write(sink: &dyn WriteAt, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn write(sink: &dyn WriteAt, offset: u64, bytes: &[u8]) -> Result<(), Error> {
     for (at, piece) in bytes.chunks(WRITE_LEN).enumerate() {
         sink.write_all_at(offset + (at * WRITE_LEN) as u64, piece)?;
     }

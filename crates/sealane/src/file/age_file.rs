@@ -30,6 +30,11 @@ impl OpenFile for AgeIdentities {
         Ok(Payload::begin(prefix, &self.0)?.map(|payload| Box::new(payload) as FileCipher))
     }
 
+    fn open_damaged(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error> {
+        let found = Payload::begin_damaged(prefix, &self.0)?;
+        Ok(found.map(|payload| vec![Box::new(payload) as FileCipher]))
+    }
+
     fn detect_armor(&self, prefix: &[u8]) -> Option<Armor> {
         Armor::detect(prefix)
     }

@@ -99,6 +99,13 @@ impl OpenFile for ChunkedFile {
         Err(Error::Authentication)
     }
 
+    /// The commitment is ignored, because the keys follow from the salt alone. A file with a damaged salt is lost.
+    fn open_damaged(&self, prefix: &[u8], _: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error> {
+        let Some(salt) = prefix.get(..SALT_LEN) else { return Ok(Parsed::NeedsMore(HEADER_LEN)) };
+        let cipher = |key| Ok(Box::new(Derived::new(key, &self.context, salt)?.cipher()?) as FileCipher);
+        self.keys.iter().map(cipher).collect::<Result<_, Error>>().map(Parsed::Ready)
+    }
+
     fn supports_ranges(&self) -> bool {
         true
     }

@@ -21,6 +21,10 @@ pub(super) trait OpenFile: Debug + Send + Sync {
     /// Derives the cipher of the file that begins with `prefix`.
     fn open_file(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<FileCipher>, Error>;
 
+    /// Derives a cipher with each key for the file that begins with `prefix` and has a damaged header, as far as the format
+    /// allows that. Nothing about the ciphers is verified until a chunk is.
+    fn open_damaged(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error>;
+
     /// Returns whether a file that begins with `prefix` is armored; `None` if the prefix is too short to tell.
     fn detect_armor(&self, _prefix: &[u8]) -> Option<Armor> {
         Some(Armor::Binary)

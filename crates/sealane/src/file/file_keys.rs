@@ -319,6 +319,13 @@ impl DecryptWith {
     }
 }
 
+impl DecryptWith {
+    /// Derives a cipher with each key for a file with a damaged header. Nothing about the ciphers is verified.
+    pub(super) fn open_damaged(&self, source: &dyn ReadAt, size: u64) -> Result<Vec<FileCipher>, Error> {
+        parse_prefix(source, size, |prefix, extent| self.file.open_damaged(prefix, extent))
+    }
+}
+
 impl From<Key> for FileKey {
     fn from(key: Key) -> Self {
         Self::Key(key)

@@ -24,6 +24,7 @@
 //! | a buffer | a buffer | [`encrypt`], [`decrypt`] |
 //! | an age file | an age file for other recipients | [`rewrap_file`] |
 //! | a file under a retired key of a keyring | the file under its primary key | [`rotate_file`] |
+//! | a damaged file | a file with the chunks that verify | [`salvage_file`] |
 //! | folders | folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
 //!
 //! Output files appear under their name complete, and verified after decryption, or not at all. A pipe or a device gets
@@ -66,6 +67,7 @@ mod ranges;
 mod reader;
 mod rewrap;
 mod rotate;
+mod salvage;
 mod stream;
 pub mod tink;
 mod tree;
@@ -88,6 +90,7 @@ pub use ranges::{FetchedRange, RangeDecryptor, plain_len, sealed_len, sealed_ran
 pub use reader::Reader;
 pub use rewrap::{Rewrap, rewrap_file};
 pub use rotate::{Rotation, rotate_file};
+pub use salvage::{FileEnd, FileHeader, Hole, Salvaged, salvage_file, salvage_opened};
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
 pub use tree::{Suffix, Tree};
 pub use writer::Writer;

@@ -182,7 +182,7 @@ impl Source {
         Self::with_metadata(File::open(path).map_err(|e| Error::io(path, e))?, path, |_| true)
     }
 
-    fn opened(file: File, path: &Path) -> Result<Self, Error> {
+    pub(super) fn opened(file: File, path: &Path) -> Result<Self, Error> {
         Self::with_metadata(file, path, |mut file| file.stream_position().is_ok_and(|at| at == 0))
     }
 
@@ -238,7 +238,11 @@ impl Source {
 }
 
 /// Creates the output file, which must be neither the source nor another input.
-fn output(source: &Source, target: Target<'_>, protected: &Protected) -> Result<OutputFile, Error> {
+pub(super) fn output(
+    source: &Source,
+    target: Target<'_>,
+    protected: &Protected,
+) -> Result<OutputFile, Error> {
     OutputFile::create_checked(target, |found| match found.id {
         Some(id) if Some(id) == FileId::of(&source.metadata) => {
             Err(Misuse::SameFile(target.path().to_owned()).into())

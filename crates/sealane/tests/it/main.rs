@@ -28,6 +28,7 @@ mod provider;
 mod recipients;
 mod rewrap;
 mod rotate;
+mod salvage;
 mod secp256k1;
 mod stack;
 mod threads;

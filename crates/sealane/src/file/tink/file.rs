@@ -87,6 +87,23 @@ impl OpenFile for TinkFile {
         refuse_age(prefix)?;
         self.find(prefix, extent)
     }
+
+    /// The length at the beginning of a header is ignored, because the parameters of a key determine it.
+    fn open_damaged(&self, prefix: &[u8], extent: Prefix) -> Result<Parsed<Vec<FileCipher>>, Error> {
+        let longest = self.keyring.streaming().map(|(parameters, _)| parameters.header_len()).max();
+        if extent == Prefix::Partial && prefix.len() < longest.unwrap_or_default() {
+            return Ok(Parsed::NeedsMore(longest.unwrap_or_default()));
+        }
+        let mut ciphers: Vec<FileCipher> = Vec::new();
+        for (parameters, key) in self.keyring.streaming() {
+            if let Some(header) = prefix.get(..parameters.header_len()) {
+                let mut header = header.to_vec();
+                header[0] = header.len() as u8;
+                ciphers.push(Box::new(Tink::open(parameters, key, &self.context, &header)?));
+            }
+        }
+        Ok(Parsed::Ready(ciphers))
+    }
 }
 
 impl Tink {
