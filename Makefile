@@ -164,9 +164,14 @@ mutants: tools ## mutation tests of what parses, checks, counts or compares: all
 	test -x target/tools/bin/cargo-mutants || cargo install --quiet --locked --root target/tools cargo-mutants@27.1.0
 	nice -n 15 $(BIN)/python tests/mutants.py $(if $(RETRY),--retry) target/tools/bin/cargo-mutants $(foreach file,$(MUTATED),'$(file)')
 
-deny: ## licences, advisories and sources of all dependencies; fetches cargo-deny
-	test -x target/tools/bin/cargo-deny || cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
+deny: target/tools/bin/cargo-deny ## licences, advisories and sources of all dependencies; fetches cargo-deny
 	target/tools/bin/cargo-deny check
+
+target/tools/bin/cargo-deny:
+	cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
+
+target/tools/bin/cargo-deb:
+	cargo install --quiet --locked --root target/tools cargo-deb@3.8.0
 
 docs: ## the Rust documentation, with warnings as errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --lib
@@ -179,6 +184,23 @@ site-check: site ## the site in Chromium at three widths: accessibility (axe), s
 	mkdir -p target/site-check
 	cp docs/site/package.json docs/site/package-lock.json docs/site/browser.mjs target/site-check/
 	cd target/site-check && npm ci --silent && node browser.mjs ../site/html screenshots
+
+wheels: $(BIN)/.release ## wheels for Linux in dist/: x86-64 and aarch64, glibc and musl; four release builds. ONLY=manylinux-x86_64 builds one
+	$(BIN)/python release/wheels.py $(ONLY)
+
+sbom: $(BIN)/.release ## bills of materials (CycloneDX) of the wheel, the program and the C library in dist/sbom
+	$(BIN)/python release/sbom.py
+
+release-check: $(BIN)/.release target/tools/bin/cargo-deny ## what a release needs: versions, licences, advisories, bills of materials, reproducible builds; FAST=1 builds without optimisation
+	$(BIN)/python release/check.py $(if $(FAST),--reproducible=--fast)
+
+deb: target/tools/bin/cargo-deb ## the Debian package in dist/; a release build
+	cargo build --locked --release -p sealane-cli
+	release/deb.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/sealane dist
+
+test-deb: ## install and remove the package of dist/ in a new Debian system; needs root and debootstrap
+	@for tool in debootstrap chroot; do command -v $$tool >/dev/null || { echo "test-deb needs $$tool"; exit 1; }; done
+	release/test_deb.sh dist/sealane_*.deb
 
 lib-c: ## the C library, header and sealane.pc in target/c, which can be moved; a release build of several minutes
 	cargo build --locked --release -p sealane-c
@@ -219,4 +241,8 @@ $(BIN)/.site: docs/site/requirements.txt | tools
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r docs/site/requirements.txt
 	@touch $@
 
-.PHONY: help site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+$(BIN)/.release: release/requirements.txt | venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
+	@touch $@
+
+.PHONY: help wheels sbom release-check deb test-deb site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

@@ -1,0 +1,195 @@
+"""Checks that a commit can be released. ``make release-check`` runs it.
+
+Each check prints one line: ``ok``, ``FAILED`` with the reason, or ``NOT RUN`` with what is missing, for
+example a database of advisories that this machine cannot reach. The exit status is 1 if a check failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import sbom
+
+ROOT = Path(__file__).resolve().parents[1]
+TOOLS = ROOT / "target" / "tools" / "bin"
+
+
+class NotRun(Exception):
+    """A check cannot run on this machine; the text says what is missing."""
+
+
+class Failed(Exception):
+    """A check found a reason against the release."""
+
+
+def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def version() -> str:
+    """Returns the version of the workspace."""
+    found: str = tomllib.loads(read("Cargo.toml"))["workspace"]["package"]["version"]
+    return found
+
+
+def versions_agree() -> str:
+    """All packages have the version of the workspace."""
+    expected = version()
+    patterns = {
+        "bindings/elixir/mix.exs": r'^ +version: "([^"]+)"',
+        "bindings/crystal/shard.yml": r"^version: (\S+)",
+    }
+    found = {path: re.findall(pattern, read(path), re.MULTILINE) for path, pattern in patterns.items()}
+    members = tomllib.loads(read("Cargo.toml"))["workspace"]["members"]
+    for member in members:
+        manifest = tomllib.loads(read(f"{member}/Cargo.toml"))
+        inherits = manifest["package"]["version"] == {"workspace": True}
+        found[f"{member}/Cargo.toml"] = [expected if inherits else manifest["package"]["version"]]
+    lock = tomllib.loads(read("Cargo.lock"))["package"]
+    names = {tomllib.loads(read(f"{member}/Cargo.toml"))["package"]["name"] for member in members}
+    found["Cargo.lock"] = sorted({one["version"] for one in lock if one["name"] in names})
+    wrong = {path: versions for path, versions in found.items() if versions != [expected]}
+    if wrong:
+        raise Failed(f"expected version {expected}, found {wrong}")
+    return f"{expected} in {len(found)} files"
+
+
+def change_log() -> str:
+    """The change log begins with a section for the next release, which has entries."""
+    sections = re.split(r"^## ", read("CHANGELOG.md"), flags=re.MULTILINE)[1:]
+    title, _, text = sections[0].partition("\n")
+    expected = ["Unreleased", version()]
+    if title.split(" - ")[0].strip("[] ") not in expected:
+        raise Failed(f"CHANGELOG.md begins with the section {title!r}; expected one of {expected}")
+    entries = len(re.findall(r"^- ", text, re.MULTILINE))
+    if not entries:
+        raise Failed(f"the section {title!r} of CHANGELOG.md has no entry")
+    return f"{entries} entries in {title!r}"
+
+
+def licences() -> str:
+    """Licences and sources of all crates are those that deny.toml allows."""
+    deny(["bans", "licenses", "sources"])
+    return "deny.toml"
+
+
+def advisories_of_crates() -> str:
+    """No crate has an advisory of RustSec."""
+    deny(["advisories"])
+    return "no advisory"
+
+
+def deny(checks: list[str]) -> None:
+    """Runs cargo-deny."""
+    program = TOOLS / "cargo-deny"
+    if not program.exists():
+        raise NotRun("needs cargo-deny; 'make deny' fetches it")
+    done = run(str(program), "--offline" if checks != ["advisories"] else "--all-features", "check", *checks)
+    if done.returncode:
+        text = done.stderr.strip()
+        is_away = any(
+            words in text for words in ["failed to fetch advisory database", "failed to load advisory"]
+        )
+        if is_away:
+            raise NotRun("the database of advisories cannot be reached from here")
+        raise Failed(text[-2000:])
+
+
+def advisories_of_packages() -> str:
+    """No package that the extras of the wheel name has an advisory of PyPI."""
+    extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"].values()
+    names = {re.split(r"[<>=\[]", one)[0] for extra in extras for one in extra}
+    pinned = [
+        line
+        for line in read("bindings/python/tests/requirements.txt").splitlines()
+        if re.split(r"[=\[]", line)[0] in names
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "requirements.txt"
+        path.write_text("\n".join(pinned) + "\n", encoding="utf-8")
+        done = run(sys.executable, "-m", "pip_audit", "--no-deps", "--disable-pip", "-r", str(path))
+    if done.returncode:
+        is_away = "ConnectionError" in done.stderr or "HTTPError" in done.stderr or "Timeout" in done.stderr
+        if is_away:
+            raise NotRun("the advisories of PyPI cannot be reached from here")
+        raise Failed((done.stdout + done.stderr)[-2000:])
+    return f"no advisory for {', '.join(pinned)}"
+
+
+def bills_of_materials() -> str:
+    """The bills of materials can be written and match their schema."""
+    paths = sbom.write("x86_64-unknown-linux-gnu", ROOT / "dist" / "sbom")
+    return ", ".join(path.name for path in paths)
+
+
+def reproducible() -> str:
+    """Two builds of the wheel and of the program, in different folders, have the same bytes."""
+    script = str(ROOT / "release" / "reproducible.py")
+    done = run(sys.executable, script, *OPTIONS.reproducible.split())
+    if done.returncode:
+        raise Failed((done.stdout + done.stderr)[-2000:])
+    return done.stdout.strip().replace("\n", "; ")
+
+
+def wheels() -> str:
+    """The wheels in dist/ are of this version and not too long."""
+    found = sorted((ROOT / "dist").glob("*.whl"))
+    if not found:
+        raise NotRun("there is no wheel in dist/; 'make wheels' builds them")
+    long = [wheel.name for wheel in found if wheel.stat().st_size > 12_000_000]
+    old = [wheel.name for wheel in found if wheel.name.split("-")[1] != version()]
+    if long or old:
+        raise Failed(f"too long: {long}; of another version: {old}")
+    digests = {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in found}
+    lines = [f"{digest}  {name}\n" for name, digest in digests.items()]
+    (ROOT / "dist" / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+    return ", ".join(f"{wheel.name} {wheel.stat().st_size / 1e6:.1f} MB" for wheel in found)
+
+
+CHECKS: list[Callable[[], str]] = [
+    versions_agree,
+    change_log,
+    licences,
+    advisories_of_crates,
+    advisories_of_packages,
+    bills_of_materials,
+    wheels,
+    reproducible,
+]
+OPTIONS = argparse.Namespace(reproducible="")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--skip", action="append", default=[], help="name of a check; printed as NOT RUN")
+    parser.add_argument("--reproducible", default="", help="options of release/reproducible.py")
+    parser.parse_args(namespace=OPTIONS)
+    failed = 0
+    for check in CHECKS:
+        name = check.__name__.replace("_", " ")
+        try:
+            if check.__name__ in OPTIONS.skip:
+                raise NotRun("skipped by an option")
+            print(f"ok       {name}: {check()}", flush=True)
+        except NotRun as reason:
+            print(f"NOT RUN  {name}: {reason}", flush=True)
+        except Failed as reason:
+            failed += 1
+            print(f"FAILED   {name}: {reason}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

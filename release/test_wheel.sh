@@ -1,0 +1,29 @@
+#!/bin/sh
+# Installs a wheel in an empty environment and runs the examples of the README with it:
+#     test_wheel.sh WHEEL [PYTHON]
+# In another system, for example of another processor, this script is run by chroot.
+set -eu
+wheel=$(realpath "$1") python=${2:-python3}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$python" -m venv "$folder/venv"
+"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$wheel"
+cp "$(dirname "$0")/../README.md" "$folder/"
+cd "$folder"
+mkdir docs
+cp README.md docs/page
+PATH="$folder/venv/bin:$PATH"
+python - <<'END'
+import re
+
+blocks = dict(re.findall(r"^```(python|sh)\n(.*?)^```", open("README.md").read(), re.MULTILINE | re.DOTALL))
+open("example.py", "w").write(blocks["python"])
+open("example.sh", "w").write(blocks["sh"])
+END
+python example.py
+sh -eu example.sh >output
+grep -q '^sealane' output
+sealane doctor key.jwk >report
+grep -q 'self-test passed' report
+head -5 report
+echo "test_wheel: $(basename "$wheel") works"

@@ -1,0 +1,87 @@
+"""Builds wheels for Linux: x86-64 and aarch64, glibc from 2.28 and musl from 1.2. ``make wheels`` runs it.
+
+One wheel of a platform serves every CPython from 3.11 on (abi3). Zig compiles and links the C code, so one
+machine builds all of them, and no symbol is newer than the oldest C library that a wheel supports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MAX_LEN = 12_000_000
+
+# Each platform of a wheel: the target of Rust, and the tag that pip compares with its machine.
+PLATFORMS = {
+    "manylinux-x86_64": ("x86_64-unknown-linux-gnu", "manylinux_2_28"),
+    "manylinux-aarch64": ("aarch64-unknown-linux-gnu", "manylinux_2_28"),
+    "musllinux-x86_64": ("x86_64-unknown-linux-musl", "musllinux_1_2"),
+    "musllinux-aarch64": ("aarch64-unknown-linux-musl", "musllinux_1_2"),
+}
+
+
+def environment(target: Path) -> dict[str, str]:
+    """Returns an environment in which two builds of one commit give the same bytes."""
+    commit = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+    epoch = subprocess.run(commit, check=True, capture_output=True, text=True).stdout.strip()
+    cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
+    prefixes = {str(ROOT): "/sealane", str(target): "/target", cargo: "/cargo"}
+    flags = [f"--remap-path-prefix={path}={name}" for path, name in prefixes.items()]
+    c_flags = " ".join(f"-ffile-prefix-map={path}={name}" for path, name in prefixes.items())
+    return os.environ | {
+        "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags),
+        "CARGO_INCREMENTAL": "0",
+        "CARGO_TARGET_DIR": str(target),
+        "CFLAGS": c_flags,
+        "SOURCE_DATE_EPOCH": epoch,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+
+
+def build(platform: str, out: Path, target: Path) -> Path:
+    """Builds the wheel of a platform and returns its path."""
+    triple, tag = PLATFORMS[platform]
+    subprocess.run(["rustup", "target", "add", triple], check=True, cwd=ROOT)
+    command = [sys.executable, "-m", "maturin", "build", "--release", "--locked", "--strip", "--zig"]
+    command += ["--target", triple, "--compatibility", tag, "--interpreter", "python3.11", "--out", str(out)]
+    subprocess.run(command, check=True, cwd=ROOT, env=environment(target))
+    architecture = triple.split("-")[0]
+    (wheel,) = out.glob(f"sealane-*-cp311-abi3-{tag}_{architecture}.whl")
+    return wheel
+
+
+def check(wheel: Path) -> None:
+    """Checks the length of a wheel and that its native module names no folder of this machine."""
+    length = wheel.stat().st_size
+    print(f"{wheel.name}: {length / 1e6:.2f} MB")
+    if length > MAX_LEN:
+        sys.exit(f"{wheel.name}: {length} bytes, expected at most {MAX_LEN}")
+    with zipfile.ZipFile(wheel) as archive:
+        modules = [name for name in archive.namelist() if re.search(r"/_native.*\.so$", name)]
+        for name in modules:
+            if str(ROOT).encode() in archive.read(name):
+                sys.exit(
+                    f"{wheel.name}: {name} contains the path {ROOT}, so another folder would give other bytes"
+                )
+    if len(modules) != 1:
+        sys.exit(f"{wheel.name}: expected one native module, found {modules}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("platforms", nargs="*", choices=[*PLATFORMS, []], help="default: all")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist")
+    parser.add_argument("--target-dir", type=Path, default=ROOT / "target" / "wheels")
+    options = parser.parse_args()
+    for platform in options.platforms or PLATFORMS:
+        check(build(platform, options.out.resolve(), options.target_dir.resolve()))
+
+
+if __name__ == "__main__":
+    main()
