@@ -103,6 +103,9 @@ test-crystal: ## the Crystal package: vectors, other implementations, bad input,
 	cargo build --locked --quiet -p sealane-c -p sealane-cli
 	bindings/crystal/test.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/libsealane_c.a $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/sealane
 
+test-rustls: ## the cipher suites of rustls beside those over ring and aws-lc-rs, which is built a second time
+	cargo test --locked -p sealane-rustls --features aws-lc-rs
+
 test-bindings: test-c test-go test-elixir test-crystal ## the packages for other languages, all of the above
 
 test-ct: ## constant time: the kernels under valgrind and their machine code, on x86-64; and secrets left on the stack
@@ -245,4 +248,4 @@ $(BIN)/.release: release/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
 	@touch $@
 
-.PHONY: help wheels sbom release-check deb test-deb site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: help test-rustls wheels sbom release-check deb test-deb site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

@@ -41,6 +41,7 @@ PLACES = {
     "bindings/go/README.md": "languages/go.md",
     "bindings/elixir/README.md": "languages/elixir.md",
     "bindings/crystal/README.md": "languages/crystal.md",
+    "bindings/rustls/README.md": "languages/rustls.md",
     "docs/site/index.md": "index.md",
     "docs/site/rust.md": "reference/rust.md",
     "docs/site/python.md": "reference/python/index.md",

@@ -1,0 +1,122 @@
+//! The AEAD of a cipher suite, and a key of it.
+
+use crate::{tls12, tls13};
+use rustls::crypto::cipher::{
+    AeadKey, BorrowedPayload, Iv, PrefixedPayload, Tls12AeadAlgorithm, Tls13AeadAlgorithm,
+};
+use rustls::{CipherSuite, ConnectionTrafficSecrets, Error};
+use sealane::Algorithm;
+use sealane::provider::{self, InOut, Unavailable, choose};
+
+/// Number of bytes in the authentication tag of every record.
+pub(crate) const TAG_LEN: usize = 16;
+
+/// An AEAD of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Suite {
+    Aes128Gcm,
+    Aes256Gcm,
+    ChaCha20Poly1305,
+}
+
+impl Suite {
+    /// Returns the AEAD of a cipher suite, if sealane has it.
+    pub(crate) fn of(suite: CipherSuite) -> Option<Self> {
+        match suite {
+            CipherSuite::TLS13_AES_128_GCM_SHA256
+            | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256
+            | CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 => Some(Self::Aes128Gcm),
+            CipherSuite::TLS13_AES_256_GCM_SHA384
+            | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384
+            | CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 => Some(Self::Aes256Gcm),
+            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256
+            | CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256
+            | CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 => Some(Self::ChaCha20Poly1305),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn algorithm(self) -> Algorithm {
+        match self {
+            Self::Aes128Gcm => Algorithm::Aes128Gcm,
+            Self::Aes256Gcm => Algorithm::Aes256Gcm,
+            Self::ChaCha20Poly1305 => Algorithm::ChaCha20Poly1305,
+        }
+    }
+
+    pub(crate) fn tls13(self) -> &'static dyn Tls13AeadAlgorithm {
+        match self {
+            Self::Aes128Gcm => &tls13::Records(Self::Aes128Gcm),
+            Self::Aes256Gcm => &tls13::Records(Self::Aes256Gcm),
+            Self::ChaCha20Poly1305 => &tls13::Records(Self::ChaCha20Poly1305),
+        }
+    }
+
+    pub(crate) fn tls12(self) -> &'static dyn Tls12AeadAlgorithm {
+        match self {
+            Self::Aes128Gcm => &tls12::Gcm(Self::Aes128Gcm),
+            Self::Aes256Gcm => &tls12::Gcm(Self::Aes256Gcm),
+            Self::ChaCha20Poly1305 => &tls12::ChaCha,
+        }
+    }
+
+    /// Checks that keys can be made on this machine.
+    pub(crate) fn check(self) -> Result<(), Unavailable> {
+        choose(self.algorithm(), None).map(drop)
+    }
+
+    /// Returns the keys in the form that the kernel of the operating system takes.
+    pub(crate) fn secrets(self, key: AeadKey, iv: Iv) -> ConnectionTrafficSecrets {
+        match self {
+            Self::Aes128Gcm => ConnectionTrafficSecrets::Aes128Gcm { key, iv },
+            Self::Aes256Gcm => ConnectionTrafficSecrets::Aes256Gcm { key, iv },
+            Self::ChaCha20Poly1305 => ConnectionTrafficSecrets::Chacha20Poly1305 { key, iv },
+        }
+    }
+}
+
+/// A key of one direction of a connection. rustls has no error for a key that cannot be made, so its records fail.
+pub(crate) struct RecordKey(Option<Box<dyn provider::AeadKey>>);
+
+impl RecordKey {
+    pub(crate) fn new(suite: Suite, key: &AeadKey) -> Self {
+        let entry = choose(suite.algorithm(), None).ok();
+        Self(entry.and_then(|entry| entry.key(key.as_ref()).ok()))
+    }
+
+    /// Encrypts the payload from `start` on in place and appends the tag.
+    pub(crate) fn seal(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        payload: &mut PrefixedPayload,
+        start: usize,
+    ) -> Result<(), Error> {
+        let key = self.0.as_ref().ok_or(Error::EncryptError)?;
+        let mut tag = [0; TAG_LEN];
+        let text = payload.as_mut().get_mut(start..).ok_or(Error::EncryptError)?;
+        // rustls has one error for all reasons.
+        key.seal(nonce, aad, InOut::in_place(text), &mut tag).map_err(|_| Error::EncryptError)?;
+        payload.extend_from_slice(&tag);
+        Ok(())
+    }
+
+    /// Decrypts the payload from `start` on in place, verifies the tag at its end, and leaves only the plaintext.
+    pub(crate) fn open(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        payload: &mut BorrowedPayload<'_>,
+        start: usize,
+    ) -> Result<(), Error> {
+        let key = self.0.as_ref().ok_or(Error::DecryptError)?;
+        let record = payload.get_mut(start..).ok_or(Error::DecryptError)?;
+        let (text, tag) = record.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::DecryptError)?;
+        let len = text.len();
+        // An authentication failure has no details.
+        key.open(nonce, aad, InOut::in_place(text), tag).map_err(|_| Error::DecryptError)?;
+        payload.copy_within(start..start + len, 0);
+        payload.truncate(len);
+        Ok(())
+    }
+}

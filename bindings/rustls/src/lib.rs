@@ -1,0 +1,84 @@
+//! The AEADs of sealane for rustls.
+//!
+//! rustls computes a handshake with a `CryptoProvider`: key exchange, signatures, hashes, random bytes and cipher
+//! suites. [`with_sealane`] takes such a provider, for example that of `ring` or `aws-lc-rs`, and replaces the AEAD of
+//! its cipher suites. AES-128-GCM, AES-256-GCM and ChaCha20-Poly1305 of sealane then encrypt and decrypt the records
+//! of TLS 1.2 and 1.3; everything else stays. QUIC stays with the given provider too.
+//!
+//! ```
+//! use rustls::{ClientConfig, RootCertStore};
+//! use std::sync::Arc;
+//!
+//! let provider = sealane_rustls::with_sealane(rustls::crypto::ring::default_provider())?;
+//! let config = ClientConfig::builder_with_provider(Arc::new(provider))
+//!     .with_safe_default_protocol_versions()?
+//!     .with_root_certificates(RootCertStore::empty())
+//!     .with_no_client_auth();
+//! # assert!(!config.fips());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Errors
+//!
+//! A record that does not authenticate is `rustls::Error::DecryptError`, and rustls ends the connection.
+//!
+//! # Limits
+//!
+//! rustls limits the number of records under one key; the limits of the given provider stay. `fips()` of the cipher
+//! suites is false.
+#![forbid(unsafe_code)]
+
+mod aead;
+mod tls12;
+mod tls13;
+
+use aead::Suite;
+use rustls::crypto::CryptoProvider;
+use rustls::{CipherSuiteCommon, SupportedCipherSuite, Tls12CipherSuite, Tls13CipherSuite};
+use sealane::provider::Unavailable;
+
+/// Replaces the AEADs of a provider of rustls by those of sealane.
+///
+/// Cipher suites with an AEAD that sealane does not have stay as they are. The new cipher suites are never freed, as
+/// rustls requires, so call this once in a process.
+///
+/// # Errors
+/// Returns [`Unavailable`] if an algorithm cannot be used on this machine, or if `SEALANE_PROVIDER` or `SEALANE_CPU`
+/// is invalid.
+pub fn with_sealane(base: CryptoProvider) -> Result<CryptoProvider, Unavailable> {
+    let cipher_suites = base.cipher_suites.iter().map(replaced).collect::<Result<_, _>>()?;
+    Ok(CryptoProvider { cipher_suites, ..base })
+}
+
+fn replaced(suite: &SupportedCipherSuite) -> Result<SupportedCipherSuite, Unavailable> {
+    let Some(ours) = Suite::of(suite.suite()) else { return Ok(*suite) };
+    // A key is made for each connection. It is checked here that this will succeed.
+    ours.check()?;
+    Ok(match suite {
+        SupportedCipherSuite::Tls13(base) => {
+            SupportedCipherSuite::Tls13(Box::leak(Box::new(Tls13CipherSuite {
+                common: common(&base.common),
+                hkdf_provider: base.hkdf_provider,
+                aead_alg: ours.tls13(),
+                quic: base.quic,
+            })))
+        }
+        SupportedCipherSuite::Tls12(base) => {
+            SupportedCipherSuite::Tls12(Box::leak(Box::new(Tls12CipherSuite {
+                common: common(&base.common),
+                prf_provider: base.prf_provider,
+                kx: base.kx,
+                sign: base.sign,
+                aead_alg: ours.tls12(),
+            })))
+        }
+    })
+}
+
+fn common(base: &CipherSuiteCommon) -> CipherSuiteCommon {
+    CipherSuiteCommon {
+        suite: base.suite,
+        hash_provider: base.hash_provider,
+        confidentiality_limit: base.confidentiality_limit,
+    }
+}

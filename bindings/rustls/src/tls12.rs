@@ -1,0 +1,140 @@
+//! Records of TLS 1.2: AES-GCM (RFC 5288) and ChaCha20-Poly1305 (RFC 7905).
+//!
+//! A record of AES-GCM begins with 8 bytes of its nonce; the other 4 are derived with the key. rustls draws a random
+//! start and XORs it with the sequence number, so no nonce repeats. A record of ChaCha20-Poly1305 has the nonces of
+//! TLS 1.3.
+
+use crate::aead::{RecordKey, Suite, TAG_LEN};
+use rustls::crypto::cipher::{
+    AeadKey, InboundOpaqueMessage, InboundPlainMessage, Iv, KeyBlockShape, MessageDecrypter,
+    MessageEncrypter, NONCE_LEN, Nonce, OutboundOpaqueMessage, OutboundPlainMessage, PrefixedPayload,
+    Tls12AeadAlgorithm, UnsupportedOperationError, make_tls12_aad,
+};
+use rustls::{ConnectionTrafficSecrets, Error};
+
+/// Number of bytes of the nonce that are derived with the key.
+const SALT_LEN: usize = 4;
+/// Number of bytes of the nonce in each record of AES-GCM.
+const EXPLICIT_LEN: usize = 8;
+/// Maximum number of plaintext bytes in a record (RFC 5246, section 6.2.1).
+const MAX_FRAGMENT_LEN: usize = 1 << 14;
+
+/// The records of a cipher suite with AES-GCM.
+pub(crate) struct Gcm(pub(crate) Suite);
+
+/// The records of a cipher suite with ChaCha20-Poly1305.
+pub(crate) struct ChaCha;
+
+/// The key and the start of the nonces of one direction. `explicit` is the number of bytes before the ciphertext.
+struct Direction {
+    key: RecordKey,
+    iv: Iv,
+    explicit: usize,
+}
+
+impl Tls12AeadAlgorithm for Gcm {
+    fn encrypter(&self, key: AeadKey, iv: &[u8], extra: &[u8]) -> Box<dyn MessageEncrypter> {
+        Box::new(Direction {
+            key: RecordKey::new(self.0, &key),
+            iv: gcm_iv(iv, extra),
+            explicit: EXPLICIT_LEN,
+        })
+    }
+
+    fn decrypter(&self, key: AeadKey, iv: &[u8]) -> Box<dyn MessageDecrypter> {
+        let iv = gcm_iv(iv, &[0; EXPLICIT_LEN]);
+        Box::new(Direction { key: RecordKey::new(self.0, &key), iv, explicit: EXPLICIT_LEN })
+    }
+
+    fn key_block_shape(&self) -> KeyBlockShape {
+        KeyBlockShape {
+            enc_key_len: self.0.algorithm().key_len(),
+            fixed_iv_len: SALT_LEN,
+            explicit_nonce_len: EXPLICIT_LEN,
+        }
+    }
+
+    fn extract_keys(
+        &self,
+        key: AeadKey,
+        iv: &[u8],
+        explicit: &[u8],
+    ) -> Result<ConnectionTrafficSecrets, UnsupportedOperationError> {
+        Ok(self.0.secrets(key, gcm_iv(iv, explicit)))
+    }
+}
+
+impl Tls12AeadAlgorithm for ChaCha {
+    fn encrypter(&self, key: AeadKey, iv: &[u8], _: &[u8]) -> Box<dyn MessageEncrypter> {
+        Box::new(Direction {
+            key: RecordKey::new(Suite::ChaCha20Poly1305, &key),
+            iv: Iv::copy(iv),
+            explicit: 0,
+        })
+    }
+
+    fn decrypter(&self, key: AeadKey, iv: &[u8]) -> Box<dyn MessageDecrypter> {
+        Box::new(Direction {
+            key: RecordKey::new(Suite::ChaCha20Poly1305, &key),
+            iv: Iv::copy(iv),
+            explicit: 0,
+        })
+    }
+
+    fn key_block_shape(&self) -> KeyBlockShape {
+        KeyBlockShape { enc_key_len: 32, fixed_iv_len: NONCE_LEN, explicit_nonce_len: 0 }
+    }
+
+    fn extract_keys(
+        &self,
+        key: AeadKey,
+        iv: &[u8],
+        _: &[u8],
+    ) -> Result<ConnectionTrafficSecrets, UnsupportedOperationError> {
+        Ok(Suite::ChaCha20Poly1305.secrets(key, Iv::copy(iv)))
+    }
+}
+
+impl MessageEncrypter for Direction {
+    fn encrypt(&mut self, msg: OutboundPlainMessage<'_>, seq: u64) -> Result<OutboundOpaqueMessage, Error> {
+        let mut payload = PrefixedPayload::with_capacity(self.encrypted_payload_len(msg.payload.len()));
+        let nonce = Nonce::new(&self.iv, seq).0;
+        payload.extend_from_slice(&nonce[NONCE_LEN - self.explicit..]);
+        payload.extend_from_chunks(&msg.payload);
+        let aad = make_tls12_aad(seq, msg.typ, msg.version, msg.payload.len());
+        self.key.seal(&nonce, &aad, &mut payload, self.explicit)?;
+        Ok(OutboundOpaqueMessage::new(msg.typ, msg.version, payload))
+    }
+
+    fn encrypted_payload_len(&self, payload_len: usize) -> usize {
+        self.explicit + payload_len + TAG_LEN
+    }
+}
+
+impl MessageDecrypter for Direction {
+    fn decrypt<'a>(
+        &mut self,
+        mut msg: InboundOpaqueMessage<'a>,
+        seq: u64,
+    ) -> Result<InboundPlainMessage<'a>, Error> {
+        let overhead = self.explicit + TAG_LEN;
+        let len = msg.payload.len().checked_sub(overhead).ok_or(Error::DecryptError)?;
+        let mut nonce = Nonce::new(&self.iv, seq).0;
+        // The sender chooses these bytes, and they are not the XOR with the sequence number everywhere.
+        nonce[NONCE_LEN - self.explicit..].copy_from_slice(&msg.payload[..self.explicit]);
+        let aad = make_tls12_aad(seq, msg.typ, msg.version, len);
+        self.key.open(&nonce, &aad, &mut msg.payload, self.explicit)?;
+        if msg.payload.len() > MAX_FRAGMENT_LEN {
+            return Err(Error::PeerSentOversizedRecord);
+        }
+        Ok(msg.into_plain_message())
+    }
+}
+
+/// Joins the two parts of a nonce of AES-GCM.
+fn gcm_iv(salt: &[u8], explicit: &[u8]) -> Iv {
+    let mut iv = [0; NONCE_LEN];
+    iv[..SALT_LEN].copy_from_slice(salt);
+    iv[SALT_LEN..].copy_from_slice(explicit);
+    Iv::new(iv)
+}

@@ -1,0 +1,187 @@
+//! Handshakes and records with the AEADs of sealane, against the providers of rustls.
+
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{
+    ClientConfig, ClientConnection, Error, RootCertStore, ServerConfig, ServerConnection,
+    SupportedCipherSuite, SupportedProtocolVersion, version,
+};
+use sealane_rustls::with_sealane;
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+fn ours() -> CryptoProvider {
+    with_sealane(ring::default_provider()).unwrap()
+}
+
+fn only(provider: &CryptoProvider, suite: SupportedCipherSuite) -> CryptoProvider {
+    let same = |known: &&SupportedCipherSuite| known.suite() == suite.suite();
+    CryptoProvider {
+        cipher_suites: provider.cipher_suites.iter().filter(same).copied().collect(),
+        ..provider.clone()
+    }
+}
+
+struct Pair {
+    client: ClientConnection,
+    server: ServerConnection,
+}
+
+/// Connects a client and a server that accept one cipher suite.
+fn connected(client: &CryptoProvider, server: &CryptoProvider, suite: SupportedCipherSuite) -> Pair {
+    let algorithm = match suite.suite().as_str().unwrap() {
+        // A signature with RSA needs a key that takes a second, so that key is in a file.
+        name if name.contains("_RSA_") => &rcgen::PKCS_RSA_SHA256,
+        _ => &rcgen::PKCS_ECDSA_P256_SHA256,
+    };
+    let key = match algorithm == &rcgen::PKCS_RSA_SHA256 {
+        true => rcgen::KeyPair::from_pem(include_str!("rsa.pem")).unwrap(),
+        false => rcgen::KeyPair::generate_for(algorithm).unwrap(),
+    };
+    let certificate =
+        rcgen::CertificateParams::new(vec!["localhost".into()]).unwrap().self_signed(&key).unwrap();
+    let certificate = CertificateDer::from(certificate.der().to_vec());
+    let versions: &[&SupportedProtocolVersion] = match suite {
+        SupportedCipherSuite::Tls13(_) => &[&version::TLS13],
+        SupportedCipherSuite::Tls12(_) => &[&version::TLS12],
+    };
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.clone()).unwrap();
+    let client = ClientConfig::builder_with_provider(Arc::new(only(client, suite)))
+        .with_protocol_versions(versions)
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let server = ServerConfig::builder_with_provider(Arc::new(only(server, suite)))
+        .with_protocol_versions(versions)
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], PrivateKeyDer::try_from(key.serialize_der()).unwrap())
+        .unwrap();
+    let mut pair = Pair {
+        client: ClientConnection::new(Arc::new(client), ServerName::try_from("localhost").unwrap()).unwrap(),
+        server: ServerConnection::new(Arc::new(server)).unwrap(),
+    };
+    for _ in 0..10 {
+        to_server(&mut pair, |_| {}).unwrap();
+        to_client(&mut pair).unwrap();
+    }
+    assert!(!pair.client.is_handshaking() && !pair.server.is_handshaking());
+    assert_eq!(pair.client.negotiated_cipher_suite().unwrap().suite(), suite.suite());
+    pair
+}
+
+fn to_server(pair: &mut Pair, change: impl Fn(&mut Vec<u8>)) -> Result<(), Error> {
+    let mut wire = Vec::new();
+    while pair.client.wants_write() {
+        pair.client.write_tls(&mut wire).unwrap();
+    }
+    change(&mut wire);
+    let mut wire = &wire[..];
+    while !wire.is_empty() {
+        pair.server.read_tls(&mut wire).unwrap();
+        pair.server.process_new_packets()?;
+    }
+    Ok(())
+}
+
+fn to_client(pair: &mut Pair) -> Result<(), Error> {
+    let mut wire = Vec::new();
+    while pair.server.wants_write() {
+        pair.server.write_tls(&mut wire).unwrap();
+    }
+    let mut wire = &wire[..];
+    while !wire.is_empty() {
+        pair.client.read_tls(&mut wire).unwrap();
+        pair.client.process_new_packets()?;
+    }
+    Ok(())
+}
+
+/// Sends data in both directions and compares it.
+fn exchange(pair: &mut Pair, data: &[u8]) {
+    for piece in data.chunks(16_000).chain([&data[..0]]) {
+        pair.client.writer().write_all(piece).unwrap();
+        to_server(pair, |_| {}).unwrap();
+        let mut got = vec![0; piece.len()];
+        pair.server.reader().read_exact(&mut got).unwrap();
+        assert!(got == piece);
+        pair.server.writer().write_all(&got).unwrap();
+        to_client(pair).unwrap();
+        let mut back = vec![0; piece.len()];
+        pair.client.reader().read_exact(&mut back).unwrap();
+        assert!(back == piece);
+    }
+}
+
+#[test]
+fn every_suite_with_every_provider() {
+    let data: Vec<u8> = (0..100_003_u32).map(|i| (i % 251) as u8).collect();
+    let (ours, ring) = (ours(), ring::default_provider());
+    #[allow(unused_mut, reason = "changed with the feature aws-lc-rs")]
+    let mut pairs = vec![(&ours, &ours), (&ours, &ring), (&ring, &ours)];
+    #[cfg(feature = "aws-lc-rs")]
+    let aws = rustls::crypto::aws_lc_rs::default_provider();
+    #[cfg(feature = "aws-lc-rs")]
+    pairs.extend([(&ours, &aws), (&aws, &ours)]);
+    assert_eq!(ours.cipher_suites.len(), 9);
+    for suite in ring::ALL_CIPHER_SUITES {
+        for &(client, server) in &pairs {
+            let mut pair = connected(client, server, *suite);
+            for len in [0, 1, 15, 16, 17, 1000, 16_000, data.len()] {
+                exchange(&mut pair, &data[..len]);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_changed_byte_ends_the_connection() {
+    let ours = ours();
+    for suite in ring::ALL_CIPHER_SUITES {
+        // The header has a type and a version, which rustls ignores in TLS 1.3, and a length, for which it would wait.
+        let header = if suite.tls13().is_some() { 0..0 } else { 0..3 };
+        for at in header.chain(5..60) {
+            let mut pair = connected(&ours, &ours, *suite);
+            pair.client.writer().write_all(&[7; 30]).unwrap();
+            let mut reached = std::cell::Cell::new(true);
+            let result = to_server(&mut pair, |wire| match wire.get_mut(at) {
+                Some(byte) => *byte ^= 1,
+                None => reached.set(false),
+            });
+            if *reached.get_mut() {
+                let error = result.unwrap_err();
+                // A changed type or version may be another error.
+                assert!(at < 3 || error == Error::DecryptError, "{suite:?}: byte {at}: {error}");
+                assert_eq!(pair.server.reader().read(&mut [0; 30]).map_err(|e| e.kind()).ok(), None);
+            }
+        }
+    }
+}
+
+#[test]
+fn records_without_a_tag_are_errors() {
+    let ours = ours();
+    for suite in ring::ALL_CIPHER_SUITES {
+        for len in 0..24_u8 {
+            let mut pair = connected(&ours, &ours, *suite);
+            pair.client.writer().write_all(b"x").unwrap();
+            let shorter = std::cell::Cell::new(true);
+            let result = to_server(&mut pair, |wire| {
+                shorter.set(usize::from(len) + 5 < wire.len());
+                wire.truncate(5 + usize::from(len));
+                (wire[3], wire[4]) = (0, len);
+            });
+            assert!(!shorter.get() || result.is_err(), "{suite:?}: {len} bytes");
+        }
+    }
+}
+
+#[test]
+fn the_provider_is_named_and_no_key_is_shown() {
+    let ours = ours();
+    assert!(!ours.fips());
+    for suite in &ours.cipher_suites {
+        assert!(!suite.fips());
+    }
+}
