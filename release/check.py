@@ -26,7 +26,7 @@ class NotRun(Exception):
     """A check cannot run on this machine; the text says what is missing."""
 
 
-class Failed(Exception):
+class Refused(Exception):
     """A check found a reason against the release."""
 
 
@@ -62,7 +62,7 @@ def versions_agree() -> str:
     found["Cargo.lock"] = sorted({one["version"] for one in lock if one["name"] in names})
     wrong = {path: versions for path, versions in found.items() if versions != [expected]}
     if wrong:
-        raise Failed(f"expected version {expected}, found {wrong}")
+        raise Refused(f"expected version {expected}, found {wrong}")
     return f"{expected} in {len(found)} files"
 
 
@@ -72,10 +72,10 @@ def change_log() -> str:
     title, _, text = sections[0].partition("\n")
     expected = ["Unreleased", version()]
     if title.split(" - ")[0].strip("[] ") not in expected:
-        raise Failed(f"CHANGELOG.md begins with the section {title!r}; expected one of {expected}")
+        raise Refused(f"CHANGELOG.md begins with the section {title!r}; expected one of {expected}")
     entries = len(re.findall(r"^- ", text, re.MULTILINE))
     if not entries:
-        raise Failed(f"the section {title!r} of CHANGELOG.md has no entry")
+        raise Refused(f"the section {title!r} of CHANGELOG.md has no entry")
     return f"{entries} entries in {title!r}"
 
 
@@ -104,7 +104,7 @@ def deny(checks: list[str]) -> None:
         )
         if is_away:
             raise NotRun("the database of advisories cannot be reached from here")
-        raise Failed(text[-2000:])
+        raise Refused(text[-2000:])
 
 
 def advisories_of_packages() -> str:
@@ -124,7 +124,7 @@ def advisories_of_packages() -> str:
         is_away = "ConnectionError" in done.stderr or "HTTPError" in done.stderr or "Timeout" in done.stderr
         if is_away:
             raise NotRun("the advisories of PyPI cannot be reached from here")
-        raise Failed((done.stdout + done.stderr)[-2000:])
+        raise Refused((done.stdout + done.stderr)[-2000:])
     return f"no advisory for {', '.join(pinned)}"
 
 
@@ -139,7 +139,7 @@ def reproducible() -> str:
     script = str(ROOT / "release" / "reproducible.py")
     done = run(sys.executable, script, *OPTIONS.reproducible.split())
     if done.returncode:
-        raise Failed((done.stdout + done.stderr)[-2000:])
+        raise Refused((done.stdout + done.stderr)[-2000:])
     return done.stdout.strip().replace("\n", "; ")
 
 
@@ -151,7 +151,7 @@ def wheels() -> str:
     long = [wheel.name for wheel in found if wheel.stat().st_size > 12_000_000]
     old = [wheel.name for wheel in found if wheel.name.split("-")[1] != version()]
     if long or old:
-        raise Failed(f"too long: {long}; of another version: {old}")
+        raise Refused(f"too long: {long}; of another version: {old}")
     digests = {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in found}
     lines = [f"{digest}  {name}\n" for name, digest in digests.items()]
     (ROOT / "dist" / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
@@ -185,7 +185,7 @@ def main() -> int:
             print(f"ok       {name}: {check()}", flush=True)
         except NotRun as reason:
             print(f"NOT RUN  {name}: {reason}", flush=True)
-        except Failed as reason:
+        except Refused as reason:
             failed += 1
             print(f"FAILED   {name}: {reason}", flush=True)
     return 1 if failed else 0
