@@ -139,18 +139,24 @@ def test_files(tink: Tink, template: str, algorithm: str) -> None:
     assert sealane.decrypt(old, key=ring, context=b"context") == pattern(5000)
 
 
-def test_deterministic_encryption(tink: Tink) -> None:
-    text, _ = tink.generate("AES256_SIV")
-    ring = Keyring.from_json(text)
-    assert [key.algorithm for key in ring.keys] == ["aes-256-siv"]
-    prefix = b"\x01" + ring.primary.to_bytes(4, "big")
-    secret = base64.b64decode(json.loads(text)["key"][0]["keyData"]["value"])[-64:]
-    daead = sealane.DeterministicAead("aes-256-siv", secret)
-    for length in 0, 1, 1000:
-        data = pattern(length)
-        theirs = tink.call("daead-encrypt", Keyset=ring.to_json(), Data=data, AAD=b"aad")
-        assert theirs == prefix + daead.encrypt(data, b"aad")
-        assert tink.call("daead-decrypt", Keyset=ring.to_json(), Data=theirs, AAD=b"aad") == data
+@pytest.mark.parametrize("prefix", ["tink", "raw", "crunchy", "legacy"])
+def test_deterministic_encryption(tink: Tink, prefix: str) -> None:
+    text, binary = tink.generate("AES256_SIV")
+    for theirs in Keyring.from_json(text), Keyring.from_bytes(binary):
+        assert [(key.algorithm, key.prefix) for key in theirs.keys] == [("aes-256-siv", "tink")]
+    ring, stored = Keyring.generate("aes-256-siv", prefix=prefix), []
+    for made in theirs, ring:
+        for length in 0, 1, 1000:
+            data = pattern(length)
+            encrypted = sealane.DeterministicAead(keyring=made).encrypt(data, b"aad")
+            assert tink.call("daead-encrypt", Keyset=made.to_json(), Data=data, AAD=b"aad") == encrypted
+            stored.append((data, encrypted))
+            made.rotate()
+        daead = sealane.DeterministicAead(keyring=made)
+        for data, encrypted in stored[-3:]:
+            assert daead.decrypt(encrypted, b"aad") == data
+            assert tink.call("daead-decrypt", Keyset=made.to_json(), Data=encrypted, AAD=b"aad") == data
+            assert tink.ask("daead-decrypt", Keyset=made.to_json(), Data=encrypted, AAD=b"b")["Error"]
 
 
 def test_types_that_are_refused(tink: Tink) -> None:

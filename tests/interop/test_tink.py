@@ -275,23 +275,52 @@ def test_destroyed_keys_in_tink() -> None:
     assert handle.primitive(aead.Aead).decrypt(sealane.Aead(keyring=ring).seal(b"x"), b"") == b"x"
 
 
-def test_deterministic_keysets_both_ways() -> None:
-    """AES-SIV keys go to Tink and come back without a change."""
+@pytest.mark.parametrize("prefix", ["tink", "crunchy", "legacy", "raw"])
+def test_deterministic_keyrings_both_ways(prefix: str) -> None:
+    """Both compute the same under the primary key, and decrypt what each enabled key encrypted."""
     deterministic.register()
-    ring = sealane.keys.Keyring.generate("aes-256-siv")
-    handle = json_proto_keyset_format.parse(ring.to_json(), secret_key_access.TOKEN)
-    sealed = handle.primitive(deterministic.DeterministicAead).encrypt_deterministically(b"message", b"aad")
-    assert sealed[:5] == b"\x01" + ring.primary.to_bytes(4, "big")
-    theirs = tink.new_keyset_handle(deterministic.deterministic_aead_key_templates.AES256_SIV)
-    text = json_proto_keyset_format.serialize(theirs, secret_key_access.TOKEN)
-    again = json_proto_keyset_format.parse(
-        sealane.keys.Keyring.from_json(text).to_json(), secret_key_access.TOKEN
-    )
-    sealed = theirs.primitive(deterministic.DeterministicAead).encrypt_deterministically(b"message", b"aad")
-    assert (
-        again.primitive(deterministic.DeterministicAead).decrypt_deterministically(sealed, b"aad")
-        == b"message"
-    )
+    ring = sealane.keys.Keyring.generate("aes-256-siv", prefix=prefix)
+    stored = []
+    for length in (0, 1, 16, 1000):
+        ring.rotate()
+        ours = sealane.DeterministicAead(keyring=ring)
+        for text in (False, True):
+            handle = (
+                json_proto_keyset_format.parse(ring.to_json(), secret_key_access.TOKEN)
+                if text
+                else tink.proto_keyset_format.parse(ring.to_bytes(), secret_key_access.TOKEN)
+            )
+            theirs = handle.primitive(deterministic.DeterministicAead)
+            encrypted = ours.encrypt(pattern(length), b"aad")
+            assert theirs.encrypt_deterministically(pattern(length), b"aad") == encrypted
+        stored.append((pattern(length), encrypted))
+    for data, encrypted in stored:
+        assert ours.decrypt(encrypted, b"aad") == data
+        assert theirs.decrypt_deterministically(encrypted, b"aad") == data
+        with pytest.raises(sealane.AuthenticationError):
+            ours.decrypt(encrypted, b"other")
+        with pytest.raises(tink.TinkError):
+            theirs.decrypt_deterministically(encrypted, b"other")
+    ring.disable(ring.keys[1].id)
+    with pytest.raises(sealane.AuthenticationError):
+        sealane.DeterministicAead(keyring=ring).decrypt(stored[0][1], b"aad")
+
+
+def test_deterministic_keysets_of_tink() -> None:
+    deterministic.register()
+    template = deterministic.deterministic_aead_key_templates.AES256_SIV
+    raw = Template(output_prefix_type=RAW, type_url=template.type_url, value=template.value)
+    for made, overhead in (template, 21), (raw, 16):
+        handle = tink.new_keyset_handle(made)
+        theirs = handle.primitive(deterministic.DeterministicAead)
+        text = json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN)
+        binary = tink.proto_keyset_format.serialize(handle, secret_key_access.TOKEN)
+        for ring in sealane.keys.Keyring.from_json(text), sealane.keys.Keyring.from_bytes(binary):
+            ours = sealane.DeterministicAead(keyring=ring)
+            assert ours.overhead == overhead
+            encrypted = theirs.encrypt_deterministically(b"message", b"aad")
+            assert ours.encrypt(b"message", b"aad") == encrypted
+            assert ours.decrypt(encrypted, b"aad") == b"message"
 
 
 def test_rejects_other_keysets() -> None:

@@ -208,8 +208,21 @@ class Buffer:
 
 @final
 class DeterministicAead:
-    def __new__(cls, algorithm: str, key: _KeyLike, *, threads: int | None = None) -> DeterministicAead: ...
+    @overload
+    def __new__(
+        cls, algorithm: str, key: _KeyLike, *, keyring: None = None, threads: int | None = None
+    ) -> DeterministicAead: ...
+    @overload
+    def __new__(
+        cls,
+        algorithm: None = None,
+        key: None = None,
+        *,
+        keyring: Keyring,
+        threads: int | None = None,
+    ) -> DeterministicAead: ...
     def encrypt(self, data: _Buffer, aad: _Buffer | None = b"") -> bytes: ...
+    def encrypt_with_all_keys(self, data: _Buffer, aad: _Buffer | None = b"") -> list[bytes]: ...
     def decrypt(self, data: _Buffer, aad: _Buffer | None = b"") -> bytes: ...
     def encrypt_packed(
         self, data: _Buffer, offsets: _Buffer, aad: _Buffer | None = b""

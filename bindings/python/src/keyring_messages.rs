@@ -1,12 +1,12 @@
 //! Messages of a keyring, whose overhead depends on the key that sealed them.
 
 use crate::batch::{self, Item, MESSAGE_COST, Offsets, Packed, aads_of, elements, sources, view_of_offsets};
-use crate::buffer::{Slot, Source, Target, copied, fresh_by, with_memory};
+use crate::buffer::{Slot, Source, Target, copied, fresh, fresh_by, read, with_memory};
 use crate::detach::detached;
 use crate::populate::Writers;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use sealane::{Error, KeyringAead};
+use sealane::{Error, KeyringAead, KeyringDeterministicAead};
 use zeroize::Zeroizing;
 
 /// Opens a message of any key of a keyring into new `bytes`.
@@ -94,6 +94,70 @@ pub(crate) fn open_packed<'py>(
     match Offsets::read(offsets)? {
         Offsets::Narrow(offsets) => packed(data, &offsets, aad, |d, o, a| ring.open_packed(d, o, a)),
         Offsets::Wide(offsets) => packed(data, &offsets, aad, |d, o, a| ring.open_packed(d, o, a)),
+    }
+}
+
+/// Decrypts a message of any key of a keyring into new `bytes`.
+pub(crate) fn decrypt<'py>(
+    ring: &KeyringDeterministicAead,
+    py: Python<'py>,
+    data: &[u8],
+    aad: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
+    match ring.only_candidate(data) {
+        Some((daead, prefix_len)) => {
+            let data = &data[prefix_len..];
+            fresh(py, data.len().saturating_sub(daead.overhead()), |out| {
+                detached(py, data.len() + aad.len(), || daead.decrypt_into(data, aad, out)).map(drop)
+            })
+        }
+        None => {
+            let decrypt = || ring.decrypt(data, aad).map(Zeroizing::new);
+            copied(py, &detached(py, data.len() + aad.len(), decrypt)?)
+        }
+    }
+}
+
+/// Encrypts a message with each enabled key of a keyring.
+pub(crate) fn encrypt_with_all_keys<'py>(
+    ring: &KeyringDeterministicAead,
+    data: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = data.py();
+    read!(py; data; optional aad);
+    let cost = (data.len() + aad.len()).saturating_mul(ring.len());
+    let results = detached(py, cost, || ring.encrypt_with_all_keys(data, aad))?;
+    let mut objects = with_memory(results.len())?;
+    for result in &results {
+        objects.push(copied(py, result)?);
+    }
+    PyList::new(py, objects)
+}
+
+/// Encrypts packed messages with the primary key of a keyring.
+pub(crate) fn encrypt_packed<'py>(
+    ring: &KeyringDeterministicAead,
+    data: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Packed<'py>> {
+    match Offsets::read(offsets)? {
+        Offsets::Narrow(offsets) => packed(data, &offsets, aad, |d, o, a| ring.encrypt_packed(d, o, a)),
+        Offsets::Wide(offsets) => packed(data, &offsets, aad, |d, o, a| ring.encrypt_packed(d, o, a)),
+    }
+}
+
+/// Decrypts packed messages of any keys of a keyring.
+pub(crate) fn decrypt_packed<'py>(
+    ring: &KeyringDeterministicAead,
+    data: &Bound<'py, PyAny>,
+    offsets: &Bound<'py, PyAny>,
+    aad: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Packed<'py>> {
+    match Offsets::read(offsets)? {
+        Offsets::Narrow(offsets) => packed(data, &offsets, aad, |d, o, a| ring.decrypt_packed(d, o, a)),
+        Offsets::Wide(offsets) => packed(data, &offsets, aad, |d, o, a| ring.decrypt_packed(d, o, a)),
     }
 }
 

@@ -14,6 +14,7 @@ import sealane
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from hypothesis import given
 from hypothesis import strategies as st
+from sealane.keys import Keyring
 from support import VECTORS, pattern
 
 KEY = pattern(64)
@@ -66,8 +67,24 @@ def test_mistakes() -> None:
         sealane.DeterministicAead("aes-256-gcm", KEY)
     with pytest.raises(ValueError, match="32"):
         sealane.DeterministicAead("aes-256-siv", bytes(32))
-    with pytest.raises(ValueError, match="threads must be at least 1"):
-        sealane.DeterministicAead("aes-256-siv", KEY, threads=0)
+    ring = Keyring.generate("aes-256-siv")
+    for arguments, names in [(("aes-256-siv", KEY), {}), ((), {"keyring": ring})]:
+        with pytest.raises(ValueError, match="threads must be at least 1"):
+            sealane.DeterministicAead(*arguments, **names, threads=0)  # type: ignore[call-overload]
+    for arguments, names in [
+        ((), {}),
+        (("aes-256-siv",), {}),
+        (("aes-256-siv", KEY), {"keyring": ring}),
+        (("aes-256-siv",), {"keyring": ring}),
+    ]:
+        with pytest.raises(TypeError, match="expected an algorithm and a key, or a keyring alone"):
+            sealane.DeterministicAead(*arguments, **names)  # type: ignore[call-overload]
+    for wrong in KEY, sealane.keys.generate("aes-256"):
+        with pytest.raises(TypeError):
+            sealane.DeterministicAead(keyring=wrong)  # type: ignore[call-overload]
+    for name in "aes-256-gcm", "tink-4kb":
+        with pytest.raises(ValueError, match="expected a keyring of aes-256-siv keys"):
+            sealane.DeterministicAead(keyring=Keyring.generate(name))
     with pytest.raises(TypeError):
         DAEAD.encrypt("text")  # type: ignore[arg-type]
     for length in range(16):
@@ -114,3 +131,69 @@ def test_offsets_are_checked() -> None:
             DAEAD.encrypt_packed(b"hello", offsets)
     with pytest.raises(TypeError, match="int32 or int64"):
         DAEAD.encrypt_packed(b"hello", array.array("h", [0, 5]))
+
+
+@pytest.mark.parametrize("prefix", ["tink", "raw", "crunchy", "legacy"])
+def test_keyrings(prefix: str) -> None:
+    ring = Keyring.from_key(KEY, "aes-256-siv", prefix=prefix)
+    old = sealane.DeterministicAead(keyring=ring)
+    first = {"tink": b"\x01", "raw": b"", "crunchy": b"\0", "legacy": b"\0"}[prefix]
+    begin = first + ring.primary.to_bytes(4, "big") if first else b""
+    stored = old.encrypt(b"alice", b"email")
+    assert stored == begin + DAEAD.encrypt(b"alice", b"email")
+    assert old.overhead == len(stored) - 5
+    assert old.encrypt_with_all_keys(b"alice", b"email") == [stored]
+    ring.rotate()
+    daead = sealane.DeterministicAead(keyring=ring)
+    newer = daead.encrypt(b"alice", b"email")
+    assert newer != stored
+    assert daead.encrypt_with_all_keys(b"alice", b"email") == [newer, stored]
+    for message in stored, newer, bytearray(stored):
+        assert daead.decrypt(message, b"email") == b"alice"
+        for changed in message[:-1], message + b"x", message[: len(begin)], b"", bytes(40):
+            with pytest.raises(sealane.AuthenticationError, match=r"^authentication failed$"):
+                daead.decrypt(changed, b"email")
+        with pytest.raises(sealane.AuthenticationError):
+            daead.decrypt(message)
+    ring.disable(ring.keys[0].id)
+    later = sealane.DeterministicAead(keyring=ring)
+    assert later.encrypt_with_all_keys(b"alice", b"email") == [newer]
+    with pytest.raises(sealane.AuthenticationError):
+        later.decrypt(stored, b"email")
+    assert daead.decrypt(stored, b"email") == b"alice"  # The keys of its time.
+
+
+def test_a_keyring_describes_itself() -> None:
+    ring = Keyring.generate("aes-256-siv")
+    ring.rotate()
+    daead = sealane.DeterministicAead(keyring=ring)
+    assert (daead.algorithm, daead.key_len, daead.overhead) == ("aes-256-siv", 64, 21)
+    shown = f"<sealane.DeterministicAead with a keyring of 2, aes-256-siv ({daead.variant})>"
+    assert repr(daead) == shown
+    with pytest.raises(TypeError, match="never pickled"):
+        pickle.dumps(daead)
+    assert DAEAD.encrypt_with_all_keys(b"x") == [DAEAD.encrypt(b"x")]
+
+
+@given(st.lists(st.tuples(st.binary(max_size=100), st.booleans()), max_size=30), st.sampled_from("iq"))
+def test_columns_of_two_keys(rows: list[tuple[bytes, bool]], kind: str) -> None:
+    ring = Keyring.generate("aes-256-siv")
+    old = sealane.DeterministicAead(keyring=ring)
+    ring.rotate()
+    new = sealane.DeterministicAead(keyring=ring)
+    plain = [message for message, _ in rows]
+    offsets = array.array(kind, [0, *itertools.accumulate(map(len, plain))])
+    for daead in old, new:
+        data, ends = daead.encrypt_packed(b"".join(plain), offsets, b"aad")
+        assert [data[start:end] for start, end in itertools.pairwise(ends)] == [
+            daead.encrypt(message, b"aad") for message in plain
+        ]
+        assert new.decrypt_packed(data, ends, b"aad") == (b"".join(plain), memoryview(offsets))
+    stored = [(new if newer else old).encrypt(message, b"aad") for message, newer in rows]
+    ends = array.array(kind, [0, *itertools.accumulate(map(len, stored))])
+    assert new.decrypt_packed(b"".join(stored), ends, b"aad") == (b"".join(plain), memoryview(offsets))
+    if rows:
+        stored[-1] = stored[-1][:-1] + bytes([stored[-1][-1] ^ 1])
+        with pytest.raises(sealane.AuthenticationError) as caught:
+            new.decrypt_packed(b"".join(stored), ends, b"aad")
+        assert caught.value.index == len(rows) - 1

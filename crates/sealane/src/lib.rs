@@ -106,5 +106,5 @@ pub use engine::threads::on_one_thread;
 pub use error::{Error, Misuse};
 pub use fork::ForkGuard;
 pub use key::Key;
-pub use keys::KeyringAead;
+pub use keys::{KeyringAead, KeyringDeterministicAead};
 pub use providers::{Algorithm, InOut, ListedVariant, Provider, listing, set_default};

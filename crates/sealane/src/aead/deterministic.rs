@@ -259,7 +259,7 @@ impl DeterministicAead {
 
     /// Processes packed messages whose offsets are checked, on as many threads as their length is worth. `out` has exactly
     /// the length of the result, and `result_len` returns the length of the results for a length and a number of messages.
-    fn packed<O: Offset>(
+    pub(crate) fn packed<O: Offset>(
         &self,
         data: &[u8],
         offsets: &[O],

@@ -44,7 +44,10 @@ pub use identities::{load_identities, parse_identity_file};
 pub use is_secret::{is_hexadecimal_key, is_secret};
 pub use jwk::Jwk;
 pub use key_file::{KeyFile, LoadOptions, load};
-pub use keyring::{EncryptedKeyring, KeyInfo, KeyState, KeyType, Keyring, KeyringAead, Prefix, Purpose};
+pub use keyring::{
+    EncryptedKeyring, KeyInfo, KeyState, KeyType, Keyring, KeyringAead, KeyringDeterministicAead, Prefix,
+    Purpose,
+};
 pub use kind::Kind;
 pub use public_key::PublicKey;
 pub use reference::{KeyringLookup, Reference, ServiceLookup, set_key_services, set_keyring};

@@ -1,6 +1,7 @@
 //! Deterministic encryption: published vectors, packed messages, and what is refused.
 
-use sealane::{DeterministicAead, DeterministicAlgorithm, Error, Key, Misuse};
+use sealane::keys::{Keyring, Prefix};
+use sealane::{DeterministicAead, DeterministicAlgorithm, Error, Key, KeyringDeterministicAead, Misuse};
 use std::num::NonZeroUsize;
 use vectors::Outcome;
 
@@ -143,4 +144,97 @@ fn offsets_are_checked() {
     let error = daead.decrypt_packed(&[0; 40], &[0, 16, 31], b"").unwrap_err();
     assert!(matches!(error, Error::InBatch { index: 1, .. }), "{error}");
     assert!(matches!(daead.encrypted_offsets(&[0, i32::MAX - 15], usize::MAX), Err(Error::LimitExceeded(_))));
+}
+
+fn siv() -> sealane::keys::KeyType {
+    "aes-256-siv".parse().unwrap()
+}
+
+/// The prefix precedes what the key alone returns, as in Tink.
+#[test]
+fn keyrings_decrypt_what_each_enabled_key_encrypted() {
+    let key = Key::generate(64).unwrap();
+    let alone = DeterministicAead::new(DeterministicAlgorithm::Aes256Siv, &key).unwrap();
+    let mut ring = Keyring::from_key(siv(), Prefix::Raw, &key).unwrap();
+    let mut stored = vec![alone.encrypt(b"hello", b"aad").unwrap()];
+    assert_eq!(KeyringDeterministicAead::new(&ring).unwrap().encrypt(b"hello", b"aad").unwrap(), stored[0]);
+    for (prefix, first) in [(Prefix::Tink, 1), (Prefix::Crunchy, 0), (Prefix::Legacy, 0)] {
+        let id = ring.add(siv(), prefix, &key).unwrap();
+        ring.promote(id).unwrap();
+        let daead = KeyringDeterministicAead::new(&ring).unwrap();
+        let message = daead.encrypt(b"hello", b"aad").unwrap();
+        assert_eq!(message, [&[first][..], &id.to_be_bytes(), &stored[0]].concat());
+        assert_eq!(daead.overhead() + 5, message.len());
+        let mut out = vec![7; message.len() + 1];
+        assert_eq!(daead.encrypt_into(b"hello", b"aad", &mut out).unwrap(), message.len());
+        assert_eq!(out, [&message[..], &[7]].concat());
+        assert!(daead.encrypt_into(b"hello", b"aad", &mut out[..message.len() - 1]).is_err());
+        stored.push(message);
+    }
+    ring.rotate().unwrap();
+    let daead = KeyringDeterministicAead::new(&ring).unwrap();
+    stored.push(daead.encrypt(b"hello", b"aad").unwrap());
+    let all = daead.encrypt_with_all_keys(b"hello", b"aad").unwrap();
+    // The primary key is the first one.
+    assert_eq!((all.len(), &all[0], daead.len()), (5, &stored[4], 5));
+    assert!(stored.iter().all(|message| all.contains(message)));
+    for message in &stored {
+        assert_eq!(daead.decrypt(message, b"aad").unwrap(), b"hello");
+        for at in 0..message.len() {
+            let mut changed = message.clone();
+            changed[at] ^= 1;
+            assert!(matches!(daead.decrypt(&changed, b"aad"), Err(Error::Authentication)), "byte {at}");
+            assert!(matches!(daead.decrypt(&message[..at], b"aad"), Err(Error::Authentication)), "cut {at}");
+        }
+    }
+    let newest = stored.pop().unwrap();
+    let ids: Vec<u32> = ring.keys().map(|info| info.id).collect();
+    ring.promote(ids[0]).unwrap();
+    ring.disable(ids[4]).unwrap();
+    let daead = KeyringDeterministicAead::new(&ring).unwrap();
+    assert!(matches!(daead.decrypt(&newest, b"aad"), Err(Error::Authentication)));
+    assert_eq!(daead.encrypt_with_all_keys(b"hello", b"aad").unwrap().len(), 4);
+}
+
+/// Enough messages for several threads, under one key and under two.
+#[test]
+fn columns_of_keyrings() {
+    let mut ring = Keyring::generate(siv(), Prefix::Tink).unwrap();
+    let old = KeyringDeterministicAead::new(&ring).unwrap();
+    ring.rotate().unwrap();
+    let new = KeyringDeterministicAead::new(&ring).unwrap();
+    let data = pattern(64 * 20_000);
+    let offsets: Vec<i32> = (0..=20_000).map(|i| 64 * i).collect();
+    let (mut column, mut ends) = old.encrypt_packed(&data, &offsets, b"c").unwrap();
+    assert_eq!(&column[..85], old.encrypt(&data[..64], b"c").unwrap());
+    assert_eq!(&column[85 * 19_999..], old.encrypt(&data[64 * 19_999..], b"c").unwrap());
+    assert_eq!(new.decrypt_packed(&column, &ends, b"c").unwrap(), (data.clone(), offsets.clone()));
+    assert!(matches!(new.decrypt_packed(&column, &ends, b"d"), Err(Error::InBatch { .. })));
+    column.extend(new.encrypt(b"new", b"c").unwrap());
+    ends.push(column.len() as i32);
+    let (plain, found) = new.decrypt_packed(&column, &ends, b"c").unwrap();
+    assert_eq!((&plain[data.len()..], found[20_001]), (&b"new"[..], data.len() as i32 + 3));
+    column[85 * 9_000 + 30] ^= 1;
+    for range in [0..=20_000, 0..=20_001] {
+        let error = new.decrypt_packed(&column, &ends[range], b"c").unwrap_err();
+        assert!(matches!(error, Error::InBatch { index: 9_000, .. }), "{error}");
+    }
+    // Too short for the prefix and the synthetic IV.
+    let short = old.encrypt(b"", b"c").unwrap();
+    for cut in [0, 4, 5, 20] {
+        let error = new.decrypt_packed(&short, &[0, cut], b"c").unwrap_err();
+        assert!(matches!(error, Error::InBatch { index: 0, .. }), "{cut}: {error}");
+    }
+    assert_eq!(new.decrypt_packed(&short, &[0, 21], b"c").unwrap(), (vec![], vec![0, 0]));
+    assert_eq!(new.decrypt_packed(&short, &[7], b"c").unwrap(), (vec![], vec![0]));
+    assert!(matches!(new.encrypt_packed(b"", &[0, 1], b""), Err(Error::Misuse(Misuse::Offsets(_)))));
+}
+
+#[test]
+fn keyrings_of_another_use_are_refused() {
+    for name in ["aes-256-gcm", "tink-4kb"] {
+        let ring = Keyring::generate(name.parse().unwrap(), Prefix::Raw).unwrap();
+        let refused = KeyringDeterministicAead::new(&ring).unwrap_err();
+        assert!(refused.to_string().contains("expected a keyring of aes-256-siv keys"), "{refused}");
+    }
 }

@@ -2,15 +2,11 @@
 //!
 //! ```text
 //! message = prefix || nonce || ciphertext || tag
-//! prefix  = 01 || id[4, big-endian]   TINK
-//!           00 || id[4, big-endian]   CRUNCHY, LEGACY
-//!           empty                     RAW
 //! ```
-//!
-//! The prefix is not authenticated. It only tells which key to try, as in Tink.
 
 use super::Keyring;
 use super::kind::{KeyType, Purpose};
+use super::prefixed::{PrefixedKeys, first_opened, messages, opened_one_by_one};
 use crate::aead::batch::{batch_aad, each_fresh};
 use crate::aead::packed::{Offset, data_range, in_batch, index_of, longer, packed_len, shorter};
 use crate::{Aead, Error, Misuse, Provider, memory};
@@ -34,25 +30,7 @@ use zeroize::Zeroizing;
 /// # Ok::<(), sealane::Error>(())
 /// ```
 pub struct KeyringAead {
-    /// The enabled keys, the primary key first.
-    keys: Vec<PrefixedKey>,
-}
-
-/// A key with the bytes before each of its messages.
-struct PrefixedKey {
-    prefix: Option<[u8; PREFIX_LEN]>,
-    aead: Aead,
-}
-
-const PREFIX_LEN: usize = 5;
-
-/// The key of all messages of a batch, and the messages without their prefixes.
-type CommonKey<'a> = (&'a PrefixedKey, Vec<&'a [u8]>);
-
-impl PrefixedKey {
-    fn prefix(&self) -> &[u8] {
-        self.prefix.as_ref().map_or(&[], |prefix| prefix)
-    }
+    keys: PrefixedKeys<Aead>,
 }
 
 impl KeyringAead {
@@ -75,27 +53,23 @@ impl KeyringAead {
         if keyring.purpose() != Purpose::Messages {
             return Err(NOT_FOR_MESSAGES.into());
         }
-        let keys = keyring.enabled().map(|enabled| {
-            let aead = match *enabled.key_type {
-                KeyType::Aead(algorithm) => Aead::with_provider(algorithm, enabled.key, provider)?,
-                KeyType::XaesShortSalt(salt) => Aead::with_short_salt(salt.into(), enabled.key, provider)?,
-                KeyType::AesSiv | KeyType::Streaming(_) => return Err(NOT_FOR_MESSAGES.into()),
-            };
-            Ok(PrefixedKey { prefix: enabled.prefix.bytes(enabled.id), aead })
+        let keys = PrefixedKeys::expanded(keyring, |enabled| match *enabled.key_type {
+            KeyType::Aead(algorithm) => Aead::with_provider(algorithm, enabled.key, provider),
+            KeyType::XaesShortSalt(salt) => Aead::with_short_salt(salt.into(), enabled.key, provider),
+            KeyType::AesSiv | KeyType::Streaming(_) => Err(NOT_FOR_MESSAGES.into()),
         });
-        Ok(Self { keys: keys.collect::<Result<_, Error>>()? })
+        Ok(Self { keys: keys? })
     }
 
     /// Sets the number of threads that one long message or large batch may use; see [`Aead::with_threads`].
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
-        let keys = self.keys.into_iter();
-        Self { keys: keys.map(|key| PrefixedKey { aead: key.aead.with_threads(threads), ..key }).collect() }
+        Self { keys: self.keys.map(|key| key.with_threads(threads)) }
     }
 
     /// Returns the primary key, which seals. Its messages have no prefix if they are sealed with it directly.
     pub fn primary(&self) -> &Aead {
-        &self.keys[0].aead
+        &self.keys.primary().key
     }
 
     /// Returns the number of keys, which all can open messages.
@@ -107,7 +81,7 @@ impl KeyringAead {
     /// Returns the number of bytes before the ciphertext of a message that the primary key seals: prefix and nonce.
     #[inline]
     pub fn head_len(&self) -> usize {
-        self.keys[0].prefix().len() + self.primary().nonce_len()
+        self.keys.primary().prefix().len() + self.primary().nonce_len()
     }
 
     /// Returns the number of bytes by which a message that the primary key seals is longer than its plaintext.
@@ -132,7 +106,7 @@ impl KeyringAead {
     /// Returns the errors of [`Aead::seal_into`].
     pub fn seal_into(&self, plaintext: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
         let len = plaintext.len() + self.overhead();
-        let prefix = self.keys[0].prefix();
+        let prefix = self.keys.primary().prefix();
         let (head, body) = memory::first(out, len)?.split_at_mut(prefix.len());
         self.primary().seal_into(plaintext, body, aad)?;
         head.copy_from_slice(prefix);
@@ -154,7 +128,7 @@ impl KeyringAead {
         if got != want {
             return Err(Misuse::NonceLength { got, want }.into());
         }
-        let prefix = self.keys[0].prefix();
+        let prefix = self.keys.primary().prefix();
         let (slot, nonce) = head.split_at_mut(prefix.len());
         self.primary().seal_parts(nonce, aad, data, tag)?;
         slot.copy_from_slice(prefix);
@@ -167,41 +141,19 @@ impl KeyringAead {
     /// Returns [`Error::Authentication`] if no key opens the message with `aad`, and [`Error::MessageLength`] if no key opens
     /// it and it is longer than the algorithm of one of them allows.
     pub fn open(&self, sealed: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
-        first_opened(self.candidates(sealed).map(|(key, sealed)| key.aead.open(sealed, aad)))
+        first_opened(self.keys.candidates(sealed).map(|(key, sealed)| key.key.open(sealed, aad)))
     }
 
     /// Opens a message into the start of `out`, which is not shorter than the message. Returns the length of the plaintext.
     fn open_into(&self, sealed: &[u8], out: &mut [u8], aad: &[u8]) -> Result<usize, Error> {
-        first_opened(self.candidates(sealed).map(|(key, sealed)| key.aead.open_into(sealed, out, aad)))
+        first_opened(self.keys.candidates(sealed).map(|(key, sealed)| key.key.open_into(sealed, out, aad)))
     }
 
     /// Returns the key of a message and the length of its prefix, if only one key can open it. Of the message, the first
     /// five bytes are enough.
     #[inline]
     pub fn only_candidate<'k>(&'k self, sealed: &[u8]) -> Option<(&'k Aead, usize)> {
-        self.only_key(sealed).map(|(key, _)| (&key.aead, key.prefix().len()))
-    }
-
-    #[inline]
-    fn only_key<'k, 'm>(&'k self, sealed: &'m [u8]) -> Option<(&'k PrefixedKey, &'m [u8])> {
-        let mut candidates = self.candidates(sealed);
-        match (candidates.next(), candidates.next()) {
-            (only, None) => only,
-            _ => None,
-        }
-    }
-
-    /// Returns the keys that can have sealed a message, each with the message without its prefix. As in Tink, keys with the
-    /// prefix of the message come first.
-    #[inline]
-    fn candidates<'k, 'm>(&'k self, sealed: &'m [u8]) -> impl Iterator<Item = (&'k PrefixedKey, &'m [u8])> {
-        let (prefix, rest) = match sealed.split_first_chunk() {
-            Some((prefix, rest)) => (Some(*prefix), rest),
-            None => (None, sealed),
-        };
-        let prefixed = self.keys.iter().filter(move |key| key.prefix.is_some() && key.prefix == prefix);
-        let raw = self.keys.iter().filter(|key| key.prefix.is_none());
-        prefixed.map(move |key| (key, rest)).chain(raw.map(move |key| (key, sealed)))
+        self.keys.only(sealed).map(|(key, _)| (&key.key, key.prefix().len()))
     }
 
     /// Seals each of `messages` with the primary key, with the associated data of the same index if there is any.
@@ -209,7 +161,7 @@ impl KeyringAead {
     /// # Errors
     /// Returns the errors of [`Aead::seal_many`].
     pub fn seal_many(&self, messages: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
-        let (prefix, aad) = (self.keys[0].prefix(), batch_aad(aads, messages.len())?);
+        let (prefix, aad) = (self.keys.primary().prefix(), batch_aad(aads, messages.len())?);
         let lens = messages.iter().map(|message| message.len() + self.overhead());
         each_fresh(lens, |sealed| {
             let mut bodies = memory::with_capacity(sealed.len())?;
@@ -227,8 +179,8 @@ impl KeyringAead {
     /// # Errors
     /// Returns the errors of [`Aead::open_many`]. No plaintext is left in memory then.
     pub fn open_many(&self, sealed: &[&[u8]], aads: Option<&[&[u8]]>) -> Result<Vec<Vec<u8>>, Error> {
-        if let Some((key, bodies)) = self.common_key(sealed)? {
-            return key.aead.open_many(&bodies, aads);
+        if let Some((key, bodies)) = self.keys.common(sealed)? {
+            return key.key.open_many(&bodies, aads);
         }
         let aad = batch_aad(aads, sealed.len())?;
         let mut opened = Zeroizing::new(memory::with_capacity(sealed.len())?);
@@ -237,20 +189,6 @@ impl KeyringAead {
             opened.push(plain);
         }
         Ok(std::mem::take(&mut *opened))
-    }
-
-    /// Returns the key of all messages and the messages without their prefixes, if one key sealed all of them.
-    fn common_key<'a>(&'a self, sealed: &[&'a [u8]]) -> Result<Option<CommonKey<'a>>, Error> {
-        let mut bodies = memory::with_capacity(sealed.len())?;
-        let mut common: Option<&PrefixedKey> = None;
-        for message in sealed {
-            let Some((key, body)) = self.only_key(message) else { return Ok(None) };
-            if !std::ptr::eq(*common.get_or_insert(key), key) {
-                return Ok(None);
-            }
-            bodies.push(body);
-        }
-        Ok(common.map(|key| (key, bodies)))
     }
 
     /// Seals packed messages with the primary key. Returns the sealed messages, packed, and their offsets.
@@ -265,7 +203,7 @@ impl KeyringAead {
     ) -> Result<(Vec<u8>, Vec<O>), Error> {
         let ends = longer(offsets, data.len(), self.overhead())?;
         let mut out = memory::zeroed(packed_len(&ends))?;
-        let prefix = self.keys[0].prefix();
+        let prefix = self.keys.primary().prefix();
         let mut bodies = pieces(&mut out, &ends)?;
         for body in &mut bodies {
             let (slot, rest) = std::mem::take(body).split_at_mut(prefix.len());
@@ -286,50 +224,16 @@ impl KeyringAead {
         offsets: &[O],
         aad: &[u8],
     ) -> Result<(Vec<u8>, Vec<O>), Error> {
-        let range = data_range(offsets, data.len())?;
+        data_range(offsets, data.len())?;
         let sealed = messages(data, offsets)?;
-        if let Some((key, bodies)) = self.common_key(&sealed)? {
-            let ends = shorter(offsets, data.len(), key.prefix().len() + key.aead.overhead())?;
+        if let Some((key, bodies)) = self.keys.common(&sealed)? {
+            let ends = shorter(offsets, data.len(), key.prefix().len() + key.key.overhead())?;
             let mut plain = memory::zeroed(packed_len(&ends))?;
-            key.aead.open_list(&bodies, BatchAad::Shared(aad), &mut pieces(&mut plain, &ends)?)?;
+            key.key.open_list(&bodies, BatchAad::Shared(aad), &mut pieces(&mut plain, &ends)?)?;
             return Ok((plain, ends));
         }
-        // The plaintexts are shorter than the messages, so neither they nor their offsets are too long.
-        let mut plain = Zeroizing::new(memory::zeroed(range.len())?);
-        let (mut ends, mut end) = (memory::with_capacity(offsets.len())?, 0);
-        ends.push(offset(0)?);
-        for (index, message) in sealed.iter().enumerate() {
-            let opened = self.open_into(message, &mut plain[end..], aad);
-            end += opened.map_err(|error| in_batch(index, error))?;
-            ends.push(offset(end)?);
-        }
-        plain.truncate(end);
-        Ok((std::mem::take(&mut *plain), ends))
+        opened_one_by_one(&sealed, |message, out| self.open_into(message, out, aad))
     }
-}
-
-/// Returns the first result of a key that opens the message.
-///
-/// # Errors
-/// Returns [`Error::MessageLength`] if no key opens it and it is too long for one of them, and [`Error::Authentication`]
-/// otherwise. Other errors are not those of a key, so they end the search.
-fn first_opened<T>(attempts: impl Iterator<Item = Result<T, Error>>) -> Result<T, Error> {
-    let mut refused = Error::Authentication;
-    for attempt in attempts {
-        match attempt {
-            Err(Error::Authentication) => {}
-            Err(too_long @ Error::MessageLength { .. }) => refused = too_long,
-            ended => return ended,
-        }
-    }
-    Err(refused)
-}
-
-/// Returns packed messages, whose offsets are checked, as a list.
-fn messages<'a, O: Offset>(data: &'a [u8], offsets: &[O]) -> Result<Vec<&'a [u8]>, Error> {
-    let mut messages = memory::with_capacity(offsets.len() - 1)?;
-    messages.extend(offsets.windows(2).map(|pair| &data[index_of(pair[0])..index_of(pair[1])]));
-    Ok(messages)
 }
 
 /// Divides the memory of packed results, the first of which is at its start.
@@ -343,31 +247,4 @@ fn pieces<'a, O: Offset>(mut out: &'a mut [u8], ends: &[O]) -> Result<Vec<&'a mu
     Ok(pieces)
 }
 
-/// Returns the position of a result, which fits because it is not after that of its message.
-fn offset<O: Offset>(at: usize) -> Result<O, Error> {
-    // See above: the conversion cannot fail, so the reason of a failure is not needed.
-    O::try_from(at as i64).map_err(|_| Error::LimitExceeded(O::LIMIT))
-}
-
 debug_fields!(KeyringAead; |it| keys: it.keys.len(), primary: it.primary());
-
-#[cfg(test)]
-mod test {
-    use super::*;
-    use crate::error::MessagePart;
-
-    /// A message that is too long for one algorithm has 64 GiB, so no message here is.
-    #[test]
-    fn a_key_that_refuses_the_length_does_not_end_the_search() {
-        let too_long = || Err(Error::MessageLength { part: MessagePart::Data, found: 2, limit: 1 });
-        let refused = || Err(Error::Authentication);
-        let found = |attempts: [Result<u8, Error>; 3]| first_opened(attempts.into_iter());
-        assert_eq!(found([too_long(), refused(), Ok(7)]).unwrap(), 7);
-        for attempts in [[too_long(), refused(), refused()], [refused(), too_long(), refused()]] {
-            assert!(matches!(found(attempts), Err(Error::MessageLength { found: 2, .. })));
-        }
-        assert!(matches!(found([refused(), refused(), refused()]), Err(Error::Authentication)));
-        let ended = found([refused(), Err(Error::OutOfMemory { bytes: 1 }), Ok(7)]);
-        assert!(matches!(ended, Err(Error::OutOfMemory { .. })));
-    }
-}

@@ -4,16 +4,19 @@
 //! other (rotated) while old data stays readable. A keyring is a Tink keyset: `tinkey` and the libraries of Tink read and
 //! write it.
 
+mod deterministic;
 mod encrypted;
 mod json;
 mod jwk_set;
 mod kind;
 mod messages;
+mod prefixed;
 mod proto;
 mod streaming;
 #[cfg(test)]
 mod test;
 
+pub use deterministic::KeyringDeterministicAead;
 pub use encrypted::EncryptedKeyring;
 pub use kind::{KeyType, Purpose};
 pub use messages::KeyringAead;
