@@ -4,7 +4,7 @@
 //! the inner AEAD. The subkey is wiped here. Its expanded form is wiped by AWS-LC and native, not by ring.
 
 use crate::key::{key_array, nonce_array, rejected};
-use crate::{AeadKey, AuthenticationError, InOut, KeyError, SealError, Threads, raw};
+use crate::{AeadKey, AuthenticationError, InOut, KeyError, MessageError, SealError, Threads, raw};
 use chacha20::{R20, hchacha};
 use std::panic::RefUnwindSafe;
 use zeroize::{Zeroize, Zeroizing};
@@ -79,6 +79,85 @@ impl<E: Extension, K: AeadKey> AeadKey for Extended<E, K> {
     ) -> Result<(), AuthenticationError> {
         let Ok((key, nonce)) = self.message(nonce) else { return Err(rejected(data.target())) };
         key.open_on(threads, &nonce, aad, data, tag)
+    }
+}
+
+/// Wraps a key of XAES-256-GCM for nonces with a salt of `salt_len` bytes, which Tink allows beside the 12 bytes of C2SP.
+///
+/// The salt is the first part of the nonce. Tink puts zeros after a short one, so a message has the nonce
+/// `salt || 12 bytes` and is sealed under `salt || zeros || 12 bytes`.
+///
+/// # Panics
+/// If `salt_len` is more than 12.
+pub fn short_salt(key: Box<dyn AeadKey>, salt_len: usize) -> Box<dyn AeadKey> {
+    assert!(salt_len <= HALF, "a salt of XAES-256-GCM has at most 12 bytes");
+    Box::new(ShortSalt { key, salt_len })
+}
+
+/// Length of the nonce of AES-256-GCM, and of the whole salt in the nonce of XAES-256-GCM, in bytes.
+const HALF: usize = 12;
+
+struct ShortSalt {
+    key: Box<dyn AeadKey>,
+    salt_len: usize,
+}
+
+impl ShortSalt {
+    /// Returns the nonce of the algorithm for a nonce of a message.
+    fn nonce(&self, short: &[u8]) -> Result<[u8; 2 * HALF], MessageError> {
+        let expected = self.salt_len + HALF;
+        if short.len() != expected {
+            return Err(MessageError::InvalidNonceLength { found: short.len(), expected });
+        }
+        let (salt, rest) = short.split_at(self.salt_len);
+        let mut nonce = [0; 2 * HALF];
+        nonce[..self.salt_len].copy_from_slice(salt);
+        nonce[HALF..].copy_from_slice(rest);
+        Ok(nonce)
+    }
+}
+
+impl AeadKey for ShortSalt {
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError> {
+        self.key.seal(&self.nonce(nonce)?, aad, data, tag)
+    }
+
+    fn open(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationError> {
+        let Ok(nonce) = self.nonce(nonce) else { return Err(rejected(data.target())) };
+        self.key.open(&nonce, aad, data, tag)
+    }
+
+    fn divides_messages(&self) -> bool {
+        self.key.divides_messages()
+    }
+
+    fn seal_on(
+        &self,
+        threads: &dyn Threads,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), SealError> {
+        self.key.seal_on(threads, &self.nonce(nonce)?, aad, data, tag)
+    }
+
+    fn open_on(
+        &self,
+        threads: &dyn Threads,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_>,
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationError> {
+        let Ok(nonce) = self.nonce(nonce) else { return Err(rejected(data.target())) };
+        self.key.open_on(threads, &nonce, aad, data, tag)
     }
 }
 

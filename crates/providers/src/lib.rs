@@ -42,6 +42,7 @@ pub use error::{
     VariableError, VariableProblem,
 };
 pub use kernels::cpu::Features;
+pub use extended::short_salt;
 pub use kernels::error::{MessageError, Part as MessagePart};
 pub use kernels::segments::{self, Threads};
 pub use kernels::{InOut, Parts, SourceCopy, fork::fork_mark, zero::try_zeroed, zero::wipe_dead_stack};

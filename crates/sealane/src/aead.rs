@@ -9,10 +9,8 @@ use std::num::NonZeroUsize;
 pub(crate) mod batch;
 pub(crate) mod deterministic;
 pub(crate) mod packed;
-mod short_salt;
 mod usage;
 
-use short_salt::ShortSalt;
 use usage::Usage;
 
 /// The length of the tag of every algorithm, in bytes.
@@ -79,8 +77,11 @@ impl Aead {
         provider: Option<Provider>,
     ) -> Result<Self, Error> {
         let whole = Self::with_provider(Algorithm::Xaes256Gcm, key, provider)?;
-        let short = ShortSalt::new(whole.key, salt_len);
-        Ok(Self { nonce_len: short.nonce_len(), key: Box::new(short), ..whole })
+        Ok(Self {
+            nonce_len: salt_len + Algorithm::Aes256Gcm.nonce_len(),
+            key: providers::short_salt(whole.key, salt_len),
+            ..whole
+        })
     }
 
     /// Sets the number of threads that one long message or large batch may use, the calling thread included. The default is
