@@ -97,7 +97,7 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
         args::Passphrase { descriptor: args.old_passphrase_fd, command: args.old_passphrase_command.clone() };
     loader.files.extend(old.descriptor.map(passphrase::path));
     let identities = if args.identities.is_empty() && args.plugins.is_empty() {
-        let text = passphrase::ask(&old, "the files")?;
+        let text = passphrase::ask_old(&old, "the files")?;
         vec![match args.max_work_factor {
             Some(max) => Identity::passphrase_with_max_work_factor(&text, max),
             None => Identity::passphrase(&text),

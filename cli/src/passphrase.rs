@@ -12,30 +12,43 @@ use zeroize::Zeroizing;
 
 /// Largest length in bytes of a passphrase from a file descriptor or a command.
 const MAX_LEN: usize = 1 << 12;
+/// The beginning of the options `--passphrase-fd` and `--passphrase-command`.
+const NEW: &str = "--";
+/// The beginning of the options for the old passphrase of files that get a new one.
+const OLD: &str = "--old-";
 
 /// Returns the passphrase of `what`, which is typed by the user or read from the place that an option names.
 pub(crate) fn ask(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
-    match from_option(given) {
+    ask_by(NEW, given, what)
+}
+
+/// Returns the old passphrase of `what`, which gets a new one.
+pub(crate) fn ask_old(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
+    ask_by(OLD, given, what)
+}
+
+fn ask_by(options: &str, given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
+    match from_option(options, given) {
         Some(found) => found,
-        None => prompt(&format!("passphrase of {what}: ")),
+        None => prompt(&format!("passphrase of {what}: "), options),
     }
 }
 
-fn from_option(given: &args::Passphrase) -> Option<Result<Zeroizing<String>, Failure>> {
+fn from_option(options: &str, given: &args::Passphrase) -> Option<Result<Zeroizing<String>, Failure>> {
     match (given.descriptor, &given.command) {
-        (Some(descriptor), _) => Some(from_descriptor(descriptor)),
-        (None, Some(command)) => Some(from_command(command)),
+        (Some(descriptor), _) => Some(from_descriptor(options, descriptor)),
+        (None, Some(command)) => Some(from_command(options, command)),
         (None, None) => None,
     }
 }
 
 /// Asks for a new passphrase for `what`, twice: a typing mistake would make the data unreadable.
 pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>, Failure> {
-    let first = match from_option(given) {
+    let first = match from_option(NEW, given) {
         Some(found) => found?,
         None => {
-            let first = prompt(&format!("new passphrase for {what}: "))?;
-            if *prompt("repeat the passphrase: ")? != *first {
+            let first = prompt(&format!("new passphrase for {what}: "), NEW)?;
+            if *prompt("repeat the passphrase: ", NEW)? != *first {
                 return Err(Failure::misuse("the two passphrases differ; nothing was written; try again"));
             }
             first
@@ -49,19 +62,19 @@ pub(crate) fn choose(given: &args::Passphrase, what: &str) -> Result<Zeroizing<S
 
 /// Returns a line that the user types without seeing it, or `None` without a terminal.
 pub(crate) fn hidden(text: &str) -> Result<Option<Zeroizing<String>>, Error> {
-    match prompt(text) {
+    match prompt(text, NEW) {
         Ok(line) => Ok(Some(line)),
         Err(failure) if failure.kind() == Kind::Interrupted => Err(Error::Cancelled),
         Err(_) => Ok(None),
     }
 }
 
-fn prompt(text: &str) -> Result<Zeroizing<String>, Failure> {
+fn prompt(text: &str, options: &str) -> Result<Zeroizing<String>, Failure> {
     rpassword::prompt_password(text).map(Zeroizing::new).map_err(|e| match e.kind() {
         io::ErrorKind::Interrupted | io::ErrorKind::UnexpectedEof => Failure::interrupted(),
-        _ => Failure::misuse(
-            "no terminal to read a passphrase from; use --passphrase-fd or --passphrase-command",
-        ),
+        _ => Failure::misuse(format!(
+            "no terminal to read a passphrase from; use {options}passphrase-fd or {options}passphrase-command"
+        )),
     })
 }
 
@@ -71,8 +84,8 @@ pub(crate) fn path(descriptor: u32) -> PathBuf {
 }
 
 /// Reads the first line from a file descriptor as the passphrase.
-fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
-    let name = format!("--passphrase-fd {descriptor}");
+fn from_descriptor(options: &str, descriptor: u32) -> Result<Zeroizing<String>, Failure> {
+    let name = format!("{options}passphrase-fd {descriptor}");
     let about = |e: &io::Error| match e.kind() {
         io::ErrorKind::NotFound => Failure::misuse(format!("{name}: the file descriptor is not open")),
         _ => Failure::io(&name, e),
@@ -83,21 +96,21 @@ fn from_descriptor(descriptor: u32) -> Result<Zeroizing<String>, Failure> {
 
 /// Runs a command with a shell and returns the first line that it prints. The command can talk to the user on standard error
 /// and at the terminal. Standard input may be the data, so the command gets none.
-fn from_command(command: &OsStr) -> Result<Zeroizing<String>, Failure> {
-    const NAME: &str = "--passphrase-command";
+fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>, Failure> {
+    let name = &format!("{options}passphrase-command");
     let mut shell = shell();
     shell.arg(command).stdin(Stdio::null()).stdout(Stdio::piped());
-    let mut child = shell.spawn().map_err(|e| Failure::io(NAME, &e))?;
-    let line = child.stdout.take().map_or(Ok(Ok(Zeroizing::default())), |out| first_line(out, NAME));
+    let mut child = shell.spawn().map_err(|e| Failure::io(name, &e))?;
+    let line = child.stdout.take().map_or(Ok(Ok(Zeroizing::default())), |out| first_line(out, name));
     // The pipe is closed now, so a command that prints more ends as well.
-    let ended = child.wait().map_err(|e| Failure::io(NAME, &e))?;
-    let line = line?.map_err(|e| Failure::io(NAME, &e))?;
+    let ended = child.wait().map_err(|e| Failure::io(name, &e))?;
+    let line = line?.map_err(|e| Failure::io(name, &e))?;
     match (ended.success(), line.is_empty()) {
         // A command that is ended by the closed pipe has printed its line.
         (false, _) if ended.code().is_some() => Err(Failure::misuse(format!(
-            "{NAME}: expected a command that succeeds, found one that ended with {ended}"
+            "{name}: expected a command that succeeds, found one that ended with {ended}"
         ))),
-        (_, true) => Err(Failure::misuse(format!("{NAME}: expected a passphrase, found no output"))),
+        (_, true) => Err(Failure::misuse(format!("{name}: expected a passphrase, found no output"))),
         (_, false) => Ok(line),
     }
 }
