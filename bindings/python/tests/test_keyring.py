@@ -61,6 +61,14 @@ def test_states_and_their_mistakes() -> None:
     for wrong in -1, 1 << 32:
         with pytest.raises(OverflowError):
             ring.promote(wrong)
+    for id, text in (first, "promote another key first"), (unknown, "no key with this identifier"):
+        with pytest.raises(ValueError, match=f"key {id} of the keyring: .*{text}"):
+            ring.delete(id)
+    ring.disable(second)
+    for id, left in (second, ["enabled", "destroyed"]), (third, ["enabled"]):
+        ring.delete(id)
+        assert [key.state for key in Keyring.from_json(ring.to_json()).keys] == left
+    assert ring.primary == first
 
 
 def test_nothing_shows_or_pickles_a_secret(tmp_path: Path) -> None:

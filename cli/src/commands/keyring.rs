@@ -39,6 +39,8 @@ enum Action {
     Disable(Selected),
     /// Destroy a key for ever: its secret is removed, and what is encrypted with it is lost
     Destroy(Selected),
+    /// Remove a key with its identifier, for example a destroyed one. What is encrypted with it is lost
+    Delete(Selected),
     /// Generate a key of the type of the primary key, and make it the primary key. The old one stays enabled
     Rotate(Unchanged),
 }
@@ -88,7 +90,8 @@ impl Run for Keyring {
             Action::Promote(arguments)
             | Action::Enable(arguments)
             | Action::Disable(arguments)
-            | Action::Destroy(arguments) => arguments.output_options,
+            | Action::Destroy(arguments)
+            | Action::Delete(arguments) => arguments.output_options,
         }
     }
 
@@ -99,12 +102,16 @@ impl Run for Keyring {
                 let ring = keys::keyring(&arguments.file, console)?;
                 ring.keys().try_for_each(|key| show(&key, console))
             }
-            Action::Rotate(arguments) => change(&arguments.file, console, Keys::rotate),
+            Action::Rotate(arguments) => {
+                let about = |error| Failure::about(&name(&arguments.file.ring), error);
+                change(&arguments.file, console, |ring| ring.rotate().map_err(about))
+            }
             Action::Add(arguments) => arguments.run(console),
             Action::Promote(selected) => selected.run(console, Keys::promote),
             Action::Enable(selected) => selected.run(console, Keys::enable),
             Action::Disable(selected) => selected.run(console, Keys::disable),
             Action::Destroy(selected) => selected.run(console, Keys::destroy),
+            Action::Delete(selected) => selected.run(console, Keys::delete),
         }
     }
 }
@@ -115,7 +122,17 @@ impl Selected {
         console: &Console,
         action: impl FnOnce(&mut Keys, u32) -> Result<(), Error>,
     ) -> Result<(), Failure> {
-        change(&self.file, console, |ring| action(ring, self.id).map(|()| self.id))
+        let shown = name(&self.file.ring);
+        change(&self.file, console, |ring| {
+            if ring.keys().all(|key| key.id != self.id) {
+                return Err(Failure::misuse(format!(
+                    "{shown}: expected the identifier of one of its keys, found {}; 'sealane keyring list' prints them",
+                    self.id
+                )));
+            }
+            action(ring, self.id).map_err(|error| Failure::about(&shown, error))?;
+            Ok(self.id)
+        })
     }
 }
 
@@ -130,9 +147,12 @@ impl Added {
             let prefix = self.prefix.unwrap_or(prefix);
             let key_type = self.key_type.or(key_type).expect("the primary key has a type");
             match &given {
-                Some(key) => ring.add(KeyType::for_key(key_type.name(), key)?, prefix, key),
+                Some(key) => {
+                    KeyType::for_key(key_type.name(), key).and_then(|found| ring.add(found, prefix, key))
+                }
                 None => ring.add_new(key_type, prefix),
             }
+            .map_err(|error| Failure::about(&name(&self.file.ring), error))
         })
     }
 }
@@ -141,10 +161,10 @@ impl Added {
 fn change(
     file: &KeyringFile,
     console: &Console,
-    action: impl FnOnce(&mut Keys) -> Result<u32, Error>,
+    action: impl FnOnce(&mut Keys) -> Result<u32, Failure>,
 ) -> Result<(), Failure> {
     let mut open = OpenKeyring::open(file, console)?;
-    let id = action(&mut open.ring).map_err(|error| Failure::about(&name(&file.ring), error))?;
+    let id = action(&mut open.ring)?;
     open.save()?;
     open.ring.keys().filter(|key| key.id == id).try_for_each(|key| show(&key, console))
 }

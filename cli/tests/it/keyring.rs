@@ -60,7 +60,11 @@ fn keys_are_added_promoted_disabled_and_destroyed() {
 
     sandbox.refuses(&format!("keyring disable ring {first}"), 1, "promote another key first");
     sandbox.refuses(&format!("keyring enable ring {third}"), 1, "destroyed");
-    sandbox.refuses("keyring promote ring 0", 1, "no key with this identifier");
+    for action in ["promote", "enable", "disable", "destroy", "delete"] {
+        let text =
+            "ring: expected the identifier of one of its keys, found 0; 'sealane keyring list' prints them";
+        sandbox.refuses(&format!("keyring {action} ring 0"), 2, text);
+    }
     sandbox.refuses("keyring promote ring x", 2, "invalid");
     sandbox.refuses("keyring add -t aes-256-siv ring", 1, "another use");
     sandbox.refuses("keyring add -t rsa-3072 ring", 2, "TYPE");
@@ -70,6 +74,9 @@ fn keys_are_added_promoted_disabled_and_destroyed() {
     sandbox.refuses("keygen --keyring -t age -o x", 2, "cannot be used with");
     sandbox.refuses("keygen --keyring -o ring", 1, "exists");
     assert_ne!(second, first);
+    sandbox.refuses(&format!("keyring delete ring {first}"), 1, "promote another key first");
+    sandbox.run(&format!("keyring delete -q ring {third}")).succeeded();
+    assert_eq!(listed(&sandbox, "ring").len(), 2);
 }
 
 #[test]

@@ -213,6 +213,15 @@ impl Keyring {
         self.core.with(py, 0, |ring| ring.destroy(id))
     }
 
+    /// Removes a key in any state with its identifier. What only this key opens is lost.
+    ///
+    /// Tink in Go and Java read no keyring with a destroyed key, and this removes it.
+    ///
+    /// Raises ValueError for the primary key or none.
+    fn delete(&self, py: Python<'_>, id: u32) -> PyResult<()> {
+        self.core.with(py, 0, |ring| ring.delete(id))
+    }
+
     /// Generates a key like the primary key, makes it the primary key, and returns its identifier.
     ///
     /// The old primary key stays enabled. If several machines have the keyring, ``add`` a key, distribute the keyring, and

@@ -344,6 +344,21 @@ impl Keyring {
         Ok(())
     }
 
+    /// Removes a key in any state with its identifier, as `delete` of Tink's keyset managers does. What only this key
+    /// opens is lost. Tink in Go and Java read no keyring with a destroyed key, and this removes it.
+    ///
+    /// # Errors
+    /// Returns [`Error::InKeyring`] with [`Misuse::UnsuitableKey`] for the primary key or none.
+    pub fn delete(&mut self, id: u32) -> Result<(), Error> {
+        let at = self.find(id)?;
+        if at == self.primary {
+            return Err(refused(id, IS_PRIMARY));
+        }
+        self.keys.remove(at);
+        self.primary -= usize::from(at < self.primary);
+        Ok(())
+    }
+
     /// Returns a keyring of the primary key alone.
     pub(crate) fn primary_alone(&self) -> Self {
         Self { keys: vec![self.keys[self.primary].clone()], primary: 0 }
@@ -409,7 +424,7 @@ impl Keyring {
     fn find_retired(&self, id: u32) -> Result<usize, Error> {
         let at = self.find(id)?;
         if at == self.primary {
-            return Err(refused(id, "the primary key stays enabled; promote another key first"));
+            return Err(refused(id, IS_PRIMARY));
         }
         match self.keys[at].state {
             KeyState::Destroyed => Err(refused(id, DESTROYED)),
@@ -451,6 +466,7 @@ impl Keyring {
     }
 }
 
+const IS_PRIMARY: &str = "the primary key stays enabled; promote another key first";
 const DESTROYED: &str = "expected a key with a secret, found a destroyed one, which cannot be restored";
 
 impl Entry {

@@ -176,6 +176,29 @@ fn states_change_as_asked() {
 }
 
 #[test]
+fn deleted_keys_are_gone() {
+    let mut ring = ring(5);
+    let [a, b, c, d, e] = ids(&ring)[..] else { panic!() };
+    ring.promote(c).unwrap();
+    ring.destroy(a).unwrap();
+    ring.disable(e).unwrap();
+    // Before and after the primary key, in each state.
+    for (id, left) in [(a, vec![b, c, d, e]), (d, vec![b, c, e]), (e, vec![b, c]), (b, vec![c])] {
+        ring.delete(id).unwrap();
+        assert_eq!((ids(&ring), ring.primary().id), (left, c));
+        assert!(Keyring::from_bytes(&ring.to_bytes()).unwrap().keys().eq(ring.keys()));
+    }
+    for (id, text) in [(c, "promote another key first"), (a, "no key with this identifier")] {
+        let (found, source) = of_key(ring.delete(id));
+        assert!(found == id && source.to_string().contains(text), "{source}");
+    }
+    // A destroyed key counts for the limit, and a deleted one does not.
+    let more = ring.rotate().unwrap();
+    ring.delete(c).unwrap();
+    assert_eq!((ids(&ring), ring.primary().id), (vec![more], more));
+}
+
+#[test]
 fn keys_of_another_use_or_length_are_refused() {
     let mut messages = ring(1);
     for name in ["aes-256-siv", "tink-4kb"] {
