@@ -76,9 +76,12 @@ test-age: develop tools test-plugin ## age files and plugins against the program
 	test -x target/tools/bin/age-plugin-tagtest || GOBIN="$(CURDIR)/target/tools/bin" go install filippo.io/age/cmd/age-plugin-batchpass@v1.3.2 filippo.io/age/tag/internal/age-plugin-tagtest@v1.3.2
 	PATH="$(CURDIR)/target/tools/bin:$$PATH" $(BIN)/python -m pytest -q tests/interop/newer_age.py tests/interop/newer_age_plugins.py tests/interop/test_age.py tests/interop/test_age_plugins.py
 
-test-tink: develop tools ## keyrings and what they encrypt against Tink in Go, which is built here; needs Go
+JAVA_HERE = $(and $(shell command -v javac),$(shell command -v mvn))
+test-tink: develop tools ## keyrings and what they encrypt against Tink in Go and Java, which are built here; needs Go, and a JDK and Maven for Java
 	cd tests/interop/tink_go && test -z "$$(gofmt -l .)" && go build -mod=readonly -o "$(CURDIR)/target/tools/bin/tink_go" .
-	$(BIN)/python -m pytest -q tests/interop/other_tink.py tests/interop/test_tink.py
+	$(if $(JAVA_HERE),mvn -q -B -C -f tests/interop/tink_java/pom.xml -Dfolder="$(CURDIR)/target/tools/tink_java" compile)
+	TINK="go $(if $(JAVA_HERE),java)" $(BIN)/python -m pytest -q tests/interop/other_tink.py tests/interop/test_tink.py
+	$(if $(JAVA_HERE),,@echo "NOT RUN: keyrings against Tink in Java, which needs a JDK and Maven")
 
 test-c: ## the C library in the profile of the tests: vectors, bad input, threads, sanitizers, examples; needs cc and binutils
 	@for tool in cc ld objcopy nm; do command -v $$tool >/dev/null || { echo "test-c needs $$tool"; exit 1; }; done
