@@ -41,8 +41,8 @@ pub use error::{
     AuthenticationError, DefaultAlreadySet, KeyError, Reason, RegisterError, Request, SealError, Unavailable,
     VariableError, VariableProblem,
 };
-pub use kernels::cpu::Features;
 pub use extended::short_salt;
+pub use kernels::cpu::Features;
 pub use kernels::error::{MessageError, Part as MessagePart};
 pub use kernels::segments::{self, Threads};
 pub use kernels::{InOut, Parts, SourceCopy, fork::fork_mark, zero::try_zeroed, zero::wipe_dead_stack};
