@@ -1,7 +1,7 @@
 """Keyrings exchanged with Tink in Go and Java, in both directions.
 
-No package of Debian 12 has them: `make test-tink` builds `tink_go` and `tink_java`, and runs this. The environment
-variable TINK names those that were built.
+No package of Debian 12 has them: `make test-tink` builds `tink_go` and `tink_java`, and runs this. The
+environment variable TINK names those that were built.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def test_our_keys_after_rotations(tink: Tink, algorithm: str, prefix: str) -> No
 
 
 def test_destroyed_keys_are_refused_and_deleted_ones_are_not(tink: Tink) -> None:
-    """Tink in Go and Java wants the data of every key. Tink in Python reads such keyrings, see `test_tink.py`."""
+    """Tink in Go and Java wants the data of every key. Tink in Python does not, see `test_tink.py`."""
     ring = Keyring.generate("aes-256-gcm")
     ring.rotate()
     ring.destroy(ring.keys[0].id)
