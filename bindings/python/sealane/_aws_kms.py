@@ -8,6 +8,7 @@ endpoints are found by boto3, for example in the environment.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from sealane._kms import (
@@ -15,9 +16,11 @@ from sealane._kms import (
     MAX_PLAINTEXT,
     READ_SECONDS,
     TRIES,
+    ResponseError,
     WrappingKey,
     different,
     error_of,
+    read_response,
     said,
 )
 from sealane._unlogged import unlogged
@@ -105,6 +108,7 @@ def _client(key: WrappingKey) -> Any:
     """Returns a new client. Its connections would not be safe to share with a forked child."""
     try:
         import boto3
+        import botocore.session
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError
     except ImportError as error:
@@ -117,10 +121,47 @@ def _client(key: WrappingKey) -> Any:
         retries={"mode": "standard", "total_max_attempts": TRIES},
     )
     try:
-        return boto3.session.Session().client("kms", region_name=_region(key), config=config)
+        session = botocore.session.get_session()
+        client = boto3.session.Session(botocore_session=session).client(
+            "kms", region_name=_region(key), config=config
+        )
+        client.meta.events.register("before-send.kms", _sender(session, client))
+        return client
     except (BotoCoreError, ValueError) as error:
         # For example a profile that does not exist, or an endpoint that is no URL.
         raise error_of(key, KeyRefusedError, f"boto3 cannot be set up: {said(error)}") from None
+
+
+def _sender(session: Any, client: Any) -> Callable[..., Any]:
+    """Returns a function that sends a request of a client. boto3 itself collects a response of any length."""
+    from botocore.awsrequest import AWSResponse
+    from botocore.httpsession import URLLib3Session
+    from botocore.utils import get_environ_proxies
+
+    http = URLLib3Session(
+        verify=session.get_config_variable("ca_bundle") or True,
+        proxies=get_environ_proxies(client.meta.endpoint_url),
+        timeout=(CONNECT_SECONDS, READ_SECONDS),
+        max_pool_connections=1,
+    )
+
+    def send(request: Any, **_: Any) -> Any:
+        request.stream_output = True
+        found = http.send(request)
+        content = read_response(found.raw, READ_SECONDS)
+        return AWSResponse(found.url, found.status_code, found.headers, _Body(content))
+
+    return send
+
+
+class _Body:
+    """The body of a response that was read."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def stream(self) -> Iterator[bytes]:
+        yield self._content
 
 
 def _failure(key: WrappingKey, error: Exception, *, shown: bool, source: WrappingKey | None) -> SealaneError:
@@ -139,6 +180,8 @@ def _failure(key: WrappingKey, error: Exception, *, shown: bool, source: Wrappin
         if isinstance(status, int) and 400 <= status < 500 and "Throttl" not in code:
             return error_of(key, KeyRefusedError, text)
         return error_of(key, KeyServiceError, text)
+    if isinstance(error, ResponseError):
+        return error_of(key, KeyServiceError, f"no response from AWS KMS that can be used: {error}")
     if isinstance(error, NoCredentialsError | CredentialRetrievalError):
         return error_of(key, KeyRefusedError, f"there are no credentials for AWS: {said(error)}")
     # Errors of other libraries are named without their text, which may quote the response.

@@ -21,7 +21,7 @@ import importlib
 import os
 import threading
 import time
-from typing import Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from sealane._native import (
     Keyring,
@@ -49,6 +49,10 @@ READ_SECONDS: Final = 10
 """Number of seconds that a service may send nothing."""
 TRIES: Final = 3
 """Number of attempts of one request. Each request can be repeated, because none changes the service."""
+
+MAX_RESPONSE: Final = 256 << 10
+"""Largest length in bytes of a response. A keyset and the messages around it have less than 20 KiB."""
+_PIECE: Final = 16 << 10
 
 MAX_PLAINTEXT: Final = 4096
 """Number of bytes that AWS KMS encrypts. About 35 keys fit."""
@@ -186,6 +190,32 @@ def rewrapped(old: WrappingKey, new: WrappingKey, content: bytes) -> bytes:
     if before.get("keysetInfo") not in (None, json.loads(result)["keysetInfo"]):
         raise KeyServiceError(f"{new}: the service returned another keyset than the one in the file")
     return result
+
+
+class ResponseError(Exception):
+    """A response that is too long or takes too long. Its text is ours, so it can be shown."""
+
+
+def read_response(response: Any, seconds: float, **options: Any) -> bytes:
+    """Returns the body of a response of urllib3, of which not more than the limit is kept in memory.
+
+    Raises ResponseError if it is longer than ``MAX_RESPONSE``, or is still coming after ``seconds``.
+    """
+    # One piece as it arrives. `read` of urllib3 1 waits for the whole piece.
+    read = getattr(response, "read1", response.read)
+    until = time.monotonic() + seconds
+    content = bytearray()
+    try:
+        while piece := read(_PIECE, **options):
+            content += piece
+            if len(content) > MAX_RESPONSE:
+                raise ResponseError(f"the response is longer than {MAX_RESPONSE >> 10} KiB")
+            if time.monotonic() > until:
+                raise ResponseError(f"the response takes longer than {seconds:g} seconds")
+    finally:
+        # Closed and not drained: the rest can have any length.
+        response.close()
+    return bytes(content)
 
 
 def said(text: object) -> str:

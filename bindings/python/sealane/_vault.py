@@ -11,8 +11,10 @@ from __future__ import annotations
 import base64
 import binascii
 import dataclasses
+import io
 import os
 import re
+import time
 from typing import Any, Final
 
 from sealane._kms import (
@@ -20,9 +22,11 @@ from sealane._kms import (
     MAX_PLAINTEXT,
     READ_SECONDS,
     TRIES,
+    ResponseError,
     WrappingKey,
     different,
     error_of,
+    read_response,
     said,
 )
 from sealane._unlogged import unlogged
@@ -37,6 +41,8 @@ from sealane.exceptions import (
 _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)+")
 _CIPHERTEXT: Final = re.compile(rb"vault:v[0-9]+:[A-Za-z0-9+/=]+")
 _LOGGERS: Final = ("hvac", "requests", "urllib3")
+_BUSY: Final = (429, 500, 502, 503, 504)
+"""Statuses after which the request is sent again."""
 
 
 def check(key: WrappingKey) -> None:
@@ -123,33 +129,52 @@ def _client(key: WrappingKey) -> Any:
     try:
         import hvac
         import requests
-        from urllib3.util import Retry
     except ImportError as error:
         raise KeyNotFoundError(
             f"{key}: the package hvac is not installed; install it with 'pip install sealane[vault]'"
         ) from error
     if not os.environ.get("VAULT_ADDR"):
         raise error_of(key, KeyRefusedError, "the environment variable VAULT_ADDR has no address of a Vault")
-    retry = Retry(
-        total=TRIES - 1,
-        backoff_factor=0.2,
-        status_forcelist=(429, 500, 502, 503, 504),
-        # Also POST: neither operation changes anything in Vault.
-        allowed_methods=None,
-        raise_on_status=False,
-        # A server decides how long that is.
-        respect_retry_after_header=False,
-    )
     session = requests.Session()
     for scheme in "http://", "https://":
-        session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=retry))
+        session.mount(scheme, _adapter())
     timeout = (CONNECT_SECONDS, READ_SECONDS)
     return hvac.Client(timeout=timeout, session=session, namespace=os.environ.get("VAULT_NAMESPACE"))
+
+
+def _adapter() -> Any:
+    """Returns an adapter of requests that limits the length of responses, and repeats a request that failed.
+
+    The retries of urllib3 read the rest of each response, which can have any length.
+    """
+    import requests
+
+    class Limited(requests.adapters.HTTPAdapter):
+        def send(self, request: Any, *arguments: Any, **options: Any) -> Any:
+            # Both operations can be repeated, because neither changes anything in Vault.
+            for left in reversed(range(TRIES)):
+                try:
+                    found = super().send(request, *arguments, **options | {"stream": True})
+                except (requests.ConnectionError, requests.Timeout):
+                    if left == 0:
+                        raise
+                else:
+                    if left == 0 or found.status_code not in _BUSY:
+                        break
+                    found.raw.close()
+                time.sleep(0.2 * 2 ** (TRIES - 1 - left))
+            content = read_response(found.raw, READ_SECONDS, decode_content=True)
+            found.raw = io.BytesIO(content)
+            return found
+
+    return Limited()
 
 
 def _failure(key: WrappingKey, error: Exception, *, shown: bool) -> SealaneError:
     from hvac import exceptions
 
+    if isinstance(error, ResponseError):
+        return error_of(key, KeyServiceError, f"no response from Vault that can be used: {error}")
     if not isinstance(error, exceptions.VaultError):
         # Errors of other libraries are named without their text, which may quote the response.
         return error_of(key, KeyServiceError, f"no response from Vault: {type(error).__name__}")
