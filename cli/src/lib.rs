@@ -2,7 +2,8 @@
 //!
 //! `commands` has one file for each command, with its arguments and its code. `args` has the options that several
 //! commands share, `keys` loads the keys that they name, `secrets` keeps keys among the
-//! arguments out of all messages, `plugins` lets age plugins reach the user, `machine` describes the machine, and `endpoints` opens the files. `error` translates every
+//! arguments out of all messages, `plugins` lets age plugins reach the user, `machine` describes the machine, `endpoints` opens the
+//! files, and `elsewhere` is for files at URLs. `error` translates every
 //! error into one line of text and an exit status; `tui` prints it.
 //!
 //! This is a library because the Python package runs the same function inside its own process. Only `interrupt` ends
@@ -19,6 +20,7 @@
 
 mod args;
 mod commands;
+mod elsewhere;
 mod endpoints;
 mod error;
 mod interrupt;
@@ -35,6 +37,7 @@ mod tui;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use commands::{Command, Context};
+pub use elsewhere::{RewrapUrl, set_rewrap_url};
 use error::Failure;
 use secrets::Hidden;
 use std::ffi::OsString;

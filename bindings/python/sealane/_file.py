@@ -281,6 +281,10 @@ def rewrap(
     OSError, TypeError, ValueError
         As for ``encrypt_file``; ``ValueError`` for a pipe.
 
+    See Also
+    --------
+    sealane.fs.rewrap : Does the same for the URL of a file elsewhere, for example on S3, without a download.
+
     Examples
     --------
     >>> sealane.rewrap("backup.age", identities=[alice], recipients=[alice.public, bob.public])

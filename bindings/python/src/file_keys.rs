@@ -1,14 +1,16 @@
 //! `EncryptWith` and `DecryptWith`: the keyword arguments that all operations on files share.
 
 use crate::buffer::Slot;
+use crate::detach::interruptible;
 use crate::error::{raise, raise_name};
 use crate::keys::{self, Key, Keyring};
 use crate::{recipients, secrets};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use sealane::Misuse;
+use pyo3::types::{PyBytes, PyCFunction};
 use sealane::age::{Armor, Identity, Recipient};
 use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format};
+use sealane::{Error, Misuse};
 use std::path::PathBuf;
 
 /// The keys and the format of files to encrypt: exactly one of ``key``, ``recipients`` and ``passphrase``. No output may
@@ -141,9 +143,49 @@ impl RewrapWith {
         file::Rewrap::new(identities, recipients, &inputs).map(Self).map_err(raise)
     }
 
+    /// Returns the new header of a binary age file of ``len`` bytes that begins with ``prefix``, and the length of its old
+    /// header. None if the header is longer than ``prefix``.
+    fn new_header<'py>(
+        &self,
+        py: Python<'py>,
+        prefix: &[u8],
+        len: u64,
+    ) -> PyResult<Option<(Bound<'py, PyBytes>, u64)>> {
+        let found = interruptible(py, || self.0.new_header(prefix, len))?.map_err(raise)?;
+        Ok(found.map(|(header, old_len)| (PyBytes::new(py, header.as_bytes()), old_len)))
+    }
+
     fn __reduce__(&self) -> PyResult<()> {
         Err(keys::never_pickled())
     }
+}
+
+/// Rewraps the age file at a URL for the program, see ``sealane.fs.rewrap``.
+pub(crate) fn rewrap_url(
+    from: &str,
+    to: &str,
+    with: &file::Rewrap,
+    cancelled: fn() -> bool,
+) -> Result<(), Error> {
+    Python::attach(|py| {
+        let progress = PyCFunction::new_closure(py, None, None, move |_, _| match cancelled() {
+            true => Err(PyKeyboardInterrupt::new_err(())),
+            false => Ok(()),
+        });
+        let rewrap = py.import("sealane.fs._rewrap").and_then(|module| module.getattr("rewrap_with"));
+        let keys = Py::new(py, RewrapWith(with.clone()));
+        let done = rewrap.and_then(|rewrap| rewrap.call1((from, to, keys?, progress?)));
+        done.map(drop).map_err(|error| {
+            let is = |name| py.import("sealane").and_then(|module| module.getattr(name));
+            let matches = |name| is(name).is_ok_and(|class| error.is_instance(py, &class));
+            match () {
+                () if error.is_instance_of::<PyKeyboardInterrupt>(py) => Error::Cancelled,
+                () if matches("NoMatchingKeyError") => Error::NoMatchingKey,
+                () if matches("TruncatedError") => Error::Truncated,
+                () => Error::Io { path: None, source: std::io::Error::other(error.value(py).to_string()) },
+            }
+        })
+    })
 }
 
 impl RewrapWith {

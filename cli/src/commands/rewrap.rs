@@ -3,6 +3,7 @@
 use super::recursive::{Recursive, SAME_FILE_KEYS};
 use super::run::{Context, Run};
 use crate::args::{Effort, OutputOptions, RewrapWith};
+use crate::elsewhere;
 use crate::endpoints::{self, Source, Target};
 use crate::error::{Failure, Kind, name};
 use crate::interrupt::Watch;
@@ -25,7 +26,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Rewrap {
     #[command(flatten)]
     with: RewrapWith,
-    /// Age files, binary or armored
+    /// Age files, binary or armored. With the program of the Python package also URLs, for example s3://bucket/file.age: S3
+    /// copies the content itself
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     inputs: Vec<PathBuf>,
     /// Destination: a file, or a folder in which files keep their names. Default: FILE itself, which is replaced when the
@@ -55,7 +57,14 @@ impl Run for Rewrap {
     /// Rewraps every file, also after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::rewrap(&self.with, inputs, console);
+        let is_url = |path: &Path| elsewhere::url(path).is_some();
         if self.recursive {
+            if let Some(found) = self.inputs.iter().chain(&self.output).find(|path| is_url(path)) {
+                return Err(Failure::misuse(format!(
+                    "{}: --recursive is for folders of this machine, found a URL",
+                    name(found)
+                )));
+            }
             let output = self.output.as_deref();
             let recursive = Recursive::replacing(
                 &self.inputs,
@@ -98,6 +107,14 @@ impl Rewrap {
         let Some(output) = &self.output else {
             return Ok(self.inputs.iter().map(|input| (input.clone(), input.clone())).collect());
         };
+        if self.inputs.iter().chain([output]).any(|path| elsewhere::url(path).is_some()) {
+            return match &self.inputs[..] {
+                [input] => Ok(vec![(input.clone(), output.clone())]),
+                _ => Err(Failure::misuse(
+                    "with a URL, expected one file and one destination, found several files",
+                )),
+            };
+        }
         let pairs = endpoints::pairs(&self.inputs, Some(output))?;
         let pair = |pair: endpoints::Pair| match (pair.from, pair.to) {
             (Source::File(from), Target::File(to)) => Ok((from, to)),
@@ -108,6 +125,14 @@ impl Rewrap {
 
     fn rewrap_one(&self, from: &Path, to: &Path, with: &Keys, console: &Console) -> Result<(), Failure> {
         let source = name(from);
+        if elsewhere::url(from).or(elsewhere::url(to)).is_some() {
+            let target = name(to);
+            elsewhere::rewrap(&source, &target, with)?;
+            return match console.json() {
+                true => console.result(|| json!({"source": source, "target": target}), ""),
+                false => Ok(()),
+            };
+        }
         let mut bar = console.bar(&source, from.metadata().ok().map(|found| found.len()));
         let options = Options {
             threads: self.effort.threads,

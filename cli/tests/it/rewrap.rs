@@ -88,6 +88,16 @@ fn passphrases() {
 }
 
 #[test]
+fn urls_need_the_program_of_the_python_package() {
+    let sandbox = sandbox();
+    let text =
+        "s3://bucket/file.age: this program reads files only; for URLs use the program of the Python package";
+    sandbox.refuses("rewrap -i old -R new.pub s3://bucket/file.age", 2, text);
+    sandbox.refuses("rewrap -i old -R new.pub --recursive s3://bucket", 2, "--recursive is for folders");
+    sandbox.refuses("rewrap -i old -R new.pub -o s3://bucket/x file file", 2, "expected one file");
+}
+
+#[test]
 fn whole_folders() {
     let sandbox = sandbox();
     fs::create_dir_all(sandbox.path("tree/sub")).unwrap();

@@ -27,6 +27,7 @@ except ImportError as error:
 
 from sealane.fs._dataset_key import create_dataset_key, rewrap_dataset_key
 from sealane.fs._filesystem import SealaneFileSystem
+from sealane.fs._rewrap import rewrap
 
 
 def _wait_for_pyarrow() -> None:
@@ -41,4 +42,4 @@ def _wait_for_pyarrow() -> None:
 
 atexit.register(_wait_for_pyarrow)
 
-__all__ = ["SealaneFileSystem", "create_dataset_key", "rewrap_dataset_key"]
+__all__ = ["SealaneFileSystem", "create_dataset_key", "rewrap", "rewrap_dataset_key"]

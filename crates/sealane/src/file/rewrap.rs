@@ -13,7 +13,7 @@ use crate::engine::file_id::FileId;
 use crate::engine::io::{ReadAt, WriteAt};
 use crate::engine::options::Progress;
 use crate::engine::parallel::{Workers, run_jobs};
-use crate::engine::prefix::parse_prefix;
+use crate::engine::prefix::{Parsed, parse_prefix};
 use crate::engine::threads::thread_count;
 use crate::{Error, Misuse, memory};
 use std::fs::File;
@@ -53,6 +53,31 @@ impl Rewrap {
         age::check_recipients(&recipients)?;
         let protected = Protected::new(inputs);
         Ok(Self { identities: identities.into(), recipients: recipients.into(), protected })
+    }
+
+    /// Returns the new header of a binary age file of `len` bytes that begins with `prefix`, and the length of the old header.
+    /// The new file is the new header and the bytes after the old one. Returns `None` if the header is longer than `prefix`.
+    ///
+    /// This is for files that are elsewhere, for example in an object store that copies the bytes itself.
+    ///
+    /// # Errors
+    /// Returns the errors of [`rewrap_file`] about the header and the length, and [`Misuse::UnsupportedSource`] for an armored
+    /// file, whose lines would have to be written again.
+    pub fn new_header(&self, prefix: &[u8], len: u64) -> Result<Option<(String, u64)>, Error> {
+        if Armor::detect(prefix) == Some(Armor::Ascii) {
+            return Err(Misuse::UnsupportedSource(
+                "expected a binary age file, found an armored one; rewrap a copy of it on a disk",
+            )
+            .into());
+        }
+        match age::rewrapped_header(prefix, &self.identities, &self.recipients)? {
+            Parsed::Ready((header, old_len)) => {
+                age::layout((old_len + NONCE_LEN) as u64).plan_sealed(len)?;
+                Ok(Some((header, old_len as u64)))
+            }
+            Parsed::NeedsMore(_) if prefix.len() as u64 >= len => Err(Error::Truncated),
+            Parsed::NeedsMore(_) => Ok(None),
+        }
     }
 
     /// Returns the new header of the file in `source`, and the length of its old header.

@@ -1,0 +1,356 @@
+"""Other recipients for an age file on another filesystem.
+
+On S3, the store copies the content itself (UploadPartCopy). Every part but the last must have at least 5 MiB
+there, so the new header and the first bytes of the content are downloaded and uploaded as the first part.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import urllib.parse
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from fsspec.asyn import sync
+from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
+
+from sealane import _native
+from sealane._about import about, asking
+from sealane.fs._claims import checked, claimed_size, complete
+from sealane.fs._upload import Upload
+
+if TYPE_CHECKING:
+    from sealane._endpoints import Progress
+    from sealane._native import _Identities as Identities
+    from sealane._native import _Recipients as Recipients
+    from sealane._native import _Text as Text
+
+HEADER: Final = 64 << 10
+"""Number of bytes that are fetched first. Most headers have less than 1 KiB."""
+PIECE: Final = 8 << 20
+"""Number of bytes that are copied at once from a filesystem other than S3."""
+FIRST_PART: Final = 5 << 20
+"""Smallest size in bytes of a part on S3 that is not the last one."""
+COPIED_PART: Final = 128 << 20
+"""Number of bytes that S3 copies in one request, unless there would be more parts than S3 allows."""
+MAX_PARTS: Final = 10_000
+COPIES: Final = 8
+"""Number of requests at a time, in each of which S3 copies a part."""
+
+_KEPT: Final = (
+    *("CacheControl", "ContentDisposition", "ContentEncoding", "ContentLanguage", "ContentType", "Expires"),
+    *("Metadata", "StorageClass", "WebsiteRedirectLocation"),
+    *("ServerSideEncryption", "SSEKMSKeyId", "BucketKeyEnabled"),
+)
+"""Properties of an object that the new one gets as well."""
+
+
+def rewrap(
+    url: str,
+    dst: str | None = None,
+    *,
+    identities: Identities | None = None,
+    passphrase: Text | None = None,
+    recipients: Recipients | None = None,
+    new_passphrase: Text | None = None,
+    max_work_factor: int | None = None,
+    progress: Progress | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> None:
+    """Changes the recipients or the passphrase of an age file on an fsspec filesystem.
+
+    The content is not decrypted. On S3, the store copies it itself: less than 6 MiB are downloaded and
+    uploaded for an object of any size. The new object appears complete or not at all. If the old one
+    changes meanwhile, the call fails and replaces nothing. From other filesystems, the content is
+    downloaded and uploaded piece by piece.
+
+    .. warning::
+        The key of the content stays the same, as for ``sealane.rewrap``. Old versions of an object in a
+        bucket with versions stay readable for former recipients.
+
+    Parameters
+    ----------
+    url : str
+        The URL of a binary age file, for example ``"s3://bucket/backup.age"``.
+    dst : str, optional
+        The URL of the new file. By default, the old one is replaced. On S3, the content is copied by the
+        store if both URLs are on S3, also between buckets.
+    identities, passphrase, recipients, new_passphrase, max_work_factor
+        As for ``sealane.rewrap``.
+    progress : callable, optional
+        Called with the number of bytes that are copied and their total. An exception cancels the call.
+    storage_options : dict, optional
+        Options that are passed to the fsspec filesystem that opens the URLs.
+
+    Raises
+    ------
+    NoMatchingKeyError, FormatError, TruncatedError, LimitExceededError
+        As for ``sealane.rewrap``.
+    ValueError
+        If the file is armored. Rewrap a copy of it on a disk.
+    OSError
+        If the file cannot be read or written, or changed meanwhile. Nothing is replaced then.
+
+    Notes
+    -----
+    On S3, the new object keeps metadata, content type, tags, storage class and the kind of encryption by the
+    store. It does not keep access control lists and locks, which the bucket can give by its settings.
+
+    Examples
+    --------
+    >>> sealane.fs.rewrap("s3://bucket/backup.age", identities=[alice], recipients=[alice.public, bob.public])
+    """
+    keys = _native.RewrapWith(
+        identities=identities,
+        passphrase=passphrase,
+        max_work_factor=max_work_factor,
+        recipients=recipients,
+        new_passphrase=new_passphrase,
+    )
+    rewrap_with(url, url if dst is None else dst, keys, progress, storage_options)
+
+
+def rewrap_with(
+    url: str,
+    dst: str,
+    keys: _native.RewrapWith,
+    progress: Progress | None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> None:
+    """Does the work of ``rewrap``. The program calls it as well."""
+    options = dict(storage_options or {})
+    (fs, path), (to, target) = url_to_fs(url, **options), url_to_fs(dst, **options)
+    if isinstance(fs, LocalFileSystem) and isinstance(to, LocalFileSystem):
+        _native.rewrap_path(path, target, keys, progress, False)
+    elif _is_s3(fs) and to is fs:
+        _rewrap_on_s3(fs, path, target, keys, progress)
+    else:
+        _rewrap_by_copying(fs, path, to, target, keys, progress)
+    to.invalidate_cache(target)
+
+
+def _is_s3(fs: Any) -> bool:
+    """Returns whether a filesystem is that of the package s3fs."""
+    protocols = (fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol
+    return "s3" in protocols and callable(getattr(fs, "call_s3", None))
+
+
+def _new_header(
+    keys: _native.RewrapWith, path: str, size: int, fetch: Callable[[int, int], bytes]
+) -> tuple[bytes, int, bytes]:
+    """Returns the new header, the length of the old one, and the beginning of the old file."""
+    beginning = b""
+    while True:
+        # Doubled until the header is complete. The parser refuses one that is too long.
+        end = min(size, max(HEADER, 2 * len(beginning)))
+        beginning += complete(fetch(len(beginning), end), end - len(beginning), path)
+        with about(path):
+            found = keys.new_header(beginning, size)
+        if found is not None:
+            return *found, beginning
+
+
+def _rewrap_by_copying(
+    fs: Any, path: str, to: Any, target: str, keys: _native.RewrapWith, progress: Progress | None
+) -> None:
+    def fetch(start: int, end: int) -> bytes:
+        with asking(path):
+            return checked(fs.cat_file(path, start=start, end=end), end - start, path)
+
+    fs.invalidate_cache(path)
+    if (size := claimed_size(fs, path)) is None:
+        raise OSError(errno.EIO, "The filesystem does not report the size of this file", path)
+    header, at, _ = _new_header(keys, path, size, fetch)
+    start = at
+    upload = Upload(to, target, None, exclusive=False)
+    try:
+        upload.write(header)
+        while at < size:
+            piece = fetch(at, end := min(size, at + PIECE))
+            upload.write(complete(piece, end - at, path))
+            at = end
+            if progress is not None:
+                progress(at - start, size - start)
+        fs.invalidate_cache(path)
+        if claimed_size(fs, path) != size:
+            raise _changed(path)
+        upload.commit()
+    finally:
+        upload.discard()
+
+
+class _Object(NamedTuple):
+    """An object on S3, as it is at the beginning."""
+
+    fs: Any
+    path: str
+    where: dict[str, str]
+    """The arguments of a request for exactly this object."""
+    head: dict[str, Any]
+
+    @property
+    def size(self) -> int:
+        return int(self.head["ContentLength"])
+
+    @property
+    def etag(self) -> str:
+        return str(self.head["ETag"])
+
+    def fetch(self, start: int, end: int) -> bytes:
+        """Returns the bytes of a range. Raises OSError if the object has changed."""
+
+        async def body() -> bytes:
+            span = f"bytes={start}-{end - 1}"
+            found = await self.fs._call_s3("get_object", **self.where, Range=span, IfMatch=self.etag)
+            received = bytearray()
+            async with found["Body"] as stream:
+                # One byte more than requested, so that a longer response is noticed and not collected.
+                while len(received) <= end - start:
+                    piece = await stream.read(end - start + 1 - len(received))
+                    if not piece:
+                        break
+                    received += piece
+            return bytes(received)
+
+        if start >= end:
+            return b""
+        with _unchanged(self.path), asking(self.path):
+            return checked(sync(self.fs.loop, body), end - start, self.path)
+
+    def properties(self) -> dict[str, Any]:
+        """Returns the properties that the new object gets."""
+        kept = {name: self.head[name] for name in _KEPT if self.head.get(name)}
+        if self.head.get("TagCount"):
+            tags = self.fs.call_s3("get_object_tagging", **self.where)["TagSet"]
+            kept["Tagging"] = urllib.parse.urlencode([(tag["Key"], tag["Value"]) for tag in tags])
+        return kept
+
+
+def _rewrap_on_s3(
+    fs: Any, path: str, target: str, keys: _native.RewrapWith, progress: Progress | None
+) -> None:
+    bucket, key, version = fs.split_path(path)
+    where = {"Bucket": bucket, "Key": key}
+    with asking(path):
+        head = fs.call_s3("head_object", **where, **({"VersionId": version} if version else {}))
+        if (version := head.get("VersionId")) and version != "null":
+            where["VersionId"] = version
+        old = _Object(fs, path, where, head)
+        size = old.size
+    header, old_len, beginning = _new_header(keys, path, size, old.fetch)
+    # S3 copies ranges only of objects that are longer than a part.
+    split = old_len + max(FIRST_PART - len(header), 0) if size > FIRST_PART + HEADER else size
+    split = min(split, size)
+    if len(beginning) < split:
+        rest = old.fetch(len(beginning), split)
+        beginning += complete(rest, split - len(beginning), path)
+    first = header + beginning[old_len:split]
+    bucket, key, _ = fs.split_path(target)
+    to = {"Bucket": bucket, "Key": key}
+    # An object that is replaced must still be the one that was read.
+    replaced = {"IfMatch": old.etag} if (bucket, key) == (old.where["Bucket"], old.where["Key"]) else {}
+    with _unchanged(path), asking(target):
+        if split == size:
+            fs.call_s3("put_object", **to, Body=first, **old.properties(), **replaced)
+        else:
+            report = None if progress is None else lambda end: progress(end - old_len, size - old_len)
+            return _upload(old, to, first, split, replaced, report)
+    if progress is not None:
+        progress(size - old_len, size - old_len)
+
+
+def _upload(
+    old: _Object,
+    to: dict[str, str],
+    first: bytes,
+    split: int,
+    replaced: dict[str, str],
+    report: Callable[[int], object] | None,
+) -> None:
+    """Makes an object of ``first`` and the bytes of the old object from ``split`` on."""
+    fs, size = old.fs, old.size
+    step = max(COPIED_PART, -(-(size - split) // (MAX_PARTS - 1)))
+    spans = [(start, min(size, start + step)) for start in range(split, size, step)]
+    upload = to | {"UploadId": fs.call_s3("create_multipart_upload", **to, **old.properties())["UploadId"]}
+    source = {
+        "CopySource": old.where,
+        "CopySourceIfMatch": old.etag,
+        # The key that the store needs for an object that is encrypted with a key of the caller.
+        **{
+            f"CopySource{name}": value
+            for name, value in fs.s3_additional_kwargs.items()
+            if name.startswith("SSECustomer")
+        },
+    }
+
+    def copy(number: int, start: int, end: int) -> str:
+        found = fs.call_s3(
+            "upload_part_copy",
+            **upload,
+            **source,
+            PartNumber=number,
+            CopySourceRange=f"bytes={start}-{end - 1}",
+        )
+        return str(found["CopyPartResult"]["ETag"])
+
+    try:
+        etags = [fs.call_s3("upload_part", **upload, PartNumber=1, Body=first)["ETag"]]
+        with ThreadPoolExecutor(COPIES) as pool:
+            copies = [pool.submit(copy, number, *span) for number, span in enumerate(spans, 2)]
+            try:
+                for done, (_, end) in zip(copies, spans, strict=True):
+                    etags.append(done.result())
+                    if report is not None:
+                        report(end)
+            except BaseException:
+                # The requests that have begun end before the upload is removed, or their parts would remain.
+                pool.shutdown(cancel_futures=True)
+                raise
+        # The object may be replaced, so its parts are checked first: some stores ignore ranges.
+        _check_parts(fs, upload, [len(first), *(end - start for start, end in spans)])
+        if replaced:
+            # For stores that ignore the condition of the last request.
+            fs.call_s3("head_object", **to, **replaced)
+        parts = [{"PartNumber": number, "ETag": etag} for number, etag in enumerate(etags, 1)]
+        fs.call_s3("complete_multipart_upload", **upload, MultipartUpload={"Parts": parts}, **replaced)
+    except BaseException:
+        with contextlib.suppress(Exception):
+            fs.call_s3("abort_multipart_upload", **upload)
+        raise
+
+
+def _check_parts(fs: Any, upload: dict[str, str], expected: list[int]) -> None:
+    found: list[int] = []
+    more: dict[str, int] | None = {}
+    while more is not None and len(found) <= len(expected):
+        page = fs.call_s3("list_parts", **upload, **more)
+        found += [int(part["Size"]) for part in page.get("Parts", [])]
+        more = {"PartNumberMarker": page["NextPartNumberMarker"]} if page.get("IsTruncated") else None
+    if found != expected:
+        raise OSError(errno.EIO, "The store copied other bytes than it was asked to; nothing was replaced")
+
+
+@contextlib.contextmanager
+def _unchanged(path: str) -> Iterator[None]:
+    """Raises an OSError that says so if the block fails because the object at ``path`` has changed."""
+    try:
+        yield
+    except OSError as error:
+        cause: BaseException | None = error
+        while cause is not None:
+            response = getattr(cause, "response", None)
+            if isinstance(response, Mapping) and response.get("Error", {}).get("Code") in _CHANGED:
+                raise _changed(path) from error
+            cause = cause.__cause__
+        raise
+
+
+_CHANGED: Final = ("PreconditionFailed", "412", "ConditionalRequestConflict")
+
+
+def _changed(path: str) -> OSError:
+    text = "The file changed while it was rewrapped, so nothing was replaced; try again"
+    return OSError(errno.ESTALE, text, path)
