@@ -1,21 +1,19 @@
 from __future__ import annotations
 
+import asyncio
 import gc
-import itertools
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import dask
-import fsspec
 import pytest
 import s3fs
 from distributed import Client, LocalCluster
 from key_services import Aws, Service, Transit
-from parts import JWK, VARIABLE, Place, Server, forget_filesystems
+from parts import JWK, VARIABLE, Place, Server, forget_filesystems, place_of
 from sealane import _aws_kms, _kms, _vault
-
-NUMBERS = itertools.count()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -25,8 +23,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("cluster"))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: Any) -> bool | None:
+    """Runs the coroutines of zarr's suite, each with an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+
+    async def run() -> None:
+        try:
+            await pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+        finally:
+            for fs in list(s3fs.S3FileSystem._cache.values()):
+                if fs.asynchronous and fs._s3 is not None:
+                    await fs._s3.close()
+                    fs._s3 = None
+
+    asyncio.run(run())
+    return True
+
+
 @pytest.fixture(scope="session", autouse=True)
-def key() -> Iterator[None]:
+def key_in_environment() -> Iterator[None]:
     """Puts the key into the environment, also for every process that is started later."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, JWK)
@@ -49,28 +67,6 @@ def server() -> Iterator[Server]:
     server.close()
 
 
-def place_of(kind: str, request: Any) -> Place:
-    if kind == "s3":
-        server = request.getfixturevalue("server")
-        place = Place(
-            "s3",
-            f"bucket-{next(NUMBERS)}",
-            {
-                "key": "testing",
-                "secret": "testing",
-                "endpoint_url": server.url,
-                "client_kwargs": {"region_name": "eu-west-1"},
-            },
-        )
-        place.target.mkdir(place.root)
-        place.target.invalidate_cache()
-        return place
-    if kind == "memory":
-        fsspec.filesystem("memory").mkdir(root := f"/memory-{next(NUMBERS)}")
-        return Place("memory", root, {})
-    return Place("file", str(request.getfixturevalue("tmp_path") / "data"), {"auto_mkdir": True})
-
-
 @pytest.fixture(params=["file", "memory", "s3"])
 def place(request: Any) -> Place:
     """An empty folder on disk, in memory and on S3."""
@@ -89,7 +85,7 @@ def folder(request: Any, tmp_path: Path) -> Place:
 
 
 @pytest.fixture(scope="session")
-def cluster(key: None) -> Iterator[Client]:
+def cluster(key_in_environment: None) -> Iterator[Client]:
     """A cluster of two worker processes."""
     with (
         dask.config.set({"distributed.worker.memory.terminate": False}),

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import dataclasses
 import hashlib
+import itertools
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import s3fs
 from moto.server import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from support import CHUNK, HEADER, SEALED_CHUNK
 from werkzeug.serving import make_server
+from zarr.core.sync import sync
 
 VARIABLE = "SEALANE_TEST_DATASET_KEY"
 """The environment variable that holds the key of every dataset."""
@@ -96,12 +98,24 @@ class Server:
         self._server.server_close()
 
 
+def close_session(fs: Any) -> None:
+    """Closes the connections of an S3 filesystem that was used on the event loop of zarr.
+
+    s3fs leaves this to the caller if a filesystem was created with ``asynchronous=True``.
+    """
+    if isinstance(fs, s3fs.S3FileSystem) and fs.asynchronous and fs._s3 is not None:
+        sync(fs._s3.close())
+        fs._s3 = None
+
+
 def forget_filesystems(but: type[fsspec.AbstractFileSystem] | None = None) -> None:
     """Drops every cached filesystem; those of S3 close their connections."""
     classes = [fsspec.AbstractFileSystem]
     while classes:
         cls = classes.pop()
         if cls is not but:
+            for fs in list(cls._cache.values()):
+                close_session(fs)
             cls.clear_instance_cache()
         classes += cls.__subclasses__()
 
@@ -174,3 +188,29 @@ def key_of(path: str) -> bytes:
 def called() -> bytes:
     """Returns the key for ``call:parts:called``."""
     return RAW
+
+
+NUMBERS = itertools.count()
+
+
+def place_of(kind: str, request: Any) -> Place:
+    """Returns an empty folder on disk ("file"), in memory or on S3."""
+    if kind == "s3":
+        server = request.getfixturevalue("server")
+        place = Place(
+            "s3",
+            f"bucket-{next(NUMBERS)}",
+            {
+                "key": "testing",
+                "secret": "testing",
+                "endpoint_url": server.url,
+                "client_kwargs": {"region_name": "eu-west-1"},
+            },
+        )
+        place.target.mkdir(place.root)
+        place.target.invalidate_cache()
+        return place
+    if kind == "memory":
+        fsspec.filesystem("memory").mkdir(root := f"/memory-{next(NUMBERS)}")
+        return Place("memory", root, {})
+    return Place("file", str(request.getfixturevalue("tmp_path") / "data"), {"auto_mkdir": True})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from fsspec.asyn import AsyncFileSystem
 from fsspec.spec import AbstractFileSystem
 
 
@@ -313,3 +315,33 @@ class World(AbstractFileSystem):
         for one in reversed(self.expand_path(path, recursive=recursive, maxdepth=maxdepth)):
             if one in self.files:
                 self.rm_file(one)
+
+
+class AsyncWorld(AsyncFileSystem):
+    """The same world as an asynchronous filesystem."""
+
+    cachable = False
+    root_marker = "/"
+
+    def __init__(self, world: World, **options: Any) -> None:
+        super().__init__(**options)
+        self.world = world
+        self.protocol = world.protocol  # type: ignore[misc]
+        self._strip_protocol = world._strip_protocol  # type: ignore[method-assign]
+
+    def invalidate_cache(self, path: str | None = None) -> None:
+        pass
+
+
+def _coroutine(name: str) -> Any:
+    async def call(self: AsyncWorld, *args: Any, **options: Any) -> Any:
+        # Other tasks run in between, as they do while a request is in flight.
+        await asyncio.sleep(0)
+        return getattr(self.world, name)(*args, **options)
+
+    return call
+
+
+CALLS = ["cat_file", "cat_ranges", "cp_file", "info", "ls", "makedirs", "pipe_file", "rm", "rm_file", "rmdir"]
+for _name in CALLS:
+    setattr(AsyncWorld, f"_{_name}", _coroutine(_name))

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 import sealane
-import sealane.fs._filesystem
 import sealane.fs._reading
+import sealane.fs._transfer
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
-from lying_world import CHANGING, READING, Fault, World
+from lying_world import CHANGING, READING, AsyncWorld, Fault, World
 from sealane.fs import SealaneFileSystem, create_dataset_key, rewrap_dataset_key
 from support import CHUNK, pattern
 
@@ -49,6 +49,8 @@ edges = st.one_of(
 class LyingWorld(RuleBasedStateMachine):
     """Every operation of the filesystem, with faults at any of its calls."""
 
+    asynchronous = False
+
     @initialize(protocol=st.sampled_from(["world", "s3"]), before=faults)
     def begin(self, protocol: str, before: list[Fault]) -> None:
         self.world = World(protocol, protected=KEY)
@@ -59,11 +61,13 @@ class LyingWorld(RuleBasedStateMachine):
         self.patch.setattr(sealane.fs._reading, "SMALL", 60_000)
         self.patch.setattr(sealane.fs._reading, "TAIL", 20_000)
         self.patch.setattr(sealane.fs._reading, "MAX_BLOCK", 1 << 16)
-        self.patch.setattr(sealane.fs._filesystem, "MAX_BLOCK", 1 << 16)
+        self.patch.setattr(sealane.fs._transfer, "STEP", 1 << 15)
+        self.patch.setattr(sealane.fs._transfer, "FIRST", 50_000)
         create_dataset_key(KEY, recipients=[ALICE.public])
         self.key = self.world.files[KEY]
+        below = AsyncWorld(self.world) if self.asynchronous else self.world
         self.fs = SealaneFileSystem(
-            fs=self.world, key=f"age:{KEY}", identity="env:ALICE", skip_instance_cache=True
+            fs=below, key=f"age:{KEY}", identity="env:ALICE", skip_instance_cache=True
         )
         self.folder = tempfile.TemporaryDirectory()
         # All plaintexts that a path had, and which one it has now. A server can always show an older one.
@@ -196,7 +200,7 @@ class LyingWorld(RuleBasedStateMachine):
             try:
                 found = work()
             except Exception:
-                assert plan or "/data" not in self.fs.fs.find("/")
+                assert plan or "/data" not in self.world.find("/")
                 continue
             finally:
                 self.world.be_honest()
@@ -348,9 +352,46 @@ class LyingWorld(RuleBasedStateMachine):
             assert bytes(self.dataset_key()) == bytes(self.fs_key())
 
 
-def run(examples: int, steps: int) -> None:
+class AsyncLyingWorld(LyingWorld):
+    """The same operations over an asynchronous filesystem. Two more read and write many files at a time."""
+
+    asynchronous = True
+
+    @rule(plan=honest_or_not, named=st.lists(paths, min_size=1, unique=True))
+    def cat(self, plan: list[Fault], named: list[str]) -> None:
+        named = [path for path in named if "[" not in path]
+        found = self.attempt(plan, named, lambda: self.fs.cat(named, on_error="return")) if named else None
+        for path, got in (found or {}).items():
+            if isinstance(got, Exception):
+                assert isinstance(got, sealane.SealaneError | OSError | NotImplementedError), repr(got)
+                assert self.names(got, [path]), repr(got)
+            else:
+                self.check_content(plan, path, got, slice(None))
+
+    @rule(plan=honest_or_not, written=st.dictionaries(paths, st.sampled_from(LENGTHS), min_size=1))
+    def pipe(self, plan: list[Fault], written: dict[str, int]) -> None:
+        contents = {path: self.text(length) for path, length in written.items()}
+        for path, content in contents.items():
+            self.versions[path].add(content)
+
+        def work() -> bool:
+            self.fs.pipe(contents)
+            return True
+
+        done = self.attempt(plan, list(contents), work)
+        for path, content in contents.items():
+            if path in self.world.changed:
+                continue
+            if done:
+                assert self.stored(path) == content
+            if path in self.world.files:
+                self.current[path] = self.stored(path)
+                assert self.current[path] in self.versions[path]
+
+
+def run(kind: type[LyingWorld], examples: int, steps: int) -> None:
     run_state_machine_as_test(
-        LyingWorld,
+        kind,
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
@@ -360,12 +401,17 @@ def run(examples: int, steps: int) -> None:
     )
 
 
-def test_the_truth_or_an_error() -> None:
-    run(60, 15)
+KINDS = [LyingWorld, AsyncLyingWorld]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_truth_or_an_error(kind: type[LyingWorld]) -> None:
+    run(kind, 60, 15)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("portion", range(6))
-def test_the_truth_or_an_error_in_many_worlds(portion: int) -> None:
-    """3000 worlds, in portions that end long before ``faulthandler_timeout``."""
-    run(500, 30)
+def test_the_truth_or_an_error_in_many_worlds(kind: type[LyingWorld], portion: int) -> None:
+    """3000 worlds of each kind, in portions that end long before ``faulthandler_timeout``."""
+    run(kind, 500, 30)

@@ -13,9 +13,9 @@ from sealane.exceptions import SealaneError
 def named(error: Exception, path: str) -> Exception:
     """Returns ``error`` if it contains the path, and otherwise an error of the same type that contains it."""
     name = os.fsencode(path).decode(errors="replace")
-    if isinstance(error, OSError) and not error.args and type(error) in _ERRNO:
+    if isinstance(error, OSError) and not error.args:
         # Some filesystems raise the bare class, which has neither a number nor a text.
-        code = _ERRNO[type(error)]
+        code = next(_ERRNO[kind] for kind in type(error).__mro__ if kind in _ERRNO)
         return OSError(code, os.strerror(code), path)
     if isinstance(error, OSError) and error.errno is not None:
         if error.filename is None:

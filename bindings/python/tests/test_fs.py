@@ -170,7 +170,7 @@ def test_unknown_filesystems_get_a_temporary_name() -> None:
         fs.pipe_file("/folder/file", pattern(length))
         assert fs.cat_file("/folder/file") == pattern(length)
     assert all(path.startswith("/folder/.file.") for path in below.written)
-    below.mv = None  # The commit fails.
+    below.cp_file = None  # The commit fails.
     with pytest.raises(OSError, match="/folder/file"):
         fs.pipe_file("/folder/file", b"new")
     assert below.find("/folder") == ["/folder/file"]

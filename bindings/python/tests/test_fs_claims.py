@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import sealane
 from fsspec.callbacks import Callback
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.memory import MemoryFileSystem
 from sealane._native import sealed_len
 from sealane.fs import SealaneFileSystem
@@ -65,14 +66,24 @@ class Lying(MemoryFileSystem):
             self.claims.clear()
 
 
+class Wrapper(AsyncFileSystemWrapper):
+    """Makes a filesystem asynchronous. The wrapper of fsspec does not pass this call on."""
+
+    def invalidate_cache(self, path: str | None = None) -> None:
+        self.sync_fs.invalidate_cache(path)
+
+
 @pytest.fixture
 def below() -> Lying:
     return Lying()
 
 
-@pytest.fixture
-def fs(below: Lying) -> SealaneFileSystem:
-    return SealaneFileSystem(fs=below, key="env:DATASET_KEY", skip_instance_cache=True)
+@pytest.fixture(params=["synchronous", "asynchronous"])
+def fs(below: Lying, request: pytest.FixtureRequest) -> SealaneFileSystem:
+    target: Any = below
+    if request.param == "asynchronous":
+        target = Wrapper(below, asynchronous=False)
+    return SealaneFileSystem(fs=target, key="env:DATASET_KEY", skip_instance_cache=True)
 
 
 LENGTHS = [0, 1, 100, CHUNK, CHUNK + 1, 100_000, 262_000, 300_000, 500_000]

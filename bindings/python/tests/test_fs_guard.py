@@ -15,6 +15,7 @@ from typing import Any
 import fsspec
 import pytest
 import sealane
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 from fsspec.spec import AbstractFileSystem
@@ -77,7 +78,7 @@ class Plain(AbstractFileSystem):
         os.makedirs(self.root + path, exist_ok=exist_ok)
 
 
-KINDS = ["file", "memory", "plain", "dir"]
+KINDS = ["file", "memory", "plain", "dir", "asynchronous"]
 
 
 @pytest.fixture(params=KINDS)
@@ -92,6 +93,9 @@ def place(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[tu
             yield MemoryFileSystem(global_store=False, skip_instance_cache=True), ""
         case "plain":
             yield Plain(str(root)), ""
+        case "asynchronous":
+            plain = Plain(str(root), skip_instance_cache=True)
+            yield AsyncFileSystemWrapper(plain, asynchronous=False), ""
         case "dir":
             local = fsspec.filesystem("file", auto_mkdir=True, skip_instance_cache=True)
             yield DirFileSystem(str(root), local, skip_instance_cache=True), "folder"

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import errno
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from sealane._about import asking
 from sealane._native import plain_len
 from sealane.exceptions import SealaneError, TruncatedError
+from sealane.fs._below import Below
 
 T = TypeVar("T")
 
 
-def claimed_size(target: Any, path: str) -> int | None:
+async def claimed_size(below: Below, path: str) -> int | None:
     """Returns the size in bytes that the filesystem reports for a file; None if it reports no size."""
     with asking(path):
-        info = target.info(path)
+        info = await below.call("info", path)
         kind, claim = info.get("type"), info.get("size")
     if kind == "directory":
         raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
@@ -33,37 +34,45 @@ def claimed_size(target: Any, path: str) -> int | None:
     return size
 
 
-def with_claimed_size(target: Any, path: str, work: Callable[[int | None], T]) -> T:
-    """Returns ``work(size)`` for the size that the filesystem reports.
+async def with_claimed_size(
+    below: Below, path: str, work: Callable[[int | None], Coroutine[Any, Any, T]]
+) -> T:
+    """Returns the result of ``work(size)`` for the size that the filesystem reports.
 
     Many filesystems cache listings. If ``work`` fails, the filesystem is asked for the size again, and if the
     size has changed, ``work`` is called a second time.
     """
-    size = claimed_size(target, path)
+    size = await claimed_size(below, path)
     try:
-        return work(size)
+        return await work(size)
     except (FileNotFoundError, PermissionError):
         raise
     except (SealaneError, OSError):
-        target.invalidate_cache(path)
-        if (now := claimed_size(target, path)) == size:
+        below.fs.invalidate_cache(path)
+        if (now := await claimed_size(below, path)) == size:
             raise
-    return work(now)
+    return await work(now)
 
 
-def fetch(target: Any, path: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+async def fetch(below: Below, path: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
     """Fetches byte ranges of a file. A range can be shorter than requested, but never longer."""
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     with asking(path):
-        found = target.cat_ranges([path] * len(spans), starts, ends, on_error="raise")
+        found = await below.call("cat_ranges", [path] * len(spans), starts, ends, on_error="raise")
         found = ranges_of(found, len(spans))
         return [checked(data, end - start, path) for (start, end), data in zip(spans, found, strict=True)]
 
 
-def fetch_all(target: Any, path: str) -> bytes:
+async def fetch_beginning(below: Below, path: str, length: int) -> bytes:
+    """Fetches the first ``length`` bytes of a file in one request, or all of a shorter file."""
+    with asking(path):
+        return checked(await below.call("cat_file", path, start=0, end=length), length, path)
+
+
+async def fetch_all(below: Below, path: str) -> bytes:
     """Fetches a whole file in one request."""
     with asking(path):
-        return checked(target.cat_file(path), None, path)
+        return checked(await below.call("cat_file", path), None, path)
 
 
 def ranges_of(found: Any, count: int) -> list[Any]:

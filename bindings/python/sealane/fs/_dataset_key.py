@@ -22,6 +22,7 @@ from sealane._endpoints import staged
 from sealane._file import decrypt, encrypt
 from sealane._native import Key, Keyring, generate, parse_key
 from sealane.exceptions import FormatError
+from sealane.fs._below import Below, Direct, finished
 from sealane.fs._claims import fetch_all
 from sealane.fs._upload import is_object_store, refuse_existing, temporary_name
 
@@ -164,28 +165,32 @@ def rewrap_dataset_key(
     fs, path = url_to_fs(url, **dict(storage_options or {}))
     if pair is not None:
         with about(path):
-            sealed = _kms.rewrapped(*pair, fetch_all(fs, path))
+            sealed = _kms.rewrapped(*pair, finished(fetch_all(Direct(fs), path)))
     else:
         assert recipients is not None
-        sealed = _encrypted(load(fs, path, identity), recipients)
+        sealed = _encrypted(finished(load(Direct(fs), path, identity)), recipients)
     with asking(path):
         _write(fs, path, sealed, exclusive=False)
 
 
-def load(fs: Any, path: str, identity: str) -> Key | Keyring:
-    """Returns the dataset key in the file ``path`` of ``fs``, decrypted with the identity of a reference."""
-    found = _reference.identity(identity)
-    with about(path):
-        key = parse_key(decrypt(fetch_all(fs, path), identities=[found]))
+async def load(below: Below, path: str, identity: str) -> Key | Keyring:
+    """Returns the dataset key in the file ``path``, decrypted with the identity of a reference."""
+
+    def decrypted(content: bytes) -> Key | Keyring:
+        key = parse_key(decrypt(content, identities=[found]))
         if isinstance(key, Key | Keyring):
             return key
         raise FormatError("expected a symmetric key or a keyring, found a public key")
 
-
-def unwrapped(fs: Any, path: str, wrapping_key: _kms.WrappingKey) -> tuple[Keyring, float]:
-    """Returns the keyring in the file ``path`` of ``fs``, and the time until which to use it."""
+    found = await below.compute(_reference.identity, identity)
     with about(path):
-        return _kms.unwrapped(wrapping_key, fetch_all(fs, path), None)
+        return await below.compute(decrypted, await fetch_all(below, path))
+
+
+async def unwrapped(below: Below, path: str, wrapping_key: _kms.WrappingKey) -> tuple[Keyring, float]:
+    """Returns the keyring in the file ``path``, and the time until which to use it."""
+    with about(path):
+        return await below.compute(_kms.unwrapped, wrapping_key, await fetch_all(below, path), None)
 
 
 def _either(recipients: Recipients | None, wrapping_key: str | None) -> None:
@@ -211,7 +216,7 @@ def _write(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:
         fs.invalidate_cache(path)
         return
     if exclusive:
-        refuse_existing(fs, path)
+        finished(refuse_existing(Direct(fs), path))
     if is_object_store(fs):
         fs.pipe_file(path, data, mode="create" if exclusive else "overwrite")
     else:

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import contextlib
-import errno
 import io
 import os
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Coroutine
+from functools import partial, wraps
 from glob import has_magic
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import fsspec
+from fsspec.asyn import AsyncFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK, Callback
 from fsspec.compression import compr
 from fsspec.core import get_compression
 from fsspec.implementations.chained import ChainedFileSystem
 from fsspec.implementations.local import LocalFileSystem
-from fsspec.utils import isfilelike, other_paths
+from fsspec.spec import AbstractFileSystem
 
-from sealane import _native
-from sealane._about import about, asking
-from sealane._endpoints import PIECE, staged
-from sealane._native import DecryptWith, plain_len
-from sealane.exceptions import SealaneError, TruncatedError
-from sealane.fs._claims import claimed_size, fetch, fetch_all, plain_entry, truncated, with_claimed_size
+from sealane.fs._below import (
+    Below,
+    Direct,
+    asynchronous_view,
+    finished,
+    is_asynchronous,
+    outcome_of,
+    synchronous_view,
+    way_to,
+)
 from sealane.fs._guard import Guard
 from sealane.fs._keys import Keys
-from sealane.fs._reading import MAX_BLOCK, PlainRange, open_for_reading, read_ranges
-from sealane.fs._writing import make_parents, open_for_writing
+from sealane.fs._operations import Operations
+from sealane.fs._reading import open_for_reading
+from sealane.fs._writing import open_for_writing
+
+T = TypeVar("T")
 
 
-class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
+class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
     """A filesystem of encrypted files over another fsspec filesystem.
 
     Data is encrypted when it is written and decrypted and verified when it is read, at any position. Every
@@ -52,6 +60,9 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         Options that are passed to the constructor of the other filesystem.
     fs : fsspec.AbstractFileSystem
         The other filesystem itself, in place of ``target_protocol``.
+    asynchronous : bool, optional
+        Whether the caller awaits the coroutines (``_cat_file`` and so on) on its own event loop, as with any
+        asynchronous filesystem of fsspec. By default, as the other filesystem. See the notes.
     key : str
         A key reference. The reference is stored and pickled, never the key. Each process resolves it when
         the first file is opened. Possible references are ``"env:NAME"``, ``"file:PATH"``,
@@ -66,6 +77,13 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     Notes
     -----
+    Over an asynchronous filesystem such as S3, GCS, Azure or HTTP, this filesystem is asynchronous too
+    (``async_impl``). ``cat``, ``get``, ``put``, ``pipe`` and ``cat_ranges`` of many files have many requests
+    in flight. Ciphers run in threads, and all transfers together hold at most 64 MiB of encrypted data. Over
+    a synchronous filesystem, it is synchronous. With ``asynchronous=True``, its coroutines run the other
+    filesystem in threads. The methods without an underscore then raise RuntimeError, except ``open``, which
+    blocks.
+
     ``info`` and ``ls`` compute plaintext sizes from the sizes of the encrypted files. ``open`` verifies the
     end of a file, and with it the size. A file is written as a whole: mode "ab" is not supported.
 
@@ -86,6 +104,34 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
     # The path of a chained URL is not an option that distinguishes filesystems.
     _strip_tokenize_options: ClassVar[tuple[str, ...]] = ("fo",)
 
+    def __new__(
+        cls,
+        fo: str | None = None,
+        target_protocol: str | None = None,
+        target_options: dict[str, Any] | None = None,
+        fs: Any = None,
+        *,
+        asynchronous: bool | None = None,
+        **options: Any,
+    ) -> SealaneFileSystem:
+        """Returns an object of the class that fits the other filesystem."""
+        if (fs is None) == (target_protocol is None):
+            raise TypeError("give exactly one of fs and target_protocol, or a URL such as 'sealane::s3://…'")
+        if fs is None:
+            fs = fsspec.filesystem(target_protocol, **(target_options or {}))
+        if is_asynchronous(fs):
+            if asynchronous is False and fs.asynchronous:
+                raise ValueError(
+                    "the other filesystem was created with asynchronous=True, and this one is not"
+                )
+            if asynchronous:
+                fs = asynchronous_view(fs)
+        if is_asynchronous(fs) or asynchronous:
+            cls = AsyncSealaneFileSystem
+        created: SealaneFileSystem = object.__new__(cls)
+        created.fs = fs
+        return created
+
     def __init__(
         self,
         fo: str | None = None,
@@ -98,33 +144,52 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         context: str = "",
         **storage_options: Any,
     ) -> None:
+        self._prepare(storage_options)
         super().__init__(**storage_options)
-        if (fs is None) == (target_protocol is None):
-            raise TypeError("give exactly one of fs and target_protocol, or a URL such as 'sealane::s3://…'")
-        self.fs = fs if fs is not None else fsspec.filesystem(target_protocol, **(target_options or {}))
-        if self.fs.async_impl and self.fs.asynchronous:
-            raise ValueError("the other filesystem must be created with asynchronous=False")
+        self.files = synchronous_view(self.fs)
         self.keys = Keys(self.fs, key, identity, context)
         self.local = isinstance(self.fs, LocalFileSystem)
         """Whether the files are on a disk of this machine, so that the core reads and writes them itself."""
-        self._guard = Guard(self.fs, self.keys.dataset_key, self.local)
+        self._guard = Guard(self._below, self.keys.dataset_key, self.local)
 
         def strip_protocol(path: Any) -> Any:
             # A method of the instance, because each instance has another filesystem below.
+            if isinstance(path, list):
+                return [strip_protocol(one) for one in path]
             return self.fs._strip_protocol(super(SealaneFileSystem, type(self))._strip_protocol(path))
 
         self._strip_protocol = strip_protocol
 
+    def _prepare(self, options: dict[str, Any]) -> None:
+        """Chooses the way to call the other filesystem, and completes the options of the base class."""
+        options.pop("asynchronous", None)
+        self._below: Below = Direct(self.fs)
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Returns the result of a coroutine of this filesystem."""
+        return finished(work)
+
+    async def _expanded(self, path: Any, recursive: bool, maxdepth: int | None) -> list[str]:
+        return self.expand_path(path, recursive=recursive, maxdepth=maxdepth)  # type: ignore[no-any-return]
+
     def __repr__(self) -> str:
         return f"<sealane.fs.SealaneFileSystem on {self.fs!r}>"
+
+    def __reduce__(self) -> Any:
+        # The class is chosen again, so that an object and its copy have one identity in the caches of fsspec.
+        function, (_, *rest) = super().__reduce__()
+        return function, (SealaneFileSystem, *rest)
+
+    def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
+        """Returns the arguments of this filesystem, as ``fsspec.AbstractFileSystem.to_dict`` does."""
+        found: dict[str, Any] = super().to_dict(include_password=include_password)
+        return {**found, "cls": f"{SealaneFileSystem.__module__}:{SealaneFileSystem.__name__}"}
 
     # Listings and properties
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
         """Lists the files of a folder, with the sizes of their plaintexts in bytes."""
-        found = self.fs.ls(self._strip_protocol(path), detail=True, **kwargs)
-        entries = [plain_entry(entry) for entry in found if not self._guard.is_key(entry["name"])]
-        return entries if detail else sorted(entry["name"] for entry in entries)
+        return self._run(self._ls(path, detail=detail, **kwargs))
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
         """Returns the properties of a file, with the size of its plaintext in bytes.
@@ -132,7 +197,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         ``size`` is the size of the plaintext if the file is complete and encrypted; it is not verified.
         ``sealed_size`` is the size on the other filesystem.
         """
-        return plain_entry(self.fs.info(self._strip_protocol(path), **kwargs))
+        return self._run(self._info(path, **kwargs))
 
     def find(
         self,
@@ -143,47 +208,47 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         **kwargs: Any,
     ) -> Any:
         """Lists all files below a folder and its subfolders."""
-        path = self._strip_protocol(path)
-        found = self.fs.find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True, **kwargs)
-        entries = {name: plain_entry(entry) for name, entry in found.items() if not self._guard.is_key(name)}
-        return entries if detail else sorted(entries)
+        return self._run(self._find(path, maxdepth, withdirs, detail, **kwargs))
 
     def exists(self, path: str, **kwargs: Any) -> bool:
         """Returns whether a file or a folder exists at the path."""
-        return bool(self.fs.exists(self._strip_protocol(path), **kwargs))
+        return self._run(self._exists(path, **kwargs))
 
     def lexists(self, path: str, **kwargs: Any) -> bool:
         """Returns whether a file, a folder or a link exists at the path, even a link that leads nowhere."""
-        return bool(self.fs.lexists(self._strip_protocol(path), **kwargs))
+        return self._run(self._lexists(path, **kwargs))
 
     def isdir(self, path: str) -> bool:
         """Returns whether the path exists and is a folder."""
-        return bool(self.fs.isdir(self._strip_protocol(path)))
+        return self._run(self._isdir(path))
 
     def isfile(self, path: str) -> bool:
         """Returns whether the path exists and is a file."""
-        return bool(self.fs.isfile(self._strip_protocol(path)))
+        return self._run(self._isfile(path))
 
     def created(self, path: str) -> Any:
         """Returns the time when the encrypted file was created, as the other filesystem reports it."""
-        return self.fs.created(self._strip_protocol(path))
+        return self.files.created(self._strip_protocol(path))
 
     def modified(self, path: str) -> Any:
         """Returns the time when the encrypted file was last written, as the other filesystem reports it."""
-        return self.fs.modified(self._strip_protocol(path))
+        return self.files.modified(self._strip_protocol(path))
 
     def ukey(self, path: str) -> str:
         """Returns a string that changes when the file changes."""
-        return str(self.fs.ukey(self._strip_protocol(path)))
+        return str(self.files.ukey(self._strip_protocol(path)))
 
     def checksum(self, path: str) -> Any:
         """Returns a number that changes when the file changes."""
-        return self.fs.checksum(self._strip_protocol(path))
+        return self.files.checksum(self._strip_protocol(path))
 
     def invalidate_cache(self, path: str | None = None) -> None:
         """Drops the cached listings of folders, so that the next call asks again."""
-        self.fs.invalidate_cache(None if path is None else self._strip_protocol(path))
-        super().invalidate_cache(path)
+        stripped = None if path is None else self._strip_protocol(path)
+        self.fs.invalidate_cache(stripped)
+        if self.files is not self.fs:
+            self.files.invalidate_cache(stripped)
+        ChainedFileSystem.invalidate_cache(self, path)
 
     # Reading
 
@@ -231,11 +296,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         """Returns the plaintext of a file, or a range of it. Negative numbers count from the end."""
-        path = self._strip_protocol(path)
-        (data,) = self._cat([path], [start], [end])
-        if isinstance(data, Exception):
-            raise data
-        return data
+        return self._run(self._cat_file(path, start, end, **kwargs))
 
     def cat_ranges(
         self,
@@ -252,66 +313,7 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         other are merged. With ``on_error="return"``, a range that fails becomes its exception; with "raise",
         the first exception is raised.
         """
-        if not isinstance(paths, list):
-            raise TypeError("paths must be a list")
-        starts = starts if isinstance(starts, Iterable) else [starts] * len(paths)
-        ends = ends if isinstance(ends, Iterable) else [ends] * len(paths)
-        out = self._cat([self._strip_protocol(path) for path in paths], list(starts), list(ends))
-        if on_error != "return" and (error := next((one for one in out if isinstance(one, Exception)), None)):
-            raise error
-        return out
-
-    def _cat(
-        self, paths: list[str], starts: list[int | None], ends: list[int | None]
-    ) -> list[bytes | Exception]:
-        if not len(paths) == len(starts) == len(ends):
-            raise ValueError("paths, starts and ends must have the same length")
-        out: list[Any] = [b""] * len(paths)
-        ranges: dict[int, PlainRange] = {}
-        for at, (path, start, end) in enumerate(zip(paths, starts, ends, strict=True)):
-            try:
-                self._guard.refuse(path)
-                if end is None and not start:
-                    out[at] = self._read_all(path)
-                elif end is None or end < 0 or (start or 0) < 0:
-                    out[at] = self._read_from_end(path, start or 0, end)
-                elif (start or 0) < end:
-                    ranges[at] = PlainRange(path, start or 0, end)
-            except Exception as error:
-                out[at] = error
-        found = read_ranges(self, list(ranges.values())) if ranges else []
-        for (at, one), data in zip(ranges.items(), found, strict=True):
-            out[at] = self._past_the_end(one, data) if isinstance(data, Exception) else data
-        return out
-
-    def _read_all(self, path: str) -> bytes:
-        if self.local:
-            with open_for_reading(self, path) as file:
-                return bytes(file.read())
-        decryption = self.keys.decryption(path)
-        with about(path):
-            return _native.decrypt_bytes(fetch_all(self.fs, path), decryption)
-
-    def _read_from_end(self, path: str, start: int, end: int | None) -> bytes:
-        """Reads a range that is counted from the end of the file, which is verified first."""
-        with self._open(path, cache_type="none") as file:
-            begin, stop, _ = slice(start, end).indices(file.size)
-            file.seek(begin)
-            return bytes(file.read(max(0, stop - begin)))
-
-    def _past_the_end(self, one: PlainRange, error: Exception) -> bytes | Exception:
-        """Returns no bytes if a failed range is past the end of the file, which is verified for this."""
-        if not isinstance(error, TruncatedError | OSError | ValueError) or isinstance(
-            error, FileNotFoundError
-        ):
-            return error
-        try:
-            with self._open(one.path) as file:
-                return b"" if one.start >= file.size else error
-        except SealaneError as verified:
-            return verified
-        except Exception:
-            return error
+        return self._run(self._cat_ranges(paths, starts, ends, max_gap, on_error=on_error, **kwargs))
 
     def get_file(
         self,
@@ -322,87 +324,17 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         """Decrypts a file to a local file, which appears complete and verified or not at all."""
-        rpath = self._strip_protocol(rpath)
-        self._guard.refuse(rpath)
-        out = outfile if outfile is not None else lpath if isfilelike(lpath) else None
-        with asking(rpath):
-            is_folder = out is None and self.fs.isdir(rpath)
-        if is_folder:
-            os.makedirs(lpath, exist_ok=True)
-            return
-        decryption = self.keys.decryption(rpath)
-        if out is None:
-            lpath = os.fspath(lpath)
-            os.makedirs(os.path.dirname(os.path.abspath(lpath)), exist_ok=True)
-        if self.local and out is None:
-            with about(rpath):
-                _native.decrypt_path(rpath, lpath, decryption, None, _progress(callback), False)
-        elif out is None:
-            with about(rpath):
-                with_claimed_size(
-                    self.fs, rpath, lambda size: self._decrypt(rpath, size, lpath, decryption, callback)
-                )
-        else:
-            with about(rpath):
-                # There is only one attempt, because a file object cannot be written again.
-                self._decrypt(rpath, claimed_size(self.fs, rpath), out, decryption, callback)
-
-    def _decrypt(
-        self, path: str, size: int | None, out: Any, decryption: DecryptWith, callback: Callback
-    ) -> None:
-        """Decrypts a file to a path or a file object. The file ends where its data ends, not at ``size``."""
-        decryptor = _native.Writer.decrypt(out, decryption)
-        shorter: TruncatedError | None = None
-        done = 0
-        try:
-            for piece, requested in self._sealed_pieces(path, size, callback):
-                decryptor.write(piece)
-                done += len(piece)
-                if len(piece) < requested:
-                    # This is the end, which is verified. The server has no say in how long the loop runs.
-                    shorter = truncated(path, len(piece), requested)
-                    break
-            try:
-                decryptor.finish(False)
-            except SealaneError as error:
-                if shorter is not None:
-                    raise shorter from error
-                raise
-        finally:
-            decryptor.discard()
-        _progress(callback)(plain_len(done), plain_len(done))
-
-    def _sealed_pieces(self, path: str, size: int | None, callback: Callback) -> Iterator[tuple[bytes, int]]:
-        """Yields the encrypted bytes of a file in order, each piece with the number of requested bytes.
-
-        Four requests are in flight at a time.
-        """
-        if size is None:
-            data = fetch_all(self.fs, path)
-            yield data, len(data)
-            return
-        total, done = plain_len(size), 0
-        callback.set_size(total)
-        step = MAX_BLOCK // 2
-        for begin in range(0, size, 4 * step):
-            spans = [(at, min(at + step, size)) for at in range(begin, min(begin + 4 * step, size), step)]
-            for (start, end), piece in zip(spans, fetch(self.fs, path, spans), strict=True):
-                yield piece, end - start
-                done += len(piece)
-                callback.absolute_update(total * done // size)
+        self._run(self._get_file(rpath, lpath, callback, outfile, **kwargs))
 
     # Writing
 
     def pipe_file(self, path: str, value: Any, mode: str = "overwrite", **kwargs: Any) -> None:
         """Encrypts ``value`` and writes it to the file with this path."""
-        with self.open(path, "xb" if mode == "create" else "wb", **kwargs) as file:
-            file.write(value)
+        self._run(self._pipe_file(path, value, mode, **kwargs))
 
     def touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:
         """Writes an encrypted file with an empty plaintext."""
-        if not truncate and self.exists(path):
-            raise NotImplementedError("changing the time of a file without writing it is not supported")
-        self.pipe_file(path, b"", **kwargs)
+        self._run(self._touch(path, truncate, **kwargs))
 
     def put_file(
         self,
@@ -413,146 +345,118 @@ class SealaneFileSystem(ChainedFileSystem):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         """Encrypts a local file. The encrypted file appears complete or not at all."""
-        rpath = self._strip_protocol(rpath)
-        if os.path.isdir(lpath):
-            self.makedirs(rpath, exist_ok=True)
-            return
-        if self.local and mode == "overwrite" and not self._intrans:
-            self._guard.refuse_change(rpath)
-            make_parents(self.fs, rpath)
-            encryption = self.keys.encryption(rpath)
-            _native.encrypt_path(os.fspath(lpath), rpath, encryption, None, _progress(callback), False)
-            return
-        with (
-            open(lpath, "rb") as source,
-            self.open(rpath, "xb" if mode == "create" else "wb", **kwargs) as file,
-        ):
-            callback.set_size(os.fstat(source.fileno()).st_size)
-            while piece := source.read(PIECE):
-                file.write(piece)
-                callback.relative_update(len(piece))
+        self._run(self._put_file(lpath, rpath, callback, mode, **kwargs))
 
     # Moving and removing: encrypted files are moved as they are
 
     def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
         """Copies a file. It is encrypted again if each file has a key of its own."""
-        path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
-        self._guard.refuse(path1)
-        self._guard.refuse_change(path2)
-        with asking(path1):
-            is_folder = self.isdir(path1)
-        if is_folder:
-            with asking(path2):
-                self.makedirs(path2, exist_ok=True)
-        elif self.keys.per_file:
-            with self.open(path1, "rb") as source, self.open(path2, "wb") as file:
-                shutil.copyfileobj(source, file, 4 << 20)
-        elif self.local:
-            make_parents(self.fs, path2)
-            with open(path1, "rb", buffering=0) as source, staged(path2) as file:
-                shutil.copyfileobj(source, file, PIECE)
-        else:
-            with asking(path1):
-                self.fs.cp_file(path1, path2, **kwargs)
+        self._run(self._cp_file(path1, path2, **kwargs))
 
     def mv(
         self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any
     ) -> None:
         """Moves files to other names in the same filesystem. A dataset key is not moved."""
-        if path1 == path2:
-            return
-        if isinstance(path1, list) and isinstance(path2, list) and len(path1) != len(path2):
-            raise ValueError(f"expected one target for each source, found {len(path2)} for {len(path1)}")
-        if maxdepth is not None and maxdepth < 1:
-            raise ValueError("maxdepth must be at least 1")
-        with asking(str(path1)):
-            self._move(path1, path2, recursive, maxdepth, **kwargs)
-
-    def _move(self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None, **kwargs: Any) -> None:
-        if isinstance(path1, str) and isinstance(path2, str) and not self.keys.per_file:
-            source, target = self._strip_protocol(path1), self._strip_protocol(path2)
-            self._guard.refuse_change(source, target)
-            if self.keys.dataset_key is None:
-                self.fs.mv(source, target, recursive=recursive, maxdepth=maxdepth, **kwargs)
-                return
-            if not has_magic(source) and self.fs.isfile(source) and not self._is_folder(path2):
-                self.fs.mv(source, target, **kwargs)
-                return
-        # The list is made once: a file that arrives while others are copied is not removed.
-        pairs = self._pairs(path1, path2, recursive, maxdepth)
-        named = [self._strip_protocol(one) for one in path1] if isinstance(path1, list) else []
-        self._guard.refuse_change(*named, *(other for _, other in pairs))
-        # A file that is copied to its own name would be removed afterwards.
-        pairs = [
-            (one, other)
-            for one, other in pairs
-            if not self._guard.leads_to_key(one) and not self._guard.is_same(one, other)
-        ]
-        folders = [one for one, _ in pairs if self.fs.isdir(one)]
-        files = [one for one, _ in pairs if one not in folders]
-        if overwritten := {other for _, other in pairs}.intersection(files):
-            text = f"Moving would overwrite {min(overwritten)!r}, which is moved as well"
-            raise OSError(errno.EINVAL, text, str(path1))
-        for one, other in pairs:
-            self.cp_file(one, other)
-        self._guard.remove_found(files, recursive=False)
-        for folder in sorted(folders, reverse=True):
-            if not self._guard.is_above_key(folder):
-                with contextlib.suppress(OSError):  # It is not empty, or vanished with its last file.
-                    self.fs.rmdir(folder)
-
-    def _pairs(self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None) -> list[tuple[str, str]]:
-        """Returns each source and its target, as ``fsspec.AbstractFileSystem.copy`` finds them."""
-        if isinstance(path1, list) and isinstance(path2, list):
-            sources, targets = path1, path2
-        else:
-            one = isinstance(path1, str)
-            sources = self.expand_path(path1, recursive=recursive, maxdepth=maxdepth)
-            if one and (not recursive or maxdepth is not None):
-                sources = [path for path in sources if not self.isdir(path)]
-            pattern = one and has_magic(path1)
-            inside = one and (
-                (pattern and len(sources) == 1)
-                or (not pattern and self._is_folder(path2) and not path1.endswith("/"))
-            )
-            targets = other_paths(sources, path2, exists=inside, flatten=not one) if sources else []
-        return [
-            (self._strip_protocol(source), self._strip_protocol(target))
-            for source, target in zip(sources, targets, strict=True)
-        ]
-
-    def _is_folder(self, path: Any) -> bool:
-        return isinstance(path, str) and (path.endswith("/") or self.isdir(path))
+        self._run(self._mv(path1, path2, recursive, maxdepth, **kwargs))
 
     def rm_file(self, path: str) -> None:
         """Removes one encrypted file from the other filesystem."""
-        path = self._strip_protocol(path)
-        self._guard.refuse_change(path)
-        with asking(path):
-            self.fs.rm_file(path)
+        self._run(self._rm_file(path))
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
         """Removes files, and folders with ``recursive``. A dataset key inside is not removed."""
-        paths = [path] if isinstance(path, str | os.PathLike) else path
-        self._guard.remove([self._strip_protocol(one) for one in paths], recursive, maxdepth)
+        self._run(self._rm(path, recursive, maxdepth=maxdepth))
 
     def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
         """Creates a folder in the other filesystem."""
-        path = self._strip_protocol(path)
-        self._guard.refuse_change(path)
-        self.fs.mkdir(path, create_parents=create_parents, **kwargs)
+        self._run(self._mkdir(path, create_parents, **kwargs))
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         """Creates a folder and its missing parents in the other filesystem."""
-        path = self._strip_protocol(path)
-        self._guard.refuse_change(path)
-        self.fs.makedirs(path, exist_ok=exist_ok)
+        self._run(self._makedirs(path, exist_ok))
 
     def rmdir(self, path: str) -> None:
         """Removes an empty folder from the other filesystem."""
-        path = self._strip_protocol(path)
-        self._guard.refuse_change(path)
-        self.fs.rmdir(path)
+        self._run(self._rmdir(path))
+
+
+class AsyncSealaneFileSystem(SealaneFileSystem, AsyncFileSystem):  # type: ignore[misc]
+    """The asynchronous form of ``SealaneFileSystem``, which chooses it by the other filesystem."""
+
+    def _prepare(self, options: dict[str, Any]) -> None:
+        self._below = way_to(self.fs)
+        if is_asynchronous(self.fs):
+            options["asynchronous"] = self.fs.asynchronous
+            options["loop"] = self.fs.loop
+            options.setdefault("batch_size", self.fs.batch_size)
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine on the event loop of the other filesystem, and cancels it at Ctrl-C."""
+        try:
+            loop = self.loop
+            if loop is None:
+                raise RuntimeError(
+                    "a filesystem with asynchronous=True has coroutines only, such as _cat_file"
+                )
+            with contextlib.suppress(RuntimeError):
+                if asyncio.get_running_loop() is loop:
+                    raise NotImplementedError("a synchronous method cannot be called from the event loop")
+            future = asyncio.run_coroutine_threadsafe(outcome_of(work), loop)
+        except BaseException:
+            work.close()
+            raise
+        try:
+            return future.result()()
+        finally:
+            future.cancel()
+
+    async def set_session(self, *args: Any, **kwargs: Any) -> Any:
+        """Opens the connections of the other filesystem, if it has this method."""
+        return await self.fs.set_session(*args, **kwargs)
+
+    async def _expanded(self, path: Any, recursive: bool, maxdepth: int | None) -> list[str]:
+        return await self._expand_path(path, recursive=recursive, maxdepth=maxdepth)
+
+    async def _expand_path(
+        self, path: Any, recursive: bool = False, maxdepth: int | None = None, assume_literal: bool = False
+    ) -> list[str]:
+        """Returns the paths that patterns and folders lead to. They are listed side by side."""
+        given = [path] if isinstance(path, str | os.PathLike) else path
+        paths: list[str] = [self._strip_protocol(one) for one in given]
+        listed = [one for one in paths if recursive or (has_magic(one) and not assume_literal)]
+        found = set(paths).difference(listed)
+        expand = partial(
+            super()._expand_path, recursive=recursive, maxdepth=maxdepth, assume_literal=assume_literal
+        )
+        for result in await self._below.together([partial(expand, [one]) for one in listed]):
+            if isinstance(result, Exception):
+                if not isinstance(result, FileNotFoundError):
+                    raise result
+                continue
+            found.update(result)
+        if not found:
+            raise FileNotFoundError(path)
+        return sorted(found)
+
+
+def _blocking(name: str) -> Any:
+    """Returns the synchronous method of a coroutine of ``AsyncFileSystem``.
+
+    Those that fsspec would make go on after Ctrl-C, and lose the path of a TimeoutError.
+    """
+
+    @wraps(getattr(AbstractFileSystem, name))
+    def method(self: AsyncSealaneFileSystem, *args: Any, **options: Any) -> Any:
+        return self._run(getattr(self, f"_{name}")(*args, **options))
+
+    return method
+
+
+for _name in ("cat", "copy", "du", "expand_path", "get", "glob", "pipe", "put", "sizes"):
+    setattr(AsyncSealaneFileSystem, _name, _blocking(_name))
+
+# `clear_instance_cache` of either class forgets the filesystems that were made by the other.
+AsyncSealaneFileSystem._cache = SealaneFileSystem._cache
 
 
 def _compressed(file: Any, compression: str | None, mode: str) -> Any:
@@ -576,15 +480,6 @@ def _compressed(file: Any, compression: str | None, mode: str) -> Any:
 
     outer.close = close
     return outer
-
-
-def _progress(callback: Callback) -> Any:
-    def progress(done: int, total: int | None) -> None:
-        if total is not None and callback.size != total:
-            callback.set_size(total)
-        callback.absolute_update(done)
-
-    return progress
 
 
 _BYTE_ORDER_MARKS = {"utf-16": codecs.BOM_UTF16, "utf-32": codecs.BOM_UTF32}

@@ -9,8 +9,8 @@ import posixpath
 import unicodedata
 from collections.abc import Iterable
 from glob import has_magic
-from typing import Any
 
+from sealane.fs._below import Below
 from sealane.fs._upload import is_object_store
 
 
@@ -19,17 +19,17 @@ class Guard:
 
     Parameters
     ----------
-    target : fsspec.AbstractFileSystem
-        The filesystem that holds the encrypted files.
+    below : Below
+        The way to call the filesystem that holds the encrypted files.
     key : str or None
         The path of the dataset key on it, if it has one.
     local : bool
         Whether the files are on a disk of this machine.
     """
 
-    def __init__(self, target: Any, key: str | None, local: bool) -> None:
-        self._target, self._key, self._local = target, key, local
-        self._literal = is_object_store(target)
+    def __init__(self, below: Below, key: str | None, local: bool) -> None:
+        self._below, self._key, self._local = below, key, local
+        self._literal = is_object_store(below.fs)
 
     def is_key(self, path: str) -> bool:
         """Returns whether a path is that of the key, as it was given and as listings show it."""
@@ -68,10 +68,10 @@ class Guard:
             return True
         return self._local and self._is_above(os.path.realpath(path), os.path.realpath(self._key))
 
-    def remove(self, paths: Iterable[str], recursive: bool, maxdepth: int | None) -> None:
+    async def remove(self, paths: Iterable[str], recursive: bool, maxdepth: int | None) -> None:
         """Removes what the paths and patterns lead to, except the key and the folders above it."""
         if self._key is None:
-            self._target.rm(list(paths), recursive=recursive, maxdepth=maxdepth)
+            await self._below.call("rm", list(paths), recursive=recursive, maxdepth=maxdepth)
             return
         # Patterns first, because the path of the key does not look like the pattern that matches it.
         found: list[str] = []
@@ -81,10 +81,10 @@ class Guard:
             literal = not has_magic(path) or (self._local and os.path.lexists(path))
             if literal and not recursive and self.is_above_key(path):
                 raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
-            found += [path] if literal else self._target.expand_path(path)
-        self.remove_found(found, recursive, maxdepth)
+            found += [path] if literal else await self._below.call("expand_path", path)
+        await self.remove_found(found, recursive, maxdepth)
 
-    def remove_found(self, paths: list[str], recursive: bool, maxdepth: int | None = None) -> None:
+    async def remove_found(self, paths: list[str], recursive: bool, maxdepth: int | None = None) -> None:
         """Removes files and folders by their literal paths, except the key and the folders above it."""
         together: list[str] = []
         removed: set[tuple[str, ...]] = set()
@@ -96,38 +96,38 @@ class Guard:
                 removed.add(parts)
             if self.is_above_key(path):
                 if recursive:
-                    self._remove_content(path, maxdepth)
+                    await self._remove_content(path, maxdepth)
             elif has_magic(path) and not self._local:
                 # The other filesystem would take the name for a pattern, which may match the key.
-                self._remove_literal(path, recursive, maxdepth)
+                await self._remove_literal(path, recursive, maxdepth)
             else:
                 together.append(path)
         if together:
-            self._target.rm(together, recursive=recursive, maxdepth=maxdepth)
+            await self._below.call("rm", together, recursive=recursive, maxdepth=maxdepth)
 
-    def _remove_literal(self, path: str, recursive: bool, maxdepth: int | None) -> None:
-        if not self._target.isdir(path):
-            self._target.rm_file(path)
+    async def _remove_literal(self, path: str, recursive: bool, maxdepth: int | None) -> None:
+        if not await self._below.call("isdir", path):
+            await self._below.call("rm_file", path)
             return
         if recursive:
-            self._remove_content(path, maxdepth)
+            await self._remove_content(path, maxdepth)
         with contextlib.suppress(FileNotFoundError):  # Some folders vanish with their last file.
-            self._target.rmdir(path)
+            await self._below.call("rmdir", path)
 
-    def _remove_content(self, folder: str, maxdepth: int | None) -> None:
+    async def _remove_content(self, folder: str, maxdepth: int | None) -> None:
         if self._local and os.path.islink(folder):
             return  # Removing a link does not remove what is in the folder that it leads to.
-        self._target.invalidate_cache(folder)
-        entries = self._target.ls(folder, detail=True)
+        self._below.fs.invalidate_cache(folder)
+        entries = await self._below.call("ls", folder, detail=True)
         below = folder.rstrip("/") + "/"
         # A server could list names of other folders.
         entries = [entry for entry in entries if entry["name"].startswith(below)]
         if maxdepth is not None and maxdepth <= 1:
             files = [entry["name"] for entry in entries if entry["type"] != "directory"]
-            self.remove_found(files, recursive=False)
+            await self.remove_found(files, recursive=False)
         else:
             deeper = None if maxdepth is None else maxdepth - 1
-            self.remove_found([entry["name"] for entry in entries], recursive=True, maxdepth=deeper)
+            await self.remove_found([entry["name"] for entry in entries], recursive=True, maxdepth=deeper)
 
     def _is_above(self, folder: str, path: str) -> bool:
         above, parts = self._parts(folder), self._parts(path)

@@ -11,12 +11,15 @@ from sealane.fs._keys import Keys
 
 
 class Filesystem(Protocol):
-    """A filesystem of encrypted files, which are stored in another filesystem ``fs``."""
+    """A filesystem of encrypted files, which are stored in another filesystem ``fs``.
+
+    ``files`` is the same filesystem for calls that block: the file objects of fsspec are synchronous.
+    """
 
     fs: Any
+    files: Any
     keys: Keys
     local: bool
 
-    def info(self, path: str) -> dict[str, Any]: ...
     def open(self, path: str, mode: str) -> Any: ...
     def invalidate_cache(self, path: str | None) -> None: ...

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextvars import ContextVar
 from typing import Any
 
 from sealane import _kms, _reference
 from sealane._native import DecryptWith, EncryptWith, Key, Keyring
 from sealane.fs import _dataset_key
+from sealane.fs._below import Below, Waited
 
 _EACH = "each:"
 _AGE = "age:"
@@ -67,47 +69,69 @@ class Keys:
             self.dataset_key = target._strip_protocol(place)
         self._resolved: tuple[EncryptWith, DecryptWith] | None = None
         self._until = float("inf")
-        self._lock, self._process = threading.RLock(), os.getpid()
+        self._resolving: Waited | None = None
+        self._lock, self._process = threading.Lock(), os.getpid()
 
-    def encryption(self, path: str) -> EncryptWith:
+    async def encryption(self, below: Below, path: str) -> EncryptWith:
         """Returns the key and context to encrypt the file ``path`` with."""
         if self.per_file:
-            return EncryptWith(key=self._find(path), context=self._context)
-        return self._resolve(path)[0]
+            return EncryptWith(key=await below.compute(self._key_of, path), context=self._context)
+        return (await self._resolve(below))[0]
 
-    def decryption(self, path: str) -> DecryptWith:
+    async def decryption(self, below: Below, path: str) -> DecryptWith:
         """Returns the key and context to decrypt the file ``path`` with."""
         if self.per_file:
-            return DecryptWith(key=self._find(path), context=self._context)
-        return self._resolve(path)[1]
+            return DecryptWith(key=await below.compute(self._key_of, path), context=self._context)
+        return (await self._resolve(below))[1]
 
-    def _resolve(self, path: str) -> tuple[EncryptWith, DecryptWith]:
-        if (resolved := self._resolved) is not None and time.monotonic() < self._until:
-            return resolved
-        if self._process != os.getpid():
-            # After a fork, a lock that another thread of the parent held is never released.
-            self._lock, self._process = threading.RLock(), os.getpid()
-        with self._lock:
+    async def _resolve(self, below: Below) -> tuple[EncryptWith, DecryptWith]:
+        while True:
+            if (resolved := self._resolved) is not None and time.monotonic() < self._until:
+                return resolved
+            if self._process != os.getpid():
+                # After a fork, a lock that another thread of the parent held is never released.
+                self._lock, self._resolving, self._process = threading.Lock(), None, os.getpid()
+            if id(self) in (outer := _OUTER.get()):
+                raise RuntimeError(f"{self._key}: finding the key uses the filesystem that needs the key")
+            # The lock is never held while anything waits, because tasks of one thread take it in turn.
+            with self._lock:
+                if (other := self._resolving) is None:
+                    mine = self._resolving = Waited()
+            if other is None:
+                break
+            await below.result_of(other)
+        _OUTER.set(outer | {id(self)})
+        try:
             if self._resolved is None or time.monotonic() >= self._until:
                 self._resolved = None
-                key = self._find(path)
+                key = await self._find(below)
                 self._resolved = (
                     EncryptWith(key=key, context=self._context),
                     DecryptWith(key=key, context=self._context),
                 )
             return self._resolved
+        finally:
+            _OUTER.set(outer)
+            # After a failure, the next caller tries it again.
+            self._resolving = None
+            mine.done()
 
-    def _find(self, path: str) -> Key | Keyring:
-        if self.per_file:
-            return _reference.call(self._key, self._key.removeprefix(_EACH), path)
+    async def _find(self, below: Below) -> Key | Keyring:
         if self._wrapping_key is not None:
             assert self.dataset_key is not None
-            found, self._until = _dataset_key.unwrapped(self._target, self.dataset_key, self._wrapping_key)
+            found, self._until = await _dataset_key.unwrapped(below, self.dataset_key, self._wrapping_key)
             return found
         if self.dataset_key is not None:
             assert self._identity is not None
-            return _dataset_key.load(self._target, self.dataset_key, self._identity)
-        return _reference.resolve(self._key)
+            return await _dataset_key.load(below, self.dataset_key, self._identity)
+        return await below.compute(_reference.resolve, self._key)
+
+    def _key_of(self, path: str) -> Key | Keyring:
+        return _reference.call(self._key, self._key.removeprefix(_EACH), path)
+
+
+_OUTER: ContextVar[frozenset[int]] = ContextVar("_OUTER", default=frozenset())
+"""The filesystems whose keys are being found, by the function of a reference that runs now."""
 
 
 def _encoded(context: str) -> bytes:

@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fsspec.spec import AbstractBufferedFile
@@ -15,7 +16,8 @@ from sealane._about import about, asking, of_file
 from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, plain_len, sealed_range
 from sealane._open import EncryptedReader, seek_target
 from sealane.exceptions import SealaneError
-from sealane.fs._claims import checked, complete, fetch, ranges_of, with_claimed_size
+from sealane.fs._below import Below, Direct, finished
+from sealane.fs._claims import checked, complete, fetch, plain_entry, ranges_of, with_claimed_size
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -41,10 +43,10 @@ def open_for_reading(
     **options: Any,
 ) -> LocalFile | RemoteFile:
     """Opens an encrypted file and verifies its header and its end before the first read."""
-    decryption = fs.keys.decryption(path)
+    decryption = finished(fs.keys.decryption(Direct(fs.files), path))
     if fs.local:
         return LocalFile(fs, path, decryption)
-    block_size = block_size or getattr(fs.fs, "default_block_size", None)
+    block_size = block_size or getattr(fs.files, "default_block_size", None)
     return RemoteFile(fs, path, decryption, block_size=block_size, cache_options=cache_options, **options)
 
 
@@ -77,7 +79,7 @@ class LocalFile(EncryptedReader):
     @property
     def details(self) -> dict[str, Any]:
         """The result of ``fs.info`` for this file, with the verified size."""
-        return {**self.fs.info(self.path), "size": self.size}
+        return {**plain_entry(self.fs.files.info(self.path)), "size": self.size}
 
     @property
     def closed(self) -> bool:
@@ -127,31 +129,23 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
         cache_type: str = "readahead",
         **options: Any,
     ) -> None:
-        opened = _open_verified(fs.fs, path, decryption)
-        self._ranges, self._tail_start, self._tail = opened.ranges, opened.tail_start, opened.tail
+        self._below = Direct(fs.files)
+        self._opened = opened = finished(open_verified(self._below, path, decryption))
         self._exact = cache_type != "readahead"
         options.pop("size", None)
         super().__init__(fs, path, "rb", cache_type=cache_type, size=opened.size, **options)
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         """Returns the plaintext from ``start`` to ``end``, or to the end of the chunk for the read-ahead."""
-        tail = self._tail[max(start - self._tail_start, 0) : max(end - self._tail_start, 0)]
-        end = min(end, self._tail_start)
-        if start >= end:
-            return tail
-        if not self._exact:
-            end = min(-(-end // CHUNK_LEN) * CHUNK_LEN, self._tail_start)
-        span = sealed_range(start, end)
-        with about(self.path):
-            (sealed,) = fetch(self.fs.fs, self.path, [span])
-            plain = self._ranges.open(start, end, complete(sealed, span[1] - span[0], self.path))
-        return plain + tail if tail else plain
+        if not self._exact and start < self._opened.tail_start:
+            end = max(end, min(-(-end // CHUNK_LEN) * CHUNK_LEN, self._opened.tail_start))
+        return finished(read_opened(self._below, self.path, self._opened, start, end))
 
     @property
     def details(self) -> dict[str, Any]:
         """The result of ``fs.info`` for this file, with the verified size."""
         if self._details is None:
-            self._details = {**self.fs.info(self.path), "size": self.size}
+            self._details = {**plain_entry(self.fs.files.info(self.path)), "size": self.size}
         return self._details
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
@@ -176,7 +170,7 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
-class _Opened:
+class Opened:
     """An encrypted file whose header and end are verified, so that ranges of it can be read."""
 
     ranges: Ranges
@@ -188,29 +182,49 @@ class _Opened:
     """The plaintext of the last chunks."""
 
 
-def _open_verified(target: Any, path: str, decryption: DecryptWith) -> _Opened:
-    def work(size: int | None) -> _Opened:
+async def open_verified(below: Below, path: str, decryption: DecryptWith) -> Opened:
+    """Fetches and verifies the header and the end of a file together."""
+
+    async def work(size: int | None) -> Opened:
         if size is None:
             raise OSError(errno.ESPIPE, "The server does not report the size of the file", path)
-        return _open_of_size(target, path, decryption, size)
+        return await _open_of_size(below, path, decryption, size)
 
     with about(path):
-        return with_claimed_size(target, path, work)
+        return await with_claimed_size(below, path, work)
 
 
-def _open_of_size(target: Any, path: str, decryption: DecryptWith, size: int) -> _Opened:
+async def _open_of_size(below: Below, path: str, decryption: DecryptWith, size: int) -> Opened:
     """Opens a file whose size is said to be ``size``, and finds its true size."""
     plain = plain_len(size)
     tail_start = 0 if size <= SMALL else max(plain - TAIL, 0) // CHUNK_LEN * CHUNK_LEN
     sealed_start, _ = sealed_range(tail_start, tail_start)
     spans = [(0, size)] if tail_start == 0 else [(0, HEADER_LEN), (sealed_start, size)]
-    header, *rest = fetch(target, path, spans)
-    ranges = Ranges(header[:HEADER_LEN], decryption)
+    header, *rest = await fetch(below, path, spans)
     sealed = memoryview(rest[0] if rest else header)[0 if rest else HEADER_LEN :]
-    # One byte more than the plaintext has, so that the last chunk is verified even if it is empty.
-    tail = ranges.open(tail_start, plain + 1, sealed)
-    # Fewer bytes than requested were verified to be the end of a shorter file, which is the true size then.
-    return _Opened(ranges, tail_start + len(tail), tail_start, tail)
+
+    def opened() -> Opened:
+        ranges = Ranges(header[:HEADER_LEN], decryption)
+        # One byte more than the plaintext has, so that the last chunk is verified even if it is empty.
+        tail = ranges.open(tail_start, plain + 1, sealed)
+        # Fewer bytes than requested were verified to be the end of a shorter file, which is the true size.
+        return Opened(ranges, tail_start + len(tail), tail_start, tail)
+
+    return await below.compute(opened, size=len(sealed))
+
+
+async def read_opened(below: Below, path: str, opened: Opened, start: int, end: int) -> bytes:
+    """Returns the plaintext from ``start`` to ``end``, which must not be past the end of the file."""
+    tail = opened.tail[max(start - opened.tail_start, 0) : max(end - opened.tail_start, 0)]
+    end = min(end, opened.tail_start)
+    if start >= end:
+        return tail
+    span = sealed_range(start, end)
+    with about(path):
+        (sealed,) = await fetch(below, path, [span])
+        whole = complete(sealed, span[1] - span[0], path)
+        plain = await below.compute(opened.ranges.open, start, end, whole, size=len(whole))
+    return plain + tail if tail else plain
 
 
 @dataclass(frozen=True)
@@ -222,24 +236,32 @@ class PlainRange:
     end: int
 
 
-def read_ranges(fs: Filesystem, ranges: Sequence[PlainRange]) -> list[bytes | Exception]:
+async def read_ranges(below: Below, fs: Filesystem, ranges: Sequence[PlainRange]) -> list[bytes | Exception]:
     """Reads ranges of files, which are fetched together. A range that fails becomes its exception."""
+    paths = list(dict.fromkeys(one.path for one in ranges))
+    found_keys = await below.together([partial(fs.keys.decryption, below, path) for path in paths])
+    keys = dict(zip(paths, found_keys, strict=True))
     if fs.local:
-        return _read_local_ranges(fs, ranges)
-    spans = [(path, 0, HEADER_LEN) for path in dict.fromkeys(one.path for one in ranges)]
+        return await below.compute(_read_local_ranges, fs, ranges, keys)
+    spans = [(path, 0, HEADER_LEN) for path in paths]
     spans += [(one.path, *sealed_range(one.start, one.end)) for one in ranges]
     paths, starts, ends = merge_offset_ranges(
         *(list(column) for column in zip(*spans, strict=True)), max_gap=MAX_GAP, max_block=MAX_BLOCK
     )
     try:
-        found = ranges_of(fs.fs.cat_ranges(paths, starts, ends, on_error="return"), len(paths))
+        found = await below.call("cat_ranges", paths, starts, ends, on_error="return")
+        found = ranges_of(found, len(paths))
     except Exception as error:
         found = [of_file(error, path) for path in paths]
     fetched: dict[str, list[_Fetched]] = {}
     for path, start, end, data in zip(paths, starts, ends, found, strict=True):
         fetched.setdefault(path, []).append(_Fetched(start, end, data))
     headers: dict[str, Ranges | Exception] = {}
-    return [_decrypt_range(fs, one, fetched[one.path], headers) for one in ranges]
+
+    def decrypt_ranges() -> list[bytes | Exception]:
+        return [_decrypt_range(keys, one, fetched[one.path], headers) for one in ranges]
+
+    return await below.compute(decrypt_ranges, size=sum(end - start for _, start, end in spans))
 
 
 @dataclass(frozen=True)
@@ -252,11 +274,14 @@ class _Fetched:
 
 
 def _decrypt_range(
-    fs: Filesystem, one: PlainRange, fetched: list[_Fetched], headers: dict[str, Ranges | Exception]
+    keys: dict[str, DecryptWith | Exception],
+    one: PlainRange,
+    fetched: list[_Fetched],
+    headers: dict[str, Ranges | Exception],
 ) -> bytes | Exception:
     try:
         if one.path not in headers:
-            headers[one.path] = _header(fs, one.path, fetched)
+            headers[one.path] = _header(keys, one.path, fetched)
         if isinstance(header := headers[one.path], Exception):
             raise header
         with about(one.path):
@@ -265,10 +290,14 @@ def _decrypt_range(
         return error
 
 
-def _header(fs: Filesystem, path: str, fetched: list[_Fetched]) -> Ranges | Exception:
+def _header(
+    keys: dict[str, DecryptWith | Exception], path: str, fetched: list[_Fetched]
+) -> Ranges | Exception:
     try:
+        if isinstance(key := keys[path], Exception):
+            raise key
         with about(path):
-            return Ranges(_cut(fetched, path, 0, HEADER_LEN), fs.keys.decryption(path))
+            return Ranges(_cut(fetched, path, 0, HEADER_LEN), key)
     except Exception as error:
         return error
 
@@ -280,7 +309,9 @@ def _cut(fetched: list[_Fetched], path: str, start: int, end: int) -> memoryview
     return memoryview(data)[start - piece.start : end - piece.start]
 
 
-def _read_local_ranges(fs: Filesystem, ranges: Sequence[PlainRange]) -> list[bytes | Exception]:
+def _read_local_ranges(
+    fs: Filesystem, ranges: Sequence[PlainRange], keys: dict[str, DecryptWith | Exception]
+) -> list[bytes | Exception]:
     """Reads ranges of local files. Each file is opened once, however many ranges it has."""
     files: dict[str, LocalFile | Exception] = {}
     out: list[bytes | Exception] = []
@@ -288,7 +319,9 @@ def _read_local_ranges(fs: Filesystem, ranges: Sequence[PlainRange]) -> list[byt
         for one in ranges:
             try:
                 if one.path not in files:
-                    files[one.path] = LocalFile(fs, one.path, fs.keys.decryption(one.path))
+                    if isinstance(key := keys[one.path], Exception):
+                        raise key
+                    files[one.path] = LocalFile(fs, one.path, key)
                 file = files[one.path]
                 if isinstance(file, Exception):
                     raise file

@@ -19,6 +19,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from sealane import _native
 from sealane._about import about, asking
+from sealane.fs._below import Direct, finished
 from sealane.fs._claims import checked, claimed_size, complete
 from sealane.fs._upload import Upload
 
@@ -161,7 +162,7 @@ def _rewrap_by_copying(
             return checked(fs.cat_file(path, start=start, end=end), end - start, path)
 
     fs.invalidate_cache(path)
-    if (size := claimed_size(fs, path)) is None:
+    if (size := finished(claimed_size(Direct(fs), path))) is None:
         raise OSError(errno.EIO, "The filesystem does not report the size of this file", path)
     header, at, _ = _new_header(keys, path, size, fetch)
     start = at
@@ -175,7 +176,7 @@ def _rewrap_by_copying(
             if progress is not None:
                 progress(at - start, size - start)
         fs.invalidate_cache(path)
-        if claimed_size(fs, path) != size:
+        if finished(claimed_size(Direct(fs), path)) != size:
             raise _changed(path)
         upload.commit()
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import inspect
 import os
 import secrets
 import sys
@@ -11,9 +12,12 @@ import tempfile
 import weakref
 from typing import IO, Any
 
+from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
+from fsspec.spec import AbstractFileSystem
 
 from sealane._about import asking
+from sealane.fs._below import Below, Direct, finished
 
 IN_MEMORY = 8 << 20
 """Number of encrypted bytes that are buffered and sent in one request when the file is complete."""
@@ -30,10 +34,10 @@ def is_object_store(fs: Any) -> bool:
     return not OBJECT_STORES.isdisjoint(protocols)
 
 
-def refuse_existing(fs: Any, path: str) -> None:
+async def refuse_existing(below: Below, path: str) -> None:
     """Raises FileExistsError if there is a file at ``path``. Cached listings are dropped first."""
-    fs.invalidate_cache(path)
-    if fs.exists(path):
+    below.fs.invalidate_cache(path)
+    if await below.call("exists", path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
 
 
@@ -41,6 +45,39 @@ def temporary_name(path: str) -> str:
     """Returns a new name in the folder of ``path``, for a file that is not complete yet."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
+
+
+async def rename(below: Below, source: str, target: str, **options: Any) -> None:
+    """Gives one file another name.
+
+    Without a call of its own for this, fsspec copies what its patterns and listings find, and removes the
+    source. A file that the server lists as a folder would be removed without a copy.
+    """
+    fs = below.fs
+    while isinstance(fs, DirFileSystem):
+        fs = fs.fs
+    if type(fs).mv is AbstractFileSystem.mv and not inspect.iscoroutinefunction(getattr(fs, "_mv", None)):
+        await below.call("cp_file", source, target, **options)
+        await below.call("rm_file", source)
+    else:
+        await below.call("mv", source, target, **options)
+
+
+async def send(below: Below, path: str, data: bytes, *, exclusive: bool) -> None:
+    """Writes a file in one request. It appears complete or not at all."""
+    if is_object_store(below.fs):
+        await below.call("pipe_file", path, data, mode="create" if exclusive else "overwrite")
+        return
+    if exclusive:
+        await refuse_existing(below, path)
+    temporary = temporary_name(path)
+    try:
+        await below.call("pipe_file", temporary, data)
+        await rename(below, temporary, path)
+    except BaseException:
+        with contextlib.suppress(Exception):
+            await below.call("rm_file", temporary)
+        raise
 
 
 class Upload:
@@ -60,7 +97,7 @@ class Upload:
         if exclusive:
             # Found out now, and not after all of the data was written. The end of the upload checks it again.
             with asking(path):
-                refuse_existing(fs, path)
+                finished(refuse_existing(Direct(fs), path))
         self._atomic = is_object_store(fs)
         self._max_buffered = sys.maxsize if isinstance(fs, MemoryFileSystem) else IN_MEMORY
         self._buffer: bytearray = bytearray()
@@ -78,6 +115,10 @@ class Upload:
 
     def _spill(self, data: bytes) -> None:
         if self._spilled is None:
+            if type(self._fs)._open is AbstractFileSystem._open:
+                # Its file objects would take the data and write nothing.
+                text = f"{type(self._fs).__name__} has no file objects, which long files are written through"
+                raise NotImplementedError(text)
             self._spilled = self._open_spill()
             self._spilled.write(bytes(self._buffer))
             self._buffer = bytearray()
@@ -92,14 +133,14 @@ class Upload:
             self._commit()
 
     def _commit(self) -> None:
-        if not self._atomic:
-            self._commit_by_renaming()
-        elif self._spilled is None:
-            mode = "create" if self._exclusive else "overwrite"
-            self._fs.pipe_file(self._path, bytes(self._buffer), mode=mode)
-        else:
+        if self._spilled is None:
+            below, data = Direct(self._fs), bytes(self._buffer)
+            finished(send(below, self._path, data, exclusive=self._exclusive))
+        elif self._atomic:
             self._spilled.close()
             self._spilled.commit()  # type: ignore[attr-defined]
+        else:
+            self._commit_by_renaming(self._spilled)
         self._spilled = None
 
     def discard(self) -> None:
@@ -137,20 +178,17 @@ class Upload:
         )
         return file  # type: ignore[no-any-return]
 
-    def _commit_by_renaming(self) -> None:
+    def _commit_by_renaming(self, spilled: IO[bytes]) -> None:
         if self._exclusive:
-            refuse_existing(self._fs, self._path)
+            finished(refuse_existing(Direct(self._fs), self._path))
         temporary = temporary_name(self._path)
         try:
-            if self._spilled is None:
-                self._fs.pipe_file(temporary, bytes(self._buffer))
-            else:
-                self._spilled.seek(0)
-                with self._fs.open(temporary, "wb") as file:
-                    while piece := self._spilled.read(PART):
-                        file.write(piece)
-                self._spilled.close()
-            self._fs.mv(temporary, self._path)
+            spilled.seek(0)
+            with self._fs.open(temporary, "wb") as file:
+                while piece := spilled.read(PART):
+                    file.write(piece)
+            spilled.close()
+            finished(rename(Direct(self._fs), temporary, self._path))
         except BaseException:
             with contextlib.suppress(Exception):
                 self._fs.rm_file(temporary)

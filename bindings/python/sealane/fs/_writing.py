@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sealane._about import about
 from sealane._open import EncryptedWriter, WritableFile
 from sealane.exceptions import ForkedError
+from sealane.fs._below import Direct, finished
 from sealane.fs._upload import Upload
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ def open_for_writing(
     **options: Any,
 ) -> WrittenFile:
     """Opens a new file for writing; with ``exclusive``, no file may exist under its name."""
-    encryption = fs.keys.encryption(path)
+    encryption = finished(fs.keys.encryption(Direct(fs.files), path))
     upload = None
     if fs.local:
         make_parents(fs.fs, path)
     else:
-        upload = Upload(fs.fs, path, block_size, exclusive=exclusive, **options)
+        upload = Upload(fs.files, path, block_size, exclusive=exclusive, **options)
     return WrittenFile(fs, path, encryption, upload, exclusive=exclusive, autocommit=autocommit)
 
 

@@ -1,0 +1,227 @@
+"""Whole files: their plaintext in memory, and transfers between the other filesystem and local files.
+
+The size of a file is a claim, so an object store is asked for the beginning of an object, of a fixed length.
+A response that is shorter holds the whole object, which is the only request then. Other servers may not
+support ranges. They are asked for the size first, and without a size for the whole file.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fsspec.callbacks import Callback
+
+from sealane import _native
+from sealane._about import about, asking
+from sealane._native import DecryptWith, EncryptWith, Writer, plain_len
+from sealane.exceptions import SealaneError, TruncatedError
+from sealane.fs._below import Below
+from sealane.fs._claims import claimed_size, fetch, fetch_all, fetch_beginning, truncated, with_claimed_size
+from sealane.fs._upload import is_object_store, send
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+FIRST = 4 << 20
+"""Number of bytes of an object that the first request asks for."""
+STEP = 8 << 20
+"""Number of bytes of each later request."""
+IN_FLIGHT = 4
+"""Number of later requests for one file that are in progress at a time."""
+WHOLE = 16 << 20
+"""Largest plaintext in bytes that is encrypted in memory and sent in one request."""
+
+Progress = Callable[[int, int | None], None]
+
+
+async def read_whole(below: Below, path: str, decryption: DecryptWith) -> bytes:
+    """Returns the verified plaintext of a file."""
+    out = io.BytesIO()
+
+    def begin() -> Writer:
+        out.seek(0)
+        out.truncate()
+        return Writer.decrypt(out, decryption)
+
+    with about(path):
+        if below.concurrent and is_object_store(below.fs):
+            async with below.reserve(FIRST) as share:
+                first = await _beginning(below, path)
+                if first is not None and len(first) < FIRST:
+                    share.shrink(len(first))
+                    return await below.compute(_native.decrypt_bytes, first, decryption, size=len(first))
+                begun = None if first is None else await below.compute(_begun, begin, first)
+                del first
+            await _read_rest(below, path, begun, begin, _ignore)
+            return out.getvalue()
+        # In place, one request is a consistent view of a file that others replace.
+        async with below.reserve(FIRST):
+            data = await fetch_all(below, path)
+            return await below.compute(_native.decrypt_bytes, data, decryption, size=len(data))
+
+
+async def read_to(below: Below, path: str, out: Any, decryption: DecryptWith, callback: Callback) -> None:
+    """Decrypts a file to a local path, or to a file object.
+
+    A local file appears complete and verified, or not at all.
+    """
+    progress = progress_of(callback)
+
+    def begin() -> Writer:
+        return Writer.decrypt(out, decryption)
+
+    begun = None
+    with about(path):
+        if is_object_store(below.fs):
+            async with below.reserve(FIRST) as share:
+                first = await _beginning(below, path)
+                if first is not None and len(first) < FIRST:
+                    share.shrink(2 * len(first))
+                    await below.compute(_decrypt_at_once, begin, first)
+                    progress(plain_len(len(first)), plain_len(len(first)))
+                    return
+                begun = None if first is None else await below.compute(_begun, begin, first)
+                del first
+        if isinstance(out, str):
+            await _read_rest(below, path, begun, begin, progress)
+        else:
+            # There is only one attempt, because a file object cannot be written again.
+            decryptor = await below.compute(begin) if begun is None else begun
+            try:
+                size = await claimed_size(below, path)
+            except BaseException:
+                decryptor.discard()
+                raise
+            await _decrypt(below, path, size, decryptor, begun is not None, progress)
+
+
+async def _read_rest(
+    below: Below, path: str, begun: Writer | None, begin: Callable[[], Writer], progress: Progress
+) -> None:
+    """Decrypts a file, or what follows its first bytes, which ``begun`` has already decrypted."""
+    attempts = [begun] if begun is not None else []
+
+    async def work(size: int | None) -> None:
+        if attempts:
+            await _decrypt(below, path, size, attempts.pop(), True, progress)
+        else:
+            await _decrypt(below, path, size, await below.compute(begin), False, progress)
+
+    try:
+        await with_claimed_size(below, path, work)
+    finally:
+        for unused in attempts:
+            unused.discard()
+
+
+async def _beginning(below: Below, path: str) -> bytes | None:
+    """Returns the beginning of an object. None if the request failed, so that it is made without a range."""
+    try:
+        return await fetch_beginning(below, path, FIRST)
+    except (FileNotFoundError, PermissionError, IsADirectoryError):
+        raise
+    except OSError:
+        return None  # For example, a range of an empty object is an error.
+
+
+def _begun(begin: Callable[[], Writer], first: bytes) -> Writer:
+    """Returns a decryptor that has decrypted the first bytes of a file."""
+    decryptor = begin()
+    try:
+        decryptor.write(first)
+    except BaseException:
+        decryptor.discard()
+        raise
+    return decryptor
+
+
+def _decrypt_at_once(begin: Callable[[], Writer], data: bytes) -> None:
+    decryptor = begin()
+    try:
+        decryptor.write(data)
+        decryptor.finish(False)
+    finally:
+        decryptor.discard()
+
+
+async def _decrypt(
+    below: Below, path: str, size: int | None, decryptor: Writer, begun: bool, progress: Progress
+) -> None:
+    """Decrypts the rest of a file. The file ends where its data ends, not at ``size``."""
+    try:
+        await _decrypt_rest(below, path, size, decryptor, FIRST if begun else 0, progress)
+    finally:
+        # A task that is cancelled has waited for its thread, so nothing else uses the decryptor any more.
+        decryptor.discard()
+
+
+async def _decrypt_rest(
+    below: Below, path: str, size: int | None, decryptor: Writer, done: int, progress: Progress
+) -> None:
+    if size is None:
+        async with below.reserve(FIRST):
+            data = await fetch_all(below, path)
+            await below.compute(decryptor.write, data[done:])
+            await below.compute(decryptor.finish, False)
+        progress(plain_len(len(data)), plain_len(len(data)))
+        return
+    if size < done:
+        raise TruncatedError(f"{path}: the filesystem reports {size} bytes, but has returned {done}")
+    total = plain_len(size)
+    progress(0, total)
+    shorter: TruncatedError | None = None
+    while done < size and shorter is None:
+        window = range(done, min(done + IN_FLIGHT * STEP, size), STEP)
+        spans = [(at, min(at + STEP, size)) for at in window]
+        async with below.reserve(spans[-1][1] - done):
+            for (start, end), piece in zip(spans, await fetch(below, path, spans), strict=True):
+                await below.compute(decryptor.write, piece)
+                done += len(piece)
+                progress(total * done // size, total)
+                if len(piece) < end - start:
+                    # This is the end, which is verified. The server has no say in how long the loop runs.
+                    shorter = truncated(path, len(piece), end - start)
+                    break
+    try:
+        await below.compute(decryptor.finish, False)
+    except SealaneError as error:
+        if shorter is not None:
+            raise shorter from error
+        raise
+    progress(plain_len(done), plain_len(done))
+
+
+async def write_whole(
+    below: Below,
+    path: str,
+    size: int,
+    content: Callable[[], Buffer],
+    encryption: EncryptWith,
+    *,
+    exclusive: bool,
+) -> None:
+    """Encrypts ``content()``, which has ``size`` bytes, and writes it in one request."""
+
+    def encrypted() -> bytes:
+        return _native.encrypt_bytes(content(), encryption)
+
+    with about(path):
+        async with below.reserve(2 * size):
+            sealed = await below.compute(encrypted)
+            with asking(path):
+                await send(below, path, sealed, exclusive=exclusive)
+
+
+def progress_of(callback: Callback) -> Progress:
+    def progress(done: int, total: int | None) -> None:
+        if total is not None and callback.size != total:
+            callback.set_size(total)
+        callback.absolute_update(done)
+
+    return progress
+
+
+def _ignore(done: int, total: int | None) -> None:
+    pass

@@ -1,0 +1,185 @@
+"""Many objects at a time through the encrypted filesystem, beside plain s3fs, on a server that is far away.
+
+The server is moto in its own process. It answers each request after a delay, and s3fs has ten connections, as
+by default. Each round runs the plain and the encrypted call, in alternating order and with cold listings. The
+table has the medians of the rounds and of the rounds' ratios. ``--memory`` prints the largest memory of
+processes that transfer objects of different sizes, one process for each line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import fsspec
+import sealane
+
+sys.path[:0] = [
+    str(pathlib.Path(__file__).parents[2] / place) for place in ("tests/datasets", "bindings/python/tests")
+]
+
+KEY = "env:SEALANE_BENCH_KEY"
+MIB = 1 << 20
+
+
+def serve(delay: float) -> None:
+    """Runs the server until the input ends."""
+    from parts import Server
+
+    class Distant(Server):
+        def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+            time.sleep(delay)
+            return super().__call__(environ, start_response)
+
+    server = Distant()
+    print(server.url, flush=True)
+    sys.stdin.read()
+    server.close()
+
+
+@contextmanager
+def served(delay: float) -> Iterator[str]:
+    command = [sys.executable, __file__, "--serve", str(delay)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def filesystems(url: str) -> tuple[Any, Any]:
+    options = {"endpoint_url": url, "key": "x", "secret": "y", "skip_instance_cache": True}
+    s3 = fsspec.filesystem("s3", **options)
+    return s3, fsspec.filesystem("sealane", fs=s3, key=KEY, skip_instance_cache=True)
+
+
+def calls(fs: Any, bucket: str, here: str, folder: str, names: list[str]) -> dict[str, Callable[[], object]]:
+    paths = [f"{bucket}/{name}" for name in names]
+    content = {path: pathlib.Path(here, name).read_bytes() for name, path in zip(names, paths, strict=True)}
+
+    def new() -> str:
+        return tempfile.mkdtemp(dir=folder) + "/"
+
+    def check(found: Any) -> None:
+        if found != content:
+            sys.exit("other bytes came back")
+
+    return {
+        "cat, a list": lambda: check(fs.cat(paths)),
+        "cat, a pattern": lambda: check(fs.cat(f"{bucket}/o*")),
+        "get, a list": lambda: fs.get(paths, [f"{folder}/{name}" for name in names]),
+        "get, a folder": lambda: fs.get(f"{bucket}/", new(), recursive=True),
+        "put, a list": lambda: fs.put([f"{here}/{name}" for name in names], paths),
+        "put, a folder": lambda: fs.put(f"{here}/", f"{bucket}/", recursive=True),
+        "pipe": lambda: fs.pipe(content),
+        "cat_ranges": lambda: fs.cat_ranges(paths, 0, 100, on_error="raise"),
+    }
+
+
+def compare(url: str, count: int, size: int, rounds: int, folder: str) -> None:
+    names = [f"o{number:04}" for number in range(count)]
+    here = tempfile.mkdtemp(dir=folder)
+    for name in names:
+        pathlib.Path(here, name).write_bytes(os.urandom(size))
+    pairs: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {}
+    s3, sealed = filesystems(url)
+    both = []
+    for fs, bucket in (s3, f"plain-{size}"), (sealed, f"sealed-{size}"):
+        s3.mkdir(bucket)
+        fs.put(f"{here}/", f"{bucket}/", recursive=True)
+        both.append(calls(fs, bucket, here, folder, names))
+    pairs = {what: (both[0][what], both[1][what]) for what in both[0]}
+    print(f"\n{count} objects of {size:,} bytes, {rounds} rounds\n")
+    print(f"{'what':<16} {'plain ms':>9} {'sealed ms':>9} {'ratio':>6} {'spread':>11}   goal")
+    for what, works in pairs.items():
+        took = []
+        for number in range(rounds + 1):
+            times = {}
+            for at in (0, 1) if number % 2 else (1, 0):
+                s3.invalidate_cache()
+                sealed.invalidate_cache()
+                began = time.perf_counter()
+                works[at]()
+                times[at] = time.perf_counter() - began
+            took.append((times[0], times[1]))
+        plain, ours = (statistics.median(column) * 1e3 for column in zip(*took[1:], strict=True))
+        ratios = [b / a for a, b in took[1:]]
+        ratio, spread = statistics.median(ratios), f"{min(ratios):.2f}-{max(ratios):.2f}"
+        goal = f"<= 1.15: {'OK' if ratio <= 1.15 else 'SHORT'}" if what[:3] in ("cat", "get", "put") else ""
+        print(f"{what:<16} {plain:9.0f} {ours:9.0f} {ratio:6.2f} {spread:>11}   {goal}", flush=True)
+
+
+TRANSFERS = [(100, MIB), (100, 4 * MIB), (40, 12 * MIB), (16, 40 * MIB), (2, 400 * MIB)]
+
+
+def memory(url: str, folder: str) -> None:
+    print(f"\n{'what':<34} {'largest memory, MiB':>20}   goal")
+    for count, size in TRANSFERS:
+        here = tempfile.mkdtemp(dir=folder)
+        for number in range(count):
+            with open(f"{here}/o{number}", "wb") as file:
+                for _ in range(size // MIB):
+                    file.write(os.urandom(MIB))
+        for what in "put", "get":
+            command = [sys.executable, __file__, "--transfer", what, url, here, f"size-{size}-{count}"]
+            most = int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+            name = f"{what} of {count} objects of {size // MIB} MiB"
+            print(f"{name:<34} {most:20}   < 256: {'OK' if most < 256 else 'SHORT'}", flush=True)
+
+
+def transfer(what: str, url: str, here: str, bucket: str) -> None:
+    s3, sealed = filesystems(url)
+    if what == "put":
+        s3.mkdir(bucket)
+        sealed.put(f"{here}/", f"{bucket}/", recursive=True)
+    else:
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(here)) as folder:
+            sealed.get(f"{bucket}/", f"{folder}/", recursive=True)
+            for name in os.listdir(here):
+                if os.path.getsize(f"{folder}/{name}") != os.path.getsize(f"{here}/{name}"):
+                    sys.exit("other files came back")
+        s3.rm(bucket, recursive=True)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--size", type=int, nargs="*", default=[1000, MIB])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--delay", type=float, default=0.03, help="seconds per request (default 0.03)")
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--folder", help="where to write (default: a new folder here)")
+    parser.add_argument("--serve", type=float, help=argparse.SUPPRESS)
+    parser.add_argument("--transfer", nargs=4, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.serve is not None:
+        serve(given.serve)
+        return
+    os.environ.setdefault("SEALANE_BENCH_KEY", sealane.keys.generate("aes-256").to_text())
+    if given.transfer:
+        transfer(*given.transfer)
+        return
+    with (
+        served(given.delay) as url,
+        tempfile.TemporaryDirectory(dir=given.folder or ".", prefix=".bench-") as folder,
+    ):
+        if given.memory:
+            memory(url, os.path.abspath(folder))
+        else:
+            for size in given.size:
+                compare(url, given.count, size, given.rounds, os.path.abspath(folder))
+
+
+if __name__ == "__main__":
+    main()
