@@ -138,7 +138,7 @@ def files(count: int) -> None:
             found = [(path, path.stat()) for path in sorted((root / "two").iterdir())]
             return [(path.name, each.st_mtime_ns, each.st_ino) for path, each in found]
 
-        kept = state()
+        before_reading = state()
         rows: dict[str, list[float]] = {}
         for _ in range(3):
             for name in "one", "two":
@@ -155,7 +155,7 @@ def files(count: int) -> None:
                     time.perf_counter() - start
                 )
         show(f"{count} files of 10 KB", {name: statistics.median(some) for name, some in rows.items()}, "s")
-        assert state() == kept, "reading changed a file"
+        assert state() == before_reading, "reading changed a file"
         print("no file was written: names, times and inodes are those of before")
 
 

@@ -175,17 +175,17 @@ def test_another_bucket_and_passphrases(store: Store) -> None:
 
 
 def test_properties_stay(store: Store) -> None:
-    kept = {
+    properties = {
         "ContentType": "application/x-age",
         "CacheControl": "no-store",
         "Metadata": {"owner": "sales"},
         "StorageClass": "STANDARD_IA",
     }
     for length in 1000, 11 * MIB:
-        url = store.put(encrypted(length), Tagging="team=data&kind=backup", **kept)
+        url = store.put(encrypted(length), Tagging="team=data&kind=backup", **properties)
         rewrap(url, **KEYS, storage_options=store.options)
         head = store.fs.call_s3("head_object", Bucket="bucket", Key="backup.age")
-        assert {name: head[name] for name in kept} == kept
+        assert {name: head[name] for name in properties} == properties
         tags = store.fs.call_s3("get_object_tagging", Bucket="bucket", Key="backup.age")["TagSet"]
         assert {tag["Key"]: tag["Value"] for tag in tags} == {"team": "data", "kind": "backup"}
 

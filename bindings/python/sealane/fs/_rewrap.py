@@ -223,11 +223,11 @@ class _Object(NamedTuple):
 
     def properties(self) -> dict[str, Any]:
         """Returns the properties that the new object gets."""
-        kept = {name: self.head[name] for name in _KEPT if self.head.get(name)}
+        found = {name: self.head[name] for name in _KEPT if self.head.get(name)}
         if self.head.get("TagCount"):
             tags = self.fs.call_s3("get_object_tagging", **self.where)["TagSet"]
-            kept["Tagging"] = urllib.parse.urlencode([(tag["Key"], tag["Value"]) for tag in tags])
-        return kept
+            found["Tagging"] = urllib.parse.urlencode([(tag["Key"], tag["Value"]) for tag in tags])
+        return found
 
 
 def _rewrap_on_s3(
