@@ -106,6 +106,14 @@ test-crystal: ## the Crystal package: vectors, other implementations, bad input,
 	cargo build --locked --quiet -p sealane-c -p sealane-cli
 	bindings/crystal/test.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/libsealane_c.a $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/sealane
 
+check-features: ## the crates without the default features, and for wasm32; needs rustup
+	for features in "" aegis aws-lc ring; do \
+		cargo clippy --locked --quiet -p sealane-providers --no-default-features --features "$$features" -- -D warnings || exit 1; \
+	done
+	rustup target add wasm32-unknown-unknown
+	cargo check --locked --quiet -p sealane-kernels --target wasm32-unknown-unknown
+	cargo check --locked --quiet -p sealane-providers --no-default-features --target wasm32-unknown-unknown
+
 test-rustls: ## the cipher suites of rustls beside those over ring and aws-lc-rs, which is built a second time
 	cargo test --locked -p sealane-rustls --features aws-lc-rs
 
@@ -251,4 +259,4 @@ $(BIN)/.release: release/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
 	@touch $@
 
-.PHONY: help test-rustls wheels sbom release-check deb test-deb site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: help check-features test-rustls wheels sbom release-check deb test-deb site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

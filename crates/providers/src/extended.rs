@@ -162,6 +162,10 @@ impl AeadKey for ShortSalt {
 }
 
 /// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03, section 2.3).
+#[cfg_attr(
+    not(all(feature = "aegis", feature = "aws-lc", feature = "ring")),
+    allow(dead_code, reason = "providers that are not built use it")
+)]
 pub(crate) struct XChaCha(Zeroizing<[u8; 32]>);
 
 impl Extension for XChaCha {

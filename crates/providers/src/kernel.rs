@@ -47,10 +47,18 @@ impl Kernel {
 
 /// Checks whether the processor has AES instructions, on x86-64 with AVX. `SEALANE_CPU` is ignored, since foreign
 /// libraries ignore it.
+#[cfg_attr(
+    not(all(feature = "aegis", feature = "aws-lc", feature = "ring")),
+    allow(dead_code, reason = "providers that are not built use it")
+)]
 pub(crate) fn aes_instructions() -> Result<(), Reason> {
     aes_instructions_of(Features::detect())
 }
 
+#[cfg_attr(
+    not(all(feature = "aegis", feature = "aws-lc", feature = "ring")),
+    allow(dead_code, reason = "providers that are not built use it")
+)]
 fn aes_instructions_of(features: Features) -> Result<(), Reason> {
     let narrowest = aes::variants().filter(|variant| !variant.needs.is_empty()).last();
     let variant = narrowest.ok_or(Reason::WrongArchitecture("x86_64 or aarch64"))?;

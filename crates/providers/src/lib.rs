@@ -15,6 +15,15 @@
 //! assert_eq!(&data, b"hello");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//! # Features
+//!
+//! All are on by default. Without them, only Rust is compiled: the native kernels and RustCrypto.
+//!
+//! | feature | provider | needs |
+//! |---|---|---|
+//! | `aws-lc` | aws-lc | a C compiler |
+//! | `ring` | ring | a C compiler |
+//! | `aegis` | aegis | a C compiler |
 #![forbid(unsafe_code)]
 
 mod adapters;

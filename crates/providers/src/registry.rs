@@ -120,7 +120,7 @@ fn entries_of(algorithm: Algorithm) -> impl Iterator<Item = &'static Entry> + Cl
     entries().filter(move |entry| entry.algorithm == algorithm)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "aws-lc", feature = "ring"))]
 mod test {
     use super::*;
     use crate::kernel::{AES, Kernel};

@@ -1,13 +1,24 @@
 //! The built-in providers: one file with its entries per provider.
 
+#[cfg(feature = "aegis")]
 mod aegis;
+#[cfg(feature = "aws-lc")]
 mod aws_lc;
 mod native;
+#[cfg(feature = "ring")]
 mod ring;
 mod rustcrypto;
 
 use crate::Entry;
 
 /// The entries of every built-in provider, in the order in which providers are shown to users.
-pub(crate) static BUILT_IN: [&[Entry]; 5] =
-    [native::ENTRIES, aws_lc::ENTRIES, ring::ENTRIES, rustcrypto::ENTRIES, aegis::ENTRIES];
+pub(crate) static BUILT_IN: &[&[Entry]] = &[
+    native::ENTRIES,
+    #[cfg(feature = "aws-lc")]
+    aws_lc::ENTRIES,
+    #[cfg(feature = "ring")]
+    ring::ENTRIES,
+    rustcrypto::ENTRIES,
+    #[cfg(feature = "aegis")]
+    aegis::ENTRIES,
+];
