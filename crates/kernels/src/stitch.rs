@@ -255,6 +255,12 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         }
     }
 
+    /// Returns the hash of the groups so far, in lane 0.
+    #[inline(always)]
+    pub(crate) fn hash(&self) -> B::V {
+        self.state
+    }
+
     /// XORs the keystream into data of any length, without hashing.
     #[inline(always)]
     pub(crate) fn apply_keystream<const R: usize>(&mut self, mut data: InOut<'_>) {

@@ -87,6 +87,40 @@ pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool
     };
 }
 
+/// Length in bytes of the groups that [`groups`] processes: a multiple of the group of every variant.
+pub(crate) const GROUPS_LEN: usize = 512;
+
+/// Encrypts (`SEAL`) or decrypts data inside a message and continues its hash. Its length is a multiple of [`GROUPS_LEN`].
+///
+/// The counter of the first block is `counter`. If there is a precomputed first round, `counter_byte` is its last byte. It is
+/// an argument of its own, so that the analysis of the machine code knows that it is public.
+#[expect(clippy::too_many_arguments, reason = "see `short`")]
+#[inline(always)]
+pub(crate) fn groups<B: Products, const W: usize, const R: usize, const SEAL: bool>(
+    b: B,
+    key: &Key,
+    powers: &BulkPowers,
+    counter: u128,
+    counter_byte: usize,
+    first_round: Option<&FirstRound>,
+    hash: &mut u128,
+    data: &mut InOut<'_>,
+) {
+    const { assert!(GROUPS_LEN.is_multiple_of(W * B::BYTES)) };
+    let len = data.len();
+    let next = b.splat(&counter.to_le_bytes());
+    let state = b.zero_extend(&hash.to_le_bytes());
+    let call = Call::<B, BigEndian, W, _>::new(b, &key.schedule, powers, next, state, [0; 16]);
+    let mut call = call.with(first_round, counter_byte);
+    let data = data.part(0, len - len % GROUPS_LEN);
+    if SEAL {
+        call.groups_hashing_target::<R>(data);
+    } else {
+        call.groups_hashing_source::<R>(data);
+    }
+    *hash = u128::from_le_bytes(b.first_lane(call.hash()));
+}
+
 /// XORs the keystream into `data`, from the block of `counter` on, without hashing.
 #[inline(always)]
 pub(crate) fn apply_keystream<B: Products, const W: usize, const R: usize>(

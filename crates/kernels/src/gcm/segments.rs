@@ -28,7 +28,7 @@ impl Gcm {
             return self.seal(nonce, aad, data, tag);
         };
         let preamble = self.begin(nonce, aad, data.len())?;
-        let first_round = self.first_round(nonce, data.len());
+        let first_round = self.first_round(nonce.len(), data.len());
         self.in_segments(threads, segment_len, preamble, data, tag, |j0, data, tag| {
             let (key, powers) = (self.key(), self.bulk_powers());
             self.variant.seal_long(self.size, key, powers, j0, 0, first_round, 0, data, tag);
@@ -53,7 +53,7 @@ impl Gcm {
             return self.open(nonce, aad, data, tag);
         };
         let preamble = self.begin(nonce, aad, len)?;
-        let first_round = self.first_round(nonce, len);
+        let first_round = self.first_round(nonce.len(), len);
         let mut expected_tag = [0; 16];
         self.in_segments(
             threads,

@@ -1,12 +1,14 @@
 //! AES-GCM for messages in pieces of any length. The result is the same as that of one call for the whole message.
 //!
-//! A piece is encrypted and hashed in two passes over at most 8 KiB, which stay in the first-level cache. Bytes after
-//! the last whole block are buffered for GHASH, and the keystream is computed again for the rest of a block.
+//! Groups of blocks are encrypted and hashed in one pass, as in a whole message. What remains of a piece, less than a group, is
+//! encrypted and hashed one after the other. Bytes after the last whole block are buffered for GHASH, and the keystream is
+//! computed again for the rest of a block.
 #![forbid(unsafe_code)]
 
-use super::body::Preamble;
+use super::body::{GROUPS_LEN, Preamble};
 use super::key::{Gcm, MAX_AAD_LEN, MAX_DATA_LEN};
 use crate::error::{MessageError, Part};
+use crate::first_round::FirstRound;
 use crate::stitch::Hashed;
 use crate::zero::wipe;
 use crate::{InOut, SourceCopy};
@@ -34,6 +36,8 @@ use core::fmt;
 /// ```
 pub struct Stream<G: Borrow<Gcm>> {
     gcm: G,
+    /// Length of the nonce in bytes. A nonce that does not have 12 bytes is hashed to a secret J0.
+    nonce_len: usize,
     /// On the heap, so that moving this value leaves no copy behind: a hash of known blocks reveals the key of GHASH.
     state: Box<State>,
 }
@@ -52,9 +56,6 @@ struct State {
     data_len: u64,
 }
 
-/// Number of bytes that are encrypted and then hashed: they and their source stay in the first-level cache.
-const PIECE: usize = 8192;
-
 impl<G: Borrow<Gcm>> Stream<G> {
     /// Begins a message with its nonce, before any associated data or data.
     ///
@@ -67,7 +68,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
         let Preamble { j0, .. } = gcm.borrow().begin(nonce, &[], 0)?;
         gcm.borrow().clean_stack(nonce.len());
         let state = Box::new(State { j0, hash: 0, block: [0; 16], aad_len: 0, data_len: 0 });
-        Ok(Self { gcm, state })
+        Ok(Self { gcm, nonce_len: nonce.len(), state })
     }
 
     /// Returns the name of the variant that computes, for example `"portable"`.
@@ -105,16 +106,7 @@ impl<G: Borrow<Gcm>> Stream<G> {
     /// # Errors
     /// Returns the same error as [`Self::encrypt`], for the same reason.
     pub fn decrypt(&mut self, piece: InOut<'_>) -> Result<(), MessageError> {
-        // The bytes that are hashed are the bytes that are decrypted, even if another process changes the source meanwhile.
-        let mut copy = SourceCopy::<PIECE>::new();
-        let mut piece = piece;
-        let len = piece.len();
-        Part::Data.check_len(u128::from(self.state.data_len) + len as u128, MAX_DATA_LEN)?;
-        for at in (0..len).step_by(PIECE) {
-            let now = piece.part(at, PIECE.min(len - at)).copy_source(&mut copy);
-            self.process(Hashed::Source, now)?;
-        }
-        Ok(())
+        self.process(Hashed::Source, piece)
     }
 
     fn process(&mut self, hashed: Hashed, mut data: InOut<'_>) -> Result<(), MessageError> {
@@ -126,16 +118,20 @@ impl<G: Borrow<Gcm>> Stream<G> {
         }
         let mut at = 0;
         while at < len {
-            // Every piece but the first begins at a block.
             let waiting = rest(state.data_len);
-            let n = (len - at).min(PIECE - waiting);
-            let mut piece = data.part(at, n);
-            if hashed == Hashed::Source {
-                state.absorb(gcm, waiting, piece.source());
-            }
-            gcm.xor(state.j0, state.data_len, piece.part(0, n));
-            if hashed == Hashed::Target {
-                state.absorb(gcm, waiting, piece.target());
+            let left = len - at;
+            let n = match waiting {
+                0 if left >= GROUPS_LEN => left - left % GROUPS_LEN,
+                0 => left,
+                // The next part begins at a block.
+                _ => left.min(16 - waiting),
+            };
+            let part = data.part(at, n);
+            if n >= GROUPS_LEN {
+                let first_round = gcm.first_round(self.nonce_len, n);
+                state.process_groups(gcm, first_round, hashed, part);
+            } else {
+                state.process_part(gcm, hashed, waiting, part);
             }
             state.data_len += n as u64;
             at += n;
@@ -157,6 +153,45 @@ impl<G: Borrow<Gcm>> Stream<G> {
 }
 
 impl State {
+    /// Encrypts or decrypts whole groups, which begin at a block, and hashes them in the same pass.
+    fn process_groups(
+        &mut self,
+        gcm: &Gcm,
+        first_round: Option<&FirstRound>,
+        hashed: Hashed,
+        mut data: InOut<'_>,
+    ) {
+        let (len, counter) = (data.len(), counter(self.j0, self.data_len));
+        // With a hashed nonce, which has no first round, the counter is secret.
+        let byte = if first_round.is_some() { counter as usize % 256 } else { 0 };
+        let (key, powers) = (gcm.key(), gcm.bulk_powers());
+        let (variant, size, hash, data) = (gcm.variant, gcm.size, &mut self.hash, &mut data);
+        match hashed {
+            Hashed::Target => {
+                variant.encrypt_groups(size, key, powers, counter, byte, first_round, hash, data)
+            }
+            Hashed::Source => {
+                variant.decrypt_groups(size, key, powers, counter, byte, first_round, hash, data)
+            }
+        }
+        gcm.clean_stack(len);
+    }
+
+    /// Encrypts or decrypts less than a group, and hashes it in another pass.
+    fn process_part(&mut self, gcm: &Gcm, hashed: Hashed, waiting: usize, data: InOut<'_>) {
+        // The bytes that are hashed are the bytes that are decrypted, even if another process changes the source meanwhile.
+        let mut copy = SourceCopy::<GROUPS_LEN>::new();
+        let len = data.len();
+        let mut data = if hashed == Hashed::Source { data.copy_source(&mut copy) } else { data };
+        if hashed == Hashed::Source {
+            self.absorb(gcm, waiting, data.source());
+        }
+        gcm.xor(self.j0, self.data_len, data.part(0, len));
+        if hashed == Hashed::Target {
+            self.absorb(gcm, waiting, data.target());
+        }
+    }
+
     /// Continues GHASH with `bytes`, after `waiting` buffered bytes of a block that is not complete.
     fn absorb(&mut self, gcm: &Gcm, waiting: usize, mut bytes: &[u8]) {
         if waiting > 0 {
@@ -189,16 +224,18 @@ fn rest(len: u64) -> usize {
     (len % 16) as usize
 }
 
+/// Returns the counter of the block with byte `at` of the data. The last word wraps, as in inc32.
+fn counter(j0: u128, at: u64) -> u128 {
+    let low = (j0 as u32).wrapping_add(1).wrapping_add((at / 16) as u32);
+    j0 >> 32 << 32 | u128::from(low)
+}
+
 impl Gcm {
     /// XORs the keystream of a message into `data`, from byte `at` of the keystream on. The end is at most
     /// [`MAX_DATA_LEN`].
     ///
     /// With a hashed nonce the counter is secret, so that no branch depends on its overflow.
     fn xor(&self, j0: u128, at: u64, mut data: InOut<'_>) {
-        let counter = |at: u64| {
-            let low = (j0 as u32).wrapping_add(1).wrapping_add((at / 16) as u32);
-            j0 >> 32 << 32 | u128::from(low)
-        };
         let skip = rest(at);
         let len = data.len();
         let first_part = if skip == 0 { 0 } else { len.min(16 - skip) };
@@ -206,12 +243,15 @@ impl Gcm {
             let mut block = [0; 16];
             let place = skip..skip + first_part;
             block[place.clone()].copy_from_slice(data.part(0, first_part).source());
-            self.apply_keystream(counter(at), InOut::in_place(&mut block));
+            self.apply_keystream(counter(j0, at), InOut::in_place(&mut block));
             data.part(0, first_part).target().copy_from_slice(&block[place]);
             wipe(&mut block);
         }
         if len > first_part {
-            self.apply_keystream(counter(at + first_part as u64), data.part(first_part, len - first_part));
+            self.apply_keystream(
+                counter(j0, at + first_part as u64),
+                data.part(first_part, len - first_part),
+            );
         }
         self.clean_stack(len);
     }

@@ -45,5 +45,11 @@ variants! {
         /// Calls [`gcm::long`], opening.
         fn open_long(key: &Key, powers: &BulkPowers, j0: u128, aad_hash: u128, first_round: Option<&FirstRound>, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
             by KeySize = [gcm::long::<_, W, 10, false>, gcm::long::<_, W, 12, false>, gcm::long::<_, W, 14, false>];
+        /// Calls [`gcm::groups`], encrypting.
+        fn encrypt_groups(key: &Key, powers: &BulkPowers, counter: u128, counter_byte: usize, first_round: Option<&FirstRound>, hash: &mut u128, data: &mut InOut<'_>)
+            by KeySize = [gcm::groups::<_, W, 10, true>, gcm::groups::<_, W, 12, true>, gcm::groups::<_, W, 14, true>];
+        /// Calls [`gcm::groups`], decrypting.
+        fn decrypt_groups(key: &Key, powers: &BulkPowers, counter: u128, counter_byte: usize, first_round: Option<&FirstRound>, hash: &mut u128, data: &mut InOut<'_>)
+            by KeySize = [gcm::groups::<_, W, 10, false>, gcm::groups::<_, W, 12, false>, gcm::groups::<_, W, 14, false>];
     }
 }

@@ -9,7 +9,7 @@ use reference::gcm::Gcm as Reference;
 use std::sync::Once;
 
 const KEY: [u8; 32] = [0x5c; 32];
-const CUTS: [usize; 7] = [1, 15, 16, 17, 63, 64, 100];
+const CUTS: [usize; 9] = [1, 15, 16, 17, 63, 64, 100, 512, 570];
 
 /// Test data with the period 251. It is a prime number, so all blocks are different.
 fn pattern(len: usize, seed: u8) -> Vec<u8> {
