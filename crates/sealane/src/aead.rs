@@ -361,8 +361,7 @@ impl Aead {
         if let Some(usage) = &self.usage {
             usage.count_one()?;
         }
-        let mut fresh = [0; N];
-        nonce::fill(&mut fresh)?;
+        let fresh = nonce::array::<N>()?;
         self.seal_with(&fresh, aad, data, tag)?;
         *slot = fresh;
         Ok(())
