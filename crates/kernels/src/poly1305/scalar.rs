@@ -284,6 +284,16 @@ mod test {
         }
     }
 
+    /// The accumulator is 2^130 - 1 and the sum is 2^128, and 2^130 is 5, so together they are 2^128 + 4: the words that 5 is
+    /// added to carry into the third one.
+    #[test]
+    fn carry_of_a_combined_sum() {
+        let mut state = State::EMPTY;
+        state.set_accumulator([u64::MAX, u64::MAX, 3]);
+        state.absorb_sum(Element::ONE, [0, 0, 1]);
+        assert_eq!(state.accumulator(), [4, 0, 1]);
+    }
+
     /// The limbs are 2^88 - 1 and 2^130 + (2^40 - 1) 2^88, and 2^130 is 5, so their sum is 2^128 + 4.
     #[test]
     fn carry_into_the_third_word() {
