@@ -84,17 +84,24 @@ pub(crate) fn unknown(what: &str, name: &str, known: impl Iterator<Item: Into<St
 /// `TypeError` if both were given.
 #[inline]
 pub(crate) fn either<'a, 'py>(
-    name: &str,
+    name: &'static str,
     value: Option<&'a Bound<'py, PyAny>>,
-    other_name: &str,
+    other_name: &'static str,
     other: Option<&'a Bound<'py, PyAny>>,
 ) -> PyResult<Option<&'a Bound<'py, PyAny>>> {
     match (value, other) {
-        (Some(_), Some(_)) => Err(PyTypeError::new_err(format!(
-            "{name} and {other_name} are two names of one argument; expected one of them, found both"
-        ))),
+        (Some(_), Some(_)) => Err(both_given(name, other_name)),
         (value, other) => Ok(value.or(other)),
     }
+}
+
+// Inlined, it would write the names to the stack in every call.
+#[cold]
+#[inline(never)]
+fn both_given(name: &'static str, other_name: &'static str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{name} and {other_name} are two names of one argument; expected one of them, found both"
+    ))
 }
 
 #[cold]

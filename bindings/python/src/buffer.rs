@@ -24,16 +24,29 @@ use std::ops::Range;
 /// One export of a buffer, on the stack. (`PyBuffer` of PyO3 is on the heap and takes 14 ns more, measured.)
 ///
 /// The lifetime is that of the attachment to the interpreter, so the export is released while attached.
+///
+/// Invariant: the field `obj` of `view` is initialized. It is null if there is no export to release, and all fields are
+/// initialized otherwise.
 pub(crate) struct Slot<'py> {
     view: MaybeUninit<ffi::Py_buffer>,
-    held: bool,
     attached: PhantomData<Python<'py>>,
 }
 
 impl<'py> Slot<'py> {
     #[inline]
     pub(crate) fn new(_: Python<'py>) -> Self {
-        Self { view: MaybeUninit::uninit(), held: false, attached: PhantomData }
+        let mut view = MaybeUninit::uninit();
+        set_unheld(&mut view);
+        Self { view, attached: PhantomData }
+    }
+
+    /// Returns the export, if there is one to release. An exporter that sets no object has nothing to release.
+    #[inline]
+    fn held(&self) -> Option<&ffi::Py_buffer> {
+        // SAFETY: `obj` is initialized, by the invariant.
+        let object = unsafe { (&raw const (*self.view.as_ptr()).obj).read() };
+        // SAFETY: all fields are initialized, by the invariant.
+        (!object.is_null()).then(|| unsafe { self.view.assume_init_ref() })
     }
 
     /// Requests an export of `object` and returns its bytes for reading.
@@ -47,8 +60,7 @@ impl<'py> Slot<'py> {
             let bytes = bytes.as_bytes();
             return Ok(Source { start: bytes.as_ptr(), len: bytes.len(), life: PhantomData });
         }
-        self.export(object, ffi::PyBUF_SIMPLE)?;
-        Ok(self.source())
+        Ok(Source::of(self.export(object, ffi::PyBUF_SIMPLE)?))
     }
 
     /// Returns the bytes of `object` for reading; no bytes for `None`.
@@ -69,21 +81,18 @@ impl<'py> Slot<'py> {
     /// Raises `TypeError` if it is not a writable buffer, and `ValueError` if it is not contiguous.
     #[inline]
     pub(crate) fn write<'a>(&'a mut self, object: &'a Bound<'py, PyAny>) -> PyResult<Target<'a>> {
-        self.export(object, ffi::PyBUF_WRITABLE)?;
-        let Source { start, len, .. } = self.source();
+        let Source { start, len, .. } = Source::of(self.export(object, ffi::PyBUF_WRITABLE)?);
         Ok(Target { start: start.cast_mut(), len, life: PhantomData })
     }
 
     /// Requests an export. Without `PyBUF_ND` and `PyBUF_STRIDES` in `flags`, it is contiguous or an error.
     #[inline]
-    fn export(&mut self, object: &Bound<'py, PyAny>, flags: std::ffi::c_int) -> PyResult<()> {
-        assert!(!self.held, "a slot holds one export");
+    fn export(&mut self, object: &Bound<'py, PyAny>, flags: std::ffi::c_int) -> PyResult<&ffi::Py_buffer> {
+        assert!(self.held().is_none(), "a slot holds one export");
         // SAFETY: `object` is alive and the thread is attached, by its type; `view` has the size of one Py_buffer.
         match unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), self.view.as_mut_ptr(), flags) } {
-            0 => {
-                self.held = true;
-                Ok(())
-            }
+            // SAFETY: all fields are initialized if the result is 0.
+            0 => Ok(unsafe { self.view.assume_init_ref() }),
             _ => Err(self.explain(object, flags)),
         }
     }
@@ -95,17 +104,17 @@ impl<'py> Slot<'py> {
     #[cold]
     fn explain(&mut self, object: &Bound<'py, PyAny>, flags: std::ffi::c_int) -> PyErr {
         let refusal = PyErr::fetch(object.py());
+        set_unheld(&mut self.view);
         // SAFETY: the arguments are valid for the same reasons as in `export`.
         if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), self.view.as_mut_ptr(), ffi::PyBUF_FULL_RO) }
             != 0
         {
+            set_unheld(&mut self.view);
             let _ = PyErr::fetch(object.py());
             return refusal;
         }
-        self.held = true;
-        // SAFETY: the view was filled by the call above, which succeeded.
-        let view = unsafe { self.view.assume_init_ref() };
-        // SAFETY: the same view; `C` is one of the orders that the function knows.
+        let Some(view) = self.held() else { return refusal };
+        // SAFETY: the view was filled by the call above; `C` is one of the orders that the function knows.
         let contiguous = unsafe { ffi::PyBuffer_IsContiguous(view, b'C' as std::ffi::c_char) } != 0;
         if flags == ffi::PyBUF_WRITABLE && view.readonly != 0 {
             PyTypeError::new_err("the output buffer is read-only")
@@ -115,26 +124,21 @@ impl<'py> Slot<'py> {
             refusal
         }
     }
+}
 
-    /// Returns the bytes of the export that this slot holds, for reading.
-    #[inline]
-    fn source<'a>(&self) -> Source<'a> {
-        assert!(self.held);
-        // SAFETY: `held` says that `view` was filled.
-        let view = unsafe { self.view.assume_init_ref() };
-        let len = usize::try_from(view.len).unwrap_or(0);
-        // The pointer of an empty buffer may be null, which a slice must not be.
-        let start = if len == 0 { [].as_ptr() } else { view.buf.cast::<u8>().cast_const() };
-        Source { start, len, life: PhantomData }
-    }
+/// Sets the object of a view to null. As a part of the value that [`Slot::new`] returns, the unset fields would be a constant,
+/// which every call copies.
+#[inline]
+fn set_unheld(view: &mut MaybeUninit<ffi::Py_buffer>) {
+    // SAFETY: the pointer is one to a field of `view`, to which anything may be written.
+    unsafe { (&raw mut (*view.as_mut_ptr()).obj).write(std::ptr::null_mut()) }
 }
 
 impl Drop for Slot<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.held {
-            // SAFETY: `held` says that `view` was filled; it was not released before, and the thread is attached, by the
-            // type.
+        if self.held().is_some() {
+            // SAFETY: the export was not released before, and the thread is attached, by the type.
             unsafe { ffi::PyBuffer_Release(self.view.as_mut_ptr()) }
         }
     }
@@ -167,6 +171,15 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
+    /// Returns the bytes of an export, for reading.
+    #[inline]
+    fn of(view: &'a ffi::Py_buffer) -> Self {
+        let len = usize::try_from(view.len).unwrap_or(0);
+        // The pointer of an empty buffer may be null, which a slice must not be.
+        let start = if len == 0 { [].as_ptr() } else { view.buf.cast::<u8>().cast_const() };
+        Self { start, len, life: PhantomData }
+    }
+
     /// Returns the bytes, for a call that writes to no [`Target`].
     #[inline]
     pub(crate) fn bytes(self) -> &'a [u8] {
