@@ -361,7 +361,8 @@ impl Aead {
         if let Some(usage) = &self.usage {
             usage.count_one()?;
         }
-        let fresh = nonce::array::<N>()?;
+        let mut fresh = [0; N];
+        nonce::fill_array(&mut fresh)?;
         self.seal_with(&fresh, aad, data, tag)?;
         *slot = fresh;
         Ok(())

@@ -37,20 +37,17 @@ pub(crate) fn fill(nonce: &mut [u8]) -> Result<(), Error> {
     drawn.unwrap_or_else(|_| Ok(crate::random::fill(nonce)?))
 }
 
-/// Returns `N` random bytes, at most [`BUFFER`], that are used once.
+/// Fills an array as [`fill`] does. Its constant length saves a call of `memcpy`, which makes `seal` 7 % slower.
 ///
-/// A constant length makes it 16 % of the instructions of `seal` faster than [`fill`], which calls `memcpy`.
+/// Returned by value, 32 bytes would be copied in pieces that the kernel cannot load before they are in the cache (10 %).
 #[inline(always)]
-pub(crate) fn array<const N: usize>() -> Result<[u8; N], Error> {
+pub(crate) fn fill_array<const N: usize>(nonce: &mut [u8; N]) -> Result<(), Error> {
     let drawn = GENERATOR.try_with(|generator| {
         let mut generator = generator.borrow_mut();
-        Ok(*generator.take(N)?.first_chunk().expect("N bytes were taken"))
+        *nonce = *generator.take(N)?.first_chunk().expect("N bytes were taken");
+        Ok(())
     });
-    drawn.unwrap_or_else(|_| {
-        let mut nonce = [0; N];
-        crate::random::fill(&mut nonce)?;
-        Ok(nonce)
-    })
+    drawn.unwrap_or_else(|_| Ok(crate::random::fill(nonce)?))
 }
 
 /// Bytes of nonces from which on a batch gets a key of its own. Fewer bytes come from the buffer of the thread.
@@ -142,9 +139,10 @@ mod test {
     fn nonces_do_not_repeat() {
         let drawn = || {
             (0..20_000).map(|_| {
-                let mut nonce = [0; 12];
-                fill(&mut nonce).unwrap();
-                [nonce, array().unwrap()]
+                let mut nonces = [[0; 12]; 2];
+                fill(&mut nonces[0]).unwrap();
+                fill_array(&mut nonces[1]).unwrap();
+                nonces
             })
         };
         let threads: Vec<_> =
