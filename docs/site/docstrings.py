@@ -84,9 +84,12 @@ def markdown(text: str) -> str:
 
 
 def closing(lines: list[str], start: int) -> int:
-    """Returns the line after a table: its third rule ends it."""
-    rules = [at for at in range(start, len(lines)) if RULE.match(lines[at].strip())]
-    return rules[2] + 1
+    """Returns the line after a table. An empty line follows its last rule."""
+    for at in range(start + 1, len(lines)):
+        is_last = at + 1 == len(lines) or not lines[at + 1].strip()
+        if RULE.match(lines[at].strip()) and is_last:
+            return at + 1
+    raise ValueError(f"a table without an end: {lines[start:]}")
 
 
 def table(lines: list[str]) -> list[str]:
@@ -106,5 +109,8 @@ def table(lines: list[str]) -> list[str]:
             rows[-1] = [f"{a} {b}".strip() for a, b in zip(rows[-1], row, strict=True)]
         else:
             rows.append(row)
+    if sum(bool(RULE.match(line.strip())) for line in lines) == 2:
+        # It has no header, which Markdown needs.
+        rows.insert(0, [""] * len(starts))
     head, *body = (" | ".join(row) for row in rows)
     return [f"| {head} |", "|" + "---|" * len(starts), *(f"| {row} |" for row in body)]
