@@ -132,9 +132,9 @@ def memory(url: str, folder: str) -> None:
                     file.write(os.urandom(MIB))
         for what in "put", "get":
             command = [sys.executable, __file__, "--transfer", what, url, here, f"size-{size}-{count}"]
-            most = int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+            largest = int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
             name = f"{what} of {count} objects of {size // MIB} MiB"
-            print(f"{name:<34} {most:20}   < 256: {'OK' if most < 256 else 'SHORT'}", flush=True)
+            print(f"{name:<34} {largest:20}   < 256: {'OK' if largest < 256 else 'SHORT'}", flush=True)
 
 
 def transfer(what: str, url: str, here: str, bucket: str) -> None:

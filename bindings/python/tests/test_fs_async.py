@@ -47,12 +47,12 @@ class Store(AsyncFileSystem):
         super().__init__(**options)
         self.files: dict[str, bytes] = {}
         self.requests: list[str] = []
-        self.in_flight = self.most = 0
+        self.in_flight = self.peak = 0
 
     async def _request(self, name: str) -> None:
         self.requests.append(name)
         self.in_flight += 1
-        self.most = max(self.most, self.in_flight)
+        self.peak = max(self.peak, self.in_flight)
         try:
             await asyncio.sleep(self.delay)
         finally:
@@ -174,13 +174,13 @@ def test_many_requests_are_in_flight(tmp_path: pathlib.Path) -> None:
         (lambda: fs.cat_ranges(paths, None, None), {"cat"}),
     ]:
         store.requests.clear()
-        store.most = 0
+        store.peak = 0
         began = time.perf_counter()
         work()
         assert time.perf_counter() - began < 0.8
         assert set(store.requests) == requests
         assert len(store.requests) == 40
-        assert store.most >= 10
+        assert store.peak >= 10
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
@@ -190,14 +190,14 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Pa
     fs: Any = over(store)
     for n in range(20):
         store.files[f"b/{n}"] = sealane.encrypt(bytes(_transfer.FIRST + CHUNK), key=KEY)
-    store.delay, held, most = 0.01, 0, 0
+    store.delay, held, peak = 0.01, 0, 0
     take, give = Budget._take, Budget.give
 
     async def counted(self: Budget, size: int) -> None:
-        nonlocal held, most
+        nonlocal held, peak
         await take(self, size)
         held += size
-        most = max(most, held)
+        peak = max(peak, held)
 
     def returned(self: Budget, size: int) -> None:
         nonlocal held
@@ -208,8 +208,8 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Pa
     monkeypatch.setattr(Budget, "give", returned)
     fs.get("b", str(tmp_path), recursive=True)
     assert held == 0
-    assert 0 < most <= 8 * _transfer.FIRST
-    assert store.most <= 8 * 4
+    assert 0 < peak <= 8 * _transfer.FIRST
+    assert store.peak <= 8 * 4
 
 
 def test_the_budget_is_given_in_order_and_survives_cancellation() -> None:

@@ -52,9 +52,9 @@ async def read_whole(below: Below, path: str, decryption: DecryptWith) -> bytes:
                 if first is not None and len(first) < FIRST:
                     share.shrink(len(first))
                     return await below.compute(_native.decrypt_bytes, first, decryption, size=len(first))
-                begun = None if first is None else await below.compute(_begun, begin, first)
+                started = None if first is None else await below.compute(_started_with, begin, first)
                 del first
-            await _read_rest(below, path, begun, begin, _ignore)
+            await _read_rest(below, path, started, begin, _ignore)
             return out.getvalue()
         # In place, one request is a consistent view of a file that others replace.
         async with below.reserve(FIRST):
@@ -72,7 +72,7 @@ async def read_to(below: Below, path: str, out: Any, decryption: DecryptWith, ca
     def begin() -> Writer:
         return Writer.decrypt(out, decryption)
 
-    begun = None
+    started = None
     with about(path):
         if is_object_store(below.fs):
             async with below.reserve(FIRST) as share:
@@ -82,26 +82,26 @@ async def read_to(below: Below, path: str, out: Any, decryption: DecryptWith, ca
                     await below.compute(_decrypt_at_once, begin, first)
                     progress(plain_len(len(first)), plain_len(len(first)))
                     return
-                begun = None if first is None else await below.compute(_begun, begin, first)
+                started = None if first is None else await below.compute(_started_with, begin, first)
                 del first
         if isinstance(out, str):
-            await _read_rest(below, path, begun, begin, progress)
+            await _read_rest(below, path, started, begin, progress)
         else:
             # There is only one attempt, because a file object cannot be written again.
-            decryptor = await below.compute(begin) if begun is None else begun
+            decryptor = await below.compute(begin) if started is None else started
             try:
                 size = await claimed_size(below, path)
             except BaseException:
                 decryptor.discard()
                 raise
-            await _decrypt(below, path, size, decryptor, begun is not None, progress)
+            await _decrypt(below, path, size, decryptor, started is not None, progress)
 
 
 async def _read_rest(
-    below: Below, path: str, begun: Writer | None, begin: Callable[[], Writer], progress: Progress
+    below: Below, path: str, started: Writer | None, begin: Callable[[], Writer], progress: Progress
 ) -> None:
-    """Decrypts a file, or what follows its first bytes, which ``begun`` has already decrypted."""
-    attempts = [begun] if begun is not None else []
+    """Decrypts a file, or what follows its first bytes, which ``started`` has already decrypted."""
+    attempts = [started] if started is not None else []
 
     async def work(size: int | None) -> None:
         if attempts:
@@ -126,7 +126,7 @@ async def _beginning(below: Below, path: str) -> bytes | None:
         return None  # For example, a range of an empty object is an error.
 
 
-def _begun(begin: Callable[[], Writer], first: bytes) -> Writer:
+def _started_with(begin: Callable[[], Writer], first: bytes) -> Writer:
     """Returns a decryptor that has decrypted the first bytes of a file."""
     decryptor = begin()
     try:
@@ -147,11 +147,11 @@ def _decrypt_at_once(begin: Callable[[], Writer], data: bytes) -> None:
 
 
 async def _decrypt(
-    below: Below, path: str, size: int | None, decryptor: Writer, begun: bool, progress: Progress
+    below: Below, path: str, size: int | None, decryptor: Writer, started: bool, progress: Progress
 ) -> None:
     """Decrypts the rest of a file. The file ends where its data ends, not at ``size``."""
     try:
-        await _decrypt_rest(below, path, size, decryptor, FIRST if begun else 0, progress)
+        await _decrypt_rest(below, path, size, decryptor, FIRST if started else 0, progress)
     finally:
         # A task that is cancelled has waited for its thread, so nothing else uses the decryptor any more.
         decryptor.discard()

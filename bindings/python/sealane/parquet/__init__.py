@@ -1,0 +1,26 @@
+"""Parquet modular encryption with the keys of sealane: columns with keys of their own.
+
+The engine encrypts: PyArrow, Polars or DuckDB. sealane supplies the keys, from the same references as for
+files and datasets::
+
+    import pyarrow.parquet as pq
+
+    keys = sealane.parquet.ParquetKeys({"all": "env:TABLE_KEY", "pii": "file:pii.keyring"})
+    pq.write_table(table, "people.parquet", encryption_properties=keys.encryption("all", {"pii": ["name"]}))
+    table = pq.read_table("people.parquet", decryption_properties=keys.decryption())
+
+Each file gets data keys of its own, which PyArrow stores in the file, encrypted under the named keys. The
+format is that of Apache Parquet. To encrypt whole files of any kind, use ``sealane.fs``.
+
+The module needs the package pyarrow. Polars and DuckDB are imported only by the methods that use them.
+"""
+
+try:
+    import pyarrow.parquet.encryption as _encryption  # noqa: F401
+except ImportError as error:
+    raise ImportError("sealane.parquet needs pyarrow: pip install 'sealane[parquet]'") from error
+
+from sealane.parquet._client import KmsClient
+from sealane.parquet._keys import ParquetKeys
+
+__all__ = ["KmsClient", "ParquetKeys"]
