@@ -32,8 +32,14 @@ from fsspec.spec import AbstractFileSystem
 
 T = TypeVar("T")
 
-BUDGET: Final = 64 << 20
+BUDGET: Final = 40 << 20
 """Number of encrypted bytes that the transfers of one filesystem hold at a time."""
+REST: Final = 32 << 20
+"""Number of bytes in addition, for what follows the beginning of long files.
+
+A transfer asks for them while it holds a part of the first budget, so they cannot be of the same budget: all
+transfers would wait for each other.
+"""
 INLINE: Final = 64 << 10
 """Largest number of bytes that are encrypted or decrypted on the event loop.
 
@@ -66,6 +72,9 @@ class Below(Protocol):
 
     def reserve(self, size: int) -> contextlib.AbstractAsyncContextManager[Share]:
         """Waits until ``size`` bytes of the budget are free, and holds them until the block ends."""
+
+    def reserve_rest(self, size: int) -> contextlib.AbstractAsyncContextManager[Share]:
+        """Waits until ``size`` bytes of the budget for the rest of long files are free, and holds them."""
 
 
 def finished(work: Coroutine[Any, Any, T]) -> T:
@@ -231,6 +240,8 @@ class Direct:
         """Holds nothing: there is one transfer at a time."""
         yield Share(None, size)
 
+    reserve_rest = reserve
+
 
 class Threaded:
     """Runs the methods of a synchronous filesystem in threads."""
@@ -239,7 +250,7 @@ class Threaded:
 
     def __init__(self, fs: Any) -> None:
         self.fs = fs
-        self._budget = Budget(BUDGET)
+        self._budget, self._rest = Budget(BUDGET), Budget(REST)
         # Not the executor of the event loop, in which host names are looked up: a thread that waits for a
         # request would keep that request from being sent.
         self._executor: ThreadPoolExecutor | None = None
@@ -303,6 +314,10 @@ class Threaded:
     def reserve(self, size: int) -> contextlib.AbstractAsyncContextManager[Share]:
         """Waits until ``size`` bytes of the budget are free, and holds them until the block ends."""
         return self._budget.reserve(size)
+
+    def reserve_rest(self, size: int) -> contextlib.AbstractAsyncContextManager[Share]:
+        """Waits until ``size`` bytes of the budget for the rest of long files are free, and holds them."""
+        return self._rest.reserve(size)
 
 
 class Awaited(Threaded):

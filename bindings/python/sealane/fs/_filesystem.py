@@ -79,7 +79,7 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
     -----
     Over an asynchronous filesystem such as S3, GCS, Azure or HTTP, this filesystem is asynchronous too
     (``async_impl``). ``cat``, ``get``, ``put``, ``pipe`` and ``cat_ranges`` of many files have many requests
-    in flight. Ciphers run in threads, and all transfers together hold at most 64 MiB of encrypted data. Over
+    in flight. Ciphers run in threads, and all transfers together hold at most 72 MiB of encrypted data. Over
     a synchronous filesystem, it is synchronous. With ``asynchronous=True``, its coroutines run the other
     filesystem in threads. The methods without an underscore then raise RuntimeError, except ``open``, which
     blocks.

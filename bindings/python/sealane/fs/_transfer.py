@@ -17,7 +17,7 @@ from sealane import _native
 from sealane._about import about, asking
 from sealane._native import DecryptWith, EncryptWith, Writer, plain_len
 from sealane.exceptions import SealaneError, TruncatedError
-from sealane.fs._below import Below
+from sealane.fs._below import Below, Share
 from sealane.fs._claims import claimed_size, fetch, fetch_all, fetch_beginning, truncated, with_claimed_size
 from sealane.fs._upload import is_object_store, send
 
@@ -46,20 +46,19 @@ async def read_whole(below: Below, path: str, decryption: DecryptWith) -> bytes:
         return Writer.decrypt(out, decryption)
 
     with about(path):
-        if below.concurrent and is_object_store(below.fs):
-            async with below.reserve(FIRST) as share:
-                first = await _beginning(below, path)
-                if first is not None and len(first) < FIRST:
-                    share.shrink(len(first))
-                    return await below.compute(_native.decrypt_bytes, first, decryption, size=len(first))
-                started = None if first is None else await below.compute(_started_with, begin, first)
-                del first
+        async with below.reserve(FIRST) as share:
+            if not (below.concurrent and is_object_store(below.fs)):
+                # In place, one request is a consistent view of a file that others replace.
+                data = await fetch_all(below, path)
+                return await below.compute(_native.decrypt_bytes, data, decryption, size=len(data))
+            first = await _beginning(below, path)
+            if first is not None and len(first) < FIRST:
+                share.shrink(len(first))
+                return await below.compute(_native.decrypt_bytes, first, decryption, size=len(first))
+            started = None if first is None else await below.compute(_started_with, begin, first)
+            del first
             await _read_rest(below, path, started, begin, _ignore)
             return out.getvalue()
-        # In place, one request is a consistent view of a file that others replace.
-        async with below.reserve(FIRST):
-            data = await fetch_all(below, path)
-            return await below.compute(_native.decrypt_bytes, data, decryption, size=len(data))
 
 
 async def read_to(below: Below, path: str, out: Any, decryption: DecryptWith, callback: Callback) -> None:
@@ -72,29 +71,32 @@ async def read_to(below: Below, path: str, out: Any, decryption: DecryptWith, ca
     def begin() -> Writer:
         return Writer.decrypt(out, decryption)
 
-    started = None
-    with about(path):
+    async def read(share: Share) -> None:
+        started = None
         if is_object_store(below.fs):
-            async with below.reserve(FIRST) as share:
-                first = await _beginning(below, path)
-                if first is not None and len(first) < FIRST:
-                    share.shrink(2 * len(first))
-                    await below.compute(_decrypt_at_once, begin, first)
-                    progress(plain_len(len(first)), plain_len(len(first)))
-                    return
-                started = None if first is None else await below.compute(_started_with, begin, first)
-                del first
+            first = await _beginning(below, path)
+            if first is not None and len(first) < FIRST:
+                share.shrink(2 * len(first))
+                await below.compute(_decrypt_at_once, begin, first)
+                progress(plain_len(len(first)), plain_len(len(first)))
+                return
+            started = None if first is None else await below.compute(_started_with, begin, first)
+            del first
         if isinstance(out, str):
             await _read_rest(below, path, started, begin, progress)
-        else:
-            # There is only one attempt, because a file object cannot be written again.
-            decryptor = await below.compute(begin) if started is None else started
-            try:
-                size = await claimed_size(below, path)
-            except BaseException:
-                decryptor.discard()
-                raise
-            await _decrypt(below, path, size, decryptor, started is not None, progress)
+            return
+        # There is only one attempt, because a file object cannot be written again.
+        decryptor = await below.compute(begin) if started is None else started
+        try:
+            size = await claimed_size(below, path)
+        except BaseException:
+            decryptor.discard()
+            raise
+        await _decrypt(below, path, size, decryptor, started is not None, progress)
+
+    with about(path):
+        async with below.reserve(FIRST) as share:
+            await read(share)
 
 
 async def _read_rest(
@@ -161,7 +163,7 @@ async def _decrypt_rest(
     below: Below, path: str, size: int | None, decryptor: Writer, done: int, progress: Progress
 ) -> None:
     if size is None:
-        async with below.reserve(FIRST):
+        async with below.reserve_rest(FIRST):
             data = await fetch_all(below, path)
             await below.compute(decryptor.write, data[done:])
             await below.compute(decryptor.finish, False)
@@ -175,7 +177,7 @@ async def _decrypt_rest(
     while done < size and shorter is None:
         window = range(done, min(done + IN_FLIGHT * STEP, size), STEP)
         spans = [(at, min(at + STEP, size)) for at in window]
-        async with below.reserve(spans[-1][1] - done):
+        async with below.reserve_rest(spans[-1][1] - done):
             for (start, end), piece in zip(spans, await fetch(below, path, spans), strict=True):
                 await below.compute(decryptor.write, piece)
                 done += len(piece)

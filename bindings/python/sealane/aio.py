@@ -1,0 +1,357 @@
+"""The calls of sealane for programs with an event loop (asyncio).
+
+The work is done in threads, so the event loop goes on: no call takes more than a millisecond of it. The
+parameters, results and errors are those of the functions of the same names in ``sealane``::
+
+    await sealane.aio.encrypt_file("data.csv", "data.csv.sealed", key=key)
+
+    async with sealane.aio.open("data.csv.sealed", key=key) as file:
+        await file.seek(1_000_000)
+        part = await file.read(100)
+
+A task can be cancelled at any time. ``CancelledError`` is raised when the thread has stopped, so nothing is
+written afterwards, and a file appears complete or not at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Generator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from sealane import _file, _native, _open
+from sealane._endpoints import PathOrFile, Progress
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["Aead", "AsyncFile", "decrypt", "decrypt_file", "encrypt", "encrypt_file", "open", "verify_file"]
+
+T = TypeVar("T")
+
+INLINE: Final = 32 << 10
+"""Longest message in bytes that is processed on the event loop. It takes less than handing it to a thread."""
+
+
+async def encrypt_file(
+    src: PathOrFile, dst: PathOrFile, *, progress: Progress | None = None, **options: Any
+) -> None:
+    """Encrypts the file ``src`` to the file ``dst``, as ``sealane.encrypt_file`` does.
+
+    Parameters
+    ----------
+    src, dst : str, os.PathLike or binary file object
+        As for ``sealane.encrypt_file``. A file object is used from another thread.
+    progress : callable(done, total), optional
+        Called on the event loop. An exception from it cancels the call, and is raised by this call.
+    **options
+        The other options of ``sealane.encrypt_file``: ``key``, ``recipients``, ``passphrase`` and so on.
+        By default, ``threads`` leaves one core to the event loop.
+
+    Raises
+    ------
+    SealaneError, OSError, TypeError, ValueError
+        As for ``sealane.encrypt_file``.
+
+    Examples
+    --------
+    >>> await sealane.aio.encrypt_file("data.csv", "data.csv.sealed", key=key)
+    """
+    options.setdefault("threads", _threads())
+    await _cancellable(lambda report: _file.encrypt_file(src, dst, progress=report, **options), progress)
+
+
+async def decrypt_file(
+    src: PathOrFile, dst: PathOrFile, *, progress: Progress | None = None, **options: Any
+) -> None:
+    """Decrypts the file ``src`` to the file ``dst``, as ``sealane.decrypt_file`` does.
+
+    The parameters are those of ``encrypt_file`` here, with the options of ``sealane.decrypt_file``.
+
+    Raises
+    ------
+    SealaneError, OSError, TypeError, ValueError
+        As for ``sealane.decrypt_file``.
+    """
+    options.setdefault("threads", _threads())
+    await _cancellable(lambda report: _file.decrypt_file(src, dst, progress=report, **options), progress)
+
+
+async def verify_file(src: PathOrFile, *, progress: Progress | None = None, **options: Any) -> None:
+    """Verifies a whole file without writing its plaintext, as ``sealane.verify_file`` does.
+
+    Raises
+    ------
+    SealaneError, OSError, TypeError, ValueError
+        As for ``sealane.verify_file``.
+    """
+    options.setdefault("threads", _threads())
+    await _cancellable(lambda report: _file.verify_file(src, progress=report, **options), progress)
+
+
+async def encrypt(data: Buffer, **options: Any) -> bytes:
+    """Encrypts bytes in the format of a file, as ``sealane.encrypt`` does."""
+    return await _in_thread(lambda: _file.encrypt(data, **options))
+
+
+async def decrypt(data: Buffer, **options: Any) -> bytes:
+    """Decrypts the bytes of an encrypted file, as ``sealane.decrypt`` does."""
+    return await _in_thread(lambda: _file.decrypt(data, **options))
+
+
+def open(file: PathOrFile, mode: str = "rb", **options: Any) -> Opening:
+    """Opens an encrypted file, as ``sealane.open`` does. The result is awaited, or used in ``async with``.
+
+    Parameters
+    ----------
+    file, mode, **options
+        As for ``sealane.open``: "rb" to read, "wb" or "xb" to write.
+
+    Returns
+    -------
+    AsyncFile
+        A written file appears when the block ends without an exception, or after ``await file.close()``.
+
+    Examples
+    --------
+    >>> async with sealane.aio.open("data.sealed", "wb", key=key) as file:
+    ...     await file.write(b"one line\\n")
+    """
+    return Opening(lambda: _open.open(file, mode, **options))  # type: ignore[call-overload]
+
+
+class Opening:
+    """A file that is about to be opened: ``await`` it, or use it in ``async with``."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._work = work
+        self._file: AsyncFile | None = None
+
+    def __await__(self) -> Generator[Any, None, AsyncFile]:
+        return self._opened().__await__()
+
+    async def __aenter__(self) -> AsyncFile:
+        self._file = await self._opened()
+        return self._file
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._file is not None
+        await self._file.__aexit__(kind, error, trace)
+
+    async def _opened(self) -> AsyncFile:
+        return AsyncFile(await _in_thread(self._work, undo=_drop))
+
+
+class AsyncFile:
+    """An encrypted file whose methods are awaited. They have the meaning of ``EncryptedReader`` and
+    ``EncryptedWriter``. Calls of several tasks run one after the other.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._lock = asyncio.Lock()
+
+    def __repr__(self) -> str:
+        return f"<sealane.aio.AsyncFile of {self._file!r}>"
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed."""
+        return bool(self._file.closed)
+
+    @property
+    def size(self) -> int:
+        """Number of plaintext bytes of a file that is read."""
+        return int(self._file.size)
+
+    def tell(self) -> int:
+        """Returns the position in the plaintext, in bytes."""
+        return int(self._file.tell())
+
+    async def read(self, size: int = -1) -> bytes:
+        """Reads and verifies ``size`` bytes, or all until the end of the file."""
+        return bytes(await self._call(self._file.read, size))
+
+    async def readinto(self, buffer: Buffer) -> int:
+        """Reads and verifies bytes into a writable buffer, and returns their number."""
+        return int(await self._call(self._file.readinto, buffer))
+
+    async def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Moves to another position of a file that is read, and returns it."""
+        return int(await self._call(self._file.seek, offset, whence))
+
+    async def write(self, data: Buffer) -> int:
+        """Encrypts ``data`` and returns its length in bytes.
+
+        A write that fails or is cancelled discards the file.
+        """
+        try:
+            return int(await self._call(self._file.write, data))
+        except asyncio.CancelledError:
+            # Unknown to the caller, the bytes may have been written.
+            await self.discard()
+            raise
+
+    async def close(self) -> None:
+        """Closes the file. One that is written appears complete."""
+        await self._call(self._file.close)
+
+    async def discard(self) -> None:
+        """Closes the file. One that is written is removed, and an existing file stays as it was."""
+        await self._call(getattr(self._file, "discard", self._file.close))
+
+    async def __aenter__(self) -> AsyncFile:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await (self.close() if kind is None else self.discard())
+
+    async def _call(self, work: Callable[..., T], *args: Any) -> T:
+        async with self._lock:
+            return await _in_thread(lambda: work(*args))
+
+
+class Aead:
+    """Messages as with ``sealane.Aead``, whose methods are awaited if messages can be large.
+
+    Messages of up to 32 KiB are processed at once, and longer ones in a thread.
+
+    Parameters
+    ----------
+    *args, **options
+        A ``sealane.Aead``, or the arguments for one.
+
+    Examples
+    --------
+    >>> aead = sealane.aio.Aead("aes-256-gcm", key)
+    >>> sealed = await aead.seal(bytes(100_000_000), aad=b"header")
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        if len(args) == 1 and isinstance(args[0], _native.Aead) and not options:
+            self._aead: _native.Aead = args[0]
+        else:
+            self._aead = _native.Aead(*args, **options)
+
+    def __repr__(self) -> str:
+        return f"<sealane.aio.Aead of {self._aead!r}>"
+
+    @property
+    def aead(self) -> _native.Aead:
+        """The object that computes, for its other methods and attributes."""
+        return self._aead
+
+    async def seal(self, plaintext: Buffer, aad: Buffer | None = b"") -> bytes:
+        """Encrypts a message with a fresh random nonce, as ``sealane.Aead.seal`` does."""
+        return await self._call(self._aead.seal, plaintext, plaintext, aad)
+
+    async def open(self, sealed: Buffer, aad: Buffer | None = b"") -> bytes:
+        """Verifies and decrypts a message, as ``sealane.Aead.open`` does."""
+        return await self._call(self._aead.open, sealed, sealed, aad)
+
+    async def encrypt(self, nonce: Buffer, data: Buffer, aad: Buffer | None) -> bytes:
+        """Encrypts a message with the given nonce, as ``sealane.Aead.encrypt`` does."""
+        return await self._call(self._aead.encrypt, data, nonce, data, aad)
+
+    async def decrypt(self, nonce: Buffer, data: Buffer, aad: Buffer | None) -> bytes:
+        """Verifies and decrypts a message with the given nonce, as ``sealane.Aead.decrypt`` does."""
+        return await self._call(self._aead.decrypt, data, nonce, data, aad)
+
+    async def _call(self, work: Callable[..., bytes], message: Any, *args: Any) -> bytes:
+        # The associated data is hashed as well.
+        if _length(message) + _length(args[-1] or b"") <= INLINE:
+            return work(*args)
+        return await _in_thread(lambda: work(*args))
+
+
+def _length(data: Any) -> int:
+    if isinstance(data, bytes | bytearray):
+        return len(data)
+    try:
+        return memoryview(data).nbytes
+    except TypeError:
+        return 0  # The call itself raises the error.
+
+
+def _threads() -> int:
+    """Returns a number of threads that leaves one core to the event loop."""
+    return max(1, min(8, (os.cpu_count() or 1) - 1))
+
+
+class _Stopped(Exception):
+    """The caller was cancelled."""
+
+
+async def _cancellable(work: Callable[[Progress], None], progress: Progress | None) -> None:
+    """Runs ``work`` in a thread, which a cancellation of the task or an error of ``progress`` stops."""
+    loop = asyncio.get_running_loop()
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def show(done: int, total: int | None) -> None:
+        assert progress is not None
+        if not stop.is_set():
+            try:
+                progress(done, total)
+            except BaseException as error:
+                failures.append(error)
+                stop.set()
+
+    def report(done: int, total: int | None) -> None:
+        if stop.is_set():
+            raise _Stopped
+        if progress is not None:
+            loop.call_soon_threadsafe(show, done, total)
+
+    try:
+        await _in_thread(lambda: work(report), stop=stop)
+    except _Stopped:
+        if failures:
+            raise failures[0] from None
+        raise asyncio.CancelledError from None
+    if progress is not None:
+        await asyncio.sleep(0)  # The last report, which is on its way.
+    if failures:
+        raise failures[0]
+
+
+async def _in_thread(
+    work: Callable[[], T], *, stop: threading.Event | None = None, undo: Callable[[T], None] | None = None
+) -> T:
+    """Returns ``work()``. After a cancellation, it waits for the end of the thread and undoes the result."""
+    running = asyncio.ensure_future(asyncio.to_thread(_caught, work))
+    cancelled: BaseException | None = None
+    while not running.done():
+        try:
+            await asyncio.shield(running)
+        except asyncio.CancelledError as error:
+            cancelled = error
+            if stop is not None:
+                stop.set()
+    result, failure = running.result()
+    if cancelled is not None:
+        if undo is not None and failure is None:
+            await asyncio.shield(asyncio.to_thread(undo, result))
+        raise cancelled
+    if failure is not None:
+        raise failure
+    return result  # type: ignore[no-any-return]
+
+
+def _caught(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+    """Returns the result or the exception. A future cannot hold a StopIteration."""
+    try:
+        return work(), None
+    except BaseException as error:
+        return None, error
+
+
+def _drop(file: Any) -> None:
+    getattr(file, "discard", file.close)()
