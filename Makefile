@@ -35,6 +35,7 @@ test-hostile: develop tools ## attacks that take long: killed at every system ca
 lint: develop tools ## format, warnings, types, type stubs against the binary, documentation
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked -p sealane --lib --no-default-features -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict bindings/python/sealane

@@ -141,7 +141,8 @@ impl Failure {
             Error::SourceChanged { .. }
             | Error::KeyMismatch { .. }
             | Error::KeyNotFound(_)
-            | Error::KeyService(_) => error.to_string(),
+            | Error::KeyService(_)
+            | Error::KeyRefused(_) => error.to_string(),
             _ => format!("{subject}: {error}"),
         };
         let (kind, advice) = match error {

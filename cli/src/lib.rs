@@ -87,6 +87,8 @@ pub fn run_in(host: &str, args: Vec<OsString>) -> u8 {
         tui::print_first_commands(FIRST_COMMANDS);
         return error::Kind::Misuse.status();
     }
+    // In the Python package, an earlier command of this process has set it.
+    sealane::keys::set_pin_prompt(passphrase::pin);
     // Parsing may fail, and its errors are printed as JSON too.
     let json = args.iter().any(|arg| arg == "--json");
     let hidden = match Hidden::among(&args) {

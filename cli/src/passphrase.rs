@@ -2,6 +2,7 @@
 
 use crate::args;
 use crate::error::{Failure, Kind};
+use crate::tui;
 use sealane::Error;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -67,6 +68,11 @@ pub(crate) fn hidden(text: &str) -> Result<Option<Zeroizing<String>>, Error> {
         Err(failure) if failure.kind() == Kind::Interrupted => Err(Error::Cancelled),
         Err(_) => Ok(None),
     }
+}
+
+/// Returns the PIN of a token, which the user types without seeing it, or `None` without a terminal.
+pub(crate) fn pin(token: &str) -> Result<Option<Zeroizing<String>>, Error> {
+    hidden(&tui::escaped(&format!("PIN of the token {token}: ")))
 }
 
 fn prompt(text: &str, options: &str) -> Result<Zeroizing<String>, Failure> {

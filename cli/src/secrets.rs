@@ -2,16 +2,21 @@
 //!
 //! Other users of the machine can see the arguments of a process, and error messages are stored in logs. A key among the
 //! arguments is a mistake, so it is refused before anything else looks at it. The exception is a private key in 64
-//! hexadecimal digits, because names of files look the same: it is replaced in all output unless it is such a name.
+//! hexadecimal digits, because names of files look the same: it is replaced in all output unless it is such a name. The PIN
+//! in the reference of a token is replaced, too.
 
 use crate::error::Failure;
-use sealane::keys::{is_hexadecimal_key, is_secret};
+use sealane::keys::{TokenKey, is_hexadecimal_key, is_secret};
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Arguments that may be private keys.
+/// Arguments that may be private keys, and references that contain PINs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Hidden(Vec<String>);
+pub(crate) struct Hidden {
+    keys: Vec<String>,
+    /// References with their text without the PIN.
+    references: Vec<(String, String)>,
+}
 
 impl Hidden {
     /// Finds the secrets among the arguments of the program.
@@ -19,12 +24,16 @@ impl Hidden {
     /// # Errors
     /// Returns a failure that names the position of an argument with a secret.
     pub(crate) fn among(args: &[OsString]) -> Result<Self, Failure> {
-        let mut hidden = Vec::new();
+        let mut hidden = Self::default();
         for (at, arg) in args.iter().enumerate().skip(1) {
             let arg = arg.to_string_lossy();
+            if let Some(at) = arg.find("pkcs11:") {
+                let (reference, shown) = (&arg[at..], TokenKey::without_pin(&arg[at..]));
+                hidden.references.extend((reference != shown).then(|| (reference.to_owned(), shown)));
+            }
             for value in values(&arg) {
                 if is_hexadecimal_key(value) {
-                    hidden.push(value.to_owned());
+                    hidden.keys.push(value.to_owned());
                 } else if is_secret(value) {
                     return Err(Failure::misuse(format!(
                         "argument {at} is a secret key, and other users can see arguments; store the key in a file \
@@ -33,14 +42,16 @@ impl Hidden {
                 }
             }
         }
-        Ok(Self(hidden))
+        Ok(hidden)
     }
 
     /// Replaces the hidden arguments in a text that is printed.
     pub(crate) fn remove_from(&self, text: &str) -> String {
         let names_no_file = |value: &&String| Path::new(value).symlink_metadata().is_err();
-        let secrets = self.0.iter().filter(names_no_file);
-        secrets.fold(text.to_owned(), |text, value| text.replace(value, "(64 hexadecimal digits)"))
+        let secrets = self.keys.iter().filter(names_no_file);
+        let text =
+            secrets.fold(text.to_owned(), |text, value| text.replace(value, "(64 hexadecimal digits)"));
+        self.references.iter().fold(text, |text, (reference, shown)| text.replace(reference, shown))
     }
 }
 
@@ -88,6 +99,16 @@ mod test {
     }
 
     #[test]
+    fn pins_are_replaced() {
+        for form in ["", "-k", "--key="] {
+            let reference = "pkcs11:object=a?pin-value=1234#keyset";
+            let hidden = Hidden::among(&["sealane".into(), format!("{form}{reference}").into()]).unwrap();
+            let printed = hidden.remove_from(&format!("sealane: {form}{reference}: no such file"));
+            assert_eq!(printed, format!("sealane: {form}pkcs11:object=a?pin-value=***#keyset: no such file"));
+        }
+    }
+
+    #[test]
     fn hexadecimal_digits_are_replaced_unless_they_name_a_file() {
         let key = "0123456789abcdef".repeat(4);
         for form in ["", "-k", "--key=", "env:", "-r=0x"] {
@@ -97,7 +118,7 @@ mod test {
         }
         let folder = std::env::temp_dir().join(format!("sealane-hidden-{}", std::process::id()));
         std::fs::write(&folder, b"").unwrap();
-        let hidden = Hidden(vec![folder.to_str().unwrap().to_owned()]);
+        let hidden = Hidden { keys: vec![folder.to_str().unwrap().to_owned()], ..Hidden::default() };
         assert!(hidden.remove_from(&format!("{}: done", folder.display())).contains("sealane-hidden"));
         std::fs::remove_file(&folder).unwrap();
     }

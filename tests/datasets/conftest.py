@@ -14,6 +14,7 @@ from distributed import Client, LocalCluster
 from key_services import Aws, Service, Transit
 from parts import JWK, VARIABLE, Place, Server, forget_filesystems, place_of
 from sealane import _aws_kms, _kms, _vault
+from tokens import Tokens
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -127,3 +128,23 @@ def service(request: Any, hasty: None, monkeypatch: pytest.MonkeyPatch) -> Servi
     for name, value in found.environment.items():
         monkeypatch.setenv(name, value)
     return found
+
+
+@pytest.fixture(scope="session")
+def all_tokens(tmp_path_factory: pytest.TempPathFactory) -> Tokens:
+    return Tokens(tmp_path_factory.mktemp("tokens"))
+
+
+@pytest.fixture
+def tokens(all_tokens: Tokens, hasty: None, monkeypatch: pytest.MonkeyPatch) -> Tokens:
+    """Tokens that this process, and every process that it starts, uses."""
+    for name, value in all_tokens.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("ODD_MODULE", raising=False)
+    return all_tokens
+
+
+@pytest.fixture(params=["aes", "rsa"])
+def token_key(request: Any, tokens: Tokens) -> str:
+    """The reference of a new wrapping key."""
+    return tokens.new_key(request.param)

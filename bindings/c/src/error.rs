@@ -103,6 +103,7 @@ impl CallError {
             E::UnsupportedVersion(_) => SEALANE_UNSUPPORTED_VERSION,
             E::KeyNotFound(_)
             | E::KeyService(_)
+            | E::KeyRefused(_)
             | E::NoMatchingKey
             | E::WrongPassphrase
             | E::PassphraseRequired

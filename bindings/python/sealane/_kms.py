@@ -1,4 +1,4 @@
-"""Data keys that a key service has encrypted (wrapped).
+"""Data keys that a key service or a hardware token has encrypted (wrapped).
 
 A dataset has a keyring of its own. It lies beside the data as a Tink encrypted keyset: its ciphertext can
 only be decrypted by the service, with the *wrapping key*, which never leaves the service.
@@ -8,6 +8,7 @@ reference                              wrapping key
 =====================================  ==========================================================
 ``aws-kms:ARN?context=TEXT#PATH``      a key of AWS KMS (package ``boto3``)
 ``vault:MOUNT/KEY?context=TEXT#PATH``  a key of a Transit engine of HashiCorp Vault (package ``hvac``)
+``pkcs11:URI?context=TEXT#PATH``       a key of a PKCS#11 token, with a URI of RFC 7512
 =====================================  ==========================================================
 
 PATH is the place of the encrypted keyset. The keyset is bound to the context, which is optional and public,
@@ -30,6 +31,7 @@ from sealane._native import (
     keyset_ciphertext,
     parse_key,
     replace_keyset_ciphertext,
+    shown_token_key,
 )
 from sealane.exceptions import (
     AuthenticationError,
@@ -39,7 +41,7 @@ from sealane.exceptions import (
     SealaneError,
 )
 
-SCHEMES: Final = ("aws-kms", "vault")
+SCHEMES: Final = ("aws-kms", "vault", "pkcs11")
 
 TIME_LIMIT: Final = 300.0
 """Number of seconds for which a process keeps a decrypted keyring. After that it asks the service again."""
@@ -67,12 +69,23 @@ class WrappingKey:
     name: str
     """For example an ARN."""
     context: bytes
+    options: str = dataclasses.field(default="", repr=False)
+    """Other query attributes of a PKCS#11 URI. They can contain a PIN."""
 
     def __str__(self) -> str:
+        return shown(self.uri())
+
+    def uri(self) -> str:
+        """Returns the reference, with a PIN if it contains one."""
         from urllib.parse import quote_from_bytes
 
-        query = f"?context={quote_from_bytes(self.context)}" if self.context else ""
-        return f"{self.scheme}:{self.name}{query}"
+        context = f"context={quote_from_bytes(self.context)}" if self.context else ""
+        query = "&".join(filter(None, (self.options, context)))
+        return f"{self.scheme}:{self.name}" + (f"?{query}" if query else "")
+
+    def has_pin(self) -> bool:
+        """Returns whether the reference contains a PIN, so that it must not be stored or sent."""
+        return str(self) != self.uri()
 
 
 class Service(Protocol):
@@ -94,20 +107,24 @@ class Service(Protocol):
 def parse(reference: str) -> tuple[WrappingKey, str]:
     """Returns the wrapping key and the place of the keyset, which is "" if the reference has none.
 
-    Raises ValueError if the reference is malformed. Its text contains the reference, which is not secret.
+    Raises ValueError if the reference is malformed. Its text contains the reference without a PIN.
     """
     scheme, _, rest = reference.partition(":")
     rest, _, place = rest.partition("#")
     name, _, query = rest.partition("?")
     context = b""
+    options = []
     for part in query.split("&") if query else []:
         word, equals, value = part.partition("=")
+        if scheme == "pkcs11" and word != "context":
+            options.append(part)
+            continue
         if word != "context" or not equals or context or not value:
-            raise ValueError(f"{reference}: expected ?context=TEXT, found another query")
+            raise ValueError(f"{shown(reference)}: expected ?context=TEXT, found another query")
         from urllib.parse import unquote_to_bytes
 
         context = unquote_to_bytes(value)
-    key = WrappingKey(scheme, name, context)
+    key = WrappingKey(scheme, name, context, "&".join(options))
     _service(key).check(key)
     return key, place
 
@@ -121,7 +138,7 @@ def parse_wrapping_key(reference: str) -> WrappingKey:
         raise ValueError(f"a reference to a wrapping key begins with one of {known}")
     key, place = parse(reference)
     if place:
-        raise ValueError(f"{reference}: expected the wrapping key alone, found the place of a keyset as well")
+        raise ValueError(f"{key}: expected the wrapping key alone, found the place of a keyset as well")
     return key
 
 
@@ -190,6 +207,11 @@ def rewrapped(old: WrappingKey, new: WrappingKey, content: bytes) -> bytes:
     if before.get("keysetInfo") not in (None, json.loads(result)["keysetInfo"]):
         raise KeyServiceError(f"{new}: the service returned another keyset than the one in the file")
     return result
+
+
+def shown(reference: str) -> str:
+    """Returns a reference without the PIN that a PKCS#11 URI can contain."""
+    return shown_token_key(reference) if reference.startswith("pkcs11:") else reference
 
 
 class ResponseError(Exception):
@@ -263,7 +285,7 @@ if hasattr(os, "register_at_fork"):
 
 def _service(key: WrappingKey) -> Service:
     # A service imports this module, and a client takes longer to import than the rest of sealane.
-    name = {"aws-kms": "_aws_kms", "vault": "_vault"}[key.scheme]
+    name = {"aws-kms": "_aws_kms", "vault": "_vault", "pkcs11": "_token"}[key.scheme]
     return cast(Service, importlib.import_module(f"sealane.{name}"))
 
 

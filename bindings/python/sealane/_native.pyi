@@ -43,6 +43,7 @@ __all__ = [
     "XChaCha20",
     "__version__",
     "algorithms",
+    "check_token_key",
     "create_folders",
     "decrypt_bytes",
     "decrypt_path",
@@ -78,6 +79,9 @@ __all__ = [
     "seal",
     "sealed_len",
     "sealed_range",
+    "shown_token_key",
+    "token_decrypt",
+    "token_encrypt",
     "verify_path",
     "walk",
 ]
@@ -634,6 +638,10 @@ def duplicate_keyring(ring: Keyring) -> Keyring: ...
 def encrypted_keyset(ring: Keyring, ciphertext: _Buffer) -> bytes: ...
 def keyset_ciphertext(content: _Buffer) -> bytes: ...
 def replace_keyset_ciphertext(content: _Buffer, ciphertext: _Buffer) -> bytes: ...
+def shown_token_key(reference: str) -> str: ...
+def check_token_key(uri: str) -> None: ...
+def token_encrypt(uri: str, keyset: _Buffer) -> bytes: ...
+def token_decrypt(uri: str, ciphertext: _Buffer) -> bytes: ...
 def derive(
     passphrase: _Text,
     salt: _Buffer,

@@ -9,10 +9,11 @@ reference                          the key
 ``call:package.module:function``   the result of this function: a ``Key`` or ``Keyring``, or 16 or 32 bytes
 ``aws-kms:ARN#PATH``               the encrypted keyset in this file, which AWS KMS decrypts (package boto3)
 ``vault:MOUNT/KEY#PATH``           the encrypted keyset in this file, which Vault decrypts (package hvac)
+``pkcs11:URI#PATH``                the encrypted keyset in this file, which a token decrypts (RFC 7512)
 =================================  =======================================================================
 
-For a key service, ``?context=TEXT`` before the ``#`` names the context that the keyset is bound to, and PATH
-may be the URL of an fsspec filesystem. ``sealane.fs.create_dataset_key`` makes such a file.
+For a key service or a token, ``?context=TEXT`` before the ``#`` names the context that the keyset is bound
+to, and PATH may be the URL of an fsspec filesystem. ``sealane.fs.create_dataset_key`` makes such a file.
 
 A reference is not secret. It can be pickled, logged and sent to other machines, and each machine resolves it
 for itself. ``call:`` runs code, as unpickling does, so take references from trusted sources only.
@@ -41,7 +42,7 @@ def resolve(reference: str) -> Key | Keyring:
     ----------
     reference : str
         ``"env:NAME"``, ``"file:PATH"``, ``"keyring:SERVICE/USER"``, ``"call:package.module:function"``,
-        ``"aws-kms:ARN#PATH"`` or ``"vault:MOUNT/KEY#PATH"``.
+        ``"aws-kms:ARN#PATH"``, ``"vault:MOUNT/KEY#PATH"`` or ``"pkcs11:URI#PATH"``.
         A variable and a keyring entry hold the text of a key, as ``Key.to_text()`` returns it, or the JSON
         of a ``Keyring``.
 
@@ -54,7 +55,7 @@ def resolve(reference: str) -> Key | Keyring:
     AuthenticationError
         If a keyset is encrypted with another key of a service or for another context, or was changed.
     KeyServiceError
-        If a key service cannot be reached; as KeyRefusedError, if it refuses.
+        If a key service or a token cannot be reached; as KeyRefusedError, if it refuses.
     OSError
         If a file cannot be read.
     TypeError, ValueError
@@ -103,7 +104,8 @@ def identity(reference: str) -> str | Key | pathlib.Path:
             # Bytes that are not UTF-8 are replaced, because the decoder's exception would contain the secret.
             return read_reference(reference).decode(errors="replace")
     if scheme in _kms.SCHEMES:
-        raise ValueError(f"{reference}: expected an identity, found the wrapping key of a key service")
+        text = "expected an identity, found the wrapping key of a key service"
+        raise ValueError(f"{_kms.shown(reference)}: {text}")
     found = _function(reference, rest)()
     if not isinstance(found, str | Key | os.PathLike):
         raise TypeError(f"{reference}: expected an identity, found {type(found).__name__}")
@@ -116,9 +118,12 @@ def is_reference(value: object) -> bool:
 
 
 def check(reference: str) -> None:
-    """Raises TypeError or ValueError if it is not a reference, without resolving it."""
-    if _parts(reference)[0] in _kms.SCHEMES:
-        _service_key(reference)
+    """Raises TypeError or ValueError if it is not a reference that can be pickled, without resolving it."""
+    if _parts(reference)[0] in _kms.SCHEMES and (key := _service_key(reference)[0]).has_pin():
+        raise ValueError(
+            f"{key}: a reference that is pickled and logged must not contain a PIN; use pin-source=FILE or "
+            "the environment variable SEALANE_PKCS11_PIN"
+        )
 
 
 def call(reference: str, name: str, *arguments: object) -> Key | Keyring:
@@ -195,7 +200,7 @@ def _keyring(reference: str, name: str) -> str:
 def _service_key(reference: str) -> tuple[_kms.WrappingKey, str]:
     key, place = _kms.parse(reference)
     if not place:
-        raise ValueError(f"{reference}: expected {key}#PATH, where PATH is the file of the encrypted keyset")
+        raise ValueError(f"{key}: expected {key}#PATH, where PATH is the file of the encrypted keyset")
     return key, place
 
 

@@ -59,16 +59,16 @@ class KeyNotFoundError(SealaneError, LookupError):
 
 
 class KeyServiceError(SealaneError):
-    """A key service failed: it cannot be reached, exceeds a time limit, or returns what is not an answer.
+    """A key service or a token failed: it cannot be reached, or returns what is not an answer.
 
     The message contains the reference of the key. A later call may succeed.
     """
 
 
 class KeyRefusedError(KeyServiceError):
-    """A key service refuses to use the key, for example without a permission or because the key is disabled.
+    """A key service or a token refuses to use the key, for example without a permission or with a wrong PIN.
 
-    The message contains the reference of the key and what the service said.
+    The message contains the reference of the key and what the service said. It never contains the PIN.
     """
 
 

@@ -14,8 +14,9 @@ OpenSSH keys and Tink keysets in the binary format too. It returns a ``Key``, a 
 ``Keyring``.
 
 A key reference tells where a key is stored, and is not secret: ``"env:NAME"``, ``"file:PATH"``,
-``"keyring:SERVICE/USER"``, ``"call:package.module:function"``, and for keyrings that a key service encrypted
-``"aws-kms:ARN#PATH"`` and ``"vault:MOUNT/KEY#PATH"``. ``resolve`` returns the key.
+``"keyring:SERVICE/USER"``, ``"call:package.module:function"``, and for keyrings that a key service or a
+token encrypted ``"aws-kms:ARN#PATH"``, ``"vault:MOUNT/KEY#PATH"`` and ``"pkcs11:URI#PATH"``. ``resolve``
+returns the key.
 """
 
 from typing import Final

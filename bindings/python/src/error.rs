@@ -17,6 +17,7 @@ mod named {
     pyo3::import_exception!(sealane.exceptions, UnsupportedVersionError);
     pyo3::import_exception!(sealane.exceptions, KeyNotFoundError);
     pyo3::import_exception!(sealane.exceptions, KeyServiceError);
+    pyo3::import_exception!(sealane.exceptions, KeyRefusedError);
     pyo3::import_exception!(sealane.exceptions, NoMatchingKeyError);
     pyo3::import_exception!(sealane.exceptions, PluginError);
     pyo3::import_exception!(sealane.exceptions, ProviderUnavailableError);
@@ -67,6 +68,7 @@ fn worded(error: Error, text: String) -> PyErr {
         Error::UnsupportedVersion(_) => named::UnsupportedVersionError::new_err(text),
         Error::KeyNotFound(_) => named::KeyNotFoundError::new_err(text),
         Error::KeyService(_) => named::KeyServiceError::new_err(text),
+        Error::KeyRefused(_) => named::KeyRefusedError::new_err(text),
         Error::NoMatchingKey
         | Error::WrongPassphrase
         | Error::PassphraseRequired

@@ -72,8 +72,9 @@ mod _native {
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
         keys::{
-            Key, Keyring, KeyringKey, PublicKey, derive, duplicate_keyring, encrypted_keyset, generate,
-            is_secret, keyset_ciphertext, kinds, load, parse_key, read_reference, replace_keyset_ciphertext,
+            Key, Keyring, KeyringKey, PublicKey, check_token_key, derive, duplicate_keyring,
+            encrypted_keyset, generate, is_secret, keyset_ciphertext, kinds, load, parse_key, read_reference,
+            replace_keyset_ciphertext, shown_token_key, token_decrypt, token_encrypt,
         },
         manifest::Manifest,
         plugins::{disable_plugins, enable_plugins, plugin_identity},

@@ -95,6 +95,8 @@ pub enum Error {
     KeyNotFound(String),
     /// A key service or a token did not decrypt a key, and the text contains the reference and the reason.
     KeyService(String),
+    /// A key service or a token refuses to use a key, for example because of a wrong PIN. The text contains the reference.
+    KeyRefused(String),
     /// None of the given keys matches any of the recipients of the data.
     NoMatchingKey,
     /// The data is encrypted with a passphrase, and keys were given.
@@ -372,7 +374,7 @@ impl fmt::Display for Error {
                 write!(f, "expected a type of key that this version has, found {name:?}")
             }
             Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
-            Self::KeyNotFound(text) | Self::KeyService(text) => f.write_str(text),
+            Self::KeyNotFound(text) | Self::KeyService(text) | Self::KeyRefused(text) => f.write_str(text),
             Self::NoMatchingKey => {
                 f.write_str("no matching key: none of the given keys matches a recipient of the data")
             }

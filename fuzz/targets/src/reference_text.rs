@@ -8,6 +8,8 @@ use std::ffi::OsStr;
 pub(crate) fn run(text: &str) {
     match Reference::parse(OsStr::new(text)) {
         Ok(Reference::File(path)) => assert!(text.ends_with(&*path.to_string_lossy()) || text.contains('~')),
+        // The value of an attribute that may be a PIN is not written.
+        Ok(other @ Reference::Token { .. }) if other.to_string().contains("=***") => {}
         Ok(other) => assert_eq!(other.to_string(), text),
         Err(error) => assert!(text.contains(':'), "{error}"),
     }

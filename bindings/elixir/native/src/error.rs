@@ -142,6 +142,7 @@ impl CallError {
             E::UnsupportedVersion(_) => atoms::unsupported_version(),
             E::KeyNotFound(_)
             | E::KeyService(_)
+            | E::KeyRefused(_)
             | E::NoMatchingKey
             | E::WrongPassphrase
             | E::PassphraseRequired

@@ -14,6 +14,7 @@ from sealane import _native
 from sealane._bulk.batches import Task, calling, operation_of
 from sealane._bulk.dispatch import check, cut, schedule, work
 from sealane._bulk.report import BulkReport
+from sealane._reference import check as check_reference
 from sealane._reference import identity, is_reference
 
 if TYPE_CHECKING:
@@ -51,9 +52,11 @@ class Call:
             raise TypeError(f"{word} must be a list, not one str")
         if verify and key is None:
             raise TypeError("verify=True needs a key: only the recipients can read their files")
-        if isinstance(key, str) and not is_reference(key):
-            # It is not shown: it may be the key itself, or a password.
-            raise ValueError('a key that is a str must be a reference, such as "env:NAME" or "file:PATH"')
+        if isinstance(key, str):
+            if not is_reference(key):
+                # It is not shown: it may be the key itself, or a password.
+                raise ValueError('a key that is a str must be a reference, such as "env:NAME" or "file:PATH"')
+            check_reference(key)
         public = None if recipients is None else list(recipients)
         private = None if identities is None else list(identities)
         self._task = Task(

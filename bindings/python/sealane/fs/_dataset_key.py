@@ -48,9 +48,9 @@ def create_dataset_key(
         The public keys that can decrypt it: "age1…", "age1pq1…", "ssh-ed25519 …", "ssh-rsa …". The file is an
         age file then.
     wrapping_key : str
-        A key of a key service instead: "aws-kms:ARN" or "vault:MOUNT/KEY", and "?context=TEXT" to bind the
-        file to this text. The file is a Tink encrypted keyset then. It is encrypted and decrypted once, so
-        both must be permitted.
+        A key of a key service or a token instead: "aws-kms:ARN", "vault:MOUNT/KEY" or "pkcs11:URI", and
+        "?context=TEXT" to bind the file to this text. The file is a Tink encrypted keyset then. It is
+        encrypted and decrypted once, so both must be permitted.
     kind : str
         The kind of key: "aes-256" or "aes-128"; or "keyring", a ``sealane.keys.Keyring``, whose keys the
         command ``sealane keyring`` lists, adds and rotates.

@@ -6,7 +6,7 @@ use crate::secrets;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealane::Error;
-use sealane::keys::EncryptedKeyring;
+use sealane::keys::{EncryptedKeyring, Reference};
 use zeroize::Zeroizing;
 
 /// Returns a keyring with the same keys and file, which changes independently.
@@ -62,8 +62,10 @@ pub(crate) fn keyset_of_service(reference: &str) -> Result<Zeroizing<Vec<u8>>, E
         content.map_err(|error| {
             let text = error.value(py).to_string();
             // Exceptions of the operating system contain the path of the keyset alone.
-            let named = text.contains(reference.split('#').next().unwrap_or(reference));
-            Error::KeyService(if named { text } else { format!("{reference}: {text}") })
+            let shown =
+                Reference::parse(reference.as_ref()).map_or_else(|_| String::new(), |r| r.to_string());
+            let named = text.contains(shown.split('#').next().unwrap_or(&shown));
+            Error::KeyService(if named { text } else { format!("{shown}: {text}") })
         })
     })
 }

@@ -6,6 +6,7 @@ mod functions;
 mod key;
 mod keyring;
 mod public;
+mod token;
 
 pub(crate) use classes::{Key, PublicKey, extract, never_pickled};
 pub(crate) use encrypted::{
@@ -15,3 +16,4 @@ pub(crate) use functions::{
     derive, generate, is_secret, keyring_text, kinds, load, parse_key, read_reference,
 };
 pub(crate) use keyring::{Keyring, KeyringKey};
+pub(crate) use token::{check_token_key, shown_token_key, token_decrypt, token_encrypt};

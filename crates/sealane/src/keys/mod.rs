@@ -34,6 +34,7 @@ mod public_key;
 mod reference;
 mod secret_key;
 mod store;
+mod token;
 mod write;
 
 pub use crate::engine::staged::Existing;
@@ -52,3 +53,4 @@ pub use kind::Kind;
 pub use public_key::PublicKey;
 pub use reference::{KeyringLookup, Reference, ServiceLookup, set_key_services, set_keyring};
 pub use secret_key::SecretKey;
+pub use token::{MAX_KEYSET_LEN, PinPrompt, TokenKey, set_pin_prompt};

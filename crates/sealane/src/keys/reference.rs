@@ -6,6 +6,7 @@
 //! | `file:PATH` | the file; a leading `~/` is the home directory |
 //! | `keyring:SERVICE/USER` | the keyring of the operating system holds the text of a key file |
 //! | `aws-kms:ARN#PATH`, `vault:MOUNT/KEY#PATH` | the encrypted Tink keyset at PATH, which a key service decrypts |
+//! | `pkcs11:URI#PATH` | the encrypted Tink keyset at PATH, which a key of a token decrypts (RFC 7512) |
 //! | any other string | it is the path of the file; write `./env:NAME` for a file of this name |
 //!
 //! ```
@@ -22,7 +23,9 @@
 //! # Ok::<(), sealane::Error>(())
 //! ```
 
+use super::keyring::EncryptedKeyring;
 use super::store;
+use super::token::TokenKey;
 use crate::{Error, Misuse};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -47,6 +50,13 @@ pub enum Reference {
     },
     /// A keyring that a key service decrypts. The text is the whole reference, for example `vault:transit/sales#sales.key`.
     Service(String),
+    /// A keyring that a key of a PKCS#11 token decrypts.
+    Token {
+        /// The key of the token, and the context that the keyring is bound to.
+        key: Box<TokenKey>,
+        /// The path of the encrypted keyset.
+        keyset: String,
+    },
 }
 
 /// Looks up the text of the keyring entry of a service and a user. An error is a message for the user.
@@ -61,8 +71,8 @@ pub fn set_keyring(lookup: KeyringLookup) -> bool {
     KEYRING.set(lookup).is_ok()
 }
 
-/// Returns the cleartext keyset, in the binary format, that a reference to a key service leads to. The text of an error
-/// contains the reference.
+/// Returns the cleartext keyset, in the binary format, that a reference to a key service leads to, or one to a token whose
+/// keyset is at a URL. The text of an error contains the reference, without a PIN.
 pub type ServiceLookup = fn(reference: &str) -> Result<Zeroizing<Vec<u8>>, Error>;
 
 static SERVICES: OnceLock<ServiceLookup> = OnceLock::new();
@@ -105,6 +115,12 @@ impl Reference {
                     invalid("expected aws-kms:ARN#PATH or vault:MOUNT/KEY#PATH; PATH is an encrypted keyset")
                 }
             },
+            ("pkcs11", _) => match text.to_str().and_then(|text| text.split_once('#')) {
+                Some((uri, keyset)) if !keyset.is_empty() => {
+                    Ok(Self::Token { key: Box::new(TokenKey::parse(uri)?), keyset: keyset.to_owned() })
+                }
+                _ => invalid("expected pkcs11:URI#PATH; PATH is an encrypted keyset"),
+            },
             ("call", _) => invalid("call: references name Python functions, and work in Python only"),
             _ => Ok(Self::File(text.into())),
         }
@@ -118,11 +134,12 @@ impl Reference {
         }
     }
 
-    /// Returns the path of the encrypted keyset, if a key service decrypts it. It contains no secret, but an output that
+    /// Returns the path of the encrypted keyset, if a key service or a token decrypts it. It contains no secret, but an output that
     /// replaced it would make data unreadable.
     pub fn keyset_path(&self) -> Option<&Path> {
         match self {
             Self::Service(text) => text.split_once('#').map(|(_, place)| Path::new(place)),
+            Self::Token { keyset, .. } => Some(Path::new(keyset)),
             _ => None,
         }
     }
@@ -132,7 +149,8 @@ impl Reference {
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be read, [`Error::Format`] if it is too long for a key, and
     /// [`Error::KeyNotFound`] if the variable or the entry does not exist, or [`set_keyring`] was not called. [`Error::KeyService`]
-    /// if a key service does not decrypt the key, or [`set_key_services`] was not called.
+    /// if a key service or a token does not decrypt the key, or [`set_key_services`] was not called, and
+    /// [`Error::KeyRefused`] if a token refuses the PIN or the key.
     pub fn read(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         match self {
             Self::File(path) => store::read(path),
@@ -159,11 +177,29 @@ impl Reference {
                 })?;
                 lookup(text)
             }
+            Self::Token { key, keyset } if keyset.contains("://") => match SERVICES.get() {
+                Some(lookup) => lookup(&Zeroizing::new(format!("{}#{keyset}", key.with_pin()))),
+                None => Err(Error::KeyService(format!(
+                    "{self}: this program reads keysets from files only; use the program of the Python package for a \
+                     URL"
+                ))),
+            },
+            Self::Token { key, keyset } => {
+                let content = store::read(Path::new(keyset))?;
+                match key.decrypt(EncryptedKeyring::parse(&content)?.ciphertext()) {
+                    // As for a key service: the error names the reference.
+                    Err(Error::Authentication) => Err(Error::KeyService(format!(
+                        "{self}: authentication failed: the encrypted keyset belongs to another wrapping key or \
+                         context, or was changed"
+                    ))),
+                    found => found,
+                }
+            }
         }
     }
 }
 
-/// Writes the reference as [`Reference::parse`] reads it; a file by its path.
+/// Writes the reference as [`Reference::parse`] reads it; a file by its path, and a token without the PIN.
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -171,6 +207,7 @@ impl fmt::Display for Reference {
             Self::Env(name) => write!(f, "env:{name}"),
             Self::Keyring { service, user } => write!(f, "keyring:{service}/{user}"),
             Self::Service(text) => f.write_str(text),
+            Self::Token { key, keyset } => write!(f, "{key}#{keyset}"),
         }
     }
 }
@@ -201,6 +238,13 @@ mod test {
             ("C:\\key", Reference::File("C:\\key".into())),
             ("aws-kms:arn?context=a#b", Reference::Service("aws-kms:arn?context=a#b".into())),
             ("vault:a/b#c#d", Reference::Service("vault:a/b#c#d".into())),
+            (
+                "pkcs11:object=a#b",
+                Reference::Token {
+                    key: Box::new(TokenKey::parse("pkcs11:object=a").unwrap()),
+                    keyset: "b".into(),
+                },
+            ),
             ("keyring:a/b/c", Reference::Keyring { service: "a".into(), user: "b/c".into() }),
         ] {
             assert_eq!(parse(text).unwrap(), found, "{text}");
@@ -214,6 +258,13 @@ mod test {
         {
             assert!(matches!(parse(text), Err(Error::Misuse(Misuse::Reference(_)))), "{text}");
         }
+        for text in ["pkcs11:", "pkcs11:object=a", "pkcs11:object=a#", "pkcs11:#a", "pkcs11:color=red#a"] {
+            assert!(matches!(parse(text), Err(Error::Misuse(Misuse::Reference(_)))), "{text}");
+        }
+        let token = parse("pkcs11:object=a?pin-value=1234#b").unwrap();
+        assert_eq!(token.keyset_path(), Some(Path::new("b")));
+        assert_eq!(token.to_string(), "pkcs11:object=a?pin-value=***#b");
+        assert!(!format!("{token:?}").contains("1234"));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 
 mod deterministic;
 mod encrypted;
+#[cfg(feature = "pkcs11")]
+pub(crate) mod envelope;
 mod json;
 mod jwk_set;
 mod kind;

@@ -1,0 +1,40 @@
+"""Wrapping keys of a PKCS#11 token: a smart card, a USB token or a hardware security module.
+
+The native module calls the token. An AES key encrypts with AES-GCM, and the context is the associated data.
+An RSA key encrypts the key of an envelope, as Tink's ``KmsEnvelopeAead`` writes it.
+"""
+
+from __future__ import annotations
+
+from sealane._kms import WrappingKey, different
+from sealane._native import check_token_key, token_decrypt, token_encrypt
+from sealane.exceptions import AuthenticationError
+
+
+def check(key: WrappingKey) -> None:
+    """Raises ValueError if it is no URI of RFC 7512 for a key that can wrap keyrings."""
+    try:
+        check_token_key(key.uri())
+    except ValueError as error:
+        text = str(error)
+    else:
+        return
+    raise ValueError(f"{key}: {text}")
+
+
+def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
+    """Returns the ciphertext of a keyset. The token has decrypted it once, for this context only."""
+    return token_encrypt(key.uri(), plaintext)
+
+
+def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
+    """Returns the keyset in cleartext."""
+    try:
+        return token_decrypt(key.uri(), ciphertext)
+    except AuthenticationError:
+        pass
+    raise different(key)
+
+
+def reencrypt(old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> None:
+    """Returns None: the keyset is decrypted and encrypted again."""

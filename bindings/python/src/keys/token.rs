@@ -1,0 +1,57 @@
+//! Keys of PKCS#11 tokens that wrap keyrings.
+
+use crate::error::raise;
+use crate::secrets;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sealane::keys::TokenKey;
+use zeroize::Zeroizing;
+
+/// Returns a reference to a key of a token without the value of ``pin-value``. It need not be well-formed.
+#[pyfunction]
+pub(crate) fn shown_token_key(reference: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(TokenKey::without_pin(&text(reference)?))
+}
+
+/// Raises ValueError if an attribute of a PKCS#11 URI is unknown, malformed or missing. Its text contains no value.
+#[pyfunction]
+pub(crate) fn check_token_key(uri: &Bound<'_, PyAny>) -> PyResult<()> {
+    parse(uri).map(drop)
+}
+
+/// Encrypts a keyset with the key of a token, bound to the context in the URI.
+///
+/// Raises KeyNotFoundError, KeyRefusedError or KeyServiceError, whose text begins with the URI.
+#[pyfunction]
+pub(crate) fn token_encrypt<'py>(
+    py: Python<'py>,
+    uri: &Bound<'py, PyAny>,
+    keyset: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (key, keyset) = (parse(uri)?, secrets::bytes("a keyset", keyset)?);
+    let ciphertext = py.detach(|| key.encrypt(&keyset)).map_err(raise)?;
+    Ok(PyBytes::new(py, &ciphertext))
+}
+
+/// Decrypts what ``token_encrypt`` returned, for the same context.
+///
+/// Raises AuthenticationError for another key or context, and otherwise as ``token_encrypt`` does.
+#[pyfunction]
+pub(crate) fn token_decrypt<'py>(
+    py: Python<'py>,
+    uri: &Bound<'py, PyAny>,
+    ciphertext: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (key, ciphertext) = (parse(uri)?, secrets::bytes("a ciphertext", ciphertext)?);
+    let keyset = py.detach(|| key.decrypt(&ciphertext)).map_err(raise)?;
+    Ok(PyBytes::new(py, &keyset))
+}
+
+fn parse(uri: &Bound<'_, PyAny>) -> PyResult<TokenKey> {
+    TokenKey::parse(&text(uri)?).map_err(raise)
+}
+
+/// The text of a URI. It can contain a PIN, so it is treated like a secret.
+fn text(uri: &Bound<'_, PyAny>) -> PyResult<Zeroizing<String>> {
+    secrets::text("a PKCS#11 URI", uri)
+}
