@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import duckdb
 import fsspec
 import numpy as np
 import pandas as pd
@@ -218,3 +219,17 @@ def test_reports_a_plain_file_in_a_dataset(place: Place, table: pa.Table) -> Non
     ):
         with pytest.raises((sealane.SealaneError, OSError, pl.exceptions.ComputeError), match=r"1\.parquet"):
             read()
+
+
+def test_duckdb(place: Place) -> None:
+    place.target.makedirs(place.root, exist_ok=True)
+    with duckdb.connect() as connection:
+        connection.register_filesystem(place.fs)
+        root = place.root.lstrip("/") if place.protocol == "s3" else place.root
+        for part in range(2):
+            query = f"SELECT range + {part * 1000} AS a, 'plain' AS b FROM range(1000)"
+            connection.execute(f"COPY ({query}) TO 'sealane://{root}/{part}.parquet' (FORMAT parquet)")
+        found = connection.execute(f"SELECT sum(a), count(b) FROM 'sealane://{root}/*.parquet'").fetchone()
+    assert found == (sum(range(2000)), 2000)
+    for stored in place.stored().values():
+        assert sealane.decrypt(stored, key=RAW).startswith(b"PAR1")
