@@ -170,10 +170,9 @@ macro_rules! aead_keys {
                 tag: &[u8; 16],
             ) -> Result<(), $crate::AuthenticationError> {
                 let Ok(nonce) = $checked_nonce(nonce) else { return Err($crate::key::rejected(data.target())) };
-                let len = data.len();
                 // Authentication failures are opaque; a kernel that refuses a length has written nothing.
                 self$(.$field)?
-                    .open(nonce, aad, data.part(0, len), tag)
+                    .open(nonce, aad, data.reborrow(), tag)
                     .map_err(|_| $crate::key::rejected(data.target()))
             }
 

@@ -101,9 +101,8 @@ macro_rules! on_threads {
             tag: &[u8; 16],
         ) -> Result<(), AuthenticationError> {
             let Ok(nonce) = $checked_nonce(nonce) else { return Err(rejected(data.target())) };
-            let len = data.len();
             // As in `open`, authentication failures are opaque, and a length that is refused as well.
-            self.open_on(threads, nonce, aad, data.part(0, len), tag).map_err(|_| rejected(data.target()))
+            self.open_on(threads, nonce, aad, data.reborrow(), tag).map_err(|_| rejected(data.target()))
         }
     };
 }
