@@ -57,14 +57,14 @@ def build(platform: str, out: Path, target: Path) -> Path:
 
 
 def check(wheel: Path) -> None:
-    """Checks the length of a wheel and that its native module names no folder of this machine."""
+    """Checks the length of a wheel and that none of its files names the folder of the build."""
     length = wheel.stat().st_size
     print(f"{wheel.name}: {length / 1e6:.2f} MB")
     if length > MAX_LEN:
         sys.exit(f"{wheel.name}: {length} bytes, expected at most {MAX_LEN}")
     with zipfile.ZipFile(wheel) as archive:
         modules = [name for name in archive.namelist() if re.search(r"/_native.*\.so$", name)]
-        for name in modules:
+        for name in archive.namelist():
             if str(ROOT).encode() in archive.read(name):
                 sys.exit(
                     f"{wheel.name}: {name} contains the path {ROOT}, so another folder would give other bytes"
