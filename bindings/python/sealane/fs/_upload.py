@@ -115,9 +115,10 @@ class Upload:
 
     def _spill(self, data: bytes) -> None:
         if self._spilled is None:
-            if type(self._fs)._open is AbstractFileSystem._open:
+            kind = type(self._fs)
+            if kind.open is AbstractFileSystem.open and kind._open is AbstractFileSystem._open:
                 # Its file objects would take the data and write nothing.
-                text = f"{type(self._fs).__name__} has no file objects, which long files are written through"
+                text = f"{kind.__name__} has no file objects, which long files are written through"
                 raise NotImplementedError(text)
             self._spilled = self._open_spill()
             self._spilled.write(bytes(self._buffer))
