@@ -224,6 +224,9 @@ lib-c: ## the C library, header and sealane.pc in target/c, which can be moved; 
 lib-go: lib-c ## the C library as an object file in the Go module, for `go build`
 	cp $${CARGO_TARGET_DIR:-$(CURDIR)/target}/c/sealane.o bindings/go/internal/static/sealane_$$(go env GOOS)_$$(go env GOARCH).syso
 
+man: ## manual pages of the program, in target/man/man1
+	cargo run --locked --quiet -p sealane-cli -- man target/man/man1
+
 wheel: venv ## a wheel in dist/
 	$(BIN)/python -m maturin build --release --locked --out dist
 
@@ -260,4 +263,4 @@ $(BIN)/.release: release/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
 	@touch $@
 
-.PHONY: help check-features test-rustls wheels sbom release-check deb test-deb site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: man help check-features test-rustls wheels sbom release-check deb test-deb site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

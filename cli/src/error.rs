@@ -1,6 +1,7 @@
 //! Translation of errors into one line of text, a kind for `--json` and an exit status.
 
-use sealane::{Error, Misuse};
+use sealane::file::Difference;
+use sealane::{Error, FolderError, Misuse};
 use std::io;
 use std::path::Path;
 
@@ -103,6 +104,19 @@ impl Failure {
         Self { kind: if cut { Kind::Truncated } else { Kind::Authentication }, text }
     }
 
+    /// Returns the failure for a file that differs from the inventory.
+    pub(crate) fn differs(subject: &str, difference: &Difference) -> Self {
+        Self { kind: Kind::Authentication, text: format!("{subject}: {difference}") }
+    }
+
+    /// Returns the failure for a file that was exchanged since the last inventory, although the manifest lists it as finished.
+    pub(crate) fn exchanged(subject: &str) -> Self {
+        let text = format!(
+            "{subject}: expected the version of the last inventory, found another; remove the file and run the command again"
+        );
+        Self { kind: Kind::Authentication, text }
+    }
+
     /// An error of the library about `subject`, or about the path that the error names.
     pub(crate) fn about(subject: &str, error: Error) -> Self {
         let text = match error {
@@ -138,7 +152,14 @@ impl Failure {
             }
             Error::Truncated => format!("{subject}: truncated: the data ends too early, or is not encrypted"),
             // The text begins with the path or the reference.
-            Error::SourceChanged { .. }
+            Error::Folder(
+                FolderError::InventoryInside(_)
+                | FolderError::SignatureMissing(_)
+                | FolderError::OtherSigner(_)
+                | FolderError::SignatureInvalid { .. }
+                | FolderError::OldInventory { .. },
+            )
+            | Error::SourceChanged { .. }
             | Error::KeyMismatch { .. }
             | Error::KeyNotFound(_)
             | Error::KeyService(_)
@@ -168,6 +189,14 @@ impl Failure {
                 (Kind::Provider, "")
             }
             Error::Plugin(_) => (Kind::Plugin, ""),
+            Error::Folder(
+                FolderError::SignatureMissing(_)
+                | FolderError::OtherSigner(_)
+                | FolderError::SignatureInvalid { .. }
+                | FolderError::OldInventory { .. },
+            ) => (Kind::Authentication, ""),
+            Error::Folder(FolderError::InventoryName(_)) => (Kind::Format, ""),
+            Error::Folder(FolderError::InventoryInside(_)) => (Kind::Misuse, ""),
             Error::Environment(_) | Error::Misuse(_) => (Kind::Misuse, ""),
             _ => (Kind::Io, ""),
         };

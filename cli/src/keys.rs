@@ -8,6 +8,7 @@ use crate::tui::Console;
 use sealane::age::{Armor, AskPassphrase, Identity, Recipient, parse_recipients};
 use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Rewrap, Rotation};
 use sealane::keys::{self, KeyFile, Keyring, LoadOptions, Reference, SecretKey};
+use sealane::signature::{Signers, SigningKey};
 use sealane::{Error, Key, Misuse};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -200,6 +201,34 @@ pub(crate) fn recipients(
 pub(crate) fn secret(key: &Path, asked: &args::Passphrase, console: &Console) -> Result<SecretKey, Failure> {
     let found = Loader::new(asked, Inputs::default(), console).load(key, None)?;
     found.into_secret().map_err(|error| Failure::about(&name(key), error))
+}
+
+/// Loads the private key that signs an inventory, which can be encrypted with a passphrase.
+pub(crate) fn signing_key(
+    path: &Path,
+    asked: &args::Passphrase,
+    console: &Console,
+) -> Result<SigningKey, Failure> {
+    let about = |error| Failure::about(&name(path), error);
+    let mut loader = Loader::new(asked, Inputs::default(), console);
+    let (content, file) = loader.read(path, "the signing key")?;
+    match SigningKey::parse(&content, None) {
+        Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
+            let text = passphrase::ask(asked, &name(path))?;
+            SigningKey::parse(&content, Some(&text)).map_err(about)
+        }
+        found => {
+            let found = found.map_err(about)?;
+            loader.warn_if_readable(file.as_deref());
+            Ok(found)
+        }
+    }
+}
+
+/// Loads the public keys whose signatures of inventories are accepted.
+pub(crate) fn signers(path: &Path) -> Result<Signers, Failure> {
+    let content = std::fs::read(path).map_err(|e| Failure::io(&name(path), &e))?;
+    Signers::parse(&content).map_err(|error| Failure::about(&name(path), error))
 }
 
 /// Loads the keys of one command and remembers their files.

@@ -10,7 +10,14 @@ from collections.abc import Sequence
 
 import pytest
 
-PACKAGES = {"age": "age", "age-keygen": "age", "openssl": "openssl", "ssh-keygen": "openssh-client"}
+PACKAGES = {
+    "age": "age",
+    "age-keygen": "age",
+    "openssl": "openssl",
+    "ssh-keygen": "openssh-client",
+    "minisign": "minisign",
+    "rsync": "rsync",
+}
 
 
 def program(name: str) -> str:

@@ -69,6 +69,7 @@ fn modules_depend_downwards() {
         ("hazmat", 6),
         ("age", 7),
         ("keys", 8),
+        ("signature", 8),
         ("file", 9),
         ("hybrid", 9),
     ];

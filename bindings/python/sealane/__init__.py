@@ -28,6 +28,7 @@ from sealane._bulk import (
     verify_tree,
 )
 from sealane._file import decrypt, decrypt_file, encrypt, encrypt_file, inspect, rewrap, verify_file
+from sealane._inventory import Difference, InventoryReport, verify_inventory, write_inventory
 from sealane._native import (
     Aead,
     AlgorithmInfo,
@@ -68,11 +69,13 @@ __all__ = [
     "BulkReport",
     "Decryptor",
     "DeterministicAead",
+    "Difference",
     "EncryptedReader",
     "EncryptedWriter",
     "FileInfo",
     "ForkedError",
     "FormatError",
+    "InventoryReport",
     "KeyNotFoundError",
     "KeyRefusedError",
     "KeyServiceError",
@@ -109,5 +112,7 @@ __all__ = [
     "rotate_tree",
     "salvage_file",
     "verify_file",
+    "verify_inventory",
     "verify_tree",
+    "write_inventory",
 ]

@@ -44,6 +44,7 @@ __all__ = [
     "__version__",
     "algorithms",
     "check_token_key",
+    "compare_inventory_path",
     "create_folders",
     "decrypt_bytes",
     "decrypt_path",
@@ -84,6 +85,7 @@ __all__ = [
     "token_encrypt",
     "verify_path",
     "walk",
+    "write_inventory_path",
 ]
 
 _Path: TypeAlias = str | PathLike[str]
@@ -732,6 +734,21 @@ def salvage_path(
 ) -> tuple[int, list[list[int]], Literal["verified", "damaged"], Literal["verified", "damaged", "cut"]]: ...
 def rewrap_path(src: str, dst: str, rewrap: RewrapWith, progress: _Progress, durable: bool) -> None: ...
 def verify_path(src: str, decryption: DecryptWith, threads: int | None, progress: _Progress) -> None: ...
+def write_inventory_path(
+    folder: str,
+    path: str,
+    encryption: EncryptWith,
+    sign_key: str,
+    sign_passphrase: _Text | None,
+    durable: bool,
+) -> tuple[int, int]: ...
+def compare_inventory_path(
+    folder: str, path: str, decryption: DecryptWith, signer: str, min_counter: int
+) -> tuple[
+    int,
+    int,
+    list[tuple[str, Literal["missing", "added", "renamed", "copied", "exchanged", "old", "changed"], str]],
+]: ...
 def sealed_len(plain_len: int) -> int: ...
 def plain_len(sealed_len: int) -> int: ...
 def sealed_range(start: int, end: int) -> tuple[int, int]: ...

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyMemoryError, PyOSError, PySystemError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sealane::error::{PluginError, PluginProblem};
-use sealane::{Error, Misuse, keys};
+use sealane::{Error, FolderError, Misuse, keys};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -92,6 +92,14 @@ fn worded(error: Error, text: String) -> PyErr {
         Error::OutOfMemory { .. } => PyMemoryError::new_err(text),
         Error::Environment(_) => PyValueError::new_err(text),
         Error::Misuse(misuse) => raise_misuse(&misuse, text),
+        Error::Folder(folder) => match folder {
+            FolderError::SignatureMissing(_)
+            | FolderError::OtherSigner(_)
+            | FolderError::SignatureInvalid { .. }
+            | FolderError::OldInventory { .. } => named::AuthenticationError::new_err(text),
+            FolderError::InventoryName(_) => named::FormatError::new_err(text),
+            _ => PyValueError::new_err(text),
+        },
         Error::SourceChanged { path, expected, found } => {
             let text =
                 format!("expected {expected} bytes, found {found}: the file changed while it was encrypted");

@@ -21,6 +21,7 @@ mod file_keys;
 mod hazmat;
 mod hybrid;
 mod integers;
+mod inventory;
 mod io;
 mod keyring_messages;
 mod keys;
@@ -71,6 +72,7 @@ mod _native {
         hybrid::{
             ecies_decrypt, ecies_encrypt, hpke_open, hpke_seal, hybrid_open, hybrid_seal, rsa_open_parts,
         },
+        inventory::{compare_inventory_path, write_inventory_path},
         keys::{
             Key, Keyring, KeyringKey, PublicKey, check_token_key, derive, duplicate_keyring,
             encrypted_keyset, generate, is_secret, keyset_ciphertext, kinds, load, parse_key, read_reference,

@@ -4,10 +4,12 @@ mod keys;
 
 pub(crate) use keys::{DecryptWith, EncryptWith, KeyringFile, Passphrase, RewrapWith, RotateWith, formats};
 
+use crate::error::{Failure, name};
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
-use sealane::file::Durability;
+use sealane::file::{Durability, Exclude};
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -27,6 +29,11 @@ pub(crate) struct Transfer {
     /// remaining files and those that have changed
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "recursive")]
     pub(crate) manifest: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// With --recursive: print what would be done, and write nothing
+    #[arg(long, requires = "recursive")]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) effort: Effort,
     /// Wait until the data is on the disk before a file gets its name
@@ -53,6 +60,87 @@ pub(crate) struct Folders {
     /// removes it. Default: none
     #[arg(long, value_name = "SUFFIX", requires = "recursive")]
     suffix: Option<OsString>,
+}
+
+/// The choice of the files of a folder, and the attributes that are kept.
+#[derive(Args)]
+pub(crate) struct Selection {
+    /// With --recursive: leave out files and folders below IN that match PATTERN, in the syntax of .gitignore, for example
+    /// '*.tmp' or '/cache/'; may be repeated
+    #[arg(long, value_name = "PATTERN", requires = "recursive")]
+    pub(crate) exclude: Vec<String>,
+    /// With --recursive: leave out what matches a line of FILE, in the syntax of .gitignore; may be repeated. Patterns of
+    /// --exclude come after those of files
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "recursive")]
+    pub(crate) exclude_from: Vec<PathBuf>,
+    /// With --recursive: keep modes, modification times and symbolic links of files and folders, and owners and groups as far
+    /// as this user may do that. Links are not followed, and the paths in them are not encrypted
+    #[arg(long, requires = "recursive")]
+    pub(crate) preserve: bool,
+}
+
+/// The inventory of `encrypt`.
+#[derive(Args)]
+pub(crate) struct WriteInventory {
+    /// With --recursive: write a list of all encrypted files to FILE, encrypted with the same keys and signed with --sign-key.
+    /// 'verify --inventory FILE' finds missing, added, exchanged, renamed and old files. FILE lies outside of IN and OUT
+    #[arg(
+        long = "inventory",
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        requires_all = ["recursive", "sign_key"]
+    )]
+    pub(crate) file: Option<PathBuf>,
+    /// Private key that signs the inventory: an OpenSSH key of type Ed25519, or a minisign secret key. The signature is FILE.sig
+    /// or FILE.minisig
+    #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, requires = "file")]
+    pub(crate) sign_key: Option<PathBuf>,
+}
+
+/// The inventory of `verify`.
+#[derive(Args)]
+pub(crate) struct ReadInventory {
+    /// With --recursive: compare the files of one folder with the list in FILE, whose signature in FILE.sig or FILE.minisig is
+    /// verified first
+    #[arg(
+        long = "inventory",
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        requires_all = ["recursive", "signer"]
+    )]
+    pub(crate) file: Option<PathBuf>,
+    /// Public keys whose signature is accepted: lines of SSH (ssh-ed25519 AAAA...), or a minisign public key
+    #[arg(long, value_name = "KEYS", value_hint = ValueHint::FilePath, requires = "file")]
+    pub(crate) signer: Option<PathBuf>,
+    /// Refuse an inventory with a counter below N, for example the counter that the last verification printed. An old folder with
+    /// its old inventory is found by nothing else
+    #[arg(long, value_name = "N", requires = "file", default_value_t = 0, hide_default_value = true)]
+    pub(crate) min_counter: u64,
+}
+
+impl Selection {
+    /// Reads the patterns of files to leave out; `None` without any.
+    pub(crate) fn patterns(&self) -> Result<Option<Exclude>, Failure> {
+        if self.exclude.is_empty() && self.exclude_from.is_empty() {
+            return Ok(None);
+        }
+        let mut lines: Vec<String> = Vec::new();
+        for path in &self.exclude_from {
+            let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
+                ErrorKind::InvalidData => {
+                    Failure::misuse(format!("{}: expected patterns in UTF-8, found other bytes", name(path)))
+                }
+                _ => Failure::io(&name(path), &e),
+            })?;
+            let own: Vec<String> = text.lines().map(str::to_owned).collect();
+            Exclude::new(own.iter().map(String::as_str))
+                .map_err(|e| Failure::misuse(format!("{}: {e}", name(path))))?;
+            lines.extend(own);
+        }
+        lines.extend(self.exclude.iter().cloned());
+        let all = Exclude::new(lines.iter().map(String::as_str));
+        all.map(Some).map_err(|e| Failure::misuse(format!("--exclude: {e}")))
+    }
 }
 
 impl Folders {

@@ -3,12 +3,12 @@
 use super::recursive::Recursive;
 use super::run::{Context, Run};
 use super::transfer::{self, Functions};
-use crate::args::{EncryptWith, OutputOptions, Transfer};
+use crate::args::{EncryptWith, OutputOptions, Transfer, WriteInventory};
 use crate::error::Failure;
 use crate::{keys, stream};
 use clap::Args;
-use sealane::file::Suffix;
 use sealane::file::bulk::Operation;
+use sealane::file::{InventoryKeys, Suffix};
 
 /// Encrypt files, or standard input
 #[derive(Args)]
@@ -18,6 +18,12 @@ pub(crate) struct Encrypt {
     with: EncryptWith,
     #[command(flatten)]
     transfer: Transfer,
+    /// With --recursive: remove encrypted files below OUT whose source below IN is gone. Only files that the manifest lists, or
+    /// that the key (-k) opens, are removed, and only if every other file was processed
+    #[arg(long, requires = "recursive")]
+    delete: bool,
+    #[command(flatten)]
+    inventory: WriteInventory,
 }
 
 impl Run for Encrypt {
@@ -30,8 +36,23 @@ impl Run for Encrypt {
         if self.transfer.folders.recursive {
             let suffix = Suffix::Add(self.transfer.folders.suffix());
             let operation = |inputs| with(inputs).map(Operation::Encrypt);
-            return Recursive::transfer(&self.transfer, suffix, console)?
-                .run(operation, self.with.passphrase);
+            let mut recursive = Recursive::transfer(&self.transfer, suffix, console)?;
+            if self.delete {
+                if self.with.key.is_none() && self.transfer.manifest.is_none() {
+                    return Err(Failure::misuse(
+                        "--delete requires --manifest or -k, which show that sealane wrote a file",
+                    ));
+                }
+                recursive = recursive.deleting(self.transfer.folders.suffix());
+            }
+            let signing = self.inventory.sign_key.as_ref();
+            let signing =
+                signing.map(|path| keys::signing_key(path, &self.with.asked, console)).transpose()?;
+            if let (Some(path), Some(key)) = (&self.inventory.file, &signing) {
+                let key_file = self.inventory.sign_key.as_deref();
+                recursive = recursive.with_inventory(InventoryKeys { path, key }, key_file)?;
+            }
+            return recursive.run(operation, self.with.passphrase);
         }
         let pairs = transfer::pairs(&self.transfer)?;
         let to_terminal = self.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal());

@@ -9,8 +9,10 @@ mod decrypt;
 mod doctor;
 mod encrypt;
 mod inspect;
+mod inventory;
 mod keygen;
 mod keyring;
+mod man;
 mod providers;
 mod recursive;
 mod reference;
@@ -55,5 +57,6 @@ commands! {
     Providers: providers,
     Doctor: doctor,
     Completions: completions,
+    Man: man,
     Reference: reference,
 }

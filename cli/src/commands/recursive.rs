@@ -1,19 +1,25 @@
 //! `--recursive`: whole folders, as a bulk job of the core.
 
-use crate::args::{Effort, Folders, Transfer};
+use super::inventory::{self, NewInventory};
+use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer};
 use crate::error::{Failure, name};
 use crate::interrupt::{self, Watch};
 use crate::keys::Inputs;
 use crate::signal;
 use crate::tui::Console;
 use sealane::file::bulk::{self, Done, Job, Operation, Plan, Schedule};
-use sealane::file::{Durability, Manifest, Suffix, Tree};
+use sealane::file::{
+    Durability, Exclude, FileMark, InventoryKeys, Links, Manifest, Stale, Suffix, Tree, TreeOptions,
+};
+use sealane::{Error, FolderError};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::mem;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Number of files from which a warning says that a passphrase takes about one second for each file.
 const MANY_PASSPHRASE_FILES: usize = 10;
@@ -24,6 +30,31 @@ const BATCH: usize = 64;
 /// The warning of `rewrap`, whose new files do not exclude a former recipient.
 pub(super) const SAME_FILE_KEYS: &str = "the file keys are still the same: anyone who could decrypt the files before can \
     decrypt old copies, and the new files with the file keys of old copies; to exclude them, decrypt and encrypt again";
+
+/// The numbers of files and bytes of a job.
+#[derive(Default)]
+struct Sums {
+    done: usize,
+    skipped: usize,
+    links: usize,
+    excluded: usize,
+    removed: usize,
+    failed: usize,
+    bytes: u64,
+    /// The indexes of the jobs that failed.
+    failed_jobs: BTreeSet<usize>,
+}
+
+/// Returns the verb of an operation and its participle, for messages.
+fn verbs(operation: &Operation) -> (&'static str, &'static str) {
+    match operation {
+        Operation::Encrypt(_) => ("encrypt", "encrypted"),
+        Operation::Decrypt(_) => ("decrypt", "decrypted"),
+        Operation::Verify(_) => ("verify", "verified"),
+        Operation::Rewrap(_) => ("rewrap", "rewrapped"),
+        Operation::Rotate(_) => ("rotate", "encrypted again"),
+    }
+}
 
 /// A bulk job, as the options of the command line request it.
 pub(super) struct Recursive<'a> {
@@ -36,6 +67,20 @@ pub(super) struct Recursive<'a> {
     durability: Durability,
     /// Whether each file is its own target.
     in_place: bool,
+    exclude: Option<Exclude>,
+    /// Files with patterns, which no output may replace.
+    exclude_files: &'a [PathBuf],
+    /// Whether targets get the attributes of their sources, and links are kept.
+    preserve: bool,
+    /// Whether nothing is written.
+    dry_run: bool,
+    /// The suffix of encrypted files that are removed if their source is gone.
+    delete: Option<&'a OsStr>,
+    /// The inventory that is written at the end.
+    inventory: Option<InventoryKeys<'a>>,
+    sign_key: Option<&'a Path>,
+    /// The inventory that the files are compared with.
+    compare: Option<&'a ReadInventory>,
     console: &'a Console,
 }
 
@@ -56,6 +101,14 @@ impl<'a> Recursive<'a> {
             threads: args.effort.threads,
             durability: args.durability(),
             in_place: false,
+            exclude: args.selection.patterns()?,
+            exclude_files: &args.selection.exclude_from,
+            preserve: args.selection.preserve,
+            dry_run: args.dry_run,
+            delete: None,
+            inventory: None,
+            sign_key: None,
+            compare: None,
             console,
         })
     }
@@ -77,6 +130,14 @@ impl<'a> Recursive<'a> {
             threads: effort.threads,
             durability,
             in_place: output.is_none(),
+            exclude: None,
+            exclude_files: &[],
+            preserve: false,
+            dry_run: false,
+            delete: None,
+            inventory: None,
+            sign_key: None,
+            compare: None,
             console,
         }
     }
@@ -85,10 +146,11 @@ impl<'a> Recursive<'a> {
     pub(super) fn verify(
         inputs: &'a [PathBuf],
         folders: &'a Folders,
+        selection: &'a Selection,
         effort: &Effort,
         console: &'a Console,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, Failure> {
+        Ok(Self {
             inputs,
             output: None,
             suffix: Suffix::Remove(folders.suffix()),
@@ -96,8 +158,42 @@ impl<'a> Recursive<'a> {
             threads: effort.threads,
             durability: Durability::Cached,
             in_place: false,
+            exclude: selection.patterns()?,
+            exclude_files: &selection.exclude_from,
+            preserve: selection.preserve,
+            dry_run: false,
+            delete: None,
+            inventory: None,
+            sign_key: None,
+            compare: None,
             console,
+        })
+    }
+
+    /// Removes encrypted files with this suffix whose source is gone, at the end of the job.
+    pub(super) fn deleting(self, suffix: &'a OsStr) -> Self {
+        Self { delete: Some(suffix), ..self }
+    }
+
+    /// Compares the files of the only input, a folder, with an inventory.
+    pub(super) fn comparing(self, args: &'a ReadInventory) -> Result<Self, Failure> {
+        match self.inputs {
+            _ if args.file.is_none() => Ok(self),
+            [folder] if folder.is_dir() => Ok(Self { compare: Some(args), ..self }),
+            _ => Err(Failure::misuse("--inventory compares one folder; name it as FILE")),
         }
+    }
+
+    /// Writes an inventory at the end of the job, which `sign_key` signs.
+    pub(super) fn with_inventory(
+        self,
+        keys: InventoryKeys<'a>,
+        sign_key: Option<&'a Path>,
+    ) -> Result<Self, Failure> {
+        let mut folders = self.inputs.to_vec();
+        folders.extend(self.output.map(Path::to_owned));
+        keys.check_outside(&folders).map_err(|error| Failure::about("--inventory", error))?;
+        Ok(Self { inventory: Some(keys), sign_key, ..self })
     }
 
     /// Processes every file below the inputs, also after one has failed.
@@ -111,11 +207,24 @@ impl<'a> Recursive<'a> {
             return Err(Failure::misuse("--recursive reads folders; name one as IN, not standard input"));
         }
         let about = |error| Failure::about("--recursive", error);
-        let mut tree = Tree::walk(self.inputs, self.output, self.suffix).map_err(about)?;
-        let files = self.manifest.iter().map(|path| path.to_path_buf()).collect();
+        let links = if self.preserve { Links::Keep } else { Links::Follow };
+        let options = TreeOptions { exclude: self.exclude.as_ref(), links };
+        let mut tree = Tree::walk_with(self.inputs, self.output, self.suffix, options).map_err(about)?;
+        let mut files: Vec<_> = self.manifest.iter().map(|path| path.to_path_buf()).collect();
+        files.extend(self.exclude_files.iter().cloned());
+        files.extend(self.sign_key.map(Path::to_owned));
         let operation = operation(Inputs { files, stdin: false })?;
-        let mut manifest = self.manifest.map(|path| self.open_manifest(path, &tree)).transpose()?;
-        let mut pairs = mem::take(&mut tree.pairs);
+        let mut new_inventory = match &self.inventory {
+            Some(keys) => Some(NewInventory::begin(keys, &operation, self.console)?),
+            None => None,
+        };
+        let listed = match (self.compare, &operation) {
+            (Some(args), Operation::Verify(with)) => inventory::open(args, with)?,
+            _ => None,
+        };
+        let manifest = self.manifest.filter(|path| !self.dry_run || path.exists());
+        let mut manifest = manifest.map(|path| self.open_manifest(path, &tree)).transpose()?;
+        let mut pairs = tree.pairs.clone();
         if self.in_place {
             pairs.iter_mut().for_each(|(source, target)| target.clone_from(source));
         }
@@ -123,14 +232,17 @@ impl<'a> Recursive<'a> {
         if let Some(root) = &tree.root {
             plan = plan.below(root);
         }
-        for (path, error) in tree.create_folders() {
-            self.console.fail(&Failure::about(&name(&path), error));
+        if self.preserve {
+            plan = plan.replicas();
         }
-        let mut failed = 0;
-        for (path, error) in tree.problems.into_iter().chain(plan.problems) {
-            self.console.fail(&Failure::about(&name(&path), error));
-            failed += 1;
+        let mut sums = Sums { skipped: plan.finished.len(), excluded: tree.excluded, ..Sums::default() };
+        self.fail_all(mem::take(&mut tree.problems), &mut sums);
+        self.fail_all(mem::take(&mut plan.problems), &mut sums);
+        if self.dry_run {
+            return self.show(&tree, &plan, &operation, manifest.as_ref(), sums);
         }
+        let folders = if self.preserve { tree.create_replica_folders() } else { tree.create_folders() };
+        self.fail_all(folders, &mut sums);
         if self.console.json() {
             for (source, target) in &plan.finished {
                 let (source, target) = (name(source), name(target));
@@ -143,15 +255,179 @@ impl<'a> Recursive<'a> {
                 plan.jobs.len()
             ));
         }
-        let done = self.process(&plan.jobs, &operation, manifest.as_mut())?;
-        if matches!(operation, Operation::Rotate(_)) {
-            failed += plan.jobs.len() - done;
-            self.report_rotated(done, plan.finished.len(), failed)?;
+        let marks: Vec<_> =
+            plan.jobs.iter().filter(|_| new_inventory.is_some()).map(|_| OnceLock::new()).collect();
+        self.process(&plan.jobs, &operation, manifest.as_mut(), &marks, &mut sums)?;
+        self.copy_links(&tree, &operation, manifest.as_mut(), &mut sums)?;
+        if let Some(inventory) = &mut new_inventory {
+            sums.failed += inventory.add_all(&tree, &plan, &marks, &sums.failed_jobs, self.console);
         }
+        self.remove_stale(&tree, &operation, manifest.as_ref(), &mut sums)?;
+        if self.preserve {
+            self.fail_all(tree.replicate_folders(), &mut sums);
+        }
+        if let Some(inventory) = new_inventory {
+            inventory.save(&tree, self.delete.is_some(), self.durability)?;
+        }
+        if let Some(listed) = listed {
+            let exclude = self.exclude.as_ref();
+            sums.failed += inventory::compare(&listed, &self.inputs[0], &tree, exclude, self.console)?;
+        }
+        self.report_sums(&operation, &sums)?;
         match manifest {
             Some(manifest) => manifest.sync().map_err(|e| Failure::about(&name(manifest.path()), e)),
             None => Ok(()),
         }
+    }
+
+    fn fail_all(&self, problems: Vec<(PathBuf, Error)>, sums: &mut Sums) {
+        for (path, error) in problems {
+            self.console.fail(&Failure::about(&name(&path), error));
+            sums.failed += 1;
+        }
+    }
+
+    /// Prints what the job would do.
+    fn show(
+        &self,
+        tree: &Tree,
+        plan: &Plan,
+        operation: &Operation,
+        manifest: Option<&Manifest>,
+        mut sums: Sums,
+    ) -> Result<(), Failure> {
+        let show = |action: &str, source: &Path, target: &Path| {
+            let (source, target) = (name(source), name(target));
+            let document = || json!({"action": action, "source": source, "target": target, "dry_run": true});
+            self.console.result(document, &format!("{action} {source} -> {target}"))
+        };
+        let (verb, _) = verbs(operation);
+        for job in &plan.jobs {
+            show(verb, &job.source, &job.target)?;
+            sums.done += 1;
+            sums.bytes += job.fingerprint.len();
+        }
+        for (source, target) in tree.links.iter().filter(|_| self.output.is_some()) {
+            show("link", source, target)?;
+            sums.links += 1;
+        }
+        if let Some(stale) = self.stale(tree, operation, manifest, &mut sums) {
+            for removal in &stale.removals {
+                show("remove", &removal.source, &removal.path)?;
+                sums.removed += 1;
+            }
+        }
+        self.report_sums(operation, &sums)
+    }
+
+    fn copy_links(
+        &self,
+        tree: &Tree,
+        operation: &Operation,
+        mut manifest: Option<&mut Manifest>,
+        sums: &mut Sums,
+    ) -> Result<(), Failure> {
+        let Some(root) = &tree.root else { return Ok(()) };
+        for (source, target) in &tree.links {
+            let copied = operation.replicate_link(root, source, target).and_then(|()| match &mut manifest {
+                Some(manifest) => manifest.add_link(source, target),
+                None => Ok(()),
+            });
+            match copied {
+                Ok(()) if self.console.json() => {
+                    let (source, target) = (name(source), name(target));
+                    self.console.result(|| json!({"source": source, "target": target, "link": true}), "")?;
+                    sums.links += 1;
+                }
+                Ok(()) => sums.links += 1,
+                Err(error) => {
+                    self.console.fail(&Failure::about(&name(source), error));
+                    sums.failed += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the encrypted files whose source is gone. A failure leaves all of them.
+    fn stale(
+        &self,
+        tree: &Tree,
+        operation: &Operation,
+        manifest: Option<&Manifest>,
+        sums: &mut Sums,
+    ) -> Option<Stale> {
+        let suffix = self.delete?;
+        let found = match sums.failed {
+            0 => Stale::find(tree, self.inputs, suffix, operation, manifest),
+            problems => Err(FolderError::IncompleteListing { problems }.into()),
+        };
+        match found {
+            Ok(stale) => {
+                for path in &stale.unproven {
+                    self.console.warn(&format!(
+                        "{}: its source is gone, but neither the manifest nor the key shows that sealane wrote it, so it stays",
+                        name(path)
+                    ));
+                }
+                Some(stale)
+            }
+            Err(error) => {
+                self.console.fail(&Failure::about("--delete", error));
+                None
+            }
+        }
+    }
+
+    fn remove_stale(
+        &self,
+        tree: &Tree,
+        operation: &Operation,
+        manifest: Option<&Manifest>,
+        sums: &mut Sums,
+    ) -> Result<(), Failure> {
+        let Some(stale) = self.stale(tree, operation, manifest, sums) else { return Ok(()) };
+        for (removal, result) in stale.removals.iter().zip(stale.remove(tree, self.inputs)) {
+            match result {
+                Ok(()) => {
+                    let (source, target) = (name(&removal.source), name(&removal.path));
+                    sums.removed += 1;
+                    if self.console.json() {
+                        let document = || json!({"source": source, "target": target, "removed": true});
+                        self.console.result(document, "")?;
+                    }
+                }
+                Err(error) => {
+                    self.console.fail(&Failure::about(&name(&removal.path), error));
+                    sums.failed += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints one line at the end with the numbers of files.
+    fn report_sums(&self, operation: &Operation, sums: &Sums) -> Result<(), Failure> {
+        if matches!(operation, Operation::Rotate(_)) {
+            return self.report_rotated(sums.done, sums.skipped, sums.failed);
+        }
+        let Sums { done, skipped, links, excluded, removed, failed, bytes, .. } = *sums;
+        let (verb, participle) = verbs(operation);
+        let would = if self.dry_run { "would be " } else { "" };
+        let files = |count: usize| format!("{count} {}", if count == 1 { "file" } else { "files" });
+        let mut text = format!("{} {would}{participle}, {bytes} bytes", files(done));
+        let more = [(skipped, "unchanged"), (links, "links"), (removed, "removed"), (excluded, "excluded")];
+        for (count, label) in more.into_iter().filter(|(count, _)| *count > 0) {
+            text += &format!(", {count} {label}");
+        }
+        text += &format!(", {failed} failed");
+        let document = || {
+            json!({
+                "summary": true, "operation": verb, "dry_run": self.dry_run, "done": done, "skipped": skipped,
+                "links": links, "excluded": excluded, "removed": removed, "failed": failed, "bytes": bytes,
+            })
+        };
+        self.console.result(document, &text)
     }
 
     fn process(
@@ -159,7 +435,9 @@ impl<'a> Recursive<'a> {
         jobs: &[Job],
         operation: &Operation,
         manifest: Option<&mut Manifest>,
-    ) -> Result<usize, Failure> {
+        marks: &[OnceLock<FileMark>],
+        sums: &mut Sums,
+    ) -> Result<(), Failure> {
         let advice = match (self.manifest, self.output) {
             _ if matches!(operation, Operation::Rotate(_)) => "run the same command again to continue",
             _ if self.in_place => {
@@ -173,39 +451,41 @@ impl<'a> Recursive<'a> {
         };
         interrupt::advise(Some(advice));
         let mut bar = self.console.bar("", Some(jobs.iter().map(|job| job.fingerprint.len()).sum()));
-        let mut done = 0;
         let schedule = Schedule {
             threads: self.threads,
             durability: self.durability,
             batch: BATCH,
             cancelled: &signal::requested,
         };
-        bulk::run(jobs, operation, manifest, &schedule, |report| {
+        bulk::run_with_marks(jobs, operation, manifest, &schedule, marks, |report| {
             if !report.ended.is_empty() {
                 bar.suspend(|| {
                     report.ended.into_iter().try_for_each(|(at, result)| match result {
                         Ok(result) => {
-                            done += 1;
+                            sums.done += 1;
+                            sums.bytes += result.bytes;
                             self.report(operation, &jobs[at], result)
                         }
                         Err(error) => {
+                            sums.failed += 1;
+                            sums.failed_jobs.insert(at);
                             self.console.fail(&Failure::about(&name(&jobs[at].source), error));
                             Ok(())
                         }
                     })
                 })?;
             }
-            bar.rename(format!("{done} of {} files", jobs.len()));
+            bar.rename(format!("{} of {} files", sums.done, jobs.len()));
             // The result says whether to stop, which the workers learn from `signal::requested`.
             let _ = bar.at(report.bytes);
             Ok(())
         })?;
-        if done > 0 && matches!(operation, Operation::Rewrap(_)) {
+        if sums.done > 0 && matches!(operation, Operation::Rewrap(_)) {
             self.console.warn(SAME_FILE_KEYS);
         }
         match signal::requested() {
-            true => Err(Failure::interrupted_among(done, jobs.len(), advice)),
-            false => Ok(done),
+            true => Err(Failure::interrupted_among(sums.done, jobs.len(), advice)),
+            false => Ok(()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::recursive::{self, Recursive};
 use super::run::{Context, Run};
-use crate::args::{DecryptWith, Effort, Folders, OutputOptions};
+use crate::args::{DecryptWith, Effort, Folders, OutputOptions, ReadInventory, Selection};
 use crate::endpoints::Source;
 use crate::error::{Failure, Kind};
 use crate::interrupt::Watch;
@@ -24,6 +24,10 @@ pub(crate) struct Verify {
     #[command(flatten)]
     folders: Folders,
     #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    inventory: ReadInventory,
+    #[command(flatten)]
     effort: Effort,
     #[command(flatten)]
     output_options: OutputOptions,
@@ -38,7 +42,9 @@ impl Run for Verify {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.folders.recursive {
-            let recursive = Recursive::verify(&self.inputs, &self.folders, &self.effort, console);
+            let recursive =
+                Recursive::verify(&self.inputs, &self.folders, &self.selection, &self.effort, console)?
+                    .comparing(&self.inventory)?;
             return recursive.run(|inputs| with(inputs).map(Operation::Verify), false);
         }
         let _watch = Watch::begin(console);

@@ -246,6 +246,22 @@ fn completions_for_every_shell() {
 }
 
 #[test]
+fn manual_pages_of_every_command() {
+    let sandbox = Sandbox::new();
+    sandbox.run("man pages/man1").succeeded();
+    sandbox.run("man pages/man1").succeeded();
+    let page = |name: &str| String::from_utf8(sandbox.read(format!("pages/man1/{name}.1"))).unwrap();
+    assert!(page("sealane").contains("sealane\\-encrypt(1)"), "{}", page("sealane"));
+    let encrypt = page("sealane-encrypt");
+    for words in [".TH sealane-encrypt 1", "\\-\\-recursive", ".SH SYNOPSIS", "\\-\\-exclude\\-from"] {
+        assert!(encrypt.contains(words), "{words}: {encrypt}");
+    }
+    assert!(page("sealane-keyring-rotate").contains(".SH NAME"));
+    assert!(!sandbox.path("pages/man1/sealane-reference.1").exists());
+    sandbox.refuses("man k", 1, "k: ");
+}
+
+#[test]
 fn the_reference_has_every_command_and_option() {
     let sandbox = Sandbox::new();
     let page = sandbox.run("reference").text();

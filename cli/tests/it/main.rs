@@ -4,6 +4,7 @@ mod bad_input;
 mod commands;
 mod common;
 mod doctor;
+mod folders;
 mod interrupt;
 mod keyring;
 mod outputs;

@@ -55,8 +55,11 @@ fn many_files(sandbox: &Sandbox, count: usize, len: usize) {
     }
 }
 
+/// Returns the documents of single files, without the summary at the end.
 fn documents(out: &[u8]) -> Vec<Value> {
-    String::from_utf8_lossy(out).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let all = String::from_utf8_lossy(out).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let is_summary = |document: &Value| document["summary"] == true;
+    Vec::into_iter(all).filter(|document| !is_summary(document)).collect()
 }
 
 #[test]
@@ -69,7 +72,8 @@ fn a_tree_round_trips() {
             let _ = fs::remove_dir_all(sandbox.path(made));
         }
         let flags = format!("-k k --recursive {suffix} --threads {threads}");
-        assert!(sandbox.run(&format!("encrypt {flags} -o out in")).succeeded().is_empty());
+        let summary = sandbox.run(&format!("encrypt {flags} -o out in")).text();
+        assert!(summary.starts_with("7 files encrypted, ") && summary.ends_with(", 0 failed\n"), "{summary}");
         let sealed = below(&sandbox, "out");
         assert_eq!(sealed.len(), before.len());
         for (name, content) in &before {
@@ -82,8 +86,9 @@ fn a_tree_round_trips() {
             assert_eq!(len(&sealed[Path::new(&sealed_name)]), want, "{name:?}");
         }
         let outcome = sandbox.run(&format!("verify {flags} out")).text();
-        assert_eq!(outcome.lines().count(), 7, "{outcome}");
-        assert!(sandbox.run(&format!("decrypt {flags} -o back out")).succeeded().is_empty());
+        assert_eq!(outcome.lines().count(), 7 + 1, "{outcome}");
+        let summary = sandbox.run(&format!("decrypt {flags} -o back out")).text();
+        assert!(summary.starts_with("7 files decrypted, ") && summary.lines().count() == 1, "{summary}");
         assert!(below(&sandbox, "back") == before, "{flags}");
         // A second run replaces the files.
         sandbox.run(&format!("decrypt {flags} -o back out/")).succeeded();
@@ -172,7 +177,7 @@ fn a_failed_file_does_not_stop_the_others() {
     let outcome = sandbox.run("verify -k k --recursive out");
     assert_eq!(
         (outcome.status, outcome.err.lines().count(), String::from_utf8_lossy(&outcome.out).lines().count()),
-        (Some(1), 2, 6)
+        (Some(1), 2, 6 + 1)
     );
     let outcome = sandbox.run("decrypt -k k --recursive --suffix .sealed -o none out");
     assert_eq!((outcome.status, outcome.err.lines().count()), (Some(1), 8), "{outcome:?}");

@@ -116,7 +116,7 @@ fn whole_folders() {
     check(&sandbox, "tree/a");
     check(&sandbox, "tree/sub/b");
     // Finished files need an identity too.
-    sandbox.refuses("rewrap --recursive -i old -R new.pub tree/a", 1, "no matching key");
+    sandbox.refuses("rewrap -q --recursive -i old -R new.pub tree/a", 1, "no matching key");
     sandbox.run("rewrap -q --recursive -i old -i new -R new.pub tree").succeeded();
     check(&sandbox, "tree/a");
 }

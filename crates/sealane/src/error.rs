@@ -8,10 +8,12 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
+mod folder;
 mod from_providers;
 mod offsets;
 mod plugin;
 
+pub use folder::FolderError;
 pub use offsets::OffsetProblem;
 pub use plugin::{PluginError, PluginProblem};
 pub use providers::MessagePart;
@@ -147,6 +149,8 @@ pub enum Error {
     },
     /// An age plugin could not be used. The error names the plugin and contains no key.
     Plugin(PluginError),
+    /// A job over a whole folder does not begin or is not complete.
+    Folder(FolderError),
     /// The progress callback requested cancellation, so the operation ended before it was complete.
     Cancelled,
 }
@@ -406,6 +410,7 @@ impl fmt::Display for Error {
             Self::Io { path: Some(path), source } => write!(f, "{}: {source}", path.display()),
             Self::Io { path: None, source } => source.fmt(f),
             Self::Plugin(error) => error.fmt(f),
+            Self::Folder(error) => error.fmt(f),
             Self::Cancelled => f.write_str("cancelled"),
         }
     }
@@ -567,6 +572,12 @@ impl std::error::Error for Misuse {}
 impl From<PluginError> for Error {
     fn from(error: PluginError) -> Self {
         Self::Plugin(error)
+    }
+}
+
+impl From<FolderError> for Error {
+    fn from(error: FolderError) -> Self {
+        Self::Folder(error)
     }
 }
 

@@ -98,12 +98,13 @@ pub mod provider;
 mod random;
 mod scrypt;
 mod secret;
+pub mod signature;
 
 pub use aead::deterministic::{DeterministicAead, DeterministicAlgorithm};
 pub use aead::packed::Offset;
 pub use aead::{Aead, Buffer};
 pub use engine::threads::on_one_thread;
-pub use error::{Error, Misuse};
+pub use error::{Error, FolderError, Misuse};
 pub use fork::ForkGuard;
 pub use key::Key;
 pub use keys::{KeyringAead, KeyringDeterministicAead};

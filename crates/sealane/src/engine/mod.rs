@@ -4,6 +4,7 @@
 //! the positions of its chunks in a [`plan::Layout`]; everything else is shared by all formats.
 
 mod affinity;
+pub(crate) mod attributes;
 pub(crate) mod close;
 pub(crate) mod file_id;
 pub(crate) mod folder;

@@ -35,6 +35,15 @@ impl Place {
     /// Finds the place of `path`, which begins with `root`. Links are followed on the way to `root` and refused below
     /// it.
     pub(crate) fn below(root: &Path, path: &Path) -> io::Result<Self> {
+        let place = Self::name_below(root, path)?;
+        match place.found {
+            Some(Entry { kind: EntryKind::Link, .. }) => Err(refused_link()),
+            _ => Ok(place),
+        }
+    }
+
+    /// Does the same as [`Self::below`], but the place is that of `path` itself, also if it is a link.
+    pub(crate) fn name_below(root: &Path, path: &Path) -> io::Result<Self> {
         // The error of the standard library does not name the root.
         let relative = path.strip_prefix(root).map_err(|_| outside(root))?;
         let name = file_name(relative)?;
@@ -43,11 +52,7 @@ impl Place {
             parent if parent == Path::new(".") => folder,
             parent => folder.open_below(parent)?,
         };
-        let place = Self::within(folder, name.to_owned(), path)?;
-        match place.found {
-            Some(Entry { kind: EntryKind::Link, .. }) => Err(refused_link()),
-            _ => Ok(place),
-        }
+        Self::within(folder, name.to_owned(), path)
     }
 
     fn within(folder: Folder, name: OsString, path: &Path) -> io::Result<Self> {

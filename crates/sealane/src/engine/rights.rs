@@ -10,16 +10,9 @@ use std::io;
 /// rights that all its members had before, and an ACL is not copied: only the owner has rights.
 #[cfg(unix)]
 pub(crate) fn inherit(new: &File, replaced: &File, old: &Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-    let mut own = new.metadata()?;
-    if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
-        // Only root may give a file to another owner. Members of a group may give it to the group.
-        if fchown(new, Some(old.uid()), Some(old.gid())).is_err() && own.gid() != old.gid() {
-            let _ = fchown(new, None, Some(old.gid()));
-        }
-        own = new.metadata()?;
-    }
-    let same = Same { owner: own.uid() == old.uid(), group: own.gid() == old.gid() };
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let same = give_to_owner_of(new, &new.metadata()?, old)?;
+    let own = new.metadata()?;
     let listed = acl::read(replaced)?;
     let mode = match &listed {
         Some(listed) if same.owner && same.group && acl::write(new, listed).is_ok() => return Ok(()),
@@ -33,6 +26,37 @@ pub(crate) fn inherit(new: &File, replaced: &File, old: &Metadata) -> io::Result
         true => Ok(()),
         false => new.set_permissions(PermissionsExt::from_mode(mode)),
     }
+}
+
+/// Gives `new` the owner, the group and the mode of the file or folder with the metadata `from`, as far as this user may do
+/// that. The set-uid, set-gid and sticky bits are kept only together with owner and group. ACLs are not kept.
+#[cfg(unix)]
+pub(crate) fn replicate(new: &File, from: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let same = give_to_owner_of(new, &new.metadata()?, from)?;
+    let mode = if same.owner && same.group { from.mode() & 0o7777 } else { same.mode(from.mode()) };
+    acl::remove(new)?;
+    new.set_permissions(PermissionsExt::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn replicate(new: &File, from: &Metadata) -> io::Result<()> {
+    new.set_permissions(from.permissions())
+}
+
+/// Gives `new`, whose metadata is `own`, to the owner and the group of another file, as far as this user may do that.
+#[cfg(unix)]
+fn give_to_owner_of(new: &File, own: &Metadata, old: &Metadata) -> io::Result<Same> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let same = |own: &Metadata| Same { owner: own.uid() == old.uid(), group: own.gid() == old.gid() };
+    if (own.uid(), own.gid()) == (old.uid(), old.gid()) {
+        return Ok(same(own));
+    }
+    // Only root may give a file to another owner. Members of a group may give it to the group.
+    if fchown(new, Some(old.uid()), Some(old.gid())).is_err() && own.gid() != old.gid() {
+        let _ = fchown(new, None, Some(old.gid()));
+    }
+    Ok(same(&new.metadata()?))
 }
 
 #[cfg(not(unix))]

@@ -5,6 +5,7 @@
 //! systems, and on file systems without unnamed files, the bytes go to a hidden temporary file in the same folder, for
 //! example `.report.pdf.0123456789abcdef.part`, which is removed on failure.
 
+use super::attributes::Attributes;
 use super::folder::{Entry, EntryKind, Folder};
 use super::place::Place;
 use super::{close, rights};
@@ -22,6 +23,9 @@ pub(crate) enum Access {
     Inherited,
     /// Access for the owner of the file alone. It has an effect on Unix only.
     OwnerOnly,
+    /// The rights that [`StagedFile::set_attributes`] sets. An existing file is replaced also if it is read-only or a link,
+    /// because it has the attributes of an earlier source.
+    Replicated,
 }
 
 /// The treatment of a file that already has the name.
@@ -43,6 +47,7 @@ pub(crate) struct StagedFile {
     /// Whether a file had the name when the new file was begun.
     replaces: bool,
     access: Access,
+    attributes: Option<Attributes>,
     /// The target as the caller gave it, for messages.
     path: PathBuf,
     /// A forked child shares the file with its parent, so it neither completes nor removes it.
@@ -64,11 +69,17 @@ impl StagedFile {
         let Place { folder, name, found, path } = place;
         let about = |e| Error::io(&path, e);
         if let Some(found) = &found {
-            check_replaceable(&folder, &name, found).map_err(about)?;
+            check_replaceable(&folder, &name, found, access).map_err(about)?;
         }
         let guard = ForkGuard::new()?;
         let (file, temporary) = create(&folder, &name, access).map_err(about)?;
-        Ok(Self { file, folder, name, temporary, replaces: found.is_some(), access, path, guard })
+        let (replaces, attributes) = (found.is_some(), None);
+        Ok(Self { file, folder, name, temporary, replaces, access, attributes, path, guard })
+    }
+
+    /// Sets the attributes that the file has under its name.
+    pub(crate) fn set_attributes(&mut self, attributes: Attributes) {
+        self.attributes = Some(attributes);
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -97,7 +108,9 @@ impl StagedFile {
     }
 
     fn give_name(&mut self, existing: Existing, durability: Durability) -> io::Result<()> {
-        if self.access == Access::Inherited && (self.replaces || self.temporary.is_some()) {
+        if let Some(attributes) = &self.attributes {
+            attributes.apply(&self.file)?;
+        } else if self.access == Access::Inherited && (self.replaces || self.temporary.is_some()) {
             self.set_rights(existing)?;
         }
         if durability == Durability::Synced {
@@ -197,8 +210,9 @@ fn create_temporary(folder: &Folder, name: &OsStr) -> io::Result<(File, OsString
 }
 
 /// Checks that a file can be replaced. A read-only file is refused even to root.
-fn check_replaceable(folder: &Folder, name: &OsStr, found: &Entry) -> io::Result<()> {
+fn check_replaceable(folder: &Folder, name: &OsStr, found: &Entry, access: Access) -> io::Result<()> {
     match found.kind {
+        EntryKind::File | EntryKind::Link if access == Access::Replicated => Ok(()),
         EntryKind::File if found.read_only => Err(ErrorKind::PermissionDenied.into()),
         EntryKind::File => folder.check_writable(name),
         EntryKind::Folder => Err(ErrorKind::IsADirectory.into()),
@@ -246,7 +260,8 @@ mod test {
         let Place { folder, name, found, path } = Place::of(target).unwrap();
         let (file, temporary) = create_temporary(&folder, &name).unwrap();
         let (temporary, replaces, access) = (Some(temporary), found.is_some(), Access::Inherited);
-        StagedFile { file, folder, name, temporary, replaces, access, path, guard: ForkGuard::new().unwrap() }
+        let guard = ForkGuard::new().unwrap();
+        StagedFile { file, folder, name, temporary, replaces, access, attributes: None, path, guard }
     }
 
     #[test]

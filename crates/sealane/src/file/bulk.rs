@@ -4,9 +4,11 @@
 //! finished, and [`run`] processes the rest over threads.
 
 use super::file_keys::{DecryptWith, EncryptWith};
+use super::inventory::FileMark;
 use super::manifest::{FileFingerprint, Manifest};
 use super::output::Target;
-use super::paths::{Source, decrypt, encrypt, verify_file};
+use super::paths::{Source, decrypt, encrypt_marked, verify_file};
+use super::protected::Protected;
 use super::reader::Reader;
 use super::rewrap::{Rewrap, rewrap};
 use super::rotate::{Rotation, rotate};
@@ -15,7 +17,7 @@ pub use crate::engine::jobs::{Done, Report, Schedule};
 use crate::engine::options::Options;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The operation of a bulk job on each file.
 #[derive(Clone, Debug)]
@@ -59,9 +61,51 @@ impl Operation {
         self.run_to(source, Target::Below { root, path: target }, options)
     }
 
-    fn run_to(&self, source: &Path, target: Target<'_>, options: Options<'_>) -> Result<(), Error> {
+    /// Does the same as [`Self::run_below`], and gives the target the mode, the owner, the group and the modification time of the
+    /// source, as far as this user may do that. A link or a read-only file at the target is replaced.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::run_below`].
+    pub fn run_replica(
+        &self,
+        root: &Path,
+        source: &Path,
+        target: &Path,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        self.run_to(source, Target::Replica { root, path: target }, options)
+    }
+
+    /// Returns the other inputs of the call, which no output may replace; `None` for operations that have none here.
+    pub(super) fn protected(&self) -> Option<&Protected> {
         match self {
-            Self::Encrypt(with) => encrypt(&Source::open(source)?, target, with, options),
+            Self::Encrypt(with) => Some(with.protected()),
+            Self::Decrypt(with) | Self::Verify(with) => Some(with.protected()),
+            Self::Rewrap(_) | Self::Rotate(_) => None,
+        }
+    }
+
+    /// Returns whether the key of [`Self::Encrypt`] opens a file, which proves that it was encrypted with this key. Reads the
+    /// header and the last chunk.
+    pub(super) fn opens(&self, path: &Path) -> bool {
+        let Self::Encrypt(with) = self else { return false };
+        let file = with.to_decrypt().and_then(|with| Some((File::open(path).ok()?, with)));
+        file.is_some_and(|(file, with)| Reader::new(file, with).is_ok())
+    }
+
+    fn run_to(&self, source: &Path, target: Target<'_>, options: Options<'_>) -> Result<(), Error> {
+        self.run_marked(source, target, options, None)
+    }
+
+    fn run_marked(
+        &self,
+        source: &Path,
+        target: Target<'_>,
+        options: Options<'_>,
+        mark: Option<&OnceLock<FileMark>>,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Encrypt(with) => encrypt_marked(&Source::open(source)?, target, with, options, mark),
             Self::Decrypt(with) => decrypt(&Source::open(source)?, target, with, options),
             Self::Verify(with) => verify_file(source, with, options),
             Self::Rewrap(with) => rewrap(&Source::open(source)?, target, with, options),
@@ -120,6 +164,8 @@ pub struct Job {
     pub target: PathBuf,
     /// The target folder of a [`Tree`](super::Tree), below which no link is followed.
     pub root: Option<Arc<Path>>,
+    /// Whether the target gets the attributes of its source; see [`Operation::run_replica`]. It has an effect with `root` only.
+    pub replica: bool,
     /// The length and modification time of the source before it is read.
     pub fingerprint: FileFingerprint,
 }
@@ -158,7 +204,9 @@ impl Plan {
                 Ok(Some(_)) if manifest.is_some_and(|manifest| manifest.finished(&source, &target)) => {
                     plan.finished.push((source, target));
                 }
-                Ok(Some(fingerprint)) => plan.jobs.push(Job { source, target, root: None, fingerprint }),
+                Ok(Some(fingerprint)) => {
+                    plan.jobs.push(Job { source, target, root: None, replica: false, fingerprint });
+                }
             }
         }
         if let (Some(manifest), Some((_, target))) = (manifest, plan.finished.last()) {
@@ -174,6 +222,13 @@ impl Plan {
         self.jobs.iter_mut().for_each(|job| job.root = Some(Arc::clone(&root)));
         self
     }
+
+    /// Gives the targets the attributes of their sources; see [`Operation::run_replica`].
+    #[must_use]
+    pub fn replicas(mut self) -> Self {
+        self.jobs.iter_mut().for_each(|job| job.replica = true);
+        self
+    }
 }
 
 /// Processes `jobs` over threads and adds each finished file to the manifest before it is reported.
@@ -183,17 +238,35 @@ impl Plan {
 pub fn run<E>(
     jobs: &[Job],
     operation: &Operation,
+    manifest: Option<&mut Manifest>,
+    schedule: &Schedule<'_>,
+    listen: impl FnMut(Report) -> Result<(), E>,
+) -> Result<(), E> {
+    run_with_marks(jobs, operation, manifest, schedule, &[], listen)
+}
+
+/// Does the same as [`run`], and stores the marks of encrypted files in `marks`, which has a place for each job or none at all.
+/// The mark of an armored file stays unknown; see [`FileMark::of`].
+///
+/// # Errors
+/// Returns the errors of [`run`].
+pub fn run_with_marks<E>(
+    jobs: &[Job],
+    operation: &Operation,
     mut manifest: Option<&mut Manifest>,
     schedule: &Schedule<'_>,
+    marks: &[OnceLock<FileMark>],
     mut listen: impl FnMut(Report) -> Result<(), E>,
 ) -> Result<(), E> {
     let sizes: Vec<_> = jobs.iter().map(|job| job.fingerprint.len()).collect();
     let work = |at: usize, options: Options<'_>| {
-        let Job { source, target, root, .. } = &jobs[at];
-        match root {
-            Some(root) => operation.run_below(root, source, target, options),
-            None => operation.run(source, target, options),
-        }
+        let Job { source, target, root, replica, .. } = &jobs[at];
+        let target = match root {
+            Some(root) if *replica => Target::Replica { root, path: target },
+            Some(root) => Target::Below { root, path: target },
+            None => Target::File(target),
+        };
+        operation.run_marked(source, target, options, marks.get(at))
     };
     schedule.run(&sizes, work, |mut report| {
         if let Some(manifest) = &mut manifest {

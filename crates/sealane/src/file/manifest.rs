@@ -9,9 +9,9 @@
 //! that is not valid UTF-8 is written as `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP 383), so that
 //! `json.loads` in Python returns the name that `open` takes.
 
+use super::name::{Name, quoted};
+use crate::Error;
 use crate::random::RandomHasher;
-use crate::{Error, memory};
-use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
@@ -51,10 +51,6 @@ pub struct FileFingerprint {
     len: u64,
     mtime_ns: i128,
 }
-
-/// A path in WTF-8, with a surrogate for each byte that is not valid UTF-8.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Name(Vec<u8>);
 
 #[derive(Debug, Deserialize)]
 struct Line {
@@ -146,7 +142,16 @@ impl Manifest {
     /// # Errors
     /// Returns [`Error::Io`] with the path of the target or of the manifest. Earlier lines stay.
     pub fn add(&mut self, source: &Path, before: FileFingerprint, target: &Path) -> Result<(), Error> {
-        let written = FileFingerprint::of(target)?;
+        self.add_line(source, before, target, FileFingerprint::of(target)?)
+    }
+
+    fn add_line(
+        &mut self,
+        source: &Path,
+        before: FileFingerprint,
+        target: &Path,
+        written: FileFingerprint,
+    ) -> Result<(), Error> {
         let line = Line {
             source: Name::of(source),
             source_len: before.len,
@@ -159,6 +164,30 @@ impl Manifest {
         self.remember(line)
     }
 
+    /// Adds a symbolic link, which was made at `target` from the one at `source`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::add`].
+    pub fn add_link(&mut self, source: &Path, target: &Path) -> Result<(), Error> {
+        let (read, written) = (FileFingerprint::of_link(source)?, FileFingerprint::of_link(target)?);
+        if self
+            .finished
+            .get(&Name::of(target))
+            .is_some_and(|line| line.source_fingerprint() == read && line.target_fingerprint() == written)
+        {
+            return Ok(());
+        }
+        self.add_line(source, read, target, written)
+    }
+
+    /// Returns whether the manifest lists `target`, a file or a link, and it has not changed since.
+    pub(super) fn wrote(&self, target: &Path) -> bool {
+        let line = self.finished.get(&Name::of(target));
+        line.is_some_and(|line| {
+            FileFingerprint::of_link(target).is_ok_and(|now| now == line.target_fingerprint())
+        })
+    }
+
     /// Waits until the manifest is on the disk.
     ///
     /// # Errors
@@ -168,7 +197,7 @@ impl Manifest {
     }
 
     fn remember(&mut self, line: Line) -> Result<(), Error> {
-        let target = Name(memory::copy(&line.target.0)?);
+        let target = line.target.try_clone()?;
         // The error has no content.
         let bytes = size_of::<Line>() * self.finished.len();
         self.finished.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
@@ -200,8 +229,16 @@ impl FileFingerprint {
     /// # Errors
     /// Returns [`Error::Io`] with the path.
     pub fn of(path: &Path) -> Result<Self, Error> {
-        let found = path.metadata().map_err(|e| Error::io(path, e))?;
-        Ok(Self { len: found.len(), mtime_ns: mtime_ns(&found).map_err(|e| Error::io(path, e))? })
+        Self::new(&path.metadata().map_err(|e| Error::io(path, e))?, path)
+    }
+
+    /// Returns the fingerprint of a link itself, or of the file at `path`.
+    fn of_link(path: &Path) -> Result<Self, Error> {
+        Self::new(&path.symlink_metadata().map_err(|e| Error::io(path, e))?, path)
+    }
+
+    fn new(found: &Metadata, path: &Path) -> Result<Self, Error> {
+        Ok(Self { len: found.len(), mtime_ns: mtime_ns(found).map_err(|e| Error::io(path, e))? })
     }
 
     /// Returns the length of the file in bytes when the fingerprint was taken.
@@ -255,52 +292,6 @@ impl Line {
              \"target\":{target},\"target_len\":{target_len},\"target_mtime_ns\":{target_mtime_ns}}}\n"
         )
     }
-}
-
-impl Name {
-    fn of(path: &Path) -> Self {
-        let mut name = Vec::new();
-        for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-            name.extend_from_slice(chunk.valid().as_bytes());
-            for byte in chunk.invalid() {
-                // U+DC00 + byte
-                name.extend_from_slice(&[0xed, 0xb0 | byte >> 6, 0x80 | byte & 0x3f]);
-            }
-        }
-        Self(name)
-    }
-}
-
-/// A visitor that asks for bytes gets a lone surrogate from serde_json in WTF-8; as text it would be an error.
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct PathVisitor;
-        impl Visitor<'_> for PathVisitor {
-            type Value = Name;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a path")
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Name, E> {
-                Ok(Name(bytes.to_vec()))
-            }
-        }
-        from.deserialize_bytes(PathVisitor)
-    }
-}
-
-/// Returns a path as a JSON string, with its quotation marks.
-fn quoted(path: &Path) -> String {
-    let mut text = String::from("\"");
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        let json = serde_json::Value::from(chunk.valid()).to_string();
-        text += &json[1..json.len() - 1];
-        for byte in chunk.invalid() {
-            text += &format!("\\udc{byte:02x}");
-        }
-    }
-    text + "\""
 }
 
 #[cfg(test)]

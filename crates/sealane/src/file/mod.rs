@@ -25,6 +25,7 @@
 //! | an age file | an age file for other recipients | [`rewrap_file`] |
 //! | a file under a retired key of a keyring | the file under its primary key | [`rotate_file`] |
 //! | a damaged file | a file with the chunks that verify | [`salvage_file`] |
+//! | a folder of encrypted files | a signed list of them | [`write_inventory`], [`Inventory`] |
 //! | folders | folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
 //!
 //! Output files appear under their name complete, and verified after decryption, or not at all. A pipe or a device gets
@@ -54,17 +55,22 @@ mod armor;
 pub mod bulk;
 mod byte_queue;
 mod chunked;
+mod exclude;
 mod file_cipher;
 mod file_keys;
 mod format;
 mod inspect;
+mod inventory;
 mod manifest;
 mod memory;
+mod name;
 mod output;
 mod paths;
 mod protected;
 mod ranges;
 mod reader;
+mod removal;
+mod replica;
 mod rewrap;
 mod rotate;
 mod salvage;
@@ -79,18 +85,24 @@ pub use crate::engine::options::{Callback, Durability, Options};
 pub use crate::engine::threads::PARALLEL_FILE_LEN;
 pub use byte_queue::ByteQueue;
 pub use chunked::{CHUNK_LEN, HEADER_LEN};
+pub use exclude::Exclude;
 pub use file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey};
 pub use format::Format;
 pub use inspect::{Info, inspect};
+pub use inventory::{
+    Difference, FileMark, Finding, Inventory, InventoryDraft, InventoryKeys, compare_inventory,
+    write_inventory,
+};
 pub use manifest::{FileFingerprint, Manifest};
 pub use memory::{BufferDecryptor, BufferEncryptor, decrypt, encrypt};
 pub use output::OutputFile;
 pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened};
 pub use ranges::{FetchedRange, RangeDecryptor, plain_len, sealed_len, sealed_range};
 pub use reader::Reader;
+pub use removal::{Removal, Stale};
 pub use rewrap::{Rewrap, rewrap_file};
 pub use rotate::{Rotation, rotate_file};
 pub use salvage::{FileEnd, FileHeader, Hole, Salvaged, salvage_file, salvage_opened};
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
-pub use tree::{Suffix, Tree};
+pub use tree::{Links, Suffix, Tree, TreeOptions};
 pub use writer::Writer;

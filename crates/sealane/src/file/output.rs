@@ -1,7 +1,8 @@
 //! Output files that are written in order and appear complete.
 
-use super::file_keys::DecryptWith;
+use super::file_keys::{DecryptWith, EncryptWith};
 use crate::Error;
+use crate::engine::attributes::Attributes;
 use crate::engine::close;
 use crate::engine::folder::{Entry, EntryKind};
 use crate::engine::options::Durability;
@@ -30,12 +31,15 @@ pub(super) enum Target<'a> {
     File(&'a Path),
     /// A regular file below the folder `root`. Links are followed on the way to `root` only.
     Below { root: &'a Path, path: &'a Path },
+    /// A file below the folder `root` that gets the attributes of its source. A link or a read-only file is replaced.
+    Replica { root: &'a Path, path: &'a Path },
 }
 
 impl<'a> Target<'a> {
     pub(super) fn path(self) -> &'a Path {
         match self {
-            Self::Any(path) | Self::File(path) | Self::Below { path, .. } => path,
+            Self::Any(path) | Self::File(path) => path,
+            Self::Below { path, .. } | Self::Replica { path, .. } => path,
         }
     }
 
@@ -43,7 +47,12 @@ impl<'a> Target<'a> {
         match self {
             Self::Any(path) | Self::File(path) => Place::of(path),
             Self::Below { root, path } => Place::below(root, path),
+            Self::Replica { root, path } => Place::name_below(root, path),
         }
+    }
+
+    fn access(self) -> Access {
+        if matches!(self, Self::Replica { .. }) { Access::Replicated } else { Access::Inherited }
     }
 }
 
@@ -62,6 +71,11 @@ impl OutputFile {
     /// Returns the errors of [`Self::create`]; [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput).
     pub fn create_for(path: &Path, with: &DecryptWith) -> Result<Self, Error> {
         Self::create_checked(Target::Any(path), |found| Ok(with.protected().check(found.id, path)?))
+    }
+
+    /// Does the same as [`Self::create`] for a file that is encrypted with `with`.
+    pub(super) fn create_for_encrypted(path: &Path, with: &EncryptWith) -> Result<Self, Error> {
+        Self::create_checked(Target::File(path), |found| Ok(with.protected().check(found.id, path)?))
     }
 
     /// Creates a new file at `path`, which must not exist now or at [`OutputFile::finish`].
@@ -90,7 +104,7 @@ impl OutputFile {
             (Some(found), _) => check(found)?,
             (None, _) => {}
         }
-        Ok(Self(Sink::Staged(StagedFile::at(place, Access::Inherited)?, Existing::Replace)))
+        Ok(Self(Sink::Staged(StagedFile::at(place, target.access())?, Existing::Replace)))
     }
 
     /// Gives the file its name. A file that already has the name is replaced, except after [`Self::create_new`].
@@ -101,6 +115,13 @@ impl OutputFile {
         match self.0 {
             Sink::Staged(staged, existing) => staged.commit(existing, durability),
             Sink::Stream(file) => Ok(close::flush(&file)?),
+        }
+    }
+
+    /// Sets the attributes that the file has under its name. A pipe or a device keeps its own.
+    pub(super) fn set_attributes(&mut self, attributes: Attributes) {
+        if let Sink::Staged(staged, _) = &mut self.0 {
+            staged.set_attributes(attributes);
         }
     }
 

@@ -1,11 +1,13 @@
 //! Encryption, decryption and verification of files by path.
 
 use super::file_keys::{DecryptWith, EncryptWith};
+use super::inventory::FileMark;
 use super::output::{OutputFile, Target};
 use super::protected::Protected;
 use super::stream::{Decryptor, Encryptor, pump};
 use super::{Options, Reader};
 use crate::age::Armor;
+use crate::engine::attributes::Attributes;
 use crate::engine::file_id::FileId;
 use crate::engine::io::{Discard, NamedSource};
 use crate::engine::pipeline::{open_all, seal_all};
@@ -15,6 +17,7 @@ use crate::{Error, Misuse};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Encrypts the file `from` to the file `to`, which appears complete or not at all.
 ///
@@ -47,7 +50,19 @@ pub(super) fn encrypt(
     source: &Source,
     to: Target<'_>,
     with: &EncryptWith,
+    options: Options<'_>,
+) -> Result<(), Error> {
+    encrypt_marked(source, to, with, options, None)
+}
+
+/// Does the same as [`encrypt`], and stores the mark of the new file. The mark of an armored file and of one that is read like a
+/// pipe stays unknown.
+pub(super) fn encrypt_marked(
+    source: &Source,
+    to: Target<'_>,
+    with: &EncryptWith,
     mut options: Options<'_>,
+    mark: Option<&OnceLock<FileMark>>,
 ) -> Result<(), Error> {
     let sink = output(source, to, with.protected())?;
     let to = to.path();
@@ -65,6 +80,11 @@ pub(super) fn encrypt(
             Err(_) => {}
         }
         sealed.map_err(|e| e.about(to))?;
+        if let Some(mark) = mark {
+            let found = FileMark::of_written(&header, staged.file(), plan.sealed_len());
+            // It is set once, by the only job of this file.
+            let _ = mark.set(found.map_err(|e| e.about(to))?);
+        }
     } else {
         Encryptor::new(sink.file(), with)
             .and_then(|mut encryptor| {
@@ -243,12 +263,16 @@ pub(super) fn output(
     target: Target<'_>,
     protected: &Protected,
 ) -> Result<OutputFile, Error> {
-    OutputFile::create_checked(target, |found| match found.id {
+    let mut output = OutputFile::create_checked(target, |found| match found.id {
         Some(id) if Some(id) == FileId::of(&source.metadata) => {
             Err(Misuse::SameFile(target.path().to_owned()).into())
         }
         id => Ok(protected.check(id, target.path())?),
-    })
+    })?;
+    if matches!(target, Target::Replica { .. }) {
+        output.set_attributes(Attributes::of(&source.metadata));
+    }
+    Ok(output)
 }
 
 /// Writes all of the plaintext in order to a file or to another sink.

@@ -1,5 +1,6 @@
 //! The files of a folder tree and the targets they are written to. Nothing is written, and no file is read.
 
+use super::exclude::Exclude;
 use crate::engine::folder::{EntryKind, Folder, Listed, refused_link};
 use crate::{Error, Misuse};
 use std::collections::BTreeSet;
@@ -17,6 +18,25 @@ pub enum Suffix<'a> {
     Remove(&'a OsStr),
 }
 
+/// The choice of the files of a bulk job.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TreeOptions<'a> {
+    /// Files and folders that are left out, by their paths below the source folder.
+    pub exclude: Option<&'a Exclude>,
+    /// The treatment of symbolic links below a source folder.
+    pub links: Links,
+}
+
+/// The treatment of symbolic links below a source folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// A link to a file stands for that file. A link to a folder is a problem.
+    #[default]
+    Follow,
+    /// A link is listed in [`Tree::links`], wherever it leads. A link in place of a target is replaced.
+    Keep,
+}
+
 /// The folders and files of a bulk job.
 #[derive(Debug, Default)]
 pub struct Tree {
@@ -24,8 +44,15 @@ pub struct Tree {
     pub root: Option<PathBuf>,
     /// Target folders, also those that exist, each listed after its parent.
     pub folders: Vec<PathBuf>,
+    /// Source folders and their target folders, each listed after its parent; empty without a target folder.
+    pub folder_pairs: Vec<(PathBuf, PathBuf)>,
     /// Sources and their targets, in an order that depends only on the names.
     pub pairs: Vec<(PathBuf, PathBuf)>,
+    /// Symbolic links among the sources and their targets, with [`Links::Keep`]. Without a target folder, the targets are
+    /// empty paths.
+    pub links: Vec<(PathBuf, PathBuf)>,
+    /// Number of files and folders that were left out. The content of a folder is not counted.
+    pub excluded: usize,
     /// Paths that cannot be processed, each with the reason; they do not affect the others.
     pub problems: Vec<(PathBuf, Error)>,
 }
@@ -49,12 +76,32 @@ impl Tree {
         target: Option<&Path>,
         suffix: Suffix<'_>,
     ) -> Result<Self, Error> {
+        Self::walk_with(sources, target, suffix, TreeOptions::default())
+    }
+
+    /// Does the same as [`Self::walk`] with a choice of the files and another treatment of links.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::walk`].
+    pub fn walk_with(
+        sources: &[impl AsRef<Path>],
+        target: Option<&Path>,
+        suffix: Suffix<'_>,
+        options: TreeOptions<'_>,
+    ) -> Result<Self, Error> {
         suffix.check()?;
         let about = |path: &Path| {
             let path = path.to_owned();
             move |e| Error::io(&path, e)
         };
-        let mut walk = Walk { suffix, tree: Self::default(), targets: Vec::new(), linked: Vec::new() };
+        let mut walk = Walk {
+            suffix,
+            options,
+            tree: Self::default(),
+            targets: Vec::new(),
+            links: Vec::new(),
+            linked: Vec::new(),
+        };
         let roots = sources
             .iter()
             .map(AsRef::as_ref)
@@ -68,7 +115,11 @@ impl Tree {
         for (source, real) in &roots {
             let found = source.symlink_metadata().map_err(about(source))?;
             match real.is_dir() {
-                true => walk.folder(source, place.as_ref(), own(real)),
+                true => {
+                    let pair = place.as_ref().map(|place| (source.to_path_buf(), place.path.clone()));
+                    walk.tree.folder_pairs.extend(pair);
+                    walk.folder(source, place.as_ref(), own(real));
+                }
                 false => walk.file(source, found.file_type().into(), place.as_ref()),
             }
         }
@@ -90,7 +141,7 @@ impl Tree {
         let create = |path: &PathBuf| {
             // The root itself is the first of the folders.
             let relative = path.strip_prefix(root).ok().filter(|below| *below != Path::new(""))?;
-            let error = opened.create_below(relative).err()?;
+            let error = opened.create_below(relative, 0o777).err()?;
             Some((path.clone(), Error::io(path, error)))
         };
         self.folders.iter().filter_map(create).collect()
@@ -108,9 +159,12 @@ struct Place {
 
 struct Walk<'a> {
     suffix: Suffix<'a>,
+    options: TreeOptions<'a>,
     tree: Tree,
     /// The targets of `tree.pairs`, with all links resolved.
     targets: Vec<PathBuf>,
+    /// The targets of `tree.links`, with all links in their folders resolved.
+    links: Vec<PathBuf>,
     /// The files that links among the sources lead to.
     linked: Vec<PathBuf>,
 }
@@ -131,12 +185,19 @@ impl Walk<'_> {
             let mut folders = Vec::new();
             for (name, kind) in entries {
                 let path = source.join(&name);
+                if self.excludes(root, &path, &kind) {
+                    self.tree.excluded += 1;
+                    continue;
+                }
                 match kind {
                     Ok(EntryKind::Folder) => folders.push((path, name)),
                     // A target of an earlier run, which is replaced.
                     Ok(_) if made.contains(&name) => {}
                     Ok(_) if in_place && self.suffix.is_added_to(&name) => {
                         self.problem(&path, Error::Format(ALREADY_ENCRYPTED));
+                    }
+                    Ok(EntryKind::Link) if self.options.links == Links::Keep => {
+                        self.link(&path, place.as_ref());
                     }
                     Ok(kind) => self.file(&path, kind, place.as_ref()),
                     Err(e) => self.problem(&path, Error::io(&path, e)),
@@ -150,8 +211,27 @@ impl Walk<'_> {
             }
             // After its parent, which was popped earlier.
             if source != root {
+                self.tree.folder_pairs.extend(place.as_ref().map(|place| (source, place.path.clone())));
                 self.tree.folders.extend(place.map(|place| place.path));
             }
+        }
+    }
+
+    fn excludes(&self, root: &Path, path: &Path, kind: &io::Result<EntryKind>) -> bool {
+        let Some(exclude) = self.options.exclude else { return false };
+        let below = path.strip_prefix(root).unwrap_or(path);
+        exclude.matches(below, matches!(kind, Ok(EntryKind::Folder)))
+    }
+
+    /// Adds a link that is kept, or a problem.
+    fn link(&mut self, source: &Path, place: Option<&Place>) {
+        match self.suffix.applied(source.file_name().unwrap_or_default()) {
+            Ok(name) => {
+                self.links.extend(place.map(|place| place.real.join(&name)));
+                let target = place.map(|place| place.path.join(name)).unwrap_or_default();
+                self.tree.links.push((source.to_owned(), target));
+            }
+            Err(error) => self.problem(source, error),
         }
     }
 
@@ -183,7 +263,7 @@ impl Walk<'_> {
             return Ok(());
         };
         let target = place.path.join(&name);
-        if place.exists && target.is_symlink() {
+        if self.options.links == Links::Follow && place.exists && target.is_symlink() {
             return Err(Error::io(&target, refused_link()));
         }
         if link {
@@ -203,6 +283,11 @@ impl Walk<'_> {
         // All paths are resolved, so equal paths have equal bytes, which are compared faster than their components.
         let mut taken = BTreeSet::new();
         for (real, (_, target)) in self.targets.iter().zip(&self.tree.pairs) {
+            if !taken.insert(real.as_os_str()) {
+                return Err(Misuse::DuplicateTarget(target.clone()).into());
+            }
+        }
+        for (real, (_, target)) in self.links.iter().zip(&self.tree.links) {
             if !taken.insert(real.as_os_str()) {
                 return Err(Misuse::DuplicateTarget(target.clone()).into());
             }
@@ -289,7 +374,7 @@ impl Suffix<'_> {
     }
 
     /// Returns the name of the target of a source with this name.
-    fn applied(&self, name: &OsStr) -> Result<OsString, Error> {
+    pub(super) fn applied(&self, name: &OsStr) -> Result<OsString, Error> {
         match self {
             Self::Add(suffix) => Ok([name, suffix].into_iter().collect()),
             Self::Remove(suffix) => without_suffix(name, suffix)
@@ -300,236 +385,15 @@ impl Suffix<'_> {
 }
 
 #[cfg(unix)]
-fn without_suffix(name: &OsStr, suffix: &OsStr) -> Option<OsString> {
+pub(super) fn without_suffix(name: &OsStr, suffix: &OsStr) -> Option<OsString> {
     use std::os::unix::ffi::OsStrExt;
     name.as_bytes().strip_suffix(suffix.as_bytes()).map(|rest| OsStr::from_bytes(rest).to_owned())
 }
 
 #[cfg(not(unix))]
-fn without_suffix(name: &OsStr, suffix: &OsStr) -> Option<OsString> {
+pub(super) fn without_suffix(name: &OsStr, suffix: &OsStr) -> Option<OsString> {
     name.to_str()?.strip_suffix(suffix.to_str()?).map(OsString::from)
 }
 
 #[cfg(all(test, unix))]
-mod test {
-    use super::*;
-    use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::symlink;
-    use std::os::unix::net::UnixListener;
-
-    /// A folder with test files, removed on drop.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        /// Creates `files`; names that end with a slash are folders.
-        fn new(name: &str, files: &[&str]) -> Self {
-            let folder =
-                Self(std::env::temp_dir().join(format!("sealane-tree-{name}-{}", std::process::id())));
-            let _ = fs::remove_dir_all(&folder.0);
-            for file in files {
-                let path = folder.0.join(file);
-                match file.ends_with('/') {
-                    true => fs::create_dir_all(&path).unwrap(),
-                    false => {
-                        fs::create_dir_all(path.parent().unwrap()).unwrap();
-                        fs::write(&path, b"x").unwrap();
-                    }
-                }
-            }
-            folder
-        }
-
-        fn walk(&self, sources: &[&str], target: &str, suffix: Suffix<'_>) -> Result<Tree, Error> {
-            let sources: Vec<_> = sources.iter().map(|source| self.0.join(source)).collect();
-            Tree::walk(&sources, Some(&self.0.join(target)), suffix)
-        }
-
-        fn relative(&self, path: &Path) -> String {
-            path.strip_prefix(&self.0).unwrap().to_str().unwrap().to_owned()
-        }
-
-        fn pairs(&self, tree: &Tree) -> Vec<String> {
-            tree.pairs.iter().map(|(a, b)| format!("{} > {}", self.relative(a), self.relative(b))).collect()
-        }
-
-        fn folders(&self, tree: &Tree) -> Vec<String> {
-            tree.folders.iter().map(|folder| self.relative(folder)).collect()
-        }
-
-        fn problems(&self, tree: &Tree) -> Vec<String> {
-            let why = |e: &Error| e.to_string().replace(&format!("{}/", self.0.display()), "");
-            tree.problems.iter().map(|(path, e)| format!("{} = {}", self.relative(path), why(e))).collect()
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
-    fn add(suffix: &str) -> Suffix<'_> {
-        Suffix::Add(OsStr::new(suffix))
-    }
-
-    fn remove(suffix: &str) -> Suffix<'_> {
-        Suffix::Remove(OsStr::new(suffix))
-    }
-
-    #[test]
-    fn lists_everything_in_the_order_of_names() {
-        let folder = Folder::new("order", &["s/b/y", "s/b/c/z", "s/a/", "s/x", "s/B", "s/d/e/"]);
-        let tree = folder.walk(&["s"], "t", add("")).unwrap();
-        assert_eq!(folder.pairs(&tree), ["s/B > t/B", "s/x > t/x", "s/b/y > t/b/y", "s/b/c/z > t/b/c/z"]);
-        assert_eq!(folder.folders(&tree), ["t", "t/a", "t/b", "t/b/c", "t/d", "t/d/e"]);
-        assert!(tree.problems.is_empty() && !folder.0.join("t").exists());
-    }
-
-    #[test]
-    fn suffixes_are_added_and_removed() {
-        let folder = Folder::new("suffixes", &["s/x.e/y.e", "s/z", "s/.e", "s/..e", "s/...e"]);
-        let tree = folder.walk(&["s"], "t", remove(".e")).unwrap();
-        assert_eq!(folder.pairs(&tree), ["s/x.e/y.e > t/x.e/y"]);
-        assert_eq!(tree.problems.len(), 4);
-        assert!(tree.problems.iter().all(|(_, error)| matches!(error, Error::Format(_))));
-        let tree = folder.walk(&["s"], "t", add("")).unwrap();
-        assert_eq!(tree.pairs.len(), 5);
-        for bad in ["a/b", "\0", "/"] {
-            assert!(matches!(folder.walk(&["s"], "t", add(bad)), Err(Error::Misuse(Misuse::InvalidSuffix))));
-        }
-        // Without a target, for files that are verified.
-        let tree = Tree::walk(&[folder.0.join("s")], None, remove(".e")).unwrap();
-        assert_eq!((tree.pairs.len(), tree.problems.len(), tree.folders.len()), (1, 4, 0));
-        assert_eq!(tree.pairs[0].1, PathBuf::new());
-    }
-
-    #[test]
-    fn special_files_and_links_to_folders_are_problems() {
-        let folder = Folder::new("special", &["s/file", "s/folder/x"]);
-        symlink("file", folder.0.join("s/link")).unwrap();
-        symlink("folder", folder.0.join("s/loop")).unwrap();
-        symlink("nowhere", folder.0.join("s/broken")).unwrap();
-        symlink("itself", folder.0.join("s/itself")).unwrap();
-        let _socket = UnixListener::bind(folder.0.join("s/socket")).unwrap();
-        let tree = folder.walk(&["s"], "t", add("")).unwrap();
-        assert_eq!(folder.pairs(&tree), ["s/file > t/file", "s/link > t/link", "s/folder/x > t/folder/x"]);
-        let problems = folder.problems(&tree).join("\n");
-        for said in [
-            "s/loop = s/loop: is a link to a folder",
-            "s/broken = ",
-            "s/itself = ",
-            "s/socket: expected a regular file, found a pipe, a",
-        ] {
-            assert!(problems.contains(said), "{problems}");
-        }
-        assert_eq!(tree.problems.len(), 4);
-    }
-
-    #[test]
-    fn refuses_targets_that_would_replace_a_source() {
-        let folder = Folder::new("refused", &["s/x", "s/b/s/x", "r/x", "r/b/r/x", "r/b/x", "file"]);
-        let refused = |it: Result<Tree, Error>| match it {
-            Err(Error::Misuse(why)) => why,
-            other => panic!("not refused: {other:?}"),
-        };
-        let nested = |it| assert!(matches!(refused(it), Misuse::TargetInsideSource(_)));
-        let same = |it| assert!(matches!(refused(it), Misuse::SameFile(_)));
-        nested(folder.walk(&["s"], "s/t", add("")));
-        nested(folder.walk(&["s"], "s/t/u", add(".e")));
-        nested(folder.walk(&["s"], "s/b", add(".e")));
-        nested(folder.walk(&["s", "file"], "s", add(".e")));
-        // r/b/r/x becomes r/r/x and r/b/x becomes r/x, which are not below the source r/b.
-        assert_eq!(
-            folder.pairs(&folder.walk(&["r/b"], "r", add("")).unwrap()),
-            ["r/b/x > r/x", "r/b/r/x > r/r/x"]
-        );
-        fs::create_dir_all(folder.0.join("r/b/b")).unwrap();
-        fs::write(folder.0.join("r/b/b/x"), b"").unwrap();
-        nested(folder.walk(&["r/b"], "r", add("")));
-        same(folder.walk(&["s"], "s", add("")));
-        same(folder.walk(&["s"], "r/../s/.", remove("")));
-        same(folder.walk(&["file"], ".", add("")));
-        symlink("s", folder.0.join("link")).unwrap();
-        same(folder.walk(&["s"], "link", add("")));
-        nested(folder.walk(&["link"], "s/new", add("")));
-        let both = folder.walk(&["s", "r"], "t", add(""));
-        assert!(matches!(both, Err(Error::Misuse(Misuse::DuplicateTarget(it))) if it.ends_with("t/x")));
-        // The file that a link leads to is a source too.
-        fs::create_dir(folder.0.join("t")).unwrap();
-        fs::write(folder.0.join("t/x"), b"").unwrap();
-        symlink("../t/x", folder.0.join("s/old")).unwrap();
-        same(folder.walk(&["s"], "t", add("")));
-        for (source, target) in [("missing", "t"), ("s", "file"), ("s", "file/t")] {
-            assert!(matches!(folder.walk(&[source], target, add("")), Err(Error::Io { path: Some(_), .. })));
-        }
-        assert!(!folder.0.join("s/t").exists());
-    }
-
-    #[test]
-    fn results_are_not_written_through_links() {
-        let folder = Folder::new("targets", &["s/a/x", "s/b/x", "s/y", "s/z", "t/"]);
-        symlink("../s/b", folder.0.join("t/a")).unwrap();
-        symlink("../s/z", folder.0.join("t/y")).unwrap();
-        let tree = folder.walk(&["s"], "t", add("")).unwrap();
-        assert_eq!(folder.pairs(&tree), ["s/z > t/z", "s/b/x > t/b/x"]);
-        let problems = folder.problems(&tree);
-        assert_eq!(problems.len(), 2);
-        assert!(
-            problems[0].starts_with("s/y = t/y: is a link")
-                && problems[1].starts_with("s/a = t/a: is a link")
-        );
-    }
-
-    #[test]
-    fn a_folder_can_be_its_own_target() {
-        let folder = Folder::new("place", &["s/x", "s/b/y"]);
-        let first = folder.walk(&["s"], "s", add(".e")).unwrap();
-        assert_eq!(folder.pairs(&first), ["s/x > s/x.e", "s/b/y > s/b/y.e"]);
-        for (_, target) in &first.pairs {
-            fs::write(target, b"").unwrap();
-        }
-        // A second run and the way back do not take targets for sources.
-        assert_eq!(folder.pairs(&folder.walk(&["s"], "s", add(".e")).unwrap()), folder.pairs(&first));
-        let back = folder.walk(&["s"], "s", remove(".e")).unwrap();
-        assert_eq!(folder.pairs(&back), ["s/x.e > s/x", "s/b/y.e > s/b/y"]);
-        assert!(back.problems.is_empty());
-        fs::remove_file(folder.0.join("s/x")).unwrap();
-        let alone = folder.walk(&["s"], "s", add(".e")).unwrap();
-        assert_eq!(folder.pairs(&alone), ["s/b/y > s/b/y.e"]);
-        assert_eq!(
-            folder.problems(&alone),
-            ["s/x.e = expected a file to encrypt, found one that already has the suffix"]
-        );
-    }
-
-    #[test]
-    fn accepts_several_sources_and_single_files() {
-        let folder = Folder::new("several", &["s/b/x", "r/b/y", "file"]);
-        let tree = folder.walk(&["s", "r", "file"], "t", add(".e")).unwrap();
-        assert_eq!(folder.pairs(&tree), ["s/b/x > t/b/x.e", "r/b/y > t/b/y.e", "file > t/file.e"]);
-        let tree = folder.walk(&["file"], "t", add("")).unwrap();
-        assert_eq!(
-            (folder.pairs(&tree), folder.folders(&tree)),
-            (vec!["file > t/file".into()], vec!["t".into()])
-        );
-    }
-
-    #[test]
-    fn names_of_any_bytes_and_deep_folders() {
-        let folder = Folder::new("bytes", &["s/"]);
-        let odd = OsStr::from_bytes(b"\xff\n");
-        let mut deep = folder.0.join("s");
-        for _ in 0..1500 {
-            deep.push("d");
-        }
-        fs::create_dir_all(&deep).unwrap();
-        fs::write(deep.join(odd), b"").unwrap();
-        let tree = folder.walk(&["s"], "t", Suffix::Add(OsStr::from_bytes(b".\xfe"))).unwrap();
-        assert_eq!((tree.folders.len(), tree.pairs.len()), (1501, 1));
-        assert_eq!(tree.pairs[0].1.file_name().unwrap().as_bytes(), b"\xff\n.\xfe");
-        assert_eq!(
-            without_suffix(OsStr::from_bytes(b"\xff\n.\xfe"), OsStr::from_bytes(b".\xfe")).unwrap(),
-            odd
-        );
-    }
-}
+mod test;

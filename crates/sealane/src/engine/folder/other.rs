@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Listed};
 use crate::engine::file_id::FileId;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -28,8 +28,33 @@ impl Folder {
         Self::open(&self.0.join(relative))
     }
 
-    pub(crate) fn create_below(&self, relative: &Path) -> io::Result<()> {
+    pub(crate) fn create_below(&self, relative: &Path, _: u32) -> io::Result<()> {
         fs::create_dir_all(self.0.join(relative))
+    }
+
+    pub(crate) fn as_file(&self) -> io::Result<File> {
+        File::open(&self.0)
+    }
+
+    pub(crate) fn set_mode(&self, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn read_link(&self, name: &OsStr) -> io::Result<OsString> {
+        Ok(fs::read_link(self.0.join(name))?.into_os_string())
+    }
+
+    /// Links have a type on Windows, which the path in them does not tell.
+    pub(crate) fn create_link(&self, _: &Path, _: &OsStr) -> io::Result<()> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn replicate_link(&self, _: &OsStr, _: &Metadata) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.0.join(name))
     }
 
     pub(crate) fn entry(&self, name: &OsStr) -> io::Result<Option<Entry>> {

@@ -4,11 +4,11 @@ use super::entry::{Entry, EntryKind, Listed, refused_link};
 use crate::engine::file_id::FileId;
 use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::sync::OnceLock;
@@ -66,16 +66,60 @@ impl Folder {
     }
 
     /// Creates a folder below this one, and the missing folders on the way. A link on the way is an error.
-    pub(crate) fn create_below(&self, relative: &Path) -> io::Result<()> {
-        let create = |folder: &Self, name: &OsStr| match rustix::fs::mkdirat(
-            &folder.0,
-            name,
-            Mode::from_raw_mode(0o777),
-        ) {
+    pub(crate) fn create_below(&self, relative: &Path, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode as _);
+        let create = |folder: &Self, name: &OsStr| match rustix::fs::mkdirat(&folder.0, name, mode) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(e) => Err(e.into()),
         };
         self.each_below(relative, create).map(drop)
+    }
+
+    /// Opens the folder itself as a file, to change its attributes.
+    pub(crate) fn as_file(&self) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::empty()))?.into())
+    }
+
+    /// Sets the mode of the folder, also if this user may not list it now.
+    pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode as _);
+        Ok(retry_on_intr(|| rustix::fs::chmodat(&self.0, ".", mode, AtFlags::empty()))?)
+    }
+
+    /// Returns the path that a link of this folder contains.
+    pub(crate) fn read_link(&self, name: &OsStr) -> io::Result<OsString> {
+        let text = rustix::fs::readlinkat(&self.0, name, Vec::new())?;
+        Ok(OsString::from_vec(text.into_bytes()))
+    }
+
+    /// Creates a link that contains the path `text`. The name must be free.
+    pub(crate) fn create_link(&self, text: &Path, name: &OsStr) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::symlinkat(text, &self.0, name))?)
+    }
+
+    /// Gives a link the owner, the group and the modification time of another one, as far as this user may do that.
+    pub(crate) fn replicate_link(&self, name: &OsStr, from: &Metadata) -> io::Result<()> {
+        use rustix::fs::{Gid, Timespec, Timestamps, UTIME_OMIT, Uid, chownat, utimensat};
+        use std::os::unix::fs::MetadataExt;
+        let (uid, gid) = (Some(Uid::from_raw(from.uid())), Some(Gid::from_raw(from.gid())));
+        if chownat(&self.0, name, uid, gid, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+            let _ = chownat(&self.0, name, None, gid, AtFlags::SYMLINK_NOFOLLOW);
+        }
+        let times = Timestamps {
+            last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT as _ },
+            last_modification: Timespec { tv_sec: from.mtime(), tv_nsec: from.mtime_nsec() as _ },
+        };
+        match utimensat(&self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW) {
+            // Some file systems have no times of links.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            result => Ok(result?),
+        }
+    }
+
+    /// Removes a folder of this folder, which must be empty.
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR))?)
     }
 
     /// Opens one folder after the other, each without following a link, and calls `before` with the folder and the name
@@ -309,7 +353,7 @@ mod test {
         for name in ["way", "link", "broken"] {
             assert!(is_refused(folder.at(name.as_ref()).map(drop).unwrap_err()), "{name}");
             assert!(is_refused(folder.open_replaced(name.as_ref()).map(drop).unwrap_err()), "{name}");
-            assert!(is_refused(folder.create_below(name.as_ref()).unwrap_err()), "{name}");
+            assert!(is_refused(folder.create_below(name.as_ref(), 0o777).unwrap_err()), "{name}");
         }
         let other = folder.at("file".as_ref()).map(drop).unwrap_err();
         assert_eq!(other.kind(), ErrorKind::NotADirectory);

@@ -1,0 +1,166 @@
+"""Signed inventories of encrypted folders."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from sealane import _native
+from sealane._endpoints import path_of
+from sealane._native import DecryptWith, EncryptWith
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from sealane._endpoints import Path
+    from sealane._native import _FileKey as FileKey
+    from sealane._native import _Identities as Identities
+    from sealane._native import _Recipients as Recipients
+    from sealane._native import _Text as Text
+
+
+class Difference(NamedTuple):
+    """A difference between a folder and its inventory."""
+
+    path: str
+    """Path below the folder."""
+    kind: Literal["missing", "added", "renamed", "copied", "exchanged", "old", "changed"]
+    """Kind of the difference, for programs."""
+    text: str
+    """Description of the difference, for example with the other path of an exchanged file."""
+
+
+@dataclasses.dataclass(frozen=True)
+class InventoryReport:
+    """The result of ``write_inventory`` and ``verify_inventory``."""
+
+    counter: int
+    """Counter of the inventory, which is larger than those of earlier inventories of the folder."""
+    files: int
+    """Number of files that the inventory lists."""
+    differences: tuple[Difference, ...] = ()
+    """The differences that ``verify_inventory`` found, sorted by their paths."""
+
+
+def write_inventory(
+    folder: Path,
+    inventory: Path,
+    *,
+    sign_key: Path,
+    sign_passphrase: Text | None = None,
+    key: FileKey | None = None,
+    recipients: Recipients | None = None,
+    context: Buffer = b"",
+    format: str | None = None,
+    durable: bool = False,
+) -> InventoryReport:
+    """Writes a signed list of all files in an encrypted folder, for example after ``encrypt_tree``.
+
+    ``verify_inventory`` finds missing, added, exchanged, renamed and old files with it. The list is JSON in
+    an ordinary encrypted file. The signature beside it can be verified by ``ssh-keygen -Y verify`` with the
+    namespace ``sealane-inventory``, or by ``minisign -V``.
+
+    Parameters
+    ----------
+    folder : str or os.PathLike
+        The encrypted folder. Its files are listed as they are now.
+    inventory : str or os.PathLike
+        The file to write, outside of the folder. The signature is at the same path with ".sig" or ".minisig".
+        An earlier inventory at this path gives the former versions, if ``key`` decrypts it.
+    sign_key : str or os.PathLike
+        The path of an OpenSSH private key of type Ed25519, or of a minisign secret key.
+    sign_passphrase : str or bytes, optional
+        The passphrase of ``sign_key``, if it is encrypted.
+    key, recipients, context, format, durable
+        As for ``encrypt_file``. Exactly one of ``key`` and ``recipients`` is needed.
+
+    Raises
+    ------
+    AuthenticationError
+        If the earlier inventory was signed or encrypted with another key, or does not match its signature.
+    FormatError
+        If ``sign_key`` or a header in the folder is damaged.
+    OSError, TypeError, ValueError
+        As for ``encrypt_file``; ``ValueError`` for an inventory inside the folder. After a full disk, the
+        earlier inventory is unchanged.
+
+    Examples
+    --------
+    >>> sealane.encrypt_tree("data", "vault", key=key)
+    >>> report = sealane.write_inventory("vault", "vault.list", key=key, sign_key="id_ed25519")
+    """
+    encryption = EncryptWith(key=key, recipients=recipients, context=context, format=format)
+    places = _paths(folder=folder, inventory=inventory, sign_key=sign_key)
+    counter, files = _native.write_inventory_path(
+        places["folder"],
+        places["inventory"],
+        encryption,
+        places["sign_key"],
+        sign_passphrase,
+        durable,
+    )
+    return InventoryReport(counter, files)
+
+
+def verify_inventory(
+    folder: Path,
+    inventory: Path,
+    *,
+    signer: Path,
+    min_counter: int = 0,
+    key: FileKey | None = None,
+    identities: Identities | None = None,
+    context: Buffer = b"",
+    format: str | None = None,
+    max_work_factor: int | None = None,
+) -> InventoryReport:
+    """Compares an encrypted folder with its inventory, after the signature of the inventory was verified.
+
+    The content of the files is not verified; ``verify_tree`` does that.
+
+    Parameters
+    ----------
+    folder, inventory : str or os.PathLike
+        The encrypted folder, and the file that ``write_inventory`` or the program wrote.
+    signer : str or os.PathLike
+        The path of a file with the public keys whose signature is accepted: lines of SSH
+        ("ssh-ed25519 AAAA…"), or a minisign public key.
+    min_counter : int
+        The smallest counter to accept, for example that of the last verification. An old folder with its old
+        inventory is found by nothing else.
+    key, identities, context, format, max_work_factor
+        As for ``decrypt_file``. Exactly one of ``key`` and ``identities`` is needed.
+
+    Returns
+    -------
+    InventoryReport
+        ``differences`` is empty if the folder is the one that the inventory lists.
+
+    Raises
+    ------
+    AuthenticationError
+        If the signature is missing, was made with another key, or does not match; if the counter is below
+        ``min_counter``; if the key is another one.
+    FormatError
+        If the content is not an inventory, or a name in it leaves the folder.
+    OSError, TypeError, ValueError
+        As for ``decrypt_file``.
+    """
+    decryption = DecryptWith(
+        key=key, identities=identities, context=context, format=format, max_work_factor=max_work_factor
+    )
+    places = _paths(folder=folder, inventory=inventory, signer=signer)
+    counter, files, found = _native.compare_inventory_path(
+        places["folder"], places["inventory"], decryption, places["signer"], min_counter
+    )
+    return InventoryReport(counter, files, tuple(Difference(*one) for one in found))
+
+
+def _paths(**places: Path) -> dict[str, str]:
+    found = {}
+    for name, place in places.items():
+        path = path_of(place)
+        if path is None:
+            raise TypeError(f"{name} must be a path, not {type(place).__name__}")
+        found[name] = path
+    return found

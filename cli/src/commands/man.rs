@@ -1,0 +1,46 @@
+//! The command `sealane man`, which writes the manual pages of all commands.
+
+use super::run::{Context, Run};
+use crate::error::{Failure, name};
+use clap::{Args, Command, ValueHint};
+use sealane::file::{Durability, OutputFile};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Write the manual pages of all commands to a folder
+///
+/// The folder gets 'sealane.1' and one page for each command, for example 'sealane-encrypt.1'. A system finds them in a folder
+/// 'man1' of its manual path, for example /usr/local/share/man/man1.
+#[derive(Args)]
+pub(crate) struct Man {
+    /// Folder for the pages, which is created if it does not exist. Pages in it are replaced
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    folder: PathBuf,
+}
+
+impl Run for Man {
+    fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
+        let mut program = (context.program)();
+        // Completes the usage lines and the names of the commands.
+        program.build();
+        fs::create_dir_all(&self.folder).map_err(|e| Failure::io(&name(&self.folder), &e))?;
+        pages(&program, "sealane", &self.folder)
+    }
+}
+
+/// Writes the page of a command and those of its commands, for example `sealane-keyring-add.1`.
+fn pages(command: &Command, page: &str, folder: &Path) -> Result<(), Failure> {
+    let path = folder.join(format!("{page}.1"));
+    let about = |error| Failure::about(&name(&path), error);
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut text).map_err(|e| Failure::io(&name(&path), &e))?;
+    let mut file = OutputFile::create(&path).map_err(about)?;
+    file.write_all(&text).map_err(|e| Failure::io(&name(&path), &e))?;
+    file.finish(Durability::Cached).map_err(about)?;
+    let visible = |inner: &&Command| !inner.is_hide_set() && inner.get_name() != "help";
+    for inner in command.get_subcommands().filter(visible) {
+        pages(inner, &format!("{page}-{}", inner.get_name()), folder)?;
+    }
+    Ok(())
+}

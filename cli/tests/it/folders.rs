@@ -1,0 +1,323 @@
+//! Backups of whole folders: replicas, exclusions, removals and dry runs.
+#![cfg(unix)]
+
+use crate::common::{Sandbox, data};
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::fs::{self, FileTimes, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+fn documents(out: &[u8]) -> Vec<Value> {
+    String::from_utf8_lossy(out).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Returns the last document, which is the summary.
+fn summary(out: &[u8]) -> Value {
+    documents(out).pop().unwrap()
+}
+
+fn set(path: &Path, mode: u32, seconds: u64) {
+    let modified = UNIX_EPOCH + Duration::new(seconds, 123_456_789);
+    let file = fs::File::open(path).unwrap();
+    file.set_times(FileTimes::new().set_modified(modified)).unwrap();
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// Creates a tree with modes, times and links of many kinds.
+fn tree(sandbox: &Sandbox) {
+    for folder in ["in/sub/deep", "in/empty", "in/shut"] {
+        fs::create_dir_all(sandbox.path(folder)).unwrap();
+    }
+    for (name, len) in
+        [("in/plain", 10), ("in/run", 20_000), ("in/sub/secret", 5), ("in/sub/deep/x", 0), ("in/shut/y", 7)]
+    {
+        sandbox.write(name, &data(len));
+    }
+    sandbox.write(OsStr::from_bytes(b"in/sub/\xff\n."), b"unusual");
+    sandbox.write("in/sub/CASE", b"upper");
+    sandbox.write("in/sub/case", b"lower");
+    symlink("plain", sandbox.path("in/link")).unwrap();
+    symlink("sub/deep", sandbox.path("in/folder-link")).unwrap();
+    symlink("../../nowhere", sandbox.path("in/sub/dangling")).unwrap();
+    set(&sandbox.path("in/plain"), 0o644, 1_000_000_000);
+    set(&sandbox.path("in/run"), 0o755, 1_100_000_000);
+    set(&sandbox.path("in/sub/secret"), 0o400, 1_200_000_000);
+    set(&sandbox.path("in/shut/y"), 0o604, 1_300_000_000);
+    set(&sandbox.path("in/shut"), 0o500, 1_400_000_000);
+    set(&sandbox.path("in/empty"), 0o711, 1_500_000_000);
+    set(&sandbox.path("in"), 0o750, 1_600_000_000);
+}
+
+/// Returns path, type, mode, time, size or link of everything below a folder, and of the folder itself.
+fn listing(top: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut waiting = vec![top.to_owned()];
+    while let Some(path) = waiting.pop() {
+        let found = path.symlink_metadata().unwrap();
+        let below = path.strip_prefix(top).unwrap();
+        let time = format!("{}.{:09}", found.mtime(), found.mtime_nsec());
+        let kind = match found.file_type() {
+            kind if kind.is_symlink() => format!("{:?}", fs::read_link(&path).unwrap()),
+            kind if kind.is_dir() => "folder".into(),
+            _ => format!("{:?}", fs::read(&path).unwrap().len()),
+        };
+        all.push(format!("{below:?} {:o} {time} {kind}", found.mode()));
+        if found.is_dir() {
+            waiting.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_restored_tree_is_the_same() {
+    let sandbox = Sandbox::new();
+    tree(&sandbox);
+    let encrypt = "encrypt --recursive --preserve --suffix .sealed -k k --manifest m -o vault in";
+    let text = sandbox.run(encrypt).text();
+    assert_eq!(text, "8 files encrypted, 20039 bytes, 3 links, 0 failed\n");
+    // The encrypted files have the attributes too.
+    let [plain, sealed] =
+        ["in/sub/secret", "vault/sub/secret.sealed"].map(|path| sandbox.path(path).metadata().unwrap());
+    assert_eq!(
+        (plain.mode(), plain.mtime(), plain.mtime_nsec()),
+        (sealed.mode(), sealed.mtime(), sealed.mtime_nsec())
+    );
+    assert_eq!(fs::read_link(sandbox.path("vault/folder-link.sealed")).unwrap(), PathBuf::from("sub/deep"));
+    assert!(sandbox.read("vault/sub/secret.sealed") != sandbox.read("in/sub/secret"));
+    // Nothing is left to do.
+    assert!(sandbox.run(encrypt).text().starts_with("0 files encrypted, 0 bytes, 8 unchanged"));
+    let verified = sandbox.run("verify --recursive --preserve --suffix .sealed -k k vault").text();
+    assert!(verified.ends_with("8 files verified, 20039 bytes, 0 failed\n"), "{verified}");
+
+    sandbox.run("decrypt --recursive --preserve --suffix .sealed -k k -o back vault").succeeded();
+    assert_eq!(listing(&sandbox.path("back")), listing(&sandbox.path("in")));
+    // A second restoration replaces read-only files and links.
+    sandbox.write("in/plain2", b"new");
+    fs::remove_file(sandbox.path("in/link")).unwrap();
+    symlink("run", sandbox.path("in/link")).unwrap();
+    fs::set_permissions(sandbox.path("in/sub/secret"), Permissions::from_mode(0o600)).unwrap();
+    sandbox.write("in/sub/secret", b"changed");
+    set(&sandbox.path("in/sub/secret"), 0o400, 1_200_000_001);
+    sandbox.run(encrypt).succeeded();
+    sandbox.run("decrypt --recursive --preserve --suffix .sealed -k k -o back vault").succeeded();
+    assert_eq!(listing(&sandbox.path("back")), listing(&sandbox.path("in")));
+    assert_eq!(sandbox.read("back/sub/secret"), b"changed");
+}
+
+/// rsync agrees, if it is installed: nothing would be copied, and no attribute changed.
+#[test]
+fn rsync_finds_no_difference() {
+    let sandbox = Sandbox::new();
+    let has_rsync = crate::common::works("rsync", &[OsStr::new("--version")]);
+    if !has_rsync {
+        eprintln!("rsync_finds_no_difference: NOT RUN, because rsync is not installed");
+        return;
+    }
+    tree(&sandbox);
+    sandbox.run("encrypt --recursive --preserve -k k -o vault in").succeeded();
+    sandbox.run("decrypt --recursive --preserve -k k -o back vault").succeeded();
+    for [from, to] in [["in/", "back/"], ["in/", "vault/"]] {
+        let line = format!("rsync -a --dry-run --itemize-changes --delete {from} {to}");
+        let text = sandbox.shell(&line).text();
+        // Encrypted files differ in size only.
+        let expected = if to == "back/" {
+            0
+        } else {
+            text.lines().filter(|line| line.starts_with(">f.s......")).count()
+        };
+        assert_eq!(text.lines().count(), expected, "{text}");
+    }
+}
+
+#[test]
+fn links_never_lead_out_of_the_target() {
+    let sandbox = Sandbox::new();
+    tree(&sandbox);
+    fs::create_dir(sandbox.path("outside")).unwrap();
+    sandbox.write("outside/plain", b"precious");
+    fs::create_dir(sandbox.path("vault")).unwrap();
+    // A link in place of a file is replaced, and one in place of a folder is refused.
+    symlink("../outside/plain", sandbox.path("vault/plain")).unwrap();
+    symlink("../outside", sandbox.path("vault/sub")).unwrap();
+    let outcome = sandbox.run("encrypt --recursive --preserve -k k -o vault in");
+    assert_eq!(outcome.status, Some(1));
+    assert!(outcome.err.contains("is a link, and results are not written through links"), "{outcome:?}");
+    assert_eq!(sandbox.read("outside/plain"), b"precious");
+    assert_eq!(fs::read_dir(sandbox.path("outside")).unwrap().count(), 1);
+    assert!(sandbox.path("vault/plain").symlink_metadata().unwrap().is_file());
+    // A link does not replace the key.
+    let sandbox = Sandbox::new();
+    tree(&sandbox);
+    fs::create_dir(sandbox.path("vault")).unwrap();
+    fs::rename(sandbox.path("k"), sandbox.path("vault/link")).unwrap();
+    let outcome = sandbox.run("encrypt --recursive --preserve -k vault/link -o vault in");
+    assert!(outcome.err.contains("which this command reads"), "{outcome:?}");
+    assert!(sandbox.path("vault/link").symlink_metadata().unwrap().is_file());
+}
+
+#[test]
+fn patterns_of_gitignore() {
+    let sandbox = Sandbox::new();
+    for folder in ["in/cache", "in/a/cache", "in/a/build"] {
+        fs::create_dir_all(sandbox.path(folder)).unwrap();
+    }
+    for name in ["in/x.tmp", "in/keep.tmp", "in/cache/1", "in/a/cache/2", "in/a/build/3", "in/a/b", "in/#x"] {
+        sandbox.write(name, b"content");
+    }
+    sandbox.write("patterns", b"# a comment\n\n*.tmp\n!keep.tmp\r\n/cache\n");
+    let line = "encrypt --recursive -k k --exclude-from patterns --exclude build/ --exclude \\#x -o vault in";
+    assert_eq!(sandbox.run(line).text(), "3 files encrypted, 21 bytes, 4 excluded, 0 failed\n");
+    let mut found: Vec<_> = listing(&sandbox.path("vault"))
+        .iter()
+        .map(|line| line.split(' ').next().unwrap().to_owned())
+        .collect();
+    found.sort();
+    assert_eq!(found, ["\"\"", "\"a\"", "\"a/b\"", "\"a/cache\"", "\"a/cache/2\"", "\"keep.tmp\""]);
+    // A folder that is left out is not even listed.
+    fs::set_permissions(sandbox.path("in/cache"), Permissions::from_mode(0)).unwrap();
+    sandbox.run(line).succeeded();
+    fs::set_permissions(sandbox.path("in/cache"), Permissions::from_mode(0o755)).unwrap();
+
+    sandbox.write("bad", b"ok\na[z-a]\n");
+    sandbox.refuses(
+        "encrypt --recursive -k k --exclude-from bad -o new in",
+        2,
+        "bad: expected a pattern of gitignore",
+    );
+    sandbox.refuses("encrypt --recursive -k k --exclude a{b -o new in", 2, "--exclude: expected a pattern");
+    sandbox.write("bytes", b"\xff\n");
+    sandbox.refuses(
+        "encrypt --recursive -k k --exclude-from bytes -o new in",
+        2,
+        "bytes: expected patterns in UTF-8",
+    );
+    sandbox.refuses("encrypt --recursive -k k --exclude-from none -o new in", 1, "none: no such file");
+    sandbox.refuses("encrypt --exclude x -k k -o new in", 2, "--recursive");
+}
+
+#[test]
+fn removal_of_files_whose_source_is_gone() {
+    for with in ["-k k", "-r RECIPIENT --manifest m", "-k k --manifest m"] {
+        let sandbox = Sandbox::new();
+        let recipient = sandbox.run("keygen -t age -o id").text();
+        let with = with.replace("RECIPIENT", recipient.trim());
+        for folder in ["in/a/b", "in/c"] {
+            fs::create_dir_all(sandbox.path(folder)).unwrap();
+        }
+        for name in ["in/1", "in/2", "in/a/b/3", "in/c/4", "in/c/skip"] {
+            sandbox.write(name, &data(100));
+        }
+        symlink("1", sandbox.path("in/l")).unwrap();
+        let line = format!("encrypt --recursive --preserve --delete --json --suffix .s {with} -o vault in");
+        assert_eq!(summary(&sandbox.run(&line).succeeded())["removed"], 0);
+        sandbox.write("vault/foreign", b"not encrypted");
+        sandbox.write("vault/foreign.s", b"not encrypted");
+        fs::remove_file(sandbox.path("in/2")).unwrap();
+        fs::remove_file(sandbox.path("in/l")).unwrap();
+        fs::remove_dir_all(sandbox.path("in/a")).unwrap();
+        let before = sandbox.content();
+        let shown = sandbox.run(&format!("{line} --dry-run --exclude skip"));
+        assert_eq!(shown.status, Some(0));
+        assert!(sandbox.content() == before, "a dry run changes nothing");
+        let removed: Vec<_> = documents(&shown.out)
+            .iter()
+            .filter(|document| document["action"] == "remove")
+            .map(|document| document["target"].as_str().unwrap().to_owned())
+            .collect();
+        let links = with.contains("-m");
+        let mut expected = vec!["vault/2.s", "vault/a/b/3.s"];
+        if links {
+            expected.insert(1, "vault/l.s");
+        }
+        assert_eq!(removed, expected, "{with}");
+        // An excluded file exists, so its encrypted file stays.
+        let outcome = sandbox.run(&format!("{line} --exclude skip"));
+        assert_eq!(
+            (outcome.status, summary(&outcome.out)["removed"].as_u64()),
+            (Some(0), Some(expected.len() as u64))
+        );
+        assert!(outcome.err.contains("vault/foreign.s: its source is gone"), "{outcome:?}");
+        for (path, exists) in [
+            ("vault/1.s", true),
+            ("vault/2.s", false),
+            ("vault/a", false),
+            ("vault/c/4.s", true),
+            ("vault/c/skip.s", true),
+            ("vault/foreign", true),
+            ("vault/foreign.s", true),
+        ] {
+            assert_eq!(sandbox.path(path).exists(), exists, "{path} {with}");
+        }
+        assert_eq!(sandbox.path("vault/l.s").symlink_metadata().is_ok(), !links);
+    }
+}
+
+#[test]
+fn nothing_is_removed_unless_everything_is_certain() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("in/a")).unwrap();
+    sandbox.write("in/1", &data(100));
+    sandbox.write("in/a/2", &data(100));
+    let line = "encrypt --recursive --delete -k k --suffix .s -o vault in";
+    sandbox.run(line).succeeded();
+    fs::remove_file(sandbox.path("in/1")).unwrap();
+    let removes_nothing = |words: &str| {
+        let outcome = sandbox.run(line);
+        assert_eq!(outcome.status, Some(1), "{outcome:?}");
+        assert!(outcome.err.contains("nothing was removed") && outcome.err.contains(words), "{outcome:?}");
+        assert!(sandbox.path("vault/1.s").exists());
+    };
+    // A path that cannot be processed.
+    symlink("nowhere", sandbox.path("in/dangling")).unwrap();
+    removes_nothing("1 paths of the source");
+    fs::remove_file(sandbox.path("in/dangling")).unwrap();
+    // A file that cannot be written.
+    fs::create_dir_all(sandbox.path("vault/new.s")).unwrap();
+    sandbox.write("in/new", b"x");
+    removes_nothing("1 paths of the source");
+    fs::remove_dir(sandbox.path("vault/new.s")).unwrap();
+    // An empty folder, for example a disk that is not mounted.
+    fs::rename(sandbox.path("in"), sandbox.path("away")).unwrap();
+    fs::create_dir(sandbox.path("in")).unwrap();
+    removes_nothing("check that its disk is mounted");
+    fs::remove_dir(sandbox.path("in")).unwrap();
+    fs::rename(sandbox.path("away"), sandbox.path("in")).unwrap();
+    // A second run heals.
+    assert_eq!(sandbox.run(line).text(), "2 files encrypted, 101 bytes, 1 removed, 0 failed\n");
+    assert!(!sandbox.path("vault/1.s").exists());
+
+    sandbox.run("keygen -t age -o id").succeeded();
+    sandbox.refuses("encrypt --recursive --delete -p -o vault in", 2, "--manifest or -k");
+    sandbox.refuses("encrypt --delete -k k -o x in", 2, "--recursive");
+    let outcome = sandbox.run("encrypt --recursive --delete -k k --suffix .s -o in in");
+    assert_eq!(outcome.status, Some(1));
+    assert!(outcome.err.contains("the output is the input folder"), "{outcome:?}");
+    // Another key does not own the files of the first.
+    fs::remove_file(sandbox.path("in/new")).unwrap();
+    sandbox.run("keygen -o k2").succeeded();
+    let outcome = sandbox.run("encrypt --recursive --delete -k k2 --suffix .s --exclude * -o vault in");
+    assert!(outcome.err.contains("vault/new.s: its source is gone"), "{outcome:?}");
+    assert!(sandbox.path("vault/new.s").exists());
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let sandbox = Sandbox::new();
+    tree(&sandbox);
+    let before = sandbox.content();
+    let text = sandbox
+        .run("encrypt --recursive --preserve --dry-run -k k --manifest m --suffix .s -o vault in")
+        .text();
+    assert!(
+        text.contains("encrypt in/run -> vault/run.s\n") && text.contains("link in/link -> vault/link.s\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("8 files would be encrypted, 20039 bytes, 3 links, 0 failed\n"), "{text}");
+    assert!(sandbox.content() == before);
+    sandbox.refuses("encrypt --dry-run -k k -o x in/run", 2, "--recursive");
+}

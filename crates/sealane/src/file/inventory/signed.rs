@@ -1,0 +1,145 @@
+//! Inventories in files: encrypted, with a signature beside them.
+
+use super::Inventory;
+use super::draft::{Absent, InventoryDraft};
+use crate::Error;
+use crate::engine::options::Durability;
+use crate::error::FolderError;
+use crate::file::file_keys::{DecryptWith, EncryptWith};
+use crate::file::memory;
+use crate::file::output::OutputFile;
+use crate::signature::{Rejection, Signers, SigningKey};
+use std::ffi::OsString;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// The file of an inventory, with the key that signs it.
+#[derive(Debug)]
+pub struct InventoryKeys<'a> {
+    /// Path of the encrypted inventory.
+    pub path: &'a Path,
+    /// The private key that signs it.
+    pub key: &'a SigningKey,
+}
+
+impl Inventory {
+    /// Reads an inventory after its signature is verified. `min_counter` is the smallest counter that is accepted, for example
+    /// the largest that was seen before; an older inventory with an older folder is found by nothing else.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::SignatureMissing`], [`FolderError::OtherSigner`], [`FolderError::SignatureInvalid`] and
+    /// [`FolderError::OldInventory`]; [`Error::Format`] and [`FolderError::InventoryName`] for content that is no inventory; the
+    /// errors of [`decrypt`](crate::file::decrypt), and [`Error::Io`] with the path.
+    pub fn open(path: &Path, with: &DecryptWith, signers: &Signers, min_counter: u64) -> Result<Self, Error> {
+        let sealed = read_signed(path, signers)?;
+        let inventory = Self::parse(&memory::decrypt(&sealed, with)?)?;
+        match inventory.counter < min_counter {
+            true => Err(FolderError::OldInventory {
+                path: path.to_owned(),
+                found: inventory.counter,
+                expected: min_counter,
+            }
+            .into()),
+            false => Ok(inventory),
+        }
+    }
+}
+
+impl InventoryKeys<'_> {
+    /// Reads the inventory of the job before, if there is one and `with` can decrypt it. Recipients cannot, so their inventories
+    /// have no former versions.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Inventory::open`].
+    pub fn previous(&self, with: &EncryptWith) -> Result<Option<Inventory>, Error> {
+        let exists = self.path.try_exists().map_err(|e| Error::io(self.path, e))?;
+        match with.to_decrypt().filter(|_| exists) {
+            Some(with) => Inventory::open(self.path, with, &Signers::from(self.key), 0).map(Some),
+            None if exists => read_signed(self.path, &Signers::from(self.key)).map(|_| None),
+            None => Ok(None),
+        }
+    }
+
+    /// Encrypts, signs and writes a new inventory of the folder `root`, and returns it. With `removed`, files of the inventory
+    /// before that neither the job has nor the folder are taken for removed. The two files replace the old ones when both are
+    /// complete.
+    ///
+    /// # Errors
+    /// Returns the errors of [`encrypt`](crate::file::encrypt) and of the signature; [`Error::Io`] with the path, and then the
+    /// old files stay; [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput).
+    pub fn save(
+        &self,
+        draft: InventoryDraft,
+        root: &Path,
+        removed: bool,
+        with: &EncryptWith,
+        durability: Durability,
+    ) -> Result<Inventory, Error> {
+        let inventory = draft.complete(root, if removed { Absent::Removed } else { Absent::Stay });
+        let sealed = memory::encrypt(inventory.to_json().as_bytes(), with)?;
+        let comment = format!("sealane inventory, counter {}", inventory.counter);
+        let signature = self.key.sign(&sealed, &comment)?;
+        let signature_path = with_suffix(self.path, self.key.suffix());
+        let mut files = Vec::new();
+        for (path, content) in [(signature_path.as_path(), signature.as_bytes()), (self.path, &sealed)] {
+            let mut file = OutputFile::create_for_encrypted(path, with)?;
+            file.write_all(content).map_err(|e| Error::from(e).about(path))?;
+            files.push(file);
+        }
+        files.into_iter().try_for_each(|file| file.finish(durability))?;
+        Ok(inventory)
+    }
+
+    /// Checks that the inventory lies outside of the folders of its job, where it would be taken for one of their files.
+    ///
+    /// # Errors
+    /// Returns [`FolderError::InventoryInside`].
+    pub fn check_outside(&self, folders: &[impl AsRef<Path>]) -> Result<(), Error> {
+        let folder = self.path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+        // A folder that does not exist is found when the inventory is written.
+        let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
+        let inside = |other: &Path| fs::canonicalize(other).is_ok_and(|other| folder.starts_with(other));
+        match folders.iter().any(|other| inside(other.as_ref())) {
+            true => Err(FolderError::InventoryInside(self.path.to_owned()).into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the paths that a job writes and no other output may replace: the inventory and its signature.
+    pub fn paths(&self) -> [PathBuf; 2] {
+        [self.path.to_owned(), with_suffix(self.path, self.key.suffix())]
+    }
+}
+
+/// Returns the content of a file whose signature is valid.
+fn read_signed(path: &Path, signers: &Signers) -> Result<Vec<u8>, Error> {
+    let message = fs::read(path).map_err(|e| Error::io(path, e))?;
+    let mut rejected = None;
+    for suffix in Signers::SUFFIXES {
+        let signature_path = with_suffix(path, suffix);
+        let text = match fs::read(&signature_path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == ErrorKind::NotFound => continue,
+            Err(e) => return Err(Error::io(&signature_path, e)),
+        };
+        match signers.verify(&message, &String::from_utf8_lossy(&text)) {
+            Ok(()) => return Ok(message),
+            Err(rejection) => rejected = Some((signature_path, rejection)),
+        }
+    }
+    Err(match rejected {
+        None => FolderError::SignatureMissing(path.to_owned()),
+        Some((signature, Rejection::OtherSigner)) => FolderError::OtherSigner(signature),
+        Some((signature, Rejection::Malformed | Rejection::Invalid)) => {
+            FolderError::SignatureInvalid { path: path.to_owned(), signature }
+        }
+    }
+    .into())
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}

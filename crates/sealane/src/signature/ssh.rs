@@ -1,0 +1,101 @@
+//! SSHSIG: signatures with SSH keys (PROTOCOL.sshsig of OpenSSH).
+//!
+//! ```text
+//! signed data = "SSHSIG" || string(namespace) || string("") || string("sha512") || string(SHA-512(message))
+//! signature   = Ed25519(signed data), in a structure with the public key, as PEM
+//! ```
+
+use super::rejection::{NAMESPACE, Rejection, UNSUITABLE};
+use crate::interrupt::interruptible;
+use crate::{Error, Misuse};
+use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
+use ssh_key::public::{Ed25519PublicKey, KeyData};
+use ssh_key::{Algorithm, HashAlg, Kdf, LineEnding, PrivateKey, PublicKey, Signature, SshSig};
+use zeroize::Zeroizing;
+
+/// Maximum number of bcrypt rounds for the passphrase of a key, about ten seconds, as for keys that decrypt.
+const MAX_ROUNDS: u32 = 1024;
+
+const NOT_PRIVATE: Error = Error::Format("expected an OpenSSH private key");
+
+pub(super) struct Private {
+    key: Ed25519KeyPair,
+    public: Ed25519PublicKey,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Public(Ed25519PublicKey);
+
+impl Private {
+    pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
+        // The error of the library can contain no key, and says nothing that helps.
+        let key = PrivateKey::from_openssh(text).map_err(|_| NOT_PRIVATE)?;
+        let key = match (key.is_encrypted(), passphrase) {
+            (false, None) => key,
+            (false, Some(_)) => return Err(Misuse::KeyNotEncrypted.into()),
+            (true, None) => return Err(Misuse::KeyPassphraseRequired.into()),
+            (true, Some(passphrase)) => {
+                if let Kdf::Bcrypt { rounds, .. } = key.kdf()
+                    && *rounds > MAX_ROUNDS
+                {
+                    return Err(Error::LimitExceeded(
+                        "the passphrase requires more than 1024 rounds of bcrypt",
+                    ));
+                }
+                let passphrase = Zeroizing::new(passphrase.to_owned());
+                // The error does not distinguish a wrong passphrase from damage.
+                interruptible(move || key.decrypt(&*passphrase).map_err(|_| Error::WrongPassphrase))?
+            }
+        };
+        let pair = key.key_data().ed25519().ok_or(UNSUITABLE)?;
+        // The error has no reason. It cannot occur for a key whose halves belong together.
+        let key = Ed25519KeyPair::from_seed_and_public_key(&pair.private.to_bytes(), &pair.public.0)
+            .map_err(|_| NOT_PRIVATE)?;
+        Ok(Self { key, public: pair.public })
+    }
+
+    pub(super) fn public(&self) -> Public {
+        Public(self.public)
+    }
+
+    pub(super) fn sign(&self, message: &[u8]) -> Result<String, Error> {
+        const FAILED: Error = Error::LimitExceeded("the SSH signature could not be encoded");
+        // The errors of the library cannot occur: the namespace is not empty and the lengths are fixed.
+        let data = SshSig::signed_data(NAMESPACE, HashAlg::Sha512, message).map_err(|_| FAILED)?;
+        let signature =
+            Signature::new(Algorithm::Ed25519, self.key.sign(&data).as_ref()).map_err(|_| FAILED)?;
+        SshSig::new(KeyData::Ed25519(self.public), NAMESPACE, HashAlg::Sha512, signature)
+            .and_then(|signature| signature.to_pem(LineEnding::LF))
+            // Nor can this one.
+            .map_err(|_| FAILED)
+    }
+}
+
+impl Public {
+    /// Parses a line of a public key.
+    pub(super) fn parse(line: &str) -> Result<Self, Error> {
+        const NOT_PUBLIC: Error = Error::Format("expected an SSH public key, found a damaged line");
+        // The error says nothing that helps.
+        let key = PublicKey::from_openssh(line).map_err(|_| NOT_PUBLIC)?;
+        Ok(Self(*key.key_data().ed25519().ok_or(UNSUITABLE)?))
+    }
+}
+
+pub(super) fn verify(keys: &[&Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
+    // The error says nothing that the rejection does not.
+    let signature = SshSig::from_pem(signature.trim_start()).map_err(|_| Rejection::Malformed)?;
+    let signer = signature.public_key().ed25519().ok_or(Rejection::OtherSigner)?;
+    if !keys.iter().any(|key| key.0 == *signer) {
+        return Err(Rejection::OtherSigner);
+    }
+    if signature.namespace() != NAMESPACE || !signature.reserved().is_empty() {
+        return Err(Rejection::Invalid);
+    }
+    // The error cannot occur: the namespace is not empty.
+    let data =
+        SshSig::signed_data(NAMESPACE, signature.hash_alg(), message).map_err(|_| Rejection::Malformed)?;
+    // The error has no reason.
+    UnparsedPublicKey::new(&ED25519, signer.0)
+        .verify(&data, signature.signature_bytes())
+        .map_err(|_| Rejection::Invalid)
+}
