@@ -35,6 +35,9 @@ pub(crate) fn write_inventory_path(
     written.map(|inventory| (inventory.counter(), inventory.len())).map_err(raise)
 }
 
+/// Path, name and text of a difference.
+type Finding = (OsString, &'static str, String);
+
 /// Compares the encrypted folder ``folder`` with the inventory ``path``; see ``sealane.verify_inventory``. Returns its counter, the
 /// number of files, and the differences: path, name and text.
 #[pyfunction]
@@ -45,7 +48,7 @@ pub(crate) fn compare_inventory_path(
     decryption: &DecryptWith,
     signer: PathBuf,
     min_counter: u64,
-) -> PyResult<(u64, usize, Vec<(OsString, &'static str, String)>)> {
+) -> PyResult<(u64, usize, Vec<Finding>)> {
     let content = std::fs::read(&signer).map_err(|e| raise_about(&signer, e.into()))?;
     let signers = Signers::parse(&content).map_err(|e| raise_about(&signer, e))?;
     let found = interruptible(py, || {

@@ -179,7 +179,7 @@ fn patterns_of_gitignore() {
     found.sort();
     assert_eq!(found, ["\"\"", "\"a\"", "\"a/b\"", "\"a/cache\"", "\"a/cache/2\"", "\"keep.tmp\""]);
     // A folder that is left out is not even listed.
-    fs::set_permissions(sandbox.path("in/cache"), Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(sandbox.path("in/cache"), Permissions::from_mode(0o0)).unwrap();
     sandbox.run(line).succeeded();
     fs::set_permissions(sandbox.path("in/cache"), Permissions::from_mode(0o755)).unwrap();
 

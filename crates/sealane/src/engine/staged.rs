@@ -47,7 +47,7 @@ pub(crate) struct StagedFile {
     /// Whether a file had the name when the new file was begun.
     replaces: bool,
     access: Access,
-    attributes: Option<Attributes>,
+    attributes: Option<Box<Attributes>>,
     /// The target as the caller gave it, for messages.
     path: PathBuf,
     /// A forked child shares the file with its parent, so it neither completes nor removes it.
@@ -79,7 +79,7 @@ impl StagedFile {
 
     /// Sets the attributes that the file has under its name.
     pub(crate) fn set_attributes(&mut self, attributes: Attributes) {
-        self.attributes = Some(attributes);
+        self.attributes = Some(Box::new(attributes));
     }
 
     pub(crate) fn file(&self) -> &File {
