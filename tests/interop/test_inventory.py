@@ -48,7 +48,7 @@ class Vault:
         return self.run("encrypt", *options, *signed, *more, "in", status=status)
 
     def verify(self, *more: str, status: int = 0) -> str:
-        options = ["--recursive", "--preserve", "--suffix", ".s", "-k", "key.jwk", "--inventory", "list"]
+        options = ["--recursive", "--suffix", ".s", "-k", "key.jwk", "--inventory", "list"]
         return self.run("verify", *options, "--signer", self.signer, *more, "vault", status=status)
 
 

@@ -179,7 +179,8 @@ impl<'a> Recursive<'a> {
     pub(super) fn comparing(self, args: &'a ReadInventory) -> Result<Self, Failure> {
         match self.inputs {
             _ if args.file.is_none() => Ok(self),
-            [folder] if folder.is_dir() => Ok(Self { compare: Some(args), ..self }),
+            // An inventory lists links as links, and a folder without links in its inventory has none.
+            [folder] if folder.is_dir() => Ok(Self { compare: Some(args), preserve: true, ..self }),
             _ => Err(Failure::misuse("--inventory compares one folder; name it as FILE")),
         }
     }
