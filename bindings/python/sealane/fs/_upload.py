@@ -116,7 +116,7 @@ class Upload:
     def _spill(self, data: bytes) -> None:
         if self._spilled is None:
             kind = type(self._fs)
-            if kind.open is AbstractFileSystem.open and kind._open is AbstractFileSystem._open:
+            if kind._open is AbstractFileSystem._open and kind.open is AbstractFileSystem.open:
                 # Its file objects would take the data and write nothing.
                 text = f"{kind.__name__} has no file objects, which long files are written through"
                 raise NotImplementedError(text)
