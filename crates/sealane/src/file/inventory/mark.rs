@@ -1,8 +1,8 @@
 //! The mark of a version of an encrypted file: bytes that no other version has, without the key.
 //!
 //! The keys of a file follow from random bytes of its header, so two files have different marks, also with the same content.
-//! Whoever changes a file without its key cannot keep the mark: the head is the commitment or the MAC of the header, and the tag
-//! of the last chunk authenticates the end.
+//! A change of the header or of the end without the key changes the mark or makes the file invalid: the head is the commitment or
+//! the MAC of the header, and the tag of the last chunk authenticates the end.
 
 use crate::age::armor::View;
 use crate::age::{Armor, Header};
