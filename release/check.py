@@ -1,7 +1,8 @@
 """Checks that a commit can be released. ``make release-check`` runs it.
 
 Each check prints one line: ``ok``, ``FAILED`` with the reason, or ``NOT RUN`` with what is missing, for
-example a database of advisories that this machine cannot reach. The exit status is 1 if a check failed.
+example a database of advisories that this machine cannot reach. ``TO FILL`` names what only the owner of the
+project can fill in; on a commit with a tag ``v...`` it is a failure. The exit status is 1 if a check failed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ class NotRun(Exception):
 
 class Refused(Exception):
     """A check found a reason against the release."""
+
+
+class ToFill(Exception):
+    """The owner of the project has to fill something in before the first release; the text says what."""
 
 
 def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -79,6 +84,25 @@ def change_log() -> str:
     return f"{entries} entries in {title!r}"
 
 
+def owner() -> str:
+    """The address of the repository and the keys of releases are filled in."""
+    missing = [
+        f"the address in {path}, where example.invalid stands"
+        for path in ["Cargo.toml", "cli/Cargo.toml", "bindings/go/go.mod"]
+        if "example.invalid" in read(path)
+    ]
+    keys = [line for line in read("release/allowed_signers").splitlines() if line[:1] not in ("", "#")]
+    if not keys:
+        missing.append("the public key of releases in release/allowed_signers, where no key stands")
+    if not missing:
+        return f"addresses, and {len(keys)} keys in release/allowed_signers"
+    tags = run("git", "tag", "--points-at", "HEAD", "--list", "v*").stdout.split()
+    text = f"before the first release, fill in {'; '.join(missing)}"
+    if tags:
+        raise Refused(f"{text}; the commit has the tag {tags[0]}")
+    raise ToFill(text)
+
+
 def licences() -> str:
     """Licences and sources of all crates are those that deny.toml allows."""
     deny(["bans", "licenses", "sources"])
@@ -96,14 +120,14 @@ def deny(checks: list[str]) -> None:
     program = TOOLS / "cargo-deny"
     if not program.exists():
         raise NotRun("needs cargo-deny; 'make deny' fetches it")
-    done = run(str(program), "--offline" if checks != ["advisories"] else "--all-features", "check", *checks)
+    done = run(str(program), "--all-features", "--locked", "check", *checks)
     if done.returncode:
         text = done.stderr.strip()
         is_away = any(
             words in text for words in ["failed to fetch advisory database", "failed to load advisory"]
         )
         if is_away:
-            raise NotRun("the database of advisories cannot be reached from here")
+            raise NotRun("no crate was compared with RustSec, whose database cannot be reached from here")
         raise Refused(text[-2000:])
 
 
@@ -161,6 +185,7 @@ def wheels() -> str:
 CHECKS: list[Callable[[], str]] = [
     versions_agree,
     change_log,
+    owner,
     licences,
     advisories_of_crates,
     advisories_of_packages,
@@ -185,6 +210,8 @@ def main() -> int:
             print(f"ok       {name}: {check()}", flush=True)
         except NotRun as reason:
             print(f"NOT RUN  {name}: {reason}", flush=True)
+        except ToFill as reason:
+            print(f"TO FILL  {name}: {reason}", flush=True)
         except Refused as reason:
             failed += 1
             print(f"FAILED   {name}: {reason}", flush=True)

@@ -7,6 +7,7 @@ mkdir -p target/deb "$out"
 for shell in bash zsh fish; do
 	"$program" completions "$shell" >"target/deb/sealane.$shell"
 done
+"$program" man target/deb/man1
 # The time stamps in the package are those of the commit.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH

@@ -17,6 +17,10 @@ files >"$root/tmp/before"
 # The package names no library that a minimal system lacks.
 chroot "$root" dpkg --install /tmp/sealane.deb
 chroot "$root" dpkg --listfiles sealane
+# A minimal system may refuse manual pages, so they are looked for in the package: one for each command.
+chroot "$root" sealane man /tmp/man1
+pages=$(dpkg-deb --contents "$package" | grep -c '/usr/share/man/man1/sealane.*\.1\.gz$')
+test "$pages" -eq "$(find "$root/tmp/man1" -name '*.1' | wc -l)"
 chroot "$root" sh -euc '
 	cd /tmp
 	sealane --version
@@ -26,6 +30,8 @@ chroot "$root" sh -euc '
 	cmp os.opened /etc/os-release
 	sealane doctor key.jwk
 	test -s /usr/share/bash-completion/completions/sealane
+	test -s /usr/share/zsh/vendor-completions/_sealane
+	test -s /usr/share/fish/vendor_completions.d/sealane.fish
 	rm key.jwk os.sealed os.opened
 '
 chroot "$root" dpkg --purge sealane
