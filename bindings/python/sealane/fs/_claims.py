@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import operator
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sealane._about import asking
@@ -20,38 +21,58 @@ from sealane.fs._below import Below
 T = TypeVar("T")
 
 
-async def claimed_size(below: Below, path: str) -> int | None:
-    """Returns the size in bytes that the filesystem reports for a file; None if it reports no size."""
+@dataclass(frozen=True)
+class Claim:
+    """What the filesystem reports about a file."""
+
+    size: int | None
+    """The size in bytes; None if the filesystem reports none."""
+    properties: dict[str, Any]
+    """The result of ``info``, for example with the time of the last change."""
+
+
+async def claim_of(below: Below, path: str) -> Claim:
+    """Returns what the filesystem reports about a file."""
     with asking(path):
         info = await below.call("info", path)
         kind, claim = info.get("type"), info.get("size")
     if kind == "directory":
         raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
     if claim is None:
-        return None
+        return Claim(None, info)
     if (size := _file_size(claim)) is None:
         raise OSError(errno.EIO, f"The filesystem reports the size {claim!r}, which no file has", path)
-    return size
+    return Claim(size, info)
+
+
+async def claimed_size(below: Below, path: str) -> int | None:
+    """Returns the size in bytes that the filesystem reports for a file; None if it reports no size."""
+    return (await claim_of(below, path)).size
+
+
+async def with_claim(below: Below, path: str, work: Callable[[Claim], Coroutine[Any, Any, T]]) -> T:
+    """Returns the result of ``work`` for what the filesystem reports about a file.
+
+    Many filesystems cache listings. If ``work`` fails, the filesystem is asked again, and if the size has
+    changed, ``work`` is called a second time.
+    """
+    claim = await claim_of(below, path)
+    try:
+        return await work(claim)
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (SealaneError, OSError):
+        below.fs.invalidate_cache(path)
+        if (now := await claim_of(below, path)).size == claim.size:
+            raise
+    return await work(now)
 
 
 async def with_claimed_size(
     below: Below, path: str, work: Callable[[int | None], Coroutine[Any, Any, T]]
 ) -> T:
-    """Returns the result of ``work(size)`` for the size that the filesystem reports.
-
-    Many filesystems cache listings. If ``work`` fails, the filesystem is asked for the size again, and if the
-    size has changed, ``work`` is called a second time.
-    """
-    size = await claimed_size(below, path)
-    try:
-        return await work(size)
-    except (FileNotFoundError, PermissionError):
-        raise
-    except (SealaneError, OSError):
-        below.fs.invalidate_cache(path)
-        if (now := await claimed_size(below, path)) == size:
-            raise
-    return await work(now)
+    """Returns the result of ``work(size)`` for the size that the filesystem reports, as ``with_claim``."""
+    return await with_claim(below, path, lambda claim: work(claim.size))
 
 
 async def fetch(below: Below, path: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:

@@ -21,6 +21,7 @@ from fsspec.implementations.chained import ChainedFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.spec import AbstractFileSystem
 
+from sealane.fs._ahead import Ahead, InListing, Nothing
 from sealane.fs._below import (
     Below,
     Direct,
@@ -33,6 +34,7 @@ from sealane.fs._below import (
 )
 from sealane.fs._guard import Guard
 from sealane.fs._keys import Keys
+from sealane.fs._opened import Headers
 from sealane.fs._operations import Operations
 from sealane.fs._reading import open_for_reading
 from sealane.fs._writing import open_for_writing
@@ -150,6 +152,8 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
         self.keys = Keys(self.fs, key, identity, context)
         self.local = isinstance(self.fs, LocalFileSystem)
         """Whether the files are on a disk of this machine, so that the core reads and writes them itself."""
+        self.headers = Headers()
+        self.ahead = self._opening_ahead()
         self._guard = Guard(self._below, self.keys.dataset_key, self.local)
 
         def strip_protocol(path: Any) -> Any:
@@ -164,6 +168,9 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
         """Chooses the way to call the other filesystem, and completes the options of the base class."""
         options.pop("asynchronous", None)
         self._below: Below = Direct(self.fs)
+
+    def _opening_ahead(self) -> Ahead:
+        return Nothing()
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         """Returns the result of a coroutine of this filesystem."""
@@ -249,6 +256,7 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
         if self.files is not self.fs:
             self.files.invalidate_cache(stripped)
         ChainedFileSystem.invalidate_cache(self, path)
+        self.ahead.forget()
 
     # Reading
 
@@ -389,6 +397,11 @@ class AsyncSealaneFileSystem(SealaneFileSystem, AsyncFileSystem):  # type: ignor
             options["asynchronous"] = self.fs.asynchronous
             options["loop"] = self.fs.loop
             options.setdefault("batch_size", self.fs.batch_size)
+
+    def _opening_ahead(self) -> Ahead:
+        if not is_asynchronous(self.fs) or self.fs.asynchronous:
+            return Nothing()  # `open` blocks the only event loop, or one call at a time is answered.
+        return InListing(self.files, self._below, self.loop, self.keys, self.headers)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine on the event loop of the other filesystem, and cancels it at Ctrl-C."""

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from sealane.fs._ahead import Ahead
 from sealane.fs._keys import Keys
+from sealane.fs._opened import Headers
 
 
 class Filesystem(Protocol):
@@ -19,6 +21,8 @@ class Filesystem(Protocol):
     fs: Any
     files: Any
     keys: Keys
+    headers: Headers
+    ahead: Ahead
     local: bool
 
     def open(self, path: str, mode: str) -> Any: ...

@@ -24,11 +24,13 @@ from sealane import _native
 from sealane._about import about, asking
 from sealane._endpoints import PIECE, staged
 from sealane.exceptions import SealaneError, TruncatedError
+from sealane.fs._ahead import Ahead
 from sealane.fs._below import BUDGET, Below
 from sealane.fs._claims import plain_entry
 from sealane.fs._guard import Guard
 from sealane.fs._keys import Keys
-from sealane.fs._reading import PlainRange, open_for_reading, open_verified, read_opened, read_ranges
+from sealane.fs._opened import Headers, open_verified
+from sealane.fs._reading import PlainRange, open_for_reading, read_opened, read_ranges
 from sealane.fs._transfer import WHOLE, progress_of, read_to, read_whole, write_whole
 from sealane.fs._upload import is_object_store, refuse_existing, rename
 from sealane.fs._writing import make_parents
@@ -40,6 +42,8 @@ class Operations:
     fs: Any
     files: Any
     keys: Keys
+    headers: Headers
+    ahead: Ahead
     local: bool
     _below: Below
     _guard: Guard
@@ -60,6 +64,7 @@ class Operations:
     async def _ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
         found = await self._below.call("ls", self._strip_protocol(path), detail=True, **kwargs)
         entries = [plain_entry(entry) for entry in found if not self._guard.is_key(entry["name"])]
+        self.ahead.listed(entries)
         return entries if detail else sorted(entry["name"] for entry in entries)
 
     async def _info(self, path: str, **kwargs: Any) -> dict[str, Any]:
@@ -77,6 +82,7 @@ class Operations:
         options = {"maxdepth": maxdepth, "withdirs": withdirs, "detail": True}
         found = await self._below.call("find", path, **options, **kwargs)
         entries = {name: plain_entry(entry) for name, entry in found.items() if not self._guard.is_key(name)}
+        self.ahead.listed(entries.values())
         return entries if detail else sorted(entries)
 
     async def _exists(self, path: str, **kwargs: Any) -> bool:
@@ -179,7 +185,7 @@ class Operations:
 
             return await self._below.compute(read)
         decryption = await self.keys.decryption(self._below, path)
-        opened = await open_verified(self._below, path, decryption)
+        opened = await open_verified(self._below, path, decryption, self.headers)
         begin, stop, _ = slice(start, end).indices(opened.size)
         return await read_opened(self._below, path, opened, begin, max(begin, stop))
 
@@ -204,7 +210,7 @@ class Operations:
 
             return await self._below.compute(size)
         decryption = await self.keys.decryption(self._below, path)
-        return (await open_verified(self._below, path, decryption)).size
+        return (await open_verified(self._below, path, decryption, self.headers)).size
 
     async def _get_file(
         self,
@@ -343,6 +349,7 @@ class Operations:
         path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
         self._guard.refuse(path1)
         self._guard.refuse_change(path2)
+        self.ahead.forget()
         with asking(path1):
             is_folder = await self._isdir(path1)
         if is_folder:
@@ -374,6 +381,7 @@ class Operations:
             raise ValueError(f"expected one target for each source, found {len(path2)} for {len(path1)}")
         if maxdepth is not None and maxdepth < 1:
             raise ValueError("maxdepth must be at least 1")
+        self.ahead.forget()
         with asking(str(path1)):
             await self._move(path1, path2, recursive, maxdepth, **kwargs)
 
@@ -455,6 +463,7 @@ class Operations:
     async def _rm_file(self, path: str, **kwargs: Any) -> None:
         path = self._strip_protocol(path)
         self._guard.refuse_change(path)
+        self.ahead.forget()
         with asking(path):
             await self._below.call("rm_file", path)
 
@@ -467,6 +476,7 @@ class Operations:
         **kwargs: Any,
     ) -> None:
         paths = [path] if isinstance(path, str | os.PathLike) else path
+        self.ahead.forget()
         await self._guard.remove([self._strip_protocol(one) for one in paths], recursive, maxdepth)
 
     async def _mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:

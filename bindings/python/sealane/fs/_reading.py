@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,21 +12,18 @@ from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import merge_offset_ranges
 
 from sealane._about import about, asking, of_file
-from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, plain_len, sealed_range
+from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, sealed_range
 from sealane._open import EncryptedReader, seek_target
 from sealane.exceptions import SealaneError
 from sealane.fs._below import Below, Direct, finished
-from sealane.fs._claims import checked, complete, fetch, plain_entry, ranges_of, with_claimed_size
+from sealane.fs._claims import checked, complete, fetch, plain_entry, ranges_of
+from sealane.fs._opened import Opened, open_verified
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from sealane.fs._interface import Filesystem
 
-SMALL = 256 << 10
-"""Largest file, in bytes, that is fetched completely when it is opened: one request instead of two."""
-TAIL = 64 << 10
-"""Number of plaintext bytes at the end that are fetched on opening. Parquet readers begin there."""
 MAX_GAP = 64 << 10
 """Largest gap in bytes between two ranges that are fetched as one: a second request costs more."""
 MAX_BLOCK = 16 << 20
@@ -130,7 +126,8 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
         **options: Any,
     ) -> None:
         self._below = Direct(fs.files)
-        self._opened = opened = finished(open_verified(self._below, path, decryption))
+        ahead = fs.ahead.take(path, decryption)
+        self._opened = opened = ahead or finished(open_verified(self._below, path, decryption, fs.headers))
         self._exact = cache_type != "readahead"
         options.pop("size", None)
         super().__init__(fs, path, "rb", cache_type=cache_type, size=opened.size, **options)
@@ -167,50 +164,6 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
     def _check(self) -> None:
         if self.closed:
             raise ValueError("I/O operation on closed file")
-
-
-@dataclass(frozen=True)
-class Opened:
-    """An encrypted file whose header and end are verified, so that ranges of it can be read."""
-
-    ranges: Ranges
-    size: int
-    """Number of plaintext bytes."""
-    tail_start: int
-    """Position of ``tail`` in the plaintext."""
-    tail: bytes
-    """The plaintext of the last chunks."""
-
-
-async def open_verified(below: Below, path: str, decryption: DecryptWith) -> Opened:
-    """Fetches and verifies the header and the end of a file together."""
-
-    async def work(size: int | None) -> Opened:
-        if size is None:
-            raise OSError(errno.ESPIPE, "The server does not report the size of the file", path)
-        return await _open_of_size(below, path, decryption, size)
-
-    with about(path):
-        return await with_claimed_size(below, path, work)
-
-
-async def _open_of_size(below: Below, path: str, decryption: DecryptWith, size: int) -> Opened:
-    """Opens a file whose size is said to be ``size``, and finds its true size."""
-    plain = plain_len(size)
-    tail_start = 0 if size <= SMALL else max(plain - TAIL, 0) // CHUNK_LEN * CHUNK_LEN
-    sealed_start, _ = sealed_range(tail_start, tail_start)
-    spans = [(0, size)] if tail_start == 0 else [(0, HEADER_LEN), (sealed_start, size)]
-    header, *rest = await fetch(below, path, spans)
-    sealed = memoryview(rest[0] if rest else header)[0 if rest else HEADER_LEN :]
-
-    def opened() -> Opened:
-        ranges = Ranges(header[:HEADER_LEN], decryption)
-        # One byte more than the plaintext has, so that the last chunk is verified even if it is empty.
-        tail = ranges.open(tail_start, plain + 1, sealed)
-        # Fewer bytes than requested were verified to be the end of a shorter file, which is the true size.
-        return Opened(ranges, tail_start + len(tail), tail_start, tail)
-
-    return await below.compute(opened, size=len(sealed))
 
 
 async def read_opened(below: Below, path: str, opened: Opened, start: int, end: int) -> bytes:
