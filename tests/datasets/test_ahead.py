@@ -68,7 +68,7 @@ def test_a_scan_opens_the_next_files_of_the_listing(
                 assert file.size == LONG + at
                 assert file.read() == pattern(LONG + at)
     assert 2 < most[0] <= 10
-    assert reader.ahead._begun == {}  # type: ignore[attr-defined]
+    assert reader.ahead._pending == {}  # type: ignore[attr-defined]
 
 
 def test_a_dataset_takes_as_many_requests_as_plain_files(
@@ -100,7 +100,7 @@ def test_other_orders_open_nothing_ahead(bucket: Place, reader: SealaneFileSyste
         reader.ls(bucket.path("d"))
         for number in order:
             reader.open(paths[number]).close()
-        assert reader.ahead._begun == {}  # type: ignore[attr-defined]
+        assert reader.ahead._pending == {}  # type: ignore[attr-defined]
 
 
 def test_one_file_again_and_again_opens_the_next_ones_once(
@@ -116,7 +116,7 @@ def test_one_file_again_and_again_opens_the_next_ones_once(
     names = [path.rpartition("/")[2] for _, path in requests]
     assert {name: names.count(name) for name in "12345"} == {"1": 2, "2": 2, "3": 2, "4": 2, "5": 0}
     time.sleep(0.2)
-    assert reader.ahead._begun == {}  # type: ignore[attr-defined]
+    assert reader.ahead._pending == {}  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("length", [1000, LONG])
@@ -178,7 +178,7 @@ def test_keys_of_single_files_are_asked_for_opened_files_only(bucket: Place) -> 
     for path in paths[:3]:
         with fs.open(path) as file:
             assert file.read() == pattern(LONG)
-    assert fs.ahead._begun == {}
+    assert fs.ahead._pending == {}
 
 
 def test_a_damaged_file_of_a_scan_is_named(bucket: Place, reader: SealaneFileSystem) -> None:

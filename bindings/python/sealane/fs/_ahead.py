@@ -57,7 +57,7 @@ class Nothing:
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _Pending:
     decryption: DecryptWith
     future: Future[Opened]
 
@@ -87,7 +87,7 @@ class InListing:
     ) -> None:
         self._files, self._below, self._loop, self._keys, self._headers = files, below, loop, keys, headers
         self._process = os.getpid()
-        self._begun: dict[str, _Begun] = {}
+        self._pending: dict[str, _Pending] = {}
         self._names: list[str] = []
         self._places: dict[str, int] = {}
         self._last: int | None = None
@@ -106,12 +106,12 @@ class InListing:
             )
         if self._process != os.getpid() or _running() is self._loop:
             return None  # The loop does not run in a forked child, and never waits for itself.
-        begun = self._begun.pop(path, None)
+        pending = self._pending.pop(path, None)
         self._go_on(path, decryption)
-        if begun is None or begun.decryption is not decryption:
+        if pending is None or pending.decryption is not decryption:
             return None
         try:
-            opened = begun.future.result()
+            opened = pending.future.result()
             # This takes no request if the listing is cached. A plain file is opened in the same way.
             claim = finished(claim_of(Direct(self._files), path))
         except Exception:
@@ -134,17 +134,17 @@ class InListing:
         for name in names[first : here + AHEAD + 1]:
             work = open_verified(self._below, name, decryption, self._headers)
             future = asyncio.run_coroutine_threadsafe(self._limited(name, work), self._loop)
-            self._begun[name] = _Begun(decryption, future)
+            self._pending[name] = _Pending(decryption, future)
 
     async def _limited(self, name: str, work: Coroutine[Any, Any, Opened]) -> Opened:
         """Opens a file, which is dropped after a time."""
-        self._loop.call_later(SECONDS, self._begun.pop, name, None)
+        self._loop.call_later(SECONDS, self._pending.pop, name, None)
         return await work
 
     def forget(self) -> None:
         """Drops the files that were opened ahead."""
-        begun, self._begun = self._begun, {}
-        for one in begun.values():
+        pending, self._pending = self._pending, {}
+        for one in pending.values():
             one.future.cancel()
 
 
