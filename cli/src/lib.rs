@@ -109,7 +109,9 @@ fn dispatch(command: &Command, host: &str, hidden: Hidden) -> u8 {
     let command = command.get();
     let options = command.output_options();
     let console = Console::new(options.json, options.quiet, hidden);
-    if let Err(failure) = command.run(&Context { console: &console, host, program: Program::command }) {
+    let done = command.run(&Context { console: &console, host, program: Program::command });
+    sealane::wipe_stack();
+    if let Err(failure) = done {
         console.fail(&failure);
     }
     console.status()

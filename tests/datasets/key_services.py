@@ -11,6 +11,7 @@ import contextlib
 import io
 import json
 import secrets
+import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import pytest
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -225,3 +227,35 @@ def plaintext(service: Service, content: bytes, arn: str) -> Answer:
     if isinstance(service, Aws):
         return 200, json.dumps({"KeyId": arn, "Plaintext": text}).encode()
     return 200, answer_of(plaintext=text)
+
+
+@contextlib.contextmanager
+def nothing_there(service: Service) -> Iterator[str]:
+    """Moves the address of the service to a port that is closed."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL_KMS" if isinstance(service, Aws) else "VAULT_ADDR", url)
+        yield url
+
+
+@contextlib.contextmanager
+def silence(service: Service) -> Iterator[str]:
+    """Moves the address of the service to a port that accepts connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.MonkeyPatch.context() as patch:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        patch.setenv("AWS_ENDPOINT_URL_KMS" if isinstance(service, Aws) else "VAULT_ADDR", url)
+        yield url
+
+
+def shortened(ring: bytes) -> bytes:
+    """Removes the last byte of the only key of a keyset, with its lengths: still Tink's messages."""
+    at = ring.index(b"\x1a\x20") + 1
+    out = bytearray(ring)
+    del out[at + 32]
+    out[at] = 31
+    for place in range(at):
+        # The lengths of the three messages around it.
+        if out[place] + place + 1 in range(at + 33, len(ring) + 1) and ring[place - 1] in (0x12, 0x0A):
+            out[place] -= 1
+    return bytes(out)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import logging
 import os
 import pickle
-import socket
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,31 +18,26 @@ import cloudpickle
 import fsspec
 import pytest
 import sealane
-from key_services import Answer, Aws, Service, Transit, answer_of, decrypts, errors, made, plaintext, refusal
+from key_services import (
+    Answer,
+    Aws,
+    Service,
+    Transit,
+    answer_of,
+    decrypts,
+    errors,
+    made,
+    nothing_there,
+    plaintext,
+    refusal,
+    shortened,
+    silence,
+)
 from sealane import AuthenticationError, KeyNotFoundError, KeyRefusedError, KeyServiceError, _kms
 from sealane.fs import create_dataset_key, rewrap_dataset_key
 from sealane.keys import Keyring, resolve
 
 MESSAGE = b"a message under a key service"
-
-
-@contextlib.contextmanager
-def nothing_there(service: Service) -> Iterator[str]:
-    """Moves the address of the service to a port that is closed."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL_KMS" if isinstance(service, Aws) else "VAULT_ADDR", url)
-        yield url
-
-
-@contextlib.contextmanager
-def silence(service: Service) -> Iterator[str]:
-    """Moves the address of the service to a port that accepts connections and says nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.MonkeyPatch.context() as patch:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        patch.setenv("AWS_ENDPOINT_URL_KMS" if isinstance(service, Aws) else "VAULT_ADDR", url)
-        yield url
 
 
 @pytest.mark.parametrize("world", [nothing_there, silence])
@@ -98,19 +91,6 @@ def test_answers_that_are_none(service: Service, tmp_path: Path) -> None:
         assert base64.b64encode(ring).decode()[:40] not in shown
         assert repr(ring)[2:-1] not in shown
     assert resolve(reference)
-
-
-def shortened(ring: bytes) -> bytes:
-    """Removes the last byte of the only key of a keyset, with its lengths: still Tink's messages."""
-    at = ring.index(b"\x1a\x20") + 1
-    out = bytearray(ring)
-    del out[at + 32]
-    out[at] = 31
-    for place in range(at):
-        # The lengths of the three messages around it.
-        if out[place] + place + 1 in range(at + 33, len(ring) + 1) and ring[place - 1] in (0x12, 0x0A):
-            out[place] -= 1
-    return bytes(out)
 
 
 def test_a_busy_service_is_asked_again(service: Service, tmp_path: Path) -> None:

@@ -97,8 +97,8 @@ class Service(Protocol):
     def encrypt(self, key: WrappingKey, plaintext: bytes) -> bytes:
         """Returns the ciphertext of a keyset."""
 
-    def decrypt(self, key: WrappingKey, ciphertext: bytes) -> bytes:
-        """Returns the keyset in cleartext."""
+    def decrypt(self, key: WrappingKey, ciphertext: bytes) -> bytes | bytearray:
+        """Returns the keyset in cleartext. If it is a bytearray, the caller wipes it."""
 
     def reencrypt(self, old: WrappingKey, new: WrappingKey, ciphertext: bytes) -> bytes | None:
         """Returns a ciphertext under another key. None if the service cannot do so without a decryption."""
@@ -181,7 +181,10 @@ def wrapped(key: WrappingKey, ring: Keyring) -> bytes:
         )
     service = _service(key)
     ciphertext = service.encrypt(key, plaintext)
-    if service.decrypt(key, ciphertext) != plaintext:
+    again = service.decrypt(key, ciphertext)
+    equal = again == plaintext
+    _wipe(again)
+    if not equal:
         raise KeyServiceError(f"{key}: the service decrypts something else than it encrypted")
     return encrypted_keyset(ring, ciphertext)
 
@@ -297,13 +300,21 @@ def _ciphertext(key: WrappingKey, content: bytes) -> bytes:
     raise FormatError(f"{key}: {text}")
 
 
-def _parse(key: WrappingKey, plaintext: bytes, file: str | None) -> Keyring:
-    """Parses a cleartext keyset. The frame of an error has no local variable with the keyset."""
+def _wipe(secret: bytes | bytearray) -> None:
+    """Overwrites a secret, which is possible for a bytearray only."""
+    if isinstance(secret, bytearray):
+        secret[:] = bytes(len(secret))
+
+
+def _parse(key: WrappingKey, plaintext: bytes | bytearray, file: str | None) -> Keyring:
+    """Parses a cleartext keyset and wipes it. The frame of an error has no local variable with the keyset."""
     try:
         if isinstance(found := parse_key(plaintext, file=file), Keyring):
             return found
         text = "expected a Tink keyset, found another kind of key"
     except (SealaneError, ValueError) as error:
         text = str(error)
+    finally:
+        _wipe(plaintext)
     del plaintext
     raise FormatError(f"{key}: the decrypted keyset cannot be used: {text}")

@@ -29,7 +29,7 @@ from typing import Any, Final
 
 from sealane import _kms
 from sealane._about import asking
-from sealane._native import Key, Keyring, PublicKey, parse_key, read_reference
+from sealane._native import Key, Keyring, PublicKey, load_reference, parse_key, read_reference
 from sealane.exceptions import FormatError, KeyNotFoundError
 
 
@@ -68,9 +68,9 @@ def resolve(reference: str) -> Key | Keyring:
         key, place = _service_key(reference)
         file = place if "://" not in place else None
         return _kms.unwrapped(key, _keyset_at(place), file)[0]
-    content = _keyring(reference, rest) if scheme == "keyring" else read_reference(reference)
+    text = _keyring(reference, rest) if scheme == "keyring" else None
     try:
-        found = parse_key(content, file=os.path.expanduser(rest) if scheme == "file" else None)
+        found = load_reference(reference) if text is None else parse_key(text)
     except FormatError as error:
         raise type(error)(f"{reference}: {error}") from None
     except ValueError as error:

@@ -27,8 +27,8 @@ def encrypt(key: WrappingKey, plaintext: bytes) -> bytes:
     return token_encrypt(key.uri(), plaintext)
 
 
-def decrypt(key: WrappingKey, ciphertext: bytes) -> bytes:
-    """Returns the keyset in cleartext."""
+def decrypt(key: WrappingKey, ciphertext: bytes) -> bytearray:
+    """Returns the keyset in cleartext, which the caller wipes."""
     try:
         return token_decrypt(key.uri(), ciphertext)
     except AuthenticationError:

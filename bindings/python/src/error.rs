@@ -51,6 +51,8 @@ pub(crate) fn raise_among(path: &Path, error: Error) -> PyErr {
 }
 
 fn worded(error: Error, text: String) -> PyErr {
+    // The process may end with this exception.
+    sealane::wipe_stack();
     match error {
         Error::Authentication | Error::DamagedChunk { .. } | Error::KeyMismatch { .. } => {
             named::AuthenticationError::new_err(text)

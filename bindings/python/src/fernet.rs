@@ -3,7 +3,7 @@
 use crate::buffer::fresh;
 use crate::detach::detached;
 use crate::error::raise;
-use crate::keys;
+use crate::{keys, secrets};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -21,10 +21,11 @@ pub(crate) struct Fernet {
 
 #[pymethods]
 impl Fernet {
-    /// Expands a key of 32 bytes, which is copied.
+    /// Expands a key of 32 bytes, given in URL-safe base64, which is copied.
     #[new]
-    fn new(key: &[u8]) -> PyResult<Self> {
-        let core = sealane::fernet::Fernet::new(&sealane::Key::from_bytes(key)).map_err(raise)?;
+    fn new(key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let key = decoded_key(key)?;
+        let core = sealane::fernet::Fernet::new(&key).map_err(raise)?;
         Ok(Self { core })
     }
 
@@ -96,6 +97,26 @@ impl Fernet {
 
     fn __reduce__(&self) -> PyResult<()> {
         Err(keys::never_pickled())
+    }
+}
+
+/// Decodes a key. Python would leave the bytes in memory, so it decodes only text with characters outside of the alphabet, which
+/// it skips.
+fn decoded_key(key: &Bound<'_, PyAny>) -> PyResult<sealane::Key> {
+    let text = secrets::bytes("a Fernet key", key)?;
+    if let Some(key) = sealane::fernet::decode_key(&text) {
+        return Ok(key);
+    }
+    const WRONG: &str = "Fernet key must be 32 url-safe base64-encoded bytes.";
+    let decode = key.py().import("base64")?.getattr("urlsafe_b64decode")?;
+    match decode.call1((key,)) {
+        Ok(decoded) => match decoded.cast_into::<PyBytes>()?.as_bytes() {
+            found if found.len() == 32 => Ok(sealane::Key::from_bytes(found)),
+            _ => Err(PyValueError::new_err(WRONG)),
+        },
+        // The cause would be shown with the text of the key.
+        Err(error) if error.is_instance_of::<PyValueError>(key.py()) => Err(PyValueError::new_err(WRONG)),
+        Err(error) => Err(error),
     }
 }
 

@@ -75,8 +75,8 @@ mod _native {
         inventory::{compare_inventory_path, write_inventory_path},
         keys::{
             Key, Keyring, KeyringKey, PublicKey, check_token_key, derive, duplicate_keyring,
-            encrypted_keyset, generate, is_secret, keyset_ciphertext, kinds, load, parse_key, read_reference,
-            replace_keyset_ciphertext, shown_token_key, token_decrypt, token_encrypt,
+            encrypted_keyset, generate, is_secret, keyset_ciphertext, kinds, load, load_reference, parse_key,
+            read_reference, replace_keyset_ciphertext, shown_token_key, token_decrypt, token_encrypt,
         },
         manifest::Manifest,
         plugins::{disable_plugins, enable_plugins, plugin_identity},

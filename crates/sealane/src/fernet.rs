@@ -8,6 +8,8 @@
 //! `Spec.md` of the repository fernet/spec. New programs should use [`Aead`](crate::Aead): its messages are shorter and
 //! authenticate associated data.
 
+use crate::encoding::json;
+use crate::secret::wiping_stack;
 use crate::{Error, Key, Misuse, memory, nonce};
 use aws_lc_rs::cipher::{
     AES_128, DecryptionContext, EncryptionContext, PaddedBlockDecryptingKey, PaddedBlockEncryptingKey,
@@ -18,8 +20,11 @@ use aws_lc_rs::hmac;
 use aws_lc_rs::iv::FixedLength;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
+use base64ct::Base64Url;
 use zeroize::Zeroizing;
 
+/// Words of the stack on which the library moves keys by value.
+const STACK: usize = 1024;
 const VERSION: u8 = 0x80;
 const IV_LEN: usize = 16;
 const BLOCK_LEN: usize = 16;
@@ -81,6 +86,13 @@ impl Token {
     }
 }
 
+/// Decodes the text of a key, 44 characters of base64 in the URL-safe alphabet. Returns `None` for any other text.
+pub fn decode_key(text: &[u8]) -> Option<Key> {
+    let text = std::str::from_utf8(text).ok()?;
+    let key = json::base64::<Base64Url>(text)?;
+    (key.len() == 32).then(|| Key::from_bytes(&key))
+}
+
 impl Fernet {
     /// Expands a key of 32 bytes: 16 bytes for HMAC, and 16 bytes for AES.
     ///
@@ -91,6 +103,10 @@ impl Fernet {
         if key.len() != 32 {
             return Err(Misuse::KeyLength { got: key.len(), want: &[32] }.into());
         }
+        wiping_stack::<STACK, _>(|| Self::expand(key))
+    }
+
+    fn expand(key: &[u8]) -> Result<Self, Error> {
         let (signing, encryption) = key.split_at(16);
         let unbound = || UnboundCipherKey::new(&AES_128, encryption);
         Ok(Self {

@@ -109,3 +109,4 @@ pub use fork::ForkGuard;
 pub use key::Key;
 pub use keys::{KeyringAead, KeyringDeterministicAead};
 pub use providers::{Algorithm, InOut, ListedVariant, Provider, listing, set_default};
+pub use secret::wipe_stack;

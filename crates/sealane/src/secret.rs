@@ -32,6 +32,14 @@ impl<const LEN: usize> Drop for Secret<LEN> {
     }
 }
 
+/// Wipes 16 KiB of the stack below the caller, in which calls that have returned may have left copies of secrets.
+///
+/// Compilers keep keys in registers, and write registers to the stack. The program and the Python package call this function
+/// before they report an error, so that a core file of a process that ends with it has no copy of a key there.
+pub fn wipe_stack() {
+    wipe_dead_stack::<2048>();
+}
+
 /// Runs `work` and wipes the stack that it used, up to `WORDS` words of 64 bits. Libraries, and results that move from
 /// function to function, leave copies of secrets there.
 #[inline]

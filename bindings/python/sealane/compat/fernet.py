@@ -11,7 +11,6 @@ shorter, can be bound to associated data, and have no size limit of base64 text.
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 import time
 from collections.abc import Iterable
@@ -58,14 +57,7 @@ class Fernet(_native.Fernet):
     """
 
     def __new__(cls, key: bytes | str, backend: object = None) -> Self:
-        try:
-            decoded = base64.urlsafe_b64decode(key)
-        except binascii.Error:
-            # The cause would be shown with the text of the key.
-            decoded = b""
-        if len(decoded) != 32:
-            raise ValueError("Fernet key must be 32 url-safe base64-encoded bytes.")
-        return super().__new__(cls, decoded)
+        return super().__new__(cls, key)
 
     @classmethod
     def generate_key(cls) -> bytes:

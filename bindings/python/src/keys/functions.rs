@@ -105,6 +105,18 @@ pub(crate) fn parse_key(
         .map_err(raise)
 }
 
+/// Loads the key that a reference ``env:NAME`` or ``file:PATH`` names. No copy of its text gets to Python, which cannot wipe it.
+#[pyfunction]
+pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Loaded> {
+    let reference = Reference::parse(&reference).map_err(raise)?;
+    let content = py.detach(|| reference.read()).map_err(|e| match reference.path() {
+        Some(path) => raise_about(path, e),
+        None => raise(e),
+    })?;
+    interruptible(py, || loaded(KeyFile::parse(&content, LoadOptions::default())?, reference.path()))?
+        .map_err(raise)
+}
+
 /// Reads what a reference ``env:NAME`` or ``file:PATH`` names.
 #[pyfunction]
 pub(crate) fn read_reference<'py>(py: Python<'py>, reference: OsString) -> PyResult<Bound<'py, PyBytes>> {

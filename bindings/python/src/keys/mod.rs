@@ -13,7 +13,7 @@ pub(crate) use encrypted::{
     duplicate_keyring, encrypted_keyset, keyset_ciphertext, keyset_of_service, replace_keyset_ciphertext,
 };
 pub(crate) use functions::{
-    derive, generate, is_secret, keyring_text, kinds, load, parse_key, read_reference,
+    derive, generate, is_secret, keyring_text, kinds, load, load_reference, parse_key, read_reference,
 };
 pub(crate) use keyring::{Keyring, KeyringKey};
 pub(crate) use token::{check_token_key, shown_token_key, token_decrypt, token_encrypt};

@@ -3,7 +3,7 @@
 use crate::error::raise;
 use crate::secrets;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyByteArray, PyBytes};
 use sealane::keys::TokenKey;
 use zeroize::Zeroizing;
 
@@ -33,7 +33,7 @@ pub(crate) fn token_encrypt<'py>(
     Ok(PyBytes::new(py, &ciphertext))
 }
 
-/// Decrypts what ``token_encrypt`` returned, for the same context.
+/// Decrypts what ``token_encrypt`` returned, for the same context. The caller wipes the result.
 ///
 /// Raises AuthenticationError for another key or context, and otherwise as ``token_encrypt`` does.
 #[pyfunction]
@@ -41,10 +41,10 @@ pub(crate) fn token_decrypt<'py>(
     py: Python<'py>,
     uri: &Bound<'py, PyAny>,
     ciphertext: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bound<'py, PyByteArray>> {
     let (key, ciphertext) = (parse(uri)?, secrets::bytes("a ciphertext", ciphertext)?);
     let keyset = py.detach(|| key.decrypt(&ciphertext)).map_err(raise)?;
-    Ok(PyBytes::new(py, &keyset))
+    Ok(PyByteArray::new(py, &keyset))
 }
 
 fn parse(uri: &Bound<'_, PyAny>) -> PyResult<TokenKey> {

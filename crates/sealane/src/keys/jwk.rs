@@ -8,6 +8,7 @@
 //! The members `kid`, `alg` and `use` are kept when a key is loaded and saved. Other members are ignored, as RFC 7517
 //! requires, and are not saved.
 
+use crate::encoding::json::{self, RawValue};
 use crate::{Error, Key, Misuse};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use serde::Deserialize;
@@ -45,26 +46,44 @@ impl PartialEq for Jwk {
 
 impl Eq for Jwk {}
 
-/// The members that are read. The secret is borrowed, so that no copy of it is left behind; base64url never needs the
-/// escapes that would require one.
-#[derive(Deserialize)]
+/// The members that are read. The secret is borrowed as it is written, so that no copy of it is left behind; base64url never
+/// needs the escapes that would require one.
 struct Members<'a> {
     kty: String,
-    #[serde(default)]
     k: &'a str,
     kid: Option<String>,
     alg: Option<String>,
-    #[serde(rename = "use")]
     usage: Option<String>,
 }
 
-impl Members<'_> {
+impl<'a> Members<'a> {
+    fn read(text: &'a str) -> Result<Self, Error> {
+        #[derive(Deserialize)]
+        struct Raw<'a> {
+            #[serde(borrow)]
+            kty: &'a RawValue,
+            k: Option<&'a RawValue>,
+            kid: Option<&'a RawValue>,
+            alg: Option<&'a RawValue>,
+            #[serde(rename = "use")]
+            usage: Option<&'a RawValue>,
+        }
+        let string = |value| json::string(value).map(|text| text.to_string()).ok_or(EXPECTED);
+        let Raw { kty, k, kid, alg, usage } = json::object(text).ok_or(EXPECTED)?;
+        Ok(Self {
+            kty: string(kty)?,
+            k: k.map_or(Some(""), json::written).ok_or(EXPECTED)?,
+            kid: kid.map(string).transpose()?,
+            alg: alg.map(string).transpose()?,
+            usage: usage.map(string).transpose()?,
+        })
+    }
+
     fn into_jwk(self) -> Result<Jwk, Error> {
         if self.kty != "oct" {
             return Err(Error::Format("expected a JSON Web Key of type \"oct\", found another type"));
         }
-        // The error of the decoder names no position.
-        let bytes = Zeroizing::new(Base64UrlUnpadded::decode_vec(self.k).map_err(|_| EXPECTED)?);
+        let bytes = json::base64::<Base64UrlUnpadded>(self.k).ok_or(EXPECTED)?;
         match bytes.is_empty() {
             true => Err(EXPECTED),
             false => {
@@ -81,7 +100,7 @@ impl Jwk {
     /// # Errors
     /// Returns [`Error::Format`] if the text is not such a key.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        parse::<Members<'_>>(text)?.into_jwk()
+        Members::read(text)?.into_jwk()
     }
 
     /// Encodes the key as one line of JSON.
@@ -135,22 +154,20 @@ fn members(text: &str) -> Result<Vec<Members<'_>>, Error> {
     #[derive(Deserialize)]
     struct Set<'a> {
         #[serde(borrow)]
-        keys: Vec<Members<'a>>,
+        keys: &'a RawValue,
     }
     #[derive(Deserialize)]
     struct IsSet {
         #[serde(rename = "keys")]
         _keys: IgnoredAny,
     }
-    Ok(match parse::<IsSet>(text).is_ok() {
-        true => parse::<Set<'_>>(text)?.keys.into_iter().filter(|key| key.kty == "oct").collect(),
-        false => vec![parse::<Members<'_>>(text)?],
-    })
-}
-
-/// Parses JSON. The error of the parser is dropped, because it can quote the secret.
-fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
-    serde_json::from_str(text).map_err(|_| EXPECTED)
+    if json::object::<IsSet>(text).is_none() {
+        return Ok(vec![Members::read(text)?]);
+    }
+    let set: Set<'_> = json::object(text).ok_or(EXPECTED)?;
+    let keys = json::array(set.keys).ok_or(EXPECTED)?;
+    let keys: Vec<_> = keys.into_iter().map(|key| Members::read(key.get())).collect::<Result<_, _>>()?;
+    Ok(keys.into_iter().filter(|key| key.kty == "oct").collect())
 }
 
 #[cfg(test)]

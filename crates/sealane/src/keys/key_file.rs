@@ -7,6 +7,7 @@ use crate::asymmetric::secp256k1::Encoding;
 use crate::asymmetric::{p256, rsa, secp256k1, x25519, xwing};
 use crate::encoding::pkcs8::{self, Algorithm, Private};
 use crate::encoding::{der, pbes2, pem};
+use crate::secret::wiping_stack;
 use crate::{Error, Key, Misuse, age};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -29,6 +30,9 @@ const INVALID_NUMBER: Error =
 const INVALID_X25519: Error = Error::Format("expected an X25519 private key of 32 bytes");
 const INVALID_SEED: Error = Error::Format("expected an X-Wing seed of 32 bytes");
 const INVALID_HEX: Error = Error::Format("expected hexadecimal digits, found other characters");
+
+/// Words of the stack that parsers and decoders use, and in which they leave copies.
+const STACK: usize = 2048;
 
 const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
 const OPENSSH: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
@@ -91,6 +95,10 @@ impl KeyFile {
     /// file that requests too much work for its passphrase is [`Error::LimitExceeded`] or [`Error::WorkFactor`]; a
     /// damaged age file gives the errors of [`age::open`].
     pub fn parse(content: &[u8], options: LoadOptions<'_>) -> Result<Self, Error> {
+        wiping_stack::<STACK, _>(|| Self::parse_any(content, options))
+    }
+
+    fn parse_any(content: &[u8], options: LoadOptions<'_>) -> Result<Self, Error> {
         let found = match Format::detect(content)? {
             Format::Age(file) => {
                 return Format::detect(&decrypt_age(file, options)?)?.parse(options.kid);

@@ -9,8 +9,10 @@
 
 use super::proto::{self, KeyData, KeyMaterialType, KeyStatusType, KeysetKey, OutputPrefixType};
 use crate::Error;
+use crate::encoding::json::{self, RawValue};
 use base64ct::{Base64, Encoding};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::fmt::{self, Write};
 use zeroize::Zeroizing;
 
@@ -19,35 +21,32 @@ const KEYSET: Error =
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Keyset {
-    primary_key_id: Option<u32>,
-    #[serde(default)]
-    key: Vec<Key>,
-    encrypted_keyset: Option<serde::de::IgnoredAny>,
+struct Keyset<'a> {
+    #[serde(borrow)]
+    primary_key_id: Option<&'a RawValue>,
+    key: Option<&'a RawValue>,
+    encrypted_keyset: Option<IgnoredAny>,
     #[serde(rename = "keysetInfo")]
-    _keyset_info: Option<serde::de::IgnoredAny>,
+    _keyset_info: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Key {
-    key_data: Option<Data>,
-    status: String,
-    key_id: u32,
-    output_prefix_type: String,
+struct Key<'a> {
+    #[serde(borrow)]
+    key_data: Option<&'a RawValue>,
+    status: &'a RawValue,
+    key_id: &'a RawValue,
+    output_prefix_type: &'a RawValue,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Data {
-    type_url: String,
-    #[serde(deserialize_with = "secret")]
-    value: Zeroizing<String>,
-    key_material_type: String,
-}
-
-fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Zeroizing<String>, D::Error> {
-    String::deserialize(deserializer).map(Zeroizing::new)
+struct Data<'a> {
+    #[serde(borrow)]
+    type_url: &'a RawValue,
+    value: &'a RawValue,
+    key_material_type: &'a RawValue,
 }
 
 /// Parses a keyset. The values of the enumerations are checked later, together with those of the binary format.
@@ -55,35 +54,46 @@ fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Zeroizing<String
 /// # Errors
 /// Returns [`Error::Format`] for other text, and for an encrypted keyset.
 pub(super) fn read(text: &str) -> Result<proto::Keyset, Error> {
-    // The error of serde_json may quote the secret.
-    let Keyset { primary_key_id, key, encrypted_keyset, .. } =
-        serde_json::from_str(text).map_err(|_| KEYSET)?;
+    let Keyset { primary_key_id, key, encrypted_keyset, .. } = json::object(text).ok_or(KEYSET)?;
     if encrypted_keyset.is_some() {
         return Err(Error::Format(
             "expected a cleartext keyset, found an encrypted one; name its key service, for example \
              aws-kms:ARN#PATH",
         ));
     }
-    let primary_key_id = primary_key_id.ok_or(KEYSET)?;
-    Ok(proto::Keyset { primary_key_id, key: key.into_iter().map(read_key).collect::<Result<_, _>>()? })
+    let primary_key_id = primary_key_id.and_then(json::number).ok_or(KEYSET)?;
+    let keys = key.map_or(Some(Vec::new()), json::array).ok_or(KEYSET)?;
+    let key = keys.into_iter().map(read_key).collect::<Result<_, _>>()?;
+    Ok(proto::Keyset { primary_key_id, key })
 }
 
-fn read_key(key: Key) -> Result<KeysetKey, Error> {
+fn read_key(key: &RawValue) -> Result<KeysetKey, Error> {
+    let key: Key<'_> = json::object(key.get()).ok_or(KEYSET)?;
+    let key_id = json::number(key.key_id).ok_or(KEYSET)?;
     let key_data = match key.key_data {
-        Some(Data { type_url, value, key_material_type }) => Some(KeyData {
-            type_url,
+        Some(data) => {
+            let data: Data<'_> = json::object(data.get()).ok_or(KEYSET)?;
+            let value = json::string(data.value).ok_or(KEYSET)?;
             // A position in the text would say something about the secret.
-            value: Base64::decode_vec(&value).map_err(|_| KEYSET.in_keyring(key.key_id))?,
-            // An unknown name is refused like the number 0, which stands for an unknown value.
-            key_material_type: KeyMaterialType::from_str_name(&key_material_type).map_or(0, Into::into),
-        }),
+            let mut value = json::base64::<Base64>(&value).ok_or(KEYSET.in_keyring(key_id))?;
+            let material = json::string(data.key_material_type).ok_or(KEYSET)?;
+            Some(KeyData {
+                type_url: json::string(data.type_url).ok_or(KEYSET)?.to_string(),
+                // Taken, so that the bytes are not copied.
+                value: std::mem::take(&mut *value),
+                // An unknown name is refused like the number 0, which stands for an unknown value.
+                key_material_type: KeyMaterialType::from_str_name(&material).map_or(0, Into::into),
+            })
+        }
         None => None,
     };
+    let status = json::string(key.status).ok_or(KEYSET)?;
+    let prefix = json::string(key.output_prefix_type).ok_or(KEYSET)?;
     Ok(KeysetKey {
         key_data,
-        status: KeyStatusType::from_str_name(&key.status).map_or(0, Into::into),
-        key_id: key.key_id,
-        output_prefix_type: OutputPrefixType::from_str_name(&key.output_prefix_type).map_or(0, Into::into),
+        status: KeyStatusType::from_str_name(&status).map_or(0, Into::into),
+        key_id,
+        output_prefix_type: OutputPrefixType::from_str_name(&prefix).map_or(0, Into::into),
     })
 }
 
