@@ -166,40 +166,7 @@ impl Failure {
             | Error::KeyRefused(_) => error.to_string(),
             _ => format!("{subject}: {error}"),
         };
-        let (kind, advice) = match error {
-            Error::Authentication => (Kind::Authentication, "; check -k and -c, or take another copy"),
-            Error::DamagedChunk { .. } => {
-                (Kind::Authentication, "; the key is right, so take another copy of the file")
-            }
-            Error::KeyMismatch { .. } => {
-                (Kind::Authentication, "; use the same key, context and format, or another manifest")
-            }
-            Error::Truncated => (Kind::Truncated, "; take another copy"),
-            Error::Header(_) | Error::Armor(_) => (Kind::Format, "; take another copy of the file"),
-            Error::Format(_) | Error::Line { .. } | Error::UnsupportedVersion(_) => (Kind::Format, ""),
-            Error::NoMatchingKey => (Kind::NoMatch, "; check the files given with -i or -k"),
-            Error::PassphraseRequired => (Kind::NoMatch, "; use -p"),
-            Error::IdentityRequired => (Kind::NoMatch, "; use -i"),
-            Error::WrongPassphrase => (Kind::NoMatch, "; try again"),
-            Error::WorkFactor { .. } => (Kind::Limit, "; if you trust the sender, raise --max-work-factor"),
-            Error::LimitExceeded(_) | Error::MessageLength { .. } | Error::OutOfMemory { .. } => {
-                (Kind::Limit, "")
-            }
-            Error::ProviderUnavailable(_) | Error::ProviderRefused(_) | Error::SelfTest(_) => {
-                (Kind::Provider, "")
-            }
-            Error::Plugin(_) => (Kind::Plugin, ""),
-            Error::Folder(
-                FolderError::SignatureMissing(_)
-                | FolderError::OtherSigner(_)
-                | FolderError::SignatureInvalid { .. }
-                | FolderError::OldInventory { .. },
-            ) => (Kind::Authentication, ""),
-            Error::Folder(FolderError::InventoryName(_)) => (Kind::Format, ""),
-            Error::Folder(FolderError::InventoryInside(_)) => (Kind::Misuse, ""),
-            Error::Environment(_) | Error::Misuse(_) => (Kind::Misuse, ""),
-            _ => (Kind::Io, ""),
-        };
+        let (kind, advice) = rated(&error);
         Self { kind, text: text + advice }
     }
 
@@ -262,6 +229,47 @@ impl Failure {
 
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+}
+
+/// Returns the kind of a failure with this error, and advice for the user.
+fn rated(error: &Error) -> (Kind, &'static str) {
+    match error {
+        Error::Authentication => (Kind::Authentication, "; check -k and -c, or take another copy"),
+        Error::DamagedChunk { .. } => {
+            (Kind::Authentication, "; the key is right, so take another copy of the file")
+        }
+        Error::KeyMismatch { .. } => {
+            (Kind::Authentication, "; use the same key, context and format, or another manifest")
+        }
+        Error::Truncated => (Kind::Truncated, "; take another copy"),
+        Error::Header(_) | Error::Armor(_) => (Kind::Format, "; take another copy of the file"),
+        Error::Format(_) | Error::Line { .. } | Error::UnsupportedVersion(_) | Error::UnknownKeyType(_) => {
+            (Kind::Format, "")
+        }
+        Error::InKeyring { source, .. } => (rated(source).0, ""),
+        Error::NoMatchingKey => (Kind::NoMatch, "; check the files given with -i or -k"),
+        Error::PassphraseRequired => (Kind::NoMatch, "; use -p"),
+        Error::IdentityRequired => (Kind::NoMatch, "; use -i"),
+        Error::WrongPassphrase => (Kind::NoMatch, "; try again"),
+        Error::WorkFactor { .. } => (Kind::Limit, "; if you trust the sender, raise --max-work-factor"),
+        Error::LimitExceeded(_) | Error::MessageLength { .. } | Error::OutOfMemory { .. } => {
+            (Kind::Limit, "")
+        }
+        Error::ProviderUnavailable(_) | Error::ProviderRefused(_) | Error::SelfTest(_) => {
+            (Kind::Provider, "")
+        }
+        Error::Plugin(_) => (Kind::Plugin, ""),
+        Error::Folder(
+            FolderError::SignatureMissing(_)
+            | FolderError::OtherSigner(_)
+            | FolderError::SignatureInvalid { .. }
+            | FolderError::OldInventory { .. },
+        ) => (Kind::Authentication, ""),
+        Error::Folder(FolderError::InventoryName(_)) => (Kind::Format, ""),
+        Error::Folder(FolderError::InventoryInside(_)) => (Kind::Misuse, ""),
+        Error::Environment(_) | Error::Misuse(_) => (Kind::Misuse, ""),
+        _ => (Kind::Io, ""),
     }
 }
 

@@ -227,7 +227,8 @@ pub(crate) fn signing_key(
 
 /// Loads the public keys whose signatures of inventories are accepted.
 pub(crate) fn signers(path: &Path) -> Result<Signers, Failure> {
-    let content = std::fs::read(path).map_err(|e| Failure::io(&name(path), &e))?;
+    let content =
+        Reference::File(path.to_owned()).read().map_err(|error| Failure::about(&name(path), error))?;
     Signers::parse(&content).map_err(|error| Failure::about(&name(path), error))
 }
 

@@ -7,6 +7,7 @@ use crate::file_keys::{DecryptWith, EncryptWith};
 use crate::secrets;
 use pyo3::prelude::*;
 use sealane::file::{Inventory, InventoryKeys, compare_inventory, write_inventory};
+use sealane::keys::Reference;
 use sealane::signature::{Signers, SigningKey};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,11 +25,10 @@ pub(crate) fn write_inventory_path(
     durable: bool,
 ) -> PyResult<(u64, usize)> {
     let passphrase = secrets::passphrase(sign_passphrase)?;
-    let content =
-        zeroize::Zeroizing::new(std::fs::read(&sign_key).map_err(|e| raise_about(&sign_key, e.into()))?);
-    let text = passphrase.as_ref().map(|text| text.to_string());
-    let key = interruptible(py, || SigningKey::parse(&content, text.as_deref()))?
-        .map_err(|e| raise_about(&sign_key, e))?;
+    let content = Reference::File(sign_key.clone()).read().map_err(|e| raise_about(&sign_key, e))?;
+    let text = passphrase.as_ref().map(|text| text.as_str());
+    let key =
+        interruptible(py, || SigningKey::parse(&content, text))?.map_err(|e| raise_about(&sign_key, e))?;
     let keys = InventoryKeys { path: &path, key: &key };
     let written =
         interruptible(py, || write_inventory(&folder, &keys, encryption.core(), durability(durable)))?;
@@ -49,7 +49,7 @@ pub(crate) fn compare_inventory_path(
     signer: PathBuf,
     min_counter: u64,
 ) -> PyResult<(u64, usize, Vec<Finding>)> {
-    let content = std::fs::read(&signer).map_err(|e| raise_about(&signer, e.into()))?;
+    let content = Reference::File(signer.clone()).read().map_err(|e| raise_about(&signer, e))?;
     let signers = Signers::parse(&content).map_err(|e| raise_about(&signer, e))?;
     let found = interruptible(py, || {
         let inventory = Inventory::open(&path, decryption.core(), &signers, min_counter)?;

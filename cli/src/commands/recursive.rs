@@ -417,7 +417,12 @@ impl<'a> Recursive<'a> {
         let would = if self.dry_run { "would be " } else { "" };
         let files = |count: usize| format!("{count} {}", if count == 1 { "file" } else { "files" });
         let mut text = format!("{} {would}{participle}, {bytes} bytes", files(done));
-        let more = [(skipped, "unchanged"), (links, "links"), (removed, "removed"), (excluded, "excluded")];
+        let more = [
+            (skipped, "unchanged"),
+            (links, if links == 1 { "link" } else { "links" }),
+            (removed, "removed"),
+            (excluded, "excluded"),
+        ];
         for (count, label) in more.into_iter().filter(|(count, _)| *count > 0) {
             text += &format!(", {count} {label}");
         }

@@ -316,6 +316,11 @@ fn results_and_errors_as_json() {
         (&"plain".into(), &"sealed".into(), &1000.into())
     );
     assert!(outcome["seconds"].is_number());
+    let unknown = r#"{"typeUrl":"other","value":"AAAA","keyMaterialType":"SYMMETRIC"}"#;
+    let ring = format!(
+        r#"{{"primaryKeyId":1,"key":[{{"keyData":{unknown},"status":"ENABLED","keyId":1,"outputPrefixType":"RAW"}}]}}"#
+    );
+    sandbox.write("ring", ring.as_bytes());
     // Standard output carries either data or results.
     assert!(sandbox.run("decrypt -k k --json sealed").succeeded() == data(1000));
     for (line, status, kind) in [
@@ -323,6 +328,7 @@ fn results_and_errors_as_json() {
         ("decrypt -k k --json -o out /dev/null", 1, "truncated"),
         ("decrypt -k plain --json sealed", 1, "format"),
         ("decrypt -k k --json missing", 1, "io"),
+        ("decrypt -k ring --json sealed", 1, "format"),
         ("encrypt -k k --json -o plain plain", 2, "misuse"),
         ("encrypt --json", 2, "misuse"),
     ] {

@@ -8,10 +8,11 @@ use crate::error::FolderError;
 use crate::file::file_keys::{DecryptWith, EncryptWith};
 use crate::file::memory;
 use crate::file::output::OutputFile;
+use crate::memory::append;
 use crate::signature::{Rejection, Signers, SigningKey};
 use std::ffi::OsString;
-use std::fs;
-use std::io::{ErrorKind, Write};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The file of an inventory, with the key that signs it.
@@ -112,16 +113,43 @@ impl InventoryKeys<'_> {
     }
 }
 
+/// Maximum number of bytes in an inventory. The line of a file has about 200 bytes and its name, so these are some millions of
+/// files.
+const MAX_LEN: u64 = 1 << 30;
+/// Maximum number of bytes in a signature.
+const MAX_SIGNATURE_LEN: u64 = 1 << 16;
+
+/// Reads a file of at most `max` bytes, into memory that grows with what is read.
+///
+/// # Errors
+/// Returns [`Error::LimitExceeded`] for a longer file, [`Error::OutOfMemory`], and [`Error::Io`] with the path.
+fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
+    let mut source = File::open(path).map_err(|e| Error::io(path, e))?.take(max + 1);
+    let (mut content, mut piece) = (Vec::new(), [0; 1 << 14]);
+    loop {
+        match source.read(&mut piece) {
+            Ok(0) => break,
+            Ok(len) => append(&mut content, &piece[..len])?,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) => return Err(Error::io(path, e)),
+        }
+    }
+    match content.len() as u64 > max {
+        true => Err(Error::LimitExceeded("an inventory is limited to 1 GiB, and its signature to 64 KiB")),
+        false => Ok(content),
+    }
+}
+
 /// Returns the content of a file whose signature is valid.
 fn read_signed(path: &Path, signers: &Signers) -> Result<Vec<u8>, Error> {
-    let message = fs::read(path).map_err(|e| Error::io(path, e))?;
+    let message = read_at_most(path, MAX_LEN)?;
     let mut rejected = None;
     for suffix in Signers::SUFFIXES {
         let signature_path = with_suffix(path, suffix);
-        let text = match fs::read(&signature_path) {
+        let text = match read_at_most(&signature_path, MAX_SIGNATURE_LEN) {
             Ok(text) => text,
-            Err(e) if e.kind() == ErrorKind::NotFound => continue,
-            Err(e) => return Err(Error::io(&signature_path, e)),
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => continue,
+            Err(e) => return Err(e),
         };
         match signers.verify(&message, &String::from_utf8_lossy(&text)) {
             Ok(()) => return Ok(message),
@@ -142,4 +170,22 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn files_are_read_up_to_a_limit() {
+        let path = std::env::temp_dir().join(format!("sealane-inventory-limit-{}", std::process::id()));
+        fs::write(&path, vec![7; 40_000]).unwrap();
+        assert_eq!(read_at_most(&path, 40_000).unwrap(), vec![7; 40_000]);
+        assert!(matches!(read_at_most(&path, 39_999), Err(Error::LimitExceeded(_))));
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(read_at_most(&path, 1), Err(Error::Io { path: Some(named), .. }) if named == path));
+        // A source without an end and without a length.
+        #[cfg(unix)]
+        assert!(matches!(read_at_most(Path::new("/dev/zero"), 100_000), Err(Error::LimitExceeded(_))));
+    }
 }
