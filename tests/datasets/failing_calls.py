@@ -146,7 +146,7 @@ def wrong_key_file(folder: Path) -> Case:
     )
 
 
-def forged_message(folder: Path, algorithm: str) -> Case:
+def changed_message(folder: Path, algorithm: str) -> Case:
     key = secrets.token_bytes(len(sealane.generate_key(algorithm)))
     (folder / "key.jwk").write_text(jwk(key))
     (folder / "message").write_bytes(bytes(100))
@@ -363,7 +363,7 @@ LOCAL: dict[str, Callable[[Path], Case]] = {
         for behaviour in ("is missing", "hangs", "ends", "lies", "repeats")
     },
     **{
-        f"forged message, {algorithm}": functools.partial(forged_message, algorithm=algorithm)
+        f"changed message, {algorithm}": functools.partial(changed_message, algorithm=algorithm)
         for algorithm in (
             "aes-256-gcm",
             "aes-256-gcm-siv",

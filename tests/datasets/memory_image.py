@@ -83,7 +83,7 @@ def _pages(memory: int, start: int, end: int) -> Iterator[bytes]:
 
 
 @dataclasses.dataclass
-class Failed:
+class MemoryImage:
     """What a process left behind."""
 
     memory: bytes
@@ -104,7 +104,7 @@ import gc, io, json, logging, pickle, sys, traceback
 import sealane
 log = io.StringIO()
 logging.basicConfig(level=logging.DEBUG, stream=log, format="%(name)s %(message)s %(args)r")
-kept = []
+alive = []
 
 def secret(path):
     "Reads a secret as SECURITY.md advises: into memory that the caller wipes."
@@ -128,7 +128,7 @@ def texts(error):
 
 def attempt(source):
     try:
-        exec(source, {"sealane": sealane, "secret": secret, "kept": kept})
+        exec(source, {"sealane": sealane, "secret": secret, "alive": alive})
     except Exception as error:
         return f"{type(error).__name__}: {error}", "".join(texts(error))
     return "", ""
@@ -142,10 +142,10 @@ sys.stdin.readline()
 
 def python(
     source: str, folder: Path, environment: Mapping[str, str] | None = None, *, stack: bool = True
-) -> Failed:
+) -> MemoryImage:
     """Runs Python statements in a new process, and returns what is left after they failed.
 
-    They know ``sealane``, ``secret(path)``, which returns a ``bytearray``, and the list ``kept``.
+    They know ``sealane``, ``secret(path)``, which returns a ``bytearray``, and the list ``alive``.
     """
     with subprocess.Popen(
         [sys.executable, "-c", _CHILD],
@@ -159,7 +159,7 @@ def python(
         child.stdin.write(json.dumps(source).encode() + b"\n")
         child.stdin.flush()
         error, said = json.loads(child.stdout.readline())
-        found = Failed(image(child.pid, stack=stack), said, error)
+        found = MemoryImage(image(child.pid, stack=stack), said, error)
         child.stdin.close()
     assert child.returncode == 0
     return found
@@ -167,7 +167,7 @@ def python(
 
 def program(
     arguments: Sequence[str | Path], folder: Path, *, status: int = 1, inherited: Sequence[int] = ()
-) -> Failed:
+) -> MemoryImage:
     """Runs a program until it exits, and returns what is left then."""
     for descriptor in inherited:
         os.set_inheritable(descriptor, True)
@@ -188,7 +188,7 @@ def program(
         said.seek(0)
         text = said.read().decode(errors="surrogateescape")
     assert ended == status, text
-    return Failed(memory, text, text)
+    return MemoryImage(memory, text, text)
 
 
 _CONT, _SEIZE, _TRACEEXIT, _EVENT_EXIT = 7, 0x4206, 0x40, 6

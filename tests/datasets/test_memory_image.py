@@ -30,7 +30,7 @@ from failing_calls import (
     wrong_passphrase,
 )
 from key_services import Service, garbage, made, nothing_there, plaintext, refusal, shortened, silence
-from memory_image import Failed, found_in, program, python
+from memory_image import MemoryImage, found_in, program, python
 from sealane.keys import Keyring, resolve
 from tokens import PIN, Tokens
 from tokens import made as made_with_token
@@ -38,7 +38,7 @@ from tokens import made as made_with_token
 ROOT = Path(__file__).parents[2]
 
 
-def failed(case: Case, folder: Path) -> Failed:
+def failed(case: Case, folder: Path) -> MemoryImage:
     found = python(case.source, folder, stack=case.stack)
     assert found.error.startswith(case.error), found.error
     return found
@@ -51,18 +51,18 @@ def test_python(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "shape"),
+    ("held", "shape"),
     [
         ("sealane.keys.load('key')", "raw"),
         ("open('key', 'rb').read()", "base64url"),
         ("bytes(sealane.keys.load('key')).hex()", "hexadecimal"),
     ],
 )
-def test_the_search_finds_a_key(kept: str, shape: str, tmp_path: Path) -> None:
+def test_the_search_finds_a_key(held: str, shape: str, tmp_path: Path) -> None:
     """A key that is in use is found, so the other tests can fail."""
     key = secrets.token_bytes(32)
     (tmp_path / "key").write_text(jwk(key))
-    found = python(f"kept.append({kept})\n1 / 0", tmp_path)
+    found = python(f"alive.append({held})\n1 / 0", tmp_path)
     assert found.error.startswith("ZeroDivisionError")
     assert any(one.startswith(f"memory: key: {shape}, ") for one in found.shows(key=key))
 
@@ -140,8 +140,8 @@ def test_a_key_service_that_returns_another_keyset(service: Service, tmp_path: P
     ring = Keyring.generate()
     sent = shortened(ring.to_bytes()) if shape == "another length" else ring.to_bytes()[:-7]
     arn = reference.partition("#")[0].partition("?")[0].partition(":")[2]
-    answer = plaintext(service, sent, arn)
-    with service.answering(lambda *_: answer):
+    response = plaintext(service, sent, arn)
+    with service.answering(lambda *_: response):
         left = python(RESOLVE.format(reference=reference), tmp_path)
     assert left.error.startswith("FormatError"), left.error
     assert [one for one in left.shows(**secrets_of(ring)) if not one.startswith("memory")] == []
