@@ -219,6 +219,10 @@ def verify_file(
     """Verifies every byte of an encrypted file without writing the plaintext.
 
     Returns None if the whole file is authentic. The parameters and exceptions are those of ``decrypt_file``.
+
+    Examples
+    --------
+    >>> sealane.verify_file("backup.sealed", key=key)
     """
     decryption = DecryptWith(
         key=key,

@@ -145,6 +145,11 @@ def verify_inventory(
         If the content is not an inventory, or a name in it leaves the folder.
     OSError, TypeError, ValueError
         As for ``decrypt_file``.
+
+    Examples
+    --------
+    >>> report = sealane.verify_inventory("vault", "vault.inventory", signer="release.pub", key=key)
+    >>> [difference.path for difference in report.differences]
     """
     decryption = DecryptWith(
         key=key, identities=identities, context=context, format=format, max_work_factor=max_work_factor

@@ -276,7 +276,7 @@ class EncryptedReader(_EncryptedFile):
             return data
 
     def read1(self, size: int | None = -1, /) -> bytes:
-        """Reads as ``read`` does, but returns at most 1 MiB in one call."""
+        """Reads ``size`` bytes as ``read`` does, but returns at most 1 MiB in one call."""
         size = -1 if size is None else operator.index(size)
         return self.read(PIECE if size < 0 else min(size, PIECE))
 
@@ -293,15 +293,18 @@ class EncryptedReader(_EncryptedFile):
             return n
 
     def readinto1(self, buffer: Buffer, /) -> int:
-        """Reads as ``readinto`` does, but at most 1 MiB in one call."""
+        """Reads to ``buffer`` as ``readinto`` does, but at most 1 MiB in one call."""
         return self.readinto(memoryview(buffer).cast("B")[:PIECE])
 
     def write(self, data: Buffer, /) -> int:
-        """Raises an error, because a file that is read cannot be written."""
+        """Raises an error whatever ``data`` is, because a file that is read cannot be written."""
         raise io.UnsupportedOperation("not writable")
 
     def peek(self, size: int = 0, /) -> bytes:
-        """Returns some of the next bytes without moving; none at the end of the file only."""
+        """Returns some of the next bytes without moving; none at the end of the file only.
+
+        Their number does not depend on ``size``, as in ``io.BufferedReader``.
+        """
         with self._lock:
             self._check()
             return self._native.read_at(self._position, _PEEK)

@@ -83,22 +83,31 @@ async def decrypt_file(
 async def verify_file(src: PathOrFile, *, progress: Progress | None = None, **options: Any) -> None:
     """Verifies a whole file without writing its plaintext, as ``sealane.verify_file`` does.
 
+    Parameters
+    ----------
+    src, progress, **options
+        As for ``sealane.verify_file``.
+
     Raises
     ------
     SealaneError, OSError, TypeError, ValueError
         As for ``sealane.verify_file``.
+
+    Examples
+    --------
+    >>> await sealane.aio.verify_file("backup.sealed", key=key)
     """
     options.setdefault("threads", _threads())
     await _cancellable(lambda report: _file.verify_file(src, progress=report, **options), progress)
 
 
 async def encrypt(data: Buffer, **options: Any) -> bytes:
-    """Encrypts bytes in the format of a file, as ``sealane.encrypt`` does."""
+    """Encrypts bytes in the format of a file, as ``sealane.encrypt`` does, with its ``options``."""
     return await _in_thread(lambda: _file.encrypt(data, **options))
 
 
 async def decrypt(data: Buffer, **options: Any) -> bytes:
-    """Decrypts the bytes of an encrypted file, as ``sealane.decrypt`` does."""
+    """Decrypts the bytes of an encrypted file, as ``sealane.decrypt`` does, with its ``options``."""
     return await _in_thread(lambda: _file.decrypt(data, **options))
 
 
@@ -182,7 +191,11 @@ class AsyncFile:
         return int(await self._call(self._file.readinto, buffer))
 
     async def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Moves to another position of a file that is read, and returns it."""
+        """Moves to another position of a file that is read, and returns it.
+
+        ``offset`` is in bytes, from the start, the position or the end of the plaintext, as ``whence`` says:
+        ``os.SEEK_SET``, ``os.SEEK_CUR`` or ``os.SEEK_END``.
+        """
         return int(await self._call(self._file.seek, offset, whence))
 
     async def write(self, data: Buffer) -> int:

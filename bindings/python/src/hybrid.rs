@@ -193,6 +193,14 @@ pub(crate) fn hpke_open<'py>(
 ///     The public key: hexadecimal digits, with or without 0x, or bytes.
 /// data : bytes-like
 ///     The plaintext of the message, which is encrypted as a whole.
+/// elliptic_curve : str
+///     "secp256k1" or "x25519".
+/// is_ephemeral_key_compressed, is_hkdf_key_compressed : bool
+///     Whether the point in the message, and the points from which the key is derived, have their compressed encoding.
+/// symmetric_algorithm : str
+///     "aes-256-gcm" or "xchacha20".
+/// symmetric_nonce_length : int
+///     12 or 16 bytes, for AES-256-GCM.
 ///
 /// Raises
 /// ------
@@ -231,7 +239,8 @@ pub(crate) fn ecies_encrypt<'py>(
 
 /// Decrypts a message as ``decrypt`` of eciespy does.
 ///
-/// The keywords are the configuration that the message was encrypted with, which is not part of the message.
+/// The keywords are the configuration of ``ecies_encrypt`` that the message was encrypted with, which is not part of the
+/// message.
 ///
 /// Raises
 /// ------

@@ -74,7 +74,7 @@ macro_rules! aead_methods {
             /// Seals into the start of ``out`` and returns the number of bytes written.
             ///
             /// The number is ``len(plaintext) + overhead``. The message is sealed in place if the plaintext is at
-            /// ``out[nonce_len:]``.
+            /// ``out[nonce_len:]``. ``aad`` is the associated data, as for ``seal``.
             ///
             /// Raises
             /// ------
@@ -187,6 +187,8 @@ macro_rules! aead_methods {
 
             /// Decrypts and verifies ``data``, which is ``ciphertext || tag``, under the nonce of the caller.
             ///
+            /// ``aad`` is the associated data of ``encrypt``, also by the name ``associated_data``.
+            ///
             /// Raises
             /// ------
             /// AuthenticationError
@@ -211,7 +213,7 @@ macro_rules! aead_methods {
             /// Decrypts into the start of ``out`` and returns the number of bytes written.
             ///
             /// The number is ``len(data) - tag_len``. The data is decrypted in place if ``out`` starts where ``data``
-            /// starts.
+            /// starts. ``aad`` and ``out`` are also called ``associated_data`` and ``buf``, as for ``encrypt_into``.
             ///
             /// Raises
             /// ------

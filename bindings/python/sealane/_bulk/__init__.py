@@ -105,6 +105,10 @@ def encrypt_many(
         context and format.
     OSError
         If the manifest cannot be read or written. Errors of the key or its reference are raised as well.
+
+    Examples
+    --------
+    >>> report = sealane.encrypt_many([("a.csv", "a.sealed"), ("b.csv", "b.sealed")], key=key)
     """
     from sealane._bulk.call import Call
 
@@ -134,6 +138,10 @@ def decrypt_many(
         As for ``decrypt_file``, or references. Paths and references can be sent to other processes.
 
     See ``encrypt_many`` for the other parameters, and ``decrypt_file`` for the errors of files.
+
+    Examples
+    --------
+    >>> report = sealane.decrypt_many([("a.sealed", "a.csv"), ("b.sealed", "b.csv")], key=key)
     """
     from sealane._bulk.call import Call
 
@@ -203,6 +211,11 @@ def decrypt_tree(
         Removed from each name. A file without it is reported as an error.
 
     See ``encrypt_tree``, ``encrypt_many`` and ``decrypt_many`` for the other parameters.
+
+    Examples
+    --------
+    >>> report = sealane.decrypt_tree("photos.sealed", "photos", suffix=".sealed", key=key, errors="return")
+    >>> report.failed
     """
     from sealane._bulk.call import Call
 

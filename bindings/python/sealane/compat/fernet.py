@@ -132,6 +132,9 @@ class Fernet(_native.Fernet):
 class MultiFernet:
     """Several keys for Fernet tokens: the first one encrypts, and all of them decrypt.
 
+    Its methods are those of ``Fernet``. As in the package cryptography, the argument ``msg`` is the data or
+    the token, and ``ttl`` is the greatest age of a token in seconds.
+
     Parameters
     ----------
     fernets : iterable of Fernet

@@ -67,7 +67,10 @@ class Cipher(enum.Enum):
 class REncrypt(_native.REncrypt):
     """Encryption of messages and files with one key, as the package rencrypt does it.
 
-    Threads may share an object, and it works after ``os.fork()``.
+    Threads may share an object, and it works after ``os.fork()``. The methods for messages
+    authenticate ``block_index``, a number below 2**64, and ``aad``, bytes-like data, with the message:
+    decryption needs the same. ``plaintext`` and ``ciphertext`` are bytes-like, and ``buf`` is a writable
+    buffer of at least ``ciphertext_len`` bytes.
 
     Parameters
     ----------
@@ -139,12 +142,17 @@ class REncrypt(_native.REncrypt):
     def encrypt_file(self, src: Path, dst: Path, aad: Buffer) -> None:
         """Encrypts a file as ``sealane.encrypt_file`` does, with this key and the context ``aad``.
 
+        ``src`` and ``dst`` are paths.
+
         The format is C2SP chunked-encryption@v1, which uses AES-256-GCM with every cipher.
         """
         encrypt_file(src, dst, key=self._key, context=aad)
 
     def decrypt_file(self, src: Path, dst: Path, aad: Buffer) -> None:
-        """Decrypts a file of ``encrypt_file`` as ``sealane.decrypt_file`` does, not a file of REncrypt."""
+        """Decrypts a file of ``encrypt_file`` as ``sealane.decrypt_file`` does, not a file of REncrypt.
+
+        ``src`` and ``dst`` are paths, and ``aad`` is the context of the encryption.
+        """
         decrypt_file(src, dst, key=self._key, context=aad)
 
     def decrypt_old_file(

@@ -358,7 +358,7 @@ class SealaneFileSystem(Operations, ChainedFileSystem):  # type: ignore[misc]
     # Moving and removing: encrypted files are moved as they are
 
     def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
-        """Copies a file. It is encrypted again if each file has a key of its own."""
+        """Copies the file ``path1`` to ``path2``. It is encrypted again if each file has a key of its own."""
         self._run(self._cp_file(path1, path2, **kwargs))
 
     def mv(

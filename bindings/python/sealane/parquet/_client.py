@@ -57,13 +57,21 @@ class KmsClient(pe.KmsClient):  # type: ignore[misc]
         return f"KmsClient({self._references!r})"
 
     def wrap_key(self, key_bytes: bytes, master_key_identifier: str) -> str:
-        """Returns a data key, encrypted under the master key of this name."""
+        """Returns the data key ``key_bytes``, encrypted under the key of the name ``master_key_identifier``.
+
+        PyArrow calls it. The result is text in base64, which PyArrow stores in the file.
+
+        Raises
+        ------
+        KeyNotFoundError
+            If no reference has this name, or the reference leads to no key.
+        """
         with self._lock:
             cipher = self._cipher(master_key_identifier)
         return base64.b64encode(cipher.seal(key_bytes, master_key_identifier.encode())).decode()
 
     def unwrap_key(self, wrapped_key: str, master_key_identifier: str) -> bytes:
-        """Returns a data key that ``wrap_key`` has encrypted.
+        """Returns the data key in ``wrapped_key``, which is encrypted under ``master_key_identifier``.
 
         Raises
         ------

@@ -135,7 +135,8 @@ class ParquetKeys:
         """Returns the ``decryption_properties`` for files that PyArrow reads.
 
         Only the keys of the columns that are read are needed. ``external`` is the path of a file whose
-        encrypted data keys are in a file beside it.
+        encrypted data keys are in a file beside it, and ``filesystem`` is its ``pyarrow.fs.FileSystem``; by
+        default the local one.
         """
         configuration = pe.DecryptionConfiguration(cache_lifetime=_LIFETIME)
         return self.crypto_factory.file_decryption_properties(
@@ -145,7 +146,10 @@ class ParquetKeys:
     def dataset_encryption(
         self, footer: str, columns: Columns | None = None, *, plaintext_footer: bool = False
     ) -> Any:
-        """Returns the ``encryption_config`` of the files that ``pyarrow.dataset.write_dataset`` writes."""
+        """Returns the ``encryption_config`` of the files that ``pyarrow.dataset.write_dataset`` writes.
+
+        ``footer``, ``columns`` and ``plaintext_footer`` are those of ``configuration``.
+        """
         import pyarrow.dataset as ds
 
         configuration = self.configuration(footer, columns, plaintext_footer=plaintext_footer)
@@ -161,7 +165,8 @@ class ParquetKeys:
     def rotate_master_keys(self, path: str | os.PathLike[str], filesystem: Any = None) -> None:
         """Encrypts the data keys of a file again, under the keys that the names lead to now.
 
-        The Parquet file is not changed, only the file with its data keys beside it (``external``). For
+        The Parquet file at ``path`` is not changed, only the file with its data keys beside it
+        (``external``). ``filesystem`` is its ``pyarrow.fs.FileSystem``; by default the local one. For
         example, rotate the keyring behind a name first, and disable its old key afterwards.
 
         Raises
@@ -189,6 +194,8 @@ class ParquetKeys:
             The name of the key of the footer; without ``columns``, of all columns.
         columns : dict of str to str, optional
             The name of the key of each encrypted column. The other columns are **not encrypted**.
+        plaintext_footer : bool
+            Whether readers without the footer key can read the schema and the columns that are not encrypted.
 
         Raises
         ------

@@ -199,6 +199,11 @@ pub(super) fn raise_load(path: &Path, error: Error) -> PyErr {
 ///     The cost. Other numbers give another key. The limits are 4 GiB of memory, and 64 GiB for memory times passes.
 ///
 /// Raises ValueError if a number is out of range, and LimitExceededError if the system does not have the memory.
+///
+/// Examples
+/// --------
+/// >>> salt = os.urandom(16)
+/// >>> key = sealane.keys.Key.from_bytes(sealane.keys.derive("correct horse battery staple", salt))
 #[pyfunction]
 #[pyo3(signature = (passphrase, salt, *, length = 32, memory_kib = 65536, passes = 3, lanes = 4))]
 pub(crate) fn derive<'py>(

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 #[pymethods]
 impl Key {
-    /// A symmetric key of these bytes, which must be uniformly random, never a password.
+    /// A symmetric key of the bytes in ``data``, which must be uniformly random, never a password.
     ///
     /// ``kid``, ``alg`` and ``use`` are saved with the key, as members of its JSON Web Key.
     #[staticmethod]
@@ -26,7 +26,7 @@ impl Key {
         Ok(Self::new(SecretKey::Symmetric(Jwk { key: extract(data)?, kid, alg, usage: r#use })))
     }
 
-    /// Parses a private or symmetric key: a JSON Web Key, PEM, an age identity, 64 hexadecimal digits of secp256k1, or
+    /// Parses the private or symmetric key in ``text``: a JSON Web Key, PEM, an age identity, 64 hexadecimal digits of secp256k1, or
     /// one of these in an armored age file.
     ///
     /// Raises FormatError, NoMatchingKeyError if the passphrase is wrong, and ValueError if it is missing or the key is

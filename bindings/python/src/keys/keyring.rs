@@ -99,7 +99,7 @@ impl Keyring {
         Core::from_key(key_type, prefix, &key).map(|ring| Self::new(ring, None)).map_err(raise)
     }
 
-    /// Parses a cleartext Tink keyset in JSON, as ``tinkey --out-format json`` and the JSON writers of Tink make it.
+    /// Parses the cleartext Tink keyset in JSON in ``text``, as ``tinkey --out-format json`` and the JSON writers of Tink make it.
     ///
     /// Raises FormatError, which names the identifier of a key that cannot be used.
     #[staticmethod]
@@ -185,35 +185,35 @@ impl Keyring {
         })
     }
 
-    /// Makes an enabled key the primary key, which seals and encrypts.
+    /// Makes the enabled key ``id`` the primary key, which seals and encrypts.
     ///
     /// Raises ValueError if there is no such key or it is not enabled.
     fn promote(&self, py: Python<'_>, id: u32) -> PyResult<()> {
         self.core.with(py, 0, |ring| ring.promote(id))
     }
 
-    /// Disables a key. It opens nothing until ``enable`` is called.
+    /// Disables the key ``id``. It opens nothing until ``enable`` is called.
     ///
     /// Raises ValueError for the primary key, a destroyed one or none.
     fn disable(&self, py: Python<'_>, id: u32) -> PyResult<()> {
         self.core.with(py, 0, |ring| ring.disable(id))
     }
 
-    /// Enables a disabled key.
+    /// Enables the disabled key ``id``.
     ///
     /// Raises ValueError for a destroyed key or none.
     fn enable(&self, py: Python<'_>, id: u32) -> PyResult<()> {
         self.core.with(py, 0, |ring| ring.enable(id))
     }
 
-    /// Destroys a key: its secret is wiped, and its identifier remains. What only this key opens is lost.
+    /// Destroys the key ``id``: its secret is wiped, and its identifier remains. What only this key opens is lost.
     ///
     /// Raises ValueError for the primary key, a destroyed one or none.
     fn destroy(&self, py: Python<'_>, id: u32) -> PyResult<()> {
         self.core.with(py, 0, |ring| ring.destroy(id))
     }
 
-    /// Removes a key in any state with its identifier. What only this key opens is lost.
+    /// Removes the key ``id`` in any state with its identifier. What only this key opens is lost.
     ///
     /// Tink in Go and Java read no keyring with a destroyed key, and this removes it.
     ///

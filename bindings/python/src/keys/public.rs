@@ -18,14 +18,14 @@ impl PublicKey {
         keys::PublicKey::from_text(&secrets::text("a public key", text)?).map(Self::new).map_err(raise)
     }
 
-    /// Loads a public key from a file, and raises OSError or FormatError if that fails.
+    /// Loads a public key from the file at ``path``, and raises OSError or FormatError if that fails.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let found = py.detach(|| keys::PublicKey::load(&path));
         found.map(|key| Self::from_file(key, Some(absolute(&path)))).map_err(|e| raise_load(&path, e))
     }
 
-    /// Writes the key to a new file, and raises FileExistsError for an existing one unless ``overwrite``.
+    /// Writes the key to a new file at ``path``, and raises FileExistsError for an existing one unless ``overwrite``.
     #[pyo3(signature = (path, *, overwrite = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
         py.detach(|| self.0.save(&path, existing(overwrite))).map_err(|e| raise_about(&path, e))
