@@ -171,6 +171,18 @@ fn detected() -> u32 {
     0
 }
 
+/// Returns whether Intel made the processor, which decides between ways of computing that are faster on some processors
+/// and slower on others.
+pub(crate) fn is_intel() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let vendor = core::arch::x86_64::__cpuid(0);
+        [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Writes the names, separated by spaces.
 fn write_names(set: u32, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (i, name) in names(set).enumerate() {

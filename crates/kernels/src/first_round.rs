@@ -20,14 +20,15 @@ use crate::zero::wipe;
 
 /// The differences for all last bytes, which are wiped from memory on drop.
 ///
-/// Two blocks of padding align the entry of counter 2, with which the data of AES-GCM begins, to a cache line.
+/// Two blocks of padding align the entry of counter 2, with which the data of AES-GCM begins, to a cache line. After the
+/// last byte, the first two are repeated, so that vectors can be loaded where the byte wraps.
 #[repr(C, align(64))]
-pub(crate) struct FirstRound([[u8; 16]; PADDING + 256]);
+pub(crate) struct FirstRound([[u8; 16]; PADDING + 256 + PADDING]);
 
 const PADDING: usize = 2;
 
 impl FirstRound {
-    pub(crate) const EMPTY: Self = Self([[0; 16]; PADDING + 256]);
+    pub(crate) const EMPTY: Self = Self([[0; 16]; PADDING + 256 + PADDING]);
 
     /// Loads a vector of differences, from that of `byte` on.
     #[inline(always)]
@@ -49,9 +50,10 @@ pub(crate) fn set_up<B: Products>(b: B, schedule: &Schedule, first_round: &mut F
     let zero = b.splat(&[0; 16]);
     let none = b.aes_bytes(b.aes_round(b.aes_first(zero, &keys), &keys, 1));
     let mut counter = b.load(NUMBERS.as_flattened());
-    for to in first_round.0[PADDING..].as_flattened_mut().chunks_exact_mut(B::BYTES) {
+    for to in first_round.0[PADDING..PADDING + 256].as_flattened_mut().chunks_exact_mut(B::BYTES) {
         let s = b.aes_round(b.aes_first(BigEndian::reverse_bytes(b, counter), &keys), &keys, 1);
         b.store(b.xor(b.aes_bytes(s), none), to);
         counter = b.add32(counter, b.splat(&(B::LANES as u128).to_le_bytes()));
     }
+    first_round.0.copy_within(PADDING..2 * PADDING, PADDING + 256);
 }

@@ -31,8 +31,9 @@ pub(crate) type ShortPowers = Powers<{ SHORT_POWERS + ZEROS }>;
 pub(crate) type BulkPowers = Powers<{ BULK_POWERS + ZEROS }>;
 
 pub(crate) const SHORT_POWERS: usize = 8;
-/// A group has at most 32 blocks, and the block of lengths needs a power. Three more align groups to cache lines.
-const BULK_POWERS: usize = 36;
+/// At the end of a message, four lanes of a hash, up to 32 blocks and the block of lengths need powers. Three more align
+/// groups to cache lines.
+const BULK_POWERS: usize = 40;
 
 /// Powers for the loops, on cache lines. Those of a short message have a smaller alignment, because memory with a large
 /// one takes longer to allocate.
@@ -60,6 +61,12 @@ impl<const N: usize> Powers<N> {
     pub(crate) fn down_from<B: Products>(&self, b: B, n: usize) -> (B::V, B::V) {
         let at = Self::COUNT - n.min(Self::COUNT);
         (Self::load(b, &self.whole[at..]), Self::load(b, &self.halves[at..]))
+    }
+
+    /// Loads H^n into each lane.
+    #[inline(always)]
+    pub(crate) fn in_each_lane<B: Products>(&self, b: B, n: usize) -> (B::V, B::V) {
+        (b.splat(&self.whole[Self::COUNT - n]), b.splat(&self.halves[Self::COUNT - n]))
     }
 
     #[inline(always)]

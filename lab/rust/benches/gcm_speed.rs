@@ -32,7 +32,7 @@ fn main() {
                 [("in place", &[][..]), ("apart", &[]), ("aad 13", &aad), ("open", &[]), ("stream", &[])]
             {
                 print!("AES-{bits}-GCM {:9} {what:8}", variant.name);
-                for n in [64, 256, 1 << 10, 16 << 10, 1 << 20] {
+                for n in [64, 256, 1 << 10, 16 << 10, 64 << 10, 1 << 20] {
                     let mut data = vec![0x5a; n + 4096];
                     let start = data.as_ptr().align_offset(4096);
                     let data = &mut data[start..][..n];

@@ -295,7 +295,8 @@ pub(crate) fn xor_periods<B: Blocks, const W: usize, const R: usize>(
         two_rounds::rounds(b, keys, b.aes_first(same, keys))
     };
     two_rounds.set_up(b, &keys, first(counter, &keys), |byte| {
-        counters(b, &keys, b.splat(&add_to_low(counter, byte).to_le_bytes()), 0)
+        let s = counters(b, &keys, b.splat(&add_to_low(counter, byte).to_le_bytes()), 0);
+        b.aes_round(s, &keys, 1)
     });
     let group = W * B::BYTES;
     let mut done = 0;

@@ -22,6 +22,8 @@ pub(crate) const PERIOD: usize = 256;
 pub(crate) const COUNTERS: u64 = 1 << 40;
 
 /// The differences for all last bytes, which are wiped from memory on drop.
+///
+/// A period begins with last byte 0 in counter mode, and with 2 in AES-GCM, whose data begins there.
 #[repr(C, align(64))]
 pub(crate) struct TwoRounds([[u8; 16]; PERIOD]);
 
@@ -32,28 +34,28 @@ impl TwoRounds {
         run(&mut Self([[0; 16]; PERIOD]))
     }
 
-    /// Computes the differences. `counters` returns the states before round 1 of the vector whose first block has this last
-    /// byte of the counter, and `first` is the state after round 2 of a vector of counters with last byte 0.
+    /// Computes the differences. `after_round_1` returns the states after round 1 of the vector at this block of a period, and
+    /// `first` is the state after round 2 of a vector of counters with last byte 0.
     #[inline(always)]
     pub(crate) fn set_up<B: Blocks>(
         &mut self,
         b: B,
         keys: &B::Keys<'_>,
         first: B::S,
-        counters: impl Fn(usize) -> B::S,
+        after_round_1: impl Fn(usize) -> B::S,
     ) {
         let first = b.aes_bytes(first);
-        for byte in (0..PERIOD).step_by(B::LANES) {
-            let s = rounds(b, keys, counters(byte));
-            b.store(b.xor(b.aes_bytes(s), first), self.0[byte..].as_flattened_mut());
+        for block in (0..PERIOD).step_by(B::LANES) {
+            let s = b.aes_round(after_round_1(block), keys, 2);
+            b.store(b.xor(b.aes_bytes(s), first), self.0[block..].as_flattened_mut());
         }
     }
 
-    /// Returns the states after round 2 of `N` vectors, from the counter with last byte `byte` on. `first` is that of
-    /// the counter with last byte 0.
+    /// Returns the states after round 2 of `N` vectors, from this block of a period on. `first` is that of the counter with
+    /// last byte 0.
     #[inline(always)]
-    pub(crate) fn states<B: Blocks, const N: usize>(&self, b: B, first: B::S, byte: usize) -> [B::S; N] {
-        let differences = &self.0[byte..][..N * B::LANES];
+    pub(crate) fn states<B: Blocks, const N: usize>(&self, b: B, first: B::S, block: usize) -> [B::S; N] {
+        let differences = &self.0[block..][..N * B::LANES];
         let mut s = [first; N];
         unroll!(i < N => {
             s[i] = b.aes_add(first, b.load(differences[i * B::LANES..].as_flattened()));

@@ -3,9 +3,10 @@
 
 use crate::InOut;
 use crate::aes::body as aes;
+use crate::aes::two_rounds::TwoRounds;
 use crate::first_round::FirstRound;
 use crate::ghash::{BigEndian, BulkPowers, ByteOrder, Powers};
-use crate::stitch::{Call, Hashed, Key};
+use crate::stitch::{Call, FIRST_BYTE, Hashed, Key};
 use crate::vector::{Products, Schedule};
 
 /// The values that precede the data of a message: `j0` is a big-endian integer, `aad_hash` one in the order of POLYVAL.
@@ -64,6 +65,7 @@ pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool
     j0: u128,
     aad_hash: u128,
     first_round: Option<&FirstRound>,
+    two_rounds: Option<&mut TwoRounds>,
     aad_len: u64,
     data: &mut InOut<'_>,
     tag: &mut [u8; 16],
@@ -72,7 +74,7 @@ pub(crate) fn long<B: Products, const W: usize, const R: usize, const SEAL: bool
     let mut message =
         Message::<B, W, _>::new(b, &key.schedule, powers, Preamble { j0, aad_hash, aad_len }, len);
     // With a nonce of 96 bits the counter of the data begins with 2; with other nonces `first_round` is `None`.
-    message.call = message.call.with(first_round, 2);
+    message.call = message.call.with(first_round, FIRST_BYTE).with_two_rounds(two_rounds);
     let bulk = len - len % (W * B::BYTES);
     if SEAL {
         message.call.groups_hashing_target::<R>(data.part(0, bulk));

@@ -5,6 +5,8 @@ use super::batch::{SHORT, j0};
 use super::body::Preamble;
 use crate::InOut;
 use crate::aes::body::KeySize;
+use crate::aes::two_rounds::TwoRounds;
+use crate::cpu::is_intel;
 use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
 use crate::first_round::FirstRound;
@@ -28,6 +30,13 @@ const LONG: usize = 4096;
 /// Length of the data in bytes from which on a precomputed first round saves more time than its computation takes.
 const VERY_LONG: usize = 1 << 16;
 
+/// Length of the data in bytes from which on two precomputed rounds save more time than their table takes. Zen 4, whose loop
+/// does not reach the bound of its AES rounds, gains nothing from them (`docs/decisions/009-aes-kernels.md`).
+fn two_rounds_from() -> usize {
+    static FROM: OnceLock<usize> = OnceLock::new();
+    *FROM.get_or_init(|| if is_intel() { 1 << 15 } else { usize::MAX })
+}
+
 /// An AES-GCM key and the variant that computes with it.
 ///
 /// Everything derived from the key lives on the heap, so that moving this value leaves no copy behind, and is wiped on
@@ -40,6 +49,8 @@ pub struct Gcm {
     first_round: OnceLock<Box<FirstRound>>,
     /// Whether there was a long message with this key before.
     seen_long: AtomicBool,
+    /// The value of [`two_rounds_from`], which tests change.
+    two_rounds_from: usize,
     pub(super) size: KeySize,
     pub(super) variant: Selected<GcmFunctions>,
 }
@@ -56,6 +67,7 @@ impl Gcm {
             bulk_powers: OnceLock::new(),
             first_round: OnceLock::new(),
             seen_long: AtomicBool::new(false),
+            two_rounds_from: two_rounds_from(),
             size,
             variant,
         })
@@ -83,7 +95,20 @@ impl Gcm {
             self.variant.seal_short(size, key, j0, aad_hash, aad_len, &mut data, tag);
         } else {
             let powers = self.bulk_powers();
-            self.variant.seal_long(size, key, powers, j0, aad_hash, first_round, aad_len, &mut data, tag);
+            self.with_two_rounds(first_round, data.len(), |two| {
+                self.variant.seal_long(
+                    size,
+                    key,
+                    powers,
+                    j0,
+                    aad_hash,
+                    first_round,
+                    two,
+                    aad_len,
+                    &mut data,
+                    tag,
+                );
+            });
         }
         self.clean_stack(data.len());
         Ok(())
@@ -112,10 +137,49 @@ impl Gcm {
             self.variant.open_short(size, key, j0, aad_hash, aad_len, &mut data, &mut expected_tag);
         } else {
             let (powers, tag) = (self.bulk_powers(), &mut expected_tag);
-            self.variant.open_long(size, key, powers, j0, aad_hash, first_round, aad_len, &mut data, tag);
+            self.with_two_rounds(first_round, len, |two| {
+                self.variant.open_long(
+                    size,
+                    key,
+                    powers,
+                    j0,
+                    aad_hash,
+                    first_round,
+                    two,
+                    aad_len,
+                    &mut data,
+                    tag,
+                );
+            });
         }
         self.clean_stack(len);
         ct::verified(&mut expected_tag, tag, data)
+    }
+
+    /// Precomputes two rounds for messages from `len` bytes on that use a precomputed first round. The result is the same; by
+    /// default the processor decides.
+    #[doc(hidden)]
+    pub fn precompute_two_rounds_from(&mut self, len: usize) {
+        self.two_rounds_from = len;
+    }
+
+    /// Calls `run`, with an empty table of two rounds if they are to be precomputed for a message of `len` bytes.
+    #[inline(always)]
+    pub(super) fn with_two_rounds(
+        &self,
+        first_round: Option<&FirstRound>,
+        len: usize,
+        run: impl FnOnce(Option<&mut TwoRounds>),
+    ) {
+        if first_round.is_some() && len >= self.two_rounds_from {
+            TwoRounds::with(|table| {
+                run(Some(table));
+                // From here, where the variant was called. The caller of this function is a table's length above.
+                self.clean_stack(len);
+            });
+        } else {
+            run(None);
+        }
     }
 
     /// Returns the expanded key of AES, and the powers of H for short messages.
@@ -144,11 +208,12 @@ impl Gcm {
         Ok(Preamble { j0, aad_hash, aad_len: aad.len() as u64 })
     }
 
-    /// Wipes what a variant may have spilled to the stack. It is called from where the variant was called.
+    /// Wipes what a variant may have spilled to the stack. It is called from where the variant was called. The largest frame is
+    /// that of opening with 512-bit registers, 1.1 KiB.
     #[inline(always)]
     pub(super) fn clean_stack(&self, len: usize) {
         if len > SHORT || self.variant.spills() {
-            wipe_dead_stack::<128>();
+            wipe_dead_stack::<144>();
         }
     }
 

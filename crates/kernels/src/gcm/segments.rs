@@ -31,7 +31,9 @@ impl Gcm {
         let first_round = self.first_round(nonce.len(), data.len());
         self.in_segments(threads, segment_len, preamble, data, tag, |j0, data, tag| {
             let (key, powers) = (self.key(), self.bulk_powers());
-            self.variant.seal_long(self.size, key, powers, j0, 0, first_round, 0, data, tag);
+            self.with_two_rounds(first_round, data.len(), |two| {
+                self.variant.seal_long(self.size, key, powers, j0, 0, first_round, two, 0, data, tag);
+            });
         });
         Ok(())
     }
@@ -63,7 +65,9 @@ impl Gcm {
             &mut expected_tag,
             |j0, data, tag| {
                 let (key, powers) = (self.key(), self.bulk_powers());
-                self.variant.open_long(self.size, key, powers, j0, 0, first_round, 0, data, tag);
+                self.with_two_rounds(first_round, data.len(), |two| {
+                    self.variant.open_long(self.size, key, powers, j0, 0, first_round, two, 0, data, tag);
+                });
             },
         );
         ct::verified(&mut expected_tag, tag, data)
@@ -111,7 +115,7 @@ impl Gcm {
         *tag = hash.to_be_bytes();
         self.apply_keystream(j0, InOut::in_place(tag));
         wipe(from_mut(&mut hash));
-        wipe_dead_stack::<128>();
+        wipe_dead_stack::<144>();
     }
 
     /// Returns the product of H and the last block of a message, with the lengths of its parts in bytes.

@@ -85,8 +85,8 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
             call.apply_keystream::<R>(data.part(0, len));
             return;
         }
-        // Only with enough powers for the data after the groups and the block of lengths.
-        let hash = if W * B::LANES < Powers::<N>::COUNT {
+        // Only with enough powers for the lanes of the groups, the data after them and the block of lengths.
+        let hash = if (W + 1) * B::LANES < Powers::<N>::COUNT {
             let bulk = len - len % (W * B::BYTES);
             call.groups_hashing_target::<R>(data.part(0, bulk));
             let rest = data.part(bulk, len - bulk);

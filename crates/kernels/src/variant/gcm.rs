@@ -3,6 +3,7 @@
 use super::*;
 use crate::InOut;
 use crate::aes::body::KeySize;
+use crate::aes::two_rounds::TwoRounds;
 use crate::first_round::{self, FirstRound};
 use crate::gcm::batch;
 use crate::gcm::body as gcm;
@@ -40,10 +41,10 @@ variants! {
         fn open_batch(key: &Key, aad_hash: u128, aad_len: u64, sealed: &[&[u8]], plaintexts: &mut [&mut [u8]], expected_tags: &mut [[u8; 16]], done: &mut usize)
             by KeySize = [batch::open::<_, 10>, batch::open::<_, 12>, batch::open::<_, 14>];
         /// Calls [`gcm::long`], sealing.
-        fn seal_long(key: &Key, powers: &BulkPowers, j0: u128, aad_hash: u128, first_round: Option<&FirstRound>, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
+        fn seal_long(key: &Key, powers: &BulkPowers, j0: u128, aad_hash: u128, first_round: Option<&FirstRound>, two_rounds: Option<&mut TwoRounds>, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
             by KeySize = [gcm::long::<_, W, 10, true>, gcm::long::<_, W, 12, true>, gcm::long::<_, W, 14, true>];
         /// Calls [`gcm::long`], opening.
-        fn open_long(key: &Key, powers: &BulkPowers, j0: u128, aad_hash: u128, first_round: Option<&FirstRound>, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
+        fn open_long(key: &Key, powers: &BulkPowers, j0: u128, aad_hash: u128, first_round: Option<&FirstRound>, two_rounds: Option<&mut TwoRounds>, aad_len: u64, data: &mut InOut<'_>, tag: &mut [u8; 16])
             by KeySize = [gcm::long::<_, W, 10, false>, gcm::long::<_, W, 12, false>, gcm::long::<_, W, 14, false>];
         /// Calls [`gcm::groups`], encrypting.
         fn encrypt_groups(key: &Key, powers: &BulkPowers, counter: u128, counter_byte: usize, first_round: Option<&FirstRound>, hash: &mut u128, data: &mut InOut<'_>)

@@ -64,15 +64,15 @@ const KNOWN: &[Known] = &[
     Known { table: "AES", variant: "portable", from: Some(0), max: 15, what: "sliced round key" },
     Known { table: "GCM", variant: "portable", from: None, max: 15, what: "round key" },
     Known { table: "GCM", variant: "portable", from: None, max: 1, what: "H" },
-    Known { table: "GCM", variant: "portable", from: None, max: 36, what: "power" },
-    Known { table: "GCM", variant: "portable", from: None, max: 36, what: "halves of power" },
+    Known { table: "GCM", variant: "portable", from: None, max: 40, what: "power" },
+    Known { table: "GCM", variant: "portable", from: None, max: 40, what: "halves of power" },
     Known { table: "GCM", variant: "portable", from: None, max: 15, what: "sliced round key" },
     Known { table: "GCM", variant: "portable", from: Some(0), max: 1, what: "E(K, J0)" },
     Known { table: "GCM", variant: "portable", from: Some(0), max: 1, what: "expected tag" },
     Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 1, what: "expected tag" },
     Known { table: "GCM_SIV", variant: "portable", from: None, max: 15, what: "round key" },
-    Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 36, what: "power" },
-    Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 36, what: "halves of power" },
+    Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 40, what: "power" },
+    Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 40, what: "halves of power" },
     Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 2, what: "derived round key" },
     Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 15, what: "sliced derived round key" },
 ];
@@ -116,7 +116,7 @@ impl Secrets {
     /// Adds powers of H in the form of POLYVAL, and the sums of their halves.
     fn powers(&mut self, h: u128) {
         let mut power = h;
-        for n in 1..=36 {
+        for n in 1..=40 {
             self.block(("power", n), power.to_le_bytes());
             let halves = (power as u64 ^ (power >> 64) as u64).to_le_bytes();
             self.part(("halves of power", n), &halves);

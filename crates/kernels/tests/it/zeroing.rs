@@ -36,10 +36,10 @@ const SCHEDULE: (usize, usize) = (15 * 16, 16);
 const CHACHA20: (usize, usize) = (32, 16);
 /// A schedule with the powers of H for short messages: 8 powers and 4 zeros, twice.
 const GCM_KEY: (usize, usize) = (15 * 16 + 12 * 32, 16);
-/// The powers of H for long messages: 36 powers and 4 zeros, twice.
-const GCM_BULK_POWERS: (usize, usize) = (40 * 32, 64);
-/// The precomputed first round: 256 differences and padding.
-const FIRST_ROUND: (usize, usize) = ((2 + 256) * 16 + 32, 64);
+/// The powers of H for long messages: 40 powers and 4 zeros, twice.
+const GCM_BULK_POWERS: (usize, usize) = (44 * 32, 64);
+/// The precomputed first round: 256 differences, padding, and the first two again.
+const FIRST_ROUND: (usize, usize) = ((2 + 256 + 2) * 16, 64);
 /// The state of an AES-GCM message: counter, hash, a buffered block and two lengths.
 const GCM_STREAM: (usize, usize) = (64, align_of::<u128>());
 /// The state of Poly1305: the accumulator in four words, the key in four words, and a buffer.
