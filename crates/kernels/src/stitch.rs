@@ -210,8 +210,8 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
                 s[W - 2] = b.aes_add(s[W - 2], change);
                 s[W - 1] = b.aes_add(s[W - 1], change);
             } else {
-                let kept = b.truncate(change, B::BYTES - 16 * FIRST_BYTE);
-                s[W - 1] = b.aes_add(s[W - 1], b.xor(change, kept));
+                let prefix = b.truncate(change, B::BYTES - 16 * FIRST_BYTE);
+                s[W - 1] = b.aes_add(s[W - 1], b.xor(change, prefix));
             }
             self.two_rounds = Some((table, next));
         }
