@@ -22,7 +22,7 @@
 
 use crate::InOut;
 use crate::chacha20::{self, Key, MAX_UNSPILLED_LEN};
-use crate::cpu::Features;
+use crate::cpu::{Features, is_intel};
 use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
 use crate::poly1305::{self, Powers, State};
@@ -41,10 +41,18 @@ const PIECE: usize = 8 << 10;
 /// Number of bytes that `open` authenticates and then decrypts at a time. Source and destination fit into the second-level
 /// cache. Shorter pieces are slower: 4 KiB by 3 % (`lab/record/open-zen4-2026-11-23.md`).
 const OPEN_PIECE: usize = 64 << 10;
-/// The same for messages of more than [`CACHED`] bytes, for which pieces of 64 KiB are 5 to 11 % slower.
+/// The same for messages of more than [`CACHED`] bytes, for which pieces of 64 KiB are 5 to 20 % slower.
 const OPEN_PIECE_UNCACHED: usize = 4 << 10;
 /// Number of bytes of a message up to which `open` expects source and destination in the caches.
 const CACHED: usize = 4 << 20;
+/// The same on Intel processors (`lab/record/calls-granite-rapids-2026-11-23.md`).
+const CACHED_INTEL: usize = 1 << 20;
+/// Returns the number of bytes of a message of `len` bytes that `open` processes at a time.
+fn open_piece_len(len: usize) -> usize {
+    let cached = if is_intel() { CACHED_INTEL } else { CACHED };
+    if len <= cached { OPEN_PIECE } else { OPEN_PIECE_UNCACHED }
+}
+
 /// Number of bytes from which on Poly1305 on vectors is faster, including the computation of powers for this message.
 const LONG: usize = 768;
 
@@ -351,7 +359,7 @@ impl Variants {
         data: &mut InOut<'_>,
     ) -> [u8; 16] {
         let (len, mut mac) = (data.len(), Mac::EMPTY);
-        let piece_len = if len <= CACHED { OPEN_PIECE } else { OPEN_PIECE_UNCACHED };
+        let piece_len = open_piece_len(len);
         self.stream.begin(key, nonce, &mut first.0, InOut::in_place(&mut []));
         mac.begin(self.mac, first.mac_key(), aad.len().max(len.min(piece_len)));
         mac.padded(self.mac, aad);
@@ -418,7 +426,7 @@ impl Variants {
             return self.open(key, nonce, aad, data, tag);
         };
         Part::Data.check_len(len as u128, LONGEST)?;
-        let piece_len = if len <= CACHED { OPEN_PIECE } else { OPEN_PIECE_UNCACHED };
+        let piece_len = open_piece_len(len);
         let mut expected_tag = [0; 16];
         let open = |at, data: &mut InOut<'_>, mac: &mut Mac| {
             self.open_pieces(key, nonce, at, piece_len, mac, data);

@@ -176,8 +176,12 @@ fn detected() -> u32 {
 pub(crate) fn is_intel() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        let vendor = core::arch::x86_64::__cpuid(0);
-        [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
+        // Virtual machines emulate this instruction, which takes a microsecond or more.
+        static IS_INTEL: OnceLock<bool> = OnceLock::new();
+        *IS_INTEL.get_or_init(|| {
+            let vendor = core::arch::x86_64::__cpuid(0);
+            [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
+        })
     }
     #[cfg(not(target_arch = "x86_64"))]
     false

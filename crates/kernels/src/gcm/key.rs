@@ -33,8 +33,7 @@ const VERY_LONG: usize = 1 << 16;
 /// Length of the data in bytes from which on two precomputed rounds save more time than their table takes. Zen 4, whose loop
 /// does not reach the bound of its AES rounds, gains nothing from them (`docs/decisions/009-aes-kernels.md`).
 fn two_rounds_from() -> usize {
-    static FROM: OnceLock<usize> = OnceLock::new();
-    *FROM.get_or_init(|| if is_intel() { 1 << 15 } else { usize::MAX })
+    if is_intel() { 1 << 15 } else { usize::MAX }
 }
 
 /// An AES-GCM key and the variant that computes with it.
