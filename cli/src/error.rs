@@ -247,6 +247,8 @@ fn rated(error: &Error) -> (Kind, &'static str) {
         Error::Format(_) | Error::Line { .. } | Error::UnsupportedVersion(_) | Error::UnknownKeyType(_) => {
             (Kind::Format, "")
         }
+        // The keyring is in another state than the command needs; its arguments are right.
+        Error::InKeyring { source, .. } if matches!(**source, Error::Misuse(_)) => (Kind::Format, ""),
         Error::InKeyring { source, .. } => (rated(source).0, ""),
         Error::NoMatchingKey => (Kind::NoMatch, "; check the files given with -i or -k"),
         Error::PassphraseRequired => (Kind::NoMatch, "; use -p"),
