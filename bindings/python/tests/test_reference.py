@@ -81,7 +81,11 @@ def inherited(owner: Any, member: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(("name", "module", "owner", "call"), [*calls()], ids=lambda value: str(value)[:60])
+CALLS = [*calls()]
+
+
+# Without the other arguments, whose text has addresses: the processes of a run must collect the same names.
+@pytest.mark.parametrize(("name", "module", "owner", "call"), CALLS, ids=[name for name, *_ in CALLS])
 def test_every_parameter_is_documented(name: str, module: ModuleType, owner: Any, call: Any) -> None:
     try:
         parameters = inspect.signature(call).parameters.values()
