@@ -31,6 +31,7 @@ mod oaep;
 mod parts;
 mod rencrypt;
 mod secp256k1;
+mod signature;
 mod siv;
 mod speck;
 mod tink;
@@ -50,6 +51,7 @@ pub use mlkem::{MlKemCase, MlKemPart, ml_kem};
 pub use oaep::{OaepCase, RsaKey, oaep};
 pub use parts::{RsaPartsCase, rsa_parts};
 pub use secp256k1::{Agreement, Secp256k1Case, Secp256k1Flag, ecdh_secp256k1};
+pub use signature::{SignatureCase, SignatureResult, signatures};
 pub use tink::{TinkCase, TinkHash, tink};
 
 use error::{Error, Why};

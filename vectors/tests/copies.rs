@@ -38,6 +38,8 @@ fn every_case_is_read() {
     let (siv, fernet) = (vectors::siv(), vectors::fernet());
     counts.extend(count(&siv, |case| &case.file));
     counts.extend(count(&fernet, |case| &case.file));
+    let signatures = vectors::signatures();
+    counts.extend(count(&signatures, |case| &case.file));
     let (kdf, ml_kem) = (vectors::kdf(), vectors::ml_kem());
     counts.extend(count(&ml_kem, |case| &case.file));
     counts.extend(count(&kdf, |case| &case.file));
@@ -97,6 +99,7 @@ fn every_case_is_read() {
         ("rsa/oaep_label.json", 1),
         ("rsa/pkcs1_v2_1_oaep_vect.txt", 60),
         ("rsa/wycheproof/rsa_oaep_2048_sha256_mgf1sha256_test.json", 37),
+        ("signature/programs.json", 12),
         ("stream/aes_ctr_rfc3686.json", 9),
         ("stream/aes_ctr_sp800_38a.json", 3),
         ("streaming/tink/aes_gcm_hkdf.json", 4),
@@ -154,6 +157,7 @@ fn every_file_has_a_checksum_and_a_row_in_the_readme() {
         .chain(vectors::siv().into_iter().map(|case| case.file))
         .chain(vectors::fernet().into_iter().map(|case| case.file))
         .chain(vectors::kdf().into_iter().map(|case| case.file))
+        .chain(vectors::signatures().into_iter().map(|case| case.file))
         .chain(vectors::ml_kem().into_iter().map(|case| case.file))
         .collect();
     for line in sums.lines() {

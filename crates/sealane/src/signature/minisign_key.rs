@@ -7,13 +7,17 @@ use super::rejection::Rejection;
 use crate::interrupt::interruptible;
 use crate::{Error, Misuse};
 use base64ct::{Base64, Encoding};
-use minisign::{PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
+use minisign::{SecretKey, SecretKeyBox, SignatureBox};
 use std::io::Cursor;
 
 /// Number of bytes in an encoded secret key.
 const SECRET_LEN: usize = 158;
 /// Number of bytes in an encoded public key.
 const PUBLIC_LEN: usize = 42;
+/// Number of bytes in a signature: its algorithm, the number of the key, and 64 bytes of Ed25519.
+const SIGNATURE_LEN: usize = 74;
+/// Number of bytes in the signature of the trusted comment.
+const COMMENT_SIGNATURE_LEN: usize = 64;
 
 pub(super) struct Private(SecretKey);
 
@@ -71,16 +75,21 @@ impl Public {
         let (first, second) = (lines.next()?, lines.next());
         let encoded = second.unwrap_or(first);
         let mut bytes = [0; PUBLIC_LEN];
-        let found = Base64::decode(encoded, &mut bytes).ok()?;
-        if found.len() != PUBLIC_LEN || !found.starts_with(b"Ed") {
-            return None;
-        }
-        let text = format!("untrusted comment: minisign public key\n{encoded}\n");
-        PublicKeyBox::from_string(&text).ok()?.into_public_key().ok().map(Self)
+        // Longer data does not fit, and the library refuses shorter data.
+        let found = Base64::decode(encoded, &mut bytes).ok().filter(|found| found.starts_with(b"Ed"))?;
+        minisign::PublicKey::from_bytes(found).ok().map(Self)
     }
 }
 
 pub(super) fn verify(keys: &[&Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
+    // The library ignores the end of a longer signature, and panics for a shorter one of the comment.
+    let has_len = |line, len| {
+        let found = signature.lines().nth(line).and_then(|line| Base64::decode_vec(line.trim()).ok());
+        found.is_some_and(|found| found.len() == len)
+    };
+    if !has_len(1, SIGNATURE_LEN) || !has_len(3, COMMENT_SIGNATURE_LEN) {
+        return Err(Rejection::Malformed);
+    }
     // The errors say nothing that the rejections do not.
     let signature = SignatureBox::from_string(signature).map_err(|_| Rejection::Malformed)?;
     let signer = keys.iter().find(|key| key.0.keynum() == signature.keynum());

@@ -28,8 +28,7 @@ pub(super) struct Public(Ed25519PublicKey);
 
 impl Private {
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self, Error> {
-        // The error of the library can contain no key, and says nothing that helps.
-        let key = PrivateKey::from_openssh(text).map_err(|_| NOT_PRIVATE)?;
+        let key = PrivateKey::from_openssh(text).map_err(|error| refused(&error, NOT_PRIVATE))?;
         let key = match (key.is_encrypted(), passphrase) {
             (false, None) => key,
             (false, Some(_)) => return Err(Misuse::KeyNotEncrypted.into()),
@@ -75,20 +74,33 @@ impl Public {
     /// Parses a line of a public key.
     pub(super) fn parse(line: &str) -> Result<Self, Error> {
         const NOT_PUBLIC: Error = Error::Format("expected an SSH public key, found a damaged line");
-        // The error says nothing that helps.
-        let key = PublicKey::from_openssh(line).map_err(|_| NOT_PUBLIC)?;
+        let key = PublicKey::from_openssh(line).map_err(|error| refused(&error, NOT_PUBLIC))?;
         Ok(Self(*key.key_data().ed25519().ok_or(UNSUITABLE)?))
     }
 }
 
+/// Returns the error for a key that the library cannot read. It knows no keys of ECDSA here.
+fn refused(error: &ssh_key::Error, damaged: Error) -> Error {
+    match error {
+        ssh_key::Error::AlgorithmUnknown => UNSUITABLE.into(),
+        // The others can contain no key, and say nothing that helps.
+        _ => damaged,
+    }
+}
+
 pub(super) fn verify(keys: &[&Public], message: &[u8], signature: &str) -> Result<(), Rejection> {
-    // The error says nothing that the rejection does not.
-    let signature = SshSig::from_pem(signature.trim_start()).map_err(|_| Rejection::Malformed)?;
+    let signature = SshSig::from_pem(signature.trim_start()).map_err(|error| match error {
+        ssh_key::Error::AlgorithmUnknown => Rejection::OtherSigner,
+        _ => Rejection::Malformed,
+    })?;
     let signer = signature.public_key().ed25519().ok_or(Rejection::OtherSigner)?;
     if !keys.iter().any(|key| key.0 == *signer) {
         return Err(Rejection::OtherSigner);
     }
-    if signature.namespace() != NAMESPACE || !signature.reserved().is_empty() {
+    if signature.namespace() != NAMESPACE
+        || !signature.reserved().is_empty()
+        || signature.algorithm() != Algorithm::Ed25519
+    {
         return Err(Rejection::Invalid);
     }
     // The error cannot occur: the namespace is not empty.

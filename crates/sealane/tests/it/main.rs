@@ -30,6 +30,7 @@ mod rewrap;
 mod rotate;
 mod salvage;
 mod secp256k1;
+mod signatures;
 mod stack;
 mod threads;
 mod tink;
