@@ -17,6 +17,7 @@ mod hazmat;
 mod hkdf;
 mod hybrid;
 mod hybrid_by_key;
+mod inventories;
 mod keyring;
 mod keys;
 mod messages;

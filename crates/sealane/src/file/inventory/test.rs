@@ -118,3 +118,218 @@ fn documents_that_are_refused() {
         assert!(Inventory::parse(&good.as_bytes()[..len]).is_err(), "{len}");
     }
 }
+
+/// Names with the counters since when their versions are listed.
+type Listed = Vec<(PathBuf, u64)>;
+/// Names with the first counter that lists the version, and the first that does not.
+type Replaced = Vec<(PathBuf, u64, u64)>;
+
+/// Returns names with the counters since when their versions are listed, and the former versions with their counters.
+fn history(inventory: &Inventory) -> (Listed, Replaced) {
+    let files = inventory.files.iter().map(|(name, version)| (name.to_path(), version.since));
+    let former = inventory.former.iter().map(|old| (old.name.to_path(), old.version.since, old.until));
+    (files.collect(), former.collect())
+}
+
+#[test]
+fn versions_keep_the_counter_of_their_first_inventory() {
+    let first = inventory(None, &[("a", 1), ("b", 2)], Absent::Stay);
+    let (one, second) = (first.counter(), inventory(Some(first), &[("a", 1), ("b", 5)], Absent::Stay));
+    let two = second.counter();
+    assert_eq!(two, one + 1, "within the same second");
+    assert_eq!(history(&second), (vec![("a".into(), one), ("b".into(), two)], vec![("b".into(), one, two)]));
+    let third = inventory(Some(again(&second)), &[("a", 1), ("b", 5)], Absent::Stay);
+    let expected = (vec![("a".into(), one), ("b".into(), two)], vec![("b".into(), one, two)]);
+    assert_eq!(history(&again(&third)), expected);
+    let last = Inventory { counter: u64::MAX, ..Inventory::default() };
+    assert_eq!(inventory(Some(last), &[], Absent::Stay).counter(), u64::MAX);
+}
+
+/// A folder, removed on drop.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("sealane-inventory-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn files_that_the_job_does_not_have() {
+    let folder = Folder::new("absent");
+    std::fs::write(folder.0.join("there"), "").unwrap();
+    for (absent, left) in
+        [(Absent::Stay, &["failed", "gone", "there"][..]), (Absent::Removed, &["failed", "there"])]
+    {
+        let first = inventory(None, &[("failed", 1), ("gone", 2), ("link", 3), ("there", 4)], Absent::Stay);
+        let mut draft = InventoryDraft::after(Some(first));
+        draft.add_failed(&folder.0, &folder.0.join("failed")).unwrap();
+        draft.add_failed(&folder.0, &folder.0.join("new")).unwrap();
+        draft.add_link(&folder.0, &folder.0.join("link"), Path::new("x")).unwrap();
+        let now = draft.complete(&folder.0, absent);
+        let (files, former) = history(&now);
+        let names: Vec<_> = files.iter().map(|(name, _)| name.to_str().unwrap()).collect();
+        assert_eq!(names, left, "{absent:?}");
+        let former: Vec<_> = former.iter().map(|(name, ..)| name.to_str().unwrap()).collect();
+        assert_eq!(former, if absent == Absent::Stay { &["link"][..] } else { &["gone", "link"] });
+        assert_eq!(now.links.len(), 1);
+    }
+}
+
+#[test]
+fn links_that_the_job_does_not_have() {
+    let folder = Folder::new("links");
+    std::fs::write(folder.0.join("there"), "").unwrap();
+    let root = &folder.0;
+    for (absent, left) in [
+        (Absent::Stay, &[("changed", "2"), ("gone", "1"), ("there", "1")][..]),
+        (Absent::Removed, &[("changed", "2"), ("there", "1")]),
+    ] {
+        let mut draft = InventoryDraft::after(None);
+        for name in ["changed", "file", "gone", "there"] {
+            draft.add_link(root, &root.join(name), Path::new("1")).unwrap();
+        }
+        let mut draft = InventoryDraft::after(Some(draft.complete(root, Absent::Stay)));
+        draft.add_link(root, &root.join("changed"), Path::new("2")).unwrap();
+        draft.add(root, &root.join("file"), mark(1)).unwrap();
+        let now = draft.complete(root, absent);
+        let links: Vec<_> =
+            now.links.iter().map(|(name, target)| (name.to_path(), target.to_path())).collect();
+        let left: Vec<_> =
+            left.iter().map(|(name, target)| (PathBuf::from(name), PathBuf::from(target))).collect();
+        assert_eq!(links, left, "{absent:?}");
+        assert!(now.former.is_empty() && now.len() == 1);
+    }
+}
+
+#[test]
+fn the_oldest_versions_are_forgotten() {
+    let root = Path::new("/r");
+    let mut draft = InventoryDraft::after(None);
+    for at in 0..(1 << 16) + 1 {
+        draft.add(root, &root.join(format!("{at:06}")), mark(1)).unwrap();
+    }
+    let first = draft.complete(root, Absent::Stay);
+    let second = inventory(Some(first), &[], Absent::Removed);
+    let (files, former) = history(&second);
+    assert_eq!((files.len(), former.len()), (0, 1 << 16));
+    assert_eq!(former[0].0, Path::new("000001"));
+}
+
+#[test]
+fn links_and_excluded_names_are_compared() {
+    let root = Path::new("/r");
+    let mut draft = InventoryDraft::after(None);
+    draft.add(root, Path::new("/r/a.tmp"), mark(1)).unwrap();
+    draft.add_link(root, Path::new("/r/l"), Path::new("x")).unwrap();
+    draft.add_link(root, Path::new("/r/l.tmp"), Path::new("x")).unwrap();
+    let inventory = draft.complete(root, Absent::Stay);
+    let compared = |links: &[(&str, &str)], exclude: Option<&crate::file::Exclude>| -> Vec<_> {
+        let links = links.iter().map(|(name, target)| (root.join(name), PathBuf::from(target)));
+        let files = [(root.join("a.tmp"), mark(1))].into_iter().filter(|_| exclude.is_none());
+        let found = inventory.compare(root, files, links, exclude).unwrap();
+        found.into_iter().map(|found| (found.path.display().to_string(), found.difference)).collect()
+    };
+    assert_eq!(compared(&[("l", "x"), ("l.tmp", "x")], None), []);
+    let changed = compared(&[("l", "y"), ("l.tmp", "x"), ("new", "x")], None);
+    assert_eq!(changed, [("l".into(), Difference::Changed), ("new".into(), Difference::Added)]);
+    let missing = compared(&[], None);
+    assert_eq!(missing, [("l".into(), Difference::Missing), ("l.tmp".into(), Difference::Missing)]);
+    let exclude = crate::file::Exclude::new(["*.tmp"]).unwrap();
+    assert_eq!(compared(&[("l", "x")], Some(&exclude)), []);
+    assert_eq!(compared(&[], Some(&exclude)), [("l".into(), Difference::Missing)]);
+    let outside = inventory.compare(root, [(PathBuf::from("/other"), mark(1))], [], None);
+    assert!(matches!(outside, Err(Error::Misuse(Misuse::TargetInsideSource(_)))));
+}
+
+#[test]
+fn names_are_listed_once() {
+    let root = Path::new("/r");
+    let mut draft = InventoryDraft::after(None);
+    draft.add(root, Path::new("/r/a"), mark(1)).unwrap();
+    draft.add_link(root, Path::new("/r/l"), Path::new("x")).unwrap();
+    let good = draft.complete(root, Absent::Stay).to_json();
+    assert!(Inventory::parse(good.as_bytes()).is_ok());
+    let link = good.lines().find(|line| line.contains("\"target\"")).unwrap();
+    for other in [link.to_owned(), link.replace("\"l\"", "\"a\"")] {
+        let twice = good.replace(link, &format!("{link},\n{other}"));
+        let found = Inventory::parse(twice.as_bytes());
+        assert!(matches!(found, Err(Error::Folder(FolderError::InventoryName(_)))), "{other}");
+    }
+}
+
+#[test]
+fn the_head_of_an_age_file_is_its_mac() {
+    let root = Path::new("/r");
+    let mac = FileMark { len: 200, head: Head::Mac("m".repeat(43)), tag: [7; 16] };
+    let mut draft = InventoryDraft::after(None);
+    draft.add(root, Path::new("/r/a"), mac.clone()).unwrap();
+    let inventory = draft.complete(root, Absent::Stay);
+    assert_eq!(again(&inventory).files, inventory.files);
+    let files = [(PathBuf::from("/r/a"), mac)];
+    assert_eq!(again(&inventory).compare(root, files, [], None).unwrap(), []);
+    let json = inventory.to_json();
+    assert!(json.contains(&format!("\"mac\":\"{}\"", "m".repeat(43))));
+    let both = json.replace("\"mac\"", "\"head\":\"AAAA\",\"mac\"");
+    assert!(matches!(Inventory::parse(both.as_bytes()), Err(Error::Format(_))));
+}
+
+/// The mark of a file is the same when it is written and when it is read, and that of armor is that of its content.
+#[test]
+fn marks_of_files() {
+    use crate::Key;
+    use crate::age::{self, Armor, Kind};
+    use crate::file::{EncryptWith, encrypt};
+
+    let folder = Folder::new("marks");
+    let store = |content: &[u8]| {
+        let path = folder.0.join("file");
+        std::fs::write(&path, content).unwrap();
+        (FileMark::of(&path), std::fs::File::open(path).unwrap())
+    };
+    let recipient = age::Identity::generate(Kind::X25519).unwrap().recipient();
+    let sealed = age::seal(&[1; 100], std::slice::from_ref(&recipient), Armor::Binary).unwrap();
+    let (found, file) = store(&sealed);
+    let found = found.unwrap();
+    let start = sealed.windows(5).position(|found| found == b"\n--- ").unwrap() + 5;
+    let mac = std::str::from_utf8(&sealed[start..start + 43]).unwrap();
+    assert_eq!(sealed[start + 43], b'\n');
+    let tag = sealed[sealed.len() - 16..].try_into().unwrap();
+    let len = sealed.len() as u64;
+    assert_eq!(found, FileMark { len, head: Head::Mac(mac.into()), tag });
+    assert_eq!(FileMark::of_written(&sealed[..start + 44 + 16], &file, len).unwrap(), found);
+    assert!(store(&sealed[..start + 20]).0.is_err());
+
+    let armored = age::seal(&[1; 100], &[recipient], Armor::Ascii).unwrap();
+    let found = store(&armored).0.unwrap();
+    let lines: Vec<_> = std::str::from_utf8(&armored).unwrap().lines().collect();
+    let binary = Base64::decode_vec(&lines[1..lines.len() - 1].concat()).unwrap();
+    assert_eq!(found, store(&binary).0.unwrap());
+    assert!(matches!(found.head, Head::Mac(_)));
+
+    let sealed = encrypt(&[1; 100], &EncryptWith::key(&Key::from_bytes(&[7; 32]), b"")).unwrap();
+    let (found, file) = store(&sealed);
+    let found = found.unwrap();
+    let tag = sealed[sealed.len() - 16..].try_into().unwrap();
+    let len = sealed.len() as u64;
+    assert_eq!(found, FileMark { len, head: Head::Bytes(sealed[..56].into()), tag });
+    for header in [56, 57, 100, 32, 0] {
+        assert_eq!(FileMark::of_written(&sealed[..header], &file, len).unwrap(), found, "{header}");
+    }
+    for len in [16, 40] {
+        let found = store(&sealed[..len]).0.unwrap();
+        assert_eq!((found.len, found.head), (len as u64, Head::Bytes(sealed[..len].into())));
+    }
+    for len in [0, 15] {
+        assert!(matches!(store(&sealed[..len]).0, Err(Error::Truncated)), "{len}");
+    }
+}
