@@ -8,7 +8,8 @@ a test starts. For example, `a + b` becomes
 
     (if ::mutants::active(17) { (a - b) } else if ::mutants::active(18) { (a * b) } else { (a + b) })
 
-1. Mutants that do not compile are removed, by the places of the errors, until the copy compiles.
+1. Mutants that do not compile are removed, by the places of the errors, until the copy compiles. `--retry`
+   remembers them.
 2. Each test runs once by itself and records the mutants that it reaches. A test that fails here is not used.
 3. For each mutant, the tests that reach it run until one fails. Short tests, and those that caught other
    mutants of the file, are first. Ten times the usual processor time is a failure, and so is a wait of more
@@ -48,9 +49,11 @@ from typing import Any
 from mutant_sources import CONSTANT, IN_TEST, OTHER_SYSTEM, ROOT, TREE, WORK, Mutant, Source, run
 
 RESULTS = WORK / "results.jsonl"
+NOT_COMPILING = WORK / "not_compiling.json"
 REASONS = ROOT / "docs" / "mutants.md"
+# Each crate uses those before it.
 CRATES = {"kernels": "sealane-kernels", "providers": "sealane-providers", "sealane": "sealane"}
-TESTED = [*(f"--package={name}" for name in (*CRATES.values(), "sealane-cli")), "--lib", "--test=it"]
+PROGRAM = "sealane-cli"
 # Processor time in seconds for the tests of one mutant.
 MAX_TESTS = 10.0
 # A test that waits for a lock or for input has no processor time to exceed. Its wait counts only while none
@@ -141,7 +144,13 @@ def listed(cargo_mutants: str, files: Iterable[str]) -> list[Mutant]:
 # ---- the copy of the tree ---------------------------------------------------------------------------------
 
 
-def copy_tree(count: int) -> None:
+def crates_of(files: Iterable[str]) -> list[str]:
+    """Returns the folders of the crates that have these files. Other crates are built without mutants."""
+    mutated = {path.split("/")[1] for path in files}
+    return [crate for crate in CRATES if crate in mutated]
+
+
+def copy_tree(count: int, crates: list[str]) -> None:
     shutil.rmtree(TREE, ignore_errors=True)
     for path in run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0"):
         if path and (ROOT / path).is_file():
@@ -153,7 +162,7 @@ def copy_tree(count: int) -> None:
     (own / "Cargo.toml").write_text('[package]\nname = "mutants"\nversion = "0.0.0"\nedition = "2024"\n')
     workspace = (TREE / "Cargo.toml").read_text()
     (TREE / "Cargo.toml").write_text(workspace.replace("members = [", 'members = ["crates/mutants",', 1))
-    for crate in CRATES:
+    for crate in crates:
         manifest = TREE / "crates" / crate / "Cargo.toml"
         text = manifest.read_text()
         if "\n[dependencies]" not in text:
@@ -182,6 +191,7 @@ class Schemata:
         self.sources = {path: Source(path) for path in {mutant.file for mutant in mutants}}
         self.constant: set[str] = set()  # functions that have to stay `const`
         self.dropped: dict[int, str] = {}  # mutant: the code of the compiler's error
+        self.crates = crates_of(self.sources)
 
     def write(self) -> None:
         for path, source in self.sources.items():
@@ -199,7 +209,7 @@ class Schemata:
         """Removes mutants until the rest compiles. Errors of one phase hide those of the next."""
         while True:
             self.write()
-            messages = list(cargo("check", *(f"--package={name}" for name in CRATES.values())))
+            messages = list(cargo("check", *(f"--package={CRATES[crate]}" for crate in self.crates)))
             if messages and messages[-1].get("success"):
                 return
             found = [one["message"] for one in messages if one["reason"] == "compiler-message"]
@@ -210,6 +220,18 @@ class Schemata:
             if (len(self.dropped), len(self.constant)) == before:
                 sys.exit("no mutant explains these errors:\n" + "\n".join(one["rendered"] for one in errors))
             print(f"{len(errors)} errors, {len(self.dropped)} mutants removed", flush=True)
+
+    def load(self) -> None:
+        """Removes those that did not compile in an earlier run, if their files are the same."""
+        known = json.loads(NOT_COMPILING.read_text()) if NOT_COMPILING.exists() else {}
+        for number, mutant in self.mutants.items():
+            if why := known.get(Results.key(mutant)):
+                self.dropped[number] = why
+        self.constant |= set(known.get("constant", ()))
+
+    def save(self) -> None:
+        found = {Results.key(self.mutants[number]): why for number, why in self.dropped.items()}
+        NOT_COMPILING.write_text(json.dumps(found | {"constant": sorted(self.constant)}))
 
     def blame(self, error: dict[str, Any]) -> None:
         code = (error["code"] or {"code": "other"})["code"]
@@ -301,9 +323,12 @@ class Test:
         return passed
 
 
-def built_tests() -> list[Test]:
+def built_tests(crates: list[str]) -> list[Test]:
+    """Builds the tests of the program, and of the crates that have mutants or use one that does."""
     tests = []
-    for message in cargo("test", "--no-run", *TESTED):
+    using = [*CRATES][[*CRATES].index(crates[0]) :]
+    packages = [*(CRATES[crate] for crate in using), PROGRAM]
+    for message in cargo("test", "--no-run", *(f"--package={one}" for one in packages), "--lib", "--test=it"):
         if message["reason"] == "build-finished" and not message["success"]:
             sys.exit(f"the tests do not compile: run `cargo test --no-run` in {TREE}")
         if message["reason"] == "compiler-artifact" and message["profile"]["test"] and message["executable"]:
@@ -431,10 +456,13 @@ def main(arguments: list[str]) -> int:
     else:
         RESULTS.unlink(missing_ok=True)
     count = len(mutants)
-    copy_tree(count)
     schemata = Schemata(mutants)
+    if chosen.retry:
+        schemata.load()
+    copy_tree(count, schemata.crates)
     schemata.compile()
-    tests = built_tests()
+    schemata.save()
+    tests = built_tests(schemata.crates)
     # A limit of address space would change what is tested, because the library divides no message under one.
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
