@@ -84,6 +84,12 @@ test-tink: develop tools ## keyrings and what they encrypt against Tink in Go an
 	TINK="go $(if $(JAVA_HERE),java)" $(BIN)/python -m pytest -q tests/interop/other_tink.py tests/interop/test_tink.py
 	$(if $(JAVA_HERE),,@echo "NOT RUN: keyrings against Tink in Java, which needs a JDK and Maven")
 
+STORES = s3 $(and $(shell command -v node),$(shell command -v npm),azure) $(and $(shell command -v go),google)
+test-stores: develop tools $(BIN)/.stores ## encrypted files on S3 (moto), Azure (azurite) and Google (fake-gcs-server); needs node and npm, and Go
+	$(if $(filter azure,$(STORES)),mkdir -p target/tools/azurite && cp tests/datasets/stores/package*.json target/tools/azurite/ && cd target/tools/azurite && npm ci --silent --ignore-scripts,@echo "NOT RUN: Azure, which needs node and npm")
+	$(if $(filter google,$(STORES)),test -x target/tools/bin/fake-gcs-server || GOBIN="$(CURDIR)/target/tools/bin" go install github.com/fsouza/fake-gcs-server@v1.56.1,@echo "NOT RUN: Google Cloud Storage, which needs Go")
+	STORES="$(STORES)" $(BIN)/python -m pytest -q -o faulthandler_timeout=300 tests/datasets/test_stores.py
+
 test-c: ## the C library in the profile of the tests: vectors, bad input, threads, sanitizers, examples; needs cc and binutils
 	@for tool in cc ld objcopy nm; do command -v $$tool >/dev/null || { echo "test-c needs $$tool"; exit 1; }; done
 	cargo test --locked --quiet -p sealane-c
@@ -263,6 +269,10 @@ $(BIN)/.tools: bindings/python/tests/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r bindings/python/tests/requirements.txt
 	@touch $@
 
+$(BIN)/.stores: tests/datasets/stores/requirements.txt | tools
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r $<
+	@touch $@
+
 $(BIN)/.site: docs/site/requirements.txt | tools
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r docs/site/requirements.txt
 	@touch $@
@@ -271,4 +281,4 @@ $(BIN)/.release: release/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
 	@touch $@
 
-.PHONY: man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: test-stores man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
