@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 
 import tree_sitter
@@ -63,10 +64,18 @@ def holds(tokens: list[str], known: frozenset[str]) -> bool:
     return not parts[0] if name == "not" else all(parts) if name == "all" else any(parts)
 
 
+def default_features() -> frozenset[str]:
+    """Returns the default features of all crates, as conditions. The tests are built with them."""
+    manifests = [tomllib.loads(path.read_text()) for path in ROOT.glob("crates/*/Cargo.toml")]
+    return frozenset(
+        f'feature="{name}"' for one in manifests for name in one.get("features", {}).get("default", ())
+    )
+
+
 class Source:
     """A source file, and how it looks with its mutants."""
 
-    SYSTEM = frozenset(run("rustc", "--print", "cfg").split())
+    SYSTEM = frozenset(run("rustc", "--print", "cfg").split()) | default_features()
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -244,6 +244,10 @@ class Schemata:
             code = CONSTANT
         spans = sorted(error["spans"], key=lambda span: not span["is_primary"])
         spans += [span for child in error["children"] for span in child["spans"]]
+        # An error in a macro is at the place that calls it.
+        for span in spans:
+            if span["expansion"]:
+                spans.append(span["expansion"]["span"])
         for find in (Source.mutants_at, Source.mutants_around):
             for span in spans:
                 source = self.sources.get(span["file_name"])
