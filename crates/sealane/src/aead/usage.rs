@@ -168,6 +168,40 @@ mod test {
         assert!(counted >= messages && counted <= 2 * messages, "{counted}");
     }
 
+    /// The first block has one message, and each later one twice as many, up to the largest.
+    #[test]
+    fn blocks_double() {
+        let usage = Usage::new();
+        let mut taken = 0;
+        for block in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024] {
+            for _ in 0..block {
+                usage.count_one().unwrap();
+                assert_eq!(usage.get(), taken + block);
+            }
+            taken += block;
+        }
+        // Another key in the same slot begins with one message again, and so does this one after it.
+        let slot = Cell::new(Block { serial: usage.serial + 1, left: 5, len: 64 });
+        usage.take_block(&slot).unwrap();
+        assert_eq!(usage.get(), taken + 1);
+        let Block { serial, left, len } = slot.get();
+        assert_eq!((serial, left, len), (usage.serial, 0, 1));
+    }
+
+    /// Near the limit, threads take single numbers, so that none is lost.
+    #[test]
+    fn blocks_end_before_the_limit() {
+        let usage = Usage::new();
+        for (taken, expected) in
+            [(LIMIT - EXACT - 1, 128), (LIMIT - EXACT, 1), (LIMIT - EXACT + 1, 1), (LIMIT - 1, 1)]
+        {
+            usage.taken.store(taken, Relaxed);
+            let slot = Cell::new(Block { serial: usage.serial, left: 0, len: 64 });
+            usage.take_block(&slot).unwrap();
+            assert_eq!((usage.get() - taken, slot.get().left), (expected, expected as u32 - 1), "{taken}");
+        }
+    }
+
     #[test]
     fn the_limit_is_exact_and_the_warning_comes_once() {
         let usage = Usage::new();

@@ -48,3 +48,20 @@ impl Exclude {
         folders.into_iter().any(|folder| self.matches(folder, true)) || self.matches(below, false)
     }
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn folders_leave_out_what_they_contain() {
+        let exclude = Exclude::new(["*.tmp", "build/", "/cache"]).unwrap();
+        for path in ["a.tmp", "a/b.tmp", "build/x", "a/build/x/y", "cache", "cache/x", "a.tmp/x"] {
+            assert!(exclude.matches_below(Path::new(path)), "{path}");
+        }
+        for path in ["a", "a/b", "build", "a/cache", "a/cache/x"] {
+            assert!(!exclude.matches_below(Path::new(path)), "{path}");
+        }
+        assert!(!Exclude::new(["/"]).unwrap().matches_below(Path::new("a")));
+    }
+}

@@ -35,3 +35,4 @@ mod signatures;
 mod stack;
 mod threads;
 mod tink;
+mod tokens;

@@ -126,6 +126,40 @@ mod test {
         }
     }
 
+    /// The length decides how many stanzas are too many, so it counts each word with its separator, and the body.
+    #[test]
+    fn lengths() {
+        for (text, len) in [("-> a\n\n", 2), ("-> ab cd e\n\n", 8), ("-> a b\nAAAA\n", 4 + 3)] {
+            let (command, end) = Command::parse(text.as_bytes()).unwrap().unwrap();
+            assert_eq!((command.len(), end), (len, text.len()), "{text}");
+        }
+    }
+
+    /// A text that grows leaves copies of secrets behind.
+    #[test]
+    fn the_space_of_a_message_is_enough() {
+        for len in [0, 1, 1000] {
+            let argument = "a".repeat(len);
+            let mut message = Message::new(Message::space(len)).unwrap();
+            let before = message.0.capacity();
+            message.command(&["add-identity", &argument], b"");
+            assert!(message.0.len() > len && message.0.capacity() == before, "{len}");
+            let mut message = Message::new(Message::space(2 * len)).unwrap();
+            let before = message.0.capacity();
+            message.command(&["ok"], argument.as_bytes());
+            assert!(message.0.capacity() == before, "{len}");
+        }
+    }
+
+    #[test]
+    fn stanzas_of_a_file() {
+        let mut message = Message::new(100).unwrap();
+        message.stanza("recipient-stanza 0", "X25519 abc", "AAAA");
+        assert_eq!(message.as_bytes(), b"-> recipient-stanza 0 X25519 abc\nAAAA\n");
+        let (command, _) = Command::parse(message.as_bytes()).unwrap().unwrap();
+        assert_eq!((command.kind(), command.arguments()), ("recipient-stanza", vec!["0", "X25519", "abc"]));
+    }
+
     #[test]
     fn other_data() {
         let long = [&b"-> a\n"[..], &[b'A'; 65]].concat();

@@ -295,6 +295,33 @@ mod test {
     }
 
     #[test]
+    fn recipients_and_identities_differ() {
+        let recipient = Address::recipient("age1a", "text").unwrap();
+        assert_eq!((recipient.name(), recipient.role()), ("a", Role::Recipient));
+        assert_eq!(**recipient.text(), "text");
+        let identity = Address::identity("AGE-PLUGIN-A-", "text").unwrap();
+        assert_eq!((identity.name(), identity.role()), ("a", Role::Identity));
+        assert!(recipient != identity, "the roles differ");
+        assert!(recipient != Address::recipient("age1a", "other").unwrap());
+        assert!(recipient == Address::recipient("age1a", "text").unwrap());
+        for prefix in ["age", "age1", "agea", "AGE-PLUGIN-A-"] {
+            assert!(Address::recipient(prefix, "text").is_none(), "{prefix}");
+        }
+        for prefix in ["AGE-PLUGIN-", "AGE-PLUGIN--", "AGE-PLUGIN-A", "age1a"] {
+            assert!(Address::identity(prefix, "text").is_none(), "{prefix}");
+        }
+    }
+
+    #[test]
+    fn without_a_user_there_is_no_response() {
+        let user = NoUser;
+        assert!(user.message("a", "text").unwrap().is_none());
+        assert!(user.request("a", "text", Input::Secret).unwrap().is_none());
+        assert!(user.confirm("a", "text", "yes", None).unwrap().is_none());
+        assert!(user.check().is_ok());
+    }
+
+    #[test]
     fn groups_keep_the_order() {
         let all = ["b", "a", "b", "c", "a"].map(|name| Address::default_identity(name).unwrap());
         let groups = by_plugin(all.iter());

@@ -227,6 +227,23 @@ mod test {
     }
 
     #[test]
+    fn modules_and_classes() {
+        let uri = Uri::parse("object=a;type=private?module-name=softhsm2").unwrap();
+        assert_eq!((uri.class, uri.module_name.as_deref()), (Some(Class::Private), Some("softhsm2")));
+        let both = Uri::parse("id=%00?module-path=/usr/lib&module-name=m").unwrap();
+        assert_eq!((both.id, both.module_path), (Some(vec![0]), Some("/usr/lib".into())));
+        let texts = ["object=a?module-name=", "object=a?module-name=a%2fb", "object=a?module-name=a%5Cb"];
+        for text in texts {
+            let error = Uri::parse(text).map(drop).unwrap_err().to_string();
+            assert!(error.contains("expected a name without a folder as module-name"), "{text}");
+        }
+        let error = Uri::parse("object=a?pin-value=1&pin-value=2").map(drop).unwrap_err().to_string();
+        assert!(error.contains("expected each attribute once"), "{error}");
+        let error = Uri::parse("object=a?pin-source=/p&pin-value=2").map(drop).unwrap_err().to_string();
+        assert!(error.contains("expected either pin-source or pin-value"), "{error}");
+    }
+
+    #[test]
     fn refuses() {
         for text in [
             "",
