@@ -218,7 +218,7 @@ fn pins() {
             fs::write(&file, content).unwrap();
             assert!(from_file.encrypt(b"").is_ok(), "{content:?}");
         }
-        for content in [&b"12\n34"[..], b"1234\n\n", b"12\034", b"\xff"] {
+        for content in [&b"12\n34"[..], b"1234\n\n", b"1\0", b"\xff"] {
             fs::write(&file, content).unwrap();
             let text = refused(from_file.encrypt(b""));
             assert!(text.contains("expected one line of text in UTF-8 in the file of pin-source"), "{text}");
