@@ -73,6 +73,7 @@ __all__ = [
     "plugin_identity",
     "providers",
     "read_reference",
+    "remove_stale",
     "replace_keyset_ciphertext",
     "rewrap_path",
     "rsa_open_parts",
@@ -756,7 +757,16 @@ def plain_len(sealed_len: int) -> int: ...
 def sealed_range(start: int, end: int) -> tuple[int, int]: ...
 def create_folders(root: str, folders: list[str]) -> list[tuple[str, BaseException]]: ...
 def walk(
-    src: _Path, dst: _Path | None, suffix: str, remove_suffix: bool
+    src: _Path, dst: _Path | None, suffix: str, remove_suffix: bool, exclude: list[str] | None = None
 ) -> tuple[list[str], list[tuple[str, str]], list[tuple[str, BaseException]]]: ...
+def remove_stale(
+    operation: Operation,
+    src: _Path,
+    dst: _Path,
+    suffix: str,
+    exclude: list[str],
+    manifest: Manifest | None,
+    dry_run: bool,
+) -> tuple[list[str], list[str], list[tuple[str, BaseException]]]: ...
 def inspect_path(src: str, format: str | None) -> FileInfo: ...
 def run_cli(args: list[str]) -> int: ...

@@ -29,6 +29,12 @@ type Failures = Vec<Option<Py<PyBaseException>>>;
 #[pyclass(frozen, module = "sealane._native")]
 pub(crate) struct Operation(bulk::Operation);
 
+impl Operation {
+    pub(crate) fn core(&self) -> &bulk::Operation {
+        &self.0
+    }
+}
+
 #[pymethods]
 impl Operation {
     /// Creates the operation that encrypts each source file to its target file.

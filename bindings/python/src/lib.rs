@@ -86,6 +86,7 @@ mod _native {
         run_cli,
         shared::CallLock,
         tree::create_folders,
+        tree::remove_stale,
         tree::walk,
     };
 

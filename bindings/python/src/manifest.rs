@@ -69,6 +69,15 @@ impl Manifest {
 }
 
 impl Manifest {
+    /// Calls `work` with the list.
+    pub(crate) fn with_core<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&file::Manifest) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        self.with(py, |open| work(&open.core))
+    }
+
     fn with<T: Send>(
         &self,
         py: Python<'_>,

@@ -1,10 +1,12 @@
 //! The files of a folder tree and their targets, for `sealane/_bulk`.
 
+use crate::bulk::Operation;
 use crate::error::{raise, raise_among};
+use crate::manifest::Manifest;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use sealane::Error;
-use sealane::file::{Suffix, Tree};
+use sealane::file::{Exclude, Links, Stale, Suffix, Tree, TreeOptions};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -13,17 +15,22 @@ type Walked = (Vec<OsString>, Vec<(OsString, OsString)>, Problems);
 
 /// Lists the files of the folder ``src`` with their targets in the folder ``dst``: folders to create, pairs of source and
 /// target, and paths that cannot be processed with their exceptions. The suffix is appended to each name or, with
-/// ``remove_suffix``, removed. Without ``dst``, for files that are verified, the targets are empty. Nothing is written.
+/// ``remove_suffix``, removed. Without ``dst``, for files that are verified, the targets are empty. Paths that match a pattern
+/// of ``exclude``, lines of a ``.gitignore`` file, are left out. Nothing is written.
 #[pyfunction]
+#[pyo3(signature = (src, dst, suffix, remove_suffix, exclude = None))]
 pub(crate) fn walk(
     py: Python<'_>,
     src: PathBuf,
     dst: Option<PathBuf>,
     suffix: OsString,
     remove_suffix: bool,
+    exclude: Option<Vec<String>>,
 ) -> PyResult<Walked> {
     let suffix = if remove_suffix { Suffix::Remove(&suffix) } else { Suffix::Add(&suffix) };
-    let tree = py.detach(|| Tree::walk(&[src], dst.as_deref(), suffix)).map_err(raise)?;
+    let exclude = compiled(&exclude.unwrap_or_default())?;
+    let options = TreeOptions { exclude: exclude.as_ref(), links: Links::Follow };
+    let tree = py.detach(|| Tree::walk_with(&[src], dst.as_deref(), suffix, options)).map_err(raise)?;
     let name = PathBuf::into_os_string;
     Ok((
         tree.folders.into_iter().map(name).collect(),
@@ -38,6 +45,54 @@ pub(crate) fn walk(
 pub(crate) fn create_folders(py: Python<'_>, root: PathBuf, folders: Vec<PathBuf>) -> Problems {
     let tree = Tree { root: Some(root), folders, ..Tree::default() };
     problems(py, py.detach(|| tree.create_folders()))
+}
+
+/// Removes the encrypted files below ``dst`` whose source below ``src`` is gone, if the manifest or the key of ``operation`` shows
+/// that they belong to this job. Returns their paths, those of files of which nothing shows that, and the files that cannot be
+/// removed with their exceptions. With ``dry_run``, nothing is removed.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
+pub(crate) fn remove_stale(
+    py: Python<'_>,
+    operation: &Operation,
+    src: PathBuf,
+    dst: PathBuf,
+    suffix: OsString,
+    exclude: Vec<String>,
+    manifest: Option<&Bound<'_, Manifest>>,
+    dry_run: bool,
+) -> PyResult<(Vec<OsString>, Vec<OsString>, Problems)> {
+    let exclude = compiled(&exclude)?;
+    let options = TreeOptions { exclude: exclude.as_ref(), links: Links::Follow };
+    let sources = [src];
+    let work = |manifest: Option<&sealane::file::Manifest>| {
+        let tree = Tree::walk_with(&sources, Some(&dst), Suffix::Add(&suffix), options)?;
+        let found = Stale::find(&tree, &sources, &suffix, operation.core(), manifest)?;
+        let results = if dry_run { Vec::new() } else { found.remove(&tree, &sources) };
+        Ok::<_, Error>((found, results))
+    };
+    let (found, results) = match manifest {
+        Some(manifest) => manifest.get().with_core(py, |manifest| work(Some(manifest)))?,
+        None => py.detach(|| work(None)).map_err(raise)?,
+    };
+    let mut results = results.into_iter();
+    let (mut removed, mut failed) = (Vec::new(), Vec::new());
+    for removal in found.removals {
+        match results.next() {
+            Some(Err(error)) => failed.push((removal.path, error)),
+            _ => removed.push(removal.path.into_os_string()),
+        }
+    }
+    let unproven = found.unproven.into_iter().map(PathBuf::into_os_string).collect();
+    Ok((removed, unproven, problems(py, failed)))
+}
+
+fn compiled(patterns: &[String]) -> PyResult<Option<Exclude>> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let compiled = Exclude::new(patterns.iter().map(String::as_str));
+    compiled.map(Some).map_err(|error| raise(error.into()))
 }
 
 fn problems(py: Python<'_>, found: Vec<(PathBuf, Error)>) -> Problems {

@@ -155,3 +155,89 @@ def test_a_folder_that_cannot_be_created(source: Path, tmp_path: Path) -> None:
         error = report.failed[str(source / name)]
         assert isinstance(error, FileExistsError | NotADirectoryError)
         assert str(tmp_path / "sealed" / "deep") in str(error)
+
+
+def names(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+
+
+def test_excluded_files(source: Path, tmp_path: Path) -> None:
+    target, rules = tmp_path / "target", tmp_path / "rules"
+    rules.write_text("# comment\n!deep/c.sealed\n")
+    report = sealane.encrypt_tree(
+        source, target, key=KEY, exclude=["*.sealed", "/other/", "empty*"], exclude_from=rules
+    )
+    assert (report.done, names(target)) == (3, {"a.csv", "deep/er/b", "deep/c.sealed"})
+    assert not (target / "empty").exists(), "a folder that matches is left out"
+    assert sealane.verify_tree(target, key=KEY, exclude=["deep"]).done == 1
+    back = tmp_path / "back"
+    assert sealane.decrypt_tree(target, back, key=KEY, exclude=["*.csv"]).done == 2
+    assert names(back) == {"deep/er/b", "deep/c.sealed"}
+    with pytest.raises(ValueError, match="pattern"):
+        sealane.encrypt_tree(source, target, key=KEY, exclude=["{a"])
+    with pytest.raises(TypeError, match="list of patterns"):
+        sealane.encrypt_tree(source, target, key=KEY, exclude="*.csv")
+    with pytest.raises(FileNotFoundError):
+        sealane.encrypt_tree(source, target, key=KEY, exclude_from=tmp_path / "none")
+
+
+def test_a_dry_run_writes_nothing(source: Path, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    report = sealane.encrypt_tree(
+        source, tmp_path / "target", key=KEY, manifest=tmp_path / "notes", dry_run=True
+    )
+    assert (report.done, report.bytes, report.failed) == (len(TREE), sum(TREE.values()), {})
+    assert sorted(tmp_path.rglob("*")) == before
+    target = tmp_path / "target"
+    sealane.encrypt_tree(source, target, key=KEY, manifest=tmp_path / "notes")
+    again = sealane.encrypt_tree(source, target, key=KEY, manifest=tmp_path / "notes", dry_run=True)
+    assert (again.done, again.skipped) == (0, len(TREE))
+    assert sealane.decrypt_tree(target, tmp_path / "back", key=KEY, dry_run=True).done == len(TREE)
+    assert not (tmp_path / "back").exists()
+
+
+@pytest.mark.parametrize("with_manifest", [False, True])
+def test_files_whose_source_is_gone(source: Path, tmp_path: Path, with_manifest: bool) -> None:
+    target = tmp_path / "target"
+    manifest = tmp_path / "notes" if with_manifest else None
+
+    def again(dry_run: bool = False, **options: object) -> sealane.BulkReport:
+        return sealane.encrypt_tree(
+            source,
+            target,
+            key=KEY,
+            suffix=".s",
+            manifest=manifest,
+            exclude=["kept"],
+            delete=True,
+            dry_run=dry_run,
+            **options,  # type: ignore[arg-type]
+        )
+
+    (source / "kept").write_bytes(b"")
+    assert again().removed == ()
+    (source / "a.csv").unlink()
+    (target / "foreign.s").write_bytes(b"not ours")
+    (target / "kept.s").write_bytes(b"of an excluded source")
+    gone, foreign = str(target / "a.csv.s"), str(target / "foreign.s")
+    report = again(dry_run=True)
+    assert (report.removed, report.unproven) == ((gone,), (foreign,))
+    assert Path(gone).exists(), "nothing is removed"
+    report = again()
+    assert (report.removed, report.unproven) == ((gone,), (foreign,))
+    assert not Path(gone).exists()
+    assert {"foreign.s", "kept.s"} <= names(target)
+    (source / "link").symlink_to(source)
+    (source / "deep/c.sealed").unlink()
+    report = again(errors="return")
+    assert len(report.failed) == 1
+    assert report.removed == (), "a list with errors may be incomplete"
+    assert (target / "deep/c.sealed.s").exists()
+
+
+def test_a_source_without_files_removes_nothing(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    sealane.encrypt_tree(source, tmp_path / "target", key=KEY)
+    with pytest.raises(ValueError, match=r"source|file"):
+        sealane.encrypt_tree(tmp_path / "nothing", tmp_path / "target", key=KEY, delete=True)
+    assert names(tmp_path / "target") == names(source)

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sealane._bulk.pairs import many, name_of, tree
+from sealane._bulk.pairs import many, name_of, patterns, tree
 from sealane._bulk.report import BulkReport
 from sealane._endpoints import Path
 from sealane._native import Key, Keyring
@@ -164,6 +164,10 @@ def encrypt_tree(
     progress: Progress | None = None,
     verify: bool = False,
     durable: bool = False,
+    exclude: Iterable[str] = (),
+    exclude_from: Path | None = None,
+    delete: bool = False,
+    dry_run: bool = False,
     errors: _Errors = "raise",
 ) -> BulkReport:
     """Encrypts every file below a folder to the same place below another folder.
@@ -177,15 +181,33 @@ def encrypt_tree(
         With a suffix both can be the same. A ``dst_dir`` inside ``src_dir`` is a ValueError.
     suffix : str
         Appended to each name, for example ".sealed".
+    exclude : list of str
+        Patterns of files and folders that are left out, as lines of a ``.gitignore`` file, for example
+        ``["*.tmp", "/cache/"]``. They apply to paths below ``src_dir``, and the last one that matches counts.
+    exclude_from : str or os.PathLike, optional
+        A file with more patterns, in UTF-8.
+    delete : bool
+        Whether encrypted files are removed whose source is gone, if no file failed. The manifest, or ``key``,
+        must show that sealane wrote them. Excluded files are not gone.
+    dry_run : bool
+        Whether nothing is written. The report says what would be done.
 
     See ``encrypt_many`` for the other parameters.
+
+    Raises
+    ------
+    ValueError
+        For a line that is not a pattern. With ``delete``, if ``src_dir`` has no file, or is ``dst_dir``.
+    OSError
+        If ``exclude_from`` or a folder cannot be read.
     """
     from sealane._bulk.call import Call
 
     call = Call("encrypt", key, recipients, None, context, format, verify, durable)
     notes = None if manifest is None else name_of(manifest)
-    found = tree(name_of(src_dir), name_of(dst_dir), suffix, False, notes)
-    return call.run(found, executor, notes, progress, errors)
+    lines = patterns(exclude, exclude_from)
+    found = tree(name_of(src_dir), name_of(dst_dir), suffix, False, notes, lines, delete)
+    return call.run(found, executor, notes, progress, errors, dry_run)
 
 
 def decrypt_tree(
@@ -201,6 +223,9 @@ def decrypt_tree(
     manifest: Path | None = None,
     progress: Progress | None = None,
     durable: bool = False,
+    exclude: Iterable[str] = (),
+    exclude_from: Path | None = None,
+    dry_run: bool = False,
     errors: _Errors = "raise",
 ) -> BulkReport:
     """Decrypts every file below a folder to the same place below another folder.
@@ -209,6 +234,8 @@ def decrypt_tree(
     ----------
     suffix : str
         Removed from each name. A file without it is reported as an error.
+    exclude, exclude_from, dry_run
+        As for ``encrypt_tree``. Patterns apply to the names of the encrypted files.
 
     See ``encrypt_tree``, ``encrypt_many`` and ``decrypt_many`` for the other parameters.
 
@@ -221,8 +248,9 @@ def decrypt_tree(
 
     call = Call("decrypt", key, None, identities, context, format, durable=durable)
     notes = None if manifest is None else name_of(manifest)
-    found = tree(name_of(src_dir), name_of(dst_dir), suffix, True, notes)
-    return call.run(found, executor, notes, progress, errors)
+    lines = patterns(exclude, exclude_from)
+    found = tree(name_of(src_dir), name_of(dst_dir), suffix, True, notes, lines)
+    return call.run(found, executor, notes, progress, errors, dry_run)
 
 
 def rotate_tree(
@@ -283,13 +311,17 @@ def verify_tree(
     format: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    exclude: Iterable[str] = (),
+    exclude_from: Path | None = None,
     errors: _Errors = "raise",
 ) -> BulkReport:
     """Verifies every byte of every file below a folder, without writing the plaintext.
 
-    A file without the suffix is reported as an error. See ``decrypt_tree`` for the parameters.
+    A file without the suffix is reported as an error. Patterns of ``exclude`` and ``exclude_from`` apply to
+    the names of the encrypted files. See ``decrypt_tree`` for the parameters.
     """
     from sealane._bulk.call import Call
 
     call = Call("verify", key, None, identities, context, format)
-    return call.run(tree(name_of(src_dir), None, suffix, True, None), executor, None, progress, errors)
+    found = tree(name_of(src_dir), None, suffix, True, None, patterns(exclude, exclude_from))
+    return call.run(found, executor, None, progress, errors)

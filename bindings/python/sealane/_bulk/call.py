@@ -81,8 +81,9 @@ class Call:
         manifest: str | None,
         progress: Callable[[int, int], object] | None,
         errors: str,
+        dry_run: bool = False,
     ) -> BulkReport:
-        """Processes all files. Raises what ``encrypt_many`` does."""
+        """Processes all files, or only counts them. Raises what ``encrypt_many`` does."""
         if errors not in ("raise", "return"):
             raise ValueError(f"errors must be 'raise' or 'return', not {errors!r}")
         task = self._task
@@ -92,7 +93,7 @@ class Call:
             stack.enter_context(calling(task, self._operation))
             check(executor, task, None, None)
             notes = None
-            if manifest is not None:
+            if manifest is not None and not (dry_run and not os.path.exists(manifest)):
                 notes = stack.enter_context(contextlib.closing(_native.Manifest(manifest)))
             current = (
                 operation_of(task).current([pair.source for pair in found.pairs])
@@ -102,12 +103,24 @@ class Call:
             tally = _Tally(found, notes, progress, current)
             if tally.finished is not None:
                 check(executor, task, manifest, tally.finished)
-            tally.make(found.folders)
-            if executor is None:
+            if dry_run:
+                tally.pretend()
+            else:
+                tally.make(found.folders)
+            if dry_run:
+                pass
+            elif executor is None:
                 schedule(task, list(tally.placed()), found.root, tally.note, tally.tell)
             else:
                 work(executor, task, cut(tally.placed()), tally.note, tally.tell)
             report = tally.report()
+            if found.stale is not None and not report.failed:
+                operation = self._operation or operation_of(task)
+                removed, unproven, problems = _native.remove_stale(operation, *found.stale, notes, dry_run)
+                report.failed.update(
+                    (path, error) for path, error in problems if isinstance(error, Exception)
+                )
+                report = dataclasses.replace(report, removed=tuple(removed), unproven=tuple(unproven))
         if report.failed and errors == "raise":
             files = report.done + report.skipped + len(report.failed)
             word = "file" if files == 1 else "files"
@@ -152,6 +165,11 @@ class _Tally:
         unread = len(self._failed) - len(found.failed)
         self._skipped = len(found.pairs) - len(self._todo) - unread
         self._passed = self._total - sum(pair.size for pair in self._todo)
+
+    def pretend(self) -> None:
+        """Counts all files as processed."""
+        self._done, self._bytes = len(self._todo), sum(pair.size for pair in self._todo)
+        self._passed = self._reported = self._total
 
     def make(self, folders: list[str]) -> None:
         """Creates the folders of a tree, including those that stay empty."""

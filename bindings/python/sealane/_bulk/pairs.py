@@ -24,6 +24,15 @@ class Pair(NamedTuple):
     size: int
 
 
+class Stale(NamedTuple):
+    """The folders in which files whose source is gone are removed."""
+
+    src: str
+    dst: str
+    suffix: str
+    exclude: list[str]
+
+
 class Found(NamedTuple):
     """The files of a bulk call: pairs of a source and a target, and the folders to create."""
 
@@ -34,6 +43,8 @@ class Found(NamedTuple):
     """The errors of files that cannot be processed, by source."""
     root: str | None = None
     """The target folder of a tree, below which no link is followed."""
+    stale: Stale | None = None
+    """Where files whose source is gone are removed."""
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
         for source, target in pairs:
@@ -54,13 +65,33 @@ def many(pairs: Iterable[tuple[Path, Path]], manifest: str | None) -> Found:
     return found
 
 
-def tree(src: str, dst: str | None, suffix: str, remove_suffix: bool, manifest: str | None) -> Found:
+def patterns(exclude: Iterable[str], exclude_from: Path | None) -> list[str]:
+    """Returns the patterns of files that are left out, those in the file last."""
+    if isinstance(exclude, str):
+        raise TypeError('exclude must be a list of patterns, as in exclude=["*.tmp"], not one str')
+    found = list(exclude)
+    if exclude_from is not None:
+        with open(name_of(exclude_from), encoding="utf-8") as file:
+            found += file.read().splitlines()
+    return found
+
+
+def tree(
+    src: str,
+    dst: str | None,
+    suffix: str,
+    remove_suffix: bool,
+    manifest: str | None,
+    exclude: list[str] | None = None,
+    delete: bool = False,
+) -> Found:
     """Returns the files below a folder, without the manifest. Without ``dst`` they are only read.
 
     Raises OSError if ``src`` is not a folder, ValueError if a target would replace a source or another
     target.
     """
-    folders, pairs, problems = _native.walk(src, dst, suffix, remove_suffix)
+    exclude = exclude or []
+    folders, pairs, problems = _native.walk(src, dst, suffix, remove_suffix, exclude)
     if not os.path.isdir(src):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), src)
     failed = {source: error for source, error in problems if isinstance(error, Exception)}
@@ -76,7 +107,8 @@ def tree(src: str, dst: str | None, suffix: str, remove_suffix: bool, manifest: 
                 raise ValueError(f"the manifest is the target of {source!r}: {target!r}")
         pairs = [pair for pair in pairs if not is_manifest(pair[0])]
         failed = {source: error for source, error in failed.items() if not is_manifest(source)}
-    found = Found([], folders, failed, dst)
+    stale = Stale(src, dst, suffix, exclude) if delete and dst is not None else None
+    found = Found([], folders, failed, dst, stale)
     found.add(pairs)
     return found
 

@@ -17,6 +17,10 @@ class BulkReport:
     """Number of bytes in the sources processed by this call."""
     failed: dict[str, Exception]
     """The error of each file that failed, by its source."""
+    removed: tuple[str, ...] = ()
+    """The encrypted files that ``delete`` removed because their source is gone."""
+    unproven: tuple[str, ...] = ()
+    """Files whose source is gone and that stay, because nothing shows that sealane wrote them."""
 
     def __repr__(self) -> str:
         counts = f"{self.done} done, {self.skipped} skipped, {len(self.failed)} failed"
