@@ -312,7 +312,7 @@ fn marks_of_files() {
     let armored = age::seal(&[1; 100], &[recipient], Armor::Ascii).unwrap();
     let found = store(&armored).0.unwrap();
     let lines: Vec<_> = std::str::from_utf8(&armored).unwrap().lines().collect();
-    let binary = Base64::decode_vec(&lines[1..lines.len() - 1].concat()).unwrap();
+    let binary = STANDARD.decode(lines[1..lines.len() - 1].concat()).unwrap();
     assert_eq!(found, store(&binary).0.unwrap());
     assert!(matches!(found.head, Head::Mac(_)));
 
