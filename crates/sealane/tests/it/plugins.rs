@@ -2,6 +2,8 @@
 //! `tests/interop/test_age_plugins.py`.
 #![cfg(unix)]
 
+mod limits;
+
 use sealane::age::plugin::{Input, Interaction};
 use sealane::age::{self, Armor, Identity, Kind, Plugins, Recipient};
 use sealane::error::{PluginError, PluginProblem};
