@@ -176,3 +176,50 @@ fn is_gone(path: &Path, kind: EntryKind) -> io::Result<bool> {
         Err(e) => Err(e),
     }
 }
+
+#[cfg(all(test, unix))]
+mod test {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_file_is_gone_only_if_nothing_of_its_kind_is_there() {
+        let folder = std::env::temp_dir().join(format!("sealane-gone-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("file");
+        fs::write(&file, "").unwrap();
+        for (path, kind, gone) in [
+            (&file, EntryKind::File, false),
+            (&file, EntryKind::Folder, true),
+            (&folder, EntryKind::Folder, false),
+            (&folder, EntryKind::File, true),
+            (&folder.join("none"), EntryKind::File, true),
+            (&file.join("below"), EntryKind::File, true),
+        ] {
+            assert_eq!(is_gone(path, kind).unwrap(), gone, "{path:?} {kind:?}");
+        }
+        // Nothing is known about a name that is too long.
+        assert!(is_gone(&folder.join("x".repeat(300)), EntryKind::File).is_err());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_meanwhile_stays() {
+        let root = std::env::temp_dir().join(format!("sealane-replaced-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(&root).unwrap();
+        let path = root.join("file");
+        fs::write(&path, "old").unwrap();
+        let id = FileId::of(&path.symlink_metadata().unwrap());
+        let removal = Removal { path: path.clone(), source: "file".into(), id };
+        fs::write(root.join("new"), "new").unwrap();
+        fs::rename(root.join("new"), &path).unwrap();
+        assert_eq!(removal.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        let removal = Removal { id: FileId::of(&path.symlink_metadata().unwrap()), ..removal };
+        removal.remove(&root).unwrap();
+        assert!(!path.exists());
+        removal.remove(&root).unwrap();
+        fs::remove_dir_all(&root).unwrap();
+    }
+}

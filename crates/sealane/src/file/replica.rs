@@ -126,3 +126,62 @@ fn temporary_name() -> Result<OsString, Error> {
     crate::random::fill(&mut random)?;
     Ok(format!(".link.{:016x}.part", u64::from_le_bytes(random)).into())
 }
+
+#[cfg(all(test, unix))]
+mod test {
+    use super::*;
+    use crate::Key;
+    use crate::file::EncryptWith;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::path::PathBuf;
+
+    struct Root(PathBuf);
+
+    impl Root {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("sealane-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Root {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_target_folder_is_created_with_its_parents() {
+        let root = Root::new("replica-root");
+        let target = root.0.join("a/b/c");
+        create_root(&target).unwrap();
+        assert_eq!(target.metadata().unwrap().permissions().mode() & 0o777, PRIVATE);
+        create_root(&target).unwrap();
+        fs::write(root.0.join("file"), "").unwrap();
+        assert!(create_root(&root.0.join("file/x")).is_err());
+    }
+
+    /// A link with the same path stays, and another one is replaced.
+    #[test]
+    fn links_are_replaced_if_they_differ() {
+        let root = Root::new("replica-links");
+        let (source, target) = (root.0.join("source"), root.0.join("target"));
+        let with = Operation::Encrypt(EncryptWith::key(&Key::from_bytes(&[7; 32]), b""));
+        symlink("one", &source).unwrap();
+        with.replicate_link(&root.0, &source, &target).unwrap();
+        let first = target.symlink_metadata().unwrap().ino();
+        with.replicate_link(&root.0, &source, &target).unwrap();
+        assert_eq!(target.symlink_metadata().unwrap().ino(), first);
+        // Both exist at once, so that the new link cannot have the number of the old one.
+        symlink("two", target.with_extension("new")).unwrap();
+        fs::rename(target.with_extension("new"), &source).unwrap();
+        with.replicate_link(&root.0, &source, &target).unwrap();
+        assert_eq!(fs::read_link(&target).unwrap(), Path::new("two"));
+        assert_ne!(target.symlink_metadata().unwrap().ino(), first);
+        fs::remove_file(&target).unwrap();
+        fs::create_dir(&target).unwrap();
+        assert!(with.replicate_link(&root.0, &source, &target).is_err());
+    }
+}

@@ -4,7 +4,7 @@ use sealane::file::{
     self, DecryptParams, DecryptWith, EncryptParams, EncryptWith, Format, RangeDecryptor, Reader,
 };
 use sealane::keys::{KeyType, Keyring, Prefix};
-use sealane::{Aead, Algorithm, Error, Key, KeyringAead, Misuse, Provider};
+use sealane::{Aead, Algorithm, Error, InOut, Key, KeyringAead, KeyringDeterministicAead, Misuse, Provider};
 
 const AEADS: [&str; 7] = [
     "aes-256-gcm",
@@ -282,5 +282,56 @@ fn a_keyring_of_one_key_has_the_files_of_the_key() {
         let key = Some(Keyring::generate(named(name), prefix).unwrap().into());
         let refused = EncryptParams { key, format: Some(format), ..EncryptParams::default() }.build();
         assert!(matches!(refused, Err(Error::Misuse(Misuse::KeysetHasFormat))), "{name} {refused:?}");
+    }
+}
+
+/// The primary key alone of two can have sealed a message with its prefix. Every key can have sealed one without any.
+#[test]
+fn the_only_key_of_a_message() {
+    let mut ring = Keyring::generate(named("aes-256-gcm"), Prefix::Tink).unwrap();
+    let first = ring.primary().id;
+    let second = ring.add_new(named("aes-128-gcm"), Prefix::Tink).unwrap();
+    let aead = KeyringAead::new(&ring).unwrap();
+    assert_eq!(aead.len(), 2);
+    for (id, algorithm) in [(first, Algorithm::Aes256Gcm), (second, Algorithm::Aes128Gcm)] {
+        let (found, len) = aead.only_candidate(&prefix(1, id)).unwrap();
+        assert_eq!((found.algorithm(), len), (algorithm, 5));
+    }
+    assert!(aead.only_candidate(&prefix(1, first ^ 1)).is_none() && aead.only_candidate(b"").is_none());
+    ring.delete(second).unwrap();
+    assert_eq!(KeyringAead::new(&ring).unwrap().len(), 1);
+    let mut siv = Keyring::generate(named("aes-256-siv"), Prefix::Tink).unwrap();
+    let id = siv.primary().id;
+    siv.add_new(named("aes-256-siv"), Prefix::Tink).unwrap();
+    let aead = KeyringDeterministicAead::new(&siv).unwrap();
+    assert_eq!(aead.only_candidate(&prefix(1, id)).unwrap().1, 5);
+    assert!(aead.only_candidate(&prefix(0, id)).is_none());
+}
+
+#[test]
+fn messages_in_parts() {
+    let ring = Keyring::generate(named("aes-256-gcm"), Prefix::Tink).unwrap();
+    let aead = KeyringAead::new(&ring).unwrap();
+    assert_eq!(aead.head_len(), 17);
+    let (mut head, mut data, mut tag) = ([0; 17], *b"hello", [0; 16]);
+    aead.seal_parts(&mut head, b"aad", InOut::in_place(&mut data), &mut tag).unwrap();
+    let sealed = [&head[..], &data, &tag].concat();
+    assert!(sealed.starts_with(&prefix(1, ring.primary().id)));
+    assert_eq!(aead.open(&sealed, b"aad").unwrap(), b"hello");
+    for len in [0, 5, 16, 18] {
+        let before = data;
+        let found = aead.seal_parts(&mut vec![0; len], b"", InOut::in_place(&mut data), &mut tag);
+        let Err(Error::Misuse(Misuse::NonceLength { got, want })) = found else { panic!("{found:?}") };
+        assert_eq!((got, want, data), (len, 17, before));
+    }
+}
+
+#[test]
+fn names_of_prefixes() {
+    for prefix in Prefix::ALL {
+        assert_eq!(prefix.name().parse::<Prefix>().unwrap(), prefix);
+    }
+    for name in ["", "TINK", "tink ", "other"] {
+        assert!(matches!(name.parse::<Prefix>(), Err(Error::Misuse(Misuse::UnsuitableKey(_)))), "{name}");
     }
 }

@@ -167,3 +167,19 @@ fn a_plan_leaves_out_files_under_the_primary_key() {
             .is_ok()
     );
 }
+
+/// A file that belongs to the call is not replaced, but it is moved itself if it is the file to move.
+#[test]
+fn inputs_of_the_call_are_not_replaced() {
+    let folder = Folder::new("inputs");
+    let mut keys = ring("aes-256-gcm");
+    let (from, input) = (folder.write("from", &sealed(&keys, b"hello")), folder.write("input", b"keys"));
+    keys.rotate().unwrap();
+    let with = Rotation::new(&keys, b"context", std::slice::from_ref(&input)).unwrap();
+    let found = Operation::Rotate(with).run(&from, &input, Options::default());
+    assert!(matches!(found, Err(Error::Misuse(Misuse::OutputIsInput { .. }))), "{found:?}");
+    assert_eq!(fs::read(&input).unwrap(), b"keys");
+    let with = Rotation::new(&keys, b"context", std::slice::from_ref(&from)).unwrap();
+    assert!(rotate_file(&from, &with, Options::default()).unwrap());
+    assert!(with.is_current(&from).unwrap());
+}

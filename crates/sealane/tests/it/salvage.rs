@@ -164,6 +164,9 @@ fn a_file_that_was_cut() {
                 Error::Truncated | Error::DamagedChunk { index: 0, .. } | Error::Authentication
             );
             assert!(expected, "{} {len} {error:?}", case.name);
+            if len == first.start {
+                assert!(matches!(error, Error::Truncated), "{} {error:?}", case.name);
+            }
         }
     }
 }
@@ -268,6 +271,12 @@ fn a_keyring_finds_the_key_of_a_damaged_file() {
         let (found, _) = folder.salvage(&sealed, &DecryptWith::keyring(&ring, b"").unwrap()).unwrap();
         assert_eq!((found.header, found.end), (FileHeader::Damaged, FileEnd::Verified), "{name}");
         assert_eq!(found.holes.len(), 1);
+        // Only a chunk in the middle tells the key.
+        let last = sealed.len() - 1;
+        sealed[last] ^= 1;
+        let (found, _) = folder.salvage(&sealed, &DecryptWith::keyring(&ring, b"").unwrap()).unwrap();
+        assert_eq!((found.header, found.end), (FileHeader::Damaged, FileEnd::Damaged), "{name}");
+        assert_eq!(found.holes.len(), 2);
     }
 }
 
