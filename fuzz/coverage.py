@@ -12,8 +12,8 @@ SOURCES = Path(__file__).parents[1] / "crates/sealane/src"
 LEAST = 95
 # Folders, with their subfolders, and files.
 PARSERS = re.compile(
-    "(age|asymmetric|encoding|hybrid|keys|file/tink)/.*"
-    "|(scrypt|engine/prefix|file/(age_file|armor|chunked|format|inspect|manifest|ranges)).rs"
+    "(age|asymmetric|encoding|hybrid|keys|signature|file/(inventory|tink))/.*"
+    "|(fernet|scrypt|engine/prefix|file/(age_file|armor|chunked|exclude|format|inspect|manifest|name|ranges)).rs"
 )
 
 

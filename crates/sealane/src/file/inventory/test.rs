@@ -333,3 +333,32 @@ fn marks_of_files() {
         assert!(matches!(store(&sealed[..len]).0, Err(Error::Truncated)), "{len}");
     }
 }
+
+/// The first word of a text is the name of the difference, but that of a copy.
+#[test]
+fn texts_of_differences() {
+    let path = || PathBuf::from("a/b");
+    for (difference, name, text) in [
+        (Difference::Missing, "missing", "missing: the inventory lists it"),
+        (Difference::Added, "added", "added: the inventory does not list it"),
+        (Difference::Renamed { from: path() }, "renamed", "renamed: the inventory lists this file as a/b"),
+        (
+            Difference::Copied { from: path() },
+            "copied",
+            "added: a copy of the file that the inventory lists as a/b",
+        ),
+        (
+            Difference::Exchanged { with: path() },
+            "exchanged",
+            "exchanged: the inventory lists this file as a/b",
+        ),
+        (
+            Difference::Old { until: 7 },
+            "old",
+            "old: an earlier version, which the inventory with counter 7 replaced or removed",
+        ),
+        (Difference::Changed, "changed", "changed: no version that the inventory knows"),
+    ] {
+        assert_eq!((difference.name(), difference.to_string().as_str()), (name, text));
+    }
+}
