@@ -12,7 +12,7 @@ from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import merge_offset_ranges
 
 from sealane._about import about, asking, of_file
-from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, sealed_range
+from sealane._native import CHUNK_LEN, HEADER_LEN, DecryptWith, Ranges, sealed_len, sealed_range
 from sealane._open import EncryptedReader, seek_target
 from sealane.exceptions import SealaneError
 from sealane.fs._below import Below, Direct, finished
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 MAX_GAP = 64 << 10
 """Largest gap in bytes between two ranges that are fetched as one: a second request costs more."""
+MAX_JOINED = 1 << 20
+"""Largest range in bytes to which the end of the file is appended, if that is known from opening the file.
+
+For longer ranges, the copy takes longer than fetching and decrypting the end again: a scan of all columns of
+Parquet files on S3 took 10 % longer.
+"""
 MAX_BLOCK = 16 << 20
 """Largest merged range in bytes, so that several requests can be in flight."""
 
@@ -168,14 +174,17 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
 
 async def read_opened(below: Below, path: str, opened: Opened, start: int, end: int) -> bytes:
     """Returns the plaintext from ``start`` to ``end``, which must not be past the end of the file."""
-    tail = opened.tail[max(start - opened.tail_start, 0) : max(end - opened.tail_start, 0)]
-    end = min(end, opened.tail_start)
-    if start >= end:
-        return tail
-    span = sealed_range(start, end)
+    tail = b""
+    if end - start <= MAX_JOINED or start >= opened.tail_start:
+        tail = opened.tail[max(start - opened.tail_start, 0) : max(end - opened.tail_start, 0)]
+        end = min(end, opened.tail_start)
+        if start >= end:
+            return tail
+    sealed_start, sealed_end = sealed_range(start, end)
+    sealed_end = min(sealed_end, sealed_len(opened.size))
     with about(path):
-        (sealed,) = await fetch(below, path, [span])
-        whole = complete(sealed, span[1] - span[0], path)
+        (sealed,) = await fetch(below, path, [(sealed_start, sealed_end)])
+        whole = complete(sealed, sealed_end - sealed_start, path)
         plain = await below.compute(opened.ranges.open, start, end, whole, size=len(whole))
     return plain + tail if tail else plain
 
