@@ -1,7 +1,8 @@
 //! Runs the contract on every entry.
 
 use providers::{
-    AeadKey, Algorithm, AuthenticationError, Entry, InOut, Provider, SealError, choose, contract, entries,
+    AeadKey, Algorithm, AuthenticationError, Entry, InOut, KeyError, Provider, SealError, choose, contract,
+    entries, short_salt,
 };
 use std::panic;
 use std::thread::{self, ThreadId};
@@ -51,6 +52,28 @@ fn sharing() {
 #[test]
 fn batches() {
     available().for_each(contract::batches);
+}
+
+/// A salt of the full length has the nonces of XAES-256-GCM, so the key must do the same as the one that it wraps.
+#[test]
+fn keys_with_a_salt_of_full_length() {
+    const SALTED: [Entry; 2] = [
+        Entry::new(Algorithm::Xaes256Gcm, Provider::Native, 0, |key| salted(Provider::Native, key)),
+        Entry::new(Algorithm::Xaes256Gcm, Provider::Ring, 0, |key| salted(Provider::Ring, key)),
+    ];
+    fn salted(provider: Provider, key: &[u8]) -> Result<Box<dyn AeadKey>, KeyError> {
+        let entry = available().find(|it| (it.algorithm, it.provider) == (Algorithm::Xaes256Gcm, provider));
+        Ok(short_salt(entry.unwrap().key(key)?, 12))
+    }
+    let mut divides = Vec::new();
+    for entry in &SALTED {
+        let plain = available().find(|it| it.algorithm == entry.algorithm && it.provider == entry.provider);
+        contract::division(entry);
+        contract::rejects_changes(entry);
+        contract::agreement(plain.unwrap(), entry);
+        divides.push(entry.key(&[7; 32]).unwrap().divides_messages());
+    }
+    assert_eq!(divides, [true, false], "one of each kind is tested");
 }
 
 /// Faults of an entry that the contract exists for.
