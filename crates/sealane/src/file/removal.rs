@@ -222,4 +222,30 @@ mod test {
         removal.remove(&root).unwrap();
         fs::remove_dir_all(&root).unwrap();
     }
+
+    /// A source that is a file is the source of one name in the target folder.
+    #[test]
+    fn sources_that_are_files() {
+        use crate::Key;
+        use crate::file::{EncryptWith, Suffix, Tree, TreeOptions, encrypt};
+
+        let root = std::env::temp_dir().join(format!("sealane-sources-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let target = root.join("target");
+        fs::create_dir_all(&target).unwrap();
+        let with = EncryptWith::key(&Key::from_bytes(&[7; 32]), b"");
+        for name in ["a.s", "b.s"] {
+            fs::write(target.join(name), encrypt(b"plain", &with).unwrap()).unwrap();
+        }
+        let source = root.join("a");
+        fs::write(&source, "plain").unwrap();
+        let suffix = OsStr::new(".s");
+        let tree =
+            Tree::walk_with(&[&source], Some(&target), Suffix::Add(suffix), TreeOptions::default()).unwrap();
+        let stale = Stale::find(&tree, &[&source], suffix, &Operation::Encrypt(with), None).unwrap();
+        let found: Vec<_> = stale.removals.iter().map(|one| (one.path.clone(), one.source.clone())).collect();
+        assert_eq!(found, [(target.join("b.s"), "b".into())]);
+        assert!(stale.unproven.is_empty());
+        fs::remove_dir_all(&root).unwrap();
+    }
 }

@@ -2,7 +2,9 @@
 //! not installed. `tests/datasets/test_tokens.py` has more of them.
 #![cfg(target_os = "linux")]
 
-use sealane::keys::{MAX_KEYSET_LEN, TokenKey, set_pin_prompt};
+use sealane::keys::{
+    EncryptedKeyring, Keyring, MAX_KEYSET_LEN, Prefix, Reference, TokenKey, set_key_services, set_pin_prompt,
+};
 use sealane::{Error, Misuse};
 use std::fs;
 use std::path::PathBuf;
@@ -268,4 +270,33 @@ fn references() {
     assert!(matches!(TokenKey::parse("object=a"), Err(Error::Misuse(Misuse::Reference(_)))));
     let shown = key("pkcs11:object=a?pin-value=1&context=b");
     assert_eq!(format!("{shown:?}"), "TokenKey(pkcs11:object=a?pin-value=***&context=b)");
+}
+
+/// The function for key services gets the reference with its PIN. No error shows it.
+#[test]
+fn keyrings_that_references_name() {
+    child("keyrings_that_references_name", None, |hsm| {
+        hsm.token("backup");
+        hsm.key("backup", &AES, "sales", "01");
+        let path = hsm.0.join("keyset");
+        let uri = |context: &str| {
+            format!("pkcs11:object=sales?module-path={}&pin-value={PIN}&context={context}", module())
+        };
+        let read = |text: String| Reference::parse(text.as_ref()).unwrap().read();
+        let sealed = key(&uri("a")).encrypt(b"keyring").unwrap();
+        let ring = Keyring::generate("aes-256-gcm".parse().unwrap(), Prefix::Tink).unwrap();
+        fs::write(&path, EncryptedKeyring::new(&ring, &sealed).to_json()).unwrap();
+        assert_eq!(**read(format!("{}#{}", uri("a"), path.display())).unwrap(), *b"keyring");
+        let Err(Error::KeyService(text)) = read(format!("{}#{}", uri("b"), path.display())) else {
+            panic!("the context differs")
+        };
+        assert!(text.contains("authentication failed") && !text.contains(PIN), "{text}");
+        let url = format!("{}#https://example.com/keyset", uri("a"));
+        let Err(Error::KeyService(text)) = read(url.clone()) else { panic!("no function is set") };
+        assert!(text.contains("reads keysets from files only") && !text.contains(PIN), "{text}");
+        assert!(set_key_services(|reference| Ok(Zeroizing::new(reference.as_bytes().to_vec()))));
+        assert_eq!(**read(url.clone()).unwrap(), *url.as_bytes());
+        assert_eq!(**read("vault:transit/key#path".to_owned()).unwrap(), *b"vault:transit/key#path");
+        assert!(!set_key_services(|_| Err(Error::Authentication)), "the first call decides");
+    });
 }
