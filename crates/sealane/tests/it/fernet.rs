@@ -128,3 +128,20 @@ fn ivs_differ() {
     tokens.dedup();
     assert_eq!(tokens.len(), 100);
 }
+
+#[test]
+fn texts_of_keys() {
+    let key = sealane::fernet::decode_key(b"-_8AAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0=").unwrap();
+    let expected: Vec<u8> = [0xfb, 0xff].into_iter().chain(0..30).collect();
+    assert_eq!(key.as_bytes(), expected);
+    for text in [
+        &b""[..],
+        b"+/8AAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0=",
+        b"-_8AAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0e",
+        b"-_8AAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHA==",
+        b"-_8AAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0",
+        b"\xff",
+    ] {
+        assert!(sealane::fernet::decode_key(text).is_none(), "{text:?}");
+    }
+}

@@ -197,6 +197,16 @@ fn keys_of_a_token_wrap_keyrings() {
         }
         let text = refused(hsm.uri("object=curve", &with_pin).encrypt(b""));
         assert!(text.contains("expected an AES or RSA key, found a key of another type"), "{text}");
+        hsm.key("backup", &[&RSA[..], &["--always-auth"]].concat(), "always", "07");
+        let text = refused(hsm.uri("object=always", &with_pin).encrypt(b""));
+        assert!(text.contains("asks for the PIN at each use of this key"), "{text}");
+        // Several threads wait for each other.
+        let key = hsm.uri("object=sales", &with_pin);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..5).for_each(|_| assert_eq!(*key.decrypt(&sales).unwrap(), b"keyring")));
+            }
+        });
         // Two tokens, and two keys of one name.
         hsm.key("backup", &AES, "twice", "04");
         hsm.key("backup", &AES, "twice", "05");

@@ -88,4 +88,18 @@ mod test {
         let other = |_: &[u8]| Ok::<_, Error>(Zeroizing::new(vec![0x1a, 16]));
         assert!(matches!(open(&sealed, b"", other), Err(Error::Authentication)));
     }
+
+    /// The key of an envelope has version 0 and 32 bytes.
+    #[test]
+    fn keys_of_other_versions_and_lengths() {
+        let sealed = seal(b"keyset", b"", wrap).unwrap();
+        for (version, len) in [(1, 32), (0, 16), (0, 31), (0, 33)] {
+            let other = |wrapped: &[u8]| {
+                let message: KeyInField3 = proto::decode(&unwrap(wrapped)?).unwrap();
+                let key_value = message.key_value.iter().copied().cycle().take(len).collect();
+                Ok::<_, Error>(proto::encode(&KeyInField3 { version, key_value }))
+            };
+            assert!(matches!(open(&sealed, b"", other), Err(Error::Authentication)), "{version} {len}");
+        }
+    }
 }

@@ -221,3 +221,75 @@ pub(super) fn is_bad_ciphertext(error: &ModuleError) -> bool {
         )
     )
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// The words of the failure decide what the user does next, so each code has its own.
+    #[test]
+    fn codes_of_modules() {
+        use RvError as Rv;
+        let failed = |code| failure(&ModuleError::Pkcs11(code, Function::Login));
+        for (code, text, name) in [
+            (Rv::PinIncorrect, "it was tried once", "CKR_PIN_INCORRECT"),
+            (Rv::PinInvalid, "it was tried once", "CKR_PIN_INVALID"),
+            (Rv::PinLenRange, "it was tried once", "CKR_PIN_LEN_RANGE"),
+            (Rv::PinLocked, "the PIN is locked", "CKR_PIN_LOCKED"),
+            (Rv::PinExpired, "the PIN has expired", "CKR_PIN_EXPIRED"),
+            (Rv::UserPinNotInitialized, "has no PIN yet", "CKR_USER_PIN_NOT_INITIALIZED"),
+            (Rv::KeyFunctionNotPermitted, "does not encrypt and decrypt", "CKR_KEY_FUNCTION_NOT_PERMITTED"),
+            (Rv::KeyTypeInconsistent, "does not encrypt and decrypt", "CKR_KEY_TYPE_INCONSISTENT"),
+            (Rv::MechanismInvalid, "has no AES-GCM (CKM_AES_GCM)", "CKR_MECHANISM_INVALID"),
+        ] {
+            let Failure::Refused(found) = failed(code) else { panic!("{name}") };
+            let said = format!("(the module returned {name} from C_Login)");
+            assert!(found.contains(text) && found.ends_with(&said), "{found}");
+        }
+        for code in [Rv::TokenNotPresent, Rv::SlotIdInvalid, Rv::TokenNotRecognized] {
+            let Failure::NotFound(found) = failed(code) else { panic!("no token") };
+            assert!(found.starts_with("there is no token in the slot: the module returned CKR_"), "{found}");
+        }
+        let Failure::Service(found) = failed(Rv::DeviceError) else { panic!("the device") };
+        assert_eq!(found, "the module returned CKR_DEVICE_ERROR from C_Login");
+        let Failure::Service(found) = failed(Rv::UnknownErrorCode(0x123)) else { panic!("a code") };
+        assert_eq!(found, "the module returned the code 0x123 from C_Login");
+        let Failure::Service(found) = failure(&ModuleError::NullFunctionPointer) else {
+            panic!("a function")
+        };
+        assert_eq!(found, "the module lacks a function that is needed");
+    }
+
+    #[test]
+    fn codes_of_ciphertexts() {
+        let refuses = |code, function| is_bad_ciphertext(&ModuleError::Pkcs11(code, function));
+        for code in [
+            RvError::EncryptedDataInvalid,
+            RvError::EncryptedDataLenRange,
+            RvError::UnknownErrorCode(AEAD_DECRYPT_FAILED),
+            RvError::GeneralError,
+        ] {
+            assert!(refuses(code, Function::Decrypt), "{code:?}");
+            assert!(!refuses(code, Function::DecryptInit), "{code:?}");
+        }
+        assert!(!refuses(RvError::DeviceError, Function::Decrypt));
+        assert!(!refuses(RvError::UnknownErrorCode(AEAD_DECRYPT_FAILED + 1), Function::Decrypt));
+    }
+
+    #[test]
+    fn places_of_modules() {
+        fn places(text: &str) -> Vec<PathBuf> {
+            candidates(&Uri::parse(text).unwrap())
+        }
+        assert_eq!(places("object=a?module-path=/m.so"), [PathBuf::from("/m.so")]);
+        assert_eq!(places("object=a?module-path=/m.so&module-name=n"), [PathBuf::from("/m.so")]);
+        let files = [format!("{DLL_PREFIX}n{DLL_SUFFIX}"), format!("n{DLL_SUFFIX}")];
+        let root = std::env::temp_dir();
+        let found = places(&format!("object=a?module-path={}&module-name=n", root.display()));
+        assert_eq!(found, files.clone().map(|file| root.join(file)));
+        let found = places("object=a?module-name=n");
+        assert_eq!(found[..2], files.map(PathBuf::from));
+        assert!(found.contains(&Path::new("/usr/lib/softhsm").join(format!("{DLL_PREFIX}n{DLL_SUFFIX}"))));
+        assert!(places("object=a")[0].to_str().unwrap().contains(DEFAULT));
+    }
+}
