@@ -90,6 +90,10 @@ test-stores: develop tools $(BIN)/.stores ## encrypted files on S3 (moto), Azure
 	$(if $(filter google,$(STORES)),test -x target/tools/bin/fake-gcs-server || GOBIN="$(CURDIR)/target/tools/bin" go install github.com/fsouza/fake-gcs-server@v1.56.1,@echo "NOT RUN: Google Cloud Storage, which needs Go")
 	STORES="$(STORES)" $(BIN)/python -m pytest -q -o faulthandler_timeout=300 tests/datasets/test_stores.py
 
+test-engines: develop tools $(BIN)/.engines ## encrypted files in Ray Data and PySpark, which needs a JVM; the packages take 800 MB
+	$(if $(shell command -v java),,@echo "NOT RUN: PySpark, which needs a JVM")
+	ENGINES="ray_data $(if $(shell command -v java),spark)" $(BIN)/python -m pytest -q tests/datasets/other_engines.py
+
 test-c: ## the C library in the profile of the tests: vectors, bad input, threads, sanitizers, examples; needs cc and binutils
 	@for tool in cc ld objcopy nm; do command -v $$tool >/dev/null || { echo "test-c needs $$tool"; exit 1; }; done
 	cargo test --locked --quiet -p sealane-c
@@ -273,6 +277,10 @@ $(BIN)/.stores: tests/datasets/stores/requirements.txt | tools
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r $<
 	@touch $@
 
+$(BIN)/.engines: tests/datasets/engines/requirements.txt | tools
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r $<
+	@touch $@
+
 $(BIN)/.site: docs/site/requirements.txt | tools
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r docs/site/requirements.txt
 	@touch $@
@@ -281,4 +289,4 @@ $(BIN)/.release: release/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
 	@touch $@
 
-.PHONY: test-stores man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

@@ -46,11 +46,12 @@ fn every_dependency_has_a_reason() {
         }
     }
     assert!(named > 40, "{named} dependencies");
-    const REQUIREMENTS: [&str; 5] = [
+    const REQUIREMENTS: [&str; 6] = [
         "bindings/python/tests/requirements.txt",
         "bindings/python/build-requirements.txt",
         "docs/site/requirements.txt",
         "release/requirements.txt",
+        "tests/datasets/engines/requirements.txt",
         "tests/datasets/stores/requirements.txt",
     ];
     let requirements = REQUIREMENTS.map(|path| fs::read_to_string(root().join(path)).unwrap());
