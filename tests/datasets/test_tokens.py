@@ -213,6 +213,18 @@ def test_a_dask_job_logs_in_once_per_worker(tokens: Tokens, cluster: Client, tmp
     assert len(logins) <= 2
 
 
+def test_processes_that_log_in_at_the_same_time(tokens: Tokens, tmp_path: Path) -> None:
+    """SoftHSM writes to a token at each login, and hides it from other processes for this moment."""
+    reference = made(tokens.new_key(), tmp_path / "key.json")
+    source = (
+        "import sys; from sealane import _kms, keys\n"
+        "for _ in range(10): _kms._forget(); keys.resolve(sys.argv[1])"
+    )
+    environment = os.environ | tokens.environment
+    children = [subprocess.Popen([sys.executable, "-c", source, reference], env=environment) for _ in "12"]
+    assert [child.wait() for child in children] == [0, 0]
+
+
 def test_the_cache_has_a_time_limit(tokens: Tokens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reference = made(tokens.new_key(), tmp_path / "key.json")
     monkeypatch.setattr(_kms, "TIME_LIMIT", 0.2)

@@ -17,11 +17,17 @@ use cryptoki::slot::{Slot, TokenInfo};
 use cryptoki::types::AuthPin;
 use sha2::{Digest, Sha256};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// Number of bytes in the nonce and in the tag of AES-GCM.
 const NONCE: usize = 12;
 const TAG: usize = 16;
+
+/// The shortest and the longest pause before a token that is absent is looked for again. Together they take 0.6 s to 1.3 s.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 
 /// The hash functions of RSA-OAEP in the order of preference. Some tokens have SHA-1 only, on whose collision
 /// resistance OAEP does not depend.
@@ -53,8 +59,7 @@ pub(super) enum Kind {
 impl TokenKey {
     /// Opens the token of the URI, logs in, and finds the key.
     pub(super) fn open(uri: &Uri) -> Result<Self, Failure> {
-        let module = Module::open(uri)?;
-        let (slot, token) = slot(&module, uri)?;
+        let (module, slot, token) = present(uri)?;
         let session = module.pkcs11.open_ro_session(slot).map_err(|e| failure(&e))?;
         let logged_in = login(&module, &session, uri, &token)?;
         let (handle, class) = find(&session, uri)?;
@@ -230,18 +235,54 @@ fn mechanism(oaep: Oaep) -> Mechanism<'static> {
     Mechanism::RsaPkcsOaep(PkcsOaepParams::new(hash, mask, PkcsOaepSource::empty()))
 }
 
+/// Opens the module of the URI, and returns it with the slot of the only token that matches.
+///
+/// A token that is absent is looked for again: SoftHSM writes to a token at each login, and other processes that read it at
+/// this moment find no token or an error (seen with 2.6.1). Nothing was sent to a token until here, so this can be repeated.
+fn present(uri: &Uri) -> Result<(Module, Slot, TokenInfo), Failure> {
+    let mut longest = SHORTEST_PAUSE;
+    loop {
+        // Modules read the list of their tokens when they are initialized.
+        let module = Module::open(uri)?;
+        match slot(&module, uri) {
+            Ok((slot, token)) => return Ok((module, slot, token)),
+            Err(Absent::Now(_)) if longest <= LONGEST_PAUSE => {}
+            Err(Absent::Now(failure) | Absent::Finally(failure)) => return Err(failure),
+        }
+        drop(module);
+        // Processes that disturbed each other wait for different times.
+        let mut part = [0];
+        random::fill(&mut part).map_err(Error::from)?;
+        thread::sleep(longest / 2 + longest * u32::from(part[0]) / 510);
+        longest *= 2;
+    }
+}
+
+/// Why no token was found.
+enum Absent {
+    /// It may be there in a moment.
+    Now(Failure),
+    Finally(Failure),
+}
+
 /// Returns the slot of the only token that matches the URI. No PIN is sent to any other token.
-fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Failure> {
+fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Absent> {
     let fits = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
     let mut found = Vec::new();
-    for slot in module.pkcs11.get_slots_with_token().map_err(|e| failure(&e))? {
+    let mut unreadable = None;
+    let slots = module.pkcs11.get_slots_with_token().map_err(|e| Absent::Finally(failure(&e)))?;
+    for slot in slots {
         if uri.slot.is_some_and(|wanted| wanted != slot.id()) {
             continue;
         }
         let token = match module.pkcs11.get_token_info(slot) {
             // Removed since the slots were listed.
             Err(ModuleError::Pkcs11(RvError::TokenNotPresent | RvError::TokenNotRecognized, _)) => continue,
-            token => token.map_err(|e| failure(&e))?,
+            Err(error) => {
+                unreadable = Some(failure(&error));
+                continue;
+            }
+            Ok(token) => token,
         };
         if token.token_initialized()
             && fits(&uri.token, token.label())
@@ -252,14 +293,16 @@ fn slot(module: &Module, uri: &Uri) -> Result<(Slot, TokenInfo), Failure> {
             found.push((slot, token));
         }
     }
-    match found.len() {
-        0 => Err(Failure::NotFound(
+    match (found.len(), unreadable) {
+        (0, None) => Err(Absent::Now(Failure::NotFound(
             "no token with these attributes is present; plug it in, or check them".into(),
-        )),
-        1 => Ok(found.remove(0)),
-        many => Err(Failure::NotFound(format!(
-            "{many} tokens have these attributes; add token= or serial=, because the PIN is sent to one token only"
         ))),
+        // Any of the tokens could be the one that cannot be read, so none is the only one.
+        (_, Some(failure)) => Err(Absent::Now(failure)),
+        (1, None) => Ok(found.remove(0)),
+        (many, None) => Err(Absent::Finally(Failure::NotFound(format!(
+            "{many} tokens have these attributes; add token= or serial=, because the PIN is sent to one token only"
+        )))),
     }
 }
 
