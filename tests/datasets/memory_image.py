@@ -52,8 +52,8 @@ def found_in(data: bytes, secrets: Mapping[str, bytes]) -> list[str]:
     ]
 
 
-def image(process: int, *, stack: bool = True) -> bytes:
-    """Returns all memory of a process that it can write to or that is no file, with or without the stack."""
+def image(process: int) -> bytes:
+    """Returns all memory of a process that it can write to or that is no file."""
     parts = []
     with open(f"/proc/{process}/mem", "rb", buffering=0) as memory:
         for line in Path(f"/proc/{process}/maps").read_text().splitlines():
@@ -63,8 +63,6 @@ def image(process: int, *, stack: bool = True) -> bytes:
                 or (inode != "0" and rights[1] != "w")
                 or name[:1] in (["[vvar]"], ["[vsyscall]"])
             ):
-                continue
-            if name[:1] == ["[stack]"] and not stack:
                 continue
             start, end = (int(number, 16) for number in span.split("-"))
             # Memory of a device cannot be read.
@@ -140,9 +138,7 @@ sys.stdin.readline()
 """
 
 
-def python(
-    source: str, folder: Path, environment: Mapping[str, str] | None = None, *, stack: bool = True
-) -> MemoryImage:
+def python(source: str, folder: Path, environment: Mapping[str, str] | None = None) -> MemoryImage:
     """Runs Python statements in a new process, and returns what is left after they failed.
 
     They know ``sealane``, ``secret(path)``, which returns a ``bytearray``, and the list ``alive``.
@@ -159,7 +155,7 @@ def python(
         child.stdin.write(json.dumps(source).encode() + b"\n")
         child.stdin.flush()
         error, said = json.loads(child.stdout.readline())
-        found = MemoryImage(image(child.pid, stack=stack), said, error)
+        found = MemoryImage(image(child.pid), said, error)
         child.stdin.close()
     assert child.returncode == 0
     return found

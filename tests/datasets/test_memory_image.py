@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def failed(case: Case, folder: Path) -> MemoryImage:
-    found = python(case.source, folder, stack=case.stack)
+    found = python(case.source, folder)
     assert found.error.startswith(case.error), found.error
     return found
 

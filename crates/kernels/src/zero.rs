@@ -46,6 +46,43 @@ pub fn wipe_dead_stack<const WORDS: usize>() {
     wipe(&mut dead);
 }
 
+/// Wipes the vector registers that a call need not preserve. A kernel leaves round keys in them, and whatever saves all
+/// registers writes the keys to the stack: a signal, or the dynamic linker when it binds a function at its first call.
+pub fn wipe_registers() {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    let has = |feature| crate::cpu::Features::detect().names().any(|name| name == feature);
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if has("avx") {
+        // SAFETY: the processor has AVX, and the ABI that is named says that all vector registers may change.
+        unsafe {
+            core::arch::asm!("vzeroall", clobber_abi("sysv64"), options(nomem, nostack, preserves_flags))
+        }
+        if has("avx512f") {
+            // SAFETY: the processor has AVX-512, and the ABI that is named says that all vector registers may change.
+            unsafe {
+                core::arch::asm!(
+                    ".irp n,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
+                    "vpxord zmm\\n, zmm\\n, zmm\\n",
+                    ".endr",
+                    clobber_abi("sysv64"),
+                    options(nomem, nostack, preserves_flags)
+                );
+            }
+        }
+    }
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    // SAFETY: NEON is a part of the architecture, and the ABI that is named says that these registers may change.
+    unsafe {
+        core::arch::asm!(
+            ".irp n,0,1,2,3,4,5,6,7,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
+            "movi v\\n\\().2d, #0",
+            ".endr",
+            clobber_abi("C"),
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+}
+
 /// Returns `len` zeros, or `None` if the memory is not available. `vec![0; len]` would abort the process then.
 ///
 /// The allocator returns long buffers as pages that the operating system clears at their first use, so each thread

@@ -1,7 +1,7 @@
 //! Secrets of libraries that return them by value: boxes that do not leave copies when they move, and stacks that are
 //! wiped.
 
-use providers::wipe_dead_stack;
+use providers::{wipe_dead_stack, wipe_registers};
 use std::ops::Deref;
 use zeroize::Zeroize;
 
@@ -32,11 +32,13 @@ impl<const LEN: usize> Drop for Secret<LEN> {
     }
 }
 
-/// Wipes 16 KiB of the stack below the caller, in which calls that have returned may have left copies of secrets.
+/// Wipes the vector registers, and 16 KiB of the stack below the caller, in which calls that have returned may have left
+/// copies of secrets.
 ///
 /// Compilers keep keys in registers, and write registers to the stack. The program and the Python package call this function
 /// before they report an error, so that a core file of a process that ends with it has no copy of a key there.
 pub fn wipe_stack() {
+    wipe_registers();
     wipe_dead_stack::<2048>();
 }
 

@@ -246,3 +246,37 @@ fn fork_clears_the_mark() {
     assert_eq!(libc::WEXITSTATUS(status), 17, "the mark was not cleared in the child");
     assert_eq!(mark.load(Ordering::Relaxed), 0x1234_5678_9abc_def0, "the mark of the parent changed");
 }
+
+/// The registers are filled and read beside the call, because the compiler may use them between two statements.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn registers_are_wiped() {
+    if !Features::detect().names().any(|name| name == "avx512f") {
+        return;
+    }
+    let mut found = [0xffu8; 128];
+    // SAFETY: the processor has AVX-512, the pointer is valid for both vectors, and a call of this ABI may change the
+    // registers that the ABI names. `rbx` keeps the pointer, because calls preserve it.
+    unsafe {
+        std::arch::asm!(
+            "push rbx",
+            "mov rbx, {found}",
+            "vpternlogd zmm1, zmm1, zmm1, 0xff",
+            "vpternlogd zmm17, zmm17, zmm17, 0xff",
+            "sub rsp, 8",
+            "call {wipe}",
+            "add rsp, 8",
+            "vmovdqu64 [rbx], zmm1",
+            "vmovdqu64 [rbx + 64], zmm17",
+            "pop rbx",
+            found = in(reg) found.as_mut_ptr(),
+            wipe = sym wiped,
+            clobber_abi("sysv64"),
+        );
+    }
+    assert_eq!(found, [0; 128]);
+
+    extern "sysv64" fn wiped() {
+        kernels::zero::wipe_registers();
+    }
+}
