@@ -119,7 +119,7 @@ def compare(url: str, count: int, size: int, rounds: int, folder: str) -> None:
         print(f"{what:<16} {plain:9.0f} {ours:9.0f} {ratio:6.2f} {spread:>11}   {goal}", flush=True)
 
 
-TRANSFERS = [(100, MIB), (60, 4 * MIB), (24, 12 * MIB), (8, 40 * MIB), (1, 400 * MIB)]
+TRANSFERS = [(100, MIB), (1000, MIB), (60, 4 * MIB), (24, 12 * MIB), (8, 40 * MIB), (4, 512 * MIB)]
 
 
 def memory(url: str, folder: str) -> None:

@@ -150,6 +150,25 @@ def test_a_change_after_opening_ahead(
         assert file.read() == pattern(length + 3)
 
 
+def test_a_change_that_the_listing_does_not_show(
+    bucket: Place, reader: SealaneFileSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A short file that was opened ahead may be its whole older version, but only for a time."""
+    monkeypatch.setattr(_ahead, "SECONDS", 1.0)
+    paths = write(bucket, 4, 1000)
+    reader.ls(bucket.path("d"))
+    for path in paths[:2]:
+        reader.open(path).close()
+    time.sleep(0.3)
+    for path in paths[2:]:
+        bucket.fs.pipe_file(path, b"new")
+    with reader.open(paths[2]) as file:
+        assert file.read() in (pattern(1002), b"new")
+    time.sleep(1.5)
+    with reader.open(paths[3]) as file:
+        assert file.read() == b"new"
+
+
 def test_a_remembered_header_of_a_replaced_file(bucket: Place, reader: SealaneFileSystem) -> None:
     """The listing is stale, and the new file has the size of the old one."""
     (path,) = write(bucket, 1)
