@@ -162,7 +162,12 @@ def python(source: str, folder: Path, environment: Mapping[str, str] | None = No
 
 
 def program(
-    arguments: Sequence[str | Path], folder: Path, *, status: int = 1, inherited: Sequence[int] = ()
+    arguments: Sequence[str | Path],
+    folder: Path,
+    *,
+    status: int = 1,
+    inherited: Sequence[int] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> MemoryImage:
     """Runs a program until it exits, and returns what is left then."""
     for descriptor in inherited:
@@ -173,7 +178,7 @@ def program(
         process = os.posix_spawn(
             "/bin/sh",
             ["/bin/sh", "-c", waiting, "sh", str(folder), *map(str, arguments)],
-            os.environ,
+            os.environ | (environment or {}),
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
                 (os.POSIX_SPAWN_DUP2, said.fileno(), 1),

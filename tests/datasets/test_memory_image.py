@@ -216,8 +216,8 @@ def arguments(folder: Path, name: str) -> tuple[list[str], dict[str, bytes], lis
     if name == "wrong identity, post-quantum":
         found = wrong_identity(folder, "age-pq", damaged=False).secrets
         return ["decrypt", "-i", "identity", "-o", "out", "data"], found, []
-    if name == "missing plugin":
-        found = plugin(folder, "is missing").secrets
+    if name.startswith("plugin "):
+        found = plugin(folder, name.removeprefix("plugin ")).secrets
         return ["decrypt", "-i", "identity", "-o", "out", "data"], found, []
     found = key_file_with_a_typing_error(folder, name.removeprefix("key file, ")).secrets
     (folder / "data").write_bytes(bytes(1000))
@@ -234,7 +234,7 @@ PROGRAM = [
     "wrong identity",
     "wrong identity, post-quantum",
     "damaged age file",
-    "missing plugin",
+    *(f"plugin {behaviour}" for behaviour in ("is missing", "ends", "lies", "repeats")),
     *(f"key file, {kind}" for kind in ("jwk", "escaped jwk", "hexadecimal", "x25519", "p-256")),
 ]
 
@@ -243,7 +243,8 @@ PROGRAM = [
 def test_program(name: str, tmp_path: Path) -> None:
     words, found, inherited = arguments(tmp_path, name)
     try:
-        left = program([binary(), *words], tmp_path, inherited=inherited)
+        plugins_first = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        left = program([binary(), *words], tmp_path, inherited=inherited, environment=plugins_first)
     finally:
         for descriptor in inherited:
             os.close(descriptor)
