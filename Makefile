@@ -145,7 +145,7 @@ define elsewhere
 	SEALANE_VARIANTS=$(4) cargo test --locked --target $(1)-unknown-linux-gnu -p sealane-kernels $(5)
 endef
 test-aarch64:
-	$(call elsewhere,aarch64,AARCH64,qemu-aarch64-static -L /usr/aarch64-linux-gnu,neon-aes$(comma)neon$(comma)portable)
+	$(call elsewhere,aarch64,AARCH64,qemu-aarch64-static -L /usr/aarch64-linux-gnu,neon-aes-sha3$(comma)neon-aes$(comma)neon$(comma)portable)
 test-s390x:
 	$(call elsewhere,s390x,S390X,qemu-s390x-static -L /usr/s390x-linux-gnu,portable,$(SLOW_HERE))
 # The emulator takes a minute for the tests in tests/it/linear.rs. The portable variant passes them on the other processors.

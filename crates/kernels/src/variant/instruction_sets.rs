@@ -17,6 +17,10 @@ macro_rules! aes_instructions {
 }
 
 /// Instruction sets with AES and carry-less multiplication.
+///
+/// With `sha3` the compiler joins two xors of the sums of GHASH to one instruction, `EOR3`. AEGIS and Speck are not
+/// compiled for it: by the estimate in `lab/record/arm-estimates-2026-11-24.md` they lose on Neoverse V2, where only
+/// one of four units has this instruction and `XAR`.
 macro_rules! aes_and_products {
     ($($table:tt)*) => {
         table! { { $($table)* }
@@ -25,6 +29,7 @@ macro_rules! aes_and_products {
             "x86_64": "vaes256" = crate::vector::x86_products::Vaes256Products, 8,
                 ["vaes", "vpclmulqdq", "aes", "pclmulqdq", "avx2"];
             "x86_64": "aesni" = crate::vector::x86_products::AesniProducts, 8, ["aes", "pclmulqdq", "avx"];
+            "aarch64": "neon-aes-sha3" = crate::vector::neon::Neon, 8, ["neon", "aes", "sha3"];
             "aarch64": "neon-aes" = crate::vector::neon::Neon, 8, ["neon", "aes"];
             any: "portable" = crate::vector::portable::Portable, 1;
         }
