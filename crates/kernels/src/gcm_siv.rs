@@ -23,6 +23,7 @@ use crate::vector::Schedule;
 use crate::zero::wipe_dead_stack;
 
 pub(crate) mod body;
+mod segments;
 
 use body::KeySize;
 

@@ -132,6 +132,21 @@ impl ShortPowers {
         self.halves[Self::COUNT - 1] = (h ^ h.rotate_left(64)).to_le_bytes();
     }
 
+    /// Sets H^1 to the `n`-th power of that of `h`, by squaring and multiplying. `multiply` multiplies an element by the first
+    /// power in its first argument. The exponent is public, and at least 1.
+    pub(crate) fn set_power(&mut self, h: &Self, n: usize, multiply: impl Fn(&Self, &mut u128)) {
+        let mut value = h.first();
+        for bit in (0..n.ilog2()).rev() {
+            self.set_first(value);
+            multiply(self, &mut value);
+            if n >> bit & 1 == 1 {
+                multiply(h, &mut value);
+            }
+        }
+        self.set_first(value);
+        wipe(core::slice::from_mut(&mut value));
+    }
+
     /// Returns the powers of the H of POLYVAL, computed by the reference implementation.
     #[cfg(test)]
     pub(crate) fn reference(h: u128) -> Self {
@@ -349,14 +364,14 @@ fn absorb_end<B: Products, O: ByteOrder, const N: usize>(
     b.xor_lanes(sum.reduce(b))
 }
 
-/// Does the work of [`absorb`] for GHASH with a state in memory, which is an integer in the order of POLYVAL.
+/// Does the work of [`absorb`] with a state in memory, which is an integer in the order of POLYVAL.
 #[inline(always)]
-pub(crate) fn absorb_into<B: Products, const W: usize, const N: usize>(
+pub(crate) fn absorb_into<B: Products, O: ByteOrder, const W: usize, const N: usize>(
     b: B,
     powers: &Powers<N>,
     bytes: &[u8],
     hash: &mut u128,
 ) {
-    let state = absorb::<B, BigEndian, W, N>(b, powers, b.zero_extend(&hash.to_le_bytes()), bytes, None);
+    let state = absorb::<B, O, W, N>(b, powers, b.zero_extend(&hash.to_le_bytes()), bytes, None);
     *hash = u128::from_le_bytes(b.first_lane(state));
 }

@@ -17,7 +17,7 @@
 use crate::InOut;
 use crate::aes::two_rounds::{PERIOD, TwoRounds, rounds};
 use crate::first_round::FirstRound;
-use crate::ghash::{ByteOrder, Powers, ShortPowers, Sum};
+use crate::ghash::{ByteOrder, Powers, ShortPowers, Sum, absorb};
 use crate::vector::{NUMBERS, Products, Schedule, unroll};
 use core::marker::PhantomData;
 
@@ -387,6 +387,12 @@ impl<'a, B: Products, O: ByteOrder, const W: usize, const N: usize> Call<'a, B, 
         let mut sum = Sum::new(b);
         sum.add(b, self.lanes, h, halves);
         b.xor_lanes(sum.reduce(b))
+    }
+
+    /// Hashes bytes and then the block of lengths, before any group was hashed.
+    #[inline(always)]
+    pub(crate) fn hash_only(&self, bytes: &[u8]) -> B::V {
+        absorb::<B, O, W, N>(self.b, self.powers, self.state, bytes, Some(&self.lengths))
     }
 
     /// XORs the keystream into data of any length, without hashing.

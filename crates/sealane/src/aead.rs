@@ -86,7 +86,7 @@ impl Aead {
 
     /// Sets the number of threads that one long message or large batch may use, the calling thread included. The default is
     /// all that are free, up to 8. A message or batch of less than about 512 KiB uses one. So do messages of algorithms that
-    /// cannot be divided: AEGIS, AES-GCM-SIV, and providers other than native.
+    /// cannot be divided: AEGIS, and those of providers other than native.
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
         Self { threads: Some(threads), ..self }

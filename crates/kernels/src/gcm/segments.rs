@@ -106,7 +106,7 @@ impl Gcm {
         process(threads, segment_len, data, segment, |len, sum| {
             if blocks != len.div_ceil(16) {
                 blocks = len.div_ceil(16);
-                self.set_power(&mut power, blocks);
+                power.set_power(&self.key().short_powers, blocks, |by, value| self.multiply(by, value));
             }
             self.multiply(&power, &mut hash);
             hash ^= u128::from(sum[0]) | u128::from(sum[1]) << 64;
@@ -123,21 +123,6 @@ impl Gcm {
         let mut hash = u128::from(8 * len as u64) | u128::from(8 * aad_len) << 64;
         self.absorb(&[0; 16], &mut hash);
         hash
-    }
-
-    /// Sets `power` to H^n, by squaring and multiplying. The exponent `n` is public, and at least 1.
-    fn set_power(&self, power: &mut ShortPowers, n: usize) {
-        let h = &self.key().short_powers;
-        let mut value = h.first();
-        for bit in (0..n.ilog2()).rev() {
-            power.set_first(value);
-            self.multiply(power, &mut value);
-            if n >> bit & 1 == 1 {
-                self.multiply(h, &mut value);
-            }
-        }
-        power.set_first(value);
-        wipe(from_mut(&mut value));
     }
 
     /// Multiplies `value` by the first power in `by`: the hash of a block of zeros after `value`.

@@ -78,15 +78,25 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
             let hash = absorb::<B, LittleEndian, W, N>(b, powers, state, source, Some(&lengths));
             *tag = self.tag::<R>(hash);
         }
-        let counter = u128::from_le_bytes(*tag) | 1 << 127;
-        let counter = b.splat(&counter.to_le_bytes());
+        let counter = b.splat(&initial_counter(tag).to_le_bytes());
         let mut call = Call::<B, LittleEndian, W, N>::new(b, schedule, powers, counter, state, lengths);
         if SEAL {
             call.apply_keystream::<R>(data.part(0, len));
-            return;
+        } else {
+            let hash = Self::open::<W, R>(&mut call, data);
+            *tag = self.tag::<R>(hash);
         }
+    }
+
+    /// Decrypts the data, and returns the hash of it and of the block of lengths.
+    #[inline(always)]
+    fn open<const W: usize, const R: usize>(
+        call: &mut Call<'_, B, LittleEndian, W, N>,
+        data: &mut InOut<'_>,
+    ) -> B::V {
+        let len = data.len();
         // Only with enough powers for the lanes of the groups, the data after them and the block of lengths.
-        let hash = if (W + 1) * B::LANES < Powers::<N>::COUNT {
+        if (W + 1) * B::LANES < Powers::<N>::COUNT {
             let bulk = len - len % (W * B::BYTES);
             call.groups_hashing_target::<R>(data.part(0, bulk));
             let rest = data.part(bulk, len - bulk);
@@ -97,9 +107,8 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
             }
         } else {
             call.apply_keystream::<R>(data.part(0, len));
-            absorb::<B, LittleEndian, W, N>(b, powers, state, data.target(), Some(&lengths))
-        };
-        *tag = self.tag::<R>(hash);
+            call.hash_only(data.target())
+        }
     }
 
     /// Computes the tag from the hash by encrypting it.
@@ -109,6 +118,78 @@ impl<B: Products, const N: usize> Message<'_, B, N> {
         let block = (u128::from_le_bytes(b.first_lane(hash)) ^ self.nonce) & (u128::MAX >> 1);
         aes::encrypt::<B, R>(b, &b.keys(self.schedule), block.to_le_bytes())
     }
+}
+
+/// Returns the counter block of the first block of data.
+#[inline(always)]
+pub(super) fn initial_counter(tag: &[u8; 16]) -> u128 {
+    u128::from_le_bytes(*tag) | 1 << 127
+}
+
+// ---- a message on several threads -------------------------------------------------------------------------------
+
+/// The keys of a long message, which are wiped from memory on drop.
+pub(crate) struct MessageKeys {
+    pub(super) key: Key,
+    pub(super) powers: AlignedBulkPowers,
+}
+
+impl MessageKeys {
+    pub(super) const EMPTY: Self = Self { key: Key::EMPTY, powers: AlignedBulkPowers::EMPTY };
+}
+
+/// Derives the keys of a long message.
+#[inline(always)]
+pub(crate) fn message_keys<B: Products, const R: usize>(
+    b: B,
+    key_generating_key: &Schedule,
+    nonce: u128,
+    keys: &mut MessageKeys,
+) {
+    derive::<B, R>(b, key_generating_key, nonce, &mut keys.key);
+    ghash::set_up_bulk_powers(b, &keys.key.short_powers, &mut keys.powers.0);
+}
+
+/// Decrypts a segment, whose first counter block is `counter`, and sets `times_h` to the product of its hash and H.
+#[inline(always)]
+pub(crate) fn open_segment<B: Products, const W: usize, const R: usize>(
+    b: B,
+    keys: &MessageKeys,
+    counter: u128,
+    data: &mut InOut<'_>,
+    times_h: &mut u128,
+) {
+    let (counter, zero) = (b.splat(&counter.to_le_bytes()), b.splat(&[0; 16]));
+    // With zeros for the block of lengths, the hash is multiplied by H and nothing is added.
+    let mut call =
+        Call::<B, LittleEndian, W, _>::new(b, &keys.key.schedule, &keys.powers.0, counter, zero, [0; 16]);
+    *times_h = u128::from_le_bytes(b.first_lane(Message::open::<W, R>(&mut call, data)));
+}
+
+/// Encrypts a segment, whose first counter block is `counter`.
+#[inline(always)]
+pub(crate) fn encrypt_segment<B: Products, const W: usize, const R: usize>(
+    b: B,
+    keys: &MessageKeys,
+    counter: u128,
+    data: &mut InOut<'_>,
+) {
+    let (counter, zero, len) = (b.splat(&counter.to_le_bytes()), b.splat(&[0; 16]), data.len());
+    Call::<B, LittleEndian, W, _>::new(b, &keys.key.schedule, &keys.powers.0, counter, zero, [0; 16])
+        .apply_keystream::<R>(data.part(0, len));
+}
+
+/// Computes the tag from the hash of a message.
+#[inline(always)]
+pub(crate) fn tag<B: Products, const R: usize>(
+    b: B,
+    keys: &MessageKeys,
+    nonce: u128,
+    hash: u128,
+    tag: &mut [u8; 16],
+) {
+    let message = Message { b, schedule: &keys.key.schedule, powers: &keys.powers.0, nonce };
+    *tag = message.tag::<R>(b.zero_extend(&hash.to_le_bytes()));
 }
 
 /// Derives the keys of one message (RFC 8452, section 4): the first halves of the encrypted blocks `i || nonce`, i = 0,

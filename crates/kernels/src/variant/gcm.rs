@@ -7,7 +7,7 @@ use crate::aes::two_rounds::TwoRounds;
 use crate::first_round::{self, FirstRound};
 use crate::gcm::batch;
 use crate::gcm::body as gcm;
-use crate::ghash::{self, BulkPowers, ShortPowers};
+use crate::ghash::{self, BigEndian, BulkPowers, ShortPowers};
 use crate::stitch::Key;
 use crate::vector::Schedule;
 
@@ -22,9 +22,9 @@ variants! {
         /// Calls [`ghash::set_up_bulk_powers`].
         fn set_up_bulk_powers(short: &ShortPowers, bulk: &mut BulkPowers) = [ghash::set_up_bulk_powers];
         /// Calls [`ghash::absorb_into`] with the powers for short messages.
-        fn absorb_short(powers: &ShortPowers, bytes: &[u8], hash: &mut u128) = [ghash::absorb_into::<_, W, _>];
+        fn absorb_short(powers: &ShortPowers, bytes: &[u8], hash: &mut u128) = [ghash::absorb_into::<_, BigEndian, W, _>];
         /// Calls [`ghash::absorb_into`].
-        fn absorb(powers: &BulkPowers, bytes: &[u8], hash: &mut u128) = [ghash::absorb_into::<_, W, _>];
+        fn absorb(powers: &BulkPowers, bytes: &[u8], hash: &mut u128) = [ghash::absorb_into::<_, BigEndian, W, _>];
         /// Calls [`gcm::apply_keystream`].
         fn apply_keystream(key: &Key, counter: u128, data: InOut<'_>) by KeySize =
             [gcm::apply_keystream::<_, W, 10>, gcm::apply_keystream::<_, W, 12>, gcm::apply_keystream::<_, W, 14>];

@@ -3,7 +3,8 @@
 use super::*;
 use crate::InOut;
 use crate::aes::body as aes;
-use crate::gcm_siv::body::{self as gcm_siv, KeySize};
+use crate::gcm_siv::body::{self as gcm_siv, KeySize, MessageKeys};
+use crate::ghash::{self, BulkPowers, LittleEndian, ShortPowers};
 use crate::vector::Schedule;
 
 variants! {
@@ -17,5 +18,21 @@ variants! {
         /// Calls [`gcm_siv::run`], opening.
         fn open(key: &Schedule, nonce: u128, aad: &[u8], data: &mut InOut<'_>, tag: &mut [u8; 16]) by KeySize =
             [gcm_siv::run::<_, W, 10, false>, gcm_siv::run::<_, W, 14, false>];
+        /// Calls [`gcm_siv::message_keys`].
+        fn message_keys(key: &Schedule, nonce: u128, keys: &mut MessageKeys) by KeySize =
+            [gcm_siv::message_keys::<_, 10>, gcm_siv::message_keys::<_, 14>];
+        /// Calls [`ghash::absorb_into`] with the powers for short messages.
+        fn absorb_short(powers: &ShortPowers, bytes: &[u8], hash: &mut u128) = [ghash::absorb_into::<_, LittleEndian, W, _>];
+        /// Calls [`ghash::absorb_into`].
+        fn absorb(powers: &BulkPowers, bytes: &[u8], hash: &mut u128) = [ghash::absorb_into::<_, LittleEndian, W, _>];
+        /// Calls [`gcm_siv::encrypt_segment`].
+        fn encrypt_segment(keys: &MessageKeys, counter: u128, data: &mut InOut<'_>) by KeySize =
+            [gcm_siv::encrypt_segment::<_, W, 10>, gcm_siv::encrypt_segment::<_, W, 14>];
+        /// Calls [`gcm_siv::open_segment`].
+        fn open_segment(keys: &MessageKeys, counter: u128, data: &mut InOut<'_>, times_h: &mut u128) by KeySize =
+            [gcm_siv::open_segment::<_, W, 10>, gcm_siv::open_segment::<_, W, 14>];
+        /// Calls [`gcm_siv::tag`].
+        fn tag(keys: &MessageKeys, nonce: u128, hash: u128, tag: &mut [u8; 16]) by KeySize =
+            [gcm_siv::tag::<_, 10>, gcm_siv::tag::<_, 14>];
     }
 }

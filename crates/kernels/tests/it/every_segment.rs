@@ -7,6 +7,7 @@ use kernels::chacha20_poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use kernels::cpu::Features;
 use kernels::error::{MessageError, OpenError};
 use kernels::gcm::Gcm;
+use kernels::gcm_siv::GcmSiv;
 use kernels::segments::{self, Threads};
 use kernels::variant::Variant;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -157,6 +158,7 @@ macro_rules! on_threads {
 }
 
 on_threads!(gcm: Gcm, std::convert::identity);
+on_threads!(gcm_siv: GcmSiv, exactly::<12>);
 on_threads!(chacha20_poly1305: ChaCha20Poly1305, exactly::<12>);
 on_threads!(xchacha20_poly1305: XChaCha20Poly1305, exactly::<24>);
 

@@ -157,7 +157,7 @@ aead_keys! {
             }
         }
     };
-    GcmSiv, nonce_array::<12>;
+    GcmSiv, nonce_array::<12>, { on_threads! { nonce_array::<12> } };
     chacha20_poly1305::ChaCha20Poly1305, nonce_array::<12>, { on_threads! { nonce_array::<12> } };
     chacha20_poly1305::XChaCha20Poly1305, nonce_array::<24>, { on_threads! { nonce_array::<24> } };
     // The kernel checks the length, which depends on the kind.
