@@ -51,7 +51,7 @@ impl<'a> NewInventory<'a> {
         &mut self,
         tree: &Tree,
         plan: &Plan,
-        marks: &[OnceLock<FileMark>],
+        marks: Vec<OnceLock<FileMark>>,
         not_written: &BTreeSet<usize>,
         console: &Console,
     ) -> usize {
@@ -59,9 +59,9 @@ impl<'a> NewInventory<'a> {
         let mut failed = 0;
         for (at, (job, mark)) in plan.jobs.iter().zip(marks).enumerate() {
             let path = &job.target;
-            let added = match mark.get() {
+            let added = match mark.into_inner() {
                 _ if not_written.contains(&at) => self.draft.add_failed(root, path),
-                Some(mark) => self.draft.add(root, path, mark.clone()),
+                Some(mark) => self.draft.add(root, path, mark),
                 // An armored file, or one that was read like a pipe.
                 None => FileMark::of(path).and_then(|mark| self.draft.add(root, path, mark)),
             };

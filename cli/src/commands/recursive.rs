@@ -261,7 +261,7 @@ impl<'a> Recursive<'a> {
         self.process(&plan.jobs, &operation, manifest.as_mut(), &marks, &mut sums)?;
         self.copy_links(&tree, &operation, manifest.as_mut(), &mut sums)?;
         if let Some(inventory) = &mut new_inventory {
-            sums.failed += inventory.add_all(&tree, &plan, &marks, &sums.failed_jobs, self.console);
+            sums.failed += inventory.add_all(&tree, &plan, marks, &sums.failed_jobs, self.console);
         }
         self.remove_stale(&tree, &operation, manifest.as_ref(), &mut sums)?;
         if self.preserve {

@@ -4,6 +4,7 @@ use crate::Error;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// A source that can be read at any position, for example a file or a byte slice.
 pub trait ReadAt: Send + Sync {
@@ -153,11 +154,70 @@ impl WriteAt for File {
     }
 }
 
+/// A file that keeps a copy of its last `N` bytes, which may be written in several pieces and in any order.
+pub(crate) struct EndRecorder<'a, const N: usize> {
+    file: &'a File,
+    /// Position of the first byte that is kept.
+    start: u64,
+    end: Mutex<[u8; N]>,
+}
+
+impl<'a, const N: usize> EndRecorder<'a, N> {
+    /// Creates the sink for a file that will have `len` bytes, at least `N`.
+    pub(crate) fn new(file: &'a File, len: u64) -> Self {
+        Self { file, start: len.saturating_sub(N as u64), end: Mutex::new([0; N]) }
+    }
+
+    /// Returns the last bytes, after everything was written.
+    pub(crate) fn end(self) -> [u8; N] {
+        self.end.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<const N: usize> WriteAt for EndRecorder<'_, N> {
+    fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(offset, from)?;
+        // Both differences are less than a length in memory.
+        let skipped = self.start.saturating_sub(offset).min(from.len() as u64) as usize;
+        let last = &from[skipped..];
+        if !last.is_empty() {
+            let at = (offset + skipped as u64 - self.start) as usize;
+            let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+            end.iter_mut().skip(at).zip(last).for_each(|(to, byte)| *to = *byte);
+        }
+        Ok(())
+    }
+}
+
 /// A sink that discards all bytes, for verification without output.
 pub(crate) struct Discard;
 
 impl WriteAt for Discard {
     fn write_all_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_file_is_kept_from_pieces_in_any_order() {
+        let path = std::env::temp_dir().join(format!("sealane-end-kept-{}", std::process::id()));
+        let content: Vec<u8> = (0..100).collect();
+        for lens in [[100, 0, 0], [84, 16, 0], [90, 3, 7], [10, 80, 10], [0, 99, 1], [83, 16, 1]] {
+            for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+                let file = File::create(&path).unwrap();
+                let sink = EndRecorder::<16>::new(&file, 100);
+                for piece in order {
+                    let start = lens[..piece].iter().sum::<usize>();
+                    sink.write_all_at(start as u64, &content[start..start + lens[piece]]).unwrap();
+                }
+                assert_eq!(sink.end(), content[84..], "{lens:?} {order:?}");
+                assert_eq!(std::fs::read(&path).unwrap(), content);
+            }
+        }
+        std::fs::remove_file(path).unwrap();
     }
 }

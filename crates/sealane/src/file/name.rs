@@ -22,6 +22,9 @@ impl Name {
     }
 
     pub(super) fn of(path: &Path) -> Self {
+        if let Some(text) = path.to_str() {
+            return Self(text.as_bytes().to_vec());
+        }
         let mut name = Vec::new();
         for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
             name.extend_from_slice(chunk.valid().as_bytes());
@@ -35,6 +38,19 @@ impl Name {
 }
 
 impl Name {
+    /// Appends the name to `json` as a JSON string, with its quotation marks.
+    pub(super) fn append_quoted(&self, json: &mut String) {
+        match std::str::from_utf8(&self.0) {
+            Ok(text) => {
+                json.push('"');
+                append_escaped(text, json);
+                json.push('"');
+            }
+            // Surrogates stand for bytes that are not valid UTF-8.
+            Err(_) => *json += &quoted(&self.to_path()),
+        }
+    }
+
     /// Returns the path with this name, with the bytes that surrogates stand for.
     #[cfg(unix)]
     pub(super) fn to_path(&self) -> PathBuf {
@@ -83,12 +99,21 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
+/// Appends the content of a JSON string.
+fn append_escaped(text: &str, json: &mut String) {
+    // Most names need no escapes. The encoder of the library allocates for each.
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        return json.push_str(text);
+    }
+    let quoted = serde_json::Value::from(text).to_string();
+    json.push_str(&quoted[1..quoted.len() - 1]);
+}
+
 /// Returns a path as a JSON string, with its quotation marks.
 pub(super) fn quoted(path: &Path) -> String {
     let mut text = String::from("\"");
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        let json = serde_json::Value::from(chunk.valid()).to_string();
-        text += &json[1..json.len() - 1];
+        append_escaped(chunk.valid(), &mut text);
         for byte in chunk.invalid() {
             text += &format!("\\udc{byte:02x}");
         }

@@ -1,7 +1,7 @@
 //! Encryption, decryption and verification of files by path.
 
 use super::file_keys::{DecryptWith, EncryptWith};
-use super::inventory::FileMark;
+use super::inventory::{FileMark, TAG_LEN};
 use super::output::{OutputFile, Target};
 use super::protected::Protected;
 use super::stream::{Decryptor, Encryptor, pump};
@@ -9,7 +9,7 @@ use super::{Options, Reader};
 use crate::age::Armor;
 use crate::engine::attributes::Attributes;
 use crate::engine::file_id::FileId;
-use crate::engine::io::{Discard, NamedSource};
+use crate::engine::io::{Discard, EndRecorder, NamedSource};
 use crate::engine::pipeline::{open_all, seal_all};
 use crate::engine::plan::Plan;
 use crate::engine::staged::StagedFile;
@@ -70,7 +70,8 @@ pub(super) fn encrypt_marked(
         let (cipher, header) = with.create_file()?;
         let plan = cipher.layout().plan_plain(len)?;
         allocate(staged, plan, plan.sealed_len())?;
-        let sealed = seal_all(&*cipher, &header, plan, source.plain_source(), staged.file(), &mut options);
+        let sink = EndRecorder::<TAG_LEN>::new(staged.file(), plan.sealed_len());
+        let sealed = seal_all(&*cipher, &header, plan, source.plain_source(), &sink, &mut options);
         match &sealed {
             Ok(()) => source.check_len(len)?,
             // A file that became shorter may end before its last chunk.
@@ -81,7 +82,7 @@ pub(super) fn encrypt_marked(
         }
         sealed.map_err(|e| e.about(to))?;
         if let Some(mark) = mark {
-            let found = FileMark::of_written(&header, staged.file(), plan.sealed_len());
+            let found = FileMark::of_written(&header, sink.end(), staged.file(), plan.sealed_len());
             // It is set once, by the only job of this file.
             let _ = mark.set(found.map_err(|e| e.about(to))?);
         }

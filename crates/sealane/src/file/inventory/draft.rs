@@ -14,6 +14,8 @@ const MAX_FORMER: usize = 1 << 16;
 #[derive(Debug)]
 pub struct InventoryDraft {
     new: Inventory,
+    /// The files of `new`, which are sorted once, because a job lists its files almost in their order.
+    files: Vec<(Name, Version)>,
     old: Inventory,
 }
 
@@ -32,7 +34,7 @@ impl InventoryDraft {
         let old = previous.unwrap_or_default();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let new = Inventory { counter: now.max(old.counter.saturating_add(1)), ..Inventory::default() };
-        Self { new, old }
+        Self { new, files: Vec::new(), old }
     }
 
     /// Adds a file below the folder `root` that was written now.
@@ -45,7 +47,7 @@ impl InventoryDraft {
             Some(old) if old.mark == mark => old.since,
             _ => self.new.counter,
         };
-        self.new.files.insert(name, Version { mark, since });
+        self.files.push((name, Version { mark, since }));
         Ok(())
     }
 
@@ -58,7 +60,7 @@ impl InventoryDraft {
         let name = below(root, path)?;
         match self.old.files.get(&name) {
             Some(old) if old.mark != mark => {
-                self.new.files.insert(name, old.clone());
+                self.files.push((name, old.clone()));
                 Ok(false)
             }
             _ => self.add(root, path, mark).map(|()| true),
@@ -72,7 +74,7 @@ impl InventoryDraft {
     pub fn add_failed(&mut self, root: &Path, path: &Path) -> Result<(), Error> {
         let name = below(root, path)?;
         if let Some(old) = self.old.files.get(&name) {
-            self.new.files.insert(name, old.clone());
+            self.files.push((name, old.clone()));
         }
         Ok(())
     }
@@ -90,6 +92,8 @@ impl InventoryDraft {
     pub(in crate::file) fn complete(mut self, root: &Path, absent: Absent) -> Inventory {
         let Inventory { files, links, former, .. } = self.old;
         self.new.former = former;
+        // Of two versions of one name, the last stays.
+        self.new.files = self.files.into_iter().collect();
         let exists = |name: &Name| root.join(name.to_path()).symlink_metadata().is_ok();
         let stays = |name: &Name| absent == Absent::Stay || exists(name);
         for (name, version) in files {

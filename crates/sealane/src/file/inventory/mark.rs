@@ -14,8 +14,9 @@ use std::path::Path;
 
 /// Number of bytes at the beginning of a file for a symmetric key: salt and commitment in chunked-encryption@v1, and the header
 /// and some ciphertext in Tink files.
-const HEAD_LEN: u64 = 56;
-const TAG_LEN: usize = 16;
+pub(super) const HEAD_LEN: usize = 56;
+/// Number of bytes at the end of a file that are a part of its mark.
+pub(in crate::file) const TAG_LEN: usize = 16;
 const AGE: &[u8] = b"age-encryption.org/";
 /// Number of characters of the MAC of an age header, in base64 without padding.
 const MAC_CHARS: usize = 43;
@@ -67,7 +68,7 @@ impl FileMark {
     }
 
     fn of_source(source: &dyn ReadAt, len: u64) -> Result<Self, Error> {
-        let mut first = memory::zeroed(len.min(HEAD_LEN) as usize)?;
+        let mut first = memory::zeroed(len.min(HEAD_LEN as u64) as usize)?;
         source.read_exact_at(0, &mut first)?;
         let head = match first.starts_with(AGE) {
             true => Head::Mac(
@@ -79,18 +80,24 @@ impl FileMark {
         Ok(Self { len, head, tag: tag(source, len)? })
     }
 
-    /// Returns the mark of a file that was written with this header, which includes the nonce in age files.
-    pub(in crate::file) fn of_written(header: &[u8], file: &File, len: u64) -> Result<Self, Error> {
+    /// Returns the mark of a file that was written with this header, which includes the nonce in age files. `tag` is the end of the
+    /// file. Reads the file only if its header is shorter than the mark.
+    pub(in crate::file) fn of_written(
+        header: &[u8],
+        tag: [u8; TAG_LEN],
+        file: &File,
+        len: u64,
+    ) -> Result<Self, Error> {
         if header.starts_with(AGE) {
             let end = (header.len() - NONCE_LEN) as u64;
-            return Ok(Self { len, head: Head::Mac(mac(header, end)?), tag: tag(file, len)? });
+            return Ok(Self { len, head: Head::Mac(mac(header, end)?), tag });
         }
-        let mut head = memory::zeroed(len.min(HEAD_LEN) as usize)?;
+        let mut head = memory::zeroed(len.min(HEAD_LEN as u64) as usize)?;
         match header.get(..head.len()) {
             Some(header) => head.copy_from_slice(header),
             None => file.read_exact_at(0, &mut head)?,
         }
-        Ok(Self { len, head: Head::Bytes(head), tag: tag(file, len)? })
+        Ok(Self { len, head: Head::Bytes(head), tag })
     }
 }
 

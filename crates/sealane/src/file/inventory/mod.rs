@@ -31,17 +31,19 @@ pub use compare::{Difference, Finding};
 pub use draft::InventoryDraft;
 pub use folder::{compare_inventory, write_inventory};
 pub use mark::FileMark;
+pub(in crate::file) use mark::TAG_LEN;
 pub use signed::InventoryKeys;
 
-use super::name::{Name, quoted};
+use super::name::Name;
 use crate::error::FolderError;
 use crate::{Error, Misuse};
 // Marks are public, so the encoder may have tables, which are faster than the constant-time code of base64ct.
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use mark::Head;
+use mark::{HEAD_LEN, Head};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 /// The list of the files and links in an encrypted folder. Names are relative to the folder.
@@ -152,41 +154,69 @@ impl Inventory {
 
     /// Returns the JSON document, with one line for each entry.
     fn to_json(&self) -> String {
-        let files = self.files.iter().map(|(name, version)| line(name, version, None));
-        let links = self.links.iter().map(|(name, target)| {
-            format!("{{\"name\":{},\"target\":{}}}", quoted(&name.to_path()), quoted(&target.to_path()))
-        });
-        let former = self.former.iter().map(|old| line(&old.name, &old.version, Some(old.until)));
         let mut json =
             format!("{{\"sealane\":\"inventory\",\"version\":1,\"counter\":{},\n\"files\":[", self.counter);
-        append(&mut json, files);
+        append_lines(&mut json, &self.files, |json, (name, version)| {
+            append_version(json, name, version, None);
+        });
         json += "],\n\"links\":[";
-        append(&mut json, links);
+        append_lines(&mut json, &self.links, |json, (name, target)| {
+            *json += "{\"name\":";
+            name.append_quoted(json);
+            *json += ",\"target\":";
+            target.append_quoted(json);
+            *json += "}";
+        });
         json += "],\n\"former\":[";
-        append(&mut json, former);
+        append_lines(&mut json, &self.former, |json, old| {
+            append_version(json, &old.name, &old.version, Some(old.until));
+        });
         json + "]}\n"
     }
 }
 
-fn append(json: &mut String, lines: impl Iterator<Item = String>) {
-    for (at, line) in lines.enumerate() {
+/// Appends one line for each entry. Everything is written to one text, because an allocation takes as long as half of a line.
+fn append_lines<E>(json: &mut String, entries: impl IntoIterator<Item = E>, append: impl Fn(&mut String, E)) {
+    for (at, entry) in entries.into_iter().enumerate() {
         *json += if at == 0 { "\n" } else { ",\n" };
-        *json += &line;
+        append(json, entry);
     }
     *json += "\n";
 }
 
-fn line(name: &Name, version: &Version, until: Option<u64>) -> String {
+fn append_version(json: &mut String, name: &Name, version: &Version, until: Option<u64>) {
     let Version { mark: FileMark { len, head, tag }, since } = version;
-    let (name, tag) = (quoted(&name.to_path()), STANDARD.encode(tag));
-    let (kind, head) = match head {
-        Head::Mac(mac) => ("mac", mac.clone()),
-        Head::Bytes(bytes) => ("head", STANDARD.encode(bytes)),
-    };
-    let until = until.map(|until| format!(",\"until\":{until}")).unwrap_or_default();
-    format!(
-        "{{\"name\":{name},\"length\":{len},\"{kind}\":\"{head}\",\"tag\":\"{tag}\",\"since\":{since}{until}}}"
-    )
+    *json += "{\"name\":";
+    name.append_quoted(json);
+    // A text in memory takes every write.
+    let _ = write!(json, ",\"length\":{len},");
+    match head {
+        Head::Mac(mac) => {
+            *json += "\"mac\":\"";
+            *json += mac;
+        }
+        Head::Bytes(bytes) => {
+            *json += "\"head\":\"";
+            append_base64(json, bytes);
+        }
+    }
+    *json += "\",\"tag\":\"";
+    append_base64(json, tag);
+    let _ = write!(json, "\",\"since\":{since}");
+    if let Some(until) = until {
+        let _ = write!(json, ",\"until\":{until}");
+    }
+    *json += "}";
+}
+
+fn append_base64(json: &mut String, bytes: &[u8]) {
+    let mut text = [0; HEAD_LEN.div_ceil(3) * 4];
+    let encoded = STANDARD.encode_slice(bytes, &mut text).ok().and_then(|len| text.get(..len));
+    match encoded.map(std::str::from_utf8) {
+        Some(Ok(encoded)) => *json += encoded,
+        // Longer than the head of a file.
+        _ => *json += &STANDARD.encode(bytes),
+    }
 }
 
 impl Entry {
@@ -223,6 +253,17 @@ fn listed_twice(name: &Name) -> Error {
 
 /// Returns the name of a path below `root`.
 fn below(root: &Path, path: &Path) -> Result<Name, Misuse> {
+    // The paths of a job begin with the root as it was given, which is compared faster than its components. The rest of a path
+    // with dots or several slashes may have another form.
+    #[cfg(unix)]
+    if let (Some(root), Some(path)) = (root.to_str(), path.to_str())
+        && let Some(below) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'))
+        && !root.is_empty()
+        && !below.starts_with(['/', '.'])
+        && !below.ends_with(['/', '.'])
+    {
+        return Ok(Name::of(Path::new(below)));
+    }
     // The error of the standard library does not name the path.
     let below = path.strip_prefix(root).map_err(|_| Misuse::TargetInsideSource(path.to_owned()))?;
     Ok(Name::of(below))

@@ -306,7 +306,7 @@ fn marks_of_files() {
     let tag = sealed[sealed.len() - 16..].try_into().unwrap();
     let len = sealed.len() as u64;
     assert_eq!(found, FileMark { len, head: Head::Mac(mac.into()), tag });
-    assert_eq!(FileMark::of_written(&sealed[..start + 44 + 16], &file, len).unwrap(), found);
+    assert_eq!(FileMark::of_written(&sealed[..start + 44 + 16], tag, &file, len).unwrap(), found);
     assert!(store(&sealed[..start + 20]).0.is_err());
 
     let armored = age::seal(&[1; 100], &[recipient], Armor::Ascii).unwrap();
@@ -323,7 +323,7 @@ fn marks_of_files() {
     let len = sealed.len() as u64;
     assert_eq!(found, FileMark { len, head: Head::Bytes(sealed[..56].into()), tag });
     for header in [56, 57, 100, 32, 0] {
-        assert_eq!(FileMark::of_written(&sealed[..header], &file, len).unwrap(), found, "{header}");
+        assert_eq!(FileMark::of_written(&sealed[..header], tag, &file, len).unwrap(), found, "{header}");
     }
     for len in [16, 40] {
         let found = store(&sealed[..len]).0.unwrap();
@@ -360,5 +360,40 @@ fn texts_of_differences() {
         (Difference::Changed, "changed", "changed: no version that the inventory knows"),
     ] {
         assert_eq!((difference.name(), difference.to_string().as_str()), (name, text));
+    }
+}
+
+/// The fast comparison of a path with the root finds the same names as that of components.
+#[test]
+fn names_below_a_root() {
+    for root in ["/r", "/r/", "r", "./r", "", "/r/.", "/", "r//"] {
+        for rest in
+            ["a", "a/b", ".a", "a.", "a/", "/a", "a//b", "./a", "a/./b", "..", "../a", "", "ä", "a/../b"]
+        {
+            for path in [format!("{root}/{rest}"), format!("{root}{rest}"), rest.to_owned()] {
+                let (root, path) = (Path::new(root), Path::new(&path));
+                let expected = path.strip_prefix(root).ok().map(Name::of);
+                assert_eq!(below(root, path).ok(), expected, "{root:?} {path:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_quoted_as_json() {
+    for name in ["a/b c", "\"", "\\", "\n", "\u{1}", "\u{7f}", "ä€😀", "a\tb", ""] {
+        let mut json = String::new();
+        Name::of(Path::new(name)).append_quoted(&mut json);
+        assert_eq!(json, serde_json::Value::from(name).to_string());
+        assert_eq!(json, crate::file::name::quoted(Path::new(name)));
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"a\"\xff\xc3\xa4\x80"));
+        let mut json = String::new();
+        Name::of(path).append_quoted(&mut json);
+        assert_eq!(json, "\"a\\\"\\udcffä\\udc80\"");
+        assert_eq!(serde_json::from_str::<Name>(&json).unwrap().to_path(), path);
     }
 }
