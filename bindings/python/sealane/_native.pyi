@@ -2,7 +2,19 @@
 
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import IO, Any, ClassVar, Final, Literal, Self, SupportsIndex, TypeAlias, final, overload
+from typing import (
+    IO,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    Self,
+    SupportsIndex,
+    TypeAlias,
+    TypedDict,
+    final,
+    overload,
+)
 
 from typing_extensions import Buffer as _Buffer
 
@@ -75,6 +87,8 @@ __all__ = [
     "read_reference",
     "remove_stale",
     "replace_keyset_ciphertext",
+    "replicate_folders",
+    "replicate_links",
     "rewrap_path",
     "rsa_open_parts",
     "run_cli",
@@ -578,7 +592,7 @@ class Operation:
     def rotate(key: Keyring, /, context: _Buffer = b"") -> Operation: ...
     def current(self, files: list[str]) -> list[bool | BaseException]: ...
     def run(
-        self, files: list[tuple[str, str]], durable: bool, root: str | None = None
+        self, files: list[tuple[str, str]], durable: bool, root: str | None = None, replicas: bool = False
     ) -> list[BaseException | None]: ...
     def read_back(self, targets: list[str]) -> list[BaseException | None]: ...
     def check_finished(self, manifest: str, target: str) -> None: ...
@@ -590,6 +604,7 @@ class Operation:
         batch: int,
         listen: Callable[[list[tuple[int, Exception | None]]], object],
         root: str | None = None,
+        replicas: bool = False,
     ) -> None: ...
 
 @final
@@ -755,10 +770,29 @@ def compare_inventory_path(
 def sealed_len(plain_len: int) -> int: ...
 def plain_len(sealed_len: int) -> int: ...
 def sealed_range(start: int, end: int) -> tuple[int, int]: ...
-def create_folders(root: str, folders: list[str]) -> list[tuple[str, BaseException]]: ...
+def create_folders(
+    root: str, folders: list[str], replicas: bool = False
+) -> list[tuple[str, BaseException]]: ...
+def replicate_folders(root: str, folder_pairs: list[tuple[str, str]]) -> list[tuple[str, BaseException]]: ...
+def replicate_links(
+    operation: Operation, root: str, links: list[tuple[str, str]], manifest: Manifest | None
+) -> list[tuple[str, BaseException]]: ...
+
+class _Walked(TypedDict):
+    folders: list[str]
+    pairs: list[tuple[str, str]]
+    problems: list[tuple[str, BaseException]]
+    links: list[tuple[str, str]]
+    folder_pairs: list[tuple[str, str]]
+
 def walk(
-    src: _Path, dst: _Path | None, suffix: str, remove_suffix: bool, exclude: list[str] | None = None
-) -> tuple[list[str], list[tuple[str, str]], list[tuple[str, BaseException]]]: ...
+    src: _Path,
+    dst: _Path | None,
+    suffix: str,
+    remove_suffix: bool,
+    exclude: list[str] | None = None,
+    keep_links: bool = False,
+) -> _Walked: ...
 def remove_stale(
     operation: Operation,
     src: _Path,
@@ -767,6 +801,7 @@ def remove_stale(
     exclude: list[str],
     manifest: Manifest | None,
     dry_run: bool,
+    keep_links: bool = False,
 ) -> tuple[list[str], list[str], list[tuple[str, BaseException]]]: ...
 def inspect_path(src: str, format: str | None) -> FileInfo: ...
 def run_cli(args: list[str]) -> int: ...

@@ -97,17 +97,19 @@ impl Operation {
     }
 
     /// Processes pairs of source and target one after the other on this thread. A signal handler that raises ends the
-    /// call. No link is followed below the folder ``root``, if there is one.
-    #[pyo3(signature = (files, durable, root = None))]
+    /// call. No link is followed below the folder ``root``, if there is one. With ``replicas``, the targets below it get the
+    /// attributes of their sources.
+    #[pyo3(signature = (files, durable, root = None, replicas = false))]
     fn run(
         &self,
         py: Python<'_>,
         files: Vec<(PathBuf, PathBuf)>,
         durable: bool,
         root: Option<PathBuf>,
+        replicas: bool,
     ) -> PyResult<Failures> {
         let work = |(source, target): &(PathBuf, PathBuf), options: Options<'_>| {
-            self.run_one(root.as_deref(), source, target, options)
+            self.run_one(root.as_deref(), replicas, source, target, options)
         };
         each(py, &files, |(source, _)| source, durable, work)
     }
@@ -135,7 +137,7 @@ impl Operation {
     ///
     /// After an exception of ``listen`` or of a signal handler no file is begun, and files in progress leave nothing
     /// behind. Files that were complete are passed to ``listen`` before the exception is raised.
-    #[pyo3(signature = (files, read_back, durable, batch, listen, root = None))]
+    #[pyo3(signature = (files, read_back, durable, batch, listen, root = None, replicas = false))]
     #[expect(clippy::too_many_arguments, reason = "the arguments of a Python call")]
     fn schedule(
         &self,
@@ -146,13 +148,14 @@ impl Operation {
         batch: usize,
         listen: Py<PyAny>,
         root: Option<PathBuf>,
+        replicas: bool,
     ) -> PyResult<()> {
         let sizes: Vec<_> = files.iter().map(|(.., size)| *size).collect();
         let unverified = Mutex::new(BTreeSet::new());
         let unverified = || unverified.lock().unwrap_or_else(PoisonError::into_inner);
         let work = |at: usize, options: Options<'_>| {
             let (source, target, _) = &files[at];
-            self.run_one(root.as_deref(), source, target, options)?;
+            self.run_one(root.as_deref(), replicas, source, target, options)?;
             if read_back {
                 let options = Options { threads: Some(NonZeroUsize::MIN), ..Options::default() };
                 self.0.read_back(target, options).inspect_err(|_| {
@@ -198,11 +201,13 @@ impl Operation {
     fn run_one(
         &self,
         root: Option<&Path>,
+        replicas: bool,
         source: &Path,
         target: &Path,
         options: Options<'_>,
     ) -> Result<(), Error> {
         match root {
+            Some(root) if replicas => self.0.run_replica(root, source, target, options),
             Some(root) => self.0.run_below(root, source, target, options),
             None => self.0.run(source, target, options),
         }

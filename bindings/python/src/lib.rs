@@ -87,6 +87,8 @@ mod _native {
         shared::CallLock,
         tree::create_folders,
         tree::remove_stale,
+        tree::replicate_folders,
+        tree::replicate_links,
         tree::walk,
     };
 

@@ -8,7 +8,7 @@ use sealane::Error;
 use sealane::file::{self, FileFingerprint};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The list of the files that a bulk job has finished. Only one job at a time can have it open.
 #[pyclass(frozen, module = "sealane._native")]
@@ -76,6 +76,11 @@ impl Manifest {
         work: impl FnOnce(&file::Manifest) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         self.with(py, |open| work(&open.core))
+    }
+
+    /// Adds the link ``target``, which contains the path that the link ``source`` contains.
+    pub(crate) fn add_link(&self, py: Python<'_>, source: &Path, target: &Path) -> PyResult<()> {
+        self.with(py, |open| open.core.add_link(source, target))
     }
 
     fn with<T: Send>(

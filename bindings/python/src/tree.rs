@@ -11,14 +11,28 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 type Problems = Vec<(OsString, Py<PyBaseException>)>;
-type Walked = (Vec<OsString>, Vec<(OsString, OsString)>, Problems);
+type Pairs = Vec<(OsString, OsString)>;
 
-/// Lists the files of the folder ``src`` with their targets in the folder ``dst``: folders to create, pairs of source and
-/// target, and paths that cannot be processed with their exceptions. The suffix is appended to each name or, with
+/// The files of a tree and their targets, as Python gets them.
+#[derive(IntoPyObject)]
+pub(crate) struct Walked {
+    /// Target folders, each after its parent.
+    folders: Vec<OsString>,
+    /// Sources and their targets.
+    pairs: Pairs,
+    /// Paths that cannot be processed, with their exceptions.
+    problems: Problems,
+    /// Symbolic links and their targets, if they are kept.
+    links: Pairs,
+    /// Source folders and their target folders, each after its parent.
+    folder_pairs: Pairs,
+}
+
+/// Lists the files of the folder ``src`` with their targets in the folder ``dst``. The suffix is appended to each name or, with
 /// ``remove_suffix``, removed. Without ``dst``, for files that are verified, the targets are empty. Paths that match a pattern
-/// of ``exclude``, lines of a ``.gitignore`` file, are left out. Nothing is written.
+/// of ``exclude``, lines of a ``.gitignore`` file, are left out. With ``keep_links``, symbolic links are listed as links. Nothing is written.
 #[pyfunction]
-#[pyo3(signature = (src, dst, suffix, remove_suffix, exclude = None))]
+#[pyo3(signature = (src, dst, suffix, remove_suffix, exclude = None, keep_links = false))]
 pub(crate) fn walk(
     py: Python<'_>,
     src: PathBuf,
@@ -26,31 +40,83 @@ pub(crate) fn walk(
     suffix: OsString,
     remove_suffix: bool,
     exclude: Option<Vec<String>>,
+    keep_links: bool,
 ) -> PyResult<Walked> {
     let suffix = if remove_suffix { Suffix::Remove(&suffix) } else { Suffix::Add(&suffix) };
     let exclude = compiled(&exclude.unwrap_or_default())?;
-    let options = TreeOptions { exclude: exclude.as_ref(), links: Links::Follow };
+    let options = TreeOptions { exclude: exclude.as_ref(), links: links(keep_links) };
     let tree = py.detach(|| Tree::walk_with(&[src], dst.as_deref(), suffix, options)).map_err(raise)?;
     let name = PathBuf::into_os_string;
-    Ok((
-        tree.folders.into_iter().map(name).collect(),
-        tree.pairs.into_iter().map(|(source, target)| (name(source), name(target))).collect(),
-        problems(py, tree.problems),
-    ))
+    let names = |pairs: Vec<(PathBuf, PathBuf)>| {
+        pairs.into_iter().map(|(source, target)| (name(source), name(target))).collect()
+    };
+    Ok(Walked {
+        folders: tree.folders.into_iter().map(name).collect(),
+        pairs: names(tree.pairs),
+        problems: problems(py, tree.problems),
+        links: names(tree.links),
+        folder_pairs: names(tree.folder_pairs),
+    })
+}
+
+fn links(keep: bool) -> Links {
+    if keep { Links::Keep } else { Links::Follow }
 }
 
 /// Creates folders below the folder ``root``, each listed after its parent, and ``root`` itself. No link is followed
-/// below it. Returns the folders that cannot be created with their exceptions.
+/// below it. With ``replicas``, new folders are for their owner alone until ``replicate_folders``. Returns the folders that cannot
+/// be created with their exceptions.
 #[pyfunction]
-pub(crate) fn create_folders(py: Python<'_>, root: PathBuf, folders: Vec<PathBuf>) -> Problems {
+#[pyo3(signature = (root, folders, replicas = false))]
+pub(crate) fn create_folders(
+    py: Python<'_>,
+    root: PathBuf,
+    folders: Vec<PathBuf>,
+    replicas: bool,
+) -> Problems {
     let tree = Tree { root: Some(root), folders, ..Tree::default() };
-    problems(py, py.detach(|| tree.create_folders()))
+    let create = || if replicas { tree.create_replica_folders() } else { tree.create_folders() };
+    problems(py, py.detach(create))
+}
+
+/// Gives target folders below ``root`` the attributes of their sources, when everything in them is complete. Each folder is listed
+/// after its parent. Returns those for which it fails with their exceptions.
+#[pyfunction]
+pub(crate) fn replicate_folders(
+    py: Python<'_>,
+    root: PathBuf,
+    folder_pairs: Vec<(PathBuf, PathBuf)>,
+) -> Problems {
+    let tree = Tree { root: Some(root), folder_pairs, ..Tree::default() };
+    problems(py, py.detach(|| tree.replicate_folders()))
+}
+
+/// Creates links below ``root`` with the paths that their sources contain, and adds them to the manifest. Returns the sources of
+/// those that cannot be created with their exceptions.
+#[pyfunction]
+pub(crate) fn replicate_links(
+    py: Python<'_>,
+    operation: &Operation,
+    root: PathBuf,
+    links: Vec<(PathBuf, PathBuf)>,
+    manifest: Option<&Bound<'_, Manifest>>,
+) -> PyResult<Problems> {
+    let mut failed = Vec::new();
+    for (source, target) in links {
+        if let Err(error) = py.detach(|| operation.core().replicate_link(&root, &source, &target)) {
+            failed.push((source, error));
+        } else if let Some(manifest) = manifest {
+            manifest.get().add_link(py, &source, &target)?;
+        }
+    }
+    Ok(problems(py, failed))
 }
 
 /// Removes the encrypted files below ``dst`` whose source below ``src`` is gone, if the manifest or the key of ``operation`` shows
 /// that they belong to this job. Returns their paths, those of files of which nothing shows that, and the files that cannot be
-/// removed with their exceptions. With ``dry_run``, nothing is removed.
+/// removed with their exceptions. With ``dry_run``, nothing is removed. With ``keep_links``, links are links, as in ``walk``.
 #[pyfunction]
+#[pyo3(signature = (operation, src, dst, suffix, exclude, manifest, dry_run, keep_links = false))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of a call from Python")]
 pub(crate) fn remove_stale(
     py: Python<'_>,
@@ -61,9 +127,10 @@ pub(crate) fn remove_stale(
     exclude: Vec<String>,
     manifest: Option<&Bound<'_, Manifest>>,
     dry_run: bool,
+    keep_links: bool,
 ) -> PyResult<(Vec<OsString>, Vec<OsString>, Problems)> {
     let exclude = compiled(&exclude)?;
-    let options = TreeOptions { exclude: exclude.as_ref(), links: Links::Follow };
+    let options = TreeOptions { exclude: exclude.as_ref(), links: links(keep_links) };
     let sources = [src];
     let work = |manifest: Option<&sealane::file::Manifest>| {
         let tree = Tree::walk_with(&sources, Some(&dst), Suffix::Add(&suffix), options)?;

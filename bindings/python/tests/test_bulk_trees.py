@@ -241,3 +241,63 @@ def test_a_source_without_files_removes_nothing(source: Path, tmp_path: Path) ->
     with pytest.raises(ValueError, match=r"source|file"):
         sealane.encrypt_tree(tmp_path / "nothing", tmp_path / "target", key=KEY, delete=True)
     assert names(tmp_path / "target") == names(source)
+
+
+def attributes(folder: Path, suffix: str = "") -> dict[str, tuple[int, int, str | None]]:
+    """Modes, modification times and the paths in links, of ``folder`` and everything below it."""
+    found = {}
+    for path in [folder, *folder.rglob("*")]:
+        state = path.lstat()
+        text = os.readlink(path) if path.is_symlink() else None
+        name = str(path.relative_to(folder))
+        is_folder = path.is_dir() and text is None
+        found[name if is_folder else name.removesuffix(suffix)] = (state.st_mode, state.st_mtime_ns, text)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["its own threads", "forked"])
+def test_attributes_and_links_are_preserved(source: Path, tmp_path: Path, kind: str, reference: str) -> None:
+    (source / "link").symlink_to("deep")
+    (source / "dangling").symlink_to("../nowhere")
+    for number, path in enumerate([*source.rglob("*"), source]):
+        if not path.is_symlink():
+            path.chmod([0o640, 0o600, 0o444][number % 3] if path.is_file() else 0o750)
+        os.utime(path, ns=(1, 1_500_000_000_123_456_789 + number), follow_symlinks=False)
+    (source / "empty").chmod(0o550)
+    sealed, back, notes = tmp_path / "sealed", tmp_path / "back", tmp_path / "notes"
+    job = {"key": reference, "suffix": ".s", "preserve": True}
+    expected = attributes(source)
+    with EXECUTORS[kind]() as executor:
+        shown = sealane.encrypt_tree(source, sealed, **job, dry_run=True)
+        assert (shown.done, shown.links) == (len(TREE), 2)
+        assert not sealed.exists()
+        for done, skipped in (len(TREE), 0), (0, len(TREE)):
+            report = sealane.encrypt_tree(source, sealed, **job, executor=executor, manifest=notes)
+            assert (report.done, report.skipped, report.links) == (done, skipped, 2)
+            assert attributes(sealed, ".s") == expected
+        assert opened(sealed / "a.csv.s") == pattern(10)
+        assert sealane.verify_tree(sealed, **job).done == len(TREE)
+        for _ in range(2):  # The second run replaces read-only files and links.
+            report = sealane.decrypt_tree(sealed, back, **job, executor=executor)
+            assert (report.done, report.links) == (len(TREE), 2)
+            assert attributes(back) == expected
+    for name in TREE:
+        assert (back / name).read_bytes() == (source / name).read_bytes()
+
+
+def test_preserved_links_whose_source_is_gone(source: Path, tmp_path: Path) -> None:
+    (source / "link").symlink_to("deep")
+    sealed, notes = tmp_path / "sealed", tmp_path / "notes"
+    job = {"key": KEY, "preserve": True, "delete": True, "manifest": notes}
+    assert sealane.encrypt_tree(source, sealed, **job).links == 1
+    (source / "link").unlink()
+    report = sealane.encrypt_tree(source, sealed, **job)
+    assert (report.links, report.removed) == (0, (str(sealed / "link"),))
+    assert not (sealed / "link").is_symlink()
+    (source / "a.csv").unlink()
+    (source / "a.csv").symlink_to("deep")
+    (sealed / "deep" / "kept").mkdir()
+    (source / "deep" / "kept").symlink_to("..")
+    report = sealane.encrypt_tree(source, sealed, **job, errors="return")
+    assert (report.links, list(report.failed)) == (1, [str(source / "deep" / "kept")])
+    assert os.readlink(sealed / "a.csv") == "deep", "a link replaces the file of its name"

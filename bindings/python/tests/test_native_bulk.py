@@ -129,7 +129,8 @@ def test_walk(tmp_path: pathlib.Path) -> None:
     (tmp_path / "in" / odd).write_bytes(b"")
     (tmp_path / "in" / "link").symlink_to("empty")
     src, dst = str(tmp_path / "in"), str(tmp_path / "out")
-    folders, files, problems = _native.walk(src, dst, ".sealed", remove_suffix=False)
+    found = _native.walk(src, dst, ".sealed", remove_suffix=False)
+    folders, files, problems = found["folders"], found["pairs"], found["problems"]
     assert folders == [dst, f"{dst}/empty"]
     assert files == [(f"{src}/{odd}", f"{dst}/{odd}.sealed")]
     ((path, error),) = problems
@@ -137,7 +138,8 @@ def test_walk(tmp_path: pathlib.Path) -> None:
     assert isinstance(error, OSError)
     assert (error.filename, "link to a folder" in str(error)) == (path, True)
 
-    _, files, problems = _native.walk(src, None, ".sealed", remove_suffix=True)
+    found = _native.walk(src, None, ".sealed", remove_suffix=True)
+    files, problems = found["pairs"], found["problems"]
     assert (files, len(problems)) == ([], 2)
     assert isinstance(dict(problems)[f"{src}/{odd}"], sealane.FormatError)
     with pytest.raises(ValueError, match="lies inside a source"):

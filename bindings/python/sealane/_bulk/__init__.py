@@ -166,6 +166,7 @@ def encrypt_tree(
     durable: bool = False,
     exclude: Iterable[str] = (),
     exclude_from: Path | None = None,
+    preserve: bool = False,
     delete: bool = False,
     dry_run: bool = False,
     errors: _Errors = "raise",
@@ -186,6 +187,10 @@ def encrypt_tree(
         ``["*.tmp", "/cache/"]``. They apply to paths below ``src_dir``, and the last one that matches counts.
     exclude_from : str or os.PathLike, optional
         A file with more patterns, in UTF-8.
+    preserve : bool
+        Whether files and folders get the mode and the modification time of their sources, and their owner and
+        group as far as this user may set them. Symbolic links stay links, and the paths in them are not
+        encrypted. A link or a read-only file in place of a target is replaced.
     delete : bool
         Whether encrypted files are removed whose source is gone, if no file failed. The manifest, or ``key``,
         must show that sealane wrote them. Excluded files are not gone.
@@ -206,7 +211,8 @@ def encrypt_tree(
     call = Call("encrypt", key, recipients, None, context, format, verify, durable)
     notes = None if manifest is None else name_of(manifest)
     lines = patterns(exclude, exclude_from)
-    found = tree(name_of(src_dir), name_of(dst_dir), suffix, False, notes, lines, delete)
+    places = name_of(src_dir), name_of(dst_dir)
+    found = tree(*places, suffix, False, notes, lines, delete, preserve)
     return call.run(found, executor, notes, progress, errors, dry_run)
 
 
@@ -225,6 +231,7 @@ def decrypt_tree(
     durable: bool = False,
     exclude: Iterable[str] = (),
     exclude_from: Path | None = None,
+    preserve: bool = False,
     dry_run: bool = False,
     errors: _Errors = "raise",
 ) -> BulkReport:
@@ -234,7 +241,7 @@ def decrypt_tree(
     ----------
     suffix : str
         Removed from each name. A file without it is reported as an error.
-    exclude, exclude_from, dry_run
+    exclude, exclude_from, preserve, dry_run
         As for ``encrypt_tree``. Patterns apply to the names of the encrypted files.
 
     See ``encrypt_tree``, ``encrypt_many`` and ``decrypt_many`` for the other parameters.
@@ -249,7 +256,7 @@ def decrypt_tree(
     call = Call("decrypt", key, None, identities, context, format, durable=durable)
     notes = None if manifest is None else name_of(manifest)
     lines = patterns(exclude, exclude_from)
-    found = tree(name_of(src_dir), name_of(dst_dir), suffix, True, notes, lines)
+    found = tree(name_of(src_dir), name_of(dst_dir), suffix, True, notes, lines, preserve=preserve)
     return call.run(found, executor, notes, progress, errors, dry_run)
 
 
@@ -313,15 +320,18 @@ def verify_tree(
     progress: Progress | None = None,
     exclude: Iterable[str] = (),
     exclude_from: Path | None = None,
+    preserve: bool = False,
     errors: _Errors = "raise",
 ) -> BulkReport:
     """Verifies every byte of every file below a folder, without writing the plaintext.
 
     A file without the suffix is reported as an error. Patterns of ``exclude`` and ``exclude_from`` apply to
-    the names of the encrypted files. See ``decrypt_tree`` for the parameters.
+    the names of the encrypted files. With ``preserve``, symbolic links are neither read nor followed. See
+    ``decrypt_tree`` for the parameters.
     """
     from sealane._bulk.call import Call
 
     call = Call("verify", key, None, identities, context, format)
-    found = tree(name_of(src_dir), None, suffix, True, None, patterns(exclude, exclude_from))
+    lines = patterns(exclude, exclude_from)
+    found = tree(name_of(src_dir), None, suffix, True, None, lines, preserve=preserve)
     return call.run(found, executor, None, progress, errors)

@@ -57,6 +57,8 @@ class Task:
     durable: bool
     root: str | None = None
     """The target folder of a tree, an absolute path. No link is followed below it."""
+    preserve: bool = False
+    """Whether the targets of a tree get the attributes of their sources."""
 
     def operation(
         self, key: FileKey | None, recipients: Recipients | None, identities: Identities | None
@@ -148,7 +150,7 @@ def run(task: Task, files: Files) -> Failures:
     except Exception as missing:
         return {index: _portable(missing, source) for index, (source, _) in enumerate(files)}
     failures: Failures = {}
-    for index, error in enumerate(operation.run(files, task.durable, task.root)):
+    for index, error in enumerate(operation.run(files, task.durable, task.root, task.preserve)):
         if error is not None:
             failures[index] = _portable(error, files[index][0])
     if task.verify:

@@ -88,7 +88,8 @@ class Call:
             raise ValueError(f"errors must be 'raise' or 'return', not {errors!r}")
         task = self._task
         if found.root is not None:
-            task = dataclasses.replace(task, root=os.path.join(os.getcwd(), found.root))
+            root = os.path.join(os.getcwd(), found.root)
+            task = dataclasses.replace(task, root=root, preserve=found.replicas is not None)
         with contextlib.ExitStack() as stack:
             stack.enter_context(calling(task, self._operation))
             check(executor, task, None, None)
@@ -106,21 +107,32 @@ class Call:
             if dry_run:
                 tally.pretend()
             else:
-                tally.make(found.folders)
+                tally.make(found.folders, found.replicas is not None)
             if dry_run:
                 pass
             elif executor is None:
                 schedule(task, list(tally.placed()), found.root, tally.note, tally.tell)
             else:
                 work(executor, task, cut(tally.placed()), tally.note, tally.tell)
-            report = tally.report()
+            links = 0
+            if found.replicas is not None and found.root is not None:
+                links = len(found.replicas.links)
+                if not dry_run:
+                    operation = self._operation or operation_of(task)
+                    problems = _native.replicate_links(operation, found.root, found.replicas.links, notes)
+                    links -= len(problems)
+                    tally.fail(problems)
+            report = dataclasses.replace(tally.report(), links=links)
             if found.stale is not None and not report.failed:
                 operation = self._operation or operation_of(task)
-                removed, unproven, problems = _native.remove_stale(operation, *found.stale, notes, dry_run)
-                report.failed.update(
-                    (path, error) for path, error in problems if isinstance(error, Exception)
+                removed, unproven, problems = _native.remove_stale(
+                    operation, *found.stale, notes, dry_run, found.replicas is not None
                 )
+                tally.fail(problems)
                 report = dataclasses.replace(report, removed=tuple(removed), unproven=tuple(unproven))
+            if found.replicas is not None and found.root is not None and not dry_run:
+                # When everything in them is complete: a new or removed name changes the time of its folder.
+                tally.fail(_native.replicate_folders(found.root, found.replicas.folders))
         if report.failed and errors == "raise":
             files = report.done + report.skipped + len(report.failed)
             word = "file" if files == 1 else "files"
@@ -171,11 +183,14 @@ class _Tally:
         self._done, self._bytes = len(self._todo), sum(pair.size for pair in self._todo)
         self._passed = self._reported = self._total
 
-    def make(self, folders: list[str]) -> None:
+    def make(self, folders: list[str], replicas: bool) -> None:
         """Creates the folders of a tree, including those that stay empty."""
         if self._root is not None:
-            problems = _native.create_folders(self._root, folders)
-            self._failed.update((path, error) for path, error in problems if isinstance(error, Exception))
+            self.fail(_native.create_folders(self._root, folders, replicas))
+
+    def fail(self, problems: list[tuple[str, BaseException]]) -> None:
+        """Adds errors of folders, links and files that were removed to the report."""
+        self._failed.update((path, error) for path, error in problems if isinstance(error, Exception))
 
     def placed(self) -> Iterator[Pair]:
         """Yields the files to be processed, each after the folder of its target was created."""

@@ -87,7 +87,8 @@ def schedule(
             stopped = False
 
     try:
-        operation_of(task).schedule(list(pairs), task.verify, task.durable, BATCH_FILES, listen, root)
+        operation = operation_of(task)
+        operation.schedule(list(pairs), task.verify, task.durable, BATCH_FILES, listen, root, task.preserve)
     finally:
         note_all()
 

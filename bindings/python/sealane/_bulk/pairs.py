@@ -33,6 +33,15 @@ class Stale(NamedTuple):
     exclude: list[str]
 
 
+class Replicas(NamedTuple):
+    """The links and folders of a tree whose files get the attributes of their sources."""
+
+    links: list[tuple[str, str]]
+    """Symbolic links, which stay links, and their targets."""
+    folders: list[tuple[str, str]]
+    """Folders and their targets, each after its parent."""
+
+
 class Found(NamedTuple):
     """The files of a bulk call: pairs of a source and a target, and the folders to create."""
 
@@ -45,6 +54,8 @@ class Found(NamedTuple):
     """The target folder of a tree, below which no link is followed."""
     stale: Stale | None = None
     """Where files whose source is gone are removed."""
+    replicas: Replicas | None = None
+    """The links and folders, if attributes are kept."""
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
         for source, target in pairs:
@@ -84,17 +95,20 @@ def tree(
     manifest: str | None,
     exclude: list[str] | None = None,
     delete: bool = False,
+    preserve: bool = False,
 ) -> Found:
-    """Returns the files below a folder, without the manifest. Without ``dst`` they are only read.
+    """Returns the files below a folder, without the manifest. Without ``dst`` they are only read. With
+    ``preserve``, links stay links.
 
     Raises OSError if ``src`` is not a folder, ValueError if a target would replace a source or another
     target.
     """
     exclude = exclude or []
-    folders, pairs, problems = _native.walk(src, dst, suffix, remove_suffix, exclude)
+    walked = _native.walk(src, dst, suffix, remove_suffix, exclude, preserve)
+    pairs = walked["pairs"]
     if not os.path.isdir(src):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), src)
-    failed = {source: error for source, error in problems if isinstance(error, Exception)}
+    failed = {source: error for source, error in walked["problems"] if isinstance(error, Exception)}
     if manifest is not None:
         names, name = _Names(), os.path.basename(manifest)
         place = names.of(manifest)
@@ -108,7 +122,8 @@ def tree(
         pairs = [pair for pair in pairs if not is_manifest(pair[0])]
         failed = {source: error for source, error in failed.items() if not is_manifest(source)}
     stale = Stale(src, dst, suffix, exclude) if delete and dst is not None else None
-    found = Found([], folders, failed, dst, stale)
+    replicas = Replicas(walked["links"], walked["folder_pairs"]) if preserve else None
+    found = Found([], walked["folders"], failed, dst, stale, replicas)
     found.add(pairs)
     return found
 

@@ -21,6 +21,8 @@ class BulkReport:
     """The encrypted files that ``delete`` removed because their source is gone."""
     unproven: tuple[str, ...] = ()
     """Files whose source is gone and that stay, because nothing shows that sealane wrote them."""
+    links: int = 0
+    """Number of symbolic links that ``preserve`` copied."""
 
     def __repr__(self) -> str:
         counts = f"{self.done} done, {self.skipped} skipped, {len(self.failed)} failed"
