@@ -35,7 +35,7 @@ test-hostile: develop tools ## attacks that take long: killed at every system ca
 lint: develop tools ## format, warnings, types, type stubs against the binary, documentation
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo clippy --locked -p sealane --lib --no-default-features -- -D warnings
+	cargo clippy --locked -p sealane --lib --no-default-features --features files -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict bindings/python/sealane
@@ -117,13 +117,24 @@ test-crystal: ## the Crystal package: vectors, other implementations, bad input,
 	cargo build --locked --quiet -p sealane-c -p sealane-cli
 	bindings/crystal/test.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/libsealane_c.a $${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/sealane
 
-check-features: ## the crates without the default features, and for wasm32; needs rustup
-	for features in "" aegis aws-lc ring; do \
+# The features of the crates sealane and sealane-providers, each list without the default ones.
+PROVIDER_FEATURES := "" aegis aws-lc ring
+SEALANE_FEATURES := "" aegis aws-lc ring aead-traits files pkcs11 files,aead-traits
+check-features: ## the crates without the default features: with each feature, without a C compiler, for wasm32 and macOS; needs rustup
+	for features in $(PROVIDER_FEATURES); do \
 		cargo clippy --locked --quiet -p sealane-providers --no-default-features --features "$$features" -- -D warnings || exit 1; \
 	done
-	rustup target add wasm32-unknown-unknown
+	for features in $(SEALANE_FEATURES); do \
+		cargo clippy --locked --quiet -p sealane --lib --no-default-features --features "$$features" -- -D warnings || exit 1; \
+	done
+	cargo test --locked --quiet -p sealane --lib --features aead-traits rustcrypto::
+	cargo test --locked --quiet -p sealane --doc --features aead-traits rustcrypto
+	CC=/bin/false CXX=/bin/false cargo build --locked --quiet -p sealane --lib --no-default-features --features aead-traits --target-dir "$${CARGO_TARGET_DIR:-$(CURDIR)/target}/no-c"
+	rustup target add wasm32-unknown-unknown aarch64-apple-darwin
 	cargo check --locked --quiet -p sealane-kernels --target wasm32-unknown-unknown
 	cargo check --locked --quiet -p sealane-providers --no-default-features --target wasm32-unknown-unknown
+	cargo check --locked --quiet -p sealane --no-default-features --features aead-traits --target aarch64-apple-darwin
+	cargo check --locked --quiet -p sealane-rustls --no-default-features --target aarch64-apple-darwin
 
 test-rustls: ## the cipher suites of rustls beside those over ring and aws-lc-rs, which is built a second time
 	cargo test --locked -p sealane-rustls --features aws-lc-rs

@@ -67,6 +67,7 @@ fn modules_depend_downwards() {
         ("asymmetric", 6),
         ("fernet", 5),
         ("hazmat", 6),
+        ("rustcrypto", 6),
         ("age", 7),
         ("keys", 8),
         ("signature", 8),

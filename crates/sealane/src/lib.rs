@@ -50,6 +50,18 @@
 //! | cancel long calls from a language with its own signal handling | [`interrupt`] |
 //! | use raw ciphers, or authenticated messages in pieces | [`hazmat`] |
 //!
+//! # Features
+//!
+//! Without the default features, only Rust is compiled: messages, with the native kernels and RustCrypto. The modules
+//! and types that need a feature say so.
+//!
+//! | feature | adds | needs |
+//! |---|---|---|
+//! | `aws-lc`, `ring`, `aegis` | a provider | a C compiler |
+//! | `files` | [`mod@file`], [`age`], [`keys`], [`hybrid`], [`asymmetric`], [`signature`], [`fernet`]; `aws-lc` | a C compiler |
+//! | `pkcs11` | keys of PKCS#11 tokens; `files` | a C compiler |
+//! | `aead-traits` | `rustcrypto`, the traits of the crate `aead`; not on by default | |
+//!
 //! # Guarantees
 //!
 //! - **Only verified plaintext is returned.** After a failed `open`, the destination has no byte of the plaintext. The
@@ -74,30 +86,44 @@
 //! for AES-GCM). The first is enforced. Of the second, an [`Aead`] counts its own messages with
 //! AES-GCM and ChaCha20-Poly1305 and refuses more than 2^32 ([`Aead::sealed_messages`]). Other processes may use the same key, so the user has to count too.
 #![forbid(unsafe_code)]
+// Without files, some functions of the modules that messages share with them have no caller.
+#![cfg_attr(not(feature = "files"), allow(dead_code, unreachable_pub))]
 
 #[macro_use]
 mod debug;
 
 pub mod aead;
+#[cfg(feature = "files")]
 pub mod age;
+#[cfg(feature = "files")]
 pub mod asymmetric;
+#[cfg(feature = "files")]
 mod encoding;
 mod engine;
 pub mod error;
+#[cfg(feature = "files")]
 pub mod fernet;
+#[cfg(feature = "files")]
 pub mod file;
 mod fork;
 pub mod hazmat;
+#[cfg(feature = "files")]
 pub mod hybrid;
 pub mod interrupt;
 mod key;
+#[cfg(feature = "files")]
 pub mod keys;
 mod memory;
 mod nonce;
 pub mod provider;
 mod random;
+#[cfg(feature = "aead-traits")]
+pub mod rustcrypto;
+#[cfg(feature = "files")]
 mod scrypt;
+#[cfg(feature = "files")]
 mod secret;
+#[cfg(feature = "files")]
 pub mod signature;
 
 pub use aead::deterministic::{DeterministicAead, DeterministicAlgorithm};
@@ -107,6 +133,8 @@ pub use engine::threads::on_one_thread;
 pub use error::{Error, FolderError, Misuse};
 pub use fork::ForkGuard;
 pub use key::Key;
+#[cfg(feature = "files")]
 pub use keys::{KeyringAead, KeyringDeterministicAead};
 pub use providers::{Algorithm, InOut, ListedVariant, Provider, listing, set_default};
+#[cfg(feature = "files")]
 pub use secret::wipe_stack;
