@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import traceback
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -320,6 +321,32 @@ def test_the_number_of_batches_in_flight_is_limited(pairs: Pairs, monkeypatch: p
     assert executor.max_pending <= 5
 
 
+class Watching(Here):
+    """Remembers which of its futures someone still holds."""
+
+    def __init__(self) -> None:
+        self.futures: list[weakref.ref[concurrent.futures.Future[Any]]] = []
+
+    def submit(self, *given: Any, **named: Any) -> concurrent.futures.Future[Any]:
+        future = super().submit(*given, **named)
+        self.futures.append(weakref.ref(future))
+        return future
+
+
+def test_no_future_with_a_result_is_held(pairs: Pairs) -> None:
+    """Dask writes the files of a batch again if a worker is lost while a future for its result exists."""
+    held: list[int] = []
+    with Watching() as executor:
+        sealane.encrypt_many(
+            pairs,
+            key=KEY,
+            executor=executor,
+            progress=lambda *_: held.append(sum(future() is not None for future in executor.futures)),
+        )
+    assert len(executor.futures) > 3
+    assert set(held) == {0}
+
+
 def test_a_large_file_is_a_batch_of_its_own(tmp_path: Path) -> None:
     lengths = [10, 5_000_000, 20, 4_194_304, 3_000_000, 3_000_000, 30]
     pairs = [(tmp_path / str(i), tmp_path / f"{i}.sealed") for i in range(len(lengths))]
@@ -398,8 +425,8 @@ class Forgetful:
         self.read_back = operation.read_back
         self._operation = operation
 
-    def run(self, files: Any, durable: bool, root: str | None = None) -> Any:
-        failures = self._operation.run(files, durable, root)
+    def run(self, files: Any, durable: bool, root: str | None, preserve: bool) -> Any:
+        failures = self._operation.run(files, durable, root, preserve)
         for _, target in files:
             if target.endswith("file 11"):
                 Path(target).write_bytes(Path(target).read_bytes()[:-1])

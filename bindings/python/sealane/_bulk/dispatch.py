@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from queue import SimpleQueue
 from typing import TypeAlias
 
@@ -102,41 +103,57 @@ def work(
     # Workers may have another current folder. Paths are not normalised: after a link to a folder, ".." is its
     # parent.
     here = os.getcwd()
-    pending: dict[Future[Failures], Batch] = {}
-    ended: SimpleQueue[Future[Failures]] = SimpleQueue()
+    unnoted: dict[int, Batch] = {}
+    running: dict[int, Future[Failures]] = {}
+    outcomes: dict[int, Failures] = {}
+    ended: SimpleQueue[int] = SimpleQueue()
+
+    def end(number: int, batch: Batch, future: Future[Failures]) -> None:
+        outcomes[number] = _outcome(future, batch)
+        # Dask runs a batch again, and writes its files again, if a worker is lost while a future for its
+        # result exists.
+        del running[number]
+        ended.put(number)
+
+    def hand_over(number: int, batch: Batch) -> None:
+        files = [(_absolute(here, pair.source), _absolute(here, pair.target)) for pair in batch]
+        future = executor.submit(run, task, files)
+        unnoted[number] = batch
+        running[number] = future
+        future.add_done_callback(functools.partial(end, number, batch))
 
     def collect() -> None:
-        future = ended.get()
-        note(pending[future], _outcome(future, pending[future]))
-        del pending[future]
+        number = ended.get()
+        note(unnoted[number], outcomes[number])
+        del unnoted[number], outcomes[number]
 
     try:
-        for batch in batches:
-            while len(pending) >= MAX_IN_FLIGHT:
+        for number, batch in enumerate(batches):
+            while len(unnoted) >= MAX_IN_FLIGHT:
                 collect()
                 tell()
             try:
-                files = [(_absolute(here, pair.source), _absolute(here, pair.target)) for pair in batch]
-                future = executor.submit(run, task, files)
+                hand_over(number, batch)
             except (RuntimeError, OSError) as error:
                 # An executor raises this if its pool is broken or was shut down.
                 note(batch, _lost(error, batch))
                 tell()
-            else:
-                pending[future] = batch
-                future.add_done_callback(ended.put)
-        while pending:
+        while unnoted:
             collect()
             tell()
     except BaseException:
         # If no future is running, the executor does not report that, as Dask's. Cancelling would also drop
         # batches that are running, and they would finish unnoticed.
-        reports_running = any(future.running() for future in pending)
-        # Not taken from `ended`: Ctrl-C may have come after a future was taken from it and before it was
-        # noted.
-        wait([future for future in pending if not (reports_running and future.cancel())])
-        for future, batch in pending.items():
-            note(batch, _outcome(future, batch))
+        futures = list(running.values())
+        if any(future.running() for future in futures):
+            for future in futures:
+                future.cancel()
+        while unnoted.keys() - outcomes.keys():
+            ended.get()
+        # Not only those taken from `ended` here: Ctrl-C may have come after a number was taken from it and
+        # before its batch was noted.
+        for number, batch in unnoted.items():
+            note(batch, outcomes[number])
         raise
 
 
