@@ -60,7 +60,7 @@ def test_answers_that_are_none(service: Service, tmp_path: Path) -> None:
     arn = reference.partition("#")[0].partition("?")[0].partition(":")[2]
     ring = Keyring.generate("aes-256-gcm").to_bytes()
     body = json.dumps({"KeyId": arn, "Plaintext": "%%%"}).encode()
-    another = json.dumps({"KeyId": arn[:-1] + "0", "Plaintext": base64.b64encode(ring).decode()}).encode()
+    another = json.dumps({"KeyId": f"{arn}0", "Plaintext": base64.b64encode(ring).decode()}).encode()
     answers: dict[Answer, type[Exception]] = {
         (200, b""): KeyServiceError,
         (200, b"{}"): KeyServiceError,

@@ -90,7 +90,8 @@ def test_an_operation_on_many_files(tmp_path: pathlib.Path) -> None:
 
     sealed = [target for _, target in jobs if os.path.exists(target) and "out" in target]
     bad = pathlib.Path(sealed[7])
-    bad.write_bytes(bad.read_bytes()[:-1] + b"\0")
+    data = bad.read_bytes()
+    bad.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     cut = pathlib.Path(sealed[9])
     cut.write_bytes(b"short")
     decrypt = _native.Operation.decrypt(UNLOCK)
