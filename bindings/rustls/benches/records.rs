@@ -20,8 +20,9 @@ const ROUND: Duration = Duration::from_millis(2);
 /// The suites whose keys have 32 bytes: rustls has no public constructor for a shorter [`AeadKey`].
 const SUITES: [CipherSuite; 2] =
     [CipherSuite::TLS13_AES_256_GCM_SHA384, CipherSuite::TLS13_CHACHA20_POLY1305_SHA256];
-/// The sequence number of the first record, which is the one to decrypt. AWS-LC encrypts only under increasing numbers.
-const FIRST: u64 = 1;
+/// The sequence number of the first record, which is the one to decrypt. AWS-LC takes the first nonce for that of number 0,
+/// and encrypts only under increasing numbers.
+const FIRST: u64 = 0;
 
 /// The records of one provider, one cipher suite and one length.
 struct Records {
