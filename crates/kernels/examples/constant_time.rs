@@ -28,7 +28,7 @@ use kernels::poly1305::{self, Poly1305};
 use kernels::siv::Siv;
 use kernels::speck::{self, ByteOrder, Size, Speck};
 use kernels::variant::Variant;
-use sealing::{InSegments, OneAegis, Sealing};
+use sealing::{InSegments, OneAegis, OneThread, Sealing};
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ const TABLES: [Table; 7] = [
     Table { name: "AES", variants: || aes::variants().collect(), run: every_aes },
     Table { name: "CHACHA20", variants: || chacha20::variants().collect(), run: every_chacha20 },
     Table { name: "GCM", variants: || gcm::variants().collect(), run: every_gcm },
-    Table { name: "GCM_SIV", variants: || gcm_siv::variants().collect(), run: messages::<GcmSiv> },
+    Table { name: "GCM_SIV", variants: || gcm_siv::variants().collect(), run: every_gcm_siv },
     Table { name: "POLY1305", variants: || poly1305::variants().collect(), run: macs },
     Table { name: "SPECK", variants: || speck::variants().collect(), run: speck },
 ];
@@ -116,10 +116,15 @@ fn messages<A: Sealing>(watch: &mut Watch, features: Features, variant: &'static
     }
 }
 
-/// Runs messages at once and in segments.
+/// Runs messages of AES-GCM at once and in segments.
 fn every_gcm(watch: &mut Watch, features: Features, variant: &'static str) {
     messages::<Gcm>(watch, features, variant);
     messages::<InSegments<Gcm>>(watch, features, variant);
+}
+
+fn every_gcm_siv(watch: &mut Watch, features: Features, variant: &'static str) {
+    messages::<GcmSiv>(watch, features, variant);
+    messages::<InSegments<GcmSiv>>(watch, features, variant);
 }
 
 fn every_aegis(watch: &mut Watch, features: Features, variant: &'static str) {
@@ -213,7 +218,7 @@ fn chacha20_streams(watch: &mut Watch, features: Features, variant: &'static str
     watch.expect(0, variant, "drop", || drop((short, long)));
 }
 
-/// Computes tags of secret messages under secret keys, at once and in two pieces.
+/// Computes tags of secret messages under secret keys, at once, in two pieces, and in segments.
 fn macs(watch: &mut Watch, features: Features, variant: &'static str) {
     // All powers are computed for the last length.
     for (i, len) in LENGTHS.into_iter().chain([8300]).enumerate() {
@@ -224,7 +229,7 @@ fn macs(watch: &mut Watch, features: Features, variant: &'static str) {
         };
         let key: [u8; 32] = *key.first_chunk().expect("32 bytes");
         let want = reference::poly1305::tag_vartime(&key, &message);
-        for cut in [0, len / 3] {
+        for (cut, in_segments) in [(0, false), (len / 3, false), (1.min(len), true)] {
             let what = format!("{variant} len {len} cut {cut}");
             let (secret_key, secret) = (key, valgrind::secret(&message));
             valgrind::hide(&secret_key);
@@ -233,7 +238,11 @@ fn macs(watch: &mut Watch, features: Features, variant: &'static str) {
             assert_eq!(mac.variant(), variant);
             watch.expect(0, &what, "update", || {
                 mac.update(&secret[..cut]);
-                mac.update(&secret[cut..]);
+                if in_segments {
+                    mac.update_on(&OneThread, &secret[cut..]);
+                } else {
+                    mac.update(&secret[cut..]);
+                }
             });
             let tag = watch.expect(0, &what, "finalize", || mac.finalize());
             valgrind::publish(&tag);

@@ -461,14 +461,8 @@ impl Variants {
             self.clean(LONG, 0);
         };
         let state = &mut message.state;
-        let (mut blocks, mut power) = (1, state.r());
-        process(threads, segment_len, data, segment, |len, sum| {
-            if blocks != len.div_ceil(16) {
-                blocks = len.div_ceil(16);
-                power = state.power_of_r(blocks);
-            }
-            state.absorb_sum(power, *sum);
-        });
+        let mut power = (1, state.r());
+        process(threads, segment_len, data, segment, |len, sum| state.absorb_segment(&mut power, len, *sum));
         *tag = message.finish(aad.len(), len);
     }
 

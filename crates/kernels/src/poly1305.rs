@@ -8,6 +8,7 @@
 use crate::InOut;
 use crate::cpu::Features;
 use crate::error::KeyError;
+use crate::segments::{Sum, Threads, process_read_only, segment_len};
 use crate::self_test::poly1305::{CUT, KNOWN_ANSWERS, KnownAnswer};
 use crate::variant::poly1305::{POLY1305, Poly1305Functions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
@@ -127,6 +128,40 @@ impl Poly1305 {
         }
     }
 
+    /// Absorbs the next piece of the message like [`Self::update`], with segments of the piece on several threads.
+    pub fn update_on(&mut self, threads: &dyn Threads, data: &[u8]) {
+        let Some(segment_len) = segment_len(threads, data.len()) else {
+            return self.update(data);
+        };
+        // The piece is longer than a segment, and thus than the rest of a block that was begun.
+        let (head, data) = data.split_at(self.buffered.wrapping_neg() % 16);
+        let (blocks, rest) = data.split_at(data.len() & !15);
+        self.update(head);
+        self.segments(threads, segment_len, blocks);
+        wipe_dead_stack::<2048>();
+        self.update(rest);
+    }
+
+    /// Absorbs whole blocks in segments. Not inlined, so that its stack frame, which has `r` and a power, can be wiped.
+    #[inline(never)]
+    fn segments(&mut self, threads: &dyn Threads, segment_len: usize, blocks: &[u8]) {
+        let (variant, state) = (self.variant, &mut self.inner.state);
+        let powers = self.powers.get_or_insert_with(|| Box::new(Powers::EMPTY));
+        if segment_len > self.made {
+            self.made = usize::MAX;
+            variant.set_up(state, powers, self.made);
+        }
+        let (mut part, mut power) = (State::EMPTY, (1, state.r()));
+        part.begin_part(state);
+        let segment = |blocks: &[u8], sum: &mut Sum| {
+            absorb_segment(variant, &part, powers, blocks, sum);
+            wipe_dead_stack::<256>();
+        };
+        process_read_only(threads, segment_len, blocks, segment, |len, sum| {
+            state.absorb_segment(&mut power, len, *sum);
+        });
+    }
+
     /// Returns the tag of everything that was absorbed and ends the computation.
     pub fn finalize(mut self) -> [u8; 16] {
         let Inner { state, buffer: Buffer(buffer) } = &mut *self.inner;
@@ -147,6 +182,22 @@ fn absorb_blocks(state: &mut State, blocks: &[u8]) {
 #[inline(never)]
 fn absorb_blocks_in_own_frame(state: &mut State, blocks: &[u8]) {
     state.blocks(blocks);
+}
+
+/// Absorbs one segment from zero on, under the `r` of `whole`, and writes the accumulator to `sum`. Not inlined, so that its
+/// stack frame can be wiped.
+#[inline(never)]
+fn absorb_segment(
+    variant: Selected<Poly1305Functions>,
+    whole: &State,
+    powers: &Powers,
+    blocks: &[u8],
+    sum: &mut Sum,
+) {
+    let mut part = State::EMPTY;
+    part.begin_part(whole);
+    variant.padded(&mut part, powers, blocks);
+    *sum = part.accumulator();
 }
 
 /// Absorbs the end of a message and writes the tag. Not inlined, so that its stack frame can be wiped.

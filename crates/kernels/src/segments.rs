@@ -33,12 +33,18 @@ const MULTIPLE: usize = 4096;
 pub(crate) type Sum = [u64; 3];
 
 /// A segment that waits for its thread, or its sum, which is wiped from memory on drop.
-struct Segment<'a> {
-    data: Option<Parts<'a>>,
+struct Segment<D> {
+    data: Option<D>,
     sum: Sum,
 }
 
-impl Drop for Segment<'_> {
+impl<D> Segment<D> {
+    fn waiting(data: D) -> Mutex<Self> {
+        Mutex::new(Self { data: Some(data), sum: [0; 3] })
+    }
+}
+
+impl<D> Drop for Segment<D> {
     fn drop(&mut self) {
         wipe(&mut self.sum);
     }
@@ -60,31 +66,61 @@ pub(crate) fn process(
     mut combine: impl FnMut(usize, &Sum),
 ) {
     let len = data.len();
-    let waiting = |data| Mutex::new(Segment { data: Some(data), sum: [0; 3] });
     let segments: Vec<_> = match data.into_parts() {
         Parts::InPlace(data) => {
-            data.chunks_mut(segment_len).map(|data| waiting(Parts::InPlace(data))).collect()
+            data.chunks_mut(segment_len).map(|data| Segment::waiting(Parts::InPlace(data))).collect()
         }
         Parts::Apart(from, to) => {
             let pairs = from.chunks(segment_len).zip(to.chunks_mut(segment_len));
-            pairs.map(|(from, to)| waiting(Parts::Apart(from, to))).collect()
+            pairs.map(|(from, to)| Segment::waiting(Parts::Apart(from, to))).collect()
         }
     };
+    let work = |number, data: Parts<'_>, sum: &mut Sum| match data {
+        Parts::InPlace(data) => work(number * segment_len, InOut::in_place(data), sum),
+        Parts::Apart(from, to) => work(number * segment_len, InOut::apart(from, to), sum),
+    };
+    run(threads, &segments, work, |number, sum| combine(segment_len.min(len - number * segment_len), sum));
+}
+
+/// Calls `work` for each segment of data that is only read, on several threads. Then calls `combine` as [`process`] does.
+pub(crate) fn process_read_only(
+    threads: &dyn Threads,
+    segment_len: usize,
+    data: &[u8],
+    work: impl Fn(&[u8], &mut Sum) + Sync,
+    mut combine: impl FnMut(usize, &Sum),
+) {
+    let segments: Vec<_> = data.chunks(segment_len).map(Segment::waiting).collect();
+    run(
+        threads,
+        &segments,
+        |_, data, sum| work(data, sum),
+        |number, sum| {
+            combine(segment_len.min(data.len() - number * segment_len), sum);
+        },
+    );
+}
+
+/// Calls `work` with the number, the data and the sum of each segment, then `combine` with each number and its sum.
+fn run<D: Send>(
+    threads: &dyn Threads,
+    segments: &[Mutex<Segment<D>>],
+    work: impl Fn(usize, D, &mut Sum) + Sync,
+    mut combine: impl FnMut(usize, &Sum),
+) {
     let work_on = |number: usize| {
         let Some(segment) = segments.get(number) else { return };
         let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
         let Segment { data, sum } = &mut *segment;
-        match data.take() {
-            Some(Parts::InPlace(data)) => work(number * segment_len, InOut::in_place(data), sum),
-            Some(Parts::Apart(from, to)) => work(number * segment_len, InOut::apart(from, to), sum),
-            None => (),
+        if let Some(data) = data.take() {
+            work(number, data, sum);
         }
     };
     threads.run(segments.len(), &work_on);
     for (number, segment) in segments.iter().enumerate() {
         work_on(number);
         let segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
-        combine(segment_len.min(len - number * segment_len), &segment.sum);
+        combine(number, &segment.sum);
     }
 }
 

@@ -191,7 +191,7 @@ chacha! { XChaCha20Poly1305 24 }
 pub(crate) struct InSegments<A>(A);
 
 /// Processes one segment after the other on the calling thread.
-struct OneThread;
+pub(crate) struct OneThread;
 
 impl Threads for OneThread {
     fn segment_len(&self, _: usize) -> usize {
@@ -229,4 +229,4 @@ macro_rules! in_segments {
     )*};
 }
 
-in_segments! { Gcm, ChaCha20Poly1305, XChaCha20Poly1305 }
+in_segments! { Gcm, GcmSiv, ChaCha20Poly1305, XChaCha20Poly1305 }

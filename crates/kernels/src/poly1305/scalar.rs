@@ -73,6 +73,22 @@ impl State {
         })
     }
 
+    /// Begins in an empty state with the `r` of `whole`, to absorb some of its blocks. No tag can be computed from it.
+    #[inline(always)]
+    pub(crate) fn begin_part(&mut self, whole: &Self) {
+        self.r = whole.r;
+    }
+
+    /// Absorbs a segment of `len` bytes, padded with zeros to whole blocks, of which `sum` is the accumulator alone. `power` has the
+    /// number of blocks for which `r` to this power was computed last, because most segments have the same length.
+    pub(crate) fn absorb_segment(&mut self, power: &mut (usize, Element), len: usize, sum: [u64; 3]) {
+        let blocks = len.div_ceil(16);
+        if power.0 != blocks {
+            *power = (blocks, self.power_of_r(blocks));
+        }
+        self.absorb_sum(power.1, sum);
+    }
+
     /// Absorbs the blocks of which `sum` is the accumulator alone, when their absorption began with zero. `power` is `r`
     /// to the power of their number.
     ///

@@ -8,6 +8,7 @@ use kernels::cpu::Features;
 use kernels::error::{MessageError, OpenError};
 use kernels::gcm::Gcm;
 use kernels::gcm_siv::GcmSiv;
+use kernels::poly1305::{self, Poly1305};
 use kernels::segments::{self, Threads};
 use kernels::variant::Variant;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -161,6 +162,36 @@ on_threads!(gcm: Gcm, std::convert::identity);
 on_threads!(gcm_siv: GcmSiv, exactly::<12>);
 on_threads!(chacha20_poly1305: ChaCha20Poly1305, exactly::<12>);
 on_threads!(xchacha20_poly1305: XChaCha20Poly1305, exactly::<24>);
+
+/// The lengths around the borders of blocks and of segments, after nothing, a part of a block, and pieces for which few or all powers
+/// are computed, against one thread.
+#[test]
+#[cfg_attr(miri, ignore = "large")]
+fn every_border_of_segments_of_poly1305() {
+    for (name, features) in available(poly1305::variants()) {
+        for (key, text) in [(pattern(32, 77), pattern(20_000, 7)), (vec![0xff; 32], vec![0xff; 20_000])] {
+            let key: &[u8; 32] = key.first_chunk().unwrap();
+            for before in [&[][..], &[0], &[15], &[1100], &[1100, 5000, 7]] {
+                for (len, segment_len) in lengths().flat_map(|len| [(len, 4096), (len, 4097)]) {
+                    let [mut one, mut several] = [(); 2].map(|()| Poly1305::new(key, features).unwrap());
+                    for mac in [&mut one, &mut several] {
+                        before.iter().for_each(|&len| mac.update(&text[..len]));
+                    }
+                    one.update(&text[..len]);
+                    several.update_on(&TwoThreads(segment_len), &text[..len]);
+                    for mac in [&mut one, &mut several] {
+                        mac.update(&text[..2001]);
+                    }
+                    assert_eq!(
+                        several.finalize(),
+                        one.finalize(),
+                        "{name}, {len} after {before:?}, {segment_len}"
+                    );
+                }
+            }
+        }
+    }
+}
 
 fn exactly<const LEN: usize>(nonce: &[u8]) -> &[u8; LEN] {
     nonce.try_into().unwrap()

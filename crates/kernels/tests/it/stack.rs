@@ -25,7 +25,7 @@ use std::hint::black_box;
 #[path = "../../examples/sealing/mod.rs"]
 mod sealing;
 
-use self::sealing::{InSegments, OneAegis, Sealing};
+use self::sealing::{InSegments, OneAegis, OneThread, Sealing};
 use crate::variants::available;
 
 /// Number of bytes of the stack that are searched.
@@ -71,6 +71,7 @@ const KNOWN: &[Known] = &[
     Known { table: "GCM", variant: "portable", from: Some(0), max: 1, what: "expected tag" },
     Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 1, what: "expected tag" },
     Known { table: "GCM_SIV", variant: "portable", from: None, max: 15, what: "round key" },
+    Known { table: "GCM_SIV", variant: "portable", from: Some(5000), max: 15, what: "sliced round key" },
     Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 40, what: "power" },
     Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 40, what: "halves of power" },
     Known { table: "GCM_SIV", variant: "portable", from: Some(0), max: 2, what: "derived round key" },
@@ -370,6 +371,8 @@ impl Report {
             for what in ["update", "update again"] {
                 self.look(&secrets, what, Some(len), || mac.update(&message));
             }
+            let segments = vec![0x77; 3 * 4096 + len];
+            self.look(&secrets, "update in segments", Some(len), || mac.update_on(&OneThread, &segments));
             let mut mac = Some(mac);
             self.look(&secrets, "finalize", Some(len), || _ = mac.take().unwrap().finalize());
         }
@@ -521,7 +524,8 @@ fn no_secrets_remain_on_the_stack() {
             report.messages::<InSegments<Gcm>>(Secrets::of_gcm, here);
         }),
         ("GCM_SIV", gcm_siv::variants().collect(), |report, here| {
-            report.messages::<GcmSiv>(Secrets::of_gcm_siv, here)
+            report.messages::<GcmSiv>(Secrets::of_gcm_siv, here);
+            report.messages::<InSegments<GcmSiv>>(Secrets::of_gcm_siv, here);
         }),
         ("POLY1305", poly1305::variants().collect(), Report::macs),
         ("SPECK", speck::variants().collect(), Report::speck),

@@ -1,6 +1,7 @@
 //! The one-time authenticator Poly1305.
 
 use super::{ChaCha20, key_array, tag_array};
+use crate::engine::parallel::FreeThreads;
 use crate::{Error, ForkGuard};
 use providers::raw;
 use zeroize::Zeroizing;
@@ -52,9 +53,12 @@ impl Poly1305 {
         self.mac.variant()
     }
 
-    /// Adds `data`, of any length, to the message.
+    /// Adds `data`, of any length, to the message. Long data is absorbed on the free threads of the process.
     pub fn update(&mut self, data: &[u8]) -> &mut Self {
-        self.mac.update(data);
+        match FreeThreads::for_message(data.len(), None) {
+            Some(threads) => self.mac.update_on(&threads, data),
+            None => self.mac.update(data),
+        }
         self
     }
 

@@ -1,6 +1,6 @@
 //! One long message on several threads has the bytes of one thread.
 
-use sealane::hazmat::{AesCtr, ByteOrder, ChaCha20, SpeckCtr, SpeckSize, XChaCha20};
+use sealane::hazmat::{AesCtr, ByteOrder, ChaCha20, Poly1305, SpeckCtr, SpeckSize, XChaCha20};
 use sealane::{Aead, Algorithm, Error, InOut, Key, Provider};
 use std::num::NonZeroUsize;
 
@@ -101,6 +101,20 @@ fn long_keystreams_are_those_of_short_pieces() {
             let speck = SpeckCtr::new(size, &key, &iv, ByteOrder::Little).unwrap();
             check(|offset, data| speck.xor(offset, data), offset);
         }
+    }
+}
+
+#[test]
+fn tags_of_long_data_are_those_of_short_pieces() {
+    let data = plaintext();
+    for before in [0, 1, 16, 5000] {
+        let [mut long, mut short] = [(); 2].map(|()| Poly1305::new(&[0xfe; 32]).unwrap());
+        for mac in [&mut long, &mut short] {
+            mac.update(&data[..before]);
+        }
+        data.chunks(100_003).for_each(|piece| _ = short.update(piece));
+        long.update(&data);
+        assert_eq!(long.finalize().unwrap(), short.finalize().unwrap(), "after {before} bytes");
     }
 }
 
