@@ -206,6 +206,9 @@ deny: target/tools/bin/cargo-deny ## licences, advisories and sources of all dep
 target/tools/bin/cargo-deny:
 	cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
 
+target/tools/bin/cargo-semver-checks:
+	cargo install --quiet --locked --root target/tools cargo-semver-checks@0.51.0
+
 target/tools/bin/cargo-deb:
 	cargo install --quiet --locked --root target/tools cargo-deb@3.8.0
 
@@ -235,7 +238,12 @@ check-free-threaded: ## the Python module for CPython 3.14t, type-checked: Debia
 sbom: $(BIN)/.release ## bills of materials (CycloneDX) of the wheel, the program and the C library in dist/sbom
 	$(BIN)/python release/sbom.py
 
-release-check: $(BIN)/.release target/tools/bin/cargo-deny ## what a release needs: versions, licences, advisories, bills of materials, reproducible builds; FAST=1 builds without optimisation
+semver: venv target/tools/bin/cargo-semver-checks ## public names of the crates against the last release, or against BASE=REVISION
+	$(BIN)/python release/semver.py $(BASE)
+
+# Compiling cargo-semver-checks takes minutes, so it waits for a release to compare with.
+RELEASES := $(shell git tag --list 'v*' 2>/dev/null)
+release-check: $(BIN)/.release target/tools/bin/cargo-deny $(if $(RELEASES),target/tools/bin/cargo-semver-checks) ## what a release needs: versions, public names, licences, advisories, bills of materials, reproducible builds; FAST=1 builds without optimisation
 	$(BIN)/python release/check.py $(if $(FAST),--reproducible=--fast)
 
 deb: target/tools/bin/cargo-deb ## the Debian package in dist/; a release build
@@ -300,4 +308,4 @@ $(BIN)/.release: release/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
 	@touch $@
 
-.PHONY: test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: semver test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sbom
+import semver
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ROOT / "target" / "tools" / "bin"
@@ -152,6 +153,23 @@ def advisories_of_packages() -> str:
     return f"no advisory for {', '.join(pinned)}"
 
 
+def public_names() -> str:
+    """The version follows from the changes of the crates' public names since the last release."""
+    base = semver.last_release()
+    if base is None and semver.is_shallow():
+        raise NotRun("the clone lacks old commits and their tags; 'git fetch --unshallow --tags' gets them")
+    if base is None:
+        raise NotRun(
+            "there is no tag v... of a release to compare with; 'make semver BASE=REVISION' compares"
+        )
+    if not (TOOLS / "cargo-semver-checks").exists():
+        raise NotRun("needs cargo-semver-checks; 'make semver' fetches it")
+    done = semver.compare(base)
+    if done.returncode:
+        raise Refused(f"compared with {base}: {(done.stdout + done.stderr)[-4000:]}")
+    return f"{', '.join(semver.crates())} compared with {base}"
+
+
 def bills_of_materials() -> str:
     """The bills of materials can be written and match their schema."""
     paths = sbom.write("x86_64-unknown-linux-gnu", ROOT / "dist" / "sbom")
@@ -185,6 +203,7 @@ def wheels() -> str:
 CHECKS: list[Callable[[], str]] = [
     versions_agree,
     change_log,
+    public_names,
     owner,
     licences,
     advisories_of_crates,
