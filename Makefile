@@ -267,6 +267,13 @@ man: ## manual pages of the program, in target/man/man1
 wheel: venv ## a wheel in dist/
 	$(BIN)/python -m maturin build --release --locked --out dist
 
+# With FAST=1 the build is not optimised.
+UNOPTIMISED := CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+sdist: venv ## the source distribution in dist/; pip installs it in an empty environment, where the README's examples run. FAST=1 builds without optimisation
+	rm -f dist/sealane-*.tar.gz
+	$(BIN)/python -m maturin sdist --out dist
+	$(if $(FAST),$(UNOPTIMISED)) release/test_wheel.sh dist/sealane-*.tar.gz
+
 clean: ## remove everything that was built
 	rm -rf target .venv .demo dist
 
@@ -308,4 +315,4 @@ $(BIN)/.release: release/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
 	@touch $@
 
-.PHONY: semver test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: sdist semver test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

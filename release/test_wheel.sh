@@ -1,13 +1,15 @@
 #!/bin/sh
-# Installs a wheel in an empty environment and runs the examples of the README with it:
-#     test_wheel.sh WHEEL [PYTHON]
-# In another system, for example of another processor, this script is run by chroot.
+# Installs a wheel or a source distribution in an empty environment and runs the examples of the README with it:
+#     test_wheel.sh WHEEL-OR-SDIST [PYTHON]
+# In another system, for example of another processor, this script is run by chroot. A source distribution needs cargo, a C
+# compiler and network: pip fetches maturin, and cargo the crates.
 set -eu
 wheel=$(realpath "$1") python=${2:-python3}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$python" -m venv "$folder/venv"
-"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$wheel"
+case $wheel in *.whl) index=--no-index ;; *) index= ;; esac
+"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check ${index:+"$index"} --no-deps "$wheel"
 cp "$(dirname "$0")/../README.md" "$folder/"
 cd "$folder"
 mkdir docs
