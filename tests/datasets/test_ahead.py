@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 import s3fs
+import sealane
 from parts import KEY, Place, Server
 from sealane.fs import SealaneFileSystem, _ahead
 from support import pattern
@@ -101,6 +102,42 @@ def test_other_orders_open_nothing_ahead(bucket: Place, reader: SealaneFileSyste
         for number in order:
             reader.open(paths[number]).close()
         assert reader.ahead._pending == {}  # type: ignore[attr-defined]
+
+
+def test_the_first_file_of_a_listing_is_opened_once_for_two_times(
+    bucket: Place, reader: SealaneFileSystem, server: Server
+) -> None:
+    paths = write(bucket, 1)
+    counts = []
+    for number in range(4):
+        if number == 3:
+            reader.invalidate_cache()
+        reader.ls(bucket.path("d"))
+        for _ in range(2):
+            with server.counting() as requests, reader.open(paths[0]) as file:
+                assert (file.size, file.read(9)) == (LONG, pattern(9))
+            counts.append(len(requests))
+    # A header, an end and the bytes that are read; then the bytes alone; then an end and the bytes.
+    assert counts == [3, 1, 2, 1, 2, 1, 2, 1]
+
+
+def test_a_change_between_the_first_two_times(bucket: Place, reader: SealaneFileSystem) -> None:
+    paths = write(bucket, 1)
+    reader.ls(bucket.path("d"))
+    reader.open(paths[0]).close()
+    bucket.fs.pipe_file(paths[0], pattern(LONG + 90))
+    # The listing of this client is an old one, so it takes the old file, and reads no byte of the new one.
+    with reader.open(paths[0]) as file, pytest.raises(sealane.SealaneError, match="d/0"):
+        file.read(9)
+    with reader.open(paths[0]) as file:
+        assert file.read(9) == pattern(9)
+    reader.invalidate_cache()
+    reader.ls(bucket.path("d"))
+    reader.open(paths[0]).close()
+    bucket.fs.pipe_file(paths[0], pattern(LONG + 91))
+    reader.invalidate_cache()
+    with reader.open(paths[0]) as file:
+        assert file.size == LONG + 91
 
 
 def test_one_file_again_and_again_opens_the_next_ones_once(

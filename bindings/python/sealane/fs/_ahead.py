@@ -5,13 +5,17 @@ opens the files of a dataset in one thread, and reads them in several. Plain fil
 request, so their first requests are in flight together. Encrypted files would wait in turn: a scan of four
 files on a store that answers after 30 ms took 370 ms instead of 230 ms.
 
-A file that was opened ahead is used once, and only if the store still reports the same properties.
+PyArrow opens the first file twice, once for the schema of the dataset and once to read it. So the file that
+was opened first after a listing is kept for the next call.
+
+A file that was opened ahead or kept is used once, and only if the store still reports the same properties.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Coroutine, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -26,7 +30,7 @@ from sealane.fs._opened import Headers, Opened, open_verified
 AHEAD: Final = 4
 """Number of files that are opened ahead, as many as PyArrow reads at a time."""
 SECONDS: Final = 5.0
-"""Time in seconds after which a file that was opened ahead is dropped."""
+"""Time in seconds after which a file that was opened ahead or kept is not used."""
 
 
 class Ahead(Protocol):
@@ -37,6 +41,9 @@ class Ahead(Protocol):
 
     def take(self, path: str, decryption: DecryptWith) -> Opened | None:
         """Returns the file if it was opened ahead, and opens the next ones of the listing."""
+
+    def opened(self, path: str, decryption: DecryptWith, opened: Opened) -> None:
+        """Takes a file that was opened by the caller, which may open it again next."""
 
     def forget(self) -> None:
         """Drops the files that were opened ahead."""
@@ -52,6 +59,9 @@ class Nothing:
         """Returns None."""
         return None
 
+    def opened(self, path: str, decryption: DecryptWith, opened: Opened) -> None:
+        """Does nothing."""
+
     def forget(self) -> None:
         """Does nothing."""
 
@@ -60,6 +70,15 @@ class Nothing:
 class _Pending:
     decryption: DecryptWith
     future: Future[Opened]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    path: str
+    decryption: DecryptWith
+    opened: Opened
+    until: float
+    """The reading of the clock until which the file may be used."""
 
 
 class InListing:
@@ -88,6 +107,8 @@ class InListing:
         self._files, self._below, self._loop, self._keys, self._headers = files, below, loop, keys, headers
         self._process = os.getpid()
         self._pending: dict[str, _Pending] = {}
+        self._kept: _Kept | None = None
+        self._first: str | None = None
         self._names: list[str] = []
         self._places: dict[str, int] = {}
         self._last: int | None = None
@@ -97,6 +118,7 @@ class InListing:
         """Takes the entries of a listing, whose files may be opened next."""
         self._names = [entry["name"] for entry in entries if entry.get("type") == "file"]
         self._places, self._last, self._reached = {}, None, -1
+        self._kept = self._first = None
 
     def take(self, path: str, decryption: DecryptWith) -> Opened | None:
         """Returns the file if it was opened ahead, and opens the next ones of the listing."""
@@ -106,12 +128,18 @@ class InListing:
             )
         if self._process != os.getpid() or _running() is self._loop:
             return None  # The loop does not run in a forked child, and never waits for itself.
+        kept, self._kept = self._kept, None
         pending = self._pending.pop(path, None)
         self._go_on(path, decryption)
-        if pending is None or pending.decryption is not decryption:
-            return None
         try:
-            opened = pending.future.result()
+            if kept is not None and kept.path == path and kept.decryption is decryption:
+                opened = kept.opened
+                if time.monotonic() > kept.until:
+                    return None
+            elif pending is not None and pending.decryption is decryption:
+                opened = pending.future.result()
+            else:
+                return None
             # This takes no request if the listing is cached. A plain file is opened in the same way.
             claim = finished(claim_of(Direct(self._files), path))
         except Exception:
@@ -127,6 +155,8 @@ class InListing:
         self._last = here
         if here is None:
             return
+        if last is None:
+            self._first = path
         if last is None or not 0 <= here - last <= 1:
             self._reached = here
             return
@@ -136,6 +166,12 @@ class InListing:
             future = asyncio.run_coroutine_threadsafe(self._limited(name, work), self._loop)
             self._pending[name] = _Pending(decryption, future)
 
+    def opened(self, path: str, decryption: DecryptWith, opened: Opened) -> None:
+        """Keeps the file that was opened first after a listing, until the next file is opened."""
+        if path == self._first:
+            self._first = None
+            self._kept = _Kept(path, decryption, opened, time.monotonic() + SECONDS)
+
     async def _limited(self, name: str, work: Coroutine[Any, Any, Opened]) -> Opened:
         """Opens a file, which is dropped after a time."""
         self._loop.call_later(SECONDS, self._pending.pop, name, None)
@@ -143,7 +179,7 @@ class InListing:
 
     def forget(self) -> None:
         """Drops the files that were opened ahead."""
-        pending, self._pending = self._pending, {}
+        pending, self._pending, self._kept = self._pending, {}, None
         for one in pending.values():
             one.future.cancel()
 

@@ -132,8 +132,11 @@ class RemoteFile(AbstractBufferedFile):  # type: ignore[misc]
         **options: Any,
     ) -> None:
         self._below = Direct(fs.files)
-        ahead = fs.ahead.take(path, decryption)
-        self._opened = opened = ahead or finished(open_verified(self._below, path, decryption, fs.headers))
+        opened = fs.ahead.take(path, decryption)
+        if opened is None:
+            opened = finished(open_verified(self._below, path, decryption, fs.headers))
+            fs.ahead.opened(path, decryption, opened)
+        self._opened = opened
         self._exact = cache_type != "readahead"
         options.pop("size", None)
         super().__init__(fs, path, "rb", cache_type=cache_type, size=opened.size, **options)
