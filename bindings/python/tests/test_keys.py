@@ -77,7 +77,7 @@ def test_rejects_other_files(tmp_path: Path, text: str) -> None:
 
 
 def test_errors(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="expected aes-128, aes-192, aes-256, age"):
+    with pytest.raises(ValueError, match="expected aes-128, aes-192, aes-256, aes-256-siv, age"):
         sealane.keys.generate("rot13")
     with pytest.raises(FileNotFoundError):
         sealane.keys.load(tmp_path / "missing")
@@ -94,7 +94,17 @@ def test_errors(tmp_path: Path) -> None:
 
 def test_kinds() -> None:
     assert (
-        *("aes-128", "aes-192", "aes-256", "age", "age-pq", "rsa-2048", "rsa-3072", "rsa-4096"),
+        *(
+            "aes-128",
+            "aes-192",
+            "aes-256",
+            "aes-256-siv",
+            "age",
+            "age-pq",
+            "rsa-2048",
+            "rsa-3072",
+            "rsa-4096",
+        ),
         *("secp256k1", "x25519", "p-256", "x-wing"),
     ) == KINDS
     for kind, key in KEYS.items():

@@ -24,7 +24,7 @@ fn mode(sandbox: &Sandbox, name: &str) -> u32 {
 #[test]
 fn keys_of_every_type() {
     let sandbox = Sandbox::new();
-    let kinds = "aes-128 aes-192 aes-256 age age-pq rsa-2048 secp256k1 x25519 p-256 x-wing";
+    let kinds = "aes-128 aes-192 aes-256 aes-256-siv age age-pq rsa-2048 secp256k1 x25519 p-256 x-wing";
     for kind in kinds.split(' ') {
         let public = sandbox.run(&format!("keygen --type {kind} -o {kind}")).text();
         #[cfg(unix)]

@@ -34,6 +34,8 @@ kinds! {
     Aes192 "aes-192";
     /// A symmetric key of 32 bytes, for AES and for all other ciphers with keys of this length.
     Aes256 "aes-256";
+    /// A symmetric key of 64 bytes for AES-SIV, which encrypts names of files and searchable values.
+    Aes256Siv "aes-256-siv";
     /// An X25519 key in age's encoding, for age files.
     Age "age";
     /// An X-Wing key (ML-KEM-768 and X25519) in age's encoding.
@@ -77,8 +79,8 @@ impl FromStr for Kind {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or(Error::Misuse(Misuse::UnsuitableKey(
-            "unknown kind of key: expected aes-128, aes-192, aes-256, age, age-pq, rsa-2048, rsa-3072, rsa-4096, \
-             secp256k1, x25519, p-256 or x-wing",
+            "unknown kind of key: expected aes-128, aes-192, aes-256, aes-256-siv, age, age-pq, rsa-2048, rsa-3072, \
+             rsa-4096, secp256k1, x25519, p-256 or x-wing",
         )))
     }
 }
