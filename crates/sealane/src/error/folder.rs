@@ -42,6 +42,33 @@ pub enum FolderError {
         /// Smallest counter that is accepted.
         expected: u64,
     },
+    /// A name is too long to be encrypted, because the encrypted one would not fit in a file system.
+    NameTooLong {
+        /// Number of bytes of the name.
+        found: usize,
+        /// Largest number of bytes that fits, with the suffix.
+        max: usize,
+    },
+    /// The path in a symbolic link is too long to be encrypted.
+    LinkTooLong {
+        /// Number of bytes of the path.
+        found: usize,
+        /// Largest number of bytes that fits.
+        max: usize,
+    },
+    /// An encrypted name, or the encrypted path in a link, is not authentic: the key is another one, or the file was moved.
+    NameNotAuthentic,
+    /// A decrypted name is not one of a file, for example `..`, so it was not written by a job over a folder.
+    NameInvalid,
+    /// Another encrypted name stands for the same file, for example one under a retired key.
+    DuplicateName {
+        /// Path of a file with the other name.
+        other: PathBuf,
+    },
+    /// Names are encrypted, and the target folder is the source folder.
+    NamesInPlace,
+    /// Names are encrypted, and the manifest at this path lies in the encrypted folder, where it would reveal them.
+    ManifestReveals(PathBuf),
 }
 
 impl fmt::Display for FolderError {
@@ -88,6 +115,33 @@ impl fmt::Display for FolderError {
             Self::OldInventory { path, found, expected } => write!(
                 f,
                 "{}: expected an inventory with a counter of at least {expected}, found {found}: it is an older one",
+                path.display()
+            ),
+            Self::NameTooLong { found, max } => write!(
+                f,
+                "expected a name of at most {max} bytes, which fits when it is encrypted, found {found}; use a shorter name"
+            ),
+            Self::LinkTooLong { found, max } => write!(
+                f,
+                "expected a link with a path of at most {max} bytes, which fits when it is encrypted, found {found}"
+            ),
+            Self::NameNotAuthentic => f.write_str(
+                "the name does not decrypt: it is under another key, or the file or its folder was renamed or moved",
+            ),
+            Self::NameInvalid => f.write_str(
+                "the name decrypts to something that is not the name of a file; the key was used for something else",
+            ),
+            Self::DuplicateName { other } => write!(
+                f,
+                "{} stands for the same name; remove the older of the two, or disable the retired key of the names",
+                other.display()
+            ),
+            Self::NamesInPlace => f.write_str(
+                "the output is the input folder, and the names of both would mix; use another output folder",
+            ),
+            Self::ManifestReveals(path) => write!(
+                f,
+                "{}: the manifest would reveal the names, because it lies in the encrypted folder; choose another place",
                 path.display()
             ),
         }

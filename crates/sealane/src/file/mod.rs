@@ -64,6 +64,7 @@ mod inventory;
 mod manifest;
 mod memory;
 mod name;
+mod names;
 mod output;
 mod paths;
 mod protected;
@@ -95,6 +96,7 @@ pub use inventory::{
 };
 pub use manifest::{FileFingerprint, Manifest};
 pub use memory::{BufferDecryptor, BufferEncryptor, decrypt, encrypt};
+pub use names::NameKey;
 pub use output::OutputFile;
 pub use paths::{decrypt_file, decrypt_opened, encrypt_file, encrypt_opened, verify_file, verify_opened};
 pub use ranges::{FetchedRange, RangeDecryptor, plain_len, sealed_len, sealed_range};

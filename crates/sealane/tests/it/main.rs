@@ -22,6 +22,8 @@ mod keyring;
 mod keys;
 mod messages;
 mod ml_kem;
+#[cfg(unix)]
+mod names;
 mod nonces;
 mod paths;
 mod plugins;
