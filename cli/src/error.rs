@@ -154,6 +154,7 @@ impl Failure {
             // The text begins with the path or the reference.
             Error::Folder(
                 FolderError::InventoryInside(_)
+                | FolderError::ManifestReveals(_)
                 | FolderError::SignatureMissing(_)
                 | FolderError::OtherSigner(_)
                 | FolderError::SignatureInvalid { .. }
@@ -268,8 +269,16 @@ fn rated(error: &Error) -> (Kind, &'static str) {
             | FolderError::SignatureInvalid { .. }
             | FolderError::OldInventory { .. },
         ) => (Kind::Authentication, ""),
-        Error::Folder(FolderError::InventoryName(_)) => (Kind::Format, ""),
-        Error::Folder(FolderError::InventoryInside(_)) => (Kind::Misuse, ""),
+        Error::Folder(FolderError::NameNotAuthentic) => {
+            (Kind::Authentication, "; check --encrypt-names, and name the whole encrypted folder as IN")
+        }
+        Error::Folder(FolderError::NameTooLong { .. } | FolderError::LinkTooLong { .. }) => (Kind::Limit, ""),
+        Error::Folder(
+            FolderError::InventoryName(_) | FolderError::NameInvalid | FolderError::DuplicateName { .. },
+        ) => (Kind::Format, ""),
+        Error::Folder(
+            FolderError::InventoryInside(_) | FolderError::NamesInPlace | FolderError::ManifestReveals(_),
+        ) => (Kind::Misuse, ""),
         Error::Environment(_) | Error::Misuse(_) => (Kind::Misuse, ""),
         _ => (Kind::Io, ""),
     }

@@ -6,7 +6,9 @@ use crate::passphrase;
 use crate::plugins;
 use crate::tui::Console;
 use sealane::age::{Armor, AskPassphrase, Identity, Recipient, parse_recipients};
-use sealane::file::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Rewrap, Rotation};
+use sealane::file::{
+    DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, NameKey, Rewrap, Rotation,
+};
 use sealane::keys::{self, KeyFile, Keyring, LoadOptions, Reference, SecretKey};
 use sealane::signature::{Signers, SigningKey};
 use sealane::{Error, Key, Misuse};
@@ -223,6 +225,52 @@ pub(crate) fn signing_key(
             Ok(found)
         }
     }
+}
+
+/// The key of the names of files, and the file that it was loaded from.
+pub(crate) type Names = (NameKey, Option<PathBuf>);
+
+/// Loads the key of the names of files, if one is given. `identity_files` decrypt it if it is encrypted for recipients.
+pub(crate) fn names(
+    folders: &args::Folders,
+    asked: &args::Passphrase,
+    identity_files: &[PathBuf],
+    console: &Console,
+) -> Result<Option<Names>, Failure> {
+    let Some(path) = &folders.encrypt_names else { return Ok(None) };
+    let about = |error| Failure::about(&name(path), error);
+    if path == Path::new("-") {
+        return Err(Failure::misuse(
+            "--encrypt-names reads a file or a reference, not standard input; name one",
+        ));
+    }
+    let mut loader = Loader::new(asked, Inputs::default(), console);
+    let (content, file) = loader.read(path, "the key of the names")?;
+    let options = LoadOptions::default();
+    let found = match KeyFile::parse(&content, options) {
+        Err(Error::Misuse(Misuse::KeyPassphraseRequired)) => {
+            let text = passphrase::ask(asked, &name(path))?;
+            KeyFile::parse(&content, LoadOptions { passphrase: Some(&text), ..options })
+        }
+        Err(Error::Misuse(Misuse::KeyIdentityRequired)) if !identity_files.is_empty() => {
+            let identities = loader.identities(identity_files)?;
+            KeyFile::parse(&content, LoadOptions { identities: Some(&identities), ..options })
+        }
+        found => found,
+    };
+    let found = match found.map_err(about)? {
+        KeyFile::Keyring(ring) => NameKey::keyring(&ring),
+        found => found.into_symmetric().and_then(|key| NameKey::new(&key)),
+    };
+    let found = found.map_err(|error| match error {
+        Error::Misuse(Misuse::KeyLength { got, .. }) => Failure::misuse(format!(
+            "{}: expected a key of 64 bytes, found {got}; make one with 'sealane keygen -t aes-256-siv'",
+            name(path)
+        )),
+        other => about(other),
+    })?;
+    loader.warn_if_readable(file.as_deref());
+    Ok(Some((found, file)))
 }
 
 /// Loads the public keys whose signatures of inventories are accepted.

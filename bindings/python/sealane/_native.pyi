@@ -775,14 +775,14 @@ def create_folders(
 ) -> list[tuple[str, BaseException]]: ...
 def replicate_folders(root: str, folder_pairs: list[tuple[str, str]]) -> list[tuple[str, BaseException]]: ...
 def replicate_links(
-    operation: Operation, root: str, links: list[tuple[str, str]], manifest: Manifest | None
+    operation: Operation, root: str, links: list[tuple[str, str, str]], manifest: Manifest | None
 ) -> list[tuple[str, BaseException]]: ...
 
 class _Walked(TypedDict):
     folders: list[str]
     pairs: list[tuple[str, str]]
     problems: list[tuple[str, BaseException]]
-    links: list[tuple[str, str]]
+    links: list[tuple[str, str, str]]
     folder_pairs: list[tuple[str, str]]
 
 def walk(
@@ -792,6 +792,8 @@ def walk(
     remove_suffix: bool,
     exclude: list[str] | None = None,
     keep_links: bool = False,
+    names: _FileKey | None = None,
+    manifest: _Path | None = None,
 ) -> _Walked: ...
 def remove_stale(
     operation: Operation,
@@ -799,6 +801,7 @@ def remove_stale(
     dst: _Path,
     suffix: str,
     exclude: list[str],
+    names: _FileKey | None,
     manifest: Manifest | None,
     dry_run: bool,
     keep_links: bool = False,

@@ -98,8 +98,14 @@ fn worded(error: Error, text: String) -> PyErr {
             FolderError::SignatureMissing(_)
             | FolderError::OtherSigner(_)
             | FolderError::SignatureInvalid { .. }
-            | FolderError::OldInventory { .. } => named::AuthenticationError::new_err(text),
-            FolderError::InventoryName(_) => named::FormatError::new_err(text),
+            | FolderError::OldInventory { .. }
+            | FolderError::NameNotAuthentic => named::AuthenticationError::new_err(text),
+            FolderError::InventoryName(_) | FolderError::NameInvalid | FolderError::DuplicateName { .. } => {
+                named::FormatError::new_err(text)
+            }
+            FolderError::NameTooLong { .. } | FolderError::LinkTooLong { .. } => {
+                named::LimitExceededError::new_err(text)
+            }
             _ => PyValueError::new_err(text),
         },
         Error::SourceChanged { path, expected, found } => {

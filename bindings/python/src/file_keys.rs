@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCFunction};
 use sealane::age::{Armor, Identity, Recipient};
-use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format};
+use sealane::file::{self, DecryptParams, EncryptParams, FileKey, Format, NameKey};
 use sealane::{Error, Misuse};
 use std::path::PathBuf;
 
@@ -216,8 +216,17 @@ fn file_key(key: &Bound<'_, PyAny>) -> PyResult<FileKey> {
     }
 }
 
+/// Converts a key object from ``sealane.keys``, or 64 bytes, to a key of names.
+pub(crate) fn name_key(key: &Bound<'_, PyAny>) -> PyResult<NameKey> {
+    let made = match key.cast::<Keyring>() {
+        Ok(ring) => NameKey::keyring(&ring.get().keyring(key.py())?),
+        Err(_) => NameKey::new(&keys::extract(key)?),
+    };
+    made.map_err(raise)
+}
+
 /// Returns the file that a key object was loaded from, if any.
-fn key_file(key: &Bound<'_, PyAny>) -> Option<PathBuf> {
+pub(crate) fn key_file(key: &Bound<'_, PyAny>) -> Option<PathBuf> {
     match (key.cast::<Key>(), key.cast::<Keyring>()) {
         (Ok(key), _) => key.get().file().cloned(),
         (_, Ok(ring)) => ring.get().file().cloned(),

@@ -60,6 +60,11 @@ pub(crate) struct Folders {
     /// removes it. Default: none
     #[arg(long, value_name = "SUFFIX", requires = "recursive")]
     suffix: Option<OsString>,
+    /// With --recursive: the key of the names of files and folders and of the paths in links, which 'encrypt' encrypts and
+    /// 'decrypt' and 'verify' decrypt: a file from 'sealane keygen -t aes-256-siv', or a keyring of such keys. Lengths of
+    /// names and the shape of the tree stay visible. Patterns of --exclude apply to the names before encryption
+    #[arg(long, value_name = "NAMEKEY", value_hint = ValueHint::FilePath, requires = "recursive")]
+    pub(crate) encrypt_names: Option<PathBuf>,
 }
 
 /// The choice of the files of a folder, and the attributes that are kept.
@@ -74,7 +79,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "recursive")]
     pub(crate) exclude_from: Vec<PathBuf>,
     /// With --recursive: keep modes, modification times and symbolic links of files and folders, and owners and groups as far
-    /// as this user may do that. Links are not followed, and the paths in them are not encrypted
+    /// as this user may do that. Links are not followed, and the paths in them are encrypted with --encrypt-names only
     #[arg(long, requires = "recursive")]
     pub(crate) preserve: bool,
 }

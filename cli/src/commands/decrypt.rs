@@ -39,7 +39,10 @@ impl Run for Decrypt {
         if self.transfer.folders.recursive {
             let suffix = Suffix::Remove(self.transfer.folders.suffix());
             let operation = |inputs| with(inputs).map(Operation::Decrypt);
+            let names =
+                keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;
             return Recursive::transfer(&self.transfer, suffix, console)?
+                .naming(names)
                 .run(operation, self.with.passphrase);
         }
         let pairs = transfer::pairs(&self.transfer)?;

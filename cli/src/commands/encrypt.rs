@@ -18,8 +18,9 @@ pub(crate) struct Encrypt {
     with: EncryptWith,
     #[command(flatten)]
     transfer: Transfer,
-    /// With --recursive: remove encrypted files below OUT whose source below IN is gone. Only files that the manifest lists, or
-    /// that the key (-k) opens, are removed, and only if every other file was processed
+    /// With --recursive: remove encrypted files below OUT whose source below IN is gone, or whose name is under a retired key of
+    /// --encrypt-names. Only files that the manifest lists, or that the key (-k) opens, are removed, and only if every
+    /// other file was processed
     #[arg(long, requires = "recursive")]
     delete: bool,
     #[command(flatten)]
@@ -36,7 +37,9 @@ impl Run for Encrypt {
         if self.transfer.folders.recursive {
             let suffix = Suffix::Add(self.transfer.folders.suffix());
             let operation = |inputs| with(inputs).map(Operation::Encrypt);
-            let mut recursive = Recursive::transfer(&self.transfer, suffix, console)?;
+            let names =
+                keys::names(&self.transfer.folders, &self.with.asked, &self.with.identities, console)?;
+            let mut recursive = Recursive::transfer(&self.transfer, suffix, console)?.naming(names);
             if self.delete {
                 if self.with.key.is_none() && self.transfer.manifest.is_none() {
                     return Err(Failure::misuse(

@@ -6,7 +6,7 @@ use crate::keys;
 use crate::tui::Console;
 use sealane::file::bulk::{Operation, Plan};
 use sealane::file::{
-    DecryptWith, Durability, EncryptWith, Exclude, FileMark, Inventory, InventoryDraft, InventoryKeys, Tree,
+    DecryptWith, Durability, EncryptWith, FileMark, Inventory, InventoryDraft, InventoryKeys, Tree,
 };
 use sealane::{Error, FolderError};
 use serde_json::json;
@@ -84,13 +84,9 @@ impl<'a> NewInventory<'a> {
                 }
             }
         }
-        for (source, target) in &tree.links {
-            let text = fs::read_link(source).map_err(|e| Failure::io(&name(source), &e));
-            let added = text.and_then(|text| {
-                self.draft.add_link(root, target, &text).map_err(|error| Failure::about(&name(target), error))
-            });
-            if let Err(failure) = added {
-                console.fail(&failure);
+        for link in &tree.links {
+            if let Err(error) = self.draft.add_link(root, &link.target, &link.text) {
+                console.fail(&Failure::about(&name(&link.target), error));
                 failed += 1;
             }
         }
@@ -117,7 +113,7 @@ pub(super) fn compare(
     inventory: &Inventory,
     root: &Path,
     tree: &Tree,
-    exclude: Option<&Exclude>,
+    is_excluded: impl Fn(&Path) -> bool,
     console: &Console,
 ) -> Result<usize, Failure> {
     let mut failed = 0;
@@ -132,11 +128,12 @@ pub(super) fn compare(
         }
     }
     let mut links = Vec::new();
-    for (path, _) in &tree.links {
-        links.push((path.clone(), fs::read_link(path).map_err(|e| Failure::io(&name(path), &e))?));
+    for link in &tree.links {
+        let text = fs::read_link(&link.source).map_err(|e| Failure::io(&name(&link.source), &e))?;
+        links.push((link.source.clone(), text));
     }
     let findings = inventory
-        .compare(root, files, links, exclude)
+        .compare(root, files, links, is_excluded)
         .map_err(|error| Failure::about("--inventory", error))?;
     for finding in &findings {
         console.fail(&Failure::differs(&name(&root.join(&finding.path)), &finding.difference));

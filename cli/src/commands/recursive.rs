@@ -4,12 +4,12 @@ use super::inventory::{self, NewInventory};
 use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer};
 use crate::error::{Failure, name};
 use crate::interrupt::{self, Watch};
-use crate::keys::Inputs;
+use crate::keys::{Inputs, Names};
 use crate::signal;
 use crate::tui::Console;
 use sealane::file::bulk::{self, Done, Job, Operation, Plan, Schedule};
 use sealane::file::{
-    Durability, Exclude, FileMark, InventoryKeys, Links, Manifest, Stale, Suffix, Tree, TreeOptions,
+    Durability, Exclude, FileMark, InventoryKeys, Links, Manifest, NameKey, Stale, Suffix, Tree, TreeOptions,
 };
 use sealane::{Error, FolderError};
 use serde_json::json;
@@ -70,6 +70,8 @@ pub(super) struct Recursive<'a> {
     exclude: Option<Exclude>,
     /// Files with patterns, which no output may replace.
     exclude_files: &'a [PathBuf],
+    /// The key of the names, and its file, which no output may replace.
+    names: Option<Names>,
     /// Whether targets get the attributes of their sources, and links are kept.
     preserve: bool,
     /// Whether nothing is written.
@@ -103,6 +105,7 @@ impl<'a> Recursive<'a> {
             in_place: false,
             exclude: args.selection.patterns()?,
             exclude_files: &args.selection.exclude_from,
+            names: None,
             preserve: args.selection.preserve,
             dry_run: args.dry_run,
             delete: None,
@@ -132,6 +135,7 @@ impl<'a> Recursive<'a> {
             in_place: output.is_none(),
             exclude: None,
             exclude_files: &[],
+            names: None,
             preserve: false,
             dry_run: false,
             delete: None,
@@ -160,6 +164,7 @@ impl<'a> Recursive<'a> {
             in_place: false,
             exclude: selection.patterns()?,
             exclude_files: &selection.exclude_from,
+            names: None,
             preserve: selection.preserve,
             dry_run: false,
             delete: None,
@@ -168,6 +173,11 @@ impl<'a> Recursive<'a> {
             compare: None,
             console,
         })
+    }
+
+    /// Encrypts or decrypts names with this key, which may be in a file.
+    pub(super) fn naming(self, names: Option<Names>) -> Self {
+        Self { names, ..self }
     }
 
     /// Removes encrypted files with this suffix whose source is gone, at the end of the job.
@@ -209,11 +219,13 @@ impl<'a> Recursive<'a> {
         }
         let about = |error| Failure::about("--recursive", error);
         let links = if self.preserve { Links::Keep } else { Links::Follow };
-        let options = TreeOptions { exclude: self.exclude.as_ref(), links };
+        let names = self.names.as_ref().map(|(key, _)| key);
+        let options = TreeOptions { exclude: self.exclude.as_ref(), links, names };
         let mut tree = Tree::walk_with(self.inputs, self.output, self.suffix, options).map_err(about)?;
         let mut files: Vec<_> = self.manifest.iter().map(|path| path.to_path_buf()).collect();
         files.extend(self.exclude_files.iter().cloned());
         files.extend(self.sign_key.map(Path::to_owned));
+        files.extend(self.names.iter().filter_map(|(_, file)| file.clone()));
         let operation = operation(Inputs { files, stdin: false })?;
         let mut new_inventory = match &self.inventory {
             Some(keys) => Some(NewInventory::begin(keys, &operation, self.console)?),
@@ -271,13 +283,25 @@ impl<'a> Recursive<'a> {
             inventory.save(&tree, self.delete.is_some(), self.durability)?;
         }
         if let Some(listed) = listed {
-            let exclude = self.exclude.as_ref();
-            sums.failed += inventory::compare(&listed, &self.inputs[0], &tree, exclude, self.console)?;
+            let is_excluded = |path: &Path| self.excludes_encrypted(path);
+            sums.failed += inventory::compare(&listed, &self.inputs[0], &tree, is_excluded, self.console)?;
         }
         self.report_sums(&operation, &sums)?;
         match manifest {
             Some(manifest) => manifest.sync().map_err(|e| Failure::about(&name(manifest.path()), e)),
             None => Ok(()),
+        }
+    }
+
+    /// Returns whether a pattern matches a path below the encrypted folder. With encrypted names it is matched decrypted.
+    fn excludes_encrypted(&self, path: &Path) -> bool {
+        let Some(exclude) = &self.exclude else { return false };
+        match &self.names {
+            None => exclude.matches_below(path),
+            Some((key, _)) => {
+                let plain = self.suffix.applied_to_path(path).and_then(|path| key.decrypt_path(&path));
+                plain.is_ok_and(|plain| exclude.matches_below(&plain))
+            }
         }
     }
 
@@ -308,8 +332,8 @@ impl<'a> Recursive<'a> {
             sums.done += 1;
             sums.bytes += job.fingerprint.len();
         }
-        for (source, target) in tree.links.iter().filter(|_| self.output.is_some()) {
-            show("link", source, target)?;
+        for link in tree.links.iter().filter(|_| self.output.is_some()) {
+            show("link", &link.source, &link.target)?;
             sums.links += 1;
         }
         if let Some(stale) = self.stale(tree, operation, manifest, &mut sums) {
@@ -329,8 +353,9 @@ impl<'a> Recursive<'a> {
         sums: &mut Sums,
     ) -> Result<(), Failure> {
         let Some(root) = &tree.root else { return Ok(()) };
-        for (source, target) in &tree.links {
-            let copied = operation.replicate_link(root, source, target).and_then(|()| match &mut manifest {
+        for link in &tree.links {
+            let (source, target) = (&link.source, &link.target);
+            let copied = operation.replicate_link(root, link).and_then(|()| match &mut manifest {
                 Some(manifest) => manifest.add_link(source, target),
                 None => Ok(()),
             });
@@ -368,6 +393,12 @@ impl<'a> Recursive<'a> {
                 for path in &stale.unproven {
                     self.console.warn(&format!(
                         "{}: its source is gone, but neither the manifest nor the key shows that sealane wrote it, so it stays",
+                        name(path)
+                    ));
+                }
+                for path in &stale.unknown {
+                    self.console.warn(&format!(
+                        "{}: its name does not decrypt with the key of the names, so it stays",
                         name(path)
                     ));
                 }
@@ -534,6 +565,10 @@ impl<'a> Recursive<'a> {
                 .ok()
                 .or_else(|| Some(fs::canonicalize(folder).ok()?.join(path.file_name()?)))
         };
+        // Decryption reads names from its inputs, which contain no manifest.
+        if let (Some(_), Suffix::Add(_), Some(output)) = (&self.names, self.suffix, self.output) {
+            NameKey::check_manifest(path, output).map_err(|error| Failure::about(&name(path), error))?;
+        }
         if let Some(own) = real(path) {
             let mut roots = self.inputs.iter().filter_map(|input| fs::canonicalize(input).ok());
             let named = |target: &Path| target.file_name() == own.file_name();

@@ -42,9 +42,11 @@ impl Run for Verify {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<(), Failure> {
         let with = |inputs| keys::decrypt_with(&self.with, inputs, console);
         if self.folders.recursive {
+            let names = keys::names(&self.folders, &self.with.asked, &self.with.identities, console)?;
             let recursive =
                 Recursive::verify(&self.inputs, &self.folders, &self.selection, &self.effort, console)?
-                    .comparing(&self.inventory)?;
+                    .comparing(&self.inventory)?
+                    .naming(names);
             return recursive.run(|inputs| with(inputs).map(Operation::Verify), false);
         }
         let _watch = Watch::begin(console);

@@ -10,12 +10,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-fn documents(out: &[u8]) -> Vec<Value> {
+pub(crate) fn documents(out: &[u8]) -> Vec<Value> {
     String::from_utf8_lossy(out).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Returns the last document, which is the summary.
-fn summary(out: &[u8]) -> Value {
+pub(crate) fn summary(out: &[u8]) -> Value {
     documents(out).pop().unwrap()
 }
 
@@ -27,7 +27,7 @@ fn set(path: &Path, mode: u32, seconds: u64) {
 }
 
 /// Creates a tree with modes, times and links of many kinds.
-fn tree(sandbox: &Sandbox) {
+pub(crate) fn tree(sandbox: &Sandbox) {
     for folder in ["in/sub/deep", "in/empty", "in/shut"] {
         fs::create_dir_all(sandbox.path(folder)).unwrap();
     }
@@ -52,7 +52,7 @@ fn tree(sandbox: &Sandbox) {
 }
 
 /// Returns path, type, mode, time, size or link of everything below a folder, and of the folder itself.
-fn listing(top: &Path) -> Vec<String> {
+pub(crate) fn listing(top: &Path) -> Vec<String> {
     let mut all = Vec::new();
     let mut waiting = vec![top.to_owned()];
     while let Some(path) = waiting.pop() {

@@ -7,6 +7,7 @@ mod doctor;
 mod folders;
 mod interrupt;
 mod keyring;
+mod names;
 mod outputs;
 mod passphrase_command;
 mod recipients;

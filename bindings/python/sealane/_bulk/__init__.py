@@ -167,6 +167,7 @@ def encrypt_tree(
     exclude: Iterable[str] = (),
     exclude_from: Path | None = None,
     preserve: bool = False,
+    encrypt_names: FileKey | str | None = None,
     delete: bool = False,
     dry_run: bool = False,
     errors: _Errors = "raise",
@@ -189,8 +190,14 @@ def encrypt_tree(
         A file with more patterns, in UTF-8.
     preserve : bool
         Whether files and folders get the mode and the modification time of their sources, and their owner and
-        group as far as this user may set them. Symbolic links stay links, and the paths in them are not
-        encrypted. A link or a read-only file in place of a target is replaced.
+        group as far as this user may set them. Symbolic links stay links. A link or a read-only file in place
+        of a target is replaced.
+    encrypt_names : bytes-like, sealane.keys.Key, sealane.keys.Keyring, or str
+        A key of 64 bytes, for example of ``sealane.keys.generate("aes-256-siv")``, a keyring of such keys, or
+        a reference. Names of files and folders are encrypted with it, and the paths in links. Lengths of
+        names and the shape of the tree stay visible. A name of more than 143 bytes, or 139 with the suffix
+        ".sealed", is a LimitExceededError. After a rotation of the keyring, ``delete`` removes the files
+        under retired keys.
     delete : bool
         Whether encrypted files are removed whose source is gone, if no file failed. The manifest, or ``key``,
         must show that sealane wrote them. Excluded files are not gone.
@@ -202,7 +209,8 @@ def encrypt_tree(
     Raises
     ------
     ValueError
-        For a line that is not a pattern. With ``delete``, if ``src_dir`` has no file, or is ``dst_dir``.
+        For a line that is not a pattern. With ``delete``, if ``src_dir`` has no file, or is ``dst_dir``. With
+        ``encrypt_names``, if ``src_dir`` is ``dst_dir``, or the manifest lies in ``dst_dir``.
     OSError
         If ``exclude_from`` or a folder cannot be read.
     """
@@ -212,7 +220,7 @@ def encrypt_tree(
     notes = None if manifest is None else name_of(manifest)
     lines = patterns(exclude, exclude_from)
     places = name_of(src_dir), name_of(dst_dir)
-    found = tree(*places, suffix, False, notes, lines, delete, preserve)
+    found = tree(*places, suffix, False, notes, lines, delete, preserve, encrypt_names)
     return call.run(found, executor, notes, progress, errors, dry_run)
 
 
@@ -232,6 +240,7 @@ def decrypt_tree(
     exclude: Iterable[str] = (),
     exclude_from: Path | None = None,
     preserve: bool = False,
+    encrypt_names: FileKey | str | None = None,
     dry_run: bool = False,
     errors: _Errors = "raise",
 ) -> BulkReport:
@@ -243,6 +252,10 @@ def decrypt_tree(
         Removed from each name. A file without it is reported as an error.
     exclude, exclude_from, preserve, dry_run
         As for ``encrypt_tree``. Patterns apply to the names of the encrypted files.
+    encrypt_names
+        The key of the names, as for ``encrypt_tree``. A name that does not decrypt is reported as an
+        AuthenticationError, and two that decrypt to the same one as a FormatError for each. Patterns then
+        apply to the decrypted names, without the suffix.
 
     See ``encrypt_tree``, ``encrypt_many`` and ``decrypt_many`` for the other parameters.
 
@@ -256,7 +269,9 @@ def decrypt_tree(
     call = Call("decrypt", key, None, identities, context, format, durable=durable)
     notes = None if manifest is None else name_of(manifest)
     lines = patterns(exclude, exclude_from)
-    found = tree(name_of(src_dir), name_of(dst_dir), suffix, True, notes, lines, preserve=preserve)
+    found = tree(
+        name_of(src_dir), name_of(dst_dir), suffix, True, notes, lines, False, preserve, encrypt_names
+    )
     return call.run(found, executor, notes, progress, errors, dry_run)
 
 
@@ -321,17 +336,19 @@ def verify_tree(
     exclude: Iterable[str] = (),
     exclude_from: Path | None = None,
     preserve: bool = False,
+    encrypt_names: FileKey | str | None = None,
     errors: _Errors = "raise",
 ) -> BulkReport:
     """Verifies every byte of every file below a folder, without writing the plaintext.
 
     A file without the suffix is reported as an error. Patterns of ``exclude`` and ``exclude_from`` apply to
-    the names of the encrypted files. With ``preserve``, symbolic links are neither read nor followed. See
+    the names of the encrypted files. With ``preserve``, symbolic links are neither read nor followed. With
+    ``encrypt_names``, names and the paths in links are verified too; content is verified without it. See
     ``decrypt_tree`` for the parameters.
     """
     from sealane._bulk.call import Call
 
     call = Call("verify", key, None, identities, context, format)
     lines = patterns(exclude, exclude_from)
-    found = tree(name_of(src_dir), None, suffix, True, None, lines, preserve=preserve)
+    found = tree(name_of(src_dir), None, suffix, True, None, lines, False, preserve, encrypt_names)
     return call.run(found, executor, None, progress, errors)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sealane import _native
 from sealane._endpoints import path_of
+from sealane._reference import is_reference, resolve
 
 if TYPE_CHECKING:
     from sealane._endpoints import Path
+    from sealane._native import _FileKey as FileKey
 
 
 class Pair(NamedTuple):
@@ -31,13 +33,15 @@ class Stale(NamedTuple):
     dst: str
     suffix: str
     exclude: list[str]
+    names: FileKey | None
+    """The key of encrypted names."""
 
 
 class Replicas(NamedTuple):
     """The links and folders of a tree whose files get the attributes of their sources."""
 
-    links: list[tuple[str, str]]
-    """Symbolic links, which stay links, and their targets."""
+    links: list[tuple[str, str, str]]
+    """Symbolic links, which stay links, their targets, and the paths that these contain."""
     folders: list[tuple[str, str]]
     """Folders and their targets, each after its parent."""
 
@@ -87,6 +91,16 @@ def patterns(exclude: Iterable[str], exclude_from: Path | None) -> list[str]:
     return found
 
 
+def name_key(names: FileKey | str | None) -> FileKey | None:
+    """Returns the key of encrypted names. Raises ValueError for a str that is not a reference."""
+    if not isinstance(names, str):
+        return names
+    if not is_reference(names):
+        # It is not shown: it may be the key itself.
+        raise ValueError('encrypt_names that is a str must be a reference, such as "env:NAME" or "file:PATH"')
+    return resolve(names)
+
+
 def tree(
     src: str,
     dst: str | None,
@@ -96,32 +110,34 @@ def tree(
     exclude: list[str] | None = None,
     delete: bool = False,
     preserve: bool = False,
+    names: FileKey | str | None = None,
 ) -> Found:
     """Returns the files below a folder, without the manifest. Without ``dst`` they are only read. With
     ``preserve``, links stay links.
 
     Raises OSError if ``src`` is not a folder, ValueError if a target would replace a source or another
-    target.
+    target, or if ``names`` is not a key of names.
     """
     exclude = exclude or []
-    walked = _native.walk(src, dst, suffix, remove_suffix, exclude, preserve)
+    names = name_key(names)
+    walked = _native.walk(src, dst, suffix, remove_suffix, exclude, preserve, names, manifest)
     pairs = walked["pairs"]
     if not os.path.isdir(src):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), src)
     failed = {source: error for source, error in walked["problems"] if isinstance(error, Exception)}
     if manifest is not None:
-        names, name = _Names(), os.path.basename(manifest)
-        place = names.of(manifest)
+        spelled, name = _Names(), os.path.basename(manifest)
+        place = spelled.of(manifest)
 
         def is_manifest(path: str) -> bool:
-            return path.endswith(name) and names.of(path) == place
+            return path.endswith(name) and spelled.of(path) == place
 
         for source, target in pairs:
             if is_manifest(target):
                 raise ValueError(f"the manifest is the target of {source!r}: {target!r}")
         pairs = [pair for pair in pairs if not is_manifest(pair[0])]
         failed = {source: error for source, error in failed.items() if not is_manifest(source)}
-    stale = Stale(src, dst, suffix, exclude) if delete and dst is not None else None
+    stale = Stale(src, dst, suffix, exclude, names) if delete and dst is not None else None
     replicas = Replicas(walked["links"], walked["folder_pairs"]) if preserve else None
     found = Found([], walked["folders"], failed, dst, stale, replicas)
     found.add(pairs)

@@ -20,7 +20,8 @@ class BulkReport:
     removed: tuple[str, ...] = ()
     """The encrypted files that ``delete`` removed because their source is gone."""
     unproven: tuple[str, ...] = ()
-    """Files whose source is gone and that stay, because nothing shows that sealane wrote them."""
+    """Files whose source is gone and that stay, because nothing shows that sealane wrote them, and files and
+    folders whose names do not decrypt."""
     links: int = 0
     """Number of symbolic links that ``preserve`` copied."""
 

@@ -27,6 +27,7 @@
 //! | a damaged file | a file with the chunks that verify | [`salvage_file`] |
 //! | a folder of encrypted files | a signed list of them | [`write_inventory`], [`Inventory`] |
 //! | folders | folders | [`Tree`] for the paths, [`bulk`] for the work, [`Manifest`] to continue after an interruption |
+//! | folders | folders with encrypted names | [`NameKey`] in [`TreeOptions`] |
 //!
 //! Output files appear under their name complete, and verified after decryption, or not at all. A pipe or a device gets
 //! its bytes directly.
@@ -106,5 +107,5 @@ pub use rewrap::{Rewrap, rewrap_file};
 pub use rotate::{Rotation, rotate_file};
 pub use salvage::{FileEnd, FileHeader, Hole, Salvaged, salvage_file, salvage_opened};
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
-pub use tree::{Links, Suffix, Tree, TreeOptions};
+pub use tree::{Link, Links, Suffix, Tree, TreeOptions};
 pub use writer::Writer;

@@ -1,16 +1,19 @@
 //! Removal of encrypted files whose source is gone.
 //!
 //! A file is removed only if three things are certain: its source does not exist, everything that exists was listed, and this
-//! job or an earlier one wrote it. The manifest proves that, or the key, which opens it.
+//! job or an earlier one wrote it. The manifest proves that, or the key, which opens it. A file whose name is encrypted with a
+//! retired key is removed too, if the job wrote its source under the name of the primary key.
 
 use super::bulk::Operation;
 use super::manifest::Manifest;
+use super::names::NameKey;
 use super::tree::{Tree, without_suffix};
 use crate::Error;
 use crate::engine::file_id::FileId;
 use crate::engine::folder::{EntryKind, Folder};
 use crate::engine::place::Place;
 use crate::error::FolderError;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -23,6 +26,10 @@ pub struct Stale {
     pub removals: Vec<Removal>,
     /// Files and links of which nothing proves that, which stay.
     pub unproven: Vec<PathBuf>,
+    /// Files, links and folders whose names do not decrypt, which stay.
+    pub unknown: Vec<PathBuf>,
+    /// Folders under the names of retired keys, each after its parent, which are removed if they are empty.
+    retired: Vec<PathBuf>,
 }
 
 /// An encrypted file whose source is gone.
@@ -41,6 +48,8 @@ impl Stale {
     ///
     /// An encrypted file belongs to a job if the manifest lists it and it is unchanged since, or if the key of `operation` opens
     /// it. Recipients and passphrases prove nothing, so they need a manifest. A source that exists and is excluded is not gone.
+    /// With encrypted names, the source of a file is found by its decrypted name. A file under a retired key of the names is
+    /// stale if the job has another target for its source.
     ///
     /// # Errors
     /// Returns [`FolderError::IncompleteListing`] if `tree` has problems, [`FolderError::EmptySource`] if it has no file,
@@ -68,19 +77,42 @@ impl Stale {
         if sources.iter().any(|source| fs::canonicalize(source).is_ok_and(|source| source == real)) {
             return Err(FolderError::InPlace.into());
         }
-        let search = Search { root, sources: &sources, suffix, operation, manifest };
+        let mut search = Search { sources: &sources, operation, manifest, targets: HashMap::new() };
+        if tree.names.is_some() {
+            search.targets.extend(tree.pairs.iter().map(|(source, target)| (&**source, &**target)));
+            search.targets.extend(tree.links.iter().map(|link| (&*link.source, &*link.target)));
+            search.targets.extend(tree.folder_pairs.iter().map(|(source, target)| (&**source, &**target)));
+        }
         let mut stale = Self::default();
-        let mut waiting = vec![root.clone()];
-        while let Some(folder) = waiting.pop() {
+        let mut waiting = vec![(root.clone(), PathBuf::new())];
+        while let Some((folder, plain)) = waiting.pop() {
             let about = |e| Error::io(&folder, e);
             let mut entries = Folder::list(&folder).map_err(about)?;
             entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
             for (name, kind) in entries {
                 let path = folder.join(&name);
-                match kind.map_err(|e| Error::io(&path, e))? {
-                    EntryKind::Folder => waiting.push(path),
-                    EntryKind::Special => {}
-                    kind => search.look_at(path, kind, &mut stale)?,
+                let kind = kind.map_err(|e| Error::io(&path, e))?;
+                let name = match kind {
+                    EntryKind::Folder => Some(name),
+                    EntryKind::Special => None,
+                    // A name without the suffix is none of an encrypted file.
+                    EntryKind::File | EntryKind::Link => without_suffix(&name, suffix),
+                };
+                let Some(name) = name else { continue };
+                let Ok(name) = tree.names.as_ref().map_or(Ok(name.clone()), |key| key.decrypt(&name, &plain))
+                else {
+                    stale.unknown.push(path);
+                    continue;
+                };
+                let below = plain.join(name);
+                match kind {
+                    EntryKind::Folder => {
+                        if search.has_other_target(&path, &below) {
+                            stale.retired.push(path.clone());
+                        }
+                        waiting.push((path, below));
+                    }
+                    kind => search.look_at(path, below, kind, &mut stale)?,
                 }
             }
         }
@@ -94,11 +126,16 @@ impl Stale {
         let remove = |removal: &Removal| {
             let result = removal.remove(root).map_err(|e| Error::io(&removal.path, e));
             if result.is_ok() {
-                remove_empty_folders(root, &removal.path, sources);
+                remove_empty_folders(root, &removal.path, sources, tree.names.as_ref());
             }
             result
         };
-        self.removals.iter().map(remove).collect()
+        let results = self.removals.iter().map(remove).collect();
+        for folder in self.retired.iter().rev() {
+            // It may have been removed with its last file, or contain something that stays.
+            let _ = remove_folder(root, folder);
+        }
+        results
     }
 }
 
@@ -116,42 +153,54 @@ impl Removal {
 }
 
 /// Removes the folders of a removed file, from the inside out, that are empty and have no source.
-fn remove_empty_folders(root: &Path, removed: &Path, sources: &[impl AsRef<Path>]) {
+fn remove_empty_folders(root: &Path, removed: &Path, sources: &[impl AsRef<Path>], names: Option<&NameKey>) {
     for folder in removed.ancestors().skip(1).take_while(|folder| *folder != root) {
         let Ok(below) = folder.strip_prefix(root) else { return };
-        let exists = |source: &Path| !matches!(is_gone(&source.join(below), EntryKind::Folder), Ok(true));
+        let Ok(below) = names.map_or(Ok(below.to_owned()), |key| key.decrypt_path(below)) else { return };
+        let exists = |source: &Path| !matches!(is_gone(&source.join(&below), EntryKind::Folder), Ok(true));
         if sources.iter().any(|source| exists(source.as_ref())) {
             return;
         }
-        let removed =
-            Place::name_below(root, folder).and_then(|place| place.folder.remove_folder(&place.name));
-        if removed.is_err() {
+        if remove_folder(root, folder).is_err() {
             return;
         }
     }
 }
 
+fn remove_folder(root: &Path, folder: &Path) -> io::Result<()> {
+    let Place { folder, name, .. } = Place::name_below(root, folder)?;
+    folder.remove_folder(&name)
+}
+
 struct Search<'a> {
-    root: &'a Path,
     sources: &'a [&'a Path],
-    suffix: &'a OsStr,
     operation: &'a Operation,
     manifest: Option<&'a Manifest>,
+    /// The targets of all sources by their paths, if names are encrypted.
+    targets: HashMap<&'a Path, &'a Path>,
 }
 
 impl Search<'_> {
-    /// Adds a file or a link to the stale ones if its source is gone.
-    fn look_at(&self, path: PathBuf, kind: EntryKind, stale: &mut Stale) -> Result<(), Error> {
-        // A name without the suffix is none of an encrypted file.
-        let Some(plain) = path.file_name().and_then(|name| without_suffix(name, self.suffix)) else {
-            return Ok(());
-        };
-        let Ok(below) = path.with_file_name(plain).strip_prefix(self.root).map(Path::to_owned) else {
-            return Ok(());
-        };
+    /// Returns whether the job has another target for the source of `path`, which is `below` each source folder.
+    fn has_other_target(&self, path: &Path, below: &Path) -> bool {
+        let other = |source: &&Path| self.targets.get(&*source.join(below)).is_some_and(|to| *to != path);
+        self.sources.iter().any(other)
+    }
+
+    /// Adds a file or a link to the stale ones if its source, which is `below` a source folder, is gone.
+    fn look_at(
+        &self,
+        path: PathBuf,
+        below: PathBuf,
+        kind: EntryKind,
+        stale: &mut Stale,
+    ) -> Result<(), Error> {
         for source in self.sources {
             let candidate = if source.is_dir() { source.join(&below) } else { source.to_path_buf() };
             if !source.is_dir() && source.file_name() != Some(below.as_os_str()) {
+                continue;
+            }
+            if self.targets.get(&*candidate).is_some_and(|target| *target != path) {
                 continue;
             }
             if !is_gone(&candidate, EntryKind::File).map_err(|e| Error::io(&candidate, e))? {

@@ -4,7 +4,7 @@
 //! them is complete, because each new name changes the modification time of its folder.
 
 use super::bulk::Operation;
-use super::tree::Tree;
+use super::tree::{Link, Tree};
 use crate::Error;
 use crate::engine::attributes::Attributes;
 use crate::engine::folder::{EntryKind, Folder};
@@ -86,20 +86,19 @@ fn make_writable(folder: &Folder) -> io::Result<()> {
 }
 
 impl Operation {
-    /// Creates a link at `target`, below the folder `root`, with the path that the link `source` contains. The path is neither
-    /// followed nor encrypted. A link or a file at `target` is replaced, unless the file is another input of the call.
+    /// Creates the link at the target of `link`, below the folder `root`, with the attributes of its source. Its path is not
+    /// followed. A link or a file at the target is replaced, unless the file is another input of the call.
     ///
     /// # Errors
     /// Returns [`Error::Io`] with the path, for example for a folder at `target`;
     /// [`Misuse::OutputIsInput`](crate::Misuse::OutputIsInput).
-    pub fn replicate_link(&self, root: &Path, source: &Path, target: &Path) -> Result<(), Error> {
-        let about_source = |e| Error::io(source, e);
-        let text = fs::read_link(source).map_err(about_source)?;
-        let found = source.symlink_metadata().map_err(about_source)?;
+    pub fn replicate_link(&self, root: &Path, link: &Link) -> Result<(), Error> {
+        let Link { source, target, text } = link;
+        let found = source.symlink_metadata().map_err(|e| Error::io(source, e))?;
         let about = |e| Error::io(target, e);
         let Place { folder, name, found: existing, .. } = Place::name_below(root, target).map_err(about)?;
         match existing.map(|entry| (entry.kind, entry.id)) {
-            Some((EntryKind::Link, _)) if folder.read_link(&name).is_ok_and(|old| *old == *text) => {
+            Some((EntryKind::Link, _)) if folder.read_link(&name).is_ok_and(|old| *old == **text) => {
                 return folder.replicate_link(&name, &found).map_err(about);
             }
             None | Some((EntryKind::Link, _)) => {}
@@ -112,7 +111,7 @@ impl Operation {
             Some((EntryKind::Special, _)) => return Err(about(ErrorKind::Unsupported.into())),
         }
         let temporary = temporary_name()?;
-        folder.create_link(&text, &temporary).map_err(about)?;
+        folder.create_link(text, &temporary).map_err(about)?;
         let named = folder.replicate_link(&temporary, &found).and_then(|()| folder.rename(&temporary, &name));
         named.map_err(|e| {
             let _ = folder.remove(&temporary);
@@ -168,20 +167,21 @@ mod test {
     fn links_are_replaced_if_they_differ() {
         let root = Root::new("replica-links");
         let (source, target) = (root.0.join("source"), root.0.join("target"));
+        let link = |text: &str| Link { source: source.clone(), target: target.clone(), text: text.into() };
         let with = Operation::Encrypt(EncryptWith::key(&Key::from_bytes(&[7; 32]), b""));
         symlink("one", &source).unwrap();
-        with.replicate_link(&root.0, &source, &target).unwrap();
+        with.replicate_link(&root.0, &link("one")).unwrap();
         let first = target.symlink_metadata().unwrap().ino();
-        with.replicate_link(&root.0, &source, &target).unwrap();
+        with.replicate_link(&root.0, &link("one")).unwrap();
         assert_eq!(target.symlink_metadata().unwrap().ino(), first);
         // Both exist at once, so that the new link cannot have the number of the old one.
         symlink("two", target.with_extension("new")).unwrap();
         fs::rename(target.with_extension("new"), &source).unwrap();
-        with.replicate_link(&root.0, &source, &target).unwrap();
+        with.replicate_link(&root.0, &link("two")).unwrap();
         assert_eq!(fs::read_link(&target).unwrap(), Path::new("two"));
         assert_ne!(target.symlink_metadata().unwrap().ino(), first);
         fs::remove_file(&target).unwrap();
         fs::create_dir(&target).unwrap();
-        assert!(with.replicate_link(&root.0, &source, &target).is_err());
+        assert!(with.replicate_link(&root.0, &link("two")).is_err());
     }
 }

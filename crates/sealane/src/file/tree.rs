@@ -1,9 +1,11 @@
 //! The files of a folder tree and the targets they are written to. Nothing is written, and no file is read.
 
 use super::exclude::Exclude;
+use super::names::NameKey;
 use crate::engine::folder::{EntryKind, Folder, Listed, refused_link};
+use crate::error::FolderError;
 use crate::{Error, Misuse};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -21,10 +23,13 @@ pub enum Suffix<'a> {
 /// The choice of the files of a bulk job.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TreeOptions<'a> {
-    /// Files and folders that are left out, by their paths below the source folder.
+    /// Files and folders that are left out, by their paths below the source folder. Patterns apply to decrypted names if names
+    /// are decrypted.
     pub exclude: Option<&'a Exclude>,
     /// The treatment of symbolic links below a source folder.
     pub links: Links,
+    /// The key of the names of files, folders and links. [`Suffix::Add`] encrypts them, and [`Suffix::Remove`] decrypts them.
+    pub names: Option<&'a NameKey>,
 }
 
 /// The treatment of symbolic links below a source folder.
@@ -35,6 +40,17 @@ pub enum Links {
     Follow,
     /// A link is listed in [`Tree::links`], wherever it leads. A link in place of a target is replaced.
     Keep,
+}
+
+/// A symbolic link among the sources of a bulk job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Path of the link.
+    pub source: PathBuf,
+    /// Path of the link that the job makes; empty without a target folder.
+    pub target: PathBuf,
+    /// The path that the link at the target contains. It is that of the source, encrypted or decrypted if names are.
+    pub text: PathBuf,
 }
 
 /// The folders and files of a bulk job.
@@ -48,9 +64,10 @@ pub struct Tree {
     pub folder_pairs: Vec<(PathBuf, PathBuf)>,
     /// Sources and their targets, in an order that depends only on the names.
     pub pairs: Vec<(PathBuf, PathBuf)>,
-    /// Symbolic links among the sources and their targets, with [`Links::Keep`]. Without a target folder, the targets are
-    /// empty paths.
-    pub links: Vec<(PathBuf, PathBuf)>,
+    /// Symbolic links among the sources, with [`Links::Keep`].
+    pub links: Vec<Link>,
+    /// The key of the names, if they are encrypted.
+    pub names: Option<NameKey>,
     /// Number of files and folders that were left out. The content of a folder is not counted.
     pub excluded: usize,
     /// Paths that cannot be processed, each with the reason; they do not affect the others.
@@ -79,10 +96,11 @@ impl Tree {
         Self::walk_with(sources, target, suffix, TreeOptions::default())
     }
 
-    /// Does the same as [`Self::walk`] with a choice of the files and another treatment of links.
+    /// Does the same as [`Self::walk`] with a choice of the files, another treatment of links, and encrypted names. A name that
+    /// is too long to be encrypted, or that does not decrypt, is a problem; so are two names that decrypt to the same one.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::walk`].
+    /// Returns the errors of [`Self::walk`]; [`FolderError::NamesInPlace`] if names are encrypted and `target` is a source.
     pub fn walk_with(
         sources: &[impl AsRef<Path>],
         target: Option<&Path>,
@@ -97,10 +115,11 @@ impl Tree {
         let mut walk = Walk {
             suffix,
             options,
-            tree: Self::default(),
+            tree: Self { names: options.names.cloned(), ..Self::default() },
             targets: Vec::new(),
             links: Vec::new(),
             linked: Vec::new(),
+            decrypted: BTreeMap::new(),
         };
         let roots = sources
             .iter()
@@ -110,8 +129,11 @@ impl Tree {
         let place = target.map(|target| Place::new(target).map_err(about(target))).transpose()?;
         walk.tree.root = target.map(Path::to_owned);
         walk.tree.folders.extend(place.as_ref().map(|place| place.path.clone()));
-        let own =
-            |real: &PathBuf| roots.len() == 1 && place.as_ref().is_some_and(|place| place.real == *real);
+        let is_target = |real: &PathBuf| place.as_ref().is_some_and(|place| place.real == *real);
+        if options.names.is_some() && roots.iter().any(|(_, real)| is_target(real)) {
+            return Err(FolderError::NamesInPlace.into());
+        }
+        let own = |real: &PathBuf| roots.len() == 1 && is_target(real);
         for (source, real) in &roots {
             let found = source.symlink_metadata().map_err(about(source))?;
             match real.is_dir() {
@@ -120,8 +142,12 @@ impl Tree {
                     walk.tree.folder_pairs.extend(pair);
                     walk.folder(source, place.as_ref(), own(real));
                 }
-                false => walk.file(source, found.file_type().into(), place.as_ref()),
+                false => {
+                    let named = walk.named(source.file_name().unwrap_or_default(), Path::new(""), false);
+                    walk.file(source, found.file_type().into(), named, place.as_ref());
+                }
             }
+            walk.refuse_duplicates();
         }
         if let Some(place) = place {
             walk.check(&roots, &place)?;
@@ -167,13 +193,23 @@ struct Walk<'a> {
     links: Vec<PathBuf>,
     /// The files that links among the sources lead to.
     linked: Vec<PathBuf>,
+    /// The files and links below the current source by their decrypted paths.
+    decrypted: BTreeMap<PathBuf, Vec<PathBuf>>,
+}
+
+/// The names of a file or folder.
+struct Named {
+    /// The name of the target.
+    target: OsString,
+    /// The unencrypted path below the top; empty if names are not encrypted.
+    plain: PathBuf,
 }
 
 impl Walk<'_> {
     /// Lists everything below a folder. Not recursive: folders may be nested as deep as a path can be long.
     fn folder(&mut self, root: &Path, place: Option<&Place>, in_place: bool) {
-        let mut waiting = vec![(root.to_owned(), place.cloned())];
-        while let Some((source, place)) = waiting.pop() {
+        let mut waiting = vec![(root.to_owned(), PathBuf::new(), place.cloned())];
+        while let Some((source, plain, place)) = waiting.pop() {
             let entries = match sorted(&source) {
                 Ok(entries) => entries,
                 Err(e) => {
@@ -185,27 +221,32 @@ impl Walk<'_> {
             let mut folders = Vec::new();
             for (name, kind) in entries {
                 let path = source.join(&name);
-                if self.excludes(root, &path, &kind) {
+                let is_folder = matches!(kind, Ok(EntryKind::Folder));
+                let named = self.named(&name, &plain, is_folder);
+                if self.excludes(root, &path, &named, is_folder) {
                     self.tree.excluded += 1;
                     continue;
                 }
                 match kind {
-                    Ok(EntryKind::Folder) => folders.push((path, name)),
+                    Ok(EntryKind::Folder) => folders.push((path, named)),
                     // A target of an earlier run, which is replaced.
                     Ok(_) if made.contains(&name) => {}
                     Ok(_) if in_place && self.suffix.is_added_to(&name) => {
                         self.problem(&path, Error::Format(ALREADY_ENCRYPTED));
                     }
                     Ok(EntryKind::Link) if self.options.links == Links::Keep => {
-                        self.link(&path, place.as_ref());
+                        self.link(&path, named, place.as_ref());
                     }
-                    Ok(kind) => self.file(&path, kind, place.as_ref()),
+                    Ok(kind) => self.file(&path, kind, named, place.as_ref()),
                     Err(e) => self.problem(&path, Error::io(&path, e)),
                 }
             }
-            for (source, name) in folders.into_iter().rev() {
-                match place.as_ref().map(|place| place.below(&name)).transpose() {
-                    Ok(place) => waiting.push((source, place)),
+            for (source, named) in folders.into_iter().rev() {
+                let below = named.and_then(|Named { target, plain }| {
+                    Ok((plain, place.as_ref().map(|place| place.below(&target)).transpose()?))
+                });
+                match below {
+                    Ok((plain, place)) => waiting.push((source, plain, place)),
                     Err(error) => self.problem(&source, error),
                 }
             }
@@ -217,21 +258,86 @@ impl Walk<'_> {
         }
     }
 
-    fn excludes(&self, root: &Path, path: &Path, kind: &io::Result<EntryKind>) -> bool {
+    /// Returns the names of an entry of `folder`, the unencrypted path of a source folder below the top. Folders have no suffix.
+    fn named(&self, name: &OsStr, folder: &Path, is_folder: bool) -> Result<Named, Error> {
+        let suffix = if is_folder { OsStr::new("") } else { self.suffix.text() };
+        let Some(key) = self.options.names else {
+            let target = if is_folder { name.to_owned() } else { self.suffix.applied(name)? };
+            return Ok(Named { target, plain: PathBuf::new() });
+        };
+        match self.suffix {
+            Suffix::Add(_) => {
+                Ok(Named { target: key.encrypt(name, folder, suffix)?, plain: folder.join(name) })
+            }
+            Suffix::Remove(_) => {
+                let name = without_suffix(name, suffix).ok_or(Error::Format(SUFFIX_MISSING))?;
+                let target = key.decrypt(&name, folder)?;
+                Ok(Named { plain: folder.join(&target), target })
+            }
+        }
+    }
+
+    fn excludes(&self, root: &Path, path: &Path, named: &Result<Named, Error>, is_folder: bool) -> bool {
         let Some(exclude) = self.options.exclude else { return false };
-        let below = path.strip_prefix(root).unwrap_or(path);
-        exclude.matches(below, matches!(kind, Ok(EntryKind::Folder)))
+        match (self.options.names, self.suffix, named) {
+            (Some(_), Suffix::Remove(_), Ok(Named { plain, .. })) => exclude.matches(plain, is_folder),
+            // A name that does not decrypt is matched by no pattern.
+            (Some(_), Suffix::Remove(_), Err(_)) => false,
+            _ => exclude.matches(path.strip_prefix(root).unwrap_or(path), is_folder),
+        }
     }
 
     /// Adds a link that is kept, or a problem.
-    fn link(&mut self, source: &Path, place: Option<&Place>) {
-        match self.suffix.applied(source.file_name().unwrap_or_default()) {
-            Ok(name) => {
+    fn link(&mut self, source: &Path, named: Result<Named, Error>, place: Option<&Place>) {
+        let read = named.and_then(|Named { target, plain }| {
+            let text = fs::read_link(source).map_err(|e| Error::io(source, e))?;
+            let text = match (self.options.names, self.suffix) {
+                (None, _) => text,
+                (Some(key), Suffix::Add(_)) => key.encrypt_link(&text, &plain)?,
+                (Some(key), Suffix::Remove(_)) => key.decrypt_link(&text, &plain)?,
+            };
+            Ok((target, plain, text))
+        });
+        match read {
+            Ok((name, plain, text)) => {
+                self.claim(plain, source);
                 self.links.extend(place.map(|place| place.real.join(&name)));
                 let target = place.map(|place| place.path.join(name)).unwrap_or_default();
-                self.tree.links.push((source.to_owned(), target));
+                self.tree.links.push(Link { source: source.to_owned(), target, text });
             }
             Err(error) => self.problem(source, error),
+        }
+    }
+
+    /// Remembers the decrypted path of a file or a link.
+    fn claim(&mut self, plain: PathBuf, source: &Path) {
+        if self.options.names.is_some() && matches!(self.suffix, Suffix::Remove(_)) {
+            self.decrypted.entry(plain).or_default().push(source.to_owned());
+        }
+    }
+
+    /// Removes the files and links of the current source whose decrypted paths are equal: which of them is the right one
+    /// is not known.
+    fn refuse_duplicates(&mut self) {
+        let decrypted = std::mem::take(&mut self.decrypted);
+        let groups = || decrypted.values().filter(|sources| sources.len() > 1);
+        let all: BTreeSet<&PathBuf> = groups().flatten().collect();
+        if all.is_empty() {
+            return;
+        }
+        let is_single = |source: &PathBuf| !all.contains(source);
+        // Without a target folder, the lists of targets are empty.
+        let mut pairs = self.tree.pairs.iter();
+        self.targets.retain(|_| pairs.next().is_none_or(|(source, _)| is_single(source)));
+        let mut links = self.tree.links.iter();
+        self.links.retain(|_| links.next().is_none_or(|link| is_single(&link.source)));
+        self.tree.pairs.retain(|(source, _)| is_single(source));
+        self.tree.links.retain(|link| is_single(&link.source));
+        for sources in groups() {
+            for source in sources {
+                let other = sources.iter().find(|other| *other != source).unwrap_or(source).clone();
+                self.tree.problems.push((source.clone(), FolderError::DuplicateName { other }.into()));
+            }
         }
     }
 
@@ -243,13 +349,19 @@ impl Walk<'_> {
     }
 
     /// Adds a source that is not a folder, or a problem.
-    fn file(&mut self, source: &Path, kind: EntryKind, place: Option<&Place>) {
-        if let Err(error) = self.try_file(source, kind, place) {
+    fn file(&mut self, source: &Path, kind: EntryKind, named: Result<Named, Error>, place: Option<&Place>) {
+        if let Err(error) = self.try_file(source, kind, named, place) {
             self.problem(source, error);
         }
     }
 
-    fn try_file(&mut self, source: &Path, kind: EntryKind, place: Option<&Place>) -> Result<(), Error> {
+    fn try_file(
+        &mut self,
+        source: &Path,
+        kind: EntryKind,
+        named: Result<Named, Error>,
+        place: Option<&Place>,
+    ) -> Result<(), Error> {
         let about = |e| Error::io(source, e);
         let link = kind == EntryKind::Link;
         let kind = if link { source.metadata().map_err(about)?.file_type().into() } else { kind };
@@ -257,8 +369,9 @@ impl Walk<'_> {
             let said = if kind == EntryKind::Folder { FOLDER_LINK } else { SPECIAL };
             return Err(about(io::Error::new(ErrorKind::Unsupported, said)));
         }
-        let name = self.suffix.applied(source.file_name().unwrap_or_default())?;
+        let Named { target: name, plain } = named?;
         let Some(place) = place else {
+            self.claim(plain, source);
             self.tree.pairs.push((source.to_owned(), PathBuf::new()));
             return Ok(());
         };
@@ -269,6 +382,7 @@ impl Walk<'_> {
         if link {
             self.linked.push(fs::canonicalize(source).map_err(about)?);
         }
+        self.claim(plain, source);
         self.targets.push(place.real.join(name));
         self.tree.pairs.push((source.to_owned(), target));
         Ok(())
@@ -287,9 +401,9 @@ impl Walk<'_> {
                 return Err(Misuse::DuplicateTarget(target.clone()).into());
             }
         }
-        for (real, (_, target)) in self.links.iter().zip(&self.tree.links) {
+        for (real, link) in self.links.iter().zip(&self.tree.links) {
             if !taken.insert(real.as_os_str()) {
-                return Err(Misuse::DuplicateTarget(target.clone()).into());
+                return Err(Misuse::DuplicateTarget(link.target.clone()).into());
             }
         }
         for (source, real) in roots {
@@ -381,6 +495,16 @@ impl Suffix<'_> {
                 .filter(|rest| !["", ".", ".."].iter().any(|none| rest == none))
                 .ok_or(Error::Format(SUFFIX_MISSING)),
         }
+    }
+}
+
+impl Suffix<'_> {
+    /// Returns the path of the target of a source with this path. Folders keep their names.
+    ///
+    /// # Errors
+    /// Returns [`Error::Format`] for a path without the suffix that is to be removed.
+    pub fn applied_to_path(&self, path: &Path) -> Result<PathBuf, Error> {
+        Ok(path.with_file_name(self.applied(path.file_name().unwrap_or_default())?))
     }
 }
 

@@ -1,11 +1,13 @@
 //! Encrypted names of files and folders.
 
 use proptest::prelude::*;
-use sealane::file::NameKey;
+use sealane::file::{Links, NameKey, Suffix, Tree, TreeOptions};
 use sealane::keys::{Keyring, Prefix};
 use sealane::{DeterministicAead, DeterministicAlgorithm, Error, FolderError, Key, Misuse};
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 const KEY: [u8; 64] = [7; 64];
@@ -204,4 +206,207 @@ proptest! {
         prop_assert!(names().decrypt(OsStr::new(&text), Path::new(&folder)).is_err());
         prop_assert!(names().decrypt_link(Path::new(&text), Path::new(&folder)).is_err());
     }
+}
+
+/// A folder with test files, removed on drop.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = Self(std::env::temp_dir().join(format!("sealane-names-{name}-{}", std::process::id())));
+        let _ = fs::remove_dir_all(&folder.0);
+        fs::create_dir_all(folder.0.join("s/deep/er")).unwrap();
+        for name in ["s/one", "s/deep/two", "s/deep/er/three"] {
+            fs::write(folder.0.join(name), name).unwrap();
+        }
+        symlink("deep/two", folder.0.join("s/link")).unwrap();
+        folder
+    }
+
+    fn walk(
+        &self,
+        source: &str,
+        target: Option<&str>,
+        suffix: Suffix<'_>,
+        names: &NameKey,
+    ) -> Result<Tree, Error> {
+        let target = target.map(|target| self.0.join(target));
+        let options = TreeOptions { links: Links::Keep, names: Some(names), ..TreeOptions::default() };
+        Tree::walk_with(&[self.0.join(source)], target.as_deref(), suffix, options)
+    }
+
+    /// Creates the targets of a walk, with the paths of their sources.
+    fn make(&self, tree: &Tree) {
+        assert!(tree.problems.is_empty(), "{:?}", tree.problems);
+        tree.folders.iter().for_each(|folder| fs::create_dir_all(folder).unwrap());
+        for (source, target) in &tree.pairs {
+            fs::write(target, source.as_os_str().as_bytes()).unwrap();
+        }
+        for link in &tree.links {
+            symlink(&link.text, &link.target).unwrap();
+        }
+    }
+
+    /// Returns the paths below the folder `top`, sorted.
+    fn paths<'a>(&self, top: &str, paths: impl Iterator<Item = &'a PathBuf>) -> Vec<String> {
+        let top = self.0.join(top);
+        let mut all: Vec<_> =
+            paths.map(|path| path.strip_prefix(&top).unwrap().to_str().unwrap().to_owned()).collect();
+        all.sort();
+        all
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const ADD: &str = ".s";
+
+fn add() -> Suffix<'static> {
+    Suffix::Add(OsStr::new(ADD))
+}
+
+fn remove() -> Suffix<'static> {
+    Suffix::Remove(OsStr::new(ADD))
+}
+
+#[test]
+fn a_tree_is_the_same_after_both_walks() {
+    let folder = Folder::new("both");
+    let tree = folder.walk("s", Some("t"), add(), &names()).unwrap();
+    folder.make(&tree);
+    for path in tree.folders.iter().chain(tree.pairs.iter().map(|(_, target)| target)) {
+        let text = path.strip_prefix(&folder.0).unwrap().to_str().unwrap();
+        assert!(!["one", "two", "three", "deep"].iter().any(|name| text.contains(name)), "{text}");
+    }
+    // Each file is at the path that another implementation computes.
+    let [deep, er] =
+        [("deep", ""), ("er", "deep")].map(|(name, aad)| encrypted(name.as_bytes(), aad.as_bytes()));
+    let mut three = encrypted(b"three", b"deep/er");
+    three.push(ADD);
+    assert!(folder.0.join("t").join(deep).join(er).join(three).is_file());
+    assert_eq!(tree.links[0].text.as_os_str(), encrypted(b"deep/two", b"link/"));
+
+    let back = folder.walk("t", Some("b"), remove(), &names()).unwrap();
+    assert!(back.problems.is_empty());
+    assert_eq!(folder.paths("b", back.pairs.iter().map(|(_, to)| to)), ["deep/er/three", "deep/two", "one"]);
+    assert_eq!(folder.paths("b", back.folders.iter()), ["", "deep", "deep/er"]);
+    assert_eq!((&back.links[0].target, &back.links[0].text), (&folder.0.join("b/link"), &"deep/two".into()));
+    // Without a target, names are verified all the same.
+    let verified = folder.walk("t", None, remove(), &names()).unwrap();
+    assert_eq!((verified.pairs.len(), verified.links.len(), verified.problems.len()), (3, 1, 0));
+    let other = NameKey::new(&Key::from_bytes(&[8; 64])).unwrap();
+    let refused = folder.walk("t", None, remove(), &other).unwrap();
+    assert!(refused.pairs.is_empty() && refused.links.is_empty());
+    assert_eq!(refused.problems.len(), 3, "a link, a file and a folder");
+    for (_, error) in refused.problems {
+        assert!(matches!(error, Error::Folder(FolderError::NameNotAuthentic)), "{error}");
+    }
+}
+
+#[test]
+fn moved_and_copied_names_are_problems() {
+    let folder = Folder::new("moved");
+    let tree = folder.walk("s", Some("t"), add(), &names()).unwrap();
+    folder.make(&tree);
+    let target = |name: &str| {
+        let found = tree.pairs.iter().find(|(source, _)| source.ends_with(name));
+        found.map(|(_, target)| target.clone()).unwrap()
+    };
+    let one = target("one");
+    let moved = target("two").with_file_name(one.file_name().unwrap());
+    fs::copy(&one, &moved).unwrap();
+    // The path of a link as the name of a file, and another link with the same path.
+    let link = &tree.links[0];
+    let other = names().encrypt(OsStr::new("other"), Path::new(""), OsStr::new(ADD)).unwrap();
+    let (named, copied) =
+        (folder.0.join("t").join(&link.text).with_extension("s"), folder.0.join("t").join(other));
+    fs::write(&named, "").unwrap();
+    symlink(&link.text, &copied).unwrap();
+    for top in [Some("b"), None] {
+        let back = folder.walk("t", top, remove(), &names()).unwrap();
+        let mut found: Vec<_> = back.problems.iter().map(|(path, _)| path).collect();
+        found.sort();
+        let mut expected = [&moved, &named, &copied];
+        expected.sort();
+        assert_eq!(found, expected);
+        assert_eq!((back.pairs.len(), back.links.len()), (3, 1));
+    }
+}
+
+#[test]
+fn two_names_of_one_file_are_both_problems() {
+    let folder = Folder::new("twice");
+    let mut ring = ring(Prefix::Tink);
+    let before = NameKey::keyring(&ring).unwrap();
+    folder.make(&folder.walk("s", Some("t"), add(), &before).unwrap());
+    ring.rotate().unwrap();
+    let names = NameKey::keyring(&ring).unwrap();
+    fs::remove_file(folder.0.join("s/deep/er/three")).unwrap();
+    let second = folder.walk("s", Some("t"), add(), &names).unwrap();
+    folder.make(&second);
+    for top in [Some("b"), None] {
+        let back = folder.walk("t", top, remove(), &names).unwrap();
+        // A file with one name is found in either folder.
+        assert_eq!((back.pairs.len(), back.links.len(), back.problems.len()), (1, 0, 6));
+        for (path, error) in back.problems {
+            let Error::Folder(FolderError::DuplicateName { other }) = error else { panic!("{error}") };
+            assert_ne!(path, other);
+            assert!(other.symlink_metadata().is_ok());
+        }
+    }
+    // Two sources with the same names are two trees if nothing is written.
+    let sources = [folder.0.join("s"), folder.0.join("s")];
+    let options = TreeOptions { names: Some(&names), ..TreeOptions::default() };
+    assert!(Tree::walk_with(&sources, None, add(), options).unwrap().problems.is_empty());
+}
+
+#[test]
+fn a_folder_is_not_its_own_target() {
+    let folder = Folder::new("place");
+    for suffix in [add(), remove()] {
+        let refused = folder.walk("s", Some("s"), suffix, &names());
+        assert_eq!(folder_error(refused.map(drop)), FolderError::NamesInPlace);
+    }
+    symlink("s", folder.0.join("l")).unwrap();
+    let refused = folder.walk("l", Some("s"), add(), &names());
+    assert_eq!(folder_error(refused.map(drop)), FolderError::NamesInPlace);
+}
+
+#[test]
+fn a_long_name_is_a_problem_of_its_own() {
+    let folder = Folder::new("long");
+    let (file, top) = (folder.0.join("s").join("x".repeat(143)), folder.0.join("s").join("y".repeat(150)));
+    fs::write(&file, "").unwrap();
+    fs::create_dir(&top).unwrap();
+    fs::write(top.join("below"), "").unwrap();
+    let tree = folder.walk("s", Some("t"), add(), &names()).unwrap();
+    assert_eq!(tree.pairs.len(), 3);
+    let [(first, short), (second, long)] = &tree.problems[..] else { panic!("{:?}", tree.problems) };
+    assert_eq!((first, second), (&file, &top));
+    let text = |error: &Error| error.to_string();
+    assert!(text(short).contains("at most 142 bytes") && text(short).contains("found 143"), "{short}");
+    assert!(text(long).contains("at most 143 bytes") && text(long).contains("found 150"), "{long}");
+}
+
+#[test]
+fn a_manifest_does_not_reveal_names() {
+    let folder = Folder::new("manifest");
+    symlink("s", folder.0.join("alias")).unwrap();
+    symlink("s/new", folder.0.join("l")).unwrap();
+    fs::write(folder.0.join("s/new"), "").unwrap();
+    for inside in ["s/m", "s/deep/m", "alias/m", "s/one", "l"] {
+        let refused = NameKey::check_manifest(&folder.0.join(inside), &folder.0.join("s"));
+        assert!(matches!(folder_error(refused), FolderError::ManifestReveals(_)), "{inside}");
+    }
+    for outside in ["m", "s2/m", "s/../m"] {
+        NameKey::check_manifest(&folder.0.join(outside), &folder.0.join("s")).unwrap();
+    }
+    // The encrypted folder does not exist yet.
+    NameKey::check_manifest(&folder.0.join("m"), &folder.0.join("none")).unwrap();
+    let refused = NameKey::check_manifest(&folder.0.join("none/m"), &folder.0.join("none"));
+    assert!(matches!(folder_error(refused), FolderError::ManifestReveals(_)));
 }

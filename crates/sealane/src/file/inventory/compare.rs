@@ -3,7 +3,6 @@
 use super::mark::FileMark;
 use super::{Inventory, below};
 use crate::Error;
-use crate::file::exclude::Exclude;
 use crate::file::name::Name;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -99,7 +98,7 @@ pub(in crate::file) struct Found {
 
 impl Inventory {
     /// Compares the files and links of the folder `root` with the inventory. `files` are paths with their marks, and `links`
-    /// paths with the paths that they contain. Listed paths that `exclude` matches are left out.
+    /// paths with the paths that they contain. Listed paths of which `is_excluded` returns true are not missing.
     ///
     /// # Errors
     /// Returns [`Misuse::TargetInsideSource`](crate::Misuse::TargetInsideSource) for a path that is not below `root`.
@@ -108,7 +107,7 @@ impl Inventory {
         root: &Path,
         files: impl IntoIterator<Item = (PathBuf, FileMark)>,
         links: impl IntoIterator<Item = (PathBuf, PathBuf)>,
-        exclude: Option<&Exclude>,
+        is_excluded: impl Fn(&Path) -> bool,
     ) -> Result<Vec<Finding>, Error> {
         let mut found = Found::default();
         for (path, mark) in files {
@@ -117,10 +116,10 @@ impl Inventory {
         for (path, text) in links {
             found.links.insert(below(root, &path)?, Name::of(&text));
         }
-        Ok(self.differences(&found, exclude))
+        Ok(self.differences(&found, is_excluded))
     }
 
-    fn differences(&self, found: &Found, exclude: Option<&Exclude>) -> Vec<Finding> {
+    fn differences(&self, found: &Found, is_excluded: impl Fn(&Path) -> bool) -> Vec<Finding> {
         let listed: HashMap<_, _> = self.files.iter().map(|(name, version)| (&version.mark, name)).collect();
         let former: HashMap<_, _> = self.former.iter().map(|old| (&old.version.mark, old.until)).collect();
         let mut findings = Vec::new();
@@ -156,7 +155,7 @@ impl Inventory {
                 None => add(name, Difference::Added),
             }
         }
-        let excluded = |name: &Name| exclude.is_some_and(|exclude| exclude.matches_below(&name.to_path()));
+        let excluded = |name: &Name| is_excluded(&name.to_path());
         for name in self.files.keys() {
             if !found.files.contains_key(name) && !renamed.contains(name) && !excluded(name) {
                 add(name, Difference::Missing);

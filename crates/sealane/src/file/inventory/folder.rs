@@ -10,7 +10,6 @@ use crate::engine::options::Durability;
 use crate::file::file_keys::EncryptWith;
 use crate::file::tree::{Links, Suffix, Tree, TreeOptions};
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Writes an inventory of all files and links that the encrypted folder `root` has now. The inventory at the same path, if there
@@ -47,7 +46,7 @@ pub fn write_inventory(
 /// Returns the first problem of a path that cannot be read, and [`Error::Io`].
 pub fn compare_inventory(root: &Path, inventory: &Inventory) -> Result<Vec<Finding>, Error> {
     let (files, links) = content(root)?;
-    inventory.compare(root, files, links, None)
+    inventory.compare(root, files, links, |_| false)
 }
 
 type Content = (Vec<(PathBuf, FileMark)>, Vec<(PathBuf, PathBuf)>);
@@ -61,10 +60,6 @@ fn content(root: &Path) -> Result<Content, Error> {
     }
     let mark = |(path, _): (PathBuf, PathBuf)| Ok((FileMark::of(&path)?, path));
     let files: Result<Vec<_>, Error> = tree.pairs.into_iter().map(mark).collect();
-    let text = |(path, _): (PathBuf, PathBuf)| {
-        let text = fs::read_link(&path).map_err(|e| Error::io(&path, e))?;
-        Ok((path, text))
-    };
-    let links: Result<Vec<_>, Error> = tree.links.into_iter().map(text).collect();
-    Ok((files?.into_iter().map(|(mark, path)| (path, mark)).collect(), links?))
+    let links = tree.links.into_iter().map(|link| (link.source, link.text)).collect();
+    Ok((files?.into_iter().map(|(mark, path)| (path, mark)).collect(), links))
 }

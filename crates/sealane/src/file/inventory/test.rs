@@ -25,7 +25,7 @@ fn again(inventory: &Inventory) -> Inventory {
 fn compared(inventory: &Inventory, files: &[(&str, u8)]) -> Vec<(String, &'static str)> {
     let root = Path::new("/r");
     let files = files.iter().map(|(name, byte)| (root.join(name), mark(*byte)));
-    let found = inventory.compare(root, files, [], None).unwrap();
+    let found = inventory.compare(root, files, [], |_| false).unwrap();
     found.iter().map(|found| (found.path.to_str().unwrap().to_owned(), found.difference.name())).collect()
 }
 
@@ -86,7 +86,7 @@ fn names_of_every_kind_are_kept() {
     assert_eq!(inventory.len(), names.len());
     let files = names.iter().enumerate().map(|(at, name)| (root.join(name), mark(at as u8)));
     let links = [("/r/l".into(), "../\u{1}x".into())];
-    assert_eq!(inventory.compare(root, files, links, None).unwrap(), []);
+    assert_eq!(inventory.compare(root, files, links, |_| false).unwrap(), []);
 }
 
 #[test]
@@ -236,7 +236,9 @@ fn links_and_excluded_names_are_compared() {
     let compared = |links: &[(&str, &str)], exclude: Option<&crate::file::Exclude>| -> Vec<_> {
         let links = links.iter().map(|(name, target)| (root.join(name), PathBuf::from(target)));
         let files = [(root.join("a.tmp"), mark(1))].into_iter().filter(|_| exclude.is_none());
-        let found = inventory.compare(root, files, links, exclude).unwrap();
+        let found = inventory
+            .compare(root, files, links, |path| exclude.is_some_and(|exclude| exclude.matches_below(path)))
+            .unwrap();
         found.into_iter().map(|found| (found.path.display().to_string(), found.difference)).collect()
     };
     assert_eq!(compared(&[("l", "x"), ("l.tmp", "x")], None), []);
@@ -247,7 +249,7 @@ fn links_and_excluded_names_are_compared() {
     let exclude = crate::file::Exclude::new(["*.tmp"]).unwrap();
     assert_eq!(compared(&[("l", "x")], Some(&exclude)), []);
     assert_eq!(compared(&[], Some(&exclude)), [("l".into(), Difference::Missing)]);
-    let outside = inventory.compare(root, [(PathBuf::from("/other"), mark(1))], [], None);
+    let outside = inventory.compare(root, [(PathBuf::from("/other"), mark(1))], [], |_| false);
     assert!(matches!(outside, Err(Error::Misuse(Misuse::TargetInsideSource(_)))));
 }
 
@@ -276,7 +278,7 @@ fn the_head_of_an_age_file_is_its_mac() {
     let inventory = draft.complete(root, Absent::Stay);
     assert_eq!(again(&inventory).files, inventory.files);
     let files = [(PathBuf::from("/r/a"), mac)];
-    assert_eq!(again(&inventory).compare(root, files, [], None).unwrap(), []);
+    assert_eq!(again(&inventory).compare(root, files, [], |_| false).unwrap(), []);
     let json = inventory.to_json();
     assert!(json.contains(&format!("\"mac\":\"{}\"", "m".repeat(43))));
     let both = json.replace("\"mac\"", "\"head\":\"AAAA\",\"mac\"");
