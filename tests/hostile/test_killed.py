@@ -6,6 +6,7 @@ is left that the guide does not name, and the same command run again ends right.
 
 from __future__ import annotations
 
+import base64
 import re
 import shutil
 import sys
@@ -22,6 +23,7 @@ from killed import Injection
 pytestmark = pytest.mark.slow
 
 KEY = sealane.keys.generate("aes-256")
+NAMES = sealane.keys.generate("aes-256-siv")
 AGE = sealane.keys.generate("age")
 OTHER = sealane.keys.generate("age")
 PLAIN = bytes(range(256)) * 700
@@ -46,6 +48,12 @@ def is_key(content: bytes) -> bool:
         return sealane.keys.Key.from_text(content).kind == "aes-256"
     except (sealane.exceptions.SealaneError, ValueError):
         return False
+
+
+def encrypted(name: str, folder: str) -> str:
+    """The encrypted name of a file or folder in ``folder``."""
+    found = sealane.DeterministicAead("aes-256-siv", NAMES).encrypt(name.encode(), folder.encode())
+    return base64.b32hexencode(found).decode().rstrip("=").lower()
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,16 @@ CASES = {
         ("vault/a", "vault/b", "vault/deep/c"),
         sealed,
     ),
+    "folder, names": Case(
+        "encrypt --recursive -k key --encrypt-names names --manifest manifest --threads 1 -o vault folder",
+        (
+            f"vault/{encrypted('a', '')}",
+            f"vault/{encrypted('b', '')}",
+            f"vault/{encrypted('deep', '')}/{encrypted('c', 'deep')}",
+        ),
+        sealed,
+        old=None,
+    ),
     "folder, resumed": Case(
         "encrypt --recursive -k key --manifest manifest --threads 1 -o vault folder",
         ("vault/a", "vault/b", "vault/deep/c"),
@@ -99,6 +117,7 @@ class Scene:
         self.saved = folder / "saved"
         self.saved.mkdir()
         KEY.save(self.saved / "key")
+        NAMES.save(self.saved / "names")
         AGE.save(self.saved / "identity")
         (self.saved / "plain").write_bytes(PLAIN)
         (self.saved / "sealed").write_bytes(sealane.encrypt(PLAIN, key=KEY))
