@@ -78,7 +78,13 @@ impl Manifest {
     /// [`Error::Io`] with the path, of the kind [`io::ErrorKind::ResourceBusy`] if another job has the manifest open.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(about)?;
+        let mut options = OpenOptions::new();
+        options.read(true).create(true);
+        match cfg!(windows) {
+            true => options.write(true).truncate(false),
+            false => options.append(true),
+        };
+        let file = options.open(path).map_err(about)?;
         if !file.metadata().map_err(about)?.is_file() {
             return Err(EXPECTED);
         }
@@ -208,6 +214,9 @@ impl Manifest {
     /// Appends a line in one write: a killed process leaves complete lines, and a power failure can only tear the last.
     fn append(&mut self, line: &[u8]) -> Result<(), Error> {
         self.remove_incomplete_line()?;
+        // Elsewhere the file was opened to be appended to. Windows would refuse to cut such a file.
+        #[cfg(windows)]
+        io::Seek::seek(&mut self.file, io::SeekFrom::Start(self.len))?;
         match self.file.write(line)? {
             n if n == line.len() => self.len += n as u64,
             _ => return Err(io::Error::from(io::ErrorKind::StorageFull).into()),

@@ -1,7 +1,8 @@
 //! Names of files in JSON, also those that are not valid UTF-8.
 //!
 //! A byte that is not valid UTF-8 is written as `\udc80` to `\udcff`, as in Python's `surrogateescape` (PEP 383), so that
-//! `json.loads` in Python returns the name that `open` takes.
+//! `json.loads` in Python returns the name that `open` takes. Names of Windows consist of units of 16 bits. Half of a
+//! surrogate pair is written as it is, which is what `open` takes there, and a backslash between folders as a slash.
 
 use crate::{Error, memory};
 use serde::Deserialize;
@@ -21,6 +22,7 @@ impl Name {
         memory::copy(&self.0).map(Self)
     }
 
+    #[cfg(unix)]
     pub(super) fn of(path: &Path) -> Self {
         if let Some(text) = path.to_str() {
             return Self(text.as_bytes().to_vec());
@@ -34,6 +36,18 @@ impl Name {
             }
         }
         Self(name)
+    }
+
+    #[cfg(windows)]
+    pub(super) fn of(path: &Path) -> Self {
+        // The standard library encodes names of Windows in WTF-8, in which a backslash is this byte and nothing else is.
+        let slash = |byte: &u8| if *byte == b'\\' { b'/' } else { *byte };
+        Self(path.as_os_str().as_encoded_bytes().iter().map(slash).collect())
+    }
+
+    /// Returns whether this system takes a part of the name for a separator of folders that it is not in other names.
+    pub(super) fn has_other_separators(&self) -> bool {
+        cfg!(windows) && self.0.contains(&b'\\')
     }
 }
 
@@ -74,9 +88,28 @@ impl Name {
         std::ffi::OsString::from_vec(bytes).into()
     }
 
-    #[cfg(not(unix))]
+    /// Returns the path with this name.
+    #[cfg(windows)]
     pub(super) fn to_path(&self) -> PathBuf {
-        String::from_utf8_lossy(&self.0).into_owned().into()
+        use std::os::windows::ffi::OsStringExt;
+        // bounded: by the length of the name, which is in memory.
+        let mut units = Vec::with_capacity(self.0.len());
+        let utf16 =
+            |text| String::from_utf8_lossy(text).replace('/', "\\").encode_utf16().collect::<Vec<_>>();
+        let (mut rest, mut text) = (&self.0[..], 0);
+        // These three bytes, which UTF-8 does not contain, are half of a pair: U+D800 to U+DFFF.
+        while let Some(after) = rest.get(text..).filter(|after| !after.is_empty()) {
+            match after {
+                [0xed, high @ 0xa0..=0xbf, low, after @ ..] => {
+                    units.extend(utf16(&rest[..text]));
+                    units.push(0xd000 | u16::from(high & 0x3f) << 6 | u16::from(low & 0x3f));
+                    (rest, text) = (after, 0);
+                }
+                _ => text += 1,
+            }
+        }
+        units.extend(utf16(rest));
+        std::ffi::OsString::from_wide(&units).into()
     }
 }
 
@@ -110,6 +143,7 @@ fn append_escaped(text: &str, json: &mut String) {
 }
 
 /// Returns a path as a JSON string, with its quotation marks.
+#[cfg(unix)]
 pub(super) fn quoted(path: &Path) -> String {
     let mut text = String::from("\"");
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -119,4 +153,57 @@ pub(super) fn quoted(path: &Path) -> String {
         }
     }
     text + "\""
+}
+
+/// Returns a path as a JSON string, with its quotation marks.
+#[cfg(windows)]
+pub(super) fn quoted(path: &Path) -> String {
+    use std::os::windows::ffi::OsStrExt;
+    let (mut json, mut text) = (String::from("\""), String::new());
+    for part in char::decode_utf16(path.as_os_str().encode_wide()) {
+        match part {
+            Ok('\\') => text.push('/'),
+            Ok(part) => text.push(part),
+            Err(half) => {
+                append_escaped(&text, &mut json);
+                text.clear();
+                json += &format!("\\u{:04x}", half.unpaired_surrogate());
+            }
+        }
+    }
+    append_escaped(&text, &mut json);
+    json + "\""
+}
+
+#[cfg(all(test, windows))]
+mod test {
+    use super::*;
+    use std::os::windows::ffi::{OsStrExt, OsStringExt};
+
+    /// Half of a pair stays what it is beside characters whose bytes are similar.
+    #[test]
+    fn names_of_any_units_are_kept() {
+        let halves: &[&[u16]] = &[
+            &[0xd800],
+            &[0xdfff, 0x61],
+            &[0xed, 0xa0, 0x80],
+            &[0xdc80, 0xd83d, 0xde00],
+            &[0xd83d, 0xd83d, 0xde00],
+        ];
+        for units in halves {
+            let path = PathBuf::from(r"a\b").join(std::ffi::OsString::from_wide(units));
+            let json = quoted(&path);
+            assert!(json.starts_with("\"a/b/"), "{json}");
+            let name: Name = serde_json::from_str(&json).unwrap();
+            assert_eq!(name, Name::of(&path), "{json}");
+            assert_eq!(
+                name.to_path().as_os_str().encode_wide().collect::<Vec<_>>(),
+                path.as_os_str().encode_wide().collect::<Vec<_>>()
+            );
+            let mut again = String::new();
+            name.append_quoted(&mut again);
+            assert_eq!(again, json);
+        }
+        assert!(serde_json::from_str::<Name>(r#""a\\b""#).unwrap().has_other_separators());
+    }
 }

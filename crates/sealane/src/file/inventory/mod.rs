@@ -241,7 +241,8 @@ fn check_name(name: &Name) -> Result<(), Error> {
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
     // A slash at the end, two slashes or a dot would be a second name of the same file.
     let canonical = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
-    match inside && canonical && path != Path::new("") && !path.as_os_str().as_encoded_bytes().contains(&0) {
+    let is_text = !path.as_os_str().as_encoded_bytes().contains(&0) && !name.has_other_separators();
+    match inside && canonical && path != Path::new("") && is_text {
         true => Ok(()),
         false => Err(FolderError::InventoryName(path).into()),
     }
