@@ -72,6 +72,20 @@ impl NamedSource<'_> {
     }
 }
 
+/// Opens a file for reading.
+///
+/// # Errors
+/// Returns the error of the system. That of a folder is [`io::ErrorKind::IsADirectory`] on Windows too, which reports a missing
+/// right.
+pub fn open(path: &Path) -> io::Result<File> {
+    File::open(path).map_err(|e| match e.kind() {
+        io::ErrorKind::PermissionDenied if cfg!(windows) && path.is_dir() => {
+            io::ErrorKind::IsADirectory.into()
+        }
+        _ => e,
+    })
+}
+
 /// A sink that can be written at any position.
 pub(crate) trait WriteAt: Sync {
     fn write_all_at(&self, offset: u64, from: &[u8]) -> io::Result<()>;
@@ -201,6 +215,47 @@ impl WriteAt for Discard {
 #[cfg(test)]
 mod test {
     use super::*;
+
+    /// On Windows each read moves the position of the file, which several threads share.
+    #[test]
+    fn threads_read_at_their_own_positions() {
+        const PIECE: usize = 1000;
+        let path = std::env::temp_dir().join(format!("sealane-positions-{}", std::process::id()));
+        let content: Vec<u8> = (0..400 * PIECE as u32).map(|i| (i / 3 % 251) as u8).collect();
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (file, content) = (&file, &content);
+                scope.spawn(move || {
+                    for at in (thread..400).step_by(4).map(|piece| piece * PIECE) {
+                        file.write_all_at(at as u64, &content[at..at + PIECE]).unwrap();
+                    }
+                });
+            }
+        });
+        assert!(std::fs::read(&path).unwrap() == content);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (file, content) = (&file, &content);
+                scope.spawn(move || {
+                    let mut piece = [0; PIECE];
+                    for at in (0..1000).map(|n| (n * 7919 + thread * 104_729) % (399 * PIECE)) {
+                        file.read_exact_at(at as u64, &mut piece).unwrap();
+                        assert!(piece == content[at..at + PIECE], "{at}");
+                    }
+                });
+            }
+        });
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_reported_as_a_folder() {
+        let opened = open(&std::env::temp_dir()).and_then(|file| file.metadata());
+        // Unix opens folders.
+        assert!(opened.map_or_else(|e| e.kind() == io::ErrorKind::IsADirectory, |found| found.is_dir()));
+        assert_eq!(open(Path::new("/no/such/file")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
 
     #[test]
     fn the_end_of_a_file_is_kept_from_pieces_in_any_order() {

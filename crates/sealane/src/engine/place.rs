@@ -1,6 +1,6 @@
 //! The places of outputs, which are found once and used until the output has its name.
 
-use super::folder::{Entry, EntryKind, Folder, refused_link};
+use super::folder::{Entry, EntryKind, Folder, check_name, refused_link};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -56,6 +56,7 @@ impl Place {
     }
 
     fn within(folder: Folder, name: OsString, path: &Path) -> io::Result<Self> {
+        check_name(&name)?;
         let found = folder.entry(&name)?;
         Ok(Self { folder, name, found, path: path.to_owned() })
     }

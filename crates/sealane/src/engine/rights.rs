@@ -1,4 +1,5 @@
-//! The rights of a new file: never more, for any user, than the file had that it replaces.
+//! The rights of a new file: never more, for any user, than the file had that it replaces. On Windows a file has the access
+//! control list of its folder, because the standard library does not set others.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -39,7 +40,9 @@ pub(crate) fn replicate(new: &File, from: &Metadata) -> io::Result<()> {
     new.set_permissions(PermissionsExt::from_mode(mode))
 }
 
-#[cfg(not(unix))]
+/// Gives `new` the attributes of the file or folder with the metadata `from`, for example that it is read-only or hidden. It
+/// keeps the access control list that it got from its folder.
+#[cfg(windows)]
 pub(crate) fn replicate(new: &File, from: &Metadata) -> io::Result<()> {
     new.set_permissions(from.permissions())
 }
@@ -59,7 +62,8 @@ fn give_to_owner_of(new: &File, own: &Metadata, old: &Metadata) -> io::Result<Sa
     Ok(same(&new.metadata()?))
 }
 
-#[cfg(not(unix))]
+/// Does the same as [`replicate`].
+#[cfg(windows)]
 pub(crate) fn inherit(new: &File, _: &File, old: &Metadata) -> io::Result<()> {
     new.set_permissions(old.permissions())
 }

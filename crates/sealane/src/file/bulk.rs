@@ -108,8 +108,8 @@ impl Operation {
             Self::Encrypt(with) => encrypt_marked(&Source::open(source)?, target, with, options, mark),
             Self::Decrypt(with) => decrypt(&Source::open(source)?, target, with, options),
             Self::Verify(with) => verify_file(source, with, options),
-            Self::Rewrap(with) => rewrap(&Source::open(source)?, target, with, options),
-            Self::Rotate(with) => rotate(&Source::open(source)?, target, with, options).map(drop),
+            Self::Rewrap(with) => rewrap(Source::open(source)?, target, with, options),
+            Self::Rotate(with) => rotate(Source::open(source)?, target, with, options).map(drop),
         }
     }
 

@@ -9,7 +9,7 @@ use super::{Options, Reader};
 use crate::age::Armor;
 use crate::engine::attributes::Attributes;
 use crate::engine::file_id::FileId;
-use crate::engine::io::{Discard, EndRecorder, NamedSource};
+use crate::engine::io::{Discard, EndRecorder, NamedSource, open};
 use crate::engine::pipeline::{open_all, seal_all};
 use crate::engine::plan::Plan;
 use crate::engine::staged::StagedFile;
@@ -200,7 +200,7 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        Self::with_metadata(File::open(path).map_err(|e| Error::io(path, e))?, path, |_| true)
+        Self::with_metadata(open(path).map_err(|e| Error::io(path, e))?, path, |_| true)
     }
 
     pub(super) fn opened(file: File, path: &Path) -> Result<Self, Error> {
@@ -223,6 +223,11 @@ impl Source {
         self.seekable.then_some(self.metadata.len())
     }
 
+    /// Returns the identity of the file; `None` for a device or a pipe of Windows.
+    pub(super) fn id(&self) -> Option<FileId> {
+        FileId::of(&self.file, &self.metadata)
+    }
+
     /// Checks that the file still has `len` bytes, after all of them were read. Bytes that were appended meanwhile would
     /// be missing in the encrypted file.
     pub(super) fn check_len(&self, len: u64) -> Result<(), Error> {
@@ -240,7 +245,11 @@ impl Source {
         match Reader::new(&self.file, with) {
             Ok(reader) => Ok(Some(reader)),
             // Armor with mixed line ends can still be read in order. For damaged armor, that path has the better error.
-            Err(Error::Armor(_)) => Ok(None),
+            Err(Error::Armor(_)) => {
+                // On Windows, reads at a position move the position of the file.
+                (&self.file).rewind().map_err(|e| Error::io(&self.path, e))?;
+                Ok(None)
+            }
             Err(e) => Err(e.about(&self.path)),
         }
     }
@@ -265,9 +274,7 @@ pub(super) fn output(
     protected: &Protected,
 ) -> Result<OutputFile, Error> {
     let mut output = OutputFile::create_checked(target, |found| match found.id {
-        Some(id) if Some(id) == FileId::of(&source.metadata) => {
-            Err(Misuse::SameFile(target.path().to_owned()).into())
-        }
+        Some(id) if Some(id) == source.id() => Err(Misuse::SameFile(target.path().to_owned()).into()),
         id => Ok(protected.check(id, target.path())?),
     })?;
     if matches!(target, Target::Replica { .. }) {

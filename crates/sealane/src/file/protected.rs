@@ -14,7 +14,7 @@ pub(super) struct Protected(Option<Arc<BTreeMap<FileId, PathBuf>>>);
 impl Protected {
     /// Finds the files behind all links. A path without a file cannot be replaced and is ignored.
     pub(super) fn new(paths: &[PathBuf]) -> Self {
-        let id = |path: &PathBuf| Some((FileId::of(&path.metadata().ok()?)?, path.clone()));
+        let id = |path: &PathBuf| Some((FileId::at(path).ok()??, path.clone()));
         let found: BTreeMap<_, _> = paths.iter().filter_map(id).collect();
         Self((!found.is_empty()).then(|| Arc::new(found)))
     }
@@ -30,6 +30,6 @@ impl Protected {
     /// Checks an output file that is already open.
     pub(super) fn check_file(&self, output: &File, name: &Path) -> Result<(), Error> {
         let found = output.metadata().map_err(|e| Error::io(name, e))?;
-        Ok(self.check(FileId::of(&found), name)?)
+        Ok(self.check(FileId::of(output, &found), name)?)
     }
 }

@@ -207,10 +207,10 @@ impl Search<'_> {
                 return Ok(());
             }
         }
-        let found = path.symlink_metadata().map_err(|e| Error::io(&path, e))?;
+        let id = FileId::of_name(&path).map_err(|e| Error::io(&path, e))?;
         let listed = self.manifest.is_some_and(|manifest| manifest.wrote(&path));
         match listed || kind == EntryKind::File && self.operation.opens(&path) {
-            true => stale.removals.push(Removal { path, source: below, id: FileId::of(&found) }),
+            true => stale.removals.push(Removal { path, source: below, id }),
             false => stale.unproven.push(path),
         }
         Ok(())
@@ -259,13 +259,13 @@ mod test {
         fs::create_dir_all(&root).unwrap();
         let path = root.join("file");
         fs::write(&path, "old").unwrap();
-        let id = FileId::of(&path.symlink_metadata().unwrap());
+        let id = FileId::of_name(&path).unwrap();
         let removal = Removal { path: path.clone(), source: "file".into(), id };
         fs::write(root.join("new"), "new").unwrap();
         fs::rename(root.join("new"), &path).unwrap();
         assert_eq!(removal.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
         assert_eq!(fs::read(&path).unwrap(), b"new");
-        let removal = Removal { id: FileId::of(&path.symlink_metadata().unwrap()), ..removal };
+        let removal = Removal { id: FileId::of_name(&path).unwrap(), ..removal };
         removal.remove(&root).unwrap();
         assert!(!path.exists());
         removal.remove(&root).unwrap();

@@ -69,9 +69,9 @@ fn create_root(root: &Path) -> io::Result<()> {
     if let Some(parent) = root.parent().filter(|parent| *parent != Path::new("")) {
         fs::create_dir_all(parent)?;
     }
-    let mut builder = DirBuilder::new();
+    let builder = &mut DirBuilder::new();
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, PRIVATE);
+    std::os::unix::fs::DirBuilderExt::mode(builder, PRIVATE);
     match builder.create(root) {
         Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
         created => created,

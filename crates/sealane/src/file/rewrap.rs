@@ -9,7 +9,6 @@ use super::paths::Source;
 use super::protected::Protected;
 use crate::age::armor::{Encoder, View};
 use crate::age::{self, Armor, Identity, NONCE_LEN, Recipient};
-use crate::engine::file_id::FileId;
 use crate::engine::io::{ReadAt, WriteAt};
 use crate::engine::options::Progress;
 use crate::engine::parallel::{Workers, run_jobs};
@@ -105,11 +104,11 @@ impl Rewrap {
 /// [`Misuse::UnsupportedSource`] for a pipe, [`Misuse::OutputIsInput`], [`Error::SourceChanged`], [`Error::Cancelled`], and
 /// [`Error::Io`] with the path. On failure `to` is unchanged.
 pub fn rewrap_file(from: &Path, to: &Path, with: &Rewrap, options: Options<'_>) -> Result<(), Error> {
-    rewrap(&Source::open(from)?, Target::Any(to), with, options)
+    rewrap(Source::open(from)?, Target::Any(to), with, options)
 }
 
 pub(super) fn rewrap(
-    source: &Source,
+    source: Source,
     to: Target<'_>,
     with: &Rewrap,
     mut options: Options<'_>,
@@ -134,7 +133,7 @@ pub(super) fn rewrap(
     let (header, start) = with.header(decoded, decoded_len).map_err(about_source)?;
 
     let sink = OutputFile::create_checked(to, |found| match found.id {
-        Some(id) if Some(id) == FileId::of(&source.metadata) => Ok(()),
+        Some(id) if Some(id) == source.id() => Ok(()),
         id => Ok(with.protected.check(id, to.path())?),
     })?;
     let payload = Payload { source: decoded, path: &source.path, start, len: decoded_len - start };
@@ -170,6 +169,9 @@ pub(super) fn rewrap(
     };
     written().map_err(|e| e.about(to.path()))?;
     source.check_len(len)?;
+    drop(armored);
+    // Some file systems of Windows do not replace a file that is open.
+    drop(source);
     sink.finish(options.durability).map_err(|e| e.about(to.path()))
 }
 

@@ -80,17 +80,17 @@ impl Rotation {
 /// [`Error::Truncated`], [`Error::DamagedChunk`], [`Misuse::UnsupportedSource`] for a pipe, [`Misuse::OutputIsInput`],
 /// [`Error::SourceChanged`], [`Error::Cancelled`], and [`Error::Io`] with the path.
 pub fn rotate_file(path: &Path, with: &Rotation, options: Options<'_>) -> Result<bool, Error> {
-    rotate(&Source::open(path)?, Target::Any(path), with, options)
+    rotate(Source::open(path)?, Target::Any(path), with, options)
 }
 
 pub(super) fn rotate(
-    source: &Source,
+    source: Source,
     to: Target<'_>,
     with: &Rotation,
     mut options: Options<'_>,
 ) -> Result<bool, Error> {
-    let Some(reader) = with.retired(source)? else { return Ok(false) };
-    let id = FileId::of(&source.metadata);
+    let Some(reader) = with.retired(&source)? else { return Ok(false) };
+    let id = source.id();
     let sink = OutputFile::create_checked(to, |found| match found.id {
         found if found.is_some() && found == id => Ok(()),
         found => Ok(with.protected.check(found, to.path())?),
@@ -104,11 +104,15 @@ pub(super) fn rotate(
     let plain = NamedSource { path: &source.path, source: &Plaintext(&reader) };
     seal_all(&*cipher, &header, plan, plain, staged.file(), &mut options).map_err(|e| e.about(to.path()))?;
     source.check_len(source.metadata.len())?;
+    drop(reader);
+    let (expected, path) = (source.metadata.len(), source.path.clone());
+    // Some file systems of Windows do not replace a file that is open.
+    drop(source);
     // A file that took the place of the source meanwhile is newer than what was read.
-    let found = fs::metadata(to.path()).map_err(|e| Error::io(to.path(), e))?;
-    if FileId::of(&found) != id {
-        let (expected, found) = (source.metadata.len(), found.len());
-        return Err(Error::SourceChanged { path: source.path.clone(), expected, found });
+    let about = |e| Error::io(to.path(), e);
+    if FileId::at(to.path()).map_err(about)? != id {
+        let found = fs::metadata(to.path()).map_err(about)?.len();
+        return Err(Error::SourceChanged { path, expected, found });
     }
     sink.finish(options.durability).map_err(|e| e.about(to.path()))?;
     Ok(true)

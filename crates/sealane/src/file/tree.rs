@@ -2,7 +2,7 @@
 
 use super::exclude::Exclude;
 use super::names::NameKey;
-use crate::engine::folder::{EntryKind, Folder, Listed, refused_link};
+use crate::engine::folder::{EntryKind, Folder, Listed, check_name, is_part_of_name, refused_link};
 use crate::error::FolderError;
 use crate::{Error, Misuse};
 use std::collections::{BTreeMap, BTreeSet};
@@ -376,6 +376,7 @@ impl Walk<'_> {
             return Ok(());
         };
         let target = place.path.join(&name);
+        check_name(&name).map_err(|e| Error::io(&target, e))?;
         if self.options.links == Links::Follow && place.exists && target.is_symlink() {
             return Err(Error::io(&target, refused_link()));
         }
@@ -397,17 +398,17 @@ impl Walk<'_> {
         // All paths are resolved, so equal paths have equal bytes, which are compared faster than their components.
         let mut taken = BTreeSet::new();
         for (real, (_, target)) in self.targets.iter().zip(&self.tree.pairs) {
-            if !taken.insert(real.as_os_str()) {
+            if !taken.insert(comparable(real)) {
                 return Err(Misuse::DuplicateTarget(target.clone()).into());
             }
         }
         for (real, link) in self.links.iter().zip(&self.tree.links) {
-            if !taken.insert(real.as_os_str()) {
+            if !taken.insert(comparable(real)) {
                 return Err(Misuse::DuplicateTarget(link.target.clone()).into());
             }
         }
         for (source, real) in roots {
-            if taken.contains(real.as_os_str()) {
+            if taken.contains(&comparable(real)) {
                 return Err(Misuse::SameFile(source.to_path_buf()).into());
             }
             let in_place = roots.len() == 1 && *real == place.real;
@@ -415,15 +416,28 @@ impl Walk<'_> {
                 return Err(Misuse::SameFile(place.path.clone()).into());
             }
             let inside = |target: &Path| !in_place && target.starts_with(real);
-            if inside(&place.real) || taken.iter().any(|target| inside(Path::new(target))) {
+            if inside(&place.real) || self.targets.iter().chain(&self.links).any(|target| inside(target)) {
                 return Err(Misuse::TargetInsideSource(place.path.clone()).into());
             }
         }
-        match self.linked.iter().find(|link| taken.contains(link.as_os_str())) {
+        match self.linked.iter().find(|link| taken.contains(&comparable(link))) {
             Some(link) => Err(Misuse::SameFile(link.clone()).into()),
             None => Ok(()),
         }
     }
+}
+
+/// Returns a text that is equal for two resolved paths if they lead to the same file.
+#[cfg(unix)]
+fn comparable(real: &Path) -> &OsStr {
+    real.as_os_str()
+}
+
+/// Returns a text that is equal for two resolved paths if they can lead to the same file: Windows ignores the case of names,
+/// except in folders that are set up otherwise.
+#[cfg(windows)]
+fn comparable(real: &Path) -> String {
+    real.to_string_lossy().to_uppercase()
 }
 
 const FOLDER_LINK: &str = "is a link to a folder, and such links are not followed";
@@ -455,6 +469,7 @@ impl Place {
 
     fn below(&self, name: &OsStr) -> Result<Self, Error> {
         let (path, real) = (self.path.join(name), self.real.join(name));
+        check_name(name).map_err(|e| Error::io(&path, e))?;
         let found = if self.exists { path.symlink_metadata().ok() } else { None };
         match found {
             Some(found) if found.is_symlink() => Err(Error::io(&path, refused_link())),
@@ -481,7 +496,7 @@ impl Suffix<'_> {
 
     fn check(&self) -> Result<(), Error> {
         let bad = |byte: &u8| *byte == 0 || std::path::is_separator(char::from(*byte));
-        match self.text().as_encoded_bytes().iter().any(bad) {
+        match self.text().as_encoded_bytes().iter().any(bad) || !is_part_of_name(self.text()) {
             true => Err(Misuse::InvalidSuffix.into()),
             false => Ok(()),
         }
@@ -514,10 +529,88 @@ pub(super) fn without_suffix(name: &OsStr, suffix: &OsStr) -> Option<OsString> {
     name.as_bytes().strip_suffix(suffix.as_bytes()).map(|rest| OsStr::from_bytes(rest).to_owned())
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 pub(super) fn without_suffix(name: &OsStr, suffix: &OsStr) -> Option<OsString> {
-    name.to_str()?.strip_suffix(suffix.to_str()?).map(OsString::from)
+    use std::os::windows::ffi::{OsStrExt, OsStringExt};
+    let [name, suffix] = [name, suffix].map(|text| text.encode_wide().collect::<Vec<_>>());
+    name.strip_suffix(&suffix[..]).map(OsString::from_wide)
 }
 
 #[cfg(all(test, unix))]
 mod test;
+
+#[cfg(all(test, windows))]
+mod windows_test {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("sealane-tree-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    /// The second file would replace the first.
+    #[test]
+    fn names_that_differ_in_case_are_one_target() {
+        let root = folder("case");
+        for name in ["x/a", "y/A", "z/\u{e4}", "w/\u{c4}", "v/B"] {
+            fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            fs::write(root.join(name), b"content").unwrap();
+        }
+        let walk = |sources: [&str; 2]| {
+            let sources = sources.map(|name| root.join(name));
+            Tree::walk(&sources, Some(&root.join("out")), Suffix::Add(".s".as_ref()))
+        };
+        for pair in [["x", "y"], ["y", "x"], ["z", "w"]] {
+            assert!(matches!(walk(pair), Err(Error::Misuse(Misuse::DuplicateTarget(_)))), "{pair:?}");
+        }
+        assert_eq!(walk(["x", "v"]).unwrap().pairs.len(), 2);
+        let source = [root.join("x"), root.join("V")];
+        assert_eq!(Tree::walk(&source, None, Suffix::Add("".as_ref())).unwrap().pairs.len(), 2);
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    /// The names without their suffix stand for devices, or lose their last character.
+    #[test]
+    fn reserved_names_are_problems_of_their_files() {
+        let root = folder("names");
+        let source = root.join("source");
+        for name in ["con_s", "a._s", "a _s", "aux.c_s", "good_s"] {
+            fs::create_dir_all(&source).unwrap();
+            fs::write(source.join(name), b"content").unwrap();
+        }
+        let tree = Tree::walk(&[&source], Some(&root.join("out")), Suffix::Remove("_s".as_ref())).unwrap();
+        let targets: Vec<_> = tree.pairs.iter().map(|(_, target)| target.clone()).collect();
+        assert_eq!(targets, [root.join("out").join("good")]);
+        let problems: Vec<_> = tree
+            .problems
+            .iter()
+            .map(|(path, error)| (path.file_name().unwrap().to_str().unwrap(), error))
+            .collect();
+        assert_eq!(
+            problems.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+            ["a _s", "a._s", "aux.c_s", "con_s"]
+        );
+        for (name, error) in problems {
+            let refused =
+                matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::InvalidFilename);
+            assert!(refused, "{name}: {error}");
+        }
+        for suffix in [":s", "\\s", "/s", "s?", "\n"] {
+            let refused = Tree::walk(&[&source], Some(&root.join("out")), Suffix::Add(suffix.as_ref()));
+            assert!(matches!(refused, Err(Error::Misuse(Misuse::InvalidSuffix))), "{suffix}");
+        }
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn suffixes_of_names_that_are_not_unicode() {
+        use std::os::windows::ffi::OsStringExt;
+        let name = OsString::from_wide(&[0xd800, 0x2e, 0x73]);
+        let plain = OsString::from_wide(&[0xd800]);
+        assert_eq!(without_suffix(&name, ".s".as_ref()), Some(plain.clone()));
+        assert_eq!(without_suffix(&plain, ".s".as_ref()), None);
+        assert_eq!(Suffix::Add(".s".as_ref()).applied(&plain).unwrap(), name);
+    }
+}

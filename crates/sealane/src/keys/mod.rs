@@ -53,4 +53,5 @@ pub use kind::Kind;
 pub use public_key::PublicKey;
 pub use reference::{KeyringLookup, Reference, ServiceLookup, set_key_services, set_keyring};
 pub use secret_key::SecretKey;
+pub use store::read_content;
 pub use token::{MAX_KEYSET_LEN, PinPrompt, TokenKey, set_pin_prompt};

@@ -2,9 +2,9 @@
 
 use super::Existing;
 use crate::Error;
+use crate::engine::io::open;
 use crate::engine::options::Durability;
 use crate::engine::staged::{Access, StagedFile};
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use zeroize::Zeroizing;
@@ -34,16 +34,23 @@ fn write(path: &Path, content: &[u8], access: Access, existing: Existing) -> Res
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be read, and [`Error::Format`] if it is too long for a key.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    read_content(open(path).map_err(|e| Error::io(path, e))?, path)
+}
+
+/// Reads the content of a key file from an open source, for [`super::KeyFile::parse`]. Errors report it as `name`.
+///
+/// # Errors
+/// Returns [`Error::Io`] if the source cannot be read, and [`Error::Format`] if it is too long for a key.
+pub fn read_content(mut from: impl Read, name: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     // Allocated at its full length: a vector that grows leaves copies behind.
     let mut content = Zeroizing::new(vec![0; MAX_LEN + 1]);
-    let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
     let mut len = 0;
     while let Some(rest) = content.get_mut(len..).filter(|rest| !rest.is_empty()) {
-        match file.read(rest) {
+        match from.read(rest) {
             Ok(0) => break,
             Ok(read) => len += read,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Error::io(path, e)),
+            Err(e) => return Err(Error::io(name, e)),
         }
     }
     if len > MAX_LEN {

@@ -18,12 +18,14 @@
 //! user. A plugin is not trusted beyond that: its commands have limited lengths and numbers, it has limited time, and the file
 //! key that it returns must match the MAC of the header.
 
+#[cfg_attr(not(unix), allow(dead_code, reason = "no plugin is started"))]
 mod command;
 mod conversation;
 #[cfg(not(unix))]
 mod other;
 #[cfg(unix)]
 mod process;
+#[cfg(unix)]
 mod program;
 mod unwrap;
 mod wrap;

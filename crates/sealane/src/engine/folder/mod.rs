@@ -1,16 +1,19 @@
 //! Open folders, in which files are found by their names.
 //!
 //! The path of an output is resolved once, when its folder is opened. Every later system call is relative to the open
-//! folder, so a link that another user puts into the path meanwhile is not followed.
+//! folder, so a link that another user puts into the path meanwhile is not followed. Windows has no such calls: there, each call
+//! has the resolved path of the folder.
 
 mod entry;
-#[cfg(not(unix))]
-mod other;
+mod names;
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
 pub(crate) use entry::{Entry, EntryKind, Listed, refused_link};
-#[cfg(not(unix))]
-pub(crate) use other::Folder;
+pub(crate) use names::{check_name, is_part_of_name};
 #[cfg(unix)]
 pub(crate) use unix::Folder;
+#[cfg(windows)]
+pub(crate) use windows::Folder;

@@ -6,7 +6,7 @@
 
 use crate::age::armor::View;
 use crate::age::{Armor, Header};
-use crate::engine::io::ReadAt;
+use crate::engine::io::{ReadAt, open};
 use crate::engine::prefix::parse_prefix;
 use crate::{Error, memory};
 use std::fs::File;
@@ -53,7 +53,7 @@ impl FileMark {
     }
 
     fn read(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path)?;
+        let file = open(path)?;
         let len = file.metadata()?.len();
         // bounded: 2 KiB.
         let mut prefix = vec![0; len.min(2048) as usize];

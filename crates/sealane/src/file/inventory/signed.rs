@@ -3,6 +3,7 @@
 use super::Inventory;
 use super::draft::{Absent, InventoryDraft};
 use crate::Error;
+use crate::engine::io::open;
 use crate::engine::options::Durability;
 use crate::error::FolderError;
 use crate::file::file_keys::{DecryptWith, EncryptWith};
@@ -11,7 +12,7 @@ use crate::file::output::OutputFile;
 use crate::memory::append;
 use crate::signature::{Rejection, Signers, SigningKey};
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -124,7 +125,7 @@ const MAX_SIGNATURE_LEN: u64 = 1 << 16;
 /// # Errors
 /// Returns [`Error::LimitExceeded`] for a longer file, [`Error::OutOfMemory`], and [`Error::Io`] with the path.
 fn read_at_most(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
-    let mut source = File::open(path).map_err(|e| Error::io(path, e))?.take(max + 1);
+    let mut source = open(path).map_err(|e| Error::io(path, e))?.take(max + 1);
     let (mut content, mut piece) = (Vec::new(), [0; 1 << 14]);
     loop {
         match source.read(&mut piece) {

@@ -70,13 +70,13 @@ fn a_job_does_not_accept_a_version_that_it_did_not_write() {
 #[test]
 fn names_of_every_kind_are_kept() {
     let root = Path::new("/r");
-    let mut names: Vec<PathBuf> =
+    let names: Vec<PathBuf> =
         ["a", "A", "a.", "a..", "...", " ", "ü\u{301}", "q\"\\\n\u{1b}"].iter().map(PathBuf::from).collect();
     #[cfg(unix)]
-    {
+    let names = {
         use std::os::unix::ffi::OsStrExt;
-        names.push(std::ffi::OsStr::from_bytes(b"\xff\x80x\xc3").into());
-    }
+        [names, vec![std::ffi::OsStr::from_bytes(b"\xff\x80x\xc3").into()]].concat()
+    };
     let mut draft = InventoryDraft::after(None);
     for (at, name) in names.iter().enumerate() {
         draft.add(root, &root.join(name), mark(at as u8)).unwrap();

@@ -1,0 +1,274 @@
+//! Folders by their paths, because the standard library opens files of Windows by paths only.
+
+use super::entry::{Entry, EntryKind, Listed, refused_link};
+use super::names::check_name;
+use crate::engine::file_id::FileId;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
+
+/// A folder, which is looked up by its path at each call. The path begins with `\\?\`: all links on the way to the folder
+/// were resolved when it was opened, and names below it can be as long as the file system allows.
+pub(crate) struct Folder(PathBuf);
+
+/// The rights to read and to write attributes (`FILE_READ_ATTRIBUTES`, `FILE_WRITE_ATTRIBUTES`).
+const ATTRIBUTES: u32 = 0x80 | 0x100;
+/// `FILE_FLAG_BACKUP_SEMANTICS`, with which folders can be opened.
+const FOLDERS_TOO: u32 = 0x0200_0000;
+
+impl Folder {
+    /// Opens the folder at a path and follows all links of the path.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let real = fs::canonicalize(path)?;
+        match real.metadata()?.is_dir() {
+            true => Ok(Self(real)),
+            false => Err(ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// Lists the folder at a path, in no order.
+    pub(crate) fn list(path: &Path) -> io::Result<Vec<Listed>> {
+        let listed = |entry: fs::DirEntry| (entry.file_name(), entry.file_type().map(Into::into));
+        fs::read_dir(path)?.map(|entry| entry.map(listed)).collect()
+    }
+
+    /// Opens a folder below this one. A link on the way is an error.
+    pub(crate) fn open_below(&self, relative: &Path) -> io::Result<Self> {
+        self.each_below(relative, |_| Ok(()))
+    }
+
+    /// Creates a folder below this one, and the missing folders on the way. A link on the way is an error.
+    pub(crate) fn create_below(&self, relative: &Path, _: u32) -> io::Result<()> {
+        let create = |path: &Path| match fs::create_dir(path) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+            created => created,
+        };
+        self.each_below(relative, create).map(drop)
+    }
+
+    /// Checks one folder after the other for links, and calls `before` with the path of each before that.
+    fn each_below(&self, relative: &Path, before: impl Fn(&Path) -> io::Result<()>) -> io::Result<Self> {
+        let mut path = self.0.clone();
+        for part in relative.components() {
+            match part {
+                Component::Normal(name) => {
+                    check_name(name)?;
+                    path.push(name);
+                    before(&path)?;
+                    match EntryKind::from(path.symlink_metadata()?.file_type()) {
+                        EntryKind::Folder => {}
+                        EntryKind::Link => return Err(refused_link()),
+                        _ => return Err(ErrorKind::NotADirectory.into()),
+                    }
+                }
+                Component::CurDir => {}
+                _ => return Err(ErrorKind::InvalidInput.into()),
+            }
+        }
+        Ok(Self(path))
+    }
+
+    /// Opens the folder itself as a file, to change its attributes.
+    pub(crate) fn as_file(&self) -> io::Result<File> {
+        OpenOptions::new().access_mode(ATTRIBUTES).custom_flags(FOLDERS_TOO).open(&self.0)
+    }
+
+    /// Does nothing, because folders have no mode here.
+    pub(crate) fn set_mode(&self, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn read_link(&self, name: &OsStr) -> io::Result<OsString> {
+        Ok(fs::read_link(self.0.join(name))?.into_os_string())
+    }
+
+    /// Links have a type on Windows, which the path in them does not tell.
+    pub(crate) fn create_link(&self, _: &Path, _: &OsStr) -> io::Result<()> {
+        Err(io::Error::new(ErrorKind::Unsupported, "symbolic links are not created on Windows"))
+    }
+
+    pub(crate) fn replicate_link(&self, _: &OsStr, _: &Metadata) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Removes a folder of this folder, which must be empty.
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.0.join(name))
+    }
+
+    /// Returns the entry of a name, also if it is a link; `None` if the name is free.
+    pub(crate) fn entry(&self, name: &OsStr) -> io::Result<Option<Entry>> {
+        let path = self.0.join(name);
+        match path.symlink_metadata() {
+            Ok(found) => Ok(Some(entry(&found, FileId::of_name(&path)?))),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Returns the file that a link leads to.
+    pub(crate) fn entry_behind(&self, name: &OsStr) -> io::Result<Entry> {
+        let path = self.0.join(name);
+        Ok(entry(&path.metadata()?, FileId::at(&path)?))
+    }
+
+    pub(crate) fn open_special(&self, name: &OsStr) -> io::Result<File> {
+        OpenOptions::new().write(true).open(self.0.join(name))
+    }
+
+    /// Opens the regular file of a name with its attributes, or returns `None` if the name is free.
+    pub(crate) fn open_replaced(&self, name: &OsStr) -> io::Result<Option<(File, Metadata)>> {
+        let opened = OpenOptions::new().access_mode(ATTRIBUTES).open(self.0.join(name));
+        match opened.and_then(|file| file.metadata().map(|found| (file, found))) {
+            Ok(opened) => Ok(Some(opened)),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Does nothing. A read-only file is refused by its attribute, and other rights are found when it is replaced.
+    pub(crate) fn check_writable(&self, _: &OsStr) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Creates a file that must not exist.
+    pub(crate) fn create_new(&self, name: &OsStr, _: u32) -> io::Result<File> {
+        OpenOptions::new().read(true).write(true).create_new(true).open(self.0.join(name))
+    }
+
+    pub(crate) fn create_unnamed(&self, _: u32) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
+    pub(crate) fn link_unnamed(&self, _: &File, _: &OsStr) -> io::Result<()> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    /// Renames a file of this folder, which replaces the file that has the new name, also if it is read-only.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        let (from, to) = (self.0.join(from), self.0.join(to));
+        also_if_read_only(&to, || fs::rename(&from, &to))
+    }
+
+    /// Renames a file of this folder unless the new name is taken. The file is removed then, which is temporary.
+    pub(crate) fn rename_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        let temporary = tempfile::TempPath::try_from_path(self.0.join(from))?;
+        Ok(temporary.persist_noclobber(self.0.join(to))?)
+    }
+
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        let path = self.0.join(name);
+        also_if_read_only(&path, || fs::remove_file(&path))
+    }
+
+    /// Does nothing, because Windows offers no call that waits for the names of a folder.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Replaces or removes the file at `path`. The system refuses that if the file is read-only, unlike Unix, so the attribute is
+/// taken away first.
+fn also_if_read_only(path: &Path, change: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    let refused = match change() {
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => e,
+        result => return result,
+    };
+    match path.symlink_metadata() {
+        Ok(found) if found.permissions().readonly() => {
+            let mut writable = found.permissions();
+            #[allow(clippy::permissions_set_readonly_false, reason = "an attribute on Windows, not a mode")]
+            writable.set_readonly(false);
+            fs::set_permissions(path, writable)?;
+            change().inspect_err(|_| {
+                let _ = fs::set_permissions(path, found.permissions());
+            })
+        }
+        _ => Err(refused),
+    }
+}
+
+fn entry(found: &Metadata, id: Option<FileId>) -> Entry {
+    Entry { kind: found.file_type().into(), id, read_only: found.permissions().readonly() }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use std::os::windows::fs::{symlink_dir, symlink_file};
+
+    #[test]
+    fn links_and_paths_upwards_are_refused() {
+        let path = std::env::temp_dir().join(format!("sealane-folder-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(path.join("sub/deep")).unwrap();
+        fs::write(path.join("file"), b"content").unwrap();
+        symlink_dir("sub", path.join("way")).unwrap();
+        symlink_file("file", path.join("link")).unwrap();
+        let folder = Folder::open(&path).unwrap();
+        let is_refused =
+            |result: io::Result<()>| result.unwrap_err().to_string() == refused_link().to_string();
+        folder.open_below("sub/deep".as_ref()).unwrap();
+        folder.create_below("sub/new/er".as_ref(), 0).unwrap();
+        assert!(path.join("sub/new/er").is_dir());
+        for below in ["way", "way/deep", "link"] {
+            assert!(is_refused(folder.open_below(below.as_ref()).map(drop)), "{below}");
+            assert!(is_refused(folder.create_below(below.as_ref(), 0)), "{below}");
+        }
+        for below in ["sub/..", "C:\\", "\\", "sub/con", "x. "] {
+            assert!(folder.create_below(below.as_ref(), 0).is_err(), "{below}");
+        }
+        assert_eq!(
+            folder.open_below("file".as_ref()).map(drop).unwrap_err().kind(),
+            ErrorKind::NotADirectory
+        );
+        let kind = |name: &str| folder.entry(name.as_ref()).unwrap().unwrap().kind;
+        assert_eq!([kind("way"), kind("link")], [EntryKind::Link; 2]);
+        assert_eq!([kind("sub"), kind("file")], [EntryKind::Folder, EntryKind::File]);
+        assert!(folder.entry("none".as_ref()).unwrap().is_none());
+        fs::remove_dir_all(&path).unwrap();
+    }
+
+    /// All names of a file have one identity, also in another case, and another file has another one.
+    #[test]
+    fn identities_of_files() {
+        let path = std::env::temp_dir().join(format!("sealane-identity-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("file"), b"content").unwrap();
+        fs::write(path.join("other"), b"content").unwrap();
+        fs::hard_link(path.join("file"), path.join("hard")).unwrap();
+        symlink_file("file", path.join("soft")).unwrap();
+        let folder = Folder::open(&path).unwrap();
+        let id = |name: &str| folder.entry(name.as_ref()).unwrap().unwrap().id.unwrap();
+        assert_eq!(id("hard"), id("file"));
+        assert_eq!(id("FILE"), id("file"));
+        assert_eq!(folder.entry_behind("soft".as_ref()).unwrap().id, Some(id("file")));
+        assert!(id("soft") != id("file") && id("other") != id("file"));
+        // Also of a file that another process has open for itself.
+        let alone = File::options().read(true).share_mode(0).open(path.join("other")).unwrap();
+        assert_eq!(FileId::of(&alone, &alone.metadata().unwrap()), Some(id("other")));
+        drop(alone);
+        fs::remove_dir_all(&path).unwrap();
+    }
+
+    #[test]
+    fn a_new_name_is_free_or_refused() {
+        let path = std::env::temp_dir().join(format!("sealane-new-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        let folder = Folder::open(&path).unwrap();
+        fs::write(path.join("from"), b"new").unwrap();
+        fs::write(path.join("taken"), b"old").unwrap();
+        let taken = folder.rename_to_new("from".as_ref(), "taken".as_ref()).unwrap_err();
+        assert_eq!(taken.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(path.join("taken")).unwrap(), b"old");
+        fs::write(path.join("from"), b"new").unwrap();
+        folder.rename_to_new("from".as_ref(), "free".as_ref()).unwrap();
+        assert_eq!(fs::read(path.join("free")).unwrap(), b"new");
+        assert!(!path.join("from").exists());
+        fs::remove_dir_all(&path).unwrap();
+    }
+}
