@@ -1,8 +1,10 @@
 //! Sources and destinations of file operations.
 
 use crate::error::{Failure, STDIN, STDOUT, name};
+use crate::file_id::FileId;
 use std::collections::BTreeSet;
-use std::fs::{File, Metadata};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, IsTerminal, Seek};
 use std::path::{Path, PathBuf};
 
@@ -47,7 +49,7 @@ pub(crate) fn pairs(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Pai
 fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Vec<Pair>, Failure> {
     let mut taken = BTreeSet::new();
     let one = |input: &PathBuf| match (Source::new(input), input.file_name()) {
-        (Source::File(from), Some(file)) if taken.insert(file.to_owned()) => {
+        (Source::File(from), Some(file)) if taken.insert(comparable(file)) => {
             Ok(Pair { from: Source::File(from), to: Target::File(folder.join(file)) })
         }
         (Source::File(_), Some(_)) => Err(Failure::misuse(format!(
@@ -65,6 +67,11 @@ fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Vec<Pair>, Failure> 
         [] => [PathBuf::from("-")].iter().map(one).collect(),
         inputs => inputs.iter().map(one).collect(),
     }
+}
+
+/// Returns a name that is the same for names of one file. Windows ignores the case.
+fn comparable(name: &OsStr) -> OsString {
+    if cfg!(windows) { name.to_string_lossy().to_uppercase().into() } else { name.to_owned() }
 }
 
 impl Source {
@@ -93,7 +100,7 @@ impl Source {
         let about = |e: io::Error| Failure::io(&self.name(), &e);
         let file = match self {
             Self::Stdin => stdin().map_err(about)?,
-            Self::File(path) => File::open(path).map_err(about)?,
+            Self::File(path) => sealane::file::open_file(path).map_err(about)?,
         };
         match file.metadata().map_err(about)?.is_dir() {
             true => Err(about(io::ErrorKind::IsADirectory.into())),
@@ -151,7 +158,8 @@ pub(crate) fn regular_len(mut file: &File) -> Option<u64> {
 pub(crate) fn stdout_apart_from(source: &File) -> Result<File, Failure> {
     let about = |e: io::Error| Failure::stdout(&e);
     let file = stdout().map_err(about)?;
-    match same_file(&source.metadata().map_err(about)?, &file.metadata().map_err(about)?) {
+    let found = FileId::of(&file).map_err(about)?;
+    match found.is_some() && found == FileId::of(source).map_err(about)? {
         true => Err(Failure::same_file(STDOUT)),
         false => Ok(file),
     }
@@ -166,21 +174,22 @@ impl Pair {
     /// Refuses a destination that is the source, through any links. A file that cannot be examined fails later.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let from = match &self.from {
-            Source::Stdin => stdin().and_then(|file| file.metadata()),
-            Source::File(path) => path.metadata(),
+            Source::Stdin => stdin().and_then(|file| FileId::of(&file)),
+            Source::File(path) => FileId::at(path),
         };
         let to = match &self.to {
-            Target::Stdout => stdout().and_then(|file| file.metadata()),
-            Target::File(path) => path.metadata(),
+            Target::Stdout => stdout().and_then(|file| FileId::of(&file)),
+            Target::File(path) => FileId::at(path),
         };
         match (from, to) {
-            (Ok(from), Ok(to)) if same_file(&from, &to) => Err(Failure::same_file(&self.to.name())),
+            (Ok(Some(from)), Ok(Some(to))) if from == to => Err(Failure::same_file(&self.to.name())),
             _ => Ok(()),
         }
     }
 }
 
-fn stdin() -> io::Result<File> {
+/// Returns standard input as a file, without a buffer that would take more bytes than are used.
+pub(crate) fn stdin() -> io::Result<File> {
     duplicate(&io::stdin())
 }
 
@@ -196,15 +205,4 @@ fn duplicate(stream: &impl std::os::fd::AsFd) -> io::Result<File> {
 #[cfg(windows)]
 fn duplicate(stream: &impl std::os::windows::io::AsHandle) -> io::Result<File> {
     Ok(stream.as_handle().try_clone_to_owned()?.into())
-}
-
-#[cfg(unix)]
-fn same_file(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-#[cfg(not(unix))]
-fn same_file(_: &Metadata, _: &Metadata) -> bool {
-    false
 }

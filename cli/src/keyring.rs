@@ -2,6 +2,8 @@
 
 use crate::args;
 use crate::error::{Failure, name};
+#[cfg(unix)]
+use crate::file_id::FileId;
 use crate::keys::{Inputs, Loader, as_keyring, recipients};
 use crate::passphrase;
 use crate::tui::Console;
@@ -9,7 +11,6 @@ use sealane::age::Recipient;
 use sealane::keys::{Existing, KeyFile, Keyring, LoadOptions, Reference};
 use sealane::{Error, Misuse};
 use std::fs::{File, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
@@ -18,7 +19,7 @@ pub(crate) struct OpenKeyring {
     pub(crate) ring: Keyring,
     path: PathBuf,
     protection: Protection,
-    /// The open file, whose lock ends with it.
+    /// The open file that is locked, or is the lock. The lock ends with it.
     _locked: File,
 }
 
@@ -93,25 +94,36 @@ impl OpenKeyring {
 }
 
 /// Opens the file at a path and locks it, so that of two commands that change it neither loses the keys of the other.
+#[cfg(unix)]
 fn lock(path: &Path) -> Result<File, TryLockError> {
     loop {
         let file = File::open(path).map_err(TryLockError::Error)?;
         file.try_lock()?;
         // Another command may have replaced the file before it was locked.
-        if is_at(&file, path).map_err(TryLockError::Error)? {
+        let at_path = FileId::at(path).map_err(TryLockError::Error)?;
+        if FileId::of(&file).map_err(TryLockError::Error)? == at_path {
             return Ok(file);
         }
     }
 }
 
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let (open, found) = (file.metadata()?, path.metadata()?);
-    Ok((open.dev(), open.ino()) == (found.dev(), found.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> io::Result<bool> {
-    Ok(true)
+/// Creates the file `.NAME.lock` beside the file at a path, which exists only while it is open, so that of two commands that
+/// change the file neither loses the keys of the other. Windows would let nothing read a file that is locked itself.
+#[cfg(windows)]
+fn lock(path: &Path) -> Result<File, TryLockError> {
+    use std::os::windows::fs::OpenOptionsExt;
+    /// `FILE_FLAG_DELETE_ON_CLOSE`: the system removes the file also if the process is killed.
+    const REMOVED_AT_THE_END: u32 = 0x0400_0000;
+    /// `ERROR_SHARING_VIOLATION` and `ERROR_DELETE_PENDING`: another process has the file open, or is closing it.
+    const IN_USE: [i32; 2] = [32, 303];
+    let real = std::fs::canonicalize(path).map_err(TryLockError::Error)?;
+    let mut name = std::ffi::OsString::from(".");
+    name.push(real.file_name().unwrap_or_default());
+    name.push(".lock");
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false).share_mode(0).custom_flags(REMOVED_AT_THE_END);
+    options.open(real.with_file_name(name)).map_err(|e| match e.raw_os_error() {
+        Some(code) if IN_USE.contains(&code) => TryLockError::WouldBlock,
+        _ => TryLockError::Error(e),
+    })
 }

@@ -1,6 +1,7 @@
 //! Keys, recipients and passphrases, loaded as the options of a command name them.
 
 use crate::args;
+use crate::endpoints;
 use crate::error::{Failure, Kind, name};
 use crate::passphrase;
 use crate::plugins;
@@ -385,9 +386,9 @@ impl<'a> Loader<'a> {
             if let Some(user) = self.stdin.replace("was read already") {
                 return Err(Failure::misuse(format!("-: standard input {user}; name a file with {what}")));
             }
-            let stdin = Path::new("/dev/stdin");
-            self.files.push(stdin.to_owned());
-            return Ok((Reference::File(stdin.to_owned()).read().map_err(about)?, None));
+            self.files.push("/dev/stdin".into());
+            let stdin = endpoints::stdin().map_err(|e| Failure::io(&name(path), &e))?;
+            return Ok((keys::read_content(stdin, path).map_err(about)?, None));
         }
         let reference = Reference::parse(path.as_os_str()).map_err(about)?;
         let file = reference.path().map(Path::to_owned);

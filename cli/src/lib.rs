@@ -23,6 +23,7 @@ mod commands;
 mod elsewhere;
 mod endpoints;
 mod error;
+mod file_id;
 mod interrupt;
 mod keyring;
 mod keys;

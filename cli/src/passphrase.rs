@@ -96,16 +96,32 @@ fn from_descriptor(options: &str, descriptor: u32) -> Result<Zeroizing<String>, 
         io::ErrorKind::NotFound => Failure::misuse(format!("{name}: the file descriptor is not open")),
         _ => Failure::io(&name, e),
     };
-    let file = File::open(path(descriptor)).map_err(|e| about(&e))?;
+    let file = open(descriptor, &name)?.map_err(|e| about(&e))?;
     first_line(file, &name)?.map_err(|e| about(&e))
+}
+
+#[cfg(unix)]
+fn open(descriptor: u32, _: &str) -> Result<io::Result<File>, Failure> {
+    Ok(File::open(path(descriptor)))
+}
+
+/// Opens standard input, the only descriptor that a program of Windows gets by its number.
+#[cfg(windows)]
+fn open(descriptor: u32, name: &str) -> Result<io::Result<File>, Failure> {
+    match descriptor {
+        0 => Ok(crate::endpoints::stdin()),
+        _ => Err(Failure::misuse(format!(
+            "{name}: on Windows only descriptor 0 can be used, which is standard input"
+        ))),
+    }
 }
 
 /// Runs a command with a shell and returns the first line that it prints. The command can talk to the user on standard error
 /// and at the terminal. Standard input may be the data, so the command gets none.
 fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>, Failure> {
     let name = &format!("{options}passphrase-command");
-    let mut shell = shell();
-    shell.arg(command).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut shell = shell(command);
+    shell.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = shell.spawn().map_err(|e| Failure::io(name, &e))?;
     let line = child.stdout.take().map_or(Ok(Ok(Zeroizing::default())), |out| first_line(out, name));
     // The pipe is closed now, so a command that prints more ends as well.
@@ -122,16 +138,22 @@ fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>, Fai
 }
 
 #[cfg(unix)]
-fn shell() -> Command {
+fn shell(command: &OsStr) -> Command {
     let mut shell = Command::new("/bin/sh");
-    shell.arg("-c");
+    shell.arg("-c").arg(command);
     shell
 }
 
-#[cfg(not(unix))]
-fn shell() -> Command {
+/// Returns the shell of Windows without its start-up commands (`/D`). It removes the outer quotation marks (`/S`), and takes the
+/// rest as it is.
+#[cfg(windows)]
+fn shell(command: &OsStr) -> Command {
+    use std::os::windows::process::CommandExt;
+    let mut quoted = std::ffi::OsString::from("\"");
+    quoted.push(command);
+    quoted.push("\"");
     let mut shell = Command::new("cmd");
-    shell.arg("/C");
+    shell.args(["/D", "/S", "/C"]).raw_arg(quoted);
     shell
 }
 

@@ -7,7 +7,7 @@ use crate::tui::Bar;
 use sealane::Error;
 use sealane::file::{DecryptWith, Decryptor, EncryptWith, Encryptor, ReadAt, Reader};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -31,14 +31,17 @@ pub(crate) fn encrypt(source: &Source, with: &EncryptWith, bar: &mut Bar) -> Res
 ///
 /// The end of a regular file is verified before the first byte is written. The end of a pipe cannot be.
 pub(crate) fn decrypt(source: &Source, with: &DecryptWith, bar: &mut Bar) -> Result<File, Failure> {
-    let file = source.open_file()?;
+    let mut file = source.open_file()?;
     let out = endpoints::stdout_apart_from(&file)?;
     with.check_output(&out, Path::new(STDOUT)).map_err(|e| on_stdout(source, e))?;
     if endpoints::regular_len(&file).is_some() {
         match Reader::new(&file, with) {
             Ok(reader) => return range(&reader, 0..u64::MAX, source, out, bar),
             // Armor with mixed line ends can only be read in order, which also describes damaged armor better.
-            Err(Error::Armor(_)) => {}
+            Err(Error::Armor(_)) => {
+                // On Windows, reads at a position move the position of the file.
+                file.rewind().map_err(|e| Failure::io(&source.name(), &e))?;
+            }
             Err(e) => return Err(Failure::about(&source.name(), e)),
         }
     }
