@@ -136,6 +136,11 @@ check-features: ## the crates without the default features: with each feature, w
 	cargo check --locked --quiet -p sealane --no-default-features --features aead-traits --target aarch64-apple-darwin
 	cargo check --locked --quiet -p sealane-rustls --no-default-features --target aarch64-apple-darwin
 
+test-windows: ## the crates and the program for Windows: built with mingw, run under Wine; needs gcc-mingw-w64-x86-64, wine64 and rustup
+	@command -v x86_64-w64-mingw32-gcc >/dev/null || { echo "test-windows needs x86_64-w64-mingw32-gcc"; exit 1; }
+	rustup target add x86_64-pc-windows-gnu
+	tests/windows/run.sh
+
 test-rustls: ## the cipher suites of rustls beside those over ring and aws-lc-rs, which is built a second time
 	cargo test --locked -p sealane-rustls --features aws-lc-rs
 

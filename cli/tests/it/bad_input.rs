@@ -1,8 +1,9 @@
 //! Wrong input: one line, the right exit status, no output file, and all other files unchanged.
-#![cfg(unix)]
 
 use crate::common::{Sandbox, data, works};
+#[cfg(unix)]
 use std::fs::{self, Permissions};
+#[cfg(unix)]
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 const HEADER: usize = 56;
@@ -203,6 +204,7 @@ fn a_plain_file_is_refused() {
     refused_by_every_command(&sandbox, b"hello", "short");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_long_truncated_file_has_no_output() {
     let sandbox = Sandbox::new();
@@ -216,6 +218,7 @@ fn a_long_truncated_file_has_no_output() {
     assert!(outcome.out.is_empty());
 }
 
+#[cfg(unix)]
 #[test]
 fn a_missing_source_is_refused() {
     let sandbox = sandbox();
@@ -266,6 +269,7 @@ fn an_impossible_target_is_refused() {
     sandbox.refuses(&format!("encrypt -k k -o {} plain", "x".repeat(300)), 1, "name too long");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_source_that_is_its_target_is_refused() {
     let sandbox = sandbox();
@@ -291,6 +295,7 @@ fn a_source_that_is_its_target_is_refused() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_read_only_target_is_refused() {
     let sandbox = sandbox();
@@ -300,6 +305,7 @@ fn a_read_only_target_is_refused() {
     sandbox.refuses("decrypt -k k -c ctx -o target sealed", 1, "target: permission denied");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_full_device_is_reported() {
     let sandbox = sandbox();
@@ -343,6 +349,7 @@ impl Drop for Mount<'_> {
 }
 
 /// `ulimit -f` counts blocks of 512 bytes. Its signal would end the program.
+#[cfg(unix)]
 #[test]
 fn a_limit_of_the_length_of_files_is_reported() {
     let sandbox = Sandbox::new();
@@ -356,6 +363,7 @@ fn a_limit_of_the_length_of_files_is_reported() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_full_disk_and_a_read_only_disk_are_reported() {
     let sandbox = Sandbox::new();

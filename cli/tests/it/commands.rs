@@ -1,15 +1,17 @@
 //! The other commands, and the format of the output.
-#![cfg(unix)]
 
 use crate::common::{Sandbox, data, works};
 use serde_json::Value;
+#[cfg(unix)]
 use std::fs::{self, Permissions};
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 
 fn json(text: &[u8]) -> Value {
     serde_json::from_slice(text).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(text)))
 }
 
+#[cfg(unix)]
 #[test]
 fn keygen_writes_keys() {
     let sandbox = Sandbox::new();
@@ -25,6 +27,7 @@ fn keygen_writes_keys() {
     assert_eq!((&outcome["key"], &outcome["type"]), (&"new".into(), &"aes-256".into()));
 }
 
+#[cfg(unix)]
 #[test]
 fn keygen_never_overwrites() {
     let sandbox = Sandbox::new();
@@ -38,6 +41,7 @@ fn keygen_never_overwrites() {
     sandbox.refuses("keygen --type des", 2, "invalid value 'des'");
 }
 
+#[cfg(unix)]
 #[test]
 fn warns_of_a_key_that_others_can_read() {
     let sandbox = Sandbox::new();
@@ -55,6 +59,7 @@ fn warns_of_a_key_that_others_can_read() {
     sandbox.pipe("encrypt -k k", b"data").succeeded();
 }
 
+#[cfg(unix)]
 #[test]
 fn key_references() {
     let sandbox = Sandbox::new();
@@ -85,6 +90,7 @@ fn key_references() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn rejects_files_that_are_not_keys() {
     let sandbox = Sandbox::new();
@@ -112,6 +118,7 @@ fn rejects_files_that_are_not_keys() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn cat_prints_a_range() {
     let sandbox = Sandbox::new();
@@ -143,6 +150,7 @@ fn cat_prints_a_range() {
     sandbox.refuses("cat -k k -c other --range : sealed", 1, "authentication failed");
 }
 
+#[cfg(unix)]
 #[test]
 fn inspect_describes_a_file() {
     let sandbox = Sandbox::new();
@@ -306,6 +314,7 @@ fn help_and_version() {
     sandbox.refuses("encrypt -k k --threads 1000000 k", 2, "--threads");
 }
 
+#[cfg(unix)]
 #[test]
 fn results_and_errors_as_json() {
     let sandbox = Sandbox::new();
@@ -339,6 +348,7 @@ fn results_and_errors_as_json() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn output_on_a_terminal() {
     let sandbox = Sandbox::new();

@@ -1,11 +1,13 @@
 //! The command `sealane doctor`.
-#![cfg(unix)]
 
 use crate::common::Sandbox;
 use serde_json::Value;
+#[cfg(unix)]
 use std::fs::{self, Permissions};
+#[cfg(unix)]
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+#[cfg(unix)]
 fn mode(sandbox: &Sandbox, name: &str, mode: u32) {
     fs::set_permissions(sandbox.path(name), Permissions::from_mode(mode)).unwrap();
 }
@@ -41,6 +43,7 @@ fn describes_the_machine_and_the_build() {
     assert!(variants.iter().any(|entry| entry["variant"] == "portable" && entry["available"] == true));
 }
 
+#[cfg(unix)]
 #[test]
 fn key_files_that_others_can_use() {
     let sandbox = Sandbox::new();

@@ -139,12 +139,26 @@ fn the_protection_of_the_file_stays() {
 #[test]
 fn a_locked_keyring_is_not_changed() {
     let (sandbox, _) = sandbox();
-    let file = fs::File::open(sandbox.path("ring")).unwrap();
-    file.lock().unwrap();
+    let file = locked(&sandbox);
     sandbox.refuses("keyring rotate ring", 2, "another command is changing this keyring");
     assert_eq!(listed(&sandbox, "ring").len(), 1);
     drop(file);
     sandbox.run("keyring rotate -q ring").succeeded();
+}
+
+#[cfg(unix)]
+fn locked(sandbox: &Sandbox) -> fs::File {
+    let file = fs::File::open(sandbox.path("ring")).unwrap();
+    file.lock().unwrap();
+    file
+}
+
+#[cfg(windows)]
+fn locked(sandbox: &Sandbox) -> fs::File {
+    use std::os::windows::fs::OpenOptionsExt;
+    let mut options = fs::File::options();
+    options.write(true).create(true).truncate(true).share_mode(0).custom_flags(0x0400_0000);
+    options.open(sandbox.path(".ring.lock")).unwrap()
 }
 
 /// Encrypts `tree/old`, `tree/a/old` and, after a rotation, `tree/new`.

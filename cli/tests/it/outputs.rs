@@ -1,9 +1,9 @@
 //! Outputs that are inputs: a key, an identity, a list of recipients, a passphrase, a manifest or another source. They are
 //! refused, through any links, before a byte of them is changed.
-#![cfg(unix)]
 
 use crate::common::{Sandbox, data};
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 
 /// Returns a sandbox with files of all kinds that commands read.
@@ -22,6 +22,7 @@ fn sandbox() -> Sandbox {
 }
 
 /// Returns other names of a file: another spelling, links, and a path through a link to its folder.
+#[cfg(unix)]
 fn names(sandbox: &Sandbox, file: &str) -> Vec<String> {
     symlink(file, sandbox.path("link")).unwrap();
     symlink("link", sandbox.path("link-to-link")).unwrap();
@@ -31,6 +32,7 @@ fn names(sandbox: &Sandbox, file: &str) -> Vec<String> {
     [file, &format!("./{file}"), "link", "link-to-link", "hard-link", &through].map(String::from).into()
 }
 
+#[cfg(unix)]
 #[test]
 fn an_output_never_replaces_an_input() {
     for (file, line) in [
@@ -62,6 +64,7 @@ fn an_output_never_replaces_an_input() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn an_output_never_replaces_another_source_of_the_command() {
     let sandbox = sandbox();
@@ -72,6 +75,7 @@ fn an_output_never_replaces_another_source_of_the_command() {
     assert!(sandbox.path("folder/other").exists());
 }
 
+#[cfg(unix)]
 #[test]
 fn a_file_in_an_output_folder_is_not_the_key() {
     let sandbox = sandbox();
@@ -95,6 +99,7 @@ fn a_file_in_an_output_folder_is_not_the_key() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn the_same_file_is_found_before_a_passphrase_is_asked_for() {
     let sandbox = sandbox();
@@ -133,6 +138,7 @@ fn an_identity_or_a_key_is_read_from_standard_input() {
 }
 
 /// The public key of an encrypted SSH key is not encrypted, so it is known whether the passphrase is needed.
+#[cfg(unix)]
 #[test]
 fn the_passphrase_of_an_ssh_key_is_asked_for_only_when_the_file_is_for_it() {
     let sandbox = sandbox();
@@ -169,4 +175,39 @@ fn a_public_key_is_no_symmetric_key() {
         "me.pub: expected a symmetric key, found a public key",
     );
     sandbox.refuses("decrypt -k me -o x sealed", 2, "me: expected a symmetric key, found an age identity");
+}
+
+/// Windows opens a device for some names, changes others, and ignores their case.
+#[cfg(windows)]
+#[test]
+fn names_that_windows_does_not_keep_are_refused() {
+    let sandbox = sandbox();
+    for name in ["NUL", "con.sealed", "folder/aux", "new.", "other:stream"] {
+        sandbox.refuses(&format!("encrypt -k k -o {name} plain"), 1, "choose another name");
+        sandbox.refuses(&format!("keygen -o {name}"), 1, "choose another name");
+    }
+    sandbox.folder("in");
+    sandbox.write("in/PLAIN", b"another file");
+    sandbox.refuses("encrypt -k k -o folder in/PLAIN plain", 2, "another input has the same name");
+    sandbox.refuses("encrypt -k k -o PLAIN plain", 2, "same file");
+    sandbox.refuses("encrypt -k k -o K plain", 2, "the output would replace");
+    fs::hard_link(sandbox.path("k"), sandbox.path("hard")).unwrap();
+    sandbox.refuses("encrypt -k k -o hard plain", 2, "the output would replace");
+    let long = format!("folder/{}/{}", "a".repeat(120), "b".repeat(120));
+    fs::create_dir_all(sandbox.path(&long)).unwrap();
+    sandbox.run(&format!("encrypt -k k -o {long}/c plain")).succeeded();
+    assert!(sandbox.run(&format!("decrypt -k k {long}/c")).succeeded() == data(40_000));
+}
+
+/// A program of Windows has no other descriptors with numbers.
+#[cfg(windows)]
+#[test]
+fn a_passphrase_from_standard_input() {
+    let sandbox = sandbox();
+    sandbox.pipe("encrypt -p --passphrase-fd 0 -o sealed plain", b"correct horse\r\n").succeeded();
+    assert!(
+        sandbox.pipe("decrypt -p --passphrase-fd 0 sealed", b"correct horse\n").succeeded() == data(40_000)
+    );
+    sandbox.refuses("decrypt -p --passphrase-fd 3 -o x sealed", 2, "only descriptor 0");
+    sandbox.refuses("decrypt -p -o x sealed", 2, "no terminal");
 }

@@ -1,8 +1,8 @@
 //! Passphrases that a command prints.
-#![cfg(unix)]
 
 use crate::common::{Sandbox, data};
 
+#[cfg(unix)]
 #[test]
 fn a_command_prints_the_passphrase() {
     let sandbox = Sandbox::new();
@@ -31,4 +31,21 @@ fn a_command_prints_the_passphrase() {
     sandbox.shell(line).succeeded();
     by("cat new", "decrypt -o again sealed").succeeded();
     assert!(sandbox.read("again") == data(10));
+}
+
+#[cfg(windows)]
+#[test]
+fn a_command_of_windows_prints_the_passphrase() {
+    let sandbox = Sandbox::new();
+    sandbox.write("plain", &data(100));
+    let with = |line: &str, command: &str| {
+        let mut sealane = sandbox.sealane();
+        sealane.args(line.split_whitespace()).args(["--passphrase-command", command]);
+        sandbox.run_with(&mut sealane, b"")
+    };
+    with("encrypt -p -o sealed plain", "echo correct \"horse\"").succeeded();
+    assert!(with("decrypt -p sealed", "(echo correct \"horse\"&echo more)").succeeded() == data(100));
+    with("decrypt -p sealed", "echo other").failed(1, "passphrase");
+    with("decrypt -p sealed", "exit 3").failed(2, "expected a command that succeeds");
+    with("decrypt -p sealed", "rem").failed(2, "found no output");
 }

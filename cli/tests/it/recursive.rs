@@ -1,12 +1,13 @@
 //! Whole folders with `--recursive`.
-#![cfg(unix)]
 
 use crate::common::{Outcome, Sandbox, data, signal, until};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::ffi::OsStrExt;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,7 @@ fn below(sandbox: &Sandbox, folder: &str) -> BTreeMap<PathBuf, Option<Vec<u8>>> 
 }
 
 /// Creates empty folders and files, unusual names, nested folders, a link to a file and a large file.
+#[cfg(unix)]
 fn special_files(sandbox: &Sandbox) {
     for folder in ["in/empty/also", "in/a/b/c/d/e/f", "in/- x"] {
         fs::create_dir_all(sandbox.path(folder)).unwrap();
@@ -97,6 +99,7 @@ fn a_tree_round_trips() {
     assert!(below(&sandbox, "in") == before);
 }
 
+#[cfg(unix)]
 #[test]
 fn recipients_and_passphrases() {
     let sandbox = Sandbox::new();
@@ -138,6 +141,7 @@ fn a_folder_can_be_its_own_target_with_a_suffix() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_failed_file_does_not_stop_the_others() {
     let sandbox = Sandbox::new();
@@ -229,6 +233,7 @@ fn mistakes_are_refused_before_anything_is_written() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn results_are_not_written_through_links() {
     let sandbox = Sandbox::new();
@@ -316,6 +321,7 @@ fn a_killed_job_continues() {
     assert!(below(&sandbox, "back") == below(&sandbox, "in"));
 }
 
+#[cfg(unix)]
 fn signal_if_there(child: &std::process::Child, name: &str) {
     crate::common::works("kill", &[format!("-{name}").as_ref(), child.id().to_string().as_ref()]);
 }

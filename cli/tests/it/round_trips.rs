@@ -1,10 +1,11 @@
 //! Round trips through files, pipes and devices.
-#![cfg(unix)]
 
 use crate::common::{Sandbox, data};
 use std::ffi::OsStr;
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::ffi::OsStrExt;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 
 /// Lengths around the borders of chunks, jobs and stream batches.
@@ -45,6 +46,7 @@ fn pipe_to_file_and_file_to_pipe() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn redirected_files() {
     let sandbox = Sandbox::new();
@@ -61,6 +63,7 @@ fn redirected_files() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn appending_to_a_redirected_file() {
     let sandbox = Sandbox::new();
@@ -72,6 +75,7 @@ fn appending_to_a_redirected_file() {
     assert_eq!(sandbox.read("out"), b"before\nplain");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_partly_read_input_is_read_from_its_position() {
     let sandbox = Sandbox::new();
@@ -82,6 +86,7 @@ fn a_partly_read_input_is_read_from_its_position() {
     assert_eq!(sandbox.run("decrypt -k k out").succeeded(), b"second\n");
 }
 
+#[cfg(unix)]
 #[test]
 fn named_pipes_and_devices() {
     let sandbox = Sandbox::new();
@@ -132,6 +137,7 @@ fn a_failed_file_does_not_stop_the_others() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn contexts_and_key_lengths() {
     let sandbox = Sandbox::new();
@@ -150,6 +156,7 @@ fn contexts_and_key_lengths() {
     sandbox.pipe("decrypt -k k", &sealed).failed(1, "authentication failed");
 }
 
+#[cfg(unix)]
 #[test]
 fn names_of_any_bytes() {
     let sandbox = Sandbox::new();
@@ -166,6 +173,7 @@ fn names_of_any_bytes() {
     outcome.failed(1, "\\n\\u{1b}[31m: truncated");
 }
 
+#[cfg(unix)]
 #[test]
 fn an_output_that_exists_is_replaced_through_its_link_with_its_mode() {
     use std::os::unix::fs::PermissionsExt;
@@ -180,6 +188,7 @@ fn an_output_that_exists_is_replaced_through_its_link_with_its_mode() {
     assert_eq!(sandbox.run("decrypt -k k old").succeeded(), b"data");
 }
 
+#[cfg(unix)]
 #[test]
 fn threads_and_sync() {
     let sandbox = Sandbox::new();

@@ -137,7 +137,7 @@ impl Outcome {
     /// As [`Self::succeeded`], with the output as text.
     #[track_caller]
     pub(crate) fn text(self) -> String {
-        String::from_utf8(self.succeeded()).unwrap()
+        with_slashes(String::from_utf8(self.succeeded()).unwrap())
     }
 
     /// Checks that the program failed with this status and one line that contains these words.
@@ -159,8 +159,13 @@ impl std::fmt::Debug for Outcome {
 impl From<Output> for Outcome {
     fn from(output: Output) -> Self {
         let err = String::from_utf8(output.stderr).expect("messages are UTF-8 for all file names");
-        Self { status: output.status.code(), out: output.stdout, err }
+        Self { status: output.status.code(), out: output.stdout, err: with_slashes(err) }
     }
+}
+
+/// Returns a text of the program with the paths of Unix, also those in JSON.
+fn with_slashes(text: String) -> String {
+    if cfg!(windows) { text.replace("\\\\", "/").replace('\\', "/") } else { text }
 }
 
 fn piped(command: &mut Command) -> Child {

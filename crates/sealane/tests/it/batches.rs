@@ -194,6 +194,7 @@ fn counts_and_lengths_that_do_not_fit() {
 }
 
 /// A forked child seals batches, on threads of its own, under other nonces.
+#[cfg(unix)]
 #[test]
 fn a_forked_child_seals_batches() {
     let aead = gcm();

@@ -108,6 +108,7 @@ fn an_unavailable_provider_is_an_error() {
 }
 
 /// The child must not use the nonces that its parent uses.
+#[cfg(unix)]
 #[test]
 fn a_forked_child_uses_other_nonces() {
     let aead = Aead::new(Algorithm::Aes256Gcm, &Key::generate(32).unwrap()).unwrap();

@@ -1,5 +1,4 @@
 //! Files on disk: the output that appears, the files that stay unchanged, and cleanup after failures.
-#![cfg(unix)]
 
 use sealane::file::{
     self, DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Options, OutputFile, Writer,
@@ -7,10 +6,15 @@ use sealane::file::{
 use sealane::keys::{Existing, SecretKey};
 use sealane::{Error, Key, Misuse};
 use std::fs;
-use std::io::{ErrorKind, Read, Write};
+#[cfg(unix)]
+use std::io::Read;
+use std::io::{ErrorKind, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+#[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+#[cfg(windows)]
+use std::os::windows::fs::symlink_file as symlink;
 use std::path::{Path, PathBuf};
 
 struct Folder(PathBuf);
@@ -175,7 +179,9 @@ fn reports_paths_that_cannot_be_read_or_written() {
     let from = folder.file("from", b"text");
     fs::create_dir(folder.at("folder")).unwrap();
     let read_only = folder.file("read-only", b"old");
-    fs::set_permissions(&read_only, fs::Permissions::from_mode(0o444)).unwrap();
+    let mut permissions = read_only.metadata().unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&read_only, permissions).unwrap();
     symlink("nowhere", folder.at("dangling")).unwrap();
     let out = folder.at("out");
     for work in [encrypt, decrypt] {
@@ -187,6 +193,7 @@ fn reports_paths_that_cannot_be_read_or_written() {
     assert_eq!(kind(encrypt(&from, &folder.at("missing/out"))), ErrorKind::NotFound);
     assert_eq!(kind(encrypt(&from, &folder.at("from/out"))), ErrorKind::NotADirectory);
     assert_eq!(kind(encrypt(&from, &read_only)), ErrorKind::PermissionDenied);
+    #[cfg(unix)]
     assert_eq!(kind(encrypt(&from, Path::new("/dev/full"))), ErrorKind::StorageFull);
     assert_eq!(kind(encrypt(&from, &folder.at("dangling"))), ErrorKind::NotFound);
     let empty = folder.file("empty", b"");
@@ -215,6 +222,7 @@ fn failed_decryption_leaves_the_old_file() {
     assert_eq!(folder.names(), ["from", "out", "sealed"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn replacing_a_file_preserves_mode_and_symbolic_links() {
     let folder = Folder::new("mode");
@@ -228,6 +236,7 @@ fn replacing_a_file_preserves_mode_and_symbolic_links() {
     assert_eq!(file::decrypt(&fs::read(&real).unwrap(), &DecryptWith::key(&key(), b"")).unwrap(), b"text");
 }
 
+#[cfg(unix)]
 #[test]
 fn writes_to_devices_and_pipes_without_replacing_them() {
     let folder = Folder::new("pipe");
@@ -272,6 +281,7 @@ fn reads_generated_files() {
     assert!(text.starts_with(b"Name:"));
 }
 
+#[cfg(unix)]
 #[test]
 fn full_disk_leaves_no_output() {
     let folder = Folder::new("full");
@@ -334,6 +344,7 @@ fn key_files_are_private_and_not_overwritten() {
     let keep = |key: &Key| SecretKey::from(key.clone()).save(&path, None, Existing::Refuse);
     let load = |path: &Path| SecretKey::load(path, None).and_then(SecretKey::into_symmetric);
     keep(&key).unwrap();
+    #[cfg(unix)]
     assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
     assert_eq!(load(&path).unwrap().as_bytes(), key.as_bytes());
     assert_eq!(kind(keep(&Key::generate(32).unwrap())), ErrorKind::AlreadyExists);
@@ -345,6 +356,7 @@ fn key_files_are_private_and_not_overwritten() {
     assert_eq!(folder.names(), ["binary", "empty", "key"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn writer_does_not_replace_devices() {
     let mut writer = Writer::create(Path::new("/dev/null"), &EncryptWith::key(&key(), b"")).unwrap();

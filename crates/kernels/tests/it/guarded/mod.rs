@@ -1,6 +1,8 @@
 //! Buffers between two inaccessible pages, so that an access out of bounds is a fault.
 
-use std::ptr::null_mut;
+mod pages;
+
+pub(crate) use pages::Pages;
 
 /// The edge of the page at which the bytes are.
 #[derive(Clone, Copy, Debug)]
@@ -11,48 +13,27 @@ pub(crate) enum Edge {
 
 /// A page with an inaccessible page on either side.
 pub(crate) struct GuardedBuffer {
-    start: *mut u8,
-    len: usize,
+    pages: Pages,
+    /// Length of a page, and so of the accessible bytes.
     page: usize,
 }
 
 impl GuardedBuffer {
     pub(crate) fn new() -> Self {
-        // SAFETY: the call only returns a number.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        let len = page;
-        // SAFETY: a new mapping, of which the pages between the first and the last are made accessible.
-        unsafe {
-            let all = libc::mmap(
-                null_mut(),
-                len + 2 * page,
-                libc::PROT_NONE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            );
-            assert_ne!(all, libc::MAP_FAILED);
-            let start = all.byte_add(page);
-            assert_eq!(libc::mprotect(start, len, libc::PROT_READ | libc::PROT_WRITE), 0);
-            Self { start: start.cast(), len, page }
-        }
+        let page = pages::page_len();
+        let mut pages = Pages::new(3 * page).unwrap();
+        pages.make_accessible(page, page);
+        Self { pages, page }
     }
 
     /// Returns `len` bytes at an edge.
     pub(crate) fn bytes(&mut self, len: usize, edge: Edge) -> &mut [u8] {
-        assert!(len <= self.len);
+        assert!(len <= self.page);
         let skip = match edge {
             Edge::Start => 0,
-            Edge::End => self.len - len,
+            Edge::End => self.page - len,
         };
-        // SAFETY: the bytes are in the accessible pages, and `self` is borrowed for as long.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(skip), len) }
-    }
-}
-
-impl Drop for GuardedBuffer {
-    fn drop(&mut self) {
-        // SAFETY: this is exactly the mapping of `new`.
-        unsafe { libc::munmap(self.start.sub(self.page).cast(), self.len + 2 * self.page) };
+        // SAFETY: the bytes are in the accessible page, and `self` is borrowed for as long.
+        unsafe { std::slice::from_raw_parts_mut(self.pages.start().add(self.page + skip), len) }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A test module implements [`Aead`] for its cipher, and `in_every_layout!` defines the tests.
 
-use crate::guarded::{Edge, GuardedBuffer};
+use crate::guarded::{Edge, GuardedBuffer, Pages};
 use crate::variants::available;
 use kernels::InOut;
 use kernels::cpu::Features;
@@ -352,16 +352,11 @@ pub(crate) fn rejects_too_long_input_before_access<A: Aead>() {
     let Ok(len) = usize::try_from(A::LONGEST.max(A::LONGEST_AAD.unwrap_or(0)) + 1) else {
         return no_space();
     };
-    // SAFETY: a new mapping without any access.
-    let all = unsafe {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0)
-    };
-    if all == libc::MAP_FAILED {
+    let Some(pages) = Pages::new(len) else {
         return no_space();
-    }
+    };
     // SAFETY: the slice is only used as an address and a length. An access is a fault, which fails the test.
-    let bytes = unsafe { std::slice::from_raw_parts_mut(all.cast::<u8>(), len) };
+    let bytes = unsafe { std::slice::from_raw_parts_mut(pages.start(), len) };
     for (_, features) in available(A::variants()) {
         let (key, mut tag) = (A::new(&vec![1; largest::<A>() / 8], features), [0xab; 16]);
         let nonce = vec![0; A::NONCE];
@@ -383,6 +378,4 @@ pub(crate) fn rejects_too_long_input_before_access<A: Aead>() {
         }
         assert_eq!(tag, [0xab; 16]);
     }
-    // SAFETY: exactly what was mapped.
-    unsafe { libc::munmap(all, len) };
 }
