@@ -120,7 +120,7 @@ test-crystal: ## the Crystal package: vectors, other implementations, bad input,
 # The features of the crates sealane and sealane-providers, each list without the default ones.
 PROVIDER_FEATURES := "" aegis aws-lc ring
 SEALANE_FEATURES := "" aegis aws-lc ring aead-traits files pkcs11 files,aead-traits
-check-features: ## the crates without the default features: with each feature, without a C compiler, for wasm32 and macOS; needs rustup
+check-features: ## the crates without the default features: with each feature, without a C compiler, without std, for wasm32 and macOS; needs rustup
 	for features in $(PROVIDER_FEATURES); do \
 		cargo clippy --locked --quiet -p sealane-providers --no-default-features --features "$$features" -- -D warnings || exit 1; \
 	done
@@ -130,7 +130,11 @@ check-features: ## the crates without the default features: with each feature, w
 	cargo test --locked --quiet -p sealane --lib --features aead-traits rustcrypto::
 	cargo test --locked --quiet -p sealane --doc --features aead-traits rustcrypto
 	CC=/bin/false CXX=/bin/false cargo build --locked --quiet -p sealane --lib --no-default-features --features aead-traits --target-dir "$${CARGO_TARGET_DIR:-$(CURDIR)/target}/no-c"
-	rustup target add wasm32-unknown-unknown aarch64-apple-darwin
+	rustup target add wasm32-unknown-unknown thumbv7em-none-eabihf aarch64-unknown-none aarch64-apple-darwin
+	for target in wasm32-unknown-unknown thumbv7em-none-eabihf aarch64-unknown-none; do \
+		cargo clippy --locked --quiet -p sealane-kernels --no-default-features --target $$target -- -D warnings || exit 1; \
+	done
+	cargo test --locked --quiet -p sealane-kernels --no-default-features --lib
 	cargo check --locked --quiet -p sealane-kernels --target wasm32-unknown-unknown
 	cargo check --locked --quiet -p sealane-providers --no-default-features --target wasm32-unknown-unknown
 	cargo check --locked --quiet -p sealane --no-default-features --features aead-traits --target aarch64-apple-darwin

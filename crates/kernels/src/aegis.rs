@@ -16,6 +16,7 @@ use crate::self_test::{TEXT, digest};
 use crate::variant::aegis::{AEGIS, AegisFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::zero::wipe_dead_stack;
+use alloc::boxed::Box;
 
 pub(crate) mod body;
 pub(crate) mod kind;

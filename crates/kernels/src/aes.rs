@@ -16,6 +16,7 @@ use crate::self_test::{TEXT, digest};
 use crate::variant::aes::{AES, AesFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::Schedule;
+use alloc::boxed::Box;
 
 pub(crate) mod body;
 pub(crate) mod two_rounds;

@@ -16,6 +16,7 @@ use crate::self_test::{digest, text};
 use crate::variant::chacha20::{CHACHA20, ChaCha20Functions};
 use crate::variant::{Refusal, Selected, Variant, cipher, debug_key, describe_key};
 use crate::zero::wipe_dead_stack;
+use alloc::boxed::Box;
 pub(crate) use body::Key;
 
 pub(crate) mod body;

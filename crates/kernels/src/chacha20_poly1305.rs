@@ -32,6 +32,7 @@ use crate::variant::poly1305::Poly1305Functions;
 use crate::variant::{Refusal, Selected, Variant, debug_key};
 use crate::vector::inout::{SourceCopy, read_once};
 use crate::zero::{wipe, wipe_dead_stack};
+use alloc::boxed::Box;
 
 /// Maximum number of bytes of the data: 2^32 blocks without block 0, which is used for the Poly1305 key.
 const LONGEST: u128 = (1 << 38) - 64;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use core::fmt;
+#[cfg(feature = "std")]
 use std::sync::OnceLock;
 
 /// All known features of all architectures, each with the features that it extends, which precede it.
@@ -42,9 +43,18 @@ impl Features {
     pub const NONE: Self = Self(0);
 
     /// Detects the features that the processor has and the operating system enables.
+    #[cfg(feature = "std")]
     pub fn detect() -> Self {
         static FOUND: OnceLock<Features> = OnceLock::new();
         *FOUND.get_or_init(|| Self(detected()).closed())
+    }
+
+    /// Returns the features for which the crate is compiled.
+    ///
+    /// `core` has no detection: whether registers may be used depends on the operating system too, which may not save them.
+    #[cfg(not(feature = "std"))]
+    pub fn detect() -> Self {
+        Self(detected()).closed()
     }
 
     /// Removes the named feature and all features that extend it. Returns `None` if no feature has that name.
@@ -149,9 +159,13 @@ fn names(set: u32) -> impl Iterator<Item = &'static str> {
 }
 
 /// The features that `$detected` reports. The detection macros only accept literals.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(all(feature = "std", any(target_arch = "x86_64", target_arch = "aarch64")))]
 macro_rules! found {
     ($detected:ident: $($name:tt)*) => { 0 $(| if std::arch::$detected!($name) { bit($name) } else { 0 })* };
+}
+#[cfg(all(not(feature = "std"), any(target_arch = "x86_64", target_arch = "aarch64")))]
+macro_rules! found {
+    ($detected:ident: $($name:tt)*) => { 0 $(| if cfg!(target_feature = $name) { bit($name) } else { 0 })* };
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -174,7 +188,7 @@ fn detected() -> u32 {
 /// Returns whether Intel made the processor, which decides between ways of computing that are faster on some processors
 /// and slower on others.
 pub(crate) fn is_intel() -> bool {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
     {
         // Virtual machines emulate this instruction, which takes a microsecond or more.
         static IS_INTEL: OnceLock<bool> = OnceLock::new();
@@ -183,7 +197,7 @@ pub(crate) fn is_intel() -> bool {
             [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
         })
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
     false
 }
 

@@ -21,6 +21,7 @@ use crate::variant::gcm_siv::{GCM_SIV, GcmSivFunctions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::Schedule;
 use crate::zero::wipe_dead_stack;
+use alloc::boxed::Box;
 
 pub(crate) mod body;
 mod segments;

@@ -16,7 +16,19 @@
 //! assert_eq!(&data, b"hello");
 //! # Ok::<(), kernels::error::KeyError>(())
 //! ```
+//!
+//! # Without the standard library
+//!
+//! With `default-features = false`, the crate needs only `core`, `alloc` and atomic bytes. The results are the same, and
+//! each variant still runs its self-test once. These things are different:
+//!
+//! - [`cpu::Features::detect`] returns the features that the compiler was told the processor has. For example,
+//!   `-C target-feature=+aes` selects the variants with AES instructions on Arm.
+//! - One thread processes all segments of a message (see [`segments`]).
+//! - A key of AES-GCM computes its table of powers when it is made, and no table of the first round.
+//! - There is no module `fork`, so a copy of a process is not detected.
 #![deny(unsafe_code)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(
     not(target_arch = "x86_64"),
     allow(
@@ -27,6 +39,8 @@
     )
 )]
 
+extern crate alloc;
+
 pub mod aegis;
 pub mod aes;
 pub mod chacha20;
@@ -35,11 +49,13 @@ pub mod cpu;
 pub mod ct;
 pub mod error;
 mod first_round;
+#[cfg(feature = "std")]
 #[allow(unsafe_code)]
 pub mod fork;
 pub mod gcm;
 pub mod gcm_siv;
 mod ghash;
+mod once;
 pub mod poly1305;
 pub mod segments;
 mod self_test;

@@ -13,6 +13,8 @@ use crate::self_test::poly1305::{CUT, KNOWN_ANSWERS, KnownAnswer};
 use crate::variant::poly1305::{POLY1305, Poly1305Functions};
 use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::zero::{wipe, wipe_dead_stack};
+use alloc::boxed::Box;
+use alloc::vec;
 
 pub(crate) mod body;
 #[cfg(test)]

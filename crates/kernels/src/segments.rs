@@ -8,11 +8,16 @@
 //! ```
 //!
 //! The bytes are those of the message on one thread. This crate starts no threads; the caller passes them as [`Threads`].
+//! Without the feature `std` there is no lock that threads could share, and the calling thread processes all segments.
 #![forbid(unsafe_code)]
 
 use crate::zero::wipe;
 use crate::{InOut, Parts};
-use std::sync::{Mutex, PoisonError};
+use alloc::vec::Vec;
+#[cfg(not(feature = "std"))]
+use core::cell::{RefCell, RefMut};
+#[cfg(feature = "std")]
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Threads for the segments of one message.
 pub trait Threads {
@@ -38,10 +43,26 @@ struct Segment<D> {
     sum: Sum,
 }
 
+/// A segment that one thread at a time may use.
+#[cfg(feature = "std")]
+type Slot<D> = Mutex<Segment<D>>;
+#[cfg(not(feature = "std"))]
+type Slot<D> = RefCell<Segment<D>>;
+
 impl<D> Segment<D> {
-    fn waiting(data: D) -> Mutex<Self> {
-        Mutex::new(Self { data: Some(data), sum: [0; 3] })
+    fn waiting(data: D) -> Slot<D> {
+        Slot::new(Self { data: Some(data), sum: [0; 3] })
     }
+}
+
+#[cfg(feature = "std")]
+fn lock<D>(slot: &Slot<D>) -> MutexGuard<'_, Segment<D>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(not(feature = "std"))]
+fn lock<D>(slot: &Slot<D>) -> RefMut<'_, Segment<D>> {
+    slot.borrow_mut()
 }
 
 impl<D> Drop for Segment<D> {
@@ -104,23 +125,25 @@ pub(crate) fn process_read_only(
 /// Calls `work` with the number, the data and the sum of each segment, then `combine` with each number and its sum.
 fn run<D: Send>(
     threads: &dyn Threads,
-    segments: &[Mutex<Segment<D>>],
+    segments: &[Slot<D>],
     work: impl Fn(usize, D, &mut Sum) + Sync,
     mut combine: impl FnMut(usize, &Sum),
 ) {
     let work_on = |number: usize| {
         let Some(segment) = segments.get(number) else { return };
-        let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut segment = lock(segment);
         let Segment { data, sum } = &mut *segment;
         if let Some(data) = data.take() {
             work(number, data, sum);
         }
     };
+    #[cfg(feature = "std")]
     threads.run(segments.len(), &work_on);
+    #[cfg(not(feature = "std"))]
+    let _ = threads;
     for (number, segment) in segments.iter().enumerate() {
         work_on(number);
-        let segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
-        combine(number, &segment.sum);
+        combine(number, &lock(segment).sum);
     }
 }
 

@@ -20,6 +20,7 @@ use crate::variant::debug_key;
 use crate::vector::inout::copy_once;
 use crate::zero::wipe;
 use crate::{InOut, Parts, ct};
+use alloc::boxed::Box;
 
 /// An expanded AES-SIV key, which consists of two AES keys. It is wiped on drop.
 pub struct Siv {
@@ -43,7 +44,7 @@ struct Constants {
 impl Drop for Constants {
     fn drop(&mut self) {
         for constant in [&mut self.d, &mut self.whole, &mut self.padded] {
-            wipe(std::slice::from_mut(constant));
+            wipe(core::slice::from_mut(constant));
         }
     }
 }

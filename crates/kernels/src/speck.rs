@@ -15,6 +15,7 @@ use crate::variant::{Refusal, Selected, Variant, cipher, describe_key};
 use crate::vector::pairs::{Bits16, Bits24, Bits32, Bits48, Bits64, Word, join, split};
 use crate::vector::{load16, store16};
 use crate::zero::wipe_dead_stack;
+use alloc::boxed::Box;
 use single::{Schedule, decrypt, encrypt};
 
 pub(crate) mod body;

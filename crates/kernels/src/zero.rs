@@ -1,5 +1,6 @@
 //! Wiping of secrets in memory.
 
+use alloc::vec::Vec;
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
 use core::sync::atomic::{Ordering, compiler_fence};
 
@@ -94,7 +95,7 @@ pub fn try_zeroed(len: usize) -> Option<Vec<u8>> {
         return Some(Vec::new());
     }
     // SAFETY: the size of the layout is `len`, which is not zero here.
-    let bytes = unsafe { std::alloc::alloc_zeroed(layout) };
+    let bytes = unsafe { alloc::alloc::alloc_zeroed(layout) };
     // SAFETY: if it is not null, the global allocator returned it for this layout, and all `len` bytes are zeros.
     (!bytes.is_null()).then(|| unsafe { Vec::from_raw_parts(bytes, len, len) })
 }

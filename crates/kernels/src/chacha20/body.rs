@@ -31,6 +31,7 @@ use crate::InOut;
 use crate::vector::quads::Quads;
 use crate::vector::unroll;
 use crate::zero::wipe;
+use alloc::boxed::Box;
 
 /// The key, which is wiped from memory on drop.
 #[repr(C, align(16))]

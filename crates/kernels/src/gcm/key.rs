@@ -11,12 +11,14 @@ use crate::ct;
 use crate::error::{KeyError, MessageError, OpenError, Part};
 use crate::first_round::FirstRound;
 use crate::ghash::{AlignedBulkPowers, BulkPowers, SHORT_POWERS};
+use crate::once::OnceLock;
 use crate::stitch::Key;
 use crate::variant::gcm::GcmFunctions;
 use crate::variant::{Selected, describe_key};
 use crate::zero::wipe_dead_stack;
+use alloc::boxed::Box;
+#[cfg(feature = "std")]
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::OnceLock;
 
 mod batch;
 
@@ -26,8 +28,10 @@ pub(super) const MAX_DATA_LEN: u128 = (1 << 36) - 32;
 /// Largest length of associated data and nonces in bytes: their length in bits has 64 bits.
 pub(super) const MAX_AAD_LEN: u128 = (1 << 61) - 1;
 /// Length of the data in bytes from which on a precomputed first round saves time.
+#[cfg(feature = "std")]
 const LONG: usize = 4096;
 /// Length of the data in bytes from which on a precomputed first round saves more time than its computation takes.
+#[cfg(feature = "std")]
 const VERY_LONG: usize = 1 << 16;
 
 /// Length of the data in bytes from which on two precomputed rounds save more time than their table takes. Zen 4, whose loop
@@ -42,11 +46,12 @@ fn two_rounds_from() -> usize {
 /// drop.
 pub struct Gcm {
     key: Box<Key>,
-    /// Computed when a message first needs them, since they take longer than a short message.
+    /// Computed when a message first needs them, since they take longer than a short message; without `std`, with the key.
     bulk_powers: OnceLock<Box<AlignedBulkPowers>>,
     /// Computed for a very long message or for the second long message, since some keys encrypt only one.
     first_round: OnceLock<Box<FirstRound>>,
     /// Whether there was a long message with this key before.
+    #[cfg(feature = "std")]
     seen_long: AtomicBool,
     /// The value of [`two_rounds_from`], which tests change.
     two_rounds_from: usize,
@@ -61,15 +66,19 @@ impl Gcm {
         let size = KeySize::of(key)?;
         let mut expanded = Box::new(Key::EMPTY);
         variant.set_up(size, key, &mut expanded);
-        Ok(Self {
+        let gcm = Self {
             key: expanded,
             bulk_powers: OnceLock::new(),
             first_round: OnceLock::new(),
+            #[cfg(feature = "std")]
             seen_long: AtomicBool::new(false),
             two_rounds_from: two_rounds_from(),
             size,
             variant,
-        })
+        };
+        #[cfg(not(feature = "std"))]
+        let gcm = Self { bulk_powers: gcm.new_bulk_powers().into(), ..gcm };
+        Ok(gcm)
     }
 
     /// Encrypts `data` and writes the tag of the associated data, the nonce and the message to `tag`.
@@ -238,26 +247,45 @@ impl Gcm {
         if len <= SHORT || nonce_len != 12 {
             return None;
         }
-        let worthwhile = || len >= VERY_LONG || len >= LONG && self.seen_long.swap(true, Relaxed);
-        self.first_round.get().map(|made| &**made).or_else(|| worthwhile().then(|| self.set_up_first_round()))
+        let first_round = self.first_round.get().map(|made| &**made);
+        #[cfg(feature = "std")]
+        let first_round = first_round.or_else(|| {
+            let worthwhile = len >= VERY_LONG || len >= LONG && self.seen_long.swap(true, Relaxed);
+            worthwhile.then(|| self.set_up_first_round())
+        });
+        first_round
     }
 
     #[cold]
+    #[cfg(feature = "std")]
     pub(super) fn set_up_first_round(&self) -> &FirstRound {
-        self.first_round.get_or_init(|| {
-            let mut first_round = Box::new(FirstRound::EMPTY);
-            self.variant.set_up_first_round(&self.key.schedule, &mut first_round);
-            first_round
-        })
+        self.first_round.get_or_init(|| self.new_first_round())
+    }
+
+    /// Used by the self-test only: without a lock, a message cannot store the table in a shared key.
+    #[cfg(not(feature = "std"))]
+    pub(super) fn set_up_first_round(&mut self) {
+        self.first_round = self.new_first_round().into();
+    }
+
+    fn new_first_round(&self) -> Box<FirstRound> {
+        let mut first_round = Box::new(FirstRound::EMPTY);
+        self.variant.set_up_first_round(&self.key.schedule, &mut first_round);
+        first_round
     }
 
     #[inline]
     pub(super) fn bulk_powers(&self) -> &BulkPowers {
-        let aligned = self.bulk_powers.get_or_init(|| {
-            let mut aligned = Box::new(AlignedBulkPowers::EMPTY);
-            self.variant.set_up_bulk_powers(&self.key.short_powers, &mut aligned.0);
-            aligned
-        });
+        #[cfg(feature = "std")]
+        let aligned = self.bulk_powers.get_or_init(|| self.new_bulk_powers());
+        #[cfg(not(feature = "std"))]
+        let aligned = self.bulk_powers.get().expect("computed with the key");
         &aligned.0
+    }
+
+    fn new_bulk_powers(&self) -> Box<AlignedBulkPowers> {
+        let mut aligned = Box::new(AlignedBulkPowers::EMPTY);
+        self.variant.set_up_bulk_powers(&self.key.short_powers, &mut aligned.0);
+        aligned
     }
 }

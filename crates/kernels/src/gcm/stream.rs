@@ -12,6 +12,7 @@ use crate::first_round::FirstRound;
 use crate::stitch::Hashed;
 use crate::zero::wipe;
 use crate::{InOut, SourceCopy};
+use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::fmt;
 

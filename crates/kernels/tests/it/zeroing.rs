@@ -225,7 +225,7 @@ fn dropped_speck_key_is_zeroed() {
 }
 
 #[test]
-#[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
+#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64", not(miri)))]
 fn fork_clears_the_mark() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mark) = kernels::fork::fork_mark() else {
