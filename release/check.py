@@ -10,8 +10,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 from collections.abc import Callable
@@ -170,6 +172,42 @@ def public_names() -> str:
     return f"{', '.join(semver.crates())} compared with {base}"
 
 
+def packages() -> str:
+    """The published crates can be packaged together without network, and each package builds alone."""
+    folder = ROOT / "target" / "packages"
+    shutil.rmtree(folder / "package", ignore_errors=True)
+    names = [argument for crate in semver.crates() for argument in ("--package", crate)]
+    command = ["cargo", "package", "--locked", "--offline", "--allow-dirty", "--target-dir", str(folder)]
+    done = run(*command, *names, *(["--no-verify"] if "--fast" in OPTIONS.reproducible else []))
+    if done.returncode:
+        raise Refused(done.stderr[-4000:])
+    if "warning:" in done.stderr:
+        raise Refused(f"cargo package warns: {done.stderr[-4000:]}")
+    found = sorted((folder / "package").glob("*.crate"))
+    if len(found) != len(semver.crates()):
+        raise Refused(f"expected {len(semver.crates())} packages, found {[path.name for path in found]}")
+    for path in found:
+        check_package(path)
+    sizes = ", ".join(f"{path.name} {path.stat().st_size // 1000} kB" for path in found)
+    return sizes + (", not built" if "--fast" in OPTIONS.reproducible else "")
+
+
+def check_package(path: Path) -> None:
+    """Refuses a package without licences, README or metadata, or with a dependency without a version."""
+    with tarfile.open(path) as package:
+        names = {name.split("/", 1)[1] for name in package.getnames()}
+        content = package.extractfile(f"{path.stem}/Cargo.toml")
+        manifest = tomllib.loads(content.read().decode()) if content else {}
+    missing = {"Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "README.md"} - names
+    fields = {"description", "license", "readme", "repository", "keywords", "categories", "rust-version"}
+    missing |= fields - manifest["package"].keys()
+    if missing:
+        raise Refused(f"{path.name} lacks {', '.join(sorted(missing))}")
+    for name, dependency in manifest["dependencies"].items() if "dependencies" in manifest else []:
+        if isinstance(dependency, dict) and "version" not in dependency:
+            raise Refused(f"{path.name}: the dependency {name} has no version")
+
+
 def bills_of_materials() -> str:
     """The bills of materials can be written and match their schema."""
     paths = sbom.write("x86_64-unknown-linux-gnu", ROOT / "dist" / "sbom")
@@ -204,6 +242,7 @@ CHECKS: list[Callable[[], str]] = [
     versions_agree,
     change_log,
     public_names,
+    packages,
     owner,
     licences,
     advisories_of_crates,
