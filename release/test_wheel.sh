@@ -1,16 +1,17 @@
 #!/bin/sh
-# Installs a wheel or a source distribution in an empty environment and runs the examples of the README with it:
+# Installs a wheel or a source distribution in an empty environment, and runs with it the examples of the README, the published
+# vectors, files of other implementations, and what else installed.py checks:
 #     test_wheel.sh WHEEL-OR-SDIST [PYTHON]
 # In another system, for example of another processor, this script is run by chroot. A source distribution needs cargo, a C
 # compiler and network: pip fetches maturin, and cargo the crates.
 set -eu
-wheel=$(realpath "$1") python=${2:-python3}
+wheel=$(realpath "$1") python=${2:-python3} root=$(realpath "$(dirname "$0")/..")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$python" -m venv "$folder/venv"
 case $wheel in *.whl) index=--no-index ;; *) index= ;; esac
 "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check ${index:+"$index"} --no-deps "$wheel"
-cp "$(dirname "$0")/../README.md" "$folder/"
+cp "$root/README.md" "$folder/"
 cd "$folder"
 mkdir docs
 cp README.md docs/page
@@ -28,4 +29,5 @@ grep -q '^sealane' output
 sealane doctor key.jwk >report
 grep -q 'self-test passed' report
 head -5 report
+python "$root/release/installed.py" "$root"
 echo "test_wheel: $(basename "$wheel") works"

@@ -45,6 +45,18 @@ def test_the_stubs_match_the_binary(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_checks_of_an_installed_wheel(tmp_path: Path) -> None:
+    done = run(sys.executable, str(ROOT / "release" / "installed.py"), str(ROOT), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line.split(": ")[1] for line in done.stdout.splitlines()[1:]] == [
+        "vectors",
+        "golden",
+        "files",
+        "threads",
+        "fork",
+    ]
+
+
 def test_the_package_is_typed(tmp_path: Path) -> None:
     user = tmp_path / "user.py"
     user.write_text(
