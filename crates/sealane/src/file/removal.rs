@@ -13,7 +13,7 @@ use crate::engine::file_id::FileId;
 use crate::engine::folder::{EntryKind, Folder};
 use crate::engine::place::Place;
 use crate::error::FolderError;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -77,7 +77,7 @@ impl Stale {
         if sources.iter().any(|source| fs::canonicalize(source).is_ok_and(|source| source == real)) {
             return Err(FolderError::InPlace.into());
         }
-        let mut search = Search { sources: &sources, operation, manifest, targets: HashMap::new() };
+        let mut search = Search { sources: &sources, operation, manifest, targets: BTreeMap::new() };
         if tree.names.is_some() {
             search.targets.extend(tree.pairs.iter().map(|(source, target)| (&**source, &**target)));
             search.targets.extend(tree.links.iter().map(|link| (&*link.source, &*link.target)));
@@ -177,7 +177,7 @@ struct Search<'a> {
     operation: &'a Operation,
     manifest: Option<&'a Manifest>,
     /// The targets of all sources by their paths, if names are encrypted.
-    targets: HashMap<&'a Path, &'a Path>,
+    targets: BTreeMap<&'a Path, &'a Path>,
 }
 
 impl Search<'_> {
