@@ -40,6 +40,8 @@ pub struct Removal {
     /// Path that its source had below the source folder.
     pub source: PathBuf,
     id: Option<FileId>,
+    /// The file of the same source under the primary key of the names, without which this one stays.
+    replacement: Option<PathBuf>,
 }
 
 impl Stale {
@@ -141,6 +143,10 @@ impl Stale {
 
 impl Removal {
     fn remove(&self, root: &Path) -> io::Result<()> {
+        if self.replacement.as_ref().is_some_and(|path| path.symlink_metadata().is_err()) {
+            let said = "its source appeared meanwhile and is not encrypted under the new name yet; try again";
+            return Err(io::Error::new(ErrorKind::ResourceBusy, said));
+        }
         let Place { folder, name, found, .. } = Place::name_below(root, &self.path)?;
         match found {
             None => Ok(()),
@@ -195,12 +201,14 @@ impl Search<'_> {
         kind: EntryKind,
         stale: &mut Stale,
     ) -> Result<(), Error> {
+        let mut replacement = None;
         for source in self.sources {
             let candidate = if source.is_dir() { source.join(&below) } else { source.to_path_buf() };
             if !source.is_dir() && source.file_name() != Some(below.as_os_str()) {
                 continue;
             }
-            if self.targets.get(&*candidate).is_some_and(|target| *target != path) {
+            if let Some(target) = self.targets.get(&*candidate).filter(|target| **target != path) {
+                replacement = Some(target.to_path_buf());
                 continue;
             }
             if !is_gone(&candidate, EntryKind::File).map_err(|e| Error::io(&candidate, e))? {
@@ -210,7 +218,7 @@ impl Search<'_> {
         let id = FileId::of_name(&path).map_err(|e| Error::io(&path, e))?;
         let listed = self.manifest.is_some_and(|manifest| manifest.wrote(&path));
         match listed || kind == EntryKind::File && self.operation.opens(&path) {
-            true => stale.removals.push(Removal { path, source: below, id }),
+            true => stale.removals.push(Removal { path, source: below, id, replacement }),
             false => stale.unproven.push(path),
         }
         Ok(())
@@ -260,12 +268,16 @@ mod test {
         let path = root.join("file");
         fs::write(&path, "old").unwrap();
         let id = FileId::of_name(&path).unwrap();
-        let removal = Removal { path: path.clone(), source: "file".into(), id };
+        let removal = Removal { path: path.clone(), source: "file".into(), id, replacement: None };
         fs::write(root.join("new"), "new").unwrap();
         fs::rename(root.join("new"), &path).unwrap();
         assert_eq!(removal.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
         assert_eq!(fs::read(&path).unwrap(), b"new");
         let removal = Removal { id: FileId::of_name(&path).unwrap(), ..removal };
+        // Its source appeared after the job had looked.
+        let missing = Removal { replacement: Some(root.join("new")), ..removal.clone() };
+        assert_eq!(missing.remove(&root).unwrap_err().kind(), ErrorKind::ResourceBusy);
+        assert!(path.exists());
         removal.remove(&root).unwrap();
         assert!(!path.exists());
         removal.remove(&root).unwrap();
