@@ -144,6 +144,11 @@ test-windows: ## the crates and the program for Windows: built with mingw, run u
 	@command -v x86_64-w64-mingw32-gcc >/dev/null || { echo "test-windows needs x86_64-w64-mingw32-gcc"; exit 1; }
 	rustup target add x86_64-pc-windows-gnu
 	tests/windows/run.sh
+# The kernels are refused, so they are not optimised.
+FIPS := --locked --config 'profile.dev.package.sealane-kernels.opt-level=0' --target-dir "$${CARGO_TARGET_DIR:-$(CURDIR)/target}/fips"
+test-fips: ## a build with the feature fips: vectors in the FIPS module of AWS-LC, and the refusal of everything else; needs cc, cmake, Go and perl
+	@for tool in cc cmake go perl; do command -v $$tool >/dev/null || { echo "test-fips needs $$tool"; exit 1; }; done
+	cargo test $(FIPS) -p sealane-providers -p sealane -p sealane-cli --features sealane-providers/fips,sealane/fips,sealane-cli/fips --test fips
 
 test-rustls: ## the cipher suites of rustls beside those over ring and aws-lc-rs, which is built a second time
 	cargo test --locked -p sealane-rustls --features aws-lc-rs
@@ -324,4 +329,4 @@ $(BIN)/.release: release/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
 	@touch $@
 
-.PHONY: sdist semver test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: test-fips sdist semver test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

@@ -259,9 +259,10 @@ fn rated(error: &Error) -> (Kind, &'static str) {
         Error::LimitExceeded(_) | Error::MessageLength { .. } | Error::OutOfMemory { .. } => {
             (Kind::Limit, "")
         }
-        Error::ProviderUnavailable(_) | Error::ProviderRefused(_) | Error::SelfTest(_) => {
-            (Kind::Provider, "")
-        }
+        Error::ProviderUnavailable(_)
+        | Error::ProviderRefused(_)
+        | Error::SelfTest(_)
+        | Error::NotApproved(_) => (Kind::Provider, ""),
         Error::Plugin(_) => (Kind::Plugin, ""),
         Error::Folder(
             FolderError::SignatureMissing(_)

@@ -53,11 +53,13 @@ fn modules_depend_downwards() {
     // A module may use modules with a smaller number.
     let layers = [
         ("error", 0),
+        ("approved", 1),
         ("random", 0),
         ("secret", 0),
         ("interrupt", 2),
         ("fork", 1),
         ("memory", 1),
+        ("provider", 2),
         ("scrypt", 3),
         ("encoding", 4),
         ("engine", 4),

@@ -108,7 +108,7 @@ impl CallError {
             | E::WrongPassphrase
             | E::PassphraseRequired
             | E::IdentityRequired => SEALANE_NO_MATCHING_KEY,
-            E::ProviderUnavailable(_) | E::ProviderRefused(_) | E::SelfTest(_) => {
+            E::ProviderUnavailable(_) | E::ProviderRefused(_) | E::SelfTest(_) | E::NotApproved(_) => {
                 SEALANE_PROVIDER_UNAVAILABLE
             }
             E::LimitExceeded(_) | E::MessageLength { .. } | E::WorkFactor { .. } => SEALANE_LIMIT_EXCEEDED,

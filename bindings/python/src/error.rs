@@ -77,9 +77,10 @@ fn worded(error: Error, text: String) -> PyErr {
         | Error::IdentityRequired => named::NoMatchingKeyError::new_err(text),
         Error::WorkFactor { .. } => named::LimitExceededError::new_err(text),
         Error::Truncated => named::TruncatedError::new_err(text),
-        Error::ProviderUnavailable(_) | Error::ProviderRefused(_) | Error::SelfTest(_) => {
-            named::ProviderUnavailableError::new_err(text)
-        }
+        Error::ProviderUnavailable(_)
+        | Error::ProviderRefused(_)
+        | Error::SelfTest(_)
+        | Error::NotApproved(_) => named::ProviderUnavailableError::new_err(text),
         Error::LimitExceeded(_) | Error::MessageLength { .. } => named::LimitExceededError::new_err(text),
         Error::Plugin(PluginError { plugin, problem }) => {
             let advice = "; call sealane.plugins.enable() before";

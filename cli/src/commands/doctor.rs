@@ -1,6 +1,6 @@
 //! The command `sealane doctor`, which prints the facts that a report of an error needs.
 
-use super::providers::{check_environment, document};
+use super::providers::{check_environment, document, fips_document, fips_line};
 use super::run::{Context, Run};
 use crate::args::OutputOptions;
 use crate::error::{Failure, name};
@@ -94,6 +94,7 @@ impl Report {
             "features": self.features,
             "removed_features": self.removed,
             "libraries": libraries,
+            "fips": fips_document(),
             "variants": self.variants.iter().map(document).collect::<Value>(),
             "key_files": self.keys.found.iter().map(FoundKey::document).collect::<Value>(),
             "unread_files": self.keys.unread,
@@ -119,6 +120,7 @@ impl Report {
             lines.push(format!("           removed by SEALANE_CPU: {}", self.removed.join(" ")));
         }
         lines.push(format!("libraries  {}", libraries.join(", ")));
+        lines.push(fips_line().trim_end().replacen("fips: ", "fips       ", 1));
         lines.push("\nvariants of the native kernels".into());
         lines.extend(self.native());
         lines.push("\nproviders in use".into());

@@ -5,12 +5,14 @@ use crate::args::OutputOptions;
 use crate::error::Failure;
 use clap::Args;
 use sealane::hazmat::AesCtr;
+use sealane::provider::{FIPS, computations, fips_module};
 use sealane::{Aead, Algorithm, Error, Key, ListedVariant};
 use serde_json::{Value, json};
 
 /// List the implementations of each algorithm on this machine
 ///
-/// For each algorithm, provider and variant: whether it is available, why not, and which one is chosen.
+/// For each algorithm, provider and variant: whether it is available, why not, and which one is chosen. The last lines say
+/// whether this build has the feature fips, and then which other computations it refuses.
 ///
 /// The environment variable SEALANE_PROVIDER requests a provider, for example ring. SEALANE_CPU disables processor
 /// features, for example -avx512f,-vaes.
@@ -43,9 +45,10 @@ impl Run for Providers {
             entries.retain(|entry| entry.algorithm == name);
         }
         if console.json() {
-            return console.result(|| entries.iter().map(document).collect(), "");
+            let variants = || entries.iter().map(document).collect::<Value>();
+            return console.result(|| json!({ "fips": fips_document(), "variants": variants() }), "");
         }
-        console.print(&table(&entries))
+        console.print(&(table(&entries) + &fips_lines()))
     }
 }
 
@@ -72,6 +75,34 @@ pub(super) fn document(entry: &ListedVariant) -> Value {
         "reason": entry.reason,
         "chosen": entry.chosen,
     })
+}
+
+/// Returns the FIPS module of this build, and what a FIPS build may compute apart from the listed algorithms.
+pub(super) fn fips_document() -> Value {
+    let named =
+        |wanted| computations().filter(move |(_, approved)| *approved == wanted).map(|(name, _)| name);
+    json!({
+        "enabled": FIPS,
+        "module": fips_module(),
+        "approved": named(true).collect::<Vec<_>>(),
+        "refused": named(false).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns one line about FIPS, for example `fips: off`.
+pub(super) fn fips_line() -> String {
+    fips_module().map_or_else(|| "fips: off\n".into(), |module| format!("fips: on; {module}\n"))
+}
+
+/// Returns [`fips_line`], and in a FIPS build a line for each other computation.
+fn fips_lines() -> String {
+    let mut text = fips_line();
+    if FIPS {
+        for (name, approved) in computations() {
+            text += &format!("fips: {}: {name}\n", if approved { "approved" } else { "refused" });
+        }
+    }
+    text
 }
 
 /// Returns a table aligned with spaces, which can be read and searched with `grep`.

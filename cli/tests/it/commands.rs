@@ -203,20 +203,24 @@ fn providers_lists_all_entries() {
         table.lines().next().unwrap().split_whitespace().collect::<Vec<_>>(),
         ["ALGORITHM", "PROVIDER", "VARIANT", "AVAILABLE"]
     );
-    let entries = json(&sandbox.run("providers --json").succeeded());
-    let entries = entries.as_array().unwrap();
-    assert_eq!(entries.len() + 1, table.lines().count());
+    assert_eq!(table.lines().last(), Some("fips: off"));
+    let listing = json(&sandbox.run("providers --json").succeeded());
+    let entries = listing["variants"].as_array().unwrap();
+    assert_eq!(entries.len() + 2, table.lines().count());
+    assert_eq!((&listing["fips"]["enabled"], &listing["fips"]["module"]), (&false.into(), &Value::Null));
+    assert!(listing["fips"]["refused"].as_array().unwrap().iter().any(|name| name == "Argon2id"));
     for entry in entries {
         let known = ["algorithm", "provider", "variant", "available", "reason", "chosen"];
         assert!(entry.as_object().unwrap().keys().all(|key| known.contains(&key.as_str())), "{entry}");
         assert_eq!(entry["available"] == true, entry["reason"] == "", "{entry}");
     }
     let one = sandbox.run("providers aes-256-gcm").text();
+    let one = one.strip_suffix("fips: off\n").unwrap();
     assert!(one.lines().skip(1).all(|line| line.starts_with("aes-256-gcm ")), "{one}");
     assert_eq!(one.lines().filter(|line| line.ends_with("yes, chosen")).count(), 1, "{one}");
     // Short names are aligned with the head of the table too.
     let raw = sandbox.run("providers speck").text();
-    let column = raw.find("PROVIDER").unwrap();
+    let (raw, column) = (raw.strip_suffix("fips: off\n").unwrap(), raw.find("PROVIDER").unwrap());
     assert!(raw.lines().skip(1).all(|line| line[column..].starts_with("native ")), "{raw}");
     sandbox.refuses("providers rot13", 2, "unknown algorithm \"rot13\"; expected one of: aes-128-gcm, ");
 }

@@ -28,6 +28,7 @@ fn describes_the_machine_and_the_build() {
         "processor ",
         "aws-lc-rs 1.",
         "portable   self-test passed: aes-128-gcm",
+        "\nfips       off\n",
         "providers in use\n",
         "  k: mode 0600, ok\n",
         "problems\n  none\n",

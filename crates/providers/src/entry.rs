@@ -1,7 +1,7 @@
 //! An entry of the registry: one algorithm from one provider.
 
 use crate::kernel::Kernel;
-use crate::{AeadKey, Algorithm, KeyError, Provider, Reason};
+use crate::{AeadKey, Algorithm, KeyError, Provider, Reason, fips};
 use core::slice;
 
 /// An algorithm as one provider computes it.
@@ -20,6 +20,8 @@ pub struct Entry {
     /// The lab record that the rank rests on, as a path in the repository; empty for an entry of another crate.
     pub record: &'static str,
     build: Build,
+    /// Whether a build with the feature `fips` may use the entry.
+    approved: bool,
     available: fn() -> Result<(), Reason>,
     expand: Expand,
 }
@@ -45,7 +47,16 @@ impl Entry {
     /// `expand` gets a key of [`Algorithm::key_len`] bytes. The built-in entries of an algorithm have the ranks 1 to 4,
     /// so rank 0 comes before all of them. A built-in entry precedes a registered one of the same rank.
     pub const fn new(algorithm: Algorithm, provider: Provider, rank: u8, expand: Expand) -> Self {
-        Self { algorithm, provider, rank, record: "", build: Build::Opaque, available: || Ok(()), expand }
+        Self {
+            algorithm,
+            provider,
+            rank,
+            record: "",
+            build: Build::Opaque,
+            approved: false,
+            available: || Ok(()),
+            expand,
+        }
     }
 
     /// Sets the check that decides whether the entry can be used on this machine.
@@ -53,6 +64,12 @@ impl Entry {
     /// The check runs at each selection, so it should be fast. For example, it tests for a processor feature.
     pub const fn available_if(self, check: fn() -> Result<(), Reason>) -> Self {
         Self { available: check, ..self }
+    }
+
+    /// Marks an entry that a FIPS module computes as an approved algorithm.
+    #[cfg_attr(not(feature = "aws-lc"), allow(dead_code, reason = "only AWS-LC has such a module"))]
+    pub(crate) const fn approved(self) -> Self {
+        Self { approved: true, ..self }
     }
 
     /// Makes an entry of this crate, whose rank rests on a record of the lab.
@@ -86,12 +103,19 @@ impl Entry {
     ///
     /// # Errors
     /// Returns [`KeyError::InvalidLength`] if the key does not have [`Algorithm::key_len`] bytes. Otherwise it returns
-    /// the error of the provider, for example [`KeyError::SelfTestFailed`].
+    /// the error of the provider, for example [`KeyError::SelfTestFailed`]. In a build with the feature `fips`, it returns
+    /// [`KeyError::NotApproved`] for every entry but the approved ones of AWS-LC.
     pub fn key(&self, key: &[u8]) -> Result<Box<dyn AeadKey>, KeyError> {
+        self.approval().map_err(|_| KeyError::NotApproved(self.algorithm.name()))?;
         if key.len() != self.algorithm.key_len() {
             return Err(KeyError::InvalidLength { found: key.len(), expected: self.algorithm.key_lens() });
         }
         (self.expand)(key)
+    }
+
+    /// Checks that this build may use the entry, see [`FIPS`](crate::FIPS).
+    pub(crate) fn approval(&self) -> Result<(), Reason> {
+        fips::check(self.approved)
     }
 
     /// Returns the kernel of this project that computes the entry, if its variants have names.
@@ -135,6 +159,7 @@ impl Entry {
     /// # Errors
     /// Returns the reason why it cannot be used.
     pub fn available(&self) -> Result<(), Reason> {
+        self.approval()?;
         (self.available)()?;
         self.kernels().iter().try_for_each(|kernel| (kernel.variant)().map(drop))
     }

@@ -21,6 +21,8 @@ pub enum KeyError {
     },
     /// Every variant of the named native cipher that this machine can run failed its self-test.
     SelfTestFailed(&'static str),
+    /// The named cipher is not approved, or not computed by the FIPS module, in this build with the feature `fips`.
+    NotApproved(&'static str),
     /// The environment variable `SEALANE_CPU` has an invalid value.
     Environment(VariableError),
     /// The library refused the key and gives no reason.
@@ -82,6 +84,8 @@ pub enum Reason {
     MissingFeatures(Needs),
     /// The variant computed a wrong result in its self-test, so it is not used.
     SelfTestFailed,
+    /// The build has the feature `fips`, and its module does not compute this algorithm as an approved one.
+    NotApproved,
     /// The variant is for processors of another architecture.
     WrongArchitecture(&'static str),
     /// An environment variable of sealane has an invalid value.
@@ -160,6 +164,7 @@ impl fmt::Display for KeyError {
                 write!(f, " bytes, found {found}")
             }
             Self::SelfTestFailed(cipher) => write!(f, "native {cipher} {}", Reason::SelfTestFailed),
+            Self::NotApproved(cipher) => write!(f, "{cipher} is {}", Reason::NotApproved),
             Self::Environment(error) => error.fmt(f),
             Self::Unspecified => f.write_str("the provider refused the key"),
         }
@@ -210,6 +215,7 @@ impl fmt::Display for Reason {
             Self::NoImplementation => f.write_str("no provider has it"),
             Self::MissingFeatures(needs) => write!(f, "needs {needs}"),
             Self::SelfTestFailed => f.write_str("failed its self-test"),
+            Self::NotApproved => f.write_str("not approved in this FIPS build"),
             Self::WrongArchitecture(architecture) => write!(f, "for {architecture} processors"),
             Self::Environment(error) => error.fmt(f),
             Self::Other(text) => f.write_str(text),

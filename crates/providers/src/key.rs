@@ -18,6 +18,23 @@ pub trait AeadKey: Send + Sync + RefUnwindSafe {
     /// [`SealError::Unspecified`]. After an error, a destination apart from the plaintext is unchanged or zero.
     fn seal(&self, nonce: &[u8], aad: &[u8], data: InOut<'_>, tag: &mut [u8; 16]) -> Result<(), SealError>;
 
+    /// Encrypts `data` under a random nonce that the provider generates, and writes it to `nonce` and the tag to `tag`.
+    ///
+    /// Only providers that have to generate the nonces themselves implement it, for example those of a FIPS module.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::seal`], and `None` if the caller has to choose the nonce.
+    fn seal_fresh(
+        &self,
+        nonce: &mut [u8],
+        aad: &[u8],
+        data: InOut<'_>,
+        tag: &mut [u8; 16],
+    ) -> Option<Result<(), SealError>> {
+        let _ = (nonce, aad, data, tag);
+        None
+    }
+
     /// Decrypts `data` if `tag` matches the message, the associated data, the nonce and the key.
     ///
     /// Another thread or process may change the source during the call. Implementations must decrypt the same bytes that

@@ -17,13 +17,14 @@
 //! ```
 //! # Features
 //!
-//! All are on by default. Without them, only Rust is compiled: the native kernels and RustCrypto.
+//! All but `fips` are on by default. Without them, only Rust is compiled: the native kernels and RustCrypto.
 //!
 //! | feature | provider | needs |
 //! |---|---|---|
 //! | `aws-lc` | aws-lc | a C compiler |
 //! | `ring` | ring | a C compiler |
 //! | `aegis` | aegis | a C compiler |
+//! | `fips` | aws-lc, by its FIPS module; every other algorithm is refused | a C compiler, CMake, Go, Perl |
 #![forbid(unsafe_code)]
 
 mod adapters;
@@ -34,6 +35,7 @@ mod entry;
 mod environment;
 mod error;
 mod extended;
+mod fips;
 mod kernel;
 mod key;
 mod listing;
@@ -51,6 +53,7 @@ pub use error::{
     VariableError, VariableProblem,
 };
 pub use extended::short_salt;
+pub use fips::{FIPS, fips_module};
 pub use kernels::cpu::Features;
 pub use kernels::error::{MessageError, Part as MessagePart};
 pub use kernels::segments::{self, Threads};

@@ -1,7 +1,7 @@
 //! The listing of all providers and variants that is shown to users.
 
 use crate::kernel::{self, Kernel};
-use crate::{Algorithm, Entry, Provider, Reason, choose, registry};
+use crate::{Algorithm, Entry, Provider, Reason, choose, fips, registry};
 
 /// One line of [`listing`]: an algorithm, a provider and a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,23 +29,29 @@ pub fn listing() -> Vec<ListedVariant> {
             .into_iter()
             .flat_map(move |provider| pair(algorithm, provider, chosen == Some(provider)))
     });
-    pairs.chain(kernel::RAW.iter().flat_map(|(name, kernel)| variants(name, kernel, true))).collect()
+    let raw = kernel::RAW.iter().flat_map(|(name, kernel)| variants(name, kernel, fips::check(false), true));
+    pairs.chain(raw).collect()
 }
 
 fn pair(algorithm: Algorithm, provider: Provider, chosen: bool) -> Vec<ListedVariant> {
     let entry = registry::entry_of(algorithm, provider);
-    if let Some(kernel) = entry.and_then(Entry::kernel) {
-        return variants(algorithm.name(), kernel, chosen);
+    if let Some((entry, kernel)) = entry.and_then(|entry| Some((entry, entry.kernel()?))) {
+        return variants(algorithm.name(), kernel, entry.approval(), chosen);
     }
     let check = registry::find(algorithm, provider).map(drop);
     vec![line(algorithm.name(), provider, (entry.map_or("", Entry::variant), check), chosen)]
 }
 
-fn variants(algorithm: &'static str, kernel: &Kernel, chosen: bool) -> Vec<ListedVariant> {
-    let selected = (kernel.variant)().ok().filter(|_| chosen);
-    let line = |checked: kernel::Checked| {
-        let chosen = selected == Some(checked.0);
-        line(algorithm, Provider::Native, checked, chosen)
+fn variants(
+    algorithm: &'static str,
+    kernel: &Kernel,
+    approval: Result<(), Reason>,
+    chosen: bool,
+) -> Vec<ListedVariant> {
+    let selected = (kernel.variant)().ok().filter(|_| chosen && approval.is_ok());
+    let line = |(variant, check): kernel::Checked| {
+        let chosen = selected == Some(variant);
+        line(algorithm, Provider::Native, (variant, approval.clone().and(check)), chosen)
     };
     (kernel.variants)().into_iter().map(line).collect()
 }

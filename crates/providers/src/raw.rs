@@ -1,9 +1,11 @@
 //! Raw ciphers, which are always native, and AES-GCM for messages in pieces and for nonces of any length.
 //!
+//! In a build with the feature `fips`, all of them are refused with [`KeyError::NotApproved`].
+//!
 //! Each key uses the widest variant that the processor and `SEALANE_CPU` allow and that passes its self-test.
 
 use crate::key::aead_keys;
-use crate::{KeyError, MessageError, environment};
+use crate::{KeyError, MessageError, environment, fips};
 use kernels::cpu::Features;
 use kernels::error::KeyError as KernelKeyError;
 
@@ -110,5 +112,6 @@ pub(crate) fn expand<K>(
     expected: &'static [usize],
     new: impl FnOnce(Features) -> Result<K, KernelKeyError>,
 ) -> Result<K, KeyError> {
+    fips::check_native(cipher)?;
     new(environment::features()?).map_err(|error| KeyError::of_kernel(error, cipher, expected))
 }

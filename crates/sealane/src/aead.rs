@@ -351,7 +351,7 @@ impl Aead {
         &self,
         nonce: &mut [u8],
         aad: &[u8],
-        data: InOut<'_>,
+        mut data: InOut<'_>,
         tag: &mut [u8; TAG_LEN],
     ) -> Result<(), Error> {
         let got = nonce.len();
@@ -360,6 +360,11 @@ impl Aead {
         };
         if let Some(usage) = &self.usage {
             usage.count_one()?;
+        }
+        if providers::FIPS
+            && let Some(sealed) = self.key.seal_fresh(slot, aad, data.reborrow(), tag)
+        {
+            return Ok(sealed?);
         }
         let mut fresh = [0; N];
         nonce::fill_array(&mut fresh)?;

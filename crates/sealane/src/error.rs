@@ -120,6 +120,8 @@ pub enum Error {
     ProviderRefused(&'static str),
     /// Every native implementation of the named cipher that this machine can run failed its self-test.
     SelfTest(&'static str),
+    /// The build has the feature `fips`, and its module does not compute this as an approved service. The text names it.
+    NotApproved(&'static str),
     /// An environment variable that sealane reads has an invalid value.
     Environment(providers::VariableError),
     /// A part of a message is longer than the algorithm allows.
@@ -396,6 +398,9 @@ impl fmt::Display for Error {
             ),
             Self::ProviderUnavailable(why) => why.fmt(f),
             Self::SelfTest(name) => write!(f, "native {name} {}", providers::Reason::SelfTestFailed),
+            Self::NotApproved(name) => {
+                write!(f, "{name}: {}; 'sealane providers' lists what is", providers::Reason::NotApproved)
+            }
             Self::Environment(why) => why.fmt(f),
             Self::ProviderRefused(text) => f.write_str(text),
             Self::MessageLength { part, found, limit } => {

@@ -8,6 +8,7 @@
 //! `Spec.md` of the repository fernet/spec. New programs should use [`Aead`](crate::Aead): its messages are shorter and
 //! authenticate associated data.
 
+use crate::approved::Computation;
 use crate::encoding::json;
 use crate::secret::wiping_stack;
 use crate::{Error, Key, Misuse, memory, nonce};
@@ -99,6 +100,7 @@ impl Fernet {
     /// # Errors
     /// Returns [`Misuse::KeyLength`] for a key of another length.
     pub fn new(key: &Key) -> Result<Self, Error> {
+        Computation::Fernet.check()?;
         let key = key.as_bytes();
         if key.len() != 32 {
             return Err(Misuse::KeyLength { got: key.len(), want: &[32] }.into());

@@ -59,6 +59,7 @@
 //! |---|---|---|
 //! | `aws-lc`, `ring`, `aegis` | a provider | a C compiler |
 //! | `files` | [`mod@file`], [`age`], [`keys`], [`hybrid`], [`asymmetric`], [`signature`], [`fernet`]; `aws-lc` | a C compiler |
+//! | `fips` | refuses all but approved algorithms, which the FIPS module of AWS-LC computes; not on by default | a C compiler, CMake, Go, Perl |
 //! | `pkcs11` | keys of PKCS#11 tokens; `files` | a C compiler |
 //! | `aead-traits` | `rustcrypto`, the traits of the crate `aead`; not on by default | |
 //!
@@ -95,6 +96,8 @@ mod debug;
 pub mod aead;
 #[cfg(feature = "files")]
 pub mod age;
+#[cfg(feature = "files")]
+mod approved;
 #[cfg(feature = "files")]
 pub mod asymmetric;
 #[cfg(feature = "files")]

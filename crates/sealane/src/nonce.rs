@@ -4,6 +4,8 @@
 //! uses every byte once. The key comes from the operating system and is dropped as soon as the buffer is full. After a
 //! fork, the process mark differs, so the child discards its copy of the buffer before it uses a byte.
 //!
+//! In a build with the feature `fips`, the buffer is filled by the generator of the FIPS module.
+//!
 //! A snapshot of a virtual machine copies the buffer, and the process cannot detect that. For machines that run from
 //! snapshots, use an algorithm that tolerates a repeated nonce (AES-GCM-SIV), or explicit nonces.
 
@@ -27,8 +29,11 @@ thread_local! {
         const { RefCell::new(Generator { bytes: [0; BUFFER], used: BUFFER, mark: 0 }) };
 }
 
-/// Fills `nonce`, of at most [`BUFFER`] bytes, with random bytes that are used once.
+/// Fills `nonce` with random bytes that are used once.
 pub(crate) fn fill(nonce: &mut [u8]) -> Result<(), Error> {
+    if nonce.len() > BUFFER {
+        return Ok(crate::random::fill(nonce)?);
+    }
     let drawn = GENERATOR.try_with(|generator| {
         nonce.copy_from_slice(generator.borrow_mut().take(nonce.len())?);
         Ok(())
@@ -70,7 +75,7 @@ impl BatchNonces {
     /// Draws `len` bytes.
     pub(crate) fn new(len: usize) -> Result<Self, Error> {
         let mark = process_mark()?;
-        let source = if len < KEYSTREAM_LEN {
+        let source = if len < KEYSTREAM_LEN || providers::FIPS {
             let mut bytes = memory::zeroed(len)?;
             fill(&mut bytes)?;
             Source::Drawn(bytes)
@@ -124,7 +129,11 @@ impl Generator {
 
     #[cold]
     fn refill(&mut self, mark: u64) -> Result<(), Error> {
-        keystream(&random_key()?, 0, &mut self.bytes);
+        if providers::FIPS {
+            crate::random::fill(&mut self.bytes)?;
+        } else {
+            keystream(&random_key()?, 0, &mut self.bytes);
+        }
         (self.used, self.mark) = (0, mark);
         Ok(())
     }

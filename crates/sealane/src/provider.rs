@@ -82,9 +82,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "files")]
+pub use crate::approved::computations;
 pub use providers::{
-    AeadKey, AuthenticationError, DefaultAlreadySet, Entry, Expand, Features, InOut, KeyError, ListedVariant,
-    MessageError, MessagePart, Parts, Provider, Reason, RegisterError, Request, SealError, SourceCopy,
-    Unavailable, VariableError, VariableProblem, choose, contract, entries, features, listing, register,
-    set_default,
+    AeadKey, AuthenticationError, DefaultAlreadySet, Entry, Expand, FIPS, Features, InOut, KeyError,
+    ListedVariant, MessageError, MessagePart, Parts, Provider, Reason, RegisterError, Request, SealError,
+    SourceCopy, Unavailable, VariableError, VariableProblem, choose, contract, entries, features,
+    fips_module, listing, register, set_default,
 };

@@ -6,11 +6,19 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Fills `out` with random bytes of the operating system, which are secure enough for keys.
+#[cfg(not(feature = "fips"))]
 pub(crate) fn fill(out: &mut [u8]) -> io::Result<()> {
     getrandom::fill(out).map_err(|e| match e.raw_os_error() {
         Some(number) => unavailable(&io::Error::from_raw_os_error(number)),
         None => unavailable(&e),
     })
+}
+
+/// Fills `out` with random bytes of the generator of the FIPS module, which are secure enough for keys.
+#[cfg(feature = "fips")]
+pub(crate) fn fill(out: &mut [u8]) -> io::Result<()> {
+    // The error of the library has no content.
+    aws_lc_rs::rand::fill(out).map_err(|_| unavailable(&"the generator of the FIPS module failed"))
 }
 
 fn unavailable(reason: &dyn Display) -> io::Error {

@@ -9,6 +9,7 @@
 //! The memory is 128 r (N + p + 1) bytes: the table, B and one more block. The parameters come from files, so the memory
 //! is reserved before the work begins. Otherwise the crate `scrypt` would abort the process if an allocation fails.
 
+use crate::approved::Computation;
 use crate::interrupt::interruptible;
 use crate::{Error, memory};
 use zeroize::Zeroizing;
@@ -52,6 +53,7 @@ impl Params {
         salt: &[u8],
         len: usize,
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        Computation::Scrypt.check()?;
         let bytes = self.memory().and_then(|bytes| usize::try_from(bytes).ok()).ok_or(NO_MEMORY)?;
         // The parameters are outside of the limits of the crate.
         let params = scrypt::Params::new(self.log_n, self.r, self.p).map_err(|_| NO_MEMORY)?;

@@ -147,7 +147,7 @@ impl CallError {
             | E::WrongPassphrase
             | E::PassphraseRequired
             | E::IdentityRequired => atoms::no_matching_key(),
-            E::ProviderUnavailable(_) | E::ProviderRefused(_) | E::SelfTest(_) => {
+            E::ProviderUnavailable(_) | E::ProviderRefused(_) | E::SelfTest(_) | E::NotApproved(_) => {
                 atoms::provider_unavailable()
             }
             E::LimitExceeded(_) | E::MessageLength { .. } | E::WorkFactor { .. } => atoms::limit_exceeded(),

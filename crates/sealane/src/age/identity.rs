@@ -8,6 +8,7 @@ use super::scrypt::{MAX_WORK_FACTOR, Passphrase};
 use super::ssh::AskPassphrase;
 use super::stanza::{MAX_STANZAS, SCRYPT, Stanza};
 use super::{hybrid, scrypt, ssh, text, x25519};
+use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::{Error, Misuse, interrupt};
 use std::fmt;
@@ -250,6 +251,7 @@ fn unwrap_file_key(
     identities: &[Identity],
     verify: impl Fn(&FileKey) -> Result<(), Error>,
 ) -> Result<FileKey, Error> {
+    Computation::Age.check()?;
     if header.has_passphrase() && header.stanzas().len() > 1 {
         return Err(Error::Header("a scrypt stanza is combined with another recipient"));
     }

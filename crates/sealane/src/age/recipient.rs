@@ -6,6 +6,7 @@ use super::plugin::{self, Plugins, Role, by_plugin};
 use super::scrypt::{DEFAULT_WORK_FACTOR, Passphrase};
 use super::stanza::MAX_STANZAS;
 use super::{hybrid, scrypt, ssh, tag, text, x25519};
+use crate::approved::Computation;
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::{Error, Misuse};
 use std::collections::BTreeSet;
@@ -194,6 +195,7 @@ impl fmt::Debug for Recipient {
 }
 
 pub(super) fn header(recipients: &[Recipient], file_key: &FileKey) -> Result<String, Error> {
+    Computation::Age.check()?;
     check_recipients(recipients)?;
     let mut header = Writer::new();
     for recipient in recipients {

@@ -224,7 +224,7 @@ impl Identity {
         let key = match (key.key_data(), &public.key) {
             (KeypairData::Ed25519(pair), Public::Ed25519 { point, .. }) => {
                 let seed = Zeroizing::new(pair.private.to_bytes());
-                let scalar = ed25519::PrivateKey::from_bytes(&seed).scalar();
+                let scalar = ed25519::PrivateKey::from_bytes(&seed)?.scalar();
                 let key = curve::PrivateKey::from_bytes(&scalar)?;
                 if key.public() != *point {
                     return Err(Error::Format(

@@ -9,6 +9,7 @@
 //! curve25519-dalek computes it in constant time.
 
 use crate::Error;
+use crate::approved::Computation;
 use crate::secret::{Secret, wiping_stack};
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
 use sha2::{Digest, Sha512};
@@ -32,12 +33,16 @@ impl PrivateKey {
     pub fn generate() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new([0; KEY_LEN]);
         crate::random::fill(&mut *bytes)?;
-        Ok(Self::from_bytes(&bytes))
+        Self::from_bytes(&bytes)
     }
 
     /// Returns the key with these bytes, of which every value is valid.
-    pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Self {
-        Self(Secret::copy(bytes))
+    ///
+    /// # Errors
+    /// Returns [`Error::NotApproved`] in a build with the feature `fips`.
+    pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Result<Self, Error> {
+        Computation::Ed25519.check()?;
+        Ok(Self(Secret::copy(bytes)))
     }
 
     /// Returns the secret bytes of the key, which must be kept confidential.
@@ -91,6 +96,7 @@ impl PublicKey {
     /// reduced, a zero with a sign), or are one of the eight points of low order, with which the shared point is
     /// predictable.
     pub fn from_bytes(bytes: &[u8; KEY_LEN]) -> Result<Self, Error> {
+        Computation::Ed25519.check()?;
         CompressedEdwardsY(*bytes)
             .decompress()
             .filter(|point| point.compress().0 == *bytes && !point.is_small_order())
@@ -131,7 +137,7 @@ mod test {
                 "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
             ),
         ] {
-            assert_eq!(PrivateKey::from_bytes(&bytes(private)).public().as_bytes(), &bytes(public));
+            assert_eq!(PrivateKey::from_bytes(&bytes(private)).unwrap().public().as_bytes(), &bytes(public));
         }
     }
 
@@ -196,7 +202,7 @@ mod test {
 
     #[test]
     fn debug_shows_no_secret() {
-        let key = PrivateKey::from_bytes(&[7; 32]);
+        let key = PrivateKey::from_bytes(&[7; 32]).unwrap();
         assert_eq!(format!("{key:?}"), "PrivateKey(ed25519)");
         assert!(format!("{:?}", key.public()).starts_with("PublicKey(ed25519, "));
     }

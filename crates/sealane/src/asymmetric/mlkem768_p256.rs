@@ -13,6 +13,7 @@
 
 use super::p256;
 use crate::Error;
+use crate::approved::Computation;
 use crate::secret::{Secret, wiping_stack};
 use aws_lc_rs::kem::{self, ML_KEM_768};
 use libcrux_ml_kem::mlkem768;
@@ -70,6 +71,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Result<Self, Error> {
+        Computation::MlKem768P256.check()?;
         wiping_stack::<STACK, _>(|| {
             let mut shake = Shake256::default();
             shake.update(seed);
@@ -141,6 +143,7 @@ impl PublicKey {
     /// Returns [`Error::Format`] if the length is wrong, the ML-KEM key fails the check of FIPS 203, section 7.2, or the P-256
     /// key is no uncompressed point of the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Computation::MlKem768P256.check()?;
         let (pk_m, pk_p) = bytes.split_first_chunk().ok_or(INVALID_PUBLIC_KEY)?;
         if !mlkem768::validate_public_key(&pk_m.into()) {
             return Err(INVALID_PUBLIC_KEY);

@@ -9,6 +9,7 @@
 //! A point has one encoding here. Compressed points, the hybrid encodings of X9.62 (06, 07) and the point at infinity
 //! are refused. Only key files may contain compressed points, which other software writes.
 
+use crate::approved::Computation;
 use crate::secret::{Secret, wiping_stack};
 use crate::{Error, Misuse};
 use aws_lc_rs::agreement as library;
@@ -63,6 +64,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
+        Computation::P256.check()?;
         wiping_stack::<STACK, _>(|| {
             // The errors of the library have no content.
             let key = library::PrivateKey::from_private_key(&library::ECDH_P256, bytes).map_err(|_| {

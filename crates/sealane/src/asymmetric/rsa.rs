@@ -9,6 +9,7 @@
 //! MGF1 uses the hash of the padding. Private operations are blinded and take constant time, including the padding
 //! check.
 
+use crate::approved::Computation;
 use crate::{Error, Misuse, random};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::error::KeyRejected;
@@ -74,6 +75,7 @@ impl PrivateKey {
     /// Returns [`Misuse::UnsuitableKey`] for another size, [`Error::Io`] if the operating system returns no random bytes,
     /// and [`Error::LimitExceeded`] if memory is exhausted.
     pub fn generate(bits: usize) -> Result<Self, Error> {
+        Computation::RsaOaep.check()?;
         let size = match bits {
             2048 => KeySize::Rsa2048,
             3072 => KeySize::Rsa3072,
@@ -94,6 +96,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not 2048 to 8192 bits.
     pub fn from_pkcs8(der: &[u8]) -> Result<Self, Error> {
+        Computation::RsaOaep.check()?;
         const NONE: Error = Error::Format("expected an RSA private key in PKCS#8 (RFC 5208)");
         // AWS-LC ignores trailing bytes, so another parser checks the encoding first.
         pkcs8::PrivateKeyInfoRef::try_from(der).map_err(|_| NONE)?;
@@ -176,6 +179,7 @@ impl PublicKey {
     /// # Errors
     /// Returns [`Error::Format`] for other bytes, and [`Misuse::UnsuitableKey`] if the size is not 2048 to 8192 bits.
     pub fn from_spki(der: &[u8]) -> Result<Self, Error> {
+        Computation::RsaOaep.check()?;
         const NONE: Error = Error::Format("expected an RSA public key in a SubjectPublicKeyInfo (RFC 5280)");
         pkcs8::spki::SubjectPublicKeyInfoRef::try_from(der).map_err(|_| NONE)?;
         let key = PublicEncryptingKey::from_der(der).map_err(|why| rejected(why, NONE))?;

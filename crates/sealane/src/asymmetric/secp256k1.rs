@@ -10,6 +10,7 @@
 //! The hybrid encodings of X9.62 (06, 07), which the library accepts, are refused, so that a point has one compressed
 //! and one uncompressed encoding.
 
+use crate::approved::Computation;
 use crate::secret::wiping_stack;
 use crate::{Error, Misuse};
 use secp256k1 as library;
@@ -62,6 +63,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::Io`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, Error> {
+        Computation::Secp256k1.check()?;
         let mut bytes = Zeroizing::new([0; PRIVATE_LEN]);
         loop {
             crate::random::fill(&mut *bytes)?;
@@ -77,6 +79,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Misuse::UnsuitableKey`] for zero and for numbers that are not below the order of the group.
     pub fn from_bytes(bytes: &[u8; PRIVATE_LEN]) -> Result<Self, Error> {
+        Computation::Secp256k1.check()?;
         wiping_stack::<STACK, _>(|| match library::SecretKey::from_secret_bytes(*bytes) {
             Ok(key) => Ok(Self(Box::new(key))),
             // The only reason that the library can have.
@@ -149,6 +152,7 @@ impl PublicKey {
     /// Returns [`Error::Format`] for other lengths and prefixes, coordinates that are not field elements, and points
     /// that are not on the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Computation::Secp256k1.check()?;
         let mut uncompressed = [4; UNCOMPRESSED_LEN];
         let point = match (bytes.len(), bytes.first()) {
             (COMPRESSED_LEN, Some(2 | 3)) | (UNCOMPRESSED_LEN, Some(4)) => {

@@ -6,6 +6,7 @@
 //! shared secret = 32 bytes, never all zero (section 6.1)
 //! ```
 
+use crate::approved::Computation;
 use crate::secret::{Secret, wiping_stack};
 use crate::{Error, Misuse};
 use aws_lc_rs::agreement as library;
@@ -51,6 +52,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
     pub fn from_bytes(bytes: &[u8; LEN]) -> Result<Self, Error> {
+        Computation::X25519.check()?;
         wiping_stack::<STACK, _>(|| {
             // The library has one error without content; since every value is valid, it can only be the allocation.
             let key =

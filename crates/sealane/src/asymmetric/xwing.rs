@@ -16,6 +16,7 @@
 
 use super::x25519;
 use crate::Error;
+use crate::approved::Computation;
 use crate::secret::{Secret, wiping_stack};
 use aws_lc_rs::kem::{self, ML_KEM_768};
 use libcrux_ml_kem::mlkem768;
@@ -75,6 +76,7 @@ impl PrivateKey {
     /// # Errors
     /// Returns [`Error::LimitExceeded`] if the library cannot allocate the memory that the operation needs.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Result<Self, Error> {
+        Computation::XWing.check()?;
         wiping_stack::<STACK, _>(|| {
             let mut shake = Shake256::default();
             shake.update(seed);
@@ -142,6 +144,7 @@ impl PublicKey {
     /// Returns [`Error::Format`] if the length is wrong, or the ML-KEM key fails the check of FIPS 203, section 7.2;
     /// [`crate::Misuse::UnsuitableKey`] if the X25519 key has low order.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Computation::XWing.check()?;
         let (pk_m, pk_x) = bytes.split_first_chunk().ok_or(INVALID_PUBLIC_KEY)?;
         // The conversion to an array fails if the length of the bytes is wrong.
         let pk_x = pk_x.try_into().map_err(|_| INVALID_PUBLIC_KEY)?;

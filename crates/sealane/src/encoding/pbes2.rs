@@ -13,6 +13,7 @@
 //! parameters and checks their limits before any work.
 
 use super::sequence::{Sequence, sequence};
+use crate::approved::Computation;
 use crate::interrupt::interruptible;
 use crate::{Error, Misuse, memory, scrypt};
 use aws_lc_rs::cipher::{self, DecryptionContext, EncryptionContext, UnboundCipherKey};
@@ -188,6 +189,11 @@ impl<'a> Kdf<'a> {
     fn derive(&self, passphrase: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
         match *self {
             Self::Pbkdf2 { salt, rounds, hash } => {
+                Computation::Pbkdf2.check()?;
+                // The bounds of the module (SP 800-132).
+                if passphrase.len() < 14 || salt.len() < 16 || rounds.get() < 1000 {
+                    Computation::WeakPbkdf2.check()?;
+                }
                 let (passphrase, salt) = (Zeroizing::new(passphrase.to_vec()), salt.to_vec());
                 interruptible(move || {
                     let mut key = Zeroizing::new(memory::zeroed(len)?);

@@ -24,6 +24,7 @@ impl From<providers::KeyError> for Error {
                 Misuse::KeyLength { got: found, want: expected }.into()
             }
             providers::KeyError::SelfTestFailed(cipher) => Self::SelfTest(cipher),
+            providers::KeyError::NotApproved(cipher) => Self::NotApproved(cipher),
             providers::KeyError::Environment(error) => Self::Environment(error),
             _ => Self::ProviderRefused("the provider refused the key"),
         }

@@ -13,13 +13,17 @@
 
 use super::age_file::refuse_age;
 use super::file_cipher::{CreateFile, FileCipher, OpenFile};
+#[cfg(feature = "fips")]
+use crate::approved::Computation;
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{ChunkPosition, End, Layout};
 use crate::engine::prefix::{Parsed, Prefix};
 use crate::keys::Keyring;
 use crate::{Aead, Algorithm, Error, Key, Misuse};
+#[cfg(not(feature = "fips"))]
 use hkdf::Hkdf;
 use providers::InOut;
+#[cfg(not(feature = "fips"))]
 use sha2::Sha512;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -206,6 +210,7 @@ debug_fields!(Chunked; |it| aead: it.aead);
 /// Computes HKDF-Expand with SHA-512 (RFC 5869, section 2.3). The format uses `key` as the pseudorandom key, although it
 /// is shorter than the hash. The `hkdf` crate refuses short keys, so this function pads the key with zeros. The result is
 /// the same, because HMAC pads its key with zeros up to the block (RFC 2104, section 2).
+#[cfg(not(feature = "fips"))]
 fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
     let mut padded = Zeroizing::new([0; 64]);
     padded[..key.len()].copy_from_slice(key);
@@ -214,4 +219,24 @@ fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
         .expand_multi_info(info, okm)
         // The error carries no data, and it cannot occur: the output has 60 or 76 bytes.
         .map_err(|_| Error::LimitExceeded("HKDF output is limited to 255 blocks"))
+}
+
+/// Computes the same with the FIPS module.
+#[cfg(feature = "fips")]
+fn expand(key: &[u8], info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
+    use aws_lc_rs::hkdf;
+
+    struct Len(usize);
+
+    impl hkdf::KeyType for Len {
+        fn len(&self) -> usize {
+            self.0
+        }
+    }
+
+    Computation::HkdfSha2.check()?;
+    let prk = hkdf::Prk::new_less_safe(hkdf::HKDF_SHA512, key);
+    let filled = prk.expand(info, Len(okm.len())).and_then(|made| made.fill(okm));
+    // AWS-LC reports no reason; the lengths are valid, so an allocation has failed.
+    filled.map_err(|_| Error::LimitExceeded("HKDF failed because no memory is left"))
 }

@@ -1,5 +1,6 @@
 //! Keys from passphrases: Argon2id (RFC 9106).
 
+use crate::approved::Computation;
 use crate::engine::lanes::with_threads_for;
 use crate::interrupt::interruptible;
 use crate::{Error, Misuse, memory};
@@ -48,6 +49,7 @@ pub fn derive(
     length: usize,
     cost: Cost,
 ) -> Result<Zeroizing<Vec<u8>>, Error> {
+    Computation::Argon2id.check()?;
     check(salt, length, cost)?;
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(length)).map_err(refused)?;
     let (passphrase, salt) = (Zeroizing::new(memory::copy(passphrase)?), memory::copy(salt)?);

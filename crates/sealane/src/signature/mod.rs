@@ -29,6 +29,7 @@ mod ssh;
 pub use rejection::{NAMESPACE, Rejection};
 
 use crate::Error;
+use crate::approved::Computation;
 
 /// A private key that signs files. It is wiped on drop, and `Debug` does not show it.
 pub struct SigningKey(Private);
@@ -56,6 +57,7 @@ impl SigningKey {
     /// passphrase is missing or wrong, [`Misuse::KeyNotEncrypted`](crate::Misuse::KeyNotEncrypted) if there is one for a key without encryption, and
     /// [`Misuse::UnsuitableKey`](crate::Misuse::UnsuitableKey) for an SSH key of another type than Ed25519.
     pub fn parse(content: &[u8], passphrase: Option<&str>) -> Result<Self, Error> {
+        Computation::Signature.check()?;
         const EXPECTED: Error =
             Error::Format("expected an OpenSSH private key or a minisign secret key, found other content");
         // The error has no content that helps.
@@ -108,6 +110,7 @@ impl Signers {
     /// # Errors
     /// Returns [`Error::Format`] for other content, and [`Misuse::UnsuitableKey`](crate::Misuse::UnsuitableKey) for an SSH key of another type than Ed25519.
     pub fn parse(content: &[u8]) -> Result<Self, Error> {
+        Computation::Signature.check()?;
         const EXPECTED: Error = Error::Format(
             "expected public keys of SSH (ssh-ed25519 AAAA...) or a minisign public key, found other content",
         );

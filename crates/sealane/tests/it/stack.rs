@@ -125,7 +125,7 @@ fn key_pairs_leave_no_secret() {
         ];
         let mut key = None;
         left.extend(look("ed25519 from_bytes", &secrets, || {
-            key = Some(ed25519::PrivateKey::from_bytes(&bytes))
+            key = Some(ed25519::PrivateKey::from_bytes(&bytes).unwrap())
         }));
         let (key, peer) = (key.unwrap(), ed25519::PrivateKey::generate().unwrap().public());
         left.extend(look("ed25519 public", &secrets, || _ = key.public()));

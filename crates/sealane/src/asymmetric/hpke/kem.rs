@@ -11,6 +11,7 @@
 
 use super::schedule::{Kdf, Secret};
 use super::{Kem, PrivateKey, PublicKey};
+use crate::approved::Computation;
 use crate::asymmetric::{p256, x25519};
 use crate::{Error, Misuse};
 use zeroize::Zeroizing;
@@ -57,6 +58,7 @@ pub(super) fn encap(
     sender: Option<&PrivateKey>,
     ephemeral: &Ephemeral,
 ) -> Result<(Secret, Vec<u8>), Error> {
+    Computation::Hpke.check()?;
     check_sender(recipient.kem(), sender.map(PrivateKey::kem))?;
     let low_order = |why| if matches!(why, Error::Misuse(_)) { LOW_ORDER } else { why };
     match (recipient, ephemeral) {
@@ -80,6 +82,7 @@ pub(super) fn encap(
 
 /// Computes `Decap(enc, skR)` or `AuthDecap(enc, skR, pkS)`, and returns `shared_secret`.
 pub(super) fn decap(recipient: &PrivateKey, sender: Option<&PublicKey>, enc: &[u8]) -> Result<Secret, Error> {
+    Computation::Hpke.check()?;
     check_sender(recipient.kem(), sender.map(PublicKey::kem))?;
     // The sender chose `enc`: any reason but authentication would tell more than necessary.
     let invalid = |why| match why {

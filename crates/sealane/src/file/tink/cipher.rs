@@ -1,5 +1,6 @@
 //! The segment cipher of Tink's AES-GCM-HKDF streaming.
 
+use crate::approved::Computation;
 use crate::engine::pipeline::ChunkCipher;
 use crate::engine::plan::{ChunkPosition, Layout};
 use crate::keys::keyring::{HASHES, Hash, PREFIX_LEN, Parameters, SEGMENTS};
@@ -91,6 +92,8 @@ debug_fields!(Tink; |it| aead: it.aead);
 
 /// Computes HKDF (RFC 5869) with AWS-LC, which supports SHA-1 and wipes its intermediate values.
 fn derive(hash: Hash, key: &Key, salt: &[u8], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
+    let computation = if info.is_empty() { Computation::HkdfWithoutInfo } else { Computation::HkdfSha2 };
+    computation.check()?;
     struct Len(usize);
 
     impl hkdf::KeyType for Len {

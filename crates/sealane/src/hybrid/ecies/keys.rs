@@ -97,7 +97,7 @@ impl PrivateKey {
         Ok(match curve {
             Curve::Secp256k1 => Self::Secp256k1(secp256k1::PrivateKey::from_bytes(bytes)?),
             Curve::X25519 => Self::X25519(x25519::PrivateKey::from_bytes(bytes)?),
-            Curve::Ed25519 => Self::Ed25519(ed25519::PrivateKey::from_bytes(bytes)),
+            Curve::Ed25519 => Self::Ed25519(ed25519::PrivateKey::from_bytes(bytes)?),
         })
     }
 

@@ -38,6 +38,7 @@ pub use config::{Config, Curve, MAX_NONCE_LEN, Symmetric, TAG_LEN};
 pub use keys::{PrivateKey, PublicKey};
 
 use super::message::{Opener, Sealer};
+use crate::approved::Computation;
 use crate::{Error, nonce};
 use providers::InOut;
 
@@ -62,6 +63,7 @@ impl EciesSealer {
     /// Returns [`crate::Misuse::UnsuitableKey`] for a key on another curve than the configuration; [`crate::Misuse::NonceLength`] for
     /// a nonce length outside 1 to 64.
     pub fn new(config: Config, public: PublicKey) -> Result<Self, Error> {
+        Computation::Ecies.check()?;
         Ok(Self { config: config.check(public.curve())?, public })
     }
 }
@@ -72,6 +74,7 @@ impl EciesOpener {
     /// # Errors
     /// Returns the errors of [`EciesSealer::new`].
     pub fn new(config: Config, private: PrivateKey) -> Result<Self, Error> {
+        Computation::Ecies.check()?;
         Ok(Self { config: config.check(private.curve())?, private })
     }
 }
