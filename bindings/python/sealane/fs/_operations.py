@@ -32,7 +32,7 @@ from sealane.fs._keys import Keys
 from sealane.fs._opened import Headers, open_verified
 from sealane.fs._reading import PlainRange, open_for_reading, read_opened, read_ranges
 from sealane.fs._transfer import WHOLE, progress_of, read_to, read_whole, write_whole
-from sealane.fs._upload import is_object_store, refuse_existing, rename
+from sealane.fs._upload import is_object_store, moves_itself, refuse_existing, rename
 from sealane.fs._writing import make_parents
 
 
@@ -350,9 +350,7 @@ class Operations:
         self._guard.refuse(path1)
         self._guard.refuse_change(path2)
         self.ahead.forget()
-        with asking(path1):
-            is_folder = await self._isdir(path1)
-        if is_folder:
+        if await self._is_folder_only(path1):
             with asking(path2):
                 await self._makedirs(path2, exist_ok=True)
         elif self.keys.per_file:
@@ -362,6 +360,12 @@ class Operations:
         else:
             with asking(path1):
                 await self._below.call("cp_file", path1, path2, **kwargs)
+
+    async def _is_folder_only(self, path: str) -> bool:
+        """Returns whether there is a folder at the path, and no file. An object store can have both."""
+        with asking(path):
+            entry = await self._below.call("info", path)
+            return bool(entry["type"] == "directory")
 
     def _copy_by_decrypting(self, path1: str, path2: str) -> None:
         with self.open(path1, "rb") as source, self.open(path2, "wb") as file:
@@ -395,12 +399,12 @@ class Operations:
         if isinstance(path1, str) and isinstance(path2, str) and not self.keys.per_file:
             source, target = self._strip_protocol(path1), self._strip_protocol(path2)
             self._guard.refuse_change(source, target)
-            if self.keys.dataset_key is None:
+            if self.keys.dataset_key is None and moves_itself(below.fs):
                 await below.call("mv", source, target, recursive=recursive, maxdepth=maxdepth, **kwargs)
                 return
             if (
                 not has_magic(source)
-                and await below.call("isfile", source)
+                and not await self._is_folder_only(source)
                 and not await self._is_folder(path2)
             ):
                 await rename(below, source, target, **kwargs)
@@ -415,7 +419,7 @@ class Operations:
             for one, other in pairs
             if not self._guard.leads_to_key(one) and not self._guard.is_same(one, other)
         ]
-        folders = [one for one, _ in pairs if await below.call("isdir", one)]
+        folders = [one for one, _ in pairs if await self._is_folder_only(one)]
         files = [one for one, _ in pairs if one not in folders]
         if overwritten := {other for _, other in pairs}.intersection(files):
             text = f"Moving would overwrite {min(overwritten)!r}, which is moved as well"
@@ -445,7 +449,7 @@ class Operations:
             one = isinstance(path1, str)
             sources = await self._expanded(path1, recursive, maxdepth)
             if one and (not recursive or maxdepth is not None):
-                sources = [path for path in sources if not await self._isdir(path)]
+                sources = [path for path in sources if not await self._is_folder_only(path)]
             pattern = one and has_magic(path1)
             inside = one and (
                 (pattern and len(sources) == 1)
@@ -458,7 +462,12 @@ class Operations:
         ]
 
     async def _is_folder(self, path: Any) -> bool:
-        return isinstance(path, str) and (path.endswith("/") or await self._isdir(path))
+        if not isinstance(path, str) or path.endswith("/"):
+            return isinstance(path, str)
+        try:
+            return await self._is_folder_only(self._strip_protocol(path))
+        except FileNotFoundError:
+            return False
 
     async def _rm_file(self, path: str, **kwargs: Any) -> None:
         path = self._strip_protocol(path)

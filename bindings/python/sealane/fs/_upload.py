@@ -47,20 +47,25 @@ def temporary_name(path: str) -> str:
     return f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
 
 
+def moves_itself(fs: Any) -> bool:
+    """Returns whether a filesystem has a call of its own to move files."""
+    while isinstance(fs, DirFileSystem):
+        fs = fs.fs
+    own = type(fs).mv is not AbstractFileSystem.mv
+    return own or inspect.iscoroutinefunction(getattr(fs, "_mv", None))
+
+
 async def rename(below: Below, source: str, target: str, **options: Any) -> None:
     """Gives one file another name.
 
     Without a call of its own for this, fsspec copies what its patterns and listings find, and removes the
     source. A file that the server lists as a folder would be removed without a copy.
     """
-    fs = below.fs
-    while isinstance(fs, DirFileSystem):
-        fs = fs.fs
-    if type(fs).mv is AbstractFileSystem.mv and not inspect.iscoroutinefunction(getattr(fs, "_mv", None)):
+    if moves_itself(below.fs):
+        await below.call("mv", source, target, **options)
+    else:
         await below.call("cp_file", source, target, **options)
         await below.call("rm_file", source)
-    else:
-        await below.call("mv", source, target, **options)
 
 
 async def send(below: Below, path: str, data: bytes, *, exclusive: bool) -> None:
