@@ -62,13 +62,17 @@ class Operations:
     # Listings and properties
 
     async def _ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
-        found = await self._below.call("ls", self._strip_protocol(path), detail=True, **kwargs)
-        entries = [plain_entry(entry) for entry in found if not self._guard.is_key(entry["name"])]
-        self.ahead.listed(entries)
-        return entries if detail else sorted(entry["name"] for entry in entries)
+        path = self._strip_protocol(path)
+        with asking(path):
+            found = await self._below.call("ls", path, detail=True, **kwargs)
+            entries = [plain_entry(entry) for entry in found if not self._guard.is_key(entry["name"])]
+            self.ahead.listed(entries)
+            return entries if detail else sorted(entry["name"] for entry in entries)
 
     async def _info(self, path: str, **kwargs: Any) -> dict[str, Any]:
-        return plain_entry(await self._below.call("info", self._strip_protocol(path), **kwargs))
+        path = self._strip_protocol(path)
+        with asking(path):
+            return plain_entry(await self._below.call("info", path, **kwargs))
 
     async def _find(
         self,
@@ -79,23 +83,78 @@ class Operations:
         **kwargs: Any,
     ) -> Any:
         path = self._strip_protocol(path)
-        options = {"maxdepth": maxdepth, "withdirs": withdirs, "detail": True}
-        found = await self._below.call("find", path, **options, **kwargs)
-        entries = {name: plain_entry(entry) for name, entry in found.items() if not self._guard.is_key(name)}
-        self.ahead.listed(entries.values())
-        return entries if detail else sorted(entries)
+        if maxdepth is not None and maxdepth < 1:
+            raise ValueError("maxdepth must be at least 1")
+        with asking(path):
+            if maxdepth is None or self.local:
+                options = {"maxdepth": maxdepth, "withdirs": withdirs, "detail": True}
+                found = await self._below.call("find", path, **options, **kwargs)
+            else:
+                found = await self._find_levels(path, maxdepth, withdirs, **kwargs)
+            entries = {
+                name: plain_entry(entry) for name, entry in found.items() if not self._guard.is_key(name)
+            }
+            self.ahead.listed(entries.values())
+            return entries if detail else sorted(entries)
+
+    async def _begin_with(self, path: str, prefix: str) -> list[Any]:
+        options = {"maxdepth": 1, "withdirs": True, "detail": True, "prefix": prefix}
+        return [
+            entry for name, entry in (await self._below.call("find", path, **options)).items() if name != path
+        ]
+
+    async def _find_levels(
+        self, path: str, maxdepth: int, withdirs: bool, prefix: str = "", **kwargs: Any
+    ) -> dict[str, Any]:
+        """Lists the files of the first levels of folders, as patterns need them.
+
+        The method of fsspec leaves out each folder whose listing fails, as if it were empty.
+        """
+        below = self._below
+        found: dict[str, Any] = {}
+        if withdirs and path and await below.call("isdir", path):
+            found[path] = await below.call("info", path)
+        folders = [path]
+        for level in range(maxdepth):
+            works = [partial(below.call, "ls", folder, detail=True, **kwargs) for folder in folders]
+            if level == 0 and prefix:
+                # Only the names that begin so. Filesystems that know this option report failures.
+                works = [partial(self._begin_with, path, prefix)]
+            listings = zip(folders, await below.together(works), strict=True)
+            folders = []
+            for folder, entries in listings:
+                if isinstance(entries, FileNotFoundError):
+                    continue  # Nothing is there, or not any more.
+                if isinstance(entries, Exception):
+                    with asking(folder):
+                        raise entries
+                for entry in entries:
+                    name = entry["name"].rstrip("/")
+                    if entry["type"] != "directory":
+                        found[entry["name"]] = entry
+                    elif name != folder.rstrip("/"):
+                        folders.append(name)
+                        found |= {name: entry} if withdirs else {}
+        if not found and await below.call("isfile", path):
+            found[path] = await below.call("info", path)
+        return found
 
     async def _exists(self, path: str, **kwargs: Any) -> bool:
-        return bool(await self._below.call("exists", self._strip_protocol(path), **kwargs))
+        return await self._is("exists", path, **kwargs)
 
     async def _lexists(self, path: str, **kwargs: Any) -> bool:
-        return bool(await self._below.call("lexists", self._strip_protocol(path), **kwargs))
+        return await self._is("lexists", path, **kwargs)
 
     async def _isdir(self, path: str) -> bool:
-        return bool(await self._below.call("isdir", self._strip_protocol(path)))
+        return await self._is("isdir", path)
 
     async def _isfile(self, path: str) -> bool:
-        return bool(await self._below.call("isfile", self._strip_protocol(path)))
+        return await self._is("isfile", path)
+
+    async def _is(self, question: str, path: str, **kwargs: Any) -> bool:
+        path = self._strip_protocol(path)
+        with asking(path):
+            return bool(await self._below.call(question, path, **kwargs))
 
     # Reading
 
@@ -486,22 +545,28 @@ class Operations:
     ) -> None:
         paths = [path] if isinstance(path, str | os.PathLike) else path
         self.ahead.forget()
-        await self._guard.remove([self._strip_protocol(one) for one in paths], recursive, maxdepth)
+        stripped = [self._strip_protocol(one) for one in paths]
+        more = f" and {len(stripped) - 1} more" if len(stripped) > 1 else ""
+        with asking(f"{next(iter(stripped), '')}{more}"):
+            await self._guard.remove(stripped, recursive, maxdepth)
 
     async def _mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
         path = self._strip_protocol(path)
         self._guard.refuse_change(path)
-        await self._below.call("mkdir", path, create_parents=create_parents, **kwargs)
+        with asking(path):
+            await self._below.call("mkdir", path, create_parents=create_parents, **kwargs)
 
     async def _makedirs(self, path: str, exist_ok: bool = False) -> None:
         path = self._strip_protocol(path)
         self._guard.refuse_change(path)
-        await self._below.call("makedirs", path, exist_ok=exist_ok)
+        with asking(path):
+            await self._below.call("makedirs", path, exist_ok=exist_ok)
 
     async def _rmdir(self, path: str) -> None:
         path = self._strip_protocol(path)
         self._guard.refuse_change(path)
-        await self._below.call("rmdir", path)
+        with asking(path):
+            await self._below.call("rmdir", path)
 
 
 class _Grown(Exception):
