@@ -154,6 +154,13 @@ def _new_header(
             return *found, beginning
 
 
+def _check_end(fetch: Callable[[int, int], bytes], path: str, size: int) -> None:
+    """Raises OSError if the file goes on after the size that is reported, so that no end is lost."""
+    if len(fetch(size - 1, size + 1)) > 1:
+        text = f"The filesystem reports {size} bytes, and the file is longer; nothing was replaced; try again"
+        raise OSError(errno.EIO, text, path)
+
+
 def _rewrap_by_copying(
     fs: Any, path: str, to: Any, target: str, keys: _native.RewrapWith, progress: Progress | None
 ) -> None:
@@ -165,6 +172,7 @@ def _rewrap_by_copying(
     if (size := finished(claimed_size(Direct(fs), path))) is None:
         raise OSError(errno.EIO, "The filesystem does not report the size of this file", path)
     header, at, _ = _new_header(keys, path, size, fetch)
+    _check_end(fetch, path, size)
     start = at
     upload = Upload(to, target, None, exclusive=False)
     try:
@@ -242,6 +250,7 @@ def _rewrap_on_s3(
         old = _Object(fs, path, where, head)
         size = old.size
     header, old_len, beginning = _new_header(keys, path, size, old.fetch)
+    _check_end(old.fetch, path, size)
     # S3 copies ranges only of objects that are longer than a part.
     split = old_len + max(FIRST_PART - len(header), 0) if size > FIRST_PART + HEADER else size
     split = min(split, size)
