@@ -92,7 +92,8 @@ test-stores: develop tools $(BIN)/.stores ## encrypted files on S3 (moto), Azure
 
 test-engines: develop tools $(BIN)/.engines ## encrypted files in Ray Data and PySpark, which needs a JVM; the packages take 800 MB
 	$(if $(shell command -v java),,@echo "NOT RUN: PySpark, which needs a JVM")
-	ENGINES="ray_data $(if $(shell command -v java),spark)" $(BIN)/python -m pytest -q tests/datasets/other_engines.py
+	$(if $(shell command -v javac),,@echo "NOT RUN: encrypted columns in PySpark, which need javac")
+	ENGINES="ray_data $(if $(shell command -v java),spark) $(if $(shell command -v javac),spark_columns)" $(BIN)/python -m pytest -q tests/datasets/other_engines.py
 
 test-c: ## the C library in the profile of the tests: vectors, bad input, threads, sanitizers, examples; needs cc and binutils
 	@for tool in cc ld objcopy nm; do command -v $$tool >/dev/null || { echo "test-c needs $$tool"; exit 1; }; done

@@ -12,7 +12,7 @@ import pytest
 ENGINES = Path(__file__).parent / "engines"
 
 
-@pytest.mark.parametrize("name", os.environ.get("ENGINES", "ray_data spark").split())
+@pytest.mark.parametrize("name", os.environ.get("ENGINES", "ray_data spark spark_columns").split())
 def test_engine(name: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(ENGINES / f"{name}.py"), str(tmp_path)],
