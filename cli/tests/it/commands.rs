@@ -1,6 +1,8 @@
 //! The other commands, and the format of the output.
 
-use crate::common::{Sandbox, data, works};
+#[cfg(unix)]
+use crate::common::works;
+use crate::common::{Sandbox, data};
 use serde_json::Value;
 #[cfg(unix)]
 use std::fs::{self, Permissions};

@@ -1,13 +1,11 @@
 //! Backups of whole folders: replicas, exclusions, removals and dry runs.
+#![cfg(unix)]
 
 use crate::common::{Sandbox, data};
 use serde_json::Value;
 use std::ffi::OsStr;
-#[cfg(unix)]
 use std::fs::{self, FileTimes, Permissions};
-#[cfg(unix)]
 use std::os::unix::ffi::OsStrExt;
-#[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -21,7 +19,6 @@ pub(crate) fn summary(out: &[u8]) -> Value {
     documents(out).pop().unwrap()
 }
 
-#[cfg(unix)]
 fn set(path: &Path, mode: u32, seconds: u64) {
     let modified = UNIX_EPOCH + Duration::new(seconds, 123_456_789);
     let file = fs::File::open(path).unwrap();
@@ -30,7 +27,6 @@ fn set(path: &Path, mode: u32, seconds: u64) {
 }
 
 /// Creates a tree with modes, times and links of many kinds.
-#[cfg(unix)]
 pub(crate) fn tree(sandbox: &Sandbox) {
     for folder in ["in/sub/deep", "in/empty", "in/shut"] {
         fs::create_dir_all(sandbox.path(folder)).unwrap();
@@ -56,7 +52,6 @@ pub(crate) fn tree(sandbox: &Sandbox) {
 }
 
 /// Returns path, type, mode, time, size or link of everything below a folder, and of the folder itself.
-#[cfg(unix)]
 pub(crate) fn listing(top: &Path) -> Vec<String> {
     let mut all = Vec::new();
     let mut waiting = vec![top.to_owned()];
@@ -78,7 +73,6 @@ pub(crate) fn listing(top: &Path) -> Vec<String> {
     all
 }
 
-#[cfg(unix)]
 #[test]
 fn a_restored_tree_is_the_same() {
     let sandbox = Sandbox::new();
@@ -116,7 +110,6 @@ fn a_restored_tree_is_the_same() {
 }
 
 /// rsync agrees, if it is installed: nothing would be copied, and no attribute changed.
-#[cfg(unix)]
 #[test]
 fn rsync_finds_no_difference() {
     let sandbox = Sandbox::new();
@@ -141,7 +134,6 @@ fn rsync_finds_no_difference() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn links_never_lead_out_of_the_target() {
     let sandbox = Sandbox::new();
@@ -168,7 +160,6 @@ fn links_never_lead_out_of_the_target() {
     assert!(sandbox.path("vault/link").symlink_metadata().unwrap().is_file());
 }
 
-#[cfg(unix)]
 #[test]
 fn patterns_of_gitignore() {
     let sandbox = Sandbox::new();
@@ -209,7 +200,6 @@ fn patterns_of_gitignore() {
     sandbox.refuses("encrypt --exclude x -k k -o new in", 2, "--recursive");
 }
 
-#[cfg(unix)]
 #[test]
 fn removal_of_files_whose_source_is_gone() {
     for with in ["-k k", "-r RECIPIENT --manifest m", "-k k --manifest m"] {
@@ -267,7 +257,6 @@ fn removal_of_files_whose_source_is_gone() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn nothing_is_removed_unless_everything_is_certain() {
     let sandbox = Sandbox::new();

@@ -1,6 +1,7 @@
 //! Keys of every type, recipients, passphrases and the Tink formats.
 
 use crate::common::{Sandbox, data};
+#[cfg(unix)]
 use std::fs;
 
 /// Returns a sandbox with the age keys `me` and `you`, their recipients in `me.pub` and `you.pub`, and `plain`.

@@ -1,8 +1,13 @@
 //! Whole folders with `--recursive`.
 
-use crate::common::{Outcome, Sandbox, data, signal, until};
+#[cfg(target_os = "linux")]
+use crate::common::signal;
+#[cfg(unix)]
+use crate::common::until;
+use crate::common::{Outcome, Sandbox, data};
 use serde_json::Value;
 use std::collections::BTreeMap;
+#[cfg(unix)]
 use std::ffi::OsStr;
 use std::fs;
 #[cfg(unix)]
@@ -44,6 +49,19 @@ fn special_files(sandbox: &Sandbox) {
     }
     sandbox.write("in/large", &data(9 << 20));
     symlink("../large", sandbox.path("in/a/link")).unwrap();
+}
+
+/// Creates the same with names and files of Windows.
+#[cfg(windows)]
+fn special_files(sandbox: &Sandbox) {
+    for folder in ["in/empty/also", "in/a/b/c/d/e/f", "in/- x"] {
+        fs::create_dir_all(sandbox.path(folder)).unwrap();
+    }
+    let names = ["in/\u{fc} '", "in/- x/-p", "in/a/b/c/d/e/f/g", "in/a/%20", "in/.hidden", "in/a/no link"];
+    for (at, name) in names.into_iter().enumerate() {
+        sandbox.write(name, &data(at * 5_000));
+    }
+    sandbox.write("in/large", &data(9 << 20));
 }
 
 /// Creates `count` small files with different content.
@@ -283,6 +301,8 @@ fn a_manifest_continues_a_job() {
     sandbox.refuses(line.replace("--json ", "").as_str(), 1, "m: another job is using this manifest");
 }
 
+/// A manifest of Windows cannot be read while it is locked, so the progress of the job is not known.
+#[cfg(unix)]
 #[test]
 fn a_killed_job_continues() {
     let sandbox = Sandbox::new();

@@ -1,7 +1,9 @@
 //! Round trips through files, pipes and devices.
 
 use crate::common::{Sandbox, data};
+#[cfg(unix)]
 use std::ffi::OsStr;
+#[cfg(unix)]
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::ffi::OsStrExt;

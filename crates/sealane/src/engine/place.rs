@@ -1,6 +1,6 @@
 //! The places of outputs, which are found once and used until the output has its name.
 
-use super::folder::{Entry, EntryKind, Folder, check_name, refused_link};
+use super::folder::{Entry, EntryKind, Folder, check_name, refused_link, resolve};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ impl Place {
         if reached.kind != EntryKind::File {
             return Ok(Self { found: Some(reached), ..self });
         }
-        let real = std::fs::canonicalize(&self.path)?;
+        let real = resolve(&self.path)?;
         let place = Self::of_name(&real)?;
         match place.found {
             Some(found) if found.kind == EntryKind::File && found.id == reached.id => {

@@ -10,12 +10,11 @@ use super::names::NameKey;
 use super::tree::{Tree, without_suffix};
 use crate::Error;
 use crate::engine::file_id::FileId;
-use crate::engine::folder::{EntryKind, Folder};
+use crate::engine::folder::{EntryKind, Folder, resolve};
 use crate::engine::place::Place;
 use crate::error::FolderError;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -74,9 +73,9 @@ impl Stale {
         if !root.exists() {
             return Ok(Self::default());
         }
-        let real = fs::canonicalize(root).map_err(|e| Error::io(root, e))?;
+        let real = resolve(root).map_err(|e| Error::io(root, e))?;
         let sources: Vec<_> = sources.iter().map(AsRef::as_ref).collect();
-        if sources.iter().any(|source| fs::canonicalize(source).is_ok_and(|source| source == real)) {
+        if sources.iter().any(|source| resolve(source).is_ok_and(|source| source == real)) {
             return Err(FolderError::InPlace.into());
         }
         let mut search = Search { sources: &sources, operation, manifest, targets: BTreeMap::new() };

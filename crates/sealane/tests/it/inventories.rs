@@ -1,4 +1,5 @@
 //! Inventories of encrypted folders in files, with their signatures, and the folders that are compared with them.
+#![cfg(unix)]
 
 use sealane::age::{Armor, Identity, Kind};
 use sealane::file::{
@@ -8,10 +9,7 @@ use sealane::file::{
 use sealane::signature::{Signers, SigningKey};
 use sealane::{Error, FolderError, Key};
 use std::fs;
-#[cfg(unix)]
 use std::os::unix::fs::symlink;
-#[cfg(windows)]
-use std::os::windows::fs::symlink_file as symlink;
 use std::path::{Path, PathBuf};
 
 /// A folder `root` with encrypted files, and the inventory `list` beside it.

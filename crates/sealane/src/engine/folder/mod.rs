@@ -14,6 +14,6 @@ mod windows;
 pub(crate) use entry::{Entry, EntryKind, Listed, refused_link};
 pub(crate) use names::{check_name, is_part_of_name};
 #[cfg(unix)]
-pub(crate) use unix::Folder;
+pub(crate) use unix::{Folder, resolve};
 #[cfg(windows)]
-pub(crate) use windows::Folder;
+pub(crate) use windows::{Folder, resolve};

@@ -9,7 +9,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::sync::OnceLock;
 
@@ -21,6 +21,11 @@ pub(crate) struct Folder(OwnedFd);
 const OPEN_FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const OPEN_FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Returns the path of an existing file or folder without links.
+pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
 
 impl Folder {
     /// Opens the folder at a path and follows all links of the path.
@@ -304,7 +309,6 @@ mod test {
     use std::io::Write;
     use std::os::fd::AsFd;
     use std::os::unix::fs::symlink;
-    use std::path::PathBuf;
 
     /// Returns a folder with a file, a folder, a pipe, and links to the first two and to nothing.
     fn folder(name: &str) -> PathBuf {
