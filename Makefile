@@ -145,6 +145,7 @@ test-windows: ## the crates and the program for Windows: built with mingw, run u
 	@command -v x86_64-w64-mingw32-gcc >/dev/null || { echo "test-windows needs x86_64-w64-mingw32-gcc"; exit 1; }
 	rustup target add x86_64-pc-windows-gnu
 	tests/windows/run.sh
+
 # The kernels are refused, so they are not optimised.
 FIPS := --locked --config 'profile.dev.package.sealane-kernels.opt-level=0' --target-dir "$${CARGO_TARGET_DIR:-$(CURDIR)/target}/fips"
 test-fips: ## a build with the feature fips: vectors in the FIPS module of AWS-LC, and the refusal of everything else; needs cc, cmake, Go and perl

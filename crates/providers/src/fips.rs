@@ -8,6 +8,9 @@ use crate::{KeyError, Reason};
 /// Whether this build has the feature `fips`.
 pub const FIPS: bool = cfg!(feature = "fips");
 
+/// The text of errors about a computation that a build with the feature `fips` refuses.
+pub const NOT_APPROVED: &str = "not approved in this FIPS build; 'sealane providers' lists what is";
+
 /// Returns the name and version of the FIPS module that computes, or `None` in a build without the feature `fips`.
 ///
 /// The version is that of the source code. Whether a version is validated, and for which systems, is decided by the

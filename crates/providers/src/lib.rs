@@ -53,7 +53,7 @@ pub use error::{
     VariableError, VariableProblem,
 };
 pub use extended::short_salt;
-pub use fips::{FIPS, fips_module};
+pub use fips::{FIPS, NOT_APPROVED, fips_module};
 pub use kernels::cpu::Features;
 pub use kernels::error::{MessageError, Part as MessagePart};
 pub use kernels::segments::{self, Threads};

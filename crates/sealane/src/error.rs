@@ -1,9 +1,8 @@
 //! Errors returned by this crate.
 //!
 //! An authentication failure is opaque: for a message, a wrong key, a wrong nonce and a changed byte are all
-//! [`Error::Authentication`]. For a file whose key is verified, [`Error::DamagedChunk`] names the place. Other errors
-//! name the thing, and where it helps, the value that was found and the value that was expected. No error contains a
-//! key, a passphrase or plaintext.
+//! [`Error::Authentication`]. For a file whose key is verified, [`Error::DamagedChunk`] names the place. Other errors name the
+//! thing, and the values found and expected where it helps. No error contains a key, a passphrase or plaintext.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -398,9 +397,7 @@ impl fmt::Display for Error {
             ),
             Self::ProviderUnavailable(why) => why.fmt(f),
             Self::SelfTest(name) => write!(f, "native {name} {}", providers::Reason::SelfTestFailed),
-            Self::NotApproved(name) => {
-                write!(f, "{name}: {}; 'sealane providers' lists what is", providers::Reason::NotApproved)
-            }
+            Self::NotApproved(name) => write!(f, "{name}: {}", providers::NOT_APPROVED),
             Self::Environment(why) => why.fmt(f),
             Self::ProviderRefused(text) => f.write_str(text),
             Self::MessageLength { part, found, limit } => {
