@@ -21,6 +21,7 @@ from pathlib import Path
 
 import sbom
 import semver
+from wheels import MAX_LEN, PLATFORMS
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ROOT / "target" / "tools" / "bin"
@@ -224,18 +225,36 @@ def reproducible() -> str:
 
 
 def wheels() -> str:
-    """The wheels in dist/ are of this version and not too long."""
+    """dist/ has a wheel for each platform, of this version and not too long."""
     found = sorted((ROOT / "dist").glob("*.whl"))
-    if not found:
-        raise NotRun("there is no wheel in dist/; 'make wheels' builds them")
-    long = [wheel.name for wheel in found if wheel.stat().st_size > 12_000_000]
     old = [wheel.name for wheel in found if wheel.name.split("-")[1] != version()]
-    if long or old:
-        raise Refused(f"too long: {long}; of another version: {old}")
-    digests = {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in found}
-    lines = [f"{digest}  {name}\n" for name, digest in digests.items()]
-    (ROOT / "dist" / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
-    return ", ".join(f"{wheel.name} {wheel.stat().st_size / 1e6:.1f} MB" for wheel in found)
+    if old:
+        raise Refused(f"expected wheels of version {version()}, found {old}")
+    lengths = {wheel.stem.split("-")[-1]: wheel.stat().st_size for wheel in found}
+    long = {tag: length for tag, length in lengths.items() if length > MAX_LEN}
+    if long:
+        raise Refused(f"expected at most {MAX_LEN} bytes, found {long}")
+    text = ", ".join(f"{tag} {length / 1e6:.2f} MB" for tag, length in lengths.items())
+    missing = {f"{tag}_{triple.split('-')[0]}" for triple, tag in PLATFORMS.values()} - lengths.keys()
+    if missing:
+        raise NotRun(f"'make wheels' builds {', '.join(sorted(missing))}; found {text or 'no wheel'}")
+    return text
+
+
+def sums() -> str:
+    """Writes the SHA-256 of everything in dist/ that is published."""
+    folder = ROOT / "dist"
+    folder.mkdir(exist_ok=True)
+    paths = [
+        path
+        for pattern in ("*.whl", "*.tar.gz", "*.deb", "sbom/*.json")
+        for path in sorted(folder.glob(pattern))
+    ]
+    lines = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}\n" for path in paths
+    ]
+    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+    return f"{len(lines)} files in dist/SHA256SUMS"
 
 
 CHECKS: list[Callable[[], str]] = [
@@ -249,6 +268,7 @@ CHECKS: list[Callable[[], str]] = [
     advisories_of_packages,
     bills_of_materials,
     wheels,
+    sums,
     reproducible,
 ]
 OPTIONS = argparse.Namespace(reproducible="")
