@@ -13,10 +13,11 @@ export WINESERVER=$wineserver LC_ALL=C.UTF-8
 mkdir -p "$WINEPREFIX"
 
 log=$WINEPREFIX/tests.log
-"$wine" wineboot --init >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
-# One server for all programs, which would otherwise start anew for each.
+# One server for all programs, which would otherwise start anew for each. It has to be the first: a run that was killed leaves one.
+"$wineserver" --kill || true
 "$wineserver" --persistent
 trap '"$wineserver" --kill' EXIT
+"$wine" wineboot --init >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 system=$WINEPREFIX/drive_c/windows/system32
 [ -e "$system/bcryptprimitives.dll" ] ||
 	x86_64-w64-mingw32-gcc -O2 -shared -o "$system/bcryptprimitives.dll" tests/windows/bcryptprimitives.c -ladvapi32

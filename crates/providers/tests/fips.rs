@@ -1,8 +1,8 @@
 //! A build with the feature `fips`: AES-GCM in the module of AWS-LC, and the refusal of everything else.
 
 use providers::{
-    AeadKey, Algorithm, AuthenticationError, FIPS, InOut, KeyError, Provider, Reason, choose, entries,
-    fips_module, listing, raw,
+    Algorithm, AuthenticationError, FIPS, InOut, KeyError, Provider, Reason, choose, entries, fips_module,
+    listing, raw,
 };
 use vectors::Outcome;
 
