@@ -29,7 +29,7 @@ class Exchange:
     headers: dict[str, str]
     body: bytes
     status: int = 200
-    answer: dict[str, str] = dataclasses.field(default_factory=dict)
+    response_headers: dict[str, str] = dataclasses.field(default_factory=dict)
     """The headers of the response, without the length."""
     content: bytes = b""
     forwarded: bool = True
@@ -77,7 +77,7 @@ class Exchange:
 
     def fail(self, status: int, code: str) -> None:
         """Makes the response an error of S3."""
-        self.status, self.answer = status, {"Content-Type": "application/xml"}
+        self.status, self.response_headers = status, {"Content-Type": "application/xml"}
         self.content = (
             b"<?xml version='1.0' encoding='UTF-8'?>\n"
             b"<Error><Code>%b</Code><Message>a fault of the test</Message></Error>" % code.encode()
@@ -106,7 +106,7 @@ class Proxy:
             response = connection.getresponse()
             exchange.content = response.read()
         exchange.status = response.status
-        exchange.answer = {
+        exchange.response_headers = {
             name: value for name, value in response.getheaders() if name.lower() not in HOP_BY_HOP
         }
         if exchange.operation == "UploadPartCopy" and self._is_past_the_end(exchange):
@@ -193,7 +193,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         time.sleep(exchange.delay)
         length = str(len(exchange.content)) if exchange.length is None else exchange.length
         lines = [f"HTTP/1.1 {exchange.status} {http.client.responses.get(exchange.status, 'Unknown')}"]
-        lines += [f"{name}: {value}" for name, value in exchange.answer.items()]
+        lines += [f"{name}: {value}" for name, value in exchange.response_headers.items()]
         lines += [f"Content-Length: {length}"] if length else []
         head = "\r\n".join([*lines, "", ""]).encode("latin-1")
         content = b"" if exchange.method == "HEAD" else exchange.content

@@ -108,11 +108,11 @@ def header(name: str, value: str | None) -> Change:
 
     def change(exchange: Exchange) -> None:
         if exchange.status < 300:
-            exchange.answer = {
-                key: text for key, text in exchange.answer.items() if key.lower() != name.lower()
+            exchange.response_headers = {
+                key: text for key, text in exchange.response_headers.items() if key.lower() != name.lower()
             }
             if value is not None:
-                exchange.answer[name] = value
+                exchange.response_headers[name] = value
 
     return change
 
@@ -145,8 +145,10 @@ def replayed() -> Change:
     def change(exchange: Exchange) -> None:
         place = (exchange.operation, exchange.path)
         if exchange.status < 300:
-            own = exchange.status, exchange.answer, exchange.content, exchange.length
-            exchange.status, exchange.answer, exchange.content, exchange.length = first.setdefault(place, own)
+            own = exchange.status, exchange.response_headers, exchange.content, exchange.length
+            exchange.status, exchange.response_headers, exchange.content, exchange.length = first.setdefault(
+                place, own
+            )
 
     return change
 
@@ -156,8 +158,8 @@ def previous() -> Change:
     last: list[tuple[int, dict[str, str], bytes]] = []
 
     def change(exchange: Exchange) -> None:
-        last.append((exchange.status, exchange.answer, exchange.content))
-        exchange.status, exchange.answer, exchange.content = last[max(len(last) - 2, 0)]
+        last.append((exchange.status, exchange.response_headers, exchange.content))
+        exchange.status, exchange.response_headers, exchange.content = last[max(len(last) - 2, 0)]
         exchange.length = None
 
     return change
@@ -201,7 +203,7 @@ def stored_cut(exchange: Exchange) -> None:
 
 def stored_nothing(exchange: Exchange) -> None:
     exchange.forwarded = False
-    exchange.answer = {"ETag": '"0123456789abcdef0123456789abcdef"'}
+    exchange.response_headers = {"ETag": '"0123456789abcdef0123456789abcdef"'}
 
 
 def error_in_success(exchange: Exchange) -> None:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import sealane
 import zarr
 from parts import KEY, RAW, Place
-from sealane.fs import SealaneFileSystem, create_dataset_key, rewrap, rewrap_dataset_key
+from sealane.fs import SealaneFileSystem, rewrap
 from support import CHUNK, pattern
 from zarr.storage import FsspecStore
 
@@ -310,25 +310,3 @@ WRITES: dict[str, Write] = {
     "rewrap, long": Write(rewrapped, PARTS, recipients=True),
 }
 """Operations that change one file."""
-
-
-def put_tree(site: Site) -> None:
-    """Encrypts a folder to S3, as a backup does."""
-    tree = site.tmp / "sources"
-    for name, length in TREE.items():
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_bytes(content("after", length))
-    try:
-        site.fs.put(f"{tree}/", site.path(""), recursive=True)
-    finally:
-        shutil.rmtree(tree)
-
-
-def new_key(site: Site) -> None:
-    create_dataset_key(f"s3://{site.path('key.age')}", recipients=[ALICE.public])
-
-
-def rewrapped_key(site: Site) -> None:
-    rewrap_dataset_key(
-        f"s3://{site.path('key.age')}", identity="env:ALICE", recipients=[ALICE.public, BOB.public]
-    )

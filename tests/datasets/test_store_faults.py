@@ -6,6 +6,7 @@ path. A failed write keeps the old content. The same call without the fault then
 
 from __future__ import annotations
 
+import gc
 import random
 import threading
 from collections.abc import Callable, Iterator
@@ -44,6 +45,17 @@ ANY_LIE = Fault(lambda exchange: None, lie="claim content stored")
 ALL = (*READS, *LISTS, *WRITES)
 LONG_ONES = {name for name in WRITES if name.endswith("long")}
 """Operations that send more than 5 MiB, and take longer."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_filesystems_left() -> Iterator[None]:
+    """Frees the filesystems of this module after its tests.
+
+    s3fs closes the connections of one that is freed on the event loop of the thread, which could be that of
+    another test. It then failed with futures of another loop.
+    """
+    yield
+    gc.collect()
 
 
 def limited(work: Callable[[], Any]) -> Any:

@@ -169,7 +169,6 @@ pub(super) fn rewrap(
     };
     written().map_err(|e| e.about(to.path()))?;
     source.check_len(len)?;
-    drop(armored);
     // Some file systems of Windows do not replace a file that is open.
     drop(source);
     sink.finish(options.durability).map_err(|e| e.about(to.path()))
