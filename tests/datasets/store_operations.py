@@ -1,4 +1,4 @@
-"""What programs do with encrypted files on S3, as tables of operations. ``test_store_faults`` runs them."""
+"""Tables of operations on encrypted files on S3, which ``test_store_faults`` runs with each fault."""
 
 from __future__ import annotations
 
