@@ -146,8 +146,7 @@ test-windows: ## the crates and the program for Windows: built with mingw, run u
 	rustup target add x86_64-pc-windows-gnu
 	tests/windows/run.sh
 
-# The kernels are refused, so they are hardly optimised. Without any optimisation, their self-tests need more stack than a thread has.
-FIPS := --locked --config 'profile.dev.package.sealane-kernels.opt-level=1' --target-dir "$${CARGO_TARGET_DIR:-$(CURDIR)/target}/fips"
+FIPS := --locked --target-dir "$${CARGO_TARGET_DIR:-$(CURDIR)/target}/fips"
 test-fips: ## a build with the feature fips: vectors in the FIPS module of AWS-LC, and the refusal of everything else; needs cc, cmake, Go and perl
 	@for tool in cc cmake go perl; do command -v $$tool >/dev/null || { echo "test-fips needs $$tool"; exit 1; }; done
 	cargo test $(FIPS) -p sealane-providers -p sealane -p sealane-cli --features sealane-providers/fips,sealane/fips,sealane-cli/fips --test fips
