@@ -202,15 +202,22 @@ defmodule ProcessesTest do
     assert later - before > 100 * 500
   end
 
+  # A call that stops the others does so each time. A busy machine does it now and then, so one good try of many is enough.
   test "no call stops other processes" do
-    nothing = pause(fn -> Process.sleep(300) end)
-
     for {name, work} <- Enum.take_every(long_calls(), 3) do
       {us, _} = :timer.tc(work)
-      longest = Enum.min(for _ <- 1..3, do: pause(work))
-      IO.puts("#{name}, 64 MB: #{div(us, 1000)} ms, longest pause #{longest} us (idle: #{nothing} us)")
+
+      tries =
+        Stream.repeatedly(fn -> {pause(work), max(50_000, 5 * pause(fn -> Process.sleep(100) end))} end)
+        |> Stream.take(30)
+        |> Enum.reduce_while([], fn {longest, limit}, tries ->
+          {if(longest < limit, do: :halt, else: :cont), [{longest, limit} | tries]}
+        end)
+
+      [{longest, limit} | _] = tries
+      IO.puts("#{name}, 64 MB: #{div(us, 1000)} ms, longest pause #{longest} us")
       # The limit is far above what an idle machine shows, which `make bench-elixir` measures.
-      assert longest < max(50_000, 5 * nothing)
+      assert longest < limit, "#{name}: pauses and their limits in us, last first: #{inspect(tries)}"
     end
   end
 
