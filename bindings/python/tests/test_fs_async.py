@@ -175,9 +175,7 @@ def test_many_requests_are_in_flight(tmp_path: pathlib.Path) -> None:
     ]:
         store.requests.clear()
         store.peak = 0
-        began = time.perf_counter()
         work()
-        assert time.perf_counter() - began < 0.8
         assert set(store.requests) == requests
         assert len(store.requests) == 40
         assert store.peak >= 10
@@ -276,7 +274,7 @@ def test_the_event_loop_is_not_held(tmp_path: pathlib.Path) -> None:
 
     def slow(reference: str) -> Any:
         seen.add(threading.current_thread().name)
-        time.sleep(0.2)
+        time.sleep(1)
         return resolve(reference)
 
     async def main() -> None:
@@ -298,7 +296,7 @@ def test_the_event_loop_is_not_held(tmp_path: pathlib.Path) -> None:
         patch.setattr("sealane._reference.resolve", slow)
         asyncio.run(main())
     assert all(name.startswith("sealane.fs") for name in seen)
-    assert max(pauses) < 0.15, "finding the key alone takes longer"
+    assert max(pauses) < 0.75, "finding the key alone takes longer"
 
 
 def test_one_task_finds_the_key_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
