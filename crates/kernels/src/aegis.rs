@@ -27,6 +27,17 @@ pub use kind::Kind;
 /// An AEGIS key and the variant that computes with it.
 ///
 /// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on drop.
+///
+/// ```
+/// use kernels::{InOut, aegis::{Aegis, Kind}, cpu::Features};
+///
+/// let key = Aegis::new(Kind::Aegis128L, &[7; 16], Features::detect())?;
+/// let (mut data, mut tag) = (*b"hello", [0; 16]);
+/// key.seal(&[1; 16], b"header", InOut::in_place(&mut data), &mut tag).unwrap();
+/// key.open(&[1; 16], b"header", InOut::in_place(&mut data), &tag).unwrap();
+/// assert_eq!(&data, b"hello");
+/// # Ok::<(), kernels::error::KeyError>(())
+/// ```
 pub struct Aegis {
     key: Box<Key>,
     kind: Kind,
@@ -57,6 +68,9 @@ describe_key! { Aegis { kind } }
 impl Aegis {
     /// Copies a key of [`Kind::key_len`] bytes for the widest variant that `features` allow and that passes its
     /// self-test.
+    ///
+    /// # Errors
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
     pub fn new(kind: Kind, key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::with_variant(select(features)?, kind, key)
     }

@@ -32,6 +32,17 @@ const LONG: usize = 64 << 10;
 ///
 /// The round keys live in one place on the heap, so that moving this value leaves no copy of them behind, and they are
 /// wiped on drop.
+///
+/// ```
+/// use kernels::{InOut, aes::Aes, cpu::Features};
+///
+/// let key = Aes::new(&[7; 32], Features::detect())?;
+/// let (counter_block, mut data) = ([1; 16], *b"attack at dawn");
+/// key.xor_at(&counter_block, 0, InOut::in_place(&mut data)).unwrap();
+/// key.xor_at(&counter_block, 10, InOut::in_place(&mut data[10..])).unwrap();
+/// assert_eq!(&data[10..], b"dawn");
+/// # Ok::<(), kernels::error::KeyError>(())
+/// ```
 pub struct Aes {
     schedule: Box<Schedule>,
     size: KeySize,
@@ -54,6 +65,9 @@ describe_key! { Aes { size } }
 
 impl Aes {
     /// Expands a key of 16, 24 or 32 bytes for the widest variant that `features` allow and that passes its self-test.
+    ///
+    /// # Errors
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::with_variant(select(features)?, key)
     }

@@ -25,6 +25,17 @@ mod rounds;
 /// A ChaCha20 key and the variant that computes with it.
 ///
 /// The key is on the heap, so moving this value leaves no copy of it behind, and it is wiped on drop.
+///
+/// ```
+/// use kernels::{InOut, chacha20::ChaCha20, cpu::Features};
+///
+/// let key = ChaCha20::new(&[7; 32], Features::detect())?;
+/// let (nonce, mut data) = ([1; 12], *b"attack at dawn");
+/// key.xor_at(&nonce, 0, 0, InOut::in_place(&mut data)).unwrap();
+/// key.xor_at(&nonce, 0, 10, InOut::in_place(&mut data[10..])).unwrap();
+/// assert_eq!(&data[10..], b"dawn");
+/// # Ok::<(), kernels::error::KeyError>(())
+/// ```
 pub struct ChaCha20 {
     key: Box<Key>,
     variant: Selected<ChaCha20Functions>,
@@ -53,6 +64,9 @@ describe_key! { ChaCha20 {} }
 
 impl ChaCha20 {
     /// Takes a key of 256 bits for the widest variant that `features` allow and that passes its self-test.
+    ///
+    /// # Errors
+    /// Returns [`KeyError::SelfTestFailed`] if no variant passes.
     pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         Ok(Self::with_variant(select(features)?, key))
     }
@@ -113,6 +127,9 @@ pub struct XChaCha20(ChaCha20);
 
 impl XChaCha20 {
     /// Takes a key of 256 bits for the widest variant that `features` allow and that passes its self-test.
+    ///
+    /// # Errors
+    /// Returns [`KeyError::SelfTestFailed`] if no variant passes.
     pub fn new(key: &[u8; 32], features: Features) -> Result<Self, KeyError> {
         ChaCha20::new(key, features).map(Self)
     }

@@ -59,6 +59,9 @@ describe_key! { GcmSiv { size } }
 
 impl GcmSiv {
     /// Sets up a key of 16 or 32 bytes for the widest variant that `features` allow and that passes its self-test.
+    ///
+    /// # Errors
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         Self::with_variant(select(features)?, key)
     }

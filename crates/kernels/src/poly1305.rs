@@ -34,6 +34,16 @@ const LONG_ON_HEAP: usize = 1024;
 ///
 /// The key must not be used for another message. The key and everything derived from it are on the heap, so moving this
 /// value leaves no copy behind, and they are wiped on drop.
+///
+/// ```
+/// use kernels::{cpu::Features, poly1305::Poly1305};
+///
+/// let [mut whole, mut pieces] = [(); 2].map(|()| Poly1305::new(&[7; 32], Features::detect()).unwrap());
+/// whole.update(b"attack at dawn");
+/// pieces.update(b"attack ");
+/// pieces.update(b"at dawn");
+/// assert_eq!(whole.finalize(), pieces.finalize());
+/// ```
 pub struct Poly1305 {
     inner: Box<Inner>,
     /// Number of bytes in the buffer that wait for the rest of their block.

@@ -54,6 +54,9 @@ debug_key! { Siv { } }
 impl Siv {
     /// Expands a key of 32, 48 or 64 bytes for the widest variant of AES that `features` allow and that passes its
     /// self-test. The first half is the key of S2V, and the second that of the counter mode.
+    ///
+    /// # Errors
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
     pub fn new(key: &[u8], features: Features) -> Result<Self, KeyError> {
         if !matches!(key.len(), 32 | 48 | 64) {
             return Err(KeyError::InvalidLength(key.len()));

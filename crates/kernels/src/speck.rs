@@ -28,6 +28,17 @@ pub use size::Size;
 /// An expanded Speck key and the variant that computes with it.
 ///
 /// The round keys are on the heap, so moving this value leaves no copy of them behind, and they are wiped on drop.
+///
+/// ```
+/// use kernels::{InOut, cpu::Features, speck::{ByteOrder, Size, Speck}};
+///
+/// let speck = Speck::new(Size::Speck128_256, &[7; 32], ByteOrder::Little, Features::detect())?;
+/// let (iv, mut data) = ([1; 16], *b"attack at dawn");
+/// speck.xor_at(&iv, 0, InOut::in_place(&mut data)).unwrap();
+/// speck.xor_at(&iv, 10, InOut::in_place(&mut data[10..])).unwrap();
+/// assert_eq!(&data[10..], b"dawn");
+/// # Ok::<(), kernels::error::KeyError>(())
+/// ```
 pub struct Speck {
     schedule: Box<Schedule>,
     size: Size,
@@ -67,7 +78,10 @@ macro_rules! by_word {
 }
 
 impl Speck {
-    /// Expands a key of [`Size::key_len`] bytes for the widest variant of `features` that passes its self-test.
+    /// Expands a key of [`Size::key_len`] bytes for the widest variant that `features` allow and that passes its self-test.
+    ///
+    /// # Errors
+    /// Returns [`KeyError::InvalidLength`] for any other length, and [`KeyError::SelfTestFailed`] if no variant passes.
     pub fn new(size: Size, key: &[u8], order: ByteOrder, features: Features) -> Result<Self, KeyError> {
         Self::with_variant(select(features)?, size, key, order)
     }

@@ -6,6 +6,15 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 /// The bytes of a symmetric key. They are wiped on drop, and `Debug` does not show them.
+///
+/// ```
+/// use sealane::{Algorithm, Key};
+///
+/// let key = Key::generate(Algorithm::Aes256Gcm.key_len())?;
+/// assert_eq!(key.as_bytes().len(), 32);
+/// assert!(!format!("{key:?}").contains(&format!("{:?}", key.as_bytes())));
+/// # Ok::<(), sealane::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Key(Zeroizing<Box<[u8]>>);
 

@@ -2,6 +2,30 @@
 //!
 //! [`Tree::walk`](super::Tree::walk) finds the files, [`Plan::new`] leaves out those that a [`Manifest`] lists as
 //! finished, and [`run`] processes the rest over threads.
+//!
+//! ```
+//! use sealane::Key;
+//! use sealane::file::bulk::{self, Operation, Plan, Schedule};
+//! use sealane::file::{Durability, EncryptWith, Suffix, Tree};
+//! use std::ffi::OsStr;
+//!
+//! let root = std::env::temp_dir().join(format!("sealane-bulk-{}", std::process::id()));
+//! let [from, to] = ["from", "to"].map(|name| root.join(name));
+//! std::fs::create_dir_all(&from)?;
+//! std::fs::write(from.join("a.txt"), "hello")?;
+//!
+//! let encrypt = Operation::Encrypt(EncryptWith::key(&Key::generate(32)?, b""));
+//! let tree = Tree::walk(&[&from], Some(&to), Suffix::Add(OsStr::new(".sealed")))?;
+//! assert!(tree.create_folders().is_empty(), "folders that could not be made");
+//! let plan = Plan::new(tree.pairs, &encrypt, None)?.below(&to);
+//! let schedule = Schedule { threads: None, durability: Durability::Cached, batch: 100, cancelled: &|| false };
+//! bulk::run(&plan.jobs, &encrypt, None, &schedule, |report| {
+//!     report.ended.into_iter().try_for_each(|(_, result)| result.map(drop))
+//! })?;
+//! assert!(to.join("a.txt.sealed").exists());
+//! # std::fs::remove_dir_all(&root)?;
+//! # Ok::<(), sealane::Error>(())
+//! ```
 
 use super::file_keys::{DecryptWith, EncryptWith};
 use super::inventory::FileMark;
