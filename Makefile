@@ -261,9 +261,8 @@ RELEASES := $(shell git tag --list 'v*' 2>/dev/null)
 release-check: $(BIN)/.release target/tools/bin/cargo-deny $(if $(RELEASES),target/tools/bin/cargo-semver-checks) ## what a release needs: versions, public names, licences, advisories, bills of materials, reproducible builds; FAST=1 builds without optimisation
 	$(BIN)/python release/check.py $(if $(FAST),--reproducible=--fast)
 
-deb: target/tools/bin/cargo-deb ## the Debian package in dist/; a release build
-	cargo build --locked --release -p sealane-cli
-	release/deb.sh $${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/sealane dist
+deb: $(BIN)/.release target/tools/bin/cargo-deb ## the Debian package in dist/; a release build
+	program=$$($(BIN)/python release/program.py) && release/deb.sh "$$program" dist
 
 test-deb: ## install and remove the package of dist/ in a new Debian system; needs root and debootstrap
 	@for tool in debootstrap chroot; do command -v $$tool >/dev/null || { echo "test-deb needs $$tool"; exit 1; }; done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the Debian package of a program that was built:  deb.sh PROGRAM DESTINATION
+# Makes the Debian package of a program that program.py built:  deb.sh PROGRAM DESTINATION
 set -eu
 program=$(realpath "$1") out=$2
 cd "$(dirname "$0")/.."
@@ -10,6 +10,10 @@ done
 "$program" man target/deb/man1
 # The time stamps in the package are those of the commit.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH
-PATH="$PWD/target/tools/bin:$PATH" cargo deb --quiet --no-build --package sealane-cli --output "$out/" >/dev/null
+# The program is TARGET/TRIPLE/release/sealane.
+triple=$(dirname "$(dirname "$program")")
+CARGO_TARGET_DIR=$(dirname "$triple")
+export SOURCE_DATE_EPOCH CARGO_TARGET_DIR
+PATH="$PWD/target/tools/bin:$PATH" cargo deb --quiet --no-build --target "$(basename "$triple")" --package sealane-cli \
+	--output "$out/" >/dev/null
 ls -l "$out"/sealane_*.deb

@@ -1,8 +1,8 @@
-"""Builds the wheel and the program twice, in two folders, and compares their bytes.
+"""Builds the wheel and the program twice, from clones in two folders, and compares their bytes.
 
-Paths of the machine are replaced in the debug information and in messages, and the time stamps are those
-of the commit. ``--fast`` builds without optimisation: it shows the same differences in a fraction of the
-time.
+They are built by ``wheels.py`` and ``program.py``, as a release is. ``--fast`` builds without optimisation:
+it shows the same differences in a fraction of the time. ``--first FOLDER`` takes a wheel and a program of
+this commit that were built before, instead of the first build.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PLATFORM = f"manylinux-{platform.machine()}"
 FAST = {
     "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
     "CARGO_PROFILE_RELEASE_LTO": "off",
@@ -25,48 +27,51 @@ FAST = {
 }
 
 
-def build(folder: Path, fast: bool) -> dict[str, str]:
-    """Builds a clone of the commit in a folder and returns the SHA-256 of each artefact."""
-    source, target = folder / "source", folder / "target"
+def build(folder: Path, fast: bool) -> None:
+    """Builds a clone of the commit, and leaves only the wheel and the program in the folder."""
+    work = folder / "work"
+    source, target = work / "source", work / "target"
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(source)], check=True)
-    epoch = ["git", "-C", str(source), "log", "-1", "--format=%ct"]
-    home = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
-    prefixes = {str(source): "/sealane", str(target): "/target", home: "/cargo"}
-    variables = os.environ | {
-        "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(f"--remap-path-prefix={a}={b}" for a, b in prefixes.items()),
-        "CARGO_INCREMENTAL": "0",
-        "CARGO_TARGET_DIR": str(target),
-        "CFLAGS": " ".join(f"-ffile-prefix-map={a}={b}" for a, b in prefixes.items()),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "SOURCE_DATE_EPOCH": subprocess.run(epoch, check=True, capture_output=True, text=True).stdout.strip(),
-        **(FAST if fast else {}),
-    }
-    wheel = [sys.executable, "-m", "maturin", "build", "--release", "--locked", "--strip"]
-    wheel += ["--interpreter", sys.executable, "--out", str(folder)]
-    program = ["cargo", "build", "--release", "--locked", "--package", "sealane-cli"]
-    for command in [wheel, program]:
-        subprocess.run(command, check=True, cwd=source, env=variables, capture_output=True)
-    artefacts = [*folder.glob("*.whl"), target / "release" / "sealane"]
-    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in artefacts}
-    for path in artefacts:
-        shutil.copy(path, folder.parent / f"{folder.name}-{path.name}")
-    shutil.rmtree(folder)
-    return digests
+    options = ["--target-dir", str(target)]
+    scripts = [["wheels.py", PLATFORM, "--out", str(folder)], ["program.py"]]
+    for script, *arguments in scripts:
+        command = [sys.executable, str(source / "release" / script), *arguments, *options]
+        variables = os.environ | (FAST if fast else {})
+        done = subprocess.run(
+            command, check=False, cwd=source, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        if done.returncode:
+            sys.exit(f"{script} failed: {done.stdout.decode(errors='replace')[-2000:]}")
+    (program,) = target.glob("*/release/sealane")
+    shutil.move(program, folder)
+    shutil.rmtree(work)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Returns the SHA-256 of the wheel of this machine and of the program in a folder."""
+    found = [*folder.glob(f"*manylinux*_{platform.machine()}.whl"), *folder.glob("sealane")]
+    if len(found) != 2:
+        sys.exit(f"expected a wheel and a program in {folder}, found {found}")
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fast", action="store_true", help="without optimisation")
-    parser.add_argument("--keep", type=Path, help="a folder for the artefacts; default: they are removed")
+    parser.add_argument("--first", type=Path, help="a folder with a wheel and a program of this commit")
+    parser.add_argument("--keep", type=Path, help="a new folder for the artefacts; default: they are removed")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = options.keep.resolve() if options.keep else Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        first, second = (build(folder / name, options.fast) for name in ["one", "another-folder"])
+        folder = (options.keep or Path(temporary)).resolve()
+        first, second = options.first or folder / "one", folder / "another-folder"
+        if not options.first:
+            build(first, options.fast)
+        build(second, options.fast)
+        expected, found = digests(first), digests(second)
     profile = "without optimisation" if options.fast else "in the release profile"
-    for name, digest in first.items():
-        if second[name] != digest:
-            print(f"{name}: {digest} and {second[name]}", file=sys.stderr)
+    for name, digest in expected.items():
+        if found.get(name) != digest:
+            print(f"{name}: {digest} and {found}", file=sys.stderr)
             return 1
         print(f"{name} {digest} {profile}")
     return 0
