@@ -242,10 +242,8 @@ site-check: site ## the site in Chromium at three widths: accessibility (axe), s
 wheels: $(BIN)/.release ## wheels for Linux in dist/: x86-64 and aarch64, glibc and musl; four release builds. ONLY=manylinux-x86_64 builds one
 	$(BIN)/python release/wheels.py $(ONLY)
 
-test-musl: ## the wheel for musl on x86-64 of dist/ in a Python for musl, built from Debian's sources; needs apt-get and musl-gcc
-	@for tool in apt-get musl-gcc; do command -v $$tool >/dev/null || { echo "test-musl needs $$tool"; exit 1; }; done
-	test -x target/python-musl/bin/python3 || release/python.sh target/python-musl
-	release/test_wheel.sh dist/sealane-*-musllinux_1_2_x86_64.whl target/python-musl/bin/python3
+test-wheels: $(BIN)/.release ## install and test the wheels of dist/: glibc, a Python built for musl, and aarch64 emulated; needs root, debootstrap, qemu-user-static, musl. ONLY=... as above
+	release/test_wheels.sh $(ONLY)
 
 check-free-threaded: ## the Python module for CPython 3.14t, type-checked: Debian has no package of this interpreter
 	PYO3_CONFIG_FILE="$(CURDIR)/release/cp314t.txt" cargo check --locked -p sealane-python
@@ -329,4 +327,4 @@ $(BIN)/.release: release/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
 	@touch $@
 
-.PHONY: test-fips sdist semver test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-musl check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: test-fips sdist semver test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-wheels check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools

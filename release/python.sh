@@ -1,17 +1,27 @@
 #!/bin/sh
-# Builds a CPython 3.13 for musl, for tests of wheels, from the sources of Debian 13; Debian 12 has an older zlib:
-#     python.sh FOLDER
-# The interpreter is FOLDER/bin/python3. Needs apt-get, a C compiler, make, and for musl the package musl-tools.
+# Builds a CPython for tests of wheels, from the sources of Debian and with Zig as C compiler:
+#     python.sh VERSION TARGET FOLDER [PYTHON]
+# VERSION is 3.13, or 3.13t, which is free-threaded. TARGET is a target of Zig, for example aarch64-linux-musl. For another
+# processor, PYTHON is a Python of the same version that runs here. The interpreter is FOLDER/bin/python3.
+# Needs apt-get, make, readelf, and Zig in .venv; to run an interpreter for musl, the package musl.
 set -eu
-mkdir -p "$1"
-folder=$(realpath "$1") work=$(realpath "$1")/work
+version=$1 target=$2
+mkdir -p "$3"
+folder=$(realpath "$3") work=$(realpath "$3")/work python=${4:+$(realpath "$4")}
+zig=$(realpath "$(dirname "$0")"/../.venv/lib/python3.*/site-packages/ziglang/zig)
 mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/build"
 cd "$work"
 
 # The server and the keys of the system, with lists of their own: the configuration of the system does not change.
 server=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/$')
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-for suite in trixie bookworm; do echo "deb-src [signed-by=$keys] $server $suite main"; done >sources.list
+case $version in
+3.13) gil=--enable-gil ;;
+3.13t) gil=--disable-gil ;;
+*) echo "python.sh: expected version 3.13 or 3.13t, found $version" >&2 && exit 2 ;;
+esac
+# Later packages of zlib are not as its authors published it.
+for name in trixie bookworm; do echo "deb-src [signed-by=$keys] $server $name main"; done >sources.list
 cat >apt.conf <<END
 Dir::Etc::sourcelist "$work/sources.list";
 Dir::Etc::sourceparts "-";
@@ -22,30 +32,41 @@ END
 export APT_CONFIG="$work/apt.conf"
 apt-get update -q
 apt-get source -q --download-only python3.13/trixie zlib/bookworm
-tar xf python3.13_*.orig.tar.xz
-tar xf zlib_*.orig.tar.bz2
+for archive in *.orig.tar.?z *.orig.tar.bz2; do tar xf "$archive"; done
 
-# The headers of the kernel, without those of the other C library.
-mkdir -p headers
-for name in linux asm-generic mtd; do ln -sfn "/usr/include/$name" "headers/$name"; done
-ln -sfn "/usr/include/$(uname -m)-linux-gnu/asm" headers/asm
-# musl-gcc names the other C library as its platform.
-printf '#!/bin/sh\ncase "$*" in *--print-multiarch*) echo %s-linux-musl; exit ;; esac\nexec musl-gcc "$@"\n' "$(uname -m)" >cc
-chmod +x cc
-(cd zlib-* && CC=musl-gcc CFLAGS="-O1 -fPIC" ./configure --static --prefix="$work/zlib" && make -s install) >/dev/null
-# OpenSSL and the other libraries of the system are not built for musl, and not needed.
-export PKG_CONFIG=false
+# Zig checks for undefined behaviour, refuses the time of the build, and links musl statically unless it is told not to.
+for tool in cc ar ranlib; do
+	options=
+	if [ $tool = cc ]; then options="-target $target -fno-sanitize=undefined -Wno-date-time"; fi
+	case $tool-$target in cc-*-musl) options="$options -dynamic" ;; esac
+	printf '#!/bin/sh\nexec %s %s %s "$@"\n' "$zig" "$tool" "$options" >"$tool"
+	chmod +x "$tool"
+done
+export CC="$work/cc" AR="$work/ar" RANLIB="$work/ranlib" PKG_CONFIG=false
+# A program for another C library runs here, so only another processor makes this a cross-build.
+platform=${target%%.*} build=${target%%.*} cross=
+if [ "${target%%-*}" != "$(uname -m)" ]; then
+	build=$(uname -m)-linux-gnu
+	cross="--with-build-python=$python ac_cv_file__dev_ptmx=yes ac_cv_file__dev_ptc=no ac_cv_buggy_getaddrinfo=no"
+fi
+(cd zlib-* && CFLAGS="-O1 -fPIC" ./configure --static --prefix="$work/zlib" && make -s install) >zlib.log 2>&1
+# OpenSSL and the other libraries of the system are not built for the target, and not needed.
 off=
-for name in bz2 lzma ctypes ctypes_test curses curses_panel dbm gdbm hashlib sqlite3 ssl tkinter uuid; do
-	off="$off py_cv_module__$name=n/a"
+for name in bz2 lzma zstd ctypes ctypes_test curses curses_panel dbm gdbm hashlib sqlite3 ssl tkinter uuid readline nis; do
+	off="$off py_cv_module__$name=n/a py_cv_module_$name=n/a"
+done
+# The musl of Zig has functions that musl 1.2.3 of Debian 12 lacks.
+for name in preadv2 pwritev2 statx; do
+	case $target in *-musl) off="$off ac_cv_func_$name=no" ;; esac
 done
 cd build
-# shellcheck disable=SC2086 # one word for each module
-../Python-3.13*/configure -q --build="$(uname -m)-linux-musl" --prefix="$folder" --without-doc-strings --disable-test-modules \
-	CC="$work/cc" CPPFLAGS="-idirafter $work/headers" OPT="-DNDEBUG -O1" \
-	ZLIB_CFLAGS="-I$work/zlib/include" ZLIB_LIBS="-L$work/zlib/lib -lz" \
-	py_cv_module_readline=n/a py_cv_module_nis=n/a $off
+# shellcheck disable=SC2086 # one word for each option
+../Python-3*/configure -q --build="$build" --host="$platform" --prefix="$folder" "$gil" --without-doc-strings --without-ensurepip \
+	--disable-test-modules OPT="-DNDEBUG -O1" $cross $off \
+	ZLIB_CFLAGS="-I$work/zlib/include" ZLIB_LIBS="-L$work/zlib/lib -lz"
 make -s -j"$(nproc)" >make.log 2>&1 || { tail -n 30 make.log >&2; exit 1; }
 make -s install >install.log 2>&1 || { tail -n 30 install.log >&2; exit 1; }
-"$folder/bin/python3" -c 'import sys, sysconfig, zlib; print(sys.version, sysconfig.get_config_var("SOABI"))'
+if [ -z "$cross" ]; then
+	"$folder/bin/python3" -c 'import sys, sysconfig, zlib; print(sys.version, sysconfig.get_config_var("SOABI"))'
+fi
 rm -rf "$work"
