@@ -1,13 +1,13 @@
 #!/bin/sh
-# Builds a CPython for tests of wheels, from the sources of Debian and with Zig as C compiler:
-#     python.sh VERSION TARGET FOLDER [PYTHON]
-# VERSION is 3.13, or 3.13t, which is free-threaded. TARGET is a target of Zig, for example aarch64-linux-musl. For another
-# processor, PYTHON is a Python of the same version that runs here. The interpreter is FOLDER/bin/python3.
+# Builds a CPython 3.13 for tests of wheels, from the sources of Debian and with Zig as C compiler:
+#     python.sh TARGET FOLDER [PYTHON]
+# TARGET is a target of Zig, for example aarch64-linux-musl. For another processor, PYTHON is a Python of the same version that
+# runs here. The interpreter is FOLDER/bin/python3.
 # Needs apt-get, make, readelf, and Zig in .venv; to run an interpreter for musl, the package musl.
 set -eu
-version=$1 target=$2
-mkdir -p "$3"
-folder=$(realpath "$3") work=$(realpath "$3")/work python=${4:+$(realpath "$4")}
+target=$1
+mkdir -p "$2"
+folder=$(realpath "$2") work=$(realpath "$2")/work python=${3:+$(realpath "$3")}
 zig=$(realpath "$(dirname "$0")"/../.venv/lib/python3.*/site-packages/ziglang/zig)
 mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/build"
 cd "$work"
@@ -15,11 +15,6 @@ cd "$work"
 # The server and the keys of the system, with lists of their own: the configuration of the system does not change.
 server=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/$')
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-case $version in
-3.13) gil=--enable-gil ;;
-3.13t) gil=--disable-gil ;;
-*) echo "python.sh: expected version 3.13 or 3.13t, found $version" >&2 && exit 2 ;;
-esac
 # Later packages of zlib are not as its authors published it.
 for name in trixie bookworm; do echo "deb-src [signed-by=$keys] $server $name main"; done >sources.list
 cat >apt.conf <<END
@@ -61,7 +56,7 @@ for name in preadv2 pwritev2 statx; do
 done
 cd build
 # shellcheck disable=SC2086 # one word for each option
-../Python-3*/configure -q --build="$build" --host="$platform" --prefix="$folder" "$gil" --without-doc-strings --without-ensurepip \
+../Python-3*/configure -q --build="$build" --host="$platform" --prefix="$folder" --without-doc-strings --without-ensurepip \
 	--disable-test-modules OPT="-DNDEBUG -O1" $cross $off \
 	ZLIB_CFLAGS="-I$work/zlib/include" ZLIB_LIBS="-L$work/zlib/lib -lz"
 make -s -j"$(nproc)" >make.log 2>&1 || { tail -n 30 make.log >&2; exit 1; }

@@ -40,7 +40,7 @@ in_debian() { # in_debian WHEEL PYTHON: with a copy of the files that test_wheel
 build_musl() { # build_musl PROCESSOR FOLDER [PYTHON]
 	processor=$1 folder=$2
 	shift 2
-	test -x "$folder/bin/python3" || release/python.sh 3.13 "$processor-linux-musl" "$folder" "$@"
+	test -x "$folder/bin/python3" || release/python.sh "$processor-linux-musl" "$folder" "$@"
 }
 
 if [ $# -eq 0 ]; then set -- manylinux-x86_64 musllinux-x86_64 manylinux-aarch64 musllinux-aarch64; fi
