@@ -32,8 +32,9 @@ test-hostile: develop tools ## attacks that take long: killed at every system ca
 	cargo build --locked -p sealane-cli
 	$(BIN)/python -m pytest -q -m slow -o faulthandler_timeout=1800 bindings/python/tests lab/tests tests
 
-lint: develop tools ## format, warnings, types, type stubs against the binary, documentation
+lint: develop tools ## format, warnings, types, type stubs against the binary, documentation, locked versions
 	cargo fmt --all --check
+	@for folder in fuzz tests/plugin; do cargo metadata --locked --format-version 1 --manifest-path $$folder/Cargo.toml >/dev/null || exit 1; done
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked -p sealane --lib --no-default-features --features files -- -D warnings
 	$(BIN)/ruff format --check .
