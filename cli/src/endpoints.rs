@@ -102,7 +102,8 @@ impl Source {
             Self::Stdin => stdin().map_err(about)?,
             Self::File(path) => sealane::file::open_file(path).map_err(about)?,
         };
-        match file.metadata().map_err(about)?.is_dir() {
+        let found = sealane::file::file_metadata(&file).map_err(about)?;
+        match found.is_some_and(|found| found.is_dir()) {
             true => Err(about(io::ErrorKind::IsADirectory.into())),
             false => Ok(file),
         }

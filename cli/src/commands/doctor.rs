@@ -210,9 +210,10 @@ impl FoundKey {
     }
 
     fn line(&self) -> String {
-        let mode = self.mode.map_or("unknown".into(), |mode| format!("{mode:04o}"));
+        let name = escaped(&self.name);
+        let Some(mode) = self.mode else { return format!("  {name}: rights not checked on this system") };
         let state = if self.problem().is_some() { "exposed" } else { "ok" };
-        format!("  {}: mode {mode}, {state}", escaped(&self.name))
+        format!("  {name}: mode {mode:04o}, {state}")
     }
 
     fn document(&self) -> Value {

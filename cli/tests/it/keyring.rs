@@ -140,7 +140,7 @@ fn the_protection_of_the_file_stays() {
 fn a_locked_keyring_is_not_changed() {
     let (sandbox, _) = sandbox();
     let file = locked(&sandbox);
-    sandbox.refuses("keyring rotate ring", 2, "another command is changing this keyring");
+    sandbox.run("keyring rotate ring").failed(2, "another command is changing this keyring");
     assert_eq!(listed(&sandbox, "ring").len(), 1);
     drop(file);
     sandbox.run("keyring rotate -q ring").succeeded();

@@ -58,6 +58,7 @@ fn keys_of_every_type() {
     assert!(outcome["type"] == "age" && outcome["public"].as_str().unwrap().starts_with("age1"));
 }
 
+#[cfg(unix)]
 #[test]
 fn keys_encrypted_with_a_passphrase_and_for_recipients() {
     let sandbox = sandbox();
@@ -90,6 +91,7 @@ fn keys_encrypted_with_a_passphrase_and_for_recipients() {
     sandbox.refuses("decrypt -k for-me -i you -o x sealed", 1, "no matching key");
 }
 
+#[cfg(unix)]
 #[test]
 fn files_for_recipients_round_trip() {
     let sandbox = sandbox();
@@ -136,6 +138,7 @@ fn files_for_recipients_round_trip() {
     assert_eq!(inspected["plaintext_bytes"], 200_000);
 }
 
+#[cfg(unix)]
 #[test]
 fn each_mistake_has_its_own_message() {
     let sandbox = sandbox();
@@ -175,6 +178,7 @@ fn each_mistake_has_its_own_message() {
     assert!(!sandbox.path("x").exists());
 }
 
+#[cfg(unix)]
 #[test]
 fn files_with_a_passphrase_round_trip() {
     let sandbox = sandbox();
@@ -196,6 +200,7 @@ fn files_with_a_passphrase_round_trip() {
     assert!(!sandbox.path("x").exists());
 }
 
+#[cfg(unix)]
 #[test]
 fn identity_files_encrypted_with_a_passphrase() {
     let sandbox = sandbox();
@@ -205,6 +210,7 @@ fn identity_files_encrypted_with_a_passphrase() {
     assert!(sandbox.read("back") == data(200_000));
 }
 
+#[cfg(unix)]
 #[test]
 fn a_key_from_the_environment() {
     let sandbox = sandbox();
@@ -269,6 +275,7 @@ fn flags_of_the_program_age() {
     sandbox.refuses("-e -d -i me sealed", 2, "unexpected argument");
 }
 
+#[cfg(unix)]
 #[test]
 fn age_plugins_that_are_missing() {
     let sandbox = sandbox();

@@ -58,6 +58,7 @@ fn several_files_into_a_folder() {
     assert_eq!(text.lines().count(), 2);
 }
 
+#[cfg(unix)]
 #[test]
 fn passphrases() {
     let sandbox = sandbox();

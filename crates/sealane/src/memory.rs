@@ -158,8 +158,12 @@ mod test {
     #[test]
     fn threads_that_no_machine_has() {
         assert_eq!([affordable_threads(0), affordable_threads(1), affordable_threads(2)], [1, 1, 2]);
-        let count = affordable_threads(usize::MAX);
-        assert!(count > 0 && count < usize::MAX, "{count}");
+        // Wine grants terabytes, which Windows refuses, and ends the process when it runs out of memory.
+        #[cfg(not(windows))]
+        {
+            let count = affordable_threads(usize::MAX);
+            assert!(count > 0 && count < usize::MAX, "{count}");
+        }
     }
 
     /// With space for less than four more threads, eight are too many. The limit is that of a process, so a child has it.

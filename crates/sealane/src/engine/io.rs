@@ -1,7 +1,7 @@
 //! Positional reads and writes, safe to call from several threads at once.
 
 use crate::Error;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -70,6 +70,18 @@ impl NamedSource<'_> {
     pub(crate) fn read_exact_at(self, offset: u64, into: &mut [u8]) -> Result<(), Error> {
         self.source.read_exact_at(offset, into).map_err(|e| Error::io(self.path, e))
     }
+}
+
+/// Returns the metadata of an open file, or `None` for a pipe or a device of Windows, which have none.
+///
+/// # Errors
+/// Returns the error of the system.
+pub fn metadata(file: &File) -> io::Result<Option<Metadata>> {
+    #[cfg(windows)]
+    if !winapi_util::file::typ(file)?.is_disk() {
+        return Ok(None);
+    }
+    file.metadata().map(Some)
 }
 
 /// Opens a file for reading.

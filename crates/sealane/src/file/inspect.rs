@@ -39,10 +39,9 @@ pub struct Info {
 /// and [`Misuse::UnsupportedSource`] for a pipe.
 pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
     let source = Source::open(from)?;
-    if !source.metadata.is_file() {
+    let Some(file_len) = source.file_len() else {
         return Err(Misuse::UnsupportedSource("inspection requires a regular file").into());
-    }
-    let file_len = source.metadata.len();
+    };
     describe(&source.file, file_len, format).map_err(|e| e.about(from))
 }
 

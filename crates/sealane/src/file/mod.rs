@@ -82,7 +82,7 @@ mod tree;
 mod writer;
 
 pub use crate::engine::close::flush as flush_file;
-pub use crate::engine::io::{Concurrency, ReadAt, open as open_file};
+pub use crate::engine::io::{Concurrency, ReadAt, metadata as file_metadata, open as open_file};
 pub use crate::engine::options::{Callback, Durability, Options};
 pub use crate::engine::threads::PARALLEL_FILE_LEN;
 pub use byte_queue::ByteQueue;

@@ -9,7 +9,7 @@ use super::{Options, Reader};
 use crate::age::Armor;
 use crate::engine::attributes::Attributes;
 use crate::engine::file_id::FileId;
-use crate::engine::io::{Discard, EndRecorder, NamedSource, open};
+use crate::engine::io::{Discard, EndRecorder, NamedSource, metadata, open};
 use crate::engine::pipeline::{open_all, seal_all};
 use crate::engine::plan::Plan;
 use crate::engine::staged::StagedFile;
@@ -193,7 +193,8 @@ fn verify(source: &Source, with: &DecryptWith, mut options: Options<'_>) -> Resu
 pub(super) struct Source {
     pub(super) path: PathBuf,
     pub(super) file: File,
-    pub(super) metadata: Metadata,
+    /// `None` for a pipe or a device of Windows.
+    metadata: Option<Metadata>,
     /// Whether it is a regular file at its beginning, which is read at any position.
     seekable: bool,
 }
@@ -209,23 +210,29 @@ impl Source {
 
     fn with_metadata(file: File, path: &Path, at_start: impl FnOnce(&File) -> bool) -> Result<Self, Error> {
         let about = |e| Error::io(path, e);
-        let metadata = file.metadata().map_err(about)?;
-        if metadata.is_dir() {
+        let metadata = metadata(&file).map_err(about)?;
+        if metadata.as_ref().is_some_and(Metadata::is_dir) {
             return Err(about(ErrorKind::IsADirectory.into()));
         }
         // A file of length 0 may have content that is generated while it is read, for example in `/proc`.
-        let seekable = metadata.is_file() && metadata.len() > 0 && at_start(&file);
+        let regular = |found: &Metadata| found.is_file() && found.len() > 0;
+        let seekable = metadata.as_ref().is_some_and(regular) && at_start(&file);
         Ok(Self { path: path.to_owned(), file, metadata, seekable })
     }
 
     /// Returns the size of a file that is read at any position; `None` for one that is read like a pipe.
     pub(super) fn size(&self) -> Option<u64> {
-        self.seekable.then_some(self.metadata.len())
+        self.metadata.as_ref().filter(|_| self.seekable).map(Metadata::len)
+    }
+
+    /// Returns the length of a regular file in bytes; `None` for a pipe or a device.
+    pub(super) fn file_len(&self) -> Option<u64> {
+        self.metadata.as_ref().filter(|found| found.is_file()).map(Metadata::len)
     }
 
     /// Returns the identity of the file; `None` for a device or a pipe of Windows.
     pub(super) fn id(&self) -> Option<FileId> {
-        FileId::of(&self.file, &self.metadata)
+        FileId::of(&self.file, self.metadata.as_ref()?)
     }
 
     /// Checks that the file still has `len` bytes, after all of them were read. Bytes that were appended meanwhile would
@@ -277,8 +284,8 @@ pub(super) fn output(
         Some(id) if Some(id) == source.id() => Err(Misuse::SameFile(target.path().to_owned()).into()),
         id => Ok(protected.check(id, target.path())?),
     })?;
-    if matches!(target, Target::Replica { .. }) {
-        output.set_attributes(Attributes::of(&source.metadata));
+    if let (Target::Replica { .. }, Some(metadata)) = (target, &source.metadata) {
+        output.set_attributes(Attributes::of(metadata));
     }
     Ok(output)
 }

@@ -1,6 +1,7 @@
 //! The inputs of a call, which its outputs must not replace.
 
 use crate::engine::file_id::FileId;
+use crate::engine::io::metadata;
 use crate::{Error, Misuse};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -29,7 +30,8 @@ impl Protected {
 
     /// Checks an output file that is already open.
     pub(super) fn check_file(&self, output: &File, name: &Path) -> Result<(), Error> {
-        let found = output.metadata().map_err(|e| Error::io(name, e))?;
-        Ok(self.check(FileId::of(output, &found), name)?)
+        let found = metadata(output).map_err(|e| Error::io(name, e))?;
+        let id = found.and_then(|found| FileId::of(output, &found));
+        Ok(self.check(id, name)?)
     }
 }

@@ -113,7 +113,7 @@ pub(super) fn rewrap(
     with: &Rewrap,
     mut options: Options<'_>,
 ) -> Result<(), Error> {
-    let len = source.size().ok_or_else(|| match source.metadata.is_file() {
+    let len = source.size().ok_or_else(|| match source.file_len().is_some() {
         true => Error::Truncated,
         false => Misuse::UnsupportedSource("expected a regular age file to rewrap, found a pipe or a device")
             .into(),

@@ -55,7 +55,7 @@ impl Rotation {
 
     /// Returns a reader of a file that is under another key; `None` for one that is under the primary key.
     fn retired<'a>(&self, source: &'a Source) -> Result<Option<Reader<&'a File>>, Error> {
-        let irregular = || match source.metadata.is_file() {
+        let irregular = || match source.file_len().is_some() {
             true => Error::Truncated,
             false => Misuse::UnsupportedSource("expected a regular encrypted file, found a pipe or a device")
                 .into(),
@@ -89,7 +89,7 @@ pub(super) fn rotate(
     with: &Rotation,
     mut options: Options<'_>,
 ) -> Result<bool, Error> {
-    let Some(reader) = with.retired(&source)? else { return Ok(false) };
+    let Some((reader, expected)) = with.retired(&source)?.zip(source.size()) else { return Ok(false) };
     let id = source.id();
     let sink = OutputFile::create_checked(to, |found| match found.id {
         found if found.is_some() && found == id => Ok(()),
@@ -103,9 +103,9 @@ pub(super) fn rotate(
     allocate(staged, plan, plan.sealed_len())?;
     let plain = NamedSource { path: &source.path, source: &Plaintext(&reader) };
     seal_all(&*cipher, &header, plan, plain, staged.file(), &mut options).map_err(|e| e.about(to.path()))?;
-    source.check_len(source.metadata.len())?;
+    source.check_len(expected)?;
     drop(reader);
-    let (expected, path) = (source.metadata.len(), source.path.clone());
+    let path = source.path.clone();
     // Some file systems of Windows do not replace a file that is open.
     drop(source);
     // A file that took the place of the source meanwhile is newer than what was read.

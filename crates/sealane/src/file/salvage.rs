@@ -124,7 +124,7 @@ fn salvage(
     mut options: Options<'_>,
 ) -> Result<Salvaged, Error> {
     if source.size().is_none() {
-        return Err(match source.metadata.is_file() {
+        return Err(match source.file_len().is_some() {
             true => Error::Truncated,
             false => {
                 Misuse::UnsupportedSource("expected a regular file to salvage, found a pipe or a device")

@@ -34,6 +34,7 @@ mod rotate;
 mod salvage;
 mod secp256k1;
 mod signatures;
+#[cfg(unix)]
 mod stack;
 mod threads;
 mod tink;

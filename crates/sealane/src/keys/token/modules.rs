@@ -277,6 +277,7 @@ mod test {
     }
 
     #[test]
+    #[cfg(unix)]
     fn places_of_modules() {
         fn places(text: &str) -> Vec<PathBuf> {
             candidates(&Uri::parse(text).unwrap())

@@ -195,6 +195,7 @@ mod test {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
     fn attributes() {
         let uri = Uri::parse(
             "token=The%20backup;serial=0A;object=sales;id=%00%fF;type=secret-key;slot-id=7;model=m;manufacturer=x\

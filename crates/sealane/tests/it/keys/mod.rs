@@ -5,4 +5,5 @@ mod encodings;
 mod files;
 mod fixtures;
 mod interop;
+#[cfg(unix)]
 mod openssl;
