@@ -228,6 +228,7 @@ mod test {
     }
 
     #[test]
+    #[cfg(unix)]
     fn modules_and_classes() {
         let uri = Uri::parse("object=a;type=private?module-name=softhsm2").unwrap();
         assert_eq!((uri.class, uri.module_name.as_deref()), (Some(Class::Private), Some("softhsm2")));
