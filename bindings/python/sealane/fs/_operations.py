@@ -98,7 +98,7 @@ class Operations:
             return entries if detail else sorted(entries)
 
     async def _begin_with(self, path: str, prefix: str) -> list[Any]:
-        """Lists what is in a folder under a name with this prefix, for which a store looks at no other name."""
+        """Lists what is in a folder under names with this prefix, which the store selects."""
         options = {"maxdepth": 1, "withdirs": True, "detail": True, "prefix": prefix}
         return [
             entry for name, entry in (await self._below.call("find", path, **options)).items() if name != path
