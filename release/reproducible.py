@@ -33,7 +33,9 @@ def build(folder: Path, fast: bool) -> None:
     source, target = work / "source", work / "target"
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(source)], check=True)
     options = ["--target-dir", str(target)]
-    scripts = [["wheels.py", PLATFORM, "--out", str(folder)], ["program.py"]]
+    wheel = ["wheels.py", PLATFORM, "--out", str(folder)]
+    # Without optimisation a wheel has 30 MB.
+    scripts = [[*wheel, "--max-len", "100000000"] if fast else wheel, ["program.py"]]
     for script, *arguments in scripts:
         command = [sys.executable, str(source / "release" / script), *arguments, *options]
         variables = os.environ | (FAST if fast else {})
