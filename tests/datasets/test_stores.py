@@ -365,10 +365,11 @@ assert asyncio.run(main()) == content
 def test_coroutines(store: Place) -> None:
     arguments = json.dumps([store.protocol, store.target_options, store.path("p"), KEY])
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", COROUTINES, arguments],
+        [sys.executable, "-c", COROUTINES, arguments],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    # At the end, adlfs prints an error of its own.
+    assert done.returncode == 0, done.stderr
