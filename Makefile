@@ -152,8 +152,9 @@ test-fips: ## a build with the feature fips: vectors in the FIPS module of AWS-L
 	@for tool in cc cmake go perl; do command -v $$tool >/dev/null || { echo "test-fips needs $$tool"; exit 1; }; done
 	cargo test $(FIPS) -p sealane-providers -p sealane -p sealane-cli --features sealane-providers/fips,sealane/fips,sealane-cli/fips --test fips
 
-test-rustls: ## the cipher suites of rustls beside those over ring and aws-lc-rs, which is built a second time
+test-rustls: ## the cipher suites of rustls beside those over ring and aws-lc-rs, which is built a second time; RUSTLS=CHECKOUT also runs rustls's own tests, with BoGo
 	cargo test --locked -p sealane-rustls --features aws-lc-rs
+	$(if $(RUSTLS),bindings/rustls/tests/rustls.sh "$(RUSTLS)")
 
 test-bindings: test-c test-go test-elixir test-crystal ## the packages for other languages, all of the above
 
