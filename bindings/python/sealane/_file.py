@@ -183,6 +183,11 @@ def decrypt_file(
         If the file asks for a larger work factor than ``max_work_factor``.
     OSError, TypeError, ValueError
         As for ``encrypt_file``.
+
+    Examples
+    --------
+    >>> sealane.decrypt_file("backup.sealed", "copy.csv", key=key)
+    >>> sealane.decrypt_file("backup.age", "copy.csv", identities=[pathlib.Path("alice.key")])
     """
     decryption = DecryptWith(
         key=key,
@@ -328,6 +333,12 @@ def inspect(src: Path, format: str | None = None) -> FileInfo:
         If the header is damaged.
     OSError
         If the file cannot be read.
+
+    Examples
+    --------
+    >>> info = sealane.inspect("backup.age")
+    >>> info.format, info.recipients, info.plaintext_len
+    ('age v1', ['X25519', 'X25519'], 10)
     """
     name = path_of(src)
     if name is None:
@@ -376,6 +387,12 @@ def decrypt(
     """Returns the plaintext of the encrypted file whose bytes are ``data``.
 
     The other parameters and the exceptions are those of ``decrypt_file``.
+
+    Examples
+    --------
+    >>> alice = sealane.keys.generate("age")
+    >>> sealane.decrypt(sealane.encrypt(b"data", recipients=[alice.public]), identities=[alice])
+    b'data'
     """
     decryption = DecryptWith(
         key=key,

@@ -86,8 +86,8 @@ def write_inventory(
 
     Examples
     --------
-    >>> sealane.encrypt_tree("data", "vault", key=key)
-    >>> report = sealane.write_inventory("vault", "vault.list", key=key, sign_key="id_ed25519")
+    >>> report = sealane.encrypt_tree("data", "vault", key=key)
+    >>> report = sealane.write_inventory("vault", "vault.inventory", key=key, sign_key="id_ed25519")
     """
     encryption = EncryptWith(key=key, recipients=recipients, context=context, format=format)
     places = _paths(folder=folder, inventory=inventory, sign_key=sign_key)
@@ -150,6 +150,7 @@ def verify_inventory(
     --------
     >>> report = sealane.verify_inventory("vault", "vault.inventory", signer="release.pub", key=key)
     >>> [difference.path for difference in report.differences]
+    ['a.csv']
     """
     decryption = DecryptWith(
         key=key, identities=identities, context=context, format=format, max_work_factor=max_work_factor

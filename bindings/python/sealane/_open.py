@@ -137,11 +137,11 @@ def open(
     --------
     >>> key = sealane.keys.generate("aes-256")
     >>> with sealane.open("data.sealed", "wb", key=key) as file:
-    ...     _ = file.write(b"one line\n" * 1000)
+    ...     _ = file.write(b"one line\\n" * 1000)
     >>> with sealane.open("data.sealed", key=key) as file:
     ...     _ = file.seek(-5, 2)
     ...     file.read()
-    b'line\n'
+    b'line\\n'
     """
     if mode == "rb":
         if recipients is not None or armor:

@@ -60,6 +60,11 @@ def resolve(reference: str) -> Key | Keyring:
         If a file cannot be read.
     TypeError, ValueError
         If it is not a reference, or a function returns something else than a key.
+
+    Examples
+    --------
+    >>> os.environ["BACKUP_KEY"] = sealane.keys.generate("aes-256").to_text()
+    >>> key = sealane.keys.resolve("env:BACKUP_KEY")
     """
     scheme, rest = _parts(reference)
     if scheme == "call":

@@ -75,6 +75,10 @@ async def decrypt_file(
     ------
     SealaneError, OSError, TypeError, ValueError
         As for ``sealane.decrypt_file``.
+
+    Examples
+    --------
+    >>> await sealane.aio.decrypt_file("backup.sealed", "copy.csv", key=key)
     """
     options.setdefault("threads", _threads())
     await _cancellable(lambda report: _file.decrypt_file(src, dst, progress=report, **options), progress)
@@ -102,12 +106,23 @@ async def verify_file(src: PathOrFile, *, progress: Progress | None = None, **op
 
 
 async def encrypt(data: Buffer, **options: Any) -> bytes:
-    """Encrypts bytes in the format of a file, as ``sealane.encrypt`` does, with its ``options``."""
+    """Encrypts bytes in the format of a file, as ``sealane.encrypt`` does, with its ``options``.
+
+    Examples
+    --------
+    >>> encrypted = await sealane.aio.encrypt(bytes(100_000_000), key=key)
+    """
     return await _in_thread(lambda: _file.encrypt(data, **options))
 
 
 async def decrypt(data: Buffer, **options: Any) -> bytes:
-    """Decrypts the bytes of an encrypted file, as ``sealane.decrypt`` does, with its ``options``."""
+    """Decrypts the bytes of an encrypted file, as ``sealane.decrypt`` does, with its ``options``.
+
+    Examples
+    --------
+    >>> await sealane.aio.decrypt(await sealane.aio.encrypt(b"data", key=key), key=key)
+    b'data'
+    """
     return await _in_thread(lambda: _file.decrypt(data, **options))
 
 
@@ -127,7 +142,7 @@ def open(file: PathOrFile, mode: str = "rb", **options: Any) -> Opening:
     Examples
     --------
     >>> async with sealane.aio.open("data.sealed", "wb", key=key) as file:
-    ...     await file.write(b"one line\\n")
+    ...     _ = await file.write(b"one line\\n")
     """
     return Opening(lambda: _open.open(file, mode, **options))  # type: ignore[call-overload]
 
@@ -159,6 +174,13 @@ class Opening:
 class AsyncFile:
     """An encrypted file whose methods are awaited. They have the meaning of ``EncryptedReader`` and
     ``EncryptedWriter``. Calls of several tasks run one after the other.
+
+    Examples
+    --------
+    >>> async with sealane.aio.open("backup.sealed", key=key) as file:
+    ...     _ = await file.seek(-5, os.SEEK_END)
+    ...     await file.read()
+    b'line\\n'
     """
 
     def __init__(self, file: Any) -> None:

@@ -40,6 +40,13 @@ use sealane::keys::{self, SecretKey};
 /// ValueError
 ///     If the key has a kind that does not encrypt messages (age and SSH keys are for ``sealane.encrypt``), or ``info``
 ///     or ``suite`` is given for a key without HPKE.
+///
+/// Examples
+/// --------
+/// >>> private = sealane.keys.generate("x25519")
+/// >>> blob = sealane.hybrid.seal(private.public, b"hello", aad=b"header")
+/// >>> sealane.hybrid.open(private, blob, aad=b"header")
+/// b'hello'
 #[pyfunction]
 #[pyo3(
     name = "seal",
@@ -96,6 +103,12 @@ fn opened<'py>(
 ///     If the key, ``aad``, ``info`` or ``suite`` is another one, or the message was changed.
 /// FormatError
 ///     If the message does not begin with a public key of the curve, or is too short; if the text is not a private key.
+///
+/// Examples
+/// --------
+/// >>> private = sealane.keys.generate("p-256")
+/// >>> sealane.hybrid.open(private, sealane.hybrid.seal(private.public, b"hello"))
+/// b'hello'
 #[pyfunction]
 #[pyo3(
     name = "open",
@@ -128,6 +141,13 @@ pub(crate) fn hybrid_open<'py>(
 /// sender : sealane.keys.Key or str, optional
 ///     The private key of the sender, of the same kind as ``public``; not possible with x-wing. The recipient learns that
 ///     the sender has this key.
+///
+/// Examples
+/// --------
+/// >>> alice, bob = sealane.keys.generate("x25519"), sealane.keys.generate("x25519")
+/// >>> blob = sealane.hybrid.hpke_seal(bob.public, b"hello", sender=alice)
+/// >>> sealane.hybrid.hpke_open(bob, blob, sender=alice.public)
+/// b'hello'
 #[pyfunction]
 #[pyo3(
     signature = (public, data, aad = None, info = None, *, suite = None, psk = None, psk_id = None, sender = None),
@@ -156,7 +176,26 @@ pub(crate) fn hpke_seal<'py>(
 
 /// Decrypts a message that ``hpke_seal`` returned.
 ///
-/// ``sender`` is the public key of the sender. The exceptions are those of ``open``.
+/// Parameters
+/// ----------
+/// private, blob, aad, info, suite
+///     As for ``open``.
+/// psk, psk_id
+///     As for ``hpke_seal``.
+/// sender : sealane.keys.PublicKey or str, optional
+///     The public key of the sender.
+///
+/// Raises
+/// ------
+/// AuthenticationError, FormatError, ValueError
+///     As ``open`` does. AuthenticationError also if the pre-shared key or the sender is another one.
+///
+/// Examples
+/// --------
+/// >>> bob, psk = sealane.keys.generate("x25519"), os.urandom(32)
+/// >>> blob = sealane.hybrid.hpke_seal(bob.public, b"hello", psk=psk, psk_id=b"2026")
+/// >>> sealane.hybrid.hpke_open(bob, blob, psk=psk, psk_id=b"2026")
+/// b'hello'
 #[pyfunction]
 #[pyo3(
     signature = (private, blob, aad = None, info = None, *, suite = None, psk = None, psk_id = None, sender = None),
@@ -208,6 +247,13 @@ pub(crate) fn hpke_open<'py>(
 ///     If ``pk_hex`` is not a public key of the curve.
 /// ValueError
 ///     If ``pk_hex`` is not hexadecimal, or the configuration is not possible.
+///
+/// Examples
+/// --------
+/// >>> private = sealane.keys.generate("secp256k1")
+/// >>> message = sealane.hybrid.ecies_encrypt(private.public.to_hex(), b"hello")
+/// >>> sealane.hybrid.ecies_decrypt(private.to_hex(), message)
+/// b'hello'
 #[pyfunction]
 #[pyo3(signature = (
     pk_hex, data, *, elliptic_curve = "secp256k1", is_ephemeral_key_compressed = false, is_hkdf_key_compressed = false,
@@ -239,8 +285,14 @@ pub(crate) fn ecies_encrypt<'py>(
 
 /// Decrypts a message as ``decrypt`` of eciespy does.
 ///
-/// The keywords are the configuration of ``ecies_encrypt`` that the message was encrypted with, which is not part of the
-/// message.
+/// Parameters
+/// ----------
+/// sk_hex : str or bytes-like
+///     The private key: hexadecimal digits, with or without 0x, or bytes.
+/// data : bytes-like
+///     The encrypted message.
+/// elliptic_curve, is_ephemeral_key_compressed, is_hkdf_key_compressed, symmetric_algorithm, symmetric_nonce_length
+///     As for ``ecies_encrypt``. The message does not contain them.
 ///
 /// Raises
 /// ------
@@ -250,6 +302,13 @@ pub(crate) fn ecies_encrypt<'py>(
 ///     If the message is too short or does not begin with a public key.
 /// ValueError
 ///     If ``sk_hex`` is not a private key of the curve, or the configuration is not possible.
+///
+/// Examples
+/// --------
+/// >>> private = sealane.keys.generate("secp256k1")
+/// >>> message = sealane.hybrid.ecies_encrypt(private.public.to_hex(), b"hello", symmetric_algorithm="xchacha20")
+/// >>> sealane.hybrid.ecies_decrypt(private.to_hex(), message, symmetric_algorithm="xchacha20")
+/// b'hello'
 #[pyfunction]
 #[pyo3(signature = (
     sk_hex, data, *, elliptic_curve = "secp256k1", is_ephemeral_key_compressed = false, is_hkdf_key_compressed = false,
@@ -300,6 +359,11 @@ pub(crate) fn ecies_decrypt<'py>(
 /// ------
 /// AuthenticationError
 ///     If any part is not authentic. The error does not say which.
+///
+/// Examples
+/// --------
+/// >>> sealane.hybrid.rsa_open_parts(private, wrapped_key, ciphertext, nonce, tag)
+/// b'hello'
 #[pyfunction]
 #[pyo3(
     signature = (private, wrapped_key, ciphertext, nonce, tag, *, oaep = "sha1", aad = None),

@@ -46,6 +46,12 @@ pub(crate) fn enabled() -> Option<Plugins> {
 ///
 /// A plugin whose callback is missing is told that there is no user. An exception of a callback ends the plugin and is raised by
 /// the call. In calls on many files, callbacks can come from several threads at once.
+///
+/// Examples
+/// --------
+/// >>> def request(plugin, prompt, secret):
+/// ...     return getpass.getpass(prompt) if secret else input(prompt)
+/// >>> sealane.plugins.enable(message=lambda plugin, text: print(text), request=request)
 #[pyfunction]
 #[pyo3(signature = (*, message = None, request = None, confirm = None, timeout = 120.0, path = None))]
 pub(crate) fn enable_plugins(
@@ -74,6 +80,10 @@ pub(crate) fn enable_plugins(
 }
 
 /// Withdraws the permission of ``enable``, for the calls that begin after this one.
+///
+/// Examples
+/// --------
+/// >>> sealane.plugins.disable()
 #[pyfunction]
 pub(crate) fn disable_plugins() {
     replace(None);
@@ -87,8 +97,22 @@ fn replace(plugins: Option<Plugins>) {
 
 /// Returns the identity without data of a plugin, which stands for the plugin itself, as ``-j NAME`` of the program age.
 ///
-/// It is an identity to decrypt with, and some plugins accept it as a recipient too. Raises FormatError if no plugin can have
-/// this name.
+/// It is an identity to decrypt with, and some plugins accept it as a recipient too.
+///
+/// Parameters
+/// ----------
+/// name : str
+///     The name of the plugin, for example "yubikey" for the program ``age-plugin-yubikey``.
+///
+/// Raises
+/// ------
+/// FormatError
+///     If no plugin can have this name.
+///
+/// Examples
+/// --------
+/// >>> sealane.plugins.identity("yubikey").kind
+/// 'age-plugin-yubikey'
 #[pyfunction]
 pub(crate) fn plugin_identity(name: &str) -> PyResult<Key> {
     Identity::from_plugin(name).map(|identity| Key::new(SecretKey::Age(identity))).map_err(raise)

@@ -5,11 +5,17 @@ use pyo3::prelude::*;
 /// An algorithm that ``sealane.algorithms()`` lists. Lengths are in bytes.
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct AlgorithmInfo {
+    /// The name that ``Aead`` takes, for example "aes-256-gcm".
     name: &'static str,
+    /// Length of a key in bytes.
     key_len: usize,
+    /// Length of a nonce in bytes.
     nonce_len: usize,
+    /// Length of a tag in bytes.
     tag_len: usize,
+    /// Largest length of a message in bytes.
     max_plaintext_len: u64,
+    /// Largest length of the associated data in bytes.
     max_aad_len: u64,
     /// The specification, for example "NIST SP 800-38D".
     source: &'static str,
@@ -26,7 +32,9 @@ impl AlgorithmInfo {
 /// An algorithm with a provider, which ``sealane.providers()`` lists.
 #[pyclass(frozen, get_all, module = "sealane")]
 pub(crate) struct ProviderInfo {
+    /// Name of the algorithm, for example "aes-256-gcm".
     algorithm: &'static str,
+    /// Name of the provider: "native", "aws-lc", "ring" or "rustcrypto".
     provider: &'static str,
     /// Name of the variant (the code for an instruction set); empty if the provider does not have the algorithm.
     variant: &'static str,
@@ -56,6 +64,7 @@ impl ProviderInfo {
 /// Examples
 /// --------
 /// >>> [row.name for row in sealane.algorithms() if row.nonce_len == 24]
+/// ['xchacha20-poly1305', 'xaes-256-gcm']
 #[pyfunction]
 pub(crate) fn algorithms() -> Vec<AlgorithmInfo> {
     let info = |a: &sealane::Algorithm| AlgorithmInfo {
@@ -71,6 +80,11 @@ pub(crate) fn algorithms() -> Vec<AlgorithmInfo> {
 }
 
 /// Lists every algorithm with every provider, and the reason if the pair is not available on this machine.
+///
+/// Examples
+/// --------
+/// >>> [row.provider for row in sealane.providers() if row.algorithm == "aes-256-gcm" and row.chosen]
+/// ['native']
 #[pyfunction]
 pub(crate) fn providers() -> Vec<ProviderInfo> {
     let info = |row: sealane::ListedVariant| ProviderInfo {

@@ -213,6 +213,11 @@ def encrypt_tree(
         ``encrypt_names``, if ``src_dir`` is ``dst_dir``, or the manifest lies in ``dst_dir``.
     OSError
         If ``exclude_from`` or a folder cannot be read.
+
+    Examples
+    --------
+    >>> sealane.encrypt_tree("photos", "photos.sealed", suffix=".sealed", key=key, exclude=["*.tmp"])
+    <BulkReport: 2 done, 0 skipped, 0 failed, 20 bytes>
     """
     from sealane._bulk.call import Call
 
@@ -263,6 +268,7 @@ def decrypt_tree(
     --------
     >>> report = sealane.decrypt_tree("photos.sealed", "photos", suffix=".sealed", key=key, errors="return")
     >>> report.failed
+    {}
     """
     from sealane._bulk.call import Call
 
@@ -310,10 +316,10 @@ def rotate_tree(
 
     Examples
     --------
-    >>> ring.rotate()
+    >>> new = ring.rotate()
     >>> ring.save("ring.json", overwrite=True)
     >>> sealane.rotate_tree("backups", key=ring)
-    <BulkReport: 10 done, 0 skipped, 0 failed, 163840 bytes>
+    <BulkReport: 10 done, 0 skipped, 0 failed, 164720 bytes>
     """
     from sealane._bulk.call import Call
 
@@ -345,6 +351,12 @@ def verify_tree(
     the names of the encrypted files. With ``preserve``, symbolic links are neither read nor followed. With
     ``encrypt_names``, names and the paths in links are verified too; content is verified without it. See
     ``decrypt_tree`` for the parameters.
+
+    Examples
+    --------
+    >>> report = sealane.verify_tree("photos.sealed", suffix=".sealed", key=key, errors="return")
+    >>> report.failed
+    {}
     """
     from sealane._bulk.call import Call
 

@@ -46,7 +46,13 @@ _NONCE, _TAG, _OVERHEAD = 12, 16, 28
 
 
 class Cipher(enum.Enum):
-    """The algorithms. The value of a member is the name that ``sealane.Aead`` uses."""
+    """The algorithms. The value of a member is the name that ``sealane.Aead`` uses.
+
+    Examples
+    --------
+    >>> Cipher.AES256GCM.value, Cipher.AES256GCM.key_len()
+    ('aes-256-gcm', 32)
+    """
 
     AES256GCM = "aes-256-gcm"
     ChaCha20Poly1305 = "chacha20-poly1305"
@@ -85,6 +91,14 @@ class REncrypt(_native.REncrypt):
         If an argument has another type.
     ValueError
         If the key has another length.
+
+    Examples
+    --------
+    >>> cipher = Cipher.AES256GCM
+    >>> renc = REncrypt(cipher, cipher.generate_key())
+    >>> message = renc.encrypt_from(b"hello", 0, b"header")
+    >>> renc.decrypt_from(message, 0, b"header")
+    bytearray(b'hello')
     """
 
     # The methods for messages are native: in Python they would take longer than the encryption.

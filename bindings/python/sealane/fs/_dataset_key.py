@@ -153,6 +153,12 @@ def rewrap_dataset_key(
     OSError
         If the file cannot be read or written. The old key file is still there then. If the filesystem renames
         by copying and failed in the middle, the message contains the path of a complete copy.
+
+    Examples
+    --------
+    >>> rewrap_dataset_key(
+    ...     "s3://bucket/sales.key.age", identity="file:alice.key", recipients=[alice.public, bob.public]
+    ... )
     """
     _either(recipients, wrapping_key)
     if (identity.partition(":")[0] in _kms.SCHEMES) != (wrapping_key is not None):

@@ -119,6 +119,13 @@ macro_rules! chacha {
             /// -----
             /// Encryption and decryption are the same call. Block 2**32 raises LimitExceededError before any byte is
             /// written; the counter never wraps. Threads may share an object.
+            ///
+            /// Examples
+            /// --------
+            #[doc = concat!(">>> stream = ", stringify!($name), "(key, nonce)")]
+            /// >>> ciphertext = stream.xor_at(0, b"hello world")
+            /// >>> stream.xor_at(6, ciphertext[6:])
+            /// b'world'
             $name {
                 #[new]
                 #[pyo3(signature = (key, nonce, counter = 0))]
@@ -156,6 +163,13 @@ keystream! {
     /// -----
     /// Encryption and decryption are the same call. Passing 2**64 bytes raises LimitExceededError before any byte is
     /// written; the offset never wraps. Threads may share an object.
+    ///
+    /// Examples
+    /// --------
+    /// >>> stream = AesCtr(key, iv)
+    /// >>> ciphertext = stream.xor_at(0, b"hello world")
+    /// >>> stream.xor_at(6, ciphertext[6:])
+    /// b'world'
     AesCtr {
         #[new]
         fn new(py: Python<'_>, key: &Bound<'_, PyAny>, iv: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -208,6 +222,14 @@ keystream! {
     /// -----
     /// Encryption and decryption are the same call. Past 2**64 bytes, or where a small counter would return to its
     /// start, a call raises LimitExceededError before any byte is written. Threads may share an object.
+    ///
+    /// Examples
+    /// --------
+    /// >>> stream = SpeckCtr("speck128-256", key, iv)
+    /// >>> buffer = bytearray(b"hello world")
+    /// >>> stream.xor_in_place(0, buffer)
+    /// >>> stream.xor_at(0, buffer)
+    /// b'hello world'
     SpeckCtr {
         #[new]
         #[pyo3(signature = (variant, key, iv, byte_order = "big"))]

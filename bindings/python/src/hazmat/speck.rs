@@ -28,6 +28,12 @@ use sealane::{Error, InOut};
 /// Notes
 /// -----
 /// Several threads may share an object, because a call does not change it.
+///
+/// Examples
+/// --------
+/// >>> speck = Speck("speck128-256", key)
+/// >>> speck.decrypt_blocks(speck.encrypt_blocks(b"16 bytes a block")).decode()
+/// '16 bytes a block'
 #[pyclass(frozen, module = "sealane.hazmat")]
 pub(crate) struct Speck {
     core: sealane::hazmat::Speck,

@@ -28,6 +28,12 @@ use sealane::hazmat::{Aead as Core, SpeckSize};
 /// -----
 /// A message is limited to 2**36 - 32 bytes, and one object to 2**32 sealed messages. Two objects with one key do not
 /// count together. Threads may share an object.
+///
+/// Examples
+/// --------
+/// >>> aead = sealane.hazmat.Aead("speck128-256-poly1305", key)
+/// >>> aead.open(aead.seal(b"hello", aad=b"header"), aad=b"header")
+/// b'hello'
 #[pyclass(frozen, module = "sealane.hazmat", name = "SpeckAead")]
 pub(crate) struct SpeckAead {
     core: Core,

@@ -174,6 +174,12 @@ aead_stream! {
     /// -----
     /// After ``finalize``, every call raises ValueError. Threads may share an object: pieces are processed whole, in the
     /// order of the calls.
+    ///
+    /// Examples
+    /// --------
+    /// >>> decryptor = AeadDecryptor("aes-256-gcm", key, nonce).aad(b"header")
+    /// >>> plaintext = decryptor.update(ciphertext[:5]) + decryptor.update(ciphertext[5:])
+    /// >>> decryptor.finalize(tag)  # before this, the plaintext is not verified
     AeadDecryptor;
 
     /// Returns the plaintext of a piece of ciphertext, of the same length and not verified, as new bytes.

@@ -13,6 +13,12 @@ use zeroize::Zeroizing;
 ///
 /// Equal keys compare equal: symmetric keys in constant time, private keys by their public keys. Keys are not hashable,
 /// because the place of a secret in a hash table depends on the secret.
+///
+/// Examples
+/// --------
+/// >>> key = sealane.keys.Key.from_bytes(os.urandom(32))
+/// >>> sealane.keys.Key.from_text(key.to_text()) == key
+/// True
 #[pyclass(frozen, module = "sealane.keys")]
 pub(crate) struct Key(pub(super) SecretKey, Option<PathBuf>);
 
@@ -24,7 +30,20 @@ pub(crate) struct Key(pub(super) SecretKey, Option<PathBuf>);
 ///     "age1…", "age1pq1…", "age1tag1…", "age1tagpq1…", "age1NAME1…" of an age plugin, "ssh-ed25519 …" or "ssh-rsa …", PEM, or
 ///     a secp256k1 key in hexadecimal: 33, 65 or, as Ethereum writes them, 64 bytes, with or without 0x.
 ///
-/// Raises FormatError. ``str(key)`` returns such a text. Equal keys compare equal and have the same hash.
+/// Raises
+/// ------
+/// FormatError
+///     If the text is not a public key.
+///
+/// Notes
+/// -----
+/// ``str(key)`` returns such a text. Equal keys compare equal and have the same hash.
+///
+/// Examples
+/// --------
+/// >>> alice = sealane.keys.generate("age")
+/// >>> sealane.keys.PublicKey(str(alice.public)) == alice.public
+/// True
 #[pyclass(frozen, module = "sealane.keys")]
 pub(crate) struct PublicKey(pub(super) keys::PublicKey, Option<PathBuf>);
 

@@ -23,7 +23,22 @@ pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
 
 /// Generates a key from the operating system's random bytes, which takes up to some seconds for RSA.
 ///
-/// Raises ValueError if ``kind`` is not in ``KINDS``.
+/// Parameters
+/// ----------
+/// kind : str
+///     One of ``KINDS``, for example "aes-256", "age" or "x25519".
+///
+/// Raises
+/// ------
+/// ValueError
+///     If ``kind`` is not in ``KINDS``.
+///
+/// Examples
+/// --------
+/// >>> alice = sealane.keys.generate("age")
+/// >>> alice.save("alice.key")
+/// >>> str(alice.public)
+/// 'age1...'
 #[pyfunction]
 pub(crate) fn generate(py: Python<'_>, kind: &str) -> PyResult<Key> {
     let kind: Kind = kind.parse().map_err(raise)?;
@@ -46,6 +61,7 @@ pub(crate) enum Loaded {
 /// Parameters
 /// ----------
 /// path : str or os.PathLike
+///     The path of the file.
 /// passphrase : str or bytes, optional
 ///     Decrypts the file.
 /// identities : list, optional
@@ -68,6 +84,11 @@ pub(crate) enum Loaded {
 ///     Set has several keys and ``kid`` is not given, or no key with this ``kid``.
 /// OSError
 ///     If the file cannot be read.
+///
+/// Examples
+/// --------
+/// >>> sealane.keys.generate("age").save("alice.key", passphrase="correct horse battery staple")
+/// >>> alice = sealane.keys.load("alice.key", "correct horse battery staple")
 #[pyfunction]
 #[pyo3(signature = (path, passphrase = None, *, identities = None, kid = None))]
 pub(crate) fn load(
