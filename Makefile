@@ -142,6 +142,10 @@ check-features: ## the crates without the default features: with each feature, w
 	cargo check --locked --quiet -p sealane --no-default-features --features aead-traits --target aarch64-apple-darwin
 	cargo check --locked --quiet -p sealane-rustls --no-default-features --target aarch64-apple-darwin
 
+check-macos: $(BIN)/.release ## the program, the Python module and the C library type-checked for macOS on Arm, with Zig as their C compiler; needs rustup
+	rustup target add aarch64-apple-darwin
+	PATH="$(CURDIR)/$(BIN):$$PATH" cargo-zigbuild check --locked -p sealane-cli -p sealane-python -p sealane-c --target aarch64-apple-darwin
+
 test-windows: ## the crates and the program for Windows: built with mingw, run under Wine; needs gcc-mingw-w64-x86-64, wine64 and rustup
 	@command -v x86_64-w64-mingw32-gcc >/dev/null || { echo "test-windows needs x86_64-w64-mingw32-gcc"; exit 1; }
 	rustup target add x86_64-pc-windows-gnu
@@ -329,4 +333,4 @@ $(BIN)/.release: release/requirements.txt | venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r release/requirements.txt
 	@touch $@
 
-.PHONY: test-fips sdist semver test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-wheels check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
+.PHONY: check-macos test-fips sdist semver test-stores test-engines man help check-features test-rustls wheels sbom release-check deb test-deb test-wheels check-free-threaded site site-check bench-bindings test-bindings demo check develop test test-plugin test-hostile test-c test-crystal bench-crystal test-go test-elixir bench-elixir test-age test-tink test-arch test-aarch64 test-s390x test-i686 test-ct test-miri lint bench bench-go fuzz fuzz-seeds coverage mutants deny docs lib-c lib-go wheel clean venv install tools
