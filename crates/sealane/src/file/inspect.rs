@@ -37,6 +37,19 @@ pub struct Info {
 /// Returns [`Error::Truncated`] if no complete file has this size, [`Error::Header`], [`Error::Armor`],
 /// [`Error::Format`] or [`Error::UnsupportedVersion`] for a damaged or other file, [`Error::Io`] if it cannot be read,
 /// and [`Misuse::UnsupportedSource`] for a pipe.
+///
+/// # Example
+/// ```
+/// use sealane::file::{EncryptWith, encrypt, inspect};
+///
+/// let path = std::env::temp_dir().join(format!("sealane-inspect-{}", std::process::id()));
+/// let key = sealane::Key::generate(32)?;
+/// std::fs::write(&path, encrypt(&[7; 100_000], &EncryptWith::key(&key, b""))?)?;
+/// let info = inspect(&path, None)?;
+/// assert_eq!((info.plaintext_len, info.chunks, info.chunk_len), (100_000, 7, 16_384));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub fn inspect(from: &Path, format: Option<Format>) -> Result<Info, Error> {
     let source = Source::open(from)?;
     let Some(file_len) = source.file_len() else {

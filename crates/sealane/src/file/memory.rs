@@ -22,6 +22,17 @@ const PARALLEL_LEN: usize = 4 << 20;
 /// Returns [`crate::Misuse::KeyLength`] or [`crate::Misuse::InvalidRecipients`] if the keys cannot be used,
 /// [`Error::LimitExceeded`] if the plaintext is too long for the format, [`Error::OutOfMemory`], and [`Error::Io`] if no
 /// random bytes are available.
+///
+/// # Example
+/// ```
+/// use sealane::file::{DecryptWith, EncryptWith, decrypt, encrypt};
+///
+/// let key = sealane::Key::generate(32)?;
+/// let file = encrypt(b"hello", &EncryptWith::key(&key, b"greetings"))?;
+/// assert_eq!(decrypt(&file, &DecryptWith::key(&key, b"greetings"))?, b"hello");
+/// assert!(decrypt(&file, &DecryptWith::key(&key, b"another context")).is_err());
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
     let encryptor = BufferEncryptor::new(plaintext, with)?;
     let mut out = memory::zeroed(encryptor.len())?;
@@ -34,6 +45,17 @@ pub fn encrypt(plaintext: &[u8], with: &EncryptWith) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// Returns [`Error::Authentication`] for a wrong key or context, [`Error::NoMatchingKey`] if no identity matches,
 /// [`Error::DamagedChunk`] or [`Error::Truncated`] for a changed file, and the other errors of the format.
+///
+/// # Example
+/// ```
+/// use sealane::age::{Armor, Identity, Kind};
+/// use sealane::file::{DecryptWith, EncryptWith, decrypt, encrypt};
+///
+/// let bob = Identity::generate(Kind::X25519)?;
+/// let file = encrypt(b"hello", &EncryptWith::age(&[bob.recipient()], Armor::Binary))?;
+/// assert_eq!(decrypt(&file, &DecryptWith::age(&[bob]))?, b"hello");
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub fn decrypt(file: &[u8], with: &DecryptWith) -> Result<Vec<u8>, Error> {
     let decryptor = BufferDecryptor::new(file, with)?;
     let mut out = memory::zeroed(decryptor.len())?;

@@ -46,6 +46,23 @@ fn chunks_of(plain: &Range<u64>) -> Job {
 ///
 /// All returned bytes are verified. The end of the file is verified only by a range that includes its last chunk, which
 /// is empty if the length of the plaintext is a multiple of [`CHUNK_LEN`](super::CHUNK_LEN).
+///
+/// ```
+/// use sealane::file::{DecryptWith, EncryptWith, HEADER_LEN, RangeDecryptor, encrypt, sealed_range};
+///
+/// let key = sealane::Key::generate(32)?;
+/// let file = encrypt(&[7; 100_000], &EncryptWith::key(&key, b""))?; // an object in a store, for example
+///
+/// let decryptor = RangeDecryptor::new(&file[..HEADER_LEN], &DecryptWith::key(&key, b""))?;
+/// let wanted = 50_000..50_010;
+/// let sealed = sealed_range(wanted.clone());
+/// let fetched = &file[sealed.start as usize..sealed.end as usize];
+/// let range = decryptor.range(wanted, fetched)?;
+/// let mut plain = vec![0; range.len()];
+/// range.decrypt_into(&mut plain)?;
+/// assert_eq!(plain, [7; 10]);
+/// # Ok::<(), sealane::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct RangeDecryptor {
     cipher: FileCipher,

@@ -103,6 +103,22 @@ impl Rewrap {
 /// Returns [`Error::NoMatchingKey`] and the other errors of [`age::open`] about the header, [`Error::Truncated`],
 /// [`Misuse::UnsupportedSource`] for a pipe, [`Misuse::OutputIsInput`], [`Error::SourceChanged`], [`Error::Cancelled`], and
 /// [`Error::Io`] with the path. On failure `to` is unchanged.
+///
+/// # Example
+/// ```
+/// use sealane::age::{Armor, Identity, Kind};
+/// use sealane::file::{DecryptWith, EncryptWith, Options, Rewrap, decrypt, encrypt, rewrap_file};
+///
+/// let path = std::env::temp_dir().join(format!("sealane-rewrap-{}.age", std::process::id()));
+/// let (alice, bob) = (Identity::generate(Kind::X25519)?, Identity::generate(Kind::X25519)?);
+/// std::fs::write(&path, encrypt(b"hello", &EncryptWith::age(&[alice.recipient()], Armor::Binary))?)?;
+///
+/// let with = Rewrap::new(vec![alice.clone()], vec![alice.recipient(), bob.recipient()], &[])?;
+/// rewrap_file(&path, &path, &with, Options::default())?;
+/// assert_eq!(decrypt(&std::fs::read(&path)?, &DecryptWith::age(&[bob]))?, b"hello");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub fn rewrap_file(from: &Path, to: &Path, with: &Rewrap, options: Options<'_>) -> Result<(), Error> {
     rewrap(Source::open(from)?, Target::Any(to), with, options)
 }

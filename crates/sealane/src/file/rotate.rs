@@ -79,6 +79,24 @@ impl Rotation {
 /// Returns [`Error::Authentication`] or [`Error::NoMatchingKey`] if no key of the keyring opens the file with this context,
 /// [`Error::Truncated`], [`Error::DamagedChunk`], [`Misuse::UnsupportedSource`] for a pipe, [`Misuse::OutputIsInput`],
 /// [`Error::SourceChanged`], [`Error::Cancelled`], and [`Error::Io`] with the path.
+///
+/// # Example
+/// ```
+/// use sealane::file::{EncryptWith, Options, Rotation, encrypt, rotate_file};
+/// use sealane::Algorithm;
+/// use sealane::keys::{KeyType, Keyring, Prefix};
+///
+/// let path = std::env::temp_dir().join(format!("sealane-rotate-{}", std::process::id()));
+/// let mut keyring = Keyring::generate(KeyType::Aead(Algorithm::Aes256Gcm), Prefix::Tink)?;
+/// std::fs::write(&path, encrypt(b"hello", &EncryptWith::keyring(&keyring, b"")?)?)?;
+///
+/// keyring.rotate()?;
+/// let with = Rotation::new(&keyring, b"", &[])?;
+/// assert!(rotate_file(&path, &with, Options::default())?);
+/// assert!(!rotate_file(&path, &with, Options::default())?, "it is under the primary key already");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub fn rotate_file(path: &Path, with: &Rotation, options: Options<'_>) -> Result<bool, Error> {
     rotate(Source::open(path)?, Target::Any(path), with, options)
 }

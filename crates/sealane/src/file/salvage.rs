@@ -94,6 +94,25 @@ impl Salvaged {
 /// # Errors
 /// Returns the errors of [`decrypt_file`](super::decrypt_file) if no chunk verifies, and then writes nothing;
 /// [`Misuse::UnsupportedSource`] for a pipe; [`Error::Io`] if the output cannot be written.
+///
+/// # Example
+/// ```
+/// use sealane::file::{DecryptWith, EncryptWith, Options, encrypt, salvage_file};
+///
+/// let [damaged, saved] =
+///     ["damaged", "saved"].map(|name| std::env::temp_dir().join(format!("sealane-{name}-{}", std::process::id())));
+/// let key = sealane::Key::generate(32)?;
+/// let mut file = encrypt(&[7; 100_000], &EncryptWith::key(&key, b""))?;
+/// file[20_000] ^= 1; // in the second of seven chunks
+/// std::fs::write(&damaged, file)?;
+///
+/// let found = salvage_file(&damaged, &saved, &DecryptWith::key(&key, b""), Options::default())?;
+/// assert_eq!(found.holes[0].plain, 16_384..32_768);
+/// assert_eq!(found.verified_len(), 100_000 - 16_384);
+/// # std::fs::remove_file(&damaged)?;
+/// # std::fs::remove_file(&saved)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub fn salvage_file(
     from: &Path,
     to: &Path,

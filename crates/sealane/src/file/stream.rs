@@ -18,6 +18,23 @@ const BATCH_LEN: u64 = 1 << 20;
 ///
 /// The output is complete only after [`Encryptor::finish`]. An encryptor that is dropped earlier leaves a truncated file,
 /// which decryption detects.
+///
+/// ```
+/// use sealane::file::{Decryptor, DecryptWith, EncryptWith, Encryptor};
+///
+/// let key = sealane::Key::generate(32)?;
+/// let mut encryptor = Encryptor::new(Vec::new(), &EncryptWith::key(&key, b""))?;
+/// encryptor.push(b"first ")?;
+/// encryptor.push(b"second")?;
+/// let sealed = encryptor.finish()?;
+///
+/// let mut decryptor = Decryptor::new(Vec::new(), &DecryptWith::key(&key, b""));
+/// for piece in sealed.chunks(7) {
+///     decryptor.push(piece)?;
+/// }
+/// assert_eq!(decryptor.finish()?, b"first second");
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub struct Encryptor<W: Write> {
     cipher: FileCipher,
     inner: ArmorWriter<W>,
@@ -301,6 +318,17 @@ debug_fields!([W] Decryptor<W>; |it| index: it.index);
 ///
 /// # Errors
 /// Returns [`Error::Io`], [`Error::Cancelled`] if the callback cancels, and the errors of [`super::encrypt`].
+///
+/// # Example
+/// ```
+/// use sealane::file::{DecryptWith, EncryptWith, Options, decrypt_stream, encrypt_stream};
+///
+/// let key = sealane::Key::generate(32)?;
+/// let sealed = encrypt_stream(&b"hello"[..], Vec::new(), &EncryptWith::key(&key, b""), Options::default())?;
+/// let plain = decrypt_stream(&sealed[..], Vec::new(), &DecryptWith::key(&key, b""), Options::default())?;
+/// assert_eq!(plain, b"hello");
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub fn encrypt_stream<W: Write>(
     mut source: impl Read,
     sink: W,

@@ -8,6 +8,20 @@ use std::path::{Path, PathBuf};
 
 /// Encrypts pieces of any size to a new file, which gets its name at [`Writer::finish`]. If the writer is dropped
 /// earlier, nothing remains on disk.
+///
+/// ```
+/// use sealane::file::{DecryptWith, Durability, EncryptWith, Writer, decrypt};
+///
+/// let path = std::env::temp_dir().join(format!("sealane-writer-{}", std::process::id()));
+/// let key = sealane::Key::generate(32)?;
+/// let mut writer = Writer::create(&path, &EncryptWith::key(&key, b""))?;
+/// writer.push(b"first ")?;
+/// writer.push(b"second")?;
+/// writer.finish(Durability::Cached)?;
+/// assert_eq!(decrypt(&std::fs::read(&path)?, &DecryptWith::key(&key, b""))?, b"first second");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Writer {
     encryptor: Encryptor<OutputFile>,

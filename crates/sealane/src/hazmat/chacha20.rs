@@ -27,6 +27,13 @@ pub struct ChaCha20 {
 /// The keystream of XChaCha20 (draft-irtf-cfrg-xchacha-03): ChaCha20 with a nonce of 24 bytes, which may be random.
 ///
 /// Apart from the nonce it behaves as [`ChaCha20`].
+///
+/// ```
+/// let stream = sealane::hazmat::XChaCha20::new(&[7; 32], &[0; 24], 0)?;
+/// let whole = stream.xor_at(0, &[0; 1000])?;
+/// assert_eq!(stream.xor_at(777, &[0; 10])?, whole[777..787]);
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub struct XChaCha20(pub(super) ChaCha20);
 
 impl ChaCha20 {

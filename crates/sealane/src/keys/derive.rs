@@ -43,6 +43,16 @@ const MIN_SALT_LEN: usize = 8;
 /// Returns [`Misuse::DerivationParameters`] if the salt has less than 8 bytes, the length is not from 4 to 65536, there
 /// is no pass or lane, a lane has less than 8 KiB, the memory is above 4 GiB, or memory times passes is above 64 GiB;
 /// [`Error::LimitExceeded`] if the system does not have the memory.
+///
+/// # Example
+/// ```
+/// use sealane::keys::{Cost, Key, derive};
+///
+/// let salt = Key::generate(16)?; // random, stored beside the data, and not secret
+/// let bytes = derive(b"correct horse battery staple", salt.as_bytes(), 32, Cost::default())?;
+/// let key = Key::from_bytes(&bytes);
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub fn derive(
     passphrase: &[u8],
     salt: &[u8],

@@ -80,6 +80,17 @@ impl<'a> LoadOptions<'a> {
 ///
 /// # Errors
 /// Returns [`Error::Io`], and the errors of [`KeyFile::parse`].
+///
+/// # Example
+/// ```
+/// use sealane::keys::{Existing, KeyFile, Kind, LoadOptions, SecretKey, load};
+///
+/// let path = std::env::temp_dir().join(format!("sealane-load-{}.key", std::process::id()));
+/// SecretKey::generate(Kind::Age)?.save(&path, None, Existing::Refuse)?;
+/// assert!(matches!(load(&path, LoadOptions::default())?, KeyFile::Secret(_)));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealane::Error>(())
+/// ```
 pub fn load(path: &Path, options: LoadOptions<'_>) -> Result<KeyFile, Error> {
     KeyFile::parse(&store::read(path)?, options)
 }
