@@ -155,6 +155,7 @@ FIPS := --locked --target-dir "$${CARGO_TARGET_DIR:-$(CURDIR)/target}/fips"
 test-fips: ## a build with the feature fips: vectors in the FIPS module of AWS-LC, and the refusal of everything else; needs cc, cmake, Go and perl
 	@for tool in cc cmake go perl; do command -v $$tool >/dev/null || { echo "test-fips needs $$tool"; exit 1; }; done
 	cargo test $(FIPS) -p sealane-providers -p sealane -p sealane-cli --features sealane-providers/fips,sealane/fips,sealane-cli/fips --test fips
+	cargo check $(FIPS) -p sealane-python --features fips
 
 test-rustls: ## the cipher suites of rustls beside those over ring and aws-lc-rs, which is built a second time; RUSTLS=CHECKOUT also runs rustls's own tests, with BoGo
 	cargo test --locked -p sealane-rustls --features aws-lc-rs
