@@ -15,6 +15,10 @@ from typing import Any
 import griffe
 
 RULE = re.compile(r"^=+(?: +=+)+$")
+PARAMETERS = re.compile(r"^Parameters\n-{10}\n(?:(?!\S+\n-+\n).*\n?)*", re.MULTILINE)
+SHARED = re.compile(
+    r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)+)(?P<rest>.*\n(?:(?: .*)?(?:\n|$))*)", re.MULTILINE
+)
 
 
 class Docstrings(griffe.Extension):
@@ -64,6 +68,7 @@ def markdown(text: str) -> str:
     """Translates the parts of reStructuredText that the docstrings use, for example tables."""
     # As a hyphen, it would be read as a subtraction of types.
     text = re.sub(r"\bbytes-like\b", "bytes\N{NON-BREAKING HYPHEN}like", text)
+    text = PARAMETERS.sub(lambda section: SHARED.sub(divided, section[0]), text)
     lines = text.split("\n")
     out: list[str] = []
     index = 0
@@ -81,6 +86,12 @@ def markdown(text: str) -> str:
             out.append(line.rstrip()[:-1] if is_literal else line)
             index += 1
     return re.sub(r":(?:class|func|meth|mod|attr):`~?([^`]+)`", r"`\1`", "\n".join(out))
+
+
+def divided(entry: re.Match[str]) -> str:
+    """Gives each of several parameters an entry: griffe shows the type and default of the first for all."""
+    *names, last = entry["names"].split(", ")
+    return "".join(f"{name}{entry['rest'].rstrip()}\n" for name in names) + last + entry["rest"]
 
 
 def closing(lines: list[str], start: int) -> int:
