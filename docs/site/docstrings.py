@@ -5,6 +5,7 @@ The stub ``_native.pyi`` has the signatures, and the binary has the docstrings.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import inspect
@@ -32,6 +33,7 @@ class Docstrings(griffe.Extension):
                 text = native(obj.path)
             if text is not None:
                 obj.docstring = griffe.Docstring(markdown(text), parent=obj, parser="numpy")
+        spell_out_types(pkg)
 
 
 def objects(parent: griffe.Object) -> Iterator[griffe.Object]:
@@ -40,6 +42,35 @@ def objects(parent: griffe.Object) -> Iterator[griffe.Object]:
     for member in parent.members.values():
         if isinstance(member, griffe.Object):
             yield from objects(member)
+
+
+def spell_out_types(pkg: griffe.Module) -> None:
+    """Writes what a name of a type stands for in its place: the reference does not list these names."""
+    aliases = {
+        found.path: found.value
+        for found in objects(pkg)
+        if isinstance(found, griffe.Attribute) and str(found.annotation) == "TypeAlias"
+    }
+    functions = [found for found in objects(pkg) if isinstance(found, griffe.Function)]
+    overloads = [one for function in functions for one in function.overloads or []]
+    for function in [*functions, *overloads]:
+        function.returns = spelled_out(function.returns, aliases)
+        for parameter in function.parameters:
+            parameter.annotation = spelled_out(parameter.annotation, aliases)
+
+
+def spelled_out(part: Any, aliases: dict[str, Any]) -> Any:
+    """Returns an expression without aliases."""
+    if isinstance(part, griffe.ExprName) and part.canonical_path in aliases:
+        return spelled_out(aliases[part.canonical_path], aliases)
+    if isinstance(part, griffe.Expr):
+        changed = {
+            field.name: spelled_out(getattr(part, field.name), aliases)
+            for field in dataclasses.fields(part)
+            if field.name != "parent"
+        }
+        return dataclasses.replace(part, **changed)
+    return [spelled_out(one, aliases) for one in part] if isinstance(part, list) else part
 
 
 def native(path: str) -> str | None:

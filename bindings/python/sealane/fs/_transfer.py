@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fsspec.callbacks import Callback
 
@@ -33,7 +33,7 @@ IN_FLIGHT = 4
 WHOLE = 16 << 20
 """Largest plaintext in bytes that is encrypted in memory and sent in one request."""
 
-Progress = Callable[[int, int | None], None]
+Progress: TypeAlias = Callable[[int, int | None], None]
 
 
 async def read_whole(below: Below, path: str, decryption: DecryptWith) -> bytes:

@@ -9,7 +9,7 @@ import datetime
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow.parquet.encryption as pe
 
@@ -22,7 +22,7 @@ from sealane.parquet._footer import read_metadata
 if TYPE_CHECKING:
     import polars
 
-Columns = Mapping[str, Iterable[str]]
+Columns: TypeAlias = Mapping[str, Iterable[str]]
 
 
 class ParquetKeys:
