@@ -233,7 +233,7 @@ pub(crate) fn hpke_open<'py>(
 /// data : bytes-like
 ///     The plaintext of the message, which is encrypted as a whole.
 /// elliptic_curve : str
-///     "secp256k1" or "x25519".
+///     "secp256k1", "x25519" or "ed25519".
 /// is_ephemeral_key_compressed, is_hkdf_key_compressed : bool
 ///     Whether the point in the message, and the points from which the key is derived, have their compressed encoding.
 /// symmetric_algorithm : str
