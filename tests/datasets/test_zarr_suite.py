@@ -6,13 +6,11 @@ All tests of the suite hold. zarr awaits the coroutines of the filesystem, so it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import s3fs
 import sealane
-from parts import RAW, Place, close_session, place_of
+from parts import RAW, Place, place_of
 from zarr.core.buffer import Buffer, cpu
 from zarr.core.sync import sync
 from zarr.storage import FsspecStore
@@ -25,12 +23,10 @@ class TestLocal(StoreTests[FsspecStore, cpu.Buffer]):
     kind = "file"
 
     @pytest.fixture(autouse=True)
-    def place(self, request: Any) -> Iterator[Place]:
+    def place(self, request: Any) -> Place:
         self.folder = place_of(self.kind, request)
         self.folder.target.makedirs(self.folder.root, exist_ok=True)
-        yield self.folder
-        for fs in list(s3fs.S3FileSystem._cache.values()):
-            close_session(fs)  # That of a test that uses the event loop of zarr.
+        return self.folder
 
     @pytest.fixture
     def store_kwargs(self, place: Place) -> dict[str, Any]:
