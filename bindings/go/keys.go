@@ -16,8 +16,9 @@ func secretKey(core *c.Secret, err error) (*SecretKey, error) {
 	return &SecretKey{core}, nil
 }
 
-// GenerateKey generates a key of a kind: "aes-128", "aes-192" or "aes-256" (symmetric, also for other ciphers), "age" or
-// "age-pq" (for files), "rsa-2048", "rsa-3072", "rsa-4096", "secp256k1", "x25519", "p-256" or "x-wing" (for messages).
+// GenerateKey generates a key of a kind: "aes-128", "aes-192" or "aes-256" (symmetric, also for other ciphers), "aes-256-siv"
+// (for names of files), "age" or "age-pq" (for files), "rsa-2048", "rsa-3072", "rsa-4096", "secp256k1", "x25519", "p-256" or
+// "x-wing" (for messages).
 func GenerateKey(kind string) (*SecretKey, error) { return secretKey(c.GenerateSecret(kind)) }
 
 // NewSecretKey copies a symmetric key.

@@ -309,8 +309,9 @@ int64_t sealane_pieces_verify(sealane_pieces *pieces, const uint8_t *tag, size_t
 /* ---- Keys ------------------------------------------------------------------------------------------------------------ */
 
 /*
- * Generates a key: "aes-128", "aes-192" or "aes-256" (symmetric, also for other ciphers), "age" or "age-pq" (for
- * files), "rsa-2048", "rsa-3072", "rsa-4096", "secp256k1", "x25519", "p-256" or "x-wing" (for messages).
+ * Generates a key: "aes-128", "aes-192" or "aes-256" (symmetric, also for other ciphers), "aes-256-siv" (for names of
+ * files), "age" or "age-pq" (for files), "rsa-2048", "rsa-3072", "rsa-4096", "secp256k1", "x25519", "p-256" or "x-wing"
+ * (for messages).
  */
 sealane_secret *sealane_secret_generate(const char *kind, sealane_error *error);
 

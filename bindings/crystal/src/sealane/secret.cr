@@ -8,8 +8,9 @@ module Sealane
       new(Sealane.create { |error| LibSealane.secret_from_bytes(key, key.size, error) })
     end
 
-    # Generates a key: "aes-128", "aes-192" or "aes-256" (symmetric, also for other ciphers), "age" or "age-pq" (for
-    # files), "rsa-2048", "rsa-3072", "rsa-4096", "secp256k1", "x25519", "p-256" or "x-wing" (for `Hybrid`).
+    # Generates a key: "aes-128", "aes-192" or "aes-256" (symmetric, also for other ciphers), "aes-256-siv" (for names of
+    # files), "age" or "age-pq" (for files), "rsa-2048", "rsa-3072", "rsa-4096", "secp256k1", "x25519", "p-256" or
+    # "x-wing" (for `Hybrid`).
     def self.generate(kind : String) : self
       new(Sealane.create { |error| LibSealane.secret_generate(Sealane.c_text(kind), error) })
     end
