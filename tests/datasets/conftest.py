@@ -12,7 +12,7 @@ import pytest
 import s3fs
 from distributed import Client, LocalCluster
 from key_services import Aws, Service, Transit
-from parts import JWK, VARIABLE, Place, Server, close_session, forget_filesystems, place_of
+from parts import JWK, VARIABLE, Place, Server, forget_filesystems, place_of
 from sealane import _aws_kms, _kms, _vault
 from tokens import Tokens
 
@@ -54,14 +54,8 @@ def key_in_environment() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_old_filesystems() -> Iterator[None]:
-    """Drops cached filesystems, except those of S3: creating one takes a quarter of a second.
-
-    A session of S3 belongs to the event loop that created it, which is that of zarr or of a test. In another
-    loop it fails as soon as it needs a new connection.
-    """
+    """Drops cached filesystems, except those of S3: creating one takes a quarter of a second."""
     yield
-    for fs in list(s3fs.S3FileSystem._cache.values()):
-        close_session(fs)
     forget_filesystems(but=s3fs.S3FileSystem)
 
 

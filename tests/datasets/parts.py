@@ -109,13 +109,17 @@ def close_session(fs: Any) -> None:
 
 
 def forget_filesystems(but: type[fsspec.AbstractFileSystem] | None = None) -> None:
-    """Drops every cached filesystem; those of S3 close their connections."""
+    """Drops every cached filesystem, except those of the class ``but``, and closes the connections of S3.
+
+    A connection of S3 belongs to the event loop that created it, which is that of zarr or of a test. In
+    another loop the filesystem fails as soon as it needs a new connection.
+    """
     classes = [fsspec.AbstractFileSystem]
     while classes:
         cls = classes.pop()
+        for fs in list(cls._cache.values()):
+            close_session(fs)
         if cls is not but:
-            for fs in list(cls._cache.values()):
-                close_session(fs)
             cls.clear_instance_cache()
         classes += cls.__subclasses__()
 
