@@ -3,7 +3,7 @@
 # usage: rustls.sh CHECKOUT
 #
 # CHECKOUT is a checkout of the repository of rustls. It is copied, and the copy is changed: its tests and the program that
-# BoGo calls take their provider from `with_sealane`. BoGo needs Go, git and cpp. The scripts of rustls fetch it from GitHub,
+# BoGo calls take their provider from `with_sealane`. Needs perl, and for BoGo also Go, git and cpp. The scripts of rustls fetch it from GitHub,
 # unless CHECKOUT/bogo/bogo contains it.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../../.." && pwd)
