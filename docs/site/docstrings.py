@@ -16,7 +16,9 @@ from typing import Any
 import griffe
 
 RULE = re.compile(r"^=+(?: +=+)+$")
+# The section of parameters, up to the next section.
 PARAMETERS = re.compile(r"^Parameters\n-{10}\n(?:(?!\S+\n-+\n).*\n?)*", re.MULTILINE)
+# An entry for several parameters, such as "src, dst : str", with the lines of its text.
 SHARED = re.compile(
     r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)+)(?P<rest>.*\n(?:(?: .*)?(?:\n|$))*)", re.MULTILINE
 )
