@@ -82,7 +82,7 @@ def documented() -> Iterator[tuple[str, Any]]:
 def examples(name: str, found: object) -> list[doctest.Example]:
     """Returns the examples of an object that has a docstring of its own.
 
-    Raises ValueError with ``name`` if an example contains a line break. A docstring has to write it as ``\\n``.
+    Raises ValueError with ``name`` if an example contains a line break, which has to be written as ``\\n``.
     """
     has_docstring = inspect.ismodule(found) or inspect.isclass(found) or callable(found)
     return doctest.DocTestParser().get_examples(inspect.getdoc(found) or "", name) if has_docstring else []
