@@ -129,8 +129,8 @@ check-features: ## the crates without the default features: with each feature, w
 	for features in $(SEALANE_FEATURES); do \
 		cargo clippy --locked --quiet -p sealane --lib --no-default-features --features "$$features" -- -D warnings || exit 1; \
 	done
-	cargo test --locked --quiet -p sealane --lib --features aead-traits rustcrypto::
-	cargo test --locked --quiet -p sealane --doc --features aead-traits rustcrypto
+	cargo test --locked --quiet -p sealane-messages --lib --features aead-traits rustcrypto::
+	cargo test --locked --quiet -p sealane-messages --doc --features aead-traits rustcrypto
 	CC=/bin/false CXX=/bin/false cargo build --locked --quiet -p sealane --lib --no-default-features --features aead-traits --target-dir "$${CARGO_TARGET_DIR:-$(CURDIR)/target}/no-c"
 	rustup target add wasm32-unknown-unknown thumbv7em-none-eabihf aarch64-unknown-none aarch64-apple-darwin
 	for target in wasm32-unknown-unknown thumbv7em-none-eabihf aarch64-unknown-none; do \
@@ -210,15 +210,15 @@ target/tools/bin/cargo-fuzz:
 
 coverage: ## lines of the parsers that tests and fuzz seeds reach, at least 95 %; slow, fetches cargo-llvm-cov
 	test -x target/tools/bin/cargo-llvm-cov || cargo install --quiet --locked --root target/tools cargo-llvm-cov@0.9.1
-	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo llvm-cov --locked -p sealane -p sealane-fuzz-targets --lcov --output-path target/parsers.lcov
+	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo llvm-cov --locked $(addprefix -p sealane-,base messages engine keys files folders) -p sealane -p sealane-fuzz-targets --lcov --output-path target/parsers.lcov
 	$(PYTHON) fuzz/coverage.py target/parsers.lcov
 
 # Of the kernels: keys, counters, lengths, tags, scalar code, and the selection and the tests of variants. The code for vectors is
 # left out. Tests compare it with the reference implementations for all lengths, and its 2,000 mutants would take a day.
 KERNEL_FILES := {aegis,aes,chacha20,chacha20_poly1305,gcm,gcm_siv,poly1305,speck,variant}.rs aegis/kind.rs gcm/{key,stream}.rs \
 	poly1305/scalar.rs speck/{single,size}.rs {cpu,ct,error,first_round,fork,zero}.rs {self_test,variant}/*.rs
-MUTATED = $(or $(FILE),crates/providers/src/**/*.rs crates/sealane/src/**/*.rs $(addprefix crates/kernels/src/,$(KERNEL_FILES)))
-mutants: tools ## mutation tests of what parses, checks, counts or compares: all, or FILE=crates/sealane/src/encoding/*.rs; RETRY=1 continues; fetches cargo-mutants
+MUTATED = $(or $(FILE),$(addsuffix /src/**/*.rs,$(addprefix crates/,providers base messages engine keys files folders)) $(addprefix crates/kernels/src/,$(KERNEL_FILES)))
+mutants: tools ## mutation tests of what parses, checks, counts or compares: all, or FILE=crates/keys/src/encoding/*.rs; RETRY=1 continues; fetches cargo-mutants
 	test -x target/tools/bin/cargo-mutants || cargo install --quiet --locked --root target/tools cargo-mutants@27.1.0
 	nice -n 15 $(BIN)/python tests/mutants.py $(if $(RETRY),--retry) target/tools/bin/cargo-mutants $(foreach file,$(MUTATED),'$(file)')
 

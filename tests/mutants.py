@@ -51,8 +51,9 @@ from mutant_sources import CONSTANT, IN_TEST, OTHER_SYSTEM, ROOT, TREE, WORK, Mu
 RESULTS = WORK / "results.jsonl"
 NOT_COMPILING = WORK / "not_compiling.json"
 REASONS = ROOT / "docs" / "mutants.md"
+LIBRARIES = ["base", "messages", "engine", "keys", "files", "folders"]
 # Each crate uses those before it.
-CRATES = {"kernels": "sealane-kernels", "providers": "sealane-providers", "sealane": "sealane"}
+CRATES = {"kernels": "sealane-kernels", "providers": "sealane-providers", **{crate: f"sealane-{crate}" for crate in LIBRARIES}, "sealane": "sealane"}
 PROGRAM = "sealane-cli"
 # Processor time in seconds for the tests of one mutant.
 MAX_TESTS = 10.0

@@ -1,0 +1,604 @@
+//! Errors returned by this crate.
+//!
+//! An authentication failure is opaque: for a message, a wrong key, a wrong nonce and a changed byte are all
+//! [`Error::Authentication`]. For a file whose key is verified, [`Error::DamagedChunk`] names the place. Other errors name the
+//! thing, and the values found and expected where it helps. No error contains a key, a passphrase or plaintext.
+
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+mod folder;
+mod from_providers;
+mod offsets;
+mod plugin;
+
+pub use folder::FolderError;
+pub use offsets::OffsetProblem;
+pub use plugin::{PluginError, PluginProblem};
+pub use providers::MessagePart;
+
+/// The error type of this crate.
+///
+/// Three groups of variants need different reactions. [`Error::Misuse`] is a mistake in the call.
+/// [`Error::Authentication`], [`Error::Truncated`] and the variants about formats and keys describe the input.
+/// [`Error::Io`], [`Error::OutOfMemory`], [`Error::ProviderUnavailable`], [`Error::SelfTest`] and [`Error::Environment`]
+/// describe the machine.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The tag does not match: the key, the nonce or the associated data differs, or the data was changed. The cases
+    /// are not distinguished.
+    Authentication,
+    /// A chunk of a file does not authenticate although the key is verified, for example by the header.
+    DamagedChunk {
+        /// Number of the chunk that is not authentic, counted from 0.
+        index: u64,
+        /// First byte of the chunk in the file; in an armored file, in the decoded data.
+        offset: u64,
+    },
+    /// A target that a manifest lists as finished does not open with the key of the new job.
+    KeyMismatch {
+        /// Path of the manifest that lists the target as finished.
+        manifest: PathBuf,
+        /// The finished target that was tried.
+        target: PathBuf,
+    },
+    /// The input is not in the expected format. The text names the format, for example "expected an age file".
+    Format(&'static str),
+    /// The input ends before the format allows it to end.
+    Truncated,
+    /// A range of a file has more bytes than were requested.
+    UnexpectedLength {
+        /// Number of bytes that were received for the range.
+        got: usize,
+        /// Number of bytes that were requested from the file.
+        want: usize,
+    },
+    /// A file became longer or shorter while it was encrypted, so the result would not be its content.
+    SourceChanged {
+        /// Path of the file that was read.
+        path: PathBuf,
+        /// Number of bytes that the file had at the beginning.
+        expected: u64,
+        /// Number of bytes that the file had at the end.
+        found: u64,
+    },
+    /// The header of a file is damaged or was changed, and the text names the part of the header.
+    Header(&'static str),
+    /// The ASCII armor around a file is damaged or was changed. The text describes the damage.
+    Armor(&'static str),
+    /// A line of a list cannot be used, for example a line of a recipients file.
+    Line {
+        /// Number of the line with the error, counted from 1.
+        number: usize,
+        /// The error that was found in this line of the list.
+        source: Box<Self>,
+    },
+    /// A message of a batch cannot be processed, so there is no result for any message of the batch.
+    InBatch {
+        /// Index of the first message with an error, counted from 0.
+        index: usize,
+        /// The error that was found in this message of the batch.
+        source: Box<Self>,
+    },
+    /// A key of a keyring cannot be used, or not in the way that was asked for.
+    InKeyring {
+        /// The identifier of the key in its keyring, which is not secret.
+        id: u32,
+        /// The error that was found in this key of the keyring.
+        source: Box<Self>,
+    },
+    /// A key of a keyring has a type that this version does not have. The text is the name of the type in Tink.
+    UnknownKeyType(String),
+    /// The version of the format is not supported, and the text names the supported versions.
+    UnsupportedVersion(&'static str),
+    /// A key reference names no key on this machine. The text contains the reference, for example `env:NAME`.
+    KeyNotFound(String),
+    /// A key service or a token did not decrypt a key, and the text contains the reference and the reason.
+    KeyService(String),
+    /// A key service or a token refuses to use a key, for example because of a wrong PIN. The text contains the reference.
+    KeyRefused(String),
+    /// None of the given keys matches any of the recipients of the data.
+    NoMatchingKey,
+    /// The data is encrypted with a passphrase, and keys were given.
+    PassphraseRequired,
+    /// The data is encrypted for recipients, and a passphrase was given.
+    IdentityRequired,
+    /// The passphrase is wrong, or the data was changed after it was encrypted.
+    WrongPassphrase,
+    /// The scrypt work factor of the data is above the limit of the caller.
+    WorkFactor {
+        /// Base-2 logarithm of the work factor in the data.
+        requested: u8,
+        /// Base-2 logarithm of the highest work factor that is allowed.
+        max: u8,
+    },
+    /// The requested provider cannot compute the algorithm on this machine.
+    ProviderUnavailable(providers::Unavailable),
+    /// The provider refused a key or a message of a valid length without a reason.
+    ProviderRefused(&'static str),
+    /// Every native implementation of the named cipher that this machine can run failed its self-test.
+    SelfTest(&'static str),
+    /// The build has the feature `fips`, and its module does not compute this as an approved service. The text names it.
+    NotApproved(&'static str),
+    /// An environment variable that sealane reads has an invalid value.
+    Environment(providers::VariableError),
+    /// A part of a message is longer than the algorithm allows.
+    MessageLength {
+        /// The part that is too long, for example the associated data.
+        part: MessagePart,
+        /// Length of the part in bytes; for a keystream, the offset after the last requested byte.
+        found: u128,
+        /// Maximum length of this part of the message, in bytes.
+        limit: u128,
+    },
+    /// A limit of the algorithm, the format or the machine is exceeded, and the text names the limit.
+    LimitExceeded(&'static str),
+    /// The system does not have the memory for a buffer, for example for a result.
+    OutOfMemory {
+        /// Number of bytes that were requested from the system.
+        bytes: usize,
+    },
+    /// A mistake in the call, for example a key of the wrong length.
+    Misuse(Misuse),
+    /// An error of the operating system, with the path of the file if there is one.
+    Io {
+        /// The file that the operation was about, if any.
+        path: Option<PathBuf>,
+        /// The error of the operating system, as the standard library reported it.
+        source: io::Error,
+    },
+    /// An age plugin could not be used. The error names the plugin and contains no key.
+    Plugin(PluginError),
+    /// A job over a whole folder does not begin or is not complete.
+    Folder(FolderError),
+    /// The progress callback requested cancellation, so the operation ended before it was complete.
+    Cancelled,
+}
+
+/// A mistake in a call, for example a key of the wrong length or a missing passphrase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Misuse {
+    /// The key has a length that the algorithm does not accept.
+    KeyLength {
+        /// Length of the key that was given, in bytes.
+        got: usize,
+        /// Lengths of keys that the algorithm accepts, in bytes.
+        want: &'static [usize],
+    },
+    /// The nonce or initial counter block has the wrong length.
+    NonceLength {
+        /// Length of the nonce that was given, in bytes.
+        got: usize,
+        /// Length of a nonce that the algorithm expects, in bytes.
+        want: usize,
+    },
+    /// The tag has a length that the algorithm does not use.
+    TagLength {
+        /// Length of the tag that was given, in bytes.
+        got: usize,
+        /// Length of a tag that the algorithm expects, in bytes.
+        want: usize,
+    },
+    /// The data is not a whole number of blocks, as the cipher requires.
+    BlockLength {
+        /// Length of the data that was given, in bytes.
+        got: usize,
+        /// Length of one block of the cipher, in bytes.
+        block: usize,
+    },
+    /// Associated data was passed after the first piece of data of the message.
+    AadAfterData,
+    /// An object that was finalized is used again, although it processes one message only.
+    AlreadyFinalized,
+    /// The algorithm has no streaming interface, so messages must be processed in one call.
+    StreamingUnsupported(providers::Algorithm),
+    /// A block size of so many bits is below 128 and needs the constructor for small blocks.
+    SmallBlock(usize),
+    /// A block size of 128 bits was passed to the constructor for small blocks.
+    LargeBlock,
+    /// A random nonce was requested for a cipher whose nonces are too short to be random.
+    NonceTooShortForRandom,
+    /// A random nonce was requested for an object whose nonces are whole counter blocks, which the caller chooses.
+    CounterBlockForRandom,
+    /// A nonce was given for a keyring, which seals under random nonces only.
+    KeyringNonce,
+    /// The output buffer is too short for the result of the call.
+    OutputTooShort {
+        /// Length of the buffer that was given, in bytes.
+        got: usize,
+        /// Length of the buffer that the call requires, in bytes.
+        need: usize,
+    },
+    /// The plaintext length exceeds the capacity of the message buffer.
+    BufferTooShort {
+        /// Capacity of the buffer in bytes of plaintext.
+        got: usize,
+        /// Length of the plaintext that was requested, in bytes.
+        need: usize,
+    },
+    /// An output buffer of a batch does not have the length of its result.
+    OutputLength {
+        /// Length of the buffer that was given, in bytes.
+        got: usize,
+        /// Length of the result, in bytes.
+        want: usize,
+    },
+    /// A batch does not have one of these for each message.
+    CountPerMessage {
+        /// The part of which one is expected for each message, for example the associated data.
+        part: &'static str,
+        /// Number of parts that were given.
+        got: usize,
+        /// Number of messages in the batch.
+        want: usize,
+    },
+    /// The offsets of packed messages do not describe messages that lie one after the other in the data.
+    Offsets(OffsetProblem),
+    /// Source and destination overlap but are not the same bytes.
+    PartialOverlap,
+    /// Source and destination are the same file, which would be overwritten while it is read.
+    SameFile(PathBuf),
+    /// The output would replace another file of the same call, for example the file of its key.
+    OutputIsInput {
+        /// Path of the output that was refused.
+        output: PathBuf,
+        /// Path of the file that the output would have replaced.
+        input: PathBuf,
+    },
+    /// The target lies inside a source folder, so the operation would process its own output.
+    TargetInsideSource(PathBuf),
+    /// Two sources have the same target, so one result would overwrite the other.
+    DuplicateTarget(PathBuf),
+    /// The suffix cannot end a file name, for example because it contains a slash.
+    InvalidSuffix,
+    /// A stream is used after it failed, so its state is no longer valid.
+    Poisoned,
+    /// A value that must not continue in two processes is used in a forked child, for example one that counts nonces.
+    Forked,
+    /// The secret is too long for this key to wrap.
+    SecretLength {
+        /// Length of the secret that was given, in bytes.
+        got: usize,
+        /// Maximum length of the secret that is accepted, in bytes.
+        max: usize,
+    },
+    /// The key does not support the operation, and the text gives the reason.
+    UnsuitableKey(&'static str),
+    /// The key file is encrypted with a passphrase, and no passphrase was given.
+    KeyPassphraseRequired,
+    /// The key file is encrypted for recipients, and no identity was given.
+    KeyIdentityRequired,
+    /// A passphrase or identities were given for a key file that is not encrypted.
+    KeyNotEncrypted,
+    /// No key, or several keys, of a JSON Web Key file have the wanted `kid`.
+    KeyId {
+        /// The `kid` that was asked for, if any.
+        wanted: Option<String>,
+        /// The `kid` of each symmetric key in the file.
+        found: Vec<Option<String>>,
+    },
+    /// A key reference is malformed, and the text gives the expected form.
+    Reference(&'static str),
+    /// The parameters of a key derivation are out of range, and the text names the limit.
+    DerivationParameters(&'static str),
+    /// A recipient or a combination of recipients cannot be used, and the text gives the reason.
+    InvalidRecipients(&'static str),
+    /// The source is neither a file nor a stream that the operation supports.
+    UnsupportedSource(&'static str),
+    /// Not exactly one source of keys for a file was given.
+    KeySource {
+        /// Names of the sources of which exactly one is expected.
+        expected: [&'static str; 3],
+        /// Names of the sources that the caller has given.
+        found: Vec<&'static str>,
+    },
+    /// The named file format requires a symmetric key, and recipients or a passphrase were given.
+    FormatNeedsKey(&'static str),
+    /// The named file format requires recipients or a passphrase, and a symmetric key was given.
+    FormatNeedsRecipients(&'static str),
+    /// A format was given with a keyring, which determines the format.
+    KeysetHasFormat,
+    /// A context was given without a symmetric key, which is needed to use it.
+    ContextNeedsKey,
+    /// Armor was requested for a symmetric key, but only age files can be armored.
+    ArmorNeedsRecipients,
+    /// A maximum work factor was given without a passphrase, to which alone it applies.
+    WorkFactorNeedsPassphrase,
+    /// The list of identities is empty, so no file could be decrypted with it.
+    NoIdentities,
+    /// No file format has the given name.
+    UnknownFormat {
+        /// Names of the formats that are known to this version.
+        known: Vec<&'static str>,
+    },
+}
+
+impl Error {
+    /// Converts an error of the operating system about `path`.
+    #[doc(hidden)]
+    pub fn io(path: &Path, source: io::Error) -> Self {
+        Self::from(source).about(path)
+    }
+
+    /// Wraps the error for an interface that requires [`io::Error`]. [`Self::from`] unwraps it again.
+    #[doc(hidden)]
+    pub fn into_io(self) -> io::Error {
+        match self {
+            Self::Io { path: None, source } => source,
+            other => io::Error::new(io::ErrorKind::InvalidData, other),
+        }
+    }
+
+    /// Adds the identifier of the key of a keyring to an error that has none.
+    #[doc(hidden)]
+    pub fn in_keyring(self, id: u32) -> Self {
+        match self {
+            Self::InKeyring { .. } => self,
+            other => Self::InKeyring { id, source: Box::new(other) },
+        }
+    }
+
+    /// Adds the path to an error of the operating system that has none.
+    #[doc(hidden)]
+    pub fn about(self, path: &Path) -> Self {
+        match self {
+            Self::Io { path: None, source } => Self::Io { path: Some(path.to_owned()), source },
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Authentication => f.write_str("authentication failed"),
+            Self::DamagedChunk { index, offset } => write!(
+                f,
+                "authentication failed: chunk {index} at byte {offset} was changed, or the file was cut off there"
+            ),
+            Self::KeyMismatch { manifest, target } => write!(
+                f,
+                "{}: the finished file {} was encrypted with another key, context or format",
+                manifest.display(),
+                target.display()
+            ),
+            Self::Format(what) => f.write_str(what),
+            Self::UnexpectedLength { got, want } => {
+                write!(f, "expected at most {want} bytes for the requested range, found {got}")
+            }
+            Self::SourceChanged { path, expected, found } => write!(
+                f,
+                "{}: expected {expected} bytes, found {found}: the file changed while it was encrypted; try again",
+                path.display()
+            ),
+            Self::Truncated => f.write_str("truncated: the data ends too early"),
+            Self::Header(what) => write!(f, "damaged header: {what}"),
+            Self::Armor(what) => write!(f, "damaged armor: {what}"),
+            Self::Line { number, source } => write!(f, "line {number}: {source}"),
+            Self::InBatch { index, source } => write!(f, "message {index}: {source}"),
+            Self::InKeyring { id, source } => write!(f, "key {id} of the keyring: {source}"),
+            Self::UnknownKeyType(name) => {
+                write!(f, "expected a type of key that this version has, found {name:?}")
+            }
+            Self::UnsupportedVersion(known) => write!(f, "unsupported version: {known}"),
+            Self::KeyNotFound(text) | Self::KeyService(text) | Self::KeyRefused(text) => f.write_str(text),
+            Self::NoMatchingKey => {
+                f.write_str("no matching key: none of the given keys matches a recipient of the data")
+            }
+            Self::PassphraseRequired => {
+                f.write_str("no matching key: the data is encrypted with a passphrase")
+            }
+            Self::IdentityRequired => {
+                f.write_str("no matching key: the data is encrypted for recipients, not with a passphrase")
+            }
+            Self::WrongPassphrase => f.write_str("wrong passphrase"),
+            Self::WorkFactor { requested, max } => write!(
+                f,
+                "the passphrase requires 2^{requested} rounds of scrypt and {} of memory; the limit is 2^{max} rounds",
+                scrypt_memory(*requested)
+            ),
+            Self::ProviderUnavailable(why) => why.fmt(f),
+            Self::SelfTest(name) => write!(f, "native {name} {}", providers::Reason::SelfTestFailed),
+            Self::NotApproved(name) => write!(f, "{name}: {}", providers::NOT_APPROVED),
+            Self::Environment(why) => why.fmt(f),
+            Self::ProviderRefused(text) => f.write_str(text),
+            Self::MessageLength { part, found, limit } => {
+                write!(f, "limit exceeded: {found} bytes of {part}, the limit is {limit} bytes")
+            }
+            Self::LimitExceeded(limit) => write!(f, "limit exceeded: {limit}"),
+            Self::OutOfMemory { bytes } => write!(
+                f,
+                "out of memory: the system has no {bytes} bytes for a buffer; process the data in smaller pieces"
+            ),
+            Self::Misuse(misuse) => misuse.fmt(f),
+            Self::Io { path: Some(path), source } => write!(f, "{}: {source}", path.display()),
+            Self::Io { path: None, source } => source.fmt(f),
+            Self::Plugin(error) => error.fmt(f),
+            Self::Folder(error) => error.fmt(f),
+            Self::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}
+
+/// Returns the memory that scrypt with r = 8 (blocks of 1 KiB) needs, for example "256 MiB" for N = 2^18.
+fn scrypt_memory(log_n: u8) -> String {
+    match log_n {
+        ..10 => format!("{} KiB", 1u64 << log_n),
+        10..20 => format!("{} MiB", 1u64 << (log_n - 10)),
+        20..64 => format!("{} GiB", 1u64 << (log_n - 20)),
+        _ => "more than 2^44 GiB".into(),
+    }
+}
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::KeyLength { got, want } => {
+                f.write_str("the key must have ")?;
+                for (i, n) in want.iter().enumerate() {
+                    write!(f, "{}{n}", if i == 0 { "" } else { " or " })?;
+                }
+                write!(f, " bytes, not {got}")
+            }
+            Self::NonceLength { got, want } => write!(f, "the nonce must have {want} bytes, not {got}"),
+            Self::TagLength { got, want } => write!(f, "the tag must have {want} bytes, not {got}"),
+            Self::BlockLength { got, block } => {
+                write!(f, "the data must be whole blocks of {block} bytes; it has {got}")
+            }
+            Self::AadAfterData => {
+                f.write_str("associated data comes before data: pass all of it before the first data")
+            }
+            Self::AlreadyFinalized => {
+                f.write_str("already finalized: create a new object for the next message")
+            }
+            Self::StreamingUnsupported(algorithm) => write!(
+                f,
+                "{} cannot be computed in pieces; AES-GCM, ChaCha20-Poly1305 and XChaCha20-Poly1305 can",
+                algorithm.name()
+            ),
+            Self::SmallBlock(bits) => write!(
+                f,
+                "a block of {bits} bits is too small for general use; new_small_block accepts it for existing formats"
+            ),
+            Self::LargeBlock => {
+                f.write_str("new_small_block expects a block of at most 96 bits, found 128; use new")
+            }
+            Self::NonceTooShortForRandom => {
+                f.write_str("nonces of small blocks are too short to be random; count them and call encrypt")
+            }
+            Self::CounterBlockForRandom => f.write_str(
+                "the nonce is a whole counter block, which is not generated; choose one for each message and call encrypt",
+            ),
+            Self::KeyringNonce => f.write_str(
+                "a keyring seals under fresh nonces; use seal and open, or Aead with one key for nonces of your own",
+            ),
+            Self::OutputTooShort { got, need } => {
+                write!(f, "the output buffer has {got} bytes, {need} are needed")
+            }
+            Self::BufferTooShort { got, need } => {
+                write!(f, "the buffer has room for {got} bytes of plaintext, {need} were requested")
+            }
+            Self::OutputLength { got, want } => {
+                write!(f, "the output buffer has {got} bytes, expected exactly {want}")
+            }
+            Self::CountPerMessage { part, got, want } => {
+                write!(f, "expected {part} for each of {want} messages, found {got}")
+            }
+            Self::Offsets(problem) => problem.fmt(f),
+            Self::PartialOverlap => f.write_str(
+                "source and destination overlap partially; use separate buffers, or the same buffer for both",
+            ),
+            Self::SameFile(path) => {
+                write!(f, "source and destination are the same file: {}", path.display())
+            }
+            Self::OutputIsInput { output, input } => write!(
+                f,
+                "{}: the output would replace {}, which this call reads; choose another output",
+                output.display(),
+                input.display()
+            ),
+            Self::TargetInsideSource(path) => {
+                write!(f, "the target lies inside a source folder: {}", path.display())
+            }
+            Self::DuplicateTarget(path) => write!(f, "two sources have the same target: {}", path.display()),
+            Self::InvalidSuffix => f.write_str("the suffix cannot end a file name"),
+            Self::Poisoned => f.write_str("the stream failed earlier and cannot continue; start again"),
+            Self::Forked => f.write_str(
+                "this object was created before fork() and only its own process can continue it; create a new one here",
+            ),
+            Self::SecretLength { got, max } => {
+                write!(f, "this key wraps secrets of at most {max} bytes, found {got}")
+            }
+            Self::KeyPassphraseRequired => {
+                f.write_str("the key is encrypted with a passphrase; the passphrase is required")
+            }
+            Self::KeyIdentityRequired => {
+                f.write_str("the key is encrypted for recipients; an identity is required")
+            }
+            Self::KeyNotEncrypted => {
+                f.write_str("the key is not encrypted; omit the passphrase or the identities")
+            }
+            Self::KeySource { expected: [a, b, c], found } => {
+                let found = if found.is_empty() { "none".into() } else { found.join(" and ") };
+                write!(f, "expected exactly one of {a}, {b} and {c}, found {found}")
+            }
+            Self::FormatNeedsKey(format) => write!(f, "the format {format} requires a key"),
+            Self::FormatNeedsRecipients(format) => {
+                write!(f, "the format {format} takes no key; use recipients, identities or a passphrase")
+            }
+            Self::KeysetHasFormat => f.write_str("a keyring determines the format; omit format"),
+            Self::ContextNeedsKey => f.write_str("a context requires a key; age files have no context"),
+            Self::ArmorNeedsRecipients => {
+                f.write_str("armor requires recipients or a passphrase; files of other formats are binary")
+            }
+            Self::WorkFactorNeedsPassphrase => f.write_str("max_work_factor requires a passphrase"),
+            Self::NoIdentities => f.write_str("expected at least one identity, found an empty list"),
+            Self::UnknownFormat { known } => {
+                write!(f, "unknown format; expected one of {}", known.join(", "))
+            }
+            Self::KeyId { wanted, found } => key_id(f, wanted.as_deref(), found),
+            Self::UnsuitableKey(text)
+            | Self::Reference(text)
+            | Self::DerivationParameters(text)
+            | Self::InvalidRecipients(text)
+            | Self::UnsupportedSource(text) => f.write_str(text),
+        }
+    }
+}
+
+fn key_id(f: &mut fmt::Formatter<'_>, wanted: Option<&str>, found: &[Option<String>]) -> fmt::Result {
+    let kids: Vec<_> =
+        found.iter().map(|kid| kid.as_ref().map_or("none".into(), |kid| format!("{kid:?}"))).collect();
+    let (count, kids) = (found.iter().filter(|kid| kid.as_deref() == wanted).count(), kids.join(", "));
+    match (wanted, found.len()) {
+        (_, 0) => f.write_str("the JWK Set holds no symmetric key"),
+        (None, all) => write!(f, "the JWK Set holds {all} keys; select one by its kid: {kids}"),
+        (Some(kid), _) if count > 1 => write!(f, "{count} keys have the kid {kid:?}; the kids are: {kids}"),
+        (Some(kid), _) => write!(f, "no key has the kid {kid:?}; the kids are: {kids}"),
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Line { source, .. } | Self::InBatch { source, .. } | Self::InKeyring { source, .. } => {
+                Some(source)
+            }
+            Self::Plugin(PluginError { problem: PluginProblem::NotStarted(source), .. }) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl std::error::Error for Misuse {}
+
+impl From<PluginError> for Error {
+    fn from(error: PluginError) -> Self {
+        Self::Plugin(error)
+    }
+}
+
+impl From<FolderError> for Error {
+    fn from(error: FolderError) -> Self {
+        Self::Folder(error)
+    }
+}
+
+impl From<Misuse> for Error {
+    fn from(misuse: Misuse) -> Self {
+        Self::Misuse(misuse)
+    }
+}
+
+/// Restores an [`Error`] that `Error::into_io` wrapped in an error of the standard library.
+impl From<io::Error> for Error {
+    fn from(source: io::Error) -> Self {
+        source.downcast().unwrap_or_else(|source| Self::Io { path: None, source })
+    }
+}
+
+#[cfg(test)]
+mod test;
